@@ -44,7 +44,7 @@ def main(arguments: Sequence[str] = ()) -> None:
         if not arguments:
             write_recording(path)
         for axis in vds_gz.identify(vds_gz.read_signals(path)):
-            for name, number in axis.fit.numbers.items():
+            for name, number in axis.numbers.items():
                 found = "not in this recording"
                 if number is not None:
                     found = f"{number.value:7.4f} ({number.low:.4f} to {number.high:.4f}) {axis.unit_of(name)}"

@@ -88,7 +88,7 @@ def answer(
     )
     quantity = "steering" if actuator == "steering" else "v_x"
     [axis] = identify(Recording({quantity: Series(*asked)}, {quantity: Series(*got)}, steers=quantity == "steering"))
-    numbers = axis.fit.numbers
+    numbers = axis.numbers
     dead_time, time_constant = numbers["dead_time"], numbers["time_constant"]
     found = Dynamics(dead_time.value, time_constant.value) if dead_time and time_constant else None
     return Answer(actuator, configured, found, half_done(*asked, *got) - half_done(*asked, *wanted))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from vds_gz.bags.connection import may_be_bag
 from vds_gz.cli.console_script import add_vehicle_options, add_workers_option, parameter_file_of, vehicle_of
-from vds_gz.cli.identify_actuation import ActuationTask, identify_pedals, identify_steering
+from vds_gz.cli.identify_actuation import Vehicle, identify_pedals, identify_steering, print_files, write_parameters
 from vds_gz.configuration import NODE_NAME, load_parameters
 from vds_gz.errors import ArgumentError
 from vds_gz.parameters.declaration import Override
@@ -19,8 +19,7 @@ from vds_gz.parameters.yaml_reader import Interval, read_intervals
 from vds_gz.ros.programs import DONE, FAILED, CommandLine, command
 from vds_gz.study.identify.exports import autoware, nav2, overrides
 from vds_gz.study.identify.identification import identify
-from vds_gz.study.identify.many import Source, identify_many
-from vds_gz.study.identify.pooling import pool_results
+from vds_gz.study.identify.many import Source, identify_many, pool_results
 from vds_gz.study.identify.problem.parameters import actuations
 from vds_gz.study.identify.words import advice, named, prediction_words
 from vds_gz.study.progress import progress
@@ -29,7 +28,6 @@ from vds_gz.study.reading.table import read_actuation_csv, read_csv
 from vds_gz.study.recording import ACTUATIONS, QUANTITIES, Recording
 from vds_gz.study.report import recordings as pooled_report
 from vds_gz.study.report.identification import HEAD, fit_rows, write_report
-from vds_gz.study.report.recordings import pooled_notes, pooled_rows
 from vds_gz.study.report.text import text_table
 from vds_gz.vehicle.catalogue import models
 
@@ -70,53 +68,48 @@ examples:
 exit code: 0 done, 1 nothing was excited (with --many: in some recording), 2 wrong use or input
 """
 
-#: What can be found; of which signals pedals and steering are found.
+#: What can be identified; of which signals pedals and steering are identified.
 MODELS = ("axes", "pedals", "steering")
 ACTUATION_QUANTITIES = (*ACTUATIONS, "v_x", "steering")
 
 
 @command("vds-gz identify")
 def main(argv: list[str]) -> int:
-    """Identify a vehicle.
-
-    Returns:
-        0 when something was found, 1 if nothing was excited, 2 if something is wrong with what was given.
-    """
+    """Identify a vehicle; 0 when something was found, 1 if nothing was excited, 2 if an argument is wrong."""
     options = _parser().parse_args(argv)
     given = (vehicle_of(options), Path(parameter_file_of(options))) if options.preset or options.params else None
     folder = Path(options.output)
     if options.many:
         return _identify_many(options, given, folder)
-    if options.resume or options.workers is not None:
-        raise ArgumentError("--resume and --workers go with --many, which is missing")
-    signals = [_signals(options, log) for log in _logs(options)]
+    _check(options)
+    recordings = [_recording(options, Path(log)) for log in options.log]
     folder.mkdir(parents=True, exist_ok=True)
-    log = ", ".join(Path(one).name for one in options.log)
+    log = ", ".join(Path(log).name for log in options.log)
     if options.model == "axes":
-        return _identify_vehicle(options, ActuationTask(log, signals[0], given, folder), signals)
-    task = ActuationTask(log, signals[0], given, folder)
+        return _identify_vehicle(options, given, folder, log, recordings)
     if options.model == "pedals":
-        identify_pedals(task)
+        identify_pedals(log, recordings[0], given, folder)
     else:
-        identify_steering(task, options.fit)
+        identify_steering(log, recordings[0], given, folder, options.fit)
     return DONE
 
 
-def _identify_vehicle(options: argparse.Namespace, task: ActuationTask, recordings: Sequence[Recording]) -> int:
-    """Find the numbers of a vehicle; write them and a report, and return the exit code."""
-    folder, vehicle = task.folder, task.given[0] if task.given else None
+def _identify_vehicle(
+    options: argparse.Namespace, given: Vehicle | None, folder: Path, log: str, recordings: Sequence[Recording]
+) -> int:
+    """Identify a vehicle from recordings together; write its parameters and a report, and return the exit code."""
     with progress("identifying", None) as advance:
         fit = identify(
             recordings,
-            vehicle=_known(task.given, options.wheel_base),
+            vehicle=_prior_vehicle(given, options.wheel_base),
             wheel_base=options.wheel_base,
             fit=options.fit,
-            priors=_priors(task.given),
+            priors=_priors(given),
             advance=lambda words: advance(1.0, words),
         )
-    found = list(overrides(fit, vehicle.vehicle if vehicle else models()[fit.model].parameters()))
-    task.write(fit.model, [_named_by_option(one, options.wheel_base) for one in found])
-    write_report(folder, task.log, fit)
+    lines = overrides(fit, given[0].vehicle if given else models()[fit.model].parameters())
+    write_parameters(folder, log, given, fit.model, [_named_by_option(line, options.wheel_base) for line in lines])
+    write_report(folder, log, fit)
     for prediction in fit.predictions:
         print(prediction_words(prediction))
     for note in fit.notes:
@@ -129,16 +122,51 @@ def _identify_vehicle(options: argparse.Namespace, task: ActuationTask, recordin
     print("\n".join((*nav2(fit), "", *autoware(fit), "")))
     for more in advice(fit.numbers, named(fit.model, list(fit.numbers))):
         print(f"poorly determined: {more}")
-    print(f"\nparameters  {folder / 'parameters.yaml'}\nreport      {folder / 'report.html'}")
+    print()
+    print_files(folder)
     return DONE if any(fit.numbers.values()) else FAILED
 
 
-def _known(given: tuple[NodeParameters, Path] | None, wheel_base: float | None) -> NodeParameters | None:
-    """The vehicle that was given, with another wheel base where one is given too.
+def _identify_many(options: argparse.Namespace, given: Vehicle | None, folder: Path) -> int:
+    """Identify recordings each by itself; write a table, pooled parameters and a report, and return the exit code."""
+    if options.log or options.model != "axes":
+        wrong = f"LOG '{options.log[0]}'" if options.log else f"--model {options.model}"
+        raise ArgumentError(f"{wrong} does not go with --many, which finds the vehicle of the recordings that it names")
+    source = Source(
+        options.command,
+        options.velocity,
+        options.steering,
+        _columns(options),
+        options.wheel_base,
+        _prior_vehicle(given, options.wheel_base),
+        tuple(options.fit),
+        _priors(given),
+    )
+    logs = _listed_logs(options.many)
+    folder.mkdir(parents=True, exist_ok=True)
+    with progress("identifying", len(logs)) as advance:
+        results = identify_many(
+            logs, source, folder, workers=options.workers, resume=options.resume, advance=advance, notify=_say
+        )
+    failed = [result for result in results if result.failure]
+    vehicle = pool_results(results)
+    pooled_report.write_report(folder, results, vehicle)
+    for result in failed:
+        _say(result.failure)
+    done = f"{len(logs) - len(failed)}"
+    if vehicle is not None:
+        write_parameters(folder, f"{done} recordings", given, vehicle.model, vehicle.overrides)
+        print(f"{text_table(pooled_report.HEAD, list(pooled_report.pooled_rows(vehicle)))}\n")
+        for note in pooled_report.pooled_notes(vehicle):
+            print(f"note: {note}")
+        print(f"parameters  {folder / 'parameters.yaml'}")
+    print(f"recordings  {folder / 'recordings.csv'}: {done} of {len(logs)} done")
+    print(f"report      {folder / 'report.html'}")
+    return FAILED if failed else DONE
 
-    Raises:
-        ArgumentError: It has none.
-    """
+
+def _prior_vehicle(given: Vehicle | None, wheel_base: float | None) -> NodeParameters | None:
+    """The given vehicle, with another wheel base where one is given too."""
     if given is None or wheel_base is None:
         return given[0] if given else None
     if not hasattr(given[0].vehicle, "wheel_base"):
@@ -146,42 +174,33 @@ def _known(given: tuple[NodeParameters, Path] | None, wheel_base: float | None) 
     return load_parameters(given[1], {f"model_params.{given[0].model}.wheel_base": wheel_base})
 
 
-def _named_by_option(found: Override, wheel_base: float | None) -> Override:
-    """What was found; a wheel base that an option gave says so."""
-    given = wheel_base is not None and found.name.endswith(".wheel_base") and found.value == wheel_base
-    return found._replace(origin="--wheel-base") if given else found
-
-
-def _priors(given: tuple[NodeParameters, Path] | None) -> dict[str, Interval]:
+def _priors(given: Vehicle | None) -> dict[str, Interval]:
     """Intervals in the parameter file by names below the model, without actuators', which are estimated."""
     if given is None:
         return {}
     vehicle, path = given
     group = f"model_params.{vehicle.model}."
-    actuators = {name for one in actuations(vehicle.vehicle).values() for name in one.named().values()}
+    actuators = {name for actuation in actuations(vehicle.vehicle).values() for name in actuation.named().values()}
     intervals = {
-        name.removeprefix(group): one
-        for name, one in read_intervals(path, f"/{NODE_NAME}").items()
+        name.removeprefix(group): interval
+        for name, interval in read_intervals(path, f"/{NODE_NAME}").items()
         if name.startswith(group)
     }
-    return {name: one for name, one in intervals.items() if name not in actuators}
+    return {name: interval for name, interval in intervals.items() if name not in actuators}
 
 
-def _identify_many(options: argparse.Namespace, given: tuple[NodeParameters, Path] | None, folder: Path) -> int:
-    """Identify many recordings, and return the exit code."""
-    if options.log or options.model != "axes":
-        wrong = f"LOG '{options.log[0]}'" if options.log else f"--model {options.model}"
-        raise ArgumentError(f"{wrong} does not go with --many, which finds the vehicle of the recordings that it names")
-    vehicle = _known(given, options.wheel_base)
-    topics = options.command, options.velocity, options.steering
-    source = Source(*topics, _columns(options), options.wheel_base, vehicle, tuple(options.fit), _priors(given))
-    return identify_recordings(options, source, given, folder)
+def _named_by_option(line: Override, wheel_base: float | None) -> Override:
+    """A line of the parameter file; a wheel base that an option gave says so."""
+    by_option = wheel_base is not None and line.name.endswith(".wheel_base") and line.value == wheel_base
+    return line._replace(origin="--wheel-base") if by_option else line
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = CommandLine("vds-gz identify", description=DESCRIPTION, epilog=EPILOG)
     parser.add_argument("log", metavar="LOG", nargs="*", help="a bag or a CSV file; several are fitted together")
-    add_many_options(parser)
+    parser.add_argument("--many", metavar="PATTERN", nargs="+", help="recordings, each by itself, as 'runs/*.mcap'")
+    add_workers_option(parser)
+    parser.add_argument("--resume", action="store_true", help="with --many: keep what an earlier call has found")
     add_vehicle_options(parser, required=False)
     parser.add_argument(
         "--model", choices=MODELS, default="axes", help="what to find: axes, pedals or (mechanical) steering (axes)"
@@ -214,52 +233,37 @@ def _names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]
 
 
-def _logs(options: argparse.Namespace) -> list[str]:
-    """The recordings that were named."""
+def _check(options: argparse.Namespace) -> None:
+    """Refuse options that do not go with each other or with the recordings."""
+    if options.resume or options.workers is not None:
+        raise ArgumentError("--resume and --workers go with --many, which is missing")
     if not options.log:
         raise ArgumentError("LOG is missing; give a bag or a CSV file, or several with --many")
     if options.model != "axes" and len(options.log) > 1:
         raise ArgumentError(f"--model {options.model} takes one LOG; there are {len(options.log)}")
-    without_effect = {
-        "--wheel-base": options.model != "axes" and options.wheel_base,
-        "--fit": options.model == "pedals" and ",".join(options.fit),
-    }
-    for name, value in without_effect.items():
-        if value:
-            raise ArgumentError(f"{name} {value} does not go with --model {options.model}")
-    _check_reading(options, options.log)
-    return list(options.log)
-
-
-def _check_reading(options: argparse.Namespace, logs: Sequence[str]) -> None:
-    """Refuse names of topics where no recording is a bag, and of columns where none is a table."""
-    bags = [may_be_bag(Path(one)) for one in logs]
-    for name, value in (
-        ("--command", options.command),
-        ("--velocity", options.velocity),
-        ("--steering", options.steering),
-    ):
-        if value and not any(bags):
-            raise ArgumentError(
-                f"{name} {value} names a topic of a bag; '{logs[0]}' is a table, whose --column it takes"
-            )
+    if options.model != "axes" and options.wheel_base:
+        raise ArgumentError(f"--wheel-base {options.wheel_base} does not go with --model {options.model}")
+    if options.model == "pedals" and options.fit:
+        raise ArgumentError(f"--fit {','.join(options.fit)} does not go with --model pedals")
+    bags, log = [may_be_bag(Path(log)) for log in options.log], options.log[0]
+    for name in ("command", "velocity", "steering"):
+        if (topic := getattr(options, name)) and not any(bags):
+            raise ArgumentError(f"--{name} {topic} names a topic of a bag; '{log}' is a table, whose --column it takes")
     if options.column and all(bags):
         raise ArgumentError(
-            f"--column {options.column[0]} names columns of a table; '{logs[0]}' is a bag, which takes --command, "
+            f"--column {options.column[0]} names columns of a table; '{log}' is a bag, which takes --command, "
             "--velocity and --steering"
         )
 
 
-def _signals(options: argparse.Namespace, log: str) -> Recording:
-    path = Path(log)
+def _recording(options: argparse.Namespace, path: Path) -> Recording:
     if not path.exists():
         raise ArgumentError(f"'{path}' does not exist (looked in {Path.cwd()})")
     axes = options.model == "axes"
     if may_be_bag(path):
         topics = {"command": options.command, "velocity": options.velocity, "steering": options.steering}
         return read_bag(path, **topics, pedals=not axes)
-    columns = _columns(options)
-    return read_csv(path, columns) if axes else read_actuation_csv(path, columns)
+    return read_csv(path, _columns(options)) if axes else read_actuation_csv(path, _columns(options))
 
 
 def _columns(options: argparse.Namespace) -> dict[str, str]:
@@ -276,61 +280,16 @@ def _columns(options: argparse.Namespace) -> dict[str, str]:
     return columns
 
 
-def add_many_options(parser: argparse.ArgumentParser) -> None:
-    """Let a command line name many recordings."""
-    parser.add_argument("--many", metavar="PATTERN", nargs="+", help="recordings, each by itself, as 'runs/*.mcap'")
-    add_workers_option(parser)
-    parser.add_argument("--resume", action="store_true", help="with --many: keep what an earlier call has found")
-
-
-def identify_recordings(
-    options: argparse.Namespace, source: Source, given: tuple[NodeParameters, Path] | None, folder: Path
-) -> int:
-    """Identify recordings; write a table, pooled parameters and a report, and return the exit code.
-
-    Args:
-        options: As :func:`add_many_options` adds them.
-        source: How the recordings are read.
-        given: The vehicle that was given, and its parameter file; None where none was.
-        folder: Where to write.
-    """
-    logs = _listed_logs(options.many)
-    folder.mkdir(parents=True, exist_ok=True)
-    with progress("identifying", len(logs)) as advance:
-        results = identify_many(
-            logs, source, folder, workers=options.workers, resume=options.resume, advance=advance, notify=_say
-        )
-    failed = [one for one in results if one.failure]
-    vehicle = pool_results(results)
-    pooled_report.write_report(folder, results, vehicle)
-    for one in failed:
-        _say(one.failure)
-    done = f"{len(logs) - len(failed)}"
-    if vehicle is not None:
-        ActuationTask(f"{done} recordings", Recording(), given, folder).write(vehicle.model, vehicle.overrides)
-        print(f"{text_table(pooled_report.HEAD, list(pooled_rows(vehicle)))}\n")
-        for note in pooled_notes(vehicle):
-            print(f"note: {note}")
-        print(f"parameters  {folder / 'parameters.yaml'}")
-    print(f"recordings  {folder / 'recordings.csv'}: {done} of {len(logs)} done")
-    print(f"report      {folder / 'report.html'}")
-    return FAILED if failed else DONE
-
-
 def _say(words: str) -> None:
     print(f"vds-gz identify: {words}", file=sys.stderr)
 
 
 def _listed_logs(patterns: Sequence[str]) -> list[str]:
-    """The recordings that patterns name, in order.
-
-    Raises:
-        ArgumentError: A pattern names none.
-    """
+    """The recordings that patterns name, in order."""
     logs: list[str] = []
     for pattern in patterns:
-        found = sorted(glob.glob(pattern, recursive=True))
-        if not found:
+        named = sorted(glob.glob(pattern, recursive=True))
+        if not named:
             raise ArgumentError(f"--many '{pattern}' names no recording (looked in {Path.cwd()})")
-        logs += found
+        logs += named
     return list(dict.fromkeys(logs))

@@ -1,12 +1,12 @@
-"""``vds-gz identify --model pedals`` and ``--model steering``: maps of pedals, and a mechanical steering."""
+"""``vds-gz identify --model pedals`` and ``--model steering``, and the parameter file of each ``identify``."""
 
 from __future__ import annotations
 
 import dataclasses
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 from vds_gz.configuration import NODE_NAME, parameters_of
 from vds_gz.errors import ArgumentError
@@ -23,6 +23,7 @@ from vds_gz.parameters.yaml_writer import with_values
 from vds_gz.study.identify.exports import BEST, NOT_MET, NOT_NEEDED, STANDSTILL
 from vds_gz.study.identify.mechanism.fit import FREE, fit_mechanism
 from vds_gz.study.identify.pedals.fit import csv_text, fit_pedals
+from vds_gz.study.identify.results import Numbers
 from vds_gz.study.progress import progress
 from vds_gz.study.recording import Recording, Series, SignalError
 from vds_gz.study.report.actuation import (
@@ -44,61 +45,40 @@ _EARLIER = re.compile(
     re.MULTILINE,
 )
 
+#: A given vehicle, and its parameter file.
+Vehicle: TypeAlias = tuple[NodeParameters, Path]
 
-@dataclass(frozen=True, slots=True)
-class ActuationTask:
-    """What is to be identified.
 
-    Attributes:
-        log: Name of the recording.
-        signals: What was commanded and measured.
-        given: The vehicle that was given, and its parameter file; None where none was.
-        folder: Where to write.
+def write_parameters(folder: Path, log: str, given: Vehicle | None, model: str, lines: Sequence[Override]) -> None:
+    """Write the given vehicle, or the model's defaults, with what was identified.
+
+    Maps that lie beside the file are named without their folder, so that all can be moved together.
     """
-
-    log: str
-    signals: Recording
-    given: tuple[NodeParameters, Path] | None
-    folder: Path
-
-    @property
-    def vehicle(self) -> object:
-        """Parameter group of the vehicle that was given; None where none was."""
-        return self.given[0].vehicle if self.given else None
-
-    def write(self, model: str, found: Sequence[Override]) -> None:
-        """Write the vehicle that was given, or the model's defaults, with what was found.
-
-        Maps that lie beside the file are named without their folder, so that all can be moved together.
-        """
-        text, base, there = f"{NODE_NAME}:\n  ros__parameters:\n    model: {model}\n", [Override("model", model)], None
-        if self.given:
-            file = self.given[1]
-            text, there = _EARLIER.sub("", file.read_text(encoding="utf-8")), file.resolve().parent
-            base = read_parameter_file(str(file), f"/{NODE_NAME}")
-        parameters_of([*base, *found])
-        here = self.folder.resolve()
-        values = [*(one._replace(origin="") for one in base if there and _folder(one) == there != here), *found]
-        values = [one._replace(value=Path(str(one.value)).name) if _folder(one) == here else one for one in values]
-        text = HEADER.format(Path(self.log).name) + with_values(text, values, f"/{NODE_NAME}")
-        (self.folder / "parameters.yaml").write_text(text, encoding="utf-8")
+    text, base, there = f"{NODE_NAME}:\n  ros__parameters:\n    model: {model}\n", [Override("model", model)], None
+    if given:
+        file = given[1]
+        text, there = _EARLIER.sub("", file.read_text(encoding="utf-8")), file.resolve().parent
+        base = read_parameter_file(str(file), f"/{NODE_NAME}")
+    parameters_of([*base, *lines])
+    here = folder.resolve()
+    values = [*(line._replace(origin="") for line in base if there and _folder(line) == there != here), *lines]
+    values = [line._replace(value=Path(str(line.value)).name) if _folder(line) == here else line for line in values]
+    text = HEADER.format(Path(log).name) + with_values(text, values, f"/{NODE_NAME}")
+    (folder / "parameters.yaml").write_text(text, encoding="utf-8")
 
 
-def _folder(one: Override) -> Path | None:
+def _folder(line: Override) -> Path | None:
     """The folder of the file that a parameter names by its whole path."""
-    return Path(str(one.value)).parent if one.name.endswith("_path") and Path(str(one.value)).is_absolute() else None
+    path = Path(str(line.value))
+    return path.parent if line.name.endswith("_path") and path.is_absolute() else None
 
 
-def identify_pedals(task: ActuationTask) -> None:
-    """Find maps of pedals from ``accel``, ``brake`` and ``v_x``; write them, with parameters and a report.
+def identify_pedals(log: str, signals: Recording, given: Vehicle | None, folder: Path) -> None:
+    """Identify maps of pedals from ``accel``, ``brake`` and ``v_x``; write them, parameters and a report.
 
     The maps of the vehicle, or else our own, give the grid.
-
-    Raises:
-        SignalError: Something is missing, or the recording does not tell.
-        ArgumentError: The vehicle has no pedals.
     """
-    vehicle, signals = task.vehicle, task.signals
+    vehicle = given[0].vehicle if given else None
     if vehicle is not None and not isinstance(vehicle, ActuationCmdParameters):
         raise ArgumentError("the vehicle has no pedals; --model pedals takes one whose model is an actuation_cmd")
     accel_grid, brake_grid = own_map("accel_map.csv"), own_map("brake_map.csv")
@@ -121,78 +101,74 @@ def identify_pedals(task: ActuationTask) -> None:
             coasts=vehicle is None or vehicle.physical,
             advance=advance,
         )
-    model = task.given[0].model if task.given else "actuation_cmd"
-    found = []
+    model = given[0].model if given else "actuation_cmd"
+    lines, files = [], []
     for name, table in fit.maps().items():
-        path = task.folder / f"{name}_map.csv"
-        path.write_text(csv_text(table), encoding="utf-8")
-        found.append(Override(f"model_params.{model}.{name}_map_path", str(path.resolve())))
-    found += [one.override(f"model_params.{model}.{name}") for name, one in fit.numbers.items() if one is not None]
-    task.write(model, found)
+        files.append(folder / f"{name}_map.csv")
+        files[-1].write_text(csv_text(table), encoding="utf-8")
+        lines.append(Override(f"model_params.{model}.{name}_map_path", str(files[-1].resolve())))
+    write_parameters(folder, log, given, model, [*lines, *_lines(model, fit.numbers)])
     notes = [*signals.notes, *pedal_notes(fit)]
-    rows = write_pedal_report(task.folder, task.log, notes, fit)
-    filled = f"{int((~fit.filled).sum())} of {fit.filled.size} cells have data"
-    _tell(notes, rows, f"{filled}, the others are filled from their neighbours\n")
-    for name in ("accel", "brake"):
-        print(f"map         {task.folder / f'{name}_map.csv'}")
-    _tell_files(task.folder)
+    _print_result(notes, write_pedal_report(folder, log, notes, fit))
+    with_data = f"{int((~fit.filled).sum())} of {fit.filled.size} cells have data"
+    print(f"{with_data}, the others are filled from their neighbours\n")
+    for file in files:
+        print(f"map         {file}")
+    print_files(folder)
 
 
-def identify_steering(task: ActuationTask, names: Sequence[str]) -> None:
-    """Find parameters of a mechanical steering from ``wheel``, ``steering`` and ``v_x``; write them and a report.
+def identify_steering(log: str, signals: Recording, given: Vehicle | None, folder: Path, names: Sequence[str]) -> None:
+    """Identify a mechanical steering from ``wheel``, ``steering`` and ``v_x``; write its parameters and a report.
 
-    Args:
-        task: What is to be identified.
-        names: Parameters in ``mechanical_params`` to look for; none: the usual ones.
-
-    Raises:
-        SignalError: Something is missing, or the recording does not tell.
-        ArgumentError: The vehicle has no mechanical steering, or no such parameters.
+    The names are those of parameters in ``mechanical_params``; without names, the usual ones are identified.
     """
-    given = ActuationCmdMechanicalParameters() if task.vehicle is None else task.vehicle
-    if not isinstance(given, ActuationCmdMechanicalParameters):
+    vehicle = given[0].vehicle if given else ActuationCmdMechanicalParameters()
+    if not isinstance(vehicle, ActuationCmdMechanicalParameters):
         raise ArgumentError("the vehicle has no mechanical steering; its model must be actuation_cmd_mechanical")
     known = [field.name for field in dataclasses.fields(MechanicalParameters)]
     for name in names:
         if name not in known:
             raise ArgumentError(f"--fit '{name}' is no parameter in mechanical_params; there are {', '.join(known)}")
-    signals = task.signals
     with progress("identifying", 1.0) as advance:
         fit = fit_mechanism(
             _needed(signals, "wheel", signals.commanded),
             signals.measured.get("v_x"),
             _needed(signals, "steering", signals.measured),
-            given,
+            vehicle,
             free=names or FREE,
             advance=advance,
         )
     model = "actuation_cmd_mechanical"
-    group = f"model_params.{model}"
-    estimates = {f"mechanical_params.{name}": one for name, one in fit.numbers.items()} | {"steer_bias": fit.offset}
-    task.write(model, [one.override(f"{group}.{name}") for name, one in estimates.items() if one is not None])
+    numbers = {f"mechanical_params.{name}": number for name, number in fit.numbers.items()} | {"steer_bias": fit.offset}
+    write_parameters(folder, log, given, model, _lines(model, numbers))
     notes = [*signals.notes, *steering_notes(fit)]
-    _tell(notes, write_steering_report(task.folder, task.log, notes, fit))
-    _tell_files(task.folder)
+    _print_result(notes, write_steering_report(folder, log, notes, fit))
+    print_files(folder)
 
 
-def _needed(signals: Recording, quantity: str, among: dict[str, Series]) -> Series:
-    """A signal that there must be."""
-    found = among.get(quantity)
-    if found is None or len(found.time) < 2:
-        there = ", ".join(f"{name} ({len(one.time)})" for name, one in (signals.commanded | signals.measured).items())
-        others = sorted({one.source for one in signals.further if one.quantity == quantity})
-        hint = f"; it was measured in {' and '.join(others)}: name one of them by an option" if others else ""
+def _lines(model: str, numbers: Numbers) -> list[Override]:
+    """Lines of a parameter file."""
+    return [number.override(f"model_params.{model}.{name}") for name, number in numbers.items() if number is not None]
+
+
+def _needed(signals: Recording, quantity: str, group: dict[str, Series]) -> Series:
+    """A signal without which nothing can be identified."""
+    signal = group.get(quantity)
+    if signal is None or len(signal.time) < 2:
+        signals_there = (signals.commanded | signals.measured).items()
+        there = ", ".join(f"{name} ({len(series.time)})" for name, series in signals_there)
+        sources = sorted({channel.source for channel in signals.further if channel.quantity == quantity})
+        hint = f"; it was measured in {' and '.join(sources)}: name one of them by an option" if sources else ""
         raise SignalError(f"there is no signal '{quantity}' in the recording; it has {there or 'none'}{hint}")
-    return found
+    return signal
 
 
-def _tell(notes: Sequence[str], rows: Rows, *more: str) -> None:
+def _print_result(notes: Sequence[str], rows: Rows) -> None:
     for note in notes:
         print(f"note: {note}")
     print(f"\n{text_table(HEAD, rows)}\n")
-    for line in more:
-        print(line)
 
 
-def _tell_files(folder: Path) -> None:
+def print_files(folder: Path) -> None:
+    """Print where the results are."""
     print(f"parameters  {folder / 'parameters.yaml'}\nreport      {folder / 'report.html'}")

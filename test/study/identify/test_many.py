@@ -19,8 +19,7 @@ from vds_gz.parameters.declaration import Override
 from vds_gz.parameters.yaml_reader import read_intervals
 from vds_gz.study.identify.estimates import Estimate
 from vds_gz.study.identify.exports import NOT_MET
-from vds_gz.study.identify.many import JOURNAL, Result, Source, identify_many, read_results
-from vds_gz.study.identify.pooling import pool, pool_results
+from vds_gz.study.identify.many import JOURNAL, Result, Source, identify_many, pool, pool_results, read_results
 from vds_gz.study.report.recordings import pooled_notes
 
 DEAD_TIME, CONSTANT = 0.2, 0.3

@@ -25,7 +25,7 @@ def test_a_car_of_vehicle_dynamics_sim_of_which_only_the_wheel_base_is_known(gol
     one = vds(golden, "bicycle_fs_rd_steps")
     fit = identify(one.signals, wheel_base=1.6, hold_out=0.0)
     assert_within_one_percent(fit, one.case, *(name for name in truth(one.case.vehicle) if "max_" not in name))
-    numbers = {axis.quantity: axis.fit.numbers for axis in fit}
+    numbers = {axis.quantity: axis.numbers for axis in fit}
     assert numbers["v_x"]["value"] is numbers["steering"]["value"] is None, "no stop was met"
     assert {axis.quantity: axis.centred for axis in fit}["steering"] is None, "0 puts every steering in the middle"
 
@@ -51,7 +51,7 @@ def autoware_axis(folder, run, command, measured):
     quantity = "steering" if command == "in_steer" else "v_x"
     signals = Recording({quantity: Series(time[:-1], commanded[1:])}, {quantity: Series(time, did)})
     [axis] = identify(signals)
-    return axis.fit.numbers
+    return axis.numbers
 
 
 @pytest.mark.parametrize(

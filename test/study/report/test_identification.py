@@ -9,7 +9,7 @@ import pytest
 
 from vds_gz.parameters.actuators import DriveParameters
 from vds_gz.parameters.vehicles import BicycleParameters, DifferentialParameters
-from vds_gz.study.identify.axes import NAMES, Axis, AxisFit, Reached
+from vds_gz.study.identify.axes import NAMES, Axis, Reached
 from vds_gz.study.identify.estimates import Estimate
 from vds_gz.study.identify.exports import autoware, nav2, overrides
 from vds_gz.study.identify.results import Channel, Prediction, VehicleFit
@@ -39,8 +39,7 @@ def fit():
         "wheel_base": Estimate(2.0, 1.9, 2.1),
     }
     found = dict.fromkeys(NAMES) | {"dead_time": numbers["drive_actuator.dead_time"]}
-    samples = TIME, np.sign(np.sin(TIME)), np.sin(TIME), np.sin(TIME)
-    axis = Axis("v_x", "m/s", AxisFit(found, Reached(1.0, 1.5, 2.0), math.nan, 3, *samples))
+    axis = Axis("v_x", "m/s", found, Reached(1.0, 1.5, 2.0), math.nan, 3)
     return VehicleFit(
         model="bicycle",
         parameters=BicycleParameters(
@@ -51,7 +50,7 @@ def fit():
         reached={"drive_actuator.max_acceleration": 1.25, "steering_actuator.max_position": 0.4},
         channels=(channel("v_x"), channel("odom x", 1e-9, unit="m", commanded=None, outliers=0)),
         findings=("the lag is of first order",),
-        axes=(axis, Axis("steering", "rad", axis.fit, True)),
+        axes=(axis, dataclasses.replace(axis, quantity="steering", unit="rad", centred=True)),
         predictions=(Prediction("v_x", 0.108, 0.21, 1.19, 60.2),),
     )
 
@@ -134,7 +133,7 @@ def test_yaw_limits_of_a_robot_with_two_drives_are_those_of_its_axis():
         "fall": limit,
         "dead_time": Estimate(0.1, 0.1, 0.1),
     }
-    axis = Axis("yaw_rate", "rad/s", AxisFit(numbers, Reached(0.0, 0.0, 0.0), 0.0, 0, TIME, TIME, TIME, TIME))
+    axis = Axis("yaw_rate", "rad/s", numbers, Reached(0.0, 0.0, 0.0))
     fit = VehicleFit("differential", DifferentialParameters(), {}, {}, {}, (), (), (axis,))
     lines = list(nav2(fit))
     assert "max_velocity: [0.000, 0.000, 1.500]" in lines

@@ -1,4 +1,4 @@
-"""One quantity of a vehicle with what was found of it: numbers by names that hold for every axis, and samples."""
+"""One quantity of a vehicle with its numbers, by names that hold for every axis."""
 
 from __future__ import annotations
 
@@ -34,12 +34,7 @@ class Reached(NamedTuple):
 
 
 def steepest(before: Array, after: Array, duration: float | Array) -> tuple[float, float]:
-    """Maximum rates away from zero and towards it; what crosses zero is neither.
-
-    Args:
-        before, after: Values, of the same shape.
-        duration: From the one to the other [s].
-    """
+    """Maximum rates away from zero and towards it, from values to those a duration [s] later; crossings are neither."""
     rates = np.abs(after - before) / duration
     same_side = after * before >= 0.0
     away = np.abs(after) >= np.abs(before)
@@ -47,39 +42,24 @@ def steepest(before: Array, after: Array, duration: float | Array) -> tuple[floa
 
 
 @dataclass(frozen=True, slots=True)
-class AxisFit:
-    """What was found of an axis.
-
-    Attributes:
-        numbers: By the names of :data:`NAMES`; ``rise`` and ``fall`` limit the change away from and towards zero.
-        reached: What came up, for limits that were not met.
-        residual: Standard deviation of what is left.
-        left_out: Samples that fit nothing.
-        time, commanded, measured, modelled: For pictures; commands as they stood at the times of the samples.
-    """
-
-    numbers: dict[str, Estimate | None]
-    reached: Reached
-    residual: float
-    left_out: int
-    time: Array
-    commanded: Array
-    measured: Array
-    modelled: Array
-
-
-@dataclass(frozen=True, slots=True)
 class Axis:
-    """One axis with what was found of it.
+    """One commanded quantity with what was found of it.
 
     Attributes:
         quantity, unit: What it is, and the unit of its value.
-        centred: Of a steering: it goes to 0 when the commanded speed is 0; None: the recording does not tell.
+        numbers: By the names of :data:`NAMES`; ``rise`` and ``fall`` limit the change away from and towards zero.
+        reached: The maxima of the recording, for limits that were not met.
+        residual: Standard deviation of the measurement from the model, without outliers.
+        outliers: Number of samples that hardly count.
+        centred: Of a steering: it goes to 0 when the commanded speed is 0; None: the recording does not show it.
     """
 
     quantity: str
     unit: str
-    fit: AxisFit
+    numbers: dict[str, Estimate | None]
+    reached: Reached
+    residual: float = 0.0
+    outliers: int = 0
     centred: bool | None = None
 
     def unit_of(self, name: str) -> str:

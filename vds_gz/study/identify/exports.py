@@ -1,4 +1,4 @@
-"""What was found of a vehicle, for others: our parameter files, Nav2, and Autoware's simulator."""
+"""An identified vehicle for others: our parameter files, Nav2, and Autoware's simulator."""
 
 from __future__ import annotations
 
@@ -10,11 +10,9 @@ from vds_gz.study.identify.axes import NAMES
 from vds_gz.study.identify.estimates import Estimate
 from vds_gz.study.identify.problem.parameters import NO_LIMIT, actuations, value_of
 from vds_gz.study.identify.reach import reached
-from vds_gz.study.identify.results import VehicleFit
+from vds_gz.study.identify.results import Numbers, VehicleFit
 
-Numbers = dict[str, Estimate | None]
-
-#: The step of MPPI's own model, unless somebody has changed it: ``model_dt`` [s].
+#: The step of MPPI's own model by default: ``model_dt`` [s].
 MPPI_STEP = 0.05
 
 #: MPPI's limits of what changes each quantity; a steering turns the vehicle.
@@ -26,43 +24,38 @@ NOT_MET, STANDSTILL, BEST = "unlimited: not met", "by what it did at standstill"
 
 
 def overrides(fit: VehicleFit, base: ParameterGroup) -> Iterator[Override]:
-    """Parameters as far as they were found, with remarks on how.
+    """The identified parameters with their intervals or other remarks.
 
     Args:
-        fit: What was found.
-        base: What was given, or the model's defaults; what else differs from it was found too.
+        fit: The identified vehicle.
+        base: The given vehicle, or the model's defaults; what else differs from it was identified too.
     """
     group = f"model_params.{fit.model}"
-    stops = {actuation.value for axis, actuation in actuations(base).items() if axis == "steering"}
-    body = {
-        name
-        for axis in ("body", "turn")
-        if axis in actuations(base)
-        for name in actuations(base)[axis].named().values()
-    }
+    actuators = actuations(base)
+    kept_limits = {actuators["steering"].value} if "steering" in actuators else set()
+    kept_limits |= {name for axis in ("body", "turn") if axis in actuators for name in actuators[axis].named().values()}
     for name, number in fit.numbers.items():
         if name.endswith("]"):  # a point of a map, which is given as a whole
             continue
         if number is not None:
             yield number.override(f"{group}.{name}")
             continue
-        value, before = value_of(fit.parameters, name), value_of(base, name)
-        kept = name in stops or name in body
-        if name in fit.reached and value == before and 0.0 < value < NO_LIMIT:
-            continue
-        if name in fit.reached and (not kept or value != before):
-            remark = BEST if 0.0 < value < NO_LIMIT else f"{NOT_MET}; {fit.reached[name]:.3g} was reached"
-            yield Override(f"{group}.{name}", value, remark)
-        elif name not in fit.reached and value != before:
+        value, changed = value_of(fit.parameters, name), value_of(fit.parameters, name) != value_of(base, name)
+        limited = 0.0 < value < NO_LIMIT
+        if name in fit.reached:
+            if changed or not (limited or name in kept_limits):
+                remark = BEST if limited else f"{NOT_MET}; {fit.reached[name]:.3g} was reached"
+                yield Override(f"{group}.{name}", value, remark)
+        elif changed:
             yield Override(f"{group}.{name}", value, NOT_NEEDED if value in (0.0, 1.0) else BEST)
     for axis in fit.axes:
         if axis.centred is not None:
             yield Override(f"{group}.center_at_standstill", axis.centred, STANDSTILL)
-    given = {parameter.name: parameter.default for parameter in describe(base)} | {"center_at_standstill": None}
+    before = {parameter.name: parameter.default for parameter in describe(base)} | {"center_at_standstill": None}
     for parameter in describe(fit.parameters):
-        if parameter.name not in fit.numbers and given.get(parameter.name) not in (None, parameter.default):
-            found = parameter.default
-            points = [float(f"{x:.4g}") for x in found] if isinstance(found, tuple) else found
+        default = parameter.default
+        if parameter.name not in fit.numbers and before.get(parameter.name) not in (None, default):
+            points = [float(f"{point:.4g}") for point in default] if isinstance(default, tuple) else default
             yield Override(f"{group}.{parameter.name}", points, BEST)
 
 
@@ -108,7 +101,7 @@ def _by_quantity(fit: VehicleFit) -> dict[str, Numbers]:
         if (actuation := actuations(fit.parameters).get(axis)) is not None:
             numbers[quantity] = dict.fromkeys(NAMES)
             numbers[quantity] |= {kind: fit.numbers.get(name) for kind, name in actuation.named().items()}
-    return numbers | {axis.quantity: axis.fit.numbers for axis in fit.axes}
+    return numbers | {axis.quantity: axis.numbers for axis in fit.axes}
 
 
 def _limit(fit: VehicleFit, numbers: Mapping[str, Numbers], quantity: str, name: str) -> float:
@@ -118,8 +111,10 @@ def _limit(fit: VehicleFit, numbers: Mapping[str, Numbers], quantity: str, name:
         return number.value
     if quantity not in numbers and quantity != "yaw_rate":
         return 0.0
-    channels = (channel for channel in fit.channels if channel.quantity == quantity)
-    return max((getattr(reached(one.time, one.measured, angle=False), name) for one in channels), default=0.0)
+    maxima = (
+        reached(channel.time, channel.measured, angle=False) for channel in fit.channels if channel.quantity == quantity
+    )
+    return max((getattr(levels, name) for levels in maxima), default=0.0)
 
 
 def autoware(fit: VehicleFit) -> Iterator[str]:
@@ -127,15 +122,12 @@ def autoware(fit: VehicleFit) -> Iterator[str]:
     numbers = _by_quantity(fit)
     drive, steering = numbers.get("v_x"), numbers.get("steering")
     yield "# simple_planning_simulator, vehicle_model_type: DELAY_STEER_VEL"
-    for axis, names in (
-        (drive, {"vel_time_delay": "dead_time", "vel_time_constant": "time_constant", "vel_lim": "value"}),
-        (drive, {"vel_rate_lim": "rise"}),
-        (steering, {"steer_time_delay": "dead_time", "steer_time_constant": "time_constant", "steer_lim": "value"}),
-        (steering, {"steer_rate_lim": "rise"}),
-    ):
+    for prefix, axis in (("vel", drive), ("steer", steering)):
         if axis is not None:
-            for parameter, name in names.items():
-                yield f"{parameter}: {_or_unknown(axis[name])}"
+            yield f"{prefix}_time_delay: {_or_unknown(axis['dead_time'])}"
+            yield f"{prefix}_time_constant: {_or_unknown(axis['time_constant'])}"
+            yield f"{prefix}_lim: {_or_unknown(axis['value'])}"
+            yield f"{prefix}_rate_lim: {_or_unknown(axis['rise'])}"
     if static := list(_static_responses(fit.parameters)):
         yield f"# without a parameter there: {', '.join(static)}"
 

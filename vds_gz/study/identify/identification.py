@@ -15,7 +15,7 @@ from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.yaml_reader import Interval
 from vds_gz.study.identify.causes.causes import checked, turning_against_steering
 from vds_gz.study.identify.estimation import fit_all
-from vds_gz.study.identify.outcome import nothing_found, vehicle_fit
+from vds_gz.study.identify.outcome import no_motion, vehicle_fit
 from vds_gz.study.identify.prediction import predictions
 from vds_gz.study.identify.problem.recorded import check_numbers
 from vds_gz.study.identify.problem.setup import set_up
@@ -72,7 +72,7 @@ def identify(
     setup = set_up(recordings, vehicle=vehicle, wheel_base=wheel_base, fit=fit, priors=priors or {})
     notes = _notes(setup.recordings)
     if not setup.recorded.moves:
-        return replace(nothing_found(setup), notes=notes)
+        return replace(no_motion(setup), notes=notes)
     fit_of_all = fit_all(setup, advance)
     scores = predictions(fit_of_all.setup, hold_out, advance) if hold_out > 0.0 else ()
     result = vehicle_fit(fit_of_all, scores)

@@ -1,10 +1,14 @@
-"""Identification of one vehicle from many recordings, each fitted by itself. Each result is a line of a file."""
+"""Identification of one vehicle from many recordings: each is fitted by itself, and the results are pooled.
+
+Each result is a line of a file, from which a later call resumes.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -16,10 +20,13 @@ from vds_gz.bags.connection import may_be_bag
 from vds_gz.parameters.declaration import Override
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.yaml_reader import Interval
-from vds_gz.study.identify.estimates import Estimate
-from vds_gz.study.identify.exports import Numbers, overrides
+from vds_gz.study.identify.estimates import WIDTH, Estimate
+from vds_gz.study.identify.exports import NOT_MET, overrides
 from vds_gz.study.identify.identification import identify
+from vds_gz.study.identify.problem.parameters import actuations
 from vds_gz.study.identify.problem.setup import check_names
+from vds_gz.study.identify.results import Numbers
+from vds_gz.study.identify.words import Named, named
 from vds_gz.study.progress import Advance, ignore
 from vds_gz.study.reading.bag import read_bag
 from vds_gz.study.reading.table import read_csv
@@ -29,6 +36,12 @@ from vds_gz.vehicle.catalogue import models
 
 #: The results of the recordings, one a line, in the order in which they were completed.
 JOURNAL = "recordings.jsonl"
+
+#: A normal variable exceeds this many standard deviations with a probability of 1 in 1000.
+RARE = 3.09
+
+#: A pooled limit is none if a recording exceeds its interval by this factor, which noise does not.
+EXCEEDED = 1.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,38 +63,37 @@ class Source:
     fit: tuple[str, ...] = ()
     priors: Mapping[str, Interval] = field(default_factory=dict)
 
-    def signals(self, path: Path) -> Recording:
-        """What a recording holds.
-
-        Raises:
-            SignalError: It does not hold what is needed, or cannot be read.
-        """
-        try:
-            if may_be_bag(path):
-                return read_bag(path, command=self.command, velocity=self.velocity, steering=self.steering)
-            return read_csv(path, self.columns)
-        except OSError as error:
-            raise SignalError(str(error)) from None
-
     def identify(self, log: str) -> Result:
         """Identify a recording by its path.
 
         Raises:
-            SignalError: It does not hold what is needed, or the vehicle did not move.
+            SignalError: It cannot be read, does not hold what is needed, or the vehicle did not move.
         """
-        signals, vehicle = self.signals(Path(log)), self.vehicle
+        vehicle = self.vehicle
         try:
             fit = identify(
-                signals, vehicle=vehicle, wheel_base=self.wheel_base, fit=self.fit, priors=self.priors, hold_out=0.0
+                self._recording(Path(log)),
+                vehicle=vehicle,
+                wheel_base=self.wheel_base,
+                fit=self.fit,
+                priors=self.priors,
+                hold_out=0.0,
             )
+        except OSError as error:
+            raise SignalError(str(error)) from None
         except np.linalg.LinAlgError as error:
             raise SignalError(f"the fit failed: {error}") from None
         if not any(fit.numbers.values()):
             raise SignalError("nothing was excited")
         base = vehicle.vehicle if vehicle else models()[fit.model].parameters()
-        axes = {f"{axis.quantity}.{name}": number for axis in fit for name, number in axis.fit.numbers.items()}
+        axes = {f"{axis.quantity}.{name}": number for axis in fit for name, number in axis.numbers.items()}
         axes.pop("steering.fall", None)
         return Result(log, "", fit.model, fit.numbers, fit.calibrations, axes, fit.reached, tuple(overrides(fit, base)))
+
+    def _recording(self, path: Path) -> Recording:
+        if may_be_bag(path):
+            return read_bag(path, command=self.command, velocity=self.velocity, steering=self.steering)
+        return read_csv(path, self.columns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +104,8 @@ class Result:
         log: Path of the recording.
         failure: Why it has no result, in words that name the recording; empty where it has one.
         model: Name of the vehicle model.
-        numbers: Estimates of parameters, by name below ``model_params.<model>.``; None where not identifiable.
-        calibrations, axes: The same of what is no parameter, such as ``v_x gain``, and by axis, as ``v_x.dead_time``.
-        reached: Of each limit that was not met, the maximum of the recording.
+        numbers, calibrations, reached: As of :class:`~vds_gz.study.identify.results.VehicleFit`.
+        axes: The numbers by axis, as ``v_x.dead_time``.
         overrides: Lines of a parameter file.
     """
 
@@ -110,8 +121,8 @@ class Result:
     @property
     def estimates(self) -> dict[str, Estimate]:
         """All estimates by name."""
-        every = self.numbers | self.calibrations | self.axes
-        return {name: number for name, number in every.items() if number is not None}
+        numbers = self.numbers | self.calibrations | self.axes
+        return {name: number for name, number in numbers.items() if number is not None}
 
     def line(self, key: str) -> str:
         """The result as a line of a file, with the key of what it depends on."""
@@ -124,8 +135,8 @@ def read_results(file: Path) -> Iterator[tuple[str, Result]]:
         try:
             entry = json.loads(line)
             key = str(entry.pop("key"))
-            for name in ("numbers", "calibrations", "axes"):
-                entry[name] = {of: number and Estimate(**number) for of, number in entry[name].items()}
+            for group in ("numbers", "calibrations", "axes"):
+                entry[group] = {name: number and Estimate(**number) for name, number in entry[group].items()}
             entry["overrides"] = tuple(Override(*fields) for fields in entry["overrides"])
             yield key, Result(**entry)
         except (ValueError, TypeError, LookupError, AttributeError):
@@ -142,19 +153,16 @@ def identify_many(
     advance: Advance = ignore,
     notify: Callable[[str], object] = lambda words: None,
 ) -> list[Result]:
-    """Identify recordings. A recording that fails does not stop the others.
+    """Identify recordings by their paths; the results in their order. A failure does not stop the others.
 
     Args:
         logs: Paths of the recordings.
         source: How they are read.
-        folder: Where :data:`JOURNAL` lies, from which a later call may resume.
+        folder: Where :data:`JOURNAL` lies.
         workers: Who does it.
         resume: Keep the results of recordings that have not changed since. Those that failed are tried again.
         advance: Called with 1 for each recording.
         notify: Called with messages of the workers to the user.
-
-    Returns:
-        The results in the order of the recordings.
 
     Raises:
         ArgumentError: A name in ``source.fit`` is no parameter of the vehicle; of any known one, where none is given.
@@ -171,16 +179,15 @@ def identify_many(
             file.write("\n")
         for outcome in tasks:
             log = outcome.task
-            done[log] = _failed(log, outcome.reason) if isinstance(outcome, Failed) else outcome.result
+            if isinstance(outcome, Failed):
+                reason = outcome.reason
+                done[log] = Result(log, reason if log in reason else f"{log}: {reason}")
+            else:
+                done[log] = outcome.result
             file.write(done[log].line(keys[log]))
             file.flush()
             advance(1, Path(log).name)
     return [done[log] for log in keys]
-
-
-def _failed(log: str, reason: str) -> Result:
-    """A failure that names the recording once."""
-    return Result(log, reason if log in reason else f"{log}: {reason}")
 
 
 def _key(log: str, source: Source) -> str:
@@ -189,3 +196,115 @@ def _key(log: str, source: Source) -> str:
     files = sorted(file for file in path.rglob("*") if file.is_file()) if path.is_dir() else [path]
     stats = [(str(file), file.stat().st_size, file.stat().st_mtime_ns) for file in files if file.exists()]
     return hashlib.sha256(repr((vds_gz.__version__, log, stats, source)).encode()).hexdigest()
+
+
+# ---------------------------------------------------------------------- pooling
+
+
+@dataclass(frozen=True, slots=True)
+class Pooled:
+    """A parameter pooled over recordings.
+
+    Attributes:
+        estimate: Of the mean over recordings.
+        count: Number of recordings with an estimate.
+        spread: Standard deviation between recordings, without what their intervals explain.
+        scatter: Ratio of the scatter of the recordings to that of their intervals; about 1 if these are right.
+        farthest: The recording whose estimate is farthest from the median.
+    """
+
+    estimate: Estimate
+    count: int
+    spread: float
+    scatter: float
+    farthest: str
+
+    @property
+    def differs(self) -> bool:
+        """The recordings scatter by more than chance explains in 999 of 1000 cases (E. Wilson, M. Hilferty, 1931)."""
+        part = 2.0 / (9.0 * max(self.count - 1, 1))
+        return self.scatter > math.sqrt((1.0 - part + RARE * math.sqrt(part)) ** 3)
+
+
+@dataclass(frozen=True, slots=True)
+class PooledVehicle:
+    """A vehicle pooled over recordings.
+
+    Attributes:
+        model: The model that most recordings show.
+        numbers: Pooled parameters, calibrations and numbers of axes, by name.
+        words: Of the parameters and calibrations among them.
+        overrides: Lines of a parameter file.
+        others: The results of recordings of other models, which are not pooled.
+    """
+
+    model: str
+    numbers: Mapping[str, Pooled]
+    words: tuple[Named, ...]
+    overrides: tuple[Override, ...]
+    others: tuple[Result, ...]
+
+
+def pool(estimates: Mapping[str, Estimate]) -> Pooled:
+    """Pool at least one estimate, by recording.
+
+    Source: R. DerSimonian and N. Laird, Meta-analysis in clinical trials, Controlled Clinical Trials 7 (1986) 177-188.
+    """
+    values = np.array([estimate.value for estimate in estimates.values()])
+    widths = np.array([estimate.high - estimate.low for estimate in estimates.values()]) / (2.0 * WIDTH)
+    variances = np.maximum(widths, 1e-12 + 1e-9 * np.abs(values)) ** 2
+    weights, freedom, between, scatter = 1.0 / variances, len(values) - 1, 0.0, math.nan
+    if freedom:
+        squares = float(np.sum(weights * (values - np.average(values, weights=weights)) ** 2))
+        between = max(0.0, (squares - freedom) / float(weights.sum() - np.sum(weights**2) / weights.sum()))
+        scatter = math.sqrt(squares / freedom)
+    weights = 1.0 / (variances + between)
+    mean, half = float(np.average(values, weights=weights)), WIDTH / math.sqrt(float(weights.sum()))
+    farthest = list(estimates)[int(np.argmax(np.abs(values - np.median(values))))]
+    return Pooled(Estimate(mean, mean - half, mean + half), len(values), math.sqrt(between), scatter, farthest)
+
+
+def pool_results(results: Sequence[Result]) -> PooledVehicle | None:
+    """One vehicle from the results of its recordings; None where all of them failed."""
+    done = [result for result in results if not result.failure]
+    if not done:
+        return None
+    shown = [result.model for result in done]
+    model = max(shown, key=shown.count)
+    same = [result for result in done if result.model == model]
+    by_name: dict[str, dict[str, Estimate]] = {}
+    for result in same:
+        for name, estimate in result.estimates.items():
+            by_name.setdefault(name, {})[result.log] = estimate
+    pooled = {name: pool(estimates) for name, estimates in by_name.items()}
+
+    def names(group: str) -> list[str]:
+        return list(dict.fromkeys(name for result in same for name in getattr(result, group) if name in pooled))
+
+    words = tuple(named(model, names("numbers"), names("calibrations")))
+    others = tuple(result for result in done if result.model != model)
+    return PooledVehicle(model, pooled, words, tuple(_overrides(model, same, pooled)), others)
+
+
+def _overrides(model: str, results: Sequence[Result], pooled: Mapping[str, Pooled]) -> Iterator[Override]:
+    """Pooled parameters; of what is no estimate, the value of most recordings.
+
+    A limit that some recordings show is none where another one exceeds it.
+    """
+    lines = [{line.name: line for line in result.overrides} for result in results]
+    limits = {actuation.value for actuation in actuations(models()[model].parameters()).values()}
+    for name in dict.fromkeys(name for by_name in lines for name in by_name):
+        parameter = name.removeprefix(f"model_params.{model}.")
+        most = max(result.reached.get(parameter, 0.0) for result in results)
+        not_met = f"{NOT_MET}; {most:.3g} was reached"
+        there = [by_name[name] for by_name in lines if name in by_name]
+        if parameter in pooled:
+            unmet = next((line for line in there if line.origin.startswith(NOT_MET)), None)
+            estimate = pooled[parameter].estimate
+            exceeded = unmet and parameter in limits and most > EXCEEDED * estimate.high
+            yield unmet._replace(origin=not_met) if unmet and exceeded else estimate.override(name)
+            continue
+        values = [by_name[name].value if name in by_name else None for by_name in lines]
+        if (value := max(values, key=values.count)) is not None:
+            line = lines[values.index(value)][name]
+            yield line._replace(origin=not_met) if line.origin.startswith(NOT_MET) else line

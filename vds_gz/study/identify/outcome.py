@@ -1,4 +1,4 @@
-"""From a fit to its report: numbers with intervals, channels beside the model, findings, and axes."""
+"""From a fit to its result: numbers with intervals, channels beside the model, axes, and findings."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ import numpy as np
 
 from vds_gz.parameters.declaration import ParameterGroup
 from vds_gz.parameters.yaml_reader import ends
-from vds_gz.study.identify.axes import NAMES, Axis, AxisFit, Reached
+from vds_gz.study.identify.axes import NAMES, Axis
 from vds_gz.study.identify.estimates import TIME_RESOLUTION, WIDTH, Array, Estimate, noise
 from vds_gz.study.identify.estimation import Fit
 from vds_gz.study.identify.problem.observed import geometry_of
-from vds_gz.study.identify.problem.parameters import EFFECTIVE_TRACK, Kind, Term, value_of, with_numbers
+from vds_gz.study.identify.problem.parameters import EFFECTIVE_TRACK, Kind, value_of, with_numbers
 from vds_gz.study.identify.problem.recorded import COMMANDED_BY, FIELDS
 from vds_gz.study.identify.problem.setup import Setup
 from vds_gz.study.identify.problem.unknowns import WHEELS
 from vds_gz.study.identify.reach import reached
-from vds_gz.study.identify.results import Channel, Prediction, VehicleFit
+from vds_gz.study.identify.results import Channel, Numbers, Prediction, VehicleFit
 from vds_gz.study.identify.robust import ROBUST
 from vds_gz.study.identify.trials import costs_of
-from vds_gz.study.recording import QUANTITIES, Series
+from vds_gz.study.recording import QUANTITIES
 from vds_gz.vehicle.command import TWIST
 
 #: A number is given if its interval is not wider to either side than this part of it; a time also if it is not wider
@@ -59,67 +59,49 @@ WORSE = 0.97
 
 def vehicle_fit(fit: Fit, predictions: Sequence[Prediction]) -> VehicleFit:
     """The result of a fit."""
-    by_name = estimates(fit)
-    terms = fit.setup.family.terms
+    setup, by_name = fit.setup, estimates(fit)
+    terms = setup.family.terms
     numbers = {term.name: by_name[term.name] for term in terms if term.is_parameter}
     calibrations = {term.name: by_name[term.name] for term in terms if not term.is_parameter}
     channels = tuple(_channels(fit))
     limits = [term.name for term in terms if term.kind is Kind.LIMIT]
     return VehicleFit(
-        model=fit.setup.family.model.name,
-        parameters=_parameters(fit),
-        numbers=numbers,
-        calibrations=calibrations,
-        reached={name: fit.reach[name].most for name in limits if numbers[name] is None and name in fit.reach},
-        channels=channels,
-        findings=tuple(_findings(fit, channels, numbers, calibrations, predictions)),
-        axes=tuple(_axes(fit, numbers, calibrations, channels)),
+        setup.family.model.name,
+        _parameters(fit),
+        numbers,
+        calibrations,
+        {name: fit.reach[name].most for name in limits if numbers[name] is None and name in fit.reach},
+        channels,
+        tuple(_findings(fit, channels, numbers, calibrations, predictions)),
+        tuple(_axes(setup, setup.family.vehicle(fit.solution.point), numbers, calibrations, channels)),
         predictions=tuple(predictions),
     )
 
 
-def nothing_found(setup: Setup) -> VehicleFit:
+def no_motion(setup: Setup) -> VehicleFit:
     """The result of a recording without motion: its channels with their means as models, and no numbers."""
-    terms = setup.family.terms
+    terms, parameters = setup.family.terms, setup.family.parameters
     channels = []
     for recording, measured in enumerate(setup.channels):
         for channel in measured:
             time, value = channel.series.time, channel.series.value
             spread, mean = float(np.std(value)), np.full(len(value), np.mean(value))
-            commanded = _commanded(setup, recording, channel.quantity, time, setup.family.parameters)
+            commanded = _commanded(setup, recording, channel.quantity, time, parameters)
             named = channel.name, channel.quantity, channel.unit, channel.source, recording
             channels.append(Channel(*named, spread, spread, 0, 0.0, time, value, mean, commanded, np.ones(len(value))))
-    axes = (
-        Axis(
-            channel.quantity,
-            channel.unit,
-            AxisFit(
-                dict.fromkeys(NAMES),
-                Reached(0.0, 0.0, float(np.max(np.abs(channel.measured), initial=0.0))),
-                *(channel.residual, 0, channel.time, channel.commanded, channel.measured, channel.modelled),
-            ),
-        )
-        for channel in channels
-        if channel.commanded is not None and channel.quantity in QUANTITIES
-    )
-    return VehicleFit(
-        model=setup.family.model.name,
-        parameters=setup.family.parameters,
-        numbers=dict.fromkeys(term.name for term in terms if term.is_parameter),
-        calibrations=dict.fromkeys(term.name for term in terms if not term.is_parameter),
-        reached={},
-        channels=tuple(channels),
-        findings=("nothing moved by more than noise, or no command changed: no number is determined",),
-        axes=tuple(axes),
-    )
+    numbers = dict.fromkeys(term.name for term in terms if term.is_parameter)
+    calibrations = dict.fromkeys(term.name for term in terms if not term.is_parameter)
+    findings = ("nothing moved by more than noise, or no command changed: no number is determined",)
+    axes = tuple(_axes(setup, parameters, numbers, calibrations, channels))
+    return VehicleFit(setup.family.model.name, parameters, numbers, calibrations, {}, tuple(channels), findings, axes)
 
 
 # ---------------------------------------------------------------------- numbers
 
 
-def estimates(fit: Fit) -> dict[str, Estimate | None]:
+def estimates(fit: Fit) -> Numbers:
     """Estimates of the terms by name; None of those that were not needed or whose intervals are too wide."""
-    by_name: dict[str, Estimate | None] = {}
+    by_name: Numbers = {}
     excited = {name for actuator in fit.setup.excited for name in fit.setup.actuators[actuator].named().values()}
     for k, term in enumerate(fit.setup.family.terms):
         if fit.solution.free[k]:
@@ -170,11 +152,6 @@ def _estimate(fit: Fit, k: int) -> Estimate | None:
     return Estimate(value, low, high) if max(value - low, high - value) <= allowed else None
 
 
-def _far_beyond(fit: Fit, term: Term, coordinate: float) -> bool:
-    """A limit so far beyond what was reached that it was not met."""
-    return term.kind is Kind.LIMIT and term.value(coordinate) > NEVER_MET * fit.reach[term.name].tried
-
-
 def _at_bound(fit: Fit, k: int) -> bool:
     """The fit ran to an end of a term's range, so that the data give no value."""
     return bool(fit.solution.point[k] in (fit.problem.lower[k], fit.problem.upper[k]))
@@ -185,18 +162,16 @@ def _parameters(fit: Fit) -> ParameterGroup:
 
     An actuator that was not excited stays as it was given, and so does geometry that the data do not determine.
     """
-    setup, solution = fit.setup, fit.solution
+    setup, point = fit.setup, fit.solution.point
     without_effect = {group[0] for group in fit.intervals.confounded if len(group) == 1}
-    family, given = setup.family, setup.family.parameters
-    values = {
-        term.name: term.parameter(float(solution.point[k]))
-        for k, term in enumerate(family.terms)
-        if term.is_parameter
-        and solution.free[k]
-        and not _far_beyond(fit, term, solution.point[k])
-        and not (term.kind is Kind.PARAMETER and (k in without_effect or _at_bound(fit, k)))
-    }
-    terms = {term.name: term for term in family.terms}
+    base, terms = setup.family.parameters, {term.name: term for term in setup.family.terms}
+    values = {}
+    for k, term in enumerate(setup.family.terms):
+        if not (term.is_parameter and fit.solution.free[k]):
+            continue
+        unmet = term.kind is Kind.LIMIT and term.value(point[k]) > NEVER_MET * fit.reach[term.name].tried
+        if not unmet and not (term.kind is Kind.PARAMETER and (k in without_effect or _at_bound(fit, k))):
+            values[term.name] = term.parameter(float(point[k]))
     for name in setup.excited:
         actuation = setup.actuators[name]
         for parameter in actuation.named().values():
@@ -204,16 +179,16 @@ def _parameters(fit: Fit) -> ParameterGroup:
                 continue
             values[parameter] = terms[parameter].neutral
             if terms[parameter].kind is Kind.LIMIT:
-                before = value_of(given, parameter)
+                before = value_of(base, parameter)
                 stop = name == "steering" and parameter == actuation.value
                 keeps = stop and before > fit.reach[parameter].tried
                 values[parameter] = before if keeps else terms[parameter].unlimited
     if EFFECTIVE_TRACK in terms:
         values.setdefault(EFFECTIVE_TRACK, 0.0)  # the track turns the vehicle
-    return dataclasses.replace(with_numbers(given, values))
+    return dataclasses.replace(with_numbers(base, values))  # checked
 
 
-# ---------------------------------------------------------------------- channels
+# ---------------------------------------------------------------------- channels and axes
 
 
 def _channels(fit: Fit) -> Iterator[Channel]:
@@ -231,6 +206,8 @@ def _channels(fit: Fit) -> Iterator[Channel]:
         scale = float(solution.noise.scale[problem.kinds[k]])
         inside = np.abs(residuals) < OUTLIER * scale
         own_scale = float(np.sqrt(np.mean(np.clip(residuals, -OUTLIER * scale, OUTLIER * scale) ** 2)))
+        left = residuals[inside]
+        power = float(left @ left)
         yield Channel(
             channel.name,
             channel.quantity,
@@ -238,9 +215,9 @@ def _channels(fit: Fit) -> Iterator[Channel]:
             channel.source,
             recording,
             min(scale, max(own_scale, float(problem.floors[problem.kinds[k]]))),
-            float(np.std(residuals[inside])) if inside.any() else math.nan,
+            float(np.std(left)) if inside.any() else math.nan,
             int((~inside).sum()),
-            _correlation(residuals[inside]),
+            float(left[1:] @ left[:-1]) / power if power > 0.0 else 0.0,
             time,
             measured,
             measured + residuals,
@@ -250,50 +227,31 @@ def _channels(fit: Fit) -> Iterator[Channel]:
 
 
 def _commanded(setup: Setup, recording: int, quantity: str, time: Array, parameters: ParameterGroup) -> Array | None:
-    """What was commanded of a quantity at some times; None if it is not commanded."""
+    """What was commanded of a quantity at some times; None if it is not commanded.
+
+    Twists command a steering angle [rad]; at standstill the last one, or 0 where the steering is centred.
+    """
     commands = setup.recordings[recording].commands
     at = np.clip(np.searchsorted(commands.time, time, side="right") - 1, 0, None)
     if quantity in COMMANDED_BY.get(setup.kind, ()):
         return np.asarray(commands.records[FIELDS[quantity]][at], float)
     if quantity != "steering" or setup.kind != TWIST:
         return None
-    v_x, yaw_rate = (Series(commands.time, commands.records[name]) for name in ("v_x", "yaw_rate"))
+    v_x, yaw_rate = commands.records["v_x"], commands.records["yaw_rate"]
+    last = np.clip(np.searchsorted(commands.time, commands.time, side="right") - 1, 0, None)
     wheel_base = float(geometry_of([parameters]).signed_wheelbase[0])
-    return _commanded_steering(v_x, yaw_rate, wheel_base, centred=bool(setup.centred)).value[at]
-
-
-def _commanded_steering(v_x: Series, yaw_rate: Series, wheel_base: float, *, centred: bool = False) -> Series:
-    """The steering angle [rad] that a velocity commands; at standstill the last one, or 0 if ``centred``.
-
-    Args:
-        v_x, yaw_rate: As commanded [m/s, rad/s].
-        wheel_base: From the fixed to the steered axle [m]; negative where the rear axle steers.
-        centred: It goes to the middle at standstill.
-    """
-    rates = yaw_rate.value[np.clip(np.searchsorted(yaw_rate.time, v_x.time, side="right") - 1, 0, None)]
-    angles = np.arctan2(wheel_base * rates * np.sign(v_x.value), np.abs(v_x.value))
-    moving = np.abs(v_x.value) > SLOW
-    if centred:
-        return Series(v_x.time, np.where(moving, angles, 0.0))
+    angles = np.arctan2(wheel_base * yaw_rate[last] * np.sign(v_x), np.abs(v_x))
+    moving = np.abs(v_x) > SLOW
+    if setup.centred:
+        return np.where(moving, angles, 0.0)[at]
     last = np.maximum.accumulate(np.where(moving, np.arange(len(angles)), -1))
-    return Series(v_x.time, np.where(last >= 0, angles[last], 0.0))
-
-
-def _correlation(residuals: Array) -> float:
-    """Of successive residuals."""
-    power = float(residuals @ residuals)
-    return float(residuals[1:] @ residuals[:-1]) / power if power > 0.0 else 0.0
-
-
-# ---------------------------------------------------------------------- axes
+    return np.where(last >= 0, angles[last], 0.0)[at]
 
 
 def _axes(
-    fit: Fit,
-    numbers: Mapping[str, Estimate | None],
-    calibrations: Mapping[str, Estimate | None],
-    channels: Sequence[Channel],
+    setup: Setup, vehicle: ParameterGroup, numbers: Numbers, calibrations: Numbers, channels: Sequence[Channel]
 ) -> Iterator[Axis]:
+    """The numbers by commanded quantity, with the first channel that measures it."""
     main = {channel.quantity: channel for channel in reversed(channels)}
     main |= {channel.quantity: channel for channel in reversed(channels) if channel.recording == 0}
     for quantity in QUANTITIES:
@@ -301,41 +259,39 @@ def _axes(
         commanded = channel.commanded if channel is not None else None
         if channel is None or commanded is None or (quantity == "v_y" and np.ptp(commanded) == 0.0):
             continue
-        estimated = dict.fromkeys(NAMES) | _numbers_of(fit, quantity, numbers)
+        estimated = dict.fromkeys(NAMES) | _numbers_of(setup, vehicle, quantity, numbers)
         estimated["gain"] = estimated["gain"] or calibrations.get(f"{quantity} gain")
         offset = (number for name, number in calibrations.items() if name.startswith(f"{channel.name} offset"))
         estimated["offset"] = next(offset, None) or estimated["offset"]
-        axis = AxisFit(
+        steers = quantity == "steering"
+        yield Axis(
+            quantity,
+            channel.unit,
             estimated,
-            reached(channel.time, channel.measured, angle=quantity == "steering"),
+            reached(channel.time, channel.measured, angle=steers),
             channel.residual,
             channel.outliers,
-            channel.time,
-            commanded,
-            channel.measured,
-            channel.modelled,
+            setup.centred if steers else None,
         )
-        yield Axis(quantity, channel.unit, axis, fit.setup.centred if quantity == "steering" else None)
 
 
-def _numbers_of(fit: Fit, quantity: str, numbers: Mapping[str, Estimate | None]) -> dict[str, Estimate | None]:
+def _numbers_of(setup: Setup, vehicle: ParameterGroup, quantity: str, numbers: Numbers) -> Numbers:
     """The numbers of the actuator that a quantity follows, with limits of the whole body where these are lower.
 
     A yaw rate of a steered vehicle has no limits; that of a vehicle that turns by its wheels has those of the wheels.
     """
-    steers = "steering" in fit.setup.actuators
-    actuation = fit.setup.actuators["steering" if steers and quantity in ("steering", "yaw_rate") else "drive"]
+    steers = "steering" in setup.actuators
+    actuation = setup.actuators["steering" if steers and quantity in ("steering", "yaw_rate") else "drive"]
     estimated = {number: numbers.get(name) for number, name in actuation.named().items() if number in NAMES}
     if quantity == "steering":
         estimated["fall"] = estimated.get("rise")
     elif quantity == "yaw_rate":
-        family = fit.setup.family
-        arm = family.model.geometry(family.vehicle(fit.solution.point)).yaw_arm
+        arm = setup.family.model.geometry(vehicle).yaw_arm
         for name in ("rise", "fall", "value"):
             limit = estimated.get(name)
             estimated[name] = Estimate(limit.value / arm, limit.low / arm, limit.high / arm) if limit and arm else None
         estimated["offset"] = None
-    body = fit.setup.actuators.get({"v_x": "body", "yaw_rate": "turn"}.get(quantity, ""))
+    body = setup.actuators.get({"v_x": "body", "yaw_rate": "turn"}.get(quantity, ""))
     limits = {number: numbers.get(name) for number, name in body.named().items()} if body is not None else {}
     for number, limit in (limits | {"fall": limits.get("rise")}).items():
         present = estimated.get(number)
@@ -350,11 +306,11 @@ def _numbers_of(fit: Fit, quantity: str, numbers: Mapping[str, Estimate | None])
 def _findings(
     fit: Fit,
     channels: Sequence[Channel],
-    numbers: Mapping[str, Estimate | None],
-    calibrations: Mapping[str, Estimate | None],
+    numbers: Numbers,
+    calibrations: Numbers,
     predictions: Sequence[Prediction],
 ) -> Iterator[str]:
-    """At most a handful of sentences, the worst first."""
+    """Sentences on the result, the worst first."""
     for prediction in predictions:
         best = min(prediction.command, prediction.lag)
         if best < WORSE * prediction.rms:
@@ -364,7 +320,7 @@ def _findings(
                 f"{prediction.quantity}: {simpler} {predict} the part held out better ({best:.3g} against "
                 f"{prediction.rms:.3g}); the vehicle changed, or the recording is too short"
             )
-    if predictions and all(WORSE * one.rms <= one.command <= one.rms / WORSE for one in predictions):
+    if predictions and all(WORSE * score.rms <= score.command <= score.rms / WORSE for score in predictions):
         yield "the command as it is predicts the part held out as well; too little changes there to judge the vehicle"
     terms = fit.setup.family.terms
     for group in fit.intervals.confounded:
@@ -397,12 +353,12 @@ def _findings(
 
 
 def _diameters(fit: Fit, calibrations: Mapping[str, Estimate | None]) -> Iterator[str]:
-    """Of wheels whose gains were found, their diameters; of a vehicle whose wheels are known."""
-    if not fit.setup.given or not any(calibrations.get(name) for name in WHEELS.values()):
+    """Diameters of wheels by their gains, of a vehicle whose wheels are known."""
+    if not fit.setup.given:
         return
-    configured = value_of(fit.setup.family.parameters, "tire_diameter")
     for name in WHEELS.values():
-        if (one := calibrations[name]) is not None:
-            value, low, high = (configured * each for each in (one.value, one.low, one.high))
+        if (gain := calibrations.get(name)) is not None:
+            configured = value_of(fit.setup.family.parameters, "tire_diameter")
+            value, low, high = (configured * factor for factor in (gain.value, gain.low, gain.high))
             side = name.removesuffix(" gain")
             yield f"{side}: diameter {value:.5g} m ({ends(low, high)}), its gain times the given {configured:g} m"

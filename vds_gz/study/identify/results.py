@@ -1,4 +1,4 @@
-"""What was found of a whole vehicle: its parameters, what its sensors do, and how well both explain the recording."""
+"""The result of an identification: the vehicle's parameters, its sensors, and how well both explain the recording."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from vds_gz.study.identify.estimates import Array, Estimate
 
 #: A sample of which less than this part of its weight is left is an outlier.
 OUTLIER_WEIGHT = 0.1
+
+Numbers = dict[str, Estimate | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,27 +72,27 @@ class Prediction:
 
 @dataclass(frozen=True)
 class VehicleFit(Sequence[Axis]):
-    """What was found of a vehicle; as a sequence, its axes.
+    """The identified vehicle; as a sequence, its axes.
 
     Attributes:
         model: Name of the vehicle model.
-        parameters: Its parameter group: what was given or is the default, with what was found.
+        parameters: Its parameter group: the given or default values, with the identified ones.
         numbers: By name below ``model_params.<model>.``, such as ``drive_actuator.dead_time``; None where the recording
-            does not tell, or a limit was not met.
+            does not determine it, or a limit was not met.
         calibrations: What is no parameter of the vehicle, by its words: ``v_x gain``, ``steering offset``,
             ``imu latency``, ``left wheel gain`` ...
-        reached: Of each limit that was not met, by name as in ``numbers``, the maximum that came up.
-        channels: What was measured, beside the model.
+        reached: Of each limit that was not met, by name as in ``numbers``, the maximum of the recording.
+        channels: The measurements beside the model.
         findings: Sentences for people.
+        axes: The numbers by commanded quantity.
+        notes: Remarks on the recordings, and what of them was left out; of several with the number of each.
         predictions: How well what was learned of the first part predicts the rest; empty where none was held out.
-        axes: The same by quantity.
-        notes: What was noticed of the recordings, and what of them was left out; of several with the number of each.
     """
 
     model: str
     parameters: ParameterGroup
-    numbers: dict[str, Estimate | None]
-    calibrations: dict[str, Estimate | None]
+    numbers: Numbers
+    calibrations: Numbers
     reached: dict[str, float]
     channels: tuple[Channel, ...]
     findings: tuple[str, ...]

@@ -202,9 +202,9 @@ def _content(fit: VehicleFit) -> dict[str, object]:
         "axes": {
             axis.quantity: {
                 "unit": axis.unit,
-                "numbers": plain(axis.fit.numbers),
-                "reached": axis.fit.reached._asdict(),
-                **finite({"residual": axis.fit.residual, "left_out": axis.fit.left_out}),
+                "numbers": plain(axis.numbers),
+                "reached": axis.reached._asdict(),
+                **finite({"residual": axis.residual, "left_out": axis.outliers}),
             }
             for axis in fit.axes
         },

@@ -15,8 +15,7 @@ from matplotlib.figure import Figure
 
 from vds_gz.parameters.yaml_reader import INTERVAL
 from vds_gz.study.identify.estimates import Estimate
-from vds_gz.study.identify.many import Result
-from vds_gz.study.identify.pooling import Pooled, PooledVehicle
+from vds_gz.study.identify.many import Pooled, PooledVehicle, Result
 from vds_gz.study.report.style import ACTUAL, BODY, COMMANDED, STYLE, literal, png
 from vds_gz.study.report.text import ReportPage, finite
 

@@ -184,7 +184,7 @@ def _held(pedal: Series, keys: Array) -> Callable[[Array], tuple[Array, Array]]:
     shares = np.column_stack((_shares(value, keys), value > 0.0))
     shares[value <= 0.0] = 0.0
     steps = shares * np.diff(edges)[:, np.newaxis]
-    integral = np.concatenate((np.zeros((1, shares.shape[1])), np.cumsum(steps, axis=0)))
+    integral: Array = np.concatenate((np.zeros((1, shares.shape[1])), np.cumsum(steps, axis=0))).astype(float)
 
     def mean(times: Array) -> tuple[Array, Array]:
         begin, end = (interpolated(edges, integral, at) for at in (times, times + INTERVAL))
