@@ -7,7 +7,7 @@ import pytest
 from vds_gz.cli.profile import main
 from vds_gz.commandlog.files import read
 from vds_gz.configuration import preset_file
-from vds_gz.study.identify.design import search
+from vds_gz.study.identify import design as search
 
 
 @pytest.fixture

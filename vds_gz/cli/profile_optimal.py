@@ -12,7 +12,7 @@ from vds_gz.commandlog.profiles import Limits
 from vds_gz.configuration import NODE_NAME
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.yaml_reader import Interval, read_intervals
-from vds_gz.study.identify.design.design import NOISE, Design, Expectation, design
+from vds_gz.study.identify.design import NOISE, Design, Expectation, design
 from vds_gz.study.identify.estimates import TIME_RESOLUTION, WIDTH
 from vds_gz.study.progress import progress
 from vds_gz.study.report.text import text_table

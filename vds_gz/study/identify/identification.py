@@ -13,7 +13,7 @@ from dataclasses import replace
 from vds_gz.errors import MAPPING, NUMBER, ArgumentError, ArgumentKind, takes
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.yaml_reader import Interval
-from vds_gz.study.identify.causes.causes import checked, turning_against_steering
+from vds_gz.study.identify.causes import checked, turning_against_steering
 from vds_gz.study.identify.estimation import fit_all
 from vds_gz.study.identify.outcome import no_motion, vehicle_fit
 from vds_gz.study.identify.prediction import predictions

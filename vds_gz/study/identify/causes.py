@@ -1,0 +1,347 @@
+"""Likely faults of a recording, seen before any model is fitted: signs, units, other vehicles, swapped columns.
+
+Two series of one motion are proportional at the right lag. The factor shows a wrong unit (57.3: degrees), its sign a
+mirrored axis, and a missing correlation that the series are not of one motion at all.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from types import MappingProxyType
+from typing import NamedTuple
+
+import numpy as np
+from scipy.signal import lfilter
+
+from vds_gz.study.recording import POSES, QUANTITIES, UNITS, Array, MeasuredChannel, Recording, Series, SignalError
+
+#: A measurement comes up to so long after its command, and one of another topic up to so long before or after [s].
+AFTER_COMMAND, APART = 2.0, 0.5
+
+#: How far ahead of the commands measurements are looked for [s].
+LEAD = 1.0
+
+#: Correlations from which on two series go together, and below which they do not.
+TOGETHER, NOT_TOGETHER = 0.9, 0.3
+
+#: A factor is that of a unit if it is as near as this, and two measurements agree if theirs is as near to 1.
+NEAR, AGREEING = 0.12, 0.2
+
+#: No steering angle is larger [rad]; no wheel's radius is smaller or larger [m].
+MAXIMUM_ANGLE, SMALLEST, LARGEST = math.pi, 0.015, 1.5
+
+#: Series are compared on a grid of this step [s], or wider in longer recordings so that there are no more points.
+STEP, POINTS = 0.02, 20_000
+
+#: From this correlation on the best is the most positive one, unless the most negative one is stronger by this.
+POSITIVE, STRONGER = 0.3, 0.3
+
+#: A command is followed with about one of these time constants [s].
+CONSTANTS = (0.0, 0.1, 0.3, 1.0)
+
+#: Series of fewer samples are not compared.
+FEWEST_SAMPLES = 20
+
+#: Derivatives are differences over this time [s].
+DIFFERENCE = 0.4
+
+#: How many times as large numbers are in other units than they should be in.
+_SPEEDS = MappingProxyType({"km/h": 3.6, "cm/s": 100.0, "mm/s": 1000.0})
+_ANGLES = MappingProxyType({"degrees": 180.0 / math.pi})
+_LENGTHS = MappingProxyType({"cm": 100.0, "mm": 1000.0})
+_UNITS = MappingProxyType({"v_x": _SPEEDS, "v_y": _SPEEDS, "x": _LENGTHS})
+_TURNS = MappingProxyType({"revolutions per minute": 30.0 / math.pi, "degrees per second": 180.0 / math.pi})
+
+
+def checked(signals: Recording) -> Recording:
+    """The same without further channels that contradict the main measurements, with notes on likely faults.
+
+    Raises:
+        SignalError: The main measurements contradict the commands, or do not belong to their times, so that nothing
+            can be fitted.
+    """
+    notes = list(signals.notes)
+    for quantity in QUANTITIES:
+        if quantity in signals.commanded and quantity in signals.measured:
+            notes += _against_command(signals, quantity)
+            _check_times(quantity, signals.commanded[quantity], signals.measured[quantity])
+    wrong = _wrong_wheels(signals)
+    wrong |= {channel.name: cause for channel in signals.further if (cause := _against_main(signals, channel, notes))}
+    notes += [f"{cause}; left out" for cause in dict.fromkeys(wrong.values())]
+    poses = {channel.source for channel in signals.further if channel.name in wrong and channel.quantity in POSES}
+    kept = [
+        channel
+        for channel in signals.further
+        if channel.name not in wrong and not (channel.quantity in POSES and channel.source in poses)
+    ]
+    return replace(signals, further=kept, notes=[*notes, *_angles_too_large(signals)])
+
+
+def turning_against_steering(signals: Recording) -> str:
+    """That the vehicle turns against its steering, as with a steered rear axle; empty if nothing shows that."""
+    names = ("v_x", "yaw_rate", "steering")
+    if not all(name in signals.measured and len(signals.measured[name].time) for name in names):
+        return ""
+    v_x, yaw_rate, steering = (signals.measured[name] for name in names)
+    slope = np.interp(v_x.time, steering.time, np.sin(steering.value) * np.cos(steering.value))
+    match = relation(Series(v_x.time, v_x.value * slope), yaw_rate, -APART, APART)
+    if match is None or match.correlation > -TOGETHER:
+        return ""
+    return (
+        "the vehicle turns against its steering (correlation of the yaw rate with that by speed and steering angle "
+        f"{match.correlation:.2f})"
+    )
+
+
+# ---------------------------------------------------------------------- main measurements
+
+
+def _against_command(signals: Recording, quantity: str) -> Iterator[str]:
+    """Faults by the gain from command to measurement."""
+    match = relation(signals.commanded[quantity], signals.measured[quantity], 0.0, AFTER_COMMAND, held=True)
+    if match is None:
+        return
+    words = f"{quantity} measured ({signals.sources.get(quantity, quantity)}) is {match.gain:.4g} times the command"
+    if match.correlation < -TOGETHER:
+        raise SignalError(
+            f"{words} (correlation {match.correlation:.2f}), which must go the same way. Is the axis mirrored? "
+            "x is forward, y to the left, and angles are positive to the left"
+        )
+    if match.correlation < TOGETHER:
+        return
+    for unit, factor in _UNITS.get(quantity, _ANGLES).items():
+        for times, which in ((factor, "measurement"), (1.0 / factor, "command")):
+            if _near(match.gain, times):
+                if factor > 10.0:
+                    raise SignalError(f"{words}: is the {which} in {unit}? It must be in {UNITS[quantity]}")
+                yield f"{words}: is the {which} in {unit}?"
+
+
+def _check_times(quantity: str, command: Series, measured: Series) -> None:
+    """Refuse measurements that by their times cannot be responses to the commands."""
+    if not len(command.time) or not len(measured.time):
+        raise SignalError(
+            f"of {quantity} there are {len(command.time)} commands and {len(measured.time)} measurements; needed are "
+            f"1 and {FEWEST_SAMPLES}"
+        )
+    inside = (measured.time >= command.time[0]) & (measured.time <= command.time[-1] + AFTER_COMMAND)
+    if inside.sum() < FEWEST_SAMPLES:
+        raise SignalError(
+            f"of {quantity} there are {int(inside.sum())} measurements in the time of the commands "
+            f"({command.time[0]:.2f} to {command.time[-1]:.2f} s; measured from {measured.time[0]:.2f} to "
+            f"{measured.time[-1]:.2f} s); needed are {FEWEST_SAMPLES}. Are the clocks the same?"
+        )
+    measured = Series(measured.time[inside], measured.value[inside])
+    before = relation(command, measured, -LEAD, -STEP, held=True)
+    after = relation(command, measured, 0.0, LEAD, held=True)
+    if before and after and before.correlation > max(after.correlation + 0.02, NOT_TOGETHER):
+        raise SignalError(
+            f"of {quantity} what was measured comes {-before.lag:.2f} s before what was commanded; it must come after. "
+            "Are the columns or topics swapped, or the clocks different?"
+        )
+
+
+def _angles_too_large(signals: Recording) -> Iterator[str]:
+    for what, by_quantity in (("commanded", signals.commanded), ("measured", signals.measured)):
+        if "steering" in by_quantity and len(by_quantity["steering"].value):
+            largest = float(np.percentile(np.abs(by_quantity["steering"].value), 99.0))
+            if largest > MAXIMUM_ANGLE:
+                yield f"the steering angle {what} reaches {largest:.3g} rad: is it in degrees?"
+
+
+# ---------------------------------------------------------------------- further channels
+
+
+def _against_main(signals: Recording, channel: MeasuredChannel, notes: list[str]) -> str:
+    """Why a further channel cannot be of the motion that was measured; empty if it can, maybe with a note."""
+    reference, series, what = _comparable(signals, channel)
+    match = relation(reference, series, -APART, APART) if reference and series else None
+    if match is None:
+        return ""
+    if match.correlation < -TOGETHER:
+        return f"{channel.name} goes against {what} (correlation {match.correlation:.2f}): is the axis mirrored?"
+    if abs(match.correlation) < NOT_TOGETHER:
+        return f"{channel.name} contradicts {what} (correlation {match.correlation:.2f}): is it of another vehicle?"
+    if match.correlation < TOGETHER:
+        return ""
+    for unit, factor in _UNITS.get(channel.quantity, _ANGLES).items():
+        for times in (factor, 1.0 / factor) if factor > 10.0 else (factor,):
+            if _near(match.gain, times):
+                return f"{channel.name} is {match.gain:.4g} times {what}: is one of them in {unit}?"
+    if not channel.hinge and not _near(match.gain, 1.0, AGREEING):  # the inner wheel turns further
+        notes.append(f"{channel.name} is {match.gain:.4g} times {what}: one of them is not calibrated")
+    return ""
+
+
+def _comparable(signals: Recording, channel: MeasuredChannel) -> tuple[Series | None, Series | None, str]:
+    """A main measurement, and what a channel says of the same; and what the first is."""
+    quantity, measured = channel.quantity, signals.measured
+    if quantity in QUANTITIES:
+        return measured.get(quantity), channel.series, f"{quantity} ({signals.sources.get(quantity, quantity)})"
+    if quantity == "heading":
+        return measured.get("yaw_rate"), rate(channel.series), "the yaw rate when differentiated"
+    if quantity == "x":
+        poses = {pose.quantity: pose.series for pose in signals.further if pose.source == channel.source}
+        return measured.get("v_x"), _speed_of(poses), "v_x when differentiated"
+    if channel.hinge:
+        return measured.get("steering"), channel.series, "the steering angle"
+    return None, None, ""
+
+
+def _speed_of(poses: Mapping[str, Series]) -> Series | None:
+    """Longitudinal speed by a pose [m/s]."""
+    if not all(name in poses for name in POSES):
+        return None
+    x, y, heading = (poses[name] for name in POSES)
+    if not len(x.time) == len(y.time) == len(heading.time):
+        return None
+    v_x, v_y = rate(x), rate(y)
+    at = np.interp(v_x.time, heading.time, heading.value) if len(v_x.time) else v_x.time
+    return Series(v_x.time, v_x.value * np.cos(at) + v_y.value * np.sin(at))
+
+
+# ---------------------------------------------------------------------- wheels
+
+
+def _wrong_wheels(signals: Recording) -> dict[str, str]:
+    """Names of channels of wheels that cannot be of this vehicle's motion, and why.
+
+    The mean of a left and a right wheel follows the speed, and their difference the yaw rate.
+    """
+    wrong: dict[str, str] = {}
+    wheels = {(wheel.source, wheel.joint): wheel for wheel in signals.further if wheel.quantity == "joint_velocity"}
+    for (source, joint), left in wheels.items():
+        right = wheels.get((source.replace("left", "right"), joint.replace("left", "right")))
+        if "left" not in joint or right is None or min(len(left.series.time), len(right.series.time)) < 2:
+            continue
+        a, b = left.series, right.series
+        of_left = np.interp(b.time, a.time, a.value)
+        mean, difference = Series(b.time, 0.5 * (b.value + of_left)), Series(b.time, b.value - of_left)
+        if cause := _wrong_pair(signals, left.name, right.name, mean, difference):
+            wrong |= {left.name: cause, right.name: cause}
+    return wrong
+
+
+def _wrong_pair(signals: Recording, left: str, right: str, mean: Series, difference: Series) -> str:
+    """Why a left and a right wheel cannot be of this vehicle's motion; empty if they can."""
+    both, drives = f"{left} and {right}", _follows(signals, "v_x", mean)
+    if drives is not None:
+        if drives.correlation < -TOGETHER:
+            return f"{both} turn backwards when the vehicle drives forward (correlation {drives.correlation:.2f})"
+        apart = _follows(signals, "v_x", difference)
+        if apart is not None and abs(apart.correlation) > max(TOGETHER, abs(drives.correlation)):
+            return (
+                f"{left if apart.correlation > 0.0 else right} turns backwards when the vehicle drives forward "
+                f"(correlation of the speed with the difference of both sides {abs(apart.correlation):.2f}): is its "
+                "axis mirrored?"
+            )
+        if abs(drives.correlation) < NOT_TOGETHER:
+            return f"{both} contradict v_x (correlation {drives.correlation:.2f}): are they of another vehicle?"
+        radius = 1.0 / drives.gain
+        if drives.correlation > TOGETHER and not SMALLEST <= radius <= LARGEST:
+            likely = [unit for unit, factor in _TURNS.items() if SMALLEST <= radius * factor <= LARGEST]
+            question = f": are they in {' or '.join(likely)}? They must be in rad/s" if likely else ""
+            return f"by {both} the wheels' radius is {radius:.3g} m{question}"
+    turns = _follows(signals, "yaw_rate", difference)
+    if turns is None or turns.correlation > -TOGETHER:
+        return ""
+    return (
+        f"{right} is slower than {left} in left turns (correlation of their difference with the yaw rate "
+        f"{turns.correlation:.2f}): are left and right swapped?"
+    )
+
+
+def _follows(signals: Recording, quantity: str, series: Series) -> Relation | None:
+    """How a series follows a velocity as it was measured; where it was not, as it was commanded."""
+    if quantity in signals.measured:
+        return relation(signals.measured[quantity], series, -APART, APART)
+    if quantity in signals.commanded:
+        return relation(signals.commanded[quantity], series, 0.0, AFTER_COMMAND, held=True)
+    return None
+
+
+# ---------------------------------------------------------------------- relations of series
+
+
+class Relation(NamedTuple):
+    """How one series follows another: y = gain x + constant, at the lag [s] at which they go together best."""
+
+    gain: float
+    correlation: float
+    lag: float
+
+
+def relation(x: Series, y: Series, first: float, last: float, *, held: bool = False) -> Relation | None:
+    """How y follows x, at the lag [s] from first to last at which they go together best.
+
+    None where one of them hardly changes. A positive correlation is preferred: what goes to and fro regularly goes
+    against itself half a period later. Samples far from all others do not count.
+
+    Args:
+        x, y: Two series.
+        first, last: Lags of y behind x [s].
+        held: x is commanded: its values hold until the next, and y may follow it with a lag of first order too.
+    """
+    if min(len(x.time), len(y.time)) < FEWEST_SAMPLES:
+        return None
+    begin, end = max(x.time[0], y.time[0]), min(x.time[-1] + (last if held else 0.0), y.time[-1])
+    step = max(STEP, (end - begin) / POINTS)
+    reach = math.ceil(max(abs(first), abs(last)) / step)
+    grid = np.arange(begin, end, step)
+    if len(grid) < 4 * reach + FEWEST_SAMPLES:
+        return None
+    at = np.searchsorted(x.time, grid, side="right") - 1
+    xs = _clipped(x.value[at] if held else np.interp(grid, x.time, x.value))
+    ys = _clipped(np.interp(grid, y.time, y.value))[reach : len(grid) - reach]
+    if min(float(np.std(ys)), float(np.std(xs))) < 1e-9:
+        return None
+    lags = range(math.floor(first / step), math.ceil(last / step) + 1)
+    shifted = [
+        smoothed[reach - lag : len(grid) - reach - lag]
+        for constant in (CONSTANTS if held else CONSTANTS[:1])
+        for smoothed in (_smoothed(xs, step / constant if constant else math.inf),)
+        for lag in lags
+    ]
+    alike = np.array([_correlation(values, ys) for values in shifted])
+    positive = float(np.max(alike)) >= max(POSITIVE, -float(np.min(alike)) - STRONGER)
+    best = int(np.argmax(alike if positive else np.abs(alike)))
+    spread, lag = float(np.std(shifted[best])), lags[best % len(lags)] * step
+    return Relation(float(alike[best] * np.std(ys)) / spread, float(alike[best]), lag) if spread > 0.0 else None
+
+
+def rate(series: Series) -> Series:
+    """The derivative in time, by differences over :data:`DIFFERENCE`; of equal stamps the last one counts."""
+    last = np.diff(series.time, append=math.inf) > 0.0
+    series = Series(series.time[last], series.value[last])
+    usual = float(np.median(np.diff(series.time))) if len(series.time) > 1 else STEP
+    apart = max(1, round(DIFFERENCE / usual))
+    if len(series.time) <= 2 * apart:
+        return Series(np.empty(0), np.empty(0))
+    passed = series.time[apart:] - series.time[:-apart]
+    middle = 0.5 * (series.time[apart:] + series.time[:-apart])
+    return Series(middle, (series.value[apart:] - series.value[:-apart]) / passed)
+
+
+def _near(value: float, factor: float, part: float = NEAR) -> bool:
+    return value > 0.0 and abs(math.log(value / factor)) < part
+
+
+def _smoothed(values: Array, speed: float) -> Array:
+    """Values behind a lag of first order, whose time constant is one step divided by the speed."""
+    left = math.exp(-speed)
+    smoothed: Array = lfilter([1.0 - left], [1.0, -left], values, zi=[left * values[0]])[0]
+    return smoothed
+
+
+def _clipped(values: Array) -> Array:
+    """Values without those that lie far outside."""
+    low, high = np.percentile(values, (1.0, 99.0))
+    clipped: Array = np.clip(values, low, high)
+    return clipped
+
+
+def _correlation(a: Array, b: Array) -> float:
+    spread = float(np.std(a) * np.std(b))
+    return float(np.mean((a - a.mean()) * (b - b.mean()))) / spread if spread > 1e-12 else 0.0

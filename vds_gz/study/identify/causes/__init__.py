@@ -1,1 +1,0 @@
-"""What is likely wrong with a recording, seen before anything is fitted."""

@@ -1,0 +1,519 @@
+"""The most informative commands for a vehicle, and the confidence intervals to expect from them.
+
+The criterion is the largest relative interval of a parameter (standardized maximum variance: H. Dette, Designing
+experiments with respect to 'standardized' optimality criteria, J. R. Statist. Soc. B 59, 1997), smoothed by a norm of
+high order. Its logarithm is averaged over candidate vehicles (K. Chaloner and I. Verdinelli, Bayesian experimental
+design: a review, Statist. Sci. 10, 1995).
+
+The information of successive windows nearly adds up. The search draws random windows, selects those that are most
+informative together by exchange (V. V. Fedorov, Theory of Optimal Experiments, 1972), and then refines the whole log.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vds_gz.commandlog.files import CommandLog
+from vds_gz.commandlog.profiles import Limits, log_of, make
+from vds_gz.errors import ArgumentError
+from vds_gz.parameters.node import NodeParameters
+from vds_gz.parameters.yaml_reader import Interval
+from vds_gz.study.identify.estimates import CERTAIN, TIME_RESOLUTION, WIDTH, Array
+from vds_gz.study.identify.problem.observed import observed
+from vds_gz.study.identify.problem.parameters import GAINS, LEAST_LIMIT, NO_LIMIT, Kind, Term, actuations, value_of
+from vds_gz.study.identify.problem.recorded import FIELDS
+from vds_gz.study.identify.problem.segments import Segment
+from vds_gz.study.identify.problem.simulation import Experiment, Predicted, VehicleFamily, predictions_of
+from vds_gz.study.progress import Advance, ignore
+from vds_gz.study.recording import MeasuredChannel, Series
+from vds_gz.vehicle.catalogue import models
+from vds_gz.vehicle.command import ACKERMANN, TWIST
+from vds_gz.vehicle.schedule import COMMAND, Records, command_records, fields_of
+
+#: Number of candidate vehicles, including the prior vehicle.
+VEHICLES = 4
+
+#: Without a known interval, a parameter is known to this part of its value.
+SPREAD = 0.3
+
+#: Standard deviation of a parameter before the drive, as a part of its value.
+BEFORE = 1.0
+
+#: Shorter times count as this long where an interval is relative [s].
+SHORT = 0.02
+
+#: Simulation steps per second during the search [Hz].
+COARSE = 200.0
+
+#: Default standard deviation of a sensor, as a part of full scale.
+NOISE = 0.02
+
+#: Shortest and longest log [s], and the least number of commands per second.
+SHORTEST_LOG, LONGEST_LOG, LEAST_RATE = 5.0, 3600.0, 1.0
+
+#: The vehicle stands still at first, as with the other profiles [s].
+STILL = 0.5
+
+#: Quantities that sensors may measure.
+MEASURABLE = "v_x", "v_y", "yaw_rate", "steering"
+
+#: Shortest and longest time that a level is held [s], and smallest and largest jump, as a part of the maximum.
+HOLD, JUMP = (0.06, 2.5), (0.02, 2.0)
+
+#: Order of the norm over the parameters of a vehicle.
+ORDER = 8
+
+#: Number of windows of a log, and the shortest and longest window [s].
+WINDOWS, SHORTEST_WINDOW, LONGEST_WINDOW = 12, 2.0, 6.0
+
+#: A window is simulated behind a part of itself, as a part of its length, which does not count.
+LEAD = 0.5
+
+#: Number of windows that are drawn, how often each of those of a log is chosen, and number of changes of the whole log.
+DRAWN, EXCHANGES, REFINEMENTS = 1000, 3, 400
+
+#: Windows are simulated one behind the other, up to this duration at once [s].
+TOGETHER = 300.0
+
+Random: TypeAlias = np.random.Generator
+Mask: TypeAlias = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """The 95 % interval to expect of one parameter.
+
+    Attributes:
+        name: Below ``model_params.<model>.``, or of a gain.
+        value: Of the prior vehicle.
+        scale: What 100 % of it are, in its unit.
+        resolution: Half the interval without any noise, in its unit.
+        part: Half the interval due to noise, relative; None where the log does not determine the parameter.
+        part_of_steps: The same of `profile steps` of the same length.
+    """
+
+    name: str
+    value: float
+    scale: float
+    resolution: float
+    part: float | None
+    part_of_steps: float | None
+
+    def half(self, part: float | None) -> float | None:
+        """Half the interval that `identify` gives, in the parameter's unit, from the relative part due to noise."""
+        return None if part is None else math.hypot(part * self.scale, self.resolution)
+
+
+@dataclass(frozen=True)
+class Design:
+    """A log, the intervals to expect from it, and the assumed standard deviations of the sensors by quantity."""
+
+    log: CommandLog
+    expectations: tuple[Expectation, ...]
+    noise: Mapping[str, float]
+
+    @property
+    def largest(self) -> tuple[float, float]:
+        """The largest relative interval due to noise, of this log and of `profile steps`.
+
+        Among the parameters that both determine; infinite where there are none.
+        """
+        both = [(e.part, e.part_of_steps) for e in self.expectations if e.part and e.part_of_steps]
+        own, of_steps = zip(*(both or [(math.inf, math.inf)]), strict=True)
+        return max(own), max(of_steps)
+
+
+def design(
+    prior: NodeParameters,
+    limits: Limits,
+    *,
+    ackermann: bool,
+    duration: float = 60.0,
+    rate: float = 50.0,
+    seed: int = 0,
+    noise: float | Mapping[str, float] = NOISE,
+    intervals: Mapping[str, Interval] | None = None,
+    acceleration: float = math.inf,
+    advance: Advance = ignore,
+) -> Design:
+    """Find the most informative log for a vehicle.
+
+    Args:
+        prior: What is known of the vehicle.
+        limits: Maxima of the commands.
+        ackermann: Speeds and steering angles are commanded, else velocities.
+        duration: Of the log [s].
+        rate: Commands, and samples of each sensor, per second [Hz].
+        seed: Equal seeds give equal logs.
+        noise: Standard deviation of the sensors: as a part of full scale, for all that the model has; or by quantity
+            (:data:`MEASURABLE`) in its unit, for those that are named.
+        intervals: Known intervals of parameters, by their names below ``model_params.<model>.``.
+        acceleration: Maximum change of the commanded speeds [m/s^2], also to the standstill at the end.
+        advance: Receives the fraction of the work done since its last call.
+
+    Raises:
+        ArgumentError: An argument is out of range, or the vehicle has nothing to identify.
+    """
+    _check(duration, rate, acceleration)
+    maxima = {"v_x": limits.speed, "v_y": limits.lateral, "yaw_rate": limits.yaw_rate, "steering": limits.steering}
+    commanded = ["v_x", "steering"] if ackermann else ["v_x", "yaw_rate"] + ["v_y"] * (limits.lateral > 0.0)
+    terms = terms_of(prior, commanded)
+    points = candidates_of(terms, intervals or {}, VEHICLES, seed)
+    steps = make("steps", limits, ackermann=ackermann, duration=duration, rate=rate, seed=seed)
+    candidates = Forecast(prior, (*terms,), points, {}, rate, min(COARSE, prior.step_rate))
+    candidates = replace(candidates, noise=_noise_of(candidates, noise, steps))
+    still, random = round(STILL * rate), np.random.default_rng([seed, 2])
+    count = round(duration * rate) - still
+    tops = {name: maxima[name] for name in commanded}
+    levels = Search(candidates, tops, acceleration, ACKERMANN if ackermann else TWIST, count, random, advance).best()
+    drive, turn, side = np.pad(levels, ((still, 1), (0, 3 - len(commanded)))).T
+    log = log_of(np.arange(len(drive)) / rate, drive, turn, side, limits, ackermann=ackermann)
+    exact = replace(candidates, points=points[:1], step_rate=prior.step_rate)
+    parts, of_steps = (
+        exact.intervals(exact.information(*commands_of(commands))[0])[0].tolist() for commands in (log, steps)
+    )
+    expectations = tuple(
+        Expectation(
+            term.name,
+            value,
+            scale_of(term, value),
+            WIDTH * TIME_RESOLUTION if term.kind is Kind.DEAD_TIME else 0.0,
+            part if part < CERTAIN else None,
+            part_of_steps if part_of_steps < CERTAIN else None,
+        )
+        for (term, value), part, part_of_steps in zip(terms.items(), parts, of_steps, strict=True)
+    )
+    return Design(log, expectations, candidates.noise)
+
+
+def _noise_of(candidates: Forecast, noise: float | Mapping[str, float], steps: CommandLog) -> dict[str, float]:
+    """The noise of each sensor, in its unit; full scale is the peak of `profile steps`."""
+    prior = candidates.prior
+    model = models()[prior.model]
+    sensors = [name for name in MEASURABLE if observed(model, prior.vehicle, name) is not None]
+    by_name = noise if isinstance(noise, Mapping) else {"every sensor": noise}
+    for name, value in by_name.items():
+        if isinstance(noise, Mapping) and name not in sensors:
+            raise ArgumentError(
+                f"noise of '{name}': vehicle model '{model.name}' has no such sensor; it must be one of "
+                f"{', '.join(sensors)}"
+            )
+        if not 0.0 < value < math.inf:
+            raise ArgumentError(f"noise of {name} is {value:g}; it must be a finite number greater than 0")
+    if isinstance(noise, Mapping):
+        if not noise:
+            raise ArgumentError(f"noise names no sensor; it must name some of {', '.join(sensors)}")
+        return dict(noise)
+    plain = replace(candidates, points=candidates.points[:1], noise=dict.fromkeys(sensors, 1.0))
+    peaks = np.abs(plain.predict(*commands_of(steps))[0].values.reshape(len(sensors), -1)).max(axis=1)
+    if not peaks.any():
+        raise ArgumentError(
+            f"within the given limits no command moves the vehicle model '{model.name}'; they must be wider"
+        )
+    return {name: noise * peak for name, peak in zip(sensors, peaks.tolist(), strict=True) if peak > 0.0}
+
+
+def _check(duration: float, rate: float, acceleration: float) -> None:
+    if not SHORTEST_LOG <= duration <= LONGEST_LOG:
+        raise ArgumentError(
+            f"duration is {duration:g}; an optimal log must be {SHORTEST_LOG:g} to {LONGEST_LOG:g} s long"
+        )
+    if not LEAST_RATE <= rate < math.inf:
+        raise ArgumentError(f"rate is {rate:g}; an optimal log must have at least {LEAST_RATE:g} command per second")
+    if not acceleration > 0.0:
+        raise ArgumentError(f"acceleration is {acceleration:g}; it must be greater than 0 [m/s^2]")
+
+
+# ---------------------------------------------------------------------- candidate vehicles
+
+
+def terms_of(prior: NodeParameters, commanded: Sequence[str]) -> dict[Term, float]:
+    """What a log may determine: dynamics and limits of the actuators, and gains of the commands; with prior values."""
+    terms: dict[Term, float] = {}
+    for actuation in actuations(prior.vehicle).values():
+        for term in actuation.terms():
+            value = value_of(prior.vehicle, term.name)
+            if term.name == actuation.fall and not value:
+                value = value_of(prior.vehicle, actuation.rise)  # as the model takes it
+            limited = 0.0 < value < NO_LIMIT and value != term.unlimited
+            if term.kind in (Kind.DEAD_TIME, Kind.TIME_CONSTANT) or (term.kind is Kind.LIMIT and limited):
+                terms[term] = value
+    if not terms:
+        raise ArgumentError(f"vehicle model '{prior.model}' has no actuators whose parameters could be identified")
+    gains = (Term(f"{name} gain", Kind.COMMAND_GAIN, *GAINS, target=FIELDS[name], scale=0.2) for name in commanded)
+    return terms | dict.fromkeys(gains, 1.0)
+
+
+def candidates_of(terms: Mapping[Term, float], intervals: Mapping[str, Interval], count: int, seed: int) -> Array:
+    """Coordinates of candidate vehicles, (count, terms): the prior vehicle, and others in a Latin hypercube.
+
+    Terms lie within their known intervals, or else within +-30 %; gains are 1.
+    """
+    ends = np.empty((len(terms), 2))
+    for k, (term, value) in enumerate(terms.items()):
+        known = intervals.get(term.name)
+        ends[k] = (known.low, known.high) if known else ((1.0 - SPREAD) * value, (1.0 + SPREAD) * value)
+        limits = (LEAST_LIMIT, term.unlimited or NO_LIMIT) if term.kind is Kind.LIMIT else term.bounds
+        ends[k] = 1.0 if term.kind is Kind.COMMAND_GAIN else np.clip(ends[k], *limits)
+    random = np.random.default_rng([seed, 1])
+    strata = (np.array([random.permutation(count - 1) for _ in terms]).T + 0.5) / max(count - 1, 1)
+    points = np.vstack([list(terms.values()), ends[:, 0] + strata * (ends[:, 1] - ends[:, 0])])
+    return np.array([[term.coordinate(x) for term, x in zip(terms, point, strict=True)] for point in points.tolist()])
+
+
+def scale_of(term: Term, value: float) -> float:
+    """What 100 % of a value are, in its unit."""
+    return max(abs(value), SHORT) if term.kind in (Kind.DEAD_TIME, Kind.TIME_CONSTANT) else abs(value)
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """Predictions of what the sensors of candidate vehicles will measure.
+
+    Attributes:
+        prior: What is known of the vehicle.
+        terms: What is to be identified.
+        points: Coordinates of the candidates, (vehicles, terms).
+        noise: Standard deviation of each sensor, by quantity, in its unit.
+        rate: Samples per second [Hz].
+        step_rate: Simulation steps per second [Hz].
+    """
+
+    prior: NodeParameters
+    terms: tuple[Term, ...]
+    points: Array
+    noise: Mapping[str, float]
+    rate: float
+    step_rate: float
+
+    @cached_property
+    def _family(self) -> VehicleFamily:
+        offsets = (Term(f"{name} offset", Kind.SENSOR_OFFSET, channel=k) for k, name in enumerate(self.noise))
+        return VehicleFamily(models()[self.prior.model], self.prior.vehicle, (*self.terms, *offsets))
+
+    def predict(self, records: Records, times: Array, duration: float) -> list[Predicted]:
+        """What each vehicle's sensors read without noise, from rest; the samples of one sensor after another.
+
+        The commands begin to hold at the times [s], the first of which is 0. The derivatives are by the terms and then
+        by the offsets of the sensors.
+        """
+        samples = np.arange(int(duration * self.rate + 1e-6)) / self.rate
+        series = Series(samples, np.zeros(len(samples)))
+        channels = tuple((k, MeasuredChannel(name, name, name, series)) for k, name in enumerate(self.noise))
+        begins = np.ceil(times * self.step_rate - 1e-6).astype(np.int64)
+        experiment = Experiment(self._family, Segment(0, 0.0, records, begins, channels, 1.0 / self.step_rate))
+        points = np.hstack([self.points, np.zeros((len(self.points), len(self.noise)))])
+        rest, free = np.zeros_like(experiment.start), np.ones(points.shape[1], bool)
+        return next(predictions_of([experiment], points, [rest], free, free_start=False))
+
+    def information(self, records: Records, times: Array, duration: float, windows: int = 1, skipped: int = 0) -> Array:
+        """Fisher information of windows of equal length, of shape (windows, vehicles, unknowns, unknowns).
+
+        The unknowns are the terms, relative to their values, and the offsets of the sensors. So many samples at the
+        beginning of each window do not count.
+        """
+        by_vehicle, noise = [], np.array(list(self.noise.values()))[:, np.newaxis, np.newaxis]
+        for predicted, point in zip(self.predict(records, times, duration), self.points.tolist(), strict=True):
+            # The coordinate of a limit is its logarithm.
+            relative = (1.0 if t.kind is Kind.LIMIT else scale_of(t, x) for t, x in zip(self.terms, point, strict=True))
+            scales = np.array([*relative, *np.ones(len(noise))])
+            jacobian = predicted.by_terms.reshape(len(noise), -1, len(scales)) * scales / noise
+            length = jacobian.shape[1] // windows
+            rows = jacobian[:, : windows * length].reshape(-1, windows, length, len(scales))[:, :, skipped:]
+            rows = rows.swapaxes(0, 1).reshape(windows, -1, len(scales))
+            by_vehicle.append(rows.swapaxes(1, 2) @ rows)
+        return np.stack(by_vehicle, axis=1)
+
+    def intervals(self, information: Array) -> Array:
+        """Half the relative 95 % intervals of the terms due to noise, by the Cramer-Rao bound; along the last axis."""
+        covariance = np.linalg.inv(information + np.eye(information.shape[-1]) / BEFORE**2)
+        deviations: Array = np.sqrt(np.diagonal(covariance, axis1=-2, axis2=-1))
+        return WIDTH * deviations[..., : len(self.terms)]
+
+
+def commands_of(log: CommandLog) -> tuple[Records, Array, float]:
+    """The commands of a log as records, their times and its duration [s]."""
+    sent = log.type.as_sent
+    records = np.array([fields_of(sent(command).command()) for command in log.commands], COMMAND)
+    return records, np.array(log.times), log.duration
+
+
+# ---------------------------------------------------------------------- search
+
+
+@dataclass(frozen=True)
+class Cycle:
+    """A periodic command of one quantity: levels as parts of the maximum, and how long each is held [s]."""
+
+    levels: Array
+    holds: Array
+
+    def course(self, times: Array) -> Array:
+        """The level at some times from the beginning of the window on [s]."""
+        ends = np.cumsum(self.holds)
+        course: Array = self.levels[np.searchsorted(ends, times % ends[-1], side="right").clip(max=len(ends) - 1)]
+        return course
+
+
+#: One cycle for each commanded quantity.
+Window: TypeAlias = tuple[Cycle, ...]
+
+
+def random_cycle(random: Random) -> Cycle:
+    """One to four levels. Small cycles show time constants, large ones limits, and quick ones dead times."""
+    count = int(random.choice([1, 2, 2, 2, 3, 4]))
+    base = random.uniform(-1.0, 1.0) if random.random() < 0.6 else float(random.choice([-1.0, 0.0, 1.0]))
+    offsets = random.uniform(-1.0, 1.0, count) if count > 2 else random.choice([-1.0, 1.0]) * np.arange(count)
+    jump, hold = (math.exp(random.uniform(*np.log(ends))) for ends in (JUMP, HOLD))
+    holds = hold * np.exp(random.normal(0.0, 0.4, count))
+    return Cycle(np.clip(base + jump * offsets, -1.0, 1.0), np.clip(holds, *HOLD))
+
+
+def varied_cycle(random: Random, cycle: Cycle) -> Cycle:
+    """A similar cycle; sometimes a new random one."""
+    kind, count, mean = random.random(), len(cycle.levels), cycle.levels.mean()
+    if kind < 0.15:
+        return random_cycle(random)
+    if kind < 0.5:
+        levels = mean + (cycle.levels - mean) * math.exp(random.normal(0.0, 0.3))
+    else:
+        levels = cycle.levels + (random.normal(0.0, 0.2) if kind < 0.7 else random.normal(0.0, 0.1, count))
+    holds = cycle.holds * np.exp(random.normal(0.0, 0.3, count if random.random() < 0.25 else 1))
+    return Cycle(np.clip(levels, -1.0, 1.0), np.clip(holds, *HOLD))
+
+
+def varied_window(random: Random, window: Window, other: Window) -> Window:
+    """A similar window, sometimes with the cycle of one quantity taken from another window."""
+    k = int(random.integers(len(window)))
+    mixed = window if random.random() < 0.8 else (*window[:k], other[k], *window[k + 1 :])
+    return tuple(varied_cycle(random, one) if j == k or random.random() < 0.3 else one for j, one in enumerate(mixed))
+
+
+@dataclass(frozen=True)
+class Search:
+    """A search for the most informative commands.
+
+    Attributes:
+        candidates: Predictions of what their sensors will measure.
+        tops: Maxima of the commanded quantities, by name.
+        acceleration: Maximum change of the commanded speeds [m/s^2].
+        kind: Kind of the commands.
+        commands: Number of commands of the log.
+        random: Source of randomness.
+        advance: Receives the fraction of the work done since its last call.
+    """
+
+    candidates: Forecast
+    tops: Mapping[str, float]
+    acceleration: float
+    kind: int
+    commands: int
+    random: Random
+    advance: Advance
+
+    @property
+    def rate(self) -> float:
+        """Commands per second [Hz]."""
+        return self.candidates.rate
+
+    @cached_property
+    def slew(self) -> Array:
+        """Of each quantity the largest change from one command to the next, as a part of the maximum."""
+        speeds = {
+            name: self.acceleration / (top * self.rate) for name, top in self.tops.items() if name in ("v_x", "v_y")
+        }
+        return np.array([speeds.get(name, math.inf) for name in self.tops])
+
+    @property
+    def windows(self) -> int:
+        """Number of windows of the log."""
+        duration = self.commands / self.rate
+        return max(1, round(duration / min(max(duration / WINDOWS, SHORTEST_WINDOW), LONGEST_WINDOW, duration)))
+
+    @property
+    def length(self) -> int:
+        """Number of commands of a window."""
+        return -(-self.commands // self.windows)
+
+    def best(self) -> Array:
+        """The levels of the best log, (commands, quantities)."""
+        random = self.random
+        # A long log takes as much time as one of a minute.
+        refinements = max(20, round(REFINEMENTS * min(1.0, 60.0 * self.rate / self.commands)))
+        work = DRAWN * (int(LEAD * self.length) + self.length) + (1 + refinements) * self.commands
+        windows, determined = self._selected(work)
+        best, least = windows, math.inf
+        for _ in range(1 + refinements):
+            loss = float(self._loss(self._information(self._log(windows), 1, 0)[0], determined))
+            self.advance(self.commands / work)
+            if loss < least:
+                best, least = windows, loss
+            windows = list(best)
+            k, other = random.integers(len(best), size=2).tolist()
+            if random.random() < 0.2:
+                windows[k], windows[other] = best[other], best[k]
+            else:
+                windows[k] = varied_window(random, best[k], best[other])
+        return self._log(best)
+
+    def _selected(self, work: int) -> tuple[list[Window], Mask]:
+        """The windows that are most informative together, and which parameters of each vehicle they determine."""
+        drawn = [tuple(random_cycle(self.random) for _ in self.slew) for _ in range(DRAWN)]
+        lead = int(LEAD * self.length)
+        length = lead + self.length
+        at_once = max(1, int(TOGETHER * self.rate / length))
+        parts = []
+        for first in range(0, DRAWN, at_once):
+            some = drawn[first : first + at_once]
+            parts.append(self._information(self._levels(some, length), len(some), lead))
+            self.advance(len(some) * length / work)
+        information = np.concatenate(parts)
+        determined = self.candidates.intervals(information.mean(axis=0) * self.windows) < CERTAIN
+        chosen: list[int] = []
+        total = np.zeros(information.shape[1:])
+        for k in range(EXCHANGES * self.windows):
+            if k >= self.windows:
+                total = total - information[chosen.pop(0)]
+            chosen.append(int(np.argmin(self._loss(total + information, determined))))
+            total = total + information[chosen[-1]]
+        return [drawn[k] for k in chosen], determined
+
+    def _information(self, levels: Array, windows: int, skipped: int) -> Array:
+        """Fisher information of windows of levels, (commands, quantities), without the first commands of each."""
+        changes = np.append(True, (np.diff(levels, axis=0) != 0.0).any(axis=1))
+        tops = np.array(list(self.tops.values()))
+        columns = dict(zip((FIELDS[name] for name in self.tops), (levels[changes] * tops).T, strict=True))
+        records, times = command_records(kind=self.kind, **columns), np.flatnonzero(changes) / self.rate
+        return self.candidates.information(records, times, len(levels) / self.rate, windows, skipped)
+
+    def _loss(self, information: Array, determined: Mask) -> Array:
+        """Mean logarithm of the norm of the intervals, over all axes but the last three."""
+        intervals = np.where(determined, self.candidates.intervals(information), 0.0)
+        norms = np.sum(intervals**ORDER, axis=-1) + np.finfo(float).tiny
+        loss: Array = np.log(norms).mean(axis=-1) / ORDER
+        return loss
+
+    def _log(self, windows: Sequence[Window]) -> Array:
+        """The levels of a log that ends near enough to 0 for 0 to follow."""
+        levels = self._levels(windows, self.length)[: self.commands]
+        largest = self.slew * np.arange(len(levels), 0, -1)[:, np.newaxis]
+        return np.clip(levels, -largest, largest)
+
+    def _levels(self, windows: Sequence[Window], length: int) -> Array:
+        """The levels of windows of some number of commands each, changing no faster than allowed."""
+        times = np.arange(length) / self.rate
+        levels = np.concatenate([np.stack([cycle.course(times) for cycle in window], axis=1) for window in windows])
+        for k in np.flatnonzero(self.slew < 2.0):
+            level, course, largest = 0.0, [], float(self.slew[k])
+            for wanted in levels[:, k].tolist():
+                level += min(max(wanted - level, -largest), largest)
+                course.append(level)
+            levels[:, k] = course
+        return levels

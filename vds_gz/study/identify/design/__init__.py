@@ -1,1 +1,0 @@
-"""Experiment design: the most informative commands for a vehicle, and how well its numbers will be known then."""
