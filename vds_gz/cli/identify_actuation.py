@@ -26,14 +26,7 @@ from vds_gz.study.identify.pedals.fit import csv_text, fit_pedals
 from vds_gz.study.identify.results import Numbers
 from vds_gz.study.progress import progress
 from vds_gz.study.recording import Recording, Series, SignalError
-from vds_gz.study.report.actuation import (
-    HEAD,
-    Rows,
-    pedal_notes,
-    steering_notes,
-    write_pedal_report,
-    write_steering_report,
-)
+from vds_gz.study.report.actuation import HEAD, Rows, pedal_notes, steering_notes, write_report
 from vds_gz.study.report.text import text_table
 
 HEADER = "# Identified by vds-gz identify from {}.\n# Numbers without an interval were not found.\n"
@@ -109,7 +102,7 @@ def identify_pedals(log: str, signals: Recording, given: Vehicle | None, folder:
         lines.append(Override(f"model_params.{model}.{name}_map_path", str(files[-1].resolve())))
     write_parameters(folder, log, given, model, [*lines, *_lines(model, fit.numbers)])
     notes = [*signals.notes, *pedal_notes(fit)]
-    _print_result(notes, write_pedal_report(folder, log, notes, fit))
+    _print_result(notes, write_report(folder, log, notes, fit))
     with_data = f"{int((~fit.filled).sum())} of {fit.filled.size} cells have data"
     print(f"{with_data}, the others are filled from their neighbours\n")
     for file in files:
@@ -142,7 +135,7 @@ def identify_steering(log: str, signals: Recording, given: Vehicle | None, folde
     numbers = {f"mechanical_params.{name}": number for name, number in fit.numbers.items()} | {"steer_bias": fit.offset}
     write_parameters(folder, log, given, model, _lines(model, numbers))
     notes = [*signals.notes, *steering_notes(fit)]
-    _print_result(notes, write_steering_report(folder, log, notes, fit))
+    _print_result(notes, write_report(folder, log, notes, fit))
     print_files(folder)
 
 

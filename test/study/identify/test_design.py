@@ -9,7 +9,6 @@ from helpers.cramer_rao import bound
 from helpers.identified_vehicles import random_case, with_vehicle
 from hypothesis import given
 from hypothesis import strategies as st
-from vds_gz.study.identify.design.search import HOLD, random_cycle, varied_cycle, varied_window
 
 from vds_gz.commandlog.profiles import limits_of
 from vds_gz.errors import ArgumentError
@@ -18,7 +17,18 @@ from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.vehicles import DifferentialParameters
 from vds_gz.parameters.yaml_reader import Interval
 from vds_gz.study.identify import design as search
-from vds_gz.study.identify.design import Design, Forecast, candidates_of, commands_of, design, terms_of
+from vds_gz.study.identify.design import (
+    HOLD,
+    Design,
+    Forecast,
+    candidates_of,
+    commands_of,
+    design,
+    random_cycle,
+    terms_of,
+    varied_cycle,
+    varied_window,
+)
 from vds_gz.study.identify.estimates import TIME_RESOLUTION, WIDTH
 
 DURATION, RATE = 10.0, 50.0

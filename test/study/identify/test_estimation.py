@@ -199,7 +199,7 @@ def test_geometry_that_runs_to_its_bound_stays_as_given_and_is_named():
     result = vehicle_fit(replace(fit, solution=replace(fit.solution, point=point, free=free)), ())
     assert result.numbers["track"] is None
     assert result.parameters.track == setup.family.parameters.track
-    assert "track: no value in its range explains the recording best; it stays as given" in result.findings
+    assert "track: no value in its range explains the recording best; it keeps the given value" in result.findings
 
 
 def test_a_lag_is_fitted_with_a_dead_time_since_each_can_stand_in_for_the_other():

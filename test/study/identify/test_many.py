@@ -64,7 +64,7 @@ def test_recordings_are_pooled_and_bad_ones_named(folder, capsys):
     told = capsys.readouterr()
     assert "run_bad.csv" in told.err
     assert "run_still.csv: nothing was excited" in told.err
-    assert "run_swapped.csv: of v_x what was measured comes 0." in told.err
+    assert "run_swapped.csv: the measured v_x leads the command by 0." in told.err
     page = (folder / "out" / "report.html").read_text()
     for name in ("run_bad.csv", "run_still.csv", "run_swapped.csv"):
         assert told.err.count(name) == page.count(name) == 1

@@ -117,7 +117,7 @@ def test_a_log_without_commands_or_speeds_is_refused(run):
     wheel, speed, angle = series(run, 0.0)
     nothing = Series(np.empty(0), np.empty(0))
     for one in ((nothing, speed, angle), (wheel, nothing, angle)):
-        with pytest.raises(SignalError, match="needed is at least 1 of each"):
+        with pytest.raises(SignalError, match="at least 1 of each is needed"):
             fit_mechanism(*one, GIVEN)
 
 

@@ -132,7 +132,7 @@ def test_what_straight_motion_does_not_tell_is_named(wheels):
     signals = recorded(only(ROBOT, speed=2.0), 1, measured=("v_x",), wheels=wheels)
     fit = identify(still(signals, "yaw_rate"), vehicle=ROBOT.known(), fit=("wheel_gains",), hold_out=0.0)
     assert [fit.calibrations[name] for name in GAINS] == [None, None]
-    said = "left wheel gain and right wheel gain are not distinguishable in this recording; none of them is given"
+    said = "left wheel gain and right wheel gain are not distinguishable in this recording; no value is given"
     assert said in fit.findings
 
 

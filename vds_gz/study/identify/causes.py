@@ -123,23 +123,23 @@ def _check_times(quantity: str, command: Series, measured: Series) -> None:
     """Refuse measurements that by their times cannot be responses to the commands."""
     if not len(command.time) or not len(measured.time):
         raise SignalError(
-            f"of {quantity} there are {len(command.time)} commands and {len(measured.time)} measurements; needed are "
-            f"1 and {FEWEST_SAMPLES}"
+            f"{quantity} has {len(command.time)} commands and {len(measured.time)} measurements; at least 1 and "
+            f"{FEWEST_SAMPLES} are needed"
         )
     inside = (measured.time >= command.time[0]) & (measured.time <= command.time[-1] + AFTER_COMMAND)
     if inside.sum() < FEWEST_SAMPLES:
         raise SignalError(
-            f"of {quantity} there are {int(inside.sum())} measurements in the time of the commands "
-            f"({command.time[0]:.2f} to {command.time[-1]:.2f} s; measured from {measured.time[0]:.2f} to "
-            f"{measured.time[-1]:.2f} s); needed are {FEWEST_SAMPLES}. Are the clocks the same?"
+            f"{quantity} has {int(inside.sum())} measurements during the commands ({command.time[0]:.2f} to "
+            f"{command.time[-1]:.2f} s; measured from {measured.time[0]:.2f} to {measured.time[-1]:.2f} s); at least "
+            f"{FEWEST_SAMPLES} are needed. Are the clocks the same?"
         )
     measured = Series(measured.time[inside], measured.value[inside])
     before = relation(command, measured, -LEAD, -STEP, held=True)
     after = relation(command, measured, 0.0, LEAD, held=True)
     if before and after and before.correlation > max(after.correlation + 0.02, NOT_TOGETHER):
         raise SignalError(
-            f"of {quantity} what was measured comes {-before.lag:.2f} s before what was commanded; it must come after. "
-            "Are the columns or topics swapped, or the clocks different?"
+            f"the measured {quantity} leads the command by {-before.lag:.2f} s; it must follow the command. Are the "
+            "columns or topics swapped, or the clocks different?"
         )
 
 

@@ -326,16 +326,16 @@ def _findings(
     for group in fit.intervals.confounded:
         names = " and ".join(terms[k].name for k in group)
         if len(group) > 1:
-            yield f"{names} are not distinguishable in this recording; none of them is given"
+            yield f"{names} are not distinguishable in this recording; no value is given"
         else:
-            yield f"{names} has no effect on what was recorded; it is not given"
+            yield f"{names} has no effect on the measurements; no value is given"
     yield from fit.setup.remarks
     yield from _diameters(fit, calibrations)
     yield from fit.setup.variant
     for k in np.flatnonzero(fit.solution.free):
         term = terms[k]
         if term.kind is Kind.PARAMETER and _at_bound(fit, int(k)):
-            yield f"{term.name}: no value in its range explains the recording best; it stays as given"
+            yield f"{term.name}: no value in its range explains the recording best; it keeps the given value"
         if term.kind is Kind.LIMIT and numbers[term.name] is None:
             value = term.parameter(float(fit.solution.point[k]))
             yield f"{term.name}: a limit of about {value:.2g} was met, which the recording determines only roughly"

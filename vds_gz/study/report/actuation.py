@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from vds_gz.parameters.maps import ActuationMap
 from vds_gz.parameters.yaml_reader import INTERVAL
-from vds_gz.study.identify.estimates import CERTAIN, Array, Estimate
+from vds_gz.study.identify.estimates import CERTAIN, Estimate
 from vds_gz.study.identify.mechanism.fit import MechanismFit
 from vds_gz.study.identify.pedals.fit import PedalFit
 from vds_gz.study.report.identification import plain, report_title, write_json
@@ -20,13 +20,7 @@ from vds_gz.study.report.text import ReportPage
 
 
 def draw(table: ActuationMap, title: str, path: Path) -> None:
-    """Draw a map.
-
-    Args:
-        table: The map.
-        title: Title of the picture.
-        path: The PNG file.
-    """
+    """Draw a map into a PNG file."""
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(8.0, 5.0), layout="constrained")
         FigureCanvasAgg(figure)
@@ -49,20 +43,34 @@ CELL_HEAD = ("pedal", "speed", "acceleration", f"interval ({INTERVAL})", "data",
 Rows = Sequence[tuple[str, ...]]
 
 
-def write_pedal_report(folder: Path, log: str, notes: Sequence[str], fit: PedalFit) -> Rows:
-    """Write report.html, report.json, identified.png and pictures of the maps; the rows under :data:`HEAD`."""
+def write_report(folder: Path, log: str, notes: Sequence[str], fit: PedalFit | MechanismFit) -> Rows:
+    """Write report.html, report.json, identified.png and pictures of maps; the rows under :data:`HEAD`."""
+    page = ReportPage(report_title(log))
+    for note in notes:
+        page.text(note)
+    page.picture(_picture(folder, fit), "measured and modelled")
+    if isinstance(fit, PedalFit):
+        rows, unit = list(_rows(fit.numbers, "s")), "m/s"
+        page.table(HEAD, rows)
+        content = _with_maps(page, folder, log, fit)
+    else:
+        rows, unit = [*_rows(fit.numbers, ""), *_rows({"steer_bias": fit.offset}, "rad")], "rad"
+        page.table(HEAD, rows)
+        content = {"numbers": plain(fit.numbers | {"steer_bias": fit.offset}), "residual": fit.residual}
+    write_json(folder, log, notes, content)
+    (folder / "report.html").write_text(page.html(), encoding="utf-8")
+    return [*rows, ("residual", f"{fit.residual:.4g} {unit}", "standard deviation")]
+
+
+def _with_maps(page: ReportPage, folder: Path, log: str, fit: PedalFit) -> dict[str, object]:
+    """The content of report.json of identified maps, which are added to the page."""
     for name, table in fit.maps().items():
         draw(table, f"{name} map of {Path(log).name}", folder / f"{name}_map.png")
-    page = _begun(log, notes, _picture(folder, fit.time, None, fit.measured, fit.modelled, "speed [m/s]"))
-    rows = list(_rows(fit.numbers, "s"))
-    page.table(HEAD, rows)
-    for name in ("accel", "brake"):
         page.picture((folder / f"{name}_map.png").read_bytes(), f"{name} map")
     page.heading("Every cell")
     page.text("Brakes are negative pedals. Data is the time that the recording spent around a cell.")
     page.table(CELL_HEAD, _cells(fit))
-    (folder / "report.html").write_text(page.html(), encoding="utf-8")
-    content = {
+    return {
         "times": plain(fit.numbers),
         "residual": fit.residual,
         "speeds": fit.grid.speeds.tolist(),
@@ -72,32 +80,19 @@ def write_pedal_report(folder: Path, log: str, notes: Sequence[str], fit: PedalF
         "seconds": fit.seconds.tolist(),
         "filled": fit.filled.tolist(),
     }
-    write_json(folder, log, notes, content)
-    return [*rows, ("residual", f"{fit.residual:.4g} m/s", "standard deviation")]
-
-
-def write_steering_report(folder: Path, log: str, notes: Sequence[str], fit: MechanismFit) -> Rows:
-    """Write report.html, report.json and identified.png; the rows under :data:`HEAD`."""
-    picture = _picture(folder, fit.time, fit.commanded, fit.measured, fit.modelled, "tire angle [rad]")
-    page = _begun(log, notes, picture)
-    rows = [*_rows(fit.numbers, ""), *_rows({"steer_bias": fit.offset}, "rad")]
-    page.table(HEAD, rows)
-    (folder / "report.html").write_text(page.html(), encoding="utf-8")
-    content = {"numbers": plain(fit.numbers | {"steer_bias": fit.offset}), "residual": fit.residual}
-    write_json(folder, log, notes, content)
-    return [*rows, ("residual", f"{fit.residual:.4g} rad", "standard deviation")]
 
 
 def pedal_notes(fit: PedalFit) -> Iterator[str]:
     """Notes about identified maps."""
     if fit.moved:
-        yield f"{fit.moved} cells were moved so that more pedal gives more; there the recording contradicts itself"
+        yield f"{fit.moved} cells were moved so that more pedal gives more; the recording contradicts itself there"
     wide = (fit.half > 0.3) & ~fit.filled
     if wide.any():
-        yield f"{int(wide.sum())} cells with data are only known to more than 0.3 m/s^2; stay longer at their pedals"
+        count = int(wide.sum())
+        yield f"{count} cells with data are known to no better than +-0.3 m/s^2; hold their pedal positions longer"
     unknown = [name for name, number in fit.numbers.items() if number is None]
     if unknown:
-        yield f"{', '.join(unknown)}: not excited; step on the pedals and release them suddenly, and often"
+        yield f"{', '.join(unknown)}: not excited; press and release the pedals abruptly, several times"
 
 
 def steering_notes(fit: MechanismFit) -> Iterator[str]:
@@ -109,24 +104,15 @@ def steering_notes(fit: MechanismFit) -> Iterator[str]:
         half = 0.5 * (number.high - number.low) / number.value if number is not None else 0.0
         if half > CERTAIN:
             yield (
-                f"{name} is poorly determined, to +-{half:.0%} only; more slow and small turns tell more "
-                "(`vds-gz profile turns`), or a longer recording"
+                f"{name} is poorly determined, to +-{half:.0%}; record more slow and small turns "
+                "(`vds-gz profile turns`), or for longer"
             )
     if not fit.parameters.physical and fit.parameters.mechanical_params.dead_zone_threshold > 0.0:
         yield (
-            "in Autoware's own steering the dead zone stops the tires by chance, which the search leaves out: "
+            "in Autoware's own steering the dead zone stops the tires at random angles, which the fit ignores: "
             "intervals are too narrow"
         )
-    yield "torques have no scale in such a recording; they are in the unit of the steering_torque_limit given"
-
-
-def _begun(log: str, notes: Sequence[str], picture: bytes) -> ReportPage:
-    """A report with its notes and its picture."""
-    page = ReportPage(report_title(log))
-    for note in notes:
-        page.text(note)
-    page.picture(picture, "measured and modelled")
-    return page
+    yield "torques have no scale in such a recording; they are relative to the given steering_torque_limit"
 
 
 def _cells(fit: PedalFit) -> Iterator[tuple[str, ...]]:
@@ -147,16 +133,16 @@ def _rows(numbers: dict[str, Estimate | None], unit: str) -> Iterator[tuple[str,
             yield name, f"{number.value:.4g} {unit}".strip(), number.interval
 
 
-def _picture(folder: Path, time: Array, commanded: Array | None, measured: Array, modelled: Array, what: str) -> bytes:
+def _picture(folder: Path, fit: PedalFit | MechanismFit) -> bytes:
     """Measurement and model over time; also written as identified.png."""
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(12.0, 4.2), dpi=100, layout="constrained")
         panel = figure.subplots()
-        if commanded is not None:
-            panel.step(time, commanded, where="post", color=COMMANDED, linewidth=1.2, label="commanded")
-        panel.plot(time, measured, ".", color=ACTUAL, markersize=2.0, alpha=0.5, label="measured")
-        panel.plot(time, modelled, color=INK, linewidth=1.1, label="model")
-        panel.set_title(what)
+        if isinstance(fit, MechanismFit):
+            panel.step(fit.time, fit.commanded, where="post", color=COMMANDED, linewidth=1.2, label="commanded")
+        panel.plot(fit.time, fit.measured, ".", color=ACTUAL, markersize=2.0, alpha=0.5, label="measured")
+        panel.plot(fit.time, fit.modelled, color=INK, linewidth=1.1, label="model")
+        panel.set_title("tire angle [rad]" if isinstance(fit, MechanismFit) else "speed [m/s]")
         panel.set_xlabel("time [s]")
         panel.legend(ncols=3, loc="upper right")
         data = png(figure)

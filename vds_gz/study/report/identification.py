@@ -79,14 +79,14 @@ def _draw_residuals(panel: Axes, channel: Channel) -> None:
         panel.set_ylim(-high, high)
         outliers = np.clip(left[~counted], -0.9 * high, 0.9 * high)
         panel.plot(channel.time[~counted], outliers, "x", color=COMMANDED, markersize=3.0, label="outlier")
-    panel.set_ylabel("left")
+    panel.set_ylabel("residual")
 
 
 def _draw_autocorrelation(panel: Axes, channel: Channel) -> None:
     left = np.where(channel.weight >= OUTLIER_WEIGHT, channel.measured - channel.modelled, 0.0)
-    panel.set_title("autocorrelation of what is left", fontweight="normal", fontsize=9.0)
+    panel.set_title("autocorrelation of residuals", fontweight="normal", fontsize=9.0)
     if is_noiseless(channel):
-        panel.text(0.5, 0.5, "nothing is left", transform=panel.transAxes, ha="center")
+        panel.text(0.5, 0.5, "no residuals", transform=panel.transAxes, ha="center")
         panel.set_axis_off()
         return
     found = autocorrelation(left, LAGS)
@@ -120,7 +120,7 @@ Rows = Iterator[tuple[str, ...]]
 
 def report_title(log: str) -> str:
     """Title of the report on a recording."""
-    return f"What {Path(log).name} tells of the vehicle"
+    return f"Vehicle identified from {Path(log).name}"
 
 
 def plain(numbers: Mapping[str, Estimate] | Mapping[str, Estimate | None]) -> dict[str, object]:
@@ -135,7 +135,7 @@ def write_json(folder: Path, log: str, notes: Iterable[str], content: dict[str, 
 
 
 def fit_rows(fit: VehicleFit) -> Rows:
-    """Rows under :data:`HEAD`: numbers of actuators and of the vehicle, calibrations, and what is left."""
+    """Rows under :data:`HEAD`: numbers of actuators and of the vehicle, calibrations, and residuals."""
     estimates = fit.numbers | fit.calibrations
     for one in named(fit.model, list(fit.numbers), list(fit.calibrations)):
         number = estimates[one.name]
@@ -189,7 +189,7 @@ def _pictures(fit: VehicleFit) -> dict[str, tuple[str, list[Channel]]]:
         main = [one for one in there if one.name in QUANTITIES] or there
         others = [one for one in there if one not in main]
         number = f"_{recording + 1}" if recording else ""
-        what = "commanded, measured and modelled; what is left, and its autocorrelation"
+        what = "commanded, measured and modelled; the residuals and their autocorrelation"
         pictures[f"identified{number}.png"] = what, main
         if others:
             pictures[f"identified_further{number}.png"] = "what else was measured, and modelled", others

@@ -127,13 +127,13 @@ class MechanismLog:
         step_rate: float,
     ) -> None:
         if not len(wheel.time) or (speed is not None and not len(speed.time)):
-            raise SignalError("there are 0 commands of the steering wheel, or 0 speeds; needed is at least 1 of each")
+            raise SignalError("there are 0 commands of the steering wheel, or 0 speeds; at least 1 of each is needed")
         inside = (angle.time >= wheel.time[0]) & (angle.time <= wheel.time[-1] + LATE)
         if inside.sum() < LEAST_SAMPLES or np.ptp(wheel.value) < 1e-6:
             raise SignalError(
-                f"there are {int(inside.sum())} steering angles in the time of {len(wheel.time)} commands between "
-                f"{float(np.min(wheel.value)):g} and {float(np.max(wheel.value)):g} rad; needed are {LEAST_SAMPLES}, "
-                "and commands that change"
+                f"there are {int(inside.sum())} steering angles during {len(wheel.time)} commands between "
+                f"{float(np.min(wheel.value)):g} and {float(np.max(wheel.value)):g} rad; at least {LEAST_SAMPLES} are "
+                "needed, and commands that change"
             )
         self.angle = Series(angle.time[inside], angle.value[inside])
         self.level = noise(self.angle.value)

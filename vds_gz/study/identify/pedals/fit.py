@@ -336,8 +336,8 @@ def _rising(cells: Cells, grid: Grid) -> tuple[Array, int]:
 def _check(accel: Series, brake: Series, speed: Series) -> None:
     if len(speed.time) < 100 or np.sum(speed.value > STANDING) < 50:
         raise SignalError(
-            f"of {len(speed.time)} speeds {int(np.sum(speed.value > STANDING))} are above {STANDING} m/s; for maps of "
-            "pedals the car must drive forwards, best for some minutes"
+            f"{int(np.sum(speed.value > STANDING))} of {len(speed.time)} speeds exceed {STANDING} m/s; for maps of "
+            "pedals the car must drive forwards, ideally for some minutes"
         )
     for series, name in ((accel, "accelerator"), (brake, "brake")):
         low, high = (float(f(series.value)) for f in (np.min, np.max))
