@@ -294,7 +294,7 @@ def test_a_table_with_empty_cells_and_own_columns(folder, steps, capsys):
         ),
         ("log.csv", "time,v_x_command,v_x\n1,1,1\n# mine\n2,1,x\n", [], "log.csv, line 4, column 'v_x': 'x' must be"),
         ("log.csv", "time,v_x_command,v_x\n0,1,nan\n1,1,nan\n", [], "0 measurements"),
-        ("log.csv", "time,v_x_command,v_x\n0,1,1\n1,1,1\n", [], "needed are 20"),
+        ("log.csv", "time,v_x_command,v_x\n0,1,1\n1,1,1\n", [], "20 are needed"),
         ("log.csv", "time,a,b\n0,1,1\n1,1,1\n", ["--column", "v_x=a:c"], "no column 'c'"),
         ("log.csv", "time,a,b\n0,1,1\n1,1,1\n", ["--column", "speed"], "must be one of v_x"),
         ("log.csv", "", ["--velocity", "/odom"], "--velocity /odom names a topic of a bag; 'log.csv' is a table"),
@@ -334,7 +334,7 @@ def test_swapped_columns_are_noticed(folder, steps, capsys):
         csv.writer(file).writerows([("time", "v_x_command", "v_x"), *zip(times, measured, commands, strict=True)])
     assert main(["identify", "log.csv"]) == 2
     error = capsys.readouterr().err
-    assert "comes 0.3" in error
+    assert "leads the command by 0.3" in error
     assert "swapped" in error
     assert error.count("\n") == 1
 
