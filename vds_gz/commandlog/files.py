@@ -190,10 +190,10 @@ def _messages(path: Path, topic: str | None) -> Iterator[_Chosen | _Raw]:
 
 def _decoded(where: str, command: CommandType, raw: Iterable[_Raw]) -> Iterator[tuple[int, float, Values]]:
     """Number, time [s] and command of each message."""
-    from vds_gz.ros.messages.factory import open_types
+    from vds_gz.ros.messages.factory import TypeCodec, open_types
 
     types = {one.topic.type: one for one in (GEAR_COMMAND, command)}
-    codec = cache(open_types().codec)
+    codec: Callable[[str], TypeCodec] = cache(open_types().codec)
     begin = None
     for number, (type_name, time, data) in enumerate(raw, start=1):
         try:

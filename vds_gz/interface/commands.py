@@ -12,7 +12,7 @@ import math
 import time
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import entry_points
@@ -240,18 +240,13 @@ class CommandType:
 
     def decode(self, message: object) -> Values:
         """The numbers in a message."""
-        found = self._get(message)
-        return self.values(*found) if len(self.fields) > 1 else self.values(found)
-
-    def command(self, message: object) -> Command:
-        """The command of a message, for a vehicle model."""
-        numbers = self._get(message)
-        return (self.values(*numbers) if len(self.fields) > 1 else self.values(numbers)).command()
+        return self.values(*self.numbers(message))
 
     def encode(self, message: object, values: Values, time: int) -> None:
         """Write numbers and, where there is one, the stamp [ns] into a message."""
-        for (holder, name), value in zip(self._places, values, strict=True):
-            setattr(holder(message), name, value)
+        for path, value in zip(self.fields, values, strict=True):
+            parent, _, name = path.rpartition(".")
+            setattr(attrgetter(parent)(message) if parent else message, name, value)
         if self._stamp is not None:
             set_stamp(self._stamp(message), time)
 
@@ -264,27 +259,19 @@ class CommandType:
         return 0 if self._stamp is None else stamp_ns(self._stamp(message))
 
     @cached_property
-    def _get(self) -> Callable[[object], Any]:
-        return attrgetter(*self.fields)
-
-    @cached_property
-    def _places(self) -> list[tuple[Callable[[object], object], str]]:
-        """For each number, a function that returns its parent object in a message, and its name there."""
-        split = [field.rpartition(".") for field in self.fields]
-        return [(attrgetter(holder) if holder else _itself, name) for holder, _, name in split]
+    def numbers(self) -> Callable[[object], Iterable[float]]:
+        """Reads the numbers of a message."""
+        read: Callable[[object], Any] = attrgetter(*self.fields)
+        return read if len(self.fields) > 1 else lambda message: (read(message),)
 
     @cached_property
     def _stamp(self) -> Callable[[object], Message] | None:
         return attrgetter(self.stamp) if self.stamp else None
 
 
-def _itself(message: object) -> object:
-    return message
-
-
 def _actuation(name: str, variant: str, field: str) -> CommandType:
     """The same command in Autoware's old and new message package."""
-    fields = tuple(f"{field}.{one}" for one in ("accel_cmd", "brake_cmd", "steer_cmd"))
+    fields = tuple(f"{field}.{pedal}" for pedal in ("accel_cmd", "brake_cmd", "steer_cmd"))
     topic = topics.ACTUATION_CMD[variant]
     return CommandType(name, PEDALS, topic, Pedals, fields, "pedals", "header.stamp", variant=variant)
 
@@ -335,36 +322,36 @@ OWN = (
 
 def command_types() -> tuple[CommandType, ...]:
     """All command types."""
-    found = list(OWN)
+    types = list(OWN)
     for entry in entry_points(group=ENTRY_POINTS):
-        one = entry.load()
+        new = entry.load()
         place = f"entry point '{entry.name}' of {ENTRY_POINTS}"
-        if not isinstance(one, CommandType):
-            raise ArgumentError(f"{place} is {one!r}; it must be a CommandType")
-        if one.name in {other.name for other in found} or one.topic.name in {other.topic.name for other in found}:
-            raise ArgumentError(f"{place}: there is a command type '{one.name}' or a topic '{one.topic.name}' already")
-        found.append(one)
-    return tuple(found)
+        if not isinstance(new, CommandType):
+            raise ArgumentError(f"{place} is {new!r}; it must be a CommandType")
+        if any(new.name == known.name or new.topic.name == known.topic.name for known in types):
+            raise ArgumentError(f"{place}: there is a command type '{new.name}' or a topic '{new.topic.name}' already")
+        types.append(new)
+    return tuple(types)
 
 
 def whole_types() -> tuple[CommandType, ...]:
     """The types of which a command log can consist."""
-    return tuple(one for one in command_types() if one.whole)
+    return tuple(kind for kind in command_types() if kind.whole)
 
 
 def command_type(name: str) -> CommandType:
     """The command type of this name."""
-    return {one.name: one for one in command_types()}[name]
+    return {kind.name: kind for kind in command_types()}[name]
 
 
 def vehicle_topics() -> tuple[Topic, ...]:
     """All topics of commands and outputs that vehicles of any model have."""
-    return (*(one.topic for one in command_types() if not one.autoware), *topics.VEHICLE)
+    return (*(kind.topic for kind in command_types() if not kind.autoware), *topics.VEHICLE)
 
 
 def autoware_topics() -> tuple[Topic, ...]:
     """The topics that only Autoware's vehicles have."""
-    return (*(one.topic for one in command_types() if one.autoware), *topics.AUTOWARE)
+    return (*(kind.topic for kind in command_types() if kind.autoware), *topics.AUTOWARE)
 
 
 class Refusals:
@@ -386,6 +373,9 @@ class Refusals:
 
 class CommandInputs:
     """The command topics that a vehicle model understands.
+
+    ``now`` gives the simulated time at a reading of the monotonic clock; ``enter`` takes a command, its arrival and its
+    stamp [ns], None without one. A type whose message package is not installed is left out.
 
     Attributes:
         max_age: Maximum age of a stamp and of a command in force [ns].
@@ -411,35 +401,32 @@ class CommandInputs:
         self._now = now
         self._enter = enter
         self.subscriptions: list[Subscription] = []
-        for one in command_types():
-            if one.kind in accepts and one.variant in ("", messages):
-                self._listen(graph, one)
-
-    def _listen(self, graph: Graph, one: CommandType) -> None:
-        topic = one.topic
-        try:
-            self.subscriptions.append(graph.subscribe(topic.name, topic.type, topic.qos, self._receiver(one)))
-        except UnknownTypeError as error:
-            graph.log(Severity.INFO, f"no topic '{topic.name}': {error}")
+        for kind in command_types():
+            if kind.kind in accepts and kind.variant in ("", messages):
+                topic = kind.topic
+                try:
+                    self.subscriptions.append(graph.subscribe(topic.name, topic.type, topic.qos, self._receiver(kind)))
+                except UnknownTypeError as error:
+                    graph.log(Severity.INFO, f"no topic '{topic.name}': {error}")
 
     def forget(self) -> None:
         """Forget the last command's arrival, after a jump of time."""
         self.last_arrival = None
 
-    def _receiver(self, one: CommandType) -> Callable[[object, int], None]:
-        topic = one.topic.name
+    def _receiver(self, kind: CommandType) -> Callable[[object, int], None]:
+        topic, values, numbers = kind.topic.name, kind.values, kind.numbers
 
         def receive(message: object, arrival: int) -> None:
             now = self._now(arrival)
             if now is None:
                 self.refusals.add(topic, "the time is not known yet: nothing has been received from /clock or Gazebo")
                 return
-            stamp = one.stamp_of(message) if one.stamp else 0
+            stamp = kind.stamp_of(message) if kind.stamp else 0
             if stamp and abs(now - stamp) > self.max_age:
                 self.refusals.add(topic, self._stamp_fault(now - stamp))
                 return
             try:
-                self._enter(one.command(message), now, stamp or None)
+                self._enter(values(*numbers(message)).command(), now, stamp or None)
             except ArgumentError as error:
                 self.refusals.add(topic, str(error))
                 return
@@ -448,7 +435,6 @@ class CommandInputs:
         return receive
 
     def _stamp_fault(self, age: int) -> str:
-        limit = self.max_age * 1e-9
-        if age > 0:
-            return f"its stamp is {age * 1e-9:.3f} s old; it must be at most {limit:g} s. Is use_sim_time the same?"
-        return f"its stamp is {-age * 1e-9:.3f} s in the future; at most {limit:g} s. Is use_sim_time the same?"
+        seconds, limit = abs(age) * 1e-9, self.max_age * 1e-9
+        how = f"{seconds:.3f} s old; it must be at most" if age > 0 else f"{seconds:.3f} s in the future; at most"
+        return f"its stamp is {how} {limit:g} s. Is use_sim_time the same?"

@@ -13,7 +13,7 @@ from vds_gz.description.urdf_reader import UrdfJoint
 from vds_gz.geometry import Attitude, Pose, quaternion
 from vds_gz.interface import topics
 from vds_gz.parameters.node import NodeParameters
-from vds_gz.ros.graph import Graph, Message, Publisher, Topic
+from vds_gz.ros.graph import Graph, Message, Topic
 from vds_gz.ros.messages.fields import EXACT, exact_covariance, set_stamp
 from vds_gz.ros.messages.packed import PackedTopic
 from vds_gz.vehicle.model import Actuator, ActuatorState, JointStates
@@ -71,11 +71,7 @@ class Snapshot(NamedTuple):
 
 
 class Output(PackedTopic):
-    """A topic of the vehicle's state.
-
-    Attributes:
-        values: The numbers of its message at an instant, in the order of their paths.
-    """
+    """A topic of the vehicle's state."""
 
     def __init__(
         self,
@@ -91,12 +87,7 @@ class Output(PackedTopic):
 
 
 class Outputs:
-    """All topics that go out at the publish rate, and the latched ones.
-
-    Attributes:
-        joints, references, states: Those of the joints and of the actuators.
-        outputs: Those that go out at the publish rate.
-    """
+    """All topics that go out at the publish rate, and the latched ones."""
 
     def __init__(
         self,
@@ -113,7 +104,7 @@ class Outputs:
         self._fixed_odom = fixed_odom
         self._flat = flat
         self._localizes = not fixed_odom and not localized_elsewhere
-        names = [one.name for one in actuators]
+        names = [actuator.name for actuator in actuators]
         self.joints = self._make_joints(topics.JOINT_STATES, joints, _joint_values)
         self.references = self._make_joints(topics.ACTUATOR_REFERENCES, names, _reference_values)
         self.states = self._make_joints(topics.ACTUATOR_STATES, names, _actuator_values)
@@ -126,25 +117,24 @@ class Outputs:
             self.references,
             self.states,
         )
-        self._description = self._publisher(topics.ROBOT_DESCRIPTION)
-        self._tf_static = self._publisher(topics.TF_STATIC)
+        self._description, self._tf_static = (
+            graph.publisher(topic.name, topic.type, topic.qos) for topic in (topics.ROBOT_DESCRIPTION, topics.TF_STATIC)
+        )
 
     def publish_latched(self, time: int, description: str, mounts: Iterable[UrdfJoint] = ()) -> None:
         """Publish the latched messages: the robot's description and the fixed transforms."""
         message = self._graph.message(topics.ROBOT_DESCRIPTION.type)
         message.data = description
         self._description.publish(message)
-        transforms = [self._transform(self._frames.map, self._frames.odom)] if self._fixed_odom else []
+        frames = self._frames
+        transforms = [_transform(self._graph, frames.map, frames.odom)] if self._fixed_odom else []
         transforms += map(self._mount, mounts)
         if transforms:
             static = self._graph.message(topics.TF_STATIC.type)
             static.transforms = transforms
-            for one in transforms:
-                set_stamp(one.header.stamp, time)
+            for transform in transforms:
+                set_stamp(transform.header.stamp, time)
             self._tf_static.publish(static)
-
-    def _publisher(self, topic: Topic) -> Publisher:
-        return self._graph.publisher(topic.name, topic.type, topic.qos)
 
     def _make_twist(self) -> Output:
         topic = topics.TWIST_ACTUAL
@@ -161,7 +151,7 @@ class Outputs:
         exact_covariance(message.twist.covariance)
         numbers = [
             *_pose_paths("pose.pose.position", "pose.pose.orientation", self._flat),
-            *(f"pose.covariance[{index}]" for index in (0, 7, 35)),
+            *_VARIANCES,
             *_twist_paths("twist.twist", self._flat),
         ]
         return Output(self._graph, topic, message, ["header.stamp"], numbers, values)
@@ -180,7 +170,7 @@ class Outputs:
         if self._localizes:
             moving.insert(0, (frames.map, frames.odom, True))
         message = self._graph.message(topic.type)
-        message.transforms = [self._transform(parent, child) for parent, child, _ in moving]
+        message.transforms = [_transform(self._graph, parent, child) for parent, child, _ in moving]
         places = [f"transforms[{i}]" for i in range(len(moving))]
         numbers = chain.from_iterable(
             _pose_paths(f"{place}.transform.translation", f"{place}.transform.rotation", flat)
@@ -192,20 +182,23 @@ class Outputs:
 
     def _mount(self, joint: UrdfJoint) -> Message:
         prefix = self._frames.prefix
-        message = self._transform(prefix + joint.parent, prefix + joint.child)
+        message = _transform(self._graph, prefix + joint.parent, prefix + joint.child)
         at, turn = message.transform.translation, message.transform.rotation
         at.x, at.y, at.z = joint.origin.position
         turn.x, turn.y, turn.z, turn.w = joint.origin.orientation
         return message
 
-    def _transform(self, parent: str, child: str) -> Message:
-        message: Message = self._graph.message("geometry_msgs/msg/TransformStamped")
-        message.header.frame_id = parent
-        message.child_frame_id = child
-        return message
+
+def _transform(graph: Graph, parent: str, child: str) -> Message:
+    message = graph.message("geometry_msgs/msg/TransformStamped")
+    message.header.frame_id, message.child_frame_id = parent, child
+    return message
 
 
 # ---------------------------------------------------------------------- where the numbers stand
+
+
+_VARIANCES = [f"pose.covariance[{index}]" for index in (0, 7, 35)]
 
 
 def _pose_paths(position: str, orientation: str, flat: bool) -> list[str]:
@@ -227,7 +220,7 @@ def _measured(now: Snapshot) -> Sequence[float]:
     pose, motion, attitude = now.odom, now.motion, now.attitude
     position, heading = EXACT + now.odom_variance[0], EXACT + now.odom_variance[1]
     rest = position, position, heading, now.odom_speed, motion.v_y, motion.yaw_rate
-    if attitude is None:
+    if attitude is None:  # nearly always
         return pose.x, pose.y, math.sin(0.5 * pose.heading), math.cos(0.5 * pose.heading), *rest
     return *_pose_values(pose, attitude), *rest, attitude.v_z, attitude.roll_rate, attitude.pitch_rate
 
@@ -257,11 +250,12 @@ def _joint_values(now: Snapshot) -> Sequence[float]:
 
 
 def _reference_values(now: Snapshot) -> Sequence[float]:
-    return [one.reference_position for one in now.actuators] + [one.reference_velocity for one in now.actuators]
+    actuators = now.actuators
+    return [state.reference_position for state in actuators] + [state.reference_velocity for state in actuators]
 
 
 def _actuator_values(now: Snapshot) -> Sequence[float]:
-    return [one.position for one in now.actuators] + [one.velocity for one in now.actuators]
+    return [state.position for state in now.actuators] + [state.velocity for state in now.actuators]
 
 
 class ClockOutput(PackedTopic):
@@ -281,8 +275,14 @@ class AmclOutput:
 
     def __init__(self, graph: Graph, frames: FrameNames, transform_tolerance: float) -> None:
         self._ahead = round(transform_tolerance * NANOSECONDS)
-        self._transform = _transform(graph, frames)
-        self._pose = _pose(graph, frames)
+        message = graph.message(topics.TF.type)
+        message.transforms = [_transform(graph, frames.map, frames.odom)]
+        numbers = _pose_paths("transforms[0].transform.translation", "transforms[0].transform.rotation", flat=True)
+        self._transform = PackedTopic(graph, topics.TF, message, ["transforms[0].header.stamp"], numbers)
+        message = graph.message(topics.AMCL_POSE.type)
+        message.header.frame_id = frames.map
+        numbers = _pose_paths("pose.pose.position", "pose.pose.orientation", flat=True) + _VARIANCES
+        self._pose = PackedTopic(graph, topics.AMCL_POSE, message, ["header.stamp"], numbers)
 
     def publish(self, scan: Scan) -> None:
         """Send the transform of a scan, and the pose where it brought an update."""
@@ -292,20 +292,3 @@ class AmclOutput:
             self._pose.publish(scan.time, (*_pose_values(pose, None), *variances))
         if self._transform.subscribed():
             self._transform.publish(scan.time + self._ahead, _pose_values(scan.map_to_odom, None))
-
-
-def _transform(graph: Graph, frames: FrameNames) -> PackedTopic:
-    message = graph.message(topics.TF.type)
-    one = graph.message("geometry_msgs/msg/TransformStamped")
-    one.header.frame_id, one.child_frame_id = frames.map, frames.odom
-    message.transforms = [one]
-    numbers = _pose_paths("transforms[0].transform.translation", "transforms[0].transform.rotation", flat=True)
-    return PackedTopic(graph, topics.TF, message, ["transforms[0].header.stamp"], numbers)
-
-
-def _pose(graph: Graph, frames: FrameNames) -> PackedTopic:
-    message = graph.message(topics.AMCL_POSE.type)
-    message.header.frame_id = frames.map
-    numbers = _pose_paths("pose.pose.position", "pose.pose.orientation", flat=True)
-    numbers += [f"pose.covariance[{index}]" for index in (0, 7, 35)]
-    return PackedTopic(graph, topics.AMCL_POSE, message, ["header.stamp"], numbers)

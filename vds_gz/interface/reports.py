@@ -77,8 +77,8 @@ def report_of(c: AutowareCoefficients, s: AutowareState, speed: float, steering:
 
 
 def report_outputs(graph: Graph, vehicle: AnyVehicle, frame: str, messages: str) -> list[Output]:
-    """The topics of the reports."""
-    found = []
+    """The topics of the reports; ``messages`` is the package of the pedals' messages, ``tier4`` or ``autoware``."""
+    outputs = []
     for topic, stamp, fields, values in _reports(vehicle, messages):
         try:
             message = graph.message(topic.type)
@@ -87,8 +87,8 @@ def report_outputs(graph: Graph, vehicle: AnyVehicle, frame: str, messages: str)
             continue
         if topic is topics.VELOCITY_STATUS:
             message.header.frame_id = frame
-        found.append(Output(graph, topic, message, [stamp], fields, _reported(values)))
-    return found
+        outputs.append(Output(graph, topic, message, [stamp], fields, _reported(values)))
+    return outputs
 
 
 def _reports(vehicle: AnyVehicle, messages: str) -> Iterator[tuple[topics.Topic, str, list[str], Values]]:

@@ -125,10 +125,10 @@ class VehicleTime:
         return SYSTEM_CLOCK if time.monotonic() - self._unheard > PATIENCE else None
 
     def _on_diagnostics(self, message: Message, arrival: int) -> None:
-        for one in vehicles(message):
-            self._vehicles[one.node] = one
-            if self._given is None and not self._command_topics.isdisjoint(one.command_topics):
-                self._live_by(one.clock)
+        for vehicle in vehicles(message):
+            self._vehicles[vehicle.node] = vehicle
+            if self._given is None and not self._command_topics.isdisjoint(vehicle.command_topics):
+                self._live_by(vehicle.clock)
 
     def _live_by(self, clock: str) -> None:
         self._clock = clock

@@ -112,11 +112,7 @@ def make_clock(parameters: NodeParameters, *, follows: bool) -> Clock:
 class PeriodicTimer:
     """Points in time at a constant rate. Each is computed from the first one, so that they do not drift.
 
-    Times are integers: at the system's time, floating-point numbers are 256 ns apart.
-
-    Attributes:
-        rate: Points per second.
-        next: The next point [ns].
+    ``next`` is the next point [ns]. Times are integers: at the system's time, floating-point numbers are 256 ns apart.
     """
 
     def __init__(self, start: int, rate: float) -> None:

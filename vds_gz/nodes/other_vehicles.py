@@ -16,7 +16,7 @@ from vds_gz.interface import topics
 from vds_gz.interface.initial_pose import FARTHEST
 from vds_gz.ros.arguments import check_namespace, expand
 from vds_gz.ros.graph import Graph, Message, QoS, Severity
-from vds_gz.ros.messages.fields import stamp_ns
+from vds_gz.ros.messages.fields import stamp_ns, transform_of
 from vds_gz.vehicle.vehicle import NANOSECONDS
 from vds_gz.world.packing import Thing, packed
 
@@ -34,15 +34,11 @@ NEWEST = QoS(depth=1, reliable=False)
 
 
 class OtherVehicle:
-    """Another vehicle.
-
-    Attributes:
-        speed: How fast the fastest of its parts is [m/s].
-    """
+    """Another vehicle."""
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.speed = 0.0
+        self.speed = 0.0  # of the fastest of its parts [m/s]
         self._visuals: list[Thing] = []
         self._collisions: list[Thing] = []
         self._reach = 0.0
@@ -68,14 +64,16 @@ class OtherVehicle:
 
     def place(self, message: Message, arrival: int) -> None:
         """Take an ``Odometry`` of its ``base_link``; an invalid or excessive one is ignored."""
-        position, turn = message.pose.pose.position, message.pose.pose.orientation
+        pose = transform_of(message.pose.pose.position, message.pose.pose.orientation)
         linear, angular = message.twist.twist.linear, message.twist.twist.angular
-        numbers = (position.x, position.y, position.z, turn.x, turn.y, turn.z, turn.w, linear.x, linear.y, linear.z)
-        norm = math.hypot(turn.x, turn.y, turn.z, turn.w)
-        if not all(abs(one) <= FARTHEST for one in (*numbers, angular.z)) or not abs(norm - 1.0) <= 0.01:
+        numbers = (*pose.position, *pose.orientation, linear.x, linear.y, linear.z, angular.z)
+        if (
+            not all(abs(number) <= FARTHEST for number in numbers)
+            or not abs(math.hypot(*pose.orientation) - 1.0) <= 0.01
+        ):
             return
         self._time, self._received = stamp_ns(message.header.stamp), arrival
-        self._pose = Transform((position.x, position.y, position.z), (turn.x, turn.y, turn.z, turn.w))
+        self._pose = pose
         self._twist = linear.x, linear.y, linear.z, angular.z
         self.speed = math.hypot(linear.x, linear.y, linear.z) + self._reach * abs(angular.z)
 
@@ -104,13 +102,10 @@ class OtherVehicles:
     """All other vehicles that publish ``ground_truth`` and ``robot_description``.
 
     They are placed by real messages, so measurements of them depend on when these arrive.
-
-    Attributes:
-        changes: Increases with every message, and when a vehicle comes or goes.
     """
 
     def __init__(self, graph: Graph, namespaces: str) -> None:
-        self.changes = 0
+        self.changes = 0  # counts messages, and vehicles that come or go
         self._graph = graph
         self._looks = namespaces.strip() == "auto"
         self._own = expand(topics.GROUND_TRUTH.name, graph.name, graph.namespace)

@@ -33,11 +33,7 @@ WAITING = 50
 
 
 class Sensors:
-    """All sensors of a vehicle, and the recent motion of its body.
-
-    Attributes:
-        next: When the next measurement is due [ns]; ``NEVER`` without sensors.
-    """
+    """All sensors of a vehicle, and the recent motion of its body; ``next`` is when a measurement is due [ns]."""
 
     def __init__(
         self,
@@ -120,11 +116,7 @@ class Sensors:
 class Casting:
     """Ray casting in one scene: by numpy, or by compiled loops once they are ready, if there are many rays.
 
-    Both give the same bits.
-
-    Attributes:
-        scene: The scene to cast rays in now.
-        ready: The faster way is available; until then ray casting is slow.
+    Both give the same bits. ``ready`` tells whether the faster way is available.
     """
 
     def __init__(self, scene: Scene, rays_per_second: float, *, wait: bool) -> None:

@@ -43,12 +43,7 @@ exit code: 0 it was stopped, 2 wrong use
 
 
 class SimNode:
-    """A vehicle on the graph.
-
-    Attributes:
-        graph: Its place there.
-        simulation: The vehicle and its time.
-    """
+    """A vehicle on the graph."""
 
     def __init__(
         self,

@@ -26,19 +26,12 @@ _GIVEN = re.compile(rf"~|(~/|/)?{TOKEN}(/{TOKEN})*")
 
 @dataclass(frozen=True, slots=True)
 class Remap:
-    """One remap rule.
-
-    Attributes:
-        kind: What it renames; ``name`` is topics and services alike.
-        old: The name it replaces, as given; empty for ``node`` and ``namespace``.
-        new: The name it gives.
-        node: The node that it applies to; empty for any.
-    """
+    """One remap rule; ``name`` renames topics and services alike."""
 
     kind: RuleKind
     old: str
     new: str
-    node: str = ""
+    node: str = ""  # the only node that it applies to
 
 
 def check_node_name(name: str, where: str) -> str:
@@ -124,17 +117,7 @@ _URLS: dict[str, RuleKind] = {"rostopic://": "topic", "rosservice://": "service"
 
 @dataclass(frozen=True, slots=True)
 class Arguments:
-    """A node's arguments from the command line.
-
-    Attributes:
-        name: The node's name, remapped.
-        namespace: Its absolute namespace, ``/`` for none.
-        remaps: Rules for topics and services, in the order given.
-        overrides: Values of parameters in the order given; of several for one name the last counts.
-        log_level: The minimum severity of log messages.
-        rest: Arguments that are not for ROS.
-        given: The whole command line.
-    """
+    """A node's arguments from the command line."""
 
     name: str
     namespace: str = "/"

@@ -25,11 +25,7 @@ SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP"
 
 
 class StopRequest:
-    """Whether a program has been asked to end.
-
-    Attributes:
-        requested: It has.
-    """
+    """Whether a program has been asked to end: ``requested``."""
 
     def __init__(self) -> None:
         self.requested = False

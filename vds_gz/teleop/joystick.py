@@ -17,6 +17,7 @@ from vds_gz.parameters.load import replaced
 from vds_gz.parameters.teleop import JoystickParameters
 from vds_gz.ros.graph import Graph, Severity
 from vds_gz.teleop.outputs import STANDSTILL, STOPS, CommandOutput, Drive
+from vds_gz.vehicle.command import NEVER
 
 #: Drivers round; so much beyond its end [-] an axis still is at its end.
 ROUNDING = 0.01
@@ -86,13 +87,7 @@ class Mode(Enum):
 
 
 class JoystickController:
-    """Makes of a joystick's messages, which come when they like, commands at a steady rate.
-
-    Attributes:
-        parameters: May be replaced at any time.
-        mode: Whether it drives.
-        reason: The same in words, with particulars.
-    """
+    """Makes of a joystick's messages, which come when they like, commands at a steady rate."""
 
     def __init__(self, parameters: JoystickParameters) -> None:
         self.parameters = parameters
@@ -160,26 +155,6 @@ SAY_AGAIN = 5_000_000_000
 UNHEARD = 2_000_000_000
 
 
-class Unheard:
-    """Reports once that no one listens, until somebody does."""
-
-    def __init__(self) -> None:
-        self._since: int | None = None
-        self._said = False
-
-    def lasts(self, heard: bool, now: int) -> bool:
-        """Whether it is time to say so."""
-        if heard:
-            self._since, self._said = None, False
-            return False
-        if self._since is None:
-            self._since = now
-        if self._said or now - self._since < UNHEARD:
-            return False
-        self._said = True
-        return True
-
-
 class Teleop:
     """Drives a vehicle by a joystick, wherever its axes and buttons come from."""
 
@@ -190,7 +165,7 @@ class Teleop:
         self.time = VehicleTime(graph, sim_time)
         self._output = CommandOutput(graph, parameters.output, parameters.frame, self.time.stamp)
         self.time.follow(self._output.topics, self._output.heard)
-        self._unheard = Unheard()
+        self._unheard: int | None = None
         self._mode = self._controller.mode
         self._troubled = False
         self._complained: dict[Mode, int] = {}
@@ -207,9 +182,7 @@ class Teleop:
         command = self._controller.due(now)
         if command is not None:
             self._output.send(command)
-            if self._unheard.lasts(self._output.heard(), now):
-                text = f"no one listens to '{self._output.topic}'. Vehicles: {self.time.vehicles()}"
-                self._graph.log(Severity.WARN, text)
+            self._say_unheard(now)
         self._say(now)
 
     def idle_time(self) -> float:
@@ -224,6 +197,17 @@ class Teleop:
     def change(self, values: Mapping[str, Value]) -> None:
         """Take new parameters all together, or none."""
         self._controller.parameters = replaced(self._controller.parameters, values)
+
+    def _say_unheard(self, now: int) -> None:
+        """Say once that no one listens, until somebody does."""
+        if self._output.heard():
+            self._unheard = None
+        elif self._unheard is None:
+            self._unheard = now + UNHEARD
+        elif now >= self._unheard:
+            self._unheard = NEVER
+            text = f"no one listens to '{self._output.topic}'. Vehicles: {self.time.vehicles()}"
+            self._graph.log(Severity.WARN, text)
 
     def _say(self, now: int) -> None:
         """Say what is wrong when it begins, though not all the time, and that it is over."""

@@ -80,11 +80,7 @@ FIRST_REPEAT = 600_000_000
 
 
 class Ramp:
-    """A value between -1 and 1 that two keys push, one up, one down.
-
-    Attributes:
-        value: The present.
-    """
+    """A value between -1 and 1 that two keys push, one up, one down."""
 
     def __init__(self, push: float, back: float) -> None:
         self.value = 0.0

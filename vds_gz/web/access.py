@@ -38,11 +38,7 @@ SOCKET = "/socket"
 
 
 class Access:
-    """Decides on requests.
-
-    Attributes:
-        token: The required token; empty if none is required.
-    """
+    """Decides on requests."""
 
     def __init__(self, host: str, with_token: bool = False) -> None:
         self._local = is_loopback(host)

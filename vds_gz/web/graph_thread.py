@@ -25,11 +25,7 @@ class GraphEndedError(VdsGzError, RuntimeError):
 
 
 class GraphThread:
-    """Runs a graph; all access to the graph must go through :meth:`submit`.
-
-    Attributes:
-        failed: The thread has ended by an error.
-    """
+    """Runs a graph; all access to the graph must go through :meth:`submit`."""
 
     def __init__(self, graph: Graph, due: Callable[[], None], end: Callable[[], None], stop: StopRequest) -> None:
         self._graph = graph

@@ -66,7 +66,7 @@ class RemoteNode:
         """Request the parameters, if they are not known and it is time."""
         now = time.monotonic()
         services = (self._list, self._describe, self._get)
-        if self._wanted and now - self._requested > RETRY and all(one.ready() for one in services):
+        if self._wanted and now - self._requested > RETRY and all(service.ready() for service in services):
             self._requested = now
             self._list.call(self._list.request(), self._on_list)
 
@@ -117,25 +117,23 @@ class RemoteNode:
 
     def _on_list(self, response: Message) -> None:
         names = list(response.result.names)
-        request = self._describe.request()
-        request.names = names
-        self._describe.call(request, lambda described: self._on_descriptors(names, described.descriptors))
+        describe, get = self._describe.request(), self._get.request()
+        describe.names = get.names = names
 
-    def _on_descriptors(self, names: Sequence[str], descriptors: Sequence[Message]) -> None:
-        request = self._get.request()
-        request.names = list(names)
+        def on_values(descriptors: Sequence[Message], values: Sequence[Message]) -> None:
+            if len(values) == len(names):  # else it is another node by now, and the request is repeated
+                self._learn(dict(zip(names, values, strict=True)), descriptors)
 
-        def on_response(response: Message) -> None:
-            if len(response.values) == len(names):  # else it is another node by now, and the request is repeated
-                self._learn(dict(zip(names, response.values, strict=True)), descriptors)
+        def on_descriptors(descriptors: Sequence[Message]) -> None:
+            self._get.call(get, lambda response: on_values(descriptors, response.values))
 
-        self._get.call(request, on_response)
+        self._describe.call(describe, lambda response: on_descriptors(response.descriptors))
 
     def _learn(self, values: Mapping[str, Message], descriptors: Sequence[Message]) -> None:
         self._types = {name: int(value.type) for name, value in values.items()}
         self.values = {name: _plain(python_value(value)) for name, value in values.items()}
-        known = [(one, self._types[one.name]) for one in descriptors if one.name in self._types]
-        self.table = [_described(one, kind) for one, kind in known if kind in _TYPES]
+        known = [(descriptor, self._types.get(descriptor.name)) for descriptor in descriptors]
+        self.table = [_described(descriptor, kind) for descriptor, kind in known if kind in _TYPES]
         self._wanted = False
         self.described += 1
         self.changed += 1
@@ -151,7 +149,7 @@ def _succeeded(done: Done) -> Callable[[Message], None]:
     return lambda response: done("" if response.success else response.message or "the node gives no reason")
 
 
-def _described(descriptor: Message, kind: int) -> dict[str, object]:
+def _described(descriptor: Message, kind: int | None) -> dict[str, object]:
     """A ``ParameterDescriptor`` for JSON. A bound that is infinite, or at the end of the type's range, is left out."""
     low = high = None
     for bounds in (*descriptor.floating_point_range, *descriptor.integer_range):
@@ -161,7 +159,7 @@ def _described(descriptor: Message, kind: int) -> dict[str, object]:
     constraints = descriptor.additional_constraints
     return {
         "name": descriptor.name,
-        "type": _TYPES[kind],
+        "type": _TYPES[kind or 0],
         "text": text if has_unit else descriptor.description,
         "unit": unit[:-1] if has_unit else "",
         "read_only": bool(descriptor.read_only),

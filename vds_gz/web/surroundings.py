@@ -11,11 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vds_gz.errors import UnknownTypeError
-from vds_gz.geometry import Quaternion, Transform, Vector, axes
+from vds_gz.geometry import Transform, axes
 from vds_gz.interface import topics
 from vds_gz.interface.initial_pose import FARTHEST
 from vds_gz.interface.world_topics import CUBE, CYLINDER, SPHERE, TRIANGLE_LIST
 from vds_gz.ros.graph import Graph, Message, QoS, Subscription
+from vds_gz.ros.messages.fields import transform_of
 from vds_gz.world.packing import Thing, heights, outlines
 from vds_gz.world.shapes import Array, Box, Cylinder, Ellipsoid, Mesh, Shape
 
@@ -119,8 +120,7 @@ class WorldView:
 
     def _on_transforms(self, message: Message, arrival: int) -> None:
         for one in message.transforms:
-            where, turn = one.transform.translation, one.transform.rotation
-            step = Transform((where.x, where.y, where.z), (turn.x, turn.y, turn.z, turn.w))
+            step = transform_of(one.transform.translation, one.transform.rotation)
             self._mounts[one.child_frame_id] = one.header.frame_id, step
 
     def _on_scan(self, message: Message) -> None:
@@ -137,16 +137,10 @@ class WorldView:
         # Invalid clouds are not drawn.
         if not max(offsets[axis] for axis in "xyz") + 4 <= message.point_step <= len(message.data):
             return
-        kind = np.dtype(
-            {
-                "names": list("xyz"),
-                "formats": ["<f4"] * 3,
-                "offsets": [offsets[axis] for axis in "xyz"],
-                "itemsize": message.point_step,
-            }
-        )
-        data = np.frombuffer(bytes(message.data), kind, count=len(message.data) // message.point_step)
-        points = np.column_stack([data[axis] for axis in "xyz"]).astype(float)
+        rows = len(message.data) // message.point_step
+        data = np.frombuffer(bytes(message.data), np.uint8, rows * message.point_step).reshape(rows, -1)
+        bytes_of = [data[:, offsets[axis] : offsets[axis] + 4] for axis in "xyz"]
+        points = np.ascontiguousarray(np.hstack(bytes_of)).view("<f4").astype(float)
         self._take(message.header.frame_id, points, lowest=GROUND)
 
     def _take(self, frame: str, points: Array, lowest: float) -> None:
@@ -155,11 +149,11 @@ class WorldView:
         mount = self._mount(frame, truth.child_frame_id) if truth is not None else None
         if truth is None or mount is None:
             return
-        where, turn = truth.pose.pose.position, truth.pose.pose.orientation
-        place = Transform((where.x, where.y, where.z), (turn.x, turn.y, turn.z, turn.w)).then(mount)
+        ground = truth.pose.pose.position.z
+        place = transform_of(truth.pose.pose.position, truth.pose.pose.orientation).then(mount)
         points = points[np.isfinite(points).all(axis=1)]
         world = points @ np.array(axes(place.orientation)) + place.position
-        world = world[(np.abs(world) <= FARTHEST).all(axis=1) & (world[:, 2] > where.z + lowest)]
+        world = world[(np.abs(world) <= FARTHEST).all(axis=1) & (world[:, 2] > ground + lowest)]
         self._show(*np.round(world[:: max(1, -(-len(world) // MOST_POINTS)), :2], 2).T.tolist())
 
     def _show(self, x: list[float], y: list[float]) -> None:
@@ -182,9 +176,8 @@ class WorldView:
 def _things(markers: Iterable[Message]) -> Iterator[Thing]:
     """The things of markers, without those of other types and without a valid shape."""
     for marker in markers:
-        position, orientation = marker.pose.position, marker.pose.orientation
-        turn: Quaternion = (orientation.x, orientation.y, orientation.z, orientation.w)
-        place: Vector = (position.x, position.y, position.z)
+        placed = transform_of(marker.pose.position, marker.pose.orientation)
+        place, turn = placed.position, placed.orientation
         colour = (marker.color.r, marker.color.g, marker.color.b)
         shape = _shape(marker)
         if shape is None or not np.isfinite([*turn, *colour]).all() or not all(abs(x) <= FARTHEST for x in place):

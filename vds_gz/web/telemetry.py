@@ -6,7 +6,9 @@ import math
 import struct
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 from vds_gz.description.footprint import Outline, outline_of
@@ -31,6 +33,8 @@ COMMAND_HOLDS = 1.0
 MOTION = ("v_x", "v_y", "yaw_rate")
 COLUMNS = ("time", "x", "y", "heading", *MOTION, *(f"reference_{name}" for name in MOTION))
 
+JOINTS, REFERENCES, STATES = topics.JOINT_STATES, topics.ACTUATOR_REFERENCES, topics.ACTUATOR_STATES
+
 NOTHING = (math.nan, math.nan, math.nan)
 
 
@@ -43,14 +47,7 @@ class Frame(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ShownStatus:
-    """The status of a vehicle.
-
-    Attributes:
-        alive: It has sent messages lately.
-        level: 0 good, 1 warning, 2 error, as in ``diagnostic_msgs``.
-        text: The text of its diagnostics.
-        values: Their keys and values.
-    """
+    """The status of a vehicle, which is alive if it has sent messages lately; levels as in ``diagnostic_msgs``."""
 
     alive: bool
     level: int
@@ -80,32 +77,22 @@ class Telemetry:
         self._status_name = f"{node.removeprefix('/')}: vehicle"
         self._described = described
         self.truth: Message | None = None
-        self._joint_states: Message | None = None
-        self._references: Message | None = None
-        self._states: Message | None = None
+        self._states: dict[str, Message] = {}
         self._received = -math.inf
         self._reference: tuple[float, tuple[float, float, float]] = (-math.inf, NOTHING)
         self._diagnosed: tuple[float, ShownStatus] = (-math.inf, ShownStatus(False, 0, ""))
-        self._listen(graph)
-
-    def _listen(self, graph: Graph) -> None:
+        for topic in (JOINTS, REFERENCES, STATES):
+            graph.subscribe(topic.name, topic.type, NEWEST, partial(self._on_states, topic.name))
+        graph.subscribe(topics.GROUND_TRUTH.name, topics.GROUND_TRUTH.type, NEWEST, self._on_truth)
         for topic, take in (
-            (topics.JOINT_STATES, self._on_joint_states),
-            (topics.ACTUATOR_REFERENCES, self._on_references),
-            (topics.ACTUATOR_STATES, self._on_states),
-            (topics.GROUND_TRUTH, self._on_truth),
+            (topics.DIAGNOSTICS, self._on_diagnostics),
+            (topics.ROBOT_DESCRIPTION, self._on_description),
         ):
-            graph.subscribe(topic.name, topic.type, NEWEST, take)
-        graph.subscribe(topics.DIAGNOSTICS.name, topics.DIAGNOSTICS.type, topics.DIAGNOSTICS.qos, self._on_diagnostics)
-        description = topics.ROBOT_DESCRIPTION
-        graph.subscribe(description.name, description.type, description.qos, self._on_description)
-        for one in whole_types():
-            if one.kind == PEDALS:  # pedals request no motion that could be shown
-                continue
-            try:
-                graph.subscribe(one.topic.name, one.topic.type, NEWEST, self._command_reader(one))
-            except UnknownTypeError:  # without its package, no vehicle takes it either
-                continue
+            graph.subscribe(topic.name, topic.type, topic.qos, take)
+        for kind in whole_types():
+            if kind.kind != PEDALS:  # pedals request no motion that could be shown
+                with suppress(UnknownTypeError):  # without its package, no vehicle takes it either
+                    graph.subscribe(kind.topic.name, kind.topic.type, NEWEST, partial(self._on_command, kind))
 
     def frame(self) -> Frame | None:
         """The present frame; None while there is none."""
@@ -125,10 +112,10 @@ class Telemetry:
             twist.angular.z,
             *(reference if time.monotonic() - reference_at < COMMAND_HOLDS else NOTHING),
         )
-        joints = self._positions()
-        references = self._actuator_values(self._references)
-        states = self._actuator_values(self._states)
-        numbers = (*front, *joints, *references, *states)
+        joints = self._states.get(JOINTS.name)
+        known = joints is not None and len(joints.position) == len(self.joints)
+        positions = map(float, joints.position) if joints is not None and known else [math.nan] * len(self.joints)
+        numbers = (*front, *positions, *self._actuator_values(REFERENCES), *self._actuator_values(STATES))
         return Frame(stamp, struct.pack(f"<{len(numbers)}d", *numbers))
 
     def status(self) -> ShownStatus:
@@ -139,32 +126,21 @@ class Telemetry:
             return status
         return ShownStatus(now - self._received < SILENT, 0, "")
 
-    def _positions(self) -> list[float]:
-        names, message = self.joints, self._joint_states
-        if message is None or len(message.position) != len(names):
-            return [math.nan] * len(names)
-        return [float(value) for value in message.position]
-
-    def _actuator_values(self, message: Message | None) -> list[float]:
-        names = self.actuators
+    def _actuator_values(self, topic: topics.Topic) -> list[float]:
+        names, message = self.actuators, self._states.get(topic.name)
         if message is None or not len(message.position) == len(message.velocity) == len(names):
             return [math.nan] * len(names)
         return [float((message.position if turns(name) else message.velocity)[i]) for i, name in enumerate(names)]
 
-    def _on_joint_states(self, message: Message, arrival: int) -> None:
-        self._joint_states = message
-        if self.joints != (names := tuple(message.name)):
+    def _on_states(self, topic: str, message: Message, arrival: int) -> None:
+        self._states[topic] = message
+        names = tuple(message.name)
+        before = self.joints, self.actuators
+        if topic == JOINTS.name:
             self.joints = names
-            self.version += 1
-
-    def _on_references(self, message: Message, arrival: int) -> None:
-        self._references = message
-
-    def _on_states(self, message: Message, arrival: int) -> None:
-        self._states = message
-        if self.actuators != (names := tuple(message.name)):
+        elif topic == STATES.name:
             self.actuators = names
-            self.version += 1
+        self.version += before != (self.joints, self.actuators)
 
     def _on_truth(self, message: Message, arrival: int) -> None:
         self.truth = message
@@ -186,13 +162,10 @@ class Telemetry:
                 values = tuple((pair.key, pair.value) for pair in status.values)
                 self._diagnosed = time.monotonic(), ShownStatus(True, level, status.message, values)
 
-    def _command_reader(self, one: CommandType) -> Callable[[object, int], None]:
-        def take(message: object, arrival: int) -> None:
-            values = one.decode(message)
-            if not fault(values.command()):  # otherwise the vehicle refuses it too
-                self._reference = time.monotonic(), self._velocity(values.reference())
-
-        return take
+    def _on_command(self, kind: CommandType, message: object, arrival: int) -> None:
+        values = kind.decode(message)
+        if not fault(values.command()):  # otherwise the vehicle refuses it too
+            self._reference = time.monotonic(), self._velocity(values.reference())
 
     def _velocity(self, reference: Reference) -> tuple[float, float, float]:
         """A reference as a velocity; for a steering angle, the yaw rate is that of a bicycle."""

@@ -49,15 +49,7 @@ AUTO = "auto"
 
 
 class WatchedVehicle:
-    """A vehicle in a namespace.
-
-    Attributes:
-        namespace: Its namespace, ``/`` for none.
-        telemetry: Its state.
-        node: The parameters and services of its node.
-        driver: The switch through which pages drive it.
-        surroundings: The world around it, and its lidar's points.
-    """
+    """A vehicle in a namespace."""
 
     def __init__(self, graph: Graph, namespace: str, node: str, output: str) -> None:
         self.namespace = namespace

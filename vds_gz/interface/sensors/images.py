@@ -33,13 +33,7 @@ Writer = Callable[[View], Sequence[float]]
 
 
 class CameraOutput:
-    """A camera for colour, or colour and depth; images without subscribers are not rendered.
-
-    Attributes:
-        rate: Images per second [Hz].
-        rays: One per pixel.
-        span: Duration of a measurement [ns]: 0, all pixels are of one time.
-    """
+    """A camera for colour, or colour and depth; images without subscribers are not rendered."""
 
     span = 0
 

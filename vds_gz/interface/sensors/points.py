@@ -55,13 +55,7 @@ SENSOR_DATA = QoS(depth=5, reliable=False)
 
 
 class PointsOutput:
-    """The point cloud of a lidar.
-
-    Attributes:
-        rate: Turns per second [Hz].
-        rays: The rays of a turn.
-        span: Time from the first column to the last one [ns].
-    """
+    """The point cloud of a lidar."""
 
     def __init__(self, setup: SensorSetup) -> None:
         sensor = setup.parameters
@@ -98,11 +92,7 @@ def _driver_layouts(sensor: SpinningLidar, lidar: LidarModel) -> list[PointLayou
 
 
 class Cloud:
-    """One message of a turn.
-
-    Attributes:
-        message: Its bytes.
-    """
+    """One message of a turn."""
 
     def __init__(self, graph: Graph, frame: str, layout: PointLayout) -> None:
         self._layout = layout
@@ -136,11 +126,6 @@ class ScanOutput:
 
     As through ``ros_gz_bridge``: all rays at one time, intensities are retro-reflectivities. As by ``sllidar_ros2``:
     stamped with the first ray, with the time between rays, and the device's quality for intensity.
-
-    Attributes:
-        rate: Scans per second [Hz].
-        rays: The rays of a scan.
-        span: Time from the first ray to the last one [ns].
     """
 
     def __init__(self, setup: SensorSetup) -> None:

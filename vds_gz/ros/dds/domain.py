@@ -24,32 +24,19 @@ _UP, _LOOPBACK, _MULTICAST = 0x1, 0x8, 0x1000
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """A node's place in the DDS domain.
-
-    Attributes:
-        library: Cyclone DDS.
-        participant: The node's participant.
-        types: Message types.
-        warn: Reports problems to the user that are not the node's fault.
-    """
+    """A node's place in the DDS domain."""
 
     library: Library
     participant: int
     types: MessageTypes
-    warn: Callable[[str], None]
+    warn: Callable[[str], None]  # reports problems that are not the node's fault
 
 
 @dataclass(frozen=True, slots=True)
 class Interfaces:
-    """Properties of the interfaces that are up and have an IPv4 address, without the loopback interface.
+    """Properties of the interfaces that are up and have an IPv4 address, without the loopback interface."""
 
-    Attributes:
-        known: Whether this system reports them; if not, the rest is a guess.
-        any: Whether there is one.
-        multicast: Whether one of them can do multicast.
-    """
-
-    known: bool
+    known: bool  # whether this system reports them; if not, the rest is a guess
     any: bool = True
     multicast: bool = True
 

@@ -30,21 +30,13 @@ _LONGEST_WAIT, _RETRY_WAIT = 0.1, 0.005
 
 @dataclass(frozen=True, slots=True)
 class EndpointProperties:
-    """Properties of an endpoint.
-
-    Attributes:
-        topic: DDS name of the topic, e.g. ``rt/odom``.
-        type_name: ROS name of the type, e.g. ``nav_msgs/msg/Odometry``.
-        qos: Quality of service.
-        user_data: Data for the peers, each item as ``key=value;``.
-        lifespan: Seconds after which a message is dropped; infinite if None.
-    """
+    """Properties of an endpoint: DDS name of its topic, e.g. ``rt/odom``, and ROS name of its type."""
 
     topic: str
     type_name: str
     qos: QoS
     user_data: Mapping[str, str]
-    lifespan: float | None = None
+    lifespan: float | None = None  # seconds after which a message is dropped
 
 
 #: Number of readers of each writer, by the library's handle. It is global because the library calls back as long as it
@@ -165,11 +157,7 @@ class TopicPublisher:
 
 
 class Input:
-    """The samples of one reader: base class.
-
-    Attributes:
-        malformed: How many samples were not of the type expected.
-    """
+    """The samples of one reader; ``malformed`` counts those of another type than expected. Base class."""
 
     def __init__(self, reader: Reader, where: str, warn: Callable[[str], None]) -> None:
         self.reader = reader
@@ -196,11 +184,7 @@ class Input:
 
 
 class TopicSubscription(Input):
-    """An input topic.
-
-    Attributes:
-        topic: Absolute name.
-    """
+    """An input topic."""
 
     def __init__(
         self,

@@ -77,14 +77,7 @@ _GOODBYE = 0.3
 
 
 class DdsGraph:
-    """A node on the graph.
-
-    Attributes:
-        name: The node's name, remapped.
-        namespace: Its namespace, ``/`` for none.
-        arguments: Its command line.
-        context: Its place in the DDS domain.
-    """
+    """A node on the graph."""
 
     def __init__(self, arguments: Arguments, environment: Mapping[str, str] = os.environ) -> None:
         self.arguments = arguments

@@ -176,11 +176,7 @@ def library_path() -> str | None:
 
 
 class Library:
-    """Cyclone DDS.
-
-    Attributes:
-        c: Its functions, by their names in C.
-    """
+    """Cyclone DDS."""
 
     def __init__(self) -> None:
         path = library_path()

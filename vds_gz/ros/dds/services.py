@@ -98,11 +98,7 @@ class Service(Input):
 
 
 class ServiceClient(Input):
-    """Client of one service.
-
-    Attributes:
-        name: Absolute name of the service.
-    """
+    """Client of one service."""
 
     def __init__(self, context: Context, name: str, type_name: str) -> None:
         types = context.types
@@ -158,11 +154,7 @@ _KINDS = {
 
 
 class Parameters:
-    """The declared parameters, and the services for them.
-
-    Attributes:
-        services: The six services: last part of the name, type, and callback.
-    """
+    """The declared parameters, and the services for them."""
 
     def __init__(
         self,

@@ -2,47 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, MutableSequence, Sequence
 from functools import cache
 from importlib.util import find_spec
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, TypeAlias
 
-from numpy.typing import NDArray
+if TYPE_CHECKING:
+    from vds_gz.ros.messages.installed import InstalledCodec, InstalledTypes
+    from vds_gz.ros.messages.portable import Codec, MessageTypes
 
-from vds_gz.ros.graph import Message
-from vds_gz.ros.messages.fields import Field
-
-
-class TypeCodec(Protocol):
-    """One message type as bytes: CDR with its header, little endian."""
-
-    name: str
-
-    def encode(self, message: Message) -> bytes | bytearray:
-        """The bytes of a message."""
-
-    def decode(self, data: bytearray) -> Message:
-        """The message in these bytes; raises MalformedMessageError for other bytes."""
-
-
-class Types(Protocol):
-    """All message types, by names such as ``nav_msgs/msg/Odometry``. Unknown types raise UnknownTypeError."""
-
-    def new(self, name: str) -> Message:
-        """A message with every field at its default."""
-
-    @staticmethod
-    def array(kind: str, values: Iterable[float]) -> MutableSequence[float] | NDArray[Any]:
-        """Numbers for a sequence field of type ``kind``, e.g. ``uint8``."""
-
-    def codec(self, name: str) -> TypeCodec:
-        """The encoding of a type."""
-
-    def fields(self, name: str) -> Sequence[Field]:
-        """The fields of a type, in the order of its definition."""
-
-    def hash(self, name: str) -> str:
-        """The type hash that ROS nodes exchange, ``RIHS01_`` and 64 hexadecimal digits."""
+#: All message types, by names such as ``nav_msgs/msg/Odometry``, and one of them as bytes.
+Types: TypeAlias = "InstalledTypes | MessageTypes"
+TypeCodec: TypeAlias = "InstalledCodec | Codec"
 
 
 @cache

@@ -6,6 +6,7 @@ import math
 from collections.abc import MutableSequence
 from typing import NamedTuple
 
+from vds_gz.geometry import Transform
 from vds_gz.ros.graph import Message
 from vds_gz.vehicle.vehicle import NANOSECONDS
 
@@ -83,6 +84,12 @@ def yaw_of(orientation: Message) -> float:
     if not 1e-12 < norm < math.inf:
         return math.nan
     return math.atan2(2.0 * (w * z + x * y), norm - 2.0 * (y * y + z * z))
+
+
+def transform_of(position: Message, orientation: Message) -> Transform:
+    """A pose or a transform of messages."""
+    turn = orientation
+    return Transform((position.x, position.y, position.z), (turn.x, turn.y, turn.z, turn.w))
 
 
 def exact_covariance(covariance: MutableSequence[float]) -> None:

@@ -146,13 +146,7 @@ _STAMP = struct.Struct("<iI")
 
 
 class PackedMessage:
-    """The bytes of a message.
-
-    Attributes:
-        data: CDR with its header.
-        stamps: Positions of its times in them.
-        numbers: Positions of its numbers.
-    """
+    """The bytes of a message."""
 
     def __init__(
         self, graph: Graph, type_name: str, message: Message, stamps: Sequence[str], numbers: Sequence[str]
@@ -190,13 +184,7 @@ class PackedMessage:
 
 
 class PackedTopic(PackedMessage):
-    """An output topic whose messages only differ in their stamps and some numbers.
-
-    Attributes:
-        topic: The topic.
-        subscribed: Number of subscriptions.
-        send: Send a serialized message.
-    """
+    """An output topic whose messages only differ in their stamps and some numbers."""
 
     def __init__(
         self, graph: Graph, topic: Topic, message: Message, stamps: Sequence[str], numbers: Sequence[str]
