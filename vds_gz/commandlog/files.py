@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -190,10 +189,10 @@ def _messages(path: Path, topic: str | None) -> Iterator[_Chosen | _Raw]:
 
 def _decoded(where: str, command: CommandType, raw: Iterable[_Raw]) -> Iterator[tuple[int, float, Values]]:
     """Number, time [s] and command of each message."""
-    from vds_gz.ros.messages.factory import TypeCodec, open_types
+    from vds_gz.ros.messages.factory import open_types
 
     types = {one.topic.type: one for one in (GEAR_COMMAND, command)}
-    codec: Callable[[str], TypeCodec] = cache(open_types().codec)
+    codec = open_types().codec
     begin = None
     for number, (type_name, time, data) in enumerate(raw, start=1):
         try:
