@@ -6,8 +6,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from vds_gz.errors import ArgumentError
 from vds_gz.parameters.yaml_reader import parse_value
-from vds_gz.ros.arguments import ArgumentError, Arguments, Remap, expand, parse, remap
+from vds_gz.ros.arguments import Arguments, Remap, expand, parse, remap
 from vds_gz.ros.graph import Severity
 
 tokens = st.from_regex(r"[a-z_][a-z0-9_]{0,5}", fullmatch=True)

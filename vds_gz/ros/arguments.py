@@ -6,13 +6,13 @@ ROS names are checked, expanded and remapped here too.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from vds_gz.errors import ArgumentError
 from vds_gz.parameters.declaration import Override
-from vds_gz.parameters.yaml_reader import ParameterValue, parse_value, read_parameter_file
+from vds_gz.parameters.yaml_reader import parse_value, read_parameter_file
 from vds_gz.ros.graph import Severity
 
 RuleKind = Literal["name", "topic", "service", "node", "namespace"]
@@ -22,6 +22,11 @@ _NODE_NAME = re.compile(TOKEN)
 _ABSOLUTE = re.compile(rf"(/{TOKEN})+")
 _TYPE = re.compile(rf"{TOKEN}/{TOKEN}/{TOKEN}")
 _GIVEN = re.compile(rf"~|(~/|/)?{TOKEN}(/{TOKEN})*")
+_IGNORED_WITH_VALUE = frozenset(["-e", "--enclave", "--log-config-file", "--log-file-name"])
+_IGNORED = re.compile(r"--(enable|disable)-(rosout|stdout|external-lib)-logs")
+_NODE_PREFIX = re.compile(rf"({TOKEN}):(?!//)")
+_PARAMETER = re.compile(r"[\w/]+(\.[\w/]+)*")
+_URLS: dict[str, RuleKind] = {"rostopic://": "topic", "rosservice://": "service"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,26 +100,6 @@ def remap(name: str, node: str, namespace: str, rules: Iterable[Remap], kind: Li
     return full
 
 
-def node_identity(default_name: str, rules: Iterable[Remap]) -> tuple[str, str]:
-    """The name and namespace of a node after remapping: the first rule of each kind is applied.
-
-    Rules for one node are selected by its original name for the name, and by its new name for the namespace.
-    """
-    rules = tuple(rules)
-    name = next((r.new for r in rules if r.kind == "node" and r.node in ("", default_name)), default_name)
-    namespace = next((r.new for r in rules if r.kind == "namespace" and r.node in ("", name)), "/")
-    return name, namespace
-
-
-__all__ = ["ArgumentError", "Arguments", "Override", "ParameterValue", "Remap", "parse"]
-
-_IGNORED_WITH_VALUE = frozenset(["-e", "--enclave", "--log-config-file", "--log-file-name"])
-_IGNORED = re.compile(r"--(enable|disable)-(rosout|stdout|external-lib)-logs")
-_NODE_PREFIX = re.compile(rf"({TOKEN}):(?!//)")
-_PARAMETER = re.compile(r"[\w/]+(\.[\w/]+)*")
-_URLS: dict[str, RuleKind] = {"rostopic://": "topic", "rosservice://": "service"}
-
-
 @dataclass(frozen=True, slots=True)
 class Arguments:
     """A node's arguments from the command line."""
@@ -135,12 +120,14 @@ class Arguments:
     @property
     def use_sim_time(self) -> bool | None:
         """The given value of the parameter ``use_sim_time``; None if it was not given."""
-        for one in reversed(self.overrides):
-            if one.name == "use_sim_time":
-                if not isinstance(one.value, bool):
-                    place = f" ({one.origin})" if one.origin else ""
-                    raise ArgumentError(f"parameter 'use_sim_time' is '{one.value}'{place}; it must be true or false")
-                return one.value
+        for override in reversed(self.overrides):
+            if override.name == "use_sim_time":
+                if not isinstance(override.value, bool):
+                    place = f" ({override.origin})" if override.origin else ""
+                    raise ArgumentError(
+                        f"parameter 'use_sim_time' is '{override.value}'{place}; it must be true or false"
+                    )
+                return override.value
         return None
 
     def refuse_parameters(self) -> None:
@@ -164,7 +151,11 @@ def parse(given: Sequence[str], default_name: str) -> Arguments:
     """Read a command line, without the program's own name."""
     options, rest = _split(given)
     rules = [_remap_rule(value) for flag, value in options if flag == "remap"]
-    name, namespace = node_identity(check_node_name(default_name, "in the program"), rules)
+    # The first rule of each kind is applied. A rule for one node is selected by its original name for the name, and by
+    # its new name for the namespace.
+    name = check_node_name(default_name, "in the program")
+    name = next((rule.new for rule in rules if rule.kind == "node" and rule.node in ("", name)), name)
+    namespace = next((rule.new for rule in rules if rule.kind == "namespace" and rule.node in ("", name)), "/")
     arguments = Arguments(name, namespace)
     overrides: list[Override] = []
     level = Severity.INFO
@@ -192,28 +183,7 @@ def _split(given: Sequence[str]) -> tuple[list[tuple[str, str]], list[str]]:
     }
     options: list[tuple[str, str]] = []
     rest: list[str] = []
-    for argument, following in _sections(given, rest):
-        if argument in flags:
-            options.append((flags[argument], following(argument)))
-        elif not _IGNORED.fullmatch(argument):
-            raise ArgumentError(
-                f"argument '{argument}' after --ros-args is unknown; "
-                "-r, -p, --params-file and --log-level are, and '--' ends them"
-            )
-    return options, rest
-
-
-def _sections(given: Sequence[str], rest: list[str]) -> Iterator[tuple[str, Callable[[str], str]]]:
-    """The arguments inside ``--ros-args ... --``; the others go to ``rest``."""
-    arguments = iter(given)
-
-    def following(flag: str) -> str:
-        try:
-            return next(arguments)
-        except StopIteration:
-            raise ArgumentError(f"argument '{flag}' is the last one; its value is missing") from None
-
-    for_ros = False
+    arguments, for_ros = iter(given), False
     for argument in arguments:
         if argument == "--ros-args":
             for_ros = True
@@ -221,8 +191,17 @@ def _sections(given: Sequence[str], rest: list[str]) -> Iterator[tuple[str, Call
             rest.append(argument)
         elif argument == "--":
             for_ros = False
-        else:
-            yield argument, following
+        elif argument in flags:
+            value = next(arguments, None)
+            if value is None:
+                raise ArgumentError(f"argument '{argument}' is the last one; its value is missing")
+            options.append((flags[argument], value))
+        elif not _IGNORED.fullmatch(argument):
+            raise ArgumentError(
+                f"argument '{argument}' after --ros-args is unknown; "
+                "-r, -p, --params-file and --log-level are, and '--' ends them"
+            )
+    return options, rest
 
 
 def _assignment(text: str, flag: str, example: str) -> tuple[str, str, str]:

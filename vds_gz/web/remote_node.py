@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from vds_gz.interface import topics
 from vds_gz.ros.graph import Client, Graph, Message, QoS
-from vds_gz.ros.messages.fields import BOOL, DOUBLE, DOUBLE_ARRAY, FIELDS, INTEGER, STRING, python_value
+from vds_gz.ros.messages.fields import BOOL, DOUBLE, DOUBLE_ARRAY, FIELDS, INTEGER, KINDS, STRING, python_value
 
 #: Called with the result of a request: the reason why it failed, or empty.
 Done = Callable[[str], None]
@@ -18,7 +18,7 @@ RETRY = 3.0
 
 EVENTS = topics.Topic("/parameter_events", "rcl_interfaces/msg/ParameterEvent", QoS(depth=100))
 
-_TYPES = {BOOL: "bool", INTEGER: "integer", DOUBLE: "double", STRING: "string", DOUBLE_ARRAY: "double_array"}
+_TYPES = {number: name for name, number in KINDS.items()}
 _PYTHON_TYPES = {BOOL: bool, INTEGER: int, STRING: str}
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from helpers.dds import PATIENCE, ROOT, Client, NodeList, until
 
-from vds_gz.ros.arguments import ArgumentError
+from vds_gz.errors import ArgumentError
 from vds_gz.ros.dds.domain import Discovery, Interfaces, discovery, interfaces
 from vds_gz.ros.dds.endpoints import EndpointProperties, Reader
 from vds_gz.ros.dds.library import library_path

@@ -72,6 +72,7 @@ def coloured(environment: Mapping[str, str], terminal: TextIO) -> bool:
 _ROSOUT = QoS(1000, transient_local=True)
 _ROSOUT_LIFESPAN = 10.0
 _PARAMETERS = QoS(1000)
+_SERVICE = QoS()
 
 _GOODBYE = 0.3
 
@@ -119,17 +120,25 @@ class DdsGraph:
         """A ``float64[]``, or a sequence of another kind, of so many zeros, to be assigned to a field."""
         return np.zeros(count, kind)
 
-    def publisher(self, topic: str, type_name: str, qos: QoS) -> TopicPublisher:
-        """Announce a topic. Relative names, ``/absolute`` and ``~/private`` ones; remaps apply."""
-        return self._publisher(topic, type_name, qos)
+    def publisher(self, topic: str, type_name: str, qos: QoS, lifespan: float | None = None) -> TopicPublisher:
+        """Announce a topic, whose messages may be dropped after a lifespan [s]."""
+        name = self.arguments.topic(topic)
+        writer = Writer(self.context, self._channel(name, type_name, qos, lifespan))
+        self._writers.append(writer)
+        self._info.add(writer)
+
+        def close() -> None:
+            if writer in self._writers:
+                self._writers.remove(writer)
+                self._info.remove(writer)
+                writer.close()
+
+        return TopicPublisher(name, self._types.codec(type_name), writer, close)
 
     def subscribe(
         self, topic: str, type_name: str, qos: QoS, callback: Callable[[Any, int], None], raw: bool = False
     ) -> TopicSubscription:
-        """Listen to a topic. The callback gets the message and when it arrived (``time.monotonic_ns``).
-
-        With ``raw`` it gets the serialized message (CDR with its header) as bytes, unchecked.
-        """
+        """Listen to a topic; raw messages are not checked."""
         name = self.arguments.topic(topic)
         channel = self._channel(name, type_name, qos, unknown=raw)
         reader = Reader(self.context, channel)
@@ -145,9 +154,17 @@ class DdsGraph:
             self._offers = PublishedTopics(self.context)
         return self._offers.now()
 
-    def service(self, name: str, type_name: str, callback: Callable[[Message, Message], None]) -> None:
+    def service(
+        self, name: str, type_name: str, callback: Callable[[Message, Message], None], qos: QoS = _SERVICE
+    ) -> None:
         """Offer a service such as ``std_srvs/srv/Trigger``. The callback gets the request and fills the response."""
-        self._offer(name, type_name, QoS(), callback)
+        # The participant's identity with another number in place of an endpoint's, as in ROS's own nodes.
+        self._services = number = self._services + 1
+        gid = self.context.library.identity(self.context.participant)
+        identity = ".".join(f"{byte:x}" for byte in gid[:12] + number.to_bytes(4, "big"))
+        service = Service(self.context, self._inbox, self.arguments.service(name), type_name, qos, identity, callback)
+        self._writers.append(service.writer)
+        self._info.add(service.writer, service.reader)
 
     def client(self, name: str, type_name: str) -> ServiceClient:
         """Look for a service of another node, which must use rmw_cyclonedds_cpp or this package."""
@@ -164,12 +181,8 @@ class DdsGraph:
     def declare_parameters(
         self, descriptions: Iterable[Description], change: Callable[[Mapping[str, Value]], None]
     ) -> None:
-        """Show parameters on the graph, once; each description's ``default`` is its present value.
-
-        ``change`` gets all new values of one request together; it applies them all, or none and raises
-        :class:`~vds_gz.parameters.declaration.ParameterError`.
-        """
-        events = self._publisher("/parameter_events", "rcl_interfaces/msg/ParameterEvent", _PARAMETERS)
+        """Show parameters on the graph, once."""
+        events = self.publisher("/parameter_events", "rcl_interfaces/msg/ParameterEvent", _PARAMETERS)
 
         def tell(event: Message) -> None:
             event.node = self.arguments.full_name
@@ -178,7 +191,7 @@ class DdsGraph:
 
         parameters = Parameters(self._types, descriptions, change, tell)
         for name, type_name, respond in parameters.services:
-            self._offer(f"~/{name}", type_name, _PARAMETERS, respond)
+            self.service(f"~/{name}", type_name, respond, _PARAMETERS)
         tell(parameters.declared())
 
     def wake(self) -> None:
@@ -207,7 +220,7 @@ class DdsGraph:
         leave(self.context.library, self.context.participant, self._domain)
 
     def _make_logger(self) -> Log:
-        rosout = self._publisher("/rosout", "rcl_interfaces/msg/Log", _ROSOUT, _ROSOUT_LIFESPAN)
+        rosout = self.publisher("/rosout", "rcl_interfaces/msg/Log", _ROSOUT, _ROSOUT_LIFESPAN)
         name = self.arguments.full_name[1:].replace("/", ".")
         message = self._types.new("rcl_interfaces/msg/Log")
         return Log(name, self.arguments.log_level, message, rosout.publish, self._now)
@@ -229,26 +242,3 @@ class DdsGraph:
                 raise
             about = {}
         return EndpointProperties(f"rt{name}", type_name, qos, about, lifespan)
-
-    def _publisher(self, topic: str, type_name: str, qos: QoS, lifespan: float | None = None) -> TopicPublisher:
-        name = self.arguments.topic(topic)
-        writer = Writer(self.context, self._channel(name, type_name, qos, lifespan))
-        self._writers.append(writer)
-        self._info.add(writer)
-
-        def close() -> None:
-            if writer in self._writers:
-                self._writers.remove(writer)
-                self._info.remove(writer)
-                writer.close()
-
-        return TopicPublisher(name, self._types.codec(type_name), writer, close)
-
-    def _offer(self, name: str, type_name: str, qos: QoS, callback: Callable[[Message, Message], None]) -> None:
-        # The participant's identity with another number in place of an endpoint's, as in ROS's own nodes.
-        self._services = number = self._services + 1
-        gid = self.context.library.identity(self.context.participant)
-        identity = ".".join(f"{byte:x}" for byte in gid[:12] + number.to_bytes(4, "big"))
-        service = Service(self.context, self._inbox, self.arguments.service(name), type_name, qos, identity, callback)
-        self._writers.append(service.writer)
-        self._info.add(service.writer, service.reader)

@@ -17,7 +17,7 @@ from vds_gz.parameters.declaration import Description, ParameterError, Value
 from vds_gz.ros.dds.domain import Context
 from vds_gz.ros.dds.endpoints import EndpointProperties, Inbox, Input, Reader, Writer
 from vds_gz.ros.graph import Message, QoS, spellings
-from vds_gz.ros.messages.fields import BOOL, DOUBLE, DOUBLE_ARRAY, FIELDS, INTEGER, STRING, python_value
+from vds_gz.ros.messages.fields import DOUBLE_ARRAY, FIELDS, KINDS, descriptor_of, python_value
 from vds_gz.ros.messages.portable import MessageTypes
 
 _HEADER = 16
@@ -144,14 +144,6 @@ class ServiceClient(Input):
 
 Change = Callable[[Mapping[str, Value]], None]
 
-_KINDS = {
-    "bool": BOOL,
-    "integer": INTEGER,
-    "double": DOUBLE,
-    "string": STRING,
-    "double_array": DOUBLE_ARRAY,
-}
-
 
 class Parameters:
     """The declared parameters, and the services for them."""
@@ -237,7 +229,7 @@ class Parameters:
 
     def _kind(self, name: str) -> int:
         description = self._descriptions.get(name)
-        return _KINDS[description.type] if description else 0
+        return KINDS[description.type] if description else 0
 
     def _value(self, name: str) -> Message:
         value = self._types.new("rcl_interfaces/msg/ParameterValue")
@@ -254,25 +246,11 @@ class Parameters:
         return parameter
 
     def _descriptor(self, name: str) -> Message:
+        description = self._descriptions.get(name)
+        if description is not None:
+            return descriptor_of(self._types.new, description)
         descriptor = self._types.new("rcl_interfaces/msg/ParameterDescriptor")
         descriptor.name = name
-        description = self._descriptions.get(name)
-        if description is None:
-            return descriptor
-        unit = f" [{description.unit}]" if description.unit else ""
-        descriptor.type = _KINDS[description.type]
-        descriptor.description = f"{description.doc}{unit}"
-        descriptor.read_only = description.read_only
-        if description.choices:  # a range cannot express choices
-            descriptor.additional_constraints = f"one of {', '.join(description.choices)}"
-        if description.type == "integer":
-            bounds = self._types.new("rcl_interfaces/msg/IntegerRange")
-            bounds.from_value, bounds.to_value = int(description.minimum), int(description.maximum)
-            descriptor.integer_range = [bounds]
-        elif description.type == "double":
-            bounds = self._types.new("rcl_interfaces/msg/FloatingPointRange")
-            bounds.from_value, bounds.to_value = description.minimum, description.maximum
-            descriptor.floating_point_range = [bounds]
         return descriptor
 
 

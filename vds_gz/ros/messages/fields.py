@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import MutableSequence
+from collections.abc import Callable, MutableSequence
 from typing import NamedTuple
 
 from vds_gz.geometry import Transform
+from vds_gz.parameters.declaration import Description
 from vds_gz.ros.graph import Message
 from vds_gz.vehicle.vehicle import NANOSECONDS
 
@@ -54,6 +55,34 @@ FIELDS = {
     DOUBLE_ARRAY: "double_array_value",
     9: "string_array_value",
 }
+
+
+KINDS = {
+    "bool": BOOL,
+    "integer": INTEGER,
+    "double": DOUBLE,
+    "string": STRING,
+    "double_array": DOUBLE_ARRAY,
+}
+
+
+def descriptor_of(new: Callable[[str], Message], parameter: Description) -> Message:
+    """A ``rcl_interfaces/msg/ParameterDescriptor``; ``new`` makes messages."""
+    descriptor = new("rcl_interfaces/msg/ParameterDescriptor")
+    unit = f" [{parameter.unit}]" if parameter.unit else ""
+    descriptor.name, descriptor.description = parameter.name, f"{parameter.doc}{unit}"
+    descriptor.type, descriptor.read_only = KINDS[parameter.type], parameter.read_only
+    if parameter.choices:  # a range cannot express choices
+        descriptor.additional_constraints = f"one of {', '.join(parameter.choices)}"
+    if parameter.type == "integer":
+        integers = new("rcl_interfaces/msg/IntegerRange")
+        integers.from_value, integers.to_value = int(parameter.minimum), int(parameter.maximum)
+        descriptor.integer_range = [integers]
+    elif parameter.type == "double":
+        numbers = new("rcl_interfaces/msg/FloatingPointRange")
+        numbers.from_value, numbers.to_value = parameter.minimum, parameter.maximum
+        descriptor.floating_point_range = [numbers]
+    return descriptor
 
 
 def python_value(value: Message) -> object:

@@ -16,7 +16,7 @@ from contextlib import suppress
 from typing import Any, TypeVar
 
 import rclpy
-from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor, SetParametersResult
+from rcl_interfaces.msg import SetParametersResult
 from rclpy.action import ActionServer
 from rclpy.action.server import ServerGoalHandle
 from rclpy.client import Client
@@ -36,6 +36,7 @@ from vds_gz.errors import VdsGzError
 from vds_gz.parameters.declaration import Description, ParameterError, Value
 from vds_gz.ros.arguments import Arguments, is_topic
 from vds_gz.ros.graph import Message, Offer, QoS, Severity, spellings
+from vds_gz.ros.messages.fields import descriptor_of
 from vds_gz.ros.messages.installed import InstalledTypes, interface
 from vds_gz.ros.rclpy_.receiver import Receiver
 from vds_gz.ros.rclpy_.work_queue import WorkQueue
@@ -242,12 +243,13 @@ class RclpyGraph:
         for one in (one for same in dict.fromkeys(known.values()) for one in same):
             if self._node.has_parameter(one.name):
                 continue
+            descriptor = descriptor_of(self.message, one)
             if one.default == ():  # rclpy takes an empty list for a list of bytes, and keeps that type
                 kind = Parameter.Type.DOUBLE_ARRAY
-                self._node.declare_parameter(one.name, kind, _descriptor(one), ignore_override=True)
+                self._node.declare_parameter(one.name, kind, descriptor, ignore_override=True)
                 self._node.set_parameters([Parameter(one.name, kind, [])])
             else:
-                self._node.declare_parameter(one.name, one.default, _descriptor(one), ignore_override=True)
+                self._node.declare_parameter(one.name, one.default, descriptor, ignore_override=True)
         following: set[str] = set()
 
         def on_set(parameters: list[Parameter]) -> SetParametersResult:
@@ -354,18 +356,3 @@ def _qos(profile: QoSProfile) -> QoS:
         profile.reliability == QoSReliabilityPolicy.RELIABLE,
         profile.durability == QoSDurabilityPolicy.TRANSIENT_LOCAL,
     )
-
-
-def _descriptor(one: Description) -> ParameterDescriptor:
-    descriptor = ParameterDescriptor(name=one.name, description=_doc(one), read_only=one.read_only)
-    if one.type == "double":
-        descriptor.floating_point_range = [FloatingPointRange(from_value=one.minimum, to_value=one.maximum)]
-    elif one.type == "integer":
-        descriptor.integer_range = [IntegerRange(from_value=int(one.minimum), to_value=int(one.maximum))]
-    if one.choices:
-        descriptor.additional_constraints = "one of " + ", ".join(one.choices)
-    return descriptor
-
-
-def _doc(one: Description) -> str:
-    return f"{one.doc} [{one.unit}]" if one.unit else one.doc
