@@ -165,22 +165,15 @@ class Input:
         self._where = where
         self._warn = warn
 
-    def deliver(self, arrival: int) -> None:
-        """Process all samples that have arrived; malformed ones are counted, and the first is reported."""
-        for data, writer in self.reader.take():
-            try:
-                self._receive(data, writer)
-            except MalformedMessageError as error:
-                self._refuse(error)
+    def receive(self, data: bytearray, writer: int, arrival: int) -> None:
+        """Process one sample, which may be malformed."""
+        raise NotImplementedError
 
-    def _refuse(self, error: MalformedMessageError) -> None:
+    def refuse(self, error: MalformedMessageError) -> None:
+        """Count a malformed sample, and report the first."""
         self.malformed += 1
         if self.malformed == 1:
             self._warn(f"{self._where}: {error}. Ignored, as further ones will be")
-
-    def _receive(self, data: bytearray, writer: int) -> None:
-        """Process one sample."""
-        raise NotImplementedError
 
 
 class TopicSubscription(Input):
@@ -203,15 +196,9 @@ class TopicSubscription(Input):
         """Number of publishers in the graph now."""
         return self.reader.matched()
 
-    def deliver(self, arrival: int) -> None:
-        """Call back for everything that has arrived."""
-        for data, _ in self.reader.take():
-            try:
-                message = self._decode(data)
-            except MalformedMessageError as error:
-                self._refuse(error)
-            else:
-                self._callback(message, arrival)
+    def receive(self, data: bytearray, writer: int, arrival: int) -> None:
+        """Call back with the message."""
+        self._callback(self._decode(data), arrival)
 
 
 class Inbox:
@@ -257,8 +244,13 @@ class Inbox:
             for number in sorted(ready[: max(count, 0)]):
                 if number == _WOKEN:
                     c_.dds_take_guardcondition(self._guard, c.byref(c.c_bool()))
-                else:
-                    self.inputs[number].deliver(arrival)
+                    continue
+                source = self.inputs[number]
+                for data, writer in source.reader.take():
+                    try:
+                        source.receive(data, writer, arrival)
+                    except MalformedMessageError as error:
+                        source.refuse(error)
             if count > 0 or arrival * 1e-9 >= end:
                 return
 

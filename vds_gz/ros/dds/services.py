@@ -67,7 +67,7 @@ class Service(Input):
         self._callback = callback
         inbox.add(self)
 
-    def _receive(self, data: bytearray, writer: int) -> None:
+    def receive(self, data: bytearray, writer: int, arrival: int) -> None:
         """Respond to a request."""
         request, response = self._decode(data, _HEADER), self._new_response()
         self._callback(request, response)
@@ -135,7 +135,7 @@ class ServiceClient(Input):
         self._pending[header] = _Pending(done, now)
         self.writer.write(self._request.encode(request, header))
 
-    def _receive(self, data: bytearray, writer: int) -> None:
+    def receive(self, data: bytearray, writer: int, arrival: int) -> None:
         """Process a response to this client: all clients of a service receive all responses."""
         pending = self._pending.pop(bytes(data[4 : 4 + _HEADER]), None)
         if pending is not None:
