@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -64,6 +65,15 @@ def test_a_clock_that_is_followed_knows_what_was_received_and_no_more():
     clock.hold(True, 0)
     assert clock.now(10**15) == 42
     assert clock.speed == 0.0
+
+
+def test_an_interruption_between_two_readings_is_no_jump(monkeypatch):
+    clock = SystemClock()
+    before = clock.now(10**12)
+    readings = iter([time.time_ns(), time.time_ns() + 10**9])  # the second comes a second late
+    monkeypatch.setattr(time, "time_ns", lambda: next(readings, None) or before - 10**12 + time.monotonic_ns())
+    assert abs(clock.now(10**12) - before) <= 1
+    assert abs(clock.now(10**12) - before) <= 1
 
 
 def test_only_our_own_time_can_be_held():

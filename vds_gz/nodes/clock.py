@@ -53,17 +53,26 @@ class SystemClock(Clock):
     speed = 1.0
 
     def __init__(self) -> None:
-        self._offset = time.time_ns() - time.monotonic_ns()
+        self._offset = _system_offset()
 
     def now(self, monotonic: int) -> int:
         """Simulated time at a reading of the monotonic clock."""
         offset = time.time_ns() - time.monotonic_ns()
-        if abs(offset - self._offset) > SET_CLOCK:
-            self._offset = offset
+        if abs(offset - self._offset) > SET_CLOCK:  # or the process was interrupted between the readings
+            offset = _system_offset()
+            self._offset = offset if abs(offset - self._offset) > SET_CLOCK else self._offset
         return monotonic + self._offset
 
     def set(self, moment: int, monotonic: int) -> None:
         """Do nothing: this time cannot be set."""
+
+
+def _system_offset() -> int:
+    """The system's time less the monotonic clock's [ns], by readings without an interruption between them."""
+    while True:
+        before, now, after = time.monotonic_ns(), time.time_ns(), time.monotonic_ns()
+        if after - before < SET_CLOCK // 2:
+            return now - after
 
 
 class ReferenceClock(Clock):
