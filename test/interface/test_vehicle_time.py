@@ -10,9 +10,10 @@ from helpers.processes import PATIENCE
 
 from vds_gz.interface import topics
 from vds_gz.interface.vehicle_status import CLOCK, COMMAND_TOPICS, SUFFIX, SYSTEM_CLOCK, VehicleTime
+from vds_gz.nodes.joystick_teleop import JoystickTeleop
 from vds_gz.parameters.teleop import JoystickParameters
 from vds_gz.ros.messages.fields import stamp_ns
-from vds_gz.teleop.joystick import Teleop
+from vds_gz.ros.programs import StopRequest
 
 REFERENCE = ("-p", "be_reference_clock:=true", "-p", "model:=omni")
 
@@ -127,11 +128,13 @@ def test_a_joystick_keeps_the_vehicles_clock(start, probe):
     start(*REFERENCE)
     probe.listen(topics.CLOCK, topics.TWIST_STAMPED_REFERENCE, topics.TWIST_ACTUAL)
     parameters = JoystickParameters(output="twist_stamped", require_enable_button=False)
-    teleop = Teleop(probe.graph, parameters, None)
+    teleop = JoystickTeleop(probe.graph, parameters, None, StopRequest())
+    joy = probe.graph.message("sensor_msgs/msg/Joy")
+    joy.axes, joy.buttons = [0.0, 0.0, 0.0, 1.0], [0]
     probe.until(teleop.time.now)
 
     def moves() -> bool:
-        teleop.joy([0.0, 0.0, 0.0, 1.0], [0], time.monotonic_ns())
+        teleop._on_joy(joy, time.monotonic_ns())
         return bool(probe.received["twist_actual"]) and probe.received["twist_actual"][-1].twist.linear.x > 0.3
 
     probe.until(moves, "the vehicle's motion")
