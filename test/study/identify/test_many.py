@@ -5,6 +5,7 @@ import json
 import math
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -42,11 +43,23 @@ def write_recording(path, seed, dead_time=DEAD_TIME, duration=10.0, speed=1.0):
     path.write_text("\n".join(["time,v_x_command,v_x_measured", *rows]) + "\n")
 
 
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+@pytest.fixture(scope="module")
+def identified(tmp_path_factory):
+    """A folder with three recordings of one vehicle, and with their results in ``out``."""
+    folder = tmp_path_factory.mktemp("identified")
     for seed in range(3):
-        write_recording(tmp_path / f"run{seed}.csv", seed)
+        write_recording(folder / f"run{seed}.csv", seed)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        assert main(["identify", "--many", "run*.csv", "-o", "out"]) == 0
+    return folder
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch, identified):
+    """A copy of it. The results still hold where a call resumes."""
+    shutil.copytree(identified, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
@@ -60,7 +73,7 @@ def test_recordings_are_pooled_and_bad_ones_named(folder, capsys):
     write_recording(folder / "run_still.csv", 5, speed=0.0)
     swapped = (folder / "run0.csv").read_text().replace("v_x_command,v_x_measured", "v_x_measured,v_x_command")
     (folder / "run_swapped.csv").write_text(swapped)
-    assert main(["identify", "--many", "run*.csv", "-o", "out"]) == 1
+    assert main(["identify", "--many", "run*.csv", "-o", "out", "--resume"]) == 1
     told = capsys.readouterr()
     assert "run_bad.csv" in told.err
     assert "run_still.csv: nothing was excited" in told.err
@@ -129,7 +142,7 @@ def test_a_result_is_read_as_it_was_written_and_broken_lines_are_skipped(tmp_pat
 
 def test_another_vehicle_among_them_is_named(folder, capsys):
     write_recording(folder / "run_other.csv", 7, dead_time=0.35)
-    assert main(["identify", "--many", "run*.csv", "-o", "out"]) == 0
+    assert main(["identify", "--many", "run*.csv", "-o", "out", "--resume"]) == 0
     assert "note: drive dead time scatters" in (told := capsys.readouterr().out)
     assert "most of all in run_other.csv" in told
     pooled = json.loads((folder / "out" / "report.json").read_text())["pooled"]
@@ -140,16 +153,15 @@ def test_another_vehicle_among_them_is_named(folder, capsys):
 @pytest.mark.slow
 def test_workers_give_the_same_bytes(folder):
     pytest.importorskip("distributed")
-    assert main(["identify", "--many", "run*.csv", "-o", "one"]) == 0
     assert main(["identify", "--many", "run*.csv", "-o", "two", "--workers", "2"]) == 0
     for name in ("recordings.csv", "parameters.yaml", "report.json"):
-        assert (folder / "one" / name).read_bytes() == (folder / "two" / name).read_bytes()
+        assert (folder / "out" / name).read_bytes() == (folder / "two" / name).read_bytes()
 
 
 def test_what_was_done_before_a_kill_is_kept(folder):
-    command = [sys.executable, "-m", "vds_gz.cli", "identify", "--many", "run*.csv", "-o", "out"]
+    command = [sys.executable, "-m", "vds_gz.cli", "identify", "--many", "run*.csv", "-o", "killed"]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-    journal = folder / "out" / JOURNAL
+    journal = folder / "killed" / JOURNAL
     deadline = time.monotonic() + 120.0
     while time.monotonic() < deadline and not (journal.is_file() and journal.read_text().count("\n") >= 1):
         time.sleep(0.01)
@@ -160,15 +172,13 @@ def test_what_was_done_before_a_kill_is_kept(folder):
     with journal.open("a") as file:
         file.write('{"key": "half')
     begun = [line for line in done if line.endswith("\n")]
-    assert main(["identify", "--many", "run*.csv", "-o", "out", "--resume"]) == 0
+    assert main(["identify", "--many", "run*.csv", "-o", "killed", "--resume"]) == 0
     assert journal.read_text().splitlines(keepends=True)[: len(begun)] == begun
-    assert main(["identify", "--many", "run*.csv", "-o", "serial"]) == 0
-    assert (folder / "out" / "recordings.csv").read_bytes() == (folder / "serial" / "recordings.csv").read_bytes()
+    assert (folder / "killed" / "recordings.csv").read_bytes() == (folder / "out" / "recordings.csv").read_bytes()
 
 
 @pytest.mark.slow
 def test_a_recording_that_changed_is_identified_anew(folder):
-    assert main(["identify", "--many", "run*.csv", "-o", "out"]) == 0
     write_recording(folder / "run1.csv", 1, dead_time=0.3)
     assert main(["identify", "--many", "run*.csv", "-o", "out", "--resume"]) == 0
     found = [float(row["v_x.dead_time"]) for row in rows_of(folder / "out")]
@@ -195,7 +205,7 @@ def test_what_another_version_found_is_found_anew_and_what_failed_is_tried_again
 
 
 def test_one_recording_has_no_scatter_and_its_report_is_json(folder):
-    assert main(["identify", "--many", "run0.csv", "-o", "out"]) == 0
+    assert main(["identify", "--many", "run0.csv", "-o", "out", "--resume"]) == 0
     pooled = json.loads((folder / "out" / "report.json").read_text(), parse_constant=pytest.fail)["pooled"]
     assert pooled["v_x.dead_time"]["scatter"] is None
 
@@ -210,6 +220,8 @@ def test_one_recording_has_no_scatter_and_its_report_is_json(folder):
         (["--many", "run*.csv", "--fit", "wheelbase"], "'wheelbase' cannot be fitted; it must be one of"),
         (["--many", "run*.csv", "--fit", "wheel_base", "--preset", "indoor_robot"], "base_link_offset, track, tire"),
         ([], "LOG is missing"),
+        (["run0.csv", "--fit", "wheelbase"], "'wheelbase' cannot be fitted; it must be one of"),
+        (["run0.csv", "run1.csv", "--model", "pedals"], "--model pedals takes one LOG; there are 2"),
     ],
 )
 def test_wrong_use(folder, capsys, words, message):
@@ -244,7 +256,7 @@ def test_vehicles_that_differ_have_their_spread():
     assert not alone.differs
 
 
-@pytest.mark.parametrize("count", [2, 3, 10, 100])
+@pytest.mark.parametrize("count", [2, 10])
 def test_chance_alone_is_not_taken_for_a_difference(count):
     """The standard deviations are as the intervals say; 1 of 1000 may be taken for more."""
     random = np.random.default_rng(count)
@@ -264,18 +276,6 @@ def test_several_recordings_are_one_fit(folder, capsys):
     assert report["log"] == "run0.csv, run1.csv"
     assert both["low"] < DEAD_TIME < both["high"]
     assert (folder / "both" / "identified_2.png").is_file()
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["run0.csv", "--fit", "wheelbase"], "'wheelbase' cannot be fitted; it must be one of"),
-        (["run0.csv", "run1.csv", "--model", "pedals"], "--model pedals takes one LOG; there are 2"),
-    ],
-)
-def test_wrong_use_of_a_fit(folder, capsys, words, message):
-    assert main(["identify", *words]) == 2
-    assert message in capsys.readouterr().err
 
 
 def test_a_limit_that_another_recording_exceeds_is_none():

@@ -147,7 +147,7 @@ def test_a_time_at_the_end_of_the_search_is_not_given():
 def test_from_a_table_to_a_parameter_file_that_the_node_loads(run, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     with open("drive.csv", "w", newline="") as file:
-        csv.writer(file).writerows([("time", "throttle", "brake", "v_x"), *run.T.round(6).tolist()])
+        csv.writer(file).writerows([("time", "throttle", "brake", "v_x"), *run.T[:2500].round(6).tolist()])
     assert main(["identify", "drive.csv", "--model", "pedals", "--column", "accel=throttle", "-o", "found"]) == 0
     said = capsys.readouterr().out
     assert "accel_time_delay" in said
@@ -186,7 +186,7 @@ def test_maps_beside_the_file_of_the_vehicle_are_found_from_the_new_one(run, tmp
         "      actuation_cmd_steer_map:\n        steer_map_path: steer.csv  # mine\n"
     )
     with open("drive.csv", "w", newline="") as file:
-        csv.writer(file).writerows([("time", "accel", "brake", "v_x"), *run.T[:2500].round(6).tolist()])
+        csv.writer(file).writerows([("time", "accel", "brake", "v_x"), *run.T[:1500].round(6).tolist()])
     assert main(["identify", "drive.csv", "--model", "pedals", "--params", "mine/car.yaml", "-o", "found"]) == 0
     assert f"steer_map_path: '{tmp_path / 'mine' / 'steer.csv'}' # mine" in Path("found/parameters.yaml").read_text()
     assert main(["check", "found/parameters.yaml"]) == 0
