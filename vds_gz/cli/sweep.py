@@ -84,8 +84,8 @@ def main(argv: list[str]) -> int:
     path = Path(options.output)
     with progress(f"{len(sweep)} runs", len(sweep)) as advance:
         failed = do_runs(path, sweep, options.workers, advance, _notify, resume=options.resume)
-    for batch in failed[:PRINTED]:
-        print(f"vds-gz sweep: runs {batch.task[0]} to {batch.task[-1]}: {batch.reason}", file=sys.stderr)
+    for runs, reason in failed[:PRINTED]:
+        print(f"vds-gz sweep: runs {runs[0]} to {runs[-1]}: {reason}", file=sys.stderr)
     if len(failed) > PRINTED:
         print(f"vds-gz sweep: and {len(failed) - PRINTED} more pieces of the sweep failed", file=sys.stderr)
     if not (path / RUNS).exists():

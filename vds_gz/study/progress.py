@@ -14,10 +14,10 @@ LINE_PERIOD = 5.0
 
 
 class Advance(Protocol):
-    """Reports progress: the amount of work done, in any unit, and optionally what is being done."""
+    """Reports a further amount of work, in any unit, and optionally what is being done."""
 
     def __call__(self, amount: float, note: str = "") -> None:
-        """Report a further amount of work."""
+        """Report it."""
 
 
 def ignore(amount: float, note: str = "") -> None:
@@ -29,14 +29,7 @@ def progress(what: str, total: float | None) -> Iterator[Advance]:
     """Show the progress and the remaining time while the block runs.
 
     The bar is on standard error and disappears at the end. Without rich there is a line every few seconds instead; if
-    standard error is not a terminal, nothing.
-
-    Args:
-        what: Name of the work, such as ``identifying``.
-        total: Total amount of work, in any unit; None if unknown.
-
-    Yields:
-        A function to call with the work done since the last call, in the same unit.
+    standard error is not a terminal, nothing. The total amount of work is None if it is unknown.
     """
     if not sys.stderr.isatty():
         yield ignore

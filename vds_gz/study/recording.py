@@ -106,12 +106,7 @@ class TouchLog:
         self._last: dict[str, int] = {}
 
     def note(self, time: float, points: Iterable[tuple[str, float, float]]) -> None:
-        """Take a sample.
-
-        Args:
-            time: Its time [s].
-            points: For each contact the name of the thing, up to ``::``, and the position (x, y) [m].
-        """
+        """Take a sample."""
         for name, x, y in points:
             thing = name.partition("::")[0]
             i = self._last.get(thing)
@@ -277,11 +272,7 @@ class Recording:
 
     @cached_property
     def motion(self) -> MotionSeries:
-        """Pose and velocity at the times of the main measurement.
-
-        Raises:
-            RecordingError: Nothing was measured twice.
-        """
+        """Pose and velocity at the times of the main measurement."""
         return _motion(self._best)
 
     @property

@@ -8,10 +8,10 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import yaml
 
@@ -36,8 +36,7 @@ WINDOW = 1.0
 TERMINAL_PERIOD, LINE_PERIOD = 0.1, 1.0
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
+class Pair(NamedTuple):
     """Reference and actual value of a quantity; None if there is none."""
 
     label: str
@@ -47,49 +46,31 @@ class Pair:
 
 
 class RunMonitor:
-    """Takes raw messages and shows what they say now.
-
-    Attributes:
-        pose: The vehicle's.
-        real_time_factor: The vehicle's seconds per second; NaN while unknown.
-        refused: Messages that the vehicle refused, in all.
-    """
+    """Takes raw messages and shows what the newest ones say."""
 
     def __init__(self) -> None:
-        """Start without messages."""
-        self.pose = Pose(0.0, 0.0, 0.0)
-        self.real_time_factor = math.nan
-        self.refused = 0
         self._types = open_types()
-        self._commands = {one.topic.name: one for one in whole_types() if not one.variant}
-        shown = (*topics.VEHICLE, *(one.topic for one in self._commands.values()))
+        self._commands = {command.topic.name: command for command in whole_types() if not command.variant}
+        shown = (*topics.VEHICLE, *(command.topic for command in self._commands.values()))
         self._shown = {topic.name: topic.type for topic in shown}
         self._raw: dict[str, bytes] = {}
         self._messages: dict[str, Message] = {}
         self._command = ""
         self._next_line = 0.0
-        self._window: tuple[float, int] | None = None
         self._first_stamp: int | None = None
-        self._stamp = 0
+        self._window = (time.monotonic(), 0, math.nan)
 
     def take(self, topic: str, data: bytes, arrival: int) -> None:
         """Take a message; cheap enough for all messages. Topics that are not a vehicle's are ignored."""
-        if topic not in self._shown:
-            return
-        self._raw[topic] = data
-        if topic in self._commands:
-            self._command = topic
+        if topic in self._shown:
+            self._raw[topic] = data
+            self._command = topic if topic in self._commands else self._command
 
     def update(self) -> None:
         """Decode the messages since the last call."""
         for topic, data in self._raw.items():
             self._messages[topic] = self._types.codec(self._shown[topic]).decode(bytearray(data))
-        fresh, self._raw = set(self._raw), {}
-        if topics.GROUND_TRUTH.name in fresh:
-            self._update_pose()
-        if topics.DIAGNOSTICS.name in fresh:
-            self._update_diagnostics()
-        self._update_real_time_factor()
+        self._raw = {}
 
     def show(self) -> None:
         """Print a line, if it is time; to be called often. On a terminal it takes the place of the last one."""
@@ -112,29 +93,51 @@ class RunMonitor:
     def line(self) -> str:
         """What the vehicle does now."""
         pairs = "  ".join(f"{pair.label} {_number(pair.reference)} -> {_number(pair.actual)}" for pair in self.pairs())
-        refused = f"  {self.refused} refused" if self.refused else ""
+        pose, refused = self.pose(), self.refused()
+        elapsed, factor = self._times()
         return (
-            f"{self.elapsed:6.1f} s  {pairs or 'no vehicle yet'}  at ({self.pose.x:.2f}, {self.pose.y:.2f}), "
-            f"{math.degrees(self.pose.heading):.0f} deg  real-time factor {self.real_time_factor:.2f}{refused}"
+            f"{elapsed:6.1f} s  {pairs or 'no vehicle yet'}  at ({pose.x:.2f}, {pose.y:.2f}), "
+            f"{math.degrees(pose.heading):.0f} deg  real-time factor {factor:.2f}"
+            f"{f'  {refused} refused' if refused else ''}"
         )
-
-    @property
-    def elapsed(self) -> float:
-        """The vehicle's time since its first message [s]."""
-        return 0.0 if self._first_stamp is None else (self._stamp - self._first_stamp) * 1e-9
 
     def pairs(self) -> list[Pair]:
         """Speeds of the vehicle, then its actuators."""
-        truth = self._messages.get(topics.GROUND_TRUTH.name)
-        if truth is None:
+        if (truth := self._messages.get(topics.GROUND_TRUTH.name)) is None:
             return []
         v_x, v_y, yaw_rate, _ = self._reference()
         twist = truth.twist.twist
-        found = [Pair("speed", "m/s", v_x, twist.linear.x)]
+        pairs = [Pair("speed", "m/s", v_x, twist.linear.x)]
         if v_y or abs(twist.linear.y) > 1e-6:
-            found.append(Pair("lateral", "m/s", v_y, twist.linear.y))
-        found.append(Pair("yaw rate", "rad/s", yaw_rate, twist.angular.z))
-        return found + self._actuators()
+            pairs.append(Pair("lateral", "m/s", v_y, twist.linear.y))
+        return [*pairs, Pair("yaw rate", "rad/s", yaw_rate, twist.angular.z), *self._actuators()]
+
+    def pose(self) -> Pose:
+        """The vehicle's pose; the origin while it is unknown."""
+        if (truth := self._messages.get(topics.GROUND_TRUTH.name)) is None:
+            return Pose(0.0, 0.0, 0.0)
+        pose = truth.pose.pose
+        return Pose(pose.position.x, pose.position.y, yaw_of(pose.orientation))
+
+    def refused(self) -> int:
+        """Number of messages that the vehicle refused, in all."""
+        diagnostics = self._messages.get(topics.DIAGNOSTICS.name)
+        values = (pair for status in (diagnostics.status if diagnostics else ()) for pair in status.values)
+        return next((int(pair.value) for pair in values if pair.key == "refused messages"), 0)
+
+    def _times(self) -> tuple[float, float]:
+        """The vehicle's time since its first message [s], and its seconds per second; NaN while unknown."""
+        if (truth := self._messages.get(topics.GROUND_TRUTH.name)) is None:
+            return 0.0, math.nan
+        stamp, now = stamp_ns(truth.header.stamp), time.monotonic()
+        begin, first, factor = self._window
+        if self._first_stamp is None:
+            self._first_stamp = stamp
+            self._window = now, stamp, math.nan
+        elif now - begin >= WINDOW:
+            factor = (stamp - first) * 1e-9 / (now - begin)
+            self._window = now, stamp, factor
+        return (stamp - self._first_stamp) * 1e-9, factor
 
     def _reference(self) -> list[float | None]:
         """The last command, in the order of its quantities; None for what it leaves open."""
@@ -142,42 +145,17 @@ class RunMonitor:
         reference = Reference() if message is None else self._commands[self._command].decode(message).reference()
         return [None if math.isnan(value) else value for value in reference]
 
-    def _actuators(self) -> list[Pair]:
+    def _actuators(self) -> Iterator[Pair]:
         reference = self._messages.get(topics.ACTUATOR_REFERENCES.name)
         actual = self._messages.get(topics.ACTUATOR_STATES.name)
         if reference is None or actual is None:
-            return []
-        found = []
+            return
         for i, name in enumerate(actual.name):
             label = name.replace("_", " ")
             if actuator_kind(name) == "steering":
-                found.append(Pair(label, "rad", reference.position[i], actual.position[i]))
+                yield Pair(label, "rad", reference.position[i], actual.position[i])
             else:
-                found.append(Pair(label, "m/s", reference.velocity[i], actual.velocity[i]))
-        return found
-
-    def _update_pose(self) -> None:
-        message = self._messages[topics.GROUND_TRUTH.name]
-        pose = message.pose.pose
-        self.pose = Pose(pose.position.x, pose.position.y, yaw_of(pose.orientation))
-        self._stamp = stamp_ns(message.header.stamp)
-        if self._first_stamp is None:
-            self._first_stamp = self._stamp
-
-    def _update_diagnostics(self) -> None:
-        for status in self._messages[topics.DIAGNOSTICS.name].status:
-            values = {pair.key: pair.value for pair in status.values}
-            if "refused messages" in values:
-                self.refused = int(values["refused messages"])
-
-    def _update_real_time_factor(self) -> None:
-        now = time.monotonic()
-        if self._window is None:
-            self._window = now, self._stamp
-        begin, stamp = self._window
-        if now - begin >= WINDOW:
-            self.real_time_factor = (self._stamp - stamp) * 1e-9 / (now - begin) if stamp else math.nan
-            self._window = now, self._stamp
+                yield Pair(label, "m/s", reference.velocity[i], actual.velocity[i])
 
 
 def _number(value: float | None) -> str:
@@ -215,17 +193,10 @@ class Process:
     """A Python module in its own process, with its output in a file."""
 
     def __init__(
-        self, what: str, command: Sequence[str], output: Path, environment: Mapping[str, str] | None = None
+        self, name: str, command: Sequence[str], output: Path, environment: Mapping[str, str] | None = None
     ) -> None:
-        """Start it.
-
-        Args:
-            what: Its name for messages.
-            command: The module and its arguments.
-            output: The file.
-            environment: Its environment variables; by default this process's.
-        """
-        self._what = what
+        """Start it: the module and its arguments, with this process's environment by default."""
+        self._name = name
         self._output = output
         with output.open("wb") as file:
             self._process = subprocess.Popen(
@@ -238,16 +209,12 @@ class Process:
             )
 
     def ended(self) -> bool:
-        """Whether it has ended without an error.
-
-        Raises:
-            RunError: It has ended with an error; the message has its last lines.
-        """
+        """Whether it has ended without an error; an error is raised, with its last lines."""
         code = self._process.poll()
         if code:
-            said = self._output.read_text(encoding="utf-8", errors="replace").strip().splitlines()[-LAST_LINES:]
-            head = f"the {self._what} ended with exit code {code}; its last lines:"
-            raise RunError("\n  ".join([head, *said]))
+            lines = self._output.read_text(encoding="utf-8", errors="replace").strip().splitlines()[-LAST_LINES:]
+            head = f"the {self._name} ended with exit code {code}; its last lines:"
+            raise RunError("\n  ".join([head, *lines]))
         return code is not None
 
     def stop(self) -> None:
@@ -277,18 +244,10 @@ class Session:
         environment: Mapping[str, str] | None = None,
         stop: StopRequest | None = None,
     ) -> None:
-        """Start the vehicle, join the graph and open the recording.
+        """Start the vehicle, join the graph and open the recording in a folder.
 
-        Args:
-            title: The vehicle's name in the recording.
-            node: Arguments of the vehicle's node.
-            graph: The command line with the arguments for ROS.
-            folder: The folder of the recording and the processes' output.
-            show: Print what the vehicle does.
-            sensors: Topics of sensors that are recorded too.
-            program: The module that runs the vehicle.
-            environment: Its environment variables; by default this process's.
-            stop: Ends the run early.
+        ``node`` are the arguments of the vehicle's program, ``sensors`` topics that are recorded too; ``stop`` ends the
+        run early.
         """
         self._stop = stop or StopRequest()
         self._folder = folder
@@ -324,9 +283,6 @@ class Session:
         """Run a driver with these arguments until it has ended and the vehicle is at rest.
 
         ``turned`` is called regularly.
-
-        Raises:
-            RunError: Vehicle or driver failed.
         """
         process = Process("driver", ["vds_gz.cli.drive", *driver], self._folder / "driver.log")
         self._stack.callback(process.stop)
@@ -338,11 +294,7 @@ class Session:
             self._spin_once()
 
     def watch(self) -> None:
-        """Continue until a stop is requested.
-
-        Raises:
-            RunError: The vehicle failed.
-        """
+        """Continue until a stop is requested."""
         while not self._stop.requested:
             self._spin_once()
 
@@ -358,5 +310,4 @@ class Session:
     def _at_rest(self) -> bool:
         """Whether nothing moves and every actuator is at its reference."""
         self._monitor.update()
-        pairs = self._monitor.pairs()
-        return all(abs((pair.actual or 0.0) - (pair.reference or 0.0)) < REST for pair in pairs)
+        return all(abs((pair.actual or 0.0) - (pair.reference or 0.0)) < REST for pair in self._monitor.pairs())

@@ -1,6 +1,6 @@
-"""Tasks that know nothing of each other, done in this process, by processes of this machine, or on a Dask cluster.
+"""Independent tasks, done in this process, by processes of this machine, or on a Dask cluster.
 
-A task must be a function of its argument alone, so that its result is the same wherever and however often it is done.
+A task must be a function of its argument alone, so that its result does not depend on where and how often it is done.
 """
 
 from __future__ import annotations
@@ -13,13 +13,12 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from multiprocessing import resource_tracker
 from threading import Thread
-from typing import Any, Generic, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import vds_gz
 from vds_gz.errors import ArgumentError, FailureError, VdsGzError
@@ -37,31 +36,12 @@ PACKAGES = ("numba", "numpy", "scipy")
 PATIENCE = 5.0
 
 
-@dataclass(frozen=True, slots=True)
-class Done(Generic[T, R]):
-    """A task with its result."""
-
-    task: T
-    result: R
-
-
-@dataclass(frozen=True, slots=True)
-class Failed(Generic[T]):
-    """A task without a result, with the reason in words."""
-
-    task: T
-    reason: str
-
-
 class VersionError(FailureError):
     """A worker has other versions than the process that gives the tasks, so its results might differ."""
 
 
 def workers_of(text: str) -> Workers:
     """Parse workers: ``auto``, a number, or an address.
-
-    Raises:
-        ArgumentError: It is not one of these.
 
     >>> workers_of("auto"), workers_of("4"), workers_of("tcp://10.0.0.1:8786")
     (None, 4, 'tcp://10.0.0.1:8786')
@@ -84,71 +64,58 @@ def do_tasks(
     workers: Workers = None,
     *,
     notify: Callable[[str], object] = lambda words: None,
-) -> Generator[Done[T, R] | Failed[T], None, None]:
-    """Do tasks; yields each once, in the order in which they finish.
+) -> Generator[tuple[T, R | FailureError], None, None]:
+    """Do tasks; yields each with its result, in the order in which they finish.
 
-    An error of ours fails its task, and so does a task that kills every worker of a cluster that does it; the others
-    go on. The first process of this machine that dies is replaced, and new processes do what is left. Close the
-    iterator (``contextlib.closing``) to end before all are done.
+    An error of this package, or the death of all workers that a cluster tries, is the result of its task alone; the
+    other tasks go on. Close the iterator (``contextlib.closing``) to end before all are done.
 
     Args:
         function: What is done, pickled with each task for other processes.
         tasks: Its arguments.
         workers: Who does it.
-        notify: Called with what a user may want to read, as that there is no worker yet.
+        notify: Called with messages for the user, such as that there is no worker yet.
 
     Raises:
         ArgumentError: No scheduler responds.
-        FailureError: A second process of this machine died, the scheduler went away, or a worker has other versions.
+        FailureError: A process of this machine died, the scheduler went away, or a worker has other versions.
     """
     if workers is None:
-        yield from (_attempt(function, task) for task in tasks)
+        yield from ((task, _attempt(function, task)) for task in tasks)
     elif isinstance(workers, int):
-        yield from _in_processes(function, tasks, workers, notify)
+        yield from _in_processes(function, tasks, workers)
     else:
         yield from _on_cluster(function, tasks, workers, notify)
 
 
-def _attempt(function: Callable[[T], R], task: T) -> Done[T, R] | Failed[T]:
-    """Do a task; an error of this package fails it, any other error is a defect and is raised."""
+def _attempt(function: Callable[[T], R], task: T) -> R | FailureError:
+    """Do a task; an error of this package is its result, any other error is a defect and is raised."""
     try:
-        return Done(task, function(task))
+        return function(task)
     except VdsGzError as error:
-        return Failed(task, str(error))
+        return FailureError(str(error))
+
+
+def _use_one_thread() -> None:
+    if find_spec("numba") is not None:
+        from vds_gz.compiling import use_one_thread
+
+        use_one_thread()
 
 
 # ---------------------------------------------------------------------- processes of this machine
 
 
-def _in_processes(
-    function: Callable[[T], R], tasks: Sequence[T], count: int, notify: Callable[[str], object]
-) -> Iterator[Done[T, R] | Failed[T]]:
-    left = dict(enumerate(tasks))
-    try:
-        yield from _in_pool(function, left, count)
-    except BrokenProcessPool:
-        notify("a worker process died; new processes do what is left")
-        try:
-            yield from _in_pool(function, left, count)
-        except BrokenProcessPool:
-            raise FailureError("a worker process died again (was it killed, or is the memory full?)") from None
-
-
-def _in_pool(function: Callable[[T], R], left: dict[int, T], count: int) -> Iterator[Done[T, R] | Failed[T]]:
-    """Do what is left in new processes; a task whose outcome is yielded is no longer left.
-
-    Raises:
-        BrokenProcessPool: One of them died.
-    """
+def _in_processes(function: Callable[[T], R], tasks: Sequence[T], count: int) -> Iterator[tuple[T, R | FailureError]]:
     before = set(multiprocessing.active_children())
     executor = ProcessPoolExecutor(count, multiprocessing.get_context("spawn"), _begin)
     try:
         with _interrupts_held():
-            futures = {executor.submit(_attempt, function, task): k for k, task in left.items()}
+            futures = {executor.submit(_attempt, function, task): task for task in tasks}
         for future in as_completed(futures):
-            outcome = future.result()
-            del left[futures.pop(future)]
-            yield outcome
+            yield futures.pop(future), future.result()
+    except BrokenProcessPool:
+        raise FailureError("a worker process died (was it killed, or is the memory full?)") from None
     finally:
         executor.shutdown(wait=False, cancel_futures=True)
         for process in set(multiprocessing.active_children()) - before:
@@ -179,19 +146,12 @@ def _interrupts_held() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _use_one_thread() -> None:
-    if find_spec("numba") is not None:
-        from vds_gz.compiling import use_one_thread
-
-        use_one_thread()
-
-
 # ---------------------------------------------------------------------- a Dask cluster
 
 
 def _on_cluster(
     function: Callable[[T], R], tasks: Sequence[T], address: str, notify: Callable[[str], object]
-) -> Iterator[Done[T, R] | Failed[T]]:
+) -> Iterator[tuple[T, R | FailureError]]:
     import distributed
 
     with _client(address) as client:
@@ -202,24 +162,19 @@ def _on_cluster(
         completed = distributed.as_completed(futures, with_results=True, raise_errors=False)
         del futures  # Dask forgets a result that is not referenced
         for future, result in completed:
-            task = pending.pop(future.key)
+            task, finished = pending.pop(future.key), future.status == "finished"
             future.release()  # else it would be done again if its worker died now
-            if isinstance(result, Done | Failed):
-                yield result
+            if finished:
+                yield task, result
             elif isinstance(result, distributed.CancelledError):
                 raise FailureError(f"the Dask scheduler at {address} went away")
             elif isinstance(result[1], distributed.KilledWorker):
-                yield Failed(task, f"{result[1].allowed_failures + 1} workers died while they did it")
+                yield task, FailureError(f"{result[1].allowed_failures + 1} workers died while they did it")
             else:
                 raise result[1]
 
 
-def _on_worker(function: Callable[[T], R], wanted: dict[str, str], task: T) -> Done[T, R] | Failed[T]:
-    """Do a task on a worker.
-
-    Raises:
-        VersionError: The worker has other versions.
-    """
+def _on_worker(function: Callable[[T], R], wanted: dict[str, str], task: T) -> R | FailureError:
     from distributed import get_worker
 
     if wrong := differences(versions(), wanted):

@@ -56,9 +56,10 @@ def test_the_newest_of_everything():
         Pair("drive", "m/s", 1.5, 1.2),
         Pair("steering", "rad", 0.4, 0.3),
     ]
-    assert (monitor.pose.x, monitor.pose.y) == (1.0, 2.0)
-    assert monitor.pose.heading == pytest.approx(math.pi / 2)
-    assert monitor.refused == 7
+    pose = monitor.pose()
+    assert (pose.x, pose.y) == (1.0, 2.0)
+    assert pose.heading == pytest.approx(math.pi / 2)
+    assert monitor.refused() == 7
 
 
 def test_the_line(capsys):

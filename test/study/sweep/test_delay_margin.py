@@ -9,15 +9,13 @@ from hypothesis import strategies as st
 
 from vds_gz.configuration import load_parameters
 from vds_gz.parameters.actuators import DriveParameters, SteeringParameters
-from vds_gz.parameters.controllers import PurePursuitParameters
 from vds_gz.parameters.vehicles import BicycleParameters, DifferentialParameters
-from vds_gz.vehicle.bicycle import BICYCLE
 
 pytest.importorskip("numba")
 from vds_gz.fleet.path import Path
-from vds_gz.study.sweep.delay_margin import DelayTask, delay_margins, last_before_leaving, later, linear_delay_margin
+from vds_gz.study.sweep.delay_margin import last_before_leaving, linear_delay_margin
 from vds_gz.study.sweep.plan_file import read_sweep
-from vds_gz.study.sweep.simulation import Case, ControlledDrive, Driving, simulate
+from vds_gz.study.sweep.simulation import Case, ControlledDrive, Driving, later, simulate
 
 RATE = 50.0
 
@@ -29,53 +27,44 @@ IDEAL = BicycleParameters(
 
 STRAIGHT = Path.from_points([(0.0, 0.0), (300.0, 0.0), (600.0, 0.0)], spacing=1.0)
 
-
-def task(**changes):
-    """A small error at the start shall not grow tenfold within two minutes."""
-    small = DelayTask(STRAIGHT, "pure_pursuit", bound=0.1, duration=120.0, lateral=0.01, rate=RATE)
-    return dataclasses.replace(small, **changes)
+#: A small error at the start shall not grow tenfold within a minute.
+SMALL = Driving(bound=0.1, duration=60.0, lateral=0.01, rate=RATE)
 
 
-def pursuit(look_ahead, speed):
-    return PurePursuitParameters(look_ahead=look_ahead, look_ahead_time=0.0, speed=speed, lateral_acceleration=0.0)
-
-
-CASES = [(2.0, 2.0), (1.0, 1.0), (1.5, 3.0), (3.0, 4.0)]
+def margins(driving=SMALL, **values):
+    """The margins [s] of ideal cars with these look-ahead distances [m], speeds [m/s] and other values."""
+    gains = {"look_ahead": 2.0, "look_ahead_time": 0.0, "speed": 2.0, "lateral_acceleration": 0.0}
+    robot = dataclasses.replace(load_parameters("deepracer"), model_params={"bicycle": IDEAL})
+    case = Case({}, robot, ControlledDrive("pure_pursuit", gains, STRAIGHT))
+    columns = {name: np.array(column) for name, column in values.items()}
+    count = len(next(iter(columns.values())))
+    return simulate(case, driving, columns, ["delay_margin"], count)["delay_margin"]
 
 
 def test_pure_pursuit_bears_the_dead_time_of_the_closed_form():
-    controllers = [pursuit(*case) for case in CASES]
-    found = delay_margins(task(), BICYCLE, [IDEAL] * len(CASES), controllers)
-    for (look_ahead, speed), margin in zip(CASES, found, strict=True):
-        limit = linear_delay_margin(2.0 / look_ahead**2, 2.0 / look_ahead, speed)
+    look_ahead, speed = [2.0, 1.0, 1.5, 3.0], [2.0, 1.0, 3.0, 4.0]
+    driving = dataclasses.replace(SMALL, duration=120.0)
+    gains = {"controller.look_ahead": look_ahead, "controller.speed": speed}
+    for distance, v, margin in zip(look_ahead, speed, margins(driving, **gains), strict=True):
+        limit = linear_delay_margin(2.0 / distance**2, 2.0 / distance, v)
         assert margin + 0.5 / RATE == pytest.approx(limit, rel=0.05)
 
 
-def test_dead_time_that_is_there_already_is_taken_off():
-    slow = later(IDEAL, 0.1)
-    vehicles, controllers = [IDEAL, slow], [pursuit(2.0, 2.0)] * 2
-    ideal, rest = delay_margins(task(duration=60.0), BICYCLE, vehicles, controllers)
+def test_dead_time_that_is_there_already_is_taken_off_and_a_vehicle_that_leaves_anyway_has_none():
+    ideal, rest, none = margins(additional_dead_time=[0.0, 0.1, 0.8])
     assert rest == pytest.approx(ideal - 0.1, abs=0.0011)
+    assert none == 0.0
 
 
-def test_a_vehicle_that_leaves_anyhow_has_none_and_one_that_stays_the_longest():
-    vehicles = [later(IDEAL, 0.8), IDEAL]
-    controllers = [pursuit(2.0, 2.0)] * 2
-    found = delay_margins(task(duration=60.0, longest=0.3), BICYCLE, vehicles, controllers)
-    assert found.tolist() == pytest.approx([0.0, 0.3])
-
-
-def test_a_vehicle_alone_that_leaves_anyhow_has_none():
-    found = delay_margins(task(duration=60.0, longest=0.3), BICYCLE, [later(IDEAL, 0.8)], [pursuit(2.0, 2.0)])
-    assert found.tolist() == [0.0]
+def test_a_vehicle_alone_that_leaves_anyway_has_none():
+    assert margins(additional_dead_time=[0.8]).tolist() == [0.0]
 
 
 def test_each_vehicle_has_its_own_start():
-    """Who starts on a straight path has nothing to correct."""
-    starts = np.array([0.0, 0.01])
-    found = delay_margins(task(duration=60.0, lateral=starts), BICYCLE, [IDEAL] * 2, [pursuit(2.0, 2.0)] * 2)
-    assert found[0] == pytest.approx(1.0)
-    assert found[1] < 0.6
+    """A vehicle that starts on a straight path has nothing to correct, so it has the longest margin."""
+    straight, off = margins(**{"start.lateral": [0.0, 0.01]})
+    assert straight == pytest.approx(1.0)
+    assert off < 0.6
 
 
 def test_a_sweep_measures_the_margin_of_its_own_runs(tmp_path):

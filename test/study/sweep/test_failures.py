@@ -253,3 +253,18 @@ def test_a_damaged_table_is_named(plan, tmp_path, damaged):
     (tmp_path / "runs.csv").write_bytes(damaged)
     with pytest.raises(ArgumentError, match=r"runs.csv' is no table of runs"):
         collect(tmp_path, "path.rms")
+
+
+def test_a_second_sweep_in_the_folder_of_one_that_runs_is_refused(plan, undisturbed, orders, tmp_path, capsys):
+    (orders / "slow").touch()
+    out = tmp_path / "out"
+    process = start(plan, out, code=SMALL)
+    until(lambda: rows(out), patience=60.0)
+    os.kill(process.pid, signal.SIGSTOP)
+    try:
+        assert main([str(plan), "-o", str(out), "--resume"]) == 2
+        assert "another process works on the sweep in" in capsys.readouterr().err
+    finally:
+        process.kill()
+        process.communicate()
+    assert done(plan, out, resume=True) == undisturbed

@@ -216,13 +216,7 @@ def delay(time_a: Array, a: Array, time_b: Array, b: Array, *, certain: bool = T
     """The delay of ``b`` after ``a``.
 
     The search ends at ``LONGEST_DELAY`` and at a quarter of the run. Both signals are smoothed equally: interpolation
-    smooths noise most halfway between two samples, which would bias the delay.
-
-    Args:
-        time_a, time_b: Of the samples, which may have equal stamps [s].
-        a, b: One signal of both runs, in one unit.
-        certain: The runs are aligned, so a delay can be given.
-    """
+    smooths noise most halfway between two samples, which would bias the delay."""
     begin, end = max(time_a[0], time_b[0]), min(time_a[-1], time_b[-1])
     intervals = [np.diff(time)[np.diff(time) > 0.0] for time in (time_a, time_b)]
     if np.ptp(a) < STILL or min(len(time_a), len(time_b)) < FEWEST or not all(map(len, intervals)) or end <= begin:

@@ -129,15 +129,7 @@ class Comparison:
 
 
 def compare(a: Recording, b: Recording, *, together: bool = False) -> Comparison:
-    """Compare two runs, aligned by their commands where both have some; see :mod:`vds_gz.study.compare.alignment`.
-
-    Args:
-        a, b: The runs.
-        together: They took place at the same time, so that they are aligned by their clocks.
-
-    Raises:
-        ComparisonError: They have less than two samples in common.
-    """
+    """Compare two runs, aligned by their commands where both have some; see :mod:`vds_gz.study.compare.alignment`."""
     aligned = Alignment(*_same_time(a, b)) if together else align(a, b)
     apart: dict[str, str] = {}
     compared = tuple(_signals(a, b, aligned, apart))

@@ -51,18 +51,7 @@ class Gazebo:
 
 
 def record_live(namespaces: Sequence[str], path: Path, duration: float, arguments: Arguments) -> None:
-    """Record running vehicles into one file, as soon as all of them publish.
-
-    Args:
-        namespaces: Their namespaces; ``/`` for none.
-        path: The .mcap file.
-        duration: How long [s].
-        arguments: The command line with the arguments for ROS.
-
-    Raises:
-        RunError: A vehicle publishes nothing.
-        GraphError: The graph cannot be joined.
-    """
+    """Record running vehicles into one file, as soon as all of them publish."""
     graph = open_graph(arguments, NODE_NAME)
     names = dict.fromkeys(_in(place, one) for place in namespaces for one in (*vehicle_topics(), *autoware_topics()))
     # Commands may come from outside the namespaces, for several vehicles.
@@ -106,21 +95,7 @@ def _silent(namespaces: Sequence[str], recorder: Recorder) -> list[str]:
 def run_in_gazebo(parameters: Path, log: CommandLog, folder: Path, gazebo: Gazebo) -> Path:
     """Start Gazebo with a vehicle, drive it with a log, and end it.
 
-    Gazebo has its own partition, and the vehicle a namespace, so that nothing else on this machine is met.
-
-    Args:
-        parameters: The vehicle's parameter file.
-        log: The commands.
-        folder: For the recording and the processes' output.
-        gazebo: World and link.
-
-    Returns:
-        The recording.
-
-    Raises:
-        ArgumentError: There is no Gazebo.
-        RunError: Gazebo, vehicle or driver failed.
-    """
+    Gazebo has its own partition, and the vehicle a namespace, so that nothing else on this machine is met."""
     if shutil.which("gz") is None:
         raise ArgumentError("comparing with Gazebo needs Gazebo, and the program 'gz' is not in the PATH")
     folder.mkdir(parents=True, exist_ok=True)

@@ -52,17 +52,7 @@ class RunSource:
 
 
 def find(text: str) -> RunSource:
-    """Parse the name of a source on a command line.
-
-    Args:
-        text: ``FILE`` or ``FILE:/NAMESPACE`` for a recording or table; a parameter file or a preset for a model,
-            ``kinematic:MODEL`` for the same, ``gazebo:MODEL`` to drive it in Gazebo; ``live:/NAMESPACE`` for a running
-            vehicle.
-
-    Raises:
-        ArgumentError: It is not one of these.
-        ParameterError: A value in a parameter file is wrong.
-    """
+    """Parse the name of a source on a command line."""
     kind, colon, rest = text.partition(":")
     if colon and kind == "live":
         return RunSource(text, namespace=check_namespace("/" + rest.strip("/"), f"'{text}'"))
@@ -96,30 +86,13 @@ def _model(text: str, whole: str) -> tuple[Path, NodeParameters]:
 
 
 def read_run(source: RunSource, topic: str | None = None) -> Recording:
-    """Read a recorded run.
-
-    Args:
-        source: A recording or a table.
-        topic: A bag's topic with the commands, if several could have them.
-
-    Raises:
-        RecordingError: The file is not a recording.
-    """
+    """Read a recorded run."""
     assert source.path is not None
     return read_recording(source.path, source.namespace, topic)
 
 
 def commands_of(run: Recording, path: Path, topic: str | None = None) -> CommandLog:
-    """The commands of a recording, at the vehicle's times.
-
-    Args:
-        run: The recording.
-        path: Its file.
-        topic: The topic of the commands, if there are several.
-
-    Raises:
-        CommandLogError: There are no commands, or too many.
-    """
+    """The commands of a recording, at the vehicle's times."""
     if is_table(path):
         return read(path)
     only = run.command_topics[0] if len(run.command_topics) == 1 else None

@@ -43,11 +43,7 @@ class Bound:
 
 
 def load(path: str | Path) -> dict[str, dict[str, float]]:
-    """The bounds in a file, by quantity and measure.
-
-    Raises:
-        ToleranceError: It is not a tolerance file.
-    """
+    """The bounds in a file, by quantity and measure."""
     try:
         content = read_mapping(Path(path), "tolerance file")
     except WorldError as error:
@@ -70,11 +66,7 @@ def load(path: str | Path) -> dict[str, dict[str, float]]:
 
 
 def check(path: str | Path, numbers: Numbers) -> list[Bound]:
-    """The bounds of a file with the values of a comparison.
-
-    Raises:
-        ToleranceError: The file is not a tolerance file for these numbers.
-    """
+    """The bounds of a file with the values of a comparison."""
     bounds = []
     for name, measures in load(path).items():
         quantity = ALIASES.get(name, name)

@@ -17,6 +17,7 @@ import numpy as np
 
 import vds_gz
 from vds_gz.bags.connection import may_be_bag
+from vds_gz.errors import FailureError
 from vds_gz.parameters.declaration import Override
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.yaml_reader import Interval
@@ -31,7 +32,7 @@ from vds_gz.study.progress import Advance, ignore
 from vds_gz.study.reading.bag import read_bag
 from vds_gz.study.reading.table import read_csv
 from vds_gz.study.recording import Recording, SignalError
-from vds_gz.study.workers import Failed, Workers, do_tasks
+from vds_gz.study.workers import Workers, do_tasks
 from vds_gz.vehicle.catalogue import models
 
 #: The results of the recordings, one a line, in the order in which they were completed.
@@ -177,13 +178,11 @@ def identify_many(
     with journal.open("a" if resume else "w", encoding="utf-8") as file, closing(tasks):
         if file.tell() and not journal.read_bytes().endswith(b"\n"):  # the last line was interrupted
             file.write("\n")
-        for outcome in tasks:
-            log = outcome.task
-            if isinstance(outcome, Failed):
-                reason = outcome.reason
-                done[log] = Result(log, reason if log in reason else f"{log}: {reason}")
+        for log, result in tasks:
+            if isinstance(result, FailureError):
+                done[log] = Result(log, str(result) if log in str(result) else f"{log}: {result}")
             else:
-                done[log] = outcome.result
+                done[log] = result
             file.write(done[log].line(keys[log]))
             file.flush()
             advance(1, Path(log).name)

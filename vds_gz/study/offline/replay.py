@@ -81,20 +81,7 @@ class Replay:
         compiled: bool = True,
         with_joints: bool = True,
     ) -> None:
-        """Put the vehicle at rest at the origin.
-
-        Args:
-            log: The commands.
-            parameters: Of the vehicle and its node.
-            rate: Samples per second; by default the parameters' ``pub_rate``.
-            tail: Time after the last command [s].
-            compiled: Compile the model, if numba is installed and there is no world.
-            with_joints: Include the joints in samples, which doubles the time.
-
-        Raises:
-            CommandLogError: The model does not take these commands.
-            WorldError: The parameters' world, or their file of moving obstacles, cannot be read.
-        """
+        """Put the vehicle at rest at the origin."""
         self.model = models()[parameters.model]
         if log.type.kind not in self.model.accepts:
             raise CommandLogError(f"the model '{self.model.name}' does not take commands of the kind '{log.type.name}'")
@@ -130,11 +117,7 @@ class Replay:
             pass
 
     def blocks(self) -> Iterator[Block]:
-        """Replay the log.
-
-        Raises:
-            CommandLogError: The log is faulty, or a command is excessive.
-        """
+        """Replay the log."""
         entries = self._entries()
         pending: tuple[int, Values] | None = next(entries)
         last, end, count = BEGIN, None, 0
@@ -215,14 +198,7 @@ def _plant_of(parameters: NodeParameters, model: AnyModel) -> WorldPlant:
 def write_csv(replay: Replay, path: Path, parameters: NodeParameters, advance: Advance) -> int:
     """Write a replay as a table; return its number of rows.
 
-    Columns: time [s], pose and velocity of base_link in SI units, reference and state of each actuator.
-
-    Args:
-        replay: The replay.
-        path: The file.
-        parameters: Of the vehicle and its node.
-        advance: Called with the number of rows written.
-    """
+    Columns: time [s], pose and velocity of base_link in SI units, reference and state of each actuator."""
     count = 0
     with path.open("w", encoding="utf-8", newline="\n") as file:
         file.write(",".join(csv_columns(replay)) + "\n")

@@ -31,14 +31,7 @@ from vds_gz.study.progress import Advance
 
 
 def write_mcap(replay: Replay, path: Path, parameters: NodeParameters, advance: Advance) -> int:
-    """Write a replay as a recording with all topics of the node; return its number of samples.
-
-    Args:
-        replay: The replay.
-        path: The file.
-        parameters: Of the vehicle and its node.
-        advance: Called with the number of samples written.
-    """
+    """Write a replay as a recording with all topics of the node; return its number of samples."""
     samples = 0
     with RowWriter(path) as writer:
         latched, outputs = _outputs(replay, parameters)

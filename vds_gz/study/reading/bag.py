@@ -38,16 +38,7 @@ def read_bag(
     steering: str | None = None,
     pedals: bool = False,
 ) -> Recording:
-    """The signals in a bag, from the named or recognised topics.
-
-    Args:
-        path: The bag.
-        command, velocity, steering: Topics of the commands and of the main measurements.
-        pedals: The commands are those of a car with pedals.
-
-    Raises:
-        SignalError: The bag cannot be read, or topics are missing.
-    """
+    """The signals in a bag, from the named or recognised topics."""
     readers = command_readers(pedals=pedals)
     try:
         with open_bag(path) as bag:

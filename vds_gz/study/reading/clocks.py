@@ -32,14 +32,7 @@ MAXIMUM_DRIFT = 0.02
 
 
 def measured_time(logged: Array, stamps: ArrayLike, what: str, notes: list[str]) -> Array:
-    """Times of measurement [s], by the recorder's clock.
-
-    Args:
-        logged: Times of recording [s].
-        stamps: Their stamps [s], from the same origin; NaN for a message without one.
-        what: Their name for the notes.
-        notes: Takes further notes.
-    """
+    """Times of measurement [s], by the recorder's clock."""
     stamped = np.asarray(stamps, float)
     if not np.isfinite(stamped).all() or not len(stamped):
         return logged
@@ -70,12 +63,7 @@ def vehicle_time(time: Times, logged: Times, stamps: Times) -> Times:
     """Convert times of the recorder's clock [ns] to the vehicle's, by messages that have both.
 
     If both clocks run at the same rate, the quickest messages give their difference, without the jitter of the others'
-    transport; otherwise times are interpolated between the messages.
-
-    Args:
-        time: Times by the recorder's clock [ns].
-        logged, stamps: When messages were recorded and their stamps [ns], in the order of the stamps.
-    """
+    transport; otherwise times are interpolated between the messages."""
     begin, origin = int(logged[0]), int(stamps[0])
     at, recorded, stamped = (
         (a - o).astype(float) * 1e-9 for a, o in ((time, begin), (logged, begin), (stamps, origin))
@@ -116,13 +104,7 @@ def _drift(stamped: Array, difference: Array) -> float:
 
 
 def clean(time: Array, value: Array, what: str, notes: list[str]) -> Series:
-    """The finite samples in the order of time, one for each time.
-
-    Args:
-        time, value: As recorded [s].
-        what: Their name for the notes.
-        notes: Takes further notes.
-    """
+    """The finite samples in the order of time, one for each time."""
     finite = np.isfinite(time) & np.isfinite(value)
     if not finite.all():
         notes.append(f"{int((~finite).sum())} samples of {what} are NaN or infinite; they were left out")

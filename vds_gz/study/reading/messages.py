@@ -72,16 +72,7 @@ class Column:
 def read_columns(
     path: Path, messages: Iterable[tuple[Connection, int, bytes]], readers: Mapping[str, Reader]
 ) -> dict[str, Column]:
-    """The numbers of each topic's messages.
-
-    Args:
-        path: The bag, for messages.
-        messages: Connection, time of recording [ns] and bytes.
-        readers: The reader of each topic's messages.
-
-    Raises:
-        SignalError: A message is damaged.
-    """
+    """The numbers of each topic's messages."""
     types = open_types()
     codecs: dict[str, TypeCodec] = {}
     columns: dict[str, Column] = {}

@@ -47,15 +47,7 @@ Columns = Mapping[str, Array]
 
 
 def read_csv(path: Path, columns: Mapping[str, str] | None = None) -> Recording:
-    """The signals in a table, for ``identify``.
-
-    Args:
-        path: The file.
-        columns: Custom names by quantity: ``command:measured``.
-
-    Raises:
-        SignalError: The file holds no commands with measurements.
-    """
+    """The signals in a table, for ``identify``."""
     signals = read_run_csv(path, columns)
     if not signals.commanded:
         raise SignalError(f"{path}: there is no column with commands; {NEEDED}")
@@ -63,15 +55,7 @@ def read_csv(path: Path, columns: Mapping[str, str] | None = None) -> Recording:
 
 
 def read_run_csv(path: Path, columns: Mapping[str, str] | None = None) -> Recording:
-    """The signals in a table with measurements; a table that ``vds-gz replay`` wrote has no commands.
-
-    Args:
-        path: The file.
-        columns: Custom names by quantity: ``command:measured``.
-
-    Raises:
-        SignalError: The file holds no measurements.
-    """
+    """The signals in a table with measurements; a table that ``vds-gz replay`` wrote has no commands."""
     signals = Recording()
     names, table = _read(path, NEEDED, columns)
     taken = {"time"}
@@ -96,15 +80,7 @@ def read_run_csv(path: Path, columns: Mapping[str, str] | None = None) -> Record
 
 
 def read_actuation_csv(path: Path, columns: Mapping[str, str] | None = None) -> Recording:
-    """Pedals, steering wheel and measurements from a table.
-
-    Args:
-        path: The file.
-        columns: Custom names by quantity.
-
-    Raises:
-        SignalError: The file is not such a table.
-    """
+    """Pedals, steering wheel and measurements from a table."""
     signals = Recording()
     names, table = _read(path, PEDALS_NEEDED, columns)
     taken = {"time"}

@@ -46,17 +46,7 @@ def choose_topics(
     velocity: str | None,
     steering: str | None,
 ) -> Chosen:
-    """The topics that were named, or those recognised by name and type.
-
-    Args:
-        path: The bag, for messages.
-        counts: Its topics.
-        readers: Types of commands.
-        command, velocity, steering: The named topics.
-
-    Raises:
-        TopicError: There are no commands or no measurements, or a named topic has another role.
-    """
+    """The topics that were named, or those recognised by name and type."""
     commands = choose_command(path, counts, readers, command)
     used = {commands, *never_measured(counts)}
     measured = {name: one for name, one in counts.items() if name not in used and one[0] in MEASUREMENTS}

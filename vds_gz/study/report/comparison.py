@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
-import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -15,7 +13,7 @@ from matplotlib.figure import Figure
 from vds_gz.study.compare.differences import Comparison, Difference, Measured, Signal
 from vds_gz.study.compare.tolerance import Bound
 from vds_gz.study.identify.actuator_response import unknown
-from vds_gz.study.report.style import ACTUAL, COMMANDED, PALE, STYLE, png
+from vds_gz.study.report.style import ACTUAL, COMMANDED, PALE, STYLE, add_legend, panels, png
 from vds_gz.study.report.text import ReportPage
 
 HEAD = ("quantity", "rms", "peak", "at", "B later by", "rms without it", "gain B/A", "residual")
@@ -88,15 +86,7 @@ def _seconds(value: float | None) -> str:
 def write_report(
     folder: Path, names: tuple[str, str], found: Comparison, bounds: Sequence[Bound], notes: Sequence[str]
 ) -> None:
-    """Write report.html, report.json and overlay.png.
-
-    Args:
-        folder: The report's folder.
-        names: Names of both runs.
-        found: The comparison.
-        bounds: The required bounds.
-        notes: Further notes.
-    """
+    """Write report.html, report.json and overlay.png."""
     picture = png(_figure(found, names))
     (folder / "overlay.png").write_bytes(picture)
     content = {
@@ -110,7 +100,6 @@ def write_report(
         "measured": [dataclasses.asdict(one) for one in found.measured],
         "bounds": [{**dataclasses.asdict(bound), "broken": bound.broken} for bound in bounds],
     }
-    (folder / "report.json").write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
     page = ReportPage(f"{names[0]} against {names[1]}")
     page.text(verdict(found))
     for bound in bounds:
@@ -122,27 +111,21 @@ def write_report(
     page.table(HEAD, difference_rows(found))
     page.heading("Measured of the actuators")
     page.table(*measured_table(found))
-    (folder / "report.html").write_text(page.html(), encoding="utf-8")
+    page.write(folder, content)
 
 
+@mpl.rc_context(STYLE)
 def _figure(found: Comparison, names: tuple[str, str]) -> Figure:
     """Every signal of both runs over time, and both paths."""
-    with mpl.rc_context(STYLE):
-        count = len(found.signals) + 1
-        figure = Figure(figsize=(12.0, 2.1 * math.ceil(count / 2) + 0.6), dpi=100, layout="constrained")
-        axes = figure.subplots(math.ceil(count / 2), 2, squeeze=False).ravel()
-        for axis, signal in zip(axes, found.signals, strict=False):
-            _draw(axis, signal, names)
-        axis = axes[len(found.signals)]
-        for points, colour in ((found.path_a, COMMANDED), (found.path_b, ACTUAL)):
-            axis.plot(*points.T, color=colour, linewidth=1.5)
-        axis.set_aspect("equal", adjustable="datalim")
-        axis.set_title("path [m]")
-        for axis in axes[count:]:
-            axis.axis("off")
-        handles, labels = axes[0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside upper right", ncols=2)
-        return figure
+    figure, (*axes, beside) = panels(len(found.signals) + 1, 2.1, extra=0.6)
+    for axis, signal in zip(axes, found.signals, strict=True):
+        _draw(axis, signal, names)
+    beside.plot(*found.path_a.T, color=COMMANDED, linewidth=1.5)
+    beside.plot(*found.path_b.T, color=ACTUAL, linewidth=1.5)
+    beside.set_aspect("equal", adjustable="datalim")
+    beside.set_title("path [m]")
+    add_legend(figure, axes[0])
+    return figure
 
 
 def _draw(axis: Axes, signal: Signal, names: tuple[str, str]) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import dataclasses
-import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -16,7 +15,7 @@ from matplotlib.figure import Figure
 from vds_gz.parameters.yaml_reader import INTERVAL
 from vds_gz.study.identify.estimates import Estimate
 from vds_gz.study.identify.many import Pooled, PooledVehicle, Result
-from vds_gz.study.report.style import ACTUAL, BODY, COMMANDED, STYLE, literal, png
+from vds_gz.study.report.style import ACTUAL, BODY, COMMANDED, STYLE, add_legend, literal, panels, png
 from vds_gz.study.report.text import ReportPage, finite
 
 HEAD = ("axis", "number", "pooled", f"interval ({INTERVAL})", "recordings", "spread", "scatter")
@@ -63,13 +62,7 @@ def write_table(path: Path, results: Sequence[Result]) -> None:
 
 
 def write_report(folder: Path, results: Sequence[Result], vehicle: PooledVehicle | None) -> None:
-    """Write recordings.csv, report.html, report.json and pooled.png.
-
-    Args:
-        folder: Where to write.
-        results: Of the recordings.
-        vehicle: The pooled vehicle; None where all recordings failed.
-    """
+    """Write recordings.csv, report.html, report.json and pooled.png."""
     write_table(folder / "recordings.csv", results)
     failures = {one.log: one.failure for one in results if one.failure}
     numbers = vehicle.numbers if vehicle else {}
@@ -78,7 +71,6 @@ def write_report(folder: Path, results: Sequence[Result], vehicle: PooledVehicle
         "failures": failures,
         "pooled": {name: finite(dataclasses.asdict(one)) for name, one in numbers.items()},
     }
-    (folder / "report.json").write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
     page = ReportPage(f"Vehicle identified from {len(results)} recordings")
     for note in pooled_notes(vehicle) if vehicle else ():
         page.text(f"Note: {note}.")
@@ -89,30 +81,25 @@ def write_report(folder: Path, results: Sequence[Result], vehicle: PooledVehicle
         (folder / "pooled.png").write_bytes(picture)
         page.picture(picture, "each parameter by recording, with its interval")
         page.table(HEAD, pooled_rows(vehicle))
-    (folder / "report.html").write_text(page.html(), encoding="utf-8")
+    page.write(folder, content)
 
 
+@mpl.rc_context(STYLE)
 def _figure(results: Sequence[Result], vehicle: PooledVehicle) -> Figure:
     """A panel for each parameter: the estimates of all recordings in their order, and the pooled one."""
-    with mpl.rc_context(STYLE):
-        rows = math.ceil(len(vehicle.words) / ACROSS)
-        figure = Figure(figsize=(12.0, 2.3 * rows + 0.6), dpi=100, layout="constrained")
-        panels = figure.subplots(rows, ACROSS, squeeze=False, sharex=True).ravel()
-        for panel, word in zip(panels, vehicle.words, strict=False):
-            estimates = {
-                k: one.estimates[word.name]
-                for k, one in enumerate(results, start=1)
-                if one.model == vehicle.model and word.name in one.estimates
-            }
-            _draw(panel, estimates, vehicle.numbers[word.name])
-            label = word.label if word.label.startswith(word.axis) else f"{word.axis} {word.label}"
-            panel.set_title(literal(label + (f" [{word.unit}]" if word.unit else "")))
-        for panel in panels[len(vehicle.words) :]:
-            panel.axis("off")
-        handles, labels = panels[0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside upper right", ncols=3)
-        figure.supxlabel("recording", fontsize=9.5)
-        return figure
+    figure, axes = panels(len(vehicle.words), 2.3, across=ACROSS, extra=0.6, sharex=True)
+    for panel, word in zip(axes, vehicle.words, strict=True):
+        estimates = {
+            k: result.estimates[word.name]
+            for k, result in enumerate(results, start=1)
+            if result.model == vehicle.model and word.name in result.estimates
+        }
+        _draw(panel, estimates, vehicle.numbers[word.name])
+        label = word.label if word.label.startswith(word.axis) else f"{word.axis} {word.label}"
+        panel.set_title(literal(label + (f" [{word.unit}]" if word.unit else "")))
+    add_legend(figure, axes[0], columns=3)
+    figure.supxlabel("recording", fontsize=9.5)
+    return figure
 
 
 def _draw(panel: Axes, estimates: Mapping[int, Estimate], pooled: Pooled) -> None:

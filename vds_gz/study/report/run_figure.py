@@ -7,16 +7,15 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure, SubFigure
 from matplotlib.patches import Polygon
 from matplotlib.patheffects import withStroke
 from matplotlib.transforms import Bbox
@@ -27,7 +26,7 @@ from vds_gz.parameters.actuators import DriveParameters, SteeringParameters
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.study.identify.actuator_response import CAN_FIT, ActuatorResponse, measure, unknown
 from vds_gz.study.recording import ActuatorSeries, Recording
-from vds_gz.study.report.style import ACTUAL, BODY, COMMANDED, INK, PALE, STYLE, TOUCHED
+from vds_gz.study.report.style import ACTUAL, BODY, COMMANDED, INK, PALE, STYLE, TOUCHED, png
 from vds_gz.study.report.world_figure import draw_obstacles
 from vds_gz.vehicle.catalogue import models
 from vds_gz.world.scene import Scene
@@ -67,19 +66,13 @@ class SummaryRow:
 
 
 def summarize(recording: Recording, vehicle: DataclassInstance) -> list[SummaryRow]:
-    """Measure all actuators of a recording; drives up to the first obstacle that stopped their wheels.
-
-    Args:
-        recording: The run.
-        vehicle: Parameter group of the vehicle's model.
-    """
+    """Measure all actuators of a recording; drives up to the first obstacle that stopped their wheels."""
     rows: list[SummaryRow] = []
     free = min((touch.begin for touch in recording.touches), default=math.inf)
     for actuator in recording.actuators:
         if actuator.kind == "drive":
             actuator = _before(actuator, free)
-        response = measure(actuator, recording.command_times)
-        rows += _rows(actuator.name, actuator.kind, response, vehicle)
+        rows += _rows(actuator.name, actuator.kind, measure(actuator, recording.command_times), vehicle)
     return rows
 
 
@@ -92,28 +85,27 @@ def _before(actuator: ActuatorSeries, end: float) -> ActuatorSeries:
 
 
 def _rows(name: str, kind: str, response: ActuatorResponse, vehicle: DataclassInstance) -> Iterator[SummaryRow]:
-    groups = [getattr(vehicle, item.name) for item in dataclasses.fields(vehicle)]
+    groups = (getattr(vehicle, group.name) for group in dataclasses.fields(vehicle))
     wanted = SteeringParameters if kind == "steering" else DriveParameters
     # Autoware's models have no groups for their actuators, but separate parameters.
-    group = next((one for one in groups if isinstance(one, wanted)), None)
+    group = next((group for group in groups if isinstance(group, wanted)), None)
 
-    def configured(parameter: str) -> float | None:
-        return None if group is None else float(getattr(group, parameter))
+    def row(quantity: str, unit: str, parameter: str, *measured: float | None) -> SummaryRow:
+        configured = None if group is None else float(getattr(group, parameter))
+        return SummaryRow(name, quantity, unit, configured, *measured)
 
-    yield SummaryRow(name, "dead time", "s", configured("dead_time"), response.dead_time)
-    yield SummaryRow(name, "time constant", "s", configured("time_constant"), response.time_constant)
-    value = response.reached_value
+    yield row("dead time", "s", "dead_time", response.dead_time)
+    yield row("time constant", "s", "time_constant", response.time_constant)
+    value = response.max_value, response.reached_value
+    rise, fall = (response.max_rise, response.reached_rise), (response.max_fall, response.reached_fall)
     if kind == "steering":
-        yield SummaryRow(
-            name, "maximum rate", "rad/s", configured("max_velocity"), response.max_rise, response.reached_rise
-        )
-        yield SummaryRow(name, "maximum angle", "rad", configured("max_position"), response.max_value, value)
+        yield row("maximum rate", "rad/s", "max_velocity", *rise)
+        yield row("maximum angle", "rad", "max_position", *value)
     else:
-        rise = configured("max_acceleration")
-        fall = configured("max_deceleration") or rise
-        yield SummaryRow(name, "acceleration", "m/s²", rise, response.max_rise, response.reached_rise)
-        yield SummaryRow(name, "deceleration", "m/s²", fall, response.max_fall, response.reached_fall)
-        yield SummaryRow(name, "maximum speed", "m/s", configured("max_velocity"), response.max_value, value)
+        yield row("acceleration", "m/s²", "max_acceleration", *rise)
+        slowing = "max_deceleration" if getattr(group, "max_deceleration", 0.0) else "max_acceleration"
+        yield row("deceleration", "m/s²", slowing, *fall)
+        yield row("maximum speed", "m/s", "max_velocity", *value)
 
 
 Array = NDArray[np.float64]
@@ -122,6 +114,7 @@ Array = NDArray[np.float64]
 LEAD, OUTLINES = 0.5, 2.0
 
 
+@mpl.rc_context(STYLE)
 def draw(
     recording: Recording,
     rows: Sequence[SummaryRow],
@@ -130,40 +123,20 @@ def draw(
     path: Path,
     scene: Scene | None = None,
 ) -> None:
-    """Draw a run.
-
-    Args:
-        recording: The run.
-        rows: Measured parameters of its actuators.
-        parameters: Those of the vehicle and its node.
-        title: Title of the picture.
-        path: The PNG file.
-        scene: The world around it.
-    """
-    with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(15.0, 9.2), dpi=110, layout="constrained")
-        FigureCanvasAgg(figure)
-        figure.suptitle(title, x=0.01, ha="left", fontsize=14, weight="bold")
-        halves: Any = figure.subfigures(1, 2, width_ratios=(1.12, 1.0), wspace=0.03)
-        left, right = halves
-        panels = list(_panels(recording, parameters))
-        axes = left.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
-        begin = _begin(recording)
-        for axis, panel in zip(axes, panels, strict=True):
-            panel(axis)
-            for touch in recording.touches:
-                axis.axvspan(touch.begin, touch.end, color=TOUCHED, alpha=0.15, linewidth=1.0, zorder=0)
-        axes[0].legend(loc="lower left", bbox_to_anchor=(0.45, 1.0), ncols=2, borderaxespad=0.2)
-        axes[-1].set_xlabel("time [s]")
-        axes[-1].set_xlim(begin, recording.motion.time[-1])
-        lines = len(rows) + 1
-        above, below = right.subfigures(2, 1, height_ratios=(1.0, min(1.2, 0.042 * lines + 0.1)))
-        axis = above.subplots()
-        if scene is not None:
-            draw_obstacles(axis, scene, np.column_stack((recording.motion.x, recording.motion.y)))
-        _draw_path(axis, recording, parameters, begin)
-        _draw_table(below.subplots(), rows)
-        figure.savefig(path)
+    """Draw a run, with the measured parameters of its actuators, and the world around it, as a PNG file."""
+    figure = Figure(figsize=(15.0, 9.2), dpi=110, layout="constrained")
+    figure.suptitle(title, x=0.01, ha="left", fontsize=14, weight="bold")
+    halves: Any = figure.subfigures(1, 2, width_ratios=(1.12, 1.0), wspace=0.03)
+    left, right = halves
+    begin = _begin(recording)
+    _draw_panels(left, recording, list(_panels(recording, parameters)), begin)
+    above, below = right.subfigures(2, 1, height_ratios=(1.0, min(1.2, 0.042 * (len(rows) + 1) + 0.1)))
+    axis = above.subplots()
+    if scene is not None:
+        draw_obstacles(axis, scene, np.column_stack((recording.motion.x, recording.motion.y)))
+    _draw_path(axis, recording, parameters, begin)
+    _draw_table(below.subplots(), rows)
+    path.write_bytes(png(figure))
 
 
 def _begin(recording: Recording) -> float:
@@ -174,33 +147,47 @@ def _begin(recording: Recording) -> float:
 
 # ---------------------------------------------------------------------- over time
 
-Panel = Callable[[Axes], None]
+
+class _Panel(NamedTuple):
+    """A commanded and an actual quantity, each at its own times [s]."""
+
+    label: str
+    unit: str
+    command_time: Array
+    commanded: Array
+    time: Array
+    actual: Array
 
 
-def _panels(recording: Recording, parameters: NodeParameters) -> Iterator[Panel]:
+def _panels(recording: Recording, parameters: NodeParameters) -> Iterator[_Panel]:
     """The panels over time, from top to bottom."""
     motion, commands = recording.motion, recording.references
-    yield _panel("speed", "m/s", commands.time, commands.speed, motion.time, motion.v_x)
+    yield _Panel("speed", "m/s", commands.time, commands.speed, motion.time, motion.v_x)
     if np.nanmax(np.abs(commands.v_y), initial=0.0) > 0.0 or np.max(np.abs(motion.v_y)) > 1e-6:
-        yield _panel("lateral speed", "m/s", commands.time, commands.v_y, motion.time, motion.v_y)
-    yield _panel("yaw rate", "rad/s", commands.time, _yaw_rate(recording, parameters), motion.time, motion.yaw_rate)
+        yield _Panel("lateral speed", "m/s", commands.time, commands.v_y, motion.time, motion.v_y)
+    yield _Panel("yaw rate", "rad/s", commands.time, _yaw_rate(recording, parameters), motion.time, motion.yaw_rate)
     steerings = [actuator for actuator in recording.actuators if actuator.kind == "steering"]
     for actuator in steerings or recording.actuators[:2]:
         label, unit = actuator.name.replace("_", " "), "rad" if actuator.kind == "steering" else "m/s"
-        yield _panel(label, unit, actuator.time, actuator.reference, actuator.time, actuator.response)
+        yield _Panel(label, unit, actuator.time, actuator.reference, actuator.time, actuator.response)
 
 
-def _panel(label: str, unit: str, at_commands: Array, commanded: Array, at: Array, actual: Array) -> Panel:
-    def draw(axis: Axes) -> None:
+def _draw_panels(figure: SubFigure, recording: Recording, panels: Sequence[_Panel], begin: float) -> None:
+    axes = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
+    for axis, panel in zip(axes, panels, strict=True):
         axis.axhline(0.0, color=PALE, linewidth=1.0, zorder=1)
-        known = np.isfinite(commanded)
-        axis.step(at_commands[known], commanded[known], where="post", color=COMMANDED, linewidth=1.3, label="commanded")
-        axis.plot(at, actual, color=ACTUAL, linewidth=1.8, label="actual")
-        axis.set_title(label)
-        axis.set_ylabel(unit)
+        known = np.isfinite(panel.commanded)
+        commanded = panel.command_time[known], panel.commanded[known]
+        axis.step(*commanded, where="post", color=COMMANDED, linewidth=1.3, label="commanded")
+        axis.plot(panel.time, panel.actual, color=ACTUAL, linewidth=1.8, label="actual")
+        axis.set_title(panel.label)
+        axis.set_ylabel(panel.unit)
         axis.margins(y=0.08)
-
-    return draw
+        for touch in recording.touches:
+            axis.axvspan(touch.begin, touch.end, color=TOUCHED, alpha=0.15, linewidth=1.0, zorder=0)
+    axes[0].legend(loc="lower left", bbox_to_anchor=(0.45, 1.0), ncols=2, borderaxespad=0.2)
+    axes[-1].set_xlabel("time [s]")
+    axes[-1].set_xlim(begin, recording.motion.time[-1])
 
 
 def _yaw_rate(recording: Recording, parameters: NodeParameters) -> Array:
@@ -233,29 +220,21 @@ def _draw_path(axis: Axes, recording: Recording, parameters: NodeParameters, beg
         axis.add_patch(Polygon(_placed(body, pose), facecolor=BODY, edgecolor=ACTUAL, alpha=0.4, zorder=2))
         for wheel in wheels:
             axis.add_patch(Polygon(_placed(wheel, pose), facecolor=INK, alpha=0.85, zorder=2))
-        label = axis.annotate(
-            f"{moment:.0f} s", pose[:2], xytext=(0, 8), textcoords="offset points", ha="center", fontsize=8.5
-        )
-        label.set_path_effects([withStroke(linewidth=2.5, foreground="white")])
-        label.set_zorder(5)
+        _annotate(axis, f"{moment:.0f} s", pose[:2], (0.0, 8.0), ha="center", zorder=5)
         axis.plot(*pose[:2], "o", color=ACTUAL, markersize=3.5, zorder=4)
     middle = 0.5 * (motion.x.min() + motion.x.max())
     for touch in recording.touches:
         axis.plot(touch.x, touch.y, "X", color=TOUCHED, markersize=9.0, markeredgecolor="white", zorder=6)
-        inwards = -1.0 if touch.x > middle else 1.0
-        axis.annotate(
-            f"{touch.thing}, {touch.begin:.1f} s",
-            (touch.x, touch.y),
-            xytext=(8.0 * inwards, 0.0),
-            textcoords="offset points",
-            ha="right" if inwards < 0.0 else "left",
-            va="center",
-            color=TOUCHED,
-            fontsize=8.5,
-            path_effects=[withStroke(linewidth=2.5, foreground="white")],
-            zorder=6,
-        )
+        inwards, side = (-1.0, "right") if touch.x > middle else (1.0, "left")
+        text = f"{touch.thing}, {touch.begin:.1f} s"
+        _annotate(axis, text, (touch.x, touch.y), (8.0 * inwards, 0.0), ha=side, va="center", color=TOUCHED, zorder=6)
     axis.autoscale_view()
+
+
+def _annotate(axis: Axes, text: str, place: tuple[float, float], offset: tuple[float, float], **options: Any) -> None:
+    """Write a text with a white outline beside a place [m], at an offset [pt]."""
+    outline = [withStroke(linewidth=2.5, foreground="white")]
+    axis.annotate(text, place, xytext=offset, textcoords="offset points", fontsize=8.5, path_effects=outline, **options)
 
 
 def _moments(recording: Recording, parameters: NodeParameters, begin: float) -> Iterator[float]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import io
+import math
 from typing import Any
 
+from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
@@ -33,6 +35,23 @@ STYLE: Any = {
 def literal(text: str) -> str:
     """Text whose dollar signs do not begin a formula."""
     return text.replace("$", r"\$")
+
+
+def panels(count: int, row: float, *, across: int = 2, extra: float = 0.5, **options: Any) -> tuple[Figure, list[Axes]]:
+    """A figure with so many panels in rows of a height [in]."""
+    rows = math.ceil(count / across)
+    figure = Figure(figsize=(12.0, row * rows + extra), dpi=100, layout="constrained")
+    axes = figure.subplots(rows, across, squeeze=False, **options).ravel()
+    for unused in axes[count:]:
+        unused.axis("off")
+    return figure, list(axes[:count])
+
+
+def add_legend(figure: Figure, panel: Axes, columns: int = 2) -> None:
+    """Write the legend of a panel above the figure."""
+    handles, labels = panel.get_legend_handles_labels()
+    if handles:
+        figure.legend(handles, labels, loc="outside upper right", ncols=columns)
 
 
 def png(figure: Figure) -> bytes:

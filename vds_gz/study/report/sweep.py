@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
@@ -20,12 +19,12 @@ from matplotlib.patches import Rectangle
 from matplotlib.patheffects import withStroke
 from numpy.typing import NDArray
 
-from vds_gz.study.report.style import ACTUAL, BODY, COMMANDED, INK, STYLE, png
+from vds_gz.study.report.style import ACTUAL, BODY, COMMANDED, INK, STYLE, add_legend, panels, png
 from vds_gz.study.report.text import ReportPage, finite
 from vds_gz.study.sweep.analysis import LARGER_IS_BETTER, Analysis, Runs, bad_quantile, quantile, quantiles_of
-from vds_gz.study.sweep.sensitivity import TRUSTED, Sensitivity
+from vds_gz.study.sweep.sensitivity import TRUSTED, Reals, Sensitivity
 
-Reals = NDArray[np.float64]
+Chosen = NDArray[np.bool_]
 
 #: Colours from small to large values.
 COLOURS = LinearSegmentedColormap.from_list("error", ["#eef4f8", BODY, ACTUAL, "#0d2b40"])
@@ -52,19 +51,13 @@ def label(name: str, units: Mapping[str, str]) -> str:
     return f"{name} [{unit}]" if unit else name
 
 
-def draw_distributions(runs: Runs, found: Analysis) -> Figure:
+@mpl.rc_context(STYLE)
+def _distributions_figure(runs: Runs, found: Analysis) -> Figure:
     """Histograms of all measures, with quantiles and their required bounds."""
-    with mpl.rc_context(STYLE):
-        names = list(runs.measures)
-        rows = math.ceil(len(names) / 2)
-        figure = Figure(figsize=(12.0, 2.6 * rows + 0.4), dpi=100, layout="constrained")
-        panels = figure.subplots(rows, 2, squeeze=False).ravel()
-        for panel, name in zip(panels, names, strict=False):
-            values = runs.measures[name]
-            _draw_distribution(panel, values[np.isfinite(values)], runs, found, name)
-        for panel in panels[len(names) :]:
-            panel.axis("off")
-        return figure
+    figure, axes = panels(len(runs.measures), 2.6, extra=0.4)
+    for panel, (name, values) in zip(axes, runs.measures.items(), strict=True):
+        _draw_distribution(panel, values[np.isfinite(values)], runs, found, name)
+    return figure
 
 
 def _draw_distribution(panel: Axes, values: Reals, runs: Runs, found: Analysis, name: str) -> None:
@@ -92,21 +85,15 @@ def _draw_distribution(panel: Axes, values: Reals, runs: Runs, found: Analysis, 
 # ---------------------------------------------------------------------- sensitivities
 
 
-def draw_sensitivities(runs: Runs, found: Mapping[str, Sensitivity]) -> Figure:
+@mpl.rc_context(STYLE)
+def _sensitivities_figure(runs: Runs, found: Mapping[str, Sensitivity]) -> Figure:
     """For each measure the part of its variance that each parameter causes, alone and with others."""
-    with mpl.rc_context(STYLE):
-        names = list(runs.parameters)
-        rows = math.ceil(len(found) / 2)
-        height = 0.42 * len(names) + 0.8
-        figure = Figure(figsize=(12.0, height * rows + 0.5), dpi=100, layout="constrained")
-        panels = figure.subplots(rows, 2, squeeze=False).ravel()
-        for panel, (measure, one) in zip(panels, found.items(), strict=False):
-            _draw_sensitivity(panel, names, measure, one)
-        for panel in panels[len(found) :]:
-            panel.axis("off")
-        handles, labels = panels[0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside upper right", ncols=2)
-        return figure
+    names = list(runs.parameters)
+    figure, axes = panels(len(found), 0.42 * len(names) + 0.8)
+    for panel, (measure, indices) in zip(axes, found.items(), strict=True):
+        _draw_sensitivity(panel, names, measure, indices)
+    add_legend(figure, axes[0])
+    return figure
 
 
 def _draw_sensitivity(panel: Axes, names: Sequence[str], measure: str, one: Sensitivity) -> None:
@@ -125,14 +112,7 @@ def _draw_sensitivity(panel: Axes, names: Sequence[str], measure: str, one: Sens
 # ---------------------------------------------------------------------- heat maps
 
 
-@dataclass(frozen=True, slots=True)
-class _Slice:
-    """Some of the runs, and their description."""
-
-    runs: NDArray[np.bool_]
-    words: str
-
-
+@mpl.rc_context({**STYLE, "axes.grid": False})
 def draw_heat_map(runs: Runs, measure: str, found: Sensitivity) -> Figure | None:
     """A measure's bad quantile over its two or three most influential parameters; None if only one was varied.
 
@@ -143,54 +123,45 @@ def draw_heat_map(runs: Runs, measure: str, found: Sensitivity) -> Figure | None
         return None
     x, y, *third = sorted(ranked, key=list(runs.parameters).index)
     values, part = runs.measures[measure], quantiles_of(measure)[bad_quantile(measure)]
-    slices = [one for one in _slices(runs, third, np.isfinite(values)) if one.runs.any()]
-    edges = [_edges(runs.parameters[name], int(one.sum())) for name in (x, y) for one in [slices[0].runs]]
-    cells = [_cells(runs, x, y, edges, values, one.runs, part) for one in slices]
+    slices = [(title, chosen) for title, chosen in _slices(runs, third, np.isfinite(values)) if chosen.any()]
+    edges = [_edges(runs.parameters[name], int(slices[0][1].sum())) for name in (x, y)]
+    cells = [_cells(runs, x, y, edges, values, chosen, part) for _, chosen in slices]
     norm = Normalize(float(np.nanmin(cells)), float(np.nanmax(cells)))
-    with mpl.rc_context({**STYLE, "axes.grid": False}):
-        width = 4.6 * len(slices) + 1.2
-        figure = Figure(figsize=(min(width, 12.0), 4.3), dpi=100, layout="constrained")
-        panels = figure.subplots(1, len(slices), squeeze=False, sharey=True)[0]
-        for panel, one, cell in zip(panels, slices, cells, strict=True):
-            mesh = panel.pcolormesh(
-                *edges,
-                cell,
-                cmap=COLOURS.reversed() if measure in LARGER_IS_BETTER else COLOURS,
-                norm=norm,
-                rasterized=True,
-            )
-            if len(slices) == 1 and cell.size <= WRITTEN:
-                _write_cells(panel, edges, cell, mesh)
-            _draw_box(panel, runs, x, y)
-            panel.set_title(one.words)
-            panel.set_xlabel(label(x, runs.units))
-        panels[0].set_ylabel(label(y, runs.units))
-        # A cell with one run has no quantile of several.
-        several = np.isfinite(values).sum() > sum(np.isfinite(cell).sum() for cell in cells)
-        words = f"{bad_quantile(measure)} of " if several else ""
-        figure.colorbar(mesh, ax=list(panels), label=words + label(measure, runs.units), pad=0.015)
-        handles, labels = panels[0].get_legend_handles_labels()
-        if handles:
-            figure.legend(handles, labels, loc="outside upper right", ncols=2)
-        return figure
+    colours = COLOURS.reversed() if measure in LARGER_IS_BETTER else COLOURS
+    figure = Figure(figsize=(min(4.6 * len(slices) + 1.2, 12.0), 4.3), dpi=100, layout="constrained")
+    axes = figure.subplots(1, len(slices), squeeze=False, sharey=True)[0]
+    for panel, (title, _), cell in zip(axes, slices, cells, strict=True):
+        mesh = panel.pcolormesh(*edges, cell, cmap=colours, norm=norm, rasterized=True)
+        if len(slices) == 1 and cell.size <= WRITTEN:
+            _write_cells(panel, edges, cell, mesh)
+        _draw_box(panel, runs, x, y)
+        panel.set_title(title)
+        panel.set_xlabel(label(x, runs.units))
+    axes[0].set_ylabel(label(y, runs.units))
+    # A cell with one run has no quantile of several.
+    several = np.isfinite(values).sum() > sum(np.isfinite(cell).sum() for cell in cells)
+    prefix = f"{bad_quantile(measure)} of " if several else ""
+    figure.colorbar(mesh, ax=list(axes), label=prefix + label(measure, runs.units), pad=0.015)
+    add_legend(figure, axes[0])
+    return figure
 
 
-def _slices(runs: Runs, third: Sequence[str], known: NDArray[np.bool_]) -> Iterator[_Slice]:
-    """The runs in groups by the value of the third parameter."""
+def _slices(runs: Runs, third: Sequence[str], known: Chosen) -> Iterator[tuple[str, Chosen]]:
+    """The runs in groups by the value of the third parameter, with their titles."""
     if not third:
-        yield _Slice(known, "")
+        yield "", known
         return
     name, column = third[0], runs.parameters[third[0]]
     unit = runs.units.get(name, "")
     distinct = np.unique(column[known])
     if len(distinct) <= SLICES:
         for value in distinct:
-            yield _Slice(known & (column == value), f"{name} {value:.3g} {unit}".strip())
+            yield f"{name} {value:.3g} {unit}".strip(), known & (column == value)
         return
     ends = np.quantile(column[known], np.linspace(0.0, 1.0, SLICES + 1))
     for low, high in pairwise(ends):
         inside = (column >= low) & ((column < high) | (high == ends[-1]))
-        yield _Slice(known & inside, f"{name} {low:.3g} to {high:.3g} {unit}".strip())
+        yield f"{name} {low:.3g} to {high:.3g} {unit}".strip(), known & inside
 
 
 def _edges(column: Reals, count: int) -> Reals:
@@ -205,19 +176,16 @@ def _edges(column: Reals, count: int) -> Reals:
     return np.linspace(distinct[0], distinct[-1], cells + 1)
 
 
-def _cells(
-    runs: Runs, x: str, y: str, edges: Sequence[Reals], values: Reals, some: NDArray[np.bool_], part: float
-) -> Reals:
+def _cells(runs: Runs, x: str, y: str, edges: Sequence[Reals], values: Reals, chosen: Chosen, part: float) -> Reals:
     """The quantile of the runs in each cell, rows along y; NaN where there is none."""
-    places = [
-        np.clip(np.searchsorted(ends, runs.parameters[name][some], side="right") - 1, 0, len(ends) - 2)
+    column, row = (
+        np.clip(np.searchsorted(ends, runs.parameters[name][chosen], side="right") - 1, 0, len(ends) - 2)
         for name, ends in zip((x, y), edges, strict=True)
-    ]
+    )
     cells = np.full((len(edges[1]) - 1, len(edges[0]) - 1), np.nan)
-    chosen = values[some]
-    flat = places[1] * cells.shape[1] + places[0]
-    for cell in np.unique(flat):
-        cells.flat[cell] = quantile(chosen[flat == cell], part)
+    place = row * cells.shape[1] + column
+    for cell in np.unique(place):
+        cells.flat[cell] = quantile(values[chosen][place == cell], part)
     return cells
 
 
@@ -236,22 +204,16 @@ def _draw_box(panel: Axes, runs: Runs, x: str, y: str) -> None:
     """Draw the identified intervals and the nominal vehicle; unknown intervals cover all of an axis."""
     limits = panel.get_xlim(), panel.get_ylim()
     if x in runs.identified or y in runs.identified:
-        ends = [
+        (left, right), (low, high) = (
             (runs.identified[name].low, runs.identified[name].high) if name in runs.identified else limit
             for name, limit in zip((x, y), limits, strict=True)
-        ]
-        corner = ends[0][0], ends[1][0]
-        sizes = ends[0][1] - ends[0][0], ends[1][1] - ends[1][0]
-        panel.add_patch(
-            Rectangle(corner, *sizes, fill=False, edgecolor=COMMANDED, linewidth=2.0, label="identified (95 %)")
         )
+        style: Any = {"fill": False, "edgecolor": COMMANDED, "linewidth": 2.0, "label": "identified (95 %)"}
+        panel.add_patch(Rectangle((left, low), right - left, high - low, **style))
     if x in runs.nominal and y in runs.nominal:
-        panel.plot(
-            runs.nominal[x], runs.nominal[y], "o", color=COMMANDED, markeredgecolor=INK, markersize=6.0,
-            label="nominal vehicle", clip_on=False, linestyle="none",
-        )  # fmt: skip
-    panel.set_xlim(limits[0])
-    panel.set_ylim(limits[1])
+        style = {"color": COMMANDED, "markeredgecolor": INK, "markersize": 6.0, "label": "nominal vehicle"}
+        panel.plot(runs.nominal[x], runs.nominal[y], "o", clip_on=False, linestyle="none", **style)
+    panel.set(xlim=limits[0], ylim=limits[1])
 
 
 HEAD = ("measure", "runs", "median", "p95 or p5", "p99 or p1", "worst")
@@ -288,14 +250,7 @@ def worst_table(runs: Runs, measure: str) -> tuple[tuple[str, ...], list[tuple[s
 
 
 def write_report(folder: Path, title: str, cases: Sequence[tuple[Runs, Analysis]], notes: Sequence[str] = ()) -> None:
-    """Write report.html, report.json and its pictures as PNG files.
-
-    Args:
-        folder: The report's folder.
-        title: Title of the report.
-        cases: The runs of each case, and their analysis.
-        notes: Further notes, such as failed runs.
-    """
+    """Write report.html, report.json and its pictures as PNG files, with the runs of each case and their analysis."""
     page = ReportPage(title)
     for note in notes:
         page.text(f"Note: {note}")
@@ -303,25 +258,23 @@ def write_report(folder: Path, title: str, cases: Sequence[tuple[Runs, Analysis]
     for number, (runs, found) in enumerate(cases, start=1):
         _add_case(page, folder, f"{number}_" if len(cases) > 1 else "", runs, found)
         contents.append({"label": runs.label, "sentences": list(sentences(runs, found)), **_plain(found)})
-    (folder / "report.html").write_text(page.html(), encoding="utf-8")
-    content = {"title": title, "notes": list(notes), "cases": contents}
-    (folder / "report.json").write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+    page.write(folder, {"title": title, "notes": list(notes), "cases": contents})
 
 
 def _add_case(page: ReportPage, folder: Path, prefix: str, runs: Runs, found: Analysis) -> None:
     """Add the analysis of a case; the names of its pictures begin with the prefix."""
     if runs.label:
         page.heading(runs.label)
-    for one in found.expectations:
-        page.text(f"{'broken' if one.broken else 'holds'}: {one}", bad=one.broken)
+    for check in found.expectations:
+        page.text(f"{'broken' if check.broken else 'holds'}: {check}", bad=check.broken)
     for text in sentences(runs, found):
         page.text(text)
     page.table(HEAD, distribution_rows(runs, found))
-    for name, what, figure in _figures(runs, found):
+    for name, caption, figure in _figures(runs, found):
         picture = png(figure)
         (folder / f"{prefix}{name}.png").write_bytes(picture)
-        page.heading(what)
-        page.picture(picture, what)
+        page.heading(caption)
+        page.picture(picture, caption)
     for measure in runs.measures:
         if len(runs.worst(measure, 1)):
             page.heading(f"Worst runs by {measure}")
@@ -331,13 +284,13 @@ def _add_case(page: ReportPage, folder: Path, prefix: str, runs: Runs, found: An
 def _figures(runs: Runs, found: Analysis) -> Iterator[tuple[str, str, Figure]]:
     """File names, captions and pictures."""
     if runs.measures:
-        yield "distributions", "Distributions", draw_distributions(runs, found)
+        yield "distributions", "Distributions", _distributions_figure(runs, found)
     for measure, one in found.sensitivities.items():
         figure = draw_heat_map(runs, measure, one)
         if figure is not None:
             yield f"heat_map_{measure.replace('.', '_')}", f"{measure} over what it depends on", figure
     if found.sensitivities and len(runs.parameters) > 1:
-        yield "sensitivities", "What it depends on: Sobol indices", draw_sensitivities(runs, found.sensitivities)
+        yield "sensitivities", "What it depends on: Sobol indices", _sensitivities_figure(runs, found.sensitivities)
 
 
 def _plain(found: Analysis) -> dict[str, object]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import base64
+import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
+from pathlib import Path
 
 
 def text_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -59,8 +61,13 @@ class ReportPage:
         data = base64.b64encode(png).decode()
         self._parts.append(f'<img alt="{escape(what)}" src="data:image/png;base64,{data}">')
 
+    def write(self, folder: Path, content: Mapping[str, object]) -> None:
+        """Write report.html, and report.json with this content."""
+        (folder / "report.html").write_text(self.html(), encoding="utf-8")
+        (folder / "report.json").write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+
     def html(self) -> str:
-        """The whole file."""
+        """The text of report.html."""
         head = f'<meta charset="utf-8"><title>{self._title}</title><style>{_STYLE}</style>'
         body = "\n".join(self._parts)
         return f'<!doctype html>\n<html lang="en"><head>{head}</head>\n<body>\n{body}\n</body></html>\n'

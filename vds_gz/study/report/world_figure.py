@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
 
-from vds_gz.study.report.style import INK, OBSTACLE, STYLE, TOUCHED
+from vds_gz.study.report.style import INK, OBSTACLE, STYLE, TOUCHED, png
 from vds_gz.world.packing import Thing, heights, outlines
 from vds_gz.world.scene import Scene
 from vds_gz.world.shapes import Array
@@ -30,32 +29,25 @@ AROUND = 0.3
 RAYS, PLACES = 720, 12
 
 
+@mpl.rc_context(STYLE)
 def draw(scene: Scene, path: Path, height: float) -> None:
-    """Draw a world.
-
-    Args:
-        scene: The world.
-        path: The PNG file.
-        height: Height of the lidar [m].
-    """
+    """Draw a world as a PNG file, with the hits of a lidar at a height [m]."""
     things = sorted(scene.visuals.things, key=lambda thing: heights(thing)[1])
     covered = {thing: outlines(thing) for thing in things}
     low, high = _extent(covered)
-    with mpl.rc_context(STYLE):
-        width, depth = np.maximum(high - low, 1.0)
-        figure = Figure(figsize=(9.0, min(14.0, max(4.0, 8.2 * depth / width + 0.8))), layout="constrained")
-        FigureCanvasAgg(figure)
-        axes = figure.subplots()
-        for thing in things:
-            edge = "face" if heights(thing)[1] <= FLAT else (*mpl.colors.to_rgb(INK), 0.35)
-            axes.add_collection(PolyCollection(covered[thing], facecolors=[thing.colour], edgecolors=edge, lw=0.6))
-        met = _met(scene, low, high, height)
-        axes.plot(*met.T, ".", color=TOUCHED, markersize=1.6, label=f"what level rays {height:g} m above z = 0 meet")
-        _name(axes, covered)
-        axes.set(title=scene.name, xlabel="x [m]", ylabel="y [m]", aspect="equal")
-        axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]))
-        axes.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), borderpad=0.0, markerscale=5.0)
-        figure.savefig(path, dpi=130)
+    width, depth = np.maximum(high - low, 1.0)
+    figure = Figure(figsize=(9.0, min(14.0, max(4.0, 8.2 * depth / width + 0.8))), dpi=130, layout="constrained")
+    axes = figure.subplots()
+    for thing in things:
+        edge = "face" if heights(thing)[1] <= FLAT else (*mpl.colors.to_rgb(INK), 0.35)
+        axes.add_collection(PolyCollection(covered[thing], facecolors=[thing.colour], edgecolors=edge, lw=0.6))
+    hits = _hits(scene, low, high, height)
+    axes.plot(*hits.T, ".", color=TOUCHED, markersize=1.6, label=f"what level rays {height:g} m above z = 0 meet")
+    _name_models(axes, covered)
+    axes.set(title=scene.name, xlabel="x [m]", ylabel="y [m]", aspect="equal")
+    axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]))
+    axes.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), borderpad=0.0, markerscale=5.0)
+    path.write_bytes(png(figure))
 
 
 def draw_obstacles(axes: Axes, scene: Scene, path: Array) -> None:
@@ -80,30 +72,25 @@ def _extent(covered: Mapping[Thing, list[Array]]) -> tuple[Array, Array]:
     return low - margin, high + margin
 
 
-def _met(scene: Scene, low: Array, high: Array, height: float) -> Array:
+def _hits(scene: Scene, low: Array, high: Array, height: float) -> Array:
     """Hits of level rays from many places, of shape (n, 2)."""
     angles = np.linspace(0.0, 2.0 * np.pi, RAYS, endpoint=False)
     around = np.column_stack([np.cos(angles), np.sin(angles), np.zeros(RAYS)])
-    columns = np.linspace(low[0], high[0], PLACES)
-    places = np.array([(x, y, height) for x in columns for y in np.linspace(low[1], high[1], PLACES)])
+    columns, rows = (np.linspace(low[axis], high[axis], PLACES) for axis in (0, 1))
+    places = np.array([(x, y, height) for x in columns for y in rows])
     origins, rays = places.repeat(RAYS, axis=0), np.tile(around, (len(places), 1))
     ranges, _ = scene.visuals.cast(origins, rays, float(np.linalg.norm(high - low)))
-    met = np.isfinite(ranges)
-    return np.asarray((origins[met] + ranges[met, None] * rays[met])[:, :2])
+    hit = np.isfinite(ranges)
+    return np.asarray((origins[hit] + ranges[hit, None] * rays[hit])[:, :2])
 
 
-def _name(axes: Axes, covered: Mapping[Thing, list[Array]]) -> None:
-    """Write the name of each standing model into the middle of one of its things."""
-    for model, polygons in _standing(covered.items()).items():
-        x, y = max(polygons, key=lambda polygon: float(np.ptp(polygon, axis=0).prod())).mean(axis=0)
-        box = {"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none", "alpha": 0.75}
-        axes.annotate(model, (x, y), ha="center", va="center", fontsize=7.5, bbox=box, annotation_clip=True)
-
-
-def _standing(covered: Iterable[tuple[Thing, list[Array]]]) -> dict[str, list[Array]]:
-    """The polygons of all models that stand on the ground, by their names."""
-    found: dict[str, list[Array]] = {}
-    for thing, polygons in covered:
+def _name_models(axes: Axes, covered: Mapping[Thing, list[Array]]) -> None:
+    """Write the name of each model that stands on the ground into the middle of one of its things."""
+    models: dict[str, list[Array]] = {}
+    for thing, polygons in covered.items():
         if polygons and heights(thing)[1] > FLAT:
-            found.setdefault(thing.name.partition("::")[0], []).extend(polygons)
-    return found
+            models.setdefault(thing.name.partition("::")[0], []).extend(polygons)
+    box = {"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none", "alpha": 0.75}
+    for model, polygons in models.items():
+        x, y = max(polygons, key=lambda polygon: float(np.ptp(polygon, axis=0).prod())).mean(axis=0)
+        axes.annotate(model, (x, y), ha="center", va="center", fontsize=7.5, bbox=box, annotation_clip=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -10,9 +10,7 @@ from numpy.typing import NDArray
 
 from vds_gz.errors import ArgumentError
 from vds_gz.parameters.yaml_reader import Interval
-from vds_gz.study.sweep.sensitivity import Sensitivity, sensitivity
-
-Reals = NDArray[np.float64]
+from vds_gz.study.sweep.sensitivity import Reals, Sensitivity, sensitivity
 
 #: Quantiles of an error, with the part of the runs that do not exceed it; the last one is the worst run.
 ERRORS = {"p50": 0.5, "p95": 0.95, "p99": 0.99, "max": 1.0}
@@ -28,6 +26,15 @@ LARGER_IS_BETTER = (DELAY_MARGIN, "distance", "left")
 
 #: 5 % of the runs are worse.
 BAD = 0.95
+
+#: Minimum number of runs for a quantile.
+RUNS = 100
+
+#: Required part of the gain of exact knowledge.
+WORTH = 0.9
+
+#: Minimum gain, as a part of the quantile.
+NOTHING = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,19 +66,7 @@ def quantile(values: Reals, part: float) -> float:
 
     It is one of the values, so that infinite values do not affect smaller quantiles.
     """
-    if not len(values):
-        return float("nan")
-    return float(np.quantile(values, part, method="inverted_cdf"))
-
-
-#: Minimum number of runs for a quantile.
-RUNS = 100
-
-#: Required part of the gain of exact knowledge.
-WORTH = 0.9
-
-#: Minimum gain, as a part of the quantile.
-NOTHING = 0.1
+    return float(np.quantile(values, part, method="inverted_cdf")) if len(values) else float("nan")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +74,7 @@ class Advice:
     """A parameter to measure more accurately.
 
     Attributes:
-        parameter: Its name.
-        nominal: Its assumed value.
+        parameter, nominal: Its name and assumed value.
         within: Required uncertainty, to each side.
         now: Maximum distance of the runs from the nominal value.
         measure: The measure that improves.
@@ -98,11 +92,7 @@ class Advice:
     bound: float | None
 
     def sentence(self, units: Mapping[str, str]) -> str:
-        """The advice as a sentence.
-
-        Args:
-            units: By parameter and measure.
-        """
+        """The advice as a sentence, with units by parameter and measure."""
         unit, measured = units.get(self.parameter, ""), units.get(self.measure, "")
         sign = -1.0 if self.measure in LARGER_IS_BETTER else 1.0
         change = f"{_amount(self.after, measured)} rather than {_amount(self.before, measured)}"
@@ -120,29 +110,21 @@ def advise(
     nominal: Mapping[str, float],
     measure: str,
     values: Reals,
-    found: Sensitivity,
+    indices: Sensitivity,
     bound: float | None = None,
 ) -> Advice | None:
     """The first parameter, by total indices, that is worth measuring more accurately; None if there is none.
 
     Over the runs with a parameter near its nominal value, the measure's quantile is smaller than over all runs. The
     required uncertainty is the largest that keeps the bound or, without a bound that can be kept, that gives nine
-    tenths of the gain.
-
-    Args:
-        parameters: The varied parameters, with one value for each run.
-        nominal: Their assumed values; parameters without one are left out.
-        measure: Name of the measure.
-        values: The measure of these runs, NaN for runs without it.
-        found: The measure's sensitivities.
-        bound: Required bound of the quantile.
+    tenths of the gain. Parameters and values have one entry a run; parameters without a nominal value are left out.
     """
     known = ~np.isnan(values)
     # The smallest margin is the worst, so its negative is treated like an error.
     sign = -1.0 if measure in LARGER_IS_BETTER else 1.0
     bad, limit = sign * values[known], None if bound is None else sign * bound
     before = quantile(bad, BAD)
-    for name in found.ranked():
+    for name in indices.ranked():
         if name not in nominal or len(bad) < 2 * RUNS:
             continue
         away = np.abs(parameters[name][known] - nominal[name])
@@ -161,9 +143,8 @@ def advise(
 
 def _nearer(away: Reals, bad: Reals) -> tuple[Reals, Reals]:
     """Increasing distances from a nominal value, and the quantile over the runs within each."""
-    order = np.argsort(away, kind="stable")
-    counts = np.unique(np.geomspace(RUNS, len(order), 60).astype(int))
-    widths = away[order[counts - 1]]
+    counts = np.unique(np.geomspace(RUNS, len(away), 60).astype(int))
+    widths = np.sort(away)[counts - 1]
     return widths, np.array([quantile(bad[away <= width], BAD) for width in widths])
 
 
@@ -197,10 +178,6 @@ class Runs:
     expected: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     label: str = ""
     numbers: Sequence[int] = ()
-
-    def __len__(self) -> int:
-        """Number of runs."""
-        return len(next(iter(self.measures.values()), ()))
 
     def number(self, place: int) -> int:
         """The number in the sweep of the run at an index of the columns."""
@@ -249,51 +226,31 @@ class Analysis:
 
 
 def analyse(runs: Runs) -> Analysis:
-    """Analyse all measures of a sweep.
-
-    Raises:
-        ArgumentError: A bound names an unknown measure or quantile.
-    """
+    """Analyse all measures of a sweep."""
     check_expected(runs.expected, runs.measures)
+    sensitivities: dict[str, Sensitivity] = {}
+    advice: dict[str, Advice] = {}
+    for name, values in runs.measures.items():
+        if (indices := sensitivity(runs.parameters, values)) is None:
+            continue
+        sensitivities[name] = indices
+        bound = runs.expected.get(name, {}).get(bad_quantile(name))
+        if indices.trusted and (more := advise(runs.parameters, runs.nominal, name, values, indices, bound)):
+            advice[name] = more
     distributions = {name: distribution(name, values) for name, values in runs.measures.items()}
-    sensitivities = {
-        name: found
-        for name, values in runs.measures.items()
-        if (found := sensitivity(runs.parameters, values)) is not None
-    }
-    advice = {
-        name: one
-        for name, found in sensitivities.items()
-        if found.trusted
-        and (
-            one := advise(
-                runs.parameters,
-                runs.nominal,
-                name,
-                runs.measures[name],
-                found,
-                runs.expected.get(name, {}).get(bad_quantile(name)),
-            )
-        )
-    }
-    return Analysis(distributions, sensitivities, advice, tuple(_expectations(runs, distributions)))
-
-
-def _expectations(runs: Runs, distributions: Mapping[str, Distribution]) -> Iterator[QuantileCheck]:
-    for measure, bounds in runs.expected.items():
-        for quantile, bound in bounds.items():
-            yield QuantileCheck(measure, quantile, bound, distributions[measure].quantiles[quantile])
+    expectations = tuple(
+        QuantileCheck(measure, name, bound, distributions[measure].quantiles[name])
+        for measure, bounds in runs.expected.items()
+        for name, bound in bounds.items()
+    )
+    return Analysis(distributions, sensitivities, advice, expectations)
 
 
 def check_expected(expected: Mapping[str, Mapping[str, float]], measures: Mapping[str, object]) -> None:
-    """Check the names in bounds.
-
-    Raises:
-        ArgumentError: A measure or quantile is unknown.
-    """
+    """Refuse bounds of unknown measures or quantiles."""
     for measure, bounds in expected.items():
         if measure not in measures:
             raise ArgumentError(f"expect: '{measure}' is not measured; measured are {', '.join(measures) or 'none'}")
-        for quantile in bounds:
-            if quantile not in (known := quantiles_of(measure)):
-                raise ArgumentError(f"expect: '{measure}' has no '{quantile}'; there are {', '.join(known)}")
+        for name in bounds:
+            if name not in (known := quantiles_of(measure)):
+                raise ArgumentError(f"expect: '{measure}' has no '{name}'; there are {', '.join(known)}")

@@ -23,11 +23,9 @@ class SweepFileError(VdsGzError, ValueError):
 
 @dataclass(frozen=True)
 class Entry:
-    """A part of the file.
+    """A part of the file: its content, and file, line and keys for messages.
 
-    Attributes:
-        where: File, line and keys, for messages.
-        node: Its content.
+    ``meaning`` is the expected content in words, for messages.
     """
 
     where: str
@@ -37,39 +35,41 @@ class Entry:
         """An error about this part."""
         return SweepFileError(f"{self.where} {problem}")
 
-    def mapping(self, meaning: str) -> dict[str, Entry]:
-        """The entries of a mapping, by key.
+    def within(self, action: Callable[[], T]) -> T:
+        """Do an action; its errors name this part of the file."""
+        try:
+            return action()
+        except VdsGzError as error:
+            raise self.error(f"- {error}") from None
 
-        Args:
-            meaning: The expected content, for the message.
-        """
+    def mapping(self, meaning: str) -> dict[str, Entry]:
+        """The entries of a mapping, by key."""
         if not isinstance(self.node, yaml.MappingNode) or not self.node.value:
             raise self.error(f"must hold {meaning}")
-        found: dict[str, Entry] = {}
+        entries: dict[str, Entry] = {}
         for key, value in self.node.value:
             name = str(key.value)
-            if name in found:
+            if name in entries:
                 raise self.error(f"holds '{name}' twice")
-            found[name] = self._below(key, f"'{name}'", value)
-        return found
+            entries[name] = self._below(key, f"'{name}'", value)
+        return entries
 
     def choice(self, meaning: str, keys: Iterable[str]) -> dict[str, Entry]:
         """The entries of a mapping with these keys only."""
         keys = tuple(keys)
-        found = self.mapping(meaning)
-        for name in found:
-            if name not in keys:
-                nearest = difflib.get_close_matches(name, keys, n=1, cutoff=0.0)[0]
-                raise found[name].error(f"is not a key here; there are {', '.join(keys)}; nearest is '{nearest}'")
-        return found
+        entries = self.mapping(meaning)
+        for name in (name for name in entries if name not in keys):
+            nearest = difflib.get_close_matches(name, keys, n=1, cutoff=0.0)[0]
+            raise entries[name].error(f"is not a key here; there are {', '.join(keys)}; nearest is '{nearest}'")
+        return entries
 
     def items(self, meaning: str) -> list[Entry]:
         """One or several."""
-        if isinstance(self.node, yaml.SequenceNode):
-            if not self.node.value:
-                raise self.error(f"is empty; it must hold {meaning}")
-            return [self._below(item, f"item {k}", item) for k, item in enumerate(self.node.value, start=1)]
-        return [self]
+        if not isinstance(self.node, yaml.SequenceNode):
+            return [self]
+        if not self.node.value:
+            raise self.error(f"is empty; it must hold {meaning}")
+        return [self._below(item, f"item {k}", item) for k, item in enumerate(self.node.value, start=1)]
 
     def text(self, meaning: str) -> str:
         """A text."""
@@ -79,15 +79,20 @@ class Entry:
 
     def number(self, meaning: str = "a finite number") -> float:
         """A number."""
-        value = scalar_of(self.node, self.where) if isinstance(self.node, yaml.ScalarNode) else None
+        scalar = isinstance(self.node, yaml.ScalarNode)
+        value = scalar_of(self.node, self.where) if scalar else None
         if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-            raise self.error(f"is {self._words()}; it must be {meaning}")
+            raise self.error(f"is {repr(self.node.value) if scalar else 'no number'}; it must be {meaning}")
         return float(value)
+
+    def numbers(self) -> list[float]:
+        """One or several numbers."""
+        return [item.number() for item in self.items("numbers")]
 
     def whole(self, least: int, most: float = math.inf) -> int:
         """A whole number."""
-        limit = "" if most == math.inf else f" and at most {most}"
-        value = self.number(meaning := f"a whole number of at least {least}{limit}")
+        meaning = f"a whole number of at least {least}" + ("" if most == math.inf else f" and at most {most}")
+        value = self.number(meaning)
         if value != round(value) or not least <= value <= most:
             raise self.error(f"is {value:g}; it must be {meaning}")
         return round(value)
@@ -97,20 +102,9 @@ class Entry:
         _, _, keys = rest.partition(":")
         return Entry(f"{file}, line {place.start_mark.line + 1}:{keys} {name}", node)
 
-    def _words(self) -> str:
-        return repr(self.node.value) if isinstance(self.node, yaml.ScalarNode) else "no number"
 
-
-def composed(file: Path, meaning: str) -> yaml.Node:
-    """The content of a file.
-
-    Args:
-        file: The file.
-        meaning: The expected content, for the message.
-
-    Raises:
-        VdsGzError: It cannot be read, is not YAML, or is empty.
-    """
+def read_entries(file: Path, meaning: str, keys: Iterable[str]) -> dict[str, Entry]:
+    """The entries of a file with these keys."""
     try:
         text = file.read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -131,12 +125,4 @@ def composed(file: Path, meaning: str) -> yaml.Node:
         raise SweepFileError(f"{file}: lists and mappings are nested too deeply") from None
     if node is None:
         raise SweepFileError(f"{file}: there is nothing in it; it must hold {meaning}")
-    return node
-
-
-def within(entry: Entry, action: Callable[[], T]) -> T:
-    """Name this part of the file in the errors of a block."""
-    try:
-        return action()
-    except VdsGzError as error:
-        raise entry.error(f"- {error}") from None
+    return Entry(f"{file}, line 1:", node).choice(meaning, keys)

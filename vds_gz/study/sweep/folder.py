@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import csv
 import dataclasses
+import fcntl
 import io
 import json
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -18,15 +18,15 @@ import vds_gz
 from vds_gz.commandlog.files import CommandLog, CommandStream
 from vds_gz.errors import PATH, ArgumentError, FailureError, takes
 from vds_gz.fleet.tracking import RUNNING
-from vds_gz.interface.commands import Ackermann, Values, Velocity, command_type
+from vds_gz.interface.commands import Ackermann, Velocity, command_type
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.study.offline.replay import Replay
 from vds_gz.study.offline.replay_bag import write_mcap
 from vds_gz.study.progress import ignore
 from vds_gz.study.sweep.open_loop import TAIL
-from vds_gz.study.sweep.simulation import Case, Column, Driving, LoggedDrive, Table, loop_of, vehicles_of
-from vds_gz.study.sweep.sweep import Reals, Sweep
-from vds_gz.study.workers import Failed, Workers, do_tasks
+from vds_gz.study.sweep.simulation import Case, Column, Reals, Table, loop_of, vehicles_of
+from vds_gz.study.sweep.sweep import Sweep
+from vds_gz.study.workers import Workers, do_tasks
 from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.command import ACKERMANN
 
@@ -36,16 +36,14 @@ PLAN, RUNS = "plan.json", "runs.csv"
 TEXTS = ("vehicle", "commands", "controller", "path", "status")
 NUMBER = 0
 
+#: Commands of a controller hold and never time out [s].
+NEVER_OLD = 1e6
+
 
 def begin(folder: Path, sweep: Sweep) -> None:
-    """Make the folder of a new sweep.
-
-    Raises:
-        ArgumentError: There is a sweep in it.
-    """
+    """Write the plan of a new sweep into a folder without one."""
     if (folder / PLAN).exists() or (folder / RUNS).exists():
         raise ArgumentError(f"there is a sweep in '{folder}'; continue it with --resume, or choose another folder")
-    folder.mkdir(parents=True, exist_ok=True)
     plan = {
         "version": vds_gz.__version__,
         "plan": sweep.digest,
@@ -56,12 +54,8 @@ def begin(folder: Path, sweep: Sweep) -> None:
     (folder / PLAN).write_text(json.dumps(plan, indent=2) + "\n", encoding="utf-8")
 
 
-def check(folder: Path, sweep: Sweep) -> None:
-    """Check that a sweep was begun in a folder, to go on with it.
-
-    Raises:
-        ArgumentError: There is none, or another one.
-    """
+def _check(folder: Path, sweep: Sweep) -> None:
+    """Check that this sweep was begun in a folder."""
     try:
         plan = json.loads((folder / PLAN).read_text(encoding="utf-8"))
         digest, version = plan["plan"], plan["version"]
@@ -84,37 +78,31 @@ def do_runs(
     notify: Callable[[str], object] = lambda words: None,
     *,
     resume: bool = False,
-) -> list[Failed[range]]:
-    """Do the runs that are not done yet; the ones that failed. When all are done, the table has them in their order.
+) -> list[tuple[range, str]]:
+    """Do the runs that are not in the table yet, and append them; return those that failed, with the reason.
 
-    Args:
-        folder: Where the table is.
-        sweep: The sweep.
-        workers: Who does it.
-        advance: Called with the number of runs that were done.
-        notify: Called with what a user may want to read.
-        resume: Go on with the sweep in the folder.
-
-    Raises:
-        ArgumentError: There are no such workers, or the folder has another sweep.
-        FailureError: A row could not be written, or the workers went away. What was done is kept.
+    When all are done, the table has them in their order. ``advance`` is called with the number of runs that were done,
+    ``notify`` with messages for the user. What was done is kept if a row cannot be written or workers go away.
     """
-    (check if resume else begin)(folder, sweep)
+    if resume:
+        _check(folder, sweep)
+    folder.mkdir(parents=True, exist_ok=True)
     table = folder / RUNS
-    with _resumable(table):
+    with _alone(folder), _resumable(table):
+        if not resume:
+            begin(folder, sweep)
         done = _whole_rows(table)
         advance(len(done))
-        tasks = sweep.batches(done, workers is not None)
-        failed: list[Failed[range]] = []
+        failed = []
         try:
-            with closing(do_tasks(sweep.run, tasks, workers, notify=notify)) as outcomes:
-                for outcome in outcomes:
-                    if isinstance(outcome, Failed):
-                        failed.append(outcome)
+            with closing(do_tasks(sweep.run, sweep.batches(done, workers is not None), workers, notify=notify)) as rows:
+                for runs, result in rows:
+                    if isinstance(result, FailureError):
+                        failed.append((runs, str(result)))
                     else:
-                        _append(table, outcome.result)
-                        done += outcome.task
-                    advance(len(outcome.task))
+                        _append(table, result)
+                        done += runs
+                    advance(len(runs))
         except ArgumentError:  # there are no such workers
             if not resume:
                 (folder / PLAN).unlink()
@@ -124,6 +112,19 @@ def do_runs(
         if done != sorted(done):
             _sort(table)
     return failed
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Keep other processes from doing the runs of a folder at the same time."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    except BlockingIOError:
+        raise ArgumentError(f"another process works on the sweep in '{folder}'; wait until it has ended") from None
+    finally:
+        os.close(handle)  # which ends the lock
 
 
 def _whole_rows(table: Path) -> list[int]:
@@ -212,18 +213,8 @@ def _column(name: str, cells: Sequence[str]) -> Column:
     return np.array(cells, np.str_) if name in TEXTS else np.array(cells, np.float64)
 
 
-#: Commands of a controller hold and never time out [s].
-NEVER_OLD = 1e6
-
-
 def keep(sweep: Sweep, run: int, file: Path) -> None:
-    """Write the recording of a run, with all topics of the node.
-
-    Args:
-        sweep: The sweep.
-        run: Number of the run.
-        file: The .mcap file.
-    """
+    """Write the recording of a run, with all topics of the node, as an .mcap file."""
     replay, parameters = replay_of(sweep, run)
     partial = file.with_name(f"{file.name}.part")
     try:
@@ -239,36 +230,31 @@ def replay_of(sweep: Sweep, run: int) -> tuple[Replay, NodeParameters]:
     values = sweep.space.values(point, end)
     [vehicle] = vehicles_of(case, values, 1)
     parameters = dataclasses.replace(case.vehicle, model_params={case.vehicle.model: vehicle})
-    if isinstance(case.drive, LoggedDrive):
-        return Replay(case.drive.log.stream(), parameters, tail=TAIL), parameters
+    if isinstance(case.drive, CommandLog):
+        return Replay(case.drive.stream(), parameters, tail=TAIL), parameters
     parameters = dataclasses.replace(parameters, twist_reference_max_oldness=NEVER_OLD)
-    log, start = _driven(case, sweep.driving, values)
-    replay = Replay(log, parameters, tail=1.0 / sweep.driving.rate)
+    commands, start = _driven(sweep, case, values)
+    replay = Replay(commands, parameters, tail=1.0 / sweep.driving.rate)
     replay.vehicle.state = start
     return replay, parameters
 
 
-def _driven(case: Case, driving: Driving, values: dict[str, Reals]) -> tuple[CommandStream, object]:
+def _driven(sweep: Sweep, case: Case, values: dict[str, Reals]) -> tuple[CommandStream, object]:
     """The controller's commands in a run, and the vehicle's initial state."""
+    driving = sweep.driving
     loop = loop_of(case, driving, values, 1)
     start = loop.fleet.state(0)
     kind = "ackermann" if ACKERMANN in models()[case.vehicle.model].accepts else "twist"
-    times, commands = [], []
+    entries = []
     for period in range(round(driving.duration * driving.rate)):
         loop.advance(1)
-        times.append(period / driving.rate)
-        commands.append(_command(loop.fleet.commands, kind))
+        v_x, v_y, yaw_rate, angle = (
+            float(getattr(loop.fleet.commands, name)[0]) for name in ("v_x", "v_y", "yaw_rate", "steering_angle")
+        )
+        command = Ackermann(v_x, angle) if kind == "ackermann" else Velocity(v_x, v_y, yaw_rate)
+        entries.append((period / driving.rate, command))
         if loop.tracking.status[0] != RUNNING:
             break
     # A message would round them; the vehicle got the exact numbers.
     exact = dataclasses.replace(command_type(kind), single=False)
-    log = CommandLog(kind, tuple(times), tuple(commands))
-    return CommandStream(exact, log.stream().entries), start
-
-
-def _command(commands: Any, kind: str) -> Values:
-    """The command of the only vehicle."""
-    v_x, v_y, yaw_rate, angle = (
-        float(getattr(commands, name)[0]) for name in ("v_x", "v_y", "yaw_rate", "steering_angle")
-    )
-    return Ackermann(v_x, angle) if kind == "ackermann" else Velocity(v_x, v_y, yaw_rate)
+    return CommandStream(exact, iter(entries)), start

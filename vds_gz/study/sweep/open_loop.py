@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,16 +19,20 @@ from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.command import Command
 from vds_gz.vehicle.vehicle import NANOSECONDS, Vehicle
 
+Reals = NDArray[np.float64]
 
-@dataclass(frozen=True, slots=True)
-class Measure:
-    """A measure of a run.
+#: Time of a run after the last command [s].
+TAIL = 1.0
 
-    Attributes:
-        name: Quantity and measure, such as ``path.rms``.
-        unit: Its unit.
-        meaning: Its meaning, for people.
-    """
+#: Number of vehicles that are stepped together: enough for all lanes of all cores, few enough for little memory.
+TOGETHER = 2048
+
+#: A response has settled within this part of its peak.
+SETTLED = 0.05
+
+
+class Measure(NamedTuple):
+    """A measure of a run: its name, such as ``path.rms``, its unit, and its meaning for people."""
 
     name: str
     unit: str
@@ -78,54 +81,25 @@ CLOSED_LOOP = (
 )
 
 
-def measures_of(names: Iterable[str], known: Iterable[Measure]) -> list[Measure]:
-    """The measures with these names, in their order.
-
-    Raises:
-        ArgumentError: There is no measure with such a name.
-    """
-    by_name = {one.name: one for one in known}
+def check_measures(names: Iterable[str], known: Iterable[Measure]) -> None:
+    """Refuse an unknown measure."""
+    by_name = [measure.name for measure in known]
     for name in names:
         if name not in by_name:
             nearest = difflib.get_close_matches(name, by_name, n=1, cutoff=0.0)[0]
             raise ArgumentError(f"unknown measure '{name}'; there are {', '.join(by_name)}; nearest is '{nearest}'")
-    return [by_name[name] for name in names]
-
-
-Reals = NDArray[np.float64]
-
-#: Time of a run after the last command [s].
-TAIL = 1.0
-
-#: Number of vehicles that are stepped together: enough for all lanes of all cores, few enough for little memory.
-TOGETHER = 2048
-
-#: A response has settled within this part of its peak.
-SETTLED = 0.05
 
 
 def run_open_loop(
     log: CommandLog, nominal: NodeParameters, vehicles: Sequence[ParameterGroup], names: Sequence[str]
 ) -> dict[str, Reals]:
-    """Send a log to vehicles, each at rest with base_link at the origin, and measure them.
+    """Send a log to vehicles, each at rest with base_link at the origin; their measures, one number for each vehicle.
 
     Commands act and time out as in a replay. A run's measures only depend on its vehicle, not on the vehicles that are
-    run with it.
-
-    Args:
-        log: The commands.
-        nominal: The reference for the comparison; its model, step rate, sampling rate and time-out apply to all.
-        vehicles: Parameter groups of the model.
-        names: Names of measures.
-
-    Returns:
-        By measure, one number for each vehicle.
-
-    Raises:
-        ArgumentError: A measure is unknown.
-        CommandLogError: The model does not take these commands.
+    run with it. They are compared with the nominal vehicle, whose model, step rate, sampling rate and time-out apply to
+    all.
     """
-    measures_of(names, OPEN_LOOP)
+    check_measures(names, OPEN_LOOP)
     model = models()[nominal.model]
     if log.type.kind not in model.accepts:
         raise CommandLogError(f"the model '{model.name}' does not take commands of the kind '{log.type.name}'")
@@ -137,19 +111,20 @@ def _measured(
     log: CommandLog, nominal: NodeParameters, vehicles: Sequence[ParameterGroup], names: Sequence[str]
 ) -> dict[str, Reals]:
     """The measures of vehicles that are run together; the nominal one is run as the last of them."""
-    every = [*vehicles, nominal.vehicle]
-    differences = {name: _Difference(len(vehicles)) for name in DIFFERENCES}
-    settling = _Settling(last_change(log)) if "settle" in names else None
-    for time, motion in _Driven(nominal, every).motions(log, nominal.pub_rate):
-        for name, apart in _apart(motion):
-            differences[name].add(apart)
+    squares, peak, end = ({name: np.zeros(len(vehicles)) for name in DIFFERENCES} for _ in range(3))
+    settling = _Settling(last_change(log), len(vehicles) + 1) if "settle" in names else None
+    samples = 0
+    for time, motion in _Driven(nominal, [*vehicles, nominal.vehicle]).motions(log, nominal.pub_rate):
+        samples += 1
+        for name, difference in _differences(motion):
+            squares[name] += difference * difference
+            end[name] = np.abs(difference)
+            np.maximum(peak[name], end[name], out=peak[name])
         if settling is not None:
             settling.add(time, motion)
-    numbers = {
-        f"{name}.{measure}": getattr(one, measure)
-        for name, one in differences.items()
-        for measure in ("rms", "peak", "end")
-    }
+    numbers = {f"{name}.rms": np.sqrt(total / samples) for name, total in squares.items()}
+    numbers |= {f"{name}.peak": value for name, value in peak.items()}
+    numbers["path.end"] = end["path"]
     if settling is not None:
         numbers["settle"] = settling.settled()[:-1]
     return {name: numbers[name] for name in names}
@@ -161,21 +136,17 @@ def last_change(log: CommandLog) -> float:
     return log.times[changes[-1]] if changes else log.times[0]
 
 
-def _apart(motion: BaseLinks) -> Iterator[tuple[str, Reals]]:
+def _differences(motion: BaseLinks) -> Iterator[tuple[str, Reals]]:
     """By quantity, the differences of all other vehicles from the last one."""
     x, y, heading, v_x, v_y, yaw_rate = (values[:-1] - values[-1] for values in motion)
     yield "path", np.sqrt(x * x + y * y)
-    yield "heading", heading
-    yield "speed", v_x
-    yield "lateral", v_y
-    yield "yaw_rate", yaw_rate
+    yield from {"heading": heading, "speed": v_x, "lateral": v_y, "yaw_rate": yaw_rate}.items()
 
 
 class _Driven(Vehicle[Any, Any, Any]):
     """Vehicles that all get the nominal one's commands and have its time."""
 
     def __init__(self, nominal: NodeParameters, parameters: Sequence[ParameterGroup]) -> None:
-        """Put all at rest at the origin."""
         super().__init__(
             models()[nominal.model],
             nominal.vehicle,
@@ -186,7 +157,7 @@ class _Driven(Vehicle[Any, Any, Any]):
         )
         self._fleet = Fleet(self.model, parameters, step_rate=nominal.step_rate)
         self._offsets = np.array(
-            [self.model.coefficients(one, self.coefficients.dt).base_link_offset for one in parameters]
+            [self.model.coefficients(group, self.coefficients.dt).base_link_offset for group in parameters]
         )
 
     def motions(self, log: CommandLog, rate: float) -> Iterator[tuple[float, BaseLinks]]:
@@ -194,60 +165,32 @@ class _Driven(Vehicle[Any, Any, Any]):
 
         Every base_link begins at the origin.
         """
-        as_sent = log.type.as_sent
         for time, command in zip(log.times, log.commands, strict=True):
-            self.enter(as_sent(command).command(), round(time * NANOSECONDS))
+            self.enter(log.type.as_sent(command).command(), round(time * NANOSECONDS))
         for k in range(int((log.duration + TAIL) * rate) + 1):
-            time = round(k * NANOSECONDS / rate)
-            self.advance(time)
+            instant = round(k * NANOSECONDS / rate)
+            self.advance(instant)
             motion = base_links(self._fleet.states, self._offsets)
-            yield time / NANOSECONDS, motion._replace(x=motion.x - self._offsets)
+            yield instant / NANOSECONDS, motion._replace(x=motion.x - self._offsets)
 
     def _do(self, command: Command, steps: int) -> None:
         self._fleet.commands[:] = command
         self._fleet.advance(steps)
 
 
-class _Difference:
-    """Statistics of a quantity's difference: rms, peak and the last sample."""
-
-    def __init__(self, count: int) -> None:
-        self._squares = np.zeros(count)
-        self._samples = 0
-        self.peak = np.zeros(count)
-        self.end = np.zeros(count)
-
-    def add(self, difference: Reals) -> None:
-        """Take a sample."""
-        self._squares += difference * difference
-        self._samples += 1
-        self.end = np.abs(difference)
-        np.maximum(self.peak, self.end, out=self.peak)
-
-    @property
-    def rms(self) -> Reals:
-        """Of all samples."""
-        rms: Reals = np.sqrt(self._squares / self._samples)
-        return rms
-
-
 class _Settling:
-    """Settling times after the last change of a command."""
+    """Settling times after the last change of a command [s]."""
 
-    def __init__(self, changed: float) -> None:
-        """Start for a last change at a time [s]."""
+    def __init__(self, changed: float, count: int) -> None:
         self._changed = changed
         self._times: list[float] = []
-        self._samples: list[tuple[Reals, Reals]] = []
-        self._peaks: list[Reals] = []
+        self._samples: list[Reals] = []
+        self._peaks = np.zeros((2, count))
 
     def add(self, time: float, motion: BaseLinks) -> None:
         """Take a sample."""
-        response = motion.v_x, motion.yaw_rate
-        if not self._peaks:
-            self._peaks = [np.zeros(len(one)) for one in response]
-        for peak, one in zip(self._peaks, response, strict=True):
-            np.maximum(peak, np.abs(one), out=peak)
+        response = np.stack((motion.v_x, motion.yaw_rate))
+        np.maximum(self._peaks, np.abs(response), out=self._peaks)
         if time >= self._changed:
             self._times.append(time)
             self._samples.append(response)
@@ -255,9 +198,8 @@ class _Settling:
     def settled(self) -> Reals:
         """Time from the change until both stay within their bands [s]: the first sample after the last one outside."""
         after = np.append(self._times[1:], self._times[-1]) - self._changed
-        final = self._samples[-1]
-        settled = np.zeros(len(final[0]))
-        for time, responses in zip(after, self._samples, strict=True):
-            for one, end, peak in zip(responses, final, self._peaks, strict=True):
-                settled[np.abs(one - end) > SETTLED * peak] = time
+        settled = np.zeros(self._peaks.shape[1])
+        for time, response in zip(after, self._samples, strict=True):
+            outside = np.abs(response - self._samples[-1]) > SETTLED * self._peaks
+            settled[outside.any(axis=0)] = time
         return settled

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from typing import TypeAlias, TypeVar
+from typing import TypeVar
 
 import yaml
 
@@ -21,9 +21,9 @@ from vds_gz.fleet.path import read_path
 from vds_gz.parameters.declaration import Description, describe
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.yaml_reader import Interval, read_intervals
-from vds_gz.study.sweep.analysis import check_expected
-from vds_gz.study.sweep.entry import Entry, SweepFileError, composed, within
-from vds_gz.study.sweep.open_loop import CLOSED_LOOP, OPEN_LOOP, measures_of
+from vds_gz.study.sweep.analysis import DELAY_MARGIN, check_expected
+from vds_gz.study.sweep.entry import Entry, SweepFileError, read_entries
+from vds_gz.study.sweep.open_loop import CLOSED_LOOP, OPEN_LOOP, check_measures
 from vds_gz.study.sweep.simulation import (
     ADDITIONAL_DEAD_TIME,
     CONTROLLER,
@@ -40,25 +40,25 @@ from vds_gz.study.sweep.sweep import GridVariation, Samples, Space, Sweep, Unifo
 T = TypeVar("T")
 
 KEYS = ("vehicle", "commands", "controller", "path", "driving", "vary", "samples", "measure", "expect")
-MEANING = f"keys of a sweep: {', '.join(KEYS)}"
 
 #: Keys below ``driving``, with the number that a value must exceed.
 DRIVING = {"rate": 0.0, "duration": 0.0, "bound": 0.0, "laps": 0.0, "lateral": -math.inf, "heading_error": -math.inf}
+
+SPREADS = "{uniform: [low, high]}, {interval: parameters.yaml}, {grid: [...]} or {from: 0, to: 1, count: 11}"
 
 #: Maximum number of runs; more are a mistake.
 MOST_RUNS = 100_000_000
 
 
 def read_sweep(file: str | Path) -> Sweep:
-    """Read a sweep from a file; files that it names are beside it, or relative to the working directory.
-
-    Raises:
-        VdsGzError: The file, or one that it names, cannot be used.
-    """
+    """Read a sweep from a file; files that it names are beside it, or relative to the working directory."""
     return _PlanReader(Path(file)).sweep()
 
 
-Known: TypeAlias = "Mapping[str, Description]"
+def descriptions(sweep: Sweep, case: Case) -> Iterator[tuple[str, Description]]:
+    """The varied parameters, with their units and nominal values."""
+    for name in sweep.space.variations:
+        yield name, _description(case, name)
 
 
 class _PlanReader:
@@ -66,7 +66,7 @@ class _PlanReader:
 
     def __init__(self, file: Path) -> None:
         self._file = file
-        self._entries = Entry(f"{file}, line 1:", composed(file, MEANING)).choice(MEANING, KEYS)
+        self._entries = read_entries(file, f"keys of a sweep: {', '.join(KEYS)}", KEYS)
         self._identified: dict[str, Interval] = {}
 
     def sweep(self) -> Sweep:
@@ -77,13 +77,8 @@ class _PlanReader:
             raise self._entries["driving"].error("is for controllers; commands have their own times")
         variations = self._variations(cases)
         space = Space(variations, self._samples(variations))
-        measures = tuple(one.text("the name of a measure") for one in self._entry("measure").items("measures"))
-        within(self._entries["measure"], lambda: measures_of(measures, CLOSED_LOOP if closed else OPEN_LOOP))
         driving = self._driving()
-        if "delay_margin" in measures and driving.bound == math.inf:
-            raise self._entries["measure"].error("has delay_margin, which needs a bound: driving: {bound: 0.5}  # [m]")
-        if len(set(measures)) < len(measures):
-            raise self._entries["measure"].error("names a measure twice")
+        measures = self._measures(driving, closed=closed)
         identified = self._of_vehicle(variations) | self._identified
         sweep = Sweep(tuple(cases), space, measures, driving, self._expected(measures), identified)
         if len(sweep) > MOST_RUNS:
@@ -124,6 +119,7 @@ class _PlanReader:
                 f"{self._file}: a vehicle is sent 'commands', or a 'controller' follows a 'path': either the first, or "
                 "the other two must be there"
             )
+        self._entry("vehicle")
         vehicles = self._read("vehicle", f"a parameter file, or a preset of {', '.join(preset_names())}", self._vehicle)
         logs = self._read("commands", "command logs", lambda name: read_log(self._located(name)))
         paths = self._read("path", "CSV files of paths", lambda name: read_path(self._located(name)))
@@ -134,46 +130,42 @@ class _PlanReader:
 
     def _read(self, key: str, meaning: str, read: Callable[[str], T]) -> dict[str, T]:
         """The items below a key, by name."""
-        if key not in self._entries and key != "vehicle":
-            return {}
-        found: dict[str, T] = {}
-        for one in self._entry(key).items(meaning):
-            name = one.text(meaning)
-            if name in found:
-                raise one.error(f"is '{name}' again")
-            found[name] = within(one, partial(read, name))
-        return found
+        items: dict[str, T] = {}
+        for entry in self._entries[key].items(meaning) if key in self._entries else ():
+            name = entry.text(meaning)
+            if name in items:
+                raise entry.error(f"is '{name}' again")
+            items[name] = entry.within(partial(read, name))
+        return items
 
     def _controllers(self) -> dict[str, dict[str, float]]:
         """Gains by the controller's name."""
-        found: dict[str, dict[str, float]] = {}
-        for one in self._entries["controller"].items("controllers") if "controller" in self._entries else ():
+        controllers: dict[str, dict[str, float]] = {}
+        for item in self._entries["controller"].items("controllers") if "controller" in self._entries else ():
             gains: dict[str, Entry] = {}
-            if isinstance(one.node, yaml.MappingNode):
+            if isinstance(item.node, yaml.MappingNode):
                 meaning = "one controller with its parameters, e.g. {pure_pursuit: {look_ahead: 2.0}}"
-                named = one.mapping(meaning)
+                named = item.mapping(meaning)
                 if len(named) != 1:
-                    raise one.error(f"must hold {meaning}")
+                    raise item.error(f"must hold {meaning}")
                 [(name, entry)] = named.items()
                 gains = entry.mapping("the controller's parameters")
             else:
-                name = one.text("the name of a controller")
-            if name in found:
-                raise one.error(f"is '{name}' again; to vary its parameters: vary: {{{CONTROLLER}NAME: [...]}}")
-            known = _controller_parameters(one, name)
-            found[name] = {
-                gain: float(str(_checked(entry, known, gain, entry.number()))) for gain, entry in gains.items()
-            }
-        return found
+                name = item.text("the name of a controller")
+            if name in controllers:
+                raise item.error(f"is '{name}' again; to vary its parameters: vary: {{{CONTROLLER}NAME: [...]}}")
+            known = {one.name: one for one in item.within(partial(_controller_parameters, name))}
+            controllers[name] = {gain: _gain(entry, known, gain) for gain, entry in gains.items()}
+        return controllers
 
     def _driving(self) -> Driving:
         if "driving" not in self._entries:
             return Driving()
-        found = self._entries["driving"].choice(f"some of {', '.join(DRIVING)}", DRIVING)
-        values = {name: one.whole(1) if name == "laps" else one.number() for name, one in found.items()}
+        entries = self._entries["driving"].choice(f"some of {', '.join(DRIVING)}", DRIVING)
+        values = {name: entry.whole(1) if name == "laps" else entry.number() for name, entry in entries.items()}
         for name, value in values.items():
             if not value > DRIVING[name]:
-                raise found[name].error(f"is {value:g}; it must be greater than {DRIVING[name]:g}")
+                raise entries[name].error(f"is {value:g}; it must be greater than {DRIVING[name]:g}")
         return Driving(**values)  # type: ignore[arg-type]  # laps is whole
 
     # ------------------------------------------------------------------ variations
@@ -181,68 +173,61 @@ class _PlanReader:
     def _variations(self, cases: list[Case]) -> dict[str, Variation]:
         if "vary" not in self._entries:
             return {}
-        entries = self._entries["vary"].mapping("parameters that are varied")
-        seen: dict[str, str] = {}
-        found = {}
-        for name, entry in entries.items():
-            descriptions = [_description(entry, case, name) for case in cases]
-            if (same := seen.setdefault(descriptions[0].name, name)) != name:
+        names: dict[str, str] = {}
+        variations = {}
+        for name, entry in self._entries["vary"].mapping("parameters that are varied").items():
+            described = [entry.within(partial(_description, case, name)) for case in cases]
+            if (same := names.setdefault(described[0].name, name)) != name:
                 raise entry.error(f"is '{same}' again")
-            found[name] = self._variation(entry, name, descriptions)
-        return found
+            variations[name] = variation = self._variation(entry, name)
+            ends = variation.values if isinstance(variation, GridVariation) else (variation.low, variation.high)
+            for description in described:
+                if description.type != "double":
+                    raise entry.error(f"is a {description.type}; only real numbers are varied")
+                for value in ends:
+                    entry.within(partial(description.check, value))
+        return variations
 
-    def _variation(self, entry: Entry, name: str, descriptions: list[Description]) -> Variation:
-        """How a parameter is varied, within its bounds."""
-        variation = self._spread(entry, name)
-        ends = variation.values if isinstance(variation, GridVariation) else (variation.low, variation.high)
-        for description in descriptions:
-            if description.type != "double":
-                raise entry.error(f"is a {description.type}; only real numbers are varied")
-            for value in ends:
-                within(entry, partial(description.check, value))
-        return variation
-
-    def _spread(self, entry: Entry, name: str) -> Variation:
-        meaning = "{uniform: [low, high]}, {interval: parameters.yaml}, {grid: [...]} or {from: 0, to: 1, count: 11}"
+    def _variation(self, entry: Entry, name: str) -> Variation:
         if isinstance(entry.node, yaml.SequenceNode):
-            return GridVariation(tuple(one.number() for one in entry.items("numbers")))
-        found = entry.choice(meaning, ("uniform", "interval", "grid", "from", "to", "count"))
-        if set(found) == {"grid"}:
-            return GridVariation(tuple(one.number() for one in found["grid"].items("numbers")))
-        if set(found) == {"from", "to", "count"}:
-            low, high, count = found["from"].number(), found["to"].number(), found["count"].whole(2, MOST_RUNS)
-            return GridVariation(_evenly(low, high, count))
-        if set(found) == {"uniform"}:
-            ends = [one.number() for one in found["uniform"].items("two numbers")]
-            if len(ends) != 2 or not ends[0] < ends[1]:
-                raise found["uniform"].error(f"is {ends}; it must be two numbers, the lower one first")
-            return UniformVariation(*ends)
-        if set(found) == {"interval"}:
-            one = self._interval(found["interval"], name)
-            self._identified[name] = one
-            return UniformVariation(one.low, one.high)
-        raise entry.error(f"must be {meaning}, or a list of numbers")
+            return GridVariation(tuple(entry.numbers()))
+        spread = entry.choice(SPREADS, ("uniform", "interval", "grid", "from", "to", "count"))
+        match sorted(spread):
+            case ["grid"]:
+                return GridVariation(tuple(spread["grid"].numbers()))
+            case ["count", "from", "to"]:
+                low, high, count = spread["from"].number(), spread["to"].number(), spread["count"].whole(2, MOST_RUNS)
+                return GridVariation(_evenly(low, high, count))
+            case ["uniform"]:
+                ends = spread["uniform"].numbers()
+                if len(ends) != 2 or not ends[0] < ends[1]:
+                    raise spread["uniform"].error(f"is {ends}; it must be two numbers, the lower one first")
+                return UniformVariation(*ends)
+            case ["interval"]:
+                self._identified[name] = interval = self._interval(spread["interval"], name)
+                return UniformVariation(interval.low, interval.high)
+        raise entry.error(f"must be {SPREADS}, or a list of numbers")
 
     def _interval(self, entry: Entry, name: str) -> Interval:
         file = entry.text("a parameter file that `vds-gz identify` wrote")
-        found = within(entry, lambda: read_intervals(self._located(file), f"/{NODE_NAME}"))
-        ends = [full for full in found if full == name or full.endswith(f".{name}")]
+        intervals = entry.within(lambda: read_intervals(self._located(file), f"/{NODE_NAME}"))
+        ends = [interval for full, interval in intervals.items() if _is_name(full, name)]
         if len(ends) != 1:
             raise entry.error(
-                f"is {file}, which has no interval of '{name}'; it has those of {', '.join(found) or 'nothing'}"
+                f"is {file}, which has no interval of '{name}'; it has those of {', '.join(intervals) or 'nothing'}"
             )
-        return found[ends[0]]
+        return ends[0]
 
     def _of_vehicle(self, names: Iterable[str]) -> dict[str, Interval]:
         """The intervals of varied parameters in the vehicle's own file, if there is one vehicle."""
-        vehicle, *others = [one.text("a vehicle") for one in self._entry("vehicle").items("vehicles")]
+        vehicle, *others = [entry.text("a vehicle") for entry in self._entry("vehicle").items("vehicles")]
         if others or vehicle in preset_names():
             return {}
-        found = read_intervals(self._located(vehicle), f"/{NODE_NAME}")
-        return {name: found[full] for name in names for full in found if full == name or full.endswith(f".{name}")}
+        intervals = read_intervals(self._located(vehicle), f"/{NODE_NAME}")
+        return {name: intervals[full] for name in names for full in intervals if _is_name(full, name)}
 
     def _samples(self, variations: Mapping[str, Variation]) -> Samples:
-        drawn = [name for name, one in variations.items() if isinstance(one, UniformVariation)]
+        drawn = [name for name, variation in variations.items() if isinstance(variation, UniformVariation)]
         if bool(drawn) != ("samples" in self._entries):
             raise SweepFileError(
                 f"{self._file}: '{drawn[0]}' is drawn from an interval, so 'samples' must say how often, e.g. "
@@ -254,62 +239,68 @@ class _PlanReader:
             return Samples()
         entry = self._entries["samples"]
         meaning = "{sobol: 1024, seed: 1} or {random: 1000, seed: 1}"
-        found = entry.choice(meaning, ("sobol", "random", "seed"))
-        if ("sobol" in found) == ("random" in found):
+        settings = entry.choice(meaning, ("sobol", "random", "seed"))
+        if ("sobol" in settings) == ("random" in settings):
             raise entry.error(f"must be {meaning}")
-        seed = found["seed"].whole(0) if "seed" in found else 0
-        count = found["sobol" if "sobol" in found else "random"].whole(1, MOST_RUNS)
-        return Samples("sobol" in found, count, seed)
+        seed = settings["seed"].whole(0) if "seed" in settings else 0
+        count = settings["sobol" if "sobol" in settings else "random"].whole(1, MOST_RUNS)
+        return Samples("sobol" in settings, count, seed)
+
+    # ------------------------------------------------------------------ measures
+
+    def _measures(self, driving: Driving, *, closed: bool) -> tuple[str, ...]:
+        entry = self._entry("measure")
+        measures = tuple(item.text("the name of a measure") for item in entry.items("measures"))
+        entry.within(lambda: check_measures(measures, CLOSED_LOOP if closed else OPEN_LOOP))
+        if DELAY_MARGIN in measures and driving.bound == math.inf:
+            raise entry.error(f"has {DELAY_MARGIN}, which needs a bound: driving: {{bound: 0.5}}  # [m]")
+        if len(set(measures)) < len(measures):
+            raise entry.error("names a measure twice")
+        return measures
 
     def _expected(self, measures: tuple[str, ...]) -> dict[str, dict[str, float]]:
         if "expect" not in self._entries:
             return {}
         entry = self._entries["expect"]
         expected = {
-            measure: {part: bound.number() for part, bound in one.mapping("bounds, e.g. {p99: 0.5}").items()}
-            for measure, one in entry.mapping("measures with bounds, e.g. path.peak: {p99: 0.5}").items()
+            measure: {part: bound.number() for part, bound in bounds.mapping("bounds, e.g. {p99: 0.5}").items()}
+            for measure, bounds in entry.mapping("measures with bounds, e.g. path.peak: {p99: 0.5}").items()
         }
-        within(entry, lambda: check_expected(expected, dict.fromkeys(measures)))
+        entry.within(lambda: check_expected(expected, dict.fromkeys(measures)))
         return expected
 
 
-def _description(entry: Entry, case: Case, name: str) -> Description:
+def _is_name(full: str, name: str) -> bool:
+    """Whether the full name of a parameter ends with a name."""
+    return full == name or full.endswith(f".{name}")
+
+
+def _description(case: Case, name: str) -> Description:
     """The description of a varied parameter."""
-    return within(entry, lambda: _known(case, name))
-
-
-def _known(case: Case, name: str) -> Description:
     known: dict[str, Description] = {**vehicle_parameters(case)}
-    seconds = Description(ADDITIONAL_DEAD_TIME, "double", 0.0, "s", minimum=0.0)
-    known[ADDITIONAL_DEAD_TIME] = seconds
+    known[ADDITIONAL_DEAD_TIME] = Description(ADDITIONAL_DEAD_TIME, "double", 0.0, "s", minimum=0.0)
     if isinstance(case.drive, ControlledDrive):
-        known |= {f"{START}{one}": Description(f"{START}{one}", "double", 0.0) for one in STARTS}
-        controller = controller_named(case.drive.controller)
-        if isinstance(controller, Controller):
-            known |= {one.name: one for one in describe(controller.parameters(), CONTROLLER.rstrip("."))}
+        known |= {f"{START}{start}": Description(f"{START}{start}", "double", 0.0) for start in STARTS}
+        gains = _controller_parameters(case.drive.controller, CONTROLLER.rstrip("."))
+        known |= {gain.name: gain for gain in gains}
     if name not in known:
         nearest = difflib.get_close_matches(name, known, n=1, cutoff=0.0)[0]
         raise ArgumentError(f"{case.labels['vehicle']} has no such number; the nearest valid name is '{nearest}'")
     return known[name]
 
 
-def _controller_parameters(entry: Entry, name: str) -> Known:
-    controller = within(entry, lambda: controller_named(name))
-    if not isinstance(controller, Controller):
-        return {}
-    return {one.name: one for one in describe(controller.parameters())}
+def _controller_parameters(name: str, prefix: str = "") -> list[Description]:
+    """The parameters of a controller; a custom function has none."""
+    controller = controller_named(name)
+    return list(describe(controller.parameters(), prefix)) if isinstance(controller, Controller) else []
 
 
-def _checked(entry: Entry, known: Known, name: str, value: float) -> object:
+def _gain(entry: Entry, known: Mapping[str, Description], name: str) -> float:
+    """The value of a controller's parameter."""
+    value = entry.number()
     if name not in known:
         raise entry.error(f"is not a parameter of this controller; it has {', '.join(known) or 'none'}")
-    return within(entry, lambda: known[name].check(value))
-
-
-def descriptions(sweep: Sweep, case: Case) -> Iterator[tuple[str, Description]]:
-    """The varied parameters, with their units and nominal values."""
-    for name in sweep.space.variations:
-        yield name, _known(case, name)
+    return float(str(entry.within(lambda: known[name].check(value))))
 
 
 def _evenly(low: float, high: float, count: int) -> tuple[float, ...]:

@@ -62,12 +62,7 @@ class Sensitivity:
 
 
 def sensitivity(parameters: Mapping[str, Reals], values: Reals) -> Sensitivity | None:
-    """Sobol indices of a measure; None if it is equal in all runs, or there are too few runs.
-
-    Args:
-        parameters: The varied parameters by name, with one value for each run.
-        values: The measure of these runs, NaN for runs without it.
-    """
+    """Sobol indices of a measure; None if it is equal in all runs, or there are too few runs."""
     known = np.flatnonzero(np.isfinite(values))
     if len(known) > MOST_RUNS:
         known = np.random.default_rng(0).permutation(known)[:MOST_RUNS]
@@ -120,12 +115,7 @@ def _ranks(column: Reals) -> Reals:
 
 
 def _terms(highest: list[int], most: int) -> Degrees:
-    """For each term the degree of each parameter: all terms up to a total degree, without the constant.
-
-    Args:
-        highest: Maximum degree of each parameter.
-        most: Maximum number of terms.
-    """
+    """For each term the degree of each parameter: all terms up to a total degree, without the constant."""
     terms: list[tuple[int, ...]] = []
     for total in range(1, min(DEGREE, sum(highest)) + 1):
         more = list(_of_total(highest, total))

@@ -2,29 +2,58 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vds_gz.commandlog.files import CommandLog
-from vds_gz.fleet import closed_loop
+from vds_gz.fleet.closed_loop import ClosedLoop
 from vds_gz.fleet.controllers import Controller, controller_named
 from vds_gz.fleet.fleet import Fleet
 from vds_gz.fleet.path import Path
-from vds_gz.fleet.tracking import FINISHED, RUNNING
+from vds_gz.fleet.tracking import DIVERGED, FINISHED, LEFT, RUNNING
 from vds_gz.parameters.controllers import ControllerParameters
 from vds_gz.parameters.declaration import Description, ParameterGroup, Value, describe
 from vds_gz.parameters.load import replaced
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.study.sweep.analysis import DELAY_MARGIN
-from vds_gz.study.sweep.delay_margin import DelayTask, delay_margins, later
-from vds_gz.study.sweep.open_loop import TAIL, run_open_loop
+from vds_gz.study.sweep.delay_margin import Flags, Wholes, last_before_leaving
+from vds_gz.study.sweep.open_loop import TAIL, TOGETHER, run_open_loop
 from vds_gz.vehicle.catalogue import models
+
+Reals = NDArray[np.float64]
+
+#: Of a table of runs: one entry a run.
+Column: TypeAlias = "NDArray[np.float64] | NDArray[np.int64] | NDArray[np.str_]"
+
+#: Columns by name.
+Table: TypeAlias = "dict[str, Column]"
+
+#: A further variation besides the vehicle's parameters: additional dead time [s] in all actuators.
+ADDITIONAL_DEAD_TIME = "additional_dead_time"
+
+#: End of the names of actuators' dead times in all models.
+DEAD_TIMES = ("dead_time", "time_delay")
+
+#: Prefixes of a controller's parameters, and of a run's initial errors.
+CONTROLLER, START = "controller.", "start."
+
+STARTS = ("lateral", "heading_error")
+
+#: The status of a run with a command log, if a measure is NaN or infinite.
+UNMEASURED = "unmeasured"
+
+#: Number of periods between checks whether any vehicle is still running.
+PERIODS = 250
+
+#: Delay margins are at most this, in whole milliseconds.
+LONGEST_MARGIN, MILLISECONDS = 1000, 1e3
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +77,6 @@ class Driving:
 
 
 @dataclass(frozen=True, slots=True)
-class LoggedDrive:
-    """Commands for a vehicle."""
-
-    log: CommandLog = field(repr=False)
-
-
-@dataclass(frozen=True, slots=True)
 class ControlledDrive:
     """A controller, by its name or ``module:function``, with its gains and its path."""
 
@@ -65,7 +87,7 @@ class ControlledDrive:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """The common properties of all runs of a case.
+    """What the runs of a case have in common.
 
     Attributes:
         labels: By column of the table: vehicle, and commands, or controller and path.
@@ -75,11 +97,11 @@ class Case:
 
     labels: dict[str, str]
     vehicle: NodeParameters = field(repr=False)
-    drive: LoggedDrive | ControlledDrive = field(repr=False)
+    drive: CommandLog | ControlledDrive = field(repr=False)
 
     def duration(self, driving: Driving) -> float:
         """Maximum duration of a run [s]."""
-        return self.drive.log.duration + TAIL if isinstance(self.drive, LoggedDrive) else driving.duration
+        return self.drive.duration + TAIL if isinstance(self.drive, CommandLog) else driving.duration
 
 
 def cases_of(
@@ -91,77 +113,38 @@ def cases_of(
     """Every vehicle with every log, and with every controller on every path."""
     for label, vehicle in vehicles.items():
         for name, log in logs.items():
-            yield Case({"vehicle": label, "commands": name}, vehicle, LoggedDrive(log))
+            yield Case({"vehicle": label, "commands": name}, vehicle, log)
         for (name, gains), (file, path) in product(controllers.items(), paths.items()):
-            yield Case(
-                {"vehicle": label, "controller": name, "path": file}, vehicle, ControlledDrive(name, gains, path)
-            )
-
-
-Reals = NDArray[np.float64]
-
-#: Of a table of runs: one entry a run.
-Column: TypeAlias = "NDArray[np.float64] | NDArray[np.int64] | NDArray[np.str_]"
-
-#: Columns by name.
-Table: TypeAlias = "dict[str, Column]"
-
-#: A further variation besides the vehicle's parameters: additional dead time [s] in all actuators.
-ADDITIONAL_DEAD_TIME = "additional_dead_time"
-
-#: Prefixes of a controller's parameters, and of a run's initial errors.
-CONTROLLER, START = "controller.", "start."
-
-STARTS = ("lateral", "heading_error")
-
-#: The status of a run with a command log, if a measure is NaN or infinite.
-UNMEASURED = "unmeasured"
-
-#: Number of periods between checks whether any vehicle is still running.
-PERIODS = 250
+            labels = {"vehicle": label, "controller": name, "path": file}
+            yield Case(labels, vehicle, ControlledDrive(name, gains, path))
 
 
 def simulate(case: Case, driving: Driving, values: Mapping[str, Reals], measures: Sequence[str], count: int) -> Table:
-    """Do so many runs of a case; return their measures by name, and their status.
-
-    Args:
-        case: The case.
-        driving: Settings for controllers.
-        values: Values of the varied parameters, by their names in the plan.
-        measures: Names of measures.
-        count: Number of runs.
-
-    Raises:
-        VdsGzError: A controller failed, or the parameters of a run contradict each other.
-    """
-    if isinstance(case.drive, LoggedDrive):
-        found = run_open_loop(case.drive.log, case.vehicle, vehicles_of(case, values, count), measures)
-        done = np.logical_and.reduce([~np.isnan(found[name]) for name in measures])
-        return {**found, "status": np.where(done, "done", UNMEASURED)}
+    """Do so many runs of a case with these values of varied parameters; return measures by name, and the status."""
+    if isinstance(case.drive, CommandLog):
+        numbers = run_open_loop(case.drive, case.vehicle, vehicles_of(case, values, count), measures)
+        measured = np.logical_and.reduce([~np.isnan(numbers[name]) for name in measures])
+        return {**numbers, "status": np.where(measured, "done", UNMEASURED)}
     loop = loop_of(case, driving, values, count)
-    periods = round(driving.duration * driving.rate)
-    for begun in range(0, periods, PERIODS):
-        loop.advance(min(PERIODS, periods - begun))
-        if not (loop.tracking.status == RUNNING).any():
-            break
-    known = loop.measures()
+    _drive(loop, driving)
+    numbers = loop.measures()
     # The times of events that do not happen are infinite.
-    known["finished"] = np.where(loop.tracking.status == FINISHED, known["finished"], np.inf)
-    known["left"] = np.where(np.isin(loop.tracking.status, (RUNNING, FINISHED)), np.inf, known["left"])
+    numbers["finished"] = np.where(loop.tracking.status == FINISHED, numbers["finished"], np.inf)
+    numbers["left"] = np.where(np.isin(loop.tracking.status, (RUNNING, FINISHED)), np.inf, numbers["left"])
     if DELAY_MARGIN in measures:
-        known[DELAY_MARGIN] = _delay_margins(case.drive, case, driving, values, count)
-    return {**{name: known[name] for name in measures}, "status": np.array(loop.statuses())}
+        numbers[DELAY_MARGIN] = _delay_margins(case, driving, values, count)
+    return {**{name: numbers[name] for name in measures}, "status": np.array(loop.statuses())}
 
 
-def loop_of(case: Case, driving: Driving, values: Mapping[str, Reals], count: int) -> closed_loop.ClosedLoop:
+def loop_of(case: Case, driving: Driving, values: Mapping[str, Reals], count: int) -> ClosedLoop:
     """The controlled vehicles of a case, at rest at the start of its path."""
     assert isinstance(case.drive, ControlledDrive)
     fleet = Fleet(models()[case.vehicle.model], vehicles_of(case, values, count), step_rate=case.vehicle.step_rate)
-    loop = closed_loop.ClosedLoop(
+    loop = ClosedLoop(
         fleet,
         case.drive.path,
         case.drive.controller,
-        controllers_of(case.drive, values, count),
+        _controllers_of(case.drive, values, count),
         rate=driving.rate,
         bound=driving.bound,
         laps=driving.laps,
@@ -173,6 +156,35 @@ def loop_of(case: Case, driving: Driving, values: Mapping[str, Reals], count: in
     return loop
 
 
+def _drive(loop: ClosedLoop, driving: Driving) -> None:
+    """Drive until all runs have ended."""
+    periods = round(driving.duration * driving.rate)
+    while periods > 0 and (loop.tracking.status == RUNNING).any():
+        loop.advance(min(PERIODS, periods))
+        periods -= PERIODS
+
+
+def _delay_margins(case: Case, driving: Driving, values: Mapping[str, Reals], count: int) -> Reals:
+    """The additional dead time in all actuators up to which each vehicle stays within the bound [s].
+
+    It is 0 for a vehicle that leaves the bound anyway, and at most :data:`LONGEST_MARGIN`.
+    """
+
+    def stay(rows: Wholes, milliseconds: Wholes) -> Flags:
+        stayed = np.empty(len(rows), bool)
+        for begin in range(0, len(rows), TOGETHER):
+            part = slice(begin, begin + TOGETHER)
+            probed = {name: column[rows[part]] for name, column in values.items()}
+            extra = probed.get(ADDITIONAL_DEAD_TIME, np.zeros(len(rows[part])))
+            probed[ADDITIONAL_DEAD_TIME] = extra + milliseconds[part] / MILLISECONDS
+            loop = loop_of(case, driving, probed, len(extra))
+            _drive(loop, driving)
+            stayed[part] = ~np.isin(loop.tracking.status, (LEFT, DIVERGED))
+        return stayed
+
+    return np.maximum(last_before_leaving(stay, count, LONGEST_MARGIN), 0) / MILLISECONDS
+
+
 def vehicles_of(case: Case, values: Mapping[str, Reals], count: int) -> list[ParameterGroup]:
     """The parameter groups of vehicles with varied parameters."""
     names = vehicle_parameters(case)
@@ -181,20 +193,32 @@ def vehicles_of(case: Case, values: Mapping[str, Reals], count: int) -> list[Par
     vehicles = (
         replaced(case.vehicle.vehicle, {name: column[i] for name, column in varied.items()}) for i in range(count)
     )
-    return [later(one, more) if more else one for one, more in zip(vehicles, extra, strict=True)]
+    return [later(vehicle, more) if more else vehicle for vehicle, more in zip(vehicles, extra, strict=True)]
+
+
+def later(parameters: ParameterGroup, extra: float) -> ParameterGroup:
+    """A vehicle with more dead time [s] in all of its actuators."""
+    changes: dict[str, object] = {}
+    for parameter in dataclasses.fields(parameters):
+        value = getattr(parameters, parameter.name)
+        if dataclasses.is_dataclass(value):
+            changes[parameter.name] = later(cast(ParameterGroup, value), extra)
+        elif parameter.name.endswith(DEAD_TIMES):
+            changes[parameter.name] = value + extra
+    return dataclasses.replace(parameters, **changes)
 
 
 def vehicle_parameters(case: Case) -> dict[str, Description]:
     """The vehicle's own parameters, by all of their names in a plan; the description has the short one."""
     prefix = f"model_params.{case.vehicle.model}."
     names: dict[str, Description] = {}
-    for one in describe(case.vehicle.vehicle):
-        for name in (one.name, *one.other_names):
-            names[name] = names[prefix + name] = one
+    for parameter in describe(case.vehicle.vehicle):
+        for name in (parameter.name, *parameter.other_names):
+            names[name] = names[prefix + name] = parameter
     return names
 
 
-def controllers_of(
+def _controllers_of(
     drive: ControlledDrive, values: Mapping[str, Reals], count: int
 ) -> list[ControllerParameters] | None:
     """The parameters of each vehicle's controller; None for a function."""
@@ -208,21 +232,3 @@ def controllers_of(
         controller.parameters(**{**gains, **{name: column[i] for name, column in columns.items()}})
         for i in range(count)
     ]
-
-
-def _delay_margins(
-    drive: ControlledDrive, case: Case, driving: Driving, values: Mapping[str, Reals], count: int
-) -> Reals:
-    task = DelayTask(
-        drive.path,
-        drive.controller,
-        driving.bound,
-        duration=driving.duration,
-        laps=driving.laps,
-        lateral=values.get(f"{START}lateral", driving.lateral),
-        heading_error=values.get(f"{START}heading_error", driving.heading_error),
-        rate=driving.rate,
-        step_rate=case.vehicle.step_rate,
-    )
-    controllers = controllers_of(drive, values, count) or [ControllerParameters()] * count
-    return delay_margins(task, models()[case.vehicle.model], vehicles_of(case, values, count), controllers)

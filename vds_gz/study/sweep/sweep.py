@@ -16,10 +16,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vds_gz.parameters.yaml_reader import Interval
-from vds_gz.study.sweep.simulation import Case, Column, Driving, LoggedDrive, Table, simulate
+from vds_gz.study.sweep.simulation import Case, Column, ControlledDrive, Driving, Reals, Table, simulate
 
-Reals = NDArray[np.float64]
 Wholes = NDArray[np.int64]
+
+#: Runs that are done together have about so many steps of vehicles: some seconds of work for a core.
+STEPS = 5e7
+
+#: Their number is a multiple of this, as vehicles are stepped together, and at most this.
+TOGETHER, LARGEST = 64, 4096
+
+#: Workers share so many pieces of the runs, or more.
+PIECES = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +50,9 @@ Variation: TypeAlias = "GridVariation | UniformVariation"
 
 @dataclass(frozen=True, slots=True)
 class Samples:
-    """Settings of the sampling.
+    """How many samples each point of the grid has: of the scrambled Sobol sequence, or random numbers.
 
-    Attributes:
-        sobol: Use the scrambled Sobol sequence, which fills the space evenly; else random numbers.
-        count: Number of samples at each point of the grid.
-        seed: Equal seeds give equal samples.
+    Equal seeds give equal samples.
     """
 
     sobol: bool = False
@@ -60,10 +65,6 @@ class Space:
     """All points: all points of the grid, each with all samples.
 
     The samples are the same at all points of the grid, so that the points only differ by the grid.
-
-    Attributes:
-        variations: The variations by parameter.
-        samples: Settings of the sampling.
     """
 
     variations: dict[str, Variation]
@@ -79,22 +80,22 @@ class Space:
         drawn = iter(self._drawn(points % self.samples.count).T)
         indices = iter(np.unravel_index(points // self.samples.count, self._shape or (1,)))
         return {
-            name: np.array(one.values)[next(indices)]
-            if isinstance(one, GridVariation)
-            else one.low + next(drawn) * (one.high - one.low)
-            for name, one in self.variations.items()
+            name: np.array(variation.values)[next(indices)]
+            if isinstance(variation, GridVariation)
+            else variation.low + next(drawn) * (variation.high - variation.low)
+            for name, variation in self.variations.items()
         }
 
     @property
     def _shape(self) -> tuple[int, ...]:
-        return tuple(len(one.values) for one in self.variations.values() if isinstance(one, GridVariation))
+        return tuple(len(grid.values) for grid in self.variations.values() if isinstance(grid, GridVariation))
 
     def _drawn(self, samples: Wholes) -> Reals:
-        """Numbers from 0 to 1, a row a sample; the samples' indices are consecutive or start again from 0."""
-        dimensions = sum(isinstance(one, UniformVariation) for one in self.variations.values())
-        wanted, places = np.unique(samples, return_inverse=True)
+        """Numbers from 0 to 1, a row for each of these samples."""
+        dimensions = len(self.variations) - len(self._shape)
         if not dimensions:
             return np.empty((len(samples), 0))
+        wanted, places = np.unique(samples, return_inverse=True)
         draw = _sobol if self.samples.sobol else _random
         return draw(self.samples.seed, wanted, dimensions)[places]
 
@@ -108,29 +109,17 @@ def _random(seed: int, samples: Wholes, dimensions: int) -> Reals:
 def _sobol(seed: int, samples: Wholes, dimensions: int) -> Reals:
     from scipy.stats import qmc
 
-    first = int(samples[0])
+    first, last = int(samples[0]), int(samples[-1])
     sequence = qmc.Sobol(dimensions, seed=np.random.default_rng(seed))
     # It warns if the number of points is not a power of two, but not after the first one was taken alone.
     points = sequence.random(1)
     if first:
         sequence.fast_forward(first - 1)
         points = sequence.random(1)
-    more = int(samples[-1]) - first
-    if more:
-        points = np.concatenate([points, sequence.random(more)])
+    if last > first:
+        points = np.concatenate([points, sequence.random(last - first)])
     chosen: Reals = points[samples - first]
     return chosen
-
-
-#: Runs that are done together have about so many steps of vehicles: some seconds of work for a core.
-STEPS = 5e7
-
-#: Their number is a multiple of this, as vehicles are stepped together.
-TOGETHER = 64
-LARGEST = 4096
-
-#: Workers share so many pieces of the runs, or more.
-PIECES = 64
 
 
 @dataclass(frozen=True)
@@ -163,11 +152,12 @@ class Sweep:
         content = hashlib.sha256(repr((self.space, self.measures, self.driving)).encode())
         for case in self.cases:
             content.update(repr((case.labels, case.vehicle)).encode())
-            if isinstance(case.drive, LoggedDrive):
-                content.update(repr(case.drive.log).encode())
+            drive = case.drive
+            if isinstance(drive, ControlledDrive):
+                content.update(repr((drive.controller, drive.gains, drive.path.closed)).encode())
+                content.update(drive.path.points.tobytes())
             else:
-                content.update(repr((case.drive.controller, case.drive.gains, case.drive.path.closed)).encode())
-                content.update(case.drive.path.points.tobytes())
+                content.update(repr(drive).encode())
         return content.hexdigest()
 
     def batches(self, done: Collection[int], shared: bool) -> list[range]:
@@ -191,16 +181,12 @@ class Sweep:
             yield self.cases[index], max(runs.start - begin, 0), min(runs.stop - begin, count)
 
     def run(self, runs: range) -> Table:
-        """Do some runs; the table of them.
-
-        Raises:
-            VdsGzError: A controller failed, or the parameters of a run contradict each other.
-        """
+        """Do some runs; the table of them."""
         tables = []
         for case, first, end in self.parts(runs):
             values = self.space.values(first, end)
-            found = simulate(case, self.driving, values, self.measures, end - first)
+            measured = simulate(case, self.driving, values, self.measures, end - first)
             labels: dict[str, Column] = {name: np.full(end - first, text) for name, text in case.labels.items()}
-            tables.append({**labels, **values, **found})
-        numbers: NDArray[np.int64] = np.array(runs)
-        return {"run": numbers} | {name: np.concatenate([one[name] for one in tables]) for name in tables[0]}
+            tables.append({**labels, **values, **measured})
+        numbers: Wholes = np.array(runs)
+        return {"run": numbers} | {name: np.concatenate([table[name] for table in tables]) for name in tables[0]}
