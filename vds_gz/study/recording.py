@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import pairwise
 from types import MappingProxyType
 
 import numpy as np
@@ -77,13 +76,7 @@ AGAIN = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Touch:
-    """A contact of a vehicle with a thing.
-
-    Attributes:
-        thing: The thing's name.
-        begin, end: Times of the first and last sample of the contact [s].
-        x, y: Position of the first contact on the map [m].
-    """
+    """A contact of a vehicle with a thing: first and last sample [s], and the first position on the map [m]."""
 
     thing: str
     begin: float
@@ -92,7 +85,6 @@ class Touch:
     y: float
 
     def __str__(self) -> str:
-        """For people."""
         place = f"touched {self.thing} at {self.begin:.2f} s, at ({self.x:.2f}, {self.y:.2f}) m"
         return f"{place}, for {self.end - self.begin:.2f} s" if self.end > self.begin else place
 
@@ -101,12 +93,14 @@ class TouchLog:
     """Collects all touches of a run, sample by sample."""
 
     def __init__(self) -> None:
-        """Start without touches."""
         self._touches: list[Touch] = []
         self._last: dict[str, int] = {}
 
     def note(self, time: float, points: Iterable[tuple[str, float, float]]) -> None:
-        """Take a sample."""
+        """Take a sample: its time [s], and for each contact name and position (x, y) [m].
+
+        The thing is the name up to ``::``.
+        """
         for name, x, y in points:
             thing = name.partition("::")[0]
             i = self._last.get(thing)
@@ -252,9 +246,8 @@ class Recording:
     def references(self) -> CommandSeries:
         """The commands as quantities of the motion."""
         commanded = {} if self.made_by_replay else self.commanded
-        return CommandSeries(
-            self.command_times, *(_held(commanded.get(name), self.command_times) for name in QUANTITIES)
-        )
+        time = self.command_times
+        return CommandSeries(time, *(_held(commanded.get(name), time) for name in QUANTITIES))
 
     @property
     def channels(self) -> list[MeasuredChannel]:
@@ -268,7 +261,7 @@ class Recording:
     @property
     def pieces(self) -> list[tuple[float, float]]:
         """First and last time [s] of each part of the recording between gaps."""
-        return pieces([one.time for one in (*self.commanded.values(), *(one.series for one in self.channels))])
+        return pieces([series.time for series in (*self.commanded.values(), *(one.series for one in self.channels))])
 
     @cached_property
     def motion(self) -> MotionSeries:
@@ -279,9 +272,8 @@ class Recording:
     def steering(self) -> Series | None:
         """The measured steering angle, if no actuator reports itself."""
         angle = self._best.get("steering")
-        if angle is None or len(angle.time) < 2 or any(one.kind == "steering" for one in self.actuators):
-            return None
-        return angle
+        reported = any(actuator.kind == "steering" for actuator in self.actuators)
+        return None if angle is None or len(angle.time) < 2 or reported else angle
 
     @property
     def _best(self) -> dict[str, Series]:
@@ -302,35 +294,23 @@ def commands_of(commanded: Mapping[str, Series]) -> Commands:
     Numbers that were not commanded yet are as in ``Command()``. The kind follows from the numbers: pedals; an
     acceleration or a gear, which only Autoware's Control has; a steering angle; else velocities.
     """
-    series = {name: one for name, one in commanded.items() if name in COMMANDED and len(one.time)}
-    time = np.unique(np.concatenate([np.empty(0), *(one.time for one in series.values())]))
-    records: Records = np.full(len(time), np.array(fields_of(Command(_kind(series), gear=DRIVE)), COMMAND))
-    for name, one in series.items():
-        at = np.searchsorted(one.time, time, side="right") - 1
-        known = at >= 0
-        values = one.value[at[known]]
-        records[COMMANDED[name]][known] = np.where(values > 0.0, values, np.inf) if name in LIMITS else values
+    known = {name: series for name, series in commanded.items() if name in COMMANDED and len(series.time)}
+    time = np.unique(np.concatenate([np.empty(0), *(series.time for series in known.values())]))
+    records: Records = np.full(len(time), np.array(fields_of(Command(_kind(known), gear=DRIVE)), COMMAND))
+    for name, series in known.items():
+        values = _held(series, time)
+        there = time >= series.time[0]
+        values = np.where(values > 0.0, values, np.inf) if name in LIMITS else values
+        records[COMMANDED[name]][there] = values[there]
     return Commands(time, records)
 
 
-def _kind(series: Mapping[str, Series]) -> CommandKind:
-    if any(name in series for name in ACTUATIONS):
+def _kind(names: Collection[str]) -> CommandKind:
+    if any(name in names for name in ACTUATIONS):
         return PEDALS
-    if "acceleration" in series or "gear" in series:
+    if "acceleration" in names or "gear" in names:
         return CONTROL
-    return ACKERMANN if "steering" in series else TWIST
-
-
-def pieces(times: list[Array]) -> list[tuple[float, float]]:
-    """First and last time [s] of each part without a gap in all of these times together."""
-    time = np.unique(np.concatenate([np.empty(0), *times]))
-    if not len(time):
-        return []
-    steps = np.diff(time)
-    usual = float(np.median(steps)) if len(steps) else 0.0
-    gaps = np.flatnonzero(steps > max(LONGEST_GAP, GAP_INTERVALS * usual))
-    edges = [0, *(gaps + 1).tolist(), len(time)]
-    return [(float(time[begin]), float(time[end - 1])) for begin, end in pairwise(edges)]
+    return ACKERMANN if "steering" in names else TWIST
 
 
 def _held(series: Series | None, time: Array) -> Array:
@@ -341,15 +321,29 @@ def _held(series: Series | None, time: Array) -> Array:
     return np.where(at >= 0, series.value[at], np.nan)
 
 
+def pieces(times: list[Array]) -> list[tuple[float, float]]:
+    """First and last time [s] of each part without a gap in all of these times together."""
+    time = np.unique(np.concatenate([np.empty(0), *times]))
+    if not len(time):
+        return []
+    gaps = np.flatnonzero(np.diff(time) > longest_gap(time)) + 1
+    return [(float(part[0]), float(part[-1])) for part in np.split(time, gaps)]
+
+
+def longest_gap(time: Array) -> float:
+    """A longer time between two samples is a gap [s]."""
+    return max(LONGEST_GAP, GAP_INTERVALS * float(np.median(np.diff(time)))) if len(time) > 1 else LONGEST_GAP
+
+
 # ---------------------------------------------------------------------- motion
 
 #: Velocities of a pose are differences over this time [s].
 DIFFERENCE = 0.2
 
 
-def _motion(series: Mapping[str, Series]) -> MotionSeries:
+def _motion(best: Mapping[str, Series]) -> MotionSeries:
     """All quantities at the times of the main measurement; NaN if not measured."""
-    known = {name: one for name, one in series.items() if len(one.time) > 1}
+    known = {name: series for name, series in best.items() if len(series.time) > 1}
     if not known.keys() >= {"v_x", "v_y", "yaw_rate"}:
         known = _velocities(known) | known
     base = next((known[name] for name in ("v_x", "yaw_rate", "steering") if name in known), None)
@@ -364,29 +358,27 @@ def _motion(series: Mapping[str, Series]) -> MotionSeries:
 def _at(series: Series | None, time: Array) -> Array:
     if series is None:
         return np.full(len(time), np.nan)
-    if series.time is time or np.array_equal(series.time, time):
+    if np.array_equal(series.time, time):
         return series.value
     return np.interp(time, series.time, series.value, left=np.nan, right=np.nan)
 
 
 def _velocities(series: Mapping[str, Series]) -> dict[str, Series]:
     """Velocities of base_link by differences of its pose around each time."""
-    if not all(name in series for name in POSES):
+    if not series.keys() >= set(POSES):
         return {}
     time = series["x"].time
-    x, y, heading = (_at(series[name], time) for name in POSES)
-    known = np.isfinite(y) & np.isfinite(heading)
-    time, x, y, heading = time[known], x[known], y[known], heading[known]
-    if len(time) < 2 or time[-1] - time[0] <= DIFFERENCE:
-        return {}
-    middle = time[(time >= time[0] + 0.5 * DIFFERENCE) & (time <= time[-1] - 0.5 * DIFFERENCE)]
-    if len(middle) < 2:
+    poses = np.stack([_at(series[name], time) for name in POSES])
+    known = np.isfinite(poses).all(axis=0)
+    time, poses, half = time[known], poses[:, known], 0.5 * DIFFERENCE
+    middle = time[(time >= time[:1] + half) & (time <= time[-1:] - half)] if len(time) else time
+    if len(middle) < 2 or time[-1] - time[0] <= DIFFERENCE:
         return {}
     d_x, d_y, turned = (
-        (np.interp(middle + 0.5 * DIFFERENCE, time, one) - np.interp(middle - 0.5 * DIFFERENCE, time, one)) / DIFFERENCE
-        for one in (x, y, heading)
+        (np.interp(middle + half, time, values) - np.interp(middle - half, time, values)) / DIFFERENCE
+        for values in poses
     )
-    angle = np.interp(middle, time, heading)
+    angle = np.interp(middle, time, poses[2])
     cos, sin = np.cos(angle), np.sin(angle)
-    v_x, v_y = d_x * cos + d_y * sin, d_y * cos - d_x * sin
-    return {name: Series(middle, one) for name, one in (("v_x", v_x), ("v_y", v_y), ("yaw_rate", turned))}
+    velocities = {"v_x": d_x * cos + d_y * sin, "v_y": d_y * cos - d_x * sin, "yaw_rate": turned}
+    return {name: Series(middle, values) for name, values in velocities.items()}

@@ -23,7 +23,7 @@ from scipy.ndimage import uniform_filter1d
 from scipy.optimize import minimize_scalar
 from scipy.signal import correlate
 
-from vds_gz.study.recording import Array, CommandSeries, Recording
+from vds_gz.study.recording import Array, Recording
 
 #: Commands are compared on a grid of this step [s], or wider so that there are no more points.
 STEP, POINTS = 0.02, 200_000
@@ -67,7 +67,7 @@ def align(a: Recording, b: Recording) -> Alignment:
         doubt = f"there are no commands in {' and '.join(silent)}, so both runs are taken from their first sample"
         return Alignment(float(a.motion.time[0]), float(b.motion.time[0]), doubt)
     first = float(a.command_times[0]), float(b.command_times[0])
-    values_a, values_b = _values(a.references), _values(b.references)
+    values_a, values_b = _values(a), _values(b)
     known = np.isfinite(values_a).any(axis=0) & np.isfinite(values_b).any(axis=0)
     held_a, held_b = np.nan_to_num(values_a[:, known]), np.nan_to_num(values_b[:, known])
     scale = np.ptp(np.vstack((held_a, held_b)), axis=0)
@@ -94,12 +94,14 @@ def _no_changes(a: Recording, b: Recording, *, both: bool) -> str:
     return "the commands do not change" if both else "no quantity was commanded in both runs"
 
 
-def _values(commands: CommandSeries) -> Array:
+def _values(run: Recording) -> Array:
+    """The commands, a row for each time and a column for each quantity."""
+    commands = run.references
     return np.column_stack((commands.speed, commands.v_y, commands.yaw_rate, commands.steering_angle))
 
 
 def _changes(held: Array) -> NDArray[np.intp]:
-    """Whether each command differs from the one before."""
+    """The commands that differ from the one before."""
     return np.flatnonzero((np.abs(np.diff(held, axis=0)) > ALIKE).any(axis=1)) + 1
 
 
@@ -111,13 +113,12 @@ def _begins(run: Recording) -> bool:
 
 def _coarse(a: Recording, b: Recording, held_a: Array, held_b: Array) -> tuple[float, float, str]:
     """Shift of B's clock at the same commands [s], to a step of the grid [s]; and the reason if it is uncertain."""
-    spans = [one.command_times[-1] - one.command_times[0] for one in (a, b)]
+    spans = [run.command_times[-1] - run.command_times[0] for run in (a, b)]
     step = max(STEP, max(spans) / POINTS)
-    grids = [_on_grid(one.command_times, held, step) for one, held in ((a, held_a), (b, held_b))]
+    grids = [_on_grid(run.command_times, held, step) for run, held in ((a, held_a), (b, held_b))]
     ones = [np.ones(len(grid)) for grid in grids]
     overlap = np.round(correlate(ones[1], ones[0], method="fft"))
-    wrong = np.zeros(len(overlap))
-    spread = np.zeros(len(overlap))
+    wrong, spread = np.zeros(len(overlap)), np.zeros(len(overlap))
     for x, y in zip(grids[0].T, grids[1].T, strict=True):
         squares = correlate(y**2, ones[0], method="fft") + correlate(ones[1], x**2, method="fft")
         sums = correlate(y, ones[0], method="fft"), correlate(ones[1], x, method="fft")
@@ -213,10 +214,12 @@ class Delay:
 
 
 def delay(time_a: Array, a: Array, time_b: Array, b: Array, *, certain: bool = True) -> Delay:
-    """The delay of ``b`` after ``a``.
+    """The delay of ``b`` after ``a``, signals of both runs in one unit at times [s] that may be equal.
 
     The search ends at ``LONGEST_DELAY`` and at a quarter of the run. Both signals are smoothed equally: interpolation
-    smooths noise most halfway between two samples, which would bias the delay."""
+    smooths noise most halfway between two samples, which would bias the delay. It is only given if the runs are
+    certainly aligned.
+    """
     begin, end = max(time_a[0], time_b[0]), min(time_a[-1], time_b[-1])
     intervals = [np.diff(time)[np.diff(time) > 0.0] for time in (time_a, time_b)]
     if np.ptp(a) < STILL or min(len(time_a), len(time_b)) < FEWEST or not all(map(len, intervals)) or end <= begin:
@@ -225,37 +228,35 @@ def delay(time_a: Array, a: Array, time_b: Array, b: Array, *, certain: bool = T
     interval = max(longest / SHIFTS, *(float(np.median(steps)) for steps in intervals))
     step = max(interval / PARTS, (end - begin) / SAMPLES)
     time = begin + step * np.arange(int((end - begin) / step) + 1)
-    x, y = (_smoothed(time, at, one, SMOOTHING * interval / step) for at, one in ((time_a, a), (time_b, b)))
+    x, y = (_smoothed(time, at, values, SMOOTHING * interval / step) for at, values in ((time_a, a), (time_b, b)))
     inside = np.flatnonzero((time >= begin + longest) & (time <= end - longest))
-    unshifted = _moments(time, x, y, np.arange(len(time)), [0.0])
-    gain = float(_gains(unshifted)[0])
+    [gain], [residual] = _fit(_moments(time, x, y, np.arange(len(time)), [0.0]))
     if not certain or np.ptp(b) < STILL or len(inside) < PARTS * FEWEST:
-        return Delay(None, None, gain)
-    if math.sqrt(float(_residuals(unshifted)[0])) <= EQUAL * float(np.ptp(b)):
-        return Delay(0.0, 0.0, gain)
+        return Delay(None, None, float(gain))
+    if math.sqrt(residual) <= EQUAL * float(np.ptp(b)):
+        return Delay(0.0, 0.0, float(gain))
     count = int(longest / interval) + 1  # both ends are included for any step
     shifts = np.clip(interval * np.arange(-count, count + 1), -longest, longest)
-    errors = _residuals(_moments(time, x, y, inside[::PARTS], shifts))
+    _, errors = _fit(_moments(time, x, y, inside[::PARTS], shifts))
     coarse = float(shifts[np.lexsort((np.abs(shifts), errors))[0]])
     fine = np.clip(coarse + interval * np.linspace(-1.0, 1.0, 2 * FINE + 1), -longest, longest)
-    parts = np.stack([_moments(time, x, y, block, fine) for block in np.array_split(inside, BLOCKS)])
-    whole = parts.sum(axis=0)
-    best = _refined(time, x, y, inside, _minimum(fine, _residuals(whole)), interval / FINE, longest)
+    blocks = np.stack([_moments(time, x, y, block, fine) for block in np.array_split(inside, BLOCKS)])
+    best = _refined(time, x, y, inside, _minimum(fine, blocks.sum(axis=0)), interval / FINE, longest)
     if longest - abs(best) < AT_THE_END:
-        return Delay(None, None, gain)  # the minimum, if any, is outside the range: the runs took different paths
-    left_out = np.array([_minimum(fine, _residuals(whole - part)) for part in parts])
+        return Delay(
+            None, None, float(gain)
+        )  # the minimum, if any, is outside the range: the runs took different paths
+    left_out = np.array([_minimum(fine, blocks.sum(axis=0) - block) for block in blocks])
     scatter = math.sqrt((BLOCKS - 1) / BLOCKS * float(np.sum((left_out - left_out.mean()) ** 2)))
     standard_error = math.hypot(scatter, OF_INTERVAL * interval)
-    at_best = _moments(time, x, y, inside, [best])
-    least, before = (float(_residuals(one)[0]) for one in (at_best, _moments(time, x, y, inside, [0.0])))
+    (gain_there, _), (least, before) = _fit(_moments(time, x, y, inside, [best, 0.0])).tolist()
     lowered = 1.0 - math.sqrt(least / before) if before > 0.0 else 0.0
-    lowest = np.r_[False, (errors[1:-1] <= errors[:-2]) & (errors[1:-1] <= errors[2:]), False]
-    rivals = errors[lowest & (np.abs(shifts - best) > FAR)] <= OTHER_MINIMUM * least + SHALLOW * float(
-        np.var(y[inside])
-    )
+    minima = np.r_[False, (errors[1:-1] <= errors[:-2]) & (errors[1:-1] <= errors[2:]), False]
+    shallow = OTHER_MINIMUM * least + SHALLOW * float(np.var(y[inside]))
+    rivals = errors[minima & (np.abs(shifts - best) > FAR)] <= shallow
     if 1.0 - lowered > CLEARLY or standard_error > STANDARD_ERROR or rivals.any():
-        return Delay(None, None, gain)
-    return Delay(best, standard_error, float(_gains(at_best)[0]), lowered)
+        return Delay(None, None, float(gain))
+    return Delay(best, standard_error, gain_there, lowered)
 
 
 def _smoothed(time: Array, at: Array, values: Array, width: float) -> Array:
@@ -276,38 +277,29 @@ def _moments(time: Array, a: Array, b: Array, samples: Samples, shifts: Array | 
     return np.array(rows, float)
 
 
-def _central(moments: Array) -> tuple[Array, Array, Array]:
-    """Variance of A, covariance, and variance of B."""
+def _fit(moments: Array) -> Array:
+    """Gain of B over A, and mean square residual of B after gain and constant; a column for each row of moments."""
     n, x, y, xx, xy, yy = moments.T
-    return xx / n - (x / n) ** 2, xy / n - x * y / n**2, yy / n - (y / n) ** 2
-
-
-def _gains(moments: Array) -> Array:
-    a, both, _ = _central(moments)
-    return np.divide(both, a, out=np.ones(len(a)), where=a > 0.0)
-
-
-def _residuals(moments: Array) -> Array:
-    """Mean square residual of B after gain and constant."""
-    a, both, b = _central(moments)
+    a, both, b = xx / n - (x / n) ** 2, xy / n - x * y / n**2, yy / n - (y / n) ** 2
+    gains = np.divide(both, a, out=np.ones(len(a)), where=a > 0.0)
     explained = np.divide(both**2, a, out=np.zeros(len(a)), where=a > 0.0)
-    left: Array = np.maximum(b - explained, 0.0)
-    return left
+    return np.stack((gains, np.maximum(b - explained, 0.0)))
 
 
 def _refined(time: Array, a: Array, b: Array, inside: Samples, near: float, reach: float, longest: float) -> float:
     """The shift with the smallest residual within a reach of a shift [s]."""
 
     def error(shift: float) -> float:
-        return float(_residuals(_moments(time, a, b, inside, [shift]))[0])
+        return float(_fit(_moments(time, a, b, inside, [shift]))[1, 0])
 
     bounds = max(near - reach, -longest), min(near + reach, longest)
     solution = minimize_scalar(error, (), bounds, method="bounded", options={"xatol": 1e-7})
     return float(solution.x) if solution.fun < error(near) else near
 
 
-def _minimum(shifts: Array, errors: Array) -> float:
-    """Minimum of the parabola through the smallest error and its neighbours."""
+def _minimum(shifts: Array, moments: Array) -> float:
+    """Minimum of the parabola through the smallest residual and its neighbours, of shifts in equal steps [s]."""
+    _, errors = _fit(moments)
     k = int(np.lexsort((np.abs(shifts), errors))[0])
     if 0 < k < len(shifts) - 1:
         low, middle, high = errors[k - 1 : k + 2]

@@ -115,21 +115,21 @@ class Comparison:
 
     def numbers(self) -> dict[str, dict[str, float | None]]:
         """Every number that a tolerance may bound, by quantity and measure."""
-        found: dict[str, dict[str, float | None]] = {
+        numbers: dict[str, dict[str, float | None]] = {
             one.name: {"rms": one.rms, "peak": one.peak, "delay": None if one.delay is None else abs(one.delay)}
             for one in self.differences
         }
-        found |= {name: dict.fromkeys(("rms", "peak", "delay")) for name in self.apart}
-        found["path"] = {name: getattr(self.path, name, None) for name in ("rms", "peak", "end", "beside")}
-        for one in self.measured:
+        numbers |= {name: dict.fromkeys(("rms", "peak", "delay")) for name in self.apart}
+        numbers["path"] = {name: getattr(self.path, name, None) for name in ("rms", "peak", "end", "beside")}
+        for actuator in self.measured:
             for name in ("dead_time", "time_constant"):
-                a, b = getattr(one.a, name), getattr(one.b, name)
-                found.setdefault(one.name, {})[name] = None if a is None or b is None else abs(b - a)
-        return found
+                a, b = getattr(actuator.a, name), getattr(actuator.b, name)
+                numbers.setdefault(actuator.name, {})[name] = None if a is None or b is None else abs(b - a)
+        return numbers
 
 
 def compare(a: Recording, b: Recording, *, together: bool = False) -> Comparison:
-    """Compare two runs, aligned by their commands where both have some; see :mod:`vds_gz.study.compare.alignment`."""
+    """Compare two runs, aligned by their commands, or by their clocks if they took place together."""
     aligned = Alignment(*_same_time(a, b)) if together else align(a, b)
     apart: dict[str, str] = {}
     compared = tuple(_signals(a, b, aligned, apart))
@@ -209,12 +209,6 @@ def _signal(name: str, time_a: Array, a: Array, time_b: Array, b: Array) -> Sign
     return Signal(name, unit, time, a[common], np.interp(time, time_b, b))
 
 
-def _pairs(a: Recording, b: Recording) -> Iterator[tuple[ActuatorSeries, ActuatorSeries]]:
-    """Measured parameters of the actuators that both have."""
-    others = {one.name: one for one in b.actuators}
-    return ((one, others[one.name]) for one in a.actuators if one.name in others)
-
-
 def _difference(signal: Signal, later: Delay) -> Difference:
     difference = signal.b - signal.a
     worst = int(np.argmax(np.abs(difference)))
@@ -278,16 +272,23 @@ def _distance(point: Array, path: Array) -> float:
 
 
 def _measured(a: Recording, b: Recording, aligned: Alignment) -> Iterator[Measured]:
-    """Measured parameters; a table of a replay, which lacks the times of its commands, has those of the other run."""
+    """Measured parameters of the actuators that both have.
+
+    A table of a replay, which lacks the times of its commands, has those of the other run.
+    """
     times_a, times_b = a.command_times, b.command_times
     if a.made_by_replay:
         times_a = times_b - aligned.b + aligned.a
     elif b.made_by_replay:
         times_b = times_a - aligned.a + aligned.b
-    for one, other in _pairs(a, b):
-        resolution = sum(
-            0.5 * float(np.median(np.diff(series.time)))
-            for series, times in ((one, times_a), (other, times_b))
-            if len(times) < 2 and len(series.time) > 1
-        )
-        yield Measured(one.name, one.kind, measure(one, times_a), measure(other, times_b), resolution)
+    actuators_b = {actuator.name: actuator for actuator in b.actuators}
+    for actuator in a.actuators:
+        if (counterpart := actuators_b.get(actuator.name)) is not None:
+            resolution = _resolution(actuator, times_a) + _resolution(counterpart, times_b)
+            measured = measure(actuator, times_a), measure(counterpart, times_b)
+            yield Measured(actuator.name, actuator.kind, *measured, resolution)
+
+
+def _resolution(actuator: ActuatorSeries, commands: Array) -> float:
+    """Half of the time between samples [s] if the times of commands are unknown."""
+    return 0.5 * float(np.median(np.diff(actuator.time))) if len(commands) < 2 and len(actuator.time) > 1 else 0.0

@@ -7,7 +7,7 @@ and left out: nodes publish one measurement on several topics, and counting it t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -26,6 +26,9 @@ from vds_gz.study.recording import Array, MeasuredChannel, Recording, SignalErro
 #: States of actuators, which are not joints: only their steering angle is used.
 _ACTUATORS = "actuator_states"
 
+#: The note on a bag that ends early.
+CUT_SHORT = "'{}' is cut short; it was read up to its last whole part"
+
 #: Values that differ by less than this part of their range are equal.
 _SAME = 1e-6
 
@@ -38,15 +41,15 @@ def read_bag(
     steering: str | None = None,
     pedals: bool = False,
 ) -> Recording:
-    """The signals in a bag, from the named or recognised topics."""
+    """The signals in a bag, from the named or recognised topics; commands are those of a car with pedals or others."""
     readers = command_readers(pedals=pedals)
     try:
         with open_bag(path) as bag:
             counts = {name: (kind, count) for (name, kind), count in bag.counts().items() if count}
             chosen = choose_topics(path, counts, readers, command, velocity, steering)
-            wanted = [one for one in bag.connections if one.topic in chosen.all()]
             by_topic = {topic: MEASUREMENTS[counts[topic][0]] for topic in chosen.all() - {chosen.command, chosen.gear}}
             by_topic |= {chosen.command: readers[counts[chosen.command][0]], chosen.gear: _gear}
+            wanted = [connection for connection in bag.connections if connection.topic in chosen.all()]
             topics = read_columns(path, bag.messages(wanted), by_topic)
             cut_short = bag.cut_short
     except (BagError, TopicError) as error:
@@ -55,11 +58,11 @@ def read_bag(
         raise SignalError(f"'{path}': {error}") from None
     signals = _recording(chosen, topics)
     main = f"velocities '{chosen.velocity or 'none'}', steering '{chosen.steering or 'none'}'"
-    further = sorted({one.source for one in signals.further} - {chosen.velocity, chosen.steering})
+    further = sorted({channel.source for channel in signals.further} - {chosen.velocity, chosen.steering})
     also = f", also measured {', '.join(map(repr, further))}" if further else ""
     signals.notes.insert(0, f"commands '{chosen.command}', {main}{also}")
     if cut_short:
-        signals.notes.append(f"'{path}' is cut short; it was read up to its last whole part")
+        signals.notes.append(CUT_SHORT.format(path))
     return signals
 
 
@@ -74,20 +77,14 @@ def _recording(chosen: Chosen, topics: Mapping[str, Column]) -> Recording:
         if (column := topics.get(topic)) is not None:
             commands_from(signals, column, column.seconds(begin)[0])
     signals.steers = "steering" in signals.commanded
-    for topic, role in _in_order(chosen):
+    # In order of precedence: copies of earlier measurements are dropped.
+    roles = {chosen.velocity: "velocity", chosen.steering: "steering"} | dict.fromkeys(chosen.others, "")
+    for topic, role in roles.items():
         if (column := topics.get(topic)) is not None:
             time = measured_time(*column.seconds(begin), role or f"'{topic}'", signals.notes)
             measurements_from(signals, topic, role, column, time)
     note_pieces(signals)
     return signals
-
-
-def _in_order(chosen: Chosen) -> Iterator[tuple[str, str]]:
-    """Topics of measurements with their roles, in order of precedence: copies of earlier ones are dropped."""
-    yield chosen.velocity, "velocity"
-    yield chosen.steering, "steering"
-    for topic in chosen.others:
-        yield topic, ""
 
 
 def commands_from(recording: Recording, column: Column, time: Array) -> None:
@@ -99,35 +96,34 @@ def commands_from(recording: Recording, column: Column, time: Array) -> None:
 
 def measurements_from(recording: Recording, topic: str, role: str, column: Column, time: Array) -> None:
     """Take a topic's numbers at these times [s] as main measurements or further channels."""
-    there = list(column.known())
-    hinges = sum(is_hinge(key.joint) for key, _ in there)
-    for key, numbers in there:
-        quantity, joint = key
-        main = quantity in {"velocity": ("v_x", "v_y", "yaw_rate"), "steering": ("steering",)}.get(role, ())
+    known = list(column.known())
+    hinges = sum(is_hinge(key.joint) for key, _ in known)
+    main = {"velocity": ("v_x", "v_y", "yaw_rate"), "steering": ("steering",)}.get(role, ())
+    for (quantity, joint), numbers in known:
         if joint and (last_part(topic) == _ACTUATORS or (role == "steering" and hinges == 1 and is_hinge(joint))):
             continue  # the only hinge is the steering
-        if quantity == "steering" and hinges and not main:
+        if quantity == "steering" and hinges and quantity not in main:
             continue  # the mean of hinges that are channels too
         series = clean(time, numbers, f"{role or topic} {joint or quantity}", recording.notes)
-        if main:
+        if quantity in main:
             recording.measured[quantity] = series
             recording.sources[quantity] = topic
         else:
             name = f"{topic.lstrip('/')} {joint or quantity}"
             channel = unwrapped(MeasuredChannel(name, quantity, topic, series, joint))
-            if not any(_copies(channel, other) for other in recording.channels):
+            if not any(_is_copy(channel, earlier) for earlier in recording.channels):
                 recording.further.append(channel)
 
 
-def _copies(one: MeasuredChannel, other: MeasuredChannel) -> bool:
-    """Whether a channel has the values of another one at the other's times."""
-    if (one.quantity, one.joint) != (other.quantity, other.joint):
+def _is_copy(channel: MeasuredChannel, earlier: MeasuredChannel) -> bool:
+    """Whether a channel has the values of an earlier one at its times."""
+    if (channel.quantity, channel.joint) != (earlier.quantity, earlier.joint):
         return False
-    _, mine, others = np.intersect1d(one.series.time, other.series.time, assume_unique=True, return_indices=True)
-    fewest = min(len(one.series.time), len(other.series.time))
-    if len(mine) < max(0.9 * fewest, 1):
+    times = channel.series.time, earlier.series.time
+    _, here, there = np.intersect1d(*times, assume_unique=True, return_indices=True)
+    if len(here) < max(0.9 * min(map(len, times)), 1):
         return False
-    a, b = one.series.value[mine], other.series.value[others]
+    a, b = channel.series.value[here], earlier.series.value[there]
     return float(np.max(np.abs(a - b))) <= _SAME * max(float(np.ptp(b)), _SAME)
 
 

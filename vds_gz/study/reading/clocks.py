@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from vds_gz.study.recording import GAP_INTERVALS, LONGEST_GAP, Array, MeasuredChannel, Recording, Series
+from vds_gz.study.recording import Array, MeasuredChannel, Recording, Series, longest_gap
 
 Times = NDArray[np.int64]
 
@@ -31,8 +31,17 @@ JITTER = 0.05
 MAXIMUM_DRIFT = 0.02
 
 
-def measured_time(logged: Array, stamps: ArrayLike, what: str, notes: list[str]) -> Array:
-    """Times of measurement [s], by the recorder's clock."""
+def seconds(times: Times, begin: int) -> Array:
+    """Times since a beginning [s], from times in nanoseconds."""
+    since: Array = (times - begin).astype(float) * 1e-9
+    return since
+
+
+def measured_time(logged: Array, stamps: ArrayLike, name: str, notes: list[str]) -> Array:
+    """Times of measurement [s] by the recorder's clock, from times of recording and stamps [s] of one origin.
+
+    A stamp is NaN for a message without one. Corrections are noted.
+    """
     stamped = np.asarray(stamps, float)
     if not np.isfinite(stamped).all() or not len(stamped):
         return logged
@@ -41,7 +50,7 @@ def measured_time(logged: Array, stamps: ArrayLike, what: str, notes: list[str])
     span = float(stamped[-1] - stamped[0])
     if abs(slope) > MAXIMUM_DRIFT:
         notes.append(
-            f"the stamps of {what} run {1.0 / (1.0 + slope):.4g} times as fast as the recorder's clock; the times of "
+            f"the stamps of {name} run {1.0 / (1.0 + slope):.4g} times as fast as the recorder's clock; the times of "
             "recording are used instead. Are the stamps in another unit, or of a simulation that was not in real time?"
         )
         return logged
@@ -49,12 +58,9 @@ def measured_time(logged: Array, stamps: ArrayLike, what: str, notes: list[str])
         return stamped
     drift = slope * (stamped - stamped[0])
     offset = float(np.percentile(difference - drift, 1.0))
-    off = f"the stamps of {what} are off by {offset:+.3f} s against the recorder's clock"
-    if slope:
-        drifting = f"drift by {slope * 1e6:+.0f} ppm ({slope * span:+.3f} s in {span:.0f} s)"
-        notes.append(f"{off} and {drifting}; both were taken out")
-    else:
-        notes.append(f"{off}; this was taken out")
+    off = f"the stamps of {name} are off by {offset:+.3f} s against the recorder's clock"
+    drifts = f"drift by {slope * 1e6:+.0f} ppm ({slope * span:+.3f} s in {span:.0f} s)"
+    notes.append(f"{off} and {drifts}; both were taken out" if slope else f"{off}; this was taken out")
     moved: Array = stamped + offset + drift
     return moved
 
@@ -64,10 +70,8 @@ def vehicle_time(time: Times, logged: Times, stamps: Times) -> Times:
 
     If both clocks run at the same rate, the quickest messages give their difference, without the jitter of the others'
     transport; otherwise times are interpolated between the messages."""
-    begin, origin = int(logged[0]), int(stamps[0])
-    at, recorded, stamped = (
-        (a - o).astype(float) * 1e-9 for a, o in ((time, begin), (logged, begin), (stamps, origin))
-    )
+    origin = int(stamps[0])
+    at, recorded, stamped = seconds(time, logged[0]), seconds(logged, logged[0]), seconds(stamps, origin)
     slope = _drift(stamped, recorded - stamped)
     late = recorded - stamped * (1.0 + slope)
     quickest = float(np.percentile(late, 1.0))
@@ -92,32 +96,28 @@ def _drift(stamped: Array, difference: Array) -> float:
     quickest = np.array([part[np.argmin(difference[part])] for part in parts])
     time, low = stamped[quickest], difference[quickest]
     first, second = np.triu_indices(count, 1)
-    apart = time[second] - time[first]
-    slopes = ((low[second] - low[first])[apart > 0.0]) / apart[apart > 0.0]
-    if not len(slopes):
+    run, rise = time[second] - time[first], low[second] - low[first]
+    if not (run > 0.0).any():
         return 0.0
-    slope = float(np.median(slopes))
-    left = low - slope * time
-    scatter = 1.4826 * float(np.median(np.abs(left - np.median(left))))
+    slope = float(np.median(rise[run > 0.0] / run[run > 0.0]))
+    residual = low - slope * time
+    scatter = 1.4826 * float(np.median(np.abs(residual - np.median(residual))))
     certain = abs(slope) * float(np.ptp(stamped)) > max(DRIFT, DRIFT_SCATTER * scatter)
     return slope if certain else 0.0
 
 
-def clean(time: Array, value: Array, what: str, notes: list[str]) -> Series:
-    """The finite samples in the order of time, one for each time."""
+def clean(time: Array, value: Array, name: str, notes: list[str]) -> Series:
+    """The finite samples at these times [s], in the order of time, one for each time; notes what is unusual."""
     finite = np.isfinite(time) & np.isfinite(value)
     if not finite.all():
-        notes.append(f"{int((~finite).sum())} samples of {what} are NaN or infinite; they were left out")
-    time, value = time[finite], value[finite]
-    order = np.argsort(time, kind="stable")
-    time, value = time[order], value[order]
-    last = np.append(np.diff(time) > 0.0, True) if len(time) else np.zeros(0, bool)
-    time, value = time[last], value[last]
-    if len(time) > 2 and (gap := float(np.max(np.diff(time)))) > max(
-        LONGEST_GAP, GAP_INTERVALS * float(np.median(np.diff(time)))
-    ):
-        at = float(time[int(np.argmax(np.diff(time)))])
-        notes.append(f"{what} has a gap of {gap:.2f} s at {at:.2f} s")
+        notes.append(f"{int((~finite).sum())} samples of {name} are NaN or infinite; they were left out")
+    series = _ordered(time[finite], value[finite])
+    last = np.diff(series.time, append=np.inf) > 0.0
+    time, value = series.time[last], series.value[last]
+    steps = np.diff(time)
+    if len(time) > 2 and steps.max() > longest_gap(time):
+        at = int(np.argmax(steps))
+        notes.append(f"{name} has a gap of {steps[at]:.2f} s at {time[at]:.2f} s")
     return Series(time, value)
 
 
@@ -125,7 +125,10 @@ def joined(first: Series | None, second: Series) -> Series:
     """Both series as one."""
     if first is None:
         return second
-    time, value = np.append(first.time, second.time), np.append(first.value, second.value)
+    return _ordered(np.append(first.time, second.time), np.append(first.value, second.value))
+
+
+def _ordered(time: Array, value: Array) -> Series:
     order = np.argsort(time, kind="stable")
     return Series(time[order], value[order])
 

@@ -6,6 +6,7 @@ import math
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
@@ -16,9 +17,9 @@ from vds_gz.bags.connection import Connection
 from vds_gz.errors import MalformedMessageError
 from vds_gz.interface.commands import CommandType, whole_types
 from vds_gz.ros.graph import Message
-from vds_gz.ros.messages.factory import TypeCodec, open_types
+from vds_gz.ros.messages.factory import open_types
 from vds_gz.ros.messages.fields import stamp_ns, yaw_of
-from vds_gz.study.reading.clocks import Times
+from vds_gz.study.reading.clocks import Times, seconds
 from vds_gz.study.recording import COMMANDED, LIMITS, Array, SignalError, is_hinge
 from vds_gz.vehicle.command import ACKERMANN, CONTROL, PEDALS, TWIST, CommandKind
 
@@ -64,39 +65,30 @@ class Column:
     def seconds(self, begin: int) -> tuple[Array, Array]:
         """Times of recording and stamps [s], from a time of recording [ns]; NaN for a message without a stamp."""
         logged, stamps = np.array(self.logged, np.int64), np.array(self.stamps, np.int64)
-        return (logged - begin).astype(float) * 1e-9, np.where(
-            stamps == 0, np.nan, (stamps - begin).astype(float) * 1e-9
-        )
+        return seconds(logged, begin), np.where(stamps == 0, np.nan, seconds(stamps, begin))
 
 
 def read_columns(
     path: Path, messages: Iterable[tuple[Connection, int, bytes]], readers: Mapping[str, Reader]
 ) -> dict[str, Column]:
-    """The numbers of each topic's messages."""
-    types = open_types()
-    codecs: dict[str, TypeCodec] = {}
+    """The numbers of each topic's messages, by the reader of each topic; times are of recording [ns]."""
+    codec = cache(open_types().codec)
     columns: dict[str, Column] = {}
     for connection, time, data in messages:
-        kind = connection.msgtype
-        codec = codecs.get(kind) or codecs.setdefault(kind, types.codec(kind))
         try:
-            message = codec.decode(bytearray(data))
+            message = codec(connection.msgtype).decode(bytearray(data))
         except MalformedMessageError as error:
             raise SignalError(f"'{path}', topic '{connection.topic}': {error}") from None
-        stamp = _stamp_of(message)
         values = readers[connection.topic](message)
-        columns.setdefault(connection.topic, Column()).append(time, 0 if stamp is None else stamp_ns(stamp), values)
+        columns.setdefault(connection.topic, Column()).append(time, _stamp_of(message), values)
     return columns
 
 
-def _stamp_of(message: Message) -> Message | None:
-    """A message's stamp, or the time of a clock message; None if it has none."""
-    for name in ("stamp", "clock"):
-        if (stamp := getattr(message, name, None)) is not None:
-            break
-    else:
-        stamp = getattr(getattr(message, "header", None), "stamp", None)
-    return stamp
+def _stamp_of(message: Message) -> int:
+    """A message's stamp, or the time of a clock message [ns]; 0 if it has none."""
+    header = getattr(message, "header", None)
+    stamps = (getattr(message, "stamp", None), getattr(message, "clock", None), getattr(header, "stamp", None))
+    return next((stamp_ns(stamp) for stamp in stamps if stamp is not None), 0)
 
 
 class Key(NamedTuple):
@@ -121,14 +113,14 @@ _COUNTING: Mapping[CommandKind, tuple[str, ...]] = MappingProxyType(
 
 def command_readers(*, pedals: bool) -> dict[str, Reader]:
     """Readers of the messages of all command types: of cars with pedals, or of the others."""
-    return {one.topic.type: _reader(one) for one in whole_types() if (one.kind == PEDALS) == pedals}
+    return {command.topic.type: _reader(command) for command in whole_types() if (command.kind == PEDALS) == pedals}
 
 
-def _reader(one: CommandType) -> Reader:
-    keys = [(Key(name), COMMANDED[name]) for name in _COUNTING[one.kind]]
+def _reader(kind: CommandType) -> Reader:
+    keys = [(Key(name), COMMANDED[name]) for name in _COUNTING[kind.kind]]
 
     def read(message: object) -> dict[Key, float]:
-        command = one.decode(message).command()
+        command = kind.decode(message).command()
         values = {key: getattr(command, field) for key, field in keys}
         return {key: 0.0 if key.quantity in LIMITS and value == math.inf else value for key, value in values.items()}
 
@@ -158,9 +150,11 @@ def _of_joints(message: Message) -> dict[Key, float]:
     if hinges:
         values[_STEERING] = sum(hinges.values()) / len(hinges)
     for name in message.name:
-        if name in velocities and name not in hinges:
+        if name in hinges:
+            continue
+        if name in velocities:
             values[Key("joint_velocity", name)] = velocities[name]
-        elif name in positions and name not in hinges:
+        elif name in positions:
             values[Key("joint_position", name)] = positions[name]
     return values
 

@@ -8,8 +8,7 @@ measurements equally.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import pairwise
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -23,8 +22,8 @@ from vds_gz.interface import topics
 from vds_gz.interface.commands import whole_types
 from vds_gz.ros.graph import Message
 from vds_gz.ros.messages.fields import stamp_ns
-from vds_gz.study.reading.bag import commands_from, measurements_from
-from vds_gz.study.reading.clocks import GAP_NOTE, SAME_CLOCK, Times, vehicle_time
+from vds_gz.study.reading.bag import CUT_SHORT, commands_from, measurements_from
+from vds_gz.study.reading.clocks import GAP_NOTE, SAME_CLOCK, Times, seconds, vehicle_time
 from vds_gz.study.reading.messages import (
     MEASUREMENTS,
     STEERING_TYPES,
@@ -71,6 +70,9 @@ def read(path: str | Path, namespace: str | None = None, topic: str | None = Non
     try:
         if is_table(path):
             run = read_run_csv(path)
+            run.command_times = run.commands.time
+            if run.made_by_replay:
+                run.command_times = np.array([min(one.time[0] for one in run.measured.values() if len(one.time))])
         else:
             with open_bag(path) as bag:
                 run, where = _read(path, bag, namespace, topic)
@@ -84,9 +86,6 @@ def read(path: str | Path, namespace: str | None = None, topic: str | None = Non
         raise RecordingError(f"{where}: {error}") from None
     if is_table(path):
         run.counts["samples"] = len(time)
-        run.command_times = run.commands.time
-        if run.made_by_replay:
-            run.command_times = np.array([min(one.time[0] for one in run.measured.values() if len(one.time))])
     run.notes[:] = [note for note in run.notes if not GAP_NOTE.search(note)]  # there is one of the motion
     run.notes += [*_gaps(where, time), *map(str, run.touches)]
     return run
@@ -99,28 +98,29 @@ def _read(path: Path, bag: Bag, namespace: str | None, topic: str | None) -> tup
     main = _motion_topic(path, bag, inside, namespace)
     place = main.rpartition("/")[0]
     commands = _command_topics(path, counts, inside, place, topic)
-    ours = {f"{place}/{one.name}" for one in _ACTUATOR_TOPICS}
-    steering = "" if ours <= counts.keys() else _steering_topic(inside, main)
+    ours = [f"{place}/{actuators.name}" for actuators in _ACTUATOR_TOPICS]
+    steering = "" if set(ours) <= counts.keys() else _steering_topic(inside, main)
     every = command_readers(pedals=False) | command_readers(pedals=True)
-    known: dict[str, tuple[str, Reader]] = {name: (kind, every[kind]) for name, kind in commands.items()}
-    known |= dict.fromkeys(ours, (topics.ACTUATOR_STATES.type, _actuators_of))
-    known |= dict.fromkeys((f"{place}/clock", topics.CLOCK.name), (topics.CLOCK.type, _nothing_more))
-    known |= {name: (counts[name][0], MEASUREMENTS[counts[name][0]]) for name in (main, steering) if name}
+    readers: dict[str, tuple[str, Reader]] = {name: (kind, every[kind]) for name, kind in commands.items()}
+    readers |= dict.fromkeys(ours, (topics.ACTUATOR_STATES.type, _actuators_of))
+    readers |= dict.fromkeys((f"{place}/clock", topics.CLOCK.name), (topics.CLOCK.type, lambda message: {}))
+    readers |= {name: (counts[name][0], MEASUREMENTS[counts[name][0]]) for name in (main, steering) if name}
     contacts: list[Message] = []
-    known[touched := f"{place}/{topics.CONTACTS.name}"] = topics.CONTACTS.type, _keeper(contacts)
-    wanted = [one for one in bag.connections if one.topic in known and known[one.topic][0] == one.msgtype]
-    columns = read_columns(path, bag.messages(wanted), {name: reader for name, (_, reader) in known.items()})
+    readers[touched := f"{place}/{topics.CONTACTS.name}"] = topics.CONTACTS.type, _keeper(contacts)
+    wanted = [one for one in bag.connections if one.topic in readers and readers[one.topic][0] == one.msgtype]
+    columns = read_columns(path, bag.messages(wanted), {name: reader for name, (_, reader) in readers.items()})
     if (count := len(columns[main].logged) if main in columns else 0) < 2:
         raise RecordingError(f"recording '{path}': number of messages on '{main}' is {count}; it must be at least 2")
     run = Recording(counts=Counter({name: count for name, (_, count) in counts.items()}))
     run.command_topics = tuple(commands)
     if bag.cut_short:
-        run.notes.append(f"'{path}' is cut short; it was read up to its last whole part")
+        run.notes.append(CUT_SHORT.format(path))
     where = f"recording '{path}', topic '{main}'"
     role = "steering" if counts[main][0] in STEERING_TYPES else "velocity"
     first = _fill(run, columns, main, role, steering if steering in columns else "", where)
-    references, states = (columns.get(f"{place}/{one.name}") for one in _ACTUATOR_TOPICS)
-    run.actuators = tuple(_actuators(references, states, run.start))
+    references, states = map(columns.get, ours)
+    if references is not None and states is not None:
+        run.actuators = tuple(_actuators(references, states, run.start))
     arrived = columns[touched].logged if touched in columns else ()
     run.touches = _touches(zip(arrived, contacts, strict=True), first, run.start)
     return run, where
@@ -140,23 +140,19 @@ def _fill(run: Recording, columns: Mapping[str, Column], main: str, role: str, s
             f"{where}: all {len(stamps)} messages are stamped {begin * 1e-9:.9g} s; stamps must advance with the "
             "vehicle's time"
         )
-
-    def seconds(times: Times) -> Array:
-        return (times - begin).astype(float) * 1e-9
-
-    measurements_from(run, main, role, column, seconds(stamps))
+    measurements_from(run, main, role, column, seconds(stamps, begin))
     order = np.argsort(stamps, kind="stable")
     clock = _clock([one for name, one in columns.items() if last_part(name) == "clock"], logged[order], stamps[order])
     if steering:
         arrived, stamped = columns[steering].times()
         if abs(_late(arrived, stamped) - _late(logged, stamps)) > SAME_CLOCK:
             stamped = vehicle_time(arrived, *clock)
-        measurements_from(run, steering, "steering", columns[steering], seconds(stamped))
-    received = [columns[name] for name in run.command_topics if name in columns]
-    for one in received:
-        commands_from(run, one, seconds(vehicle_time(one.times()[0], *clock)))
-    arrivals = np.sort(np.concatenate([np.empty(0, np.int64), *(one.times()[0] for one in received)]))
-    run.command_times = seconds(vehicle_time(arrivals, *clock))
+        measurements_from(run, steering, "steering", columns[steering], seconds(stamped, begin))
+    arrivals = [np.empty(0, np.int64)]
+    for received in (columns[name] for name in run.command_topics if name in columns):
+        arrivals.append(received.times()[0])
+        commands_from(run, received, seconds(vehicle_time(arrivals[-1], *clock), begin))
+    run.command_times = seconds(vehicle_time(np.sort(np.concatenate(arrivals)), *clock), begin)
     return int(logged[0])
 
 
@@ -175,20 +171,18 @@ def _inside(counts: Counts, namespace: str) -> Counts:
 
 def _motion_topic(path: Path, bag: Bag, counts: Counts, namespace: str | None) -> str:
     """The topic with the vehicle's motion."""
-    odometry = [name for name, (kind, _) in counts.items() if kind == topics.ODOM.type]
     for last in MOTIONS:
-        chosen = [name for name in odometry if last_part(name) == last]
-        if len(chosen) > 1:
-            places = ", ".join(f"'{path}:{name.rpartition('/')[0] or '/'}'" for name in sorted(chosen))
+        ours = [name for name, (kind, _) in counts.items() if kind == topics.ODOM.type and last_part(name) == last]
+        if len(ours) > 1:
+            places = ", ".join(f"'{path}:{name.rpartition('/')[0] or '/'}'" for name in sorted(ours))
             raise RecordingError(f"recording '{path}' has several vehicles; choose one of {places}")
-        if chosen:
-            return chosen[0]
-    never = set(never_measured(counts))
-    for kind in (*VELOCITY_TYPES, *STEERING_TYPES):
-        fitting = sorted(name for name, one in counts.items() if one[0] == kind and name not in never)
-        preferred = [name for last in PREFERRED_SPEEDS for name in fitting if last_part(name) == last]
+        if ours:
+            return ours[0]
+    never = never_measured(counts)
+    for wanted in (*VELOCITY_TYPES, *STEERING_TYPES):
+        fitting = sorted(name for name, (kind, _) in counts.items() if kind == wanted and name not in never)
         if fitting:
-            return (preferred or fitting)[0]
+            return next(_preferred(fitting, PREFERRED_SPEEDS), fitting[0])
     where = "" if namespace is None else f" in namespace '{namespace}'"
     raise RecordingError(
         f"recording '{path}' has no messages on '{topics.GROUND_TRUTH.name}' or '{topics.ODOM.name}' "
@@ -198,23 +192,23 @@ def _motion_topic(path: Path, bag: Bag, counts: Counts, namespace: str | None) -
 
 def _command_topics(path: Path, counts: Counts, inside: Counts, place: str, topic: str | None) -> dict[str, str]:
     """Types of the topics with the commands of the vehicle in a namespace; they may be outside all namespaces."""
-    types = [one.topic.type for one in whole_types()]
-    if topic is None:
-        for where in (place, ""):
-            ours = {f"{where}/{one.topic.name}": one.topic.type for one in whole_types()}
-            if used := {name: one for name, one in ours.items() if counts.get(name, ("",))[0] == one}:
-                return used
+    types = [kind.topic.type for kind in whole_types()]
+    if topic is not None:
+        name = choose_command(path, counts, types, topic, "--topic")
+        return {name: counts[name][0]}
+    for where in (place, ""):
+        ours = {f"{where}/{kind.topic.name}": kind.topic.type for kind in whole_types()}
+        if used := {name: kind for name, kind in ours.items() if counts.get(name, ("",))[0] == kind}:
+            return used
     outside = {name: one for name, one in counts.items() if name.count("/") == 1}
-    for searched in (counts,) if topic is not None or inside is counts else (inside, outside):
+    for searched in (counts,) if inside is counts else (inside, outside):
         try:
-            name = choose_command(path, searched, types, topic, "--topic")
+            name = choose_command(path, searched, types, None, "--topic")
         except AmbiguousTopicError:
             raise
         except TopicError:
-            if topic is not None:
-                raise
-        else:
-            return {name: counts[name][0]}
+            continue
+        return {name: counts[name][0]}
     return {}
 
 
@@ -222,8 +216,12 @@ def _steering_topic(counts: Counts, main: str) -> str:
     """The topic with the steering angle: one with a usual name, or the only one; otherwise empty."""
     never = {main, *never_measured(counts)}
     fitting = sorted(name for name, (kind, _) in counts.items() if kind in STEERING_TYPES and name not in never)
-    preferred = [name for last in PREFERRED_STEERINGS for name in fitting if last_part(name) == last]
-    return next(iter(preferred), fitting[0] if len(fitting) == 1 else "")
+    return next(_preferred(fitting, PREFERRED_STEERINGS), fitting[0] if len(fitting) == 1 else "")
+
+
+def _preferred(names: Sequence[str], preferred: Iterable[str]) -> Iterator[str]:
+    """The topics with usual names, the most usual first."""
+    return (name for last in preferred for name in names if last_part(name) == last)
 
 
 # ---------------------------------------------------------------------- contents
@@ -249,11 +247,6 @@ def _touches(contacts: Iterable[tuple[int, Message]], first: int, begin: int) ->
     return log.touches
 
 
-def _nothing_more(message: object) -> dict[Key, float]:
-    """A clock message only has its stamp."""
-    return {}
-
-
 def _actuators_of(message: Message) -> dict[Key, float]:
     """Angles and speeds of actuators, by their names."""
     if not len(message.position) == len(message.velocity) == len(message.name):
@@ -275,26 +268,24 @@ def _clock(ticks: list[Column], logged: Times, stamps: Times) -> tuple[Times, Ti
     return logged, stamps
 
 
-def _actuators(references: Column | None, states: Column | None, begin: int) -> Iterator[ActuatorSeries]:
+def _actuators(references: Column, states: Column, begin: int) -> Iterator[ActuatorSeries]:
     """Samples with both a reference and a state, by stamp, from the last time on that the clock went back."""
-    if references is None or states is None:
-        return
-    rows = {stamp: i for i, stamp in enumerate(references.stamps)}
+    commanded = {stamp: i for i, stamp in enumerate(references.stamps)}
     latest = {stamp: i for i, stamp in enumerate(states.stamps)}
-    pairs = [(stamp, rows[stamp], i) for stamp, i in latest.items() if stamp in rows]
-    back = [i for i, (one, other) in enumerate(pairwise(pairs), start=1) if other[0] < one[0]]
-    pairs = pairs[back[-1] :] if back else pairs
-    if not pairs:
+    stamps = np.array([stamp for stamp in latest if stamp in commanded], np.int64)
+    back = np.flatnonzero(np.diff(stamps) < 0) + 1
+    stamps = stamps[back[-1] :] if len(back) else stamps
+    if not len(stamps):
         return
-    stamps, commanded, responded = (np.array(column, np.int64) for column in zip(*pairs, strict=True))
-    time = (stamps - begin).astype(float) * 1e-9
+    rows, time = stamps.tolist(), seconds(stamps, begin)
     for name in dict.fromkeys(key.joint for key in states.numbers):
         kind = actuator_kind(name)
         key = Key("position" if kind == "steering" else "velocity", name)
         if key in references.numbers:
-            reference, response = np.array(references.numbers[key])[commanded], np.array(states.numbers[key])[responded]
-            there = np.isfinite(reference) & np.isfinite(response)
-            yield ActuatorSeries(name, kind, time[there], reference[there], response[there])
+            reference = np.array([references.numbers[key][commanded[stamp]] for stamp in rows])
+            response = np.array([states.numbers[key][latest[stamp]] for stamp in rows])
+            known = np.isfinite(reference) & np.isfinite(response)
+            yield ActuatorSeries(name, kind, time[known], reference[known], response[known])
 
 
 def _gaps(where: str, time: Array) -> Iterator[str]:

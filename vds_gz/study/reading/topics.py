@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -46,10 +46,10 @@ def choose_topics(
     velocity: str | None,
     steering: str | None,
 ) -> Chosen:
-    """The topics that were named, or those recognised by name and type."""
+    """The topics that were named, or those recognised by name and type; ``readers`` are the types of commands."""
     commands = choose_command(path, counts, readers, command)
     used = {commands, *never_measured(counts)}
-    measured = {name: one for name, one in counts.items() if name not in used and one[0] in MEASUREMENTS}
+    measured = {name: topic for name, topic in counts.items() if name not in used and topic[0] in MEASUREMENTS}
     speeds = choose_topic(
         path, counts, VELOCITY_TYPES, "velocities", "--velocity", velocity, PREFERRED_SPEEDS, measured
     )
@@ -59,21 +59,14 @@ def choose_topics(
     if not measured:
         raise TopicError(nothing_recognised(path, "velocities", "--velocity", counts))
     others = tuple(sorted(measured.keys() - {speeds, angles}))
-    geared = {one.topic.type for one in whole_types() if one.geared}
+    geared = {kind.topic.type for kind in whole_types() if kind.geared}
     gears = [name for name, (kind, _) in counts.items() if kind == GEAR_COMMAND.topic.type]
-    near = [name for name in gears if _folder(name) == _folder(commands)] or gears
+    near = [name for name in gears if name.rpartition("/")[0] == commands.rpartition("/")[0]] or gears
     gear = min(near, default="") if counts[commands][0] in geared else ""
     return Chosen(commands, speeds, angles, gear, others)
 
 
-def never_measured(counts: Counts) -> Iterator[str]:
+def never_measured(counts: Counts) -> set[str]:
     """Topics with commands or references, although their type is one of measurements."""
-    ours = {one.topic.name for one in command_types()}
-    for name in counts:
-        last = last_part(name)
-        if last in ours or NOT_MEASURED.search(last):
-            yield name
-
-
-def _folder(topic: str) -> str:
-    return topic.rpartition("/")[0]
+    ours = {kind.topic.name for kind in command_types()}
+    return {name for name in counts if last_part(name) in ours or NOT_MEASURED.search(last_part(name))}
