@@ -243,9 +243,8 @@ def delay(time_a: Array, a: Array, time_b: Array, b: Array, *, certain: bool = T
     blocks = np.stack([_moments(time, x, y, block, fine) for block in np.array_split(inside, BLOCKS)])
     best = _refined(time, x, y, inside, _minimum(fine, blocks.sum(axis=0)), interval / FINE, longest)
     if longest - abs(best) < AT_THE_END:
-        return Delay(
-            None, None, float(gain)
-        )  # the minimum, if any, is outside the range: the runs took different paths
+        # The minimum, if any, is outside the range: the runs took different paths.
+        return Delay(None, None, float(gain))
     left_out = np.array([_minimum(fine, blocks.sum(axis=0) - block) for block in blocks])
     scatter = math.sqrt((BLOCKS - 1) / BLOCKS * float(np.sum((left_out - left_out.mean()) ** 2)))
     standard_error = math.hypot(scatter, OF_INTERVAL * interval)
