@@ -34,44 +34,28 @@ def is_whole(value: object) -> TypeGuard[int]:
 
 
 def at_least_1(name: str, value: object) -> int:
-    """A whole number, at least 1.
-
-    Raises:
-        ArgumentError: It is none.
-    """
+    """A whole number, at least 1."""
     if is_whole(value) and value >= 1:
         return int(value)
     raise ArgumentError(f"{name} is {value!r}; it must be a whole number, at least 1")
 
 
 def at_least_0(name: str, value: object) -> float:
-    """A finite number, at least 0.
-
-    Raises:
-        ArgumentError: It is none.
-    """
+    """A finite number, at least 0."""
     if is_number(value) and 0.0 <= value < math.inf:
         return float(value)
     raise ArgumentError(f"{name} is {value!r}; it must be a finite number, at least 0")
 
 
 def positive(name: str, value: object, unit: str) -> float:
-    """A finite number greater than 0.
-
-    Raises:
-        ArgumentError: It is none.
-    """
+    """A finite number greater than 0."""
     if is_number(value) and 0.0 < value < math.inf:
         return float(value)
     raise ArgumentError(f"{name} is {value!r}; it must be a finite number greater than 0 [{unit}]")
 
 
 def steps_of(step_rate: float, rate: object) -> int:
-    """Steps in a period, of so many steps and so many periods per second [Hz].
-
-    Raises:
-        ArgumentError: It is not a whole number of steps.
-    """
+    """Steps in a period, of so many steps and so many periods per second [Hz]."""
     steps = step_rate / positive("rate", rate, "Hz")
     if round(steps) < 1 or abs(steps - round(steps)) > 1e-6 * steps:
         raise ArgumentError(
@@ -81,11 +65,7 @@ def steps_of(step_rate: float, rate: object) -> int:
 
 
 def seeds_of(seed: object, count: int) -> list[int | None]:
-    """One seed or None for each environment: as given, or consecutive from that of environment 0.
-
-    Raises:
-        ArgumentError: They are not valid.
-    """
+    """One seed or None for each environment: as given, or consecutive from that of environment 0."""
     seeds = range(seed, seed + count) if is_whole(seed) and seed >= 0 else seed
     if not isinstance(seeds, (Sequence, np.ndarray)) or not all(_is_seed(one) for one in seeds):
         raise ArgumentError(f"seed is {seed!r}; it must be a whole number, at least 0, or one or None per environment")
@@ -99,11 +79,7 @@ def _is_seed(seed: object) -> bool:
 
 
 def autoreset_mode_of(mode: AutoresetMode | str) -> AutoresetMode:
-    """A mode, also given by its value.
-
-    Raises:
-        ArgumentError: There is no mode with this name.
-    """
+    """A mode, also given by its value."""
     try:
         return AutoresetMode(mode)
     except ValueError:
@@ -136,17 +112,7 @@ class Randomization:
     """
 
     def __init__(self, model: str, vehicle: ParameterGroup, randomize: Randomize) -> None:
-        """Check what is wanted.
-
-        Args:
-            model: Name of the vehicle's model.
-            vehicle: The nominal vehicle's parameter group.
-            randomize: What varies.
-
-        Raises:
-            ArgumentError: An interval is none, or a file has none for this vehicle.
-            ParameterError: A name is unknown, or a value is not allowed.
-        """
+        """Check what is wanted."""
         known = {one.name: one for one in describe(vehicle)}
         intervals = _intervals(f"model_params.{model}.", known, randomize)
         self.names = tuple(intervals)

@@ -72,19 +72,11 @@ class StableBaselines3VecEnv(VecEnv):
         return [getattr(self.environments, attr_name) for _ in self._get_indices(indices)]
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
-        """Refused: environments are not objects of their own.
-
-        Raises:
-            ArgumentError: Always.
-        """
+        """Refused: environments are not objects of their own."""
         raise ArgumentError(f"attribute '{attr_name}' cannot be set for some environments: they are one object")
 
     def env_method(self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any) -> list[Any]:
-        """Refused: environments are not objects of their own.
-
-        Raises:
-            ArgumentError: Always.
-        """
+        """Refused: environments are not objects of their own."""
         raise ArgumentError(f"method '{method_name}' is none of some environments: they are one object")
 
     def env_is_wrapped(self, wrapper_class: type, indices: Any = None) -> list[bool]:

@@ -36,17 +36,11 @@ class ObservedNumber(NamedTuple):
 
 
 class Judged(NamedTuple):
-    """How environments do, one entry each.
+    """How environments do, one entry each."""
 
-    Attributes:
-        errors: Squares of the error, in units of the error at which the reward has fallen to 1/e.
-        ended: The episode is over.
-        successes: The task is done.
-    """
-
-    errors: Reals
-    ended: Flags
-    successes: Flags
+    errors: Reals  # squares of the error, in units of the error at which the reward has fallen to 1/e
+    ended: Flags  # the episode is over
+    successes: Flags  # the task is done
 
 
 class PictureArea(NamedTuple):
@@ -58,17 +52,11 @@ class PictureArea(NamedTuple):
 
 
 class Task(Protocol):
-    """A task, of many environments.
+    """A task, of many environments."""
 
-    Attributes:
-        observed: What is observed of it.
-        random_numbers: So many an episode needs.
-        max_speed: What 1 means as an action's speed [m/s].
-    """
-
-    observed: tuple[ObservedNumber, ...]
-    random_numbers: int
-    max_speed: float
+    observed: tuple[ObservedNumber, ...]  # what is observed of it
+    random_numbers: int  # so many an episode needs
+    max_speed: float  # what 1 means as an action's speed [m/s]
 
     def begin(self, some: Indices, random: Reals) -> tuple[Reals, Reals, Reals]:
         """Begin episodes of some environments.
@@ -100,24 +88,16 @@ ROUND = 1.5
 
 @dataclass(frozen=True)
 class NominalVehicle:
-    """A nominal vehicle and its commands.
+    """A nominal vehicle and its commands."""
 
-    Attributes:
-        model, vehicle: The vehicle's model and its parameter group.
-        step_rate: Steps per second [Hz].
-        size: Distance between its axles, or between the wheels of its only axle [m].
-        kind: Kind of its commands.
-        inputs: Fields of a command that an action sets, in this order; the speed is the second one.
-        turn: Meaning of 1 as the first number of an action: a steering angle [rad], or a yaw rate [rad/s] per unit of
-            maximum speed [1/m].
-    """
-
-    model: AnyModel
+    model: AnyModel  # model, vehicle: the vehicle's model and its parameter group
     vehicle: ParameterGroup
-    step_rate: float
-    size: float
-    kind: CommandKind
-    inputs: tuple[str, ...]
+    step_rate: float  # steps per second [Hz]
+    size: float  # distance between its axles, or between the wheels of its only axle [m]
+    kind: CommandKind  # kind of its commands
+    inputs: tuple[str, ...]  # fields of a command that an action sets, in this order; the speed is the second one
+    # meaning of 1 as the first number of an action: a steering angle [rad], or a yaw rate [rad/s] per unit of maximum
+    # speed [1/m]
     turn: float
 
     def scales(self, max_speed: float) -> tuple[float, ...]:
@@ -137,11 +117,7 @@ class NominalVehicle:
 
 
 def driving_of(source: SomeVehicle) -> NominalVehicle:
-    """Select the commands of a vehicle.
-
-    Raises:
-        ArgumentError: The vehicle does not exist, or takes neither steering angle and speed nor a twist.
-    """
+    """Select the commands of a vehicle."""
     model, vehicle, step_rate = _chosen(source)
     geometry = model.geometry(vehicle)
     size = geometry.wheel_base or 2.0 * geometry.yaw_arm

@@ -132,16 +132,7 @@ class CallbackController:
         self._columns = _COLUMNS[kind == ACKERMANN]
 
     def commands(self, observations: Reals, running: Flags, time: float) -> Reals:
-        """The function's commands, of shape (vehicles, 2).
-
-        Args:
-            observations: Of shape (vehicles, numbers); the function gets a copy.
-            running: Vehicles whose run has not ended; commands of others are ignored.
-            time: Time in the run [s].
-
-        Raises:
-            ControllerError: The function raises, or returns something else, excessive numbers, or NaN.
-        """
+        """The function's commands, of shape (vehicles, 2)."""
         where = f"controller '{self.name}', {len(observations)} vehicles at {time:.6g} s"
         try:
             result = self._function(observations.copy())

@@ -267,15 +267,7 @@ def locate_all(points: Reals, closed: bool, x: Reals, y: Reals, positions: Reals
 
 
 def steps_of_period(step_rate: float, rate: float) -> int:
-    """Number of steps in a controller's period.
-
-    Args:
-        step_rate: Steps per second [Hz].
-        rate: Commands per second [Hz].
-
-    Raises:
-        ArgumentError: The period is not a whole number of steps.
-    """
+    """Number of steps in a controller's period."""
     if not rate > 0.0:
         raise ArgumentError(f"rate is {rate:g}; it must be greater than 0 [Hz]")
     steps = step_rate / rate

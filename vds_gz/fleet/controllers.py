@@ -61,23 +61,14 @@ G = TypeVar("G", bound=Gains)
 
 @dataclass(frozen=True, slots=True)
 class ControlledVehicle:
-    """The properties of a vehicle that its controller uses.
+    """The properties of a vehicle that its controller uses."""
 
-    Attributes:
-        model: Name of its model.
-        kind: ``ACKERMANN`` for commands of speed and steering angle, or ``TWIST`` for speed and yaw rate.
-        wheel_base: Position of the steered axle along +x from the reference point [m]; 0 without one.
-        max_speed: [m/s].
-        period: Time between commands [s].
-        spacing: Distance between the path's points [m].
-    """
-
-    model: str
-    kind: CommandKind
-    wheel_base: float
-    max_speed: float
-    period: float
-    spacing: float
+    model: str  # name of its model
+    kind: CommandKind  # ACKERMANN for commands of speed and steering angle, or TWIST for speed and yaw rate
+    wheel_base: float  # position of the steered axle along +x from the reference point [m]; 0 without one
+    max_speed: float  # [m/s]
+    period: float  # time between commands [s]
+    spacing: float  # distance between the path's points [m]
 
     def following(self, p: ControllerParameters) -> Following:
         """The coefficients that all controllers have.
@@ -113,11 +104,7 @@ AnyController: TypeAlias = Controller[Any, Any]
 
 
 def plant_of(model: AnyModel, parameters: object, period: float, spacing: float) -> ControlledVehicle:
-    """The properties of a vehicle for its controller.
-
-    Raises:
-        ArgumentError: The model takes neither speed and steering angle nor a velocity.
-    """
+    """The properties of a vehicle for its controller."""
     kind = next((one for one in (ACKERMANN, TWIST) if one in model.accepts), None)
     if kind is None:
         raise ArgumentError(
@@ -191,11 +178,7 @@ class StanleyGains:
 
 
 def stanley_coefficients(p: StanleyParameters, plant: ControlledVehicle) -> StanleyGains:
-    """Coefficients for a vehicle.
-
-    Raises:
-        ArgumentError: It has no steered axle in front.
-    """
+    """Coefficients for a vehicle."""
     if not plant.wheel_base > 0.0:
         raise ArgumentError(
             f"controller 'stanley' steers a front axle, and a vehicle of model '{plant.model}' has none; "
@@ -231,35 +214,25 @@ PRECISION, MOST_ITERATIONS = 1e-12, 100_000
 
 @dataclass(slots=True)
 class LqrGains:
-    """The model's and the regulator's numbers, as the module has them.
-
-    Attributes:
-        y_psi, y_k, psi_k, decay: Entries of A above and on its diagonal, which else has ones.
-        b_y, b_psi, b_k: B.
-        k_y, k_psi, k_k: K.
-        d_y, d_psi, d_k: P D.
-        inverse: (R + B' P B)^-1.
-        steps: Periods of preview.
-        period: Time between commands [s].
-    """
+    """The model's and the regulator's numbers, as the module has them."""
 
     following: Following
-    y_psi: float
+    y_psi: float  # y_psi, y_k, psi_k, decay: entries of A above and on its diagonal, which else has ones
     y_k: float
     psi_k: float
     decay: float
-    b_y: float
+    b_y: float  # b_y, b_psi, b_k: B
     b_psi: float
     b_k: float
-    k_y: float
+    k_y: float  # k_y, k_psi, k_k: K
     k_psi: float
     k_k: float
-    d_y: float
+    d_y: float  # d_y, d_psi, d_k: P D
     d_psi: float
     d_k: float
-    inverse: float
-    steps: int
-    period: float
+    inverse: float  # (R + B' P B)^-1
+    steps: int  # periods of preview
+    period: float  # time between commands [s]
 
 
 def coefficients(p: LqrParameters, plant: ControlledVehicle) -> LqrGains:
@@ -345,11 +318,7 @@ Callback: TypeAlias = Callable[[NDArray[np.float64]], object]
 
 
 def controller_named(name: str) -> AnyController | Callback:
-    """The controller of a name, or the function that ``module:function`` names.
-
-    Raises:
-        ArgumentError: There is none.
-    """
+    """The controller of a name, or the function that ``module:function`` names."""
     if name in CONTROLLERS:
         return CONTROLLERS[name]
     module, colon, function = name.partition(":")

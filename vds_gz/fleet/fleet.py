@@ -124,22 +124,14 @@ class Fleet(Generic[P, C, S]):
 
 
 def whole(name: str, number: int) -> int:
-    """A number of steps or periods that is one.
-
-    Raises:
-        ArgumentError: It is not.
-    """
+    """A number of steps or periods that is one."""
     if not isinstance(number, (int, np.integer)) or number < 0:
         raise ArgumentError(f"{name} is {number!r}; it must be a whole number, at least 0")
     return int(number)
 
 
 def check_class(model: VehicleModel[P, C, S], parameters: Sequence[P]) -> None:
-    """Refuse parameters that are not a model's.
-
-    Raises:
-        ArgumentError: They are not.
-    """
+    """Refuse parameters that are not a model's."""
     for k, one in enumerate(parameters):
         if not isinstance(one, model.parameters):
             raise ArgumentError(

@@ -151,14 +151,7 @@ class Lanes(Generic[P, C, S]):
             self.begin_limits()
 
     def execute(self, run: Any, rows: int, steps: int, *arguments: object) -> None:
-        """Run a compiled program for so many steps of all blocks, on all cores if that is faster.
-
-        Args:
-            run: The program, as from :func:`~vds_gz.fleet.program.lanes_run`, with further arguments at its end.
-            rows: Number of rows of a block.
-            steps: Number of steps by which the delay lines advance.
-            arguments: The arguments after the blocks.
-        """
+        """Run a compiled program for so many steps of all blocks, on all cores if that is faster."""
         delays = DelayLines(self._references, self._rates, self._steps, self._uniform)
 
         def of_blocks(first: int, end: int) -> None:
@@ -196,11 +189,7 @@ class Lanes(Generic[P, C, S]):
         self.begin([state], np.array([vehicle]))
 
     def place(self, name: str) -> int:
-        """The row of a real number of the state by its dotted name.
-
-        Raises:
-            ArgumentError: There is no number with this name.
-        """
+        """The row of a real number of the state by its dotted name."""
         if name not in self._places:
             raise ArgumentError(no_such_number(self.model.name, name, self._places))
         return self._places[name]
@@ -285,15 +274,7 @@ class Lanes(Generic[P, C, S]):
         *,
         fixed: bool = False,
     ) -> Entries:
-        """The layout of objects, one per vehicle or one for all; their values are appended to the numbers.
-
-        Args:
-            samples: The objects.
-            index: Index of the next row.
-            numbers: Where rows are appended.
-            rows: The values of all vehicles, if there is only one sample.
-            fixed: Steps do not change them, so that flags that all vehicles share become constants.
-        """
+        """The layout of objects, one per vehicle or one for all; their values are appended to the numbers."""
         kinds = dict(kinds_of(samples[0]))
         rows = values_of(samples, list(kinds)) if rows is None else rows
         entries: Entries = {}

@@ -64,11 +64,7 @@ class Columns:
         return len(next(iter(self._fields.values())))
 
     def __reduce__(self) -> str:
-        """Refuse to copy: a copy would not change the fleet.
-
-        Raises:
-            ArgumentError: Always.
-        """
+        """Refuse to copy: a copy would not change the fleet."""
         raise ArgumentError("columns are views of a fleet's numbers and cannot be copied; copy the arrays in them")
 
     def __dir__(self) -> list[str]:
@@ -184,12 +180,7 @@ class BaseLinks(NamedTuple):
 
 
 def base_links(states: Columns, offsets: Reals) -> BaseLinks:
-    """The motion of every base_link, equal to the bit to :func:`~vds_gz.vehicle.vehicle.motion_of`.
-
-    Args:
-        states: The states of a fleet.
-        offsets: From each vehicle's reference point to its base_link, along +x [m].
-    """
+    """The motion of every base_link, equal to the bit to :func:`~vds_gz.vehicle.vehicle.motion_of`."""
     moved = BaseLinks(*(getattr(states, name).copy() for name in BaseLinks._fields))
     _moved()(*moved, offsets)
     return moved

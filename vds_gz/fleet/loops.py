@@ -94,13 +94,7 @@ class LoopLanes:
     def advance(self, control: FunctionType, course: Course, begun: int, period: float, periods: int, n: int) -> None:
         """Advance by so many periods of ``n`` steps, each after tracking and control.
 
-        Args:
-            control: The controller's function.
-            course: The path.
-            begun: Number of earlier periods.
-            period: Length of a period [s].
-            periods: Number of periods to do.
-            n: Steps of each period; 0 to track only.
+        ``begun`` periods [s] were before. With ``n`` of 0 they are tracked only.
         """
         lanes = self._lanes
         lanes.limit()

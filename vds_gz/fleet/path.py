@@ -134,11 +134,7 @@ class Path:
 def path_through(
     points: ArrayLike, speeds: ArrayLike | None, spacing: float, closed: bool | None, place: Callable[[int], str]
 ) -> Path:
-    """As :meth:`Path.from_points`; ``place`` says for messages where a point, by its index, was given.
-
-    Raises:
-        PathError: The points do not make a path.
-    """
+    """As :meth:`Path.from_points`; ``place`` says for messages where a point, by its index, was given."""
     given = _numbers("points", points)
     if given.ndim != 2 or given.shape[1] != 2:
         raise PathError(f"the points of a path have the shape {given.shape}; it must be (points, 2), for x and y [m]")

@@ -128,13 +128,7 @@ WORTH_A_THREAD = 6_400
 
 
 def share(run: Callable[[int, int], None], items: int, steps: int) -> None:
-    """Process a range of items in parts, on as many of numba's threads as are useful.
-
-    Args:
-        run: Processes the items from its first argument up to the one before its second.
-        items: Number of items.
-        steps: Number of vehicle steps of all items together.
-    """
+    """Process a range of items in parts, on as many of numba's threads as are useful."""
     threads = max(1, min(numba.get_num_threads(), items, steps // WORTH_A_THREAD))
     cuts = [items * k // threads for k in range(threads + 1)]
     first, *others = pairwise(cuts)
@@ -179,25 +173,16 @@ class LineRows:
 
 @dataclass(frozen=True)
 class Plan:
-    """All rows of a block.
+    """All rows of a block."""
 
-    Attributes:
-        coefficients, state, command: What the functions of the model see.
-        lines: Rows of the delay lines.
-        changing: The first row of the state, and the first one after it.
-        rows: How many there are.
-        limited: Commands have limits of rates, so that delay lines hold these too.
-        width: Vehicles of a block.
-    """
-
-    coefficients: Layout
+    coefficients: Layout  # coefficients, state, command: what the functions of the model see
     state: Layout
     command: Layout
-    lines: tuple[LineRows, ...]
-    changing: tuple[int, int]
-    rows: int
-    limited: bool
-    width: int = WIDTH
+    lines: tuple[LineRows, ...]  # rows of the delay lines
+    changing: tuple[int, int]  # the first row of the state, and the first one after it
+    rows: int  # how many there are
+    limited: bool  # commands have limits of rates, so that delay lines hold these too
+    width: int = WIDTH  # vehicles of a block
 
 
 def through_line(c: Any, s: Any, reference: float, rate: float) -> tuple[float, float]:
@@ -219,37 +204,25 @@ def nothing(c: Any, s: Any, u: Any) -> None:
 
 
 class DelayLines(NamedTuple):
-    """The delay lines of all blocks.
+    """The delay lines of all blocks."""
 
-    Attributes:
-        references, rates: Their entries, of shape (blocks, lines, slots, vehicles of a block).
-        dead_steps: Of shape (blocks, lines, vehicles of a block).
-        uniform: Whether all vehicles of a block have the same ones.
-    """
-
-    references: Reals
+    references: Reals  # references, rates: their entries, of shape (blocks, lines, slots, vehicles of a block)
     rates: Reals
-    dead_steps: Wholes
-    uniform: Flags
+    dead_steps: Wholes  # of shape (blocks, lines, vehicles of a block)
+    uniform: Flags  # whether all vehicles of a block have the same ones
 
 
 @dataclass(frozen=True)
 class Blocks:
-    """What the compiled programs over blocks of vehicles are made of.
+    """What the compiled programs over blocks of vehicles are made of."""
 
-    Attributes:
-        width: Vehicles of a block.
-        changing: The first row that steps change, and the first one after it.
-        c, s, u: ``c(block, i)`` is vehicle ``i`` as the functions of the model see it.
-        steps: ``steps(block, b, delays, slot, n)`` does ``n`` steps of block ``b`` with its present commands; the next
-            entry of all lines comes to a slot, and the one after the last is returned.
-    """
-
-    width: int
-    changing: tuple[int, int]
-    c: Any
+    width: int  # vehicles of a block
+    changing: tuple[int, int]  # the first row that steps change, and the first one after it
+    c: Any  # c, s, u: c(block, i) is vehicle i as the functions of the model see it
     s: Any
     u: Any
+    # steps(block, b, delays, slot, n) does n steps of block b with its present commands; the next entry of all lines
+    # comes to a slot, and the one after the last is returned
     steps: Any
 
 

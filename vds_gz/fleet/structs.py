@@ -90,11 +90,7 @@ class Structs(Generic[P, C, S]):
         write_record(self._states[vehicle], state)
 
     def place(self, name: str) -> int:
-        """Position of a real number of the state by its dotted name: a column of the records' bytes as reals.
-
-        Raises:
-            ArgumentError: There is no number with this name.
-        """
+        """Position of a real number of the state by its dotted name: a column of the records' bytes as reals."""
         places = dict(_places(self._states.dtype))
         if name not in places:
             raise ArgumentError(no_such_number(self.model.name, name, places))

@@ -27,16 +27,8 @@ def project(points: Reals, closed: bool, reach: int, x: float, y: float, positio
 
     The search is around its last position, so a path may cross itself; it covers at most one lap of a closed path.
 
-    Args:
-        points: Of the path, of shape (points, 6).
-        closed: The last point is the first one again.
-        reach: Number of segments searched on each side; for all of them, see :func:`locate`.
-        x, y: A point [m].
-        position: Where along the path it was last [spacings].
-
-    Returns:
-        Position of the nearest point along the path [spacings], the first one of several, and offset of the given point
-        to the left of the path [m]; for a point that is not finite, the last position and NaN.
+    ``reach`` segments are searched on each side. It returns the position along the path [spacings], the first one of
+    several, and the offset to the left [m]; for a point that is not finite, the last position and NaN.
     """
     segments = points.shape[0] - 1
     here = math.floor(position)
@@ -123,67 +115,41 @@ STATUSES = ("running", "finished", "left", "diverged")
 
 
 class Course(NamedTuple):
-    """A path for compiled functions.
+    """A path for compiled functions."""
 
-    Attributes:
-        points, closed, spacing: Of the :class:`~vds_gz.fleet.path.Path`.
-        bound: A vehicle whose lateral error exceeds it has left the path [m].
-    """
-
-    points: Reals
+    points: Reals  # points, closed, spacing: of the :class:`~vds_gz.fleet.path.Path`
     closed: bool
     spacing: float
-    bound: float
+    bound: float  # A vehicle whose lateral error exceeds it has left the path [m]
 
 
 @dataclass(slots=True)
 class Following:
-    """Properties of a vehicle and its controller that all controllers have.
+    """Properties of a vehicle and its controller that all controllers have."""
 
-    Attributes:
-        steers: Commands have a steering angle, else a yaw rate.
-        wheel_base: Position of the steered axle along +x from the reference point [m]; 0 without one.
-        reach: Number of segments of the path that are searched on each side for the vehicle.
-        speed: Speed reference without limits [m/s].
-        lateral_acceleration: Limit [m/s^2], infinite without one.
-    """
-
-    steers: bool
-    wheel_base: float
-    reach: int
-    speed: float
-    lateral_acceleration: float
+    steers: bool  # commands have a steering angle, else a yaw rate
+    wheel_base: float  # position of the steered axle along +x from the reference point [m]; 0 without one
+    reach: int  # number of segments of the path that are searched on each side for the vehicle
+    speed: float  # speed reference without limits [m/s]
+    lateral_acceleration: float  # limit [m/s^2], infinite without one
 
 
 @dataclass(slots=True)
 class Tracking:
-    """Position of a vehicle relative to its path, and its measures so far.
+    """Position of a vehicle relative to its path, and its measures so far."""
 
-    Attributes:
-        status: One of ``STATUSES``, by its index.
-        position: Position along the path [spacings].
-        goal: Position at which the run is finished [spacings].
-        lateral: Lateral error of the reference point [m], positive to the left of the path.
-        heading_error: From the path's heading to the vehicle's [rad].
-        reference_speed: [m/s]; 0 as soon as the run has ended.
-        ended: Time of the run's end [s]; infinite while it is running.
-        samples: Number of periods in the measures.
-        lateral_square, heading_square, speed_square: Sums of squared errors.
-        lateral_peak, heading_peak, speed_peak: Maximum absolute errors.
-    """
-
-    status: int = RUNNING
-    position: float = 0.0
-    goal: float = math.inf
-    lateral: float = 0.0
-    heading_error: float = 0.0
-    reference_speed: float = 0.0
-    ended: float = math.inf
-    samples: int = 0
-    lateral_square: float = 0.0
+    status: int = RUNNING  # one of STATUSES, by its index
+    position: float = 0.0  # position along the path [spacings]
+    goal: float = math.inf  # position at which the run is finished [spacings]
+    lateral: float = 0.0  # lateral error of the reference point [m], positive to the left of the path
+    heading_error: float = 0.0  # from the path's heading to the vehicle's [rad]
+    reference_speed: float = 0.0  # [m/s]; 0 as soon as the run has ended
+    ended: float = math.inf  # time of the run's end [s]; infinite while it is running
+    samples: int = 0  # number of periods in the measures
+    lateral_square: float = 0.0  # lateral_square, heading_square, speed_square: sums of squared errors
     heading_square: float = 0.0
     speed_square: float = 0.0
-    lateral_peak: float = 0.0
+    lateral_peak: float = 0.0  # lateral_peak, heading_peak, speed_peak: maximum absolute errors
     heading_peak: float = 0.0
     speed_peak: float = 0.0
 

@@ -51,11 +51,7 @@ def random_value(described: Description, random: np.random.Generator, spread: fl
 
 
 def with_values(parameters: ParameterGroup, values: Mapping[str, object]) -> ParameterGroup:
-    """A copy of a parameter group with other values, by their dotted names.
-
-    Raises:
-        ParameterError: The group refuses them.
-    """
+    """A copy of a parameter group with other values, by their dotted names."""
     own: dict[str, object] = {}
     nested: dict[str, dict[str, object]] = {}
     for name, value in values.items():

@@ -16,32 +16,19 @@ from vds_gz.vehicle.trigonometry import exponential
 
 @dataclass(slots=True)
 class DriveCoefficients:
-    """A drive's parameters, ready for steps of one length.
+    """A drive's parameters, ready for steps of one length."""
 
-    Attributes:
-        delay_steps: Dead time in whole steps.
-        dead_band: References below it count as 0 [m/s].
-        gain: Response to a reference, as a factor.
-        map: Between dead band and gain, where it is used.
-        offset: Added to every response [m/s]; -0.0 where there is none, which changes no bit, not even of -0.0.
-        max_velocity: Saturation [m/s].
-        max_reference: The largest reference that is not saturated, without the offset [m/s]; infinite with a map.
-        decay: What is left of a deviation after one step of the lag.
-        max_rise, max_fall: Maximum change in one step away from and towards standstill [m/s].
-        dt: Length of a step [s].
-    """
-
-    delay_steps: int
-    dead_band: float
-    gain: float
-    map: StaticMap
-    offset: float
-    max_velocity: float
-    max_reference: float
-    decay: float
-    max_rise: float
+    delay_steps: int  # dead time in whole steps
+    dead_band: float  # references below it count as 0 [m/s]
+    gain: float  # response to a reference, as a factor
+    map: StaticMap  # between dead band and gain, where it is used
+    offset: float  # added to every response [m/s]; -0.0 where there is none, which changes no bit, not even of -0.0
+    max_velocity: float  # saturation [m/s]
+    max_reference: float  # the largest reference that is not saturated, without the offset [m/s]; infinite with a map
+    decay: float  # what is left of a deviation after one step of the lag
+    max_rise: float  # max_rise, max_fall: maximum change in one step away from and towards standstill [m/s]
     max_fall: float
-    dt: float
+    dt: float  # length of a step [s]
 
 
 @dataclass(slots=True)
@@ -63,35 +50,20 @@ class DriveState:
 
 @dataclass(slots=True)
 class SteeringCoefficients:
-    """A steering actuator's parameters, ready for steps of one length.
+    """A steering actuator's parameters, ready for steps of one length."""
 
-    Attributes:
-        delay_steps: Dead time in whole steps.
-        dead_band: References below it count as 0 [rad].
-        gain: Response to a reference, as a factor.
-        map: Between dead band and gain, where it is used.
-        offset: Added to every response [rad]; -0.0 where there is none, which changes no bit, not even of -0.0.
-        half_backlash: Half of the play between actuator and wheel [rad].
-        max_position: Saturation [rad]; infinite if the unit turns all the way round.
-        step_rate: Steps per second [Hz].
-        turns_round: It turns all the way round.
-        decay: What is left of a deviation after one step of the lag.
-        max_change: Maximum change in one step [rad].
-        dt: Length of a step [s].
-    """
-
-    delay_steps: int
-    dead_band: float
-    gain: float
-    map: StaticMap
-    offset: float
-    half_backlash: float
-    max_position: float
-    decay: float
-    max_change: float
-    dt: float
-    step_rate: float
-    turns_round: bool
+    delay_steps: int  # dead time in whole steps
+    dead_band: float  # references below it count as 0 [rad]
+    gain: float  # response to a reference, as a factor
+    map: StaticMap  # between dead band and gain, where it is used
+    offset: float  # added to every response [rad]; -0.0 where there is none, which changes no bit, not even of -0.0
+    half_backlash: float  # half of the play between actuator and wheel [rad]
+    max_position: float  # saturation [rad]; infinite if the unit turns all the way round
+    decay: float  # what is left of a deviation after one step of the lag
+    max_change: float  # maximum change in one step [rad]
+    dt: float  # length of a step [s]
+    step_rate: float  # steps per second [Hz]
+    turns_round: bool  # it turns all the way round
 
 
 @dataclass(slots=True)
@@ -300,10 +272,7 @@ def oldest_first(line: list[float], head: int) -> list[float]:
 def resized_line(line: list[float], head: int, steps: int) -> list[float]:
     """A delay line of another length that holds the newest of the same entries, oldest first.
 
-    Args:
-        line: The ring as it is, ``head`` being its oldest entry.
-        head: Index of the oldest entry.
-        steps: Dead time wanted, in steps. A longer line repeats the oldest entry, so that nothing jumps.
+    A longer line repeats the oldest entry, so that nothing jumps.
     """
     entries = oldest_first(line, head)
     wanted = steps + 1

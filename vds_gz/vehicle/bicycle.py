@@ -134,13 +134,7 @@ class BicycleCoefficients:
 
 @dataclass(slots=True)
 class BicycleState:
-    """The actuators, the motion of the reference point, each wheel's rolling speed [m/s] and angle [rad], references.
-
-    Attributes:
-        drive_reference, steering_reference: What the command that holds means for the actuators [m/s, rad].
-        opposite_reference: A steering angle that serves as well, with the drive reversed where that is on the steered
-            wheel [rad]; the same as ``steering_reference`` where there is none.
-    """
+    """Actuators, motion of the reference point, rolling speeds [m/s] and angles [rad] of the wheels, references."""
 
     drive: DriveState
     steering: SteeringState
@@ -158,8 +152,11 @@ class BicycleState:
     roll_fixed_right: float = 0.0
     roll_steered_left: float = 0.0
     roll_steered_right: float = 0.0
+    # drive_reference, steering_reference: what the command that holds means for the actuators [m/s, rad]
     drive_reference: float = 0.0
     steering_reference: float = 0.0
+    # A steering angle that serves as well, with the drive reversed where that is on the steered wheel [rad]; the same
+    # as steering_reference where there is none
     opposite_reference: float = 0.0
 
 

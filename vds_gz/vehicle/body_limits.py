@@ -16,17 +16,13 @@ from vds_gz.vehicle.model import VehicleLimits
 
 @dataclass(slots=True)
 class BodyLimitCoefficients:
-    """Maximum speed [m/s] and yaw rate [rad/s], and their maximum changes in one step; infinite where unlimited.
-
-    Attributes:
-        ramps: Changes are limited, so the references change in every step.
-    """
+    """Maximum speed [m/s] and yaw rate [rad/s], and their maximum changes in one step; infinite where unlimited."""
 
     max_speed: float
     max_yaw_rate: float
     max_speed_change: float
     max_yaw_rate_change: float
-    ramps: bool
+    ramps: bool  # changes are limited, so the references change in every step
 
 
 @dataclass(slots=True)

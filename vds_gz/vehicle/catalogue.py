@@ -38,11 +38,7 @@ class Models(Mapping[str, AnyModel]):
     """Every model by its name; one of this package is imported when it is looked up."""
 
     def __init__(self) -> None:
-        """Find the models of other packages.
-
-        Raises:
-            ArgumentError: A package offers something else than a model, or a name that is taken.
-        """
+        """Find the models of other packages."""
         self._models: dict[str, AnyModel | None] = dict.fromkeys(OWN)
         for entry in entry_points(group=ENTRY_POINTS):
             model, place = entry.load(), f"entry point '{entry.name}' of {ENTRY_POINTS}"

@@ -35,9 +35,7 @@ ROOM = 256
 def record_type(samples: Sequence[object], room: int = 1) -> np.dtype[np.void]:
     """The record of a state or coefficients class.
 
-    Args:
-        samples: Some of its objects.
-        room: Lists have room for the longest one among the samples, and for a multiple of so many entries.
+    Lists have room for the longest one among the samples, and for a multiple of ``room`` entries.
     """
     fields: list[tuple[str, DTypeLike] | tuple[str, DTypeLike, tuple[int]]] = []
     for field, values in _field_values(samples):

@@ -15,29 +15,19 @@ from vds_gz.vehicle.trigonometry import sine_cosine
 
 
 class StepCoefficients(Protocol):
-    """What the coefficients of every model have.
+    """What the coefficients of every model have."""
 
-    Attributes:
-        dt: Length of a step [s].
-        base_link_offset: From the reference point to base_link, along +x [m].
-    """
-
-    dt: float
-    base_link_offset: float
+    dt: float  # length of a step [s]
+    base_link_offset: float  # from the reference point to base_link, along +x [m]
 
 
 class MotionState(Protocol):
-    """What the state of every model has besides its actuators: the motion of its reference point.
+    """What the state of every model has besides its actuators: the motion of its reference point."""
 
-    Attributes:
-        x, y, heading: Pose [m, m, rad]; the heading counts full turns.
-        v_x, v_y, yaw_rate: Velocity in the vehicle's own axes [m/s, m/s, rad/s].
-    """
-
-    x: float
+    x: float  # x, y, heading: pose [m, m, rad]; the heading counts full turns
     y: float
     heading: float
-    v_x: float
+    v_x: float  # v_x, v_y, yaw_rate: velocity in the vehicle's own axes [m/s, m/s, rad/s]
     v_y: float
     yaw_rate: float
 

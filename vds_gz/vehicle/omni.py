@@ -50,17 +50,12 @@ WHEELS = ("front_left", "rear_left", "rear_right", "front_right")
 
 @dataclass(slots=True)
 class OmniCoefficients:
-    """Geometry and drives, ready for steps of ``dt`` seconds.
-
-    Attributes:
-        sign: Roller direction of the front left wheel, +1 (rollers in an O seen from above) or -1 (in an X).
-        yaw_arm: What a yaw rate contributes to the front left actuator's speed [m].
-    """
+    """Geometry and drives, ready for steps of ``dt`` seconds."""
 
     dt: float
     base_link_offset: float
-    sign: float
-    yaw_arm: float
+    sign: float  # roller direction of the front left wheel, +1 (rollers in an O seen from above) or -1 (in an X)
+    yaw_arm: float  # what a yaw rate contributes to the front left actuator's speed [m]
     wheel_radius: float
     body: BodyLimitCoefficients
     drive: DriveCoefficients

@@ -54,12 +54,7 @@ def command_records(**numbers: ArrayLike) -> Records:
 
 
 def check(commands: Records, times: Wholes) -> None:
-    """Refuse commands that cannot be followed by their numbers alone.
-
-    Raises:
-        ArgumentError: A command is faulty, a half or a gear, or keeps the last gear; the times decrease, or are not one
-            for each command, of which there is at least one.
-    """
+    """Refuse commands that cannot be followed by their numbers alone."""
     if commands.shape != times.shape or not times.size:
         raise ArgumentError(
             f"there are {commands.size} commands and {times.size} times; there must be as many, at least 1"
@@ -104,10 +99,7 @@ def timed_out(commands: Records) -> Records:
 def segments(commands: Records, begins: Wholes, expiries: Wholes) -> tuple[Records, Wholes]:
     """Commands, and for how many steps each holds until the last one begins.
 
-    Args:
-        commands: In the order in which they arrived.
-        begins: The first step of each.
-        expiries: The first step for which each is too old.
+    ``begins`` is the first step of each, ``expiries`` the first step for which each is too old.
     """
     ends = begins[1:]
     old = np.clip(expiries[:-1], begins[:-1], ends)

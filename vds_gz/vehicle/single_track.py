@@ -68,63 +68,45 @@ STABLE = 2.0
 
 @dataclass(slots=True)
 class SingleTrackCoefficients(BicycleCoefficients):
-    """Those of a bicycle and of its body and tyres. Forces and loads are by mass or by weight.
+    """Those of a bicycle and of its body and tyres. Forces and loads are by mass or by weight."""
 
-    Attributes:
-        cg_x: From the fixed axle to the centre of gravity along +x, negative with the steered axle behind [m].
-        steered_lever: From the centre of gravity to the steered axle along +x [m].
-        gyration: Yaw inertia by mass [m^2]; ``agility`` is its inverse.
-        load_steered: Share of the weight on the steered axle at rest.
-        load_shift: Share of the weight that a driving force of 1 m/s^2 takes from the steered axle [s^2/m].
-        friction: Friction coefficient of the tyres.
-        slope_fixed, slope_steered: Slope B of the magic formula times the friction coefficient [1/rad].
-        stiffness_fixed, stiffness_steered: Lateral force by slip angle and share of the weight [m/s^2].
-        shape, curvature: C and E of the magic formula; ``is_curved``: E is not 0.
-        small_angles: Linear equations.
-        pushes_along_wheel: The driving force turns with the steered wheel; with small angles it does not.
-        least_speed: Slower wheels have the slip angle of this speed, so that the integrator is stable [m/s].
-        drag, rolling: Air drag [1/m] and rolling resistance [m/s^2].
-        rolling_rate: Share of the rolling resistance by speed, near standstill [s/m].
-        drive_share, drive_shift: Share of the weight on the driven axle at rest, and what a driving force of 1 m/s^2
-            adds to it [s^2/m].
-        lift_forwards, lift_backwards: Forces along +x and -x that lift an axle off the ground [m/s^2].
-        brakes_on_all_wheels, drive_gives_acceleration: As the parameters.
-        kinematic_square, blend_rate: Speed squared below which no wheel slips [m^2/s^2], and how fast tyres gain weight
-            above it [s^2/m^2].
-        blending: Length of a step by the time constant of the blending.
-        step_rate: Steps per second [Hz].
-    """
-
-    cg_x: float
-    steered_lever: float
-    gyration: float
+    cg_x: float  # from the fixed axle to the centre of gravity along +x, negative with the steered axle behind [m]
+    steered_lever: float  # from the centre of gravity to the steered axle along +x [m]
+    gyration: float  # yaw inertia by mass [m^2]; agility is its inverse
     agility: float
-    load_steered: float
-    load_shift: float
-    friction: float
+    load_steered: float  # share of the weight on the steered axle at rest
+    load_shift: float  # share of the weight that a driving force of 1 m/s^2 takes from the steered axle [s^2/m]
+    friction: float  # friction coefficient of the tyres
+    # slope_fixed, slope_steered: slope B of the magic formula times the friction coefficient [1/rad]
     slope_fixed: float
     slope_steered: float
+    # stiffness_fixed, stiffness_steered: lateral force by slip angle and share of the weight [m/s^2]
     stiffness_fixed: float
     stiffness_steered: float
-    shape: TireShape
+    shape: TireShape  # shape, curvature: C and E of the magic formula; is_curved: E is not 0
     curvature: float
     is_curved: bool
-    small_angles: bool
-    pushes_along_wheel: bool
-    least_speed: float
-    drag: float
+    small_angles: bool  # linear equations
+    pushes_along_wheel: bool  # the driving force turns with the steered wheel; with small angles it does not
+    least_speed: float  # slower wheels have the slip angle of this speed, so that the integrator is stable [m/s]
+    drag: float  # drag, rolling: air drag [1/m] and rolling resistance [m/s^2]
     rolling: float
-    rolling_rate: float
+    rolling_rate: float  # share of the rolling resistance by speed, near standstill [s/m]
+    # drive_share, drive_shift: share of the weight on the driven axle at rest, and what a driving force of 1 m/s^2 adds
+    # to it [s^2/m]
     drive_share: float
     drive_shift: float
+    # lift_forwards, lift_backwards: forces along +x and -x that lift an axle off the ground [m/s^2]
     lift_forwards: float
     lift_backwards: float
-    brakes_on_all_wheels: bool
+    brakes_on_all_wheels: bool  # brakes_on_all_wheels, drive_gives_acceleration: as the parameters
     drive_gives_acceleration: bool
+    # kinematic_square, blend_rate: speed squared below which no wheel slips [m^2/s^2], and how fast tyres gain weight
+    # above it [s^2/m^2]
     kinematic_square: float
     blend_rate: float
-    blending: float
-    step_rate: float
+    blending: float  # length of a step by the time constant of the blending
+    step_rate: float  # steps per second [Hz]
 
 
 @dataclass(slots=True)
@@ -220,10 +202,7 @@ def _lift(load_steered: float, load_shift: float) -> tuple[float, float]:
 def grip_of_axle(grip: float, share: float, shift: float) -> float:
     """Largest force of an axle with both axles on the ground [m/s^2].
 
-    Args:
-        grip: Largest force of all tyres [m/s^2].
-        share: The axle's share of the weight at rest, less than 1.
-        shift: How much that share grows with each m/s^2 of the force [s^2/m].
+    ``share`` is its share of the weight at rest, less than 1; each m/s^2 of the force adds ``shift`` [s^2/m].
     """
     rest = 1.0 - grip * shift
     return grip * share / rest if rest > share else (1.0 - share) / shift
@@ -266,7 +245,8 @@ def _unsteadiness(c: SingleTrackCoefficients, s: SingleTrackState, unknowns: Vec
     v_y, yaw_rate, push = unknowns.tolist()
     shared = c.four_wheel_drive or (c.brakes_on_all_wheels and push * along * s.v_x < 0.0)
     f = forces(c, s, friction_on(c, s), push, shared, along)
-    return np.array(accelerations(c, f, s.steering.angle, s.body.v_x, v_y, yaw_rate))
+    sine, cosine = (s.steering.angle, 1.0) if c.small_angles else sine_cosine(s.steering.angle)
+    return np.array(accelerations(c, f, sine, cosine, s.body.v_x, v_y, yaw_rate))
 
 
 def slide(c: SingleTrackCoefficients, s: SingleTrackState, u: Command) -> None:
@@ -284,7 +264,7 @@ def slide(c: SingleTrackCoefficients, s: SingleTrackState, u: Command) -> None:
     friction = friction_on(c, s)
     push, shared = driving_force(c, body, friction * GRAVITY, rolling, target, passive, inertia, along)
     f = forces(c, s, friction, push, shared, along)
-    new, mean = runge_kutta(c, f, s.steering.angle, s.steering.rate, (v_x, v_y, yaw_rate))
+    new, mean = runge_kutta(c, f, s.steering.angle, s.steering.rate, sine, cosine, (v_x, v_y, yaw_rate))
     body.v_x, body.v_y, body.yaw_rate, kinematic = without_slip(c, new, sine, cosine)
 
     now = along * body.v_x + across * (body.v_y + c.steered_lever * body.yaw_rate)
@@ -311,13 +291,9 @@ def driving_force(
 ) -> tuple[float, bool]:
     """The force that gives the driven wheel its speed [m/s^2], within friction, and whether all wheels share it.
 
-    Args:
-        c, body: Coefficients, and the body before the step.
-        grip: Largest force of all tyres [m/s^2].
-        rolling, target: Speed of the driven wheel now, and the one wanted after the step [m/s].
-        passive: What slopes and resistances give along this wheel [m/s^2].
-        inertia: The acceleration of the wheel's contact by such a force.
-        along: Cosine between the wheel and +x.
+    ``rolling`` and ``target`` are the speed of the driven wheel now and the one wanted after it [m/s]. ``passive`` is
+    what slopes and resistances give along it [m/s^2], ``inertia`` the acceleration of its contact by such a force,
+    and ``along`` the cosine between the wheel and +x.
     """
     free = c.drive_gives_acceleration
     made_up_for = 0.0 if free else passive - body.load
@@ -376,11 +352,7 @@ def forces(
 ) -> Forces:
     """What acts in a step.
 
-    Args:
-        c, s: Coefficients and state.
-        friction: Friction coefficient between tyres and road.
-        push: Driving or braking force [m/s^2] of wheels with a cosine ``along`` to +x; if ``shared``, of all wheels by
-            their loads.
+    ``push`` is the force [m/s^2] of wheels with a cosine ``along`` to +x; if ``shared``, of all wheels by their loads.
     """
     load_steered = c.load_steered - push * along * c.load_shift
     load_steered = 1.0 if load_steered > 1.0 else 0.0 if load_steered < 0.0 else load_steered

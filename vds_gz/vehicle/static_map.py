@@ -17,14 +17,10 @@ class StaticMap:
 
     Segments begin at ``begin`` and are ``width`` wide, both in the unit of references; those that are not used have a
     width and a slope of 0.
-
-    Attributes:
-        used: There is a map.
-        odd: A negative reference responds with the negative of its opposite's response.
     """
 
-    used: bool = False
-    odd: bool = False
+    used: bool = False  # there is a map
+    odd: bool = False  # A negative reference responds with the negative of its opposite's response
     start: float = 0.0
     begin1: float = 0.0
     width1: float = 0.0

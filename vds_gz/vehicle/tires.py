@@ -20,6 +20,7 @@ Velocity: TypeAlias = "tuple[float, float, float]"
 
 #: Simpson's rule and Kutta's method: weights are 1, 4 and 1 sixths.
 SIXTH = 1.0 / 6.0
+THIRD = 1.0 / 3.0
 
 
 #: Number of powers in a tyre's shape.
@@ -65,22 +66,16 @@ class TireCoefficients(Protocol):
 
 
 class Forces(NamedTuple):
-    """What acts on a vehicle for a step [m/s^2].
+    """What acts on a vehicle for a step [m/s^2]."""
 
-    Attributes:
-        push_fixed, push_steered: Driving forces of the axles, along their wheels.
-        grip_fixed, grip_steered: Largest lateral forces of the axles; with small angles, forces by slip angle.
-        slope_fixed, slope_steered: Slope B of the magic formula [1/rad].
-        slope, bank: What gravity gives along +x and +y.
-    """
-
-    push_fixed: float
+    push_fixed: float  # push_fixed, push_steered: driving forces of the axles, along their wheels
     push_steered: float
+    # grip_fixed, grip_steered: largest lateral forces of the axles; with small angles, forces by slip angle
     grip_fixed: float
     grip_steered: float
-    slope_fixed: float
+    slope_fixed: float  # slope_fixed, slope_steered: slope B of the magic formula [1/rad]
     slope_steered: float
-    slope: float
+    slope: float  # slope, bank: what gravity gives along +x and +y
     bank: float
 
 
@@ -145,19 +140,14 @@ def resistance(c: TireCoefficients, v_x: float) -> float:
 
 
 def accelerations(
-    c: TireCoefficients, f: Forces, angle: float, v_x: float, v_y: float, yaw_rate: float
+    c: TireCoefficients, f: Forces, sine: float, cosine: float, v_x: float, v_y: float, yaw_rate: float
 ) -> tuple[float, float, float]:
     """Derivatives of the velocity of the centre of gravity in the vehicle's axes [m/s^2, m/s^2, rad/s^2].
 
-    Args:
-        c, f: Coefficients and forces.
-        angle: Steering angle [rad].
-        v_x, v_y: Velocity of the centre of gravity [m/s].
-        yaw_rate: [rad/s].
+    The steering angle is given by its sine and cosine; with small angles the "sine" is the angle itself [rad].
     """
     if c.small_angles:
-        return linear_accelerations(c, f, angle, v_x, v_y, yaw_rate)
-    sine, cosine = sine_cosine(angle)
+        return linear_accelerations(c, f, sine, v_x, v_y, yaw_rate)
     across = v_y + c.steered_lever * yaw_rate
     least_speed = c.least_speed
     rolling = abs(v_x * cosine + across * sine)
@@ -202,16 +192,32 @@ def linear_accelerations(
     return along * cosine - across * sine, along * sine + across * cosine, turning
 
 
-def runge_kutta(c: TireCoefficients, f: Forces, angle: float, rate: float, v: Velocity) -> tuple[Velocity, Velocity]:
-    """Velocity after a step and its mean, by Kutta's third-order method; the steering turns evenly to its angle."""
+def runge_kutta(
+    c: TireCoefficients, f: Forces, angle: float, rate: float, sine: float, cosine: float, v: Velocity
+) -> tuple[Velocity, Velocity]:
+    """Velocity after a step and its mean, by Kutta's third-order method; the steering turns evenly to its angle.
+
+    The wheel's direction at the middle and at the begin follows by turning it back by half of a step's turn, whose
+    half-angle tangent has an error of its fifth power. That takes a quarter of the time of sines and cosines.
+    """
     dt, half = c.dt, 0.5 * c.dt
     v_x, v_y, yaw_rate = v
-    a_x, a_y, turning = accelerations(c, f, angle - rate * dt, v_x, v_y, yaw_rate)
+    quarter_turn = 0.5 * rate * half
+    tangent = quarter_turn + quarter_turn * quarter_turn * quarter_turn * THIRD
+    scale = 2.0 / (1.0 + tangent * tangent)
+    cos_turn, sin_turn = scale - 1.0, scale * tangent
+    if c.small_angles:
+        mid_sine, mid_cosine, first_sine, first_cosine, sine = angle - rate * half, 1.0, angle - rate * dt, 1.0, angle
+    else:
+        mid_sine, mid_cosine = sine * cos_turn - cosine * sin_turn, cosine * cos_turn + sine * sin_turn
+        first_sine = mid_sine * cos_turn - mid_cosine * sin_turn
+        first_cosine = mid_cosine * cos_turn + mid_sine * sin_turn
+    a_x, a_y, turning = accelerations(c, f, first_sine, first_cosine, v_x, v_y, yaw_rate)
     mid_x, mid_y, mid_yaw = v_x + half * a_x, v_y + half * a_y, yaw_rate + half * turning
-    b_x, b_y, bending = accelerations(c, f, angle - rate * half, mid_x, mid_y, mid_yaw)
+    b_x, b_y, bending = accelerations(c, f, mid_sine, mid_cosine, mid_x, mid_y, mid_yaw)
     end_x, end_y = v_x + dt * (2.0 * b_x - a_x), v_y + dt * (2.0 * b_y - a_y)
     end_yaw = yaw_rate + dt * (2.0 * bending - turning)
-    d_x, d_y, swerving = accelerations(c, f, angle, end_x, end_y, end_yaw)
+    d_x, d_y, swerving = accelerations(c, f, sine, cosine, end_x, end_y, end_yaw)
     sixth = dt * SIXTH
     new_x = v_x + sixth * (a_x + 4.0 * b_x + d_x)
     new_y = v_y + sixth * (a_y + 4.0 * b_y + d_y)

@@ -24,66 +24,44 @@ PEDAL_MAPS = 6
 
 @dataclass(slots=True)
 class AutowareDriveCoefficients:
-    """A drive's parameters, ready for steps of one length.
+    """A drive's parameters, ready for steps of one length."""
 
-    Attributes:
-        kind: Which of the ways above.
-        physical: Deviations of Autoware's models from any vehicle are corrected.
-        speed_limit, acceleration_limit: Saturations [m/s, m/s^2].
-        delay_steps, brake_delay_steps: Dead times in steps; the first one is also that of a speed or an acceleration.
-        time_constant, brake_time_constant: Of the lags [s].
-        scale: Factor of a commanded acceleration.
-        uses_map, uses_brake_map: A pedal's position goes through its map; else it is an acceleration [m/s^2].
-        map: Acceleration [m/s^2] by the accelerator, or by the commanded acceleration, and speed [m/s].
-        brake_map: Acceleration [m/s^2] by brake pedal and speed.
-        free_in_neutral: In neutral the vehicle rolls; else neutral holds it.
-        resists: A gear that does not allow the motion brakes it.
-    """
-
-    kind: int
-    physical: bool
-    speed_limit: float = math.inf
+    kind: int  # which of the ways above
+    physical: bool  # deviations of Autoware's models from any vehicle are corrected
+    speed_limit: float = math.inf  # speed_limit, acceleration_limit: saturations [m/s, m/s^2]
     acceleration_limit: float = math.inf
+    # delay_steps, brake_delay_steps: dead times in steps; the first one is also that of a speed or an acceleration
     delay_steps: int = 0
     brake_delay_steps: int = 0
-    time_constant: float = 0.0
+    time_constant: float = 0.0  # time_constant, brake_time_constant: of the lags [s]
     brake_time_constant: float = 0.0
-    scale: float = 1.0
+    scale: float = 1.0  # factor of a commanded acceleration
+    # uses_map, uses_brake_map: A pedal's position goes through its map; else it is an acceleration [m/s^2]
     uses_map: bool = False
     uses_brake_map: bool = False
+    # acceleration [m/s^2] by the accelerator, or by the commanded acceleration, and speed [m/s]
     map: Map = field(default_factory=Map)
-    brake_map: Map = field(default_factory=Map)
-    free_in_neutral: bool = False
-    resists: bool = False
+    brake_map: Map = field(default_factory=Map)  # acceleration [m/s^2] by brake pedal and speed
+    free_in_neutral: bool = False  # in neutral the vehicle rolls; else neutral holds it
+    resists: bool = False  # A gear that does not allow the motion brakes it
 
 
 @dataclass(slots=True)
 class AutowareDriveState:
-    """What acts on the drive now, and what has been entered and does not yet act.
+    """What acts on the drive now, and what has been entered and does not yet act."""
 
-    Attributes:
-        line, brake_line: Dead times.
-        input, brake: What comes out of them: a speed [m/s], an acceleration [m/s^2] or an accelerator; a brake pedal.
-        gear: Code of the gear.
-        slope: Acceleration that the road's slope gives [m/s^2], uphill negative.
-        resisted: +1 or -1 where the gear does not allow the motion in this direction and brakes it; else 0.
-        braking: The brake is pressed.
-        brake_force: What the brake does in neutral, as an acceleration [m/s^2], at most 0.
-        target: What a lagging acceleration tends to [m/s^2].
-        lag: The time constant that holds [s].
-    """
-
-    line: DelayLine
+    line: DelayLine  # line, brake_line: dead times
     brake_line: DelayLine
+    # input, brake: what comes out of them: a speed [m/s], an acceleration [m/s^2] or an accelerator; a brake pedal
     input: float = 0.0
     brake: float = 0.0
-    gear: int = DRIVE
-    slope: float = 0.0
-    resisted: float = 0.0
-    braking: bool = False
-    brake_force: float = 0.0
-    target: float = 0.0
-    lag: float = 0.0
+    gear: int = DRIVE  # code of the gear
+    slope: float = 0.0  # acceleration that the road's slope gives [m/s^2], uphill negative
+    resisted: float = 0.0  # +1 or -1 where the gear does not allow the motion in this direction and brakes it; else 0
+    braking: bool = False  # the brake is pressed
+    brake_force: float = 0.0  # what the brake does in neutral, as an acceleration [m/s^2], at most 0
+    target: float = 0.0  # what a lagging acceleration tends to [m/s^2]
+    lag: float = 0.0  # the time constant that holds [s]
 
 
 def drive_at_rest(c: AutowareDriveCoefficients) -> AutowareDriveState:
@@ -133,13 +111,7 @@ def within_reach(c: AutowareDriveCoefficients, acceleration: float) -> float:
 def drive_derivative(
     c: AutowareDriveCoefficients, s: AutowareDriveState, v: float, lagging: float
 ) -> tuple[float, float]:
-    """Derivatives of the speed and of the acceleration that lags.
-
-    Args:
-        c, s: Coefficients and state.
-        v: Speed [m/s], within its limit.
-        lagging: The acceleration that lags [m/s^2].
-    """
+    """Derivatives of the speed and of the acceleration that lags."""
     if c.kind == IDEAL_SPEED:
         return 0.0, 0.0
     if c.kind == IDEAL_ACCELERATION:
@@ -200,13 +172,7 @@ def geared(c: AutowareDriveCoefficients, s: AutowareDriveState, v: float, given:
 
 
 def rolling(s: AutowareDriveState, v: float, p: float) -> float:
-    """Acceleration along +x of a vehicle whose brakes act against its motion and hold it at rest [m/s^2].
-
-    Args:
-        s: The drive's state.
-        v: Speed [m/s].
-        p: What the drive does [m/s^2], negative where it brakes.
-    """
+    """Acceleration along +x of a vehicle whose brakes act against its motion and hold it at rest [m/s^2]."""
     if p >= 0.0:
         if s.gear in (NONE, PARK):
             return 0.0

@@ -12,19 +12,13 @@ from vds_gz.parameters.maps import ActuationMap
 
 @dataclass(slots=True)
 class Map:
-    """A grid of values, row by row.
+    """A grid of values, row by row."""
 
-    Attributes:
-        columns, rows: Size of the grid.
-        states: Key of every column, rising.
-        actuations: Key of every row, rising.
-        values: The value at (row, column) is ``values[row * columns + column]``.
-    """
-
-    columns: int = 2
+    columns: int = 2  # columns, rows: size of the grid
     rows: int = 2
-    states: list[float] = field(default_factory=lambda: [0.0, 1.0])
-    actuations: list[float] = field(default_factory=lambda: [0.0, 1.0])
+    states: list[float] = field(default_factory=lambda: [0.0, 1.0])  # key of every column, rising
+    actuations: list[float] = field(default_factory=lambda: [0.0, 1.0])  # key of every row, rising
+    # the value at (row, column) is values[row * columns + column]
     values: list[float] = field(default_factory=lambda: [0.0, 0.0, 0.0, 0.0])
 
 
@@ -105,11 +99,7 @@ def rising_inverse(m: Map, state: float, wanted: float) -> float:
 def falling_inverse(m: Map, state: float, wanted: float, mirrored: bool) -> float:
     """The actuation that gives a value, at a state where more actuation gives less; the nearest one where none does.
 
-    Args:
-        m: The map.
-        state: The state.
-        wanted: The value.
-        mirrored: Within the range of values, read the actuation from the wrong end of its axis.
+    ``mirrored`` reads the actuation, within the range of values, from the wrong end of its axis.
     """
     column, fraction = locate(m, state)
     last = m.rows - 1

@@ -57,24 +57,17 @@ class MechanismCoefficients:
 
 @dataclass(slots=True)
 class MechanismState:
-    """The memory of mechanism and controller.
+    """The memory of mechanism and controller."""
 
-    Attributes:
-        torques: Dead time of the torque; ``torque`` is what comes out of it.
-        rate: Steering rate [rad/s].
-        in_dead_zone: The torque is within the dead zone.
-        integral, error: Of the controller: integral of its error [rad s], last error [rad].
-        previous: What the command's rate limit starts from [rad].
-        times: When each torque still waiting was commanded [s], a ring of ``count`` entries from ``first`` on.
-    """
-
+    # dead time of the torque; torque is what comes out of it
     torques: DelayLine = field(default_factory=lambda: empty_line(0))
     torque: float = 0.0
-    rate: float = 0.0
-    in_dead_zone: bool = False
-    integral: float = 0.0
+    rate: float = 0.0  # steering rate [rad/s]
+    in_dead_zone: bool = False  # the torque is within the dead zone
+    integral: float = 0.0  # integral, error: of the controller: integral of its error [rad s], last error [rad]
     error: float = 0.0
-    previous: float = 0.0
+    previous: float = 0.0  # what the command's rate limit starts from [rad]
+    # when each torque still waiting was commanded [s], a ring of count entries from first on
     times: list[float] = field(default_factory=lambda: [0.0])
     first: int = 0
     count: int = 0
@@ -98,15 +91,7 @@ def restart(c: MechanismCoefficients, m: MechanismState) -> None:
 def step_mechanism(
     c: MechanismCoefficients, m: MechanismState, target: float, v: float, angle: float, dt: float
 ) -> float:
-    """Advance by one step, and return the new tire angle [rad].
-
-    Args:
-        c, m: Coefficients and memory; the memory changes in place.
-        target: Tire angle reference [rad].
-        v: Speed [m/s].
-        angle: Tire angle [rad].
-        dt: Length of the step [s].
-    """
+    """Advance by one step, and return the new tire angle [rad]."""
     command = limit_command(c, m, target, dt)
     now = stamp(c, m, dt)
     moves = c.physical or (m.count > 0 and now - m.times[m.first] >= c.torque_delay)
@@ -229,11 +214,8 @@ def turn_round(
 
     So the motion depends continuously on when within a step that is.
 
-    Args:
-        c, m: Coefficients and memory; ``m.rate`` is the rate [rad/s] as if friction had kept its direction.
-        before: Rate at the begin of the step [rad/s].
-        push: Mean angular acceleration [rad/s^2], with a ``friction`` against the rate before.
-        dt: Length of the step [s].
+    ``m.rate`` is the rate as if friction had kept its direction. ``push`` is the mean angular acceleration [rad/s^2]
+    with ``friction`` against the rate before.
     """
     rest = m.rate / (m.rate - before) * dt
     free = push * c.inertia + friction

@@ -27,61 +27,34 @@ from vds_gz.vehicle.autoware.steering import (
 
 @dataclass(slots=True)
 class AutowareCoefficients:
-    """A model's parameters, ready for steps of one length.
+    """A model's parameters, ready for steps of one length."""
 
-    Attributes:
-        dt: Length of a step [s].
-        base_link_offset: From the rear axle to base_link, along +x [m].
-        physical: Deviations of Autoware's models from any vehicle are corrected.
-        signed_wheelbase: Wheel base [m].
-        half_track_fixed, half_track_steered: Of the rear and the front axle [m].
-        wheel_radius: [m].
-        parallel_steering: Never; both front wheels follow Ackermann's rule.
-        rule: The rule of the gears.
-        turning_limit: Tire angle beyond which the vehicle turns no faster [rad].
-        speed_kept: The speed stays within this after a step [m/s].
-        angle_kept: The tire angle does [rad].
-        acceleration_kept: The acceleration does [m/s^2].
-        weight, weight_of_sum: Factors of the derivatives' sum, taken one after the other; their product is dt / 6.
-        road_slope: Acceleration that the road's slope gives at the beginning [m/s^2].
-        slopes: Slopes act.
-        speed_gain: Of the loop that turns a speed reference into an acceleration [1/s].
-    """
-
-    dt: float
-    base_link_offset: float
-    physical: bool
-    signed_wheelbase: float
-    half_track_fixed: float
+    dt: float  # length of a step [s]
+    base_link_offset: float  # from the rear axle to base_link, along +x [m]
+    physical: bool  # deviations of Autoware's models from any vehicle are corrected
+    signed_wheelbase: float  # wheel base [m]
+    half_track_fixed: float  # half_track_fixed, half_track_steered: of the rear and the front axle [m]
     half_track_steered: float
-    wheel_radius: float
-    parallel_steering: bool
-    rule: int
-    turning_limit: float
-    speed_kept: float
-    angle_kept: float
-    acceleration_kept: float
+    wheel_radius: float  # [m]
+    parallel_steering: bool  # never; both front wheels follow Ackermann's rule
+    rule: int  # the rule of the gears
+    turning_limit: float  # tire angle beyond which the vehicle turns no faster [rad]
+    speed_kept: float  # the speed stays within this after a step [m/s]
+    angle_kept: float  # the tire angle does [rad]
+    acceleration_kept: float  # the acceleration does [m/s^2]
+    # weight, weight_of_sum: factors of the derivatives' sum, taken one after the other; their product is dt / 6
     weight: float
     weight_of_sum: float
-    road_slope: float
-    slopes: bool
-    speed_gain: float
+    road_slope: float  # acceleration that the road's slope gives at the beginning [m/s^2]
+    slopes: bool  # slopes act
+    speed_gain: float  # of the loop that turns a speed reference into an acceleration [1/s]
     drive: AutowareDriveCoefficients
     steering: AutowareSteeringCoefficients
 
 
 @dataclass(slots=True)
 class AutowareState:
-    """Drive and steering, the motion of the reference point, and each wheel's rolling speed [m/s] and angle [rad].
-
-    Attributes:
-        acceleration: What the model says of its acceleration [m/s^2]; for most it lags and makes the speed.
-        drive_acceleration: The acceleration of the drive alone, where the model tells it from the slope's [m/s^2].
-        road_slope: Acceleration along +x by the road's slope [m/s^2]; set by the user.
-        speed_reference: Commanded speed [m/s].
-        angle_reference: Commanded tire angle [rad].
-        turn, advance_x, advance_y: How far the last step turns and moves the rear axle [rad, m, m].
-    """
+    """Drive and steering, the motion of the reference point, and each wheel's rolling speed [m/s] and angle [rad]."""
 
     drive: AutowareDriveState
     steering: AutowareSteeringState
@@ -91,12 +64,13 @@ class AutowareState:
     v_x: float = 0.0
     v_y: float = 0.0
     yaw_rate: float = 0.0
-    acceleration: float = 0.0
+    acceleration: float = 0.0  # what the model says of its acceleration [m/s^2]; for most it lags and makes the speed
+    # the acceleration of the drive alone, where the model tells it from the slope's [m/s^2]
     drive_acceleration: float = 0.0
-    road_slope: float = 0.0
-    speed_reference: float = 0.0
-    angle_reference: float = 0.0
-    turn: float = 0.0
+    road_slope: float = 0.0  # acceleration along +x by the road's slope [m/s^2]; set by the user
+    speed_reference: float = 0.0  # commanded speed [m/s]
+    angle_reference: float = 0.0  # commanded tire angle [rad]
+    turn: float = 0.0  # turn, advance_x, advance_y: how far the last step turns and moves the rear axle [rad, m, m]
     advance_x: float = 0.0
     advance_y: float = 0.0
     speed_fixed_left: float = 0.0
@@ -127,13 +101,6 @@ def put(
     """Put the vehicle somewhere, as an initial pose does, in a motion of one's choice.
 
     Corrected (reset): dead times and all memory are emptied; else references from before still come out of them.
-
-    Args:
-        c, s: Coefficients and state; the state changes in place.
-        x, y, heading: Pose of the rear axle [m, m, rad].
-        speed: [m/s].
-        angle: Tire angle [rad].
-        acceleration: [m/s^2].
     """
     s.x, s.y, s.heading = float(x), float(y), float(heading)
     s.v_x = float(speed)

@@ -33,61 +33,36 @@ LEAST_RATIO = 1e-5
 
 @dataclass(slots=True)
 class AutowareSteeringCoefficients:
-    """A steering's parameters, ready for steps of one length.
+    """A steering's parameters, ready for steps of one length."""
 
-    Attributes:
-        kind: Which of the ways above.
-        physical: Deviations of Autoware's models from any vehicle are corrected.
-        delay_steps: Dead time in steps.
-        command_limit: Saturation of an angle reference [rad].
-        angle_limit: End stops [rad].
-        rate_limit: Maximum steering rate [rad/s].
-        time_constant: Of the lag [s].
-        bias: What a sensor reads too much [rad].
-        dead_band: Least deviation that is acted on [rad].
-        scale: Factor of an angle reference.
-        map: Steering rate [rad/s] by the command and the tire angle [rad].
-        ratio, ratio_by_speed, ratio_by_angle: Coefficients of the gear ratio [-, s^2/m^2, 1/rad].
-        gain: Of the loop that turns a reference of the tire angle into a steering rate [1/s].
-        mechanism: The mechanical steering.
-    """
-
-    kind: int
-    physical: bool
-    delay_steps: int = 0
-    command_limit: float = math.inf
-    angle_limit: float = math.inf
-    rate_limit: float = math.inf
-    time_constant: float = 0.0
-    bias: float = 0.0
-    dead_band: float = 0.0
-    scale: float = 1.0
-    map: Map = field(default_factory=Map)
-    ratio: float = 1.0
+    kind: int  # which of the ways above
+    physical: bool  # deviations of Autoware's models from any vehicle are corrected
+    delay_steps: int = 0  # dead time in steps
+    command_limit: float = math.inf  # saturation of an angle reference [rad]
+    angle_limit: float = math.inf  # end stops [rad]
+    rate_limit: float = math.inf  # maximum steering rate [rad/s]
+    time_constant: float = 0.0  # of the lag [s]
+    bias: float = 0.0  # what a sensor reads too much [rad]
+    dead_band: float = 0.0  # least deviation that is acted on [rad]
+    scale: float = 1.0  # factor of an angle reference
+    map: Map = field(default_factory=Map)  # steering rate [rad/s] by the command and the tire angle [rad]
+    ratio: float = 1.0  # ratio, ratio_by_speed, ratio_by_angle: coefficients of the gear ratio [-, s^2/m^2, 1/rad]
     ratio_by_speed: float = 0.0
     ratio_by_angle: float = 0.0
-    gain: float = 0.0
-    mechanism: MechanismCoefficients = field(default_factory=MechanismCoefficients)
+    gain: float = 0.0  # of the loop that turns a reference of the tire angle into a steering rate [1/s]
+    mechanism: MechanismCoefficients = field(default_factory=MechanismCoefficients)  # the mechanical steering
 
 
 @dataclass(slots=True)
 class AutowareSteeringState:
-    """Where the steering stands, and what has been entered and does not yet act.
+    """Where the steering stands, and what has been entered and does not yet act."""
 
-    Attributes:
-        line: Dead time.
-        mechanism: The mechanical steering.
-        angle, rate: Of the tires [rad, rad/s].
-        command: What comes out of the dead time.
-        target: The angle that a lagging one follows [rad].
-    """
-
-    line: DelayLine
-    mechanism: MechanismState
-    angle: float = 0.0
+    line: DelayLine  # dead time
+    mechanism: MechanismState  # the mechanical steering
+    angle: float = 0.0  # angle, rate: of the tires [rad, rad/s]
     rate: float = 0.0
-    command: float = 0.0
-    target: float = 0.0
+    command: float = 0.0  # what comes out of the dead time
+    target: float = 0.0  # the angle that a lagging one follows [rad]
 
 
 def steering_at_rest(c: AutowareSteeringCoefficients) -> AutowareSteeringState:
@@ -107,11 +82,6 @@ def steering_derivative(c: AutowareSteeringCoefficients, s: AutowareSteeringStat
 
     Corrected (feedback): the angle that is fed back is the present one, also between two steps; else it is held over a
     step, and long steps overshoot.
-
-    Args:
-        c, s: Coefficients and state; ``s.angle`` is the tire angle at the beginning of the step.
-        v: Speed [m/s].
-        angle: Tire angle [rad].
     """
     measured = (angle if c.physical else s.angle) + c.bias
     if c.kind == LAGGING_ANGLE:
