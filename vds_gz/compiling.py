@@ -167,13 +167,7 @@ warnings.filterwarnings("ignore", ".* has been considered a subtype of ", numba.
 
 @cache
 def compiled(function: FunctionType, *, inlined: bool = False, **options: bool | str) -> Any:
-    """A function, and all functions that it calls by their names, compiled by numba or read from the cache on disk.
-
-    Args:
-        function: Plain loops over numbers and arrays.
-        inlined: Have the code of the functions that it calls within its own; for many calls of small ones.
-        options: Of ``numba.njit``.
-    """
+    """A function, and all functions that it calls by their names, compiled by numba or read from the cache on disk."""
     return _kept(_linked(function, inlined), **options)
 
 
@@ -198,14 +192,7 @@ def _linked(
 
 @cache
 def part(function: FunctionType, inlined: bool = False, replaced: Replacements = (), **options: bool | str) -> Any:
-    """A function for compiled ones to call; what is compiled of it is kept as a part of theirs.
-
-    Args:
-        function: Plain arithmetic over numbers and attributes.
-        inlined: Have it, and all that it calls, within the code of what calls it.
-        replaced: Functions that it calls, itself or through others, and what is called in their place.
-        options: Of ``numba.njit``, for all of them.
-    """
+    """A function for compiled ones to call; what is compiled of it is kept as a part of theirs."""
     return numba.njit(forceinline=inlined, **options)(_linked(function, inlined, replaced, **options))
 
 

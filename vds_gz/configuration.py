@@ -48,25 +48,12 @@ def parameter_groups() -> ParameterGroups:
 
 
 def parameters_of(overrides: Iterable[Override]) -> NodeParameters:
-    """Parameters with these values and defaults for the rest.
-
-    Raises:
-        ParameterError: A name is unknown, or a value is not allowed.
-    """
+    """Parameters with these values and defaults for the rest."""
     return load.load(overrides, parameter_groups(), SensorTypes())
 
 
 def in_world(overrides: Sequence[Override], world: str, origin: str) -> list[Override]:
-    """Put a vehicle into a world, and give it a lidar called ``lidar`` if it has no sensor.
-
-    Args:
-        overrides: The vehicle's parameters.
-        world: As the parameter ``world`` has it.
-        origin: Who asked for it, for messages.
-
-    Returns:
-        What goes after the vehicle's parameters.
-    """
+    """Put a vehicle into a world, and give it a lidar called ``lidar`` if it has no sensor."""
     added = [Override("world", world, origin)]
     if not parameters_of([*overrides, *added]).sensors:
         added += [Override(f"sensors.lidar.{name}", value, origin) for name, value in LIDAR.items()]
@@ -95,14 +82,7 @@ def load_parameters(source: str | Path, values: Mapping[str, object] | None = No
 
 
 def parameter_file(source: str | Path) -> Path:
-    """The parameter file of a vehicle.
-
-    Args:
-        source: The name of a preset, or the path of a file.
-
-    Raises:
-        ArgumentError: The preset or file does not exist.
-    """
+    """The parameter file of a vehicle."""
     file = preset_file(str(source)) if str(source) in preset_names() else Path(source)
     if not file.is_file():
         raise ArgumentError(
@@ -117,14 +97,6 @@ def read_vehicle_file(path: str | Path, full_name: str) -> list[Override]:
 
     ROS reads the section ``sim_node:`` for the node ``/sim_node`` only. Here it holds for every node of a vehicle; a
     section for the node's full name overrides it, and it overrides sections with wildcards.
-
-    Args:
-        path: The file.
-        full_name: The node with its namespace, e.g. ``/robot/sim_node``.
-
-    Raises:
-        ArgumentError: The file cannot be read, is not a parameter file or says nothing for this node, or a value in it
-            is wrong.
     """
     return read_parameter_file(str(path), f"/{NODE_NAME}", full_name)
 
@@ -159,14 +131,7 @@ def load_vehicle(
 def make_vehicle(
     parameters: NodeParameters, *, compiled: bool = False, start: int = 0, moves: bool = True
 ) -> AnyVehicle:
-    """The vehicle of these parameters at rest at the origin.
-
-    Args:
-        parameters: Of the vehicle and its node.
-        compiled: Its steps are compiled, which needs numba.
-        start: Time of the beginning [ns].
-        moves: Its model moves it; false where Gazebo does.
-    """
+    """The vehicle of these parameters at rest at the origin."""
     kind: type[AnyVehicle] = Vehicle
     if compiled:
         from vds_gz.vehicle.compiled import CompiledVehicle
@@ -199,21 +164,12 @@ def default_parameters() -> NodeParameters:
 
 
 def parameters_of_file(path: str | Path) -> NodeParameters:
-    """The parameters in a ROS 2 parameter file for the node.
-
-    Raises:
-        ArgumentError: It is no parameter file of the node.
-        ParameterError: A value in it is wrong.
-    """
+    """The parameters in a ROS 2 parameter file for the node."""
     return parameters_of(read_parameter_file(str(path), f"/{NODE_NAME}"))
 
 
 def preset_file(name: str) -> Path:
-    """The parameter file of a preset, e.g. of ``deepracer``.
-
-    Raises:
-        ArgumentError: The preset does not exist.
-    """
+    """The parameter file of a preset, e.g. of ``deepracer``."""
     if name not in preset_names():
         raise ArgumentError(f"there is no preset '{name}'; presets are {', '.join(preset_names())}")
     return share("config", f"{name}.yaml")

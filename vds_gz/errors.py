@@ -45,11 +45,7 @@ class ArgumentKind(NamedTuple):
         return ArgumentKind(f"{self.words} or None", (*self.types, type(None)))
 
     def check(self, name: str, value: object) -> None:
-        """Refuse a value of another type.
-
-        Raises:
-            ArgumentError: The value has another type.
-        """
+        """Refuse a value of another type."""
         if not isinstance(value, self.types) or (isinstance(value, bool) and bool not in self.types):
             raise ArgumentError(f"argument '{name}' is {_shown(value)}; it must be {self.words}")
 
@@ -61,11 +57,7 @@ MAPPING = ArgumentKind("a mapping, such as a dict", (Mapping,))
 
 
 def takes(**kinds: ArgumentKind) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Let a public function refuse arguments of a wrong type, by name, before it uses them.
-
-    Args:
-        kinds: What the arguments must be, by their names.
-    """
+    """Let a public function refuse arguments of a wrong type, by name, before it uses them."""
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         bind = inspect.signature(function).bind

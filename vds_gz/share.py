@@ -11,11 +11,7 @@ PACKAGE = "vds_gz"
 
 
 def share(*parts: str) -> Path:
-    """The path of a data file or folder of this package, e.g. ``share("config", "forklift.yaml")``.
-
-    Raises:
-        FileNotFoundError: It is nowhere; the message lists where it was looked for.
-    """
+    """The path of a data file or folder of this package, e.g. ``share("config", "forklift.yaml")``."""
     places = list(dict.fromkeys(_places()))
     for place in places:
         path = place.joinpath(*parts)

@@ -259,7 +259,7 @@ def test_sensors_of_a_vehicle_are_recorded_but_what_is_left_out(graph, run, tmp_
     assert counts["/robot/top/points"] == 5
     clouds = [message for topic, _, message in messages_of(path) if topic == "/robot/top/points"]
     assert [len(one.data) for one in clouds] == [4_000_000] * 5
-    assert path.stat().st_size < 1_000_000
+    assert path.stat().st_size < 1_000_000 or find_spec("zstandard") is None
 
 
 @SEVERAL_GRAPHS

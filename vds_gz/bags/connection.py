@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 from vds_gz.errors import VdsGzError
 
@@ -29,21 +27,3 @@ class Connection:
     topic: str
     msgtype: str
     msgcount: int
-
-
-class BagReader(Protocol):
-    """A bag that is open."""
-
-    @property
-    def connections(self) -> Sequence[Connection]:
-        """All topics, those without messages too."""
-
-    def messages(self, wanted: Sequence[Connection]) -> Iterator[tuple[Connection, int, bytes]]:
-        """Connection, time of recording [ns] and bytes of every message on the connections wanted.
-
-        Raises:
-            BagError: The bag is damaged. The message says how, but not which bag it is.
-        """
-
-    def close(self) -> None:
-        """Close it."""

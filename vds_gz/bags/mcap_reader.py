@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from vds_gz.bags.connection import BagError, Connection
-from vds_gz.bags.zstd import decompress
 
 MAGIC = b"\x89MCAP0\r\n"
 
@@ -51,7 +50,7 @@ LARGEST = 1 << 31
 
 
 class McapMessage(NamedTuple):
-    """A message of a file: number of its channel, time of recording [ns], bytes."""
+    """A message of a file; the time of recording is in ns."""
 
     channel: int
     time: int
@@ -59,7 +58,7 @@ class McapMessage(NamedTuple):
 
 
 class McapChannel(NamedTuple):
-    """A topic of a file: its number, its name, the type of its messages."""
+    """A topic of a file."""
 
     number: int
     topic: str
@@ -67,22 +66,14 @@ class McapChannel(NamedTuple):
 
 
 def is_whole(path: Path) -> bool:
-    """Whether a file ends as MCAP files do.
-
-    Raises:
-        OSError: It cannot be read.
-    """
+    """Whether a file ends as MCAP files do."""
     with path.open("rb") as file:
         file.seek(max(0, path.stat().st_size - len(MAGIC)))
         return file.read() == MAGIC and path.stat().st_size > 2 * len(MAGIC)
 
 
 def contents(path: Path) -> Iterator[McapChannel | McapMessage]:
-    """Channels and messages in the order in which they were written, up to the first damage.
-
-    Raises:
-        OSError: The file cannot be read.
-    """
+    """Channels and messages in the order in which they were written, up to the first damage."""
     types: dict[int, str] = {}
     with path.open("rb") as file:
         try:
@@ -132,10 +123,19 @@ def _opened(chunk: bytes) -> bytes:
     data = chunk[40 + len(compression) :]
     if compression not in ("", ZSTD) or size > LARGEST:
         raise ValueError(f"{size} bytes, compressed with {compression}")
-    opened = decompress(data, size) if compression else data
+    opened = _decompressed(data, size) if compression else data
     if check not in (0, zlib.crc32(opened)):
         raise ValueError("the check sum is another")
     return opened
+
+
+def _decompressed(data: bytes, size: int) -> bytes:
+    import zstandard
+
+    try:
+        return zstandard.ZstdDecompressor().decompress(data, max_output_size=size)
+    except zstandard.ZstdError as error:
+        raise ValueError(str(error)) from None
 
 
 def _text_at(body: bytes, at: int) -> str:
@@ -144,19 +144,13 @@ def _text_at(body: bytes, at: int) -> str:
 
 
 class UnfinishedMcap:
-    """An .mcap file without its end, in the order of writing.
+    """An .mcap file without its end, in the order of writing. :class:`BagError`: no message comes before the damage.
 
     Attributes:
         connections: All topics, those without messages too.
     """
 
     def __init__(self, path: Path) -> None:
-        """Read what there is.
-
-        Raises:
-            BagError: No message comes before it breaks off.
-            OSError: It cannot be read.
-        """
         self._path = path
         self._topics: dict[int, tuple[str, str]] = {}
         counts = Counter(topic for topic, _, _ in self._read())
@@ -165,19 +159,16 @@ class UnfinishedMcap:
         self.connections = [Connection(*topic, counts[topic]) for topic in dict.fromkeys(self._topics.values())]
 
     def messages(self, wanted: Sequence[Connection]) -> Iterator[tuple[Connection, int, bytes]]:
-        """Connection, time of recording [ns] and bytes of every message on the connections wanted."""
-        chosen = {(one.topic, one.msgtype): one for one in wanted}
+        """Connection, time of recording [ns] and bytes of every message on the wanted connections."""
+        chosen = {(topic.topic, topic.msgtype): topic for topic in wanted}
         for topic, time, data in self._read():
             if topic in chosen:
                 yield chosen[topic], time, data
 
-    def close(self) -> None:
-        """It is open only while it is read."""
-
     def _read(self) -> Iterator[tuple[tuple[str, str], int, bytes]]:
         """Topic and type, time and bytes of all messages up to the damage."""
-        for one in contents(self._path):
-            if isinstance(one, McapChannel):
-                self._topics[one.number] = one.topic, one.type
-            elif one.channel in self._topics:
-                yield self._topics[one.channel], one.time, one.data
+        for record in contents(self._path):
+            if isinstance(record, McapChannel):
+                self._topics[record.number] = record.topic, record.type
+            elif record.channel in self._topics:
+                yield self._topics[record.channel], record.time, record.data

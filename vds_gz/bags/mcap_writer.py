@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 
 import vds_gz
 from vds_gz.bags.mcap_reader import CDR, DEFINITION, MAGIC, MESSAGE, PROFILE, RECORD, ZSTD, Opcode
-from vds_gz.bags.zstd import compress
 
 
 class McapWriter:
@@ -33,11 +32,7 @@ class McapWriter:
     """
 
     def __init__(self, path: str | Path) -> None:
-        """Open the file.
-
-        Raises:
-            OSError: It cannot be written.
-        """
+        """Open the file."""
         self.closed = False
         self._file = Path(path).open("wb")  # noqa: SIM115, closed by close()
         self._schemas: dict[str, int] = {}
@@ -62,14 +57,7 @@ class McapWriter:
         self._summary[Opcode.METADATA_INDEX].append(_record(Opcode.METADATA_INDEX, place + _text(name)))
 
     def channel(self, topic: str, type_name: str, definition: str, about: Mapping[str, str]) -> int:
-        """Announce a topic; the number that its messages have.
-
-        Args:
-            topic: Its absolute name.
-            type_name: The type of its messages.
-            definition: The text of the type's definition; empty where it is not known.
-            about: What rosbag2 wants to know.
-        """
+        """Announce a topic by its absolute name, and return its number; ``about`` is what rosbag2 wants to know."""
         if type_name not in self._schemas:
             self._schemas[type_name] = number = len(self._schemas) + 1
             encoding = DEFINITION if definition else ""
@@ -86,16 +74,14 @@ class McapWriter:
         self._summary[opcode].append(record)
 
     def chunk(self, messages: bytes, first: int, last: int, index: Mapping[int, bytes]) -> None:
-        """Write messages, and put them on the disk.
+        """Write messages, each a ``MESSAGE`` and its data, and flush them to the disk.
 
-        Args:
-            messages: One after the other, each a ``MESSAGE`` and its data.
-            first, last: Times of the earliest and the latest [ns].
-            index: Of each channel, time [ns] and place of its messages, as pairs of ``uint64``.
+        ``first`` and ``last`` are their earliest and latest times [ns]. The index has, of each channel, time [ns] and
+        place of its messages as pairs of ``uint64``.
         """
-        compressed = compress(messages)
+        compressed, compression = _compressed(messages)
         times = struct.pack("<QQ", first, last)
-        head = times + struct.pack("<QI", len(messages), zlib.crc32(messages)) + _text(ZSTD)
+        head = times + struct.pack("<QI", len(messages), zlib.crc32(messages)) + _text(compression)
         head += struct.pack("<Q", len(compressed))
         begin = self._file.tell()
         self._file.write(RECORD.pack(Opcode.CHUNK, len(head) + len(compressed)) + head)
@@ -107,7 +93,7 @@ class McapWriter:
             self._file.write(_record(Opcode.MESSAGE_INDEX, struct.pack("<H", channel) + _text(pairs)))
             self._counts[channel] += len(pairs) // 16
         where = struct.pack("<QQ", begin, end - begin) + _numbers(places)
-        sizes = struct.pack("<Q", self._file.tell() - end) + _text(ZSTD)
+        sizes = struct.pack("<Q", self._file.tell() - end) + _text(compression)
         sizes += struct.pack("<QQ", len(compressed), len(messages))
         self._summary[Opcode.CHUNK_INDEX].append(_record(Opcode.CHUNK_INDEX, times + where + sizes))
         self._times.append((first, last))
@@ -139,6 +125,15 @@ class McapWriter:
         first = min((times[0] for times in self._times), default=0)
         last = max((times[1] for times in self._times), default=0)
         return _record(Opcode.STATISTICS, numbers + struct.pack("<QQ", first, last) + _numbers(self._counts))
+
+
+def _compressed(data: bytes) -> tuple[bytes, str]:
+    """The data and its compression: Zstandard at its fastest level, or none where the package is not installed."""
+    try:
+        import zstandard
+    except ModuleNotFoundError:
+        return data, ""
+    return zstandard.ZstdCompressor(1).compress(data), ZSTD
 
 
 def _record(opcode: Opcode, body: bytes) -> bytes:

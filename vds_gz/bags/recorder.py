@@ -145,17 +145,7 @@ class Recorder:
         metadata: Mapping[str, str] | None = None,
         listen: Listener | None = None,
     ) -> None:
-        """Open the file and listen.
-
-        Args:
-            graph: Where to listen; callbacks run in its ``wait``.
-            path: The file, ``.mcap``. Its folder must exist.
-            topics: The topics to record from now on, from any publisher.
-            wanted: Which other topics, by their absolute names, to record as soon as somebody publishes them.
-            metadata: Texts that tell what was recorded.
-            listen: Also called with each message: the topic's name as given, the CDR bytes, the arrival
-                (``time.monotonic_ns``).
-        """
+        """Open the file and listen."""
         self.counts: Counter[str] = Counter()
         self.subscriptions: dict[str, Subscription] = {}
         self.left_out: dict[str, str] = {}
@@ -178,11 +168,7 @@ class Recorder:
             self.add(topic)
 
     def add(self, topic: Topic) -> None:
-        """Record one more topic.
-
-        Raises:
-            UnknownTypeError: Its type is not installed, and the graph cannot do without.
-        """
+        """Record one more topic."""
         channels: list[int] = []
 
         def receive(data: bytes, arrival: int) -> None:

@@ -113,11 +113,7 @@ def _allowed(one: Description) -> str:
 
 @command("vds-gz check")
 def main(argv: list[str]) -> int:
-    """Check parameter files.
-
-    Returns:
-        0 if all are right, 1 if one is not.
-    """
+    """Check parameter files."""
     parser = CommandLine(
         "vds-gz check",
         description="Check parameter files as the node does when it starts, with the files that they name; print all "
@@ -210,11 +206,7 @@ def _text(value: Value) -> str:
 
 @command("vds-gz maps")
 def maps(argv: list[str]) -> int:
-    """Check a map and draw it.
-
-    Returns:
-        0 if it is drawn, 2 if the file is not a map or the picture cannot be made.
-    """
+    """Check a map and draw it."""
     from vds_gz.study.report.actuation import draw
 
     parser = CommandLine("vds-gz maps", description="Check a map of actuation, and draw it.")

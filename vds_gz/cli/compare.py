@@ -88,11 +88,7 @@ class ComparisonPlan:
 
 @command("vds-gz compare")
 def main(argv: list[str]) -> int:
-    """Compare two runs.
-
-    Returns:
-        0 if all is within tolerance, 1 if a bound is broken or a vehicle failed, 2 for wrong use or input.
-    """
+    """Compare two runs."""
     own, ros = split_ros_arguments(argv)
     options = _parser().parse_args(own)
     folder = Path(options.output)

@@ -81,19 +81,10 @@ def add_vehicle_options(parser: argparse.ArgumentParser, *, required: bool = Tru
 
 
 def vehicle_of(options: argparse.Namespace) -> NodeParameters:
-    """The selected parameters.
-
-    Raises:
-        ArgumentError: The preset or file does not exist.
-        ParameterError: A value is wrong.
-    """
+    """The selected parameters."""
     return parameters_of_file(parameter_file_of(options))
 
 
 def parameter_file_of(options: argparse.Namespace) -> str:
-    """The selected parameter file.
-
-    Raises:
-        ArgumentError: The preset does not exist.
-    """
+    """The selected parameter file."""
     return options.params or str(preset_file(options.preset))

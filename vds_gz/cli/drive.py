@@ -40,11 +40,7 @@ examples:
 
 @command(NODE_NAME)
 def main(argv: list[str]) -> int:
-    """Send a log.
-
-    Returns:
-        0 if it was sent or stopped, 1 if there is no vehicle, 2 for wrong use or input.
-    """
+    """Send a log."""
     arguments = parse(argv, NODE_NAME)
     options = _parser().parse_args(arguments.rest)
     arguments.refuse_parameters()

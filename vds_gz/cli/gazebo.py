@@ -29,11 +29,7 @@ GOODBYE = 5.0
 
 @command("vds-gz gazebo")
 def main(argv: list[str]) -> int:
-    """Run server and node until one of them ends or both are stopped.
-
-    Returns:
-        0 if they were stopped, 1 if one of them failed, 2 for wrong use or without Gazebo.
-    """
+    """Run server and node until one of them ends or both are stopped."""
     own, ros = split_ros_arguments(argv)
     options = _parser().parse_args(own)
     arguments = node_arguments(parameter_file_of(options), ros, link=options.link, model=options.name)
@@ -58,27 +54,14 @@ def main(argv: list[str]) -> int:
 
 
 def node_arguments(file: str, ros: Sequence[str], *, link: str, model: str) -> list[str]:
-    """The node's command line.
-
-    Args:
-        file: The vehicle's parameters.
-        ros: The arguments after ``--ros-args``.
-        link: The link to the joints.
-        model: The vehicle's name in Gazebo.
-    """
+    """The node's command line."""
     own = {"backend": "gazebo", "gazebo.link": link, "gazebo.model": model}
     given = [part for key, value in own.items() for part in ("-p", f"{key}:={value}")]
     return ["--ros-args", "--params-file", str(Path(file).resolve()), *given, *ros]
 
 
 def in_step(text: str, arguments: Sequence[str], **settings: str) -> str:
-    """The SDF of a vehicle with the node inside Gazebo instead of controllers.
-
-    Args:
-        text: The vehicle.
-        arguments: The node's command line.
-        settings: Further settings of vds_gz.nodes.gazebo_system.
-    """
+    """The SDF of a vehicle with the node inside Gazebo instead of controllers."""
     ours = {"module_name": "vds_gz.nodes.gazebo_system", "arguments": shlex.join(arguments)}
     return moved_by(text, plugin("PythonSystemLoader", **ours, **settings))
 

@@ -36,11 +36,7 @@ HELP = "W/S speed   A/D steer   (or arrows)   space stop   Q end"
 
 @command(NODE_NAME)
 def main(argv: list[str]) -> int:
-    """Drive until the user ends it.
-
-    Returns:
-        0 when it was ended, 2 for wrong use or where there is no terminal.
-    """
+    """Drive until the user ends it."""
     arguments = parse(argv, NODE_NAME)
     parameters = _parameters(arguments)
     terminal = _terminal()

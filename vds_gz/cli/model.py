@@ -18,11 +18,7 @@ FORMATS = ("urdf", "sdf", "bridge")
 
 @command("vds-gz model")
 def main(argv: list[str]) -> int:
-    """Write a vehicle.
-
-    Returns:
-        0 if it was written, 2 if the parameters are wrong or the file cannot be written.
-    """
+    """Write a vehicle."""
     options = _parser().parse_args(argv)
     text = written(load_parameters(options.vehicle), options.format, options.name)
     if options.output:

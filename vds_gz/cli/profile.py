@@ -64,11 +64,7 @@ exit code: 0 written, 2 wrong use
 
 @command("vds-gz profile")
 def main(argv: list[str]) -> int:
-    """Write a log.
-
-    Returns:
-        0 if it is written, 2 for wrong use or input.
-    """
+    """Write a log."""
     options = _parser().parse_args(argv)
     _check_only_optimal(options)
     parameters = vehicle_of(options) if options.preset or options.params else None
@@ -150,13 +146,7 @@ def noise_option(text: str) -> float | dict[str, float]:
 
 
 def _is_ackermann(parameters: NodeParameters | None, wanted: str | None, *, steers: bool) -> bool:
-    """Speeds and steering angles are to be written.
-
-    Args:
-        parameters: Of the vehicle.
-        wanted: The kind of log that was named.
-        steers: A limit of the steering angle was given.
-    """
+    """Speeds and steering angles are to be written."""
     if parameters is None:
         return wanted == "ackermann" or (wanted is None and steers)
     takes = ACKERMANN in models()[parameters.model].accepts

@@ -42,11 +42,7 @@ PROGRAMS = {"joystick_teleop": ("vds_gz.nodes.joystick_teleop", "main")}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Call a subcommand.
-
-    Returns:
-        Its exit code; 1 if a package that it needs is not installed, 2 for wrong use.
-    """
+    """Call a subcommand."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     if not arguments:
         _parser().print_help(sys.stderr)

@@ -52,11 +52,7 @@ exit code: 0 recorded, 1 nothing came on a topic that was named, or at all, 2 wr
 
 @command("vds-gz record")
 def main(argv: list[str]) -> int:
-    """Record.
-
-    Returns:
-        0 if messages were recorded, 1 if none came or a named topic had none, 2 for wrong use.
-    """
+    """Record."""
     own, ros = split_ros_arguments(argv)
     options = _parser().parse_args(own)
     enter_domain(options.domain)

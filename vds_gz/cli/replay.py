@@ -28,11 +28,7 @@ drive Autoware's models.
 
 @command("vds-gz replay")
 def main(argv: list[str]) -> int:
-    """Replay a log.
-
-    Returns:
-        0 if it is written, 2 for wrong use or input.
-    """
+    """Replay a log."""
     options = _parser().parse_args(argv)
     output = Path(options.output or f"{Path(options.log).stem}_replay.mcap")
     partial = output.with_name(output.name + ".part")

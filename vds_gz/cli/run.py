@@ -101,11 +101,7 @@ class RunPlan:
 
 @command("vds-gz run")
 def main(argv: list[str]) -> int:
-    """Run a vehicle.
-
-    Returns:
-        0 on success, 1 if the run failed, 2 for wrong use.
-    """
+    """Run a vehicle."""
     own, for_ros = split_ros_arguments(argv)
     options = _parser().parse_args(own)
     enter_domain(options.domain)

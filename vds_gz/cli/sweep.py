@@ -71,11 +71,7 @@ class Keep:
 
 @command("vds-gz sweep")
 def main(argv: list[str]) -> int:
-    """Do a sweep.
-
-    Returns:
-        0 if all is as expected, 1 if an expectation is broken or a run failed, 2 for wrong use or input.
-    """
+    """Do a sweep."""
     options = _parser().parse_args(argv)
     sweep = read_sweep(options.file)
     kept: Keep | None = options.keep

@@ -38,11 +38,7 @@ examples:
 
 @command(NODE_NAME)
 def main(argv: list[str]) -> int:
-    """Serve the page until the user ends it.
-
-    Returns:
-        0 if it was ended, 1 if the server cannot listen at the address or the graph fails, 2 for wrong use.
-    """
+    """Serve the page until the user ends it."""
     arguments = parse(argv, NODE_NAME)
     options = _parser().parse_args(arguments.rest)
     arguments.refuse_parameters()

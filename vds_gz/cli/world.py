@@ -27,11 +27,7 @@ SHOWN = 12
 
 @command("vds-gz world")
 def main(argv: list[str]) -> int:
-    """Check a world, and draw it.
-
-    Returns:
-        0 if it can be read, 1 if it is refused, 2 if the file does not exist.
-    """
+    """Check a world, and draw it."""
     parser = CommandLine(
         prog="vds-gz world",
         description="Check a world as the node would read it, and list its contents.",

@@ -80,11 +80,7 @@ class CommandStream:
 def checked(
     entries: Iterable[tuple[int, float, Values]], where: Callable[[int], str]
 ) -> Iterator[tuple[float, Values]]:
-    """Time since the first entry [s] and command of every (place, time, command).
-
-    Raises:
-        CommandLogError: A number is not finite, or time decreases; ``where`` gives a place in words.
-    """
+    """Time since the first entry [s] and command of every (place, time, command)."""
     begin = last = None
     finite = math.isfinite
     for place, time, command in entries:
@@ -118,11 +114,7 @@ def read(path: str | Path, topic: str | None = None) -> CommandLog:
 
 
 def stream(path: str | Path, topic: str | None = None) -> CommandStream:
-    """As :func:`read`, command by command.
-
-    Raises:
-        CommandLogError: There is no such file, or it holds no usable log.
-    """
+    """As :func:`read`, command by command."""
     path = Path(path)
     if not path.exists():
         raise CommandLogError(f"command log '{path}' does not exist (looked in {Path.cwd()})")
@@ -148,13 +140,6 @@ def stream_bag(path: Path, topic: str | None = None) -> CommandStream:
     """The log in a rosbag2 folder or file, message by message.
 
     ``twist_actual`` is no candidate, as it tells what a vehicle did.
-
-    Args:
-        path: The folder or file.
-        topic: Which topic, where there are several.
-
-    Raises:
-        CommandLogError: The bag cannot be read, or it does not hold one usable log.
     """
     raw = _messages(path, topic)
     chosen = next(raw)
@@ -222,11 +207,7 @@ class _Layout(NamedTuple):
 
 
 def stream_csv(path: Path) -> CommandStream:
-    """The commands in a table, row by row.
-
-    Raises:
-        CommandLogError: The file holds no usable commands.
-    """
+    """The commands in a table, row by row."""
     try:
         table = open_table(path, _needed())
     except TableError as error:

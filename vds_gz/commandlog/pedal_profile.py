@@ -51,11 +51,7 @@ class PedalLimits:
 def pedal_limits(
     car: ActuationCmdParameters, speed: float | None, accel: float | None, brake: float | None
 ) -> PedalLimits:
-    """The maxima that are given; for the others those of the car's maps and limits.
-
-    Raises:
-        ParameterError: A maximum lies beyond the car's maps or limits.
-    """
+    """The maxima that are given; for the others those of the car's maps and limits."""
     known = {
         "speed": min(car.vel_lim, car.accel_map.states[-1]),
         "accel": car.accel_map.actuations[-1],
@@ -77,15 +73,7 @@ def pedals(
     rate: float = 50.0,
     seed: int = 0,
 ) -> CommandLog:
-    """Every pedal position of the car's maps at every speed, in turn up and down the speeds, straight ahead.
-
-    Args:
-        model, car: What the car is taken for.
-        limits: Maxima of the drive.
-        duration: [s].
-        rate: Commands per second.
-        seed: Of the times that pedals are held.
-    """
+    """Every pedal position of the car's maps at every speed, in turn up and down the speeds, straight ahead."""
     driver = _Driver(model, car, limits, np.random.default_rng(seed))
     held = list(driver.drive(duration))
     times = np.arange(round(duration * rate) + 1) / rate
@@ -198,14 +186,6 @@ def turns(
 
     Large and quick ones show inertia, damping and gains. Dry friction and dead zone show in small ones, after which the
     tires stay where they stick, and in slow ones, which they follow by jerks.
-
-    Args:
-        model, car: What the car is taken for.
-        speed: Which the accelerator keeps [m/s].
-        angle: Maximum tire angle [rad].
-        duration: [s].
-        rate: Commands per second.
-        seed: Another one gives other turns.
     """
     random = np.random.default_rng(seed)
     times = np.arange(round(duration * rate) + 1) / rate

@@ -37,16 +37,7 @@ class Player:
         rate: float = 1.0,
         sim_time: bool | None = None,
     ) -> None:
-        """Announce the topic.
-
-        Args:
-            graph: Where to publish.
-            log: What to send.
-            sent_as: Which messages to send it in.
-            stop: What ends it before the log does.
-            rate: Seconds of the log per second.
-            sim_time: ``use_sim_time`` as the user gave it; None for the vehicle's clock.
-        """
+        """Announce the topic."""
         self.log = log
         self._stop = stop
         stop.wakes(graph.wake)
@@ -63,11 +54,7 @@ class Player:
         self._clock.follow([self.publisher.topic], lambda: self.publisher.subscription_count() > 0)
 
     def wait_for_vehicle(self, timeout: float) -> None:
-        """Wait until somebody listens and the time is known, or we are to stop.
-
-        Raises:
-            NoVehicleError: Something of that is missing after ``timeout`` seconds.
-        """
+        """Wait until somebody listens and the time is known, or we are to stop."""
         end = time.monotonic() + timeout
         while not self._stop.requested:
             if self.publisher.subscription_count() == 0:

@@ -56,16 +56,7 @@ Profile = Callable[[Array, Random, float], tuple[Array, Array, Array]]
 def make(
     kind: str, limits: Limits, *, ackermann: bool, duration: float, rate: float = 50.0, seed: int = 0
 ) -> CommandLog:
-    """A command log.
-
-    Args:
-        kind: One of :data:`PROFILES`.
-        limits: Maxima of the commands.
-        ackermann: Speeds and steering angles, else velocities.
-        duration: [s].
-        rate: Commands per second.
-        seed: Another one gives another log, where there is chance in it.
-    """
+    """A command log."""
     times = np.arange(round(duration * rate) + 1) / rate
     drive, turn, side = PROFILES[kind](times, np.random.default_rng(seed), limits.circle(ackermann))
     drive[-1] = turn[-1] = side[-1] = 0.0

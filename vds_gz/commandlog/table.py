@@ -100,9 +100,6 @@ class Table:
         """Line, time [s] and the numbers in these columns of each row; None where a cell is empty.
 
         Numbers may be NaN or infinite; times are finite and do not decrease.
-
-        Raises:
-            TableError: A cell is no number, a row has too few or too many cells, or the times cannot be used.
         """
         places = [self.names.index(name) for name in ("time", *columns)]
         first: float | None = None
@@ -148,15 +145,7 @@ def is_table(path: Path) -> bool:
 
 
 def open_table(path: Path, needed: str) -> Table:
-    """A table, by its file.
-
-    Args:
-        path: The file.
-        needed: Which columns it takes, for messages.
-
-    Raises:
-        TableError: The file cannot be read, is empty, or its first row does not name the columns.
-    """
+    """A table, by its file."""
     cells = _cells(path)
     first = next(cells, None)
     if first is None:

@@ -30,19 +30,7 @@ class AmbiguousTopicError(TopicError):
 def choose_command(
     path: Path, counts: Counts, readers: Collection[str], named: str | None = None, option: str = "--command"
 ) -> str:
-    """The topic with the commands: the named one, one with a usual name, or the only one that could have them.
-
-    Args:
-        path: The bag, for messages.
-        counts: Its topics.
-        readers: Types of commands.
-        named: The named topic.
-        option: The option that names it.
-
-    Raises:
-        AmbiguousTopicError: Several could have them, and none was named.
-        TopicError: There is none.
-    """
+    """The topic with the commands: the named one, one with a usual name, or the only one that could have them."""
     preferred = (*(one.topic.name for one in whole_types()), "cmd_vel")
     fitting = {
         name: one for name, one in counts.items() if one[0] in readers and not _NOT_COMMANDED.search(last_part(name))

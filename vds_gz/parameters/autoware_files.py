@@ -67,15 +67,7 @@ def is_autoware(values: Iterable[Override]) -> bool:
 
 
 def translated(values: Iterable[Override], models: Mapping[str, type]) -> Translation:
-    """Values under Autoware's names as values under ours.
-
-    Args:
-        values: Names and values, as they stand below ``ros__parameters``; of several for one name the last counts.
-        models: Parameter group of every vehicle model by the model's name.
-
-    Raises:
-        ParameterError: No model is named, or one that there is not.
-    """
+    """Values under Autoware's names as values under ours."""
     by_name = {value.name: value for value in values}
     model = _model_of(by_name, models)
     prefix = f"model_params.{model}"

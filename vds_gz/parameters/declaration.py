@@ -55,11 +55,7 @@ class Faults:
             self.messages += str(error).splitlines()
 
     def refuse(self) -> None:
-        """End the checks.
-
-        Raises:
-            ParameterError: There was an error; the message has a line for each.
-        """
+        """End the checks."""
         if self.messages:
             raise ParameterError("\n".join(self.messages))
 
@@ -100,15 +96,7 @@ class Description:
         return tuple(f"{group}{dot}{alias}" for alias in self.aliases)
 
     def check(self, value: object, where: str = "") -> Value:
-        """The value in its proper type; numbers of numpy are numbers.
-
-        Args:
-            value: What a file, a command line, a service call or a program gave.
-            where: Its origin, for the message.
-
-        Raises:
-            ParameterError: The value has another type or lies outside the bounds.
-        """
+        """The value in its proper type; numbers of numpy are numbers."""
         place = f" ({where})" if where else ""
         if self.type == "double_array":
             return self._array(value, place)
@@ -242,12 +230,7 @@ class ParameterGroup:
 
 
 def describe(parameters: object, prefix: str = "") -> Iterator[Description]:
-    """The descriptions of a group and all groups below it, with full dotted names.
-
-    Args:
-        parameters: An instance of a parameter group; its values stand as the defaults.
-        prefix: Dotted name of the group itself, empty for the root.
-    """
+    """The descriptions of a group and all groups below it, with full dotted names."""
     for item in dataclasses.fields(cast("DataclassInstance", parameters)):
         name = f"{prefix}.{item.name}" if prefix else item.name
         value = getattr(parameters, item.name)

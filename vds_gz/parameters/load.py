@@ -35,17 +35,7 @@ class Registered(Protocol):
 def load(
     overrides: Iterable[Override], models: Mapping[str, type], sensors: Mapping[str, Registered]
 ) -> NodeParameters:
-    """Parameters with these values and defaults for the rest; of several values for one name the last counts.
-
-    Args:
-        overrides: Names and values.
-        models: Parameter group of every vehicle model by the model's name. A file may hold values for all models;
-            every one is checked, the selected model's are used.
-        sensors: Every type of sensor, by its name.
-
-    Raises:
-        ParameterError: A name is unknown, or a value is not allowed. The message has a line for each.
-    """
+    """Parameters with these values and defaults for the rest; of several values for one name the last counts."""
     faults, overrides = Faults(), list(overrides)
     if is_autoware(overrides):
         translation = translated(overrides, models)
@@ -104,11 +94,7 @@ def of_other_models(overrides: Iterable[Override], model: str) -> dict[str, Over
 
 
 def checked(overrides: Iterable[Override], known: Mapping[str, Description]) -> dict[str, Value]:
-    """The values by proper name, each of the right type and within its bounds.
-
-    Raises:
-        ParameterError: A name is unknown, or a value is not allowed. The message has a line for each.
-    """
+    """The values by proper name, each of the right type and within its bounds."""
     faults = Faults()
     values = _checked(overrides, known, faults)
     faults.refuse()
@@ -132,11 +118,7 @@ def _checked(overrides: Iterable[Override], known: Mapping[str, Description], fa
 
 
 def proper_name(name: str, known: Mapping[str, Description], origin: str = "") -> str:
-    """The proper name of a parameter that was given by any of its names.
-
-    Raises:
-        ParameterError: The name is unknown.
-    """
+    """The proper name of a parameter that was given by any of its names."""
     names = _spellings(known.values())
     if name not in names:
         raise ParameterError(_unknown(Override(name, None, origin), names))
@@ -146,17 +128,7 @@ def proper_name(name: str, known: Mapping[str, Description], origin: str = "") -
 def replaced(
     group: Group, values: Mapping[str, Value], prefix: str = "", given: Mapping[str, Override] | None = None
 ) -> Group:
-    """The same parameters with some values changed.
-
-    Args:
-        group: The parameters.
-        values: New values by their full names, checked already.
-        prefix: Full name of the group itself, empty for the root.
-        given: The values by their full names as they were given, for messages.
-
-    Raises:
-        ParameterError: The parameters do not fit each other. The message has a line for each group.
-    """
+    """The same parameters with some values changed."""
     changes: dict[str, object] = {}
     faults = Faults()
     for item in dataclasses.fields(group):
@@ -212,17 +184,7 @@ def _unknown(override: Override, names: Mapping[str, str]) -> str:
 def _sensors_of(
     overrides: Iterable[Override], types: Mapping[str, Registered], faults: Faults
 ) -> tuple[dict[str, Any], list[Override]]:
-    """The sensors that parameters speak of.
-
-    Args:
-        overrides: Names and values.
-        types: All types of sensors, by what the parameter ``type`` says.
-        faults: Where those go that have no type, an unknown one, or a name that is not good for topics and frames.
-
-    Returns:
-        By their names, in the order in which they appear, with defaults for all values; and the overrides without
-        those of faulty sensors.
-    """
+    """The sensors that parameters speak of."""
     overrides = list(overrides)
     origins: dict[str, str] = {}
     chosen: dict[str, Override] = {}

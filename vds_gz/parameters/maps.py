@@ -44,14 +44,7 @@ def own_map(name: str) -> ActuationMap:
 
 
 def read_map(path: str) -> ActuationMap:
-    """A map from a file.
-
-    Args:
-        path: Path of the file, or ``package://name/path`` of one that a ROS package brings.
-
-    Raises:
-        ParameterError: The file cannot be read or is no map. The message names file, row and column, both from 1.
-    """
+    """A map from a file."""
     file = _located(path)
     try:
         changed = file.stat().st_mtime_ns
@@ -61,15 +54,7 @@ def read_map(path: str) -> ActuationMap:
 
 
 def parse_map(text: str, where: str) -> ActuationMap:
-    """A map from the text of a file.
-
-    Args:
-        text: The text.
-        where: Name of the file, for messages.
-
-    Raises:
-        ParameterError: The text is no map.
-    """
+    """A map from the text of a file."""
     rows = [
         (number, [cell.strip() for cell in line.split(",")])
         for number, line in enumerate(text.splitlines(), start=1)

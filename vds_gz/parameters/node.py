@@ -52,11 +52,7 @@ class GazeboParameters(ParameterGroup):
 
 
 def joint_map(names: str) -> dict[str, str]:
-    """Gazebo's names of joints by ours, of a text such as ``steering_left=servo_1, steering_right=servo_2``.
-
-    Raises:
-        ParameterError: It cannot be read, or a name stands twice.
-    """
+    """Gazebo's names of joints by ours, of a text such as ``steering_left=servo_1, steering_right=servo_2``."""
     pairs: dict[str, str] = {}
     for part in filter(None, (piece.strip() for piece in names.split(","))):
         ours, equals, theirs = (piece.strip() for piece in part.partition("="))

@@ -43,11 +43,7 @@ class FixRegion(NamedTuple):
 
 
 def fix_regions(text: str) -> tuple[FixRegion, ...]:
-    """The regions of the parameter ``regions``.
-
-    Raises:
-        ParameterError: One is no fix type and four numbers, or its box is empty.
-    """
+    """The regions of the parameter ``regions``."""
     return tuple(_region(words.split()) for words in text.split(";") if words.strip())
 
 

@@ -141,13 +141,5 @@ class KeyParameters(ParameterGroup):
 
 
 def load(overrides: Iterable[Override], group: Group) -> Group:
-    """The group with these values.
-
-    Args:
-        overrides: Names and values.
-        group: The parameters before.
-
-    Raises:
-        ParameterError: A name is unknown, or a value is not allowed.
-    """
+    """The group with these values."""
     return replaced(group, checked(overrides, {parameter.name: parameter for parameter in describe(group)}))

@@ -47,11 +47,7 @@ class _Loader(_FASTEST):  # type: ignore[misc]  # the C loader where libyaml is
 
 
 def parse_value(text: str, where: str) -> ParameterValue:
-    """One value: a boolean, a number, a text, or a list of these, all of one type.
-
-    Raises:
-        ArgumentError: It is nothing, not YAML, a mapping or a mixed list.
-    """
+    """One value: a boolean, a number, a text, or a list of these, all of one type."""
     return _value(_compose(text, where), where)
 
 
@@ -60,16 +56,6 @@ def read_parameter_file(path: str, *full_names: str, faults: Faults | None = Non
 
     Sections with wildcards come first, so that what is said of the node by name overrides them. A parameter whose name
     ends in ``_path`` may name a file beside this one without a folder; it becomes absolute.
-
-    Args:
-        path: The file.
-        full_names: The node with its namespace, e.g. ``/robot/sim_node``. Of several names the sections of a later one
-            override those of an earlier one.
-        faults: Where wrong values go; they raise an error if there is no such place.
-
-    Raises:
-        ArgumentError: The file cannot be read, is not a parameter file or says nothing for this node, or a value in it
-            is wrong. The message has a line for each.
     """
     where = f"file {path}"
     values = faults or Faults()
@@ -211,11 +197,7 @@ def _value(node: yaml.Node, where: str) -> ParameterValue:
 
 
 def scalar_of(node: yaml.Node, where: str) -> Scalar:
-    """A single value, as ROS reads it.
-
-    Raises:
-        ArgumentError: There is none.
-    """
+    """A single value, as ROS reads it."""
     if not isinstance(node, yaml.ScalarNode):
         raise ArgumentError(f"{where}: a list may hold only single values")
     text = str(node.value)
@@ -271,15 +253,7 @@ def _rounded(value: float, direction: str) -> str:
 
 
 def read_intervals(path: str | Path, full_name: str) -> dict[str, Interval]:
-    """The numbers that have an interval, by their dotted names.
-
-    Args:
-        path: A parameter file that ``vds-gz identify`` wrote.
-        full_name: The node with its namespace, e.g. ``/sim_node``.
-
-    Raises:
-        ArgumentError: It is no parameter file of this node, or an interval in it is none.
-    """
+    """The numbers that have an interval, by their dotted names."""
     intervals: dict[str, Interval] = {}
     found = read_parameter_file(str(path), full_name)
     lines = Path(path).read_text(encoding="utf-8").splitlines()

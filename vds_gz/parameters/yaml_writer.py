@@ -31,14 +31,6 @@ def with_values(text: str, overrides: Iterable[Override], full_name: str) -> str
     """A parameter file with some values of a node replaced or added; all else stays, but for spaces within a line.
 
     A value's origin becomes its remark at the end of the line, after what the user remarked there.
-
-    Args:
-        text: The file.
-        overrides: Names and single values.
-        full_name: The node with its namespace, e.g. ``/robot/sim_node``.
-
-    Raises:
-        ArgumentError: A parameter or a group stands in the file twice.
     """
     yaml = YAML()
     yaml.Resolver = _AsWritten
