@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vds_gz.configuration import preset_file, preset_names
-from vds_gz.errors import ArgumentError
 from vds_gz.parameters.declaration import Override
 from vds_gz.parameters.yaml_reader import read_parameter_file
 from vds_gz.parameters.yaml_writer import with_values
@@ -44,7 +43,7 @@ sim_node:
 def test_all_that_is_not_replaced_stays_as_it_was():
     changes = Override(f"{GROUP}.dead_time", 0.17012, "0.1689 to 0.1713"), Override(f"{GROUP}.time_constant", 0.3, "x")
     written = with_values(MINE, changes, NODE)
-    expected = MINE.replace("dead_time: 1e-1   # [s]", "dead_time: 0.17012 # [s]; 0.1689 to 0.1713")
+    expected = MINE.replace("dead_time: 1e-1   # [s]", "dead_time: 0.17012   # [s]; 0.1689 to 0.1713")
     expected = expected.replace("max_velocity: 1.5\n", f"max_velocity: 1.5\n{20 * ' '}time_constant: 0.3  # x\n")
     assert written == expected
 
@@ -63,6 +62,8 @@ def test_nothing_put_into_a_preset_leaves_every_byte(name):
         "sim_node:\n  ros__parameters:\n    model_params.bicycle.drive_actuator.dead_time: 1.0\n",
         "sim_node:\n  ros__parameters:\n    model_params.bicycle:\n      drive_actuator.dead_time: 1.0\n",
         "/robot/sim_node:\n  ros__parameters:\n    a: 1\n/**:\n  ros__parameters:\n    model: bicycle # mine\n",
+        "sim_node:\n  ros__parameters:\n    a:\n      - 1\n      - 2\n    b: 1  # one",
+        "{sim_node: {ros__parameters: {model: 'a b',\n a: [1,\n  2]}}}  # all of it\n",
         "---\n/**:\n  ros__parameters:\n    a: [1, 2]\n    b: 'y'\n\nsim_node:\n  ros__parameters:\n    a: [3]\n",
         "sim_node:\n  ros__parameters:\n    model_params:\n      bicycle:\n        drive_actuator:\n          # first\n"
         "          max_velocity: 1.0\n          # last\n# end\n",
@@ -71,7 +72,7 @@ def test_nothing_put_into_a_preset_leaves_every_byte(name):
 )
 @given(
     values=st.dictionaries(
-        st.sampled_from([f"{GROUP}.dead_time", f"{GROUP}.new", "model", "model_params.bicycle.reverse", "new.group.x"]),
+        st.sampled_from([f"{GROUP}.dead_time", f"{GROUP}.new", "model", "a", "model_params.bicycle.reverse", "new.x"]),
         st.floats(allow_nan=False)
         | st.booleans()
         | st.integers(-(2**63), 2**63 - 1)
@@ -88,9 +89,9 @@ def test_what_is_written_is_read_as_the_same_values(tmp_path_factory, text, valu
     assert all(one.partition("# ")[2] in written for one in text.splitlines() if "# " in one)
 
 
-def test_a_name_that_stands_twice_is_refused():
-    with pytest.raises(ArgumentError, match=r'line 5: found duplicate key "a".*may stand once'):
-        with_values("sim_node:\n  ros__parameters:\n    a: 1\n    b: 2\n    a: 3\n", [], NODE)
+def test_of_a_name_that_stands_twice_the_last_value_is_replaced():
+    text = "sim_node:\n  ros__parameters:\n    a: 1\n    b: 2\n    a: 3\n"
+    assert with_values(text, [Override("a", 4)], NODE) == text.replace("a: 3", "a: 4")
 
 
 def read(file: Path, text: str) -> dict[str, object]:

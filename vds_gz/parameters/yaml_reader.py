@@ -48,7 +48,7 @@ class _Loader(_FASTEST):  # type: ignore[misc]  # the C loader where libyaml is
 
 def parse_value(text: str, where: str) -> ParameterValue:
     """One value: a boolean, a number, a text, or a list of these, all of one type."""
-    return _value(_compose(text, where), where)
+    return _value(compose(text, where), where)
 
 
 def read_parameter_file(path: str, *full_names: str, faults: Faults | None = None) -> list[Override]:
@@ -65,7 +65,7 @@ def read_parameter_file(path: str, *full_names: str, faults: Faults | None = Non
         raise ArgumentError(f"parameter file '{path}' does not exist (looked in {Path.cwd()})") from None
     except (OSError, UnicodeDecodeError) as error:
         raise ArgumentError(f"parameter file '{path}' cannot be read: {error}") from None
-    root = _compose(text, where)
+    root = compose(text, where)
     if not isinstance(root, yaml.MappingNode):
         raise ArgumentError(f"{where}: the file must hold '{full_names[-1]}:' and under it '{SECTION}:'")
     sections = list(_sections(root, "", where))
@@ -96,7 +96,8 @@ def _located(override: Override, folder: Path) -> Override:
     return override
 
 
-def _compose(text: str, where: str) -> yaml.Node:
+def compose(text: str, where: str) -> yaml.Node:
+    """The nodes of a YAML text, with their places in it."""
     try:
         _check_events(yaml.parse(text, Loader=_Loader), where)
         node = yaml.compose(text, Loader=_Loader)
