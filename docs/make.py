@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import subprocess
 import sys
 from contextlib import redirect_stdout, suppress
@@ -33,14 +34,17 @@ FIGURES = (
 
 
 def commands_page() -> str:
-    """The help of every command without its usage, in as many columns as ``COLUMNS`` in the environment says."""
-    page = ["# Commands", "", "The help of every command. Made by `./dev docs`.", ""]
-    for name in COMMANDS:
+    """The options of every command, in as many columns as ``COLUMNS`` in the environment says."""
+    page = ["# Commands", "", "Options and exit codes of every command. `vds-gz COMMAND --help` explains it and shows"]
+    page += ["examples. Made by `./dev docs`.", ""]
+    for name, (_, _, what) in COMMANDS.items():
         with redirect_stdout(io.StringIO()) as printed, suppress(SystemExit):
             vds_gz_main([name, "--help"])
-        _, _, text = printed.getvalue().strip().partition("\n\n")
-        lines = [line for line in text.splitlines() if not line.startswith("  -h, --help")]
-        page += [f"## {name}", "", "```text", *lines, "```", ""]
+        paragraphs = re.sub(r"\n  -h, --help.*", "", printed.getvalue()).strip().split("\n\n")
+        shown = [text for text in paragraphs if re.match(r"(positional arguments|options):\n", text)]
+        shown += re.findall(r"^exit code: .*", paragraphs[-1], re.IGNORECASE | re.MULTILINE)
+        page += [f"## {name}", "", f"{what[0].upper()}{what[1:]}.", ""]
+        page += ["```text", *"\n\n".join(shown).splitlines(), "```", ""] if shown else []
     return "\n".join(page)
 
 

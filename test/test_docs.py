@@ -20,6 +20,7 @@ import pytest
 import yaml
 from helpers.launch_files import launch_arguments
 from helpers.outputs import check_output, sessions
+from helpers.reference import reference_tables
 from helpers.sensors import GROUPS
 from helpers.tools import tool
 
@@ -490,10 +491,6 @@ def test_benchmarks_find_what_they_import():
 
 def test_the_parameter_reference_has_every_sensor_and_all_its_parameters():
     _, _, sensors = reference_page().partition("\n## Sensors\n")
-    tables = dict(re.findall(r"### `type: (\w+)`\n\n(.*?)(?=\n### |\Z)", sensors, re.DOTALL))
-    assert tables.keys() == GROUPS.keys(), "docs/parameters.md does not have these sensors: run ./dev docs"
-    names = {}
-    for kind, table in tables.items():
-        base = re.match(r"As `type: (\w+)`", table)
-        names[kind] = {*(names[base[1]] if base else ()), *re.findall(r"^\| `(\w+)`", table, re.MULTILINE)}
-        assert names[kind] == {field.name for field in fields(GROUPS[kind])}
+    tables = reference_tables(sensors, "###")
+    names = {kind.removeprefix("type: "): {"type", *rows} for kind, rows in tables.items()}
+    assert names == {kind: {field.name for field in fields(group)} for kind, group in GROUPS.items()}, "run ./dev docs"

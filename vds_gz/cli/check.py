@@ -11,7 +11,16 @@ from pathlib import Path
 from vds_gz.configuration import NODE_NAME, default_parameters
 from vds_gz.errors import ArgumentError, VdsGzError
 from vds_gz.nodes.preparation import prepare
-from vds_gz.parameters.declaration import LARGEST_INTEGER, LEAST_INTEGER, Description, Faults, Value, describe
+from vds_gz.parameters.declaration import (
+    LARGEST,
+    LARGEST_INTEGER,
+    LEAST_INTEGER,
+    SMALLEST,
+    Description,
+    Faults,
+    Value,
+    describe,
+)
 from vds_gz.parameters.maps import read_map
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.yaml_reader import read_parameter_file
@@ -21,13 +30,10 @@ from vds_gz.vehicle.catalogue import models
 
 HEAD = """# Parameters
 
-Every parameter of `sim_node`, by group. SI units, radians. "live" parameters may be changed while the node runs.
-Numbers are of type double unless their default says integer. Values outside the bounds, unknown names and values of
-another type are refused when the node starts.
-"As" another group means the same parameters with the same defaults, except for those listed.
-Made by `vds-gz parameters`.
+Every parameter of `sim_node`, by group, in SI units and radians. A parameter with `*` may change while the node runs.
+Parentheses have what else is allowed: other words, or bounds. Numbers are at most 1e6; `>0` is at least 1e-6. Unknown
+names and values that are not allowed are refused when the node starts. Made by `vds-gz parameters`.
 """
-
 
 SENSORS = """
 ## Sensors
@@ -38,77 +44,92 @@ A parameter file lists sensors by name, each with a `type`:
       lidar1: {type: velodyne_vlp16, xyz: [0.5, 0.0, 0.7], rate: 10.0}
 """
 
+#: A group is written as the differences to another one if it has so many rows in common, less those that it lacks.
+COMMON_ROWS = 3
 
-#: A group is written as the differences to another one if they have so many rows in common.
-COMMON_ROWS = 4
+Rows = dict[str, str]
 
 
 def markdown(descriptions: Iterable[Description]) -> str:
     """A section for each group: a table, or what differs from an earlier group."""
-    groups: dict[str, list[Description]] = {}
-    for one in descriptions:
-        groups.setdefault(f"`{one.name.rpartition('.')[0]}`" if "." in one.name else "Node", []).append(one)
+    groups: dict[str, Rows] = {}
+    for parameter in descriptions:
+        group, _, name = parameter.name.rpartition(".")
+        groups.setdefault(f"`{group}`" if group else "Node", {})[name] = _row(name, parameter)
     return HEAD + "".join(_sections("##", groups))
 
 
 def sensor_tables(sensors: Mapping[str, Iterable[Description]]) -> str:
     """A section for each type of sensor, by its name."""
-    return SENSORS + "".join(_sections("###", {f"`type: {kind}`": members for kind, members in sensors.items()}))
-
-
-def _sections(level: str, groups: Mapping[str, Iterable[Description]]) -> Iterator[str]:
-    earlier: dict[str, dict[str, str]] = {}
-    for title, members in groups.items():
-        rows = {one.name.rpartition(".")[2]: _row(one) for one in members}
-        base = _most_similar(rows, earlier)
-        differences = [row for name, row in rows.items() if base is None or earlier[base].get(name) != row]
-        yield f"\n{level} {title}\n\n"
-        if base is not None:
-            yield f"As {base}, and:\n\n" if differences else f"As {base}.\n"
-        if differences:
-            yield "| parameter | default | allowed | live | meaning |\n"
-            yield "| --- | --- | --- | --- | --- |\n"
-            yield from differences
-        earlier[title] = rows
-
-
-def _most_similar(rows: Mapping[str, str], earlier: Mapping[str, Mapping[str, str]]) -> str | None:
-    """The earlier group with the most rows of this one, all of whose parameters this one has."""
-    common = {
-        title: len(rows.items() & others.items()) for title, others in earlier.items() if rows.keys() >= others.keys()
+    groups = {
+        f"`type: {kind}`": {member.name: _row(member.name, member) for member in members if member.name != "type"}
+        for kind, members in sensors.items()
     }
-    title = max(common, key=common.__getitem__, default=None)
-    return title if title is not None and common[title] >= COMMON_ROWS else None
+    return SENSORS + "".join(_sections("###", groups))
 
 
-def _row(one: Description) -> str:
-    last = one.name.rpartition(".")[2]
-    also = f" (also `{'`, `'.join(one.aliases)}`)" if one.aliases else ""
-    live = "" if one.read_only else "yes"
-    default = f"{_default(one)} {'' if one.unit == '-' else one.unit}".rstrip()
-    return f"| `{last}` | {default} | {_allowed(one)} | {live} | {one.doc}{also} |\n"
+def _sections(level: str, groups: Mapping[str, Rows]) -> Iterator[str]:
+    """Groups that are alike share a section."""
+    alike: dict[str, list[str]] = {}
+    for title, rows in groups.items():
+        alike.setdefault("".join(rows.values()), []).append(title)
+    earlier: dict[str, Rows] = {}
+    for first, *others in alike.values():
+        rows = groups[first]
+        yield f"\n{level} {first}\n\n"
+        if others:
+            yield f"Also {', '.join(others)}.\n\n"
+        base = max(earlier, key=lambda title: _likeness(rows, earlier[title]), default=None)
+        if base is not None and _likeness(rows, earlier[base]) >= COMMON_ROWS:
+            lacking = ", ".join(f"`{name}`" for name in earlier[base] if name not in rows)
+            yield f"As {base}{f' without {lacking}' if lacking else ''}, and:\n\n"
+            yield from _table(row for name, row in rows.items() if earlier[base].get(name) != row)
+        else:
+            yield from _table(rows.values())
+        earlier[first] = rows
 
 
-def _default(one: Description) -> str:
-    if isinstance(one.default, bool):
-        return str(one.default).lower()
-    if isinstance(one.default, float):
-        return f"{one.default:g}"
-    if isinstance(one.default, tuple):
-        return f"[{', '.join(f'{number:g}' for number in one.default)}]"
-    if one.type == "integer":
-        return f"{one.default} (integer)"
-    return f"`{one.default}`" if one.default != "" else "(empty)"
+def _likeness(rows: Rows, base: Rows) -> int:
+    return len(rows.items() & base.items()) - len(base.keys() - rows.keys())
 
 
-def _allowed(one: Description) -> str:
-    if one.choices:
-        return ", ".join(f"`{word}`" for word in one.choices)
-    if one.type in ("bool", "string"):
-        return ""
-    if one.type == "integer" and one.maximum == LARGEST_INTEGER:
-        return f">= {one.minimum}" if one.minimum > LEAST_INTEGER else ""
-    return f"{one.minimum:g} to {one.maximum:g}"
+def _table(rows: Iterable[str]) -> Iterator[str]:
+    yield "| parameter | default | meaning |\n| --- | --- | --- |\n"
+    yield from rows
+
+
+def _row(name: str, parameter: Description) -> str:
+    also = f" (also `{'`, `'.join(parameter.aliases)}`)" if parameter.aliases else ""
+    live = "" if parameter.read_only else "*"
+    default = f"{_default(parameter)} {'' if parameter.unit == '-' else parameter.unit}".rstrip()
+    allowed = f" ({', '.join(parts)})" if (parts := list(_allowed(parameter))) else ""
+    return f"| `{name}`{live} | {default}{allowed} | {parameter.doc}{also} |\n"
+
+
+def _default(parameter: Description) -> str:
+    default = parameter.default
+    if isinstance(default, bool):
+        return str(default).lower()
+    if isinstance(default, tuple):
+        return f"[{', '.join(f'{number:g}' for number in default)}]"
+    if isinstance(default, str):
+        return f"`{default}`" if default else "(empty)"
+    return f"{default:g}" if isinstance(default, float) else str(default)
+
+
+def _allowed(parameter: Description) -> Iterator[str]:
+    """What else is allowed, in short."""
+    least, most = parameter.minimum, parameter.maximum
+    if parameter.choices:
+        yield from (f"`{word}`" for word in parameter.choices if word != parameter.default)
+    elif parameter.type == "integer":
+        yield "integer"
+        if least > LEAST_INTEGER:
+            yield f">={least}" if most == LARGEST_INTEGER else f"{least}..{most}"
+    elif parameter.type in ("double", "double_array") and most == LARGEST and least in (SMALLEST, 0.0):
+        yield ">0" if least else ">=0"
+    elif parameter.type in ("double", "double_array") and (least, most) != (-LARGEST, LARGEST):
+        yield f"{least:g}..{most:g}"
 
 
 @command("vds-gz check")
