@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import io
 import os
 import re
 import subprocess
 import sys
-from contextlib import redirect_stdout, suppress
 from pathlib import Path
+
+from sessions import help_of
 
 from vds_gz.cli.check import reference_page
 from vds_gz.cli.program import COMMANDS
-from vds_gz.cli.program import main as vds_gz_main
 
 DOCS = Path(__file__).resolve().parent
 
@@ -38,9 +37,7 @@ def commands_page() -> str:
     page = ["# Commands", "", "Options and exit codes of every command. `vds-gz COMMAND --help` explains it and shows"]
     page += ["examples. Made by `./dev docs`.", ""]
     for name, (_, _, what) in COMMANDS.items():
-        with redirect_stdout(io.StringIO()) as printed, suppress(SystemExit):
-            vds_gz_main([name, "--help"])
-        paragraphs = re.sub(r"\n  -h, --help.*", "", printed.getvalue()).strip().split("\n\n")
+        paragraphs = re.sub(r"\n  -h, --help.*", "", help_of(name)).split("\n\n")
         shown = [text for text in paragraphs if re.match(r"(positional arguments|options):\n", text)]
         shown += re.findall(r"^exit code: .*", paragraphs[-1], re.IGNORECASE | re.MULTILINE)
         page += [f"## {name}", "", f"{what[0].upper()}{what[1:]}.", ""]

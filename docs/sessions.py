@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vds_gz.cli import main
+from vds_gz.cli.program import COMMANDS
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -77,6 +78,18 @@ def blocks(page: str) -> Iterator[tuple[int, list[str]]]:
                 fence = mark[1] if fence is None else None
         else:
             lines.append(line.removeprefix("    " if fence is None else fence))
+
+
+def help_of(name: str) -> str:
+    """What a command prints for ``--help``, in as many columns as ``COLUMNS`` in the environment says."""
+    with contextlib.redirect_stdout(io.StringIO()) as printed, contextlib.suppress(SystemExit):
+        main([name, "--help"])
+    return printed.getvalue().strip()
+
+
+def help_page() -> str:
+    """The help of all commands as a page."""
+    return "\n".join(f"```text\n{help_of(name)}\n```" for name in COMMANDS)
 
 
 def shown(page: str) -> Iterator[Shown]:

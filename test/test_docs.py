@@ -47,12 +47,15 @@ def text(page: Path) -> str:
     return page.read_text(encoding="utf-8")
 
 
+PAGES_AND_HELP = [*((page, text(page)) for page in PAGES), (Path("help"), sessions.help_page())]
+
+
 def commands() -> list[object]:
-    """Every command of this package on any page, with its words."""
+    """Every command of this package on any page or in a help text, with its words."""
     return [
         pytest.param(one.words, id=f"{page.name}:{one.line}")
-        for page in PAGES
-        for one in (*sessions.shown(text(page)), *sessions.inline(text(page)))
+        for page, content in PAGES_AND_HELP
+        for one in (*sessions.shown(content), *sessions.inline(content))
         if sessions.OURS.match(one.text)
     ]
 
@@ -295,7 +298,7 @@ WALKER = "<sdf version='1.9'><world name='w'>\n<actor name='walker'/></world></s
 
 def commands_alone() -> list[object]:
     """Every command that runs alone, but for that of the README, whose file is wrong on purpose."""
-    found = {(one.text, one.prints): (page, one) for page in PAGES for one in sessions.alone(text(page))}
+    found = {(one.text, one.prints): (page, one) for page, content in PAGES_AND_HELP for one in sessions.alone(content)}
     shown = [(page, one) for page, one in found.values() if one.text != "vds-gz check my_robot.yaml"]
     return [pytest.param(one, id=f"{page.name}:{one.line}") for page, one in shown]
 
@@ -463,9 +466,7 @@ def test_every_page_is_in_the_contents_of_the_site():
 
 
 def test_every_benchmark_stands_on_its_page_with_the_date_of_its_figures():
-    rows = re.findall(
-        r"^\| `bench/(\w+)\.py` \|[^|]*\| ([^|]*) \|[^|]*\| ([^|]*)\|$", text(DOCS / "benchmarks.md"), re.M
-    )
+    rows = re.findall(r"^\| `bench/(\w+)\.py` \| ([^|]*) \|[^|]*\| ([^|]*)\|$", text(DOCS / "benchmarks.md"), re.M)
     assert sorted(name for name, _, _ in rows) == sorted(program.stem for program in (ROOT / "bench").glob("*.py"))
     for name, figures, date in rows:
         assert "none" in figures or re.fullmatch(r"20\d\d-\d\d-\d\d", date.strip()), name

@@ -12,6 +12,12 @@ A vehicle responds late, slowly and within limits. Its step response, offline:
 >>> speeds == sorted(speeds)
 True
 
+The packages, in the order of the layers of each group:
+
+* core: ``geometry``, ``parameters``, ``vehicle``, ``world``, ``sensing``, ``description``, ``plant``
+* programs: ``ros``, ``interface``, ``teleop``, ``nodes``, ``web``, ``launching``, ``cli``
+* tools: ``bags``, ``commandlog``, ``fleet``, ``environments``, ``study``, ``modelling``, ``measuring``
+
 What stands in ``__all__`` is the public interface, with :mod:`vds_gz.modelling` for custom models and
 :mod:`vds_gz.measuring` for sensors; everything else may change. Names are imported when they are first used, so that
 ``import vds_gz`` loads nothing else.
