@@ -342,7 +342,7 @@ def main() -> int:
     if not recordings:
         parser.error(f"folder {arguments.folder} has no .csv or .csv.gz file whose name contains '{arguments.only}'")
     found: list[Row] = []
-    table = [TITLE, "| --- " * TITLE.count(" | ") + "| --- |"]
+    table = [TITLE, "|---" * TITLE.count(" | ") + "|---|"]
     print(*table, sep="\n")
     for name, files in recordings.items():
         for row in rows(name, files, vehicles[name]):

@@ -94,7 +94,7 @@ def _likeness(rows: Rows, base: Rows) -> int:
 
 
 def _table(rows: Iterable[str]) -> Iterator[str]:
-    yield "| parameter | default | meaning |\n| --- | --- | --- |\n"
+    yield "| parameter | default | meaning |\n|---|---|---|\n"
     yield from rows
 
 
