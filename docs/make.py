@@ -34,8 +34,8 @@ FIGURES = (
 
 def commands_page() -> str:
     """The options of every command, in as many columns as ``COLUMNS`` in the environment says."""
-    page = ["# Commands", "", "Options and exit codes of every command. `vds-gz COMMAND --help` explains it and shows"]
-    page += ["examples. Made by `./dev docs`.", ""]
+    page = ["# Commands", "", "Options and exit codes of every command; `--help` shows explanations and examples too."]
+    page += ["Made by `./dev docs`.", ""]
     for name, (_, _, what) in COMMANDS.items():
         paragraphs = re.sub(r"\n  -h, --help.*", "", help_of(name)).split("\n\n")
         shown = [text for text in paragraphs if re.match(r"(positional arguments|options):\n", text)]

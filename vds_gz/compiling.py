@@ -20,11 +20,13 @@ from functools import cache
 from itertools import chain
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import numba
 import numpy as np
 from numba.core import compiler, serialize
+from numba.core.base import BaseContext
+from numba.core.codegen import Codegen
 from numba.core.runtime import rtsys
 from numba.misc.appdirs import AppDirs
 
@@ -49,20 +51,6 @@ def _mangling_args(record: numba.types.Record) -> tuple[str, tuple[int]]:
 numba.types.Record.mangling_args = property(_mangling_args)
 
 
-class Codegen(Protocol):
-    """numba's code generator for a processor."""
-
-    def magic_tuple(self) -> tuple[object, ...]:
-        """Operating system, processor and its features."""
-
-
-class TargetContext(Protocol):
-    """Where numba compiles for."""
-
-    def codegen(self) -> Codegen:
-        """Its code generator."""
-
-
 class DiskCache:
     """The cache of one function, in the place of numba's own (``numba.core.caching._Cache``)."""
 
@@ -75,7 +63,7 @@ class DiskCache:
         """The folder of all results, in ``$NUMBA_CACHE_DIR`` or in the user's cache folder."""
         return str(Path(numba.config.CACHE_DIR or AppDirs("", appauthor=False).user_cache_dir) / "vds_gz")
 
-    def load_overload(self, signature: object, target: TargetContext) -> object:
+    def load_overload(self, signature: object, target: BaseContext) -> object:
         """What was compiled for these types of arguments; None if nothing was.
 
         Machine code needs numba's run-time library to run, but none of its rules of typing and lowering (``refresh``),
@@ -167,7 +155,10 @@ warnings.filterwarnings("ignore", ".* has been considered a subtype of ", numba.
 
 @cache
 def compiled(function: FunctionType, *, inlined: bool = False, **options: bool | str) -> Any:
-    """A function, and all functions that it calls by their names, compiled by numba or read from the cache on disk."""
+    """A function, and all functions that it calls by their names, compiled by numba or read from the cache on disk.
+
+    ``inlined`` puts the code of the functions that it calls into its own; for many calls of small ones.
+    """
     return _kept(_linked(function, inlined), **options)
 
 
@@ -192,7 +183,10 @@ def _linked(
 
 @cache
 def part(function: FunctionType, inlined: bool = False, replaced: Replacements = (), **options: bool | str) -> Any:
-    """A function for compiled ones to call; what is compiled of it is kept as a part of theirs."""
+    """A function for compiled ones to call; what is compiled of it is kept as a part of theirs.
+
+    ``replaced`` has functions that it calls, itself or through others, each with the one to call in its place.
+    """
     return numba.njit(forceinline=inlined, **options)(_linked(function, inlined, replaced, **options))
 
 

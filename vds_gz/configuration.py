@@ -42,14 +42,9 @@ class ParameterGroups(Mapping[str, type[ParameterGroup]]):
         return len(self._models)
 
 
-def parameter_groups() -> ParameterGroups:
-    """The parameter group of every vehicle model, by the model's name."""
-    return ParameterGroups()
-
-
 def parameters_of(overrides: Iterable[Override]) -> NodeParameters:
     """Parameters with these values and defaults for the rest."""
-    return load.load(overrides, parameter_groups(), SensorTypes())
+    return load.load(overrides, ParameterGroups(), SensorTypes())
 
 
 def in_world(overrides: Sequence[Override], world: str, origin: str) -> list[Override]:
@@ -160,7 +155,7 @@ def _made(kind: type[SomeVehicle], parameters: NodeParameters, start: int = 0, m
 
 def default_parameters() -> NodeParameters:
     """The defaults of everything, with the parameters of all models."""
-    return NodeParameters(model_params={name: group() for name, group in parameter_groups().items()})
+    return NodeParameters(model_params={name: group() for name, group in ParameterGroups().items()})
 
 
 def parameters_of_file(path: str | Path) -> NodeParameters:

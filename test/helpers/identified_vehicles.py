@@ -15,7 +15,7 @@ import numpy as np
 
 from vds_gz.commandlog.files import CommandLog
 from vds_gz.commandlog.profiles import limits_of, make
-from vds_gz.configuration import load_parameters, parameter_groups
+from vds_gz.configuration import ParameterGroups, load_parameters
 from vds_gz.parameters.actuators import DriveParameters, SteeringParameters
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.study.compare.sources import simulate
@@ -332,7 +332,7 @@ def random_case(kind: str, seed: int) -> Case:
         return _random_bicycle(kind, random)
     if kind in AUTOWARE:
         return _random_autoware(kind, random)
-    groups = parameter_groups()
+    groups = ParameterGroups()
     if kind == "differential":
         vehicle = groups[kind](track=random.uniform(0.3, 1.0), drive_actuators=_random_drive(random))
         reach = {"speed": 2.0, "yaw_rate": 1.0 / vehicle.track}
@@ -369,7 +369,7 @@ def _random_bicycle(kind: str, random: np.random.Generator) -> Case:
         max_velocity=random.uniform(0.4, 1.0),
         max_position=random.uniform(0.3, 0.4),
     )
-    vehicle = parameter_groups()["bicycle"](
+    vehicle = ParameterGroups()["bicycle"](
         drive_actuator=_random_drive(random),
         steering_actuator=steering,
         wheel_base=random.uniform(0.6, 2.0),
@@ -386,7 +386,7 @@ def _random_bicycle(kind: str, random: np.random.Generator) -> Case:
 
 
 def _random_autoware(kind: str, random: np.random.Generator) -> Case:
-    group = parameter_groups()[kind]
+    group = ParameterGroups()[kind]
     numbers = {
         "vel_lim": random.uniform(1.2, 1.8),
         "vel_rate_lim": random.uniform(0.8, 2.0),

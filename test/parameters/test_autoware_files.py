@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from vds_gz.configuration import parameter_groups, parameters_of
+from vds_gz.configuration import ParameterGroups, parameters_of
 from vds_gz.parameters.autoware_files import is_autoware, translated
 from vds_gz.parameters.declaration import Override, ParameterError
 from vds_gz.parameters.load import load
@@ -67,7 +67,7 @@ def translation(tmp_path, *texts: str):
         file = tmp_path / f"{i}.yaml"
         file.write_text(text)
         values += [Override(*one) for one in _triples(read_parameter_file(str(file), "/simulation/sim_node"))]
-    return translated(values, parameter_groups())
+    return translated(values, ParameterGroups())
 
 
 def _triples(overrides):
@@ -81,7 +81,7 @@ def names(values) -> set[str]:
 def test_simulator_and_vehicle_files(tmp_path):
     result = translation(tmp_path, SIMULATOR, VEHICLE)
     parameters = load(
-        [one for one in result.overrides if not one.name.startswith("measurement_noise.")], parameter_groups(), {}
+        [one for one in result.overrides if not one.name.startswith("measurement_noise.")], ParameterGroups(), {}
     )
     assert parameters.model == "delay_steer_acc_geared"
     assert parameters.pub_rate == 40.0
@@ -137,4 +137,4 @@ def test_which_files_are_autowares():
     assert is_autoware([Override("vehicle_model_type", "X")])
     assert not is_autoware([Override("model", "bicycle")])
     with pytest.raises(ParameterError, match="vehicle_model_type"):
-        translated([Override("vel_lim", 3.0)], parameter_groups())
+        translated([Override("vel_lim", 3.0)], ParameterGroups())

@@ -117,11 +117,6 @@ Listener = Callable[[str, bytes, int], None]
 _PLACE = struct.Struct("<QQ")
 
 
-def nothing_else(topic: str) -> bool:
-    """Wants no topic."""
-    return False
-
-
 class Recorder:
     """Writes everything that comes by some topics to a file, as it came.
 
@@ -141,11 +136,15 @@ class Recorder:
         path: str | Path,
         topics: Iterable[Topic] = (),
         *,
-        wanted: Callable[[str], bool] = nothing_else,
+        wanted: Callable[[str], bool] | None = None,
         metadata: Mapping[str, str] | None = None,
         listen: Listener | None = None,
     ) -> None:
-        """Open the file and listen."""
+        """Open the file, whose folder must exist, and subscribe to topics.
+
+        ``wanted`` chooses further topics, by their absolute names, once they are published. ``listen`` is called with
+        each message: the topic's name as given, the CDR bytes and the arrival (``time.monotonic_ns``).
+        """
         self.counts: Counter[str] = Counter()
         self.subscriptions: dict[str, Subscription] = {}
         self.left_out: dict[str, str] = {}
@@ -195,9 +194,9 @@ class Recorder:
         """Put on the disk what is due, and listen to what is new; to be called a few times a second."""
         self._flush_if_due()
         now = time.monotonic()
-        if self._wanted is not nothing_else and now - self._looked >= LOOK_PERIOD:
+        if self._wanted is not None and now - self._looked >= LOOK_PERIOD:
             self._looked = now
-            self._look()
+            self._look(self._wanted)
 
     def close(self) -> None:
         """Finish the file."""
@@ -229,10 +228,10 @@ class Recorder:
             self._chunk.clear()
             self._index.clear()
 
-    def _look(self) -> None:
+    def _look(self, wanted: Callable[[str], bool]) -> None:
         """Record the topics that are wanted and have come."""
         for name, offer in self._graph.offers().items():
-            if name in self._recorded or name in self.left_out or not self._wanted(name):
+            if name in self._recorded or name in self.left_out or not wanted(name):
                 continue
             try:
                 self.add(Topic(name, offer.type, offer.qos))

@@ -7,7 +7,7 @@ import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from vds_gz.cli.console_script import positive, split_ros_arguments
+from vds_gz.cli.console_script import add_topic_option, positive, split_ros_arguments
 from vds_gz.commandlog.files import CommandLog
 from vds_gz.commandlog.files import read as read_log
 from vds_gz.commandlog.profiles import limits_of, make
@@ -127,7 +127,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("a", metavar="A", help="a recording, a model, or a vehicle that runs")
     parser.add_argument("b", metavar="B", help="another one")
     parser.add_argument("--log", metavar="FILE", help="commands for models: a CSV file or a bag")
-    parser.add_argument("--topic", metavar="NAME", help="the topic of a bag, where several have commands")
+    add_topic_option(parser)
     parser.add_argument("--duration", type=positive, default=60.0, metavar="S", help="of live runs, and of steps (60)")
     parser.add_argument("--world", metavar="NAME|FILE", default="empty", help="Gazebo's world (empty)")
     parser.add_argument(

@@ -59,6 +59,16 @@ def _workers(text: str) -> Workers:
         raise argparse.ArgumentTypeError(str(error)) from None
 
 
+def add_topic_option(parser: argparse.ArgumentParser) -> None:
+    """Add the option ``--topic``: the topic of a bag with the commands."""
+    parser.add_argument("--topic", metavar="NAME", help="the topic of a bag, where several have commands")
+
+
+def add_except_option(parser: argparse.ArgumentParser, what: str) -> None:
+    """Add the option ``--except``: topics that are not recorded."""
+    parser.add_argument("--except", metavar="TOPIC", dest="left_out", action="append", default=[], help=what)
+
+
 def add_domain_option(parser: argparse.ArgumentParser) -> None:
     """Add the option ``--domain``, which :func:`enter_domain` reads."""
     parser.add_argument(

@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Callable
 
-from vds_gz.cli.console_script import positive
+from vds_gz.cli.console_script import add_topic_option, positive
 from vds_gz.commandlog.files import CommandLog, CommandLogError, columns_of, read, table_types
 from vds_gz.commandlog.player import Player
 from vds_gz.interface.commands import CommandType, Values, command_type, whole_types
@@ -83,7 +83,7 @@ def _description() -> str:
 def _parser() -> argparse.ArgumentParser:
     parser = CommandLine("vds-gz drive", description=_description(), epilog=EPILOG)
     parser.add_argument("log", metavar="LOG", help="CSV file or bag")
-    parser.add_argument("--topic", metavar="NAME", help="the topic of a bag, where several have commands")
+    add_topic_option(parser)
     parser.add_argument(
         "--as",
         dest="kind",

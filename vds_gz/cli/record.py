@@ -11,7 +11,7 @@ from datetime import datetime
 from pathlib import Path
 
 from vds_gz.bags.recorder import Recorder
-from vds_gz.cli.console_script import add_domain_option, enter_domain, positive, split_ros_arguments
+from vds_gz.cli.console_script import add_domain_option, add_except_option, enter_domain, positive, split_ros_arguments
 from vds_gz.errors import ArgumentError
 from vds_gz.interface import topics
 from vds_gz.interface.commands import autoware_topics, vehicle_topics
@@ -85,14 +85,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("topics", metavar="TOPIC", nargs="*", help="what to record (all topics of a vehicle)")
     parser.add_argument("--all", action="store_true", help="record every topic on the graph")
     parser.add_argument("--sensors", action="store_true", help="also record the topics of the vehicle's sensors")
-    parser.add_argument(
-        "--except",
-        metavar="TOPIC",
-        dest="left_out",
-        action="append",
-        default=[],
-        help="a topic to leave out; repeatable",
-    )
+    add_except_option(parser, "a topic to leave out; repeatable")
     parser.add_argument("-n", "--namespace", metavar="NAME", default="", help="the vehicle's namespace (none)")
     parser.add_argument("-o", "--output", metavar="FILE", help="the .mcap file to write (one named after the time)")
     parser.add_argument("--duration", type=positive, metavar="S", help="seconds to record")

@@ -7,7 +7,7 @@ import gc
 from pathlib import Path
 from time import perf_counter
 
-from vds_gz.cli.console_script import add_vehicle_options, positive, vehicle_of
+from vds_gz.cli.console_script import add_topic_option, add_vehicle_options, positive, vehicle_of
 from vds_gz.commandlog.files import stream
 from vds_gz.errors import ArgumentError
 from vds_gz.ros.programs import DONE, CommandLine, command
@@ -71,7 +71,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("log", metavar="LOG", help="commands: a CSV file or a bag")
     add_vehicle_options(parser)
-    parser.add_argument("--topic", metavar="NAME", help="the topic of a bag, where several have commands")
+    add_topic_option(parser)
     parser.add_argument("-o", "--output", metavar="FILE", help=".mcap or .csv file to write (LOG_replay.mcap)")
     parser.add_argument("--rate", type=positive, metavar="HZ", help="samples per second (the vehicle's pub_rate)")
     parser.add_argument("--tail", type=positive, default=1.0, metavar="S", help="time after the last command (1)")

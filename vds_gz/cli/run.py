@@ -13,6 +13,8 @@ from pathlib import Path
 
 from vds_gz.cli.console_script import (
     add_domain_option,
+    add_except_option,
+    add_topic_option,
     add_vehicle_options,
     enter_domain,
     parameter_file_of,
@@ -124,21 +126,14 @@ def _parser() -> argparse.ArgumentParser:
     driver = parser.add_mutually_exclusive_group()
     driver.add_argument("--log", metavar="FILE", help="commands, a CSV file or a bag (one that fits the model)")
     driver.add_argument("--forever", action="store_true", help="no driver: commands are yours to send, until Ctrl-C")
-    parser.add_argument("--topic", metavar="NAME", help="the topic of the bag, where several have commands")
+    add_topic_option(parser)
     parser.add_argument(
         "--world",
         metavar="NAME|FILE",
         help="a world to drive in: one of ours, an SDF file or a map; a vehicle without sensors gets a lidar. none: "
         f"drive in the void (that of the parameters; {DEFAULT_WORLD} where nothing else is chosen)",
     )
-    parser.add_argument(
-        "--except",
-        metavar="TOPIC",
-        dest="left_out",
-        action="append",
-        default=[],
-        help="a topic of a sensor that the recording leaves out, e.g. lidar/points; repeatable",
-    )
+    add_except_option(parser, "a topic of a sensor that the recording leaves out, e.g. lidar/points; repeatable")
     parser.add_argument("--out", metavar="DIR", default="runs", help="where the folder for the run is made (runs)")
     parser.add_argument("--no-view", action="store_true", help="show nothing while it runs")
     add_domain_option(parser)

@@ -11,9 +11,9 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from vds_gz.bags.connection import BagError, may_be_bag
+from vds_gz.bags.connection import BagError, Connection, may_be_bag
 from vds_gz.commandlog.table import COMMANDED, PEDALS, Table, TableError, find_column, open_table
 from vds_gz.commandlog.topics import TopicError, choose_command
 from vds_gz.errors import PATH, TEXT, MalformedMessageError, UnknownTypeError, VdsGzError, takes
@@ -125,67 +125,54 @@ def stream(path: str | Path, topic: str | None = None) -> CommandStream:
     return stream_csv(path)
 
 
-class _Chosen(NamedTuple):
-    """The topic to read, and what is to be noted."""
-
-    topic: str
-    type: CommandType
-    note: str
-
-
-_Raw = tuple[str, int, bytes]
-
-
 def stream_bag(path: Path, topic: str | None = None) -> CommandStream:
-    """The log in a rosbag2 folder or file, message by message.
-
-    ``twist_actual`` is no candidate, as it tells what a vehicle did.
-    """
-    raw = _messages(path, topic)
-    chosen = next(raw)
-    assert isinstance(chosen, _Chosen)
-    where = f"{path}, topic '{chosen.topic}'"
-    placed = _decoded(where, chosen.type, (one for one in raw if not isinstance(one, _Chosen)))
-    return CommandStream(chosen.type, checked(placed, lambda number: f"{where}, message {number}"), chosen.note)
+    """The log in a rosbag2 folder or file, message by message; ``twist_actual`` has no commands."""
+    entries = _bag_entries(path, topic)
+    command, note = next(entries)
+    return CommandStream(command, entries, note)
 
 
-def _messages(path: Path, topic: str | None) -> Iterator[_Chosen | _Raw]:
-    """What is read, then type, time [ns] and bytes of each message; gears come along with commands that have one."""
+def _bag_entries(path: Path, topic: str | None) -> Iterator[Any]:
+    """Type and note, then time [s] and command of each message; gears come along with commands that have one."""
     try:
         from vds_gz.bags.reader import open_bag
     except ModuleNotFoundError as error:
         raise CommandLogError(f"bag '{path}' needs '{error.name}': pip install '.[dds,record]' in a checkout") from None
     try:
         with open_bag(path) as bag:
-            types = {one.topic.type: one for one in reversed(whole_types())}
+            types = {command.topic.type: command for command in reversed(whole_types())}
             counts = {name: (kind, count) for (name, kind), count in bag.counts().items() if count}
             name = choose_command(path, counts, types, topic, "--topic")
             command = types[counts[name][0]]
-            yield _Chosen(name, command, f"'{path}' is cut short; what is left of it is used" if bag.cut_short else "")
+            yield command, f"'{path}' is cut short; what is left of it is used" if bag.cut_short else ""
             wanted = {(name, command.topic.type)}
             if command.geared:
                 gear = GEAR_COMMAND.topic
                 wanted.add((f"{name.rpartition('/')[0]}/{gear.name}", gear.type))
-            for one, time, data in bag.messages(one for one in bag.connections if (one.topic, one.msgtype) in wanted):
-                yield one.msgtype, time, data
+            connections = [topic for topic in bag.connections if (topic.topic, topic.msgtype) in wanted]
+            where = f"{path}, topic '{name}'"
+            decoded = _decoded(where, command, bag.messages(connections))
+            yield from checked(decoded, lambda number: f"{where}, message {number}")
     except (BagError, TopicError) as error:
         raise CommandLogError(str(error)) from None
 
 
-def _decoded(where: str, command: CommandType, raw: Iterable[_Raw]) -> Iterator[tuple[int, float, Values]]:
+def _decoded(
+    where: str, command: CommandType, raw: Iterable[tuple[Connection, int, bytes]]
+) -> Iterator[tuple[int, float, Values]]:
     """Number, time [s] and command of each message."""
     from vds_gz.ros.messages.factory import open_types
 
-    types = {one.topic.type: one for one in (GEAR_COMMAND, command)}
+    types = {known.topic.type: known for known in (GEAR_COMMAND, command)}
     codec = open_types().codec
     begin = None
-    for number, (type_name, time, data) in enumerate(raw, start=1):
+    for number, (connection, time, data) in enumerate(raw, start=1):
         try:
-            message = codec(type_name).decode(bytearray(data))
+            message = codec(connection.msgtype).decode(bytearray(data))
         except (MalformedMessageError, UnknownTypeError) as error:
             raise CommandLogError(f"{where}, message {number}: {error}") from None
         begin = time if begin is None else begin
-        yield number, (time - begin) * 1e-9, types[type_name].decode(message)
+        yield number, (time - begin) * 1e-9, types[connection.msgtype].decode(message)
     if begin is None:
         raise CommandLogError(f"{where}: there are no messages, although the bag's list of topics counts some")
 
