@@ -6,7 +6,6 @@ import math
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
@@ -72,7 +71,7 @@ def read_columns(
     path: Path, messages: Iterable[tuple[Connection, int, bytes]], readers: Mapping[str, Reader]
 ) -> dict[str, Column]:
     """The numbers of each topic's messages, by the reader of each topic; times are of recording [ns]."""
-    codec = cache(open_types().codec)
+    codec = open_types().codec
     columns: dict[str, Column] = {}
     for connection, time, data in messages:
         try:
