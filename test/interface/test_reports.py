@@ -97,13 +97,10 @@ def test_a_twist_drives_a_vehicle_with_pedals(start, probe):
     probe.hold(topics.TWIST_REFERENCE, fill, follows, "a steady speed")
 
 
-@pytest.mark.parametrize(
-    "bad", [float("nan"), *(pytest.param(bad, marks=pytest.mark.slow) for bad in (float("inf"), 1e300))]
-)
-def test_bad_pedals_and_gears_are_refused(start, probe, bad):
+def test_bad_pedals_and_gears_are_refused(start, probe):
     node = start("-p", "model:=actuation_cmd")
     probe.listen(topics.TWIST_ACTUAL, topics.DIAGNOSTICS)
-    pedals(probe, "tier4", bad, 0.0, 0.0, lambda: probe.diagnosed("refused on actuation_cmd"))
+    pedals(probe, "tier4", float("nan"), 0.0, 0.0, lambda: probe.diagnosed("refused on actuation_cmd"))
     refused = lambda: probe.diagnosed("refused on gear_cmd")  # noqa: E731
     probe.hold(topics.GEAR_CMD, lambda message: setattr(message, "command", 99), refused, "a refusal")
     assert speed(probe) == 0.0

@@ -68,11 +68,13 @@ def test_every_topic_of_the_design_is_there(start, probe):
     assert "steering_left" in probe.received["robot_description"][-1].data
 
 
-def test_stamps_are_whole_publish_periods(start, probe):
+def test_stamps_are_whole_publish_periods_and_late_joiners_get_what_is_said_once(start, probe):
     start()
     probe.listen(topics.ODOM)
     probe.until(lambda: len(probe.received["odom"]) > 40)
     assert_on_the_grid([stamp_ns(message.header.stamp) for message in probe.received["odom"]], 20_000_000)
+    probe.listen(topics.ROBOT_DESCRIPTION, topics.TF_STATIC)
+    probe.until(lambda: probe.received["robot_description"] and probe.received["/tf_static"])
 
 
 def test_the_vehicle_follows_a_twist(start, probe):
@@ -98,14 +100,6 @@ def test_the_vehicle_follows_a_twist(start, probe):
     )
     assert way == pytest.approx(0.5 * seconds, rel=0.05)
     assert min(probe.received["joint_states"][-1].velocity) > 0.0
-
-
-def test_late_joiners_get_what_is_said_once(start, probe):
-    start()
-    probe.listen(topics.ODOM)
-    probe.until(lambda: len(probe.received["odom"]) > 5)
-    probe.listen(topics.ROBOT_DESCRIPTION, topics.TF_STATIC)
-    probe.until(lambda: probe.received["robot_description"] and probe.received["/tf_static"])
 
 
 def test_a_command_times_out(start, probe):
@@ -320,8 +314,7 @@ def test_the_node_takes_a_file_and_says_what_it_runs(run, probe, tmp_path):
     assert lines[2].endswith("; status on /diagnostics, picture by `vds-gz view --namespace /car`")
 
 
-@pytest.mark.parametrize("name", ["command_timeout", "twist_reference_max_oldness"])
-def test_the_age_limit_of_commands_has_two_names(start, probe, name):
+def test_the_age_limit_of_commands_has_two_names(start, probe):
     start("-p", "command_timeout:=0.25", "-p", "model:=omni")
     client = probe.graph.client("/sim_node/set_parameters", "rcl_interfaces/srv/SetParameters")
     reader = probe.graph.client("/sim_node/get_parameters", "rcl_interfaces/srv/GetParameters")
@@ -336,11 +329,12 @@ def test_the_age_limit_of_commands_has_two_names(start, probe, name):
         return [value.double_value for value in got[0].values]
 
     probe.until(lambda: values() == [0.25, 0.25])
-    request, done = client.request(), []
-    parameter = probe.graph.message("rcl_interfaces/msg/Parameter")
-    parameter.name, parameter.value.type, parameter.value.double_value = name, 3, 0.75
-    request.parameters = [parameter]
-    client.call(request, done.append)
-    probe.until(lambda: done, "the response")
-    assert done[0].results[0].successful, done[0].results[0].reason
-    assert values() == [0.75, 0.75]
+    for name, value in zip(both, (0.75, 0.5), strict=True):
+        request, done = client.request(), []
+        parameter = probe.graph.message("rcl_interfaces/msg/Parameter")
+        parameter.name, parameter.value.type, parameter.value.double_value = name, 3, value
+        request.parameters = [parameter]
+        client.call(request, done.append)
+        probe.until(lambda done=done: done, "the response")
+        assert done[0].results[0].successful, done[0].results[0].reason
+        assert values() == [value, value]

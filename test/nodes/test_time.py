@@ -153,13 +153,3 @@ def test_as_fast_as_possible_is_faster_than_real_time(start, probe):
     twists = probe.received["twist_actual"]
     moved = lambda: any(message.twist.linear.x > 0.1 for message in twists)  # noqa: E731
     probe.hold(topics.TWIST_REFERENCE, twist(0.5), moved, "motion", every=0.005)
-
-
-def test_nodes_on_other_domains_do_not_hear_each_other(start, probe, monkeypatch, domain, other_domain):
-    monkeypatch.setenv("ROS_DOMAIN_ID", str(other_domain))
-    start("-p", "model:=omni")
-    monkeypatch.setenv("ROS_DOMAIN_ID", str(domain))
-    start("-p", "model:=differential")
-    probe.listen(topics.JOINT_STATES)
-    probe.until(lambda: len(probe.received["joint_states"]) > 50)
-    assert {len(message.name) for message in probe.received["joint_states"]} == {2}
