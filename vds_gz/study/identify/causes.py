@@ -56,12 +56,7 @@ _TURNS = MappingProxyType({"revolutions per minute": 30.0 / math.pi, "degrees pe
 
 
 def checked(signals: Recording) -> Recording:
-    """The same without further channels that contradict the main measurements, with notes on likely faults.
-
-    Raises:
-        SignalError: The main measurements contradict the commands, or do not belong to their times, so that nothing
-            can be fitted.
-    """
+    """The same without further channels that contradict the main measurements, with notes on likely faults."""
     notes = list(signals.notes)
     for quantity in QUANTITIES:
         if quantity in signals.commanded and quantity in signals.measured:
@@ -277,12 +272,8 @@ def relation(x: Series, y: Series, first: float, last: float, *, held: bool = Fa
     """How y follows x, at the lag [s] from first to last at which they go together best.
 
     None where one of them hardly changes. A positive correlation is preferred: what goes to and fro regularly goes
-    against itself half a period later. Samples far from all others do not count.
-
-    Args:
-        x, y: Two series.
-        first, last: Lags of y behind x [s].
-        held: x is commanded: its values hold until the next, and y may follow it with a lag of first order too.
+    against itself half a period later. Samples far from all others do not count. Where x is commanded, its values are
+    held until the next, and y may follow it with a lag of first order too.
     """
     if min(len(x.time), len(y.time)) < FEWEST_SAMPLES:
         return None

@@ -190,15 +190,8 @@ def solve(
 ) -> Solution:
     """Fit the free terms.
 
-    Args:
-        problem: The data.
-        begin: A point to begin at; what is not free stays.
-        free: What is fitted.
-        noise: By which residuals are weighted.
-        starts: Of the experiments; None: as their sensors say.
-        samples: Which samples count; None: all.
-        evaluations: At most so many simulations of everything.
-        tolerance: Of the cost and the step, relative.
+    Terms that are not free keep ``begin``. Starts default to what the sensors say, and samples to all. There are at
+    most ``evaluations`` simulations of everything; the tolerance is relative, of the cost and the step.
     """
     weights = noise.weights[problem.kind]
     weights = weights if samples is None else np.where(samples, weights, 0.0)

@@ -127,11 +127,6 @@ def lagged(segment: Segment, time_constant: float, starts: Mapping[str, float]) 
     """A segment whose commands come through a lag of first order.
 
     They change in steps of about :data:`GRID`; each is the mean of what the lag gives in its time.
-
-    Args:
-        segment: Part of a recording.
-        time_constant: Of the lag [s].
-        starts: Fields that come through it, with what they begin at.
     """
     steps = int(np.ceil(segment.duration / segment.dt)) + 1
     stride = max(1, round(GRID / segment.dt))

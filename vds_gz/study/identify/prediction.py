@@ -20,13 +20,7 @@ from vds_gz.study.recording import QUANTITIES, MeasuredChannel, Recording, Serie
 
 
 def predictions(setup: Setup, part: float, advance: Advance = lambda words: None) -> tuple[Prediction, ...]:
-    """The errors of predictions of the last part of each recording; none where the first part is too short for a fit.
-
-    Args:
-        setup: What was looked for.
-        part: Of each recording that is predicted, 0 to 1.
-        advance: Called with what is being done.
-    """
+    """Errors of predictions of the last part of each recording; none where the first part is too short for a fit."""
     borders = [
         _border(signals, channels, part) for signals, channels in zip(setup.recordings, setup.channels, strict=True)
     ]

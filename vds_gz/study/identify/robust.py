@@ -69,9 +69,6 @@ def influence(residuals: Array) -> Array:
     """Residuals with which least squares has the same solution and covariance as the robust fit.
 
     They are psi(r) / mean(psi'(r)) (P. Huber, Robust Statistics, 1981, 7.6), where psi(r) is weight times residual.
-
-    Args:
-        residuals: In standard deviations.
     """
     weight = weights(residuals)
     return np.asarray(residuals * weight / np.mean(weight * (2.0 * weight - 1.0)))
@@ -80,11 +77,7 @@ def influence(residuals: Array) -> Array:
 def half_widths(residuals: Array, jacobian: Array, blocks: NDArray[np.intp], known: Array) -> Array:
     """Half the widths of the intervals of a least squares estimate, (p,); infinite where nothing determines one.
 
-    Args:
-        residuals: In standard deviations, (N,).
-        jacobian: Their derivatives, (N, p).
-        blocks: Block of each residual, (N,).
-        known: Information that is known besides, such as of priors, (p, p).
+    Residuals (N,) are in standard deviations, their derivatives (N, p); ``known`` is prior information, (p, p).
     """
     information = jacobian.T @ jacobian + known
     inverse, null = inverted(information)
@@ -101,12 +94,8 @@ def without_blocks(
 ) -> Array:
     """By how much fits without a block differ from that of everything, by one Gauss-Newton step each, (blocks, p).
 
-    Args:
-        residuals: Predicted minus measured, in standard deviations, (N,).
-        jacobian: Their derivatives, (N, p).
-        weighted: The same times the slope of the robust loss, (N, p).
-        information: Of everything, (p, p).
-        blocks: Block of each residual, from 0 on, (N,).
+    Residuals (N,) and their derivatives (N, p) are in standard deviations; ``weighted`` is the derivatives times the
+    slope of the robust loss, ``information`` that of everything, (p, p), and blocks count from 0.
     """
     changes = np.zeros((int(blocks.max()) + 1, len(information)))
     for block, change in enumerate(changes):
@@ -133,14 +122,8 @@ def widths(
     practice, 2023). What it exceeds that of noise by counts twice: a vehicle that differs from its model from block to
     block also does so from one recording to the next.
 
-    Args:
-        residuals: In standard deviations, (N,).
-        jacobian: Their derivatives, (N, p).
-        weighted: The same times the slope of the robust loss, (N, p).
-        information: Of everything, (p, p).
-        inverse: Its inverse.
-        variance: Of the unknowns if the residuals were independent, (p,).
-        blocks: Block of each residual, (N,).
+    ``weighted`` is the jacobian times the slope of the robust loss, ``information`` and ``inverse`` are of everything,
+    and ``variance`` is of the unknowns if the residuals were independent.
     """
     blocks = np.unique(blocks, return_inverse=True)[1]
     scores = np.zeros((int(blocks.max()) + 1, len(inverse)))
@@ -157,9 +140,7 @@ def widths(
 def inverted(information: Array, singular: float = SINGULAR) -> tuple[Array, Array]:
     """Pseudoinverse of an information matrix, and the scaled combinations of unknowns without information, (n, p).
 
-    Args:
-        information: (p, p).
-        singular: A combination has none below this part of the largest eigenvalue of the scaled matrix.
+    A combination has none below the part ``singular`` of the largest eigenvalue of the scaled matrix.
     """
     size = np.sqrt(np.maximum(np.diag(information), 0.0))
     scale = np.where(size > 0.0, 1.0 / np.where(size > 0.0, size, 1.0), 0.0)

@@ -42,14 +42,7 @@ Reaches = Mapping[str, Reach]
 
 
 def best_variant(setup: Setup, reach: Reaches, fitted: Fitted, advance: Advance) -> tuple[Setup, Fitted]:
-    """The variant that explains most, with its fit; the setup says what was learned of it.
-
-    Args:
-        setup: The present variant.
-        reach: How far the vehicle went.
-        fitted: The fit of the present variant.
-        advance: Called with what is tried.
-    """
+    """The variant that explains most, with its fit; the setup says what was learned of it."""
     for flags in _promising_first(setup, reach, fitted):
         if CENTRED in flags:
             gain = compared(setup, flags, reach, fitted.solution)

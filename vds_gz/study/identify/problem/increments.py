@@ -27,12 +27,7 @@ JUMP = 5.0
 
 
 def with_increments(channels: Sequence[MeasuredChannel], *, lateral: bool) -> list[MeasuredChannel]:
-    """The same channels with mean velocities in the place of poses and of wheels' angles.
-
-    Args:
-        channels: What was measured in one recording.
-        lateral: Lateral velocities are informative.
-    """
+    """The same channels with mean velocities in the place of poses and of wheels' angles."""
     found: list[MeasuredChannel] = []
     sources: dict[str, dict[str, MeasuredChannel]] = {}
     for channel in channels:

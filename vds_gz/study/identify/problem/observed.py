@@ -167,11 +167,7 @@ MEANS: dict[str, Observed] = {
 def observed(model: AnyModel, parameters: ParameterGroup, quantity: str, joint: str = "") -> Observed | None:
     """How a model gives what a sensor reads; None where it does not.
 
-    Args:
-        model: The vehicle model.
-        parameters: Its parameters; of the geometry only which wheels there are counts.
-        quantity: Of :data:`~vds_gz.study.recording.QUANTITIES`, or ``joint_velocity``, ``joint_position``.
-        joint: The joint's name, of the last two.
+    ``joint`` is the name of the joint of a ``joint_velocity`` or ``joint_position``.
     """
     if quantity in MEANS:
         return MEANS[quantity]
@@ -223,13 +219,7 @@ def start_names(model: AnyModel) -> tuple[str, ...]:
 
 
 def start_states(model: AnyModel, coefficients: Sequence[Any], start: Array) -> list[Any]:
-    """States of vehicles that begin in steady state.
-
-    Args:
-        model: The vehicle model.
-        coefficients: Of each vehicle.
-        start: Of each what :func:`start_names` says; shape (vehicles, names).
-    """
+    """States of vehicles that begin in steady state."""
     fields = ["steering_angle" if name == "steering" else name for name in start_names(model)]
     motions = (SteadyMotion(**dict(zip(fields, row, strict=True))) for row in start.tolist())
     return [model.at(c, motion) for c, motion in zip(coefficients, motions, strict=True)]

@@ -90,14 +90,7 @@ def recorded_of(
 ) -> Recorded:
     """What recordings offer.
 
-    Args:
-        signals: The recordings.
-        model, parameters: Of the vehicle.
-        fit: Names of parameters that are to be found.
-        given: The parameters are those of the vehicle, not only the model's defaults.
-
-    Raises:
-        SignalError: The model does not take the commands, or nothing was measured that it gives.
+    Without ``given`` the parameters are only the model's defaults.
     """
     recordings = tuple(_for_model(recording, model) for recording in signals)
     _check_kinds(recordings)
@@ -119,11 +112,7 @@ def kind_of(signals: Recording) -> CommandKind:
 
 
 def check_numbers(signals: Recording) -> None:
-    """Refuse a recording without commands, or with numbers that are not finite.
-
-    Raises:
-        SignalError: Nothing was commanded, or a number is not finite.
-    """
+    """Refuse a recording without commands, or with numbers that are not finite."""
     measured = ((channel.name, channel.series) for channel in signals.channels)
     for name, series in (*signals.commanded.items(), *measured):
         wrong = ~(np.isfinite(series.time) & np.isfinite(series.value))

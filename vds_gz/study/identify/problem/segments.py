@@ -65,9 +65,7 @@ class Segment:
     def positions(self, time: Array, hold: float = 0.0) -> Array:
         """Times as numbers of steps from the origin; within rounding of a whole number, that.
 
-        Args:
-            time: [s].
-            hold: What is read then holds since the last multiple of this from the origin [s]; 0: it does not.
+        What is read then holds since the last multiple of ``hold`` [s] from the origin; 0: it does not.
         """
         if hold:
             time = self.origin + hold * np.floor((time - self.origin) / hold + ON_GRID)
@@ -79,16 +77,7 @@ class Segment:
 def segments_of(
     signals: Sequence[Recording], channels: Sequence[Sequence[MeasuredChannel]], dt: float
 ) -> list[Segment]:
-    """The segments of recordings.
-
-    Args:
-        signals: What was commanded, and where there are gaps.
-        channels: Of each recording, the measurements that count.
-        dt: Length of a step [s].
-
-    Raises:
-        SignalError: Nothing was measured while there were commands.
-    """
+    """The segments of recordings."""
     segments: list[Segment] = []
     first = 0
     for k, (recording, measured) in enumerate(zip(signals, channels, strict=True)):

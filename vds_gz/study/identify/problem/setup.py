@@ -110,15 +110,7 @@ def model_name(signals: Recording) -> str:
 
 
 def check_names(names: Collection[str], vehicle: NodeParameters | None) -> None:
-    """Refuse names that cannot be fitted.
-
-    Args:
-        names: What is to be found.
-        vehicle: What it is to be found of; None: of any that is recognized.
-
-    Raises:
-        ArgumentError: The vehicle has no parameter of some name.
-    """
+    """Refuse names that cannot be fitted."""
     if vehicle is not None:
         check_fit(names, [(models()[vehicle.model], vehicle.vehicle)])
     else:
@@ -133,20 +125,7 @@ def set_up(
     fit: Collection[str],
     priors: Mapping[str, Interval],
 ) -> Setup:
-    """Prepare the identification of a vehicle.
-
-    Args:
-        signals: Recordings of it.
-        vehicle: What is known of it.
-        wheel_base: Of a vehicle that steers, where no vehicle is given [m].
-        fit: Further parameters to be found, by their names; ``all``: the geometry.
-        priors: Known intervals of parameters, by dotted names.
-
-    Raises:
-        SignalError: Nothing was measured that the model gives.
-        ArgumentError: The vehicle has no parameter of some name in ``fit``, or a wheel base was given of a vehicle that
-            does not steer.
-    """
+    """Prepare the identification of a vehicle."""
     given = vehicle is not None
     model = models()[vehicle.model if vehicle is not None else model_name(signals[0])]
     parameters: ParameterGroup = vehicle.vehicle if vehicle is not None else _plain(model, wheel_base)
@@ -208,11 +187,7 @@ def _turning_far(recorded: Recorded) -> tuple[ParameterGroup, tuple[str, ...]]:
 
 
 def _plain(model: AnyModel, wheel_base: float | None) -> ParameterGroup:
-    """A vehicle of which nothing is known, or only its wheel base.
-
-    Raises:
-        ArgumentError: It does not steer.
-    """
+    """A vehicle of which nothing is known, or only its wheel base."""
     parameters: ParameterGroup = model.parameters()
     if wheel_base is None:
         return parameters

@@ -85,12 +85,9 @@ class VehicleFamily:
         return Calibrations(**chosen)
 
     def driven(self, points: Array, runs: Sequence[tuple[Segment, Array, Readings]]) -> tuple[list[Array], Geometry]:
-        """Readings of vehicles that follow the commands of segments, of each (readings, vehicles), and their geometry.
+        """Readings of vehicles, one a point, that follow the commands of segments, and the vehicles' geometry.
 
-        Args:
-            points: One vehicle a point.
-            runs: Segments of equal steps; of each what the vehicles do first, by
-                :func:`~vds_gz.study.identify.problem.observed.start_names`, and what is read.
+        Each run is a segment, all of equal steps, with the start of its vehicles and what is read: (readings, vehicles).
         """
         simulations, coefficients, geometry = self._simulations(points, runs[0][0].dt)
         drives = []
@@ -214,16 +211,7 @@ class Experiment:
         places: Sequence[_Place],
         free: Mask,
     ) -> list[Predicted]:
-        """What would have been measured at points, with derivatives.
-
-        Args:
-            raw: What was read of each vehicle, as planned.
-            geometry: Of each vehicle.
-            points: Of equal latencies.
-            starts: What each vehicle did first.
-            places: Of the points among the vehicles.
-            free: Terms by which derivatives are needed.
-        """
+        """What would have been measured at points, with derivatives."""
         _, where = self.plan(points[0])
         values = self._read(raw, geometry, where, 0)
         late = index_of(self.family.terms, Kind.LATENCY)
@@ -315,12 +303,8 @@ def predictions_of(
 ) -> Iterator[list[Predicted]]:
     """Of each experiment the predictions at several points.
 
-    Args:
-        experiments: Of one family and of equal steps.
-        points: Of equal latencies.
-        starts: Of the experiments.
-        free: Terms by which derivatives are needed.
-        free_start: Those by the start are needed too.
+    Experiments are of one family and of equal steps, points of equal latencies. Derivatives are by the free terms, and
+    by the start where that is free too.
     """
     family, dt = experiments[0].family, experiments[0].segment.dt
     vehicles: list[Array] = []
