@@ -87,7 +87,7 @@ class VehicleFamily:
     def driven(self, points: Array, runs: Sequence[tuple[Segment, Array, Readings]]) -> tuple[list[Array], Geometry]:
         """Readings of vehicles, one a point, that follow the commands of segments, and the vehicles' geometry.
 
-        Each run is a segment, all of equal steps, with the start of its vehicles and what is read: (readings, vehicles).
+        A run is a segment, all of equal steps, with its vehicles' start and what is read: (readings, vehicles).
         """
         simulations, coefficients, geometry = self._simulations(points, runs[0][0].dt)
         drives = []
