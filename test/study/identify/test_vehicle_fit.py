@@ -14,6 +14,7 @@ from vds_gz.cli import main
 from vds_gz.configuration import parameters_of, parameters_of_file
 from vds_gz.parameters.declaration import Override
 from vds_gz.study.identify.identification import identify
+from vds_gz.study.identify.outcome import joined
 from vds_gz.study.identify.words import advice, is_noiseless, named
 from vds_gz.study.recording import Recording, Series
 
@@ -144,6 +145,10 @@ def test_the_greatest_value_asked_for_is_no_limit(steps):
     fine, answer = exact(times, commands, time_constant=0.05)
     fit = fit_axis(times, commands, times, np.interp(times, fine, answer))
     assert fit.numbers["value"] is None
+
+
+def test_terms_that_are_not_distinguishable_are_named_once():
+    assert joined([(3,), (1, 2), (5, 6), (2, 4), (3, 4)]) == [{3}, {5, 6}, {1, 2, 3, 4}]
 
 
 def test_jitter_and_gaps_cost_little(steps):

@@ -110,7 +110,7 @@ def _without_shift(setup: Setup, reach: Mapping[str, Reach], coarse: Fitted) -> 
     weighted = jacobian * robust((solution.residuals * weights) ** 2, limits)[1][:, np.newaxis]
     covariance = np.linalg.pinv(jacobian.T @ weighted, rcond=1e-12)
     shift = covariance @ (weighted.T @ ((residuals - solution.residuals) * weights))
-    if (np.abs(shift) <= NOTICEABLE * np.sqrt(np.diag(covariance))).all():
+    if (np.abs(shift) <= NOTICEABLE * np.sqrt(np.maximum(np.diag(covariance), 0.0))).all():
         return coarse
     return Fitted(problem, converged(problem, solution))
 

@@ -323,8 +323,8 @@ def _findings(
     if predictions and all(WORSE * score.rms <= score.command <= score.rms / WORSE for score in predictions):
         yield "the command as it is predicts the part held out as well; too little changes there to judge the vehicle"
     terms = fit.setup.family.terms
-    for group in fit.intervals.confounded:
-        names = " and ".join(terms[k].name for k in group)
+    for group in joined(fit.intervals.confounded):
+        names = " and ".join(terms[k].name for k in sorted(group))
         if len(group) > 1:
             yield f"{names} are not distinguishable in this recording; no value is given"
         else:
@@ -350,6 +350,15 @@ def _findings(
             f"{channel.name}: the model leaves {channel.residual:.3g} {channel.unit}, which is more than noise; "
             "the model structure does not fit, or there was a disturbance"
         )
+
+
+def joined(groups: Sequence[Sequence[int]]) -> list[set[int]]:
+    """The groups; those of several terms that share one are one group."""
+    joined: list[set[int]] = []
+    for group in groups:
+        touching = [other for other in joined if len(group) > 1 and len(other) > 1 and other & set(group)]
+        joined = [other for other in joined if other not in touching] + [set(group).union(*touching)]
+    return joined
 
 
 def _diameters(fit: Fit, calibrations: Mapping[str, Estimate | None]) -> Iterator[str]:
