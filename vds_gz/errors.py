@@ -29,12 +29,7 @@ class FailureError(VdsGzError, RuntimeError):
 
 
 class ArgumentKind(NamedTuple):
-    """What an argument of a public function may be.
-
-    Attributes:
-        words: In words.
-        types: Its types.
-    """
+    """What an argument of a public function may be, in words and by its types."""
 
     words: str
     types: tuple[type, ...]

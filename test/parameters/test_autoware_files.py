@@ -80,9 +80,7 @@ def names(values) -> set[str]:
 
 def test_simulator_and_vehicle_files(tmp_path):
     result = translation(tmp_path, SIMULATOR, VEHICLE)
-    parameters = load(
-        [one for one in result.overrides if not one.name.startswith("measurement_noise.")], ParameterGroups(), {}
-    )
+    parameters = load([one for one in result if not one.name.startswith("measurement_noise.")], ParameterGroups(), {})
     assert parameters.model == "delay_steer_acc_geared"
     assert parameters.pub_rate == 40.0
     vehicle = parameters.vehicle
@@ -93,33 +91,32 @@ def test_simulator_and_vehicle_files(tmp_path):
         1.64,
     )
     assert (vehicle.vel_lim, vehicle.steer_lim, vehicle.steer_time_delay) == (30.0, 0.6, 0.1)
-    assert "measurement_noise.add_measurement_noise" in names(result.overrides)
-    assert {"x_stddev", "max_steer_angle", "origin_frame_id"} <= names(result.unused)
-    assert not result.unknown
+    assert "measurement_noise.add_measurement_noise" in names(result)
+    assert not {"x_stddev", "max_steer_angle", "origin_frame_id"} & names(result)
 
 
 def test_mechanical_sample(tmp_path):
     result = translation(tmp_path, MECHANICAL, VEHICLE)
-    values = {one.name: one.value for one in result.overrides}
+    values = {one.name: one.value for one in result}
     prefix = "model_params.actuation_cmd_mechanical"
     assert values["model"] == "actuation_cmd_mechanical"
     assert values[f"{prefix}.mechanical_params.kp"] == 300.0
     assert values[f"{prefix}.vgr_coef_a"] == 15.713
     path = "package://autoware_raw_vehicle_cmd_converter/data/default/accel_map.csv"
     assert values[f"{prefix}.accel_map_path"] == path
-    assert {"mechanical_params.vgr_coef_a", "convert_steer_cmd_method"} <= names(result.unused)
+    assert not {"mechanical_params.vgr_coef_a", "convert_steer_cmd_method"} & names(result)
 
 
 def test_names_that_nobody_knows_are_told_apart(tmp_path):
     result = translation(tmp_path, SIMULATOR + "    vel_limm: 3.0\n    vel_time_delay: 0.25\n")
-    assert names(result.unknown) == {"vel_limm"}
-    assert "vel_time_delay" in names(result.unused)
+    assert "vel_limm" in names(result)
+    assert "vel_time_delay" not in names(result)
 
 
 def test_values_are_checked_as_any(tmp_path):
     result = translation(tmp_path, SIMULATOR.replace("steer_lim: 0.6", "steer_lim: -0.6"))
     with pytest.raises(ParameterError, match="steer_lim"):
-        parameters_of([one for one in result.overrides if not one.name.startswith("measurement_noise.")])
+        parameters_of([one for one in result if not one.name.startswith("measurement_noise.")])
 
 
 @pytest.mark.parametrize("text", ["LEARNED_STEER_VEL", "DELAY_STEER_WHATEVER"])

@@ -25,11 +25,7 @@ from vds_gz.bags.mcap_reader import CDR, DEFINITION, MAGIC, MESSAGE, PROFILE, RE
 
 
 class McapWriter:
-    """An MCAP file that is being written. What was flushed can be read, whatever happens then.
-
-    Attributes:
-        closed: Nothing more can be written.
-    """
+    """An MCAP file that is being written. What was flushed can be read, whatever happens then."""
 
     def __init__(self, path: str | Path) -> None:
         """Open the file."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from vds_gz.cli.console_script import add_topic_option, positive, split_ros_arguments
@@ -65,27 +65,6 @@ exit code: 0 done and within tolerance, 1 a bound is broken or a vehicle failed,
 """
 
 
-@dataclass(frozen=True, slots=True)
-class ComparisonPlan:
-    """Settings for runs that are not recorded yet.
-
-    Attributes:
-        folder: The folder of recordings.
-        log: Commands for models; None for those of the other run, or steps.
-        topic: A bag's topic with commands, if several have some.
-        duration: Of live runs, and of steps [s].
-        gazebo: Settings of a vehicle in Gazebo.
-        graph: The command line with the arguments for ROS.
-    """
-
-    folder: Path
-    log: str | None
-    topic: str | None
-    duration: float
-    gazebo: Gazebo
-    graph: Arguments
-
-
 @command("vds-gz compare")
 def main(argv: list[str]) -> int:
     """Compare two runs."""
@@ -93,12 +72,11 @@ def main(argv: list[str]) -> int:
     options = _parser().parse_args(own)
     folder = Path(options.output)
     sources = find(options.a), find(options.b)
-    gazebo, graph = Gazebo(options.world, options.link), parse(["--ros-args", *ros], NODE_NAME)
-    plan = ComparisonPlan(folder, options.log, options.topic, options.duration, gazebo, graph)
+    graph = parse(["--ros-args", *ros], NODE_NAME)
     if options.tolerance:
         load(options.tolerance)
     folder.mkdir(parents=True, exist_ok=True)
-    runs = get_runs(sources, plan)
+    runs = _get_runs(sources, options, graph)
     try:
         found = compare(*runs, together=_together(*sources))
     except ComparisonError as error:
@@ -141,24 +119,27 @@ def _parser() -> argparse.ArgumentParser:
 # ---------------------------------------------------------------------- the runs
 
 
-def get_runs(sources: tuple[RunSource, RunSource], plan: ComparisonPlan) -> tuple[Recording, Recording]:
+def _get_runs(
+    sources: tuple[RunSource, RunSource], options: argparse.Namespace, graph: Arguments
+) -> tuple[Recording, Recording]:
     """Both runs: recorded ones are read, others are made.
 
     Live vehicles go first, because they cannot be repeated. Offline models go last: they get the commands that Gazebo
     received at the same times, without further jitter.
     """
     if live := [one for one in sources if one.live]:
-        path = plan.folder / "live.mcap"
-        record_live([one.namespace or "/" for one in live], path, plan.duration, plan.graph)
+        path = Path(options.output) / "live.mcap"
+        record_live([one.namespace or "/" for one in live], path, options.duration, graph)
         a, b = (replace(one, path=path) if one.live else one for one in sources)
         sources = a, b
-    log = _log(sources, plan)
+    log = _log(sources, options)
     runs: dict[int, Recording] = {}
     for i, one in enumerate(sources):
         if one.recorded:
-            runs[i] = read_run(one, plan.topic)
+            runs[i] = read_run(one, options.topic)
         elif one.in_gazebo and one.path is not None and log is not None:
-            path = run_in_gazebo(one.path, log, plan.folder / "ab"[i], plan.gazebo)
+            folder = Path(options.output) / "ab"[i]
+            path = run_in_gazebo(one.path, log, folder, Gazebo(options.world, options.link))
             runs[i] = read(path)
             if not sources[1 - i].in_gazebo:
                 log = commands_of(runs[i], path)
@@ -170,23 +151,23 @@ def get_runs(sources: tuple[RunSource, RunSource], plan: ComparisonPlan) -> tupl
     return runs[0], runs[1]
 
 
-def _log(sources: tuple[RunSource, RunSource], plan: ComparisonPlan) -> CommandLog | None:
+def _log(sources: tuple[RunSource, RunSource], options: argparse.Namespace) -> CommandLog | None:
     """The commands for models: the given log, the commands of the other run, or steps."""
     parameters = next((one.parameters for one in sources if one.parameters is not None), None)
     if parameters is None:
         return None
-    if plan.log:
-        return read_log(plan.log, plan.topic)
+    if options.log:
+        return read_log(options.log, options.topic)
     recorded = next((one for one in sources if one.recorded), None)
     if recorded is None:
         ackermann = ACKERMANN in models()[parameters.model].accepts
-        return make("steps", limits_of(parameters), ackermann=ackermann, duration=plan.duration)
+        return make("steps", limits_of(parameters), ackermann=ackermann, duration=options.duration)
     assert recorded.path is not None
     if is_table(recorded.path) and read_run_csv(recorded.path).made_by_replay:
         raise ArgumentError(
             f"the table '{recorded.path}' has no commands to send to the model; give them with --log FILE"
         )
-    return commands_of(read_run(recorded, plan.topic), recorded.path, plan.topic)
+    return commands_of(read_run(recorded, options.topic), recorded.path, options.topic)
 
 
 def _together(a: RunSource, b: RunSource) -> bool:

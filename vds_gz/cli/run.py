@@ -78,12 +78,9 @@ class RunPlan:
     """The plan of a run.
 
     Attributes:
-        name: The preset's or the parameter file's.
-        parameters: Those of the vehicle and its node.
-        overrides: The parameter file's part of it.
+        overrides: The parameter file's part of the parameters.
         for_ros: The user's own ROS arguments, for the vehicle.
         driver: Arguments of the driver; None for no driver.
-        graph: The command line with the arguments for ROS.
         sensors: Topics of sensors that are recorded.
     """
 

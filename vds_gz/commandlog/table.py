@@ -82,14 +82,7 @@ class TableError(VdsGzError, ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table that is read row by row.
-
-    Attributes:
-        path: The file.
-        names: Names of the columns.
-        head: Where they stand, in words.
-        cells: Line and cells of each row.
-    """
+    """A table that is read row by row: ``head`` says where the names of the columns stand."""
 
     path: Path
     names: Sequence[str]

@@ -9,7 +9,6 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 
 from vds_gz.parameters.declaration import Override, ParameterError, describe
 from vds_gz.parameters.node import MeasurementNoiseParameters
@@ -46,51 +45,37 @@ WITHOUT_MEANING = frozenset(
 _FIND_SHARE = re.compile(r"\$\(find-pkg-share\s+([\w-]+)\)")
 
 
-@dataclass(frozen=True, slots=True)
-class Translation:
-    """What Autoware's files mean here.
-
-    Attributes:
-        overrides: Values for our own parameters.
-        unused: Values that say nothing to this model or have no meaning here.
-        unknown: Values under names that Autoware's simulator is not known to have.
-    """
-
-    overrides: list[Override]
-    unused: list[Override]
-    unknown: list[Override]
-
-
 def is_autoware(values: Iterable[Override]) -> bool:
     """These values were written for Autoware's simulator."""
     return any(value.name == MODEL_TYPE for value in values)
 
 
-def translated(values: Iterable[Override], models: Mapping[str, type]) -> Translation:
-    """Values under Autoware's names as values under ours."""
+def translated(values: Iterable[Override], models: Mapping[str, type]) -> list[Override]:
+    """Values under Autoware's names as values under ours.
+
+    Names without meaning for the model are left out. Unknown ones stay, so that they are refused.
+    """
     by_name = {value.name: value for value in values}
     model = _model_of(by_name, models)
     prefix = f"model_params.{model}"
     ours = _names_of(models[model])
     noise = _names_of(MeasurementNoiseParameters)
     theirs = {name for group in models.values() for name in _names_of(group)} | WITHOUT_MEANING
-    result = Translation([Override("model", model, by_name[MODEL_TYPE].origin)], [], [])
+    overrides = [Override("model", model, by_name[MODEL_TYPE].origin)]
     for name, value in by_name.items():
         if name == MODEL_TYPE:
             continue
         if name in noise:
-            result.overrides.append(Override(f"measurement_noise.{name}", value.value, value.origin))
+            overrides.append(Override(f"measurement_noise.{name}", value.value, value.origin))
         elif name in ours:
-            result.overrides.append(Override(f"{prefix}.{name}", _path(value.value), value.origin))
+            overrides.append(Override(f"{prefix}.{name}", _path(value.value), value.origin))
         elif name in _DERIVED:
             for ours_name, number in _DERIVED[name](_number(value)).items():
                 full_name = ours_name if name == TIMER else f"{prefix}.{ours_name}"
-                result.overrides.append(Override(full_name, number, value.origin))
-        elif name in theirs or name.startswith("mechanical_params."):
-            result.unused.append(value)
-        else:
-            result.unknown.append(value)
-    return result
+                overrides.append(Override(full_name, number, value.origin))
+        elif name not in theirs and not name.startswith("mechanical_params."):
+            overrides.append(value)
+    return overrides
 
 
 def _model_of(by_name: Mapping[str, Override], models: Mapping[str, type]) -> str:

@@ -255,13 +255,7 @@ def _number(value: float) -> str:
 
 
 class Override(NamedTuple):
-    """A value given to a parameter.
-
-    Attributes:
-        name: Dotted name.
-        value: The value as it was read.
-        origin: Where it stood, for messages, e.g. ``file car.yaml``.
-    """
+    """A value given to a parameter by its dotted name, and where it stood, e.g. ``file car.yaml``."""
 
     name: str
     value: object

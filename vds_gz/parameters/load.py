@@ -38,8 +38,7 @@ def load(
     """Parameters with these values and defaults for the rest; of several values for one name the last counts."""
     faults, overrides = Faults(), list(overrides)
     if is_autoware(overrides):
-        translation = translated(overrides, models)
-        overrides = [*translation.overrides, *translation.unknown]
+        overrides = translated(overrides, models)
     mounted, overrides = _sensors_of(overrides, sensors, faults)
     known = _known(_mentioned(overrides), models, mounted)
     names = _spellings(known.values())
