@@ -25,18 +25,12 @@ CLIMBABLE = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Footprint:
-    """A robot as the ground and the walls feel it, in ``base_link`` [m].
+    """A robot as the ground and the walls feel it, in ``base_link`` [m]."""
 
-    Attributes:
-        contacts: Where it touches level ground, (x, y) of each wheel and caster.
-        step: Highest step of the ground that its wheels climb.
-        lower, upper: Corners of the box around all that can bump, from ``step`` upwards.
-    """
-
-    contacts: tuple[tuple[float, float], ...]
-    step: float
-    lower: Vector
-    upper: Vector
+    contacts: tuple[tuple[float, float], ...]  # where it touches level ground, (x, y) of each wheel and caster
+    step: float  # highest step of the ground that its wheels climb
+    lower: Vector  # corners of the box around all that can bump, from ``step`` upwards
+    upper: Vector  # corners of the box around all that can bump, from ``step`` upwards
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,15 +43,7 @@ class LinkShape:
 
 
 def footprint_of(urdf: str, geometry: VehicleGeometry) -> Footprint:
-    """Read a URDF.
-
-    Args:
-        urdf: The robot's description, with the ground at z = 0 of ``base_link``.
-        geometry: Its wheels, for descriptions in which nothing round touches the ground.
-
-    Raises:
-        DescriptionError: It is none.
-    """
+    """Read a URDF."""
     parts = list(_bodies(Robot(urdf)))
     standing = [(x, y, radius) for part in parts for x, y, z, radius in _round(part) if abs(z) <= STANDING * radius]
     standing = standing or [(wheel.x, wheel.y, 0.5 * geometry.tire_diameter) for wheel in geometry.wheels]
@@ -126,16 +112,7 @@ def half_sizes(geometry: Element) -> Vector:
 
 
 def things_of(urdf: str, name: str, tag: str) -> list[Thing]:
-    """Boxes, cylinders and spheres of a robot in ``base_link``, its joints at 0; meshes and empty shapes are left out.
-
-    Args:
-        urdf: The robot's description.
-        name: What stands before the names of its links.
-        tag: ``visual`` or ``collision``.
-
-    Raises:
-        DescriptionError: It is none.
-    """
+    """Boxes, cylinders and spheres of a robot in ``base_link``, its joints at 0; meshes and empty shapes are left out."""
     found = []
     for part in parts_of(Robot(urdf), tag):
         shape = _shape(part.geometry)
@@ -183,21 +160,14 @@ class OutlineBox:
 
 @dataclass(frozen=True, slots=True)
 class OutlineWheel:
-    """A wheel that points straight ahead.
+    """A wheel that points straight ahead."""
 
-    Attributes:
-        x, y: Its middle in ``base_link`` [m].
-        radius, width: Its size [m].
-        rolls: The joint by which it rolls.
-        steers: The joint by which it is steered; empty for none.
-    """
-
-    x: float
-    y: float
-    radius: float
-    width: float
-    rolls: str
-    steers: str
+    x: float  # its middle in ``base_link`` [m]
+    y: float  # its middle in ``base_link`` [m]
+    radius: float  # its size [m]
+    width: float  # its size [m]
+    rolls: str  # the joint by which it rolls
+    steers: str  # the joint by which it is steered; empty for none
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,11 +195,7 @@ class Outline:
 
 
 def outline_of(urdf: str) -> Outline:
-    """Read a URDF.
-
-    Raises:
-        DescriptionError: It is none that can be drawn.
-    """
+    """Read a URDF."""
     robot = Robot(urdf)
     boxes: list[OutlineBox] = []
     wheels: list[OutlineWheel] = []

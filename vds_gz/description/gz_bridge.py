@@ -31,13 +31,6 @@ def vehicle_bridge(
 
     Joint commands, joint states and pose have the same names in ROS as in Gazebo. Names of sensors' topics are
     relative, so that they lie in the bridge's namespace.
-
-    Args:
-        name: Name of the vehicle's model in Gazebo.
-        sensors: The parameter groups of its sensors, by their names.
-        frame_prefix: Put before the names of the sensors' frames.
-        link: The node's link: ``ros2_control`` needs no joints here, and ``transport`` and ``system`` only contacts and
-            sensors.
     """
     entries = []
     if link == "bridge":
@@ -60,12 +53,7 @@ def vehicle_bridge(
 
 
 def clock_bridge(topic: str = "/clock") -> str:
-    """The bridge of Gazebo's clock, which ticks at every step of the physics, 1000 times a second.
-
-    Args:
-        topic: Its name in ROS. On another one than ``/clock`` only the node need follow so many ticks, and gives all
-            others the time itself (``be_reference_clock``).
-    """
+    """The bridge of Gazebo's clock, which ticks at every step of the physics, 1000 times a second."""
     clock = entry(topic, "rosgraph_msgs/msg/Clock", "gz.msgs.Clock", gz_topic="/clock", depth=1)
     return _text([clock | {"qos_profile": "CLOCK"}])
 

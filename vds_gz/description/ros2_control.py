@@ -78,14 +78,7 @@ def names(joints: Iterable[Joint]) -> list[str]:
 
 
 def with_plugin(sdf: str, parameters: str, gain: float = 1.0, namespace: str = "") -> str:
-    """The SDF of a vehicle that ros2_control moves, in place of controllers that listen to Gazebo's topics.
-
-    Args:
-        sdf: The vehicle, as :func:`vds_gz.description.sdf.sdf` gives it.
-        parameters: Path of the file of :func:`controllers`.
-        gain: ``position_proportional_gain``; a steering joint lags by 1 / (gain * update rate) [s]. As shipped 0.1.
-        namespace: Of ``controller_manager``; empty for none.
-    """
+    """The SDF of a vehicle that ros2_control moves, in place of controllers that listen to Gazebo's topics."""
     plugin = Element("plugin", filename=PLUGIN[0], name=PLUGIN[1])
     SubElement(plugin, "parameters").text = parameters
     SubElement(plugin, "position_proportional_gain").text = repr(gain)

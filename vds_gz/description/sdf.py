@@ -32,19 +32,7 @@ def sdf(
     sensors: Mapping[str, SensorParameters] | None = None,
     rate: float = 200.0,
 ) -> str:
-    """The SDF of a vehicle, complete in itself. Its frame is base_link, on the ground between or at the wheels.
-
-    Args:
-        model: The vehicle model.
-        parameters: The model's parameter group, e.g. a ``BicycleParameters``.
-        name: Name of the model in Gazebo, and of its topics.
-        sensors: The sensors that it carries, by their names.
-        rate: Messages per second of joint states and odometry [Hz].
-
-    Raises:
-        DescriptionError: Nothing draws this model (the message names those that can be drawn), or the drawing is not
-            valid.
-    """
+    """The SDF of a vehicle, complete in itself. Its frame is base_link, on the ground between or at the wheels."""
     vehicle = sdf_model(urdf(model.name, parameters, model.xacro, sensors), name)
     for topic in vehicle.iterfind("link/sensor/topic"):
         topic.text = topics.of_sensor(name, topic.text or "")
@@ -91,12 +79,7 @@ def joint_plugins(joints: Iterable[Joint], name: str) -> Iterable[Element]:
 
 
 def moved_by(text: str, *systems: Element) -> str:
-    """The SDF of a vehicle whose joints other systems move, in place of :func:`joint_plugins`.
-
-    Args:
-        text: The vehicle, as :func:`sdf` gives it.
-        systems: Each a ``<plugin>``; none where a program moves the joints.
-    """
+    """The SDF of a vehicle whose joints other systems move, in place of :func:`joint_plugins`."""
     root = fromstring(text)
     model = root.find("model")
     assert model is not None

@@ -22,23 +22,15 @@ class DescriptionError(VdsGzError, ValueError):
 
 @dataclass(frozen=True, slots=True)
 class UrdfJoint:
-    """A joint of a robot.
+    """A joint of a robot."""
 
-    Attributes:
-        name, kind: Its name, and its type: ``fixed``, ``continuous``, ``revolute``, ``prismatic`` ...
-        parent, child: The names of its links.
-        origin: Where it is in the parent's frame.
-        axis: About or along which it moves, in its own frame.
-        element: All that the URDF has of it.
-    """
-
-    name: str
-    kind: str
-    parent: str
-    child: str
-    origin: Transform
-    axis: Vector
-    element: Element
+    name: str  # its name, and its type: ``fixed``, ``continuous``, ``revolute``, ``prismatic``
+    kind: str  # its name, and its type: ``fixed``, ``continuous``, ``revolute``, ``prismatic``
+    parent: str  # the names of its links
+    child: str  # the names of its links
+    origin: Transform  # where it is in the parent's frame
+    axis: Vector  # about or along which it moves, in its own frame
+    element: Element  # all that the URDF has of it
 
 
 class Robot:
@@ -52,11 +44,7 @@ class Robot:
     """
 
     def __init__(self, urdf: str) -> None:
-        """Read a URDF.
-
-        Raises:
-            DescriptionError: It is none, or its links are no tree.
-        """
+        """Read a URDF."""
         try:
             self.element = fromstring(urdf)
         except ParseError as error:
@@ -113,11 +101,7 @@ def _joint(element: Element) -> UrdfJoint:
 
 
 def attribute(element: Element, path: str, default: str | None = None) -> str:
-    """An attribute of an element, or with ``child/attribute`` of its first child of this tag.
-
-    Raises:
-        DescriptionError: It has none, and there is no default.
-    """
+    """An attribute of an element, or with ``child/attribute`` of its first child of this tag."""
     *tags, key = path.split("/")
     found = element.find(tags[0]) if tags else element
     value = default if found is None else found.get(key, default)
@@ -128,11 +112,7 @@ def attribute(element: Element, path: str, default: str | None = None) -> str:
 
 
 def numbers(text: str) -> list[float]:
-    """Numbers with blanks between them.
-
-    Raises:
-        DescriptionError: They are none, or not finite.
-    """
+    """Numbers with blanks between them."""
     try:
         found = [float(part) for part in text.split()]
     except ValueError:

@@ -32,29 +32,15 @@ _FRICTION = {"mu1": "mu", "mu2": "mu2", "fdir1": "fdir1", "slip1": "slip1", "sli
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A URDF link as part of a rigid body.
+    """A URDF link as part of a rigid body."""
 
-    Attributes:
-        link: The link.
-        body: Name of the topmost link of the body.
-        pose: Where the link is in the body.
-    """
-
-    link: Element
-    body: str
-    pose: Transform
+    link: Element  # the link
+    body: str  # name of the topmost link of the body
+    pose: Transform  # where the link is in the body
 
 
 def model(urdf: str, name: str) -> Element:
-    """The ``<model>`` of a robot; its frame is the robot's root link.
-
-    Args:
-        urdf: The robot.
-        name: Name of the model.
-
-    Raises:
-        DescriptionError: It is no URDF, a moving part has no mass, or a ``<gazebo>`` element holds something unknown.
-    """
+    """The ``<model>`` of a robot; its frame is the robot's root link."""
     robot = Robot(urdf)
     parts = {link: _part(robot, link) for link in robot.links}
     result = Element("model", name=name)

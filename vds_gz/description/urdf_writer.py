@@ -42,19 +42,7 @@ def urdf(
     xacro_file: str | Path | None = None,
     sensors: Mapping[str, SensorParameters] | None = None,
 ) -> str:
-    """The URDF of a vehicle.
-
-    Args:
-        model: Name of the model, e.g. ``bicycle``.
-        parameters: The group of parameters of that model, e.g. a ``BicycleParameters``.
-        xacro_file: The file to draw it with, where it is not ``<model>.urdf.xacro``; a relative path begins in this
-            package's folder of models.
-        sensors: The parameter groups of the sensors that it carries, by their names.
-
-    Raises:
-        DescriptionError: There is no such model or file (the message names those that there are), or the file is not
-            valid xacro, or needs an argument that the parameters lack, or its root is above ``base_link``.
-    """
+    """The URDF of a vehicle."""
     path = share("models") / xacro_file if xacro_file else _model_file(model)
     if not path.is_file():
         raise DescriptionError(f"there is no xacro file '{path}'")

@@ -31,17 +31,11 @@ class Level(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """The health of a plant, in words.
+    """The health of a plant, in words."""
 
-    Attributes:
-        level: Its level.
-        text: Problems, and what would be right; empty without problems.
-        values: Names and values of further information.
-    """
-
-    level: Level = Level.OK
-    text: str = ""
-    values: tuple[tuple[str, str], ...] = ()
+    level: Level = Level.OK  # its level
+    text: str = ""  # problems, and what would be right; empty without problems
+    values: tuple[tuple[str, str], ...] = ()  # names and values of further information
 
 
 class Plant:
@@ -152,13 +146,6 @@ def body_state(
 
     The acceleration of its origin is ``dv/dt + w x v``, with ``v`` in the body's axes: it includes the centripetal
     acceleration.
-
-    Args:
-        time: The instant [ns].
-        motion: Its pose, seen from above, and its velocity in its own plane.
-        attitude: Its attitude out of the map's plane; None if it never leaves the plane.
-        before: Its velocity a little earlier; if None, the velocity is constant.
-        interval: Time since then [s].
     """
     lifted = attitude or LEVEL
     orientation = quaternion(lifted.roll, lifted.pitch, motion.heading)

@@ -168,15 +168,7 @@ class WorldPlant(KinematicPlant):
         *,
         felt: bool = True,
     ) -> None:
-        """Put a vehicle on the ground at the origin.
-
-        Args:
-            vehicle: What moves.
-            footprint: Its wheels and its body.
-            surroundings: The world.
-            collisions: ``stop``, ``report`` or ``off``.
-            felt: Sensors feel its accelerations.
-        """
+        """Put a vehicle on the ground at the origin."""
         super().__init__(vehicle, felt=felt)
         self._guarded = vehicle
         self._surroundings = surroundings
@@ -376,18 +368,7 @@ class WorldPlant(KinematicPlant):
 def plant_in_world(
     parameters: NodeParameters, urdf: str, surroundings: Surroundings, *, start: int = 0, felt: bool = False
 ) -> WorldPlant:
-    """The vehicle of these parameters on the ground at the origin of a world.
-
-    Args:
-        parameters: Of the vehicle and its node.
-        urdf: The robot's description.
-        surroundings: The world.
-        start: Time of the beginning [ns].
-        felt: Sensors feel its accelerations.
-
-    Raises:
-        DescriptionError: The description cannot be read.
-    """
+    """The vehicle of these parameters on the ground at the origin of a world."""
     vehicle = make_guarded_vehicle(parameters, start=start)
     footprint = footprint_of(urdf, vehicle.model.geometry(parameters.vehicle))
     return WorldPlant(vehicle, footprint, surroundings, parameters.collisions, felt=felt)

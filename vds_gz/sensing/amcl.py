@@ -44,17 +44,11 @@ class PoseEstimate(NamedTuple):
 
 
 class Scan(NamedTuple):
-    """The result of a scan.
+    """The result of a scan."""
 
-    Attributes:
-        time: Time of the scan [ns].
-        map_to_odom: The odometry's frame in the map.
-        estimate: The vehicle's pose; None if the scan caused no update.
-    """
-
-    time: int
-    map_to_odom: Pose
-    estimate: PoseEstimate | None
+    time: int  # time of the scan [ns]
+    map_to_odom: Pose  # the odometry's frame in the map
+    estimate: PoseEstimate | None  # the vehicle's pose; None if the scan caused no update
 
 
 class Amcl(DriftingOdometry):
@@ -120,10 +114,6 @@ class Amcl(DriftingOdometry):
 
         If the vehicle is within its reach, along the map's axes, particles find it; else AMCL continues from the wrong
         place.
-
-        Args:
-            pose: Of base_link in the map.
-            deviations: Of x, y [m] and heading [rad] in the map; AMCL's own defaults for those that are 0.
         """
         spread = [given if given > 0.0 else own for given, own in zip(deviations, INITIAL, strict=True)]
         found = bool(np.all(np.abs(_difference(pose, self._truth)) <= REACH * np.array(spread)))

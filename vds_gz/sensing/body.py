@@ -79,10 +79,6 @@ def placements(states: Sequence[BodyState], times: NDArray[np.int64]) -> FramePo
     Between two states it moves straight and turns about a fixed axis, both at a constant rate; at the states it is
     exact. In a curve with the lateral acceleration a and states dt apart, the error is at most a dt^2 / 8: 1 mm at
     20 m/s^2 and 20 ms. Before the first state and after the last one it stands still.
-
-    Args:
-        states: At least one, in the order of their times.
-        times: Times [ns], of shape (n,).
     """
     known = np.array([state.time for state in states], np.int64)
     poses = [state.pose for state in states]

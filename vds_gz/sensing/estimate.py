@@ -12,23 +12,14 @@ from vds_gz.sensing.localization import Localization, Measurement, MeasurementNo
 
 
 class StateEstimate(NamedTuple):
-    """The vehicle's own estimate. A tuple, because there are very many of them.
+    """The vehicle's own estimate. A tuple, because there are very many of them."""
 
-    Attributes:
-        odom: Pose of base_link in the odometry's frame.
-        odom_variance: Variances of its position and heading [m^2, rad^2].
-        map_to_odom: The odometry's frame in the map; None if it is fixed.
-        speed: Longitudinal [m/s].
-        steering: Tire angle [rad].
-        scans: AMCL's results of scans since the last estimate.
-    """
-
-    odom: Pose
-    odom_variance: tuple[float, float]
-    map_to_odom: Pose | None
-    speed: float
-    steering: float
-    scans: Sequence[Scan] = ()
+    odom: Pose  # pose of base_link in the odometry's frame
+    odom_variance: tuple[float, float]  # variances of its position and heading [m^2, rad^2]
+    map_to_odom: Pose | None  # the odometry's frame in the map; None if it is fixed
+    speed: float  # longitudinal [m/s]
+    steering: float  # tire angle [rad]
+    scans: Sequence[Scan] = ()  # AMCL's results of scans since the last estimate
 
 
 class StateEstimator:
@@ -39,12 +30,7 @@ class StateEstimator:
     """
 
     def __init__(self, parameters: NodeParameters, *, measures: bool) -> None:
-        """Start with an exact odometry at the origin.
-
-        Args:
-            parameters: Of the node.
-            measures: Speed and steering are measured, as by Autoware's vehicles.
-        """
+        """Start with an exact odometry at the origin."""
         localization, imitated = parameters.localization, parameters.imitates_amcl
         simulated = parameters.simulate_localization and not imitated
         self._localization = Localization(localization, Pose()) if simulated else None
@@ -57,15 +43,7 @@ class StateEstimator:
         return self._any() is None
 
     def update(self, time: int, truth: Pose, speed: float, steering: float, interval: float) -> StateEstimate:
-        """The estimate for a true state.
-
-        Args:
-            time: The present [ns].
-            truth: Pose of base_link in the map.
-            speed: Longitudinal [m/s].
-            steering: Tire angle [rad].
-            interval: Time since the last update [s].
-        """
+        """The estimate for a true state."""
         odom, variance, map_to_odom = truth, (0.0, 0.0), None
         scans: Sequence[Scan] = ()
         if self.amcl is not None:

@@ -17,17 +17,11 @@ from vds_gz.world.geodesy import NULL_ISLAND, LocalFrame, Origin
 
 
 class ImuReading(NamedTuple):
-    """One measurement, in the sensor's axes.
+    """One measurement, in the sensor's axes."""
 
-    Attributes:
-        orientation: Relative to the sensor's orientation at its first measurement.
-        angular_velocity: [rad/s].
-        linear_acceleration: The specific force [m/s^2]: at rest it points up.
-    """
-
-    orientation: Quaternion
-    angular_velocity: Vector
-    linear_acceleration: Vector
+    orientation: Quaternion  # relative to the sensor's orientation at its first measurement
+    angular_velocity: Vector  # [rad/s]
+    linear_acceleration: Vector  # the specific force [m/s^2]: at rest it points up
 
 
 def noise_models(p: Imu) -> tuple[NoiseModel, NoiseModel]:
@@ -70,12 +64,7 @@ class ImuModel:
         self._time = 0
 
     def measure(self, state: BodyState, gravity: Vector) -> ImuReading:
-        """Measure.
-
-        Args:
-            state: The body's state now.
-            gravity: In the world's axes [m/s^2].
-        """
+        """Measure."""
         if state.time < self._time:
             self._begin()
         orientation = product(state.pose.orientation, self._mount)
@@ -110,17 +99,11 @@ def _noisy(true: Vector, noise: ChannelNoise, interval: float) -> Vector:
 
 
 class Fix(NamedTuple):
-    """One measurement.
+    """One measurement."""
 
-    Attributes:
-        fix_type: One of ``FIX_TYPES``.
-        position: Latitude, longitude [degrees], height above the ellipsoid [m]; NaN without a fix.
-        variances: Variances to the east, to the north and of the height [m^2].
-    """
-
-    fix_type: str
-    position: Vector
-    variances: Vector
+    fix_type: str  # one of ``FIX_TYPES``
+    position: Vector  # latitude, longitude [degrees], height above the ellipsoid [m]; NaN without a fix
+    variances: Vector  # variances to the east, to the north and of the height [m^2]
 
 
 _NO_FIX = Fix("none", (math.nan, math.nan, math.nan), (0.0, 0.0, 0.0))

@@ -57,15 +57,10 @@ _HELIOS_70: Array = np.radians(
 
 @dataclass(frozen=True, eq=False, slots=True)
 class RayGrid:
-    """The rays of a lidar: one for each column and row.
+    """The rays of a lidar: one for each column and row."""
 
-    Attributes:
-        azimuths: Of the columns, counter-clockwise from ahead [rad].
-        elevations: Of the rows, up from the horizon [rad].
-    """
-
-    azimuths: Array
-    elevations: Array
+    azimuths: Array  # of the columns, counter-clockwise from ahead [rad]
+    elevations: Array  # of the rows, up from the horizon [rad]
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -131,15 +126,10 @@ Floats = NDArray[np.float32]
 
 
 class Echoes(NamedTuple):
-    """Echoes of a lidar's scan, each of shape (columns, rows).
+    """Echoes of a lidar's scan, each of shape (columns, rows)."""
 
-    Attributes:
-        ranges: Ranges [m]; infinite without a hit.
-        retro: Retro-reflectivities; 0 without a hit.
-    """
-
-    ranges: Floats
-    retro: Floats
+    ranges: Floats  # ranges [m]; infinite without a hit
+    retro: Floats  # retro-reflectivities; 0 without a hit
 
 
 class RangeFinder:
@@ -150,25 +140,14 @@ class RangeFinder:
     """
 
     def __init__(self, sensor: Lidar, grid: RayGrid) -> None:
-        """Point the rays.
-
-        Args:
-            sensor: Its parameters.
-            grid: The directions of the rays.
-        """
+        """Point the rays."""
         self._sensor = sensor
         self._shape = grid.shape
         self.directions = grid.directions()
         self._turned = np.empty_like(self.directions)
 
     def measure(self, scene: Scene | None, place: FramePose, random: np.random.Generator) -> Echoes:
-        """Cast all rays.
-
-        Args:
-            scene: The visible scene; None if it is empty.
-            place: The sensor in the world, one for all columns or one for each.
-            random: The generator of the noise.
-        """
+        """Cast all rays."""
         if scene is None:
             return Echoes(np.full(self._shape, np.inf, np.float32), np.zeros(self._shape, np.float32))
         low, high = self._sensor.min_range, self._sensor.max_range
@@ -194,14 +173,7 @@ def _between(low: float, high: float, scene: Scene, origins: Array, rays: Array)
 
 
 def noisy(ranges: Array, deviation: float, low: float, high: float, random: np.random.Generator) -> Floats:
-    """Ranges with noise [m].
-
-    Args:
-        ranges: True ranges, infinite without a hit.
-        deviation: Standard deviation [m].
-        low, high: Bounds of all ranges [m].
-        random: The generator of the noise.
-    """
+    """Ranges with noise [m]."""
     found = random.standard_normal(ranges.shape, np.float32) if deviation else np.zeros(ranges.shape, np.float32)
     found *= np.float32(deviation)
     np.add(found, ranges, out=found, casting="same_kind")
@@ -220,13 +192,7 @@ class LidarModel:
     """
 
     def __init__(self, name: str, sensor: Lidar, seed: int) -> None:
-        """Point the rays.
-
-        Args:
-            name: Name of the sensor; noise differs between names.
-            sensor: Its parameters.
-            seed: Seed of the noise.
-        """
+        """Point the rays."""
         rotates = sensor.layout == "driver"
         self.grid = driver_grid(sensor) if rotates else gazebo_grid(sensor)
         azimuths = self.grid.azimuths
@@ -250,12 +216,7 @@ class LidarModel:
         return time - self._before_last
 
     def measure(self, states: Sequence[BodyState], scene: Scene | None) -> Echoes:
-        """The echoes of the scan that ends now.
-
-        Args:
-            states: The body's states of the last :attr:`span` and the one before; the last one is the present.
-            scene: The visible scene; None without a world.
-        """
+        """The echoes of the scan that ends now."""
         now = states[-1]
         body = placements(states, self.column_times(now.time)) if self.span else placement(now.pose)
         random = self._noise.generator(sample_number(now.time, self._rate))

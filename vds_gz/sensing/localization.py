@@ -129,12 +129,7 @@ class Localization(DriftingOdometry):
         self.map_to_odom = pose.then(self.odom.inverse())
 
     def update(self, pose: Pose, interval: float) -> None:
-        """Take the true pose after an interval.
-
-        Args:
-            pose: True pose of base_link in the map.
-            interval: Time since the last update [s], greater than 0.
-        """
+        """Take the true pose after an interval."""
         p = self.parameters
         self._odometry.update(pose, p)
         measurement = noise(

@@ -25,21 +25,13 @@ ENDLESS = 1e9
 
 @dataclass(frozen=True, slots=True)
 class NoiseModel:
-    """The noise of one kind of channel; u is the channel's unit.
+    """The noise of one kind of channel; u is the channel's unit."""
 
-    Attributes:
-        stddev: Standard deviation of the white noise, per sample [u].
-        bias: Mean magnitude of the bias at the start [u]; its sign is random.
-        bias_stddev: Standard deviation of that magnitude [u].
-        walk: Density of the white noise that drives the bias [u/sqrt(s)].
-        correlation_time: Correlation time of the bias [s].
-    """
-
-    stddev: float = 0.0
-    bias: float = 0.0
-    bias_stddev: float = 0.0
-    walk: float = 0.0
-    correlation_time: float = ENDLESS
+    stddev: float = 0.0  # standard deviation of the white noise, per sample [u]
+    bias: float = 0.0  # mean magnitude of the bias at the start [u]; its sign is random
+    bias_stddev: float = 0.0  # standard deviation of that magnitude [u]
+    walk: float = 0.0  # density of the white noise that drives the bias [u/sqrt(s)]
+    correlation_time: float = ENDLESS  # correlation time of the bias [s]
 
     @classmethod
     def gauss_markov(cls, stddev: float, correlation_time: float) -> NoiseModel:

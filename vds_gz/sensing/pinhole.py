@@ -41,16 +41,7 @@ _BLOCK = 1 << 15
 def shaded(
     caster: RayCaster | JoinedCaster, origins: Array, directions: Array, ranges: Array, shapes: Indices
 ) -> Bytes:
-    """The colours of rays' hits.
-
-    Args:
-        caster: The caster of the rays.
-        origins, directions: The rays, of shape (n, 3).
-        ranges, shapes: Their hits, see :meth:`RayCaster.cast`.
-
-    Returns:
-        Red, green and blue, of shape (n, 3).
-    """
+    """The colours of rays' hits."""
     colours = np.array([*(thing.colour for thing in caster.things), SKY])
     found = np.empty(directions.shape, np.uint8)
     for begin in range(0, len(directions), _BLOCK):
@@ -81,15 +72,10 @@ def _light(normals: Array, directions: Array) -> Array:
 
 
 class View(NamedTuple):
-    """A camera's image.
+    """A camera's image."""
 
-    Attributes:
-        depth: Depth along the optical axis [m], infinite without a hit; of shape (rows, columns).
-        colour: Red, green and blue, of shape (rows, columns, 3); None if it was not requested.
-    """
-
-    depth: NDArray[np.float32]
-    colour: Bytes | None
+    depth: NDArray[np.float32]  # depth along the optical axis [m], infinite without a hit; of shape (rows, columns)
+    colour: Bytes | None  # red, green and blue, of shape (rows, columns, 3); None if it was not requested
 
 
 class Pinhole:
@@ -109,13 +95,7 @@ class Pinhole:
         self._lengths = np.linalg.norm(self.rays, axis=-1).ravel()
 
     def view(self, scene: Scene | None, place: FramePose, *, colour: bool) -> View:
-        """Take an image.
-
-        Args:
-            scene: The visible scene; None if it is empty.
-            place: The sensor in the world.
-            colour: Whether colours are wanted.
-        """
+        """Take an image."""
         near, far = self._camera.clip_min, self._camera.clip_max
         shape = self.rays.shape[:2]
         if scene is None:

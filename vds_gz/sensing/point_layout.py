@@ -34,16 +34,7 @@ class PointLayout(Protocol):
         """Write the constant fields."""
 
     def write(self, points: Points, echoes: Echoes, begin: float) -> bool:
-        """Write the echoes of a turn.
-
-        Args:
-            points: The array to write into.
-            echoes: All echoes of the lidar.
-            begin: Time of the first column [s].
-
-        Returns:
-            Whether every point is finite.
-        """
+        """Write the echoes of a turn."""
 
 
 def fields(step: int, **places: tuple[str, int]) -> np.dtype[Any]:
@@ -174,13 +165,7 @@ class OusterLayout:
 
 
 def driver_layout(sensor: SpinningLidar, directions: Array, times: Times) -> PointLayout:
-    """The layout of a device's driver.
-
-    Args:
-        sensor: Parameters of the device.
-        directions: Of its rays, of shape (columns, rows, 3).
-        times: Of its columns [ns], the last one at 0.
-    """
+    """The layout of a device's driver."""
     if isinstance(sensor, VelodyneVlp16):
         return VelodyneLayout(directions, times)
     if isinstance(sensor, OusterOs1):
@@ -198,12 +183,7 @@ class GazeboLayout:
     stamped_last = False
 
     def __init__(self, directions: Array, rows: slice) -> None:
-        """Lay out some rows.
-
-        Args:
-            directions: Of all rays, of shape (columns, rows, 3).
-            rows: Those that one lidar of Gazebo's has.
-        """
+        """Lay out some rows."""
         self._rows = rows
         # Gazebo sums angles up, so that none is exactly 0: an infinite range is infinite in all coordinates, never NaN.
         directions = np.where(directions == 0.0, np.finfo(np.float32).tiny, directions)

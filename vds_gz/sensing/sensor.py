@@ -171,11 +171,7 @@ class SensorTypes(Mapping[str, SensorType]):
     """All types by name; a type is imported when it is looked up."""
 
     def __init__(self) -> None:
-        """List the names.
-
-        Raises:
-            ArgumentError: A package offers a name that is already used.
-        """
+        """List the names."""
         self._entries = {
             name: EntryPoint(name, f"vds_gz.interface.sensors.{place}", ENTRY_POINTS) for name, place in OWN.items()
         }
@@ -187,11 +183,7 @@ class SensorTypes(Mapping[str, SensorType]):
             self._entries[entry.name] = entry
 
     def __getitem__(self, name: str) -> SensorType:
-        """The type with a name.
-
-        Raises:
-            ArgumentError: A package offers something else under this name.
-        """
+        """The type with a name."""
         record = self._entries[name].load()
         if not isinstance(record, SensorType):
             raise ArgumentError(f"entry point '{name}' of {ENTRY_POINTS} is {record!r}; it must be a SensorType")

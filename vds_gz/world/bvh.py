@@ -34,16 +34,7 @@ DEPTH = UNEVEN + 40 + 2
 def build(
     lower: Array, upper: Array, centres: Array, order: Indices, bounds: Array, first: Indices, count: Indices
 ) -> int:
-    """Sort shapes into a tree, cutting where the surface area heuristic says (Wald 2007, with bins).
-
-    Args:
-        lower, upper, centres: Bounds and middles of the shapes, of shape (n, 3).
-        order: Indices of all shapes; sorted in place.
-        bounds, first, count: The nodes, with room for 2 n of them; filled in.
-
-    Returns:
-        How many nodes there are.
-    """
+    """Sort shapes into a tree, cutting where the surface area heuristic says (Wald 2007, with bins)."""
     used = 1
     stack = [(0, 0, len(order), 0)]
     while stack:
@@ -188,17 +179,7 @@ def cast(
     ranges: Array,
     hits: Indices,
 ) -> None:
-    """Find what every ray meets first; of shapes that it meets at one distance, the one of the lowest index.
-
-    Args:
-        bounds, first, count, order: The tree.
-        unbounded: Shapes that no box holds.
-        kinds, rows: The shapes, see :mod:`vds_gz.world.intersection`.
-        origins: Where the rays begin [m], of shape (n, 3); (1, 3) where all begin in one place.
-        directions: Where they go, of shape (n, 3), of length 1.
-        max_range: What is not nearer is not met [m].
-        ranges, hits: Filled with the distance [m] and the index of the shape; infinity and -1 where nothing is met.
-    """
+    """Find what every ray meets first; of shapes that it meets at one distance, the one of the lowest index."""
     stack = np.empty(DEPTH, np.int64)
     distances = np.empty(DEPTH)
     step = 1 if len(origins) > 1 else 0

@@ -80,17 +80,7 @@ def middle(kind: int, p: Row) -> Point:
 
 
 def separation(box: Row, kind: int, p: Row) -> Separation:
-    """How far a box and a shape are apart.
-
-    Args:
-        box: The box's row.
-        kind, p: The shape's kind and row.
-
-    Returns:
-        The distance [m], negative where they overlap; the direction in which the box would come nearer, of length 1:
-        no part of the box is nearer to any part of the shape, measured along it; and a point of the shape that is
-        nearest. An overlap is how far the box has to be moved against the direction, in its own plane, to be clear.
-    """
+    """How far a box and a shape are apart."""
     if kind == HALF_SPACE:
         bx, by, bz = farthest(BOX, box, -p[6], -p[7], -p[8])
         gap = p[6] * (bx - p[9]) + p[7] * (by - p[10]) + p[8] * (bz - p[11])

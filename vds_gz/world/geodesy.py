@@ -24,18 +24,12 @@ _CORRECTIONS = 3
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where the origin of a world lies, as ``<spherical_coordinates>`` of SDF says it.
+    """Where the origin of a world lies, as ``<spherical_coordinates>`` of SDF says it."""
 
-    Attributes:
-        latitude, longitude: On the ellipsoid of WGS 84 [degrees].
-        elevation: Above it [m].
-        heading_deg: From the east to the world's x axis, counter-clockwise [degrees].
-    """
-
-    latitude: float = 0.0
-    longitude: float = 0.0
-    elevation: float = 0.0
-    heading_deg: float = 0.0
+    latitude: float = 0.0  # on the ellipsoid of WGS 84 [degrees]
+    longitude: float = 0.0  # on the ellipsoid of WGS 84 [degrees]
+    elevation: float = 0.0  # above it [m]
+    heading_deg: float = 0.0  # from the east to the world's x axis, counter-clockwise [degrees]
 
 
 #: Where worlds lie that say nothing of it.
@@ -104,11 +98,7 @@ BOUNDS = {"latitude_deg": 90.0, "longitude_deg": 360.0, "elevation": 1e6, "headi
 
 
 def gravity_of(world: Node) -> Vector:
-    """``<gravity>`` [m/s^2].
-
-    Raises:
-        WorldError: It is not three numbers.
-    """
+    """``<gravity>`` [m/s^2]."""
     node = world.child("gravity")
     if node is None:
         return GRAVITY
@@ -117,11 +107,7 @@ def gravity_of(world: Node) -> Vector:
 
 
 def origin_of(world: Node) -> Origin:
-    """``<spherical_coordinates>``; 0 degrees north and east where there are none.
-
-    Raises:
-        WorldError: It is not the Earth, the axes are not east, north and up, or a number is out of bounds.
-    """
+    """``<spherical_coordinates>``; 0 degrees north and east where there are none."""
     node = world.child("spherical_coordinates")
     if node is None:
         return NULL_ISLAND

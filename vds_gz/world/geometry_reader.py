@@ -67,11 +67,7 @@ def rotation_of_quaternion(x: float, y: float, z: float, w: float) -> Array:
 
 
 def pose_of(node: Node | None) -> Array:
-    """The pose in a ``<pose>``, of shape (4, 4); the identity where there is none.
-
-    Raises:
-        WorldError: It is no pose.
-    """
+    """The pose in a ``<pose>``, of shape (4, 4); the identity where there is none."""
     if node is None or not (node.text or "").strip():
         return IDENTITY
     if node.get("rotation_format", "euler_rpy") == "quat_xyzw":
@@ -97,30 +93,15 @@ class _Frame(NamedTuple):
 
 @dataclass(slots=True)
 class Frames:
-    """The frames of one model or of the world, each by its pose in a frame of the same scope.
+    """The frames of one model or of the world, each by its pose in a frame of the same scope."""
 
-    Attributes:
-        root: Name of the scope's own frame, ``__model__`` or ``world``.
-        nested: Frames of the models inside, by name.
-    """
-
-    root: str
-    nested: dict[str, Frames] = field(default_factory=dict)
+    root: str  # name of the scope's own frame, ``__model__`` or ``world``
+    nested: dict[str, Frames] = field(default_factory=dict)  # frames of the models inside, by name
     _frames: dict[str, _Frame] = field(default_factory=dict)
     _known: dict[str, Array] = field(default_factory=dict)
 
     def add(self, name: str, node: Node, relative_to: str = "", foot: Array = IDENTITY) -> None:
-        """Enter a frame by the ``<pose>`` of its element, relative to the frame that it names, else to this one.
-
-        Args:
-            name: Of the frame.
-            node: Its element.
-            relative_to: Where it stands if its pose does not say; empty: in the scope's own frame.
-            foot: What of it stands in this pose, in the frame itself.
-
-        Raises:
-            WorldError: It has no name, or the name is taken.
-        """
+        """Enter a frame by the ``<pose>`` of its element, relative to the frame that it names, else to this one."""
         if not name:
             node.fail(f"<{node.tag}> has no name")
         if name in self._frames or name == self.root:
@@ -131,11 +112,7 @@ class Frames:
         self._frames[name] = _Frame(given or relative_to or self.root, local, node)
 
     def find(self, name: str, node: Node) -> Array:
-        """Where a frame stands in this scope, of shape (4, 4); ``node`` names it, for messages.
-
-        Raises:
-            WorldError: There is no such frame, or frames stand relative to each other in a circle.
-        """
+        """Where a frame stands in this scope, of shape (4, 4); ``node`` names it, for messages."""
         chain: dict[str, Array] = {}
         while name != self.root and name not in self._known:
             if name in chain:
@@ -166,16 +143,7 @@ MOST_POINTS = 1000
 
 
 def read_geometry(geometry: Node, resources: Resources, *, seen: bool) -> Iterator[Placed]:
-    """Every shape of a geometry, with its pose in it of shape (4, 4).
-
-    Args:
-        geometry: The element.
-        resources: Where meshes are found.
-        seen: It is a visual's: a plane ends where it is drawn; that of a collision has no end.
-
-    Raises:
-        WorldError: A shape is unknown, or its sizes are not allowed.
-    """
+    """Every shape of a geometry, with its pose in it of shape (4, 4)."""
     if len(geometry.children("polyline")) > 1:
         geometry.fail("<geometry> has more than one <polyline>; holes are not read")
     for node in geometry:

@@ -77,14 +77,7 @@ def plane_through(points: Sequence[tuple[float, float, float]]) -> Plane:
 
 
 def room_on(caster: RayCaster, plane: Plane, point: tuple[float, float], low: float, high: float) -> float:
-    """How far one may go from a point until something else than a plane can be the ground [m].
-
-    Args:
-        caster: The ground, with all that stands on it.
-        plane: On which one stands; there is no room where it is not that of a half space.
-        point: Where, (x, y) [m].
-        low, high: What lies lower or higher above the plane than this is no ground [m].
-    """
+    """How far one may go from a point until something else than a plane can be the ground [m]."""
     packed = caster.packed
     solid = packed.kinds != HALF_SPACE
     upright = packed.rows[:, 8] <= SAME
@@ -110,11 +103,6 @@ def ground_below(caster: RayCaster, points: Sequence[tuple[float, float, float]]
     """How high the ground is below each of some points [m], and its friction coefficient.
 
     Where there is no ground, the height is minus infinity and the friction coefficient infinity.
-
-    Args:
-        caster: The ground, with all that stands on it.
-        points: Where to look down from [m].
-        reach: How far to look [m].
     """
     origins = np.array(points)
     ranges, shapes = caster.cast(origins, np.broadcast_to(DOWN, origins.shape), reach)

@@ -140,15 +140,7 @@ def ray_half_space(z: float, uz: float) -> float:
 
 
 def ray_shape(kind: int, p: Rows, k: int, ox: float, oy: float, oz: float, dx: float, dy: float, dz: float) -> float:
-    """Distance [m] at which a ray meets a shape; infinity if it does not.
-
-    Args:
-        kind: One of the constants above.
-        p: The rows of all shapes.
-        k: Index of this one.
-        ox, oy, oz: Where the ray begins [m].
-        dx, dy, dz: Where it goes, of length 1.
-    """
+    """Distance [m] at which a ray meets a shape; infinity if it does not."""
     if kind == TRIANGLE:
         return ray_triangle(p, k, ox, oy, oz, dx, dy, dz)
     sx, sy, sz = ox - p[k, 9], oy - p[k, 10], oz - p[k, 11]

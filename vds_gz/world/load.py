@@ -53,11 +53,7 @@ def load_world(world: str | Path, environment: Mapping[str, str] = os.environ) -
 
 
 def world_file(name: str) -> Path:
-    """The file of a world: a path, or the name of one that comes with the package.
-
-    Raises:
-        WorldError: There is neither.
-    """
+    """The file of a world: a path, or the name of one that comes with the package."""
     if is_file(Path(name)):
         return Path(name).resolve()
     own = sorted(file.stem for file in share("worlds").glob("*.sdf"))

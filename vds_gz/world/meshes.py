@@ -29,23 +29,14 @@ _HEADER = re.compile(rb"P([25])" + 3 * (_SPACE + rb"(\d{1,9})") + rb"\s")
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Image:
-    """An image, row 0 at its upper edge.
+    """An image, row 0 at its upper edge."""
 
-    Attributes:
-        brightness: 0 is black and 1 is white, of shape (rows, columns).
-        opacity: 0 is transparent and 1 is opaque, of the same shape.
-    """
-
-    brightness: Array
-    opacity: Array
+    brightness: Array  # 0 is black and 1 is white, of shape (rows, columns)
+    opacity: Array  # 0 is transparent and 1 is opaque, of the same shape
 
 
 def read_image(path: Path, place: str) -> Image:
-    """An image file; ``place`` is where it was named, for messages.
-
-    Raises:
-        WorldError: It cannot be read.
-    """
+    """An image file; ``place`` is where it was named, for messages."""
     if not is_file(path):
         raise WorldError(f"{place}: there is no image '{path}'")
     try:
@@ -124,11 +115,7 @@ class _Beside(Mapping[str, bytes]):
 
 
 def read_mesh(node: Node, resources: Resources) -> Mesh:
-    """The triangles of a ``<mesh>``: its ``uri``, ``submesh`` and ``scale``.
-
-    Raises:
-        WorldError: The file is not here or holds no such mesh, or what reads it is not installed.
-    """
+    """The triangles of a ``<mesh>``: its ``uri``, ``submesh`` and ``scale``."""
     uri = node.child("uri")
     if uri is None:
         node.fail("<mesh> has no <uri>")
@@ -187,11 +174,7 @@ def _placed(scene: Any, name: str) -> tuple[Array, Indices]:
 
 
 def read_heightmap(node: Node, resources: Resources) -> Mesh:
-    """The ground of a ``<heightmap>``: brightness is height, white the full ``size`` along z.
-
-    Raises:
-        WorldError: The image is not here or cannot be read.
-    """
+    """The ground of a ``<heightmap>``: brightness is height, white the full ``size`` along z."""
     uri = node.child("uri")
     if uri is None:
         node.fail("<heightmap> has no <uri>")

@@ -33,14 +33,7 @@ CONTACTS = 16
 
 
 def place(start: Row, way: Row, body: Row, part: float) -> Row:
-    """The box's row at a part of its way, see :mod:`vds_gz.world.intersection`.
-
-    Args:
-        start: Axes x, y and z of the body at the beginning, and its origin [m], in the world.
-        way: Displacement of the origin [m], and turn about z [rad].
-        body: Middle of the box in the body, and its half sizes [m].
-        part: From 0 to 1.
-    """
+    """The box's row at a part of its way, see :mod:`vds_gz.world.intersection`."""
     cosine, sine = math.cos(part * way[3]), math.sin(part * way[3])
     box = [0.0] * 9 + body
     for d in range(3):
@@ -74,19 +67,7 @@ def sweep(
     *,
     stops: bool,
 ) -> tuple[float, float, dict[int, Separation]]:
-    """Move a box along its way until it meets a shape.
-
-    Args:
-        kinds, rows: All shapes.
-        shapes: Those that may be met.
-        start, way, body: See :func:`place`.
-        end: Part of the way that it shall go.
-        stops: Shapes stop it; else they are only noted.
-
-    Returns:
-        Which part of the way is free; how far every part of the box may move from there in its plane before something
-        can be met [m]; and the separation from each shape that it touches.
-    """
+    """Move a box along its way until it meets a shape."""
     turn = abs(way[3])
     reach = math.hypot(abs(body[0]) + body[3], abs(body[1]) + body[4])
     moved = math.sqrt(way[0] * way[0] + way[1] * way[1] + way[2] * way[2]) + reach * turn
@@ -147,12 +128,7 @@ class CollisionBox:
         return [0.5 * (a + b) for a, b in pairs] + [0.5 * (b - a) for a, b in pairs]
 
     def approach(self, pose: Transform, way: Vector, turn: float, direction: Vector) -> float:
-        """How much farther it reaches along a direction of length 1 at the end of a way than at its beginning [m].
-
-        Args:
-            pose, way, turn: See :meth:`Obstacles.pass_by`.
-            direction: In the world.
-        """
+        """How much farther it reaches along a direction of length 1 at the end of a way than at its beginning [m]."""
         after = Transform(way, product(pose.orientation, quaternion(0.0, 0.0, turn)))
         return self._extent(after, direction) - self._extent(Transform((0.0, 0.0, 0.0), pose.orientation), direction)
 
@@ -164,19 +140,12 @@ class CollisionBox:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Contact:
-    """A thing that a vehicle touches.
+    """A thing that a vehicle touches."""
 
-    Attributes:
-        thing: What it is.
-        point: Where, on the thing, in the world [m].
-        normal: Away from the thing, out of its surface, of length 1.
-        gap: Between it and the vehicle [m]; negative where the vehicle stands in it.
-    """
-
-    thing: Thing
-    point: Vector
-    normal: Vector
-    gap: float
+    thing: Thing  # what it is
+    point: Vector  # where, on the thing, in the world [m]
+    normal: Vector  # away from the thing, out of its surface, of length 1
+    gap: float  # between it and the vehicle [m]; negative where the vehicle stands in it
 
     @property
     def depth(self) -> float:
@@ -191,17 +160,12 @@ class Contact:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Passage:
-    """How a piece of a way went.
+    """How a piece of a way went."""
 
-    Attributes:
-        part: Which part of it is free, 0 to 1.
-        free: How far any part of the vehicle may move from there, in its own plane, and surely meets nothing new [m].
-        contacts: What was touched.
-    """
-
-    part: float
+    part: float  # which part of it is free, 0 to 1
+    #: How far any part of the vehicle may move from there, in its own plane, and surely meets nothing new [m].
     free: float
-    contacts: tuple[Contact, ...]
+    contacts: tuple[Contact, ...]  # what was touched
 
 
 class Obstacles:
@@ -217,16 +181,7 @@ class Obstacles:
     def pass_by(
         self, pose: Transform, way: Vector, turn: float, body: CollisionBox, *, stops: bool, end: float = 1.0
     ) -> Passage:
-        """Move a body.
-
-        Args:
-            pose: Where ``base_link`` is.
-            way: How far its origin shall move in the world, in the plane of its x and y axes [m].
-            turn: How far it shall turn meanwhile about its z axis [rad].
-            body: What collides.
-            stops: It stops where it meets something; else it goes on.
-            end: It goes this part of the way only.
-        """
+        """Move a body."""
         start = np.array((*axes(pose.orientation), pose.position))
         shapes = self._shapes(*_space(start, np.array(way), turn, body))
         if not len(shapes):

@@ -23,15 +23,7 @@ MOST = 1e9
 
 
 def read_mapping(path: Path, what: str) -> dict[object, object]:
-    """The names and values in a file.
-
-    Args:
-        path: The file.
-        what: What it holds, for messages.
-
-    Raises:
-        WorldError: It cannot be read, is too large, or is no mapping.
-    """
+    """The names and values in a file."""
     try:
         size = path.stat().st_size
         text = path.read_text(encoding="utf-8") if size <= LARGEST else ""
@@ -51,16 +43,7 @@ def read_mapping(path: Path, what: str) -> dict[object, object]:
 
 
 def number(place: str, key: str, value: object) -> float:
-    """A value as a finite number.
-
-    Args:
-        place: Where it stands, for messages.
-        key: Its name.
-        value: What was read.
-
-    Raises:
-        WorldError: It is something else.
-    """
+    """A value as a finite number."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < MOST:
         raise WorldError(f"{place}: '{key}' is {shown(value)}; it must be a number, less than {MOST:g}")
     return float(value)
@@ -85,36 +68,19 @@ MODES = ("trinary", "scale", "raw")
 
 @dataclass(frozen=True, slots=True)
 class MapFile:
-    """The YAML file of a map; names, units and meaning are those of Nav2's map server.
+    """The YAML file of a map; names, units and meaning are those of Nav2's map server."""
 
-    Attributes:
-        path, image: The file itself, and the image that it names.
-        resolution: Edge of a cell [m].
-        origin: Where the lower left corner of the image lies, x, y [m] and yaw [rad].
-        negate: White is occupied.
-        occupied_thresh: How dark a cell must be to be occupied, 0 to 1.
-        mode: One of :data:`MODES`.
-    """
-
-    path: Path
-    image: Path
-    resolution: float
-    origin: tuple[float, float, float]
-    negate: bool
-    occupied_thresh: float
-    mode: str
+    path: Path  # the file itself, and the image that it names
+    image: Path  # the file itself, and the image that it names
+    resolution: float  # edge of a cell [m]
+    origin: tuple[float, float, float]  # where the lower left corner of the image lies, x, y [m] and yaw [rad]
+    negate: bool  # white is occupied
+    occupied_thresh: float  # how dark a cell must be to be occupied, 0 to 1
+    mode: str  # one of :data:`MODES`
 
 
 def read_map(path: Path, height: float = WALL_HEIGHT) -> list[Thing]:
-    """The walls of a map, each a box.
-
-    Args:
-        path: The YAML file, which names the image.
-        height: Of the walls [m].
-
-    Raises:
-        WorldError: A file cannot be read, or a value is not allowed.
-    """
+    """The walls of a map, each a box."""
     file = _map_file(path)
     cells = occupied(read_image(file.image, str(path)), file)
     x, y, yaw = file.origin
@@ -143,14 +109,7 @@ def occupied(image: Image, file: MapFile) -> NDArray[np.bool_]:
 
 
 def rectangles(cells: NDArray[np.bool_]) -> Array:
-    """Occupied cells as few rectangles: runs of a row, joined with equal runs of the rows above.
-
-    Args:
-        cells: Row 0 at the lower edge.
-
-    Returns:
-        Left, low, width and depth of each in cells, of shape (n, 4).
-    """
+    """Occupied cells as few rectangles: runs of a row, joined with equal runs of the rows above."""
     found: list[tuple[int, int, int, int]] = []
     growing: dict[tuple[int, int], int] = {}
     for row in range(len(cells) + 1):

@@ -29,23 +29,14 @@ FARTHEST = 1e13
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Thing:
-    """A shape somewhere in the world.
+    """A shape somewhere in the world."""
 
-    Attributes:
-        name: Of model, link and visual or collision, with ``::`` between them.
-        shape: What it looks like in its own frame.
-        pose: From its own frame to the world's, a homogeneous matrix of shape (4, 4) [m].
-        retro: How strongly a lidar's light comes back, SDF's ``laser_retro``.
-        colour: Red, green and blue of its diffuse colour, 0 to 1.
-        friction: Its friction coefficient as ground.
-    """
-
-    name: str
-    shape: Shape
-    pose: Array
-    retro: float = 0.0
-    colour: tuple[float, float, float] = DEFAULT_COLOUR
-    friction: float = math.inf
+    name: str  # of model, link and visual or collision, with ``::`` between them
+    shape: Shape  # what it looks like in its own frame
+    pose: Array  # from its own frame to the world's, a homogeneous matrix of shape (4, 4) [m]
+    retro: float = 0.0  # how strongly a lidar's light comes back, SDF's ``laser_retro``
+    colour: tuple[float, float, float] = DEFAULT_COLOUR  # red, green and blue of its diffuse colour, 0 to 1
+    friction: float = math.inf  # its friction coefficient as ground
 
 
 class Packed(NamedTuple):
@@ -60,11 +51,7 @@ class Packed(NamedTuple):
 
 
 def packed(things: Sequence[Thing]) -> Packed:
-    """All shapes of all things; a mesh becomes its triangles.
-
-    Raises:
-        WorldError: A thing is too far away to be calculated with.
-    """
+    """All shapes of all things; a mesh becomes its triangles."""
     meshes = [index for index, thing in enumerate(things) if isinstance(thing.shape, Mesh)]
     solids = [index for index, thing in enumerate(things) if not isinstance(thing.shape, Mesh)]
     parts = [_triangles(things[index], index) for index in meshes]
@@ -137,13 +124,7 @@ def _reach(kinds: Indices, rotations: Array, sizes: Array) -> Array:
 
 
 def normals(packed: Packed, shapes: Indices, points: Array) -> Array:
-    """The normals at points.
-
-    Args:
-        packed: All shapes.
-        shapes: Which shape each point lies on, of shape (n,).
-        points: Of shape (n, 3) [m].
-    """
+    """The normals at points."""
     found = np.empty(points.shape)
     kinds = packed.kinds[shapes]
     for kind in np.unique(kinds).tolist():
@@ -204,11 +185,7 @@ RINGS = 9
 
 
 def outlines(thing: Thing) -> list[Array]:
-    """The polygons that a thing covers seen from above; one of a solid, one a triangle of a mesh, none of a half space.
-
-    Returns:
-        Corners [m], each of shape (n, 2), counter-clockwise.
-    """
+    """The polygons that a thing covers seen from above; one of a solid, one a triangle of a mesh, none of a half space."""
     if isinstance(thing.shape, HalfSpace):
         return []
     points = (_points(thing.shape) @ thing.pose[:3, :3].T + thing.pose[:3, 3])[:, :2]
@@ -263,11 +240,7 @@ def _ball() -> Array:
 
 
 def hull(points: Array) -> Array:
-    """The convex hull of points in the plane, counter-clockwise (Andrew's monotone chain, 1979).
-
-    Args:
-        points: Of shape (n, 2).
-    """
+    """The convex hull of points in the plane, counter-clockwise (Andrew's monotone chain, 1979)."""
     ordered = sorted(set(map(tuple, points.tolist())))
     return np.array([*_chain(ordered)[:-1], *_chain(ordered[::-1])[:-1]]).reshape(-1, 2)
 

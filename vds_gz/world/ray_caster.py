@@ -51,13 +51,7 @@ class RayCaster:
     """
 
     def __init__(self, things: Sequence[Thing], *, compiled: bool = COMPILED) -> None:
-        """Take things; nothing is compiled before :meth:`prepare` or the first ray.
-
-        Args:
-            things: All of them.
-            compiled: Needs numba, which takes seconds at the first use on a machine. Without it, a scan costs so many
-                times more as there are shapes: soon too much where there are meshes.
-        """
+        """Take things; nothing is compiled before :meth:`prepare` or the first ray."""
         self.things = tuple(things)
         self.compiled = compiled
         self.packed = packed(self.things)
@@ -90,20 +84,7 @@ class RayCaster:
         return bounds[:used].copy(), first[:used].copy(), count[:used].copy(), order, np.flatnonzero(unbounded)
 
     def cast(self, origins: Array, directions: Array, max_range: float = np.inf) -> tuple[Array, Indices]:
-        """Send rays.
-
-        Args:
-            origins: Where they begin [m], of shape (3,) or (n, 3).
-            directions: Unit vectors, of shape (n, 3).
-            max_range: What is not nearer is not met [m].
-
-        Raises:
-            ValueError: They have other shapes.
-
-        Returns:
-            Ranges [m], infinite where nothing is met, and the index of the shape that is, -1 for nothing. Where a ray
-            meets several shapes at one distance, it is the first of them.
-        """
+        """Send rays."""
         directions, origins = (np.require(one, np.float64, ["C", "W"]) for one in (directions, np.atleast_2d(origins)))
         if directions.shape[1:] != (3,) or origins.shape not in ((1, 3), directions.shape):
             found = f"rays have origins {origins.shape} and directions {directions.shape}"

@@ -46,11 +46,7 @@ class Node(Element):
         return f"{self.file}, line {self.line}"
 
     def fail(self, reason: str) -> NoReturn:
-        """Refuse it.
-
-        Raises:
-            WorldError: Always, with file and line.
-        """
+        """Refuse it."""
         raise WorldError(f"{self.place}: {reason}")
 
     def child(self, tag: str) -> Node | None:
@@ -68,11 +64,7 @@ class Node(Element):
         return (self.findtext(tag) or default).strip()
 
     def numbers(self, count: int) -> list[float]:
-        """Its text as so many finite numbers.
-
-        Raises:
-            WorldError: It is something else.
-        """
+        """Its text as so many finite numbers."""
         words = (self.text or "").split()
         try:
             values = [float(word) for word in words]
@@ -84,11 +76,7 @@ class Node(Element):
         return values
 
     def required(self, tag: str, count: int) -> list[float]:
-        """The numbers of a child that must be there.
-
-        Raises:
-            WorldError: It is not there, or something else.
-        """
+        """The numbers of a child that must be there."""
         found = self.child(tag)
         if found is None:
             self.fail(f"<{self.tag}> has no <{tag}>")
@@ -96,11 +84,7 @@ class Node(Element):
 
 
 def read_xml(path: Path) -> Node:
-    """The root element of a file.
-
-    Raises:
-        WorldError: It cannot be read, is not well-formed, or declares entities.
-    """
+    """The root element of a file."""
     try:
         size = path.stat().st_size
         data = path.read_bytes() if size <= LARGEST and path.is_file() else b""
@@ -152,21 +136,14 @@ def is_file(path: Path) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Resources:
-    """Where files are looked for.
+    """Where files are looked for."""
 
-    Attributes:
-        environment: ``GZ_SIM_RESOURCE_PATH`` for ``model://`` and relative names, ``AMENT_PREFIX_PATH`` for
-            ``package://``, ``GZ_FUEL_CACHE_PATH`` for ``https://``.
-    """
-
+    #: ``GZ_SIM_RESOURCE_PATH`` for ``model://`` and relative names, ``AMENT_PREFIX_PATH`` for ``package://``,
+    #: ``GZ_FUEL_CACHE_PATH`` for ``https://``.
     environment: Mapping[str, str]
 
     def find(self, uri: Node) -> Path:
-        """The file or folder that the text of an element names.
-
-        Raises:
-            WorldError: It is not on this machine, or leads out of the folders named above.
-        """
+        """The file or folder that the text of an element names."""
         text = unquote((uri.text or "").strip())
         scheme, _, rest = text.rpartition("://")
         inner = PurePosixPath(rest)
@@ -221,11 +198,7 @@ class Includes:
     _models: dict[Path, Node] = field(default_factory=dict)
 
     def model(self, include: Node) -> Node:
-        """The model that an ``<include>`` brings.
-
-        Raises:
-            WorldError: There is none, or it is to be merged into the model around it.
-        """
+        """The model that an ``<include>`` brings."""
         if not {"true", "1"}.isdisjoint((include.value("merge"), include.get("merge"))):
             include.fail("<include merge='true'> is not read; include the model without merging")
         uri = include.child("uri")

@@ -41,29 +41,17 @@ DEEPEST, MOST_MODELS = 32, 200_000
 
 @dataclass(slots=True)
 class SdfWorld:
-    """What an SDF file holds.
+    """What an SDF file holds."""
 
-    Attributes:
-        name: Of its world or model.
-        visuals: What is seen.
-        collisions: What bodies collide with.
-        gravity: In the world's axes [m/s^2].
-        origin: Where on Earth the world's origin lies.
-    """
-
-    name: str
-    gravity: Vector
-    origin: Origin
-    visuals: list[Thing] = field(default_factory=list)
-    collisions: list[Thing] = field(default_factory=list)
+    name: str  # of its world or model
+    gravity: Vector  # in the world's axes [m/s^2]
+    origin: Origin  # where on Earth the world's origin lies
+    visuals: list[Thing] = field(default_factory=list)  # what is seen
+    collisions: list[Thing] = field(default_factory=list)  # what bodies collide with
 
 
 def read_sdf(path: Path, resources: Resources) -> SdfWorld:
-    """Everything that stands in a world, or in the model of a file.
-
-    Raises:
-        WorldError: The file is no SDF, holds what is not understood, or names what is not here.
-    """
+    """Everything that stands in a world, or in the model of a file."""
     root = read_xml(path)
     if root.tag != "sdf":
         root.fail(f"the root element is <{root.tag}>; it must be <sdf>")
@@ -87,18 +75,13 @@ class _Model(NamedTuple):
 
 @dataclass(slots=True)
 class _SdfReader:
-    """Puts the shapes of all models where they stand.
-
-    Attributes:
-        models: How many models there are.
-        triangles: How many triangles their meshes have.
-    """
+    """Puts the shapes of all models where they stand."""
 
     resources: Resources
     includes: Includes
     found: SdfWorld
-    models: int = 0
-    triangles: int = 0
+    models: int = 0  # how many models there are
+    triangles: int = 0  # how many triangles their meshes have
 
     def read(self, outer: Node) -> None:
         """Take everything in a world, or in the root element where there is none."""

@@ -85,15 +85,7 @@ def cone(radius: float, length: float) -> Mesh:
 
 
 def extruded(outline: Array, height: float) -> Mesh:
-    """A prism on the plane z = 0.
-
-    Args:
-        outline: Corners of a simple polygon, of shape (n, 2), either way round.
-        height: Along z.
-
-    Raises:
-        ValueError: The outline has no area, or crosses itself.
-    """
+    """A prism on the plane z = 0."""
     if _signed_area(outline) < 0.0:
         outline = outline[::-1]
     count = len(outline)

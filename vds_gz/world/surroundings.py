@@ -49,25 +49,15 @@ Point = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class MovingObstacle:
-    """A shape that moves along straight pieces and looks where it goes.
+    """A shape that moves along straight pieces and looks where it goes."""
 
-    Attributes:
-        name: What it is called.
-        shape: What it is.
-        height: Its height, and half of it is how high its middle lies above z [m].
-        z: How high it stands [m].
-        points: The way, (x, y) [m].
-        times: When it is at each point [s]; they rise.
-        repeat: What happens at the end.
-    """
-
-    name: str
-    shape: Box | Cylinder
-    height: float
-    z: float
-    points: tuple[Point, ...]
-    times: tuple[float, ...]
-    repeat: str = ONCE
+    name: str  # what it is called
+    shape: Box | Cylinder  # what it is
+    height: float  # its height, and half of it is how high its middle lies above z [m]
+    z: float  # how high it stands [m]
+    points: tuple[Point, ...]  # the way, (x, y) [m]
+    times: tuple[float, ...]  # when it is at each point [s]; they rise
+    repeat: str = ONCE  # what happens at the end
 
     @property
     def top_speed(self) -> float:
@@ -150,11 +140,7 @@ class MovingObstacles:
 
 
 def read_obstacles(path: str | Path) -> MovingObstacles:
-    """The moving obstacles of a file.
-
-    Raises:
-        WorldError: It cannot be read, or a value is not allowed; the message says which, and what would be right.
-    """
+    """The moving obstacles of a file."""
     listed = read_mapping(Path(path), "moving obstacles").get("obstacles")
     if not isinstance(listed, list):
         raise WorldError(f"{path}: there is no list 'obstacles'; it must name each obstacle with its shape and path")
@@ -265,13 +251,7 @@ class Surroundings:
     """
 
     def __init__(self, still: Scene, movers: Sequence[Movers] = (), look: Callable[[], None] = lambda: None) -> None:
-        """Put a scene and its movers together.
-
-        Args:
-            still: What stands still.
-            movers: What moves.
-            look: Looks for vehicles that have come or gone.
-        """
+        """Put a scene and its movers together."""
         self.still = still
         self.look = look
         self._movers = movers
@@ -292,12 +272,7 @@ class Surroundings:
         return min((mover.next_turn(time) for mover in self._movers), default=math.inf)
 
     def scene_at(self, time: int, still: Scene) -> Scene:
-        """What can be seen at a point in simulated time; moving things have no collisions in it.
-
-        Args:
-            time: [ns].
-            still: What stands still, as rays are to be cast at it.
-        """
+        """What can be seen at a point in simulated time; moving things have no collisions in it."""
         return still.with_moving([thing for mover in self._movers for thing in mover.visuals(time)], ())
 
     def collisions_at(self, time: int) -> RayCaster | JoinedCaster:
@@ -310,9 +285,5 @@ class Surroundings:
 
 
 def obstacles_of(file: str) -> list[Movers]:
-    """What moves on paths, by a file of moving obstacles; nothing where none is named.
-
-    Raises:
-        WorldError: The file cannot be read.
-    """
+    """What moves on paths, by a file of moving obstacles; nothing where none is named."""
     return [read_obstacles(file)] if file else []

@@ -23,15 +23,7 @@ BLOCK = 1 << 16
 
 
 def cast(packed: Packed, origins: Array, directions: Array, max_range: float, ranges: Array, hits: Indices) -> None:
-    """Find what every ray meets first; of shapes that it meets at one distance, the one of the lowest index.
-
-    Args:
-        packed: The shapes.
-        origins: Where the rays begin [m], of shape (n, 3); (1, 3) where all begin in one place.
-        directions: Where they go, of shape (n, 3), of length 1.
-        max_range: What is not nearer is not met [m].
-        ranges, hits: Filled with the distance [m] and the index of the shape; infinity and -1 where nothing is met.
-    """
+    """Find what every ray meets first; of shapes that it meets at one distance, the one of the lowest index."""
     none = len(packed.kinds)
     ranges[:], hits[:] = max_range, none
     with np.errstate(all="ignore"):

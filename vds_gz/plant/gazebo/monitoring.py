@@ -120,11 +120,7 @@ class LagEstimator:
     """
 
     def __init__(self, excitation: float) -> None:
-        """Start without samples.
-
-        Args:
-            excitation: Minimum of the integral of ``x'`` squared over the memory, for a lag.
-        """
+        """Start without samples."""
         self._excitation = excitation
         self.forget()
 
@@ -187,13 +183,7 @@ class LinkHealth:
     """
 
     def __init__(self, parameters: GazeboParameters, link: str, joints: Sequence[str]) -> None:
-        """Start without messages.
-
-        Args:
-            parameters: The vehicle's names in Gazebo.
-            link: The link to it.
-            joints: Names of its joints there.
-        """
+        """Start without messages."""
         self._parameters = parameters
         self._link = link
         self._joints = list(joints)
@@ -231,12 +221,7 @@ class LinkHealth:
         return self._read > NEVER and not self._missing
 
     def verdict(self, now: float, fault: str) -> tuple[Level, str]:
-        """The present health, with what would be right.
-
-        Args:
-            now: The present.
-            fault: A fault of the link itself.
-        """
+        """The present health, with what would be right."""
         model = f"model '{self._parameters.model}'"
         if not self._there:
             return self._absent(now, fault)

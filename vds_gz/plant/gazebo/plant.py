@@ -47,15 +47,7 @@ class GazeboPlant(Plant):
         wake: Callable[[], None],
         warn: Callable[[str], None],
     ) -> None:
-        """Begin to look for the vehicle in Gazebo.
-
-        Args:
-            vehicle: The vehicle, which must not move by itself.
-            parameters: The vehicle's names in Gazebo.
-            link: The link to it.
-            wake: Wakes the node's thread; called from any thread.
-            warn: Gets a warning for the user.
-        """
+        """Begin to look for the vehicle in Gazebo."""
         self.vehicle = vehicle
         self._link = link
         self._warn = warn

@@ -24,14 +24,10 @@ ElementTree.register_namespace("gz", "http://gazebosim.org/schema")
 
 @dataclass(frozen=True, slots=True)
 class Spawn:
-    """A model for a world.
+    """A model for a world."""
 
-    Attributes:
-        sdf: Its SDF, with one model.
-        pose: Where: x, y, z [m], roll, pitch, yaw [rad].
-    """
-
-    sdf: str
+    sdf: str  # its SDF, with one model
+    #: Where: x, y, z [m], roll, pitch, yaw [rad].
     pose: tuple[float, float, float, float, float, float] = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 
@@ -40,14 +36,6 @@ def populated(world: Path, spawns: Iterable[Spawn], real_time_factor: float | No
 
     They belong to the file so that they are there from the first step on, and after Gazebo has reset its world: that
     removes whatever was spawned into it.
-
-    Args:
-        world: The file.
-        spawns: The models.
-        real_time_factor: The pace to aim at; 0: as fast as possible; none: as the file says.
-
-    Raises:
-        LinkError: The file is not there, or holds no world.
     """
     try:
         root = ElementTree.parse(world).getroot()
@@ -83,11 +71,7 @@ def _set(parent: Element, tag: str, text: str) -> None:
 
 
 def gz_program() -> str:
-    """The path of the program ``gz``.
-
-    Raises:
-        LinkError: Gazebo is not installed.
-    """
+    """The path of the program ``gz``."""
     program = shutil.which("gz")
     if program is None:
         raise LinkError(
@@ -121,20 +105,7 @@ class Server:
         folder: Path | None = None,
         environment: Mapping[str, str] = os.environ,
     ) -> None:
-        """Start it.
-
-        Args:
-            sdf: The world.
-            headless: Without a window.
-            run: Time goes on at once; else it begins paused.
-            rendering: Cameras and lidars draw without a display.
-            steps: Ends after so many; 0: goes on until it is stopped.
-            folder: Where the world's file lay, for models that it names relative to that.
-            environment: For the server; ``GZ_PARTITION`` keeps it apart from others.
-
-        Raises:
-            LinkError: Gazebo is not installed.
-        """
+        """Start it."""
         gz_program()
         self._file = tempfile.NamedTemporaryFile("w", suffix=".sdf", prefix="vds_gz_", encoding="utf-8")  # noqa: SIM115
         self._file.write(sdf)

@@ -14,22 +14,15 @@ from vds_gz.plant.gazebo.links.world_services import TIMEOUT, Request, service_n
 
 
 class Release(NamedTuple):
-    """One Gazebo release.
+    """One Gazebo release."""
 
-    Attributes:
-        name: Its name.
-        version: Major version of gz-sim.
-        transport, messages, sim, math: Names of its Python packages; ``sim`` gives access to the world inside a server.
-        options: Options of ``gz sim`` with which every model of a world is there in the first step.
-    """
-
-    name: str
-    version: int
-    transport: str
-    messages: str
-    sim: str
-    math: str
-    options: tuple[str, ...] = ()
+    name: str  # its name
+    version: int  # major version of gz-sim
+    transport: str  # names of its Python packages; ``sim`` gives access to the world inside a server
+    messages: str  # names of its Python packages; ``sim`` gives access to the world inside a server
+    sim: str  # names of its Python packages; ``sim`` gives access to the world inside a server
+    math: str  # names of its Python packages; ``sim`` gives access to the world inside a server
+    options: tuple[str, ...] = ()  # options of ``gz sim`` with which every model of a world is there in the first step
 
 
 #: The newest first.
@@ -44,9 +37,6 @@ def server_options(program: str) -> tuple[str, ...]:
     """Options of ``gz sim`` with which every model of a world is there in the first step.
 
     Jetty otherwise adds the models in the background, while time goes on.
-
-    Args:
-        program: The path of the program ``gz``.
     """
     versions = subprocess.run([program, "sim", "--versions"], capture_output=True, text=True, check=False).stdout
     majors = [line.partition(".")[0].strip() for line in versions.splitlines()]
@@ -55,47 +45,27 @@ def server_options(program: str) -> tuple[str, ...]:
 
 
 def transport() -> Any:
-    """The transport module of the newest release that is installed.
-
-    Raises:
-        ModuleNotFoundError: None is installed.
-    """
+    """The transport module of the newest release that is installed."""
     return importlib.import_module(_release().transport)
 
 
 def message(file: str, name: str) -> Any:
-    """A message class of the same release, e.g. ``message("clock", "Clock")``.
-
-    Raises:
-        ModuleNotFoundError: No release is installed.
-    """
+    """A message class of the same release, e.g. ``message("clock", "Clock")``."""
     return getattr(importlib.import_module(f"{_release().messages}.{file}_pb2"), name)
 
 
 def sim() -> Any:
-    """The module for access to the world inside a server; it needs the module of mathematics.
-
-    Raises:
-        ModuleNotFoundError: None is installed.
-    """
+    """The module for access to the world inside a server; it needs the module of mathematics."""
     return _with_math()[0]
 
 
 def math() -> Any:
-    """The module of poses and vectors that goes with :func:`sim`.
-
-    Raises:
-        ModuleNotFoundError: None is installed.
-    """
+    """The module of poses and vectors that goes with :func:`sim`."""
     return _with_math()[1]
 
 
 def node(partition: str = "") -> Any:
-    """A node of gz-transport in a partition; empty for that of the environment.
-
-    Raises:
-        ModuleNotFoundError: No release is installed.
-    """
+    """A node of gz-transport in a partition; empty for that of the environment."""
     module = transport()
     options = module.NodeOptions()
     if partition:
@@ -104,16 +74,7 @@ def node(partition: str = "") -> Any:
 
 
 def call(node: Any, world: str, request: Request) -> None:
-    """Send a request to a service of a world, and wait for the response.
-
-    Args:
-        node: A node from :func:`node`.
-        world: The world's name.
-        request: The request.
-
-    Raises:
-        LinkError: There was no response, or the request was refused.
-    """
+    """Send a request to a service of a world, and wait for the response."""
     from google.protobuf import text_format  # what Gazebo's messages are made of
 
     name = service_name(world, request)

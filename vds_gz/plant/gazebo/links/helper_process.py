@@ -56,13 +56,7 @@ class Helper:
     """
 
     def __init__(self, partition: str, actuators: str = "") -> None:
-        """Start it.
-
-        Args:
-            partition: Gazebo's partition; empty for that of the environment.
-            actuators: Topic of gz-transport with the joints' commands, to use Gazebo's bindings; empty to command the
-                joints over ROS and call services by the program ``gz``.
-        """
+        """Start it."""
         self.worlds: list[str] = []
         self.fault = ""
         self._by_program = not actuators
@@ -79,11 +73,7 @@ class Helper:
         os.set_blocking(self._process.stdout.fileno(), False)
 
     def call(self, world: str, request: Request) -> None:
-        """Request a call of a world's service.
-
-        Raises:
-            LinkError: The world is not known, or there is no program for the call.
-        """
+        """Request a call of a world's service."""
         if not world:
             raise LinkError(
                 "parameter 'gazebo.world' is empty; it must name the world, whose service "

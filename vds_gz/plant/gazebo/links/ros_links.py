@@ -29,13 +29,7 @@ class RosLink:
     clock_topic = ""
 
     def __init__(self, graph: Graph, parameters: GazeboParameters, joint_states: str) -> None:
-        """Make the link, without subscriptions.
-
-        Args:
-            graph: The node's place on the graph.
-            parameters: The vehicle's names in Gazebo.
-            joint_states: Default topic of joint states.
-        """
+        """Make the link, without subscriptions."""
         self._graph = graph
         self._parameters = parameters
         self._helper = Helper(parameters.partition)

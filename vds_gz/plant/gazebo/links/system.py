@@ -29,12 +29,7 @@ class SystemLink:
     lag_cause = "a joint's effort or velocity limit, or another controller on the same joints"
 
     def __init__(self, joints: Sequence[Joint], names: Sequence[str]) -> None:
-        """Make the link, without access to Gazebo.
-
-        Args:
-            joints: The vehicle's joints.
-            names: Gazebo's names of the joints, in the same order.
-        """
+        """Make the link, without access to Gazebo."""
         self._names = list(names)
         self._wheels = [name for name, joint in zip(names, joints, strict=True) if joint.kind == "wheel"]
         self._steering = [name for name, joint in zip(names, joints, strict=True) if joint.kind == "steering"]
@@ -49,11 +44,7 @@ class SystemLink:
         self._count = 0
 
     def attach(self, entity: int, ecm: Any) -> None:
-        """Find the joints of a model, and enable the states of joints and body.
-
-        Raises:
-            LinkError: A joint is missing; the message lists the existing ones.
-        """
+        """Find the joints of a model, and enable the states of joints and body."""
         self._model = self._sim.Model(entity)
         self._world = self._sim.World(self._sim.world_entity(ecm)).name(ecm)
         self._body = self._sim.Link(self._model.canonical_link(ecm))

@@ -30,11 +30,7 @@ class TransportLink:
     )
 
     def __init__(self, parameters: GazeboParameters) -> None:
-        """Make the link, without subscriptions.
-
-        Raises:
-            ModuleNotFoundError: Gazebo's Python bindings are not installed.
-        """
+        """Make the link, without subscriptions."""
         self._parameters = parameters
         self._period = round(0.75 * NANOSECONDS / parameters.command_rate)
         self._world = ""

@@ -17,19 +17,12 @@ PROGRAM_TIMEOUT = 10.0
 
 
 class Request(NamedTuple):
-    """A request to a service of a world, whose response is a ``gz.msgs.Boolean``.
+    """A request to a service of a world, whose response is a ``gz.msgs.Boolean``."""
 
-    Attributes:
-        service: The service's name in the world.
-        file: Name of the file that defines its message.
-        type: Name of the message in package ``gz.msgs``.
-        text: The message in protobuf's text format.
-    """
-
-    service: str
-    file: str
-    type: str
-    text: str
+    service: str  # the service's name in the world
+    file: str  # name of the file that defines its message
+    type: str  # name of the message in package ``gz.msgs``
+    text: str  # the message in protobuf's text format
 
 
 def set_pose(model: str, position: Vector, orientation: Quaternion) -> Request:
@@ -50,16 +43,7 @@ def service_name(world: str, request: Request) -> str:
 
 
 def call_by_program(partition: str, world: str, request: Request) -> None:
-    """Send a request with the program ``gz``, and wait for the response.
-
-    Args:
-        partition: Gazebo's partition; empty for that of the environment.
-        world: The world's name.
-        request: The request.
-
-    Raises:
-        LinkError: There was no response, or the request was refused.
-    """
+    """Send a request with the program ``gz``, and wait for the response."""
     name = service_name(world, request)
     command = ["gz", "service", "-s", name, "--reqtype", f"gz.msgs.{request.type}", "--reptype", "gz.msgs.Boolean"]
     command += ["--timeout", str(TIMEOUT), "--req", request.text]
