@@ -44,17 +44,17 @@ def test_known_distances_from_a_face(gap, turn):
         (Mesh(np.array([(0.0, -5.0, 0.0), (0.0, 5.0, 0.0), (0.0, 0.0, 0.7)]), np.array([(0, 1, 2)])), at(x=touching)),
     ]
     for shape, pose in cases:
-        found, nx, ny, nz, px, _, _ = apart(shape, pose)
+        found, normal, (px, _, _) = apart(shape, pose)
         assert found == pytest.approx(gap, rel=2e-3, abs=1e-7)
         assert found <= gap + 1e-12
-        assert (nx, ny, nz) == pytest.approx((1.0, 0.0, 0.0), abs=0.05)
+        assert normal == pytest.approx((1.0, 0.0, 0.0), abs=0.05)
         assert px == pytest.approx(touching, rel=2e-3, abs=1e-3)
 
 
 @given(st.floats(0.0, 0.9))
 def test_an_overlap_is_the_way_out(depth):
     shape = Box((2.0, 9.0, 4.0))
-    found, nx, _, _, _, _, _ = apart(shape, at(x=2.0 - depth))
+    found, (nx, _, _), _ = apart(shape, at(x=2.0 - depth))
     assert found == pytest.approx(-depth, abs=1e-9)
     assert nx == pytest.approx(1.0)
 
@@ -70,10 +70,10 @@ def test_the_direction_parts_both_and_no_other_does_so_better(seed):
     shape = shapes[random.integers(4)]
     kind, row = row_of(shape, pose)
     box = row_of(UNIT, box_pose)[1]
-    gap, nx, ny, nz, *point = separation(box, kind, row)
-    n = np.array((nx, ny, nz))
+    gap, direction, point = separation(box, kind, row)
+    n = np.array(direction)
     assert np.linalg.norm(n) == pytest.approx(1.0)
-    parted = n @ (np.array(farthest(kind, row, *-n)) - np.array(farthest(BOX, box, *n)))
+    parted = n @ (np.array(farthest(kind, row, tuple(-n))) - np.array(farthest(BOX, box, tuple(n))))
     assert parted == pytest.approx(gap, abs=1e-9)
     if gap > 0.0:
         inside = box_pose[:3, :3].T @ (np.array(point) - box_pose[:3, 3])

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
 import numpy as np
@@ -14,7 +15,7 @@ from vds_gz.geometry import Transform, Vector, angles, axes, into_world
 from vds_gz.vehicle.model import VehicleGeometry
 from vds_gz.world.geometry_reader import matrix
 from vds_gz.world.packing import Thing
-from vds_gz.world.shapes import Array, Box, Cylinder, Shape, sphere
+from vds_gz.world.shapes import Array, Box, Cylinder, Ellipsoid, sphere
 
 #: A ball or a disc whose lowest point is so near to the ground stands on it [m], in parts of its radius.
 STANDING = 0.1
@@ -30,39 +31,69 @@ class Footprint:
     contacts: tuple[tuple[float, float], ...]  # where it touches level ground, (x, y) of each wheel and caster
     step: float  # highest step of the ground that its wheels climb
     lower: Vector  # corners of the box around all that can bump, from ``step`` upwards
-    upper: Vector  # corners of the box around all that can bump, from ``step`` upwards
+    upper: Vector
 
 
-@dataclass(frozen=True, slots=True)
-class LinkShape:
-    """A shape of a link of a robot: its ``<geometry>``, and where it is in ``base_link``."""
+class _Part(NamedTuple):
+    """A visual or collision of a link of a robot: its shape, if it is a box, ball or cylinder, in ``base_link``."""
 
     link: str
-    geometry: Element
+    shape: Box | Ellipsoid | Cylinder | None
     pose: Transform
+
+    @property
+    def half_sizes(self) -> Vector:
+        """Half of what it measures along its own axes [m]; 0 without a shape."""
+        match self.shape:
+            case Box((x, y, z)):
+                return 0.5 * x, 0.5 * y, 0.5 * z
+            case Ellipsoid(radii):
+                return radii
+            case Cylinder(radius, length):
+                return radius, radius, 0.5 * length
+        return 0.0, 0.0, 0.0
+
+    def bounds(self) -> list[Vector]:
+        """Two corners of the box along the axes of ``base_link`` around it."""
+        reach = self.half_sizes
+        if not isinstance(self.shape, Ellipsoid):
+            turned = axes(self.pose.orientation)
+            x, y, z = (sum(abs(turned[k][d]) * reach[k] for k in range(3)) for d in range(3))
+            reach = x, y, z
+        (x, y, z), (dx, dy, dz) = self.pose.position, reach
+        return [(x - dx, y - dy, z - dz), (x + dx, y + dy, z + dz)]
 
 
 def footprint_of(urdf: str, geometry: VehicleGeometry) -> Footprint:
-    """Read a URDF."""
+    """The footprint of a robot, whose ground is at z = 0 of ``base_link``.
+
+    The geometry has its wheels, for descriptions in which nothing round touches the ground.
+    """
     parts = list(_bodies(Robot(urdf)))
-    standing = [(x, y, radius) for part in parts for x, y, z, radius in _round(part) if abs(z) <= STANDING * radius]
+    standing = []
+    for part in parts:
+        lying = isinstance(part.shape, Cylinder) and abs(axes(part.pose.orientation)[2][2]) >= 0.1
+        if isinstance(part.shape, Ellipsoid | Cylinder) and not lying:
+            (x, y, z), (radius, _, _) = part.pose.position, part.half_sizes
+            if abs(z - radius) <= STANDING * radius:
+                standing.append((x, y, radius))
     standing = standing or [(wheel.x, wheel.y, 0.5 * geometry.tire_diameter) for wheel in geometry.wheels]
     step = CLIMBABLE * max(radius for _, _, radius in standing)
-    corners = [*(corner for part in parts for corner in _bounds(part)), *((x, y, 0.0) for x, y, _ in standing)]
+    corners = [*(corner for part in parts for corner in part.bounds()), *((x, y, 0.0) for x, y, _ in standing)]
     (back, right, _), (front, left, top) = (tuple(map(pick, zip(*corners, strict=True))) for pick in (min, max))
     contacts = tuple((x, y) for x, y, _ in standing)
     return Footprint(contacts, step, (back, right, step), (front, left, max(top, 2.0 * step)))
 
 
-def _bodies(robot: Robot) -> Iterator[LinkShape]:
+def _bodies(robot: Robot) -> Iterator[_Part]:
     """What of a robot bumps: its collisions; but a wheel that collides as a ball is as broad as it looks."""
-    discs = [part for part in parts_of(robot, "visual") if part.geometry.find("cylinder") is not None]
-    broadest = {part.link: part for part in sorted(discs, key=lambda part: half_sizes(part.geometry)[0])}
-    for part in parts_of(robot, "collision"):
-        yield broadest.get(part.link, part) if part.geometry.find("sphere") is not None else part
+    discs = [part for part in _parts(robot, "visual") if isinstance(part.shape, Cylinder)]
+    broadest = {part.link: part for part in sorted(discs, key=lambda part: part.half_sizes[0])}
+    for part in _parts(robot, "collision"):
+        yield broadest.get(part.link, part) if isinstance(part.shape, Ellipsoid) else part
 
 
-def parts_of(robot: Robot, tag: str) -> Iterator[LinkShape]:
+def _parts(robot: Robot, tag: str) -> Iterator[_Part]:
     """All visuals or collisions of a robot whose joints stand at 0."""
     waiting = [(robot.root, Transform())]
     while waiting:
@@ -70,77 +101,37 @@ def parts_of(robot: Robot, tag: str) -> Iterator[LinkShape]:
         for element in robot.links[link].iter(tag):
             geometry = element.find("geometry")
             if geometry is not None:
-                yield LinkShape(link, geometry, placed.then(origin(element)))
+                yield _Part(link, _shape(geometry), placed.then(origin(element)))
         waiting += [(joint.child, placed.then(joint.origin)) for joint in robot.below(link)]
 
 
-def _round(part: LinkShape) -> Iterator[tuple[float, float, float, float]]:
-    """Lowest point and radius of a ball, or of a disc that stands upright."""
-    ball, disc = part.geometry.find("sphere"), part.geometry.find("cylinder")
-    x, y, z = part.pose.position
-    if ball is not None:
-        radius = number(attribute(ball, "radius"))
-        yield x, y, z - radius, radius
-    elif disc is not None and abs(axes(part.pose.orientation)[2][2]) < 0.1:
-        radius = number(attribute(disc, "radius"))
-        yield x, y, z - radius, radius
-
-
-def _bounds(part: LinkShape) -> Iterator[Vector]:
-    """Two corners of the box along the axes of ``base_link`` around a part."""
-    sizes = half_sizes(part.geometry)
-    turned = axes(part.pose.orientation)
-    is_ball = part.geometry.find("sphere") is not None
-    for sign in (-1.0, 1.0):
-        reach = sizes if is_ball else tuple(sum(abs(turned[k][d]) * sizes[k] for k in range(3)) for d in range(3))
-        x, y, z = (part.pose.position[d] + sign * reach[d] for d in range(3))
-        yield x, y, z
-
-
-def half_sizes(geometry: Element) -> Vector:
-    """Half of what a box, ball or cylinder measures along its own axes [m]; 0 of anything else."""
+def _shape(geometry: Element) -> Box | Ellipsoid | Cylinder | None:
     box, ball, disc = (geometry.find(kind) for kind in ("box", "sphere", "cylinder"))
     if box is not None:
-        x, y, z = vector(attribute(box, "size"))
-        return 0.5 * x, 0.5 * y, 0.5 * z
-    if ball is not None or disc is not None:
-        element = ball if ball is not None else disc
-        assert element is not None
-        radius = number(attribute(element, "radius"))
-        return radius, radius, radius if disc is None else 0.5 * number(attribute(disc, "length"))
-    return 0.0, 0.0, 0.0
+        return Box(vector(attribute(box, "size")))
+    if ball is not None:
+        return sphere(number(attribute(ball, "radius")))
+    return None if disc is None else Cylinder(number(attribute(disc, "radius")), number(attribute(disc, "length")))
 
 
 def things_of(urdf: str, name: str, tag: str) -> list[Thing]:
-    """Boxes, cylinders and spheres of a robot in ``base_link``, its joints at 0; meshes and empty shapes are left out."""
-    found = []
-    for part in parts_of(Robot(urdf), tag):
-        shape = _shape(part.geometry)
-        if shape is not None:
-            found.append(Thing(f"{name}::{part.link}", shape, pose_matrix(part.pose)))
-    return found
+    """Boxes, cylinders and spheres of a robot in ``base_link``, its joints at 0; meshes and empty shapes are left out.
+
+    ``name`` is put before the names of its links; ``tag`` is ``visual`` or ``collision``.
+    """
+    parts = [part for part in _parts(Robot(urdf), tag) if min(part.half_sizes) > 0.0]
+    return [Thing(f"{name}::{part.link}", part.shape, _matrix(part.pose)) for part in parts if part.shape]
 
 
 def moved(things: list[Thing], pose: Transform) -> list[Thing]:
     """The same things where the frame that they stand in has come to."""
-    place = pose_matrix(pose)
-    return [Thing(one.name, one.shape, place @ one.pose, one.retro, one.colour) for one in things]
+    place = _matrix(pose)
+    return [replace(thing, pose=place @ thing.pose) for thing in things]
 
 
-def pose_matrix(pose: Transform) -> Array:
+def _matrix(pose: Transform) -> Array:
     """A pose as a homogeneous matrix of shape (4, 4)."""
     return matrix(np.array(axes(pose.orientation)).T, np.array(pose.position))
-
-
-def _shape(geometry: Element) -> Shape | None:
-    x, y, z = half_sizes(geometry)
-    if min(x, y, z) <= 0.0:
-        return None
-    if geometry.find("box") is not None:
-        return Box((2.0 * x, 2.0 * y, 2.0 * z))
-    if geometry.find("sphere") is not None:
-        return sphere(x)
-    return Cylinder(x, 2.0 * z) if geometry.find("cylinder") is not None else None
 
 
 #: Radius of a wheel whose size is not given [m].
@@ -162,10 +153,10 @@ class OutlineBox:
 class OutlineWheel:
     """A wheel that points straight ahead."""
 
-    x: float  # its middle in ``base_link`` [m]
-    y: float  # its middle in ``base_link`` [m]
-    radius: float  # its size [m]
-    width: float  # its size [m]
+    x: float  # of its middle in ``base_link`` [m]
+    y: float
+    radius: float  # [m]
+    width: float
     rolls: str  # the joint by which it rolls
     steers: str  # the joint by which it is steered; empty for none
 

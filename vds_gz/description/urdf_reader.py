@@ -25,9 +25,9 @@ class UrdfJoint:
     """A joint of a robot."""
 
     name: str  # its name, and its type: ``fixed``, ``continuous``, ``revolute``, ``prismatic``
-    kind: str  # its name, and its type: ``fixed``, ``continuous``, ``revolute``, ``prismatic``
+    kind: str
     parent: str  # the names of its links
-    child: str  # the names of its links
+    child: str
     origin: Transform  # where it is in the parent's frame
     axis: Vector  # about or along which it moves, in its own frame
     element: Element  # all that the URDF has of it

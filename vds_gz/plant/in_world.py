@@ -21,16 +21,14 @@ from vds_gz.geometry import (
 )
 from vds_gz.parameters.autoware import GRAVITY
 from vds_gz.parameters.node import NodeParameters
-from vds_gz.plant.base import Level, Status
+from vds_gz.plant.base import LEVEL, Level, Status
 from vds_gz.plant.kinematic import KinematicPlant
 from vds_gz.vehicle.guarded import AnyGuardedVehicle
 from vds_gz.vehicle.vehicle import Motion
 from vds_gz.world.ground import Plane, ground_below, plane_through, room_on, surface_near
-from vds_gz.world.obstacles import CollisionBox, Contact, Obstacles, Passage, casters_of
+from vds_gz.world.obstacles import CollisionBox, Contact, Obstacles, casters_of
 from vds_gz.world.ray_caster import RayCaster
 from vds_gz.world.surroundings import Surroundings
-
-LEVEL = Attitude()
 
 
 class Standing:
@@ -264,7 +262,8 @@ class WorldPlant(KinematicPlant):
         for caster in casters_of(collisions):
             obstacles = self._obstacles[caster] = known.get(caster) or Obstacles(caster)
             passage = obstacles.pass_by(pose, way, turn, self._body, stops=self._collisions == "stop", end=part)
-            part = self._take(passage)
+            part, self._clear = passage.part, min(self._clear, passage.free)
+            self.contacts += passage.contacts
         return part
 
     def _touch(self, time: int) -> None:
@@ -275,11 +274,6 @@ class WorldPlant(KinematicPlant):
     @property
     def _depth(self) -> float:
         return max((contact.depth for contact in self.contacts), default=0.0)
-
-    def _take(self, passage: Passage) -> float:
-        self._clear = min(self._clear, passage.free)
-        self.contacts += passage.contacts
-        return passage.part
 
     def _move(self, start: Pose, pose: Transform, way: Vector, turn: float, part: float) -> None:
         """Put it where a part of a step leads."""

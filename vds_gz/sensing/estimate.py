@@ -30,27 +30,27 @@ class StateEstimator:
     """
 
     def __init__(self, parameters: NodeParameters, *, measures: bool) -> None:
-        """Start with an exact odometry at the origin."""
-        localization, imitated = parameters.localization, parameters.imitates_amcl
-        simulated = parameters.simulate_localization and not imitated
-        self._localization = Localization(localization, Pose()) if simulated else None
-        self.amcl = Amcl(localization, Pose()) if imitated else None
+        """Start with an exact odometry at the origin; ``measures``: with measurements as by Autoware's vehicles."""
+        self.amcl = Amcl(parameters.localization, Pose()) if parameters.imitates_amcl else None
+        self._localization: Localization | Amcl | None = self.amcl
+        if parameters.simulate_localization and self.amcl is None:
+            self._localization = Localization(parameters.localization, Pose())
         self._noise = MeasurementNoise(parameters.measurement_noise) if measures else None
 
     @property
     def exact(self) -> bool:
         """Whether the odometry is exact."""
-        return self._any() is None
+        return self._localization is None
 
     def update(self, time: int, truth: Pose, speed: float, steering: float, interval: float) -> StateEstimate:
-        """The estimate for a true state."""
+        """The estimate for a true pose, speed [m/s] and tire angle [rad] at a time [ns], an interval [s] later."""
         odom, variance, map_to_odom = truth, (0.0, 0.0), None
         scans: Sequence[Scan] = ()
-        if self.amcl is not None:
-            scans = self.amcl.update(time, truth)
-        if self._localization is not None:
-            self._localization.update(truth, interval)
-        if (localization := self._any()) is not None:
+        if (localization := self._localization) is not None:
+            if isinstance(localization, Amcl):
+                scans = localization.update(time, truth)
+            else:
+                localization.update(truth, interval)
             odom, variance, map_to_odom = localization.odom, localization.odom_variance, localization.map_to_odom
         if self._noise is not None:
             measured = self._noise.of(Measurement(odom.x, odom.y, odom.heading, speed, steering))
@@ -60,20 +60,17 @@ class StateEstimator:
 
     def configure(self, parameters: NodeParameters) -> None:
         """Take new parameters."""
-        if (localization := self._any()) is not None:
-            localization.parameters = parameters.localization
+        if self._localization is not None:
+            self._localization.parameters = parameters.localization
 
     def set_pose(self, pose: Pose) -> None:
         """The vehicle was moved to another pose."""
-        if (localization := self._any()) is not None:
-            localization.set_pose(pose)
+        if self._localization is not None:
+            self._localization.set_pose(pose)
 
     def reset(self, pose: Pose) -> None:
         """The vehicle restarts at that pose, and with it all noise, so that every run is the same."""
-        if (localization := self._any()) is not None:
-            localization.reset(pose)
+        if self._localization is not None:
+            self._localization.reset(pose)
         if self._noise is not None:
             self._noise.reset()
-
-    def _any(self) -> Localization | Amcl | None:
-        return self._localization or self.amcl

@@ -54,6 +54,7 @@ def noise(normal: np.ndarray, translation: float, rotation: float) -> Pose:
 class DriftingOdometry:
     """What every simulated localization publishes of its odometry."""
 
+    parameters: LocalizationParameters
     _odometry: Odometry
 
     @property
@@ -129,7 +130,7 @@ class Localization(DriftingOdometry):
         self.map_to_odom = pose.then(self.odom.inverse())
 
     def update(self, pose: Pose, interval: float) -> None:
-        """Take the true pose after an interval."""
+        """Take the true pose of base_link in the map, an interval [s] > 0 after the last one."""
         p = self.parameters
         self._odometry.update(pose, p)
         measurement = noise(

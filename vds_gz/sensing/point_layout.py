@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,51 +17,28 @@ from vds_gz.world.shapes import Array
 Points = NDArray[Any]
 
 
-class PointLayout(Protocol):
-    """Layout of the points of a lidar, or of one of its bands, in a message.
+#: Times of columns [ns], the last one at 0.
+Times = NDArray[np.int64]
 
-    Attributes:
-        dtype: Fields of a point.
-        shape: Height and width of the cloud.
-        stamped_last: The message's stamp is the time of the last column, else of the first one.
-    """
-
-    dtype: np.dtype[Any]
-    shape: tuple[int, int]
-    stamped_last: bool
-
-    def prepare(self, points: Points) -> None:
-        """Write the constant fields."""
-
-    def write(self, points: Points, echoes: Echoes, begin: float) -> bool:
-        """Write the echoes of a turn."""
+_PLACES = {"x": ("<f4", 0), "y": ("<f4", 4), "z": ("<f4", 8)}
 
 
-def fields(step: int, **places: tuple[str, int]) -> np.dtype[Any]:
-    """A point of ``step`` bytes; each field has a format and an offset."""
-    return np.dtype(
-        {
-            "names": list(places),
-            "formats": [kind for kind, _ in places.values()],
-            "offsets": [offset for _, offset in places.values()],
-            "itemsize": step,
-        }
-    )
+def _fields(step: int, **places: tuple[str, int]) -> np.dtype[Any]:
+    """A point of ``step`` bytes that begins with its place; each further field has a format and an offset."""
+    formats, offsets = zip(*(_PLACES | places).values(), strict=True)
+    names = [*_PLACES, *places]
+    return np.dtype({"names": names, "formats": list(formats), "offsets": list(offsets), "itemsize": step})
 
 
-def write_places(points: Points, ranges: Floats, directions: Mapping[str, Floats]) -> None:
-    """Write x, y and z [m] of points at these ranges in these directions, all of the points' shape."""
-    for axis, component in directions.items():
-        np.multiply(ranges, component, out=points[axis])
-
-
-def components(directions: Array) -> dict[str, Floats]:
+def _components(directions: Array) -> dict[str, Floats]:
     """The x, y and z of directions, each contiguous."""
     return {axis: np.ascontiguousarray(directions[..., k], np.float32) for k, axis in enumerate("xyz")}
 
 
-#: Times of columns [ns], the last one at 0.
-Times = NDArray[np.int64]
+def _write_places(points: Points, ranges: Floats, directions: Mapping[str, Floats]) -> None:
+    """Write x, y and z [m] of points at these ranges in these directions, all of the points' shape."""
+    for axis, component in directions.items():
+        np.multiply(ranges, component, out=points[axis])
 
 
 def _or_nan(values: Floats, ranges: Floats) -> Floats:
@@ -69,95 +46,97 @@ def _or_nan(values: Floats, ranges: Floats) -> Floats:
     return np.where(np.isfinite(ranges), values, np.float32(np.nan))
 
 
-class VelodyneLayout:
+class PointLayout:
+    """Layout of the points of a lidar, or of one of its bands, in a message.
+
+    Attributes:
+        dtype: Fields of a point.
+        shape: Height and width of the cloud.
+        stamped_last: The message's stamp is the time of the last column, else of the first one.
+        transposed: A row of the cloud is a row of the lidar, else one of its columns.
+    """
+
+    dtype: np.dtype[Any]
+    stamped_last = False
+    transposed = False
+
+    def __init__(self, directions: Array, times: Times) -> None:
+        """Lay out the rays, given as directions of shape (columns, rows, 3), and the columns' times."""
+        self._directions = _components(directions.swapaxes(0, 1) if self.transposed else directions)
+        self._times = times
+        self.shape = self._directions["x"].shape
+
+    def prepare(self, points: Points) -> None:
+        """Write the constant fields: the numbers of the rings."""
+        points["ring"] = np.arange(self.shape[0])[:, None] if self.transposed else np.arange(self.shape[1])
+
+    def write(self, points: Points, echoes: Echoes, begin: float) -> bool:
+        """Write the echoes of a turn, whose first column has a time [s]; return whether every point is finite."""
+        raise NotImplementedError
+
+
+class VelodyneLayout(PointLayout):
     """The organized cloud of ``velodyne_pointcloud``: a row for each firing, rings in it from the lowest.
 
     The message has the time of the last firing, the points theirs relative to it [s] (organized_cloudXYZIRT.cpp).
     """
 
-    dtype = fields(
-        22, x=("<f4", 0), y=("<f4", 4), z=("<f4", 8), intensity=("<f4", 12), ring=("<u2", 16), time=("<f4", 18)
-    )
+    dtype = _fields(22, intensity=("<f4", 12), ring=("<u2", 16), time=("<f4", 18))
     stamped_last = True
-
-    def __init__(self, directions: Array, times: Times) -> None:
-        """Lay out the rays, given as directions of shape (columns, rows, 3), and the columns' times."""
-        self._directions = components(directions)
-        self._times = times
-        self.shape = self._directions["x"].shape
 
     def prepare(self, points: Points) -> None:
         """Number the rings, and write the times."""
-        points["ring"] = np.arange(self.shape[1])
+        super().prepare(points)
         points["time"] = 1e-9 * self._times[:, None]
 
     def write(self, points: Points, echoes: Echoes, begin: float) -> bool:
         """Write places and intensities."""
-        write_places(points, _or_nan(echoes.ranges, echoes.ranges), self._directions)
+        _write_places(points, _or_nan(echoes.ranges, echoes.ranges), self._directions)
         points["intensity"] = _or_nan(echoes.retro, echoes.ranges)
         return False
 
 
-class RobosenseLayout:
+class RobosenseLayout(PointLayout):
     """The cloud of ``rslidar_sdk`` with points of type XYZIRT: a row for each firing, rings in it from the lowest.
 
     The message has the time of the first firing, and each point its own, of the same clock [s]
     (source_pointcloud_ros.hpp).
     """
 
-    dtype = fields(
-        26, x=("<f4", 0), y=("<f4", 4), z=("<f4", 8), intensity=("<f4", 12), ring=("<u2", 16), timestamp=("<f8", 18)
-    )
-    stamped_last = False
-
-    def __init__(self, directions: Array, times: Times) -> None:
-        """Lay out the rays, given as directions of shape (columns, rows, 3), and the columns' times."""
-        self._directions = components(directions)
-        self._after_first = 1e-9 * (times - times[0])[:, None]
-        self.shape = self._directions["x"].shape
-
-    def prepare(self, points: Points) -> None:
-        """Number the rings."""
-        points["ring"] = np.arange(self.shape[1])
+    dtype = _fields(26, intensity=("<f4", 12), ring=("<u2", 16), timestamp=("<f8", 18))
 
     def write(self, points: Points, echoes: Echoes, begin: float) -> bool:
         """Write places, intensities and times."""
-        write_places(points, _or_nan(echoes.ranges, echoes.ranges), self._directions)
+        _write_places(points, _or_nan(echoes.ranges, echoes.ranges), self._directions)
         points["intensity"] = echoes.retro
-        points["timestamp"] = begin + self._after_first
+        points["timestamp"] = begin + 1e-9 * (self._times - self._times[0])[:, None]
         return False
 
 
-class OusterLayout:
+class OusterLayout(PointLayout):
     """The cloud of ``ouster-ros`` with points of type "original", destaggered: rows from the highest.
 
     The message has the time of the first column, the points theirs after it [ns]; ``range`` is in millimetres, 0
     without a hit (os_point.h, point_cloud_compose.h).
     """
 
-    dtype = fields(
+    dtype = _fields(
         48,
-        **{"x": ("<f4", 0), "y": ("<f4", 4), "z": ("<f4", 8), "intensity": ("<f4", 16), "t": ("<u4", 20)},
-        **{"reflectivity": ("<u2", 24), "ring": ("<u2", 26), "ambient": ("<u2", 28), "range": ("<u4", 32)},
+        **{"intensity": ("<f4", 16), "t": ("<u4", 20), "reflectivity": ("<u2", 24)},
+        **{"ring": ("<u2", 26), "ambient": ("<u2", 28), "range": ("<u4", 32)},
     )
-    stamped_last = False
-
-    def __init__(self, directions: Array, times: Times) -> None:
-        """Lay out the rays, given as directions of shape (columns, rows, 3), and the columns' times."""
-        self._directions = components(directions.swapaxes(0, 1))
-        self._after_first = times - times[0]
-        self.shape = self._directions["x"].shape
+    transposed = True
 
     def prepare(self, points: Points) -> None:
         """Number the rings, and write the times."""
-        points["ring"] = np.arange(self.shape[0])[:, None]
-        points["t"] = self._after_first
+        super().prepare(points)
+        points["t"] = self._times - self._times[0]
 
     def write(self, points: Points, echoes: Echoes, begin: float) -> bool:
         """Write places, ranges and intensities."""
         ranges, retro = np.ascontiguousarray(echoes.ranges.T), echoes.retro.T
         met = np.isfinite(ranges)
-        write_places(points, _or_nan(ranges, ranges), self._directions)
+        _write_places(points, _or_nan(ranges, ranges), self._directions)
         points["range"] = np.rint(1000.0 * np.where(met, ranges, np.float32(0.0)))
         points["intensity"] = retro
         points["reflectivity"] = np.clip(retro, 0.0, 65535.0)
@@ -165,39 +144,32 @@ class OusterLayout:
 
 
 def driver_layout(sensor: SpinningLidar, directions: Array, times: Times) -> PointLayout:
-    """The layout of a device's driver."""
+    """The layout of a device's driver, for rays of shape (columns, rows, 3)."""
     if isinstance(sensor, VelodyneVlp16):
         return VelodyneLayout(directions, times)
-    if isinstance(sensor, OusterOs1):
-        return OusterLayout(directions, times)
-    return RobosenseLayout(directions, times)
+    return (OusterLayout if isinstance(sensor, OusterOs1) else RobosenseLayout)(directions, times)
 
 
-class GazeboLayout:
+class GazeboLayout(PointLayout):
     """Rows of a cloud are rows of the lidar, the lowest first; rays without a hit are infinite.
 
     Fields and offsets as gz-sensors 8 has them (GpuLidarSensor.cc), aligned for ROS.
     """
 
-    dtype = fields(32, x=("<f4", 0), y=("<f4", 4), z=("<f4", 8), intensity=("<f4", 16), ring=("<u2", 24))
-    stamped_last = False
+    dtype = _fields(32, intensity=("<f4", 16), ring=("<u2", 24))
+    transposed = True
 
     def __init__(self, directions: Array, rows: slice) -> None:
-        """Lay out some rows."""
+        """Lay out some rows of all rays, those that one lidar of Gazebo's has."""
         self._rows = rows
         # Gazebo sums angles up, so that none is exactly 0: an infinite range is infinite in all coordinates, never NaN.
         directions = np.where(directions == 0.0, np.finfo(np.float32).tiny, directions)
-        self._directions = components(directions[:, rows].swapaxes(0, 1))
-        self.shape = self._directions["x"].shape
-
-    def prepare(self, points: Points) -> None:
-        """Number the rings from the lowest."""
-        points["ring"] = np.arange(self.shape[0])[:, None]
+        super().__init__(directions[:, rows], np.zeros(len(directions), np.int64))
 
     def write(self, points: Points, echoes: Echoes, begin: float) -> bool:
         """Write places and intensities; all points have the time of the message."""
         ranges = np.ascontiguousarray(echoes.ranges[:, self._rows].T)
-        write_places(points, ranges, self._directions)
+        _write_places(points, ranges, self._directions)
         points["intensity"] = echoes.retro[:, self._rows].T
         return bool(np.isfinite(ranges).all())
 
@@ -208,9 +180,6 @@ def gazebo_layouts(directions: Array, bands: tuple[Array, ...]) -> list[PointLay
     return [GazeboLayout(directions, slice(begin, end)) for begin, end in zip([0, *ends], ends, strict=False)]
 
 
-_PLACES = {"x": ("<f4", 0), "y": ("<f4", 4), "z": ("<f4", 8)}
-
-
 class ColouredLayout:
     """A point for each pixel; the colour is a number whose bytes are blue, green, red and 0, called a float.
 
@@ -219,12 +188,12 @@ class ColouredLayout:
         shape: Height and width of the cloud.
     """
 
-    dtype = fields(24, **_PLACES, rgb=("<f4", 16))
-    _written = fields(24, **_PLACES, rgb=("<u4", 16))
+    dtype = _fields(24, rgb=("<f4", 16))
+    _written = _fields(24, rgb=("<u4", 16))
 
     def __init__(self, rays: Array) -> None:
         """Lay out the pixels, given as rays with the depth 1 and of shape (rows, columns, 3)."""
-        self._rays = components(rays)
+        self._rays = _components(rays)
         self.shape = self._rays["x"].shape
 
     def write(self, points: Points, depth: NDArray[np.float32], colour: Bytes) -> bool:
@@ -233,7 +202,7 @@ class ColouredLayout:
         Pixels without a depth are infinite in all three coordinates, with the sign of the depth.
         """
         points = points.view(self._written)
-        write_places(points, depth, self._rays)
+        _write_places(points, depth, self._rays)
         finite = np.isfinite(depth)
         for axis in "xyz":
             points[axis][~finite] = depth[~finite]

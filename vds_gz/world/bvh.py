@@ -10,12 +10,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from vds_gz.world.intersection import away_from_zero, ray_shape
-
-Array = NDArray[np.float64]
-Indices = NDArray[np.int64]
+from vds_gz.world.shapes import Array, Indices
 
 #: Where along its longest side a node may be cut.
 BINS = 12
@@ -34,7 +31,11 @@ DEPTH = UNEVEN + 40 + 2
 def build(
     lower: Array, upper: Array, centres: Array, order: Indices, bounds: Array, first: Indices, count: Indices
 ) -> int:
-    """Sort shapes into a tree, cutting where the surface area heuristic says (Wald 2007, with bins)."""
+    """Sort shapes into a tree, cutting where the surface area heuristic says (Wald 2007, with bins).
+
+    It sorts ``order``, fills ``bounds``, ``first`` and ``count``, which have room for two nodes a shape, and returns how
+    many nodes there are.
+    """
     used = 1
     stack = [(0, 0, len(order), 0)]
     while stack:
@@ -179,7 +180,11 @@ def cast(
     ranges: Array,
     hits: Indices,
 ) -> None:
-    """Find what every ray meets first; of shapes that it meets at one distance, the one of the lowest index."""
+    """Find what every ray meets first; of shapes that it meets at one distance, the one of the lowest index.
+
+    No box holds the shapes ``unbounded``. ``origins`` has shape (n, 3), or (1, 3) where all rays begin in one place.
+    ``ranges`` and ``hits`` are filled; a ray without a hit nearer than ``max_range`` [m] gets infinity and -1.
+    """
     stack = np.empty(DEPTH, np.int64)
     distances = np.empty(DEPTH)
     step = 1 if len(origins) > 1 else 0

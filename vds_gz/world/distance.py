@@ -1,4 +1,4 @@
-"""How far two convex shapes are apart, and along which direction.
+"""How far a box and a convex shape are apart, and along which direction.
 
 Shapes are rows of numbers as in :mod:`vds_gz.world.intersection`. The distance is that of Gilbert, Johnson and Keerthi
 (A Fast Procedure for Computing the Distance Between Complex Objects in Three-Dimensional Space, 1988): the point of the
@@ -9,19 +9,17 @@ gives a plane between the shapes, so that what is returned is never more than th
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import combinations
+from typing import NamedTuple
 
+from vds_gz.geometry import Vector, cross
 from vds_gz.world.intersection import BOX, CAPSULE, CYLINDER, HALF_SPACE, TRIANGLE
 
 Row = list[float]
-Point = tuple[float, float, float]
 
 #: A difference of points of both shapes, and the point of the other shape.
-Pair = tuple[Point, Point]
-
-#: Distance, direction and point, as :func:`separation` gives them.
-Separation = tuple[float, float, float, float, float, float, float]
+Pair = tuple[Vector, Vector]
 
 #: Distances are exact to this [m], and far ones to this part.
 EXACT = 1e-8
@@ -34,18 +32,43 @@ FACE_TO_FACE = 0.01
 ITERATIONS = 64
 
 
-def along(p: Row, k: int, x: float, y: float, z: float) -> float:
-    """A vector along an axis of a shape's own frame."""
-    return float(p[k] * x + p[k + 1] * y + p[k + 2] * z)
+class Separation(NamedTuple):
+    """How far a box and a shape are apart.
+
+    No part of the box is nearer to any part of the shape, measured along the direction.
+    """
+
+    #: The distance [m]; where they overlap, minus how far the box must be moved against the direction to be clear.
+    gap: float
+    direction: Vector  # in which the box would come nearer, of length 1; where they overlap, in the box's own plane
+    point: Vector  # the nearest one of the shape
 
 
-def farthest(kind: int, p: Row, dx: float, dy: float, dz: float) -> Point:
+def dot(a: Vector, b: Vector) -> float:
+    """The product of two vectors."""
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+def minus(a: Vector, b: Vector) -> Vector:
+    """The difference of two vectors."""
+    return a[0] - b[0], a[1] - b[1], a[2] - b[2]
+
+
+def _scaled(a: Vector, factor: float) -> Vector:
+    return a[0] * factor, a[1] * factor, a[2] * factor
+
+
+def vector(p: Row, k: int) -> Vector:
+    """Three numbers of a row: an axis, a corner or a position."""
+    return p[k], p[k + 1], p[k + 2]
+
+
+def farthest(kind: int, p: Row, d: Vector) -> Vector:
     """The point of a shape that lies farthest along a direction of any length."""
+    u, v, w = dot(vector(p, 0), d), dot(vector(p, 3), d), dot(vector(p, 6), d)
     if kind == TRIANGLE:
-        a, b, c = along(p, 0, dx, dy, dz), along(p, 3, dx, dy, dz), along(p, 6, dx, dy, dz)
-        k = 0 if a >= max(b, c) else 3 if b >= c else 6
-        return p[k], p[k + 1], p[k + 2]
-    x, y, z = local_farthest(kind, p, along(p, 0, dx, dy, dz), along(p, 3, dx, dy, dz), along(p, 6, dx, dy, dz))
+        return vector(p, 0 if u >= max(v, w) else 3 if v >= w else 6)
+    x, y, z = _farthest_of_solid(kind, p[12], p[13], p[14], u, v, w)
     return (
         p[9] + p[0] * x + p[3] * y + p[6] * z,
         p[10] + p[1] * x + p[4] * y + p[7] * z,
@@ -53,9 +76,8 @@ def farthest(kind: int, p: Row, dx: float, dy: float, dz: float) -> Point:
     )
 
 
-def local_farthest(kind: int, p: Row, x: float, y: float, z: float) -> Point:
-    """The same in a solid's own frame."""
-    a, b, c = p[12], p[13], p[14]
+def _farthest_of_solid(kind: int, a: float, b: float, c: float, x: float, y: float, z: float) -> Vector:
+    """The same in a solid's own frame, of its sizes."""
     if kind == BOX:
         return math.copysign(a, x), math.copysign(b, y), math.copysign(c, z)
     if kind == CYLINDER:
@@ -72,81 +94,87 @@ def local_farthest(kind: int, p: Row, x: float, y: float, z: float) -> Point:
     return a * x * scale, b * y * scale, c * z * scale
 
 
-def middle(kind: int, p: Row) -> Point:
-    """A point in a shape."""
+def _middle(kind: int, p: Row) -> Vector:
     if kind == TRIANGLE:
         return (p[0] + p[3] + p[6]) / 3.0, (p[1] + p[4] + p[7]) / 3.0, (p[2] + p[5] + p[8]) / 3.0
-    return p[9], p[10], p[11]
+    return vector(p, 9)
 
 
 def separation(box: Row, kind: int, p: Row) -> Separation:
     """How far a box and a shape are apart."""
     if kind == HALF_SPACE:
-        bx, by, bz = farthest(BOX, box, -p[6], -p[7], -p[8])
-        gap = p[6] * (bx - p[9]) + p[7] * (by - p[10]) + p[8] * (bz - p[11])
-        return gap, -p[6], -p[7], -p[8], bx - gap * p[6], by - gap * p[7], bz - gap * p[8]
-    mx, my, mz = middle(kind, p)
-    vx, vy, vz = box[9] - mx, box[10] - my, box[11] - mz
+        normal = vector(p, 6)
+        corner = farthest(BOX, box, _scaled(normal, -1.0))
+        gap = dot(normal, minus(corner, vector(p, 9)))
+        return Separation(gap, _scaled(normal, -1.0), minus(corner, _scaled(normal, gap)))
+    v = minus(vector(box, 9), _middle(kind, p))
     simplex: list[Pair] = []
     weights: tuple[float, ...] = ()
-    gap, nx, ny, nz = -math.inf, 0.0, 0.0, 0.0
+    gap, direction = -math.inf, (0.0, 0.0, 0.0)
     for _ in range(ITERATIONS):
-        length = math.sqrt(vx * vx + vy * vy + vz * vz)
+        length = math.sqrt(dot(v, v))
         if length < EXACT:
             break
-        ax, ay, az = farthest(BOX, box, -vx, -vy, -vz)
-        bx, by, bz = farthest(kind, p, vx, vy, vz)
-        bound = (vx * (ax - bx) + vy * (ay - by) + vz * (az - bz)) / length
+        point = farthest(kind, p, v)
+        difference = minus(farthest(BOX, box, _scaled(v, -1.0)), point)
+        bound = dot(v, difference) / length
         if bound > gap:
-            gap, nx, ny, nz = bound, -vx / length, -vy / length, -vz / length
+            gap, direction = bound, (-v[0] / length, -v[1] / length, -v[2] / length)
         if simplex and length - gap <= EXACT + NEAR_ENOUGH * max(0.0, gap):
             break
-        simplex, weights = nearest([*simplex, ((ax - bx, ay - by, az - bz), (bx, by, bz))])
-        vx, vy, vz = mean([difference for difference, _ in simplex], weights)
+        simplex, weights = _nearest([*simplex, (difference, point)])
+        v = _mean([difference for difference, _ in simplex], weights)
         if len(simplex) == 4:
             break
     if gap <= 0.0:
-        return overlap(box, kind, p)
-    px, py, pz = mean([point for _, point in simplex], weights)
+        # The way out is the best of some directions in the box's plane: see _ways_out.
+        best = _best(box, kind, p, _ways_out(box, kind, p))
+        return Separation(*best, farthest(kind, p, _scaled(best[1], -1.0)))
     if gap < FACE_TO_FACE:
-        gap, nx, ny, nz = best_face(box, kind, p, gap, nx, ny, nz)
-    return gap, nx, ny, nz, px, py, pz
+        # Between large faces that nearly touch, the difference of points far away has too few digits for a direction.
+        gap, direction = max((gap, direction), _best(box, kind, p, _faces(box, kind, p)), key=lambda found: found[0])
+    return Separation(gap, direction, _mean([point for _, point in simplex], weights))
 
 
-def best_face(
-    box: Row, kind: int, p: Row, gap: float, nx: float, ny: float, nz: float
-) -> tuple[float, float, float, float]:
-    """The direction along which both are farthest apart, of one that is known and those of their faces.
-
-    Between large faces that nearly touch, the difference of points far away has too few digits for a direction.
-    """
-    for k in range(6):
-        if k < 3:
-            dx, dy, dz = box[3 * k], box[3 * k + 1], box[3 * k + 2]
-        elif kind == TRIANGLE:
-            dx, dy, dz = normal(p)
-        else:
-            dx, dy, dz = p[3 * k - 9], p[3 * k - 8], p[3 * k - 7]
-        for sign in (1.0, -1.0):
-            x, y, z = sign * dx, sign * dy, sign * dz
-            ax, ay, az = farthest(BOX, box, x, y, z)
-            bx, by, bz = farthest(kind, p, -x, -y, -z)
-            apart = x * (bx - ax) + y * (by - ay) + z * (bz - az)
+def _best(box: Row, kind: int, p: Row, directions: Iterable[Vector]) -> tuple[float, Vector]:
+    """How far both are apart along the one of some directions, to either side, along which they are farthest apart."""
+    gap, best = -math.inf, (0.0, 0.0, 0.0)
+    for direction in directions:
+        for n in (direction, _scaled(direction, -1.0)):
+            apart = dot(n, minus(farthest(kind, p, _scaled(n, -1.0)), farthest(BOX, box, n)))
             if apart > gap:
-                gap, nx, ny, nz = apart, x, y, z
-    return gap, nx, ny, nz
+                gap, best = apart, n
+    return gap, best
 
 
-def normal(p: Row) -> Point:
-    """Of a triangle, of length 1; 0 where it has no area."""
-    ex, ey, ez = p[3] - p[0], p[4] - p[1], p[5] - p[2]
-    fx, fy, fz = p[6] - p[0], p[7] - p[1], p[8] - p[2]
-    x, y, z = ey * fz - ez * fy, ez * fx - ex * fz, ex * fy - ey * fx
-    length = math.sqrt(x * x + y * y + z * z)
-    return (x / length, y / length, z / length) if length > 0.0 else (0.0, 0.0, 0.0)
+def _faces(box: Row, kind: int, p: Row) -> list[Vector]:
+    """Normals of the faces of both."""
+    if kind != TRIANGLE:
+        return [vector(row, k) for row in (box, p) for k in (0, 3, 6)]
+    normal = cross(minus(vector(p, 3), vector(p, 0)), minus(vector(p, 6), vector(p, 0)))
+    length = math.sqrt(dot(normal, normal))
+    return [vector(box, k) for k in (0, 3, 6)] + [(normal[0] / length, normal[1] / length, normal[2] / length)] * (
+        length > 0.0
+    )
 
 
-def mean(points: Sequence[Point], weights: Sequence[float]) -> Point:
+def _ways_out(box: Row, kind: int, p: Row) -> list[Vector]:
+    """Between the middles, along the box's axes and along the shape's, or across a triangle's edges; in its plane."""
+    up, corners = vector(box, 6), [vector(p, k) for k in (0, 3, 6)]
+    others = corners
+    if kind == TRIANGLE:
+        others = [cross(up, minus(corners[k - 2], corners[k])) for k in range(3)]
+    ways = [minus(_middle(kind, p), vector(box, 9)), vector(box, 0), vector(box, 3), *others]
+    planar = [minus(way, _scaled(up, dot(up, way))) for way in ways]
+    lengths = [math.sqrt(dot(way, way)) for way in planar]
+    return [
+        (x / length, y / length, z / length)
+        for (x, y, z), length in zip(planar, lengths, strict=True)
+        if length >= 1e-9
+    ]
+
+
+def _mean(points: Sequence[Vector], weights: Sequence[float]) -> Vector:
     """The weighted mean of points."""
     x, y, z = 0.0, 0.0, 0.0
     for (a, b, c), weight in zip(points, weights, strict=True):
@@ -156,7 +184,7 @@ def mean(points: Sequence[Point], weights: Sequence[float]) -> Point:
     return x, y, z
 
 
-def nearest(simplex: list[Pair]) -> tuple[list[Pair], tuple[float, ...]]:
+def _nearest(simplex: list[Pair]) -> tuple[list[Pair], tuple[float, ...]]:
     """Reduce up to four differences to those whose weighted mean is nearest to the origin, with their weights.
 
     Every corner, edge, triangle and the whole is tried for the point of its plane that is nearest to the origin; of
@@ -166,80 +194,40 @@ def nearest(simplex: list[Pair]) -> tuple[list[Pair], tuple[float, ...]]:
     for count in range(1, len(simplex) + 1):
         for subset in combinations(simplex, count):
             differences = [difference for difference, _ in subset]
-            trial = inner_weights(differences)
+            trial = _inner_weights(differences)
             if trial is not None:
-                x, y, z = mean(differences, trial)
-                square = x * x + y * y + z * z
+                mean = _mean(differences, trial)
+                square = dot(mean, mean)
                 if square < best:
                     best, left, weights = square, list(subset), trial
     return left, weights
 
 
-def inner_weights(w: Sequence[Point]) -> tuple[float, ...] | None:
+def _inner_weights(w: Sequence[Vector]) -> tuple[float, ...] | None:
     """Weights of the point nearest to the origin in the plane of some points; None if it is not between them."""
+    origin = w[0]
     if len(w) == 1:
         return (1.0,)
-    (ix, iy, iz), (jx, jy, jz) = w[:2]
-    ex, ey, ez = jx - ix, jy - iy, jz - iz
-    ee, ei = ex * ex + ey * ey + ez * ez, ex * ix + ey * iy + ez * iz
+    e = minus(w[1], origin)
+    ee, ei = dot(e, e), dot(e, origin)
     if len(w) == 2:
-        second = -ei / ee if ee > 0.0 else -1.0
-        return inside(second)
-    fx, fy, fz = w[2][0] - ix, w[2][1] - iy, w[2][2] - iz
+        return _inside(-ei / ee if ee > 0.0 else -1.0)
+    f = minus(w[2], origin)
     if len(w) == 3:
-        ff, ef = fx * fx + fy * fy + fz * fz, ex * fx + ey * fy + ez * fz
-        fi = fx * ix + fy * iy + fz * iz
+        ff, ef, fi = dot(f, f), dot(e, f), dot(f, origin)
         area = ee * ff - ef * ef
-        return inside((ef * fi - ff * ei) / area, (ef * ei - ee * fi) / area) if area > 1e-14 * ee * ff else None
-    gx, gy, gz = w[3][0] - ix, w[3][1] - iy, w[3][2] - iz
-    cx, cy, cz = fy * gz - fz * gy, fz * gx - fx * gz, fx * gy - fy * gx
-    volume = ex * cx + ey * cy + ez * cz
-    if abs(volume) <= 1e-14 * math.sqrt(ee * (cx * cx + cy * cy + cz * cz)):
+        return _inside((ef * fi - ff * ei) / area, (ef * ei - ee * fi) / area) if area > 1e-14 * ee * ff else None
+    g = minus(w[3], origin)
+    normal = cross(f, g)
+    volume = dot(e, normal)
+    if abs(volume) <= 1e-14 * math.sqrt(ee * dot(normal, normal)):
         return None
-    second = -(ix * cx + iy * cy + iz * cz) / volume
-    cx, cy, cz = gy * ez - gz * ey, gz * ex - gx * ez, gx * ey - gy * ex
-    third = -(ix * cx + iy * cy + iz * cz) / volume
-    cx, cy, cz = ey * fz - ez * fy, ez * fx - ex * fz, ex * fy - ey * fx
-    return inside(second, third, -(ix * cx + iy * cy + iz * cz) / volume)
+    return _inside(*(-dot(origin, normal) / volume for normal in (normal, cross(g, e), cross(e, f))))
 
 
-def inside(*weights: float) -> tuple[float, ...] | None:
+def _inside(*weights: float) -> tuple[float, ...] | None:
     """All weights, the first of which completes the sum to 1; None if one is not positive."""
     first = 1.0
     for weight in weights:
         first -= weight
     return (first, *weights) if min(first, *weights) > 0.0 else None
-
-
-def overlap(box: Row, kind: int, p: Row) -> Separation:
-    """How far a box that overlaps a shape has to be moved in its own plane, along the best of some directions.
-
-    They are the box's own axes, those of the shape, and the direction between the middles, each in the box's plane.
-    """
-    best, ux, uy, uz = math.inf, 0.0, 0.0, 0.0
-    mx, my, mz = middle(kind, p)
-    for k in range(6):
-        if k == 0:
-            dx, dy, dz = mx - box[9], my - box[10], mz - box[11]
-        elif k <= 2:
-            dx, dy, dz = box[3 * k - 3], box[3 * k - 2], box[3 * k - 1]
-        elif kind == TRIANGLE:  # across its edges, seen from above
-            i, j = 3 * k - 9, 3 * (k - 2) % 9
-            ex, ey, ez = p[j] - p[i], p[j + 1] - p[i + 1], p[j + 2] - p[i + 2]
-            dx, dy, dz = box[7] * ez - box[8] * ey, box[8] * ex - box[6] * ez, box[6] * ey - box[7] * ex
-        else:
-            dx, dy, dz = p[3 * k - 9], p[3 * k - 8], p[3 * k - 7]
-        height = box[6] * dx + box[7] * dy + box[8] * dz
-        dx, dy, dz = dx - height * box[6], dy - height * box[7], dz - height * box[8]
-        length = math.sqrt(dx * dx + dy * dy + dz * dz)
-        if length < 1e-9:
-            continue
-        for sign in (1.0, -1.0):
-            x, y, z = sign * dx / length, sign * dy / length, sign * dz / length
-            ax, ay, az = farthest(BOX, box, x, y, z)
-            bx, by, bz = farthest(kind, p, -x, -y, -z)
-            depth = x * (ax - bx) + y * (ay - by) + z * (az - bz)
-            if depth < best:
-                best, ux, uy, uz = depth, x, y, z
-    px, py, pz = farthest(kind, p, -ux, -uy, -uz)
-    return -best, ux, uy, uz, px, py, pz

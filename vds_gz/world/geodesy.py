@@ -27,7 +27,7 @@ class Origin:
     """Where the origin of a world lies, as ``<spherical_coordinates>`` of SDF says it."""
 
     latitude: float = 0.0  # on the ellipsoid of WGS 84 [degrees]
-    longitude: float = 0.0  # on the ellipsoid of WGS 84 [degrees]
+    longitude: float = 0.0
     elevation: float = 0.0  # above it [m]
     heading_deg: float = 0.0  # from the east to the world's x axis, counter-clockwise [degrees]
 
@@ -97,15 +97,6 @@ CHOICES = {"surface_model": "EARTH_WGS84", "world_frame_orientation": "ENU"}
 BOUNDS = {"latitude_deg": 90.0, "longitude_deg": 360.0, "elevation": 1e6, "heading_deg": 360.0}
 
 
-def gravity_of(world: Node) -> Vector:
-    """``<gravity>`` [m/s^2]."""
-    node = world.child("gravity")
-    if node is None:
-        return GRAVITY
-    x, y, z = node.numbers(3)
-    return x, y, z
-
-
 def origin_of(world: Node) -> Origin:
     """``<spherical_coordinates>``; 0 degrees north and east where there are none."""
     node = world.child("spherical_coordinates")
@@ -114,15 +105,8 @@ def origin_of(world: Node) -> Origin:
     for tag, known in CHOICES.items():
         if (value := node.value(tag, known)) != known:
             node.fail(f"<{tag}> is '{value}'; it must be {known}")
-    latitude, longitude, elevation, heading = (_number(node, tag, bound) for tag, bound in BOUNDS.items())
-    return Origin(latitude, longitude, elevation, heading)
-
-
-def _number(node: Node, tag: str, bound: float) -> float:
-    child = node.child(tag)
-    if child is None:
-        return 0.0
-    (value,) = child.numbers(1)
-    if abs(value) > bound:
-        child.fail(f"<{tag}> is {value:g}; it must be from {-bound:g} to {bound:g}")
-    return value
+    values = {tag: node.number(tag) for tag in BOUNDS}
+    for tag, bound in BOUNDS.items():
+        if abs(values[tag]) > bound:
+            node.needed(tag).fail(f"<{tag}> is {values[tag]:g}; it must be from {-bound:g} to {bound:g}")
+    return Origin(*values.values())

@@ -1,14 +1,14 @@
-"""The shapes in a <geometry> of SDF, and the poses of named frames in models that nest."""
+"""The shapes in a ``<geometry>`` of SDF, and the poses of named frames in models that nest."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 import numpy as np
 
+from vds_gz.geometry import Vector
 from vds_gz.world.meshes import read_heightmap, read_mesh
 from vds_gz.world.resources import Node, Resources
 from vds_gz.world.shapes import (
@@ -54,7 +54,7 @@ def rotation_of_angles(roll: float, pitch: float, yaw: float) -> Array:
     )
 
 
-def rotation_of_quaternion(x: float, y: float, z: float, w: float) -> Array:
+def _rotation_of_quaternion(x: float, y: float, z: float, w: float) -> Array:
     """The rotation of a quaternion of any length but about 0."""
     scale = 2.0 / (x * x + y * y + z * z + w * w)
     return np.array(
@@ -66,29 +66,25 @@ def rotation_of_quaternion(x: float, y: float, z: float, w: float) -> Array:
     )
 
 
-def pose_of(node: Node | None) -> Array:
-    """The pose in a ``<pose>``, of shape (4, 4); the identity where there is none."""
-    if node is None or not (node.text or "").strip():
-        return IDENTITY
-    if node.get("rotation_format", "euler_rpy") == "quat_xyzw":
-        x, y, z, *turn = node.numbers(7)
+def placed(node: Node) -> tuple[Array, str]:
+    """The ``<pose>`` of an element, of shape (4, 4), and the frame that it refers to; the identity without one."""
+    pose = node.child("pose")
+    if pose is None:
+        return IDENTITY, ""
+    frame = pose.get("relative_to", "")
+    if not (pose.text or "").strip():
+        return IDENTITY, frame
+    if pose.get("rotation_format", "euler_rpy") == "quat_xyzw":
+        x, y, z, *turn = pose.numbers(7)
         if math.hypot(*turn) < SHORTEST:
-            node.fail(f"the quaternion of <pose> is {' '.join(f'{part:g}' for part in turn)}; its length must be 1")
-        rotation = rotation_of_quaternion(*turn)
+            pose.fail(f"the quaternion of <pose> is {' '.join(f'{part:g}' for part in turn)}; its length must be 1")
+        rotation = _rotation_of_quaternion(*turn)
     else:
-        x, y, z, *angles = node.numbers(6)
-        if node.get("degrees", "false") in ("true", "1"):
+        x, y, z, *angles = pose.numbers(6)
+        if pose.get("degrees", "false") in ("true", "1"):
             angles = [math.radians(angle) for angle in angles]
         rotation = rotation_of_angles(*angles)
-    return matrix(rotation, np.array((x, y, z)))
-
-
-class _Frame(NamedTuple):
-    """A frame by its pose in another one."""
-
-    of: str
-    pose: Array
-    node: Node
+    return matrix(rotation, np.array((x, y, z))), frame
 
 
 @dataclass(slots=True)
@@ -97,19 +93,18 @@ class Frames:
 
     root: str  # name of the scope's own frame, ``__model__`` or ``world``
     nested: dict[str, Frames] = field(default_factory=dict)  # frames of the models inside, by name
-    _frames: dict[str, _Frame] = field(default_factory=dict)
+    _frames: dict[str, tuple[str, Array, Node]] = field(default_factory=dict)  # parent, pose in it, and element
     _known: dict[str, Array] = field(default_factory=dict)
 
     def add(self, name: str, node: Node, relative_to: str = "", foot: Array = IDENTITY) -> None:
-        """Enter a frame by the ``<pose>`` of its element, relative to the frame that it names, else to this one."""
+        """Enter a frame by its ``<pose>``: relative to a frame by default, and the place of a part of it, its foot."""
         if not name:
             node.fail(f"<{node.tag}> has no name")
         if name in self._frames or name == self.root:
             node.fail(f"<{node.tag}> '{name}': the name is taken in its model or world")
-        pose = node.child("pose")
-        given = pose.get("relative_to", "") if pose is not None else ""
-        local = pose_of(pose) if foot is IDENTITY else pose_of(pose) @ np.linalg.inv(foot)
-        self._frames[name] = _Frame(given or relative_to or self.root, local, node)
+        pose, parent = placed(node)
+        local = pose if foot is IDENTITY else pose @ np.linalg.inv(foot)
+        self._frames[name] = parent or relative_to or self.root, local, node
 
     def find(self, name: str, node: Node) -> Array:
         """Where a frame stands in this scope, of shape (4, 4); ``node`` names it, for messages."""
@@ -117,20 +112,19 @@ class Frames:
         while name != self.root and name not in self._known:
             if name in chain:
                 node.fail(f"frame '{name}' stands relative to itself, by way of others")
-            frame = self._frame(name, node)
-            chain[name] = frame.pose
-            name, node = frame.of, frame.node
-        found = self._known.get(name, IDENTITY)
+            parent, chain[name], node = self._frame(name, node)
+            name = parent
+        pose = self._known.get(name, IDENTITY)
         for link in reversed(chain):
-            found = self._known[link] = found @ chain[link]
-        return found
+            pose = self._known[link] = pose @ chain[link]
+        return pose
 
-    def _frame(self, name: str, node: Node) -> _Frame:
+    def _frame(self, name: str, node: Node) -> tuple[str, Array, Node]:
         if name in self._frames:
             return self._frames[name]
         model, _, inner = name.partition("::")
         if inner and model in self.nested:
-            return _Frame(model, self.nested[model].find(inner, node), node)
+            return model, self.nested[model].find(inner, node), node
         known = [self.root, *self._frames]
         more = f" and {len(known) - SHOWN} more" if len(known) > SHOWN else ""
         node.fail(f"there is no frame '{name}'; there are {', '.join(known[:SHOWN])}{more}")
@@ -143,7 +137,10 @@ MOST_POINTS = 1000
 
 
 def read_geometry(geometry: Node, resources: Resources, *, seen: bool) -> Iterator[Placed]:
-    """Every shape of a geometry, with its pose in it of shape (4, 4)."""
+    """Every shape of a geometry, with its pose in it of shape (4, 4).
+
+    In a visual (``seen``) a plane ends where it is drawn; in a collision it has no end.
+    """
     if len(geometry.children("polyline")) > 1:
         geometry.fail("<geometry> has more than one <polyline>; holes are not read")
     for node in geometry:
@@ -152,8 +149,6 @@ def read_geometry(geometry: Node, resources: Resources, *, seen: bool) -> Iterat
             continue
         if node.tag == "plane":
             yield _plane(node, seen)
-        elif node.tag == "polyline":
-            yield _polyline(node)
         elif node.tag == "mesh":
             yield read_mesh(node, resources), IDENTITY
         elif node.tag == "heightmap":
@@ -161,40 +156,48 @@ def read_geometry(geometry: Node, resources: Resources, *, seen: bool) -> Iterat
         elif node.tag in SOLIDS:
             yield SOLIDS[node.tag](node), IDENTITY
         else:
-            known = ", ".join(sorted((*SOLIDS, "heightmap", "mesh", "plane", "polyline")))
+            known = ", ".join(sorted((*SOLIDS, "heightmap", "mesh", "plane")))
             node.fail(f"<{node.tag}> in <geometry> is not known; shapes are {known}")
 
 
 def _positive(node: Node, tag: str, count: int = 1) -> list[float]:
-    values = node.required(tag, count)
+    values = node.needed(tag).numbers(count)
     if min(values) <= 0.0:
         node.fail(f"<{tag}> of <{node.tag}> is {' '.join(f'{value:g}' for value in values)}; it must be greater than 0")
     return values
 
 
-def _box(node: Node) -> Shape:
-    x, y, z = _positive(node, "size", 3)
-    return Box((x, y, z))
+def _sizes(node: Node, tag: str) -> Vector:
+    x, y, z = _positive(node, tag, 3)
+    return x, y, z
 
 
-def _ellipsoid(node: Node) -> Shape:
-    x, y, z = _positive(node, "radii", 3)
-    return Ellipsoid((x, y, z))
+def _polyline(node: Node) -> Shape:
+    points = np.array([point.numbers(2) for point in node.children("point")]).reshape(-1, 2)
+    if len(points) > 1 and (points[0] == points[-1]).all():
+        points = points[:-1]
+    if not 3 <= len(points) <= MOST_POINTS:
+        node.fail(f"<polyline> has {len(points)} different points; it must have 3 to {MOST_POINTS}")
+    try:
+        return extruded(points, *_positive(node, "height"))
+    except ValueError as error:
+        node.fail(f"<polyline>: {error}")
 
 
 #: How each solid is read.
 SOLIDS: dict[str, Callable[[Node], Shape]] = {
-    "box": _box,
+    "box": lambda node: Box(_sizes(node, "size")),
     "cylinder": lambda node: Cylinder(*_positive(node, "radius"), *_positive(node, "length")),
     "capsule": lambda node: Capsule(*_positive(node, "radius"), *_positive(node, "length")),
     "sphere": lambda node: sphere(*_positive(node, "radius")),
-    "ellipsoid": _ellipsoid,
+    "ellipsoid": lambda node: Ellipsoid(_sizes(node, "radii")),
     "cone": lambda node: cone(*_positive(node, "radius"), *_positive(node, "length")),
+    "polyline": _polyline,
 }
 
 
 def _plane(node: Node, seen: bool) -> Placed:
-    normal = np.array(node.required("normal", 3) if node.child("normal") is not None else (0.0, 0.0, 1.0))
+    normal = np.array(node.vector("normal", (0.0, 0.0, 1.0)))
     length = math.sqrt(float(normal @ normal))
     if length == 0.0:
         node.fail("<normal> of <plane> is 0 0 0; it must have a length")
@@ -213,15 +216,3 @@ def _turn_from_z(normal: Array) -> Array:
         return np.diag((1.0, -1.0, -1.0))
     k = 1.0 / (1.0 + z) if z >= 0.0 else (1.0 - z) / across  # the same, without cancellation near -1
     return np.array([(1.0 - k * x * x, -k * x * y, x), (-k * x * y, 1.0 - k * y * y, y), (-x, -y, z)])
-
-
-def _polyline(node: Node) -> Placed:
-    points = np.array([point.numbers(2) for point in node.children("point")]).reshape(-1, 2)
-    if len(points) > 1 and (points[0] == points[-1]).all():
-        points = points[:-1]
-    if not 3 <= len(points) <= MOST_POINTS:
-        node.fail(f"<polyline> has {len(points)} different points; it must have 3 to {MOST_POINTS}")
-    try:
-        return extruded(points, _positive(node, "height")[0]), IDENTITY
-    except ValueError as error:
-        node.fail(f"<polyline>: {error}")

@@ -1,16 +1,17 @@
-"""Where a ray enters a shape: one formula a shape, over numbers, for the compiled ray caster.
+"""Where a ray enters a shape: one formula a shape, over numbers for numba and over arrays for numpy.
 
-A ray is ``origin + t * direction`` with a direction of length 1, so ``t`` is a distance [m]. Of a solid that the origin
-lies in, the far side is met. A shape that is missed gives infinity. Shapes are rows of numbers as
+A ray is ``origin + t * direction`` with a direction of length 1, so ``t`` is a distance [m]. A ray that starts inside a
+solid meets its far side. A shape that is missed gives infinity. Shapes are rows of numbers as
 :mod:`vds_gz.world.packing` lays them out: for triangles three corners, else a rotation into the shape's own frame (row
 by row), the position of its origin, and three sizes.
 
-:mod:`vds_gz.world.vectorised` has the same formulas, operation by operation, over arrays.
+The formulas of solids have no branches. :mod:`vds_gz.world.vectorised` runs them over arrays, with numpy's functions in
+place of :func:`where`, ``min``, ``max``, ``sqrt`` and ``copysign``, so that both give the same bits.
 """
 
 from __future__ import annotations
 
-import math
+from math import copysign, inf, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,16 +24,108 @@ TRIANGLE, BOX, CYLINDER, CAPSULE, ELLIPSOID, HALF_SPACE = range(6)
 PARALLEL = 1e-300
 
 
+def where(condition: bool, one: float, other: float) -> float:
+    """One number where a condition holds, else the other."""
+    return one if condition else other
+
+
 def away_from_zero(x: float) -> float:
     """The number, kept so far from zero that one can divide by it."""
-    return math.copysign(PARALLEL, x) if abs(x) < PARALLEL else x
+    return where(abs(x) < PARALLEL, copysign(PARALLEL, x), x)
 
 
 def first_of(near: float, far: float) -> float:
     """Where a line that is inside from ``near`` to ``far`` is met, going forwards."""
-    if near > far or far < 0.0:
-        return math.inf
-    return near if near > 0.0 else far
+    return where((near > far) | (far < 0.0), inf, where(near > 0.0, near, far))
+
+
+def slab(half: float, x: float, ux: float) -> tuple[float, float]:
+    """Where a ray is between two planes, from and to."""
+    inverse = 1.0 / away_from_zero(ux)
+    a, b = (-half - x) * inverse, (half - x) * inverse
+    return min(a, b), max(a, b)
+
+
+def tube(
+    radius: float, half: float, x: float, y: float, z: float, ux: float, uy: float, uz: float
+) -> tuple[float, float, bool]:
+    """Where a ray is inside a tube and between its ends, from and to, and whether it comes near the axis at all."""
+    square = ux * ux + uy * uy
+    parallel = square <= 0.0
+    # The distance of the line from the axis, from the point nearest to it: exact from far away too.
+    nearest = where(parallel, 0.0, -(x * ux + y * uy) / square)
+    a, b = x + nearest * ux, y + nearest * uy
+    rest = radius * radius - (a * a + b * b)
+    root = where(parallel, inf, sqrt(rest / square))
+    begin, end = slab(half, z, uz)
+    return max(nearest - root, begin), min(nearest + root, end), rest >= 0.0
+
+
+def ray_box(a: float, b: float, c: float, x: float, y: float, z: float, ux: float, uy: float, uz: float) -> float:
+    """Inside from the last entry between two planes to the first exit."""
+    x_near, x_far = slab(a, x, ux)
+    y_near, y_far = slab(b, y, uy)
+    z_near, z_far = slab(c, z, uz)
+    return first_of(max(max(x_near, y_near), z_near), min(min(x_far, y_far), z_far))
+
+
+def ray_cylinder(a: float, b: float, c: float, x: float, y: float, z: float, ux: float, uy: float, uz: float) -> float:
+    """Inside the tube and between the caps."""
+    near, far, meets = tube(a, c, x, y, z, ux, uy, uz)
+    return where(meets, first_of(near, far), inf)
+
+
+def ray_capsule(a: float, b: float, c: float, x: float, y: float, z: float, ux: float, uy: float, uz: float) -> float:
+    """The union of a cylinder and two spheres is convex: it is entered and left where the first and last of them is."""
+    near, far, meets = tube(a, c, x, y, z, ux, uy, uz)
+    meets = meets & (near <= far) & (ux * ux + uy * uy > 0.0)
+    near, far = where(meets, near, inf), where(meets, far, -inf)
+    for centre in (-c, c):
+        height = z - centre
+        along = -(x * ux + y * uy + height * uz)
+        px, py, pz = x + along * ux, y + along * uy, height + along * uz
+        rest = a * a - (px * px + py * py + pz * pz)
+        root = sqrt(rest)
+        near = where(rest >= 0.0, min(near, along - root), near)
+        far = where(rest >= 0.0, max(far, along + root), far)
+    return first_of(near, far)
+
+
+def ray_ellipsoid(a: float, b: float, c: float, x: float, y: float, z: float, ux: float, uy: float, uz: float) -> float:
+    """A unit sphere, seen in a frame that is stretched by the radii."""
+    x, y, z, ux, uy, uz = x / a, y / b, z / c, ux / a, uy / b, uz / c
+    square = ux * ux + uy * uy + uz * uz
+    nearest = -(x * ux + y * uy + z * uz) / square
+    px, py, pz = x + nearest * ux, y + nearest * uy, z + nearest * uz
+    rest = 1.0 - (px * px + py * py + pz * pz)
+    root = sqrt(rest / square)
+    return where(rest >= 0.0, first_of(nearest - root, nearest + root), inf)
+
+
+def ray_half_space(z: float, uz: float) -> float:
+    """The plane that bounds it, from either side."""
+    t = -z / away_from_zero(uz)
+    return where(t > 0.0, t, inf)
+
+
+def ray_solid(kind: int, p: Rows, k: int, ox: float, oy: float, oz: float, dx: float, dy: float, dz: float) -> float:
+    """The same as :func:`ray_shape`, of a solid."""
+    sx, sy, sz = ox - p[k, 9], oy - p[k, 10], oz - p[k, 11]
+    x = p[k, 0] * sx + p[k, 1] * sy + p[k, 2] * sz
+    y = p[k, 3] * sx + p[k, 4] * sy + p[k, 5] * sz
+    z = p[k, 6] * sx + p[k, 7] * sy + p[k, 8] * sz
+    ux = p[k, 0] * dx + p[k, 1] * dy + p[k, 2] * dz
+    uy = p[k, 3] * dx + p[k, 4] * dy + p[k, 5] * dz
+    uz = p[k, 6] * dx + p[k, 7] * dy + p[k, 8] * dz
+    if kind == BOX:
+        return ray_box(p[k, 12], p[k, 13], p[k, 14], x, y, z, ux, uy, uz)
+    if kind == CYLINDER:
+        return ray_cylinder(p[k, 12], p[k, 13], p[k, 14], x, y, z, ux, uy, uz)
+    if kind == CAPSULE:
+        return ray_capsule(p[k, 12], p[k, 13], p[k, 14], x, y, z, ux, uy, uz)
+    if kind == ELLIPSOID:
+        return ray_ellipsoid(p[k, 12], p[k, 13], p[k, 14], x, y, z, ux, uy, uz)
+    return ray_half_space(z, uz)
 
 
 def ray_triangle(p: Rows, k: int, ox: float, oy: float, oz: float, dx: float, dy: float, dz: float) -> float:
@@ -57,105 +150,16 @@ def ray_triangle(p: Rows, k: int, ox: float, oy: float, oz: float, dx: float, dy
     cx, cy = cx - shear_x * cz, cy - shear_y * cz
     u, v, w = cx * by - cy * bx, ax * cy - ay * cx, bx * ay - by * ax
     if min(u, min(v, w)) < 0.0 and max(u, max(v, w)) > 0.0:
-        return math.inf
+        return inf
     volume = u + v + w
     if volume == 0.0:
-        return math.inf
+        return inf
     t = (u * az + v * bz + w * cz) / volume * scale
-    return t if t > 0.0 else math.inf
-
-
-def ray_box(p: Rows, k: int, x: float, y: float, z: float, ux: float, uy: float, uz: float) -> float:
-    """Slabs: inside from the last entry to the first exit."""
-    ix, iy, iz = 1.0 / away_from_zero(ux), 1.0 / away_from_zero(uy), 1.0 / away_from_zero(uz)
-    a, b = (-p[k, 12] - x) * ix, (p[k, 12] - x) * ix
-    near, far = min(a, b), max(a, b)
-    a, b = (-p[k, 13] - y) * iy, (p[k, 13] - y) * iy
-    near, far = max(near, min(a, b)), min(far, max(a, b))
-    a, b = (-p[k, 14] - z) * iz, (p[k, 14] - z) * iz
-    return first_of(max(near, min(a, b)), min(far, max(a, b)))
-
-
-def ray_cylinder(p: Rows, k: int, x: float, y: float, z: float, ux: float, uy: float, uz: float) -> float:
-    """Inside the tube and between the caps."""
-    radius, half_length = p[k, 12], p[k, 14]
-    square = ux * ux + uy * uy
-    # The distance of the line from the axis, from the point nearest to it: exact from far away too.
-    nearest = -(x * ux + y * uy) / square if square > 0.0 else 0.0
-    a, b = x + nearest * ux, y + nearest * uy
-    rest = radius * radius - (a * a + b * b)
-    if rest < 0.0:
-        return math.inf
-    root = math.sqrt(rest / square) if square > 0.0 else math.inf
-    iz = 1.0 / away_from_zero(uz)
-    a, b = (-half_length - z) * iz, (half_length - z) * iz
-    return first_of(max(nearest - root, min(a, b)), min(nearest + root, max(a, b)))
-
-
-def ray_ellipsoid(p: Rows, k: int, x: float, y: float, z: float, ux: float, uy: float, uz: float) -> float:
-    """A unit sphere, seen in a frame that is stretched by the radii."""
-    x, y, z = x / p[k, 12], y / p[k, 13], z / p[k, 14]
-    ux, uy, uz = ux / p[k, 12], uy / p[k, 13], uz / p[k, 14]
-    square = ux * ux + uy * uy + uz * uz
-    nearest = -(x * ux + y * uy + z * uz) / square
-    a, b, c = x + nearest * ux, y + nearest * uy, z + nearest * uz
-    rest = 1.0 - (a * a + b * b + c * c)
-    if rest < 0.0:
-        return math.inf
-    root = math.sqrt(rest / square)
-    return first_of(nearest - root, nearest + root)
-
-
-def ray_capsule(p: Rows, k: int, x: float, y: float, z: float, ux: float, uy: float, uz: float) -> float:
-    """The union of a cylinder and two spheres is convex: it is entered and left where the first and last of them is."""
-    near, far = math.inf, -math.inf
-    radius, half_length = p[k, 12], p[k, 14]
-    square = ux * ux + uy * uy
-    if square > 0.0:
-        nearest = -(x * ux + y * uy) / square
-        a, b = x + nearest * ux, y + nearest * uy
-        rest = radius * radius - (a * a + b * b)
-        if rest >= 0.0:
-            root = math.sqrt(rest / square)
-            iz = 1.0 / away_from_zero(uz)
-            a, b = (-half_length - z) * iz, (half_length - z) * iz
-            begin, end = max(nearest - root, min(a, b)), min(nearest + root, max(a, b))
-            if begin <= end:
-                near, far = begin, end
-    for centre in (-half_length, half_length):
-        height = z - centre
-        along = -(x * ux + y * uy + height * uz)
-        a, b, c = x + along * ux, y + along * uy, height + along * uz
-        rest = radius * radius - (a * a + b * b + c * c)
-        if rest >= 0.0:
-            root = math.sqrt(rest)
-            near, far = min(near, along - root), max(far, along + root)
-    return first_of(near, far)
-
-
-def ray_half_space(z: float, uz: float) -> float:
-    """The plane that bounds it, from either side."""
-    t = -z / away_from_zero(uz)
-    return t if t > 0.0 else math.inf
+    return t if t > 0.0 else inf
 
 
 def ray_shape(kind: int, p: Rows, k: int, ox: float, oy: float, oz: float, dx: float, dy: float, dz: float) -> float:
-    """Distance [m] at which a ray meets a shape; infinity if it does not."""
+    """Distance [m] at which the ray from ``o`` along ``d`` meets the shape of row ``p[k]``; infinity if it does not."""
     if kind == TRIANGLE:
         return ray_triangle(p, k, ox, oy, oz, dx, dy, dz)
-    sx, sy, sz = ox - p[k, 9], oy - p[k, 10], oz - p[k, 11]
-    x = p[k, 0] * sx + p[k, 1] * sy + p[k, 2] * sz
-    y = p[k, 3] * sx + p[k, 4] * sy + p[k, 5] * sz
-    z = p[k, 6] * sx + p[k, 7] * sy + p[k, 8] * sz
-    ux = p[k, 0] * dx + p[k, 1] * dy + p[k, 2] * dz
-    uy = p[k, 3] * dx + p[k, 4] * dy + p[k, 5] * dz
-    uz = p[k, 6] * dx + p[k, 7] * dy + p[k, 8] * dz
-    if kind == BOX:
-        return ray_box(p, k, x, y, z, ux, uy, uz)
-    if kind == CYLINDER:
-        return ray_cylinder(p, k, x, y, z, ux, uy, uz)
-    if kind == CAPSULE:
-        return ray_capsule(p, k, x, y, z, ux, uy, uz)
-    if kind == ELLIPSOID:
-        return ray_ellipsoid(p, k, x, y, z, ux, uy, uz)
-    return ray_half_space(z, uz)
+    return ray_solid(kind, p, k, ox, oy, oz, dx, dy, dz)

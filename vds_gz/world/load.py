@@ -45,9 +45,7 @@ def load_world(world: str | Path, environment: Mapping[str, str] = os.environ) -
         ground = Thing(f"{path.stem}::ground", HalfSpace(), np.eye(4))  # a map is flat, and to be driven on
         return Scene(path.stem, RayCaster(walls), RayCaster([*walls, ground]))
     if path.suffix in SDF_SUFFIXES:
-        found = read_sdf(path, Resources(environment))
-        seen, felt = RayCaster(found.visuals), RayCaster(found.collisions)
-        return Scene(found.name, seen, felt, found.gravity, found.origin)
+        return read_sdf(path, Resources(environment))
     suffixes = ", ".join((*SDF_SUFFIXES, *MAP_SUFFIXES))
     raise WorldError(f"world '{path}' ends in '{path.suffix}'; it must be an SDF file or a map: {suffixes}")
 

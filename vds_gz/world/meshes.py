@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path, PurePosixPath
-from typing import Any, NoReturn
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,8 +27,7 @@ _SPACE = rb"(?:\s|#[^\n]*\n)+"
 _HEADER = re.compile(rb"P([25])" + 3 * (_SPACE + rb"(\d{1,9})") + rb"\s")
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Image:
+class Image(NamedTuple):
     """An image, row 0 at its upper edge."""
 
     brightness: Array  # 0 is black and 1 is white, of shape (rows, columns)
@@ -73,23 +72,21 @@ def _other(path: Path, place: str) -> Image:
         ) from None
     try:
         with PIL.Image.open(path, formats=IMAGES) as image:
-            size, deep = image.width * image.height, image.mode.startswith(("I", "F"))
-            if size <= MOST and deep:
+            if (size := image.width * image.height) > MOST:
+                raise ValueError(f"it has {size} pixels; at most {MOST} are read")
+            if image.mode.startswith(("I", "F")):
                 pixels = np.asarray(image, float) / 65535.0
                 opacity = np.ones_like(pixels)
-            elif size <= MOST:
+            else:
                 pixels = np.asarray(image.convert("L"), float) / 255.0
                 opacity = np.asarray(image.convert("RGBA").getchannel("A"), float) / 255.0
     except Exception as error:  # readers of foreign formats raise whatever they meet
         raise WorldError(f"{place}: image '{path}' cannot be read: {error}") from None
-    if size > MOST:
-        raise WorldError(f"{place}: image '{path}' has {size} pixels; at most {MOST} are read")
     return Image(np.clip(pixels, 0.0, 1.0), opacity)
 
 
 #: More triangles than this are a mistake, in a mesh or a world.
 MOST_TRIANGLES = 20_000_000
-
 
 #: Formats that are read; those with textures, pictures and animations have them left out.
 MESHES = (".dae", ".glb", ".gltf", ".obj", ".off", ".ply", ".stl")
@@ -116,10 +113,7 @@ class _Beside(Mapping[str, bytes]):
 
 def read_mesh(node: Node, resources: Resources) -> Mesh:
     """The triangles of a ``<mesh>``: its ``uri``, ``submesh`` and ``scale``."""
-    uri = node.child("uri")
-    if uri is None:
-        node.fail("<mesh> has no <uri>")
-    scale = np.array(node.required("scale", 3) if node.child("scale") is not None else (1.0, 1.0, 1.0))
+    uri, scale = node.needed("uri"), np.array(node.vector("scale", (1.0, 1.0, 1.0)))
     parts = _loaded(resources.find(uri), uri)
     submesh = node.child("submesh")
     if submesh is not None:
@@ -127,18 +121,15 @@ def read_mesh(node: Node, resources: Resources) -> Mesh:
         if name not in parts:
             submesh.fail(f"submesh '{name}' is not in the mesh; it has {', '.join(parts)}")
         parts = {name: parts[name]}
-    vertices, faces, count = [], [], 0
-    for points, triangles in parts.values():
-        vertices.append(points)
-        faces.append(triangles + count)
-        count += len(points)
-    joined = np.concatenate(vertices)
+    joined = np.concatenate([corners for corners, _ in parts.values()])
+    begins = accumulate((len(corners) for corners, _ in parts.values()), initial=0)
+    faces = np.concatenate([triangles + begin for (_, triangles), begin in zip(parts.values(), begins, strict=False)])
     if submesh is not None and submesh.value("center") in ("true", "1"):
         joined = joined - 0.5 * (joined.min(axis=0) + joined.max(axis=0))
     joined = joined * scale
     if not (np.abs(joined) < FARTHEST).all():
         uri.fail(f"the mesh has corners that are {FARTHEST:g} m away, or not finite")
-    return Mesh(joined, np.concatenate(faces))
+    return Mesh(joined, faces)
 
 
 def _loaded(path: Path, node: Node) -> dict[str, tuple[Array, Indices]]:
@@ -175,23 +166,15 @@ def _placed(scene: Any, name: str) -> tuple[Array, Indices]:
 
 def read_heightmap(node: Node, resources: Resources) -> Mesh:
     """The ground of a ``<heightmap>``: brightness is height, white the full ``size`` along z."""
-    uri = node.child("uri")
-    if uri is None:
-        node.fail("<heightmap> has no <uri>")
-    x, y, z = node.required("size", 3) if node.child("size") is not None else (1.0, 1.0, 1.0)
-    offset = np.array(node.required("pos", 3) if node.child("pos") is not None else (0.0, 0.0, 0.0))
+    uri, (x, y, z) = node.needed("uri"), node.vector("size", (1.0, 1.0, 1.0))
+    offset = np.array(node.vector("pos", (0.0, 0.0, 0.0)))
     heights = read_image(resources.find(uri), uri.place).brightness
     rows, columns = heights.shape
     if min(rows, columns) < 2 or rows * columns > MOST_TRIANGLES // 2:
-        _refuse(uri, rows, columns)
+        pixels = f"{columns} x {rows} pixels; it must have 2 x 2 to {MOST_TRIANGLES // 2} in all"
+        uri.fail(f"the heightmap's image has {pixels}")
     grid_x, grid_y = np.meshgrid(np.linspace(-0.5 * x, 0.5 * x, columns), np.linspace(0.5 * y, -0.5 * y, rows))
     corner = np.arange(rows * columns).reshape(rows, columns)
     a, b, c, d = (part.ravel() for part in (corner[:-1, :-1], corner[1:, :-1], corner[1:, 1:], corner[:-1, 1:]))
     faces = np.concatenate([np.column_stack((a, b, c)), np.column_stack((a, c, d))])
     return Mesh(np.column_stack((grid_x.ravel(), grid_y.ravel(), (heights * z).ravel())) + offset, faces)
-
-
-def _refuse(node: Node, rows: int, columns: int) -> NoReturn:
-    node.fail(
-        f"the heightmap's image has {columns} x {rows} pixels; it must have 2 x 2 to {MOST_TRIANGLES // 2} in all"
-    )

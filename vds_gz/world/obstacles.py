@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from vds_gz.geometry import Transform, Vector, axes, into_body, product, quaternion
-from vds_gz.world.distance import Row, Separation, along, separation
+from vds_gz.geometry import Transform, Vector, axes
+from vds_gz.world.distance import Row, Separation, dot, separation, vector
 from vds_gz.world.packing import Thing
 from vds_gz.world.ray_caster import JoinedCaster, RayCaster
 from vds_gz.world.shapes import Array, Indices
@@ -30,77 +31,6 @@ ITERATIONS = 64
 
 #: Contacts that are noted at most.
 CONTACTS = 16
-
-
-def place(start: Row, way: Row, body: Row, part: float) -> Row:
-    """The box's row at a part of its way, see :mod:`vds_gz.world.intersection`."""
-    cosine, sine = math.cos(part * way[3]), math.sin(part * way[3])
-    box = [0.0] * 9 + body
-    for d in range(3):
-        x, y, z = start[d], start[3 + d], start[6 + d]
-        box[d], box[3 + d], box[6 + d] = cosine * x + sine * y, cosine * y - sine * x, z
-        box[9 + d] = start[9 + d] + part * way[d] + body[0] * box[d] + body[1] * box[3 + d] + body[2] * z
-    return box
-
-
-def extent(box: Row, x: float, y: float, z: float) -> float:
-    """How far a box reaches along a direction of length 1 [m]."""
-    reach = box[9] * x + box[10] * y + box[11] * z
-    for k in range(3):
-        reach += box[12 + k] * abs(along(box, 3 * k, x, y, z))
-    return float(reach)
-
-
-def room(gap: float) -> float:
-    """How far the box may come nearer to a shape that is so far away [m]."""
-    return max(gap - 0.5 * SKIN, 1e-6 * gap) if gap > 0.0 else DEEPER
-
-
-def sweep(
-    kinds: list[int],
-    rows: list[Row],
-    shapes: list[int],
-    start: Row,
-    way: Row,
-    body: Row,
-    end: float,
-    *,
-    stops: bool,
-) -> tuple[float, float, dict[int, Separation]]:
-    """Move a box along its way until it meets a shape."""
-    turn = abs(way[3])
-    reach = math.hypot(abs(body[0]) + body[3], abs(body[1]) + body[4])
-    moved = math.sqrt(way[0] * way[0] + way[1] * way[1] + way[2] * way[2]) + reach * turn
-    free, touching = HORIZON, dict[int, Separation]()
-    for shape in shapes:
-        part = 0.0
-        for iteration in range(ITERATIONS):
-            box = place(start, way, body, part)
-            found = separation(box, kinds[shape], rows[shape])
-            gap, nx, ny, nz, _, _, _ = found
-            height = nx * start[6] + ny * start[7] + nz * start[8]
-            planar = math.sqrt(max(1e-18, 1.0 - height * height))
-            if gap <= SKIN and (shape in touching or len(touching) < CONTACTS):
-                touching[shape] = found
-            left = end - part
-            allowed = room(gap)
-            if left * moved * planar <= allowed:
-                free = min(free, allowed / planar - left * moved)
-                break
-            approach = extent(place(start, way, body, end), nx, ny, nz) - extent(box, nx, ny, nz)
-            bulge = reach * planar * (left * turn) * (left * turn) / 8.0
-            if approach <= allowed and (gap <= 0.0 or approach + bulge <= max(allowed, 0.5 * gap)):
-                free = min(free, max(0.0, allowed - max(0.0, approach)) / planar)
-                break
-            if gap <= SKIN or iteration == ITERATIONS - 1:
-                free = 0.0
-                if stops:
-                    end = part
-                break
-            toward = max(0.0, way[0] * nx + way[1] * ny + way[2] * nz) + reach * turn * planar
-            part = min(end, part + allowed / toward)
-    return end, max(0.0, free), touching
-
 
 #: What is farther away is not looked at until the vehicle has come nearer [m].
 HORIZON = 1.0
@@ -122,27 +52,111 @@ class CollisionBox:
         return math.hypot(*(max(abs(a), abs(b)) for a, b in zip(self.lower[:2], self.upper[:2], strict=True)))
 
     @property
-    def numbers(self) -> list[float]:
+    def numbers(self) -> Row:
         """Middle and half sizes."""
         pairs = list(zip(self.lower, self.upper, strict=True))
         return [0.5 * (a + b) for a, b in pairs] + [0.5 * (b - a) for a, b in pairs]
 
-    def approach(self, pose: Transform, way: Vector, turn: float, direction: Vector) -> float:
-        """How much farther it reaches along a direction of length 1 at the end of a way than at its beginning [m]."""
-        after = Transform(way, product(pose.orientation, quaternion(0.0, 0.0, turn)))
-        return self._extent(after, direction) - self._extent(Transform((0.0, 0.0, 0.0), pose.orientation), direction)
 
-    def _extent(self, pose: Transform, direction: Vector) -> float:
-        local = into_body(pose.orientation, direction)
-        corner = [b if d > 0.0 else a for a, b, d in zip(self.lower, self.upper, local, strict=True)]
-        return sum(a * b for a, b in zip((*corner, *pose.position), (*local, *direction), strict=True))
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """A piece of the way of a vehicle's box: its plane is that of the vehicle's x and y axes."""
+
+    start: Row  # axes x, y and z of the vehicle at the beginning, and its origin [m], in the world
+    way: Row  # displacement of the origin [m], and turn about z [rad]
+    body: Row  # middle of the box in the vehicle, and its half sizes [m]
+
+    @classmethod
+    def of(cls, pose: Transform, way: Vector, turn: float, body: CollisionBox) -> Sweep:
+        """The way of a body from a pose."""
+        rows = (*axes(pose.orientation), pose.position)
+        return cls([number for row in rows for number in row], [*way, turn], body.numbers)
+
+    @property
+    def reach(self) -> float:
+        """The farthest part of the box from the origin, in its plane [m]."""
+        return math.hypot(abs(self.body[0]) + self.body[3], abs(self.body[1]) + self.body[4])
+
+    def box(self, part: float) -> Row:
+        """The box's row at a part of its way, see :mod:`vds_gz.world.intersection`."""
+        start, way, body = self.start, self.way, self.body
+        cosine, sine = math.cos(part * way[3]), math.sin(part * way[3])
+        box = [0.0] * 9 + body
+        for d in range(3):
+            x, y, z = start[d], start[3 + d], start[6 + d]
+            box[d], box[3 + d], box[6 + d] = cosine * x + sine * y, cosine * y - sine * x, z
+            box[9 + d] = start[9 + d] + part * way[d] + body[0] * box[d] + body[1] * box[3 + d] + body[2] * z
+        return box
+
+    def approach(self, begin: float, end: float, direction: Vector) -> float:
+        """How much farther the box reaches along a direction at one part of the way than at another [m]."""
+        return _extent(self.box(end), direction) - _extent(self.box(begin), direction)
+
+    def space(self) -> tuple[Array, Array]:
+        """Bounds of where the box may be on its way, and wherever it can come from there within the horizon."""
+        boxes = np.array([self.box(0.0), self.box(1.0)])
+        reach = np.einsum("nj,njd->nd", boxes[:, 12:], np.abs(boxes[:, :9].reshape(-1, 3, 3)))
+        margin = HORIZON + self.reach * self.way[3] ** 2
+        tilt = math.sqrt(max(0.0, 1.0 - self.start[8] ** 2))
+        wider = np.array((margin, margin, margin * tilt))
+        return (boxes[:, 9:12] - reach).min(axis=0) - wider, (boxes[:, 9:12] + reach).max(axis=0) + wider
+
+    def go(
+        self, kinds: list[int], rows: list[Row], shapes: list[int], end: float, *, stops: bool
+    ) -> tuple[float, float, dict[int, Separation]]:
+        """Move the box to a part of its way, or to the first of some shapes if they stop it.
+
+        Returns which part of the way is free; how far every part of the box may move from there in its plane before
+        something can be met [m]; and the separation from each shape that it touches.
+        """
+        way, up, turn = vector(self.way, 0), vector(self.start, 6), abs(self.way[3])
+        reach = self.reach
+        moved = math.sqrt(dot(way, way)) + reach * turn
+        free, touching = HORIZON, dict[int, Separation]()
+        for shape in shapes:
+            part = 0.0
+            for iteration in range(ITERATIONS):
+                apart = separation(self.box(part), kinds[shape], rows[shape])
+                gap, direction = apart.gap, apart.direction
+                planar = math.sqrt(max(1e-18, 1.0 - dot(direction, up) ** 2))
+                if gap <= SKIN and (shape in touching or len(touching) < CONTACTS):
+                    touching[shape] = apart
+                left, allowed = end - part, _room(gap)
+                if left * moved * planar <= allowed:
+                    free = min(free, allowed / planar - left * moved)
+                    break
+                approach = self.approach(part, end, direction)
+                bulge = reach * planar * (left * turn) * (left * turn) / 8.0
+                if approach <= allowed and (gap <= 0.0 or approach + bulge <= max(allowed, 0.5 * gap)):
+                    free = min(free, max(0.0, allowed - max(0.0, approach)) / planar)
+                    break
+                if gap <= SKIN or iteration == ITERATIONS - 1:
+                    free = 0.0
+                    if stops:
+                        end = part
+                    break
+                part = min(end, part + allowed / (max(0.0, dot(way, direction)) + reach * turn * planar))
+        return end, max(0.0, free), touching
+
+
+def _extent(box: Row, direction: Vector) -> float:
+    """How far a box reaches along a direction of length 1 [m]."""
+    reach = dot(vector(box, 9), direction)
+    for k in range(3):
+        reach += box[12 + k] * abs(dot(vector(box, 3 * k), direction))
+    return reach
+
+
+def _room(gap: float) -> float:
+    """How far the box may come nearer to a shape that is so far away [m]."""
+    return max(gap - 0.5 * SKIN, 1e-6 * gap) if gap > 0.0 else DEEPER
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Contact:
     """A thing that a vehicle touches."""
 
-    thing: Thing  # what it is
+    thing: Thing
     point: Vector  # where, on the thing, in the world [m]
     normal: Vector  # away from the thing, out of its surface, of length 1
     gap: float  # between it and the vehicle [m]; negative where the vehicle stands in it
@@ -155,11 +169,10 @@ class Contact:
     def stops(self, body: CollisionBox, pose: Transform, way: Vector, turn: float) -> bool:
         """Whether a way from where it is touched leads into it at once; see :meth:`Obstacles.pass_by`."""
         x, y, z = self.normal
-        return body.approach(pose, way, turn, (-x, -y, -z)) > room(self.gap)
+        return Sweep.of(pose, way, turn, body).approach(0.0, 1.0, (-x, -y, -z)) > _room(self.gap)
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Passage:
+class Passage(NamedTuple):
     """How a piece of a way went."""
 
     part: float  # which part of it is free, 0 to 1
@@ -172,7 +185,6 @@ class Obstacles:
     """The things of a tree, as what a vehicle meets."""
 
     def __init__(self, caster: RayCaster) -> None:
-        """Take the things of a tree."""
         self._caster = caster
         packed = caster.packed
         self._kinds, self._rows = packed.kinds.tolist(), packed.rows.tolist()
@@ -181,22 +193,17 @@ class Obstacles:
     def pass_by(
         self, pose: Transform, way: Vector, turn: float, body: CollisionBox, *, stops: bool, end: float = 1.0
     ) -> Passage:
-        """Move a body."""
-        start = np.array((*axes(pose.orientation), pose.position))
-        shapes = self._shapes(*_space(start, np.array(way), turn, body))
-        if not len(shapes):
+        """Move a body from a pose to the part ``end`` of a way, or to what it meets if that stops it.
+
+        The way [m] is that of its origin in the world, in the plane of its x and y axes, while it turns about its z
+        axis [rad].
+        """
+        sweep = Sweep.of(pose, way, turn, body)
+        shapes = self._shapes(*sweep.space()).tolist()
+        if not shapes:
             return Passage(end, HORIZON, ())
-        part, free, touched = sweep(
-            self._kinds,
-            self._rows,
-            shapes.tolist(),
-            start.ravel().tolist(),
-            [*way, turn],
-            body.numbers,
-            end,
-            stops=stops,
-        )
-        return Passage(part, free, tuple(self._contact(shape, found) for shape, found in touched.items()))
+        part, free, touching = sweep.go(self._kinds, self._rows, shapes, end, stops=stops)
+        return Passage(part, free, tuple(self._contact(shape, apart) for shape, apart in touching.items()))
 
     def _shapes(self, low: Array, high: Array) -> Indices:
         """Those that may reach into a space along the axes."""
@@ -207,31 +214,14 @@ class Obstacles:
             self._lower, self._upper = packed.lower[self._members], packed.upper[self._members]
         return self._members[_within(self._lower, self._upper, low, high)]
 
-    def _contact(self, shape: int, found: Separation) -> Contact:
-        gap, nx, ny, nz, px, py, pz = found
-        return Contact(self._caster.things[self._caster.packed.owner[shape]], (px, py, pz), (-nx, -ny, -nz), gap)
+    def _contact(self, shape: int, apart: Separation) -> Contact:
+        x, y, z = apart.direction
+        return Contact(self._caster.things[self._caster.packed.owner[shape]], apart.point, (-x, -y, -z), apart.gap)
 
 
 def _within(lower: Array, upper: Array, low: Array, high: Array) -> Indices:
     """Indices of bounds that reach into others."""
     return np.flatnonzero((lower <= high).all(axis=1) & (upper >= low).all(axis=1))
-
-
-def _space(start: Array, way: Array, turn: float, body: CollisionBox) -> tuple[Array, Array]:
-    """Bounds of where a body may be on its way, and wherever it can come from there within the horizon."""
-    x, y, z, origin = start
-    middle, half = np.array(body.numbers[:3]), np.array(body.numbers[3:])
-    lows, highs = [], []
-    for part in (0.0, 1.0):
-        cosine, sine = math.cos(part * turn), math.sin(part * turn)
-        turned = np.array((cosine * x + sine * y, cosine * y - sine * x, z))
-        centre, reach = origin + part * way + middle @ turned, half @ np.abs(turned)
-        lows.append(centre - reach)
-        highs.append(centre + reach)
-    margin = HORIZON + body.reach * turn * turn
-    tilt = math.sqrt(max(0.0, 1.0 - float(z[2] * z[2])))
-    wider = np.array((margin, margin, margin * tilt))
-    return np.minimum(*lows) - wider, np.maximum(*highs) + wider
 
 
 def casters_of(caster: RayCaster | JoinedCaster) -> tuple[RayCaster, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -66,66 +65,8 @@ FINEST = 1e-4
 MODES = ("trinary", "scale", "raw")
 
 
-@dataclass(frozen=True, slots=True)
-class MapFile:
-    """The YAML file of a map; names, units and meaning are those of Nav2's map server."""
-
-    path: Path  # the file itself, and the image that it names
-    image: Path  # the file itself, and the image that it names
-    resolution: float  # edge of a cell [m]
-    origin: tuple[float, float, float]  # where the lower left corner of the image lies, x, y [m] and yaw [rad]
-    negate: bool  # white is occupied
-    occupied_thresh: float  # how dark a cell must be to be occupied, 0 to 1
-    mode: str  # one of :data:`MODES`
-
-
-def read_map(path: Path, height: float = WALL_HEIGHT) -> list[Thing]:
-    """The walls of a map, each a box."""
-    file = _map_file(path)
-    cells = occupied(read_image(file.image, str(path)), file)
-    x, y, yaw = file.origin
-    pose = matrix(rotation_of_angles(0.0, 0.0, yaw), np.array((x, y, 0.0)))
-    return [
-        Thing(f"{path.stem}::wall_{index}", Box((width, depth, height)), pose @ _at(left, low, width, depth, height))
-        for index, (left, low, width, depth) in enumerate(file.resolution * rectangles(cells[::-1]))
-    ]
-
-
-def _at(left: float, low: float, width: float, depth: float, height: float) -> Array:
-    return matrix(np.eye(3), np.array((left + 0.5 * width, low + 0.5 * depth, 0.5 * height)))
-
-
-def occupied(image: Image, file: MapFile) -> NDArray[np.bool_]:
-    """Which cells are occupied, row 0 at the upper edge; transparent ones are unknown.
-
-    Cells that mode ``scale`` takes for something between free and occupied are no walls.
-    """
-    value = np.round(image.brightness * 255.0).astype(np.float32)
-    if file.mode == "raw":
-        return np.asarray((value >= 100.0 * file.occupied_thresh) & (value <= 100.0))
-    share = value / np.float32(255.0)
-    solid = (share if file.negate else np.float32(1.0) - share) >= np.float32(file.occupied_thresh)
-    return np.asarray(solid & (image.opacity == 1.0))
-
-
-def rectangles(cells: NDArray[np.bool_]) -> Array:
-    """Occupied cells as few rectangles: runs of a row, joined with equal runs of the rows above."""
-    found: list[tuple[int, int, int, int]] = []
-    growing: dict[tuple[int, int], int] = {}
-    for row in range(len(cells) + 1):
-        runs = _runs(cells[row]) if row < len(cells) else []
-        begun = {run: growing.pop(run, row) for run in runs}
-        found += [(left, low, right - left, row - low) for (left, right), low in growing.items()]
-        growing = begun
-    return np.array(found, float).reshape(-1, 4)
-
-
-def _runs(row: NDArray[np.bool_]) -> list[tuple[int, int]]:
-    edges = np.flatnonzero(np.diff(np.concatenate([[False], row, [False]]).astype(np.int8)))
-    return list(zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True))
-
-
-def _map_file(path: Path) -> MapFile:
+def read_map(path: Path) -> list[Thing]:
+    """The walls of a map, each a box; names, units and meaning of its file are those of Nav2's map server."""
     values = read_mapping(path, "map")
     image, mode, origin = values.get("image"), values.get("mode", "trinary"), values.get("origin")
     if not isinstance(image, str) or not image:
@@ -142,4 +83,46 @@ def _map_file(path: Path) -> MapFile:
     negate = values.get("negate", 0)
     if not isinstance(negate, int):
         raise WorldError(f"{path}: 'negate' is {shown(negate)}; it must be 0 or 1")
-    return MapFile(path, path.parent / image, resolution, (x, y, yaw), bool(negate), threshold, mode)
+    cells = _occupied(read_image(path.parent / image, str(path)), mode, threshold, bool(negate))
+    pose = matrix(rotation_of_angles(0.0, 0.0, yaw), np.array((x, y, 0.0)))
+    return [
+        Thing(f"{path.stem}::wall_{index}", Box((width, depth, WALL_HEIGHT)), pose @ _at(left, low, width, depth))
+        for index, (left, low, width, depth) in enumerate(resolution * rectangles(cells[::-1]))
+    ]
+
+
+def _at(left: float, low: float, width: float, depth: float) -> Array:
+    return matrix(np.eye(3), np.array((left + 0.5 * width, low + 0.5 * depth, 0.5 * WALL_HEIGHT)))
+
+
+def _occupied(image: Image, mode: object, threshold: float, negate: bool) -> NDArray[np.bool_]:
+    """Which cells are occupied, row 0 at the upper edge; transparent ones are unknown.
+
+    Cells that mode ``scale`` takes for something between free and occupied are no walls.
+    """
+    value = np.round(image.brightness * 255.0).astype(np.float32)
+    if mode == "raw":
+        return np.asarray((value >= 100.0 * threshold) & (value <= 100.0))
+    share = value / np.float32(255.0)
+    solid = (share if negate else np.float32(1.0) - share) >= np.float32(threshold)
+    return np.asarray(solid & (image.opacity == 1.0))
+
+
+def rectangles(cells: NDArray[np.bool_]) -> Array:
+    """Occupied cells as few rectangles: left, low, width and depth of each in cells; row 0 is the lowest.
+
+    Runs of a row are joined with equal runs of the rows above.
+    """
+    found: list[tuple[int, int, int, int]] = []
+    growing: dict[tuple[int, int], int] = {}
+    for row in range(len(cells) + 1):
+        runs = _runs(cells[row]) if row < len(cells) else []
+        begun = {run: growing.pop(run, row) for run in runs}
+        found += [(left, low, right - left, row - low) for (left, right), low in growing.items()]
+        growing = begun
+    return np.array(found, float).reshape(-1, 4)
+
+
+def _runs(row: NDArray[np.bool_]) -> list[tuple[int, int]]:
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], row, [False]]).astype(np.int8)))
+    return list(zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True))

@@ -22,7 +22,6 @@ DEFAULT_COLOUR = (0.7, 0.7, 0.7)
 #: Bounds are this much wider [m, and parts of their distance from the origin]: no ray misses a box by rounding.
 MARGIN = 1e-9
 
-
 #: Nothing may be so far from the origin [m]; what a file says ends at a tenth of it.
 FARTHEST = 1e13
 
@@ -124,19 +123,18 @@ def _reach(kinds: Indices, rotations: Array, sizes: Array) -> Array:
 
 
 def normals(packed: Packed, shapes: Indices, points: Array) -> Array:
-    """The normals at points."""
-    found = np.empty(points.shape)
+    """The normals at points [m] of shape (n, 3), the k-th on the shape ``shapes[k]``."""
+    outward = np.empty(points.shape)
     kinds = packed.kinds[shapes]
     for kind in np.unique(kinds).tolist():
         members = np.flatnonzero(kinds == kind)
         rows = packed.rows[shapes[members]]
-        found[members] = _of_triangles(rows) if kind == TRIANGLE else _of_solids(kind, rows, points[members])
-    return found
-
-
-def _of_triangles(rows: Array) -> Array:
-    corner = rows[:, 0:3]
-    return _unit(np.cross(rows[:, 3:6] - corner, rows[:, 6:9] - corner))
+        if kind == TRIANGLE:
+            corner = rows[:, 0:3]
+            outward[members] = _unit(np.cross(rows[:, 3:6] - corner, rows[:, 6:9] - corner))
+        else:
+            outward[members] = _of_solids(kind, rows, points[members])
+    return outward
 
 
 def _of_solids(kind: int, rows: Array, points: Array) -> Array:
@@ -145,32 +143,19 @@ def _of_solids(kind: int, rows: Array, points: Array) -> Array:
     if kind == HALF_SPACE:
         return axes[:, 2]
     local = np.einsum("nij,nj->ni", axes, points - rows[:, 9:12])
-    if kind == BOX:
-        return _of_largest(axes, local / sizes)
-    inner = {ELLIPSOID: _of_ellipsoids, CYLINDER: _of_cylinders, CAPSULE: _of_capsules}[kind](local, sizes)
-    return np.asarray(np.einsum("nji,nj->ni", axes, _unit(inner)))
-
-
-def _of_largest(axes: Array, vectors: Array) -> Array:
-    """Of three axes, the one along which a vector reaches farthest, to that side."""
-    one, largest = np.arange(len(vectors)), np.abs(vectors).argmax(axis=1)
-    return np.asarray(np.sign(vectors[one, largest])[:, None] * axes[one, largest])
-
-
-def _of_ellipsoids(local: Array, sizes: Array) -> Array:
-    return local / sizes**2
-
-
-def _of_cylinders(local: Array, sizes: Array) -> Array:
-    """Of the tube, or of a cap, whichever is nearer in parts of radius and length."""
-    radius, length = np.maximum(sizes[:, 0], 1e-300), np.maximum(sizes[:, 2], 1e-300)
-    side = np.hypot(local[:, 0], local[:, 1]) / radius >= np.abs(local[:, 2]) / length
-    return np.where(side[:, None], local * (1.0, 1.0, 0.0), np.sign(local) * (0.0, 0.0, 1.0))
-
-
-def _of_capsules(local: Array, sizes: Array) -> Array:
-    on_axis = np.clip(local[:, 2], -sizes[:, 2], sizes[:, 2])
-    return local - on_axis[:, None] * (0.0, 0.0, 1.0)
+    if kind == BOX:  # the axis along which the point lies farthest out, to that side
+        parts, each = local / sizes, np.arange(len(rows))
+        largest = np.abs(parts).argmax(axis=1)
+        return np.asarray(np.sign(parts[each, largest])[:, None] * axes[each, largest])
+    if kind == ELLIPSOID:
+        local = local / sizes**2
+    elif kind == CAPSULE:
+        local = local - np.clip(local[:, 2], -sizes[:, 2], sizes[:, 2])[:, None] * (0.0, 0.0, 1.0)
+    else:  # a cylinder: of the tube, or of a cap, whichever is nearer in parts of radius and length
+        radius, length = np.maximum(sizes[:, 0], 1e-300), np.maximum(sizes[:, 2], 1e-300)
+        side = np.hypot(local[:, 0], local[:, 1]) / radius >= np.abs(local[:, 2]) / length
+        local = np.where(side[:, None], local * (1.0, 1.0, 0.0), np.sign(local) * (0.0, 0.0, 1.0))
+    return np.asarray(np.einsum("nji,nj->ni", axes, _unit(local)))
 
 
 def _unit(vectors: Array) -> Array:
@@ -185,7 +170,10 @@ RINGS = 9
 
 
 def outlines(thing: Thing) -> list[Array]:
-    """The polygons that a thing covers seen from above; one of a solid, one a triangle of a mesh, none of a half space."""
+    """The polygons [m] that a thing covers seen from above, counter-clockwise.
+
+    A solid has one, a mesh one a triangle, a half space none.
+    """
     if isinstance(thing.shape, HalfSpace):
         return []
     points = (_points(thing.shape) @ thing.pose[:3, :3].T + thing.pose[:3, 3])[:, :2]
@@ -213,18 +201,17 @@ def _points(shape: Shape) -> Array:
             signs = np.array([(x, y, z) for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
             return signs * size
         case Cylinder(radius, length):
-            return _stretched(_ring() * (radius, radius, 0.0), length)
+            return _at_both_ends(_ring() * (radius, radius, 0.0), length)
         case Ellipsoid(radii):
             return _ball() * radii
         case Capsule(radius, length):
-            return _stretched(_ball() * radius, length)
+            return _at_both_ends(_ball() * radius, length)
         case Mesh(vertices, _):
             return vertices
     raise TypeError(f"{type(shape).__name__} has no surface that ends")
 
 
-def _stretched(points: Array, length: float) -> Array:
-    """Points at both ends of a length along z."""
+def _at_both_ends(points: Array, length: float) -> Array:
     end = np.array((0.0, 0.0, 0.5 * length))
     return np.concatenate([points - end, points + end])
 

@@ -16,6 +16,7 @@ from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
 
 from vds_gz.errors import WorldError
+from vds_gz.geometry import Vector
 
 #: Numbers in a file are smaller than this [m].
 FARTHEST = 1e12
@@ -42,22 +43,29 @@ class Node(Element):
 
     @property
     def place(self) -> str:
-        """Where it stands, for messages."""
+        """Its file and line, for messages."""
         return f"{self.file}, line {self.line}"
 
     def fail(self, reason: str) -> NoReturn:
-        """Refuse it."""
+        """Raise a WorldError with file and line."""
         raise WorldError(f"{self.place}: {reason}")
 
     def child(self, tag: str) -> Node | None:
         """The first child of this tag."""
-        found = self.find(tag)
-        assert found is None or isinstance(found, Node)
-        return found
+        node = self.find(tag)
+        assert node is None or isinstance(node, Node)
+        return node
+
+    def needed(self, tag: str) -> Node:
+        """The first child of this tag, which must be there."""
+        node = self.child(tag)
+        if node is None:
+            self.fail(f"<{self.tag}> has no <{tag}>")
+        return node
 
     def children(self, *tags: str) -> list[Node]:
         """All children of these tags, in their order."""
-        return [one for one in self if isinstance(one, Node) and one.tag in tags]
+        return [node for node in self if isinstance(node, Node) and node.tag in tags]
 
     def value(self, tag: str, default: str = "") -> str:
         """The text of a child."""
@@ -75,25 +83,31 @@ class Node(Element):
             self.fail(f"<{self.tag}> is '{' '.join(words)}'; it must be {needed}")
         return values
 
-    def required(self, tag: str, count: int) -> list[float]:
-        """The numbers of a child that must be there."""
-        found = self.child(tag)
-        if found is None:
-            self.fail(f"<{self.tag}> has no <{tag}>")
-        return found.numbers(count)
+    def vector(self, tag: str, default: Vector) -> Vector:
+        """The three numbers of a child; the default without one."""
+        node = self.child(tag)
+        if node is None:
+            return default
+        x, y, z = node.numbers(3)
+        return x, y, z
+
+    def number(self, tag: str, default: float = 0.0) -> float:
+        """The number of a child; the default without one."""
+        node = self.child(tag)
+        return default if node is None else node.numbers(1)[0]
 
 
 def read_xml(path: Path) -> Node:
-    """The root element of a file."""
+    """The root element of a file, which declares no entities."""
     try:
         size = path.stat().st_size
-        data = path.read_bytes() if size <= LARGEST and path.is_file() else b""
+        if not path.is_file():
+            raise WorldError(f"world '{path}' is no file")
+        if size > LARGEST:
+            raise WorldError(f"world '{path}' has {size} bytes; at most {LARGEST} are read")
+        data = path.read_bytes()
     except OSError as error:
         raise WorldError(f"world '{path}' cannot be read: {error.strerror or error}") from None
-    if not path.is_file():
-        raise WorldError(f"world '{path}' is no file")
-    if size > LARGEST:
-        raise WorldError(f"world '{path}' has {size} bytes; at most {LARGEST} are read")
     data = _COMMENT.sub(_blank, data)
     builder = TreeBuilder(element_factory=Node)
     parser = expat.ParserCreate()
@@ -141,6 +155,23 @@ class Resources:
     #: ``GZ_SIM_RESOURCE_PATH`` for ``model://`` and relative names, ``AMENT_PREFIX_PATH`` for ``package://``,
     #: ``GZ_FUEL_CACHE_PATH`` for ``https://``.
     environment: Mapping[str, str]
+    _models: dict[Path, Node] = field(default_factory=dict)
+
+    def model(self, include: Node) -> Node:
+        """The model that an ``<include>`` brings; each file is read once."""
+        if not {"true", "1"}.isdisjoint((include.value("merge"), include.get("merge"))):
+            include.fail("<include merge='true'> is not read; include the model without merging")
+        uri = include.needed("uri")
+        path = self.find(uri)
+        if path.is_dir():
+            path = _model_file(path, uri)
+        if path not in self._models:
+            root = read_xml(path)
+            models = root.children("model")
+            if root.tag != "sdf" or len(models) != 1:
+                root.fail(f"an included file must be <sdf> with one <model>; it is <{root.tag}> with {len(models)}")
+            self._models[path] = models[0]
+        return self._models[path]
 
     def find(self, uri: Node) -> Path:
         """The file or folder that the text of an element names."""
@@ -188,36 +219,6 @@ class Resources:
 
     def _folders(self, variable: str) -> list[Path]:
         return [Path(part) for part in self.environment.get(variable, "").split(os.pathsep) if part]
-
-
-@dataclass(frozen=True, slots=True)
-class Includes:
-    """Models from other files."""
-
-    resources: Resources
-    _models: dict[Path, Node] = field(default_factory=dict)
-
-    def model(self, include: Node) -> Node:
-        """The model that an ``<include>`` brings."""
-        if not {"true", "1"}.isdisjoint((include.value("merge"), include.get("merge"))):
-            include.fail("<include merge='true'> is not read; include the model without merging")
-        uri = include.child("uri")
-        if uri is None:
-            include.fail("<include> has no <uri>")
-        path = self.resources.find(uri)
-        if path.is_dir():
-            path = _model_file(path, uri)
-        if path not in self._models:
-            self._models[path] = _model(path)
-        return self._models[path]
-
-
-def _model(path: Path) -> Node:
-    root = read_xml(path)
-    models = root.children("model")
-    if root.tag != "sdf" or len(models) != 1:
-        root.fail(f"an included file must be <sdf> with one <model>; it is <{root.tag}> with {len(models)}")
-    return models[0]
 
 
 def _model_file(folder: Path, uri: Node) -> Path:

@@ -9,12 +9,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vds_gz.geometry import Vector
-from vds_gz.world.geodesy import Origin, gravity_of, origin_of
-from vds_gz.world.geometry_reader import IDENTITY, Frames, pose_of, read_geometry
+from vds_gz.world.geodesy import GRAVITY, origin_of
+from vds_gz.world.geometry_reader import IDENTITY, Frames, placed, read_geometry
 from vds_gz.world.meshes import MOST_TRIANGLES
 from vds_gz.world.packing import DEFAULT_COLOUR, Thing
-from vds_gz.world.resources import FARTHEST, Includes, Node, Resources, read_xml
+from vds_gz.world.ray_caster import RayCaster
+from vds_gz.world.resources import FARTHEST, Node, Resources, read_xml
+from vds_gz.world.scene import Scene
 from vds_gz.world.shapes import Array, Mesh
 
 #: Of a collision that does not say it, by SDF.
@@ -39,18 +40,7 @@ WITHOUT_BEARING = {
 DEEPEST, MOST_MODELS = 32, 200_000
 
 
-@dataclass(slots=True)
-class SdfWorld:
-    """What an SDF file holds."""
-
-    name: str  # of its world or model
-    gravity: Vector  # in the world's axes [m/s^2]
-    origin: Origin  # where on Earth the world's origin lies
-    visuals: list[Thing] = field(default_factory=list)  # what is seen
-    collisions: list[Thing] = field(default_factory=list)  # what bodies collide with
-
-
-def read_sdf(path: Path, resources: Resources) -> SdfWorld:
+def read_sdf(path: Path, resources: Resources) -> Scene:
     """Everything that stands in a world, or in the model of a file."""
     root = read_xml(path)
     if root.tag != "sdf":
@@ -59,9 +49,11 @@ def read_sdf(path: Path, resources: Resources) -> SdfWorld:
     outer = worlds[0] if worlds else root
     if not worlds and not root.children("model"):
         root.fail("there is no <world> and no <model>")
-    found = SdfWorld(outer.get("name", path.stem), gravity_of(outer), origin_of(outer))
-    _SdfReader(resources, Includes(resources), found).read(outer)
-    return found
+    gravity, origin = outer.vector("gravity", GRAVITY), origin_of(outer)
+    reader = _SdfReader(resources)
+    reader.read(outer)
+    seen, felt = RayCaster(reader.visuals), RayCaster(reader.collisions)
+    return Scene(outer.get("name", path.stem), seen, felt, gravity, origin)
 
 
 class _Model(NamedTuple):
@@ -78,19 +70,19 @@ class _SdfReader:
     """Puts the shapes of all models where they stand."""
 
     resources: Resources
-    includes: Includes
-    found: SdfWorld
+    visuals: list[Thing] = field(default_factory=list)
+    collisions: list[Thing] = field(default_factory=list)
     models: int = 0  # how many models there are
     triangles: int = 0  # how many triangles their meshes have
 
     def read(self, outer: Node) -> None:
         """Take everything in a world, or in the root element where there is none."""
         scope = Frames("world")
-        placed = list(self._models(outer, scope, 0))
+        models = list(self._models(outer, scope, 0))
         if outer.tag == "world":
             _refuse_unknown(outer, {"model", "include", "frame", "joint"})
             _enter_frames(outer, scope)
-        for model in placed:
+        for model in models:
             self._take(model, scope.find(model.name, model.node), model.name)
 
     def _models(self, outer: Node, scope: Frames, depth: int) -> Iterator[_Model]:
@@ -103,7 +95,7 @@ class _SdfReader:
                 node.fail(f"the world has more than {MOST_MODELS} models")
             if node.tag == "include":
                 _refuse_unknown(node, {"merge"})
-                model = self.includes.model(node)
+                model = self.resources.model(node)
                 yield self._entered(node.value("name") or model.get("name", ""), model, node, scope, depth)
             else:
                 yield self._entered(node.get("name", ""), node, node, scope, depth)
@@ -128,28 +120,24 @@ class _SdfReader:
             _refuse_unknown(link, {"visual", "collision"})
             for part in link.children("visual", "collision"):
                 _refuse_unknown(part, set())
-                given = part.child("pose")
-                frame = given.get("relative_to", "") if given is not None else ""
-                here = pose @ model.frames.find(frame or link.get("name", ""), part) @ pose_of(given)
+                local, frame = placed(part)
+                here = pose @ model.frames.find(frame or link.get("name", ""), part) @ local
                 if not (np.abs(here) < FARTHEST).all():
                     part.fail(f"<{part.tag}> stands farther than {FARTHEST:g} m from the origin")
-                into = self.found.visuals if part.tag == "visual" else self.found.collisions
+                into = self.visuals if part.tag == "visual" else self.collisions
                 into.extend(self._things(part, f"{name}::{link.get('name', '')}::{part.get('name', '')}", here))
         for inner in model.inside:
             self._take(inner, pose @ model.frames.find(inner.name, inner.node), f"{name}::{inner.name}")
 
     def _things(self, part: Node, name: str, pose: Array) -> Iterator[Thing]:
         """The things that a visual or a collision shows."""
-        geometry = part.child("geometry")
-        if geometry is None:
-            part.fail(f"<{part.tag}> has no <geometry>")
-        retro, colour, friction = part.child("laser_retro"), _colour(part), _friction(part)
-        reflectivity = retro.numbers(1)[0] if retro is not None else 0.0
+        geometry = part.needed("geometry")
+        retro, colour, friction = part.number("laser_retro"), _colour(part), _friction(part)
         for shape, local in read_geometry(geometry, self.resources, seen=part.tag == "visual"):
             self.triangles += len(shape.faces) if isinstance(shape, Mesh) else 0
             if self.triangles > MOST_TRIANGLES:
                 part.fail(f"the world has more than {MOST_TRIANGLES} triangles")
-            yield Thing(name, shape, pose @ local, reflectivity, colour, friction)
+            yield Thing(name, shape, pose @ local, retro, colour, friction)
 
 
 def _colour(part: Node) -> tuple[float, float, float]:
@@ -167,20 +155,20 @@ def _friction(part: Node) -> float:
     node: Node | None = part
     for tag in ("surface", "friction", "ode"):
         node = node.child(tag) if node is not None else None
-    coefficients = [DEFAULT_FRICTION, DEFAULT_FRICTION]
-    for index, tag in enumerate(("mu", "mu2")):
-        if node is not None and node.child(tag) is not None:
-            (coefficients[index],) = node.required(tag, 1)
-            if coefficients[index] < 0.0:
-                node.fail(f"<{tag}> is {coefficients[index]:g}; it must be at least 0")
-    return min(coefficients)
+    if node is None:
+        return DEFAULT_FRICTION
+    coefficients = {tag: node.number(tag, DEFAULT_FRICTION) for tag in ("mu", "mu2")}
+    for tag, coefficient in coefficients.items():
+        if coefficient < 0.0:
+            node.fail(f"<{tag}> is {coefficient:g}; it must be at least 0")
+    return min(coefficients.values())
 
 
 def _enter_frames(outer: Node, frames: Frames) -> None:
-    for one in outer.children("frame"):
-        frames.add(one.get("name", ""), one, one.get("attached_to", ""))
-    for one in outer.children("joint"):
-        frames.add(one.get("name", ""), one, one.value("child"))
+    for node in outer.children("frame"):
+        frames.add(node.get("name", ""), node, node.get("attached_to", ""))
+    for node in outer.children("joint"):
+        frames.add(node.get("name", ""), node, node.value("child"))
 
 
 def _refuse_unknown(node: Node, used: set[str]) -> None:

@@ -23,7 +23,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, chain, pairwise
 from pathlib import Path
-from typing import NoReturn, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -51,13 +51,13 @@ Point = tuple[float, float]
 class MovingObstacle:
     """A shape that moves along straight pieces and looks where it goes."""
 
-    name: str  # what it is called
-    shape: Box | Cylinder  # what it is
-    height: float  # its height, and half of it is how high its middle lies above z [m]
-    z: float  # how high it stands [m]
+    name: str
+    shape: Box | Cylinder
+    height: float  # of the shape, half of which lies above and half below its middle [m]
+    z: float  # of the ground below it [m]
     points: tuple[Point, ...]  # the way, (x, y) [m]
     times: tuple[float, ...]  # when it is at each point [s]; they rise
-    repeat: str = ONCE  # what happens at the end
+    repeat: str = ONCE  # one of :data:`REPEATS`
 
     @property
     def top_speed(self) -> float:
@@ -67,34 +67,35 @@ class MovingObstacle:
 
     def at(self, seconds: float) -> Thing:
         """Where it is at a simulated time [s]."""
-        x, y, heading = self._place(*self._on_way(seconds))
-        pose = matrix(rotation_of_angles(0.0, 0.0, heading), np.array((x, y, self.z + 0.5 * self.height)))
-        return Thing(self.name, self.shape, pose)
+        when, back = self._on_way(seconds)
+        x, y, heading = self._place(when)
+        turn = rotation_of_angles(0.0, 0.0, heading + math.pi if back else heading)
+        return Thing(self.name, self.shape, matrix(turn, np.array((x, y, self.z + 0.5 * self.height))))
 
     def next_turn(self, seconds: float) -> float:
         """When it next may look another way, or be elsewhere, at once [s]; infinity if it never does again."""
-        begin, end = self.times[0], self.times[-1]
-        length = end - begin
-        if self.repeat == ONCE or seconds < begin or length == 0.0:
+        if not self._repeats(seconds):
             return min((time for time in self.times if time > seconds), default=math.inf)
+        begin, end = self.times[0], self.times[-1]
         turns = [time - begin for time in self.times]
         if self.repeat == BACK_AND_FORTH:
-            turns += [2.0 * length - turn for turn in turns]
+            turns += [2.0 * (end - begin) - turn for turn in turns]
         passed = (seconds - begin) % max(turns)
         return seconds + min(turn for turn in turns if turn > passed) - passed
+
+    def _repeats(self, seconds: float) -> bool:
+        return self.repeat != ONCE and seconds >= self.times[0] and self.times[-1] > self.times[0]
 
     def _on_way(self, seconds: float) -> tuple[float, bool]:
         """At which of its times it is on its way [s], and whether it comes back."""
         begin, end = self.times[0], self.times[-1]
-        length = end - begin
-        if self.repeat == ONCE or seconds < begin or length == 0.0:
+        if not self._repeats(seconds):
             return min(max(seconds, begin), end), False
-        if self.repeat == LOOP:
-            return begin + (seconds - begin) % length, False
-        passed = (seconds - begin) % (2.0 * length)
+        length = end - begin
+        passed = (seconds - begin) % (length if self.repeat == LOOP else 2.0 * length)
         return (begin + passed, False) if passed <= length else (begin + 2.0 * length - passed, True)
 
-    def _place(self, when: float, back: bool) -> tuple[float, float, float]:
+    def _place(self, when: float) -> tuple[float, float, float]:
         """Position (x, y) [m] and heading [rad] at one of its times [s]."""
         piece = min(max(bisect_right(self.times, when) - 1, 0), len(self.times) - 2)
         if piece < 0:
@@ -102,8 +103,7 @@ class MovingObstacle:
         (ax, ay), (bx, by) = self.points[piece : piece + 2]
         begin, end = self.times[piece : piece + 2]
         part = (when - begin) / (end - begin)
-        heading = self._heading(piece)
-        return ax + part * (bx - ax), ay + part * (by - ay), heading + math.pi if back else heading
+        return ax + part * (bx - ax), ay + part * (by - ay), self._heading(piece)
 
     def _heading(self, piece: int) -> float:
         """Where it looks on a piece of its way; where it waits, as it came, or as it will go."""
@@ -126,100 +126,92 @@ class MovingObstacles:
 
     def __init__(self, obstacles: tuple[MovingObstacle, ...]) -> None:
         self.obstacles = obstacles
-        self.top_speed = max((one.top_speed for one in obstacles), default=0.0)
+        self.top_speed = max((obstacle.top_speed for obstacle in obstacles), default=0.0)
 
     def next_turn(self, time: int) -> float:
         """When one of them next turns at once, after a simulated time [ns]; infinity if none does."""
-        return NANOSECONDS * min((one.next_turn(time / NANOSECONDS) for one in self.obstacles), default=math.inf)
+        turns = (obstacle.next_turn(time / NANOSECONDS) for obstacle in self.obstacles)
+        return NANOSECONDS * min(turns, default=math.inf)
 
     def visuals(self, time: int) -> list[Thing]:
         """Where they are at a simulated time [ns]."""
-        return [one.at(time / NANOSECONDS) for one in self.obstacles]
+        return [obstacle.at(time / NANOSECONDS) for obstacle in self.obstacles]
 
     collisions = visuals
 
 
 def read_obstacles(path: str | Path) -> MovingObstacles:
-    """The moving obstacles of a file."""
+    """The moving obstacles of a file; raises WorldError with the value and what would be right."""
     listed = read_mapping(Path(path), "moving obstacles").get("obstacles")
     if not isinstance(listed, list):
         raise WorldError(f"{path}: there is no list 'obstacles'; it must name each obstacle with its shape and path")
-    obstacles = tuple(_ObstacleReader(path, index, value).obstacle() for index, value in enumerate(listed))
-    if twice := [name for name, count in Counter(one.name for one in obstacles).items() if count > 1]:
+    obstacles = tuple(_obstacle(f"{path}: obstacle {index + 1}", path, value) for index, value in enumerate(listed))
+    if twice := [name for name, count in Counter(obstacle.name for obstacle in obstacles).items() if count > 1]:
         raise WorldError(f"{path}: two obstacles are named '{min(twice)}'; each must have its own name")
     return MovingObstacles(obstacles)
 
 
-class _ObstacleReader:
-    """One obstacle of a file."""
+def _obstacle(place: str, path: str | Path, values: object) -> MovingObstacle:
+    """One obstacle of a file; ``place`` is where it stands, for messages."""
+    if not isinstance(values, dict):
+        raise WorldError(f"{place}: it is {shown(values)}; it must have a name, a shape and a path")
+    name = values.get("name")
+    if not isinstance(name, str) or not name:
+        raise WorldError(f"{place}: 'name' is {shown(name)}; it must be a text")
+    place = f"{path}: obstacle '{name}'"
+    if unknown := values.keys() - KEYS:
+        raise WorldError(f"{place}: {min(map(shown, unknown))} is not known; there are {', '.join(sorted(KEYS))}")
+    shape, height = _shape(place, values)
+    way = values.get("path")
+    if not isinstance(way, list) or not way:
+        raise WorldError(f"{place}: 'path' is {shown(way)}; it must be a list of [x, y] [m]")
+    points = tuple((x, y) for x, y in (_numbers(place, "path", point, 2, "x and y") for point in way))
+    repeat = values.get("repeat", ONCE)
+    if repeat not in REPEATS:
+        raise WorldError(f"{place}: 'repeat' is {shown(repeat)}; it must be {', '.join(REPEATS)}")
+    if repeat == LOOP and points[-1] != points[0] and "times" not in values:
+        points = (*points, points[0])
+    z = number(place, "z", values.get("z", 0.0))
+    return MovingObstacle(name, shape, height, z, points, _times(place, values, points), repeat)
 
-    def __init__(self, path: str | Path, index: int, value: object) -> None:
-        self._place = f"{path}: obstacle {index + 1}"
-        if not isinstance(value, dict):
-            self._fail(f"it is {shown(value)}; it must have a name, a shape and a path")
-        self._values = value
-        name = value.get("name")
-        if not isinstance(name, str) or not name:
-            self._fail(f"'name' is {shown(name)}; it must be a text")
-        self._name = name
-        self._place = f"{path}: obstacle '{name}'"
-        if unknown := value.keys() - KEYS:
-            self._fail(f"{min(map(shown, unknown))} is not known; there are {', '.join(sorted(KEYS))}")
 
-    def obstacle(self) -> MovingObstacle:
-        """It, checked."""
-        shape, height = self._shape()
-        points = self._points()
-        repeat = self._values.get("repeat", ONCE)
-        if repeat not in REPEATS:
-            self._fail(f"'repeat' is {shown(repeat)}; it must be {', '.join(REPEATS)}")
-        if repeat == LOOP and points[-1] != points[0] and "times" not in self._values:
-            points = (*points, points[0])
-        z = number(self._place, "z", self._values.get("z", 0.0))
-        return MovingObstacle(self._name, shape, height, z, points, self._times(points), repeat)
+def _shape(place: str, values: dict[str, object]) -> tuple[Box | Cylinder, float]:
+    """Its shape, and the height of that [m]."""
+    kinds = [kind for kind in SIZES if kind in values]
+    if len(kinds) != 1:
+        raise WorldError(f"{place}: it has {len(kinds)} shapes; it must have either 'box' or 'cylinder'")
+    kind = kinds[0]
+    sizes = _numbers(place, kind, values[kind], len(SIZES[kind]), " and ".join(SIZES[kind]))
+    if min(sizes) <= 0.0:
+        raise WorldError(f"{place}: '{kind}' is {sizes}; sizes must be greater than 0 [m]")
+    shape = Box((sizes[0], sizes[1], sizes[2])) if kind == "box" else Cylinder(sizes[0], sizes[1])
+    return shape, sizes[-1]
 
-    def _shape(self) -> tuple[Box | Cylinder, float]:
-        given = [kind for kind in SIZES if kind in self._values]
-        if len(given) != 1:
-            self._fail(f"it has {len(given)} shapes; it must have either 'box' or 'cylinder'")
-        sizes = self._numbers(given[0], self._values[given[0]], len(SIZES[given[0]]), " and ".join(SIZES[given[0]]))
-        if min(sizes) <= 0.0:
-            self._fail(f"'{given[0]}' is {sizes}; sizes must be greater than 0 [m]")
-        shape = Box((sizes[0], sizes[1], sizes[2])) if given[0] == "box" else Cylinder(sizes[0], sizes[1])
-        return shape, sizes[-1]
 
-    def _points(self) -> tuple[Point, ...]:
-        given = self._values.get("path")
-        if not isinstance(given, list) or not given:
-            self._fail(f"'path' is {shown(given)}; it must be a list of [x, y] [m]")
-        found = [self._numbers("path", point, 2, "x and y") for point in given]
-        return tuple((x, y) for x, y in found)
+def _times(place: str, values: dict[str, object], points: tuple[Point, ...]) -> tuple[float, ...]:
+    """When it is at each of its points [s]."""
+    if "times" in values and "speed" in values:
+        raise WorldError(f"{place}: it has 'times' and 'speed'; it must have one of them")
+    if "times" in values:
+        times = _numbers(place, "times", values["times"], len(points), "a time for each point")
+        if any(after <= before for before, after in pairwise(times)) or times[0] < 0.0:
+            raise WorldError(f"{place}: 'times' are {times}; they must rise, from 0 on [s]")
+        return tuple(times)
+    lengths = [math.dist(a, b) for a, b in pairwise(points)]
+    if not all(lengths):
+        raise WorldError(f"{place}: 'path' has two equal points one after the other; give 'times' to let it wait")
+    if lengths and "speed" not in values:
+        raise WorldError(f"{place}: it has neither 'speed' [m/s] nor 'times' [s]; it must have one of them")
+    speed = number(place, "speed", values.get("speed", 1.0))
+    if speed <= 0.0:
+        raise WorldError(f"{place}: 'speed' is {speed:g}; it must be greater than 0 [m/s]")
+    return tuple(accumulate((length / speed for length in lengths), initial=0.0))
 
-    def _times(self, points: tuple[Point, ...]) -> tuple[float, ...]:
-        if "times" in self._values and "speed" in self._values:
-            self._fail("it has 'times' and 'speed'; it must have one of them")
-        if "times" in self._values:
-            times = self._numbers("times", self._values["times"], len(points), "a time for each point")
-            if any(after <= before for before, after in pairwise(times)) or times[0] < 0.0:
-                self._fail(f"'times' are {times}; they must rise, from 0 on [s]")
-            return tuple(times)
-        lengths = [math.dist(a, b) for a, b in pairwise(points)]
-        if not all(lengths):
-            self._fail("'path' has two equal points one after the other; give 'times' to let it wait")
-        if lengths and "speed" not in self._values:
-            self._fail("it has neither 'speed' [m/s] nor 'times' [s]; it must have one of them")
-        speed = number(self._place, "speed", self._values.get("speed", 1.0))
-        if speed <= 0.0:
-            self._fail(f"'speed' is {speed:g}; it must be greater than 0 [m/s]")
-        return tuple(accumulate((length / speed for length in lengths), initial=0.0))
 
-    def _numbers(self, key: str, value: object, count: int, meaning: str) -> list[float]:
-        if not isinstance(value, list) or len(value) != count:
-            self._fail(f"'{key}' is {shown(value)}; it must be a list of {count} numbers: {meaning}")
-        return [number(self._place, key, one) for one in value]
-
-    def _fail(self, reason: str) -> NoReturn:
-        raise WorldError(f"{self._place}: {reason}")
+def _numbers(place: str, key: str, value: object, count: int, meaning: str) -> list[float]:
+    if not isinstance(value, list) or len(value) != count:
+        raise WorldError(f"{place}: '{key}' is {shown(value)}; it must be a list of {count} numbers: {meaning}")
+    return [number(place, key, item) for item in value]
 
 
 class Movers(Protocol):
@@ -244,14 +236,9 @@ class Movers(Protocol):
 
 
 class Surroundings:
-    """The scene of a world at any time, with all that moves in it.
-
-    Attributes:
-        still: What stands still.
-    """
+    """The scene of a world at any time, with all that moves in it; ``look`` looks for movers that came or went."""
 
     def __init__(self, still: Scene, movers: Sequence[Movers] = (), look: Callable[[], None] = lambda: None) -> None:
-        """Put a scene and its movers together."""
         self.still = still
         self.look = look
         self._movers = movers

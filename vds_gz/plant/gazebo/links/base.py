@@ -9,9 +9,13 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any
 
 from vds_gz.geometry import Quaternion, Vector
+from vds_gz.parameters.node import GazeboParameters
+from vds_gz.plant.gazebo.links import world_services
+from vds_gz.plant.gazebo.links.helper_process import Helper
+from vds_gz.vehicle.vehicle import NANOSECONDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +54,8 @@ Seen = Tick | Alive | Placement | JointReadings
 Inbox = deque[Seen]
 
 
-class GazeboLink(Protocol):
-    """A link to a vehicle in Gazebo.
+class GazeboLink:
+    """A link to a vehicle in Gazebo: base class.
 
     Attributes:
         name: Its name in ``gazebo.link``.
@@ -61,36 +65,73 @@ class GazeboLink(Protocol):
 
     name: str
     lag_cause: str
-
-    @property
-    def clock_topic(self) -> str:
-        """Full name of the ROS topic of Gazebo's clock."""
+    clock_topic = ""
 
     def start(self, inbox: Inbox, wake: Callable[[], None]) -> None:
         """Begin to put observations into the inbox; call ``wake``, from any thread, when the clock has ticked."""
+        raise NotImplementedError
 
     def poll(self) -> None:
         """Do periodic work; called often, in the node's thread."""
 
     def send(self, velocities: Sequence[float], positions: Sequence[float]) -> None:
         """Command velocities of wheels [rad/s] and positions of steering joints [rad], in the model's order."""
+        raise NotImplementedError
 
     def set_pose(self, position: Vector, orientation: Quaternion) -> None:
-        """Request a pose of the vehicle [m], without waiting for the response.
-
-        Raises:
-            LinkError: The request cannot be sent.
-        """
+        """Request a pose of the vehicle [m], without waiting for the response; a LinkError: it cannot be sent."""
+        raise NotImplementedError
 
     def pause(self, paused: bool) -> None:
-        """Request the world to pause or resume, without waiting for the response.
-
-        Raises:
-            LinkError: The request cannot be sent.
-        """
+        """Request the world to pause or resume, without waiting for the response; a LinkError: it cannot be sent."""
+        raise NotImplementedError
 
     def fault(self) -> str:
         """The fault of the link itself, in words; empty without one."""
+        return ""
 
     def close(self) -> None:
         """Close the link, after all messages have been sent."""
+
+
+class HelpedLink(GazeboLink):
+    """A link from another process than Gazebo's, beside which a helper process calls services."""
+
+    def __init__(self, parameters: GazeboParameters, actuators: str = "") -> None:
+        """Start the helper, see :class:`Helper`."""
+        self._parameters = parameters
+        self._world = parameters.world
+        self._helper = Helper(parameters.partition, actuators)
+        # A tick is reported when most of a period has passed, so that a rate like the physics' leaves none out.
+        self._period = round(0.75 * NANOSECONDS / parameters.command_rate)
+        self._last_tick = -1
+        self._inbox: Inbox = deque()
+
+    def poll(self) -> None:
+        """Read the results of the helper process."""
+        self._helper.poll()
+
+    def set_pose(self, position: Vector, orientation: Quaternion) -> None:
+        """Request a pose of the vehicle [m]."""
+        self._helper.call(self._world, world_services.set_pose(self._parameters.model, position, orientation))
+
+    def pause(self, paused: bool) -> None:
+        """Request the world to pause or resume."""
+        self._helper.call(self._world, world_services.pause(paused))
+
+    def close(self) -> None:
+        """Close the helper process."""
+        self._helper.close()
+
+    def _tick(self, time: int) -> bool:
+        """Whether a time of Gazebo's clock [ns] is reported."""
+        if 0 <= time - self._last_tick < self._period:
+            return False
+        self._last_tick = time
+        self._inbox.append(Tick(time))
+        return True
+
+    def _place(self, time: int, pose: Any) -> None:
+        """Report where the vehicle is, by a message of Gazebo or ROS."""
+        at, turn = pose.position, pose.orientation
+        self._inbox.append(Placement(time, (at.x, at.y, at.z), (turn.x, turn.y, turn.z, turn.w)))

@@ -19,9 +19,9 @@ class Release(NamedTuple):
     name: str  # its name
     version: int  # major version of gz-sim
     transport: str  # names of its Python packages; ``sim`` gives access to the world inside a server
-    messages: str  # names of its Python packages; ``sim`` gives access to the world inside a server
-    sim: str  # names of its Python packages; ``sim`` gives access to the world inside a server
-    math: str  # names of its Python packages; ``sim`` gives access to the world inside a server
+    messages: str
+    sim: str
+    math: str
     options: tuple[str, ...] = ()  # options of ``gz sim`` with which every model of a world is there in the first step
 
 

@@ -7,15 +7,11 @@ from time import monotonic
 from typing import Any
 
 from vds_gz.description import gz_topics as topics
-from vds_gz.geometry import Quaternion, Vector
 from vds_gz.interface.topics import CLOCK_IN
 from vds_gz.parameters.node import GazeboParameters
-from vds_gz.plant.gazebo.links import world_services
-from vds_gz.plant.gazebo.links.base import Alive, Inbox, JointReadings, Placement, Tick
-from vds_gz.plant.gazebo.links.helper_process import Helper
+from vds_gz.plant.gazebo.links.base import Alive, HelpedLink, Inbox, JointReadings
 from vds_gz.ros.graph import Graph, Message, QoS
 from vds_gz.ros.messages.fields import stamp_ns
-from vds_gz.vehicle.vehicle import NANOSECONDS
 
 #: Gazebo also publishes its time while it stands still; if it does not change for this long, Gazebo is paused [s].
 STANDING = 0.2
@@ -23,21 +19,16 @@ STANDING = 0.2
 _STATE = QoS(depth=10)
 
 
-class RosLink:
+class RosLink(HelpedLink):
     """Puts clock, joint states and odometry from ROS into the plant's inbox; the helper process calls services."""
 
-    clock_topic = ""
-
     def __init__(self, graph: Graph, parameters: GazeboParameters, joint_states: str) -> None:
-        """Make the link, without subscriptions."""
+        """Make the link, without subscriptions; ``joint_states`` is the default topic of joint states."""
+        super().__init__(parameters)
         self._graph = graph
-        self._parameters = parameters
-        self._helper = Helper(parameters.partition)
         self._joint_states = parameters.joint_states_topic or joint_states
         self._odometry = parameters.odometry_topic or topics.odometry(parameters.model)
-        # A tick is reported when most of a period has passed, so that a rate like the physics' leaves none out.
-        self._period = round(0.75 * NANOSECONDS / parameters.command_rate)
-        self._time = self._last_tick = -1
+        self._time = -1
         self._moved = self._reported = monotonic()
 
     def start(self, inbox: Inbox, wake: Callable[[], None]) -> None:
@@ -48,23 +39,6 @@ class RosLink:
         self.clock_topic = clock.topic
         graph.subscribe(self._odometry, "nav_msgs/msg/Odometry", _STATE, self._on_odometry)
         graph.subscribe(self._joint_states, "sensor_msgs/msg/JointState", _STATE, self._on_joints)
-
-    def poll(self) -> None:
-        """Read the results of the helper process."""
-        self._helper.poll()
-
-    def set_pose(self, position: Vector, orientation: Quaternion) -> None:
-        """Request a pose of the vehicle [m]."""
-        request = world_services.set_pose(self._parameters.model, position, orientation)
-        self._helper.call(self._parameters.world, request)
-
-    def pause(self, paused: bool) -> None:
-        """Request the world to pause or resume."""
-        self._helper.call(self._parameters.world, world_services.pause(paused))
-
-    def close(self) -> None:
-        """Close the helper process; the graph sends remaining messages."""
-        self._helper.close()
 
     def _filled(self, values: Sequence[float]) -> Any:
         """A ``float64[]`` with these values."""
@@ -80,15 +54,10 @@ class RosLink:
         elif now - self._moved > STANDING and now - self._reported > STANDING / 2:
             self._reported = now
             self._inbox.append(Alive(paused=True))
-        if not 0 <= time - self._last_tick < self._period:
-            self._last_tick = time
-            self._inbox.append(Tick(time))
+        self._tick(time)
 
     def _on_odometry(self, message: Message, arrival: int) -> None:
-        at, turn = message.pose.pose.position, message.pose.pose.orientation
-        self._inbox.append(
-            Placement(stamp_ns(message.header.stamp), (at.x, at.y, at.z), (turn.x, turn.y, turn.z, turn.w))
-        )
+        self._place(stamp_ns(message.header.stamp), message.pose.pose)
 
     def _on_joints(self, message: Message, arrival: int) -> None:
         count = len(message.name)

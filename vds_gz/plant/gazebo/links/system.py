@@ -10,7 +10,7 @@ from typing import Any
 from vds_gz.geometry import Quaternion, Vector
 from vds_gz.plant.base import LinkError
 from vds_gz.plant.gazebo.links import bindings, world_services
-from vds_gz.plant.gazebo.links.base import Alive, Inbox, JointReadings, Placement, Tick
+from vds_gz.plant.gazebo.links.base import Alive, GazeboLink, Inbox, JointReadings, Placement, Tick
 from vds_gz.vehicle.model import Joint
 from vds_gz.vehicle.vehicle import NANOSECONDS
 
@@ -18,14 +18,13 @@ from vds_gz.vehicle.vehicle import NANOSECONDS
 NOTICES = 100
 
 
-class SystemLink:
+class SystemLink(GazeboLink):
     """The access of a Gazebo system: before each step it reads the state, lets the node decide, and sets the joints.
 
     A command acts in the step for which it was computed, without a step of latency.
     """
 
     name = "system"
-    clock_topic = ""
     lag_cause = "a joint's effort or velocity limit, or another controller on the same joints"
 
     def __init__(self, joints: Sequence[Joint], names: Sequence[str]) -> None:
@@ -133,9 +132,6 @@ class SystemLink:
         """Begin; ``wake`` is not used, because the node runs when Gazebo calls."""
         self._inbox = inbox
 
-    def poll(self) -> None:
-        """Do nothing: :meth:`look` reads everything."""
-
     def send(self, velocities: Sequence[float], positions: Sequence[float]) -> None:
         """Set the joints' commands from the next step on."""
         self._velocities, self._positions = velocities, positions
@@ -149,13 +145,6 @@ class SystemLink:
         if self._gazebo is None:
             self._gazebo = bindings.node()
         bindings.call(self._gazebo, self._world, world_services.pause(paused))
-
-    def fault(self) -> str:
-        """Return no fault: the link itself cannot fail."""
-        return ""
-
-    def close(self) -> None:
-        """Nothing is held."""
 
 
 def _pose(position: Vector, orientation: Quaternion) -> Any:

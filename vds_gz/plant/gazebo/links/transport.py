@@ -8,37 +8,31 @@ from threading import Event
 from typing import Any
 
 from vds_gz.description import gz_topics as topics
-from vds_gz.geometry import Quaternion, Vector
 from vds_gz.parameters.node import GazeboParameters
-from vds_gz.plant.gazebo.links import bindings, world_services
-from vds_gz.plant.gazebo.links.base import Alive, Inbox, JointReadings, Placement, Tick
-from vds_gz.plant.gazebo.links.helper_process import Helper
+from vds_gz.plant.gazebo.links import bindings
+from vds_gz.plant.gazebo.links.base import Alive, HelpedLink, Inbox, JointReadings
 from vds_gz.vehicle.vehicle import NANOSECONDS
 
 #: Time for callbacks to end after the last subscription has ended [s]; leaving earlier can crash the process.
 SETTLING = 0.2
 
 
-class TransportLink:
+class TransportLink(HelpedLink):
     """Subscriptions and one publisher in this process; blocking calls are made by a helper process."""
 
     name = "transport"
-    clock_topic = ""
     lag_cause = (
         "a JointPositionController without <use_velocity_commands>, a joint's effort or velocity limit, or a server "
         "slower than real time"
     )
 
     def __init__(self, parameters: GazeboParameters) -> None:
-        """Make the link, without subscriptions."""
-        self._parameters = parameters
-        self._period = round(0.75 * NANOSECONDS / parameters.command_rate)
-        self._world = ""
-        self._last_tick = 0
+        """Make the link, without subscriptions; a ModuleNotFoundError: Gazebo's Python bindings are not installed."""
         self._message = bindings.message("actuators", "Actuators")()
-        # The helper comes first: a process with Gazebo's threads should not fork.
         self._actuators = parameters.actuators_topic or topics.actuators(parameters.model)
-        self._helper = Helper(parameters.partition, self._actuators)
+        # The helper comes first: a process with Gazebo's threads should not fork.
+        super().__init__(parameters, self._actuators)
+        self._world = ""
         self._node = bindings.node(parameters.partition)
         self._publisher = self._node.advertise(self._actuators, type(self._message))
 
@@ -56,7 +50,7 @@ class TransportLink:
 
     def poll(self) -> None:
         """If no world was named, follow the only one."""
-        self._helper.poll()
+        super().poll()
         worlds = self._helper.worlds
         if not self._parameters.world and len(worlds) == 1 and worlds[0] != self._world:
             self._follow(worlds[0])
@@ -81,14 +75,6 @@ class TransportLink:
             message.velocity[:] = [0.0] * len(velocities)
             self._helper.note((self._actuators, "gz.msgs.Actuators", message.SerializeToString()))
 
-    def set_pose(self, position: Vector, orientation: Quaternion) -> None:
-        """Request a pose of the vehicle [m]."""
-        self._helper.call(self._world, world_services.set_pose(self._parameters.model, position, orientation))
-
-    def pause(self, paused: bool) -> None:
-        """Request the world to pause or resume."""
-        self._helper.call(self._world, world_services.pause(paused))
-
     def fault(self) -> str:
         """The fault of the link itself."""
         worlds = self._helper.worlds
@@ -106,26 +92,19 @@ class TransportLink:
         for topic in self._node.subscribed_topics():
             self._node.unsubscribe(topic)
         time.sleep(SETTLING)
-        self._helper.close()
+        super().close()
 
     # ------------------------------------------------------------------ in Gazebo's thread
 
     def _on_clock(self, message: Any) -> None:
-        now = _nanoseconds(message.sim)
-        if 0 <= now - self._last_tick < self._period:
-            return
-        self._last_tick = now
-        self._inbox.append(Tick(now))
-        self._wake()
+        if self._tick(_nanoseconds(message.sim)):
+            self._wake()
 
     def _on_statistics(self, message: Any) -> None:
         self._inbox.append(Alive(message.paused))
 
     def _on_odometry(self, message: Any) -> None:
-        at, turn = message.pose.position, message.pose.orientation
-        self._inbox.append(
-            Placement(_nanoseconds(message.header.stamp), (at.x, at.y, at.z), (turn.x, turn.y, turn.z, turn.w))
-        )
+        self._place(_nanoseconds(message.header.stamp), message.pose)
 
     def _on_joints(self, message: Any) -> None:
         axes = [(joint.name, joint.axis1) for joint in message.joint]
