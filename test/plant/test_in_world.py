@@ -141,13 +141,14 @@ def slipping_plant(*things):
 
 
 def test_on_ice_a_car_needs_the_braking_distance_of_its_friction():
-    plant = slipping_plant(ICE)
+    snow = replace(ICE, friction=0.3)
+    plant = slipping_plant(snow)
     drive(plant, ackermann(10.0, 0.0), 0.1)
     motion = plant.motion(0)
     assert motion.v_x == pytest.approx(10.0, abs=1e-9)
-    drive(plant, ackermann(0.0, 0.0), 11.0)
+    drive(plant, ackermann(0.0, 0.0), 3.6)
     assert plant.motion(0).v_x == 0.0
-    distance = 10.0**2 / (2.0 * ICE.friction * GRAVITY)
+    distance = 10.0**2 / (2.0 * snow.friction * GRAVITY)
     assert plant.motion(0).x - motion.x == pytest.approx(distance, rel=1e-3)
 
 
@@ -155,28 +156,18 @@ def test_on_ice_a_circle_ends_at_friction_times_gravity():
     grip = ICE.friction * GRAVITY
     largest = 0.0
     plant = slipping_plant(ICE)
-    for angle in np.linspace(0.0, 0.1, 40):
+    for angle in np.linspace(0.0, 0.1, 20):
         drive(plant, ackermann(10.0, float(angle)), 0.2)
         largest = max(largest, plant.motion(0).v_x * plant.motion(0).yaw_rate)
     assert 0.9 * grip < largest < 1.1 * grip  # it also turns while it slides outwards
     assert largest < 10.0**2 * math.tan(0.1) / SLIPPING.vehicle.wheel_base / 3.0
 
 
-def test_a_car_with_some_wheels_on_ice_has_the_mean_friction():
-    plant = slipping_plant(replace(ICE, pose=at(y=-100.0)), replace(ICE, pose=at(y=100.0), friction=0.7))
-    assert plant.vehicle.state.road_friction == pytest.approx(0.4)
-
-
-@pytest.mark.parametrize("rough", [1000.0, math.inf])
-def test_wheels_beside_the_ice_have_no_more_friction_than_their_tyres(rough):
+@pytest.mark.parametrize("rough", [0.7, 1000.0, math.inf])
+def test_a_car_with_some_wheels_on_ice_has_the_mean_friction_of_ground_and_tyres(rough):
     plant = slipping_plant(replace(ICE, pose=at(y=-100.0)), replace(ICE, pose=at(y=100.0), friction=rough))
-    friction = 0.5 * (ICE.friction + SLIPPING.vehicle.friction)
+    friction = 0.5 * (ICE.friction + min(rough, SLIPPING.vehicle.friction))
     assert plant.vehicle.state.road_friction == pytest.approx(friction)
-    drive(plant, ackermann(10.0, 0.0), 0.1)
-    begin = plant.motion(0).x
-    drive(plant, ackermann(0.0, 0.0), 5.0)
-    assert plant.motion(0).v_x == 0.0
-    assert plant.motion(0).x - begin == pytest.approx(10.0**2 / (2.0 * friction * GRAVITY), rel=1e-3)
 
 
 def test_a_car_that_a_beam_keeps_off_a_step_stays_on_its_road_and_can_drive_back():
@@ -198,8 +189,8 @@ def test_ground_with_more_friction_than_the_tyres_changes_no_bit():
     level = replace(ICE, pose=at(z=-0.001))
     plants = [slipping_plant(replace(level, friction=friction)) for friction in (math.inf, SLIPPING.vehicle.friction)]
     for plant in plants:
-        drive(plant, ackermann(12.0, 0.2), 2.0)
-        drive(plant, ackermann(0.0, -0.2), 2.0)
+        drive(plant, ackermann(12.0, 0.2), 1.0)
+        drive(plant, ackermann(0.0, -0.2), 0.5)
     assert plants[0].motion(0) == plants[1].motion(0)
 
 
@@ -207,16 +198,16 @@ def test_a_turn_on_a_slope_is_a_circle_on_it():
     slope = 0.3
     plant = plant_in([Thing("ramp", HalfSpace(), at(pitch=-slope))])
     plant.set_pose(Pose(50.0, 0.0, 0.0), Attitude(math.tan(slope) * 50.0))
-    drive(plant, twist(2.0, 0.0, 0.5), 3.0)  # until it turns steadily
+    drive(plant, twist(4.0, 0.0, 1.0), 3.0)  # until it turns steadily
     points = []
-    for _ in range(64):
-        drive(plant, twist(2.0, 0.0, 0.5), 0.196)
+    for _ in range(32):
+        drive(plant, twist(4.0, 0.0, 1.0), 0.196)
         points.append(plant.body(plant.vehicle.time).pose.position)
     points = np.array(points)
     middle = points.mean(axis=0)
     away = np.linalg.norm(points - middle, axis=1)
     motion = plant.motion(0)
-    assert away == pytest.approx(np.full(64, away.mean()), abs=0.02)
+    assert away == pytest.approx(np.full(32, away.mean()), abs=0.02)
     assert away.mean() == pytest.approx(motion.v_x / motion.yaw_rate, rel=0.03)
 
 
@@ -305,14 +296,14 @@ def test_a_car_rolls_down_the_hill_of_the_world_outdoor():
 def test_how_often_one_looks_changes_no_bit_on_a_hill():
     scene = load_world(world_file("outdoor")).vectorised()
     ends = []
-    for period in (1_000_000, 20_000_000, 333_000_000):
+    for period in (1_000_000, 333_000_000):
         vehicle, footprint = vehicle_of(CAR)
         plant = WorldPlant(vehicle, footprint, Surroundings(scene), "stop")
-        plant.set_pose(Pose(5.0, 0.0, 0.0))
-        drive(plant, twist(4.0, 0.0, 0.1), 4.0, period)
+        plant.set_pose(Pose(8.0, 0.0, 0.0))
+        drive(plant, twist(4.0, 0.0, 0.1), 2.5, period)
         ends.append((plant.motion(0), plant.attitude(0)))
     assert ends[0][1].pitch < -0.05
-    assert ends[0] == ends[1] == ends[2]
+    assert ends[0] == ends[1]
 
 
 # ---------------------------------------------------------------------- walls
@@ -463,7 +454,7 @@ def scene_of(random, count):
     return things
 
 
-@settings(max_examples=15)
+@settings(max_examples=10)
 @given(st.integers(0, 10_000))
 def test_never_inside_anything_and_never_stopped_by_nothing(seed):
     """Whatever stands around and however it drives: outside of everything, by points all over the body."""

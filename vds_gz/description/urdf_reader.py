@@ -44,7 +44,6 @@ class Robot:
     """
 
     def __init__(self, urdf: str) -> None:
-        """Read a URDF."""
         try:
             self.element = fromstring(urdf)
         except ParseError as error:

@@ -26,7 +26,7 @@ from vds_gz.plant.kinematic import KinematicPlant
 from vds_gz.vehicle.guarded import AnyGuardedVehicle
 from vds_gz.vehicle.vehicle import Motion
 from vds_gz.world.ground import Plane, ground_below, plane_through, room_on, surface_near
-from vds_gz.world.obstacles import CollisionBox, Contact, Obstacles, casters_of
+from vds_gz.world.obstacles import CollisionBox, Contact, Obstacles
 from vds_gz.world.ray_caster import RayCaster
 from vds_gz.world.surroundings import Surroundings
 
@@ -166,14 +166,13 @@ class WorldPlant(KinematicPlant):
         *,
         felt: bool = True,
     ) -> None:
-        """Put a vehicle on the ground at the origin."""
         super().__init__(vehicle, felt=felt)
         self._guarded = vehicle
         self._surroundings = surroundings
         self._collisions = collisions
         self._body = CollisionBox(footprint.lower, footprint.upper)
         self._obstacles: dict[RayCaster, Obstacles] = {}
-        self._standing = Standing(_ground(surroundings), footprint)
+        self._standing = Standing(surroundings.still.collisions.still, footprint)
         self.contacts: tuple[Contact, ...] = ()
         self._granted = self._clear = self._same_ground = 0.0
         self._changes = surroundings.changes
@@ -259,7 +258,7 @@ class WorldPlant(KinematicPlant):
             self._clear = max(0.0, turn_at - time) * 1e-9 * drift
         collisions = self._surroundings.collisions_at(seen)
         known, self._obstacles = self._obstacles, {}
-        for caster in casters_of(collisions):
+        for caster in filter(None, (collisions.still, collisions.moving)):
             obstacles = self._obstacles[caster] = known.get(caster) or Obstacles(caster)
             passage = obstacles.pass_by(pose, way, turn, self._body, stops=self._collisions == "stop", end=part)
             part, self._clear = passage.part, min(self._clear, passage.free)
@@ -366,11 +365,6 @@ def plant_in_world(
     vehicle = make_guarded_vehicle(parameters, start=start)
     footprint = footprint_of(urdf, vehicle.model.geometry(parameters.vehicle))
     return WorldPlant(vehicle, footprint, surroundings, parameters.collisions, felt=felt)
-
-
-def _ground(surroundings: Surroundings) -> RayCaster:
-    """The tree of what stands still."""
-    return casters_of(surroundings.still.collisions)[0]
 
 
 def _pose(motion: Motion) -> Pose:

@@ -14,7 +14,6 @@ class KinematicPlant(Plant):
     name = "kinematic"
 
     def __init__(self, vehicle: AnyVehicle, *, felt: bool = True) -> None:
-        """Move this vehicle."""
         self.vehicle = vehicle
         self._felt = felt
         self._before: tuple[int, Motion] | None = None

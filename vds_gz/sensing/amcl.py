@@ -66,7 +66,6 @@ class Amcl(DriftingOdometry):
     _spread: NDArray[np.float64]
 
     def __init__(self, parameters: LocalizationParameters, pose: Pose) -> None:
-        """Start with an exact odometry at ``pose``."""
         self.parameters = parameters
         self.active = parameters.amcl.lifecycle != "managed"
         self.reset(pose)

@@ -50,7 +50,6 @@ class ImuModel:
     """
 
     def __init__(self, parameters: Imu, name: str, seed: int) -> None:
-        """Mount it, and draw its biases."""
         self._place = parameters.xyz
         self._mount = quaternion(*parameters.rpy)
         self._models, self._name, self._seed = noise_models(parameters), name, seed
@@ -116,7 +115,6 @@ class GnssModel:
     """
 
     def __init__(self, parameters: Gnss, name: str, seed: int) -> None:
-        """Mount it, and draw its error."""
         p = self._parameters = parameters
         self._regions = fix_regions(p.regions)
         self._noise = {

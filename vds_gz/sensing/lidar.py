@@ -140,7 +140,6 @@ class RangeFinder:
     """
 
     def __init__(self, sensor: Lidar, grid: RayGrid) -> None:
-        """Point the rays."""
         self._sensor = sensor
         self._shape = grid.shape
         self.directions = grid.directions()
@@ -192,7 +191,6 @@ class LidarModel:
     """
 
     def __init__(self, name: str, sensor: Lidar, seed: int) -> None:
-        """Point the rays."""
         rotates = sensor.layout == "driver"
         self.grid = driver_grid(sensor) if rotates else gazebo_grid(sensor)
         azimuths = self.grid.azimuths

@@ -83,7 +83,6 @@ class MeasurementNoise:
     """Adds normal noise to measurements as Autoware's simulator does, if its parameters say so."""
 
     def __init__(self, parameters: MeasurementNoiseParameters) -> None:
-        """Start the generator."""
         self.parameters = parameters
         self.reset()
 
@@ -114,7 +113,6 @@ class Localization(DriftingOdometry):
     """
 
     def __init__(self, parameters: LocalizationParameters, pose: Pose) -> None:
-        """Start with an exact odometry at ``pose``."""
         self.parameters = parameters
         self.reset(pose)
 

@@ -49,7 +49,6 @@ class ChannelNoise:
     """
 
     def __init__(self, model: NoiseModel, channels: int, random: np.random.Generator) -> None:
-        """Draw the biases."""
         self._model = model
         magnitude = model.bias + model.bias_stddev * random.standard_normal(channels)
         self.bias: list[float] = np.where(random.random(channels) < 0.5, -magnitude, magnitude).tolist()

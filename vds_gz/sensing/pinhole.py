@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from vds_gz.parameters.sensors import Camera
 from vds_gz.sensing.body import FramePose
-from vds_gz.world.ray_caster import NOTHING, JoinedCaster, RayCaster
+from vds_gz.world.ray_caster import NOTHING, RayCaster
 from vds_gz.world.scene import Scene
 from vds_gz.world.shapes import Array, Indices
 
@@ -38,9 +38,7 @@ _STEPS = 4096
 _BLOCK = 1 << 15
 
 
-def shaded(
-    caster: RayCaster | JoinedCaster, origins: Array, directions: Array, ranges: Array, shapes: Indices
-) -> Bytes:
+def shaded(caster: RayCaster, origins: Array, directions: Array, ranges: Array, shapes: Indices) -> Bytes:
     """The colours of rays' hits."""
     colours = np.array([*(thing.colour for thing in caster.things), SKY])
     found = np.empty(directions.shape, np.uint8)
@@ -86,7 +84,6 @@ class Pinhole:
     """
 
     def __init__(self, camera: Camera) -> None:
-        """Point the rays."""
         self._camera = camera
         left = (camera.cx - 0.5 - np.arange(camera.columns)) / camera.fx
         up = (camera.cy - 0.5 - np.arange(camera.rows)) / camera.fy

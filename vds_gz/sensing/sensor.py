@@ -171,7 +171,6 @@ class SensorTypes(Mapping[str, SensorType]):
     """All types by name; a type is imported when it is looked up."""
 
     def __init__(self) -> None:
-        """List the names."""
         self._entries = {
             name: EntryPoint(name, f"vds_gz.interface.sensors.{place}", ENTRY_POINTS) for name, place in OWN.items()
         }

@@ -33,8 +33,8 @@ def build(
 ) -> int:
     """Sort shapes into a tree, cutting where the surface area heuristic says (Wald 2007, with bins).
 
-    It sorts ``order``, fills ``bounds``, ``first`` and ``count``, which have room for two nodes a shape, and returns how
-    many nodes there are.
+    It sorts ``order``, fills ``bounds``, ``first`` and ``count``, which have room for two nodes a shape, and returns
+    how many nodes there are.
     """
     used = 1
     stack = [(0, 0, len(order), 0)]

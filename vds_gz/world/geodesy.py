@@ -40,7 +40,6 @@ class LocalFrame:
     """The tangential plane at an origin: east, north and up, and the world's axes in it."""
 
     def __init__(self, origin: Origin) -> None:
-        """Look up what is the same for all points."""
         self.origin = origin
         heading = math.radians(origin.heading_deg)
         self._heading = math.cos(heading), math.sin(heading)

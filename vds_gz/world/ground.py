@@ -77,19 +77,22 @@ def plane_through(points: Sequence[tuple[float, float, float]]) -> Plane:
 
 
 def room_on(caster: RayCaster, plane: Plane, point: tuple[float, float], low: float, high: float) -> float:
-    """How far one may go from a point until something else than a plane can be the ground [m]."""
+    """How far one may go from a point until something else than a plane can be the ground [m].
+
+    There is no room on other planes than that of the only half space. What lies lower or higher above the plane than
+    ``low`` and ``high`` [m] is no ground.
+    """
     packed = caster.packed
     solid = packed.kinds != HALF_SPACE
-    upright = packed.rows[:, 8] <= SAME
-    if not any(_plane_of(row).near(plane) for row in packed.rows[~solid & ~upright]):
+    half_spaces = packed.rows[~solid]
+    if len(half_spaces) != 1 or half_spaces[0, 8] <= SAME or not _plane_of(half_spaces[0]).near(plane):
         return 0.0
     lower, upper = packed.lower[solid], packed.upper[solid]
     if not plane.level:
         low, high = -math.inf, math.inf
     near = (lower[:, 2] <= plane.height + high) & (upper[:, 2] >= plane.height + low)
     away = np.maximum(0.0, np.maximum(lower[near, :2] - point, point - upper[near, :2]))
-    room = float(np.hypot(away[:, 0], away[:, 1]).min(initial=math.inf))
-    return room if (~solid).sum() == 1 else 0.0
+    return float(np.hypot(away[:, 0], away[:, 1]).min(initial=math.inf))
 
 
 def _plane_of(row: Array) -> Plane:

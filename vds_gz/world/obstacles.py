@@ -17,7 +17,7 @@ import numpy as np
 from vds_gz.geometry import Transform, Vector, axes
 from vds_gz.world.distance import Row, Separation, dot, separation, vector
 from vds_gz.world.packing import Thing
-from vds_gz.world.ray_caster import JoinedCaster, RayCaster
+from vds_gz.world.ray_caster import RayCaster
 from vds_gz.world.shapes import Array, Indices
 
 #: What is nearer than this touches [m]. The box is stopped between half of it and all of it before a shape.
@@ -222,8 +222,3 @@ class Obstacles:
 def _within(lower: Array, upper: Array, low: Array, high: Array) -> Indices:
     """Indices of bounds that reach into others."""
     return np.flatnonzero((lower <= high).all(axis=1) & (upper >= low).all(axis=1))
-
-
-def casters_of(caster: RayCaster | JoinedCaster) -> tuple[RayCaster, ...]:
-    """The trees of a caster: what stands still, and what moves if anything does."""
-    return (caster.still, caster.moving) if isinstance(caster, JoinedCaster) else (caster,)

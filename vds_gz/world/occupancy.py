@@ -12,6 +12,7 @@ from vds_gz.errors import WorldError
 from vds_gz.world.geometry_reader import matrix, rotation_of_angles
 from vds_gz.world.meshes import Image, read_image
 from vds_gz.world.packing import Thing
+from vds_gz.world.resources import read_limited
 from vds_gz.world.shapes import Array, Box
 
 #: A file of more bytes than this is a mistake.
@@ -23,19 +24,11 @@ MOST = 1e9
 
 def read_mapping(path: Path, what: str) -> dict[object, object]:
     """The names and values in a file."""
+    data = read_limited(path, what, LARGEST)
     try:
-        size = path.stat().st_size
-        text = path.read_text(encoding="utf-8") if size <= LARGEST else ""
-    except OSError as error:
-        raise WorldError(f"{what} '{path}' cannot be read: {error.strerror or error}") from None
-    except UnicodeDecodeError as error:
-        raise WorldError(f"{what} '{path}' is no YAML: {error}") from None
-    try:
-        values = yaml.safe_load(text)
+        values = yaml.safe_load(data.decode("utf-8"))
     except Exception as error:  # PyYAML's constructors raise whatever their arguments provoke
         raise WorldError(f"{what} '{path}' is no YAML: {' '.join(str(error).split())}") from None
-    if size > LARGEST:
-        raise WorldError(f"{what} '{path}' has {size} bytes; at most {LARGEST} are read")
     if not isinstance(values, dict):
         raise WorldError(f"{what} '{path}' is no mapping of names to values")
     return values

@@ -44,31 +44,48 @@ class RayCaster:
     """Things, and the rays that meet them.
 
     Attributes:
-        things: All of them.
-        packed: Their shapes.
-        shapes: How many shapes they have; a mesh has as many as it has triangles.
+        things: All of them; those that move are the last ones.
+        packed: The shapes of those that stand still.
+        shapes: How many shapes all of them have; a mesh has as many as it has triangles.
         compiled: Whether rays are cast by compiled loops through a tree, else by numpy. Both give the same bits.
+        moving: Those that move; None if nothing does.
     """
 
     def __init__(self, things: Sequence[Thing], *, compiled: bool = COMPILED) -> None:
-        """Take things; nothing is compiled before :meth:`prepare` or the first ray."""
+        """Take things that stand still; nothing is compiled before :meth:`prepare` or the first ray."""
         self.things = tuple(things)
         self.compiled = compiled
         self.packed = packed(self.things)
-        self.shapes = len(self.packed.kinds)
+        self.shapes = self._begin = len(self.packed.kinds)
+        self.moving: RayCaster | None = None
+        self._still: RayCaster | None = None
         retro = np.array([*(thing.retro for thing in self.things), 0.0])
         #: Of each shape, and, as the last one, of nothing.
         self._retro = retro[np.append(self.packed.owner, NOTHING)]
         self._friction = np.array([thing.friction for thing in self.things])[self.packed.owner]
 
+    @property
+    def still(self) -> RayCaster:
+        """The things that stand still alone."""
+        return self._still or self
+
+    def with_moving(self, things: Sequence[Thing]) -> RayCaster:
+        """The same things, and others in place of those that moved; what stands still keeps its tree."""
+        if not things:
+            return self.still
+        joined = copy(self.still)
+        joined._still, joined.moving = self.still, RayCaster(things, compiled=self.compiled)
+        joined.things, joined.shapes = self.still.things + joined.moving.things, self._begin + joined.moving.shapes
+        return joined
+
     def vectorised(self) -> RayCaster:
         """The same things, cast at by numpy: to be used at once, while another thread runs :meth:`prepare`."""
-        other = copy(self)
-        other.compiled = False
-        return other
+        still = copy(self.still)
+        still.compiled = False
+        return still.with_moving(self.moving.things if self.moving else ())
 
     def prepare(self) -> None:
-        """Build the tree, and compile what casts rays, so that :meth:`cast` need not."""
+        """Build the trees, and compile what casts rays, so that :meth:`cast` need not."""
         self.cast(np.zeros(3), np.empty((0, 3)))
 
     @cached_property
@@ -84,101 +101,65 @@ class RayCaster:
         return bounds[:used].copy(), first[:used].copy(), count[:used].copy(), order, np.flatnonzero(unbounded)
 
     def cast(self, origins: Array, directions: Array, max_range: float = np.inf) -> tuple[Array, Indices]:
-        """Send rays."""
+        """Send rays.
+
+        Args:
+            origins: Where they begin [m], of shape (3,) or (n, 3).
+            directions: Unit vectors, of shape (n, 3).
+            max_range: What is not nearer is not met [m].
+
+        Returns:
+            Ranges [m], infinite where nothing is met, and the index of the shape that is, -1 for nothing. Where a ray
+            meets several shapes at one distance, it is the first of them.
+        """
         directions, origins = (np.require(one, np.float64, ["C", "W"]) for one in (directions, np.atleast_2d(origins)))
         if directions.shape[1:] != (3,) or origins.shape not in ((1, 3), directions.shape):
-            found = f"rays have origins {origins.shape} and directions {directions.shape}"
-            raise ValueError(f"{found}; directions must be (n, 3), origins too, or (3,) where all begin in one place")
+            shapes_of = f"rays have origins {origins.shape} and directions {directions.shape}"
+            raise ValueError(
+                f"{shapes_of}; directions must be (n, 3), origins too, or (3,) where all begin in one place"
+            )
         ranges, shapes = np.empty(len(directions)), np.empty(len(directions), np.int64)
         rays, packed = (origins, directions, float(max_range), ranges, shapes), self.packed
         if self.compiled:
-            compiled_kernel(bvh.cast)(*self._tree, packed.kinds, packed.rows, *rays)
+            compiled_kernel(bvh.cast)(*self.still._tree, packed.kinds, packed.rows, *rays)
         else:
             vectorised.cast(packed, *rays)
-        return ranges, shapes
-
-    def hits(self, origins: Array, directions: Array, ranges: Array, shapes: Indices) -> Hits:
-        """What the rays of :meth:`cast` have met."""
-        met = shapes != NOTHING
-        things = np.where(met, self.packed.owner[shapes] if len(self.packed.owner) else NOTHING, NOTHING)
-        points = np.broadcast_to(origins, directions.shape)[met] + ranges[met, None] * directions[met]
-        outward = np.zeros(directions.shape)
-        outward[met] = normals(self.packed, shapes[met], points)
-        return Hits(things, outward, self.retro(shapes))
-
-    def retro(self, shapes: Indices) -> Array:
-        """How strongly a lidar's light comes back from what the rays of :meth:`cast` have met; 0 from nothing."""
-        return np.asarray(self._retro[shapes])
-
-    def friction(self, shapes: Indices) -> Array:
-        """Friction coefficient of shapes that rays of :meth:`cast` have met."""
-        return np.asarray(self._friction[shapes])
-
-
-class JoinedCaster:
-    """What stands still in one tree and what moves in another, which alone is built again when something has moved.
-
-    Attributes:
-        still: What stands still; its things come first.
-    """
-
-    def __init__(self, still: RayCaster, moving: Sequence[Thing]) -> None:
-        self.still = still
-        self._moving = tuple(moving)
-
-    @cached_property
-    def moving(self) -> RayCaster:
-        """What moves; built where somebody looks."""
-        return RayCaster(self._moving, compiled=self.still.compiled)
-
-    @cached_property
-    def things(self) -> tuple[Thing, ...]:
-        """What stands still, then what moves."""
-        return self.still.things + self._moving
-
-    @property
-    def shapes(self) -> int:
-        """How many shapes there are."""
-        return self.still.shapes + self.moving.shapes
-
-    @property
-    def compiled(self) -> bool:
-        """Whether rays are cast by compiled loops."""
-        return self.still.compiled
-
-    def vectorised(self) -> JoinedCaster:
-        """The same things, cast at by numpy; see :meth:`RayCaster.vectorised`."""
-        return JoinedCaster(self.still.vectorised(), self._moving)
-
-    def prepare(self) -> None:
-        """Build both trees, and compile; see :meth:`RayCaster.prepare`."""
-        self.still.prepare()
-        self.moving.prepare()
-
-    def cast(self, origins: Array, directions: Array, max_range: float = np.inf) -> tuple[Array, Indices]:
-        """Send rays at both; see :meth:`RayCaster.cast`. The shapes of what moves are counted after the others."""
-        ranges, shapes = self.still.cast(origins, directions, max_range)
+        if self.moving is None:
+            return ranges, shapes
         others, moving = self.moving.cast(origins, directions, max_range)
         nearer = others < ranges
-        return np.where(nearer, others, ranges), np.where(nearer, moving + self.still.shapes, shapes)
+        return np.where(nearer, others, ranges), np.where(nearer, moving + self._begin, shapes)
 
     def hits(self, origins: Array, directions: Array, ranges: Array, shapes: Indices) -> Hits:
         """What the rays of :meth:`cast` have met."""
-        begin = self.still.shapes
-        still = self.still.hits(origins, directions, ranges, np.where(shapes < begin, shapes, NOTHING))
-        moving = self.moving.hits(origins, directions, ranges, np.where(shapes < begin, NOTHING, shapes - begin))
-        moves = moving.things != NOTHING
-        return Hits(
-            np.where(moves, moving.things + len(self.still.things), still.things),
-            still.normals + moving.normals,
-            still.retro + moving.retro,
-        )
+        still, moving = self._parted(shapes)
+        met = still != NOTHING
+        things = np.where(met, self.packed.owner[still] if len(self.packed.owner) else NOTHING, NOTHING)
+        points = np.broadcast_to(origins, directions.shape)[met] + ranges[met, None] * directions[met]
+        outward = np.zeros(directions.shape)
+        outward[met] = normals(self.packed, still[met], points)
+        if self.moving is None:
+            return Hits(things, outward, self._retro[still])
+        others = self.moving.hits(origins, directions, ranges, moving)
+        things = np.where(moving != NOTHING, others.things + len(self.still.things), things)
+        return Hits(things, outward + others.normals, self._retro[still] + others.retro)
 
     def retro(self, shapes: Indices) -> Array:
         """How strongly a lidar's light comes back from what the rays of :meth:`cast` have met; 0 from nothing."""
-        moves = shapes >= self.still.shapes
-        still = self.still.retro(np.where(moves, NOTHING, shapes))
-        return np.where(moves, self.moving.retro(np.where(moves, shapes - self.still.shapes, NOTHING)), still)
+        still, moving = self._parted(shapes)
+        retro = np.asarray(self._retro[still])
+        return retro if self.moving is None else retro + self.moving.retro(moving)
+
+    def friction(self, shapes: Indices) -> Array:
+        """Friction coefficient of shapes that stand still, which rays of :meth:`cast` have met."""
+        return np.asarray(self._friction[shapes])
+
+    def _parted(self, shapes: Indices) -> tuple[Indices, Indices]:
+        """Shapes that stand still, and those that move by their indices among these; the others are nothing."""
+        if self.moving is None:
+            return shapes, shapes
+        moves = shapes >= self._begin
+        return np.where(moves, NOTHING, shapes), np.where(moves, shapes - self._begin, NOTHING)
 
 
 @cache

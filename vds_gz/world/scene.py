@@ -10,7 +10,7 @@ import numpy as np
 from vds_gz.geometry import Vector
 from vds_gz.world.geodesy import GRAVITY, NULL_ISLAND, Origin
 from vds_gz.world.packing import Thing
-from vds_gz.world.ray_caster import Hits, JoinedCaster, RayCaster
+from vds_gz.world.ray_caster import Hits, RayCaster
 from vds_gz.world.shapes import Array
 
 
@@ -27,8 +27,8 @@ class Scene:
     """
 
     name: str
-    visuals: RayCaster | JoinedCaster
-    collisions: RayCaster | JoinedCaster
+    visuals: RayCaster
+    collisions: RayCaster
     gravity: Vector = GRAVITY
     origin: Origin = NULL_ISLAND
 
@@ -41,7 +41,8 @@ class Scene:
             visuals: What of them is seen.
             collisions: What of them bodies collide with.
         """
-        return replace(self, visuals=_joined(self.visuals, visuals), collisions=_joined(self.collisions, collisions))
+        seen, felt = self.visuals.with_moving(visuals), self.collisions.with_moving(collisions)
+        return replace(self, visuals=seen, collisions=felt)
 
     def vectorised(self) -> Scene:
         """The same scene, cast at by numpy: to be used at once, while another thread runs :meth:`prepare`."""
@@ -66,8 +67,3 @@ class Scene:
         """
         ranges, shapes = self.visuals.cast(origins, directions, max_range)
         return ranges, self.visuals.hits(origins, directions, ranges, shapes)
-
-
-def _joined(caster: RayCaster | JoinedCaster, moving: Sequence[Thing]) -> RayCaster | JoinedCaster:
-    still = caster.still if isinstance(caster, JoinedCaster) else caster
-    return JoinedCaster(still, moving) if moving else still

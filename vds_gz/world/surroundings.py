@@ -31,7 +31,7 @@ from vds_gz.errors import WorldError
 from vds_gz.world.geometry_reader import matrix, rotation_of_angles
 from vds_gz.world.occupancy import number, read_mapping, shown
 from vds_gz.world.packing import Thing
-from vds_gz.world.ray_caster import JoinedCaster, RayCaster
+from vds_gz.world.ray_caster import RayCaster
 from vds_gz.world.scene import Scene
 from vds_gz.world.shapes import Box, Cylinder
 
@@ -242,7 +242,7 @@ class Surroundings:
         self.still = still
         self.look = look
         self._movers = movers
-        self._last: tuple[tuple[int, int], RayCaster | JoinedCaster] | None = None
+        self._last: tuple[tuple[int, int], RayCaster] | None = None
 
     @property
     def changes(self) -> int:
@@ -262,7 +262,7 @@ class Surroundings:
         """What can be seen at a point in simulated time; moving things have no collisions in it."""
         return still.with_moving([thing for mover in self._movers for thing in mover.visuals(time)], ())
 
-    def collisions_at(self, time: int) -> RayCaster | JoinedCaster:
+    def collisions_at(self, time: int) -> RayCaster:
         """All collision shapes at a point in simulated time [ns]."""
         known = time, self.changes
         if self._last is None or self._last[0] != known:

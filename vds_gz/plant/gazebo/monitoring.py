@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from vds_gz.geometry import Attitude, Vector, angles, between, into_body, turned
 from vds_gz.parameters.declaration import describe
@@ -25,7 +25,6 @@ class History:
     """The last placements. Velocities are differences of poses: half an interval old at most, on slopes too."""
 
     def __init__(self) -> None:
-        """Start without placements."""
         self._placements: deque[Placement] = deque(maxlen=KEPT)
         self._expected: Vector | None = None
 
@@ -120,7 +119,6 @@ class LagEstimator:
     """
 
     def __init__(self, excitation: float) -> None:
-        """Start without samples."""
         self._excitation = excitation
         self.forget()
 
@@ -150,23 +148,17 @@ class LagEstimator:
 def configured(parameters: object, steering: bool) -> float:
     """Sum of dead time and time constant in a vehicle's parameters, of its steering or its drive [s]."""
     by_group: dict[str, float] = {}
-    for one in describe(parameters):
-        if one.name.endswith(_DYNAMICS) and ("steer" in one.name) == steering and "torque" not in one.name:
-            group = one.name.rpartition(".")[0] or one.name.partition("_")[0]
-            by_group[group] = by_group.get(group, 0.0) + float(one.default)  # type: ignore[arg-type]
+    for parameter in describe(parameters):
+        name = parameter.name
+        if name.endswith(_DYNAMICS) and ("steer" in name) == steering and "torque" not in name:
+            group = name.rpartition(".")[0] or name.partition("_")[0]
+            by_group[group] = by_group.get(group, 0.0) + float(parameter.default)  # type: ignore[arg-type]
     return min(by_group.values(), default=0.0)
 
 
 def allowed(dynamics: float) -> float:
     """The lag that is small compared with the sum of dead time and time constant [s]."""
     return max(SMALL * dynamics, SMALLEST)
-
-
-def summary(lags: Iterable[tuple[str, float | None]]) -> tuple[tuple[str, str], ...]:
-    """Names and values for a report."""
-    return tuple(
-        (f"lag of the {name} joints [s]", "not known yet" if lag is None else f"{lag:.4f}") for name, lag in lags
-    )
 
 
 #: A source without messages for this long has gone [s].
@@ -183,7 +175,6 @@ class LinkHealth:
     """
 
     def __init__(self, parameters: GazeboParameters, link: str, joints: Sequence[str]) -> None:
-        """Start without messages."""
         self._parameters = parameters
         self._link = link
         self._joints = list(joints)

@@ -11,7 +11,7 @@ from vds_gz.parameters.autoware import GRAVITY
 from vds_gz.parameters.node import GazeboParameters, joint_map
 from vds_gz.plant.base import BodyVelocity, Level, Plant, Status, body_state
 from vds_gz.plant.gazebo.links.base import GazeboLink, Inbox, JointReadings, Placement, Tick
-from vds_gz.plant.gazebo.monitoring import History, LagEstimator, LinkHealth, allowed, configured, summary
+from vds_gz.plant.gazebo.monitoring import History, LagEstimator, LinkHealth, allowed, configured
 from vds_gz.sensing.body import BodyState
 from vds_gz.vehicle.model import JointStates
 from vds_gz.vehicle.vehicle import NANOSECONDS, AnyVehicle, Motion
@@ -47,7 +47,6 @@ class GazeboPlant(Plant):
         wake: Callable[[], None],
         warn: Callable[[str], None],
     ) -> None:
-        """Begin to look for the vehicle in Gazebo."""
         self.vehicle = vehicle
         self._link = link
         self._warn = warn
@@ -236,7 +235,9 @@ class GazeboPlant(Plant):
         lags = [(name, lag.lag()) for name, lag in self._lags.items() if name == "wheel" or self._steering]
         if level == Level.OK:
             level, text = self._lag_verdict(lags)
-        return Status(level, text, (("link", self._link.name), *self._life.values(), *summary(lags)))
+        words = ((name, "not known yet" if lag is None else f"{lag:.4f}") for name, lag in lags)
+        values = [(f"lag of the {name} joints [s]", word) for name, word in words]
+        return Status(level, text, (("link", self._link.name), *self._life.values(), *values))
 
     def _lag_verdict(self, lags: Sequence[tuple[str, float | None]]) -> tuple[Level, str]:
         for name, lag in lags:

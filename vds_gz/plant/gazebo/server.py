@@ -92,7 +92,11 @@ def gz_command(
 
 
 class Server:
-    """A ``gz sim`` process, or two with a window."""
+    """A ``gz sim`` process, or two with a window: without a window if ``headless``, paused unless ``run``.
+
+    Cameras and lidars of a headless server need ``rendering``. It ends after so many ``steps``, if any. It finds models
+    that the world names relative to its file in ``folder``; ``GZ_PARTITION`` keeps it apart from others.
+    """
 
     def __init__(
         self,
@@ -105,7 +109,6 @@ class Server:
         folder: Path | None = None,
         environment: Mapping[str, str] = os.environ,
     ) -> None:
-        """Start it."""
         gz_program()
         self._file = tempfile.NamedTemporaryFile("w", suffix=".sdf", prefix="vds_gz_", encoding="utf-8")  # noqa: SIM115
         self._file.write(sdf)

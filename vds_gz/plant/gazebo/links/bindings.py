@@ -45,23 +45,36 @@ def server_options(program: str) -> tuple[str, ...]:
 
 
 def transport() -> Any:
-    """The transport module of the newest release that is installed."""
-    return importlib.import_module(_release().transport)
+    """The transport module of the newest release that is installed; raises ModuleNotFoundError without one."""
+    return importlib.import_module(_newest("{0.transport}", "{0.messages}.clock_pb2").transport)
 
 
 def message(file: str, name: str) -> Any:
     """A message class of the same release, e.g. ``message("clock", "Clock")``."""
-    return getattr(importlib.import_module(f"{_release().messages}.{file}_pb2"), name)
+    release = _newest("{0.transport}", "{0.messages}.clock_pb2")
+    return getattr(importlib.import_module(f"{release.messages}.{file}_pb2"), name)
 
 
 def sim() -> Any:
     """The module for access to the world inside a server; it needs the module of mathematics."""
-    return _with_math()[0]
+    return importlib.import_module(_newest("{0.math}", "{0.sim}").sim)
 
 
 def math() -> Any:
     """The module of poses and vectors that goes with :func:`sim`."""
-    return _with_math()[1]
+    return importlib.import_module(_newest("{0.math}", "{0.sim}").math)
+
+
+def _newest(*modules: str) -> Release:
+    """The newest release of which these modules are installed."""
+    for release in RELEASES:
+        try:
+            for module in modules:
+                importlib.import_module(module.format(release))
+        except ModuleNotFoundError:
+            continue
+        return release
+    raise ModuleNotFoundError("Gazebo's Python bindings (gz.transport, gz.sim) are not installed", name="gz")
 
 
 def node(partition: str = "") -> Any:
@@ -97,25 +110,3 @@ def bindings_fault() -> str:
     except Exception as error:  # another version of protobuf, or missing libraries
         return f"the Python bindings of gz-transport cannot be used ({error})"
     return ""
-
-
-def _with_math() -> tuple[Any, Any]:
-    for release in RELEASES:
-        try:
-            mathematics = importlib.import_module(release.math)
-            return importlib.import_module(release.sim), mathematics
-        except ModuleNotFoundError:
-            continue
-    raise ModuleNotFoundError("Gazebo's Python bindings (gz.sim) are not installed", name="gz")
-
-
-def _release() -> Release:
-    """The newest release whose transport and messages are both installed."""
-    for release in RELEASES:
-        try:
-            importlib.import_module(release.transport)
-            importlib.import_module(f"{release.messages}.clock_pb2")
-        except ModuleNotFoundError:
-            continue
-        return release
-    raise ModuleNotFoundError("Gazebo's Python bindings (gz.transport) are not installed", name="gz")

@@ -56,7 +56,6 @@ class Helper:
     """
 
     def __init__(self, partition: str, actuators: str = "") -> None:
-        """Start it."""
         self.worlds: list[str] = []
         self.fault = ""
         self._by_program = not actuators

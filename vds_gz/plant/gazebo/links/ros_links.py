@@ -128,7 +128,6 @@ class Ros2ControlLink(RosLink):
     )
 
     def __init__(self, graph: Graph, parameters: GazeboParameters) -> None:
-        """Announce the topics of commands."""
         super().__init__(graph, parameters, JOINT_STATES)
         self._velocities = graph.publisher(parameters.velocity_commands_topic, NUMBERS, QoS(depth=1))
         self._positions = graph.publisher(parameters.position_commands_topic, NUMBERS, QoS(depth=1))

@@ -28,7 +28,6 @@ class SystemLink(GazeboLink):
     lag_cause = "a joint's effort or velocity limit, or another controller on the same joints"
 
     def __init__(self, joints: Sequence[Joint], names: Sequence[str]) -> None:
-        """Make the link, without access to Gazebo."""
         self._names = list(names)
         self._wheels = [name for name, joint in zip(names, joints, strict=True) if joint.kind == "wheel"]
         self._steering = [name for name, joint in zip(names, joints, strict=True) if joint.kind == "steering"]
