@@ -20,8 +20,7 @@ from vds_gz.world.shapes import Array, Box, Cylinder, Ellipsoid, sphere
 #: A ball or a disc whose lowest point is so near to the ground stands on it [m], in parts of its radius.
 STANDING = 0.1
 
-#: A step of the ground that is higher than this is a wall, in parts of a wheel's radius.
-CLIMBABLE = 0.5
+CLIMBABLE = 0.5  # a step of the ground that is higher than this is a wall, in parts of a wheel's radius
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,8 +133,7 @@ def _matrix(pose: Transform) -> Array:
     return matrix(np.array(axes(pose.orientation)).T, np.array(pose.position))
 
 
-#: Radius of a wheel whose size is not given [m].
-DEFAULT_RADIUS = 0.1
+DEFAULT_RADIUS = 0.1  # radius of a wheel whose size is not given [m]
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,4 +83,4 @@ def entry(
 
 def _text(entries: list[Entry]) -> str:
     head = "# For ros_gz_bridge's parameter_bridge, as its parameter config_file. Made by vds_gz."
-    return "\n".join([head, *(yaml.safe_dump([one], sort_keys=False) for one in entries)])
+    return "\n".join([head, *(yaml.safe_dump([entry], sort_keys=False) for entry in entries)])

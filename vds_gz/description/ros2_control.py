@@ -26,8 +26,7 @@ PLUGIN = ("gz_ros2_control-system", "gz_ros2_control::GazeboSimROS2ControlPlugin
 #: Cycles of the controllers per second: one a step of the physics, so that a steering joint is there after one step.
 UPDATE_RATE = 1000
 
-#: Messages of joint states per second, about.
-STATE_RATE = 200
+STATE_RATE = 200  # messages of joint states per second, about
 
 
 def with_hardware(urdf: str, joints: Iterable[Joint]) -> str:

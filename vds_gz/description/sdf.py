@@ -48,7 +48,7 @@ def sdf(
 def _feel_contacts(vehicle: Element, topic: str) -> None:
     """Let what the body touches be published; wheels and casters touch the ground all the time."""
     body = vehicle.find(f"link[@name='{BODY}']")
-    collisions = [] if body is None else [one.get("name", "") for one in body.findall("collision")]
+    collisions = [] if body is None else [collision.get("name", "") for collision in body.findall("collision")]
     felt = [name for name in collisions if not name.startswith(CASTER)]
     if body is None or not felt:
         return
@@ -83,9 +83,9 @@ def moved_by(text: str, *systems: Element) -> str:
     root = fromstring(text)
     model = root.find("model")
     assert model is not None
-    for one in model.findall("plugin"):
-        if one.get("name", "").endswith(("::JointController", "::JointPositionController")):
-            model.remove(one)
+    for system in model.findall("plugin"):
+        if system.get("name", "").endswith(("::JointController", "::JointPositionController")):
+            model.remove(system)
     model.extend(systems)
     return tostring(root, encoding="unicode")
 

@@ -10,8 +10,7 @@ from xml.etree.ElementTree import Element, ParseError, fromstring
 from vds_gz.errors import VdsGzError
 from vds_gz.geometry import Transform, Vector, quaternion
 
-#: The vehicle's frame, and the root of every description.
-BASE_LINK = "base_link"
+BASE_LINK = "base_link"  # the vehicle's frame, and the root of every description
 
 _ORIGIN = "0 0 0"
 
@@ -24,9 +23,9 @@ class DescriptionError(VdsGzError, ValueError):
 class UrdfJoint:
     """A joint of a robot."""
 
-    name: str  # its name, and its type: ``fixed``, ``continuous``, ``revolute``, ``prismatic``
-    kind: str
-    parent: str  # the names of its links
+    name: str
+    kind: str  # its type: ``fixed``, ``continuous``, ``revolute``, ``prismatic``
+    parent: str  # name of a link, as is the child
     child: str
     origin: Transform  # where it is in the parent's frame
     axis: Vector  # about or along which it moves, in its own frame
@@ -102,39 +101,36 @@ def _joint(element: Element) -> UrdfJoint:
 def attribute(element: Element, path: str, default: str | None = None) -> str:
     """An attribute of an element, or with ``child/attribute`` of its first child of this tag."""
     *tags, key = path.split("/")
-    found = element.find(tags[0]) if tags else element
-    value = default if found is None else found.get(key, default)
+    owner = element.find(tags[0]) if tags else element
+    value = default if owner is None else owner.get(key, default)
     if value is None:
         place = f"<{tags[0]} {key}=...>" if tags else f"attribute '{key}'"
         raise DescriptionError(f"<{element.tag}> '{element.get('name', '')}' has no {place}")
     return value
 
 
-def numbers(text: str) -> list[float]:
-    """Numbers with blanks between them."""
+def numbers(text: str, count: int | None = None) -> list[float]:
+    """Finite numbers with blanks between them; so many, if a count is given."""
     try:
-        found = [float(part) for part in text.split()]
+        values = [float(part) for part in text.split()]
     except ValueError:
-        found = [math.nan]
-    if not all(map(math.isfinite, found)):
+        values = [math.nan]
+    if not all(map(math.isfinite, values)):
         raise DescriptionError(f"'{text}' must be finite numbers")
-    return found
+    if count not in (None, len(values)):
+        raise DescriptionError(f"'{text}' must be {'one number' if count == 1 else 'three numbers'}")
+    return values
 
 
 def number(text: str) -> float:
-    """One number; raises DescriptionError where it is none."""
-    found = numbers(text)
-    if len(found) != 1:
-        raise DescriptionError(f"'{text}' must be one number")
-    return found[0]
+    """One number."""
+    return numbers(text, 1)[0]
 
 
 def vector(text: str) -> Vector:
-    """Three numbers; raises DescriptionError where they are not."""
-    found = numbers(text)
-    if len(found) != 3:
-        raise DescriptionError(f"'{text}' must be three numbers")
-    return found[0], found[1], found[2]
+    """Three numbers."""
+    x, y, z = numbers(text, 3)
+    return x, y, z
 
 
 def origin(element: Element) -> Transform:

@@ -82,16 +82,16 @@ def _body(members: list[Part], robot: Robot) -> Iterator[Element]:
 
 def _inertial(name: str, members: list[Part]) -> Element:
     """Mass, centre of mass and inertia of all parts together."""
-    inertials = [(part, part.link.find("inertial")) for part in members]
-    found = [(part.pose.then(origin(inertial)), inertial) for part, inertial in inertials if inertial is not None]
-    masses = np.array([number(attribute(inertial, "mass/value")) for _, inertial in found])
+    own = [(part.pose, part.link.find("inertial")) for part in members]
+    inertials = [(pose.then(origin(inertial)), inertial) for pose, inertial in own if inertial is not None]
+    masses = np.array([number(attribute(inertial, "mass/value")) for _, inertial in inertials])
     total = float(masses.sum())
     if total <= 0.0:
         raise DescriptionError(f"link '{name}' and what is fixed to it have no mass; a body must have one to move")
-    centres = np.array([pose.position for pose, _ in found])
+    centres = np.array([pose.position for pose, _ in inertials])
     centre = masses @ centres / total
     tensor = np.zeros((3, 3))
-    for (pose, inertial), mass in zip(found, masses, strict=True):
+    for (pose, inertial), mass in zip(inertials, masses, strict=True):
         turn, arm = np.array(axes(pose.orientation)).T, pose.position - centre
         tensor += turn @ _tensor(inertial) @ turn.T + mass * (arm @ arm * np.eye(3) - np.outer(arm, arm))
 
@@ -168,7 +168,7 @@ def _color(visual: Element, robot: Element) -> Element | None:
     """The ``<material>`` of a visual. Where it only has a name, the robot's material of this name is meant."""
     material = visual.find("material")
     if material is not None and material.find("color") is None:
-        material = next((one for one in robot.findall("material") if one.get("name") == material.get("name")), None)
+        material = next((same for same in robot.findall("material") if same.get("name") == material.get("name")), None)
     color = material.find("color") if material is not None else None
     if color is None:
         return None

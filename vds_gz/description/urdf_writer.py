@@ -29,8 +29,7 @@ from vds_gz.share import share
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-#: The link of the vehicle's frame, and the name that others have for it.
-BASE_FOOTPRINT = "base_footprint"
+BASE_FOOTPRINT = "base_footprint"  # the link of the vehicle's frame, and the name that others have for it
 
 _SUFFIX = ".urdf.xacro"
 _NAMESPACE = "http://www.ros.org/wiki/xacro"
@@ -92,8 +91,8 @@ def _assembly(
     for file in dict.fromkeys(side.xacro for side in sides.values()):
         call("include", filename=str(share("models") / file))
     for name in sides:
-        given = arguments(sensors[name])
-        call(given.pop("type"), name=name, parent=BASE_LINK, **given)
+        values = arguments(sensors[name])
+        call(values.pop("type"), name=name, parent=BASE_LINK, **values)
     return document
 
 

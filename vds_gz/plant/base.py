@@ -122,8 +122,7 @@ class Plant:
         """Stop all joints."""
 
 
-#: Attitude of a vehicle that never leaves the plane.
-LEVEL = Attitude()
+LEVEL = Attitude()  # attitude of a vehicle that never leaves the plane
 
 
 class BodyVelocity(NamedTuple):

@@ -52,7 +52,7 @@ class Standing:
         self.friction: tuple[float, ...] = (math.inf,)
         self.lost: tuple[float, float] | None = None
         self._rates = LEVEL
-        self._found = 0
+        self._since = 0
 
     def attitude(self, pose: Pose, moves: bool) -> Attitude:
         """How it stands with base_link there; what stands still does not tilt."""
@@ -72,24 +72,24 @@ class Standing:
         self.lost, self.friction = None, tuple(friction.tolist())
         plane = plane_through([(x, y, float(z)) for (x, y, _), z in zip(points, heights, strict=True)])
         if plane.near(self.plane):
-            self._rates, self._found = LEVEL, time
+            self._rates, self._since = LEVEL, time
             return False
-        self._rates = _rates(self.plane, plane, pose, (time - self._found) * 1e-9)
-        self.plane, self._found = plane, time
+        self._rates = _rates(self.plane, plane, pose, (time - self._since) * 1e-9)
+        self.plane, self._since = plane, time
         return True
 
     def put(self, pose: Pose, height: float) -> None:
         """Put the vehicle on the ground that is nearest to a height there [m]."""
         self._rates, self.lost = LEVEL, None
         self.plane, self.friction = Plane(height), (math.inf,)
-        found = surface_near(self._ground, (pose.x, pose.y, height + self._step))
-        attitude = Attitude(found)
-        if not math.isfinite(found):
+        ground = surface_near(self._ground, (pose.x, pose.y, height + self._step))
+        attitude = Attitude(ground)
+        if not math.isfinite(ground):
             self.lost = pose.x, pose.y
             return
         for _ in range(3):  # the contacts move a little as it tilts
             touching = self._touching(pose, attitude)
-            below = [self._follow((pose.x, pose.y, found), (x, y)) for x, y, _ in touching]
+            below = [self._follow((pose.x, pose.y, ground), (x, y)) for x, y, _ in touching]
             if not all(math.isfinite(height) for height, _ in below):
                 self.lost = pose.x, pose.y
                 return
@@ -133,16 +133,13 @@ def _rates(before: Plane, after: Plane, pose: Pose, interval: float) -> Attitude
     if interval <= 0.0:
         return LEVEL
     old, new = (plane.attitude(pose.x, pose.y, pose.heading) for plane in (before, after))
-    turns = (quaternion(one.roll, one.pitch, pose.heading) for one in (old, new))
+    turns = (quaternion(at.roll, at.pitch, pose.heading) for at in (old, new))
     roll, pitch, _ = (angle / interval for angle in turned(*turns))
     return Attitude(v_z=(new.z - old.z) / interval, roll_rate=roll, pitch_rate=pitch)
 
 
-#: The ground is looked up again when the wheels may have moved so far [m].
-GROUND_EVERY = 0.02
-
-#: Positions of moving things are updated this often [ns].
-OTHERS_EVERY = 10_000_000
+GROUND_EVERY = 0.02  # the ground is looked up again when the wheels may have moved so far [m]
+OTHERS_EVERY = 10_000_000  # positions of moving things are updated this often [ns]
 
 
 class WorldPlant(KinematicPlant):

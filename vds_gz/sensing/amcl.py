@@ -18,14 +18,12 @@ from vds_gz.geometry import Pose
 from vds_gz.parameters.node import LocalizationParameters
 from vds_gz.sensing.localization import DriftingOdometry, Odometry
 
-#: Standard deviations of x, y [m] and heading [rad].
-Deviations = tuple[float, float, float]
+Deviations = tuple[float, float, float]  # standard deviations of x, y [m] and heading [rad]
 
 #: Default standard deviations of an initial pose: AMCL's ``initial_cov_*``.
 INITIAL: Deviations = (0.5, 0.5, math.pi / 12.0)
 
-#: Standard deviations of particles that are spread over the map.
-GLOBAL: Deviations = (5.0, 5.0, math.pi / 2.0)
+GLOBAL: Deviations = (5.0, 5.0, math.pi / 2.0)  # standard deviations of particles that are spread over the map
 
 #: If an initial pose is wrong by more of its standard deviations than this, no particles are near the vehicle.
 REACH = 3.0
@@ -115,9 +113,9 @@ class Amcl(DriftingOdometry):
         place.
         """
         spread = [given if given > 0.0 else own for given, own in zip(deviations, INITIAL, strict=True)]
-        found = bool(np.all(np.abs(_difference(pose, self._truth)) <= REACH * np.array(spread)))
-        self._mistake = Pose() if found else pose.then(self._truth.inverse())
-        self._begin_at(spread, _components(pose.seen_from(self._truth)) if found else np.zeros(3))
+        near = bool(np.all(np.abs(_difference(pose, self._truth)) <= REACH * np.array(spread)))
+        self._mistake = Pose() if near else pose.then(self._truth.inverse())
+        self._begin_at(spread, _components(pose.seen_from(self._truth)) if near else np.zeros(3))
 
     def globalise(self) -> None:
         """Search the whole map, as after ``reinitialize_global_localization``."""

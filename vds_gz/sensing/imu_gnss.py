@@ -153,7 +153,7 @@ class GnssModel:
 
     def _fix_type(self, point: Vector) -> str:
         x, y, _ = point
-        return next((one.fix_type for one in self._regions if one.contains(x, y)), self._parameters.fix_type)
+        return next((region.fix_type for region in self._regions if region.contains(x, y)), self._parameters.fix_type)
 
     def _stddevs(self, fix_type: str, origin: Origin) -> tuple[tuple[float, float], ...]:
         """Standard deviations of white noise and correlated error, to the east, to the north and of the height [m]."""

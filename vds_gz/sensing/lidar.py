@@ -35,8 +35,7 @@ from vds_gz.world.shapes import Array, Indices
 FIRING = 55.296e-6
 MEASUREMENT = 125e-6
 
-#: A fan counts as a full turn if it lacks at most this [rad].
-_TURN = 2.0 * math.pi - 1e-6
+_TURN = 2.0 * math.pi - 1e-6  # a fan counts as a full turn if it lacks at most this [rad]
 
 #: Evenly spaced rows, bottom, top [degrees] and how many, of the HELIOS 32; see models/sensors.
 _BANDS: dict[type[Lidar], tuple[tuple[float, float, int], ...]] = {
@@ -155,9 +154,9 @@ class RangeFinder:
         if len(origins) > 1:
             origins = np.repeat(origins, self._shape[1], axis=0)
         ranges, shapes = _between(low, high, scene, origins, rays)
-        found = noisy(ranges, self._sensor.std_noise, low, high, random)
+        measured = noisy(ranges, self._sensor.std_noise, low, high, random)
         retro = scene.visuals.retro(shapes).astype(np.float32)
-        return Echoes(found.reshape(self._shape), retro.reshape(self._shape))
+        return Echoes(measured.reshape(self._shape), retro.reshape(self._shape))
 
 
 def _between(low: float, high: float, scene: Scene, origins: Array, rays: Array) -> tuple[Array, Indices]:
@@ -172,13 +171,13 @@ def _between(low: float, high: float, scene: Scene, origins: Array, rays: Array)
 
 
 def noisy(ranges: Array, deviation: float, low: float, high: float, random: np.random.Generator) -> Floats:
-    """Ranges with noise [m]."""
-    found = random.standard_normal(ranges.shape, np.float32) if deviation else np.zeros(ranges.shape, np.float32)
-    found *= np.float32(deviation)
-    np.add(found, ranges, out=found, casting="same_kind")
-    np.clip(found, low, high, out=found)
-    found[ranges == np.inf] = np.inf  # far cheaper than clipping only the others
-    return found
+    """Ranges with noise, within two bounds but for infinite ones [m]."""
+    measured = random.standard_normal(ranges.shape, np.float32) if deviation else np.zeros(ranges.shape, np.float32)
+    measured *= np.float32(deviation)
+    np.add(measured, ranges, out=measured, casting="same_kind")
+    np.clip(measured, low, high, out=measured)
+    measured[ranges == np.inf] = np.inf  # far cheaper than clipping only the others
+    return measured
 
 
 class LidarModel:

@@ -16,11 +16,8 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-#: Samples that are drawn at once.
-BLOCK = 64
-
-#: A correlation time beyond any run [s].
-ENDLESS = 1e9
+BLOCK = 64  # samples that are drawn at once
+ENDLESS = 1e9  # a correlation time beyond any run [s]
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,30 +25,26 @@ from vds_gz.world.shapes import Array, Indices
 
 Bytes = NDArray[np.uint8]
 
-#: Colour of the background, and light of sky and sun, linear: those of this package's worlds.
-SKY = (0.7, 0.8, 0.9)
+SKY = (0.7, 0.8, 0.9)  # colour of the background, and light of sky and sun, linear: those of this package's worlds
 AMBIENT = 0.5 / np.pi
 SUN = 0.56
 SUN_DIRECTION = np.array((-0.4, 0.2, -0.9)) / np.sqrt(0.4**2 + 0.2**2 + 0.9**2)
 
-#: Number of levels of linear brightness.
-_STEPS = 4096
-
-#: Number of rays that are shaded at once, to limit memory.
-_BLOCK = 1 << 15
+_STEPS = 4096  # number of levels of linear brightness
+_BLOCK = 1 << 15  # number of rays that are shaded at once, to limit memory
 
 
 def shaded(caster: RayCaster, origins: Array, directions: Array, ranges: Array, shapes: Indices) -> Bytes:
     """The colours of rays' hits."""
     colours = np.array([*(thing.colour for thing in caster.things), SKY])
-    found = np.empty(directions.shape, np.uint8)
+    shades = np.empty(directions.shape, np.uint8)
     for begin in range(0, len(directions), _BLOCK):
         block = slice(begin, begin + _BLOCK)
         hits = caster.hits(origins[block], directions[block], ranges[block], shapes[block])
         light = _light(hits.normals, directions[block])
         light[hits.things == NOTHING] = 1.0
-        found[block] = srgb(light[:, None] * colours[hits.things])
-    return found
+        shades[block] = srgb(light[:, None] * colours[hits.things])
+    return shades
 
 
 def srgb(linear: Array) -> Bytes:
@@ -111,6 +107,6 @@ class Pinhole:
 
 def clipped(depth: NDArray[np.float32], near: float, far: float) -> NDArray[np.float32]:
     """Depths [m]: -infinity if less than ``near``, infinity if more than ``far``."""
-    found = np.where(depth > far, np.float32(np.inf), depth)
-    found[depth < near] = -np.inf
-    return found
+    clipped_depth = np.where(depth > far, np.float32(np.inf), depth)
+    clipped_depth[depth < near] = -np.inf
+    return clipped_depth

@@ -13,12 +13,10 @@ from vds_gz.sensing.lidar import Echoes, Floats
 from vds_gz.sensing.pinhole import Bytes
 from vds_gz.world.shapes import Array
 
-#: Points of a structured type, of shape (height, width).
-Points = NDArray[Any]
+Points = NDArray[Any]  # points of a structured type, of shape (height, width)
 
 
-#: Times of columns [ns], the last one at 0.
-Times = NDArray[np.int64]
+Times = NDArray[np.int64]  # times of columns [ns], the last one at 0
 
 _PLACES = {"x": ("<f4", 0), "y": ("<f4", 4), "z": ("<f4", 8)}
 

@@ -147,8 +147,7 @@ class SensorType:
         return self.parameters().type
 
 
-#: Entry point group under which an installed package offers a :class:`SensorType`.
-ENTRY_POINTS = "vds_gz.sensors"
+ENTRY_POINTS = "vds_gz.sensors"  # entry point group under which an installed package offers a :class:`SensorType`
 
 #: Modules with this package's records, below vds_gz.interface.sensors.
 OWN = {

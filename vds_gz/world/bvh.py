@@ -14,18 +14,14 @@ import numpy as np
 from vds_gz.world.intersection import away_from_zero, ray_shape
 from vds_gz.world.shapes import Array, Indices
 
-#: Where along its longest side a node may be cut.
-BINS = 12
-
-#: What the visit of a node costs, in tests of a shape.
-VISIT = 0.5
+BINS = 12  # where along its longest side a node may be cut
+VISIT = 0.5  # what the visit of a node costs, in tests of a shape
 
 #: So deep a node is cut where the surface area heuristic says; below, in halves, so that no scene makes a tree deeper
 #: than a traversal's stack.
 UNEVEN = 40
 
-#: The deepest stack of a traversal: halves of 2**40 shapes below the uneven cuts.
-DEPTH = UNEVEN + 40 + 2
+DEPTH = UNEVEN + 40 + 2  # the deepest stack of a traversal: halves of 2**40 shapes below the uneven cuts
 
 
 def build(

@@ -18,18 +18,12 @@ from vds_gz.world.intersection import BOX, CAPSULE, CYLINDER, HALF_SPACE, TRIANG
 
 Row = list[float]
 
-#: A difference of points of both shapes, and the point of the other shape.
-Pair = tuple[Vector, Vector]
-
-#: Distances are exact to this [m], and far ones to this part.
-EXACT = 1e-8
+Pair = tuple[Vector, Vector]  # a difference of points of both shapes, and the point of the other shape
+EXACT = 1e-8  # distances are exact to this [m], and far ones to this part
 NEAR_ENOUGH = 1e-3
 
-#: So near, the faces themselves are tried too [m].
-FACE_TO_FACE = 0.01
-
-#: Shapes that come no nearer by then are as far apart as is known.
-ITERATIONS = 64
+FACE_TO_FACE = 0.01  # so near, the faces themselves are tried too [m]
+ITERATIONS = 64  # shapes that come no nearer by then are as far apart as is known
 
 
 class Separation(NamedTuple):

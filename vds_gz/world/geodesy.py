@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from vds_gz.geometry import Vector
 from vds_gz.world.resources import Node
 
-#: Semi-major axis [m] and flattening of the ellipsoid of WGS 84.
-EQUATORIAL = 6378137.0
+EQUATORIAL = 6378137.0  # semi-major axis [m] and flattening of the ellipsoid of WGS 84
 FLATTENING = 1.0 / 298.257223563
 
 _POLAR = EQUATORIAL * (1.0 - FLATTENING)
@@ -32,8 +31,7 @@ class Origin:
     heading_deg: float = 0.0  # from the east to the world's x axis, counter-clockwise [degrees]
 
 
-#: Where worlds lie that say nothing of it.
-NULL_ISLAND = Origin()
+NULL_ISLAND = Origin()  # where worlds lie that say nothing of it
 
 
 class LocalFrame:
@@ -86,8 +84,7 @@ def geodetic(point: Vector) -> Vector:
     return math.degrees(b), math.degrees(math.atan2(y, x)), height
 
 
-#: Gravity where a world says nothing of it, as in SDF [m/s^2].
-GRAVITY: Vector = (0.0, 0.0, -9.8)
+GRAVITY: Vector = (0.0, 0.0, -9.8)  # gravity where a world says nothing of it, as in SDF [m/s^2]
 
 #: What ``<spherical_coordinates>`` may choose; only these have a meaning here.
 CHOICES = {"surface_model": "EARTH_WGS84", "world_frame_orientation": "ENU"}

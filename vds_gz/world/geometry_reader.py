@@ -28,11 +28,8 @@ from vds_gz.world.shapes import (
 IDENTITY = np.eye(4)
 IDENTITY.flags.writeable = False
 
-#: A shorter quaternion has no direction.
-SHORTEST = 1e-6
-
-#: So many names are listed in a message.
-SHOWN = 20
+SHORTEST = 1e-6  # a shorter quaternion has no direction
+SHOWN = 20  # so many names are listed in a message
 
 
 def matrix(rotation: Array, position: Array) -> Array:
@@ -132,8 +129,7 @@ class Frames:
 
 Placed = tuple[Shape, Array]
 
-#: A polyline of more points is a mistake.
-MOST_POINTS = 1000
+MOST_POINTS = 1000  # a polyline of more points is a mistake
 
 
 def read_geometry(geometry: Node, resources: Resources, *, seen: bool) -> Iterator[Placed]:

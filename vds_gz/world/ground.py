@@ -13,11 +13,8 @@ from vds_gz.world.intersection import HALF_SPACE, TRIANGLE
 from vds_gz.world.ray_caster import RayCaster
 from vds_gz.world.shapes import Array
 
-#: Planes that differ by less in their slopes are the same.
-SAME = 1e-9
-
-#: A ray goes on so far behind a surface [m].
-BEHIND = 1e-6
+SAME = 1e-9  # planes that differ by less in their slopes are the same
+BEHIND = 1e-6  # a ray goes on so far behind a surface [m]
 
 DOWN = np.array([0.0, 0.0, -1.0])
 UP = np.array([0.0, 0.0, 1.0])

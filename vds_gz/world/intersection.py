@@ -20,8 +20,7 @@ Rows = NDArray[np.float64]
 
 TRIANGLE, BOX, CYLINDER, CAPSULE, ELLIPSOID, HALF_SPACE = range(6)
 
-#: Directions are never nearer to parallel than this, so that nothing is divided by zero.
-PARALLEL = 1e-300
+PARALLEL = 1e-300  # directions are never nearer to parallel than this, so that nothing is divided by zero
 
 
 def where(condition: bool, one: float, other: float) -> float:

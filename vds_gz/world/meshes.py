@@ -17,8 +17,7 @@ from vds_gz.errors import WorldError
 from vds_gz.world.resources import FARTHEST, Node, Resources, is_file
 from vds_gz.world.shapes import Array, Indices, Mesh
 
-#: More pixels than this are a mistake.
-MOST = 200_000_000
+MOST = 200_000_000  # more pixels than this are a mistake
 
 #: Formats that are read; others are not maps, and some start programs.
 IMAGES = ("PNG", "JPEG", "BMP", "GIF", "PPM", "TIFF", "TGA", "WEBP")
@@ -85,8 +84,7 @@ def _other(path: Path, place: str) -> Image:
     return Image(np.clip(pixels, 0.0, 1.0), opacity)
 
 
-#: More triangles than this are a mistake, in a mesh or a world.
-MOST_TRIANGLES = 20_000_000
+MOST_TRIANGLES = 20_000_000  # more triangles than this are a mistake, in a mesh or a world
 
 #: Formats that are read; those with textures, pictures and animations have them left out.
 MESHES = (".dae", ".glb", ".gltf", ".obj", ".off", ".ply", ".stl")

@@ -23,20 +23,11 @@ from vds_gz.world.shapes import Array, Indices
 #: What is nearer than this touches [m]. The box is stopped between half of it and all of it before a shape.
 SKIN = 1e-4
 
-#: A box that overlaps a shape may come so much deeper in a piece, which is rounding [m].
-DEEPER = 1e-9
-
-#: Distances taken on one piece at most; then the box stops where it is.
-ITERATIONS = 64
-
-#: Contacts that are noted at most.
-CONTACTS = 16
-
-#: What is farther away is not looked at until the vehicle has come nearer [m].
-HORIZON = 1.0
-
-#: Shapes are looked for among those within so much more of the vehicle [m].
-REGION = 20.0
+DEEPER = 1e-9  # a box that overlaps a shape may come so much deeper in a piece, which is rounding [m]
+ITERATIONS = 64  # distances taken on one piece at most; then the box stops where it is
+CONTACTS = 16  # contacts that are noted at most
+HORIZON = 1.0  # what is farther away is not looked at until the vehicle has come nearer [m]
+REGION = 20.0  # shapes are looked for among those within so much more of the vehicle [m]
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,11 +15,8 @@ from vds_gz.world.packing import Thing
 from vds_gz.world.resources import read_limited
 from vds_gz.world.shapes import Array, Box
 
-#: A file of more bytes than this is a mistake.
-LARGEST = 1_000_000
-
-#: Numbers in a file are smaller than this.
-MOST = 1e9
+LARGEST = 1_000_000  # a file of more bytes than this is a mistake
+MOST = 1e9  # numbers in a file are smaller than this
 
 
 def read_mapping(path: Path, what: str) -> dict[object, object]:
@@ -49,11 +46,8 @@ def shown(value: object) -> str:
     return repr(value)[:100] if plain else f"a {type(value).__name__}"
 
 
-#: A map has no heights; its walls stand this high [m].
-WALL_HEIGHT = 2.0
-
-#: A finer map is a mistake [m].
-FINEST = 1e-4
+WALL_HEIGHT = 2.0  # a map has no heights; its walls stand this high [m]
+FINEST = 1e-4  # a finer map is a mistake [m]
 
 MODES = ("trinary", "scale", "raw")
 

@@ -16,14 +16,12 @@ from vds_gz.errors import WorldError
 from vds_gz.world.intersection import BOX, CAPSULE, CYLINDER, ELLIPSOID, HALF_SPACE, TRIANGLE
 from vds_gz.world.shapes import Array, Box, Capsule, Cylinder, Ellipsoid, HalfSpace, Indices, Mesh, Shape
 
-#: Diffuse colour of things that say none.
-DEFAULT_COLOUR = (0.7, 0.7, 0.7)
+DEFAULT_COLOUR = (0.7, 0.7, 0.7)  # diffuse colour of things that say none
 
 #: Bounds are this much wider [m, and parts of their distance from the origin]: no ray misses a box by rounding.
 MARGIN = 1e-9
 
-#: Nothing may be so far from the origin [m]; what a file says ends at a tenth of it.
-FARTHEST = 1e13
+FARTHEST = 1e13  # nothing may be so far from the origin [m]; what a file says ends at a tenth of it
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -162,11 +160,8 @@ def _unit(vectors: Array) -> Array:
     return np.asarray(vectors / np.sqrt(np.einsum("ij,ij->i", vectors, vectors))[:, None])
 
 
-#: Corners of what is round.
-ROUND = 32
-
-#: So many rings of points stand for a ball.
-RINGS = 9
+ROUND = 32  # corners of what is round
+RINGS = 9  # so many rings of points stand for a ball
 
 
 def outlines(thing: Thing) -> list[Array]:

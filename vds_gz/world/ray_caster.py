@@ -17,8 +17,7 @@ from vds_gz.world.intersection import HALF_SPACE
 from vds_gz.world.packing import Thing, normals, packed
 from vds_gz.world.shapes import Array, Indices
 
-#: What a ray meets that meets nothing.
-NOTHING = -1
+NOTHING = -1  # what a ray meets that meets nothing
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -36,8 +35,7 @@ class Hits:
     retro: Array
 
 
-#: Whether rays are cast by compiled loops, where nothing else is said.
-COMPILED = find_spec("numba") is not None
+COMPILED = find_spec("numba") is not None  # whether rays are cast by compiled loops, where nothing else is said
 
 
 class RayCaster:
@@ -112,7 +110,9 @@ class RayCaster:
             Ranges [m], infinite where nothing is met, and the index of the shape that is, -1 for nothing. Where a ray
             meets several shapes at one distance, it is the first of them.
         """
-        directions, origins = (np.require(one, np.float64, ["C", "W"]) for one in (directions, np.atleast_2d(origins)))
+        directions, origins = (
+            np.require(vectors, np.float64, ["C", "W"]) for vectors in (directions, np.atleast_2d(origins))
+        )
         if directions.shape[1:] != (3,) or origins.shape not in ((1, 3), directions.shape):
             shapes_of = f"rays have origins {origins.shape} and directions {directions.shape}"
             raise ValueError(

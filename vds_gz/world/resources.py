@@ -18,11 +18,8 @@ from xml.parsers import expat
 from vds_gz.errors import WorldError
 from vds_gz.geometry import Vector
 
-#: Numbers in a file are smaller than this [m].
-FARTHEST = 1e12
-
-#: A world of more bytes than this is a mistake.
-LARGEST = 64 * 1024 * 1024
+FARTHEST = 1e12  # numbers in a file are smaller than this [m]
+LARGEST = 64 * 1024 * 1024  # a world of more bytes than this is a mistake
 
 
 #: A comment, space before the declaration, or text in which nothing is a comment. What does not end goes on to the end
@@ -140,11 +137,8 @@ def read_xml(path: Path) -> Node:
     return root
 
 
-#: Where Gazebo keeps what it has downloaded.
-FUEL_CACHE = Path(".gz", "fuel")
-
-#: Names of more characters than this are a mistake.
-LONGEST = 1000
+FUEL_CACHE = Path(".gz", "fuel")  # where Gazebo keeps what it has downloaded
+LONGEST = 1000  # names of more characters than this are a mistake
 
 
 def is_file(path: Path) -> bool:
@@ -217,8 +211,8 @@ class Resources:
         cache = self.environment.get("GZ_FUEL_CACHE_PATH") or str(Path(self.environment.get("HOME", "")) / FUEL_CACHE)
         host, owner, name, version, rest = match.groups()
         model = Path(cache) / host.lower() / owner.lower() / "models" / name.lower()
-        versions = sorted((int(one.name) for one in model.glob("*") if one.name.isdecimal()), reverse=True)
-        chosen = int(version) if version and version.isdecimal() else versions[0] if versions else 1
+        versions = [int(folder.name) for folder in model.glob("*") if folder.name.isdecimal()]
+        chosen = int(version) if version and version.isdecimal() else max(versions, default=1)
         yield model / str(chosen) / (rest or "")
 
     def _folders(self, variable: str) -> list[Path]:

@@ -18,8 +18,7 @@ from vds_gz.world.resources import FARTHEST, Node, Resources, read_xml
 from vds_gz.world.scene import Scene
 from vds_gz.world.shapes import Array, Mesh
 
-#: Of a collision that does not say it, by SDF.
-DEFAULT_FRICTION = 1.0
+DEFAULT_FRICTION = 1.0  # of a collision that does not say it, by SDF
 
 #: Children that say nothing of what stands where, by their parent.
 WITHOUT_BEARING = {

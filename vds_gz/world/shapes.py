@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
-#: Sides of what is round and has no formula of its own: 1e-4 of its radius from the true shape.
-FACETS = 256
+FACETS = 256  # sides of what is round and has no formula of its own: 1e-4 of its radius from the true shape
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,8 +38,7 @@ from vds_gz.world.shapes import Box, Cylinder
 ONCE, LOOP, BACK_AND_FORTH = "once", "loop", "back_and_forth"
 REPEATS = (ONCE, LOOP, BACK_AND_FORTH)
 
-#: Sizes of each shape, in words.
-SIZES = {"box": ("length", "width", "height"), "cylinder": ("radius", "height")}
+SIZES = {"box": ("length", "width", "height"), "cylinder": ("radius", "height")}  # sizes of each shape, in words
 
 KEYS = {"name", *SIZES, "path", "z", "speed", "times", "repeat"}
 

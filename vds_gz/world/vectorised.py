@@ -16,8 +16,7 @@ from vds_gz.world.intersection import TRIANGLE
 from vds_gz.world.packing import Packed
 from vds_gz.world.shapes import Array, Indices
 
-#: So many rays times shapes are worked on at once: what they need stays in a processor's cache.
-BLOCK = 1 << 16
+BLOCK = 1 << 16  # so many rays times shapes are worked on at once: what they need stays in a processor's cache
 
 
 def cast(packed: Packed, origins: Array, directions: Array, max_range: float, ranges: Array, hits: Indices) -> None:

@@ -14,11 +14,8 @@ from vds_gz.plant.base import Level
 from vds_gz.plant.gazebo.links.base import Alive, JointReadings, Placement, Seen, Tick
 from vds_gz.vehicle.vehicle import Motion
 
-#: Number of placements kept; outputs wait for a few at most.
-KEPT = 400
-
-#: Distance at which the vehicle has arrived where it was put [m].
-ARRIVED = 0.05
+KEPT = 400  # number of placements kept; outputs wait for a few at most
+ARRIVED = 0.05  # distance at which the vehicle has arrived where it was put [m]
 
 
 class History:
@@ -99,14 +96,9 @@ def _between(before: Placement, after: Placement, time: int) -> tuple[Motion, At
     return Motion(x, y, heading, v_x, v_y, yaw_rate), Attitude(z, roll, pitch, v_z, roll_rate, pitch_rate)
 
 
-#: Time constant of the weight of past samples [s].
-MEMORY = 5.0
-
-#: A lag below this is never worth a warning [s]: sampling at usual rates causes it.
-SMALLEST = 0.010
-
-#: A lag below this part of the configured delay is small.
-SMALL = 0.1
+MEMORY = 5.0  # time constant of the weight of past samples [s]
+SMALLEST = 0.010  # a lag below this is never worth a warning [s]: sampling at usual rates causes it
+SMALL = 0.1  # a lag below this part of the configured delay is small
 
 _DYNAMICS = ("dead_time", "time_constant", "time_delay", "delay_time")
 
@@ -161,8 +153,7 @@ def allowed(dynamics: float) -> float:
     return max(SMALL * dynamics, SMALLEST)
 
 
-#: A source without messages for this long has gone [s].
-SILENCE = 1.0
+SILENCE = 1.0  # a source without messages for this long has gone [s]
 
 NEVER = float("-inf")
 

@@ -16,16 +16,10 @@ from vds_gz.sensing.body import BodyState
 from vds_gz.vehicle.model import JointStates
 from vds_gz.vehicle.vehicle import NANOSECONDS, AnyVehicle, Motion
 
-#: Number of commands kept for comparison with joint states.
-SENT = 400
-
-#: Joint states further apart are not compared [s].
-LONGEST_INTERVAL = 0.5
-
-#: Least excitation for a lag, see LagEstimator: a steering joint that swings by 0.05 rad within 0.25 s,
-STEERING_EXCITATION = 0.01
-#: and a wheel that gains 1 rad/s within 2 s.
-DRIVE_EXCITATION = 0.5
+SENT = 400  # number of commands kept for comparison with joint states
+LONGEST_INTERVAL = 0.5  # joint states further apart are not compared [s]
+STEERING_EXCITATION = 0.01  # least excitation for a lag: a steering joint that swings by 0.05 rad within 0.25 s
+DRIVE_EXCITATION = 0.5  # the same: a wheel that gains 1 rad/s within 2 s
 
 
 class GazeboPlant(Plant):

@@ -16,8 +16,7 @@ from xml.etree.ElementTree import Element, SubElement
 from vds_gz.plant.base import LinkError
 from vds_gz.plant.gazebo.links.bindings import server_options
 
-#: How long a server may take to end by itself [s].
-GOODBYE = 5.0
+GOODBYE = 5.0  # how long a server may take to end by itself [s]
 
 ElementTree.register_namespace("gz", "http://gazebosim.org/schema")
 
@@ -61,13 +60,12 @@ def _model(spawn: Spawn) -> Element:
 
 
 def _child(parent: Element, tag: str) -> Element:
-    found = parent.find(tag)
-    return SubElement(parent, tag) if found is None else found
+    child = parent.find(tag)
+    return SubElement(parent, tag) if child is None else child
 
 
 def _set(parent: Element, tag: str, text: str) -> None:
-    child = _child(parent, tag)
-    child.text = text
+    _child(parent, tag).text = text
 
 
 def gz_program() -> str:

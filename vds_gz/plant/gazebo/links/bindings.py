@@ -18,9 +18,9 @@ class Release(NamedTuple):
 
     name: str  # its name
     version: int  # major version of gz-sim
-    transport: str  # names of its Python packages; ``sim`` gives access to the world inside a server
+    transport: str  # names of its Python packages
     messages: str
-    sim: str
+    sim: str  # for access to the world inside a server
     math: str
     options: tuple[str, ...] = ()  # options of ``gz sim`` with which every model of a world is there in the first step
 

@@ -28,23 +28,15 @@ from vds_gz.plant.base import LinkError
 from vds_gz.plant.gazebo.links import bindings
 from vds_gz.plant.gazebo.links.world_services import Request, call_by_program
 
-#: Period of looking for worlds [s].
-LOOKING = 0.5
-
-#: Minimum time between changes of the messages that stop the joints [s].
-NOTING = 0.1
+LOOKING = 0.5  # period of looking for worlds [s]
+NOTING = 0.1  # minimum time between changes of the messages that stop the joints [s]
 
 #: Number of times that the joints are stopped after the node has died: a message can be lost during connection.
 REPETITIONS = 5
 
-#: Time to find the controller of the joints over ROS [s].
-PATIENCE = 10.0
-
-#: Time for the process to end [s].
-GOODBYE = 3.0
-
-#: A topic's full name, its type and a serialized message.
-Message = tuple[str, str, bytes]
+PATIENCE = 10.0  # time to find the controller of the joints over ROS [s]
+GOODBYE = 3.0  # time for the process to end [s]
+Message = tuple[str, str, bytes]  # a topic's full name, its type and a serialized message
 
 
 class Helper:
@@ -104,9 +96,9 @@ class Helper:
             return
         *lines, self._rest = (self._rest + data).split(b"\n")
         for line in lines:
-            found = json.loads(line)
-            self.worlds = found.get("worlds", self.worlds)
-            self.fault = found.get("fault", self.fault)
+            result = json.loads(line)
+            self.worlds = result.get("worlds", self.worlds)
+            self.fault = result.get("fault", self.fault)
 
     def close(self) -> None:
         """End the process at a regular end of the node; it sends nothing."""
@@ -204,10 +196,10 @@ def send_over_ros(messages: Sequence[Message]) -> None:
     left = [(graph.publisher(topic, kind, QoS(depth=1)), bytearray(data)) for topic, kind, data in messages]
     end = time.monotonic() + PATIENCE
     while left and time.monotonic() < end:
-        for one in [one for one in left if one[0].subscription_count()]:
-            left.remove(one)
+        for publisher, data in [message for message in left if message[0].subscription_count()]:
+            left.remove((publisher, data))
             for _ in range(REPETITIONS):
-                one[0].publish_raw(one[1])
+                publisher.publish_raw(data)
                 time.sleep(0.02)
         graph.wait(0.02)
     graph.close()

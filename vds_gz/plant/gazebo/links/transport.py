@@ -126,9 +126,9 @@ def answering_world(parameters: GazeboParameters, seconds: float) -> str | None:
     listener = bindings.node(parameters.partition)
     topic = f"/world/{parameters.world}/stats" if parameters.world else "/stats"
     listener.subscribe(bindings.message("world_stats", "WorldStatistics"), topic, lambda message: heard.set())
-    found = heard.wait(seconds)
+    answered = heard.wait(seconds)
     listener.unsubscribe(topic)
-    return (parameters.world or "the first one") if found else None
+    return (parameters.world or "the first one") if answered else None
 
 
 def _nanoseconds(stamp: Any) -> int:

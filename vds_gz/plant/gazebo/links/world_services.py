@@ -9,11 +9,8 @@ from typing import NamedTuple
 from vds_gz.geometry import Quaternion, Vector
 from vds_gz.plant.base import LinkError
 
-#: Time for Gazebo's response [ms].
-TIMEOUT = 3000
-
-#: Total time for the program ``gz`` [s]; it needs about 1 s to start.
-PROGRAM_TIMEOUT = 10.0
+TIMEOUT = 3000  # time for Gazebo's response [ms]
+PROGRAM_TIMEOUT = 10.0  # total time for the program ``gz`` [s]; it needs about 1 s to start
 
 
 class Request(NamedTuple):
