@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import xml.etree.ElementTree as ElementTree
 
@@ -17,8 +18,13 @@ from vds_gz.share import share
 from vds_gz.vehicle.catalogue import models
 
 
-def simulated(model: str, parameters: object, **options: object) -> ElementTree.Element:
-    root = ElementTree.fromstring(sdf(models()[model], parameters, **options))
+@functools.cache
+def described(model: str, parameters: object, sensors: tuple[tuple[str, object], ...], **options: object) -> str:
+    return sdf(models()[model], parameters, sensors=dict(sensors), **options)
+
+
+def simulated(model: str, parameters: object, sensors: dict[str, object] | None = None, **options: object):
+    root = ElementTree.fromstring(described(model, parameters, tuple((sensors or {}).items()), **options))
     assert root.tag == "sdf"
     (found,) = root.findall("model")
     return found
@@ -145,7 +151,7 @@ def test_rows_of_a_helios_are_those_of_the_real_one(kind):
 
 
 @pytest.mark.parametrize("kind", [*HELIOS_ROWS, "velodyne_vlp16"])
-@pytest.mark.parametrize(("rate", "columns"), [(5.0, 3616), (10.0, 1808), (20.0, 904)])
+@pytest.mark.parametrize(("rate", "columns"), [(5.0, 3616), (20.0, 904)])
 def test_firing_time_sets_the_columns(kind, rate, columns):
     for band in carried(kind, rate=rate):
         assert value(band, "update_rate") == rate

@@ -31,6 +31,14 @@ from vds_gz.world.surroundings import Surroundings, read_obstacles
 
 SECOND = 1_000_000_000
 CAR = load_parameters("ackermann_car")
+FAST = load_parameters(
+    "ackermann_car",
+    {
+        f"model_params.bicycle.drive_actuator.{name}": 0.0
+        for name in ("max_velocity", "max_acceleration", "dead_time", "time_constant")
+    },
+)
+FRONT, SIDE = 2.975, 0.825
 GROUND = Thing("ground", HalfSpace(), np.eye(4))
 
 
@@ -45,20 +53,22 @@ def vehicle_of(parameters):
     return vehicle, footprint_of(urdf(model.name, parameters.vehicle, model.xacro), model.geometry(parameters.vehicle))
 
 
-def plant_in(things, parameters=CAR, collisions="stop"):
-    caster = RayCaster([GROUND, *things], compiled=False)
+def plant_in(things, parameters=CAR, collisions="stop", ground=(GROUND,), movers=()):
+    caster = RayCaster([*ground, *things], compiled=False)
     vehicle, footprint = vehicle_of(parameters)
-    return WorldPlant(vehicle, footprint, Surroundings(Scene("test", caster, caster)), collisions)
+    return WorldPlant(vehicle, footprint, Surroundings(Scene("test", caster, caster), movers), collisions)
 
 
-FAST = load_parameters(
-    "ackermann_car",
-    {
-        f"model_params.bicycle.drive_actuator.{name}": 0.0
-        for name in ("max_velocity", "max_acceleration", "dead_time", "time_constant")
-    },
-)
-FRONT, SIDE = 2.975, 0.825
+def plant_beside(tmp_path, obstacle, parameters=FAST):
+    """With a moving obstacle."""
+    file = tmp_path / "obstacles.yaml"
+    file.write_text(f"obstacles: [{obstacle}]", encoding="utf-8")
+    return plant_in([], parameters, movers=[read_obstacles(file)])
+
+
+def plant_outdoors(parameters=CAR):
+    vehicle, footprint = vehicle_of(parameters)
+    return WorldPlant(vehicle, footprint, Surroundings(load_world(world_file("outdoor")).vectorised()), "stop")
 
 
 def drive(plant, command, seconds, period=20_000_000):
@@ -249,9 +259,7 @@ def test_a_step_that_wheels_climb_is_no_wall_and_a_higher_one_is():
 
 
 def test_where_the_ground_ends_it_goes_on_and_says_so():
-    deck = RayCaster([Thing("deck", Box((20.0, 20.0, 1.0)), at(z=4.5))], compiled=False)
-    vehicle, footprint = vehicle_of(CAR)
-    plant = WorldPlant(vehicle, footprint, Surroundings(Scene("deck", deck, deck)), "stop")
+    plant = plant_in([Thing("deck", Box((20.0, 20.0, 1.0)), at(z=4.5))], ground=())
     assert plant.attitude(0).z == 5.0  # put on what is above, for there is nothing below
     assert plant.status().level == Level.OK
     drive(plant, twist(5.0, 0.0, 0.0), 6.0)
@@ -262,9 +270,7 @@ def test_where_the_ground_ends_it_goes_on_and_says_so():
 
 
 def test_a_world_of_nothing_is_driven_in_and_said_to_be_none():
-    nothing = RayCaster([], compiled=False)
-    vehicle, footprint = vehicle_of(CAR)
-    plant = WorldPlant(vehicle, footprint, Surroundings(Scene("nothing", nothing, nothing)), "stop")
+    plant = plant_in([], ground=())
     drive(plant, twist(2.0, 0.0, 0.0), 2.0)
     assert plant.motion(0).x > 1.0
     assert plant.attitude(0) == Attitude()
@@ -274,10 +280,7 @@ def test_a_world_of_nothing_is_driven_in_and_said_to_be_none():
 def test_a_car_rolls_down_the_hill_of_the_world_outdoor():
     """As in Gazebo: the ramp rises by 6 degrees from x = 10 m."""
     slope, foot = math.radians(6.0), 10.0
-    parameters = load_parameters("autoware_delay_car")
-    vehicle, footprint = vehicle_of(parameters)
-    scene = load_world(world_file("outdoor")).vectorised()
-    plant = WorldPlant(vehicle, footprint, Surroundings(scene), "stop")
+    plant = plant_outdoors(load_parameters("autoware_delay_car"))
     drive(plant, control(0.0, 0.0, 0.0, gear=2), 1.0)
     assert abs(plant.motion(0).v_x) < 1e-6  # on the plain
     plant.set_pose(Pose(20.0, 0.5, math.pi), Attitude(math.tan(slope) * 10.0, 0.0, slope))
@@ -294,11 +297,9 @@ def test_a_car_rolls_down_the_hill_of_the_world_outdoor():
 
 
 def test_how_often_one_looks_changes_no_bit_on_a_hill():
-    scene = load_world(world_file("outdoor")).vectorised()
     ends = []
     for period in (1_000_000, 333_000_000):
-        vehicle, footprint = vehicle_of(CAR)
-        plant = WorldPlant(vehicle, footprint, Surroundings(scene), "stop")
+        plant = plant_outdoors()
         plant.set_pose(Pose(8.0, 0.0, 0.0))
         drive(plant, twist(4.0, 0.0, 0.1), 2.5, period)
         ends.append((plant.motion(0), plant.attitude(0)))
@@ -361,12 +362,8 @@ def test_a_vehicle_that_is_released_accelerates_within_its_limits(model):
 
 def test_a_vehicle_whose_obstacle_goes_accelerates_within_its_limits(tmp_path):
     cart = "{name: cart, box: [2, 1, 1], path: [[4, 0], [4, 0], [4, 20]], times: [0, 2.5, 2.6]}"
-    (tmp_path / "cart.yaml").write_text(f"obstacles: [{cart}]", encoding="utf-8")
-    ground = RayCaster([GROUND], compiled=False)
-    vehicle, footprint = vehicle_of(limited("bicycle"))
-    surroundings = Surroundings(Scene("test", ground, ground), [read_obstacles(tmp_path / "cart.yaml")])
-    plant = WorldPlant(vehicle, footprint, surroundings, "stop")
-    plant.set_pose(Pose(3.4 - footprint.upper[0]))
+    plant = plant_beside(tmp_path, cart, limited("bicycle"))
+    plant.set_pose(Pose(3.4 - plant._body.upper[0]))
     drive(plant, twist(0.8, 0.0, 0.0), 2.4)
     assert [contact.thing.name for contact in plant.contacts] == ["cart"]
     assert _felt(plant, 1.0) <= 1.001 * GAIN
@@ -487,13 +484,7 @@ def _assert_outside(things, corners):
 
 def test_a_moving_obstacle_is_met_where_it_is(tmp_path):
     """A cart crosses the way: the car stops at it, and goes on when it has gone."""
-    file = tmp_path / "obstacles.yaml"
-    file.write_text(
-        "obstacles: [{name: cart, box: [2, 1, 1], path: [[8, 0], [8, 0], [8, 20]], times: [0, 5, 9]}]", encoding="utf-8"
-    )
-    ground = RayCaster([GROUND], compiled=False)
-    vehicle, footprint = vehicle_of(FAST)
-    plant = WorldPlant(vehicle, footprint, Surroundings(Scene("test", ground, ground), [read_obstacles(file)]), "stop")
+    plant = plant_beside(tmp_path, "{name: cart, box: [2, 1, 1], path: [[8, 0], [8, 0], [8, 20]], times: [0, 5, 9]}")
     drive(plant, twist(5.0, 0.0, 0.0), 4.5)
     assert plant.motion(0).x == pytest.approx(8.0 - 0.5 - FRONT, abs=2e-4)  # it looks to the left, where it will go
     assert [contact.thing.name for contact in plant.contacts] == ["cart"]
@@ -505,12 +496,8 @@ def test_a_moving_obstacle_is_met_where_it_is(tmp_path):
 @pytest.mark.parametrize("turn_at", [3.01, 3.05])
 def test_an_obstacle_that_turns_into_the_way_at_once_is_met_there(tmp_path, turn_at):
     """A long pole beside the way turns across it just before the car, which had room when it last looked."""
-    file = tmp_path / "obstacles.yaml"
     path, times = [[8, 2.9], [14, 2.9], [14, 50]], [0, turn_at, turn_at + 23.0]
-    file.write_text(f"obstacles: [{{name: pole, box: [6, 0.1, 1], path: {path}, times: {times}}}]", encoding="utf-8")
-    ground = RayCaster([GROUND], compiled=False)
-    vehicle, footprint = vehicle_of(FAST)
-    plant = WorldPlant(vehicle, footprint, Surroundings(Scene("test", ground, ground), [read_obstacles(file)]), "stop")
+    plant = plant_beside(tmp_path, f"{{name: pole, box: [6, 0.1, 1], path: {path}, times: {times}}}")
     plant.set_pose(Pose(13.85 - FRONT - 5.0 * turn_at, 0.0, 0.0))
     drive(plant, twist(5.0, 0.0, 0.0), turn_at + 0.4)
     assert plant.motion(0).x == pytest.approx(14.0 - 0.05 - FRONT, abs=2e-4)
