@@ -5,8 +5,9 @@ solid meets its far side. A shape that is missed gives infinity. Shapes are rows
 :mod:`vds_gz.world.packing` lays them out: for triangles three corners, else a rotation into the shape's own frame (row
 by row), the position of its origin, and three sizes.
 
-The formulas of solids have no branches. :mod:`vds_gz.world.vectorised` runs them over arrays, with numpy's functions in
-place of :func:`where`, ``min``, ``max``, ``sqrt`` and ``copysign``, so that both give the same bits.
+The formulas of solids have no branches but in :func:`where`, :func:`away_from_zero` and :func:`first_of`.
+:mod:`vds_gz.world.vectorised` runs them over arrays, with functions of arrays in place of these and of ``min``, ``max``
+and ``sqrt``, so that both give the same bits.
 """
 
 from __future__ import annotations
@@ -30,12 +31,14 @@ def where(condition: bool, one: float, other: float) -> float:
 
 def away_from_zero(x: float) -> float:
     """The number, kept so far from zero that one can divide by it."""
-    return where(abs(x) < PARALLEL, copysign(PARALLEL, x), x)
+    return copysign(PARALLEL, x) if abs(x) < PARALLEL else x
 
 
 def first_of(near: float, far: float) -> float:
     """Where a line that is inside from ``near`` to ``far`` is met, going forwards."""
-    return where((near > far) | (far < 0.0), inf, where(near > 0.0, near, far))
+    if near > far or far < 0.0:
+        return inf
+    return near if near > 0.0 else far
 
 
 def slab(half: float, x: float, ux: float) -> tuple[float, float]:

@@ -12,7 +12,7 @@ from types import FunctionType
 import numpy as np
 
 from vds_gz.world import intersection
-from vds_gz.world.intersection import TRIANGLE
+from vds_gz.world.intersection import PARALLEL, TRIANGLE
 from vds_gz.world.packing import Packed
 from vds_gz.world.shapes import Array, Indices
 
@@ -70,17 +70,26 @@ def _within_reach(packed: Packed, origins: Array, directions: Array, max_range: 
     return np.flatnonzero(((packed.lower <= high) & (packed.upper >= low)).all(axis=1))
 
 
+def _away_from_zero(x: Array) -> Array:
+    return np.where(np.abs(x) < PARALLEL, np.copysign(PARALLEL, x), x)
+
+
+def _first_of(near: Array, far: Array) -> Array:
+    return np.where((near > far) | (far < 0.0), np.inf, np.where(near > 0.0, near, far))
+
+
 def _over_arrays(function: Callable[..., float]) -> Callable[..., Array]:
     """A formula of :mod:`vds_gz.world.intersection`, run over arrays."""
     names = dict(vars(intersection))
     for name, value in vars(intersection).items():
         if isinstance(value, FunctionType):
             names[name] = FunctionType(value.__code__, names)
-    names |= {"where": np.where, "min": np.minimum, "max": np.maximum, "sqrt": np.sqrt, "copysign": np.copysign}
+    names |= {"where": np.where, "min": np.minimum, "max": np.maximum, "sqrt": np.sqrt}
+    names |= {"away_from_zero": _away_from_zero, "first_of": _first_of}
     return names[function.__name__]  # type: ignore[no-any-return]
 
 
-_solids, _away_from_zero = _over_arrays(intersection.ray_solid), _over_arrays(intersection.away_from_zero)
+_solids = _over_arrays(intersection.ray_solid)
 
 
 def _distances(kind: int, rows: Array, origins: Array, directions: Array) -> Array:
