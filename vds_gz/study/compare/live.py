@@ -95,7 +95,8 @@ def _silent(namespaces: Sequence[str], recorder: Recorder) -> list[str]:
 def run_in_gazebo(parameters: Path, log: CommandLog, folder: Path, gazebo: Gazebo) -> Path:
     """Start Gazebo with a vehicle, drive it with a log, and end it.
 
-    Gazebo has its own partition, and the vehicle a namespace, so that nothing else on this machine is met."""
+    Gazebo has its own partition, and the vehicle a namespace, so that nothing else on this machine is met.
+    """
     if shutil.which("gz") is None:
         raise ArgumentError("comparing with Gazebo needs Gazebo, and the program 'gz' is not in the PATH")
     folder.mkdir(parents=True, exist_ok=True)

@@ -122,7 +122,8 @@ class Replay:
         pending: tuple[int, Values] | None = next(entries)
         last, end, count = BEGIN, None, 0
         while end is None:
-            times = self._instants(count)
+            # Each is computed from the first, so that none drifts.
+            times = [BEGIN + round(k * NANOSECONDS / self._rate) for k in range(count, count + BLOCK)]
             taken: list[tuple[int, Values]] = []
             while pending is not None and pending[0] <= times[-1]:
                 self._enter(*pending)
@@ -158,13 +159,9 @@ class Replay:
         for time, command in self._log.entries:
             yield BEGIN + round(time * NANOSECONDS), self._log.type.as_sent(command)
 
-    def _instants(self, count: int) -> list[int]:
-        """Times of the next samples [ns], each computed from the first so that none drifts."""
-        return [BEGIN + round(k * NANOSECONDS / self._rate) for k in range(count, count + BLOCK)]
-
-    def _enter(self, time: int, given: Values) -> None:
+    def _enter(self, time: int, values: Values) -> None:
         try:
-            self.vehicle.enter(given.command(), time)
+            self.vehicle.enter(values.command(), time)
         except ValueError as error:
             raise CommandLogError(f"command at {(time - BEGIN) * 1e-9:.3f} s: {error}") from None
 
@@ -198,7 +195,8 @@ def _plant_of(parameters: NodeParameters, model: AnyModel) -> WorldPlant:
 def write_csv(replay: Replay, path: Path, parameters: NodeParameters, advance: Advance) -> int:
     """Write a replay as a table; return its number of rows.
 
-    Columns: time [s], pose and velocity of base_link in SI units, reference and state of each actuator."""
+    Columns: time [s], pose and velocity of base_link in SI units, reference and state of each actuator.
+    """
     count = 0
     with path.open("w", encoding="utf-8", newline="\n") as file:
         file.write(",".join(csv_columns(replay)) + "\n")

@@ -69,7 +69,8 @@ def vehicle_time(time: Times, logged: Times, stamps: Times) -> Times:
     """Convert times of the recorder's clock [ns] to the vehicle's, by messages that have both.
 
     If both clocks run at the same rate, the quickest messages give their difference, without the jitter of the others'
-    transport; otherwise times are interpolated between the messages."""
+    transport; otherwise times are interpolated between the messages.
+    """
     origin = int(stamps[0])
     at, recorded, stamped = seconds(time, logged[0]), seconds(logged, logged[0]), seconds(stamps, origin)
     slope = _drift(stamped, recorded - stamped)

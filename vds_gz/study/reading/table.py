@@ -55,52 +55,54 @@ def read_csv(path: Path, columns: Mapping[str, str] | None = None) -> Recording:
 
 
 def read_run_csv(path: Path, columns: Mapping[str, str] | None = None) -> Recording:
-    """The signals in a table with measurements; a table that ``vds-gz replay`` wrote has no commands."""
+    """The signals in a table with measurements; a table that ``vds-gz replay`` wrote has no commands.
+
+    Custom names of columns are ``command:measured``, by quantity.
+    """
     signals = Recording()
     names, table = _read(path, NEEDED, columns)
-    taken = {"time"}
+    commands, taken = [], {"time"}
     for quantity in QUANTITIES:
         custom = (columns or {}).get(quantity, "").partition(":")
         command = _find(path, names, quantity, COMMANDED, custom[0])
         measured = _find(path, names, quantity, MEASURED, custom[2])
-        taken |= {command or "", measured or ""}
+        commands.append(find_column(names, quantity, COMMANDED) or "")
+        taken |= {command, measured}
         _command(signals, table, quantity, command)
         _measure(signals, table, quantity, measured)
     _read_further(signals, table, taken)
     if not signals.channels:
         raise SignalError(f"{path}: there is no column with measurements; it has {','.join(names)}; {NEEDED}")
     signals.actuators = tuple(_actuators(table))
-    signals.made_by_replay = bool(signals.actuators) and all(
-        name is None or name.endswith(_REFERENCE)
-        for name in (find_column(names, quantity, COMMANDED) for quantity in QUANTITIES)
-    )
+    references_only = all(name.endswith(_REFERENCE) for name in commands if name)
+    signals.made_by_replay = bool(signals.actuators) and references_only
     signals.steers = "steering" in signals.commanded
     note_pieces(signals)
     return signals
 
 
 def read_actuation_csv(path: Path, columns: Mapping[str, str] | None = None) -> Recording:
-    """Pedals, steering wheel and measurements from a table."""
+    """Pedals, steering wheel and measurements from a table; custom names of columns are by quantity."""
     signals = Recording()
     names, table = _read(path, PEDALS_NEEDED, columns)
     taken = {"time"}
     known = {**PEDALS, **{quantity: MEASURED[quantity] for quantity in ("v_x", "steering")}}
     for quantity in known:
         name = _find(path, names, quantity, known, (columns or {}).get(quantity, ""))
-        taken.add(name or "")
+        taken.add(name)
         (_command if quantity in ACTUATIONS else _measure)(signals, table, quantity, name)
     _read_further(signals, table, taken)
     note_pieces(signals)
     return signals
 
 
-def _command(signals: Recording, table: Columns, quantity: str, name: str | None) -> None:
-    if name is not None:
+def _command(signals: Recording, table: Columns, quantity: str, name: str) -> None:
+    if name:
         signals.commanded[quantity] = _series(signals, table, name)
 
 
-def _measure(signals: Recording, table: Columns, quantity: str, name: str | None) -> None:
-    if name is not None:
+def _measure(signals: Recording, table: Columns, quantity: str, name: str) -> None:
+    if name:
         signals.measured[quantity] = _series(signals, table, name)
         signals.sources[quantity] = name
 
@@ -114,9 +116,11 @@ def _series(signals: Recording, table: Columns, name: str) -> Series:
 def _read_further(signals: Recording, table: Columns, taken: set[str]) -> None:
     """Read further commands and measurements."""
     for quantity in COMMANDED.keys() - QUANTITIES:
-        _command(signals, table, quantity, name := find_column(table, quantity, COMMANDED))
-        taken.add(name or "")
-    for name, quantity, source, joint in chain(_poses(table), _others(table, taken)):
+        _command(signals, table, quantity, name := find_column(table, quantity, COMMANDED) or "")
+        taken.add(name)
+    columns = ((quantity, find_column(table, quantity, POSE)) for quantity in POSES)
+    poses = ((name, quantity, "pose", "") for quantity, name in columns if name)
+    for name, quantity, source, joint in chain(poses, _others(table, taken)):
         series = _series(signals, table, name)
         if len(series.time):
             signals.further.append(unwrapped(MeasuredChannel(name, quantity, source, series, joint)))
@@ -131,13 +135,6 @@ def _actuators(table: Columns) -> Iterator[ActuatorSeries]:
             if there.any():
                 kind = actuator_kind(actuator)
                 yield ActuatorSeries(actuator, kind, table["time"][there], reference[there], response[there])
-
-
-def _poses(names: Iterable[str]) -> Iterator[tuple[str, str, str, str]]:
-    """Columns of a pose: name, quantity, source and joint."""
-    for quantity in POSES:
-        if (name := find_column(list(names), quantity, POSE)) is not None:
-            yield name, quantity, "pose", ""
 
 
 def _others(names: Iterable[str], taken: Iterable[str]) -> Iterator[tuple[str, str, str, str]]:
@@ -157,8 +154,8 @@ def _read(path: Path, needed: str, custom: Mapping[str, str] | None) -> tuple[li
     named = set(chain.from_iterable(name.split(":") for name in (custom or {}).values()))
     try:
         table = open_table(path, needed)
-        known = chain.from_iterable(chain(*(one.values() for one in (COMMANDED, PEDALS, MEASURED, POSE))))
-        understood = {*named, *known}
+        known = (names for columns in (COMMANDED, PEDALS, MEASURED, POSE) for names in columns.values())
+        understood = named.union(*known)
         names = [name for name in table.names if name in understood or _is_understood(name)]
         columns = {name: array("d") for name in ("time", *names)}
         for _, time, numbers in table.rows(names):
@@ -195,10 +192,8 @@ def _is_understood(name: str) -> bool:
     return name.endswith((_REFERENCE, _ACTUAL)) or any(_others([name], ()))
 
 
-def _find(
-    path: Path, names: list[str], quantity: str, columns: Mapping[str, tuple[str, ...]], custom: str
-) -> str | None:
-    """The column of a quantity; a custom one must exist."""
+def _find(path: Path, names: list[str], quantity: str, columns: Mapping[str, tuple[str, ...]], custom: str) -> str:
+    """The column of a quantity, or empty; a custom one must exist."""
     if custom and custom not in names:
         raise SignalError(f"{path}: there is no column '{custom}'; it has {','.join(names)}")
-    return custom or find_column(names, quantity, columns)
+    return custom or find_column(names, quantity, columns) or ""

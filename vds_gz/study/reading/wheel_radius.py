@@ -19,7 +19,8 @@ FEWEST, RATIO, CERTAIN = 5, 0.01, 5.0
 def wheels_disagree(signals: Recording, wheel_radius: float) -> Iterator[str]:
     """A note if the wheels' speeds contradict v_x.
 
-    The mean over all wheels is compared, as the outer wheel rolls further in a curve."""
+    The mean over all wheels is compared, as the outer wheel rolls further in a curve.
+    """
     wheels = [one.series for one in signals.further if one.quantity == "joint_velocity" and "steer" not in one.joint]
     v_x = signals.measured.get("v_x")
     if v_x is None or not wheels or not all(len(one.time) > 1 for one in (*wheels, v_x)):
