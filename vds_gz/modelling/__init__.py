@@ -35,10 +35,10 @@ from vds_gz.vehicle.model import (
     VehicleLimits,
     Wheel,
     extended,
-    integrate_pose,
 )
 from vds_gz.vehicle.omni import OmniCoefficients, OmniState
 from vds_gz.vehicle.single_track import SingleTrackCoefficients, SingleTrackState
+from vds_gz.vehicle.trigonometry import integrate_pose
 
 __all__ = [
     "check",

@@ -42,10 +42,9 @@ from vds_gz.vehicle.model import (
     VehicleLimits,
     VehicleModel,
     Wheel,
-    integrate_pose,
     stop_drives,
 )
-from vds_gz.vehicle.trigonometry import direction, sine_cosine
+from vds_gz.vehicle.trigonometry import direction, integrate_pose, sine_cosine
 
 #: Below this a speed or a yaw rate gives no direction to steer to [m/s, rad/s].
 STANDSTILL = 1e-12

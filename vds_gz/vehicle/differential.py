@@ -36,9 +36,9 @@ from vds_gz.vehicle.model import (
     VehicleLimits,
     VehicleModel,
     Wheel,
-    integrate_pose,
     stop_drives,
 )
+from vds_gz.vehicle.trigonometry import integrate_pose
 
 
 @dataclass(slots=True)

@@ -11,7 +11,6 @@ from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeAlias, TypeV
 
 from vds_gz.errors import ArgumentError
 from vds_gz.vehicle.command import Command, CommandKind
-from vds_gz.vehicle.trigonometry import sine_cosine
 
 
 class StepCoefficients(Protocol):
@@ -36,16 +35,6 @@ P = TypeVar("P")
 C = TypeVar("C", bound=StepCoefficients)
 S = TypeVar("S", bound=MotionState)
 K = TypeVar("K")
-
-
-def integrate_pose(s: MotionState, dt: float) -> None:
-    """Move the reference point for ``dt`` seconds with its present velocity, along the heading at mid-step."""
-    turn = s.yaw_rate * dt
-    middle = s.heading + 0.5 * turn
-    sine, cosine = sine_cosine(middle)
-    s.x += (s.v_x * cosine - s.v_y * sine) * dt
-    s.y += (s.v_x * sine + s.v_y * cosine) * dt
-    s.heading += turn
 
 
 def no_references(c: object, s: object, u: Command) -> None:

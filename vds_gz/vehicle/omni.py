@@ -41,9 +41,9 @@ from vds_gz.vehicle.model import (
     VehicleLimits,
     VehicleModel,
     Wheel,
-    integrate_pose,
     stop_drives,
 )
+from vds_gz.vehicle.trigonometry import integrate_pose
 
 WHEELS = ("front_left", "rear_left", "rear_right", "front_right")
 

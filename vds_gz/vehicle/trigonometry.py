@@ -1,4 +1,4 @@
-"""Sine, cosine, exponential and the direction of a vector, from additions, multiplications and divisions alone.
+"""Sine, cosine, exponential, direction of a vector, motion of a pose: by additions, multiplications, divisions alone.
 
 So they give the same bits interpreted, compiled and in SIMD lanes, on every processor: a C library's have variants by
 processor. Branches are selections of values, which compilers can do without a jump.
@@ -10,6 +10,10 @@ for the Elementary Functions (1980), for the reduction by a pi in three parts.
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from vds_gz.vehicle.model import MotionState
 
 #: tan(pi / 8), above which an angle is measured from pi / 4.
 _TANGENT = 0.41421356237309503
@@ -68,6 +72,16 @@ def direction(y: float, x: float) -> float:
     angle = 0.5 * math.pi - angle if steep else angle
     angle = math.pi - angle if x < 0.0 else angle
     return -angle if y < 0.0 else angle
+
+
+def integrate_pose(s: MotionState, dt: float) -> None:
+    """Move the reference point for ``dt`` seconds with its present velocity, along the heading at mid-step."""
+    turn = s.yaw_rate * dt
+    middle = s.heading + 0.5 * turn
+    sine, cosine = sine_cosine(middle)
+    s.x += (s.v_x * cosine - s.v_y * sine) * dt
+    s.y += (s.v_x * sine + s.v_y * cosine) * dt
+    s.heading += turn
 
 
 def exponential(x: float) -> float:
