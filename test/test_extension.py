@@ -91,6 +91,7 @@ from heavy_machines import hydraulics
 from heavy_machines.hydraulics import HydraulicParameters, HydraulicState, HydraulicCoefficients, step_hydraulic
 from vds_gz.parameters.actuators import DriveParameters
 from vds_gz.errors import ArgumentError
+from vds_gz.modelling import integrate_pose
 from vds_gz.parameters.declaration import ParameterError, ParameterGroup, group, real
 from vds_gz.vehicle.actuators import (
     DriveCoefficients, DriveState, drive_at, drive_at_rest, drive_coefficients, drive_report, fit_lines,
@@ -98,7 +99,7 @@ from vds_gz.vehicle.actuators import (
 )
 from vds_gz.vehicle.command import ACKERMANN
 from vds_gz.vehicle.model import (
-    Actuator, ActuatorState, Joint, JointStates, VehicleGeometry, VehicleLimits, VehicleModel, Wheel, integrate_pose,
+    Actuator, ActuatorState, Joint, JointStates, VehicleGeometry, VehicleLimits, VehicleModel, Wheel,
 )
 
 
