@@ -5,9 +5,9 @@ solid meets its far side. A shape that is missed gives infinity. Shapes are rows
 :mod:`vds_gz.world.packing` lays them out: for triangles three corners, else a rotation into the shape's own frame (row
 by row), the position of its origin, and three sizes.
 
-The formulas of solids have no branches but in :func:`where`, :func:`away_from_zero` and :func:`first_of`.
-:mod:`vds_gz.world.vectorised` runs them over arrays, with functions of arrays in place of these and of ``min``, ``max``
-and ``sqrt``, so that both give the same bits.
+The formulas of solids have no branches but in :func:`where`, :func:`away_from_zero` and :func:`first_of`, and where
+:func:`misses` ends them early. :mod:`vds_gz.world.vectorised` runs them over arrays, with functions of arrays in place
+of these and of ``min``, ``max`` and ``sqrt``, so that both give the same bits.
 """
 
 from __future__ import annotations
@@ -41,6 +41,11 @@ def first_of(near: float, far: float) -> float:
     return near if near > 0.0 else far
 
 
+def misses(rest: float) -> bool:
+    """Whether a ray passes, by the square of what is left of a radius; of an array of rays this is not asked."""
+    return rest < 0.0
+
+
 def slab(half: float, x: float, ux: float) -> tuple[float, float]:
     """Where a ray is between two planes, from and to."""
     inverse = 1.0 / away_from_zero(ux)
@@ -58,6 +63,8 @@ def tube(
     nearest = where(parallel, 0.0, -(x * ux + y * uy) / square)
     a, b = x + nearest * ux, y + nearest * uy
     rest = radius * radius - (a * a + b * b)
+    if misses(rest):
+        return inf, -inf, False
     root = where(parallel, inf, sqrt(rest / square))
     begin, end = slab(half, z, uz)
     return max(nearest - root, begin), min(nearest + root, end), rest >= 0.0
@@ -100,6 +107,8 @@ def ray_ellipsoid(a: float, b: float, c: float, x: float, y: float, z: float, ux
     nearest = -(x * ux + y * uy + z * uz) / square
     px, py, pz = x + nearest * ux, y + nearest * uy, z + nearest * uz
     rest = 1.0 - (px * px + py * py + pz * pz)
+    if misses(rest):
+        return inf
     root = sqrt(rest / square)
     return where(rest >= 0.0, first_of(nearest - root, nearest + root), inf)
 

@@ -85,7 +85,7 @@ def _over_arrays(function: Callable[..., float]) -> Callable[..., Array]:
         if isinstance(value, FunctionType):
             names[name] = FunctionType(value.__code__, names)
     names |= {"where": np.where, "min": np.minimum, "max": np.maximum, "sqrt": np.sqrt}
-    names |= {"away_from_zero": _away_from_zero, "first_of": _first_of}
+    names |= {"away_from_zero": _away_from_zero, "first_of": _first_of, "misses": lambda rest: False}
     return names[function.__name__]  # type: ignore[no-any-return]
 
 
