@@ -68,6 +68,13 @@ class SingleTopicOutput:
     stateful = False
 
     def __init__(self, setup: SensorSetup, message: Message, numbers: Sequence[str]) -> None:
+        """Announce the topic.
+
+        Args:
+            setup: The sensor.
+            message: A message with its constant fields, as from ``setup.message``.
+            numbers: Paths of its numbers that change, such as ``angular_velocity.x``.
+        """
         (stream,) = setup.type.streams
         self.rate = setup.parameters.rate
         self._topic = PackedTopic(setup.graph, setup.topic(stream), message, ["header.stamp"], numbers)
@@ -87,7 +94,12 @@ class SingleTopicOutput:
             self._topic.publish(states[-1].time, values)
 
     def values(self, state: BodyState, scene: Scene | None) -> Sequence[float]:
-        """The numbers of a measurement, in the order of their paths."""
+        """The numbers of a measurement, in the order of their paths.
+
+        Args:
+            state: The body's state now.
+            scene: The visible scene; None without a world.
+        """
         raise NotImplementedError
 
 
