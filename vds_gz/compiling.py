@@ -80,7 +80,7 @@ class DiskCache:
 
     def save_overload(self, signature: object, result: compiler.CompileResult) -> None:
         """Keep what was compiled for these types of arguments, if it can be kept."""
-        if result.library.has_dynamic_globals or any(not one.can_cache for one in result.lifted):
+        if result.library.has_dynamic_globals or any(not function.can_cache for function in result.lifted):
             return
         data = serialize.dumps(result._reduce())
         file = self._file(signature, result.codegen)
@@ -89,7 +89,7 @@ class DiskCache:
             file.parent.mkdir(parents=True, exist_ok=True)
             partial.write_bytes(hashlib.sha256(data).digest() + data)
             partial.replace(file)
-            for old in sorted(file.parent.glob("*.bin"), key=lambda one: one.stat().st_mtime)[:-KEPT]:
+            for old in sorted(file.parent.glob("*.bin"), key=lambda kept: kept.stat().st_mtime)[:-KEPT]:
                 old.unlink(missing_ok=True)
         except OSError:
             with contextlib.suppress(OSError):
@@ -106,27 +106,27 @@ def fingerprint(function: FunctionType) -> str:
     digest = hashlib.sha256()
     pending, seen = [function], set()
     while pending:
-        one = pending.pop()
-        if one not in seen:
-            seen.add(one)
-            digest.update(repr(_facts(one, pending)).encode())
+        called = pending.pop()
+        if called not in seen:
+            seen.add(called)
+            digest.update(repr(_facts(called, pending)).encode())
     return digest.hexdigest()
 
 
 def _facts(function: FunctionType, pending: list[FunctionType]) -> list[object]:
     """What one function depends on; the functions that it names are added to those that are pending."""
-    every = list(codes(function.__code__))
-    names = [name for code in every for name in code.co_names]
+    every_code = list(codes(function.__code__))
+    names = [name for code in every_code for name in code.co_names]
     values: list[object] = [cell.cell_contents for cell in function.__closure__ or ()]
     values += [function.__globals__.get(name) for name in names]
     for value in values:
         if isinstance(value, (ModuleType, type)):
             members = (getattr(value, name, None) for name in names)
-            values += [one for one in members if not any(one is known for known in values)]
+            values += [member for member in members if not any(member is known for known in values)]
     facts: list[object] = [function.__module__, function.__qualname__, function.__defaults__]
-    for code in every:
+    for code in every_code:
         facts += [code.co_code, code.co_names, code.co_varnames, code.co_argcount, code.co_flags]
-        facts += [one for one in code.co_consts if not isinstance(one, CodeType)]
+        facts += [constant for constant in code.co_consts if not isinstance(constant, CodeType)]
     for value in values:
         called = getattr(value, "py_func", value)
         if isinstance(called, FunctionType):
@@ -143,9 +143,9 @@ def _facts(function: FunctionType, pending: list[FunctionType]) -> list[object]:
 def codes(code: CodeType) -> Iterator[CodeType]:
     """The code of a function, and of those within it."""
     yield code
-    for one in code.co_consts:
-        if isinstance(one, CodeType):
-            yield from codes(one)
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from codes(constant)
 
 
 #: Coefficients of a derived model are records that begin with the fields of the base model's. numba may call functions

@@ -72,8 +72,8 @@ def load_parameters(source: str | Path, values: Mapping[str, object] | None = No
     >>> load_parameters("deepracer", {"model_params.bicycle.wheel_base": 0.2}).vehicle.wheel_base
     0.2
     """
-    given = [Override(name, value, "values") for name, value in (values or {}).items()]
-    return parameters_of([*read_parameter_file(str(parameter_file(source)), f"/{NODE_NAME}"), *given])
+    overrides = [Override(name, value, "values") for name, value in (values or {}).items()]
+    return parameters_of([*read_parameter_file(str(parameter_file(source)), f"/{NODE_NAME}"), *overrides])
 
 
 def parameter_file(source: str | Path) -> Path:

@@ -246,9 +246,9 @@ class RowWriter:
             data += rows.fill(times, values)
             for channel, offset in rows.channels:
                 entries.setdefault(channel, []).append(np.column_stack((times, starts + offset)).astype("<u8"))
-        every = [times for _, times, _ in parts if len(times)]
-        if every:
-            first, last = min(int(times[0]) for times in every), max(int(times[-1]) for times in every)
+        filled = [times for _, times, _ in parts if len(times)]
+        if filled:
+            first, last = min(int(times[0]) for times in filled), max(int(times[-1]) for times in filled)
             index = {channel: np.concatenate(pairs).tobytes() for channel, pairs in entries.items()}
             self._wait()
             self._compressing = self._compressor.submit(self._file.chunk, data, first, last, index)

@@ -201,22 +201,24 @@ def _check_model(name: str) -> int:
     if name not in known:
         raise ArgumentError(f"there is no vehicle model '{name}'; there are {', '.join(known)}")
     print(f"testing vehicle model '{name}'; functions that are not compiled yet are compiled", file=sys.stderr)
-    found = faults(known[name])
-    for fault in found:
+    found_faults = faults(known[name])
+    for fault in found_faults:
         print(f"{name}: {fault}", file=sys.stderr)
-    if not found:
+    if not found_faults:
         print(f"{name}: OK")
-    return FAILED if found else DONE
+    return FAILED if found_faults else DONE
 
 
 def _differences(parameters: NodeParameters) -> Iterator[tuple[str, str, str]]:
     """Names and values that differ from their defaults."""
     sensors = {name: type(sensor)() for name, sensor in parameters.sensors.items()}
-    defaults = {one.name: one for one in describe(dataclasses.replace(default_parameters(), sensors=sensors))}
-    for one in describe(parameters):
-        default = defaults[one.name]
-        if _text(one.default) != _text(default.default) and one.name != "model":
-            yield one.name, f"{_text(one.default)} {one.unit}".rstrip(), _text(default.default)
+    defaults = {
+        parameter.name: parameter for parameter in describe(dataclasses.replace(default_parameters(), sensors=sensors))
+    }
+    for parameter in describe(parameters):
+        default = defaults[parameter.name]
+        if _text(parameter.default) != _text(default.default) and parameter.name != "model":
+            yield parameter.name, f"{_text(parameter.default)} {parameter.unit}".rstrip(), _text(default.default)
 
 
 def _text(value: Value) -> str:

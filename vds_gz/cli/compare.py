@@ -78,20 +78,20 @@ def main(argv: list[str]) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     runs = _get_runs(sources, options, graph)
     try:
-        found = compare(*runs, together=_together(*sources))
+        differences = compare(*runs, together=_together(*sources))
     except ComparisonError as error:
         raise ComparisonError(f"'{options.a}' and '{options.b}': {error}") from None
-    bounds = check(options.tolerance, found.numbers()) if options.tolerance else []
-    notes = [f"no delay is given: {found.doubt}"] if found.doubt else []
-    notes += [f"{name} is not compared: {reason}" for name, reason in found.apart.items()]
+    bounds = check(options.tolerance, differences.numbers()) if options.tolerance else []
+    notes = [f"no delay is given: {differences.doubt}"] if differences.doubt else []
+    notes += [f"{name} is not compared: {reason}" for name, reason in differences.apart.items()]
     notes += [f"{name}: {note}" for name, run in zip("AB", runs, strict=True) for note in run.notes]
-    write_report(folder, (options.a, options.b), found, bounds, notes)
+    write_report(folder, (options.a, options.b), differences, bounds, notes)
     for note in notes:
         print(f"note: {note}")
-    print(f"A  {options.a}\nB  {options.b}\n\n{text_table(HEAD, difference_rows(found))}\n")
-    if found.measured:
-        print(f"{text_table(*measured_table(found))}\n")
-    print(f"{verdict(found)}\n\nreport  {folder / 'report.html'}")
+    print(f"A  {options.a}\nB  {options.b}\n\n{text_table(HEAD, difference_rows(differences))}\n")
+    if differences.measured:
+        print(f"{text_table(*measured_table(differences))}\n")
+    print(f"{verdict(differences)}\n\nreport  {folder / 'report.html'}")
     broken = [bound for bound in bounds if bound.broken]
     for bound in broken:
         print(f"vds-gz compare: out of tolerance: {bound}", file=sys.stderr)
@@ -109,7 +109,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--duration", type=positive, default=60.0, metavar="S", help="of live runs, and of steps (60)")
     parser.add_argument("--world", metavar="NAME|FILE", default="empty", help="Gazebo's world (empty)")
     parser.add_argument(
-        "--link", choices=[one for one in LINKS if one != "ros2_control"], default="auto", help="into Gazebo (auto)"
+        "--link", choices=[link for link in LINKS if link != "ros2_control"], default="auto", help="into Gazebo (auto)"
     )
     parser.add_argument("--tolerance", metavar="FILE", help="bounds that must hold (YAML)")
     parser.add_argument("-o", "--output", metavar="DIR", default="compare", help="folder for the report (compare)")
@@ -127,38 +127,38 @@ def _get_runs(
     Live vehicles go first, because they cannot be repeated. Offline models go last: they get the commands that Gazebo
     received at the same times, without further jitter.
     """
-    if live := [one for one in sources if one.live]:
+    if live := [source for source in sources if source.live]:
         path = Path(options.output) / "live.mcap"
-        record_live([one.namespace or "/" for one in live], path, options.duration, graph)
-        a, b = (replace(one, path=path) if one.live else one for one in sources)
+        record_live([source.namespace or "/" for source in live], path, options.duration, graph)
+        a, b = (replace(source, path=path) if source.live else source for source in sources)
         sources = a, b
     log = _log(sources, options)
     runs: dict[int, Recording] = {}
-    for i, one in enumerate(sources):
-        if one.recorded:
-            runs[i] = read_run(one, options.topic)
-        elif one.in_gazebo and one.path is not None and log is not None:
+    for i, source in enumerate(sources):
+        if source.recorded:
+            runs[i] = read_run(source, options.topic)
+        elif source.in_gazebo and source.path is not None and log is not None:
             folder = Path(options.output) / "ab"[i]
-            path = run_in_gazebo(one.path, log, folder, Gazebo(options.world, options.link))
+            path = run_in_gazebo(source.path, log, folder, Gazebo(options.world, options.link))
             runs[i] = read(path)
             if not sources[1 - i].in_gazebo:
                 log = commands_of(runs[i], path)
-    for i, one in enumerate(sources):
+    for i, source in enumerate(sources):
         if i not in runs:
-            assert one.parameters is not None
+            assert source.parameters is not None
             assert log is not None
-            runs[i] = simulate(log, one.parameters)
+            runs[i] = simulate(log, source.parameters)
     return runs[0], runs[1]
 
 
 def _log(sources: tuple[RunSource, RunSource], options: argparse.Namespace) -> CommandLog | None:
     """The commands for models: the given log, the commands of the other run, or steps."""
-    parameters = next((one.parameters for one in sources if one.parameters is not None), None)
+    parameters = next((source.parameters for source in sources if source.parameters is not None), None)
     if parameters is None:
         return None
     if options.log:
         return read_log(options.log, options.topic)
-    recorded = next((one for one in sources if one.recorded), None)
+    recorded = next((source for source in sources if source.recorded), None)
     if recorded is None:
         ackermann = ACKERMANN in models()[parameters.model].accepts
         return make("steps", limits_of(parameters), ackermann=ackermann, duration=options.duration)

@@ -76,8 +76,13 @@ def _shown(advance: Advance) -> Callable[[float, Values], None]:
 
 
 def _description() -> str:
-    tables = "\n".join(f"  {columns_of(one)}\n      {one.words}, to {one.topic.name}" for one in table_types())
-    return DESCRIPTION.format(tables=tables, types="\n".join(f"  {one.topic.type}" for one in whole_types()))
+    tables = "\n".join(
+        f"  {columns_of(command_type)}\n      {command_type.words}, to {command_type.topic.name}"
+        for command_type in table_types()
+    )
+    return DESCRIPTION.format(
+        tables=tables, types="\n".join(f"  {command_type.topic.type}" for command_type in whole_types())
+    )
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -87,7 +92,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--as",
         dest="kind",
-        choices=[one.name for one in whole_types()],
+        choices=[command_type.name for command_type in whole_types()],
         help="messages to send; those of the log by default",
     )
     parser.add_argument("--rate", type=positive, default=1.0, metavar="X", help="seconds of the log per second (1)")

@@ -56,8 +56,8 @@ def main(argv: list[str]) -> int:
 def node_arguments(file: str, ros: Sequence[str], *, link: str, model: str) -> list[str]:
     """The node's command line."""
     own = {"backend": "gazebo", "gazebo.link": link, "gazebo.model": model}
-    given = [part for key, value in own.items() for part in ("-p", f"{key}:={value}")]
-    return ["--ros-args", "--params-file", str(Path(file).resolve()), *given, *ros]
+    parameters = [part for key, value in own.items() for part in ("-p", f"{key}:={value}")]
+    return ["--ros-args", "--params-file", str(Path(file).resolve()), *parameters, *ros]
 
 
 def in_step(text: str, arguments: Sequence[str], **settings: str) -> str:

@@ -66,22 +66,22 @@ def _terminal() -> Terminal:
 def _parameters(arguments: Arguments) -> KeyParameters:
     """Every parameter is an option too: ``--max-speed 2`` means ``-p max_speed:=2``."""
     parser = CommandLine("vds-gz keys", description=DESCRIPTION, epilog=EPILOG)
-    flags = {_flag(one): one for one in describe(KeyParameters())}
-    for option, one in flags.items():
-        unit = f" [{one.unit}]" if one.unit else ""
-        default = str(one.default).lower() if isinstance(one.default, bool) else one.default
-        parser.add_argument(option, dest=one.name, metavar="X", help=f"{one.doc}{unit} ({default})")
+    flags = {_flag(parameter): parameter for parameter in describe(KeyParameters())}
+    for option, parameter in flags.items():
+        unit = f" [{parameter.unit}]" if parameter.unit else ""
+        default = str(parameter.default).lower() if isinstance(parameter.default, bool) else parameter.default
+        parser.add_argument(option, dest=parameter.name, metavar="X", help=f"{parameter.doc}{unit} ({default})")
     options = vars(parser.parse_args(arguments.rest))
-    given = [
-        Override(one.name, parse_value(options[one.name], option), option)
-        for option, one in flags.items()
-        if options[one.name] is not None
+    overrides = [
+        Override(parameter.name, parse_value(options[parameter.name], option), option)
+        for option, parameter in flags.items()
+        if options[parameter.name] is not None
     ]
-    return load([*arguments.overrides, *given], KeyParameters())
+    return load([*arguments.overrides, *overrides], KeyParameters())
 
 
-def _flag(one: Description) -> str:
-    return "--" + one.name.replace("_", "-")
+def _flag(parameter: Description) -> str:
+    return "--" + parameter.name.replace("_", "-")
 
 
 if __name__ == "__main__":

@@ -86,8 +86,8 @@ def main(argv: list[str]) -> int:
         upto = f"{angle:g} rad at the tires, at {speed:g} m/s"
     else:
         ackermann = _is_ackermann(parameters, options.kind_of_log, steers=options.steering is not None)
-        given = {name: getattr(options, name) for name in ("speed", "lateral", "yaw_rate", "steering")}
-        limits = limits_of(parameters, **given)
+        maxima = {name: getattr(options, name) for name in ("speed", "lateral", "yaw_rate", "steering")}
+        limits = limits_of(parameters, **maxima)
         if options.kind == OPTIMAL:
             log = _optimal(options, parameters, limits, ackermann=ackermann, duration=duration)
         else:
@@ -138,7 +138,7 @@ def noise_option(text: str) -> float | dict[str, float]:
     try:
         if "=" not in text:
             return float(text)
-        return {name: float(value) for name, _, value in (one.partition("=") for one in text.split(","))}
+        return {name: float(value) for name, _, value in (pair.partition("=") for pair in text.split(","))}
     except ValueError:
         raise argparse.ArgumentTypeError(
             f"'{text}' must be a number, as 0.02, or deviations of what is measured, as v_x=0.05,yaw_rate=0.02"

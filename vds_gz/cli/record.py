@@ -93,9 +93,9 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _ros_arguments(namespace: str, given: Sequence[str]) -> list[str]:
+def _ros_arguments(namespace: str, ros: Sequence[str]) -> list[str]:
     place = ["-r", f"__ns:=/{namespace.strip('/')}"] if namespace else []
-    return ["--ros-args", *place, *given]
+    return ["--ros-args", *place, *ros]
 
 
 def _wanted(options: argparse.Namespace, arguments: Arguments) -> tuple[Callable[[str], bool], list[topics.Topic]]:
@@ -108,8 +108,8 @@ def _wanted(options: argparse.Namespace, arguments: Arguments) -> tuple[Callable
         raise ArgumentError(f"{chosen}; leave it out, or the names of topics")
     left_out = {arguments.topic(name) for name in options.left_out}
     named = {arguments.topic(name) for name in options.topics}
-    every = (*vehicle_topics(), *autoware_topics(), *topics.SURROUNDINGS)
-    own = {arguments.topic(topic.name) for topic in every}
+    known = (*vehicle_topics(), *autoware_topics(), *topics.SURROUNDINGS)
+    own = {arguments.topic(topic.name) for topic in known}
     place = arguments.topic("x")[:-1]
 
     def wanted(name: str) -> bool:
@@ -119,7 +119,9 @@ def _wanted(options: argparse.Namespace, arguments: Arguments) -> tuple[Callable
             return options.all or name in named
         return name in own or (options.sensors and name.startswith(place) and is_of_sensor(name.removeprefix(place)))
 
-    at_once = [one for one in vehicle_topics() if one is not topics.CLOCK_IN and wanted(arguments.topic(one.name))]
+    at_once = [
+        topic for topic in vehicle_topics() if topic is not topics.CLOCK_IN and wanted(arguments.topic(topic.name))
+    ]
     return wanted, at_once
 
 

@@ -161,11 +161,13 @@ def _plan(options: argparse.Namespace, for_ros: list[str]) -> RunPlan:
 def _sensor_topics(parameters: NodeParameters, left_out: Sequence[str]) -> tuple[str, ...]:
     """Topics of the vehicle's sensors, but those that are left out."""
     types = SensorTypes()
-    found = [stream.topic(name) for name, one in parameters.sensors.items() for stream in types[one.type].streams]
+    topics = [
+        stream.topic(name) for name, sensor in parameters.sensors.items() for stream in types[sensor.type].streams
+    ]
     for topic in left_out:
-        if topic not in found:
-            raise ArgumentError(f"--except {topic}: no sensor has this topic; there are {', '.join(found) or 'none'}")
-    return tuple(topic for topic in found if topic not in left_out)
+        if topic not in topics:
+            raise ArgumentError(f"--except {topic}: no sensor has this topic; there are {', '.join(topics) or 'none'}")
+    return tuple(topic for topic in topics if topic not in left_out)
 
 
 def _world(options: argparse.Namespace, overrides: Sequence[Override]) -> tuple[Override, ...]:

@@ -51,7 +51,7 @@ examples:
   vds-gz sweep sweep.yaml -o out --workers 8
   vds-gz sweep sweep.yaml -o out --workers tcp://10.0.0.1:8786 --resume
 
-exit code: 0 done and as expected, 1 an expectation is broken or a run failed, 2 wrong use or input
+exit code: 0 done and as expected, 1 an bound is broken or a run failed, 2 wrong use or input
 """
 
 #: Varied parameters that are never measured.
@@ -103,19 +103,21 @@ def _notify(words: str) -> None:
 
 
 def _tell(title: str, path: Path, sweep: Sweep, table: Table) -> bool:
-    """Print and write the analysis of each case; return whether an expectation is broken."""
+    """Print and write the analysis of each case; return whether an bound is broken."""
     cases = [(runs, analyse(runs)) for runs in cases_of(sweep, table)]
     write_report(path, title, cases)
-    for runs, found in cases:
+    for runs, analysis in cases:
         if runs.label:
             print(f"{runs.label}:")
-        print(f"{text_table(HEAD, list(distribution_rows(runs, found)))}\n")
-        for sentence in sentences(runs, found):
+        print(f"{text_table(HEAD, list(distribution_rows(runs, analysis)))}\n")
+        for sentence in sentences(runs, analysis):
             print(f"{sentence}\n")
     print(f"runs    {path / RUNS}\nreport  {path / 'report.html'}")
-    broken = [(runs.label, one) for runs, found in cases for one in found.expectations if one.broken]
+    broken = [(runs.label, bound) for runs, analysis in cases for bound in analysis.expectations if bound.broken]
     if broken:
-        rows = [(one.measure, one.quantile, f"{one.value:.4g}", one.requirement, label) for label, one in broken]
+        rows = [
+            (bound.measure, bound.quantile, f"{bound.value:.4g}", bound.requirement, label) for label, bound in broken
+        ]
         head = "measure", "of the runs", "is", "must be", ""
         print(f"\nnot as expected:\n{text_table(head, rows)}", file=sys.stderr)
     return bool(broken)
@@ -123,7 +125,7 @@ def _tell(title: str, path: Path, sweep: Sweep, table: Table) -> bool:
 
 def cases_of(sweep: Sweep, table: Table) -> Iterator[Runs]:
     """The runs of each case separately; numbers of different cases are not comparable."""
-    known = {one.name: one.unit for one in (*OPEN_LOOP, *CLOSED_LOOP)}
+    known = {measure.name: measure.unit for measure in (*OPEN_LOOP, *CLOSED_LOOP)}
     columns = [name for name in sweep.cases[0].labels if len({case.labels[name] for case in sweep.cases}) > 1]
     numbers = table["run"].astype(np.int64)
     for index, case in enumerate(sweep.cases):
@@ -132,8 +134,9 @@ def cases_of(sweep: Sweep, table: Table) -> Iterator[Runs]:
         yield Runs(
             {name: table[name][chosen].astype(np.float64) for name in varied},
             {name: table[name][chosen].astype(np.float64) for name in sweep.measures},
-            {name: one.unit for name, one in varied.items()} | {name: known[name] for name in sweep.measures},
-            {name: float(str(one.default)) for name, one in varied.items() if not name.startswith(CHOSEN)},
+            {name: parameter.unit for name, parameter in varied.items()}
+            | {name: known[name] for name in sweep.measures},
+            {name: float(str(parameter.default)) for name, parameter in varied.items() if not name.startswith(CHOSEN)},
             sweep.identified,
             sweep.expected,
             ", ".join(case.labels[name] for name in columns),

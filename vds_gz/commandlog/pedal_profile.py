@@ -57,11 +57,11 @@ def pedal_limits(
         "accel": car.accel_map.actuations[-1],
         "brake": car.brake_map.actuations[-1],
     }
-    given = {"speed": speed, "accel": accel, "brake": brake}
-    for name, value in given.items():
+    maxima = {"speed": speed, "accel": accel, "brake": brake}
+    for name, value in maxima.items():
         if value is not None and value > known[name]:
             raise ParameterError(f"--{name} {value:g} is more than the car's maps and limits know, {known[name]:g}")
-    return PedalLimits(*(value or known[name] for name, value in given.items()))
+    return PedalLimits(*(value or known[name] for name, value in maxima.items()))
 
 
 def pedals(
@@ -121,8 +121,8 @@ class _Driver:
 
     def _press(self, pedal: float, speed: float, now: float) -> None:
         self._seconds[pedal, self._column(speed)] += STEP
-        given = Command(PEDALS, accel_pedal=max(pedal, 0.0), brake_pedal=max(-pedal, 0.0), gear=DRIVE)
-        self._car.enter(given, round(now * NANOSECONDS))
+        command = Command(PEDALS, accel_pedal=max(pedal, 0.0), brake_pedal=max(-pedal, 0.0), gear=DRIVE)
+        self._car.enter(command, round(now * NANOSECONDS))
         self._car.advance(round((now + STEP) * NANOSECONDS))
 
     def _top(self) -> float:
@@ -138,7 +138,7 @@ class _Driver:
 
     def _stopping(self, speed: float) -> float:
         """How long it takes to brake to a standstill, amply [s]."""
-        brakes = max((-self._gives(-self._limits.brake, one) for one in (0.0, speed)), default=0.0)
+        brakes = max((-self._gives(-self._limits.brake, at_speed) for at_speed in (0.0, speed)), default=0.0)
         return 2.0 * REST + 1.5 * speed / max(brakes, ENOUGH)
 
     def _gives(self, pedal: float, speed: float) -> float:
@@ -151,17 +151,20 @@ class _Driver:
     def _least_pressed(self, speed: float, faster: bool) -> float:
         """Of the pedals that do what is wanted, the one that was pressed least around this speed."""
         sign = 1.0 if faster else -1.0
-        fitting = [one for one in self._positions if sign * self._gives(one, speed) >= ENOUGH]
+        fitting = [position for position in self._positions if sign * self._gives(position, speed) >= ENOUGH]
         if not fitting:
             return self._positions[-1 if faster else 0]
         column = self._column(speed)
-        return min(fitting, key=lambda one: (self._seconds[one, column], self._random.uniform()))
+        return min(fitting, key=lambda position: (self._seconds[position, column], self._random.uniform()))
 
 
-def geared_log(times: Array, given: list[Pedals]) -> CommandLog:
+def geared_log(times: Array, rows: list[Pedals]) -> CommandLog:
     """A log of pedals at times [s] that begins with the forward gear."""
     moments = np.round(times, 9).tolist()
-    commands: list[Values] = [Gear(DRIVE), *(Pedals(*(round(float(one), 6) for one in row)) for row in given)]
+    commands: list[Values] = [
+        Gear(DRIVE),
+        *(Pedals(*(round(float(number), 6) for number in row)) for row in rows),
+    ]
     return CommandLog("pedals", (moments[0], *moments), tuple(commands))
 
 
@@ -198,14 +201,14 @@ def turns(
     geared = model.coefficients(car, DT).steering
     wheel = [wheel_angle(geared, speed, angle * part) for part in np.interp(times, edges, levels)]
     pedal = _keeping(car, speed)
-    return geared_log(times, [Pedals(pedal, 0.0, one) for one in wheel])
+    return geared_log(times, [Pedals(pedal, 0.0, position) for position in wheel])
 
 
 def _keeping(car: ActuationCmdParameters, speed: float) -> float:
     """The accelerator that keeps a speed."""
-    given = map_of(car.accel_map)
+    accelerator = map_of(car.accel_map)
     positions = np.linspace(0.0, car.accel_map.actuations[-1], 1001)
-    away = [abs(interpolate(given, one, speed)) for one in map(float, positions)]
+    away = [abs(interpolate(accelerator, position, speed)) for position in map(float, positions)]
     return round(float(positions[int(np.argmin(away))]), 3)
 
 

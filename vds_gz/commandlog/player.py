@@ -44,11 +44,11 @@ class Player:
         self._graph = graph
         self._type = sent_as
         self._rate = rate
-        every = [sent_as, GEAR_COMMAND] if sent_as.geared else [sent_as]
-        offered = [one.topic for one in every]
+        types = [sent_as, GEAR_COMMAND] if sent_as.geared else [sent_as]
+        offered = [command_type.topic for command_type in types]
         publishers = [graph.publisher(topic.name, topic.type, topic.qos) for topic in offered]
         messages = [graph.message(topic.type) for topic in offered]
-        self._outputs = list(zip(every, publishers, messages, strict=True))
+        self._outputs = list(zip(types, publishers, messages, strict=True))
         self.publisher = publishers[0]
         self._clock = VehicleTime(graph, sim_time)
         self._clock.follow([self.publisher.topic], lambda: self.publisher.subscription_count() > 0)
@@ -91,8 +91,8 @@ class Player:
 
     def send(self, command: Values) -> None:
         """Send one command, stamped with the present."""
-        one, publisher, message = self._outputs[isinstance(command, Gear)]
-        one.encode(message, command, self._clock.stamp())
+        command_type, publisher, message = self._outputs[isinstance(command, Gear)]
+        command_type.encode(message, command, self._clock.stamp())
         publisher.publish(message)
 
     def _sleep_until(self, begin: int, after: int) -> int:

@@ -89,8 +89,8 @@ def _levels(times: Array, random: Random, hold: tuple[float, float], values: Seq
 
 def _stepped(times: Array, edges: Sequence[float], levels: Sequence[float]) -> Array:
     """The level that holds at each time; each begins at its edge."""
-    found: Array = np.asarray(levels)[np.searchsorted(edges, times, side="right").clip(max=len(levels) - 1)]
-    return found
+    stepped: Array = np.asarray(levels)[np.searchsorted(edges, times, side="right").clip(max=len(levels) - 1)]
+    return stepped
 
 
 def _steps(times: Array, random: Random, circle: float) -> tuple[Array, Array, Array]:
@@ -99,7 +99,7 @@ def _steps(times: Array, random: Random, circle: float) -> tuple[Array, Array, A
     So quick steps follow, which have many ends.
     """
 
-    def one() -> Array:
+    def axis() -> Array:
         edges, levels = [0.5], [0.0]
         while edges[-1] < times[-1]:
             for value in random.permutation((1.0, -1.0, 0.5, -0.5, 0.0, 0.8, 0.25)):
@@ -109,7 +109,7 @@ def _steps(times: Array, random: Random, circle: float) -> tuple[Array, Array, A
                 edges += (edges[-1] + np.cumsum(holds)).tolist()
         return _stepped(times, edges, levels)
 
-    return one(), one(), one()
+    return axis(), axis(), axis()
 
 
 def _binary(times: Array, random: Random, circle: float) -> tuple[Array, Array, Array]:
@@ -119,14 +119,14 @@ def _binary(times: Array, random: Random, circle: float) -> tuple[Array, Array, 
 
 
 def _ramps(times: Array, random: Random, circle: float) -> tuple[Array, Array, Array]:
-    def one() -> Array:
+    def axis() -> Array:
         edges = np.cumsum(np.concatenate(([0.5], random.uniform(1.0, 4.0, int(times[-1]) + 2))))
         values = np.concatenate(([0.0], random.uniform(-1.0, 1.0, len(edges) - 1)))
         values[1::4] = np.copysign(1.0, values[1::4])
         ramps: Array = np.interp(times, edges, values)
         return ramps
 
-    return one(), one(), one()
+    return axis(), axis(), axis()
 
 
 def _chirp(times: Array, random: Random, circle: float) -> tuple[Array, Array, Array]:

@@ -31,9 +31,11 @@ def choose_command(
     path: Path, counts: Counts, readers: Collection[str], named: str | None = None, option: str = "--command"
 ) -> str:
     """The topic with the commands: the named one, one with a usual name, or the only one that could have them."""
-    preferred = (*(one.topic.name for one in whole_types()), "cmd_vel")
+    preferred = (*(command.topic.name for command in whole_types()), "cmd_vel")
     fitting = {
-        name: one for name, one in counts.items() if one[0] in readers and not _NOT_COMMANDED.search(last_part(name))
+        name: topic_type
+        for name, topic_type in counts.items()
+        if topic_type[0] in readers and not _NOT_COMMANDED.search(last_part(name))
     }
     topic = choose_topic(path, counts, readers, "commands", option, named, preferred, None if named else fitting)
     commanding = [name for name in fitting if NOT_MEASURED.search(last_part(name))]

@@ -91,7 +91,7 @@ def _model_of(by_name: Mapping[str, Override], models: Mapping[str, type]) -> st
 
 
 def _names_of(group: type) -> set[str]:
-    return {one.name for one in describe(group())} if dataclasses.is_dataclass(group) else set()
+    return {parameter.name for parameter in describe(group())} if dataclasses.is_dataclass(group) else set()
 
 
 def _path(value: object) -> object:

@@ -256,9 +256,9 @@ def _rounded(value: float, direction: str) -> str:
 def read_intervals(path: str | Path, full_name: str) -> dict[str, Interval]:
     """The numbers that have an interval, by their dotted names."""
     intervals: dict[str, Interval] = {}
-    found = read_parameter_file(str(path), full_name)
+    overrides = read_parameter_file(str(path), full_name)
     lines = Path(path).read_text(encoding="utf-8").splitlines()
-    for name, value, origin in found:
+    for name, value, origin in overrides:
         line = lines[int(origin.rpartition(" ")[2]) - 1]
         if isinstance(value, float | int) and (match := _REMARK.search(line)):
             intervals[name] = Interval(float(value), *_ends(match, origin))
