@@ -51,7 +51,7 @@ examples:
   vds-gz sweep sweep.yaml -o out --workers 8
   vds-gz sweep sweep.yaml -o out --workers tcp://10.0.0.1:8786 --resume
 
-exit code: 0 done and as expected, 1 an bound is broken or a run failed, 2 wrong use or input
+exit code: 0 done and as expected, 1 an expectation is broken or a run failed, 2 wrong use or input
 """
 
 #: Varied parameters that are never measured.
@@ -103,7 +103,7 @@ def _notify(words: str) -> None:
 
 
 def _tell(title: str, path: Path, sweep: Sweep, table: Table) -> bool:
-    """Print and write the analysis of each case; return whether an bound is broken."""
+    """Print and write the analysis of each case; return whether an expectation is broken."""
     cases = [(runs, analyse(runs)) for runs in cases_of(sweep, table)]
     write_report(path, title, cases)
     for runs, analysis in cases:
