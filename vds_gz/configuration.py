@@ -14,8 +14,7 @@ from vds_gz.parameters.yaml_reader import read_parameter_file
 from vds_gz.sensing.sensor import SensorTypes
 from vds_gz.share import share
 from vds_gz.vehicle.catalogue import models
-from vds_gz.vehicle.guarded import AnyGuardedVehicle, GuardedVehicle
-from vds_gz.vehicle.vehicle import AnyVehicle, Vehicle
+from vds_gz.vehicle.vehicle import AnyGuardedVehicle, AnyVehicle, GuardedVehicle, Vehicle
 
 SomeVehicle = TypeVar("SomeVehicle", bound=AnyVehicle)
 

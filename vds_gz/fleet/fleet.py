@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Generic
 
 import numpy as np
 
 from vds_gz.errors import NUMBER, ArgumentError, ArgumentKind
 from vds_gz.fleet.lanes import Lanes
-from vds_gz.fleet.layout import Columns, Some
+from vds_gz.fleet.layout import Columns, Some, list_lengths
 from vds_gz.fleet.structs import Structs
 from vds_gz.vehicle.model import C, P, S, VehicleModel
 from vds_gz.vehicle.vehicle import MODEL
@@ -89,11 +88,12 @@ class Fleet(Generic[P, C, S]):
             raise ArgumentError(
                 f"the state of vehicle {index} is given as {type(state).__name__}; it must be {type(present).__name__}"
             )
-        for (name, length), (_, wanted) in zip(_entries(state), _entries(present), strict=True):
-            if length != wanted:
+        lengths = list_lengths(state)
+        for name, wanted in list_lengths(present).items():
+            if lengths[name] != wanted:
                 raise ArgumentError(
-                    f"the state for vehicle {index} has {length} entries in '{name}'; it must have {wanted}, as the "
-                    "vehicle's own dead time wants"
+                    f"the state for vehicle {index} has {lengths[name]} entries in '{name}'; it must have {wanted}, as "
+                    "the vehicle's own dead time wants"
                 )
         self.vehicles.set_state(index, state)
 
@@ -138,14 +138,3 @@ def check_class(model: VehicleModel[P, C, S], parameters: Sequence[P]) -> None:
                 f"the parameters at {k} are {type(one).__name__}; vehicle model '{model.name}' has "
                 f"{model.parameters.__name__}"
             )
-
-
-def _entries(state: object, prefix: str = "") -> Iterator[tuple[str, int]]:
-    """The lists in a state by their dotted names, and how long each is."""
-    assert dataclasses.is_dataclass(state)
-    for field in dataclasses.fields(state):
-        value = getattr(state, field.name)
-        if isinstance(value, list):
-            yield prefix + field.name, len(value)
-        elif dataclasses.is_dataclass(value):
-            yield from _entries(value, f"{prefix}{field.name}.")

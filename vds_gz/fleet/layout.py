@@ -146,6 +146,19 @@ def kind_of(annotation: object, value: object) -> Kind:
     return "flag" if isinstance(value, bool) else "whole"
 
 
+def list_lengths(state: object, prefix: str = "") -> dict[str, int]:
+    """How long the lists of a state are, by dotted names."""
+    assert dataclasses.is_dataclass(state)
+    lengths: dict[str, int] = {}
+    for field in dataclasses.fields(state):
+        value = getattr(state, field.name)
+        if isinstance(value, list):
+            lengths[prefix + field.name] = len(value)
+        elif dataclasses.is_dataclass(value):
+            lengths |= list_lengths(value, f"{prefix}{field.name}.")
+    return lengths
+
+
 def values_of(samples: Sequence[object], paths: Sequence[str]) -> Reals:
     """Numbers of many objects, of shape (paths, objects)."""
     get = attrgetter(*paths)

@@ -13,11 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vds_gz.fleet.lanes import Lanes
-from vds_gz.fleet.layout import kinds_of
+from vds_gz.fleet.layout import kinds_of, list_lengths
 from vds_gz.fleet.structs import Structs
 from vds_gz.modelling.samples import (
     dead_times,
-    list_lengths,
     longer_dead_time,
     random_commands,
     random_parameters,

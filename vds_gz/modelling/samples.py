@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
+from vds_gz.fleet.layout import list_lengths
 from vds_gz.parameters.declaration import Description, ParameterError, ParameterGroup, Value, describe
 from vds_gz.vehicle.command import ACKERMANN, CONTROL, DIRECT, DRIVE, PEDALS, REVERSE, TWIST, Command, CommandKind
 from vds_gz.vehicle.model import AnyModel
@@ -109,16 +110,3 @@ def longer_dead_time(described: Description) -> float:
     """A dead time [s] that is longer than the present one."""
     assert isinstance(described.default, float)
     return min(2.0 * described.default or 0.05, described.maximum)
-
-
-def list_lengths(state: object, prefix: str = "") -> dict[str, int]:
-    """How long the lists of a state are, by dotted names."""
-    assert dataclasses.is_dataclass(state)
-    lengths: dict[str, int] = {}
-    for field in dataclasses.fields(state):
-        value = getattr(state, field.name)
-        if isinstance(value, list):
-            lengths[prefix + field.name] = len(value)
-        elif dataclasses.is_dataclass(value):
-            lengths |= list_lengths(value, f"{prefix}{field.name}.")
-    return lengths

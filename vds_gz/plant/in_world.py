@@ -23,8 +23,7 @@ from vds_gz.parameters.autoware import GRAVITY
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.plant.base import LEVEL, Level, Status
 from vds_gz.plant.kinematic import KinematicPlant
-from vds_gz.vehicle.guarded import AnyGuardedVehicle
-from vds_gz.vehicle.vehicle import Motion
+from vds_gz.vehicle.vehicle import AnyGuardedVehicle, Motion
 from vds_gz.world.ground import Plane, ground_below, plane_through, room_on, surface_near
 from vds_gz.world.obstacles import CollisionBox, Contact, Obstacles
 from vds_gz.world.ray_caster import RayCaster

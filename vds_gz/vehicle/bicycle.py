@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from vds_gz.parameters.vehicles import BicycleParameters
 from vds_gz.vehicle.actuators import (
@@ -46,6 +46,12 @@ from vds_gz.vehicle.model import (
 )
 from vds_gz.vehicle.trigonometry import direction, integrate_pose, sine_cosine
 
+if TYPE_CHECKING:
+    from vds_gz.parameters.autoware import CarParameters
+
+#: Parameters of a vehicle with a fixed and a steered axle.
+TwoAxles: TypeAlias = "BicycleParameters | CarParameters"
+
 #: Below this a speed or a yaw rate gives no direction to steer to [m/s, rad/s].
 STANDSTILL = 1e-12
 
@@ -75,34 +81,6 @@ class Wheels(Protocol):
     roll_fixed_right: float
     roll_steered_left: float
     roll_steered_right: float
-
-
-class Tracks(Protocol):
-    """What any vehicle with a fixed and a steered axle has in its parameters [m]."""
-
-    @property
-    def track_fixed(self) -> float:
-        """Of the fixed axle."""
-
-    @property
-    def track_steered(self) -> float:
-        """Of the steered axle."""
-
-
-class TwoAxles(Tracks, Protocol):
-    """What any vehicle with a fixed and a steered axle has in its parameters [m]."""
-
-    @property
-    def base_link_offset(self) -> float:
-        """From the fixed axle to base_link, along +x."""
-
-    @property
-    def wheel_base(self) -> float:
-        """Between the axles."""
-
-    @property
-    def tire_diameter(self) -> float:
-        """Of the wheels."""
 
 
 @dataclass(slots=True)
@@ -358,7 +336,7 @@ def steered_wheel_angle(c: Axles, angle: float, y: float) -> tuple[float, float]
     return angle + direction(lateral, longitudinal), 1.0 / (longitudinal * longitudinal + lateral * lateral)
 
 
-def joints(p: Tracks) -> tuple[Joint, ...]:
+def joints(p: TwoAxles) -> tuple[Joint, ...]:
     """Steering hinges, then fixed wheels, then steered wheels; left before right."""
     steered = _sides(p.track_steered)
     fixed = _sides(p.track_fixed)

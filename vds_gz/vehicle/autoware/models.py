@@ -34,6 +34,12 @@ SHORTEST_TIME_CONSTANT = 0.03
 #: The file that draws them all, among this package's models.
 XACRO = Path("autoware/car.urdf.xacro")
 
+#: Parameters of the mechanical steering that its coefficients have by the same names.
+_SAME_NAMES = (
+    *("kp", "ki", "kd", "ff_gain", "angle_limit", "rate_limit", "dead_zone_threshold"),
+    *("inertia", "damping", "stiffness", "friction"),
+)
+
 P = TypeVar("P", bound=parameters.CarParameters)
 
 COMMON = frozenset((TWIST, ACKERMANN, SPEED, STEERING, CONTROL, GEAR))
@@ -196,25 +202,8 @@ def mechanism(p: parameters.ActuationCmdMechanicalParameters, dt: float) -> Auto
     m = p.mechanical_params
     c.mechanism = MechanismCoefficients(
         physical=p.physical,
-        kp=m.kp,
-        ki=m.ki,
-        kd=m.kd,
-        ff_gain=m.ff_gain,
-        angle_limit=m.angle_limit,
-        rate_limit=m.rate_limit,
-        dead_zone_threshold=m.dead_zone_threshold,
-        a=m.poly_a,
-        b=m.poly_b,
-        c=m.poly_c,
-        d=m.poly_d,
-        e=m.poly_e,
-        f=m.poly_f,
-        g=m.poly_g,
-        h=m.poly_h,
-        inertia=m.inertia,
-        damping=m.damping,
-        stiffness=m.stiffness,
-        friction=m.friction,
+        **{name: getattr(m, name) for name in _SAME_NAMES},
+        **{letter: getattr(m, f"poly_{letter}") for letter in "abcdefgh"},
         torque_limit=m.steering_torque_limit,
         torque_delay=m.torque_delay_time,
         torque_delay_steps=steps_of(m.torque_delay_time, dt) if p.physical else 0,
@@ -373,17 +362,5 @@ ACTUATION_CMD_MECHANICAL = model(
     "actuation_cmd_mechanical", parameters.ActuationCmdMechanicalParameters, pedal_maps, mechanism, NO_FALL
 )
 
-AUTOWARE_MODELS: tuple[AnyModel, ...] = (
-    IDEAL_STEER_VEL,
-    IDEAL_STEER_ACC,
-    IDEAL_STEER_ACC_GEARED,
-    DELAY_STEER_VEL,
-    DELAY_STEER_ACC,
-    DELAY_STEER_ACC_GEARED,
-    DELAY_STEER_ACC_GEARED_WO_FALL_GUARD,
-    DELAY_STEER_MAP_ACC_GEARED,
-    ACTUATION_CMD,
-    ACTUATION_CMD_STEER_MAP,
-    ACTUATION_CMD_VGR,
-    ACTUATION_CMD_MECHANICAL,
-)
+#: All of them, in this order.
+AUTOWARE_MODELS: tuple[AnyModel, ...] = tuple(value for value in globals().values() if isinstance(value, VehicleModel))
