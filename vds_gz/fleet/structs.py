@@ -15,7 +15,7 @@ from vds_gz.errors import ArgumentError
 from vds_gz.fleet.layout import Columns, no_such_number
 from vds_gz.fleet.program import share
 from vds_gz.vehicle.command import Command
-from vds_gz.vehicle.compiled import read_record, records, with_room, write_columns, write_record
+from vds_gz.vehicle.compiled import read_record, records, with_room, write_columns
 from vds_gz.vehicle.model import C, P, S, VehicleModel, no_references
 from vds_gz.vehicle.schedule import Records
 
@@ -87,7 +87,7 @@ class Structs(Generic[P, C, S]):
 
     def set_state(self, vehicle: int, state: S) -> None:
         """Give a vehicle a copy of a state."""
-        write_record(self._states[vehicle], state)
+        self.begin([state], np.array([vehicle]))
 
     def place(self, name: str) -> int:
         """Position of a real number of the state by its dotted name: a column of the records' bytes as reals."""
@@ -98,9 +98,7 @@ class Structs(Generic[P, C, S]):
 
     def begin(self, states: Sequence[S], vehicles: NDArray[np.intp]) -> None:
         """Give vehicles copies of states, one each."""
-        begun = self._states.view(np.ndarray)[vehicles]
-        write_columns(begun, states)
-        self._states[vehicles] = begun
+        _write(self._states, vehicles, states)
 
     def configure(self, vehicles: NDArray[np.intp], parameters: Sequence[P]) -> None:
         """Set other parameters of vehicles that are reset next; longer lists move all vehicles to larger records."""
@@ -113,9 +111,8 @@ class Structs(Generic[P, C, S]):
         if self._rest.dtype != self._states.dtype:
             self._states = with_room(self._states, rest)
             self.states = columns_of(self._states)
-        for k, vehicle in enumerate(vehicles.tolist()):
-            write_record(self._coefficients[vehicle], every[k])
-            write_record(self._rest[vehicle], rest[k])
+        _write(self._coefficients, vehicles, every)
+        _write(self._rest, vehicles, rest)
 
     def reset(self, vehicles: NDArray[np.intp]) -> None:
         """Put vehicles at rest at the origin, with empty delay lines."""
@@ -124,6 +121,13 @@ class Structs(Generic[P, C, S]):
 
 #: Vehicles of a model that is selected by name at run time.
 AnyStructs: TypeAlias = Structs[Any, Any, Any]
+
+
+def _write(array: Records, vehicles: NDArray[np.intp], samples: Sequence[object]) -> None:
+    """Set the records of some vehicles."""
+    chosen = array.view(np.ndarray)[vehicles]
+    write_columns(chosen, samples)
+    array[vehicles] = chosen
 
 
 def columns_of(array: Records) -> Columns:

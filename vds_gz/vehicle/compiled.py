@@ -113,17 +113,6 @@ def _move(array: NDArray[np.void], wide: NDArray[np.void]) -> None:
             wide[name][(..., slice(*kind.shape)) if kind.shape else ...] = array[name]
 
 
-def write_record(record: np.void, sample: object) -> None:
-    """Copy every field of a state or coefficients object into a record."""
-    for field, value in _values(sample):
-        if dataclasses.is_dataclass(value):
-            write_record(record[field.name], value)
-        elif isinstance(value, list):
-            record[field.name][: len(value)] = value
-        else:
-            record[field.name] = number_type(field, value)(value)
-
-
 def read_record(record: np.void, sample: object) -> None:
     """Copy every field of a record back into a state object of the same shape."""
     for field, value in _values(sample):

@@ -140,7 +140,7 @@ def test_batch(runs, as_records):
         history[0] = s
         for row in range(1, length):
             for k, i in enumerate(chosen):
-                compiled.write_record(u[k], runs[i].command(row))
+                compiled.write_columns(u[k : k + 1], [runs[i].command(row)])
             advance(c, s, u, decimation)
             history[row] = s
         for k, i in enumerate(chosen):
