@@ -141,7 +141,7 @@ def test_batch(runs, as_records):
         for row in range(1, length):
             for k, i in enumerate(chosen):
                 compiled.write_columns(u[k : k + 1], [runs[i].command(row)])
-            advance(c, s, u, decimation)
+            advance(c, s, u, decimation, 0, len(chosen))
             history[row] = s
         for k, i in enumerate(chosen):
             run = runs[i]
