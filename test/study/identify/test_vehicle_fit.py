@@ -259,7 +259,7 @@ def test_a_file_of_ones_own_keeps_its_remarks_and_a_second_run_replaces_those_of
     for kept in ("# My robot.", "    model: 'differential'  # two wheels", "    # Measured.", "    # The end."):
         assert kept in lines
     assert "        track: 0.50  # [m]" in lines
-    assert re.search(r"dead_time: 0\.1\d+ # \[s\]; 95 % if the model holds: 0\.1", first)
+    assert re.search(r"dead_time: 0\.1\d+  # \[s\]; 95 % if the model holds: 0\.1", first)
     assert re.search(r"max_velocity: 0\.0  # unlimited: not met; .* was reached\n    # The end.", first)
     assert parameters_of_file("one/parameters.yaml").vehicle.track == 0.5
     assert main(["identify", "log.csv", "--params", "one/parameters.yaml", "-o", "two"]) == 0
