@@ -71,6 +71,8 @@ drives = st.builds(
     max_velocity=_zero_or(0.1, 5.0),
     max_acceleration=_zero_or(0.1, 20.0),
     max_deceleration=_zero_or(0.1, 20.0),
+    slow_share=_zero_or(0.05, 1.0),
+    slow_time_constant=st.floats(0.01, 10.0),
 )
 free_steerings = st.builds(
     SteeringParameters,
@@ -103,6 +105,7 @@ _geometry = {
     "track_steered": _zero_or(0.2, 2.0),
     "tire_diameter": st.floats(0.1, 1.0),
     "max_wheel_velocity": _zero_or(0.1, 5.0),
+    "understeer_gradient": _zero_or(0.001, 0.1),
     "drive_actuator": drives,
 }
 fixed_drive_bicycles = st.builds(

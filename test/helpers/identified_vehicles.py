@@ -35,7 +35,8 @@ AUTOWARE_NUMBERS = ("_time_delay", "_time_constant", "vel_lim", "vel_rate_lim", 
 ALLOWED_TIME, ALLOWED_PART, ALLOWED_GEOMETRY, ALLOWED_OFFSET = 0.5e-3, 2e-3, 1e-3, 1e-3
 
 #: Numbers of an actuator's steady state, which may do nothing.
-RESPONSE = ("gain", "offset", "dead_band", "backlash", "map_references", "map_responses")
+RESPONSE = ("gain", "offset", "dead_band", "backlash", "map_references", "map_responses", "slow_share")
+RESPONSE += ("slow_time_constant",)
 
 DT = 1e-3
 
@@ -194,7 +195,7 @@ def peaks(signals: Recording) -> dict[str, float]:
 def by_default(name: str) -> bool:
     """A number is fitted without being asked for."""
     group, _, last = name.rpartition(".")
-    return not group or last not in {"gain", "offset", "dead_band", "backlash"}
+    return not group or last not in {"gain", "offset", "dead_band", "backlash", "slow_share", "slow_time_constant"}
 
 
 def judged(fit: Found, case: Case, signals: Recording, geometry: Sequence[str] = ()) -> dict[str, Judged]:

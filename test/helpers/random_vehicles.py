@@ -41,6 +41,8 @@ def random_drive(random) -> DriveParameters:
         max_velocity=some(random, 0.5, 5.0),
         max_acceleration=some(random, 1.0, 50.0),
         max_deceleration=some(random, 1.0, 50.0),
+        slow_share=some(random, 0.05, 0.5),
+        slow_time_constant=random.uniform(0.1, 10.0),
     )
 
 
@@ -58,6 +60,7 @@ def random_bicycle(random) -> BicycleParameters:
         track_fixed=some(random, 0.2, 2.0),
         track_steered=some(random, 0.2, 2.0),
         max_wheel_velocity=some(random, 0.5, 5.0),
+        understeer_gradient=some(random, 0.001, 0.05),
         drive_actuator=random_drive(random),
         steering_actuator=SteeringParameters(
             **random_response(random),

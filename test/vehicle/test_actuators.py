@@ -280,7 +280,7 @@ def test_a_steerings_rate_is_the_change_of_its_angle():
         before = s.angle
 
 
-# Gain, offset, dead band, backlash
+# Gain, offset, dead band, slow share, backlash
 
 
 def test_gain_and_offset_act_before_saturation():
@@ -293,6 +293,12 @@ def test_gain_and_offset_act_before_saturation():
 def test_references_below_the_dead_band_count_as_zero():
     p = ideal_drive(dead_band=0.2)
     assert run_drive(p, [0.19, 0.2, -0.19, -0.3]) == [0.0, 0.2, 0.0, -0.3]
+
+
+def test_the_slow_share_of_a_response_comes_with_its_own_time_constant():
+    p = ideal_drive(slow_share=0.2, slow_time_constant=0.5)
+    out = run_drive(p, [1.0] * 1000)
+    assert out == pytest.approx([1.0 - 0.2 * math.exp(-DT * (k + 1) / 0.5) for k in range(1000)], abs=1e-9)
 
 
 def test_a_wheel_stays_while_its_actuator_crosses_the_backlash():
@@ -340,7 +346,7 @@ def delayed(values, dead_time, dt, default):
     """The newest value that is at least ``dead_time`` old, at the beginning of each step."""
     out = []
     for k in range(len(values)):
-        old_enough = [j for j in range(k + 1) if j * dt <= k * dt - dead_time + 1e-9]
+        old_enough = [j for j in range(k + 1) if j * dt <= k * dt - dead_time + 1e-6 * dt]
         out.append(values[old_enough[-1]] if old_enough else default)
     return out
 
@@ -353,7 +359,7 @@ def asked_for(p, reference):
 @given(drives, offsets, histories, steps_of_time, rate_limits)
 def test_a_drive_does_what_its_specification_says(p, offset, references, dt, own_rate):
     p = dataclasses.replace(p, offset=offset)
-    velocity = 0.0
+    velocity = slow = 0.0
     references = references[:150]
     acceleration = p.max_acceleration or math.inf
     deceleration = p.max_deceleration or acceleration
@@ -363,6 +369,8 @@ def test_a_drive_does_what_its_specification_says(p, offset, references, dt, own
         asked = asked_for(p, reference)
         if p.max_velocity:
             asked = max(-p.max_velocity, min(asked, p.max_velocity))
+        slow += (1.0 - math.exp(-dt / p.slow_time_constant)) * (asked - slow)
+        asked += p.slow_share * (slow - asked)
         gain = 1.0 - math.exp(-dt / p.time_constant) if p.time_constant else 1.0
         goal = velocity + gain * (asked - velocity)
         rise, fall = min(acceleration, rates[k]), min(deceleration, rates[k])

@@ -54,6 +54,18 @@ def steered_wheels(vehicle) -> list[tuple[float, float, float, float]]:
     ]
 
 
+# Understeer
+
+
+@pytest.mark.parametrize(("steered", "reverse"), CONFIGURATIONS)
+def test_a_car_that_understeers_turns_as_one_with_a_longer_wheelbase(steered, reverse):
+    p = ideal_bicycle(drive_on_steered_wheel=steered, reverse=reverse, understeer_gradient=0.02)
+    vehicle = standing(p, angle=0.2, speed=5.0)
+    v_x = 5.0 * math.cos(0.2) if steered else 5.0
+    length = p.wheel_base + 0.02 * v_x**2
+    assert vehicle.state.yaw_rate == pytest.approx((-1.0 if reverse else 1.0) * v_x * math.tan(0.2) / length)
+
+
 # Twist in, twist out
 
 

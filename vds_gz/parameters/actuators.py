@@ -51,7 +51,7 @@ class StaticMapParameters(ParameterGroup):
 
 @dataclass(frozen=True, slots=True)
 class DriveParameters(StaticMapParameters):
-    """A velocity-controlled drive: dead time, dead band, gain, offset, saturation, lag, acceleration limits."""
+    """A velocity-controlled drive: dead time, dead band, gain, offset, saturation, slow share, lag, rate limits."""
 
     dead_time: float = real(
         0.2, "s", "time until a new reference begins to act", minimum=0.0, maximum=MAX_DEAD_TIME, live=True
@@ -70,6 +70,15 @@ class DriveParameters(StaticMapParameters):
     offset: float = real(
         0.0, "m/s", "speed at reference 0, such as creep", minimum=-MAX_SPEED, maximum=MAX_SPEED, live=True
     )
+    slow_share: float = real(
+        0.0,
+        "-",
+        "share of a response that comes slowly, as from the integral part of a speed controller; 0: none",
+        minimum=0.0,
+        maximum=1.0,
+        live=True,
+    )
+    slow_time_constant: float = real(5.0, "s", "time constant of the slow share", positive=True, live=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,9 @@ from vds_gz.parameters.declaration import ParameterError, ParameterGroup, choice
 #: Largest distance from the reference point to base_link [m].
 MAX_OFFSET = 100.0
 
+#: Largest understeer gradient [rad s^2/m]. Cars have 0 to 0.01, small ones on smooth floors up to 0.05.
+MAX_UNDERSTEER = 1.0
+
 #: Least difference of wheel base and track with which rollers in an O still turn an omni vehicle [m].
 MIN_ROTATION_LEVER = 1e-3
 
@@ -46,6 +49,13 @@ class BicycleParameters(ParameterGroup):
     tire_diameter: float = real(0.5, "m", "diameter of the wheels", positive=True, aliases=("vis_tire_diameter",))
     max_wheel_velocity: float = real(
         0.0, "m/s", "maximum speed of every driven wheel, as with hub motors; 0: unlimited", minimum=0.0
+    )
+    understeer_gradient: float = real(
+        0.0,
+        "rad s^2/m",
+        "steering angle that a curve takes beyond the geometric one, per lateral acceleration; 0: no tyre slips",
+        minimum=0.0,
+        maximum=MAX_UNDERSTEER,
     )
     drive_actuator: DriveParameters = group(DriveParameters)
     steering_actuator: SteeringParameters = group(SteeringParameters)
@@ -128,6 +138,11 @@ class SingleTrackParameters(BicycleParameters):
     def check_together(self) -> None:
         """Refuse what does not fit together."""
         BicycleParameters.check_together(self)
+        if self.understeer_gradient:
+            raise ParameterError(
+                f"parameter 'understeer_gradient' is {self.understeer_gradient:g}; with tyres that slip it must be 0: "
+                "how much a car understeers follows from its cornering stiffnesses"
+            )
         if not self.cg_distance < self.wheel_base:
             raise ParameterError(
                 f"parameter 'cg_distance' is {self.cg_distance:g}; it must be less than wheel_base, which is "

@@ -25,6 +25,8 @@ class DriveCoefficients:
     offset: float  # added to every response [m/s]; -0.0 where there is none, which changes no bit, not even of -0.0
     max_velocity: float  # saturation [m/s]
     max_reference: float  # the largest reference that is not saturated, without the offset [m/s]; infinite with a map
+    slow_share: float  # share of a response that comes slowly
+    slow_decay: float  # what is left of its deviation after one step
     decay: float  # what is left of a deviation after one step of the lag
     max_rise: float  # max_rise, max_fall: maximum change in one step away from and towards standstill [m/s]
     max_fall: float
@@ -35,10 +37,12 @@ class DriveCoefficients:
 class DriveState:
     """What a drive does [m/s], and what has been entered and not yet acted.
 
+    ``slow`` [m/s] follows the target with the long time constant; it is 0 where no share of a response is slow.
     ``references`` [m/s] and ``rates`` [m/s^2] are rings of ``delay_steps + 1`` entries; ``head`` is the oldest.
     """
 
     velocity: float
+    slow: float
     head: int
     references: list[float]
     rates: list[float]
@@ -100,6 +104,8 @@ def drive_coefficients(p: DriveParameters, dt: float) -> DriveCoefficients:
         offset=p.offset or -0.0,
         max_velocity=max_velocity,
         max_reference=math.inf if p.map_references else max_velocity / p.gain,
+        slow_share=p.slow_share,
+        slow_decay=_decay(p.slow_time_constant, dt),
         decay=_decay(p.time_constant, dt),
         max_rise=rise,
         max_fall=p.max_deceleration * dt if p.max_deceleration > 0.0 else rise,
@@ -127,7 +133,7 @@ def steering_coefficients(p: SteeringParameters, dt: float) -> SteeringCoefficie
 
 def drive_at_rest(c: DriveCoefficients) -> DriveState:
     """A drive that stands still and never got a reference."""
-    return DriveState(0.0, 0, [0.0] * (c.delay_steps + 1), [math.inf] * (c.delay_steps + 1))
+    return DriveState(0.0, 0.0, 0, [0.0] * (c.delay_steps + 1), [math.inf] * (c.delay_steps + 1))
 
 
 def steering_at_rest(c: SteeringCoefficients) -> SteeringState:
@@ -139,6 +145,7 @@ def drive_at(c: DriveCoefficients, velocity: float) -> DriveState:
     """A drive in steady state at a velocity [m/s]: it has had the reference for that since before its dead time."""
     s = drive_at_rest(c)
     s.velocity = velocity
+    s.slow = velocity if c.slow_share > 0.0 else 0.0
     s.references = [steady_reference(c, velocity)] * len(s.references)
     return s
 
@@ -192,6 +199,9 @@ def step_drive(c: DriveCoefficients, s: DriveState, reference: float, rate: floa
         target = c.max_velocity
     elif target < -c.max_velocity:
         target = -c.max_velocity
+    if c.slow_share > 0.0:
+        s.slow = target - c.slow_decay * (target - s.slow)
+        target -= c.slow_share * (target - s.slow)
 
     velocity = s.velocity
     target -= c.decay * (target - velocity)

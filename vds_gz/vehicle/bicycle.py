@@ -89,7 +89,7 @@ class BicycleCoefficients:
 
     ``signed_wheelbase`` is the position of the steered axle along +x from the fixed axle [m], negative if it is behind;
     the half tracks are those of the fixed and the steered axle [m]; ``max_wheel_velocity`` of a driven wheel [m/s] is
-    infinite where there is no such limit.
+    infinite where there is no such limit; ``understeer`` is the gradient [rad s^2/m], with the sign of the wheelbase.
     """
 
     dt: float
@@ -105,6 +105,7 @@ class BicycleCoefficients:
     parallel_steering: bool
     max_wheel_velocity: float
     limits_wheels: bool
+    understeer: float
     drive: DriveCoefficients
     steering: SteeringCoefficients
 
@@ -153,6 +154,7 @@ def coefficients(p: BicycleParameters, dt: float) -> BicycleCoefficients:
         parallel_steering=p.parallel_steering,
         max_wheel_velocity=or_infinite(p.max_wheel_velocity),
         limits_wheels=p.max_wheel_velocity > 0.0,
+        understeer=-p.understeer_gradient if p.reverse else p.understeer_gradient,
         drive=drive_coefficients(p.drive_actuator, dt),
         steering=steering_coefficients(p.steering_actuator, dt),
     )
@@ -241,6 +243,7 @@ def away_from_zero(cosine: float) -> float:
 def set_velocities(c: BicycleCoefficients, s: BicycleState, u: Command) -> None:
     """Body velocity and wheel speeds that the actuators give.
 
+    A car that understeers turns as one with a longer wheelbase, which grows with the speed squared.
     Each wheel rolls with the speed of its own contact point. The drive's maximum velocity is that of its own axle's
     middle, as behind a mechanical differential, so an outer wheel may be faster. Hub motors have a limit each: where
     a driven wheel would exceed it, all slow down by one factor, which keeps the curvature.
@@ -248,10 +251,10 @@ def set_velocities(c: BicycleCoefficients, s: BicycleState, u: Command) -> None:
     sine, cosine = sine_cosine(s.steering.angle)
     if c.drive_on_steered_wheel:
         v_x = s.drive.velocity * cosine
-        yaw_rate = s.drive.velocity * sine / c.signed_wheelbase
+        yaw_rate = s.drive.velocity * sine / (c.signed_wheelbase + c.understeer * v_x * v_x)
     else:
         v_x = s.drive.velocity
-        yaw_rate = v_x * sine / (cosine * c.signed_wheelbase)
+        yaw_rate = v_x * sine / (cosine * (c.signed_wheelbase + c.understeer * v_x * v_x))
 
     left = steered_wheel_speed(c, v_x, yaw_rate, c.half_track_steered, cosine, sine)
     right = steered_wheel_speed(c, v_x, yaw_rate, -c.half_track_steered, cosine, sine)

@@ -25,6 +25,10 @@ FEWEST_LEVELS = 20
 #: No channel has a finer resolution than this part of its range: simulation and differences are no more exact.
 FINEST_RESOLUTION = 5e-6
 
+#: Standard deviation of sensors' offsets that is known beforehand, as a part of their scale. Data with little noise
+#: outweigh it by far.
+OFFSET_SIGMA = 0.1
+
 #: Terms are selected in steps of this length [s], in so many seconds of all recordings: more hardly change which terms
 #: predict.
 COARSE_STEP, ENOUGH_SECONDS = 0.005, 400.0
@@ -106,6 +110,8 @@ def problem_of(setup: Setup, segments: Sequence[Segment], reach: Mapping[str, Re
             lower[k] = math.log(max(reach[term.name].least, LEAST_LIMIT))
         if term.kind is Kind.GAIN and term.name in reach:
             lower[k] = max(lower[k], reach[term.name].least)
+        if term.kind is Kind.SENSOR_OFFSET:
+            sigma[k] = OFFSET_SIGMA * term.scale
         known = setup.priors.get(term.name)
         if known is not None and known.high > known.low and (known.low > 0.0 or term.kind is not Kind.LIMIT):
             low, mean[k], high = map(term.coordinate, (known.low, known.value, known.high))

@@ -11,7 +11,15 @@ import numpy as np
 
 from vds_gz.study.identify.cross_validation import FEWEST_BLOCKS
 from vds_gz.study.identify.estimates import Array
-from vds_gz.study.identify.problem.parameters import EFFECTIVE_TRACK, UNLIMITED, Actuation, Kind, Term
+from vds_gz.study.identify.problem.parameters import (
+    EFFECTIVE_TRACK,
+    UNDERSTEER,
+    UNLIMITED,
+    Actuation,
+    Kind,
+    Term,
+    value_of,
+)
 from vds_gz.study.identify.problem.setup import Setup
 from vds_gz.study.identify.reach import Reach
 from vds_gz.study.identify.trials import Candidate, Starts
@@ -31,6 +39,10 @@ SPLITS = 0.7, 0.85, 0.95, 1.05, 1.2, 1.4
 #: Gains, and dead bands as parts of what was commanded.
 TRIED_GAINS = 0.5, 0.7, 0.85, 0.95, 1.05, 1.2, 1.5
 BANDS = 0.03, 0.08, 0.2, 0.4
+
+#: Time constants of slow shares that are tried [s], and understeer gradients, divided by the wheel base [s^2/m^2].
+SLOW_TIMES = 1.5, 4.0, 10.0
+UNDERSTEERS = 0.003, 0.01, 0.03, 0.08
 
 #: Limits must predict better by so many standard errors, and by this part of what is left: lags do nearly the same.
 PROOF_OF_LIMIT = 1.0, 0.03
@@ -77,6 +89,13 @@ def candidates_of(setup: Setup, reach: Mapping[str, Reach]) -> list[Candidate]:
     for k, term in enumerate(setup.family.terms):
         if term.kind is Kind.COMMAND_GAIN or term.name == EFFECTIVE_TRACK:
             found.append(Candidate(term.name, (k,), partial(_around, k, term)))
+        if term.name == UNDERSTEER:
+            gradients = np.array(UNDERSTEERS) * value_of(setup.family.parameters, "wheel_base")
+            found.append(Candidate(term.name, (k,), partial(_values, k, gradients)))
+            steering = setup.actuators["steering"]
+            if steering.gain in index:
+                terms = k, index[steering.gain]
+                found.append(Candidate("gain of steering and understeer", terms, partial(_values, k, gradients)))
     gain = next((index[one.gain] for one in setup.actuators.values() if one.gain), None)
     if gain is not None and (turning := index.get(EFFECTIVE_TRACK)) is not None:
         term = setup.family.terms[turning]
@@ -128,6 +147,9 @@ def _of_actuator(
             yield Candidate(name, (index[name],), starts, *PROOF_OF_LIMIT)
     if actuation.gain:
         yield Candidate(actuation.gain, (index[actuation.gain],), partial(_values, index[actuation.gain], TRIED_GAINS))
+    if actuation.slow_share and actuation.gain:
+        terms = index[actuation.slow_share], index[actuation.slow_time_constant]
+        yield Candidate(actuation.slow_share, terms, partial(_slowly, *terms, index[actuation.gain]), *PROOF_OF_RARE)
 
 
 def _whole(
@@ -186,6 +208,14 @@ def _delays(dead: int, lag: int, point: Array) -> Iterator[Mapping[int, float]]:
     for value in LAGS:
         for delay in (0.0, 0.05, 0.1, 0.2, 0.4):
             yield {lag: value, dead: delay}
+
+
+def _slowly(share: int, time_constant: int, gain: int, point: Array) -> Iterator[Mapping[int, float]]:
+    for seconds in SLOW_TIMES:
+        for part in (0.1, 0.25):
+            yield {share: part, time_constant: seconds}
+            if point[gain] < 1.0:  # what comes slowly was missing in the gain
+                yield {share: 1.0 - float(point[gain]), time_constant: seconds, gain: 1.0}
 
 
 def _around(k: int, term: Term, point: Array) -> Iterator[Mapping[int, float]]:

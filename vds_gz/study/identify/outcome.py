@@ -14,7 +14,7 @@ from vds_gz.study.identify.axes import NAMES, Axis
 from vds_gz.study.identify.estimates import TIME_RESOLUTION, WIDTH, Array, Estimate, noise
 from vds_gz.study.identify.estimation import Fit
 from vds_gz.study.identify.problem.observed import geometry_of
-from vds_gz.study.identify.problem.parameters import EFFECTIVE_TRACK, Kind, value_of, with_numbers
+from vds_gz.study.identify.problem.parameters import SELECTED, Kind, value_of, with_numbers
 from vds_gz.study.identify.problem.recorded import COMMANDED_BY, FIELDS
 from vds_gz.study.identify.problem.setup import Setup
 from vds_gz.study.identify.problem.unknowns import WHEELS
@@ -145,7 +145,7 @@ def _estimate(fit: Fit, k: int) -> Estimate | None:
         allowed = max(allowed, USEFUL_TIME)
     elif term.kind is Kind.SENSOR_OFFSET:
         allowed = max(allowed, CERTAIN_OFFSET * 10.0 * term.scale)
-    elif term.kind in (Kind.OFFSET, Kind.DEAD_BAND, Kind.BACKLASH, Kind.MAP):
+    elif term.kind in (Kind.OFFSET, Kind.DEAD_BAND, Kind.BACKLASH, Kind.MAP, Kind.SLOW):
         allowed = max(allowed, term.scale)
     elif term.kind is Kind.PARAMETER:
         allowed = max(allowed, 0.1 * term.scale)
@@ -183,8 +183,9 @@ def _parameters(fit: Fit) -> ParameterGroup:
                 stop = name == "steering" and parameter == actuation.value
                 keeps = stop and before > fit.reach[parameter].tried
                 values[parameter] = before if keeps else terms[parameter].unlimited
-    if EFFECTIVE_TRACK in terms:
-        values.setdefault(EFFECTIVE_TRACK, 0.0)  # the track turns the vehicle
+    for name in SELECTED:  # 0 stands for none: the track turns the vehicle
+        if name in terms:
+            values.setdefault(name, 0.0)
     return dataclasses.replace(with_numbers(base, values))  # checked
 
 

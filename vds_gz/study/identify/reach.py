@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -22,8 +23,12 @@ COMMAND_RISE_TIME = 0.5
 #: Samples in a mean, and by how many of its standard deviations its maximum may be too large.
 SMOOTHED, ABOVE = 5, 2.5
 
-#: Limits of rates are at least this part of measured ones: a steered driven wheel changes its speed by turning too.
-RATE_PART = 0.4
+#: Limits of rates are at least this part of measured ones; where a steered wheel may be driven, whose speed turning
+#: changes too, only this part.
+RATE_PART, STEERED_RATE_PART = 0.8, 0.4
+
+#: A rate that is reached for so long in all is no bump [s].
+LASTING = 0.25
 
 #: Limits of speeds are at least this part of the measured speeds where the track or the wheels' gains are unknown.
 UNKNOWN_WHEELS_PART = 0.5
@@ -60,20 +65,22 @@ def reached(time: Array, measured: Array, *, angle: bool) -> Reached:
     return levels._replace(value=max(levels.value, sustained(without_spikes(measured))))
 
 
-def limit_levels(time: Array, measured: Array, *, angle: bool) -> Reached:
+def limit_levels(time: Array, measured: Array, *, angle: bool, lasting: float = math.inf) -> Reached:
     """About where limits would show, which samples reach again and again: high percentiles of rates and of the value.
 
     Args:
         time, measured: Samples; times in s.
         angle: One rate holds for both directions.
+        lasting: Rates count too that are reached for so long, however long the recording is [s].
     """
     if len(time) < FEWEST_SAMPLES:
         return Reached(0.0, 0.0, 0.0)
     smooth = np.convolve(without_spikes(measured), np.full(SMOOTHED, 1.0 / SMOOTHED), mode="valid")
     rates = (smooth[4:] - smooth[:-4]) / np.maximum(time[6:-2] - time[2:-6], 1e-9)
     value = smooth[2:-2]
+    count = lasting / float(np.median(np.diff(time)))
     rise, fall = (
-        float(np.percentile(np.abs(rates[side]), 98.0)) if side.sum() > 5 else 0.0
+        float(np.quantile(np.abs(rates[side]), max(0.98, 1.0 - count / side.sum()))) if side.sum() > 5 else 0.0
         for side in (rates * value >= 0.0, rates * value < 0.0)
     )
     if angle:
@@ -88,16 +95,14 @@ def sustained(measured: Array) -> float:
     return float(np.max(np.min(np.lib.stride_tricks.sliding_window_view(np.abs(measured), SMOOTHED), axis=1)))
 
 
-def least_reached(time: Array, measured: Array, *, angle: bool) -> Reached:
+def least_reached(time: Array, measured: Array, *, angle: bool, part: float = STEERED_RATE_PART) -> Reached:
     """The levels of limits, less what noise may add."""
-    top = limit_levels(time, measured, angle=angle)
+    top = limit_levels(time, measured, angle=angle, lasting=LASTING)
     if len(time) < FEWEST_SAMPLES:
         return top
     error = ABOVE * noise(measured) / math.sqrt(SMOOTHED)
     late = error * math.sqrt(2.0) / max(4.0 * float(np.median(np.diff(time))), 1e-9)
-    return Reached(
-        max(RATE_PART * top.rise - late, 0.0), max(RATE_PART * top.fall - late, 0.0), max(top.value - error, 0.0)
-    )
+    return Reached(max(part * top.rise - late, 0.0), max(part * top.fall - late, 0.0), max(top.value - error, 0.0))
 
 
 def reach_of(setup: Setup) -> dict[str, Reach]:
@@ -152,11 +157,13 @@ def _measured(setup: Setup, quantity: str) -> list[Series]:
 def _reach(setup: Setup, quantity: str, number: str) -> Reach:
     """The reach of a quantity, as it was measured or else as it was commanded."""
     angle = quantity == "steering"
+    direct = setup.given and not getattr(setup.family.parameters, "drive_on_steered_wheel", False)
+    least = partial(least_reached, part=RATE_PART if direct else STEERED_RATE_PART)
     if measured := _measured(setup, quantity):
         return Reach(
             *(
                 max(getattr(levels(series.time, series.value, angle=angle), number) for series in measured)
-                for levels in (least_reached, limit_levels, reached)
+                for levels in (least, limit_levels, reached)
             )
         )
     top = _commanded(setup, quantity)

@@ -243,7 +243,7 @@ def weakest(problem: Problem, now: Solution, noise: Noise, neutral: Array, alway
     covariance = np.linalg.pinv(jacobian.T @ jacobian, rcond=1e-12)
     error = np.where(np.any(jacobian != 0.0, axis=0), np.sqrt(np.maximum(np.diag(covariance), 0.0)), np.inf)
     near = np.abs(now.point[free] - neutral[free]) < CERTAIN_ERRORS * error
-    return [int(k) for k in free[near] if not always[k]]
+    return [int(k) for k in free[near] if not always[k] and not problem.terms[k].needs]
 
 
 def without_needless(
@@ -258,7 +258,8 @@ def without_needless(
         tried = {*weakest(problem, now, noise, neutral, always), *(k for k in doubtful if now.free[k])}
         for k in sorted(tried):
             free, point = now.free.copy(), now.point.copy()
-            free[k], point[k] = False, neutral[k]
+            together = [k, *(j for j, term in enumerate(problem.terms) if term.needs == problem.terms[k].name)]
+            free[together], point[together] = False, neutral[together]
             trial = solve(problem, point, free, noise, starts=now.starts, evaluations=TRIAL_SIMULATIONS)
             lost = better(left_out(problem, trial, blocks, noise), score, *REQUIRED_TO_STAY)
             if lost <= 0.0 and (best is None or lost < best[0]):

@@ -14,7 +14,7 @@ from vds_gz.study.identify.cross_validation import SIGNIFICANT, WORTHWHILE
 from vds_gz.study.identify.estimates import Array
 from vds_gz.study.identify.fit import Solution, solve
 from vds_gz.study.identify.noise import noise_of
-from vds_gz.study.identify.problem.parameters import EFFECTIVE_TRACK, Kind
+from vds_gz.study.identify.problem.parameters import SELECTED, Kind
 from vds_gz.study.identify.problem.segments import segments_of
 from vds_gz.study.identify.problem.setup import Setup
 from vds_gz.study.identify.problem.simulation import Mask
@@ -95,7 +95,7 @@ def asked(setup: Setup) -> Mask:
     """Terms that are fitted in any case: geometry that was named, gains of wheels, and points of maps."""
     return np.array(
         [
-            term.kind in (Kind.WHEEL_GAIN, Kind.MAP) or (term.kind is Kind.PARAMETER and term.name != EFFECTIVE_TRACK)
+            term.kind in (Kind.WHEEL_GAIN, Kind.MAP) or (term.kind is Kind.PARAMETER and term.name not in SELECTED)
             for term in setup.family.terms
         ]
     )

@@ -37,6 +37,15 @@ WHEEL_LIMIT = "max_wheel_velocity"
 #: Track with which wheels turn a vehicle, 0 where it is the vehicle's own; found from yaw rates that were commanded.
 EFFECTIVE_TRACK = "effective_track"
 
+#: Steering angle beyond the geometric one by lateral acceleration, a parameter of cars.
+UNDERSTEER = "understeer_gradient"
+
+#: Parameters that are no actuator's and are looked for where they predict; others are where they are named.
+SELECTED = EFFECTIVE_TRACK, UNDERSTEER
+
+#: The slow share of a response is none that is faster, and none that recordings show if it is slower [s].
+SLOW_TIMES, LARGEST_SHARE = (0.5, 60.0), 0.9
+
 #: Dead times are rounded to steps; what comes to the same is up to so many steps shorter and longer.
 UP, NEAREST = (1.0, 0.0), (0.5, 0.5)
 
@@ -57,6 +66,8 @@ class Kind(Enum):
     OFFSET = "offset"
     DEAD_BAND = "dead band"
     BACKLASH = "backlash"
+    #: The slow share of a response, and its time constant.
+    SLOW = "slow share"
     #: The response at one point of a static map.
     MAP = "static map"
     #: A factor of a commanded quantity.
@@ -84,6 +95,7 @@ class Term:
         scale: A change of the coordinate in which the model is nearly linear.
         rounding: Of a dead time: those up to so many steps shorter and longer come to the same number of steps.
         neutral: The value with which it does nothing.
+        needs: The term without which it has no effect.
     """
 
     name: str
@@ -97,6 +109,7 @@ class Term:
     scale: float = 0.3
     rounding: tuple[float, float] = (0.0, 0.0)
     neutral: float = 0.0
+    needs: str = ""
 
     @property
     def is_parameter(self) -> bool:
@@ -142,6 +155,7 @@ class Actuation:
         value: Limit of the value.
         gain, offset: Of the response in steady state, of its reference.
         dead_band, backlash: References that do nothing, and play.
+        slow_share, slow_time_constant: Of a response, the part that comes slowly, and how slowly [s].
         unlimited: Values that mean none: of ``rise``, ``fall`` and ``value``.
         shortest: No time constant acts that is shorter [s].
         rounding: Of dead times, to steps: up, or to the nearest.
@@ -156,6 +170,8 @@ class Actuation:
     offset: str = ""
     dead_band: str = ""
     backlash: str = ""
+    slow_share: str = ""
+    slow_time_constant: str = ""
     unlimited: tuple[float, float, float] = (0.0, 0.0, 0.0)
     shortest: float = 0.0
     rounding: tuple[float, float] = UP
@@ -175,13 +191,18 @@ class Actuation:
             yield Term(self.dead_band, Kind.DEAD_BAND, 0.0, 1.0, scale=0.05)
         if self.backlash:
             yield Term(self.backlash, Kind.BACKLASH, 0.0, 1.0, scale=0.05)
+        if self.slow_share:
+            yield Term(self.slow_share, Kind.SLOW, 0.0, LARGEST_SHARE, scale=0.1)
+            slow = self.slow_time_constant
+            yield Term(slow, Kind.SLOW, *SLOW_TIMES, scale=2.0, neutral=5.0, needs=self.slow_share)
         for name, unlimited in zip((self.rise, self.fall, self.value), self.unlimited, strict=True):
             if name:
                 yield Term(name, Kind.LIMIT, unlimited=unlimited, neutral=math.inf)
 
     def named(self) -> dict[str, str]:
         """The parameters by the names that the numbers of an axis have."""
-        numbers = ("dead_time", "time_constant", "gain", "offset", "rise", "fall", "value", "dead_band", "backlash")
+        response = "dead_time", "time_constant", "gain", "offset", "rise", "fall", "value", "dead_band", "backlash"
+        numbers = *response, "slow_share", "slow_time_constant"
         return {number: name for number in numbers if (name := getattr(self, number))}
 
 
@@ -196,6 +217,8 @@ def drive(group: str) -> Actuation:
         f"{group}.gain",
         f"{group}.offset",
         f"{group}.dead_band",
+        slow_share=f"{group}.slow_share",
+        slow_time_constant=f"{group}.slow_time_constant",
     )
 
 
@@ -227,7 +250,7 @@ def actuations(parameters: ParameterGroup, *, wheels: bool = False) -> dict[str,
             f"{group}.offset",
             f"{group}.dead_band",
             f"{group}.backlash",
-            (0.0, 0.0, stop),
+            unlimited=(0.0, 0.0, stop),
         )
         actuators = {"drive": drive("drive_actuator"), "steering": steering}
         if wheels:
@@ -265,7 +288,7 @@ def other_parameters(parameters: ParameterGroup, taken: Sequence[str]) -> dict[s
     """All other real parameters of a vehicle, by their names."""
     terms = {}
     for parameter in describe(parameters):
-        if parameter.type == "double" and parameter.name not in (*taken, EFFECTIVE_TRACK):
+        if parameter.type == "double" and parameter.name not in (*taken, *SELECTED):
             low, high = _bounds(parameter)
             value = value_of(parameters, parameter.name)
             scale = 0.2 * max(abs(value), 0.1)

@@ -9,9 +9,11 @@ import numpy as np
 
 from vds_gz.errors import ArgumentError
 from vds_gz.parameters.declaration import ParameterGroup
+from vds_gz.parameters.vehicles import MAX_UNDERSTEER
 from vds_gz.study.identify.problem.parameters import (
     EFFECTIVE_TRACK,
     GAINS,
+    UNDERSTEER,
     Actuation,
     Kind,
     Term,
@@ -82,6 +84,9 @@ def unknowns(
     known = [term.name for term in terms]
     sides = WHEEL_GAINS in names
     confounded = _confounded(recorded, known) if sides else []
+    if sides and "drive" in actuators:  # over a recording, what comes slowly looks like a wheel's gain
+        actuators["drive"] = replace(actuators["drive"], slow_share="", slow_time_constant="")
+        terms = [term for term in terms if term.kind is not Kind.SLOW]
     if confounded and not recorded.wheels_measured:
         drive = actuators["drive"]
         actuators["drive"] = replace(drive, gain="", offset="")
@@ -94,6 +99,8 @@ def unknowns(
     if sides:
         gain = Term("", Kind.WHEEL_GAIN, *GAINS, scale=0.2, neutral=1.0)
         terms += [replace(gain, name=name, target=side) for side, name in WHEELS.items()]
+    if recorded.model.name == "bicycle" and recorded.varies("v_x") and "yaw_rate" in recorded.measured:
+        terms.append(Term(UNDERSTEER, Kind.PARAMETER, 0.0, MAX_UNDERSTEER, scale=0.01))
     terms += [*_offsets(recorded), *_latencies(recorded)]
     return actuators, terms, tuple(_remarks(recorded, confounded)) if sides else ()
 
