@@ -64,6 +64,8 @@ def test_nothing_put_into_a_preset_leaves_every_byte(name):
         "/robot/sim_node:\n  ros__parameters:\n    a: 1\n/**:\n  ros__parameters:\n    model: bicycle # mine\n",
         "sim_node:\n  ros__parameters:\n    a:\n      - 1\n      - 2\n    b: 1  # one",
         "{sim_node: {ros__parameters: {model: 'a b',\n a: [1,\n  2]}}}  # all of it\n",
+        "\ufeffsim_node:\n  ros__parameters:\n    model: bicycle\n    a: 1  # one\n    b: 2\n",
+        "sim_node:\n  ros__parameters:\n    a: >\n      one\n      two\n    model: |\n      bicycle\n\n    b: 2\n",
         "---\n/**:\n  ros__parameters:\n    a: [1, 2]\n    b: 'y'\n\nsim_node:\n  ros__parameters:\n    a: [3]\n",
         "sim_node:\n  ros__parameters:\n    model_params:\n      bicycle:\n        drive_actuator:\n          # first\n"
         "          max_velocity: 1.0\n          # last\n# end\n",

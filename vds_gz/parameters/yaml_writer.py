@@ -29,6 +29,7 @@ def with_values(text: str, overrides: Iterable[Override], full_name: str) -> str
     A value's origin becomes its remark at the end of the line, after the remark that is there. A group in braces that
     a value is put into is written line by line and loses the remarks between its braces.
     """
+    text = text.removeprefix("\ufeff")  # a byte order mark, which PyYAML does not count
     for override in overrides:
         place = _find(text, override.name, full_name)
         while braces := next((group for group in place.groups if getattr(group, "flow_style", False)), None):
@@ -80,7 +81,8 @@ def _replaced(text: str, pair: tuple[yaml.Node, yaml.Node], override: Override) 
     begin = f"{text[: value.start_mark.index]}{_text(override.value)}"
     if isinstance(value, yaml.SequenceNode) and not value.flow_style:  # a line for each item
         begin = f"{text[: key.end_mark.index]}: {_text(override.value)}"
-    line, newline, rest = text[_end(value) :].partition("\n")
+    end = len(text[: _end(value)].rstrip())  # a text in a block ends behind its last line
+    line, newline, rest = text[end:].partition("\n")
     space, _, remark = line.partition("#")
     remarks = "; ".join(part for part in (remark.strip(), override.origin) if part)
     return begin + (f"{space.rstrip() or space or '  '}# {remarks}" if remarks else line) + newline + rest
