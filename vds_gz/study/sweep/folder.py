@@ -119,10 +119,13 @@ def _alone(folder: Path) -> Iterator[None]:
     """Keep other processes from doing the runs of a folder at the same time."""
     handle = os.open(folder, os.O_RDONLY)
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        with suppress(OSError):  # some network file systems cannot lock a folder
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                message = f"another process works on the sweep in '{folder}'; wait until it has ended"
+                raise ArgumentError(message) from None
         yield
-    except BlockingIOError:
-        raise ArgumentError(f"another process works on the sweep in '{folder}'; wait until it has ended") from None
     finally:
         os.close(handle)  # which ends the lock
 
