@@ -144,7 +144,7 @@ def _text_at(body: bytes, at: int) -> str:
 
 
 class UnfinishedMcap:
-    """An .mcap file without its end, in the order of writing. :class:`BagError`: no message comes before the damage.
+    """An .mcap file without its end, in the order of writing; one without any whole message is a :class:`BagError`.
 
     Attributes:
         connections: All topics, those without messages too.

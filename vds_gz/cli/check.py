@@ -201,12 +201,12 @@ def _check_model(name: str) -> int:
     if name not in known:
         raise ArgumentError(f"there is no vehicle model '{name}'; there are {', '.join(known)}")
     print(f"testing vehicle model '{name}'; functions that are not compiled yet are compiled", file=sys.stderr)
-    found_faults = faults(known[name])
-    for fault in found_faults:
+    mistakes = faults(known[name])
+    for fault in mistakes:
         print(f"{name}: {fault}", file=sys.stderr)
-    if not found_faults:
+    if not mistakes:
         print(f"{name}: OK")
-    return FAILED if found_faults else DONE
+    return FAILED if mistakes else DONE
 
 
 def _differences(parameters: NodeParameters) -> Iterator[tuple[str, str, str]]:

@@ -76,13 +76,8 @@ def _shown(advance: Advance) -> Callable[[float, Values], None]:
 
 
 def _description() -> str:
-    tables = "\n".join(
-        f"  {columns_of(command_type)}\n      {command_type.words}, to {command_type.topic.name}"
-        for command_type in table_types()
-    )
-    return DESCRIPTION.format(
-        tables=tables, types="\n".join(f"  {command_type.topic.type}" for command_type in whole_types())
-    )
+    tables = "\n".join(f"  {columns_of(kind)}\n      {kind.words}, to {kind.topic.name}" for kind in table_types())
+    return DESCRIPTION.format(tables=tables, types="\n".join(f"  {kind.topic.type}" for kind in whole_types()))
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -92,7 +87,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--as",
         dest="kind",
-        choices=[command_type.name for command_type in whole_types()],
+        choices=[kind.name for kind in whole_types()],
         help="messages to send; those of the log by default",
     )
     parser.add_argument("--rate", type=positive, default=1.0, metavar="X", help="seconds of the log per second (1)")

@@ -34,7 +34,7 @@ _FRICTION = {"mu1": "mu", "mu2": "mu2", "fdir1": "fdir1", "slip1": "slip1", "sli
 class Part:
     """A URDF link as part of a rigid body."""
 
-    link: Element  # the link
+    link: Element
     body: str  # name of the topmost link of the body
     pose: Transform  # where the link is in the body
 

@@ -55,7 +55,7 @@ class Task(Protocol):
     """A task, of many environments."""
 
     observed: tuple[ObservedNumber, ...]  # what is observed of it
-    random_numbers: int  # so many an episode needs
+    random_numbers: int  # random numbers that an episode needs
     max_speed: float  # what 1 means as an action's speed [m/s]
 
     def begin(self, some: Indices, random: Reals) -> tuple[Reals, Reals, Reals]:
@@ -90,7 +90,7 @@ ROUND = 1.5
 class NominalVehicle:
     """A nominal vehicle and its commands."""
 
-    model: AnyModel  # model, vehicle: the vehicle's model and its parameter group
+    model: AnyModel
     vehicle: ParameterGroup
     step_rate: float  # steps per second [Hz]
     size: float  # distance between its axles, or between the wheels of its only axle [m]

@@ -94,7 +94,7 @@ class LoopLanes:
     def advance(self, control: FunctionType, course: Course, begun: int, period: float, periods: int, n: int) -> None:
         """Advance by so many periods of ``n`` steps, each after tracking and control.
 
-        ``begun`` periods [s] were before. With ``n`` of 0 they are tracked only.
+        ``begun`` is the number of earlier periods, ``period`` their length [s]. With ``n`` = 0 they are only tracked.
         """
         lanes = self._lanes
         lanes.limit()

@@ -1,4 +1,4 @@
-"""What some vehicles know of themselves: an estimate of their pose, Autoware's reports, contacts with the world."""
+"""Outputs that only some vehicles have: an estimate of the pose, Autoware's reports, contacts with the world."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def make_observer(graph: Graph, parameters: NodeParameters, plant: Plant) -> Observer | None:
-    """The observer of a vehicle; None for one that knows the truth and meets nothing."""
+    """The observer of a vehicle; None for a vehicle with exact odometry and without reports and contacts."""
     measures = CONTROL in plant.vehicle.model.accepts
     if not (parameters.simulate_localization or measures or plant.contacts is not None):
         return None
@@ -28,7 +28,7 @@ def make_observer(graph: Graph, parameters: NodeParameters, plant: Plant) -> Obs
 
 
 class Observer:
-    """A vehicle's own estimate of its state, and the topics that come of it. Imports only what the vehicle has.
+    """A vehicle's own estimate of its state, and its topics. Modules are imported only if the vehicle needs them.
 
     Attributes:
         amcl: The simulated AMCL; None in another style of localization.

@@ -33,7 +33,7 @@ class Level(IntEnum):
 class Status:
     """The health of a plant, in words."""
 
-    level: Level = Level.OK  # its level
+    level: Level = Level.OK
     text: str = ""  # problems, and what would be right; empty without problems
     values: tuple[tuple[str, str], ...] = ()  # names and values of further information
 

@@ -81,7 +81,7 @@ class Mode(Enum):
 
 
 class JoystickController:
-    """Makes of a joystick's messages, which come when they like, commands at a steady rate."""
+    """Converts a joystick's messages, which arrive irregularly, into commands at a constant rate."""
 
     def __init__(self, parameters: JoystickParameters) -> None:
         self.parameters = parameters

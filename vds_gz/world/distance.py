@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from itertools import combinations
+from operator import itemgetter
 from typing import NamedTuple
 
 from vds_gz.geometry import Vector, cross
@@ -126,12 +127,12 @@ def separation(box: Row, kind: int, p: Row) -> Separation:
         return Separation(*best, farthest(kind, p, _scaled(best[1], -1.0)))
     if gap < FACE_TO_FACE:
         # Between large faces that nearly touch, the difference of points far away has too few digits for a direction.
-        gap, direction = max((gap, direction), _best(box, kind, p, _faces(box, kind, p)), key=lambda found: found[0])
+        gap, direction = max((gap, direction), _best(box, kind, p, _faces(box, kind, p)), key=itemgetter(0))
     return Separation(gap, direction, _mean([point for _, point in simplex], weights))
 
 
 def _best(box: Row, kind: int, p: Row, directions: Iterable[Vector]) -> tuple[float, Vector]:
-    """How far both are apart along the one of some directions, to either side, along which they are farthest apart."""
+    """The largest distance along any of some directions, to either side, and that direction."""
     gap, best = -math.inf, (0.0, 0.0, 0.0)
     for direction in directions:
         for n in (direction, _scaled(direction, -1.0)):

@@ -142,9 +142,9 @@ def _of_solids(kind: int, rows: Array, points: Array) -> Array:
         return axes[:, 2]
     local = np.einsum("nij,nj->ni", axes, points - rows[:, 9:12])
     if kind == BOX:  # the axis along which the point lies farthest out, to that side
-        parts, each = local / sizes, np.arange(len(rows))
+        parts, index = local / sizes, np.arange(len(rows))
         largest = np.abs(parts).argmax(axis=1)
-        return np.asarray(np.sign(parts[each, largest])[:, None] * axes[each, largest])
+        return np.asarray(np.sign(parts[index, largest])[:, None] * axes[index, largest])
     if kind == ELLIPSOID:
         local = local / sizes**2
     elif kind == CAPSULE:

@@ -114,9 +114,9 @@ class RayCaster:
             np.require(vectors, np.float64, ["C", "W"]) for vectors in (directions, np.atleast_2d(origins))
         )
         if directions.shape[1:] != (3,) or origins.shape not in ((1, 3), directions.shape):
-            shapes_of = f"rays have origins {origins.shape} and directions {directions.shape}"
             raise ValueError(
-                f"{shapes_of}; directions must be (n, 3), origins too, or (3,) where all begin in one place"
+                f"rays have origins {origins.shape} and directions {directions.shape}; directions must be (n, 3), "
+                "origins too, or (3,) where all begin in one place"
             )
         ranges, shapes = np.empty(len(directions)), np.empty(len(directions), np.int64)
         rays, packed = (origins, directions, float(max_range), ranges, shapes), self.packed

@@ -79,11 +79,11 @@ class GazeboLink:
         raise NotImplementedError
 
     def set_pose(self, position: Vector, orientation: Quaternion) -> None:
-        """Request a pose of the vehicle [m], without waiting for the response; a LinkError: it cannot be sent."""
+        """Request a pose of the vehicle [m] without waiting; raise LinkError if the request cannot be sent."""
         raise NotImplementedError
 
     def pause(self, paused: bool) -> None:
-        """Request the world to pause or resume, without waiting for the response; a LinkError: it cannot be sent."""
+        """Request the world to pause or resume without waiting; raise LinkError if the request cannot be sent."""
         raise NotImplementedError
 
     def fault(self) -> str:
@@ -95,7 +95,7 @@ class GazeboLink:
 
 
 class HelpedLink(GazeboLink):
-    """A link from another process than Gazebo's, beside which a helper process calls services."""
+    """A link from outside Gazebo's process; a helper process calls Gazebo's services."""
 
     def __init__(self, parameters: GazeboParameters, actuators: str = "") -> None:
         """Start the helper, see :class:`Helper`."""

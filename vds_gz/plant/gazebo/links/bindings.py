@@ -16,7 +16,7 @@ from vds_gz.plant.gazebo.links.world_services import TIMEOUT, Request, service_n
 class Release(NamedTuple):
     """One Gazebo release."""
 
-    name: str  # its name
+    name: str
     version: int  # major version of gz-sim
     transport: str  # names of its Python packages
     messages: str

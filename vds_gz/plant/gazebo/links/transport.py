@@ -27,7 +27,7 @@ class TransportLink(HelpedLink):
     )
 
     def __init__(self, parameters: GazeboParameters) -> None:
-        """Make the link, without subscriptions; a ModuleNotFoundError: Gazebo's Python bindings are not installed."""
+        """Make the link, without subscriptions; raise ModuleNotFoundError without Gazebo's Python bindings."""
         self._message = bindings.message("actuators", "Actuators")()
         self._actuators = parameters.actuators_topic or topics.actuators(parameters.model)
         # The helper comes first: a process with Gazebo's threads should not fork.
