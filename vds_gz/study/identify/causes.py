@@ -128,14 +128,30 @@ def _check_times(quantity: str, command: Series, measured: Series) -> None:
             f"{command.time[-1]:.2f} s; measured from {measured.time[0]:.2f} to {measured.time[-1]:.2f} s); at least "
             f"{FEWEST_SAMPLES} are needed. Are the clocks the same?"
         )
-    measured = Series(measured.time[inside], measured.value[inside])
-    before = relation(command, measured, -LEAD, -STEP, held=True)
-    after = relation(command, measured, 0.0, LEAD, held=True)
-    if before and after and before.correlation > max(after.correlation + 0.02, NOT_TOGETHER):
+    ahead = _ahead(command, Series(measured.time[inside], measured.value[inside]))
+    if ahead > 0.0:
         raise SignalError(
-            f"the measured {quantity} leads the command by {-before.lag:.2f} s; it must follow the command. Are the "
-            "columns or topics swapped, or the clocks different?"
+            f"the measured {quantity} leads the command by {ahead:.2f} s; it must follow the command. Are the columns "
+            "or topics swapped, or the clocks different?"
         )
+
+
+def _ahead(command: Series, measured: Series) -> float:
+    """By how much the measurements clearly lead the commands [s]; 0 if they do not.
+
+    No lag is tried, as in :func:`relation`: a lag that leads by less than its time constant is no lead.
+    """
+    grid = np.arange(measured.time[0], measured.time[-1], STEP)
+    reach = round(LEAD / STEP)
+    if len(grid) < 4 * reach:
+        return 0.0
+    at = np.clip(np.searchsorted(command.time, grid, side="right") - 1, 0, None)
+    commanded, middle = command.value[at], np.interp(grid, measured.time, measured.value)[reach:-reach]
+    lags = range(-reach, reach + 1)
+    correlations = [_correlation(commanded[reach - lag : len(grid) - reach - lag], middle) for lag in lags]
+    best = int(np.argmax(correlations)) - reach
+    clearly = correlations[best + reach] > max(*correlations[reach:], NOT_TOGETHER - 0.02) + 0.02
+    return -best * STEP if best < 0 and clearly else 0.0
 
 
 def _angles_too_large(signals: Recording) -> Iterator[str]:
@@ -261,11 +277,10 @@ def _follows(signals: Recording, quantity: str, series: Series) -> Relation | No
 
 
 class Relation(NamedTuple):
-    """How one series follows another: y = gain x + constant, at the lag [s] at which they go together best."""
+    """How one series follows another: y = gain x + constant, at the lag at which they go together best."""
 
     gain: float
     correlation: float
-    lag: float
 
 
 def relation(x: Series, y: Series, first: float, last: float, *, held: bool = False) -> Relation | None:
@@ -298,8 +313,8 @@ def relation(x: Series, y: Series, first: float, last: float, *, held: bool = Fa
     alike = np.array([_correlation(values, ys) for values in shifted])
     positive = float(np.max(alike)) >= max(POSITIVE, -float(np.min(alike)) - STRONGER)
     best = int(np.argmax(alike if positive else np.abs(alike)))
-    spread, lag = float(np.std(shifted[best])), lags[best % len(lags)] * step
-    return Relation(float(alike[best] * np.std(ys)) / spread, float(alike[best]), lag) if spread > 0.0 else None
+    spread = float(np.std(shifted[best]))
+    return Relation(float(alike[best] * np.std(ys)) / spread, float(alike[best])) if spread > 0.0 else None
 
 
 def rate(series: Series) -> Series:
