@@ -301,6 +301,17 @@ def test_the_slow_share_of_a_response_comes_with_its_own_time_constant():
     assert out == pytest.approx([1.0 - 0.2 * math.exp(-DT * (k + 1) / 0.5) for k in range(1000)], abs=1e-9)
 
 
+def test_a_slow_share_that_is_set_in_steady_motion_does_not_change_the_speed():
+    without, with_share = (
+        actuators.drive_coefficients(ideal_drive(slow_share=share, slow_time_constant=0.5), DT) for share in (0.0, 0.3)
+    )
+    s = actuators.drive_at_rest(without)
+    for _ in range(10_000):
+        actuators.step_drive(without, s, 2.0, math.inf)
+    actuators.step_drive(with_share, s, 2.0, math.inf)
+    assert s.velocity == pytest.approx(2.0, abs=1e-6)
+
+
 def test_a_wheel_stays_while_its_actuator_crosses_the_backlash():
     p = ideal_steering(backlash=0.1)
     out = run_steering(p, [0.04, 0.2, 0.16, 0.1, 0.02])

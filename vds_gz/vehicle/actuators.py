@@ -37,7 +37,7 @@ class DriveCoefficients:
 class DriveState:
     """What a drive does [m/s], and what has been entered and not yet acted.
 
-    ``slow`` [m/s] follows the target with the long time constant; it is 0 where no share of a response is slow.
+    ``slow`` [m/s] follows the target with the long time constant.
     ``references`` [m/s] and ``rates`` [m/s^2] are rings of ``delay_steps + 1`` entries; ``head`` is the oldest.
     """
 
@@ -145,7 +145,7 @@ def drive_at(c: DriveCoefficients, velocity: float) -> DriveState:
     """A drive in steady state at a velocity [m/s]: it has had the reference for that since before its dead time."""
     s = drive_at_rest(c)
     s.velocity = velocity
-    s.slow = velocity if c.slow_share > 0.0 else 0.0
+    s.slow = velocity
     s.references = [steady_reference(c, velocity)] * len(s.references)
     return s
 
@@ -199,8 +199,8 @@ def step_drive(c: DriveCoefficients, s: DriveState, reference: float, rate: floa
         target = c.max_velocity
     elif target < -c.max_velocity:
         target = -c.max_velocity
+    s.slow = target - c.slow_decay * (target - s.slow)  # always, so that a share that is set live begins without a jump
     if c.slow_share > 0.0:
-        s.slow = target - c.slow_decay * (target - s.slow)
         target -= c.slow_share * (target - s.slow)
 
     velocity = s.velocity
