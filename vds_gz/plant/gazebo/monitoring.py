@@ -102,6 +102,9 @@ SMALL = 0.1  # a lag below this part of the configured delay is small
 
 _DYNAMICS = ("dead_time", "time_constant", "time_delay", "delay_time")
 
+#: Parameters with such a name that do not delay all of a response.
+_NO_DELAY = ("torque", "slow_time_constant")
+
 
 class LagEstimator:
     """The lag of some joints: dead time or time constant.
@@ -142,7 +145,8 @@ def configured(parameters: object, steering: bool) -> float:
     by_group: dict[str, float] = {}
     for parameter in describe(parameters):
         name = parameter.name
-        if name.endswith(_DYNAMICS) and ("steer" in name) == steering and "torque" not in name:
+        delays = name.endswith(_DYNAMICS) and not any(word in name for word in _NO_DELAY)
+        if delays and ("steer" in name) == steering:
             group = name.rpartition(".")[0] or name.partition("_")[0]
             by_group[group] = by_group.get(group, 0.0) + float(parameter.default)  # type: ignore[arg-type]
     return min(by_group.values(), default=0.0)
