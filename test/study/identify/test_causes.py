@@ -166,6 +166,23 @@ def test_what_is_of_another_vehicle_is_named(robot):
     assert other not in found.further
 
 
+def test_a_constant_speed_that_both_measure_contradicts_nothing():
+    """What is left of the speeds of a 3 s run at constant speed is noise, whose correlation is small."""
+    time = 0.025 * np.arange(120)
+    random = np.random.default_rng(3)
+    speed = Series(time, 0.38 + 0.002 * random.standard_normal(len(time)))
+    place = {"x": 0.38 * time, "y": 0.0 * time, "heading": 0.0 * time}
+    further = [
+        MeasuredChannel(name, name, "", Series(time, value + 0.005 * random.standard_normal(len(time))))
+        for name, value in place.items()
+    ]
+    recording = Recording({"v_x": Series(time, np.full(len(time), 0.4))}, {"v_x": speed}, further=further)
+    assert checked(recording).notes == []
+    still = dataclasses.replace(further[0], series=Series(time, 0.005 * random.standard_normal(len(time))))
+    [note] = checked(dataclasses.replace(recording, further=[still, *further[1:]])).notes
+    assert note.startswith("x contradicts v_x when differentiated (correlation ")
+
+
 def test_what_differs_by_little_is_kept_and_named(robot):
     scale(robot, {"imu yaw_rate": 1.4})
     found = checked(robot)

@@ -62,7 +62,7 @@ def _both(finding):
 @pytest.mark.parametrize("noise", [0.01, 0.0])
 def test_one_lag_is_of_first_order(commanded, noise):
     assert order(recorded(commanded, 0.3, noise=noise)) == [
-        "the lag of drive is of first order as far as the recording tells"
+        "drive: a lag of first order is enough; a second lag does not improve the prediction"
     ]
 
 

@@ -173,7 +173,7 @@ def _against_main(signals: Recording, channel: MeasuredChannel, notes: list[str]
         return ""
     if match.correlation < -TOGETHER:
         return f"{channel.name} goes against {what} (correlation {match.correlation:.2f}): is the axis mirrored?"
-    if abs(match.correlation) < NOT_TOGETHER:
+    if match.contradicts:
         return f"{channel.name} contradicts {what} (correlation {match.correlation:.2f}): is it of another vehicle?"
     if match.correlation < TOGETHER:
         return ""
@@ -248,7 +248,7 @@ def _wrong_pair(signals: Recording, left: str, right: str, mean: Series, differe
                 f"(correlation of the speed with the difference of both sides {abs(apart.correlation):.2f}): is its "
                 "axis mirrored?"
             )
-        if abs(drives.correlation) < NOT_TOGETHER:
+        if drives.contradicts:
             return f"{both} contradict v_x (correlation {drives.correlation:.2f}): are they of another vehicle?"
         radius = 1.0 / drives.gain
         if drives.correlation > TOGETHER and not SMALLEST <= radius <= LARGEST:
@@ -277,10 +277,19 @@ def _follows(signals: Recording, quantity: str, series: Series) -> Relation | No
 
 
 class Relation(NamedTuple):
-    """How one series follows another: y = gain x + constant, at the lag at which they go together best."""
+    """How one series follows another: y = gain x + constant, at the lag at which they go together best.
+
+    ``unexplained`` is the part of y, by its rms, that no multiple of x explains.
+    """
 
     gain: float
     correlation: float
+    unexplained: float
+
+    @property
+    def contradicts(self) -> bool:
+        """The series are not of one motion. Two series that hardly change but for noise do not show that."""
+        return abs(self.correlation) < NOT_TOGETHER and self.unexplained > AGREEING
 
 
 def relation(x: Series, y: Series, first: float, last: float, *, held: bool = False) -> Relation | None:
@@ -313,8 +322,12 @@ def relation(x: Series, y: Series, first: float, last: float, *, held: bool = Fa
     alike = np.array([_correlation(values, ys) for values in shifted])
     positive = float(np.max(alike)) >= max(POSITIVE, -float(np.min(alike)) - STRONGER)
     best = int(np.argmax(alike if positive else np.abs(alike)))
-    spread = float(np.std(shifted[best]))
-    return Relation(float(alike[best] * np.std(ys)) / spread, float(alike[best])) if spread > 0.0 else None
+    followed, correlation = shifted[best], float(alike[best])
+    spread = float(np.std(followed))
+    if spread == 0.0:
+        return None
+    cosine = float(followed @ ys) / math.sqrt(float(followed @ followed) * float(ys @ ys))
+    return Relation(correlation * float(np.std(ys)) / spread, correlation, math.sqrt(max(1.0 - cosine**2, 0.0)))
 
 
 def rate(series: Series) -> Series:

@@ -62,7 +62,7 @@ def lag_findings(setup: Setup, reach: Mapping[str, Reach], fitted: Fitted) -> It
         else:
             single.append(name)
     if single:
-        yield f"the lag of {' and '.join(single)} is of first order as far as the recording tells"
+        yield f"{' and '.join(single)}: a lag of first order is enough; a second lag does not improve the prediction"
 
 
 def _two_lags(
