@@ -15,7 +15,8 @@ from vds_gz.study.identify.intervals import intervals_of
 from vds_gz.study.identify.noise import Noise
 from vds_gz.study.identify.outcome import vehicle_fit
 from vds_gz.study.identify.problem.segments import segments_of
-from vds_gz.study.identify.problem.setup import HAND_WHEEL, check_names, set_up
+from vds_gz.study.identify.problem.setup import HAND_WHEEL
+from vds_gz.study.identify.problem.unknowns import check_names, set_up
 from vds_gz.study.identify.reach import reach_of
 from vds_gz.study.identify.support import converged, neutral, supported
 from vds_gz.study.identify.variants import with_flags

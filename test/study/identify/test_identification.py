@@ -21,7 +21,7 @@ from vds_gz.study.compare.sources import simulate
 from vds_gz.study.identify.estimation import fit_all
 from vds_gz.study.identify.identification import identify
 from vds_gz.study.identify.outcome import vehicle_fit
-from vds_gz.study.identify.problem.setup import set_up
+from vds_gz.study.identify.problem.unknowns import set_up
 from vds_gz.study.recording import MeasuredChannel, Series, SignalError
 
 CASES = {case.name: case for case in presets()}

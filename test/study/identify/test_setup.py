@@ -7,9 +7,9 @@ from vds_gz.parameters.vehicles import BicycleParameters
 from vds_gz.parameters.yaml_reader import Interval
 from vds_gz.study.identify.build import problem_of
 from vds_gz.study.identify.identification import identify
-from vds_gz.study.identify.problem.recorded import counting
 from vds_gz.study.identify.problem.segments import segments_of
-from vds_gz.study.identify.problem.setup import set_up
+from vds_gz.study.identify.problem.setup import counting
+from vds_gz.study.identify.problem.unknowns import set_up
 from vds_gz.study.recording import MeasuredChannel, Recording, Series, SignalError
 from vds_gz.vehicle.bicycle import BICYCLE
 

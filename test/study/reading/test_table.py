@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from vds_gz.study.identify.problem.setup import set_up
+from vds_gz.study.identify.problem.unknowns import set_up
 from vds_gz.study.reading.table import read_actuation_csv, read_csv
 from vds_gz.study.recording import SignalError
 from vds_gz.vehicle.command import ACKERMANN, CONTROL, DRIVE, PEDALS, REVERSE, TWIST

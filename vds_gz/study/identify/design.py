@@ -28,8 +28,8 @@ from vds_gz.parameters.yaml_reader import Interval
 from vds_gz.study.identify.estimates import CERTAIN, TIME_RESOLUTION, WIDTH, Array
 from vds_gz.study.identify.problem.observed import observed
 from vds_gz.study.identify.problem.parameters import GAINS, LEAST_LIMIT, NO_LIMIT, Kind, Term, actuations, value_of
-from vds_gz.study.identify.problem.recorded import FIELDS
 from vds_gz.study.identify.problem.segments import Segment
+from vds_gz.study.identify.problem.setup import FIELDS
 from vds_gz.study.identify.problem.simulation import Experiment, Predicted, VehicleFamily, predictions_of
 from vds_gz.study.progress import Advance, ignore
 from vds_gz.study.recording import MeasuredChannel, Series
@@ -40,11 +40,8 @@ from vds_gz.vehicle.schedule import COMMAND, Records, command_records, fields_of
 #: Number of candidate vehicles, including the prior vehicle.
 VEHICLES = 4
 
-#: Without a known interval, a parameter is known to this part of its value.
-SPREAD = 0.3
-
-#: Standard deviation of a parameter before the drive, as a part of its value.
-BEFORE = 1.0
+#: Without a known interval, a parameter is known to this part of its value; its standard deviation before the drive.
+SPREAD, BEFORE = 0.3, 1.0
 
 #: Shorter times count as this long where an interval is relative [s].
 SHORT = 0.02
@@ -70,11 +67,9 @@ HOLD, JUMP = (0.06, 2.5), (0.02, 2.0)
 #: Order of the norm over the parameters of a vehicle.
 ORDER = 8
 
-#: Number of windows of a log, and the shortest and longest window [s].
-WINDOWS, SHORTEST_WINDOW, LONGEST_WINDOW = 12, 2.0, 6.0
-
-#: A window is simulated behind a part of itself, as a part of its length, which does not count.
-LEAD = 0.5
+#: Number of windows of a log, and the shortest and longest window [s]; a window is simulated behind this part of
+#: itself, which does not count.
+WINDOWS, SHORTEST_WINDOW, LONGEST_WINDOW, LEAD = 12, 2.0, 6.0, 0.5
 
 #: Number of windows that are drawn, how often each of those of a log is chosen, and number of changes of the whole log.
 DRAWN, EXCHANGES, REFINEMENTS = 1000, 3, 400
@@ -143,25 +138,19 @@ def design(
     acceleration: float = math.inf,
     advance: Advance = ignore,
 ) -> Design:
-    """Find the most informative log for a vehicle.
+    """Find the most informative log for a vehicle, with commands and samples of each sensor at a rate [Hz].
 
-    Args:
-        prior: What is known of the vehicle.
-        limits: Maxima of the commands.
-        ackermann: Speeds and steering angles are commanded, else velocities.
-        duration: Of the log [s].
-        rate: Commands, and samples of each sensor, per second [Hz].
-        seed: Equal seeds give equal logs.
-        noise: Standard deviation of the sensors: as a part of full scale, for all that the model has; or by quantity
-            (:data:`MEASURABLE`) in its unit, for those that are named.
-        intervals: Known intervals of parameters, by their names below ``model_params.<model>.``.
-        acceleration: Maximum change of the commanded speeds [m/s^2], also to the standstill at the end.
-        advance: Receives the fraction of the work done since its last call.
-
-    Raises:
-        ArgumentError: An argument is out of range, or the vehicle has nothing to identify.
+    The noise is a part of full scale, for all sensors that the model has, or by quantity in its unit, for those that
+    are named. The commanded speeds change by no more than the acceleration [m/s^2], also to the standstill at the end.
     """
-    _check(duration, rate, acceleration)
+    if not SHORTEST_LOG <= duration <= LONGEST_LOG:
+        raise ArgumentError(
+            f"duration is {duration:g}; an optimal log must be {SHORTEST_LOG:g} to {LONGEST_LOG:g} s long"
+        )
+    if not LEAST_RATE <= rate < math.inf:
+        raise ArgumentError(f"rate is {rate:g}; an optimal log must have at least {LEAST_RATE:g} command per second")
+    if not acceleration > 0.0:
+        raise ArgumentError(f"acceleration is {acceleration:g}; it must be greater than 0 [m/s^2]")
     maxima = {"v_x": limits.speed, "v_y": limits.lateral, "yaw_rate": limits.yaw_rate, "steering": limits.steering}
     commanded = ["v_x", "steering"] if ackermann else ["v_x", "yaw_rate"] + ["v_y"] * (limits.lateral > 0.0)
     terms = terms_of(prior, commanded)
@@ -172,7 +161,8 @@ def design(
     still, random = round(STILL * rate), np.random.default_rng([seed, 2])
     count = round(duration * rate) - still
     tops = {name: maxima[name] for name in commanded}
-    levels = Search(candidates, tops, acceleration, ACKERMANN if ackermann else TWIST, count, random, advance).best()
+    search = Search(candidates, tops, acceleration, ACKERMANN if ackermann else TWIST, count, random, advance)
+    levels = search.best()
     drive, turn, side = np.pad(levels, ((still, 1), (0, 3 - len(commanded)))).T
     log = log_of(np.arange(len(drive)) / rate, drive, turn, side, limits, ackermann=ackermann)
     exact = replace(candidates, points=points[:1], step_rate=prior.step_rate)
@@ -199,8 +189,10 @@ def _noise_of(candidates: Forecast, noise: float | Mapping[str, float], steps: C
     model = models()[prior.model]
     sensors = [name for name in MEASURABLE if observed(model, prior.vehicle, name) is not None]
     by_name = noise if isinstance(noise, Mapping) else {"every sensor": noise}
+    if not by_name:
+        raise ArgumentError(f"noise names no sensor; it must name some of {', '.join(sensors)}")
     for name, value in by_name.items():
-        if isinstance(noise, Mapping) and name not in sensors:
+        if by_name is noise and name not in sensors:
             raise ArgumentError(
                 f"noise of '{name}': vehicle model '{model.name}' has no such sensor; it must be one of "
                 f"{', '.join(sensors)}"
@@ -208,8 +200,6 @@ def _noise_of(candidates: Forecast, noise: float | Mapping[str, float], steps: C
         if not 0.0 < value < math.inf:
             raise ArgumentError(f"noise of {name} is {value:g}; it must be a finite number greater than 0")
     if isinstance(noise, Mapping):
-        if not noise:
-            raise ArgumentError(f"noise names no sensor; it must name some of {', '.join(sensors)}")
         return dict(noise)
     plain = replace(candidates, points=candidates.points[:1], noise=dict.fromkeys(sensors, 1.0))
     peaks = np.abs(plain.predict(*commands_of(steps))[0].values.reshape(len(sensors), -1)).max(axis=1)
@@ -218,17 +208,6 @@ def _noise_of(candidates: Forecast, noise: float | Mapping[str, float], steps: C
             f"within the given limits no command moves the vehicle model '{model.name}'; they must be wider"
         )
     return {name: noise * peak for name, peak in zip(sensors, peaks.tolist(), strict=True) if peak > 0.0}
-
-
-def _check(duration: float, rate: float, acceleration: float) -> None:
-    if not SHORTEST_LOG <= duration <= LONGEST_LOG:
-        raise ArgumentError(
-            f"duration is {duration:g}; an optimal log must be {SHORTEST_LOG:g} to {LONGEST_LOG:g} s long"
-        )
-    if not LEAST_RATE <= rate < math.inf:
-        raise ArgumentError(f"rate is {rate:g}; an optimal log must have at least {LEAST_RATE:g} command per second")
-    if not acceleration > 0.0:
-        raise ArgumentError(f"acceleration is {acceleration:g}; it must be greater than 0 [m/s^2]")
 
 
 # ---------------------------------------------------------------------- candidate vehicles
@@ -396,51 +375,32 @@ def varied_window(random: Random, window: Window, other: Window) -> Window:
     return tuple(varied_cycle(random, one) if j == k or random.random() < 0.3 else one for j, one in enumerate(mixed))
 
 
-@dataclass(frozen=True)
 class Search:
     """A search for the most informative commands.
 
-    Attributes:
-        candidates: Predictions of what their sensors will measure.
-        tops: Maxima of the commanded quantities, by name.
-        acceleration: Maximum change of the commanded speeds [m/s^2].
-        kind: Kind of the commands.
-        commands: Number of commands of the log.
-        random: Source of randomness.
-        advance: Receives the fraction of the work done since its last call.
+    ``tops`` are the maxima of the commanded quantities, ``acceleration`` is the maximum change of the commanded speeds
+    [m/s^2], and ``count`` the number of commands of the log.
     """
 
-    candidates: Forecast
-    tops: Mapping[str, float]
-    acceleration: float
-    kind: int
-    commands: int
-    random: Random
-    advance: Advance
-
-    @property
-    def rate(self) -> float:
-        """Commands per second [Hz]."""
-        return self.candidates.rate
-
-    @cached_property
-    def slew(self) -> Array:
-        """Of each quantity the largest change from one command to the next, as a part of the maximum."""
-        speeds = {
-            name: self.acceleration / (top * self.rate) for name, top in self.tops.items() if name in ("v_x", "v_y")
-        }
-        return np.array([speeds.get(name, math.inf) for name in self.tops])
-
-    @property
-    def windows(self) -> int:
-        """Number of windows of the log."""
-        duration = self.commands / self.rate
-        return max(1, round(duration / min(max(duration / WINDOWS, SHORTEST_WINDOW), LONGEST_WINDOW, duration)))
-
-    @property
-    def length(self) -> int:
-        """Number of commands of a window."""
-        return -(-self.commands // self.windows)
+    def __init__(
+        self,
+        candidates: Forecast,
+        tops: Mapping[str, float],
+        acceleration: float,
+        kind: int,
+        count: int,
+        random: Random,
+        advance: Advance,
+    ) -> None:
+        self.candidates, self.tops, self.kind, self.commands = candidates, tops, kind, count
+        self.random, self.advance, self.rate = random, advance, candidates.rate
+        # The largest change from one command to the next, as a part of the maximum.
+        changes = {name: acceleration / (top * self.rate) for name, top in tops.items() if name in ("v_x", "v_y")}
+        self.slew = np.array([changes.get(name, math.inf) for name in tops])
+        duration = count / self.rate
+        window = min(max(duration / WINDOWS, SHORTEST_WINDOW), LONGEST_WINDOW, duration)
+        self.windows = max(1, round(duration / window))
+        self.length = -(-count // self.windows)
 
     def best(self) -> Array:
         """The levels of the best log, (commands, quantities)."""

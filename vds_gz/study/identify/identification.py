@@ -17,8 +17,8 @@ from vds_gz.study.identify.causes import checked, turning_against_steering
 from vds_gz.study.identify.estimation import fit_all
 from vds_gz.study.identify.outcome import no_motion, vehicle_fit
 from vds_gz.study.identify.prediction import predictions
-from vds_gz.study.identify.problem.recorded import check_numbers
-from vds_gz.study.identify.problem.setup import set_up
+from vds_gz.study.identify.problem.setup import check_numbers
+from vds_gz.study.identify.problem.unknowns import set_up
 from vds_gz.study.identify.results import VehicleFit
 from vds_gz.study.reading.wheel_radius import wheels_disagree
 from vds_gz.study.recording import Recording, SignalError
@@ -71,7 +71,7 @@ def identify(
     recordings = _checked([signals] if isinstance(signals, Recording) else signals)
     setup = set_up(recordings, vehicle=vehicle, wheel_base=wheel_base, fit=fit, priors=priors or {})
     notes = _notes(setup.recordings)
-    if not setup.recorded.moves:
+    if not setup.moves:
         return replace(no_motion(setup), notes=notes)
     fit_of_all = fit_all(setup, advance)
     scores = predictions(fit_of_all.setup, hold_out, advance) if hold_out > 0.0 else ()

@@ -18,9 +18,8 @@ from vds_gz.study.identify.estimates import Array
 from vds_gz.study.identify.fit import Solution, solve
 from vds_gz.study.identify.noise import noise_of
 from vds_gz.study.identify.problem.observed import start_names
-from vds_gz.study.identify.problem.recorded import FIELDS
 from vds_gz.study.identify.problem.segments import Segment
-from vds_gz.study.identify.problem.setup import Setup
+from vds_gz.study.identify.problem.setup import FIELDS, Setup
 from vds_gz.study.identify.reach import Reach
 from vds_gz.study.identify.support import Fitted
 from vds_gz.vehicle.command import TWIST

@@ -25,7 +25,7 @@ from vds_gz.study.identify.estimates import WIDTH, Estimate
 from vds_gz.study.identify.exports import NOT_MET, overrides
 from vds_gz.study.identify.identification import identify
 from vds_gz.study.identify.problem.parameters import actuations
-from vds_gz.study.identify.problem.setup import check_names
+from vds_gz.study.identify.problem.unknowns import check_names
 from vds_gz.study.identify.results import Numbers
 from vds_gz.study.identify.words import Named, named
 from vds_gz.study.progress import Advance, ignore

@@ -15,8 +15,7 @@ from vds_gz.study.identify.estimates import TIME_RESOLUTION, WIDTH, Array, Estim
 from vds_gz.study.identify.estimation import Fit
 from vds_gz.study.identify.problem.observed import geometry_of
 from vds_gz.study.identify.problem.parameters import SELECTED, Kind, value_of, with_numbers
-from vds_gz.study.identify.problem.recorded import COMMANDED_BY, FIELDS
-from vds_gz.study.identify.problem.setup import Setup
+from vds_gz.study.identify.problem.setup import COMMANDED_BY, FIELDS, Setup
 from vds_gz.study.identify.problem.unknowns import WHEELS
 from vds_gz.study.identify.reach import reached
 from vds_gz.study.identify.results import Channel, Numbers, Prediction, VehicleFit

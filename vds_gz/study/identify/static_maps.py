@@ -17,8 +17,7 @@ from vds_gz.study.identify.estimates import Array
 from vds_gz.study.identify.fit import solve
 from vds_gz.study.identify.noise import noise_of
 from vds_gz.study.identify.problem.parameters import LEAST_LIMIT, Kind, Term
-from vds_gz.study.identify.problem.recorded import FIELDS
-from vds_gz.study.identify.problem.setup import Setup
+from vds_gz.study.identify.problem.setup import FIELDS, Setup
 from vds_gz.study.identify.reach import Reach
 from vds_gz.study.identify.selection import without_needless
 from vds_gz.study.identify.support import Fitted, asked

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,13 +25,8 @@ _ROLLERS = {"front_left": 1.0, "rear_left": -1.0, "rear_right": 1.0, "front_righ
 class Geometry:
     """Of many vehicles, an entry each: what lies between a state and what sensors read [m].
 
-    Attributes:
-        base_link_offset: From the reference point to base_link, along +x.
-        wheel_radius: Of all wheels.
-        signed_wheelbase: From the fixed to the steered axle; 0 where nothing steers.
-        half_track_steered: Of the steered axle.
-        rollers: +1 for rollers in an O, -1 in an X.
-        left_gain, right_gain: Diameter of the wheels of a side, as a part of the configured one.
+    The signed wheelbase is from the fixed to the steered axle, 0 where nothing steers. Rollers are +1 in an O, -1 in an
+    X. Gains are diameters of the wheels of a side, as parts of the configured one.
     """
 
     base_link_offset: Array
@@ -64,14 +59,8 @@ def geometry_of(
 Reader = Callable[[Sequence[Array], Geometry], Array]
 
 
-@dataclass(frozen=True, slots=True)
-class Observed:
-    """A quantity that a sensor may read.
-
-    Attributes:
-        numbers: What it needs of the state, by dotted names.
-        read: What it reads then.
-    """
+class Observed(NamedTuple):
+    """A quantity that a sensor may read: what it needs of the state, by dotted names, and what it reads then."""
 
     numbers: tuple[str, ...]
     read: Reader
@@ -87,24 +76,14 @@ def _lateral(numbers: Sequence[Array], geometry: Geometry) -> Array:
     return v_y + geometry.base_link_offset * yaw_rate
 
 
-def _turning(numbers: Sequence[Array], geometry: Geometry) -> Array:
-    """How fast a wheel turns [rad/s], of the rolling speed that it should have [m/s]."""
-    return numbers[0] / geometry.wheel_radius
-
-
-def _rolling(side: str, *, speed: bool) -> Reader:
+def _wheel(side: str, *, speed: bool, roller: float = 0.0) -> Reader:
     """How fast a wheel of a side turns [rad/s], of its rolling speed [m/s]; or its angle, of a configured one's."""
 
     def read(numbers: Sequence[Array], geometry: Geometry) -> Array:
+        if roller:
+            return numbers[0] * (roller * geometry.rollers / geometry.wheel_radius if speed else 1.0)
         gain = {"left": geometry.left_gain, "right": geometry.right_gain}.get(side, np.ones(1))
         return numbers[0] / (geometry.wheel_radius * gain if speed else gain)
-
-    return read
-
-
-def _roller(direction: float, *, speed: bool) -> Reader:
-    def read(numbers: Sequence[Array], geometry: Geometry) -> Array:
-        return numbers[0] * (direction * geometry.rollers / geometry.wheel_radius if speed else 1.0)
 
     return read
 
@@ -124,25 +103,17 @@ def _hinge(side: float) -> Reader:
     return read
 
 
-def _away(numbers: Sequence[Array], geometry: Geometry) -> tuple[Array, Array]:
-    """Displacements of base_link between two rows of poses, seen from between them, and turns; halves are stacked."""
+# Means over a short time are read as changes, with the times of all beginnings before those of all ends.
+
+
+def _moved(numbers: Sequence[Array], geometry: Geometry) -> Array:
+    """Displacements of base_link between two rows of poses, seen from between them: forward + 1j left."""
     x, y, heading = numbers
     place = x + 1j * y + geometry.base_link_offset * np.exp(1j * heading)
     half = len(x) // 2
     middle = 0.5 * (heading[:half] + heading[half:])
-    return (place[half:] - place[:half]) * np.exp(-1j * middle), heading[half:] - heading[:half]
-
-
-def _advance(numbers: Sequence[Array], geometry: Geometry) -> Array:
-    return np.ascontiguousarray(_away(numbers, geometry)[0].real)
-
-
-def _aside(numbers: Sequence[Array], geometry: Geometry) -> Array:
-    return np.ascontiguousarray(_away(numbers, geometry)[0].imag)
-
-
-def _turned(numbers: Sequence[Array], geometry: Geometry) -> Array:
-    return _away(numbers, geometry)[1]
+    moved: Array = (place[half:] - place[:half]) * np.exp(-1j * middle)
+    return moved
 
 
 def _change(reader: Reader) -> Reader:
@@ -156,11 +127,10 @@ def _change(reader: Reader) -> Reader:
     return read
 
 
-#: Means over a short time are read as changes, with the times of all beginnings before those of all ends.
-MEANS: dict[str, Observed] = {
-    "mean_v_x": Observed(POSES, _advance),
-    "mean_v_y": Observed(POSES, _aside),
-    "mean_yaw_rate": Observed(POSES, _turned),
+MEANS = {
+    "mean_v_x": Observed(POSES, lambda numbers, geometry: np.ascontiguousarray(_moved(numbers, geometry).real)),
+    "mean_v_y": Observed(POSES, lambda numbers, geometry: np.ascontiguousarray(_moved(numbers, geometry).imag)),
+    "mean_yaw_rate": Observed(POSES, _change(lambda numbers, geometry: numbers[2])),
 }
 
 
@@ -169,25 +139,28 @@ def observed(model: AnyModel, parameters: ParameterGroup, quantity: str, joint: 
 
     ``joint`` is the name of the joint of a ``joint_velocity`` or ``joint_position``.
     """
-    if quantity in MEANS:
-        return MEANS[quantity]
-    if quantity == "mean_joint_velocity":
-        angle = _joint(model, parameters, joint, speed=False)
-        return angle and Observed(angle.numbers, _change(angle.read))
-    steers = any(actuator.kind == "steering" for actuator in model.actuators)
-    if quantity in ("v_x", "yaw_rate"):
-        return Observed((quantity,), _first)
-    if quantity == "v_y":
-        return Observed(("v_y", "yaw_rate"), _lateral)
-    if quantity == "steering":
-        return Observed(("steering.angle",), _first) if steers else None
-    if quantity not in ("joint_velocity", "joint_position"):
-        return None
-    return _joint(model, parameters, joint, speed=quantity == "joint_velocity")
+    match quantity:
+        case "v_x" | "yaw_rate":
+            return Observed((quantity,), _first)
+        case "v_y":
+            return Observed(("v_y", "yaw_rate"), _lateral)
+        case "steering":
+            return Observed(("steering.angle",), _first) if _steers(model) else None
+        case "joint_velocity" | "joint_position":
+            return _joint(model, parameters, joint, speed=quantity == "joint_velocity")
+        case "mean_joint_velocity":
+            angle = _joint(model, parameters, joint, speed=False)
+            return angle and Observed(angle.numbers, _change(angle.read))
+        case _:
+            return MEANS.get(quantity)
+
+
+def _steers(model: AnyModel) -> bool:
+    return any(actuator.kind == "steering" for actuator in model.actuators)
 
 
 def _joint(model: AnyModel, parameters: ParameterGroup, joint: str, *, speed: bool) -> Observed | None:
-    kinds = {one.name: one.kind for one in model.joints(parameters)}
+    kinds = {own.name: own.kind for own in model.joints(parameters)}
     if joint not in kinds:
         return None
     if kinds[joint] == "steering":
@@ -195,17 +168,14 @@ def _joint(model: AnyModel, parameters: ParameterGroup, joint: str, *, speed: bo
         parallel = getattr(parameters, "parallel_steering", False)
         return None if speed else Observed(("steering.angle",), _first if parallel or not side else _hinge(side))
     wheel = joint.removesuffix("_joint")
-    if model.name == "omni":
+    if model.name in ("omni", "differential"):
         wheel = wheel.removeprefix("wheel_")
-        number = f"{wheel}.velocity" if speed else f"roll_{wheel}"
-        return Observed((number,), _roller(_ROLLERS[wheel], speed=speed))
-    if model.name == "differential":
-        wheel = wheel.removeprefix("wheel_")
-        return Observed((f"{wheel}.velocity",), _turning) if speed else Observed((f"roll_{wheel}",), _first)
+        roller = _ROLLERS[wheel] if model.name == "omni" else 0.0
+        return Observed((f"{wheel}.velocity" if speed else f"roll_{wheel}",), _wheel("", speed=speed, roller=roller))
     axle = "steered" if wheel.startswith("steered") else "fixed"
-    side_name = next((one for one in ("left", "right") if wheel.endswith(f"_{one}")), "")
+    side_name = next((name for name in ("left", "right") if wheel.endswith(f"_{name}")), "")
     number = f"{'speed' if speed else 'roll'}_{axle}_{side_name or 'left'}"
-    return Observed((number,), _rolling(side_name, speed=speed))
+    return Observed((number,), _wheel(side_name, speed=speed))
 
 
 # ---------------------------------------------------------------------- starts
@@ -213,7 +183,7 @@ def _joint(model: AnyModel, parameters: ParameterGroup, joint: str, *, speed: bo
 
 def start_names(model: AnyModel) -> tuple[str, ...]:
     """What is unknown of a vehicle's motion when a recording begins, in steady state: quantities."""
-    if any(actuator.kind == "steering" for actuator in model.actuators):
+    if _steers(model):
         return "v_x", "steering"
     return ("v_x", "v_y", "yaw_rate") if model.name == "omni" else ("v_x", "yaw_rate")
 

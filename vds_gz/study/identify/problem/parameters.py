@@ -7,15 +7,16 @@ import copy
 import dataclasses
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from operator import attrgetter
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vds_gz.parameters.autoware import MAX_STEER_LIM
-from vds_gz.parameters.declaration import LARGEST, Description, ParameterGroup, describe
+from vds_gz.parameters.declaration import LARGEST, ParameterGroup, describe
 from vds_gz.study.identify.estimates import Array
 from vds_gz.vehicle.autoware.models import SHORTEST_TIME_CONSTANT
 
@@ -51,6 +52,11 @@ UP, NEAREST = (1.0, 0.0), (0.5, 0.5)
 
 #: Gains stay within these.
 GAINS = 0.1, 20.0
+
+
+#: What numbers an actuator may have, in this order.
+NUMBERS: tuple[str, ...] = ("dead_time", "time_constant", "gain", "offset", "rise", "fall", "value")
+NUMBERS += ("dead_band", "backlash", "slow_share", "slow_time_constant")
 
 
 class Kind(Enum):
@@ -201,87 +207,57 @@ class Actuation:
 
     def named(self) -> dict[str, str]:
         """The parameters by the names that the numbers of an axis have."""
-        response = "dead_time", "time_constant", "gain", "offset", "rise", "fall", "value", "dead_band", "backlash"
-        numbers = *response, "slow_share", "slow_time_constant"
-        return {number: name for number in numbers if (name := getattr(self, number))}
-
-
-def drive(group: str) -> Actuation:
-    """A drive of a model of this package, by the name of its group."""
-    return Actuation(
-        f"{group}.dead_time",
-        f"{group}.time_constant",
-        f"{group}.max_acceleration",
-        f"{group}.max_deceleration",
-        f"{group}.max_velocity",
-        f"{group}.gain",
-        f"{group}.offset",
-        f"{group}.dead_band",
-        slow_share=f"{group}.slow_share",
-        slow_time_constant=f"{group}.slow_time_constant",
-    )
+        return {number: name for number in NUMBERS if (name := getattr(self, number))}
 
 
 def actuations(parameters: ParameterGroup, *, wheels: bool = False) -> dict[str, Actuation]:
-    """The actuators of a model: ``drive``, and ``steering`` where it has one.
+    """The actuators of a model: ``drive``, and ``steering`` where it has one; ``wheels`` that have motors of their own.
 
-    Args:
-        parameters: Of a vehicle.
-        wheels: Its wheels have motors of their own, ``wheels``.
+    The body of a vehicle may have limits too: ``body`` and ``turn``.
     """
     names = {field.name for field in dataclasses.fields(parameters)}
     if "drive_actuators" in names:
         return {
-            "drive": drive("drive_actuators"),
+            "drive": _drive("drive_actuators"),
             "body": Actuation(rise="max_linear_acceleration", value="max_linear_velocity"),
             "turn": Actuation(rise="max_angular_acceleration", value="max_angular_velocity"),
         }
     if "drive_actuator" in names:
-        group = "steering_actuator"
         # With the drive on the fixed axle the steering cannot turn by 90 degrees.
         stop = 0.0 if getattr(parameters, "drive_on_steered_wheel", False) else 1.57
-        steering = Actuation(
-            f"{group}.dead_time",
-            f"{group}.time_constant",
-            f"{group}.max_velocity",
-            "",
-            f"{group}.max_position",
-            f"{group}.gain",
-            f"{group}.offset",
-            f"{group}.dead_band",
-            f"{group}.backlash",
-            unlimited=(0.0, 0.0, stop),
-        )
-        actuators = {"drive": drive("drive_actuator"), "steering": steering}
+        steering = _in_group("steering_actuator", "backlash", rise="max_velocity", value="max_position")
+        steering = replace(steering, unlimited=(0.0, 0.0, stop))
+        actuators = {"drive": _drive("drive_actuator"), "steering": steering}
         if wheels:
             actuators["wheels"] = Actuation(value=WHEEL_LIMIT, unlimited=(0.0, 0.0, UNLIMITED))
         return actuators
-    kind = next((prefix for prefix in ("vel", "acc", "accel") if f"{prefix}_time_delay" in names), "none")
+    prefix = next((prefix for prefix in ("vel", "acc", "accel") if f"{prefix}_time_delay" in names), "none")
     return {
-        "drive": _autoware(names, f"{kind}_time_delay", f"{kind}_time_constant", "vel_rate_lim", "vel_lim", UNLIMITED),
-        "steering": _autoware(
-            names, "steer_time_delay", "steer_time_constant", "steer_rate_lim", "steer_lim", MAX_STEER_LIM
-        ),
+        "drive": _autoware(names, prefix, "vel", UNLIMITED),
+        "steering": _autoware(names, "steer", "steer", MAX_STEER_LIM),
     }
 
 
-def _autoware(
-    names: Collection[str], dead_time: str, time_constant: str, rate: str, value: str, unlimited: float
-) -> Actuation:
-    """An actuator of Autoware's, as far as its numbers are among the names."""
-    dead_time, time_constant, rate, value = (
-        name if name in names else "" for name in (dead_time, time_constant, rate, value)
-    )
+def _autoware(names: Collection[str], lag: str, limit: str, unlimited: float) -> Actuation:
+    """An actuator of Autoware's, as far as its numbers are among the names; by prefixes of these."""
+    numbers = f"{lag}_time_delay", f"{lag}_time_constant", f"{limit}_rate_lim", f"{limit}_lim"
+    dead_time, time_constant, rise, value = (name if name in names else "" for name in numbers)
     limits = (UNLIMITED, UNLIMITED, unlimited)
-    return Actuation(
-        dead_time,
-        time_constant,
-        rate,
-        value=value,
-        unlimited=limits,
-        shortest=SHORTEST_TIME_CONSTANT,
-        rounding=NEAREST,
-    )
+    shortest = SHORTEST_TIME_CONSTANT
+    return Actuation(dead_time, time_constant, rise, "", value, unlimited=limits, shortest=shortest, rounding=NEAREST)
+
+
+def _drive(group: str) -> Actuation:
+    limits = {"rise": "max_acceleration", "fall": "max_deceleration", "value": "max_velocity"}
+    return _in_group(group, "slow_share", "slow_time_constant", **limits)
+
+
+def _in_group(group: str, *alike: str, **limits: str) -> Actuation:
+    """An actuator of this package: its limits, and numbers that are called as the group's parameters are."""
+    alike = ("dead_time", "time_constant", "gain", "offset", "dead_band", *alike)
+    names = {name: name for name in alike} | limits
+    numbers: dict[str, Any] = {number: f"{group}.{name}" for number, name in names.items()}
+    return Actuation(**numbers)
 
 
 def other_parameters(parameters: ParameterGroup, taken: Sequence[str]) -> dict[str, Term]:
@@ -289,25 +265,20 @@ def other_parameters(parameters: ParameterGroup, taken: Sequence[str]) -> dict[s
     terms = {}
     for parameter in describe(parameters):
         if parameter.type == "double" and parameter.name not in (*taken, *SELECTED):
-            low, high = _bounds(parameter)
+            # Bounds that every number has are no knowledge of this one; one that is greater than 0 stays clear of it.
+            low = max(parameter.minimum, 1e-3) if parameter.minimum > 0.0 else parameter.minimum
+            low = -math.inf if low <= -LARGEST else low
+            high = math.inf if parameter.maximum >= LARGEST else parameter.maximum
             value = value_of(parameters, parameter.name)
             scale = 0.2 * max(abs(value), 0.1)
             terms[parameter.name] = Term(parameter.name, Kind.PARAMETER, low, high, scale=scale, neutral=value)
     return terms
 
 
-def _bounds(parameter: Description) -> tuple[float, float]:
-    """Of a parameter; one that is greater than 0 stays clear of it."""
-    low = max(parameter.minimum, 1e-3) if parameter.minimum > 0.0 else parameter.minimum
-    # Bounds that every number has are no knowledge of this one.
-    return (-math.inf if low <= -LARGEST else low), (math.inf if parameter.maximum >= LARGEST else parameter.maximum)
-
-
 def with_numbers(parameters: ParameterGroup, numbers: Mapping[str, float]) -> ParameterGroup:
     """The same parameters with other numbers, by dotted names of at most two parts; ``[k]`` is one number of a list.
 
-    The numbers are not checked, which would take longer than to simulate a vehicle: unknowns stay in bounds of their
-    own.
+    The numbers are not checked, which would take longer than to simulate a vehicle.
     """
     changed = copy.copy(parameters)
     copied: set[str] = set()

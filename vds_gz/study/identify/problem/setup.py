@@ -1,37 +1,40 @@
-"""What is looked for in recordings: a model that takes such commands, its unknowns, and the measurements that count."""
+"""What is looked for in recordings, and what these offer: commands that a model takes and measurements it gives."""
 
 from __future__ import annotations
 
-import dataclasses
-import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import cached_property
 
 import numpy as np
 
-from vds_gz.errors import ArgumentError
 from vds_gz.parameters.declaration import ParameterGroup
-from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.yaml_reader import Interval
-from vds_gz.study.identify.estimates import Array
-from vds_gz.study.identify.problem.parameters import (
-    EFFECTIVE_TRACK,
-    WHEEL_LIMIT,
-    Actuation,
-    Kind,
-    Term,
-    actuations,
-    coordinates,
-    value_of,
-)
-from vds_gz.study.identify.problem.recorded import Recorded, recorded_of
+from vds_gz.study.identify.estimates import Array, noise
+from vds_gz.study.identify.problem.increments import with_increments
+from vds_gz.study.identify.problem.observed import observed
+from vds_gz.study.identify.problem.parameters import Actuation
+from vds_gz.study.identify.problem.segments import FEWEST_SAMPLES
 from vds_gz.study.identify.problem.simulation import VehicleFamily
-from vds_gz.study.identify.problem.unknowns import assumed_geometry, check_fit, geometry_names, unknowns
-from vds_gz.study.recording import MeasuredChannel, Recording
-from vds_gz.vehicle.catalogue import models
-from vds_gz.vehicle.command import CONTROL, CommandKind
+from vds_gz.study.recording import QUANTITIES, MeasuredChannel, Recording, SignalError
+from vds_gz.vehicle.command import ACKERMANN, CONTROL, TWIST, CommandKind
 from vds_gz.vehicle.model import AnyModel
+
+#: Quantities that each kind of commands commands.
+COMMANDED_BY: Mapping[CommandKind, tuple[str, ...]] = {
+    TWIST: ("v_x", "v_y", "yaw_rate"),
+    ACKERMANN: ("v_x", "steering"),
+    CONTROL: ("v_x", "steering"),
+}
+
+#: Fields of commands and of calibrations, by quantity.
+FIELDS = {"v_x": "v_x", "v_y": "v_y", "yaw_rate": "yaw_rate", "steering": "steering_angle"}
+
+#: Geometry on which the motion of wheels and hinges depends.
+OF_JOINTS = ("tire_diameter", "track_fixed", "track_steered")
+
+#: A measurement that ranges over fewer standard deviations than this is nothing but noise.
+NOISE_RANGE = 5.0
 
 #: No steering wheel turns further [rad].
 HAND_WHEEL = 50.0
@@ -39,8 +42,7 @@ HAND_WHEEL = 50.0
 #: Steps per second where no vehicle says so [Hz].
 STEP_RATE = 1000.0
 
-#: Models that a recording may show where no vehicle is given.
-RECOGNIZED = ("bicycle", "differential", "omni")
+Channels = tuple[tuple[MeasuredChannel, ...], ...]
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,7 @@ class Setup:
     family: VehicleFamily
     actuators: Mapping[str, Actuation]
     recordings: tuple[Recording, ...]
-    channels: tuple[tuple[MeasuredChannel, ...], ...]
+    channels: Channels
     begin: Array
     priors: Mapping[str, Interval]
     step_rate: float
@@ -74,136 +76,173 @@ class Setup:
     variant: tuple[str, ...] = ()
 
     @property
-    def recorded(self) -> Recorded:
-        """What the recordings offer."""
-        return Recorded(self.family.model, self.family.parameters, self.recordings, self.channels)
-
-    @property
     def excited(self) -> list[str]:
         """Actuators that were commanded to do something, or that others need."""
         quantities = {"steering": ("steering", "yaw_rate"), "turn": ("yaw_rate",), "body": ("v_x",)}
         return [
             name
             for name in self.actuators
-            if any(map(self.recorded.varies, quantities.get(name, ("v_x", "v_y", "yaw_rate"))))
+            if any(map(self.varies, quantities.get(name, ("v_x", "v_y", "yaw_rate"))))
             or (name == "drive" and self.kind == CONTROL)
         ]
 
     @property
     def all_channels(self) -> list[MeasuredChannel]:
         """The channels of all recordings; terms refer to them by index."""
-        return self.recorded.all_channels
+        return [channel for channels in self.channels for channel in channels]
 
     @property
     def kind(self) -> CommandKind:
         """Of the commands."""
-        return self.recorded.kind
+        return kind_of(self.recordings[0])
+
+    @cached_property
+    def measured(self) -> set[str]:
+        """Quantities that were measured."""
+        return {channel.quantity for channel in self.all_channels}
+
+    @property
+    def wheels_measured(self) -> bool:
+        """The speed or the angle of some wheel was measured."""
+        return any(channel.joint and not channel.hinge for channel in self.all_channels)
+
+    @property
+    def steering_measured(self) -> bool:
+        """The steering angle or that of a hinge was measured."""
+        return any(channel.quantity == "steering" or channel.hinge for channel in self.all_channels)
+
+    def varies(self, quantity: str) -> bool:
+        """The command of a quantity changes."""
+        return self._changes(FIELDS[quantity], 0.0)
+
+    @property
+    def moves(self) -> bool:
+        """Some command changes, and some measurement by more than noise."""
+        values = [channel.series.value for channel in self.all_channels]
+        ranges = [float(np.ptp(np.percentile(value, (1.0, 99.0)))) for value in values]
+        moves = any(spread >= NOISE_RANGE * noise(value) + 1e-9 for spread, value in zip(ranges, values, strict=True))
+        return moves and any(self._changes(field, 1e-9) for field in (*FIELDS.values(), "target_acceleration"))
+
+    def _changes(self, field: str, least: float) -> bool:
+        return any(np.ptp(signals.commands.records[field]) > least for signals in self.recordings)
 
 
-def model_name(signals: Recording) -> str:
-    """The vehicle model that takes the commands of a recording."""
-    if signals.steers or "steering" in signals.commanded or "steering" in signals.measured:
-        return "bicycle"
-    lateral = signals.commanded.get("v_y")
-    moves = lateral is not None and "v_y" in signals.measured and np.ptp(lateral.value) > 0.0
-    return "omni" if moves else "differential"
+def kind_of(signals: Recording) -> CommandKind:
+    """What the commands of a recording are."""
+    return CommandKind(int(signals.commands.records["kind"][0]))
 
 
-def check_names(names: Collection[str], vehicle: NodeParameters | None) -> None:
-    """Refuse names that cannot be fitted."""
-    if vehicle is not None:
-        check_fit(names, [(models()[vehicle.model], vehicle.vehicle)])
-    else:
-        check_fit(names, [(model, model.parameters()) for model in (models()[name] for name in RECOGNIZED)])
+def check_numbers(signals: Recording) -> None:
+    """Refuse a recording without commands, or with numbers that are not finite."""
+    measured = ((channel.name, channel.series) for channel in signals.channels)
+    for name, series in (*signals.commanded.items(), *measured):
+        wrong = ~(np.isfinite(series.time) & np.isfinite(series.value))
+        if wrong.any():
+            raise SignalError(
+                f"{int(wrong.sum())} of {len(wrong)} samples of {name} are NaN or infinite, the first is number "
+                f"{int(np.argmax(wrong)) + 1}; leave these out"
+            )
+    if not len(signals.commands.time):
+        raise _nothing_in_both(signals, signals.measured)
 
 
-def set_up(
-    signals: Sequence[Recording],
-    *,
-    vehicle: NodeParameters | None,
-    wheel_base: float | None,
-    fit: Collection[str],
-    priors: Mapping[str, Interval],
-) -> Setup:
-    """Prepare the identification of a vehicle."""
-    given = vehicle is not None
-    model = models()[vehicle.model if vehicle is not None else model_name(signals[0])]
-    parameters: ParameterGroup = vehicle.vehicle if vehicle is not None else _plain(model, wheel_base)
-    check_fit(fit, [(model, parameters)])
-    names = geometry_names(fit)
-    recorded = recorded_of(signals, model, parameters, names, given=given)
-    parameters, far = _turning_far(recorded)
-    recorded = replace(recorded, parameters=parameters)
-    wheels = WHEEL_LIMIT in fit or getattr(parameters, WHEEL_LIMIT, 0.0) > 0.0
-    actuators = actuations(parameters, wheels=wheels)
-    if far:
-        steering = actuators["steering"]
-        actuators["steering"] = replace(steering, unlimited=(*steering.unlimited[:2], HAND_WHEEL))
-    assumed = [] if given else assumed_geometry(recorded, wheel_base=wheel_base is not None)
-    actuators, terms, remarks = unknowns(recorded, actuators, [*assumed, *names])
-    setup = Setup(
-        VehicleFamily(model, parameters, tuple(terms)),
-        actuators,
-        recorded.recordings,
-        recorded.channels,
-        coordinates(terms, {term.name: _first_value(term, parameters) for term in terms}),
-        priors,
-        vehicle.step_rate if vehicle is not None else STEP_RATE,
-        given,
-        remarks=(*far, *remarks),
+def _nothing_in_both(signals: Recording, measured: Collection[str]) -> SignalError:
+    return SignalError(
+        f"nothing was both commanded ({', '.join(signals.commanded) or 'nothing'}) and measured "
+        f"({', '.join(measured) or 'nothing'}); needed is one of {', '.join(QUANTITIES)} in both"
     )
-    return replace(setup, family=replace(setup.family, parameters=_without_maps(setup)))
 
 
-def _without_maps(setup: Setup) -> ParameterGroup:
-    """The vehicle without the static maps of actuators that are identified again."""
-    parameters = setup.family.parameters
-    groups = {setup.actuators[name].gain.partition(".")[0] for name in setup.excited}
-    plain: dict[str, Any] = {
-        group: dataclasses.replace(getattr(parameters, group), map_references=(), map_responses=())
-        for group in groups
-        if group and getattr(parameters, group).map_references
-    }
-    return dataclasses.replace(parameters, **plain)
+def offered(
+    signals: Sequence[Recording], model: AnyModel, parameters: ParameterGroup, fit: Collection[str], *, given: bool
+) -> tuple[tuple[Recording, ...], Channels]:
+    """The recordings with commands that the model takes, and of each the measurements that count.
 
-
-def _turning_far(recorded: Recorded) -> tuple[ParameterGroup, tuple[str, ...]]:
-    """The vehicle, driven on its steered wheel where angles beyond half a turn were commanded, and why.
-
-    Only such a vehicle turns that far. Such angles are most likely those of a steering wheel.
+    Without ``given`` the parameters are only the model's defaults.
     """
-    parameters = recorded.parameters
-    angles = [signals.commands.records["steering_angle"] for signals in recorded.recordings]
-    top = max(float(np.max(np.abs(angle))) for angle in angles)
-    name = "drive_on_steered_wheel"
-    if top <= math.pi or getattr(parameters, name, True) or not hasattr(parameters, "steering_actuator"):
-        return parameters, ()
-    changed: dict[str, Any] = {name: True}
-    remark = (
-        f"steering: {top:.3g} rad were commanded, as of a steering wheel in the hands; taken as a vehicle that is "
-        "driven on its steered wheel, since only such a one turns further than a quarter turn. Its motion means nothing"
+    recordings = [_for_model(recording, model) for recording in signals]
+    kinds = [kind_of(recording).name.lower() for recording in recordings]
+    for k, kind in enumerate(kinds, start=1):
+        if kind != kinds[0]:
+            raise SignalError(
+                f"the commands of recording 1 are of the kind '{kinds[0]}', those of recording {k} '{kind}'; in one "
+                "fit they must be of one kind"
+            )
+    unknown = set() if given else set(OF_JOINTS) - set(fit)
+    hint = "" if "wheel_gains" in fit else ", or have them found (--fit {})"
+    recordings = [_without_unknown_geometry(recording, model, parameters, unknown, hint) for recording in recordings]
+    lateral = "base_link_offset" in fit
+    channels = tuple(tuple(counting(recording, model, parameters, lateral=lateral)) for recording in recordings)
+    if not any(channels):
+        raise _nothing_in_both(signals[0], [channel.name for channel in signals[0].channels])
+    return tuple(recordings), channels
+
+
+def _for_model(signals: Recording, model: AnyModel) -> Recording:
+    """The recording with commands that the model takes: of a Control, speed and angle may do, or velocities."""
+    if kind_of(signals) in model.accepts:
+        return signals
+    if kind_of(signals) == CONTROL:
+        kept = {name: series for name, series in signals.commanded.items() if name in QUANTITIES}
+        plain = replace(signals, commanded=kept)
+        if kept and kind_of(plain) in model.accepts:
+            return plain
+    raise SignalError(
+        f"the commands are of the kind '{kind_of(signals).name.lower()}', which the vehicle model '{model.name}' does "
+        f"not take; it takes {', '.join(sorted(kind.name.lower() for kind in model.accepts))}"
     )
-    return dataclasses.replace(parameters, **changed), (remark,)
 
 
-def _plain(model: AnyModel, wheel_base: float | None) -> ParameterGroup:
-    """A vehicle of which nothing is known, or only its wheel base."""
-    parameters: ParameterGroup = model.parameters()
-    if wheel_base is None:
-        return parameters
-    if model.name != "bicycle":
-        raise ArgumentError(
-            f"the wheel base was given as {wheel_base:g} m, but no steering was commanded or measured, so that the "
-            f"recording is taken for one of the model '{model.name}'; leave the wheel base out, or give the parameters "
-            "of a vehicle that steers"
-        )
-    return dataclasses.replace(parameters, wheel_base=wheel_base)
+def _without_unknown_geometry(
+    signals: Recording, model: AnyModel, parameters: ParameterGroup, unknown: Collection[str], hint: str
+) -> Recording:
+    """The recording without wheels and hinges whose geometry is unknown; a note names them.
+
+    Where nothing else was measured they stay.
+    """
+    needed = {
+        channel.name: geometry
+        for channel in signals.further
+        if observed(model, parameters, channel.quantity, channel.joint) is not None
+        and (geometry := _geometry_of(channel, model) & set(unknown))
+    }
+    further = [channel for channel in signals.further if channel.name not in needed]
+    if not needed or not (signals.measured or further):
+        return signals
+    lacking = sorted(set().union(*needed.values()))
+    note = (
+        f"{', '.join(needed)}: left out, as they need the vehicle's {', '.join(lacking)}; give a parameter file that "
+        f"has them (--params){hint.format(','.join(lacking))}"
+    )
+    return replace(signals, further=further, notes=[*signals.notes, note])
 
 
-def _first_value(term: Term, parameters: ParameterGroup) -> float:
-    """Where the search begins."""
-    if term.kind is Kind.LIMIT:
-        return math.inf
-    if term.name == EFFECTIVE_TRACK:
-        return value_of(parameters, term.name) or term.neutral
-    return value_of(parameters, term.name) if term.is_parameter else term.neutral
+def _geometry_of(channel: MeasuredChannel, model: AnyModel) -> set[str]:
+    """What of :data:`OF_JOINTS` a channel depends on."""
+    if channel.hinge:
+        return {"track_steered"} if channel.joint.endswith(("_left", "_right")) else set()
+    if not channel.joint:
+        return set()
+    track = "track_steered" if channel.joint.startswith("steered") else "track_fixed"
+    return {"tire_diameter", track} if model.name == "bicycle" else {"tire_diameter"}
+
+
+def counting(
+    signals: Recording, model: AnyModel, parameters: ParameterGroup, *, lateral: bool = False
+) -> list[MeasuredChannel]:
+    """The measurements that count: those that the model gives and that change, if any does.
+
+    The mean of hinges that count does not count too. With ``lateral``, a lateral velocity that is always 0 counts.
+    """
+    lateral = lateral or model.geometry(parameters).holonomic
+    used = [
+        channel
+        for channel in with_increments(signals.channels, lateral=lateral)
+        if observed(model, parameters, channel.quantity, channel.joint) and len(channel.series.value) >= FEWEST_SAMPLES
+    ]
+    hinges = {channel.source for channel in used if channel.hinge}
+    used = [channel for channel in used if not (channel.quantity == "steering" and channel.source in hinges)]
+    changing = [
+        channel for channel in used if np.ptp(channel.series.value) > 0.0 or (lateral and channel.quantity == "v_y")
+    ]
+    return changing or used

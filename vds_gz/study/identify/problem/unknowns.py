@@ -1,29 +1,42 @@
-"""The terms that may be looked for beside those of the actuators: geometry, gains of commands and wheels, sensors."""
+"""From recordings to a setup: the model, and terms beside those of the actuators: geometry, gains, wheels, sensors."""
 
 from __future__ import annotations
 
+import dataclasses
+import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from vds_gz.errors import ArgumentError
 from vds_gz.parameters.declaration import ParameterGroup
+from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.vehicles import MAX_UNDERSTEER
+from vds_gz.parameters.yaml_reader import Interval
 from vds_gz.study.identify.problem.parameters import (
     EFFECTIVE_TRACK,
     GAINS,
     UNDERSTEER,
+    WHEEL_LIMIT,
     Actuation,
     Kind,
     Term,
     actuations,
+    coordinates,
     other_parameters,
     value_of,
 )
-from vds_gz.study.identify.problem.recorded import COMMANDED_BY, FIELDS, Recorded
+from vds_gz.study.identify.problem.setup import COMMANDED_BY, FIELDS, HAND_WHEEL, STEP_RATE, Setup, offered
+from vds_gz.study.identify.problem.simulation import VehicleFamily
+from vds_gz.study.recording import Recording
+from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.command import TWIST
 from vds_gz.vehicle.model import AnyModel
+
+#: Models that a recording may show where no vehicle is given.
+RECOGNIZED = ("bicycle", "differential", "omni")
 
 #: The name that stands for the geometry as a whole.
 ALL = "all"
@@ -39,10 +52,108 @@ WHEELS = {"left_gain": "left wheel gain", "right_gain": "right wheel gain"}
 LONGEST_LATENCY = 0.5
 
 
-def geometry_names(fit: Collection[str]) -> list[str]:
-    """What is to be found, each by itself; the gains of both sides stand for the diameter of all wheels."""
+def set_up(
+    signals: Sequence[Recording],
+    *,
+    vehicle: NodeParameters | None,
+    wheel_base: float | None,
+    fit: Collection[str],
+    priors: Mapping[str, Interval],
+) -> Setup:
+    """Prepare the identification of a vehicle; arguments as of ``identify``."""
+    given = vehicle is not None
+    model = models()[vehicle.model if vehicle is not None else _model_name(signals[0])]
+    parameters: ParameterGroup = vehicle.vehicle if vehicle is not None else _plain(model, wheel_base)
+    check_fit(fit, [(model, parameters)])
     names = [name for group in fit for name in (GEOMETRY if group == ALL else (group,))]
-    return [name for name in names if name != "tire_diameter" or WHEEL_GAINS not in fit]
+    if WHEEL_GAINS in fit:  # those of both sides stand for the diameter of all wheels
+        names = [name for name in names if name != "tire_diameter"]
+    recordings, channels = offered(signals, model, parameters, names, given=given)
+    parameters, far = _turning_far(recordings, parameters)
+    actuators = actuations(parameters, wheels=WHEEL_LIMIT in fit or getattr(parameters, WHEEL_LIMIT, 0.0) > 0.0)
+    if far:
+        steering = actuators["steering"]
+        actuators["steering"] = replace(steering, unlimited=(*steering.unlimited[:2], HAND_WHEEL))
+    step_rate = vehicle.step_rate if vehicle is not None else STEP_RATE
+    family = VehicleFamily(model, parameters, ())
+    setup = Setup(family, actuators, recordings, channels, np.empty(0), priors, step_rate, given)
+    assumed = [] if given else _assumed_geometry(setup, wheel_base=wheel_base is not None)
+    actuators, terms, remarks = _unknowns(setup, [*assumed, *names])
+    begin = coordinates(terms, {term.name: _first_value(term, parameters) for term in terms})
+    setup = replace(setup, actuators=actuators, begin=begin, remarks=(*far, *remarks))
+    return replace(setup, family=VehicleFamily(model, _without_maps(setup), tuple(terms)))
+
+
+def _model_name(signals: Recording) -> str:
+    """The vehicle model that takes the commands of a recording."""
+    if signals.steers or "steering" in signals.commanded or "steering" in signals.measured:
+        return "bicycle"
+    lateral = signals.commanded.get("v_y")
+    moves = lateral is not None and "v_y" in signals.measured and np.ptp(lateral.value) > 0.0
+    return "omni" if moves else "differential"
+
+
+def _plain(model: AnyModel, wheel_base: float | None) -> ParameterGroup:
+    """A vehicle of which nothing is known, or only its wheel base."""
+    parameters: ParameterGroup = model.parameters()
+    if wheel_base is None:
+        return parameters
+    if model.name != "bicycle":
+        raise ArgumentError(
+            f"the wheel base was given as {wheel_base:g} m, but no steering was commanded or measured, so that the "
+            f"recording is taken for one of the model '{model.name}'; leave the wheel base out, or give the parameters "
+            "of a vehicle that steers"
+        )
+    return dataclasses.replace(parameters, wheel_base=wheel_base)
+
+
+def _turning_far(recordings: Sequence[Recording], parameters: ParameterGroup) -> tuple[ParameterGroup, tuple[str, ...]]:
+    """The vehicle, driven on its steered wheel where angles beyond half a turn were commanded, and why.
+
+    Only such a vehicle turns that far. Such angles are most likely those of a steering wheel.
+    """
+    top = max(float(np.max(np.abs(signals.commands.records["steering_angle"]))) for signals in recordings)
+    name = "drive_on_steered_wheel"
+    if top <= math.pi or getattr(parameters, name, True) or not hasattr(parameters, "steering_actuator"):
+        return parameters, ()
+    changed: dict[str, Any] = {name: True}
+    remark = (
+        f"steering: {top:.3g} rad were commanded, as of a steering wheel in the hands; taken as a vehicle that is "
+        "driven on its steered wheel, since only such a one turns further than a quarter turn. Its motion means nothing"
+    )
+    return dataclasses.replace(parameters, **changed), (remark,)
+
+
+def _without_maps(setup: Setup) -> ParameterGroup:
+    """The vehicle without the static maps of actuators that are identified again."""
+    parameters = setup.family.parameters
+    groups = {setup.actuators[name].gain.partition(".")[0] for name in setup.excited}
+    plain: dict[str, Any] = {
+        group: dataclasses.replace(getattr(parameters, group), map_references=(), map_responses=())
+        for group in groups
+        if group and getattr(parameters, group).map_references
+    }
+    return dataclasses.replace(parameters, **plain)
+
+
+def _first_value(term: Term, parameters: ParameterGroup) -> float:
+    """Where the search begins."""
+    if term.kind is Kind.LIMIT:
+        return math.inf
+    if term.name == EFFECTIVE_TRACK:
+        return value_of(parameters, term.name) or term.neutral
+    return value_of(parameters, term.name) if term.is_parameter else term.neutral
+
+
+# ---------------------------------------------------------------------- names
+
+
+def check_names(names: Collection[str], vehicle: NodeParameters | None) -> None:
+    """Refuse names that cannot be fitted; where no vehicle is given, of no model that a recording may show."""
+    if vehicle is not None:
+        check_fit(names, [(models()[vehicle.model], vehicle.vehicle)])
+    else:
+        check_fit(names, [(model, model.parameters()) for model in (models()[name] for name in RECOGNIZED)])
 
 
 def check_fit(fit: Collection[str], vehicles: Sequence[tuple[AnyModel, ParameterGroup]]) -> None:
@@ -68,56 +179,46 @@ def _has_sides(model: AnyModel, parameters: ParameterGroup) -> bool:
     return not model.geometry(parameters).holonomic and any(name.endswith("_left_joint") for name in wheels)
 
 
-def unknowns(
-    recorded: Recorded, actuators: Mapping[str, Actuation], names: Collection[str]
-) -> tuple[dict[str, Actuation], list[Term], tuple[str, ...]]:
-    """The actuators, all terms, and remarks on what these mean.
+# ---------------------------------------------------------------------- terms
 
-    Args:
-        recorded: What was commanded and measured.
-        actuators: Of the vehicle; gains that nothing distinguishes from those of the wheels are taken from them.
-        names: Of further parameters to be found, and :data:`WHEEL_GAINS`.
-    """
-    actuators = dict(actuators)
+
+def _unknowns(setup: Setup, names: Collection[str]) -> tuple[dict[str, Actuation], list[Term], tuple[str, ...]]:
+    """The actuators without gains that nothing distinguishes from those of the wheels, all terms, and remarks."""
+    parameters, actuators = setup.family.parameters, dict(setup.actuators)
     terms = [term for actuation in actuators.values() for term in actuation.terms()]
-    terms += _geometry(recorded.parameters, [term.name for term in terms], names)
+    terms += _geometry(parameters, [term.name for term in terms], names)
     known = [term.name for term in terms]
     sides = WHEEL_GAINS in names
-    confounded = _confounded(recorded, known) if sides else []
+    confounded = _confounded(setup, known) if sides else []
     if sides and "drive" in actuators:  # over a recording, what comes slowly looks like a wheel's gain
         actuators["drive"] = replace(actuators["drive"], slow_share="", slow_time_constant="")
         terms = [term for term in terms if term.kind is not Kind.SLOW]
-    if confounded and not recorded.wheels_measured:
+    if confounded and not setup.wheels_measured:
         drive = actuators["drive"]
         actuators["drive"] = replace(drive, gain="", offset="")
         terms = [term for term in terms if term.name not in (drive.gain, drive.offset)]
-    gains = _command_gains(recorded, known, confounded)
+    gains = _command_gains(setup, known, confounded)
     if any(name.endswith(".gain") for name in known):
         # The speed has the drive's gain; beside wheels' gains, the controller's track may differ from the vehicle's.
-        gains = [gain for gain in gains if gain.name == "yaw_rate gain"] if sides else _effective_track(recorded, known)
+        gains = [gain for gain in gains if gain.name == "yaw_rate gain"] if sides else _effective_track(setup, known)
     terms += gains
     if sides:
         gain = Term("", Kind.WHEEL_GAIN, *GAINS, scale=0.2, neutral=1.0)
         terms += [replace(gain, name=name, target=side) for side, name in WHEELS.items()]
-    if recorded.model.name == "bicycle" and recorded.varies("v_x") and "yaw_rate" in recorded.measured:
+    if setup.family.model.name == "bicycle" and setup.varies("v_x") and "yaw_rate" in setup.measured:
         terms.append(Term(UNDERSTEER, Kind.PARAMETER, 0.0, MAX_UNDERSTEER, scale=0.01))
-    terms += [*_offsets(recorded), *_latencies(recorded)]
-    return actuators, terms, tuple(_remarks(recorded, confounded)) if sides else ()
+    terms += [*_offsets(setup), *_latencies(setup)]
+    return actuators, terms, tuple(_remarks(setup, confounded)) if sides else ()
 
 
-def assumed_geometry(recorded: Recorded, *, wheel_base: bool) -> list[str]:
-    """Geometry that is looked for without being named, where no vehicle was given.
-
-    Args:
-        recorded: What was commanded and measured.
-        wheel_base: The wheel base is known.
-    """
-    turning = bool({"yaw_rate", "heading"} & recorded.measured)
-    if recorded.model.name == "bicycle":
-        by_angles = recorded.kind == TWIST and "steering" in recorded.measured
+def _assumed_geometry(setup: Setup, *, wheel_base: bool) -> list[str]:
+    """Geometry that is looked for without being named, where no vehicle was given; the wheel base may be known."""
+    turning = bool({"yaw_rate", "heading"} & setup.measured)
+    if setup.family.model.name == "bicycle":
+        by_angles = setup.kind == TWIST and "steering" in setup.measured
         return ["wheel_base"] if not wheel_base and (turning or by_angles) else []
-    both = recorded.varies("v_x") and recorded.varies("yaw_rate")
-    return ["track"] if turning and both and hasattr(recorded.parameters, "track") else []
+    both = setup.varies("v_x") and setup.varies("yaw_rate")
+    return ["track"] if turning and both and hasattr(setup.family.parameters, "track") else []
 
 
 def _geometry(parameters: ParameterGroup, taken: Sequence[str], names: Collection[str]) -> list[Term]:
@@ -129,64 +230,63 @@ def _geometry(parameters: ParameterGroup, taken: Sequence[str], names: Collectio
     return list(terms.values())
 
 
-def _effective_track(recorded: Recorded, names: Collection[str]) -> list[Term]:
+def _effective_track(setup: Setup, names: Collection[str]) -> list[Term]:
     """The track with which wheels turn a vehicle, where its yaw rate was commanded and measured beside its speed."""
-    if not hasattr(recorded.parameters, EFFECTIVE_TRACK) or not recorded.varies("yaw_rate"):
+    if not hasattr(setup.family.parameters, EFFECTIVE_TRACK) or not setup.varies("yaw_rate"):
         return []
-    if not {"v_x", "yaw_rate"} <= recorded.measured:
+    if not {"v_x", "yaw_rate"} <= setup.measured:
         return []
-    track = value_of(recorded.parameters, "track")
+    track = value_of(setup.family.parameters, "track")
     # Where the track itself is looked for, 0 stands for whatever it is.
     neutral = 0.0 if "track" in names else track
     bounds = GAINS[0] * track, GAINS[1] * track
     return [Term(EFFECTIVE_TRACK, Kind.PARAMETER, *bounds, scale=0.2 * track, neutral=neutral)]
 
 
-def _command_gains(recorded: Recorded, names: Collection[str], confounded: Collection[str]) -> list[Term]:
+def _command_gains(setup: Setup, names: Collection[str], confounded: Collection[str]) -> list[Term]:
     """A gain of each commanded quantity that changes, unless another term has the same effect.
 
     Where no steering angle is measured and the wheel base is unknown, that is what remains of the steering's gain; and
     an unknown track that of the speed's, where nothing but turning is measured.
     """
-    steering_seen = any(channel.quantity == "steering" or channel.hinge for channel in recorded.all_channels)
     inseparable = set(confounded)
-    if "wheel_base" in names and not steering_seen:
+    if "wheel_base" in names and not setup.steering_measured:
         inseparable |= {"steering", "yaw_rate"}
-    if "track" in names and recorded.measured <= {"v_y", "yaw_rate"}:
+    if "track" in names and setup.measured <= {"v_y", "yaw_rate"}:
         inseparable.add("v_x")
-    if recorded.model.name != "omni":
+    if setup.family.model.name != "omni":
         inseparable.add("v_y")
     return [
         Term(f"{quantity} gain", Kind.COMMAND_GAIN, *GAINS, target=FIELDS[quantity], scale=0.2, neutral=1.0)
-        for quantity in COMMANDED_BY.get(recorded.kind, ())
-        if recorded.varies(quantity) and quantity not in inseparable
+        for quantity in COMMANDED_BY.get(setup.kind, ())
+        if setup.varies(quantity) and quantity not in inseparable
     ]
 
 
-def _confounded(recorded: Recorded, names: Collection[str]) -> list[str]:
+def _confounded(setup: Setup, names: Collection[str]) -> list[str]:
     """Commanded quantities whose gains have the same effect as those of the wheels that turn a vehicle.
 
     Where no wheel was measured, only the motion on the ground is known; speed and yaw rate together still determine the
     ratio of both commands' gains. With wheels, either of the two determines the wheels' gains, but not a track too.
     """
-    if not recorded.model.geometry(recorded.parameters).yaw_arm:
+    if not setup.family.model.geometry(setup.family.parameters).yaw_arm:
         return []
-    commanded = [quantity for quantity in ("v_x", "yaw_rate") if recorded.varies(quantity)]
-    measured = recorded.measured
+    commanded = [quantity for quantity in ("v_x", "yaw_rate") if setup.varies(quantity)]
+    measured = setup.measured
     both = bool({"v_x", "x"} & measured and {"yaw_rate", "heading"} & measured) and len(commanded) == 2
-    if recorded.wheels_measured:
+    if setup.wheels_measured:
         return ["yaw_rate"] if "track" in names and not both else []
     return ["v_x"] if both else commanded
 
 
-def _remarks(recorded: Recorded, confounded: Sequence[str]) -> Iterator[str]:
+def _remarks(setup: Setup, confounded: Sequence[str]) -> Iterator[str]:
     """What the gains of wheels mean by what was measured."""
     names = " and ".join(WHEELS.values())
     taken = f"{' and '.join(f'{quantity} gain' for quantity in confounded)}: taken as 1"
-    if recorded.wheels_measured:
+    if setup.wheels_measured:
         if confounded:
             yield f"{taken}; to tell it from the track and the wheels' gains takes a speed and a yaw rate, or poses"
-    elif recorded.model.geometry(recorded.parameters).yaw_arm:
+    elif setup.family.model.geometry(setup.family.parameters).yaw_arm:
         yield (
             f"{taken}; without the speed of a wheel, commands that are too large and wheels that are too large do the "
             f"same: {names} are what commands come to on the ground"
@@ -195,20 +295,20 @@ def _remarks(recorded: Recorded, confounded: Sequence[str]) -> Iterator[str]:
         yield f"{names} show in the speeds of a left and a right wheel only, of which there is none"
 
 
-def _offsets(recorded: Recorded) -> Iterator[Term]:
+def _offsets(setup: Setup) -> Iterator[Term]:
     """What each sensor reads too much; wheels' speeds have no offset."""
-    recordings = [k for k, channels in enumerate(recorded.channels) for _ in channels]
-    for k, (recording, channel) in enumerate(zip(recordings, recorded.all_channels, strict=True)):
+    recordings = [k for k, channels in enumerate(setup.channels) for _ in channels]
+    for k, (recording, channel) in enumerate(zip(recordings, setup.all_channels, strict=True)):
         if channel.quantity != "joint_velocity":
             scale = 0.1 * float(np.ptp(np.percentile(channel.series.value, (1.0, 99.0)))) + 1e-6
-            number = f" of recording {recording + 1}" if len(recorded.channels) > 1 else ""
+            number = f" of recording {recording + 1}" if len(setup.channels) > 1 else ""
             yield Term(f"{channel.name} offset{number}", Kind.SENSOR_OFFSET, channel=k, scale=scale)
 
 
-def _latencies(recorded: Recorded) -> list[Term]:
+def _latencies(setup: Setup) -> list[Term]:
     """How much later each source reads than the others; one that all share is part of the dead times."""
     sources: dict[str, list[int]] = {}
-    for k, channel in enumerate(recorded.all_channels):
+    for k, channel in enumerate(setup.all_channels):
         sources.setdefault(channel.source, []).append(k)
     if len(sources) < 2:
         return []
