@@ -19,7 +19,7 @@ from vds_gz.parameters.vehicles import DifferentialParameters
 from vds_gz.parameters.yaml_reader import Interval
 from vds_gz.study.compare.sources import simulate
 from vds_gz.study.identify.identification import identify
-from vds_gz.study.identify.problem.sides import SIDED, SidedParameters
+from vds_gz.study.identify.problem.observed import SIDED, SidedParameters
 from vds_gz.study.recording import MeasuredChannel, Recording, Series
 from vds_gz.vehicle.command import TWIST
 from vds_gz.vehicle.differential import DIFFERENTIAL

@@ -9,8 +9,8 @@ from importlib.util import find_spec
 import numpy as np
 from numpy.typing import ArrayLike
 
-from vds_gz.study.identify.axes import Reached, steepest
 from vds_gz.study.identify.estimates import Estimate
+from vds_gz.study.identify.results import Reached
 from vds_gz.study.recording import ActuatorSeries, Array, Series
 
 #: What a fit of numbers needs and is not installed. Maxima are found without.
@@ -28,7 +28,6 @@ FEWEST = 20
 
 #: A command is seen in the next sample if it comes by this part of the interval before it.
 COMMAND_LEAD = 0.05
-
 
 #: References beyond a limit of the value by no more than this part do not show it: commands whose times are a little
 #: wrong look the same.
@@ -63,12 +62,10 @@ def unknown() -> str:
 
 
 def measure(actuator: ActuatorSeries, commands: ArrayLike = ()) -> ActuatorResponse:
-    """Measure an actuator, which has no gain but 1 and no offset.
+    """Measure an actuator, which has no gain but 1 and no offset, by references and states of the same times.
 
-    Args:
-        actuator: Its references and states, sampled at the same times.
-        commands: When commands came [s]. Where one lies in the interval in which the reference changed, it changed
-            then; else most likely in the middle.
+    Where a command came [s] in the interval in which the reference changed, it changed then; else most likely in the
+    middle.
     """
     angle = actuator.kind == "steering"
     time, reference, response = actuator.time, actuator.reference, actuator.response
@@ -86,8 +83,10 @@ def measure(actuator: ActuatorSeries, commands: ArrayLike = ()) -> ActuatorRespo
     if CAN_FIT and moves and len(time[part]) >= FEWEST:
         given = Series(np.maximum(at[near], begin - LEAD), values[near])
         numbers = fit_actuator(given, Series(time[part], response[part]), angle=angle)
-    found = (numbers.get(name) for name in ("dead_time", "time_constant", "rise", "fall", "value"))
-    dead_time, time_constant, rise, fall, value = (None if one is None else one.value for one in found)
+    dead_time, time_constant, rise, fall, value = (
+        None if (number := numbers.get(name)) is None else number.value
+        for name in ("dead_time", "time_constant", "rise", "fall", "value")
+    )
     if value is not None and value > (1.0 - BARELY) * np.max(np.abs(values[near])):
         value = None
     return ActuatorResponse(dead_time, time_constant, rise, fall, value, *maxima)
@@ -117,10 +116,16 @@ def _most_moved(time: Array, reference: Array) -> slice:
 
 
 def _maxima(time: Array, response: Array, *, angle: bool) -> Reached:
-    """Of the samples as they are: an actuator's states come without noise. Of equal stamps the last counts."""
+    """Of the samples as they are: an actuator's states come without noise. Of equal stamps the last counts.
+
+    Rates are those away from zero and towards it; crossings are neither.
+    """
     last = np.diff(time, append=math.inf) > 0.0
     time, response = time[last], response[last]
-    rise, fall = steepest(response[:-2], response[2:], time[2:] - time[:-2])
+    before, after = response[:-2], response[2:]
+    rates = np.abs(after - before) / (time[2:] - time[:-2])
+    same_side, away = after * before >= 0.0, np.abs(after) >= np.abs(before)
+    rise, fall = (float(np.max(rates[same_side & side], initial=0.0)) for side in (away, ~away))
     if angle:
         rise = fall = max(rise, fall)
     return Reached(rise, fall, float(np.max(np.abs(response), initial=0.0)))

@@ -6,11 +6,10 @@ import math
 from collections.abc import Iterator, Mapping
 
 from vds_gz.parameters.declaration import Override, ParameterGroup, describe
-from vds_gz.study.identify.axes import NAMES
 from vds_gz.study.identify.estimates import Estimate
 from vds_gz.study.identify.problem.parameters import NO_LIMIT, actuations, value_of
 from vds_gz.study.identify.reach import reached
-from vds_gz.study.identify.results import Numbers, VehicleFit
+from vds_gz.study.identify.results import NAMES, Numbers, VehicleFit
 
 #: The step of MPPI's own model by default: ``model_dt`` [s].
 MPPI_STEP = 0.05

@@ -59,7 +59,7 @@ def identify(
         advance: Called with what is being done.
 
     Returns:
-        What was found; as a sequence, its axes.
+        What was found; iterates over its axes.
 
     Raises:
         SignalError: Nothing was both commanded and measured, or a number is not finite.

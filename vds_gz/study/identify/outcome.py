@@ -10,7 +10,6 @@ import numpy as np
 
 from vds_gz.parameters.declaration import ParameterGroup
 from vds_gz.parameters.yaml_reader import ends
-from vds_gz.study.identify.axes import NAMES, Axis
 from vds_gz.study.identify.estimates import TIME_RESOLUTION, WIDTH, Array, Estimate, noise
 from vds_gz.study.identify.estimation import Fit
 from vds_gz.study.identify.problem.observed import geometry_of
@@ -18,7 +17,7 @@ from vds_gz.study.identify.problem.parameters import SELECTED, Kind, value_of, w
 from vds_gz.study.identify.problem.setup import COMMANDED_BY, FIELDS, Setup
 from vds_gz.study.identify.problem.unknowns import WHEELS
 from vds_gz.study.identify.reach import reached
-from vds_gz.study.identify.results import Channel, Numbers, Prediction, VehicleFit
+from vds_gz.study.identify.results import NAMES, Axis, Channel, Numbers, Prediction, VehicleFit
 from vds_gz.study.identify.robust import ROBUST
 from vds_gz.study.identify.trials import costs_of
 from vds_gz.study.recording import QUANTITIES

@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vds_gz.study.identify.axes import Reached
 from vds_gz.study.identify.estimates import Array, noise, without_spikes
 from vds_gz.study.identify.problem.parameters import Kind
 from vds_gz.study.identify.problem.segments import FEWEST_SAMPLES
 from vds_gz.study.identify.problem.setup import FIELDS, Setup
+from vds_gz.study.identify.results import Reached
 from vds_gz.study.recording import Series
 
 #: A quantity of which only the command is known is assumed to change within this time [s].

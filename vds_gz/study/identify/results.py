@@ -2,18 +2,74 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import overload
+from typing import NamedTuple
 
 from vds_gz.parameters.declaration import ParameterGroup
-from vds_gz.study.identify.axes import Axis
 from vds_gz.study.identify.estimates import Array, Estimate
 
 #: A sample of which less than this part of its weight is left is an outlier.
 OUTLIER_WEIGHT = 0.1
 
+#: The numbers of an axis, of which some are times and some limits, and what they are called.
+LABELS = {
+    "dead_time": "dead time",
+    "time_constant": "time constant",
+    "gain": "gain",
+    "offset": "offset",
+    "rise": "acceleration limit",
+    "fall": "deceleration limit",
+    "value": "limit",
+}
+NAMES = tuple(LABELS)
+TIMES, LIMITS = NAMES[:2], NAMES[4:]
+
 Numbers = dict[str, Estimate | None]
+
+
+class Reached(NamedTuple):
+    """Maximum rates away from zero and towards it, and maximum value, without the noise."""
+
+    rise: float
+    fall: float
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """One commanded quantity with what was found of it.
+
+    Attributes:
+        quantity, unit: What it is, and the unit of its value.
+        numbers: By the names of :data:`NAMES`; ``rise`` and ``fall`` limit the change away from and towards zero.
+        reached: The maxima of the recording, for limits that were not met.
+        residual: Standard deviation of the measurement from the model, without outliers.
+        outliers: Number of samples that hardly count.
+        centred: Of a steering: it goes to 0 when the commanded speed is 0; None: the recording does not show it.
+    """
+
+    quantity: str
+    unit: str
+    numbers: Numbers
+    reached: Reached
+    residual: float = 0.0
+    outliers: int = 0
+    centred: bool | None = None
+
+    def unit_of(self, name: str) -> str:
+        """Unit of one of its numbers."""
+        if name in TIMES:
+            return "s"
+        if name == "gain":
+            return ""
+        if name in ("rise", "fall"):
+            return f"{self.unit}²" if self.unit == "m/s" else "rad/s²" if self.unit == "rad/s" else "rad/s"
+        return self.unit
+
+    def label(self, name: str) -> str:
+        """What one of its numbers is called."""
+        return "rate limit" if self.quantity == "steering" and name == "rise" else LABELS[name]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +111,8 @@ class Channel:
 class Prediction:
     """How well what was learned of the first part of the recordings predicts one quantity in the rest.
 
-    Attributes:
-        quantity: One of :data:`~vds_gz.study.recording.QUANTITIES`.
-        rms: Root mean square of the errors, in its unit.
-        lag: The same of dead times and lags alone.
-        command: The same of the command as it is.
-        duration: Of the rest [s].
+    Errors are root mean squares in the unit of the quantity: of what was learned, of dead times and lags alone, and of
+    the command as it is; the duration is that of the rest [s].
     """
 
     quantity: str
@@ -71,8 +123,8 @@ class Prediction:
 
 
 @dataclass(frozen=True)
-class VehicleFit(Sequence[Axis]):
-    """The identified vehicle; as a sequence, its axes.
+class VehicleFit:
+    """The identified vehicle; iterates over its axes.
 
     Attributes:
         model: Name of the vehicle model.
@@ -102,19 +154,9 @@ class VehicleFit(Sequence[Axis]):
 
     def title(self, channel: Channel) -> str:
         """The name of a channel, among several recordings with the number of its own."""
-        several = any(other.recording for other in self.channels)
+        several = any(own.recording for own in self.channels)
         return f"{channel.name} ({channel.recording + 1})" if several else channel.name
 
-    @overload
-    def __getitem__(self, index: int) -> Axis: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> tuple[Axis, ...]: ...
-
-    def __getitem__(self, index: int | slice) -> Axis | tuple[Axis, ...]:
-        """An axis, or some."""
-        return self.axes[index]
-
-    def __len__(self) -> int:
-        """How many axes there are."""
-        return len(self.axes)
+    def __iter__(self) -> Iterator[Axis]:
+        """The axes."""
+        return iter(self.axes)

@@ -6,10 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from vds_gz.parameters.declaration import describe
-from vds_gz.study.identify.axes import LABELS, TIMES
 from vds_gz.study.identify.estimates import Estimate
 from vds_gz.study.identify.problem.parameters import actuations
-from vds_gz.study.identify.results import Channel, Prediction
+from vds_gz.study.identify.results import LABELS, TIMES, Channel, Prediction
 from vds_gz.study.recording import UNITS
 from vds_gz.vehicle.catalogue import models
 
@@ -48,7 +47,7 @@ class Named:
         axis: The actuator, :data:`VEHICLE` or :data:`CALIBRATION`.
         label: What it is called there.
         unit: Of its value.
-        kind: Of an actuator's number, one of :data:`~vds_gz.study.identify.axes.NAMES`; else empty.
+        kind: Of an actuator's number, one of :data:`~vds_gz.study.identify.results.NAMES`; else empty.
     """
 
     name: str

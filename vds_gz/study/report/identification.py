@@ -16,10 +16,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from vds_gz.parameters.yaml_reader import INTERVAL
-from vds_gz.study.identify.axes import LIMITS, TIMES
 from vds_gz.study.identify.estimates import Estimate
 from vds_gz.study.identify.exports import autoware, nav2
-from vds_gz.study.identify.results import OUTLIER_WEIGHT, Channel, VehicleFit
+from vds_gz.study.identify.results import LIMITS, OUTLIER_WEIGHT, TIMES, Channel, VehicleFit
 from vds_gz.study.identify.words import advice, is_noiseless, named, noise_words, prediction_words
 from vds_gz.study.recording import QUANTITIES, Array
 from vds_gz.study.report.style import ACTUAL, BODY, COMMANDED, INK, STYLE, literal, png

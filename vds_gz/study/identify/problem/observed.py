@@ -6,16 +6,20 @@ A sensor needs some numbers of the state at the times of its samples, and the ge
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from vds_gz.parameters.declaration import ParameterGroup
+from vds_gz.parameters.vehicles import DifferentialParameters
 from vds_gz.study.identify.estimates import Array
 from vds_gz.study.recording import POSES
-from vds_gz.vehicle.model import AnyModel, SteadyMotion
+from vds_gz.vehicle.command import Command
+from vds_gz.vehicle.differential import DIFFERENTIAL, DifferentialCoefficients, DifferentialState
+from vds_gz.vehicle.differential import actuate as drive
+from vds_gz.vehicle.model import AnyModel, SteadyMotion, extended
 
 #: Roller directions of an omni vehicle's wheels in the order of its joints.
 _ROLLERS = {"front_left": 1.0, "rear_left": -1.0, "rear_right": 1.0, "front_right": -1.0}
@@ -193,3 +197,62 @@ def start_states(model: AnyModel, coefficients: Sequence[Any], start: Array) -> 
     fields = ["steering_angle" if name == "steering" else name for name in start_names(model)]
     motions = (SteadyMotion(**dict(zip(fields, row, strict=True))) for row in start.tolist())
     return [model.at(c, motion) for c, motion in zip(coefficients, motions, strict=True)]
+
+
+# ---------------------------------------------------------------------- wheels that differ
+
+# A wheel whose diameter is not the configured one turns as its drive does, and rolls further or less far; that is all
+# its joint and its drive know of it (J. Borenstein and L. Feng, Measurement and correction of systematic odometry
+# errors in mobile robots, 1996).
+
+
+@dataclass(frozen=True, slots=True)
+class SidedParameters:
+    """A vehicle, and how far its wheels roll for each metre that they should."""
+
+    vehicle: DifferentialParameters
+    left_gain: float
+    right_gain: float
+
+
+@dataclass(slots=True)
+class SidedCoefficients(DifferentialCoefficients):
+    """Those of the vehicle, and the gains."""
+
+    left_gain: float
+    right_gain: float
+
+
+def sided(vehicles: Sequence[DifferentialParameters], geometry: Geometry) -> list[SidedParameters]:
+    """Vehicles with the gains of their wheels, of which there is one a vehicle."""
+    return list(map(SidedParameters, vehicles, geometry.left_gain.tolist(), geometry.right_gain.tolist()))
+
+
+def _coefficients(p: SidedParameters, dt: float) -> SidedCoefficients:
+    """Coefficients for steps of ``dt`` seconds."""
+    plain = DIFFERENTIAL.coefficients(p.vehicle, dt)
+    return extended(plain, SidedCoefficients, left_gain=p.left_gain, right_gain=p.right_gain)
+
+
+def _actuate(c: SidedCoefficients, s: DifferentialState, u: Command) -> None:
+    """Advance both drives by one step and set the velocity that both wheels give the reference point."""
+    drive(c, s, u)
+    left = c.left_gain * s.left.velocity
+    right = c.right_gain * s.right.velocity
+    s.v_x = 0.5 * (left + right)
+    s.yaw_rate = (right - left) / c.turning_track
+
+
+def _at(c: SidedCoefficients, motion: SteadyMotion) -> DifferentialState:
+    """A vehicle in steady state at the origin."""
+    half = 0.5 * c.turning_track * motion.yaw_rate
+    left, right = (motion.v_x - half) / c.left_gain, (motion.v_x + half) / c.right_gain
+    s = DIFFERENTIAL.at(c, SteadyMotion(v_x=0.5 * (left + right), yaw_rate=(right - left) / c.turning_track))
+    s.v_x, s.yaw_rate = motion.v_x, motion.yaw_rate
+    return s
+
+
+_PLAIN: AnyModel = DIFFERENTIAL
+
+#: What of the model depends on its parameters is that of ``vehicle``: ask the plain model for it.
+SIDED: AnyModel = replace(_PLAIN, parameters=SidedParameters, coefficients=_coefficients, at=_at, actuating=(_actuate,))

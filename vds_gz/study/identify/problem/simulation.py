@@ -16,10 +16,18 @@ from numpy.typing import NDArray
 from vds_gz.fleet.sampled import Calibrations, Drive, Readings, Simulations
 from vds_gz.parameters.declaration import ParameterGroup
 from vds_gz.study.identify.estimates import Array
-from vds_gz.study.identify.problem.observed import Geometry, Observed, geometry_of, observed, start_names, start_states
+from vds_gz.study.identify.problem.observed import (
+    SIDED,
+    Geometry,
+    Observed,
+    geometry_of,
+    observed,
+    sided,
+    start_names,
+    start_states,
+)
 from vds_gz.study.identify.problem.parameters import EFFECTIVE_TRACK, NO_LIMIT, Kind, Term, index_of, with_numbers
 from vds_gz.study.identify.problem.segments import Segment
-from vds_gz.study.identify.problem.sides import SIDED, sided
 from vds_gz.study.recording import MeasuredChannel
 from vds_gz.vehicle.differential import DIFFERENTIAL
 from vds_gz.vehicle.model import AnyModel
