@@ -1,25 +1,36 @@
-"""The variant of a vehicle that explains recordings best: flags such as where it is driven are tried both ways."""
+"""Alternatives to the usual structure of a vehicle: flags such as where it is driven, static maps, a second lag.
+
+Each is fitted from the present fit on. A flag must raise the likelihood, the others must predict better.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
+from scipy.signal import lfilter
 
+from vds_gz.parameters.actuators import MAP_POINTS
 from vds_gz.parameters.declaration import ParameterError
+from vds_gz.parameters.yaml_reader import Interval
 from vds_gz.study.identify.build import Problem, coarse_segments, problem_of
+from vds_gz.study.identify.candidates import UNLIMITED_AT
+from vds_gz.study.identify.cross_validation import better, blocks_of, left_out
 from vds_gz.study.identify.estimates import Array
 from vds_gz.study.identify.fit import Solution, evaluate, solve
 from vds_gz.study.identify.noise import noise_of
-from vds_gz.study.identify.problem.parameters import Kind, actuations
+from vds_gz.study.identify.problem.observed import start_names
+from vds_gz.study.identify.problem.parameters import LEAST_LIMIT, Kind, Term, actuations
 from vds_gz.study.identify.problem.segments import Segment
-from vds_gz.study.identify.problem.setup import HAND_WHEEL, Setup
+from vds_gz.study.identify.problem.setup import FIELDS, HAND_WHEEL, Setup
 from vds_gz.study.identify.reach import Reach
-from vds_gz.study.identify.support import Advance, Fitted, supported
+from vds_gz.study.identify.selection import without_needless
+from vds_gz.study.identify.support import Advance, Fitted, asked, supported
+from vds_gz.vehicle.command import TWIST
 
 #: Flags of where a vehicle is driven and steered.
 PLACES = ("drive_on_steered_wheel", "reverse")
@@ -34,8 +45,26 @@ BETTER = 20.0
 #: what is left: then the deviance falls by this for each independent sample.
 FAR_BETTER, HALVED = 5.0, 2.0 * math.log(2.0)
 
-#: Simulations in the fit of a variant with the terms of another one.
-TRIAL_SIMULATIONS = 6
+#: Simulations in the fit of a variant with the terms of another one, of a map, and of a second lag.
+TRIAL_SIMULATIONS, MAP_SIMULATIONS, LAG_SIMULATIONS = 6, 15, 5
+
+#: A map needs so many points. It ends where this part of the time commands were lower or higher.
+LEVELS, RARE = 5, 0.02
+
+#: A command counts no longer than this [s].
+LONGEST = 1.0
+
+#: A map must predict better by this part of what is left.
+MAP_WORTHWHILE = 0.1
+
+#: Time constants of a second lag that are tried, as parts of the first one's; a shorter first lag is taken for one [s].
+PARTS, SHORTEST_LAG = (0.3, 1.0), 0.01
+
+#: The search continues with the best time constant divided and multiplied by this.
+REFINEMENT = 1.35
+
+#: A command changes in steps of this behind a lag [s].
+GRID = 0.005
 
 Flags = Mapping[str, bool]
 Reaches = Mapping[str, Reach]
@@ -55,9 +84,11 @@ def best_variant(setup: Setup, reach: Reaches, fitted: Fitted, advance: Advance)
             advance(" ".join(flags))
             variant = with_flags(setup, flags)
             trial = supported(variant, reach)
-            segments = [experiment.segment for experiment in fitted.problem.experiments]
-            trial_deviance = _deviance_in(variant, segments, reach, trial.solution)
-            if trial_deviance < deviance(fitted.problem, fitted.solution.residuals) - BETTER:
+            # Only the deviance of equal samples compares.
+            same = problem_of(variant, [experiment.segment for experiment in fitted.problem.experiments], reach)
+            point, starts, free = trial.solution.point, trial.solution.starts, np.zeros_like(trial.solution.free)
+            residuals = evaluate(same, point, starts, free)[0]
+            if deviance(same, residuals) < deviance(fitted.problem, fitted.solution.residuals) - BETTER:
                 setup, fitted = variant, trial
     return replace(setup, variant=tuple(_places_found(setup, reach, fitted))), fitted
 
@@ -94,8 +125,7 @@ def flags_to_try(setup: Setup) -> Iterator[Flags]:
         yield from places(setup)
     if not setup.given and hasattr(parameters, REVERSES) and (speeds < 0.0).any():
         yield {REVERSES: not getattr(parameters, REVERSES)}
-    measured = any(channel.quantity == "steering" or channel.hinge for channel in setup.all_channels)
-    if hasattr(parameters, CENTRED) and measured and (speeds == 0.0).any() and speeds.any():
+    if hasattr(parameters, CENTRED) and setup.steering_measured and (speeds == 0.0).any() and speeds.any():
         yield {CENTRED: not getattr(parameters, CENTRED)}
 
 
@@ -104,16 +134,15 @@ def places(setup: Setup) -> Iterator[Flags]:
     parameters = setup.family.parameters
     drive, reverse = (bool(getattr(parameters, name)) for name in PLACES)
     for values in ((drive, not reverse), (not drive, reverse), (not drive, not reverse)):
-        flags: dict[str, object] = dict(zip(PLACES, values, strict=True))
+        flags: dict[str, Any] = dict(zip(PLACES, values, strict=True))
         with suppress(ParameterError):  # not every place is compatible with the other parameters
             dataclasses.replace(parameters, **flags)
-            yield dict(zip(PLACES, values, strict=True))
+            yield flags
 
 
 def with_flags(setup: Setup, flags: Flags) -> Setup:
     """The same with other flags of the vehicle; of the actuators only the steering's stop depends on them."""
-    changed: dict[str, object] = dict(flags)
-    parameters = dataclasses.replace(setup.family.parameters, **changed)
+    parameters = dataclasses.replace(setup.family.parameters, **dict[str, Any](flags))
     actuators, terms = dict(setup.actuators), setup.family.terms
     steering = actuators.get("steering")
     if steering is not None and steering.unlimited[2] != HAND_WHEEL:
@@ -131,12 +160,6 @@ def deviance(problem: Problem, residuals: Array) -> float:
     return float(2.0 * np.sum(counts * np.log(noise.scale)))
 
 
-def _deviance_in(setup: Setup, segments: Sequence[Segment], reach: Reaches, solution: Solution) -> float:
-    """The deviance of a solution in other segments of the same recordings: only that of equal samples compares."""
-    problem = problem_of(setup, segments, reach)
-    return deviance(problem, evaluate(problem, solution.point, solution.starts, np.zeros_like(solution.free))[0])
-
-
 def compared(setup: Setup, flags: Flags, reach: Reaches, solution: Solution) -> float:
     """By how much another variant lowers the deviance, from the fit of the present one on or from neutral gains."""
     deviances = []
@@ -152,3 +175,204 @@ def compared(setup: Setup, flags: Flags, reach: Reaches, solution: Solution) -> 
         )
         deviances.append(min(deviance(problem, trial.residuals) for trial in trials))
     return deviances[0] - deviances[1]
+
+
+# ---------------------------------------------------------------------- static maps
+
+
+def with_static_maps(setup: Setup, reach: Reaches, fitted: Fitted) -> tuple[Setup, Fitted]:
+    """The setup and its fit, with a map for each actuator whose responses a map predicts clearly better."""
+    for name, command in (("drive", "v_x"), ("steering", "steering")):
+        actuation = setup.actuators.get(name)
+        if fitted.fine or actuation is None or not actuation.gain or not actuation.dead_band:
+            continue
+        turns = any(np.any(signals.commands.records["yaw_rate"]) for signals in setup.recordings)
+        if name == "drive" and "steering" not in setup.actuators and turns:
+            continue  # references of wheels are not the command
+        static = [setup.family.index(actuation.gain), setup.family.index(actuation.dead_band)]
+        references = _references(setup, command)
+        if len(references) < LEVELS or not fitted.solution.free[static].any():
+            continue
+        gain, band = fitted.solution.point[static]
+        responses = np.where(references > band, gain * references, 0.0)
+        mapped = _mapped(setup, name, references, responses)
+        trial = _with_map(mapped, actuation.value, reach, fitted)
+        noise, blocks = noise_of(fitted.problem, fitted.solution.residuals), blocks_of(fitted.problem)
+        before, after = (left_out(fit.problem, fit.solution, blocks, noise) for fit in (fitted, trial))
+        if better(before, after, worthwhile=MAP_WORTHWHILE) > 0.0:
+            maps = [term.kind is Kind.MAP for term in mapped.family.terms]
+            # Limits may have entered in the place of the map.
+            limits = [k for k, term in enumerate(mapped.family.terms) if term.kind is Kind.LIMIT]
+            solution = without_needless(trial.problem, trial.solution, blocks, asked(mapped), limits)
+            fitted = Fitted(trial.problem, solution)
+            setup = replace(mapped, begin=np.where(maps, solution.point, mapped.begin))
+    return setup, fitted
+
+
+def _with_map(mapped: Setup, limit: str, reach: Reaches, fitted: Fitted) -> Fitted:
+    """The fit of a setup with a map, from the fit without one on; the map saturates by itself, so no limit does."""
+    terms = mapped.family.terms
+    before = {term.name: k for k, term in enumerate(fitted.problem.terms)}
+    point, free = mapped.begin.copy(), np.ones(len(terms), bool)
+    for k, term in enumerate(terms):
+        if term.name == limit:
+            point[k], free[k] = UNLIMITED_AT, False
+        elif term.name in before:
+            point[k], free[k] = (values[before[term.name]] for values in (fitted.solution.point, fitted.solution.free))
+    problem = problem_of(mapped, coarse_segments(mapped), reach)
+    noise, starts = noise_of(fitted.problem, fitted.solution.residuals), fitted.solution.starts
+    solution = solve(problem, point, free, noise, starts=starts, evaluations=MAP_SIMULATIONS)
+    return Fitted(problem, replace(solution, noise=noise_of(problem, solution.residuals)))
+
+
+def _references(setup: Setup, command: str) -> Array:
+    """The points of a map: 0, and quantiles of what was commanded, by time."""
+    values, seconds = [], []
+    for signals in setup.recordings:
+        records, time = signals.commands.records, signals.commands.time
+        values.append(np.abs(records[FIELDS[command]]))
+        seconds.append(np.minimum(np.diff(time, append=time[-1]), LONGEST))
+    value, weight = np.concatenate(values), np.concatenate(seconds)
+    order = np.argsort(value[value > 0.0], kind="stable")
+    value, weight = value[value > 0.0][order], weight[value > 0.0][order]
+    if not np.sum(weight) > 0.0:
+        return np.zeros(1)
+    share = (np.cumsum(weight) - 0.5 * weight) / np.sum(weight)
+    levels = value[np.searchsorted(share, np.linspace(RARE, 1.0 - RARE, MAP_POINTS - 1)).clip(0, len(value) - 1)]
+    return np.concatenate([[0.0], np.unique(np.round(levels, 4))])
+
+
+def _mapped(setup: Setup, name: str, references: Array, responses: Array) -> Setup:
+    """The setup with the points of a map as terms, in place of an actuator's gain, offset and dead band."""
+    actuation = setup.actuators[name]
+    group, _, _ = actuation.gain.partition(".")
+    actuator = getattr(setup.family.parameters, group)
+    points = {"map_references": tuple(references.tolist()), "map_responses": tuple(responses.tolist())}
+    changed: dict[str, Any] = {group: dataclasses.replace(actuator, gain=1.0, dead_band=0.0, offset=0.0, **points)}
+    parameters = dataclasses.replace(setup.family.parameters, **changed)
+    top = max(float(np.max(np.abs(responses))), LEAST_LIMIT)
+    kept = [
+        (term, x)
+        for term, x in zip(setup.family.terms, setup.begin, strict=True)
+        if term.name not in (actuation.gain, actuation.dead_band, actuation.offset)
+    ]
+    kept += [
+        (Term(f"{group}.map_responses[{k}]", Kind.MAP, scale=0.1 * top, neutral=float(references[k])), responses[k])
+        for k in range(1, len(references))
+    ]
+    # Nothing else keeps points at which a part of the data has no command.
+    known = {
+        f"{group}.map_responses[{k}]": Interval(float(response), float(response) - top, float(response) + top)
+        for k, response in enumerate(responses)
+    }
+    return replace(
+        setup,
+        family=replace(setup.family, parameters=parameters, terms=tuple(term for term, _ in kept)),
+        priors={**setup.priors, **known},
+        actuators={**setup.actuators, name: replace(actuation, gain="", dead_band="", offset="")},
+        begin=np.array([x for _, x in kept]),
+    )
+
+
+# ---------------------------------------------------------------------- second lags
+
+# A lag in front of an actuator is a lag of what is commanded. The model has one lag and a dead time, which share what
+# two lags do.
+
+
+def lag_findings(setup: Setup, reach: Reaches, fitted: Fitted) -> Iterator[str]:
+    """Whether lags are of first order, in words.
+
+    A twist commands speed and steering of a car at once, so that neither can be delayed by itself.
+    """
+    if setup.kind == TWIST and "steering" in setup.actuators:
+        return
+    single = []
+    index = {term.name: k for k, term in enumerate(setup.family.terms)}
+    solution = fitted.solution
+    for name, actuation in setup.actuators.items():
+        k = index.get(actuation.time_constant)
+        if k is None or not solution.free[k] or solution.point[k] < SHORTEST_LAG:
+            continue
+        lags = None if fitted.exact else _two_lags(setup, reach, solution, name, k)
+        if lags is not None:
+            longer, shorter = sorted(lags, reverse=True)
+            yield (
+                f"{name}: two lags of about {longer:.2g} and {shorter:.2g} s explain the recording better than one; "
+                "the model has one, whose time constant and dead time share what two do"
+            )
+        else:
+            single.append(name)
+    if single:
+        yield f"{' and '.join(single)}: a lag of first order is enough; a second lag does not improve the prediction"
+
+
+def _two_lags(setup: Setup, reach: Reaches, solution: Solution, name: str, k: int) -> tuple[float, float] | None:
+    """The time constants of two lags that predict better than one [s]; None if none do."""
+    segments, point, free = coarse_segments(setup), solution.point, solution.free
+    plain = problem_of(setup, segments, reach)
+    now = solve(plain, point, free, solution.noise, starts=solution.starts, evaluations=LAG_SIMULATIONS)
+    noise, blocks = noise_of(plain, now.residuals), blocks_of(plain)
+    score = left_out(plain, now, blocks, noise)
+    names = [FIELDS[quantity] for quantity in start_names(setup.family.model)]
+    if name == "steering":
+        fields: tuple[str, ...] = ("steering_angle",)
+    elif setup.actuators[name].time_constant.startswith("acc"):
+        fields = ("target_acceleration",)
+    else:
+        fields = ("v_x", "v_y", "yaw_rate") if "steering" not in setup.actuators else ("v_x",)
+    dead = setup.family.index(setup.actuators[name].dead_time)
+
+    def fit_with(second: float) -> tuple[Problem, Solution]:
+        """A second lag takes from the dead time what it adds, and else from the first lag."""
+        starts = ({**dict.fromkeys(fields, 0.0), **dict(zip(names, start, strict=True))} for start in now.starts)
+        delayed = [
+            lagged(segment, second, {field: start[field] for field in fields})
+            for segment, start in zip(segments, starts, strict=True)
+        ]
+        problem = problem_of(setup, delayed, reach)
+        begin = now.point.copy()
+        part = min(second, max(begin[k] - problem.lower[k], 0.0) * 0.5)
+        begin[k] -= part
+        if now.free[dead]:
+            begin[dead] = max(begin[dead] - (second - part), 0.0)
+        return problem, solve(problem, begin, now.free, now.noise, starts=now.starts, evaluations=LAG_SIMULATIONS)
+
+    gain, second, first = 0.0, 0.0, 0.0
+    tried = [part * float(point[k]) for part in PARTS]
+    for _ in range(2):
+        for time_constant in tried:
+            problem, trial = fit_with(time_constant)
+            trial_gain = better(score, left_out(problem, trial, blocks, noise))
+            if trial_gain > gain:
+                gain, second, first = trial_gain, time_constant, float(trial.point[k])
+        if gain == 0.0:
+            return None
+        tried = [second / REFINEMENT, second * REFINEMENT]
+    return second, first
+
+
+def lagged(segment: Segment, time_constant: float, starts: Mapping[str, float]) -> Segment:
+    """A segment whose commands come through a lag of first order.
+
+    They change in steps of about :data:`GRID`; each is the mean of what the lag gives in its time.
+    """
+    steps = int(np.ceil(segment.duration / segment.dt)) + 1
+    stride = max(1, round(GRID / segment.dt))
+    begins = np.union1d(segment.begins[segment.begins < steps], np.arange(0, steps, stride))
+    held = np.searchsorted(segment.begins, np.arange(steps), side="right") - 1
+    commands = segment.commands[held[begins]].copy()
+    counts = np.diff(begins, append=steps)
+    for name, start in starts.items():
+        means = _means(segment.commands[name][held], start, segment.dt / time_constant)
+        commands[name] = np.add.reduceat(means, begins) / counts
+    return replace(segment, commands=commands, begins=begins)
+
+
+def _means(values: Array, start: float, step: float) -> Array:
+    """Means in each step of what a lag gives that follows values, its steps being this part of its time constant."""
+    left = np.exp(-step)
+    ends = lfilter([1.0 - left], [1.0, -left], values, zi=[left * start])[0]
+    begins = np.concatenate([[start], ends[:-1]])
+    means: Array = values + (begins - values) * (1.0 - left) / step
+    return means

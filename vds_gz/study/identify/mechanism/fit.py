@@ -44,44 +44,32 @@ LOGARITHM, TORQUE, OTHER, LEAST = (0.3, 1.5), (0.02, 0.1), (0.5, 1.5), 1e-3
 #: The same of the sensor's offset [rad], and of the integral at the begin of the recording [rad s].
 OFFSET, INTEGRAL = (0.01, 1.0), (0.1, 10.0)
 
-#: Scales of a stretch's initial angle [rad], rate [rad/s] and integral [rad s].
-BEGIN = 0.01, 0.1, 0.1
-
-#: Derivatives are differences over this part of an unknown's scale.
-DIFFERENCE = 1e-3
+#: Scales of a stretch's initial angle [rad], rate [rad/s] and integral [rad s]. Derivatives are differences over this
+#: part of a scale.
+BEGIN, DIFFERENCE = (0.01, 0.1, 0.1), 1e-3
 
 #: Parameters that are estimated unless others are named.
 FREE = ("kp", "ki", "kd", "inertia", "damping", "stiffness", FRICTION, DEAD_ZONE)
 
-#: The first search is done with no more steps a second [Hz].
-ROUGH_RATE = 200.0
+#: The first search is done with no more steps a second [Hz], and with this noise as a part of the measured range.
+ROUGH_RATE, ROUGH_NOISE = 200.0, 0.01
 
 #: So many vehicles within this part of the prior are tried; the search continues from the best ones.
 TRIED, AROUND, CONTINUED = 200, 0.8, 3
 
-#: Noise of the first search, as a part of the measured range.
-ROUGH_NOISE = 0.01
-
 #: Evaluations of the model: of the first search, and of a fit with each estimate of the noise, so often estimated.
 ROUGHLY, PRECISELY, ROUNDS = 25, 30, 8
 
-#: The noise is settled when its estimate changes by less than this part.
-SETTLED = 0.02
-
-#: Blocks of time for the intervals.
-BLOCKS = 20
+#: The noise is settled when its estimate changes by less than this part. Blocks of time for the intervals.
+SETTLED, BLOCKS = 0.02, 20
 
 
 @dataclass(frozen=True, slots=True)
 class MechanismFit:
     """An identified mechanical steering.
 
-    Attributes:
-        numbers: By parameter, as far as they were estimated; None where the recording does not determine one.
-        offset: Offset of the angle's sensor [rad].
-        parameters: The vehicle with the estimates.
-        residual: Standard deviation of the angles from the model [rad].
-        time, commanded, measured, modelled: For pictures; commands as tire angles [rad] at the gear's ratio.
+    Numbers are by parameter, as far as they were estimated; None where the recording does not determine one. The offset
+    is that of the angle's sensor, the residual is of angles, and commands are tire angles at the gear's ratio [rad].
     """
 
     numbers: dict[str, Estimate | None]
@@ -104,19 +92,9 @@ def fit_mechanism(
     step_rate: float = 1000.0,
     advance: Advance = ignore,
 ) -> MechanismFit:
-    """Estimate parameters of a mechanical steering.
+    """Estimate parameters in ``mechanical_params`` of a given vehicle, whose other parameters stay.
 
-    Args:
-        wheel: Angle of the steering wheel as commanded [rad]; each holds until the next.
-        speed: Speed as measured [m/s]; None: the car stood.
-        angle: Tire angle as measured [rad].
-        given: The vehicle; parameters that are not estimated keep its values, and the search begins at the others.
-        free: Names in ``mechanical_params`` to estimate.
-        step_rate: Steps of the model per second [Hz].
-        advance: Called with the part of the work, 1 in all, that was done.
-
-    Raises:
-        SignalError: The recording is too short, or nothing was commanded.
+    The angle of the steering wheel [rad] holds until the next; without speeds [m/s] the car stood.
     """
     vehicle = given if given.physical else with_values(given, {DEAD_ZONE: 0.0})
     names = [name for name in free if given.physical or name != DEAD_ZONE]
@@ -154,13 +132,7 @@ class Problem:
 
     The unknowns are parameters, the offset of the angle's sensor and the controller's integral at the begin of the
     recording, which all stretches share, (p,); then of each stretch the initial angle, rate and controller's integral.
-
-    Attributes:
-        log, names: The recording, and parameters in ``mechanical_params``.
-        shared: Number of shared unknowns, p.
-        begin: The vehicle's values, 0 for offset and integral, and guesses of how stretches begin, (n,).
-        lower, scale: Bounds, and steps in which the model is nearly linear, (n,).
-        sigma: Standard deviation of the prior around ``begin``, (n,).
+    The prior is around ``begin``: the vehicle's values, 0, and guesses of how stretches begin, (n,).
     """
 
     def __init__(self, log: MechanismLog, vehicle: ActuationCmdMechanicalParameters, names: Sequence[str]) -> None:
@@ -185,12 +157,8 @@ class Problem:
         self._known = np.flatnonzero(np.isfinite(self.sigma))
 
     def simulate(self, points: Array, begins: Array) -> Array:
-        """Predicted measurements [rad], (steerings, measurements).
-
-        Args:
-            points: Shared unknowns of each steering, (steerings, p).
-            begins: How its stretches begin, (steerings, stretches, 3).
-        """
+        """Predicted measurements [rad], (steerings, measurements), of shared unknowns (steerings, p) and of how
+        stretches begin (steerings, stretches, 3)."""
         offset, integral = points[:, -2, np.newaxis], points[:, -1, np.newaxis]
         parameters = {
             name.removeprefix("poly_").removeprefix("steering_").removesuffix("_time"): (

@@ -33,31 +33,22 @@ STRETCH, SHORT_STRETCH = 60.0, 2.0
 #: Longer recordings have longer stretches, so that there are no more than this.
 MOST_STRETCHES = 60
 
-#: The initial rate of a stretch is estimated from so many samples.
-NEIGHBOURS = 11
+#: The initial rate of a stretch is estimated from so many samples; rate and controller's integral are known to so many
+#: times what noise makes of them. The noise is at least this part of the range of the angle.
+NEIGHBOURS, LOOSE, RESOLUTION = 11, 3.0, 1e-4
 
 #: A recording must have so many samples, and measurements count so long after the last command [s].
 LEAST_SAMPLES, LATE = 100, 2.0
-
-#: Least noise that is assumed, as a part of the range of the angle.
-RESOLUTION = 1e-4
-
-#: Initial rate and controller's integral of a stretch are known to so many times what noise makes of them.
-LOOSE = 3.0
 
 #: Speeds are averaged over this time [s], and changed by so many times their noise at most.
 SMOOTHING, NOISY = 0.3, 3.0
 
 
 class Inputs(NamedTuple):
-    """What acts on a steering at every step, and when its angle is read.
+    """What acts on a steering at every step: angle of the steering wheel [rad], speed [m/s].
 
-    Attributes:
-        wheel, speed: Angle of the steering wheel [rad], speed [m/s].
-        first: First step of each stretch.
-        at, part: Readings are taken in these steps, which do not decrease, when this part of the step is over.
-        limit: End stops of the tires [rad].
-        dt: Length of a step [s].
+    Stretches begin with the steps ``first``; readings are taken in steps ``at``, which do not decrease, when a part of
+    the step is over. Tires have end stops [rad]; a step takes ``dt`` seconds.
     """
 
     wheel: Array
@@ -106,16 +97,11 @@ def controller_integral(c: Any, m: Any, inputs: Inputs, angles: Array, integral:
 
 
 class MechanismLog:
-    """A recording on the steps of the model.
+    """A recording on the steps of the model: tire angles, their noise and the least that is assumed of it [rad].
 
-    Attributes:
-        angle: Tire angles as measured [rad].
-        level: Standard deviation of their noise [rad].
-        floor: Least standard deviation of it that is assumed [rad].
-        stretch: Stretch of each measurement, (measurements,).
-        since: Time from the begin of the recording to that of each stretch [s].
-        begins, deviations: Guess of initial angle [rad], rate [rad/s] and controller's integral [rad s] of each
-            stretch, (stretches, 3), and its standard deviation; infinite for angles.
+    Each measurement has a stretch, which begins so long ``since`` the recording does [s]. ``begins`` are guesses of
+    initial angles [rad], rates [rad/s] and controller's integrals [rad s] of stretches, (stretches, 3), with standard
+    deviations; infinite for angles.
     """
 
     def __init__(
@@ -159,9 +145,7 @@ class MechanismLog:
     def simulate(self, parameters: Mapping[str, Array], begins: Array) -> Array:
         """Tire angles at the times of the measurements, (steerings, measurements) [rad].
 
-        Args:
-            parameters: Fields of the mechanism that differ from the vehicle's, (steerings,) each.
-            begins: Initial angle, rate and controller's integral, (steerings, stretches, 3).
+        Parameters are fields of the mechanism that differ from the vehicle's, (steerings,) each.
         """
         from vds_gz.compiling import compiled
         from vds_gz.fleet.program import NO_EXCEPTIONS, share

@@ -50,10 +50,8 @@ LEAST_RISE = 0.005
 #: Speeds within this time are averaged to one [s]; a piece with fewer of them does not show how it begins.
 BIN, FEWEST_BINS = 0.1, 3
 
-#: The times in the order of the vectors.
+#: The times in the order of the vectors; the shortest and longest of the search [s], where no model has a shorter lag.
 TIMES = ("accel_time_delay", "accel_time_constant", "brake_time_delay", "brake_time_constant")
-
-#: Shortest and longest times of the search, in the order of the vectors [s]. The models have no shorter lag.
 SHORTEST_TIMES, LONGEST_TIMES = (0.0, 0.03, 0.0, 0.03), (1.5, 3.0, 1.5, 3.0)
 
 #: Dead times [s] and time constants [s] that are tried, the same for both pedals.
@@ -65,26 +63,18 @@ SETTLED, ROUNDS = 5e-4, 6
 #: Least noise that is assumed, as a part of the range of the speed; the same before any model.
 RESOLUTION, ROUGH = 1e-3, 1e-2
 
-#: A time of this part of the longest one that is searched for, or more, is not determined.
-AT_END = 0.99
-
-#: Step of derivatives with respect to the times [s].
-DIFFERENCE = 0.01
+#: A time of this part of the longest one or more is not determined. Step of derivatives by the times [s].
+AT_END, DIFFERENCE = 0.99, 0.01
 
 
 @dataclass(frozen=True, slots=True)
 class PedalFit:
     """Maps and times of a car.
 
-    Attributes:
-        grid: Speeds and pedals.
-        values: Acceleration [m/s^2], (rows, columns).
-        half: Half the width of the 95 % interval of each [m/s^2].
-        seconds: Time that the recording spent around the cell [s].
-        moved: Number of cells that were moved so that more pedal gives more.
-        numbers: By the names of :data:`TIMES`.
-        residual: Standard deviation of the speeds, averaged over 0.1 s, from the model [m/s]; outliers weigh little.
-        time, measured, modelled: For pictures; nan where the car stood.
+    Of each cell, in rows and columns of the grid: the acceleration and half the width of its 95 % interval [m/s^2], and
+    the time that the recording spent around it [s]. So many cells were moved so that more pedal gives more. Numbers are
+    by the names of :data:`TIMES`; the residual is of speeds averaged over 0.1 s [m/s], in which outliers weigh little.
+    Modelled speeds are nan where the car stood.
     """
 
     grid: Grid
@@ -133,20 +123,22 @@ def fit_pedals(
     coasts: bool = True,
     advance: Advance = ignore,
 ) -> PedalFit:
-    """Estimate the maps.
+    """Estimate the maps from positions of the pedals as commanded, each held until the next, and speeds [m/s].
 
-    Args:
-        accel, brake: Positions of the pedals as commanded; each holds until the next.
-        speed: Speed as measured [m/s].
-        speeds: Speeds of the grid [m/s]; those beyond the first above the maximum are left out.
-        accels, brakes: Pedal positions of the grid, from 0 on; cut off in the same way.
-        coasts: Without a pedal the car does what the row 0 says; else it keeps its speed, as in Autoware's simulator.
-        advance: Called with the part of the work, 1 in all, that was done.
-
-    Raises:
-        SignalError: The pedals were never moved, or the car never drove forwards.
+    The grid has speeds and pedal positions from 0 on; those beyond the first above the maximum are left out. With
+    ``coasts`` the car does without a pedal what the row 0 says; else it keeps its speed, as in Autoware's simulator.
     """
-    _check(accel, brake, speed)
+    if len(speed.time) < 100 or np.sum(speed.value > STANDING) < 50:
+        raise SignalError(
+            f"{int(np.sum(speed.value > STANDING))} of {len(speed.time)} speeds exceed {STANDING} m/s; for maps of "
+            "pedals the car must drive forwards, ideally for some minutes"
+        )
+    for series, name in ((accel, "accelerator"), (brake, "brake")):
+        low, high = float(np.min(series.value)), float(np.max(series.value))
+        if low < 0.0:
+            raise SignalError(f"the {name} goes down to {low:g}; positions must be 0 or more. Is it another column?")
+        if name == "accelerator" and high <= 0.0:
+            raise SignalError("the accelerator was never pressed; there is nothing to identify")
     driven = float(np.percentile(median_speed(speed), 99.9))
     rows = covering(brakes, float(np.max(brake.value))), covering(accels, float(np.max(accel.value)))
     grid = Grid(covering(speeds, driven), np.concatenate((-rows[0][:0:-1], rows[1])))
@@ -183,10 +175,8 @@ def estimates(times: Array, half: Array) -> dict[str, Estimate | None]:
 class System(NamedTuple):
     """The linear problem of the cells for some times, in standard deviations.
 
-    Attributes:
-        design, measured: Of each bin, less the initial speed and acceleration of its piece, (bins, cells) and (bins,).
-        speeds, launch, presence: As of :meth:`~vds_gz.study.identify.pedals.record.Record.contributions`.
-        initial: Initial speed and acceleration of each piece by column of cells, launch and measured speed.
+    The design (bins, cells) and what was measured (bins,) are less the initial speed and acceleration of each piece;
+    these are in ``initial``, by column of cells, launch and measured speed. The others are the record's contributions.
     """
 
     design: Array
@@ -209,11 +199,9 @@ class Cells(NamedTuple):
 class Problem:
     """A recording with weights of its speeds, by their residuals from the model so far.
 
-    Attributes:
-        record: The recording.
-        owner, weight: Piece of each bin of speeds that counts, and its weight [s^2/m^2].
-        widening: Factor by which the robust loss makes standard deviations larger than those of weighted least squares;
-            see :func:`~vds_gz.study.identify.robust.influence`.
+    Bins of speeds that count have an owner, which is their piece, and a weight [s^2/m^2]. By ``widening`` the robust
+    loss makes standard deviations larger than those of weighted least squares, as
+    :func:`~vds_gz.study.identify.robust.influence` does.
     """
 
     def __init__(self, record: Record, modelled: Array, least_noise: float) -> None:
@@ -331,17 +319,3 @@ def _rising(cells: Cells, grid: Grid) -> tuple[Array, int]:
     lowest[:columns] = -np.inf
     values = sums @ lsq_linear(root @ sums, root @ cells.values, bounds=(lowest, np.inf), tol=1e-9).x
     return values, int(np.sum(np.abs(values - cells.values) > 0.01))
-
-
-def _check(accel: Series, brake: Series, speed: Series) -> None:
-    if len(speed.time) < 100 or np.sum(speed.value > STANDING) < 50:
-        raise SignalError(
-            f"{int(np.sum(speed.value > STANDING))} of {len(speed.time)} speeds exceed {STANDING} m/s; for maps of "
-            "pedals the car must drive forwards, ideally for some minutes"
-        )
-    for series, name in ((accel, "accelerator"), (brake, "brake")):
-        low, high = (float(f(series.value)) for f in (np.min, np.max))
-        if low < 0.0:
-            raise SignalError(f"the {name} goes down to {low:g}; positions must be 0 or more. Is it another column?")
-        if name == "accelerator" and high <= 0.0:
-            raise SignalError("the accelerator was never pressed; there is nothing to identify")

@@ -21,11 +21,9 @@ from vds_gz.study.recording import Series, SignalError
 Indices = NDArray[np.intp]
 Mask = NDArray[np.bool_]
 
-#: Standard deviation of the map's second differences [m/s^2]: from pedal to pedal, from speed to speed.
-CURVATURE = 1.0, 0.5
-
-#: Standard deviation of an acceleration without any data [m/s^2].
-LIKELY = 20.0
+#: Standard deviations [m/s^2]: of the map's second differences, from pedal to pedal and from speed to speed; and of an
+#: acceleration without any data.
+CURVATURE, LIKELY = (1.0, 0.5), 20.0
 
 #: The motion is integrated in steps of this length, in which the pedals act with their mean [s].
 INTERVAL = 0.02
@@ -33,17 +31,11 @@ INTERVAL = 0.02
 #: Below this speed the car may stand, and what holds it is not in the maps [m/s].
 STANDING = 0.15
 
-#: Maximum length of a piece [s], least length of a drive [s].
-PIECE, DRIVE = 8.0, 1.0
-
-#: Pedals and speeds must overlap by this [s].
-LEAST_TIME = 2.0
+#: Maximum length of a piece, least length of a drive, and of what pedals and speeds have in common [s].
+PIECE, DRIVE, LEAST_TIME = 8.0, 1.0, 2.0
 
 #: Speeds are smoothed over this time before maps are read at them [s].
 SMOOTHING = 0.3
-
-#: Even times that are smoothed over.
-_WIDTH = max(1, round(SMOOTHING / INTERVAL))
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,14 +75,10 @@ def covering(keys: Sequence[float], maximum: float) -> Array:
 
 
 class Record:
-    """A recording of a car that is driven by pedals.
+    """A recording of a car that is driven by pedals, at even times [s].
 
-    Attributes:
-        speed, grid: The measured speed, and the grid of the maps.
-        time: Even times [s].
-        median: Medians of the measured speed at its samples [m/s].
-        piece: Piece of each even time, -1 where the car stands.
-        prior: As of the grid.
+    ``median`` has medians of the measured speed at its samples [m/s], ``piece`` the piece of each even time, -1 where
+    the car stands.
     """
 
     def __init__(self, accel: Series, brake: Series, speed: Series, grid: Grid, *, coasts: bool) -> None:
@@ -195,7 +183,7 @@ def _held(pedal: Series, keys: Array) -> Callable[[Array], tuple[Array, Array]]:
 
 
 def _smooth(driven: Array) -> Array:
-    return np.asarray(uniform_filter1d(driven, _WIDTH, mode="nearest"))
+    return np.asarray(uniform_filter1d(driven, round(SMOOTHING / INTERVAL), mode="nearest"))
 
 
 def _pieces(moving: Mask) -> tuple[Indices, Mask]:
