@@ -134,7 +134,7 @@ def places(setup: Setup) -> Iterator[Flags]:
     parameters = setup.family.parameters
     drive, reverse = (bool(getattr(parameters, name)) for name in PLACES)
     for values in ((drive, not reverse), (not drive, reverse), (not drive, not reverse)):
-        flags: dict[str, Any] = dict(zip(PLACES, values, strict=True))
+        flags: dict[str, bool] = dict(zip(PLACES, values, strict=True))
         with suppress(ParameterError):  # not every place is compatible with the other parameters
             dataclasses.replace(parameters, **flags)
             yield flags
@@ -142,7 +142,7 @@ def places(setup: Setup) -> Iterator[Flags]:
 
 def with_flags(setup: Setup, flags: Flags) -> Setup:
     """The same with other flags of the vehicle; of the actuators only the steering's stop depends on them."""
-    parameters = dataclasses.replace(setup.family.parameters, **dict[str, Any](flags))
+    parameters = dataclasses.replace(setup.family.parameters, **dict[str, object](flags))
     actuators, terms = dict(setup.actuators), setup.family.terms
     steering = actuators.get("steering")
     if steering is not None and steering.unlimited[2] != HAND_WHEEL:
@@ -248,7 +248,7 @@ def _mapped(setup: Setup, name: str, references: Array, responses: Array) -> Set
     group, _, _ = actuation.gain.partition(".")
     actuator = getattr(setup.family.parameters, group)
     points = {"map_references": tuple(references.tolist()), "map_responses": tuple(responses.tolist())}
-    changed: dict[str, Any] = {group: dataclasses.replace(actuator, gain=1.0, dead_band=0.0, offset=0.0, **points)}
+    changed: dict[str, object] = {group: dataclasses.replace(actuator, gain=1.0, dead_band=0.0, offset=0.0, **points)}
     parameters = dataclasses.replace(setup.family.parameters, **changed)
     top = max(float(np.max(np.abs(responses))), LEAST_LIMIT)
     kept = [
