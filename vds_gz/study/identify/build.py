@@ -16,14 +16,9 @@ from vds_gz.study.identify.problem.simulation import Experiment, VehicleFamily
 from vds_gz.study.identify.reach import Reach
 from vds_gz.study.recording import MeasuredChannel
 
-#: Resolution of a channel that never changes, in its unit.
-CONSTANT_RESOLUTION = 1e-6
-
-#: Values on fewer levels are those of a signal that rests there, not the steps of a sensor.
-FEWEST_LEVELS = 20
-
-#: No channel has a finer resolution than this part of its range: simulation and differences are no more exact.
-FINEST_RESOLUTION = 5e-6
+#: Resolution of a channel that never changes, in its unit. None is finer than this part of its range: simulation and
+#: differences are no more exact. Values on fewer levels are those of a signal that rests there, not steps of a sensor.
+CONSTANT_RESOLUTION, FINEST_RESOLUTION, FEWEST_LEVELS = 1e-6, 5e-6, 20
 
 #: Standard deviation of sensors' offsets that is known beforehand, as a part of their scale. Data with little noise
 #: outweigh it by far.
@@ -40,16 +35,11 @@ ENOUGH_SAMPLES, LEAST_RATE, FULL_RATE = 900.0, 20.0, 40.0
 
 @dataclass(frozen=True)
 class Problem:
-    """What is fitted.
+    """What is fitted: segments with their forward model, priors and bounds of all terms.
 
-    Attributes:
-        experiments: Segments with their forward model.
-        floors: Resolution of each kind of channel: its least noise.
-        kinds: The kind of each channel: channels of the same name have the same noise in all recordings.
-        quantities: The quantity of each kind of channel, by number.
-        fresh: Whether the start of each experiment is fitted; else a lead makes it as good as known.
-        mean, sigma: The prior of each term; an infinite sigma is none.
-        lower, upper: Bounds of the coordinates.
+    Each channel has a ``kind``: channels of the same name have the same noise in all recordings, which is at least the
+    resolution (``floors``); each kind has a quantity, by number. The start of a ``fresh`` experiment is fitted; else a
+    lead makes it as good as known. An infinite ``sigma`` is no prior.
     """
 
     experiments: tuple[Experiment, ...]
@@ -95,13 +85,7 @@ class Problem:
 
 
 def problem_of(setup: Setup, segments: Sequence[Segment], reach: Mapping[str, Reach]) -> Problem:
-    """The problem that segments of recordings pose.
-
-    Args:
-        setup: What may be looked for.
-        segments: Parts of its recordings.
-        reach: How far the vehicle went; no limit is below that.
-    """
+    """The problem that segments of recordings pose; no limit is below what the vehicle reached."""
     terms = setup.family.terms
     lower, upper = np.array([term.bounds for term in terms]).T
     mean, sigma = np.zeros(len(terms)), np.full(len(terms), np.inf)
@@ -135,11 +119,8 @@ def coarse_segments(
     """Segments in which terms are selected: in coarse steps, with thinned samples, and of long recordings the parts in
     which commands change most.
 
-    Args:
-        setup: With the recordings.
-        enough: Seconds that suffice.
-        rate: Samples per second of each channel that suffice; 0: the rate for a selection of terms.
-        step: Length of the steps [s]; 0: the vehicle's own steps.
+    Enough seconds suffice, and so many samples per second of each channel; 0: the rate for a selection of terms. A step
+    of 0 is the vehicle's own.
     """
     dt = max(1.0, math.floor(step * setup.step_rate + 1e-9)) / setup.step_rate
     if not rate:

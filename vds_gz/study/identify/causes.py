@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -17,11 +16,9 @@ from scipy.signal import lfilter
 
 from vds_gz.study.recording import POSES, QUANTITIES, UNITS, Array, MeasuredChannel, Recording, Series, SignalError
 
-#: A measurement comes up to so long after its command, and one of another topic up to so long before or after [s].
-AFTER_COMMAND, APART = 2.0, 0.5
-
-#: How far ahead of the commands measurements are looked for [s].
-LEAD = 1.0
+#: A measurement comes up to so long after its command, and one of another topic up to so long before or after. So far
+#: ahead of the commands measurements are looked for [s].
+AFTER_COMMAND, APART, LEAD = 2.0, 0.5, 1.0
 
 #: Correlations from which on two series go together, and below which they do not.
 TOGETHER, NOT_TOGETHER = 0.9, 0.3
@@ -38,21 +35,17 @@ STEP, POINTS = 0.02, 20_000
 #: From this correlation on the best is the most positive one, unless the most negative one is stronger by this.
 POSITIVE, STRONGER = 0.3, 0.3
 
-#: A command is followed with about one of these time constants [s].
-CONSTANTS = (0.0, 0.1, 0.3, 1.0)
+#: A command is followed with about one of these time constants [s]. Derivatives are differences over this time [s].
+CONSTANTS, DIFFERENCE = (0.0, 0.1, 0.3, 1.0), 0.4
 
 #: Series of fewer samples are not compared.
 FEWEST_SAMPLES = 20
 
-#: Derivatives are differences over this time [s].
-DIFFERENCE = 0.4
-
 #: How many times as large numbers are in other units than they should be in.
-_SPEEDS = MappingProxyType({"km/h": 3.6, "cm/s": 100.0, "mm/s": 1000.0})
-_ANGLES = MappingProxyType({"degrees": 180.0 / math.pi})
-_LENGTHS = MappingProxyType({"cm": 100.0, "mm": 1000.0})
-_UNITS = MappingProxyType({"v_x": _SPEEDS, "v_y": _SPEEDS, "x": _LENGTHS})
-_TURNS = MappingProxyType({"revolutions per minute": 30.0 / math.pi, "degrees per second": 180.0 / math.pi})
+_SPEEDS = {"km/h": 3.6, "cm/s": 100.0, "mm/s": 1000.0}
+_ANGLES = {"degrees": 180.0 / math.pi}
+_UNITS = {"v_x": _SPEEDS, "v_y": _SPEEDS, "x": {"cm": 100.0, "mm": 1000.0}}
+_TURNS = {"revolutions per minute": 30.0 / math.pi, "degrees per second": 180.0 / math.pi}
 
 
 def checked(signals: Recording) -> Recording:
@@ -71,7 +64,12 @@ def checked(signals: Recording) -> Recording:
         for channel in signals.further
         if channel.name not in wrong and not (channel.quantity in POSES and channel.source in poses)
     ]
-    return replace(signals, further=kept, notes=[*notes, *_angles_too_large(signals)])
+    for what, by_quantity in (("commanded", signals.commanded), ("measured", signals.measured)):
+        if "steering" in by_quantity and len(by_quantity["steering"].value):
+            largest = float(np.percentile(np.abs(by_quantity["steering"].value), 99.0))
+            if largest > MAXIMUM_ANGLE:
+                notes.append(f"the steering angle {what} reaches {largest:.3g} rad: is it in degrees?")
+    return replace(signals, further=kept, notes=notes)
 
 
 def turning_against_steering(signals: Recording) -> str:
@@ -154,14 +152,6 @@ def _ahead(command: Series, measured: Series) -> float:
     return -best * STEP if best < 0 and clearly else 0.0
 
 
-def _angles_too_large(signals: Recording) -> Iterator[str]:
-    for what, by_quantity in (("commanded", signals.commanded), ("measured", signals.measured)):
-        if "steering" in by_quantity and len(by_quantity["steering"].value):
-            largest = float(np.percentile(np.abs(by_quantity["steering"].value), 99.0))
-            if largest > MAXIMUM_ANGLE:
-                yield f"the steering angle {what} reaches {largest:.3g} rad: is it in degrees?"
-
-
 # ---------------------------------------------------------------------- further channels
 
 
@@ -203,11 +193,9 @@ def _comparable(signals: Recording, channel: MeasuredChannel) -> tuple[Series | 
 
 def _speed_of(poses: Mapping[str, Series]) -> Series | None:
     """Longitudinal speed by a pose [m/s]."""
-    if not all(name in poses for name in POSES):
+    if not set(POSES) <= poses.keys() or len({len(poses[name].time) for name in POSES}) > 1:
         return None
     x, y, heading = (poses[name] for name in POSES)
-    if not len(x.time) == len(y.time) == len(heading.time):
-        return None
     v_x, v_y = rate(x), rate(y)
     at = np.interp(v_x.time, heading.time, heading.value) if len(v_x.time) else v_x.time
     return Series(v_x.time, v_x.value * np.cos(at) + v_y.value * np.sin(at))
@@ -350,15 +338,12 @@ def _near(value: float, factor: float, part: float = NEAR) -> bool:
 def _smoothed(values: Array, speed: float) -> Array:
     """Values behind a lag of first order, whose time constant is one step divided by the speed."""
     left = math.exp(-speed)
-    smoothed: Array = lfilter([1.0 - left], [1.0, -left], values, zi=[left * values[0]])[0]
-    return smoothed
+    return np.asarray(lfilter([1.0 - left], [1.0, -left], values, zi=[left * values[0]])[0])
 
 
 def _clipped(values: Array) -> Array:
     """Values without those that lie far outside."""
-    low, high = np.percentile(values, (1.0, 99.0))
-    clipped: Array = np.clip(values, low, high)
-    return clipped
+    return np.asarray(np.clip(values, *np.percentile(values, (1.0, 99.0))))
 
 
 def _correlation(a: Array, b: Array) -> float:

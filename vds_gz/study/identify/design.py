@@ -83,15 +83,11 @@ Mask: TypeAlias = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """The 95 % interval to expect of one parameter.
+    """The 95 % interval to expect of one parameter of the prior vehicle, whose 100 % are ``scale``, in its unit.
 
-    Attributes:
-        name: Below ``model_params.<model>.``, or of a gain.
-        value: Of the prior vehicle.
-        scale: What 100 % of it are, in its unit.
-        resolution: Half the interval without any noise, in its unit.
-        part: Half the interval due to noise, relative; None where the log does not determine the parameter.
-        part_of_steps: The same of `profile steps` of the same length.
+    The resolution is half the interval without any noise, in the unit; ``part`` is half of it due to noise, relative,
+    and None where the log does not determine the parameter; ``part_of_steps`` is that of `profile steps` of the same
+    length.
     """
 
     name: str
@@ -116,10 +112,7 @@ class Design:
 
     @property
     def largest(self) -> tuple[float, float]:
-        """The largest relative interval due to noise, of this log and of `profile steps`.
-
-        Among the parameters that both determine; infinite where there are none.
-        """
+        """The largest relative interval due to noise of what this log and `profile steps` both determine, or inf."""
         both = [(e.part, e.part_of_steps) for e in self.expectations if e.part and e.part_of_steps]
         own, of_steps = zip(*(both or [(math.inf, math.inf)]), strict=True)
         return max(own), max(of_steps)
@@ -254,15 +247,9 @@ def scale_of(term: Term, value: float) -> float:
 
 @dataclass(frozen=True)
 class Forecast:
-    """Predictions of what the sensors of candidate vehicles will measure.
+    """Predictions of what the sensors of candidate vehicles will measure, at a rate [Hz].
 
-    Attributes:
-        prior: What is known of the vehicle.
-        terms: What is to be identified.
-        points: Coordinates of the candidates, (vehicles, terms).
-        noise: Standard deviation of each sensor, by quantity, in its unit.
-        rate: Samples per second [Hz].
-        step_rate: Simulation steps per second [Hz].
+    Points are coordinates of the candidates, (vehicles, terms); the noise is by quantity, in its unit.
     """
 
     prior: NodeParameters
@@ -280,8 +267,7 @@ class Forecast:
     def predict(self, records: Records, times: Array, duration: float) -> list[Predicted]:
         """What each vehicle's sensors read without noise, from rest; the samples of one sensor after another.
 
-        The commands begin to hold at the times [s], the first of which is 0. The derivatives are by the terms and then
-        by the offsets of the sensors.
+        The first time [s] is 0. Derivatives are by the terms and then by the offsets of the sensors.
         """
         samples = np.arange(int(duration * self.rate + 1e-6)) / self.rate
         series = Series(samples, np.zeros(len(samples)))
@@ -376,11 +362,7 @@ def varied_window(random: Random, window: Window, other: Window) -> Window:
 
 
 class Search:
-    """A search for the most informative commands.
-
-    ``tops`` are the maxima of the commanded quantities, ``acceleration`` is the maximum change of the commanded speeds
-    [m/s^2], and ``count`` the number of commands of the log.
-    """
+    """A search for the most informative log of so many commands, within maxima and an acceleration [m/s^2]."""
 
     def __init__(
         self,
@@ -404,7 +386,6 @@ class Search:
 
     def best(self) -> Array:
         """The levels of the best log, (commands, quantities)."""
-        random = self.random
         # A long log takes as much time as one of a minute.
         refinements = max(20, round(REFINEMENTS * min(1.0, 60.0 * self.rate / self.commands)))
         work = DRAWN * (int(LEAD * self.length) + self.length) + (1 + refinements) * self.commands
@@ -416,11 +397,11 @@ class Search:
             if loss < least:
                 best, least = windows, loss
             windows = list(best)
-            k, other = random.integers(len(best), size=2).tolist()
-            if random.random() < 0.2:
+            k, other = self.random.integers(len(best), size=2).tolist()
+            if self.random.random() < 0.2:
                 windows[k], windows[other] = best[other], best[k]
             else:
-                windows[k] = varied_window(random, best[k], best[other])
+                windows[k] = varied_window(self.random, best[k], best[other])
         return self._log(best)
 
     def _selected(self, work: int) -> tuple[list[Window], Mask]:

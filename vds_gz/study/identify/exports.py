@@ -23,12 +23,8 @@ NOT_MET, STANDSTILL, BEST = "unlimited: not met", "by what it did at standstill"
 
 
 def overrides(fit: VehicleFit, base: ParameterGroup) -> Iterator[Override]:
-    """The identified parameters with their intervals or other remarks.
-
-    Args:
-        fit: The identified vehicle.
-        base: The given vehicle, or the model's defaults; what else differs from it was identified too.
-    """
+    """The identified parameters with their intervals or other remarks, also of what else differs from a given vehicle
+    or from the model's defaults."""
     group = f"model_params.{fit.model}"
     actuators = actuations(base)
     kept_limits = {actuators["steering"].value} if "steering" in actuators else set()

@@ -47,13 +47,7 @@ EXCEEDED = 1.1
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """How recordings are read and what is identified, as on the command line.
-
-    Attributes:
-        command, velocity, steering: Topics of bags; None: found by type and name.
-        columns: Of tables, by quantity.
-        wheel_base, vehicle, fit, priors: As of :func:`~vds_gz.study.identify.identification.identify`.
-    """
+    """How recordings are read, and what is identified: topics of bags, columns of tables, arguments of ``identify``."""
 
     command: str | None = None
     velocity: str | None = None
@@ -65,11 +59,7 @@ class Source:
     priors: Mapping[str, Interval] = field(default_factory=dict)
 
     def identify(self, log: str) -> Result:
-        """Identify a recording by its path.
-
-        Raises:
-            SignalError: It cannot be read, does not hold what is needed, or the vehicle did not move.
-        """
+        """Identify a recording by its path; a SignalError says why that is not possible."""
         vehicle = self.vehicle
         try:
             fit = identify(
@@ -99,15 +89,9 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The result of one recording.
+    """The result of one recording by its path, or why there is none (``failure``, which names the recording).
 
-    Attributes:
-        log: Path of the recording.
-        failure: Why it has no result, in words that name the recording; empty where it has one.
-        model: Name of the vehicle model.
-        numbers, calibrations, reached: As of :class:`~vds_gz.study.identify.results.VehicleFit`.
-        axes: The numbers by axis, as ``v_x.dead_time``.
-        overrides: Lines of a parameter file.
+    Numbers are those of :class:`~vds_gz.study.identify.results.VehicleFit`; of axes, as ``v_x.dead_time``.
     """
 
     log: str
@@ -156,17 +140,8 @@ def identify_many(
 ) -> list[Result]:
     """Identify recordings by their paths; the results in their order. A failure does not stop the others.
 
-    Args:
-        logs: Paths of the recordings.
-        source: How they are read.
-        folder: Where :data:`JOURNAL` lies.
-        workers: Who does it.
-        resume: Keep the results of recordings that have not changed since. Those that failed are tried again.
-        advance: Called with 1 for each recording.
-        notify: Called with messages of the workers to the user.
-
-    Raises:
-        ArgumentError: A name in ``source.fit`` is no parameter of the vehicle; of any known one, where none is given.
+    With ``resume`` the results in :data:`JOURNAL` of recordings that have not changed since are kept. Those that failed
+    are tried again.
     """
     check_names(source.fit, source.vehicle)
     keys = {log: _key(log, source) for log in logs}
@@ -202,14 +177,11 @@ def _key(log: str, source: Source) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Pooled:
-    """A parameter pooled over recordings.
+    """A parameter pooled over so many recordings with an estimate of it.
 
-    Attributes:
-        estimate: Of the mean over recordings.
-        count: Number of recordings with an estimate.
-        spread: Standard deviation between recordings, without what their intervals explain.
-        scatter: Ratio of the scatter of the recordings to that of their intervals; about 1 if these are right.
-        farthest: The recording whose estimate is farthest from the median.
+    The spread is the standard deviation between recordings, without what their intervals explain; the scatter is the
+    ratio of that of the recordings to that of their intervals, about 1 if these are right. The estimate of one
+    recording is farthest from the median.
     """
 
     estimate: Estimate
@@ -227,14 +199,9 @@ class Pooled:
 
 @dataclass(frozen=True, slots=True)
 class PooledVehicle:
-    """A vehicle pooled over recordings.
+    """A vehicle of the model that most recordings show, pooled over these; the results of others are not pooled.
 
-    Attributes:
-        model: The model that most recordings show.
-        numbers: Pooled parameters, calibrations and numbers of axes, by name.
-        words: Of the parameters and calibrations among them.
-        overrides: Lines of a parameter file.
-        others: The results of recordings of other models, which are not pooled.
+    Numbers are parameters, calibrations and numbers of axes; words are of the parameters and calibrations.
     """
 
     model: str

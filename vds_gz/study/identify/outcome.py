@@ -24,14 +24,11 @@ from vds_gz.study.recording import QUANTITIES
 from vds_gz.vehicle.command import TWIST
 
 #: A number is given if its interval is not wider to either side than this part of it; a time also if it is not wider
-#: than this [s].
-USEFUL, USEFUL_TIME = 0.5, 0.05
+#: than this [s], an offset if it is not than this part of the range of the measurement.
+USEFUL, USEFUL_TIME, CERTAIN_OFFSET = 0.5, 0.05, 0.05
 
 #: A limit that is so many times what was reached is none.
 NEVER_MET = 10.0
-
-#: Offsets are given if their intervals are not wider to either side than this part of the range of the measurement.
-CERTAIN_OFFSET = 0.05
 
 #: Residuals are more than noise if they exceed so many times the noise and this part of the range.
 NOISY, NEGLIGIBLE = 1.5, 0.01
@@ -39,13 +36,12 @@ NOISY, NEGLIGIBLE = 1.5, 0.01
 #: A sample is an outlier if it is so many standard deviations off.
 OUTLIER = 5.0
 
-#: Times that are tried where none is needed [s].
+#: Times that are tried where none is needed [s]. One is consistent with the data if it raises the squares by less than
+#: the 95 % quantile of chi-square.
 TRIED_TIMES = {
     Kind.DEAD_TIME: 1e-3 * np.arange(1.0, 26.0),
     Kind.TIME_CONSTANT: 1e-3 * np.array([0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 7.0, 10.0, 14.0, 20.0, 28.0]),
 }
-
-#: Such a time is consistent with the data if it raises the squares by less: the 95 % quantile of chi-square.
 HARMLESS = 3.84
 
 #: Below this speed a yaw rate says nothing of the steering [m/s].
@@ -103,7 +99,7 @@ def estimates(fit: Fit) -> Numbers:
     excited = {name for actuator in fit.setup.excited for name in fit.setup.actuators[actuator].named().values()}
     for k, term in enumerate(fit.setup.family.terms):
         if fit.solution.free[k]:
-            determined = math.isfinite(fit.intervals.low[k]) and not (term.kind is Kind.PARAMETER and _at_bound(fit, k))
+            determined = math.isfinite(fit.intervals.low[k]) and not _at_bound(fit, k)
             by_name[term.name] = _estimate(fit, k) if determined else None
         else:
             by_name[term.name] = _none_of(fit, k) if term.kind in TRIED_TIMES and term.name in excited else None
@@ -151,8 +147,9 @@ def _estimate(fit: Fit, k: int) -> Estimate | None:
 
 
 def _at_bound(fit: Fit, k: int) -> bool:
-    """The fit ran to an end of a term's range, so that the data give no value."""
-    return bool(fit.solution.point[k] in (fit.problem.lower[k], fit.problem.upper[k]))
+    """The fit ran to an end of a parameter's range, so that the data give no value."""
+    at_bound = fit.solution.point[k] in (fit.problem.lower[k], fit.problem.upper[k])
+    return fit.setup.family.terms[k].kind is Kind.PARAMETER and at_bound
 
 
 def _parameters(fit: Fit) -> ParameterGroup:
@@ -168,19 +165,15 @@ def _parameters(fit: Fit) -> ParameterGroup:
         if not (term.is_parameter and fit.solution.free[k]):
             continue
         unmet = term.kind is Kind.LIMIT and term.value(point[k]) > NEVER_MET * fit.reach[term.name].tried
-        if not unmet and not (term.kind is Kind.PARAMETER and (k in without_effect or _at_bound(fit, k))):
+        if not unmet and not _at_bound(fit, k) and not (term.kind is Kind.PARAMETER and k in without_effect):
             values[term.name] = term.parameter(float(point[k]))
     for name in setup.excited:
-        actuation = setup.actuators[name]
-        for parameter in actuation.named().values():
+        for number, parameter in setup.actuators[name].named().items():
             if parameter in values:
                 continue
-            values[parameter] = terms[parameter].neutral
-            if terms[parameter].kind is Kind.LIMIT:
-                before = value_of(base, parameter)
-                stop = name == "steering" and parameter == actuation.value
-                keeps = stop and before > fit.reach[parameter].tried
-                values[parameter] = before if keeps else terms[parameter].unlimited
+            term, before = terms[parameter], value_of(base, parameter)
+            stop = name == "steering" and number == "value" and before > fit.reach[parameter].tried
+            values[parameter] = before if stop else term.unlimited if term.kind is Kind.LIMIT else term.neutral
     for name in SELECTED:  # 0 stands for none: the track turns the vehicle
         if name in terms:
             values.setdefault(name, 0.0)
@@ -333,7 +326,7 @@ def _findings(
     yield from fit.setup.variant
     for k in np.flatnonzero(fit.solution.free):
         term = terms[k]
-        if term.kind is Kind.PARAMETER and _at_bound(fit, int(k)):
+        if _at_bound(fit, int(k)):
             yield f"{term.name}: no value in its range explains the recording best; it keeps the given value"
         if term.kind is Kind.LIMIT and numbers[term.name] is None:
             value = term.parameter(float(fit.solution.point[k]))

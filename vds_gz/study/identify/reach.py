@@ -23,11 +23,8 @@ COMMAND_RISE_TIME = 0.5
 SMOOTHED, ABOVE = 5, 2.5
 
 #: Limits of rates are at least this part of measured ones; where a steered wheel may be driven, whose speed turning
-#: changes too, only this part.
-RATE_PART, STEERED_RATE_PART = 0.8, 0.4
-
-#: A rate that is reached for so long in all is no bump [s].
-LASTING = 0.25
+#: changes too, only this part. A rate that is reached for so long in all is no bump [s].
+RATE_PART, STEERED_RATE_PART, LASTING = 0.8, 0.4, 0.25
 
 #: Limits of speeds are at least this part of the measured speeds where the track or the wheels' gains are unknown.
 UNKNOWN_WHEELS_PART = 0.5
@@ -54,12 +51,7 @@ class Reach(NamedTuple):
 
 
 def reached(time: Array, measured: Array, *, angle: bool) -> Reached:
-    """Maximum rates and maximum value, without the noise: of rates the 98th percentile, of values what lasts.
-
-    Args:
-        time, measured: Samples; times in s.
-        angle: One rate holds for both directions.
-    """
+    """Maximum rates and maximum value, without the noise: of rates the 98th percentile, of values what lasts."""
     levels = limit_levels(time, measured, angle=angle)
     return levels._replace(value=max(levels.value, sustained(without_spikes(measured))))
 
@@ -67,10 +59,7 @@ def reached(time: Array, measured: Array, *, angle: bool) -> Reached:
 def limit_levels(time: Array, measured: Array, *, angle: bool, lasting: float = math.inf) -> Reached:
     """About where limits would show, which samples reach again and again: high percentiles of rates and of the value.
 
-    Args:
-        time, measured: Samples; times in s.
-        angle: One rate holds for both directions.
-        lasting: Rates count too that are reached for so long, however long the recording is [s].
+    One rate of an angle holds for both directions. Rates that last so long [s] count too, however long a recording is.
     """
     if len(time) < FEWEST_SAMPLES:
         return Reached(0.0, 0.0, 0.0)

@@ -24,16 +24,11 @@ WHOLE_BEGINS = 2
 
 @dataclass(frozen=True)
 class Candidate:
-    """Terms that enter together.
+    """Terms that enter together, by their indices, and what is tried of them.
 
-    Attributes:
-        name: For people.
-        terms: Their indices.
-        starts: What is tried: coordinates of some terms by their indices.
-        significant, worthwhile: The gain in prediction must be so many times its standard error, and this part of what
-            is left.
-        whole: It is a whole actuator. With all limits a fit may be exact where each by itself misleads: such are tried
-            first, and once more when nothing else enters.
+    The gain in prediction must be so many times its standard error (``significant``), and this part of what is left
+    (``worthwhile``). With all limits of a ``whole`` actuator a fit may be exact where each by itself misleads: such are
+    tried first, and once more when nothing else enters.
     """
 
     name: str

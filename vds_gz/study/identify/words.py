@@ -18,12 +18,9 @@ VEHICLE, CALIBRATION = "vehicle", "calibration"
 #: What is left is less than this part of the least noise that is assumed where there is none.
 NOISELESS = 0.5
 
-#: A value is shown as 0 if it is less than this part of its interval.
-NOTHING = 1e-3
-
-#: A number is known roughly if its interval is wider to either side than this part of it; a time, if also wider than
-#: this [s].
-ROUGHLY, ROUGH_TIME = 0.1, 0.01
+#: A value is shown as 0 if it is less than this part of its interval. A number is known roughly if its interval is
+#: wider to either side than this part of it; a time, if also wider than this [s].
+NOTHING, ROUGHLY, ROUGH_TIME = 1e-3, 0.1, 0.01
 
 #: What to record for a number.
 _QUICK = "record more quick steps back and forth (`vds-gz profile steps`)"
@@ -40,14 +37,10 @@ _SQUARED = str.maketrans({"^": None, "2": "²"})
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A number of a vehicle for people.
+    """A number of a vehicle for people: the dotted name of a parameter or the words of a calibration, and its label.
 
-    Attributes:
-        name: The dotted name of the parameter, or the words of a calibration.
-        axis: The actuator, :data:`VEHICLE` or :data:`CALIBRATION`.
-        label: What it is called there.
-        unit: Of its value.
-        kind: Of an actuator's number, one of :data:`~vds_gz.study.identify.results.NAMES`; else empty.
+    The axis is an actuator, :data:`VEHICLE` or :data:`CALIBRATION`; the kind of an actuator's number is one of
+    :data:`~vds_gz.study.identify.results.NAMES`, else empty.
     """
 
     name: str
@@ -111,10 +104,8 @@ def advice(numbers: Mapping[str, Estimate | None], words: Sequence[Named]) -> It
 
 def prediction_words(prediction: Prediction) -> str:
     """How well a quantity is predicted, beside simpler explanations."""
-    name = {"v_x": "speed", "v_y": "lateral speed", "yaw_rate": "yaw rate"}.get(
-        prediction.quantity, prediction.quantity
-    )
-    unit = UNITS[prediction.quantity]
+    quantity, unit = prediction.quantity, UNITS[prediction.quantity]
+    name = {"v_x": "speed", "v_y": "lateral speed", "yaw_rate": "yaw rate"}.get(quantity, quantity)
     return (
         f"{name}: {prediction.rms:.3g} {unit} rms on {prediction.duration:.0f} s held out (command as is "
         f"{prediction.command:.3g}, dead time and lag alone {prediction.lag:.3g})"

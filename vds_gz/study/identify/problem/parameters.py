@@ -20,17 +20,11 @@ from vds_gz.parameters.declaration import LARGEST, ParameterGroup, describe
 from vds_gz.study.identify.estimates import Array
 from vds_gz.vehicle.autoware.models import SHORTEST_TIME_CONSTANT
 
-#: A limit beyond this is none [m/s, m/s^2, rad/s, rad].
-NO_LIMIT = 1e5
-
-#: What stands for a limit where there is none.
-UNLIMITED = 1e6
+#: The least limit that is looked for; one beyond this is none [m/s, m/s^2, rad/s, rad]; what stands for none.
+LEAST_LIMIT, NO_LIMIT, UNLIMITED = 1e-4, 1e5, 1e6
 
 #: Longer dead times and lags are none that a vehicle can be controlled with [s].
 LONGEST_DEAD_TIME, LONGEST_LAG = 2.0, 5.0
-
-#: The least limit that is looked for.
-LEAST_LIMIT = 1e-4
 
 #: Maximum speed of every driven wheel, a parameter of vehicles with hub motors.
 WHEEL_LIMIT = "max_wheel_velocity"
@@ -87,17 +81,13 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A number that is looked for.
+    """A number that is looked for: its name below ``model_params.<model>.``, else words.
 
     Attributes:
-        name: Below ``model_params.<model>.`` for parameters, else words.
-        kind: What it does.
-        lowest, highest: Bounds.
         unlimited: Of a limit: the parameter's value where it is not met.
         target: Of a gain or a command's offset, the field of :class:`~vds_gz.fleet.sampled.Calibrations`; of a wheel's
             gain, that of :class:`~vds_gz.study.identify.problem.observed.Geometry`.
-        channel: Of an offset, index of the sensor.
-        channels: Of a latency, the indices of all that one source gives.
+        channel, channels: Of an offset, index of the sensor; of a latency, the indices of all that one source gives.
         scale: A change of the coordinate in which the model is nearly linear.
         rounding: Of a dead time: those up to so many steps shorter and longer come to the same number of steps.
         neutral: The value with which it does nothing.
@@ -155,16 +145,9 @@ class Term:
 class Actuation:
     """The numbers of an actuator: names of parameters, empty where it has no such number.
 
-    Attributes:
-        dead_time, time_constant: [s].
-        rise, fall: Limits of the rate of change away from and towards zero; one for both where ``fall`` is empty.
-        value: Limit of the value.
-        gain, offset: Of the response in steady state, of its reference.
-        dead_band, backlash: References that do nothing, and play.
-        slow_share, slow_time_constant: Of a response, the part that comes slowly, and how slowly [s].
-        unlimited: Values that mean none: of ``rise``, ``fall`` and ``value``.
-        shortest: No time constant acts that is shorter [s].
-        rounding: Of dead times, to steps: up, or to the nearest.
+    ``rise`` and ``fall`` limit the rate of change away from and towards zero, ``rise`` both where ``fall`` is empty;
+    ``unlimited`` are the values of ``rise``, ``fall`` and ``value`` that mean none. No time constant acts that is
+    shorter than ``shortest`` [s]; dead times are rounded to steps, up or to the nearest.
     """
 
     dead_time: str = ""
