@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import glob
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 from vds_gz.bags.connection import may_be_bag
@@ -18,18 +17,16 @@ from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.yaml_reader import Interval, read_intervals
 from vds_gz.ros.programs import DONE, FAILED, CommandLine, command
 from vds_gz.study.identify.exports import autoware, nav2, overrides
-from vds_gz.study.identify.identification import identify
 from vds_gz.study.identify.many import Source, identify_many, pool_results
 from vds_gz.study.identify.problem.parameters import actuations
 from vds_gz.study.identify.words import advice, named, prediction_words
 from vds_gz.study.progress import progress
 from vds_gz.study.reading.bag import read_bag
-from vds_gz.study.reading.table import read_actuation_csv, read_csv
-from vds_gz.study.recording import ACTUATIONS, QUANTITIES, Recording
+from vds_gz.study.reading.table import read_actuation_csv
+from vds_gz.study.recording import ACTUATIONS, QUANTITIES
 from vds_gz.study.report import recordings as pooled_report
 from vds_gz.study.report.identification import HEAD, fit_rows, write_report
 from vds_gz.study.report.text import text_table
-from vds_gz.vehicle.catalogue import models
 
 DESCRIPTION = """
 Identify a vehicle from what it was commanded and what it did (system identification): dead times, time constants and
@@ -82,33 +79,33 @@ def main(argv: list[str]) -> int:
     if options.many:
         return _identify_many(options, given, folder)
     _check(options)
-    recordings = [_recording(options, Path(log)) for log in options.log]
-    folder.mkdir(parents=True, exist_ok=True)
+    for path in map(Path, options.log):
+        if not path.exists():
+            raise ArgumentError(f"'{path}' does not exist (looked in {Path.cwd()})")
     log = ", ".join(Path(log).name for log in options.log)
     if options.model == "axes":
-        return _identify_vehicle(options, given, folder, log, recordings)
+        return _identify_vehicle(options, given, folder, log)
+    path, columns = Path(options.log[0]), _columns(options)
+    recording = (
+        read_bag(path, **_topics(options), pedals=True) if may_be_bag(path) else read_actuation_csv(path, columns)
+    )
+    folder.mkdir(parents=True, exist_ok=True)
     if options.model == "pedals":
-        identify_pedals(log, recordings[0], given, folder)
+        identify_pedals(log, recording, given, folder)
     else:
-        identify_steering(log, recordings[0], given, folder, options.fit)
+        identify_steering(log, recording, given, folder, options.fit)
     return DONE
 
 
-def _identify_vehicle(
-    options: argparse.Namespace, given: Vehicle | None, folder: Path, log: str, recordings: Sequence[Recording]
-) -> int:
+def _identify_vehicle(options: argparse.Namespace, given: Vehicle | None, folder: Path, log: str) -> int:
     """Identify a vehicle from recordings together; write its parameters and a report, and return the exit code."""
+    source = _source(options, given)
+    recordings = [source.read(Path(log)) for log in options.log]
+    folder.mkdir(parents=True, exist_ok=True)
     with progress("identifying", None) as advance:
-        fit = identify(
-            recordings,
-            vehicle=_prior_vehicle(given, options.wheel_base),
-            wheel_base=options.wheel_base,
-            fit=options.fit,
-            priors=_priors(given),
-            advance=lambda words: advance(1.0, words),
-        )
-    lines = overrides(fit, given[0].vehicle if given else models()[fit.model].parameters())
-    write_parameters(folder, log, given, fit.model, [_named_by_option(line, options.wheel_base) for line in lines])
+        fit = source.fit_together(recordings, advance=lambda words: advance(1.0, words))
+    lines = (_named_by_option(line, options.wheel_base) for line in overrides(fit, given[0] if given else None))
+    write_parameters(folder, log, given, fit.model, list(lines))
     write_report(folder, log, fit)
     for prediction in fit.predictions:
         print(prediction_words(prediction))
@@ -132,17 +129,14 @@ def _identify_many(options: argparse.Namespace, given: Vehicle | None, folder: P
     if options.log or options.model != "axes":
         wrong = f"LOG '{options.log[0]}'" if options.log else f"--model {options.model}"
         raise ArgumentError(f"{wrong} does not go with --many, which finds the vehicle of the recordings that it names")
-    source = Source(
-        options.command,
-        options.velocity,
-        options.steering,
-        _columns(options),
-        options.wheel_base,
-        _prior_vehicle(given, options.wheel_base),
-        tuple(options.fit),
-        _priors(given),
-    )
-    logs = _listed_logs(options.many)
+    source = _source(options, given)
+    logs = []
+    for pattern in options.many:
+        named_logs = sorted(glob.glob(pattern, recursive=True))
+        if not named_logs:
+            raise ArgumentError(f"--many '{pattern}' names no recording (looked in {Path.cwd()})")
+        logs += named_logs
+    logs = list(dict.fromkeys(logs))
     folder.mkdir(parents=True, exist_ok=True)
     with progress("identifying", len(logs)) as advance:
         results = identify_many(
@@ -163,6 +157,16 @@ def _identify_many(options: argparse.Namespace, given: Vehicle | None, folder: P
     print(f"recordings  {folder / 'recordings.csv'}: {done} of {len(logs)} done")
     print(f"report      {folder / 'report.html'}")
     return FAILED if failed else DONE
+
+
+def _source(options: argparse.Namespace, given: Vehicle | None) -> Source:
+    """How recordings are read and what is identified."""
+    vehicle, fit = _prior_vehicle(given, options.wheel_base), tuple(options.fit)
+    return Source(_topics(options), _columns(options), options.wheel_base, vehicle, fit, _priors(given))
+
+
+def _topics(options: argparse.Namespace) -> dict[str, str | None]:
+    return {"command": options.command, "velocity": options.velocity, "steering": options.steering}
 
 
 def _prior_vehicle(given: Vehicle | None, wheel_base: float | None) -> NodeParameters | None:
@@ -246,24 +250,14 @@ def _check(options: argparse.Namespace) -> None:
     if options.model == "pedals" and options.fit:
         raise ArgumentError(f"--fit {','.join(options.fit)} does not go with --model pedals")
     bags, log = [may_be_bag(Path(log)) for log in options.log], options.log[0]
-    for name in ("command", "velocity", "steering"):
-        if (topic := getattr(options, name)) and not any(bags):
+    for name, topic in _topics(options).items():
+        if topic and not any(bags):
             raise ArgumentError(f"--{name} {topic} names a topic of a bag; '{log}' is a table, whose --column it takes")
     if options.column and all(bags):
         raise ArgumentError(
             f"--column {options.column[0]} names columns of a table; '{log}' is a bag, which takes --command, "
             "--velocity and --steering"
         )
-
-
-def _recording(options: argparse.Namespace, path: Path) -> Recording:
-    if not path.exists():
-        raise ArgumentError(f"'{path}' does not exist (looked in {Path.cwd()})")
-    axes = options.model == "axes"
-    if may_be_bag(path):
-        topics = {"command": options.command, "velocity": options.velocity, "steering": options.steering}
-        return read_bag(path, **topics, pedals=not axes)
-    return read_csv(path, _columns(options)) if axes else read_actuation_csv(path, _columns(options))
 
 
 def _columns(options: argparse.Namespace) -> dict[str, str]:
@@ -282,14 +276,3 @@ def _columns(options: argparse.Namespace) -> dict[str, str]:
 
 def _say(words: str) -> None:
     print(f"vds-gz identify: {words}", file=sys.stderr)
-
-
-def _listed_logs(patterns: Sequence[str]) -> list[str]:
-    """The recordings that patterns name, in order."""
-    logs: list[str] = []
-    for pattern in patterns:
-        named = sorted(glob.glob(pattern, recursive=True))
-        if not named:
-            raise ArgumentError(f"--many '{pattern}' names no recording (looked in {Path.cwd()})")
-        logs += named
-    return list(dict.fromkeys(logs))

@@ -6,10 +6,12 @@ import math
 from collections.abc import Iterator, Mapping
 
 from vds_gz.parameters.declaration import Override, ParameterGroup, describe
+from vds_gz.parameters.node import NodeParameters
 from vds_gz.study.identify.estimates import Estimate
 from vds_gz.study.identify.problem.parameters import NO_LIMIT, actuations, value_of
 from vds_gz.study.identify.reach import reached
 from vds_gz.study.identify.results import NAMES, Numbers, VehicleFit
+from vds_gz.vehicle.catalogue import models
 
 #: The step of MPPI's own model by default: ``model_dt`` [s].
 MPPI_STEP = 0.05
@@ -22,10 +24,11 @@ NOT_NEEDED = "improves no prediction"
 NOT_MET, STANDSTILL, BEST = "unlimited: not met", "by what it did at standstill", "as it explains the recording best"
 
 
-def overrides(fit: VehicleFit, base: ParameterGroup) -> Iterator[Override]:
+def overrides(fit: VehicleFit, given: NodeParameters | None = None) -> Iterator[Override]:
     """The identified parameters with their intervals or other remarks, also of what else differs from a given vehicle
     or from the model's defaults."""
     group = f"model_params.{fit.model}"
+    base: ParameterGroup = given.vehicle if given else models()[fit.model].parameters()
     actuators = actuations(base)
     kept_limits = {actuators["steering"].value} if "steering" in actuators else set()
     kept_limits |= {name for axis in ("body", "turn") if axis in actuators for name in actuators[axis].named().values()}

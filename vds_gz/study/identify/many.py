@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -26,7 +27,7 @@ from vds_gz.study.identify.exports import NOT_MET, overrides
 from vds_gz.study.identify.identification import identify
 from vds_gz.study.identify.problem.parameters import actuations
 from vds_gz.study.identify.problem.unknowns import check_names
-from vds_gz.study.identify.results import Numbers
+from vds_gz.study.identify.results import Numbers, VehicleFit
 from vds_gz.study.identify.words import Named, named
 from vds_gz.study.progress import Advance, ignore
 from vds_gz.study.reading.bag import read_bag
@@ -49,42 +50,36 @@ EXCEEDED = 1.1
 class Source:
     """How recordings are read, and what is identified: topics of bags, columns of tables, arguments of ``identify``."""
 
-    command: str | None = None
-    velocity: str | None = None
-    steering: str | None = None
+    topics: Mapping[str, str | None] = field(default_factory=dict)
     columns: dict[str, str] = field(default_factory=dict)
     wheel_base: float | None = None
     vehicle: NodeParameters | None = None
     fit: tuple[str, ...] = ()
     priors: Mapping[str, Interval] = field(default_factory=dict)
 
+    def read(self, path: Path) -> Recording:
+        """Read a bag or a table."""
+        return read_bag(path, **self.topics) if may_be_bag(path) else read_csv(path, self.columns)
+
+    def fit_together(self, recordings: Sequence[Recording], **options: Any) -> VehicleFit:
+        """Identify a vehicle from recordings."""
+        vehicle, wheel_base = self.vehicle, self.wheel_base
+        return identify(recordings, vehicle=vehicle, wheel_base=wheel_base, fit=self.fit, priors=self.priors, **options)
+
     def identify(self, log: str) -> Result:
         """Identify a recording by its path; a SignalError says why that is not possible."""
-        vehicle = self.vehicle
         try:
-            fit = identify(
-                self._recording(Path(log)),
-                vehicle=vehicle,
-                wheel_base=self.wheel_base,
-                fit=self.fit,
-                priors=self.priors,
-                hold_out=0.0,
-            )
+            fit = self.fit_together([self.read(Path(log))], hold_out=0.0)
         except OSError as error:
             raise SignalError(str(error)) from None
         except np.linalg.LinAlgError as error:
             raise SignalError(f"the fit failed: {error}") from None
         if not any(fit.numbers.values()):
             raise SignalError("nothing was excited")
-        base = vehicle.vehicle if vehicle else models()[fit.model].parameters()
         axes = {f"{axis.quantity}.{name}": number for axis in fit for name, number in axis.numbers.items()}
         axes.pop("steering.fall", None)
-        return Result(log, "", fit.model, fit.numbers, fit.calibrations, axes, fit.reached, tuple(overrides(fit, base)))
-
-    def _recording(self, path: Path) -> Recording:
-        if may_be_bag(path):
-            return read_bag(path, command=self.command, velocity=self.velocity, steering=self.steering)
-        return read_csv(path, self.columns)
+        lines = tuple(overrides(fit, self.vehicle))
+        return Result(log, "", fit.model, fit.numbers, fit.calibrations, axes, fit.reached, lines)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import NamedTuple
 
@@ -96,8 +96,11 @@ def least_reached(time: Array, measured: Array, *, angle: bool, part: float = ST
 def reach_of(setup: Setup) -> dict[str, Reach]:
     """How far the actuators of a vehicle went, by the names of their limits; how much was commanded, by dead bands."""
     reaches: dict[str, Reach] = {}
+    arm = setup.family.model.geometry(setup.family.parameters).yaw_arm
     for name, actuation in setup.actuators.items():
-        needs = _needs(setup, name)
+        # The quantities that add up to the actuator's value, with their factors.
+        needs = {"v_x": 1.0} if name == "body" or not arm else {"v_x": 1.0, "v_y": 1.0, "yaw_rate": arm}
+        needs = {"steering": {"steering": 1.0}, "turn": {"yaw_rate": 1.0}}.get(name, needs)
         for number in ("rise", "fall", "value"):
             if limit := getattr(actuation, number):
                 reaches[limit] = _limit_reach(setup, needs, number)
@@ -112,14 +115,6 @@ def reach_of(setup: Setup) -> dict[str, Reach]:
     return reaches
 
 
-def _needs(setup: Setup, name: str) -> Mapping[str, float]:
-    """The quantities that add up to an actuator's value, with their factors."""
-    arm = setup.family.model.geometry(setup.family.parameters).yaw_arm
-    if name in ("steering", "turn"):
-        return {"steering" if name == "steering" else "yaw_rate": 1.0}
-    return {"v_x": 1.0} if name == "body" or not arm else {"v_x": 1.0, "v_y": 1.0, "yaw_rate": arm}
-
-
 def _limit_reach(setup: Setup, needs: Mapping[str, float], number: str) -> Reach:
     """The reach of a limit of the sum of some quantities.
 
@@ -132,14 +127,20 @@ def _limit_reach(setup: Setup, needs: Mapping[str, float], number: str) -> Reach
     if any(term.name == "track" or term.kind is Kind.WHEEL_GAIN for term in setup.family.terms):
         return first._replace(least=UNKNOWN_WHEELS_PART * least)
     top = sum(factor * reach.tried for factor, reach in zip(needs.values(), [first, *others], strict=True))
-    if number == "value" and (together := _together(setup, needs)):
-        holonomic = setup.family.model.geometry(setup.family.parameters).holonomic
-        return Reach(least if holonomic else max(least, FASTEST_WHEEL_PART * together), together, together)
+    if number == "value":
+        together = 0.0  # how fast the fastest wheel went, where speed and yaw rate were measured
+        for measured in _speeds_and_yaw_rates(setup):
+            time = measured["v_x"].time
+            parts = (
+                needs[name] * np.abs(np.interp(time, series.time, series.value))
+                for name, series in measured.items()
+                if name in needs
+            )
+            together = max(together, float(np.percentile(sum(parts), 98.0)))
+        if together:
+            holonomic = setup.family.model.geometry(setup.family.parameters).holonomic
+            return Reach(least if holonomic else max(least, FASTEST_WHEEL_PART * together), together, together)
     return Reach(least, top, top)
-
-
-def _measured(setup: Setup, quantity: str) -> list[Series]:
-    return [channel.series for channel in setup.all_channels if channel.quantity == quantity]
 
 
 def _reach(setup: Setup, quantity: str, number: str) -> Reach:
@@ -165,30 +166,25 @@ def _angle_of_turning(setup: Setup) -> float:
     """About the largest steering angle of a car that is commanded by twists, by measured speeds and yaw rates [rad]."""
     wheel_base = float(getattr(setup.family.parameters, "wheel_base", 0.0))
     angles = [0.0]
-    for channels in setup.channels:
-        measured = {channel.quantity: channel.series for channel in reversed(channels)}
-        if "v_x" in measured and "yaw_rate" in measured:
-            time, speed = measured["v_x"].time, np.abs(measured["v_x"].value)
-            moves = speed > MOVING_PART * np.max(speed, initial=0.0)
-            yaw_rate = np.interp(time[moves], measured["yaw_rate"].time, measured["yaw_rate"].value)
-            if moves.any():
-                angles.append(float(np.percentile(np.arctan(np.abs(yaw_rate) * wheel_base / speed[moves]), 97.0)))
+    for measured in _speeds_and_yaw_rates(setup):
+        time, speed = measured["v_x"].time, np.abs(measured["v_x"].value)
+        moves = speed > MOVING_PART * np.max(speed, initial=0.0)
+        yaw_rate = np.interp(time[moves], measured["yaw_rate"].time, measured["yaw_rate"].value)
+        if moves.any():
+            angles.append(float(np.percentile(np.arctan(np.abs(yaw_rate) * wheel_base / speed[moves]), 97.0)))
     return max(angles)
 
 
-def _together(setup: Setup, needs: Mapping[str, float]) -> float:
-    """How fast the fastest wheel went, of quantities that add up; 0 where speed and yaw rate were not measured."""
-    tops = []
+def _speeds_and_yaw_rates(setup: Setup) -> Iterator[dict[str, Series]]:
+    """The measurements of each recording with both, by quantity."""
     for channels in setup.channels:
-        usable = [channel for channel in channels if channel.quantity in needs and len(channel.series.time)]
-        measured = {channel.quantity: channel.series for channel in reversed(usable)}
-        if "v_x" in measured and "yaw_rate" in measured:
-            time = measured["v_x"].time
-            parts = (
-                needs[name] * np.abs(np.interp(time, series.time, series.value)) for name, series in measured.items()
-            )
-            tops.append(float(np.percentile(sum(parts), 98.0)))
-    return max(tops, default=0.0)
+        measured = {channel.quantity: channel.series for channel in reversed(channels) if len(channel.series.time)}
+        if {"v_x", "yaw_rate"} <= measured.keys():
+            yield measured
+
+
+def _measured(setup: Setup, quantity: str) -> list[Series]:
+    return [channel.series for channel in setup.all_channels if channel.quantity == quantity]
 
 
 def _commanded(setup: Setup, quantity: str) -> float:
