@@ -59,7 +59,7 @@ class Source:
 
     def read(self, path: Path) -> Recording:
         """Read a bag or a table."""
-        return read_bag(path, **self.topics) if may_be_bag(path) else read_csv(path, self.columns)
+        return read_bag(path, **dict[str, Any](self.topics)) if may_be_bag(path) else read_csv(path, self.columns)
 
     def fit_together(self, recordings: Sequence[Recording], **options: Any) -> VehicleFit:
         """Identify a vehicle from recordings."""
