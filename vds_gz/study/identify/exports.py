@@ -38,8 +38,8 @@ def overrides(fit: VehicleFit, given: NodeParameters | None = None) -> Iterator[
         if number is not None:
             yield number.override(f"{group}.{name}")
             continue
-        value, changed = value_of(fit.parameters, name), value_of(fit.parameters, name) != value_of(base, name)
-        limited = 0.0 < value < NO_LIMIT
+        value = value_of(fit.parameters, name)
+        changed, limited = value != value_of(base, name), 0.0 < value < NO_LIMIT
         if name in fit.reached:
             if changed or not (limited or name in kept_limits):
                 remark = BEST if limited else f"{NOT_MET}; {fit.reached[name]:.3g} was reached"

@@ -13,11 +13,11 @@ from vds_gz.parameters.yaml_reader import ends
 from vds_gz.study.identify.estimates import TIME_RESOLUTION, WIDTH, Array, Estimate, noise
 from vds_gz.study.identify.estimation import Fit
 from vds_gz.study.identify.problem.observed import geometry_of
-from vds_gz.study.identify.problem.parameters import SELECTED, Kind, value_of, with_numbers
+from vds_gz.study.identify.problem.parameters import SELECTED, Actuation, Kind, value_of, with_numbers
 from vds_gz.study.identify.problem.setup import COMMANDED_BY, FIELDS, Setup
 from vds_gz.study.identify.problem.unknowns import WHEELS
 from vds_gz.study.identify.reach import reached
-from vds_gz.study.identify.results import NAMES, Axis, Channel, Numbers, Prediction, VehicleFit
+from vds_gz.study.identify.results import LIMITS, NAMES, Axis, Channel, Numbers, Prediction, VehicleFit
 from vds_gz.study.identify.robust import ROBUST
 from vds_gz.study.identify.trials import costs_of
 from vds_gz.study.recording import QUANTITIES
@@ -245,11 +245,9 @@ def _axes(
 ) -> Iterator[Axis]:
     """The numbers by commanded quantity, with the first channel that measures it."""
     main = {channel.quantity: channel for channel in reversed(channels)}
-    main |= {channel.quantity: channel for channel in reversed(channels) if channel.recording == 0}
     for quantity in QUANTITIES:
         channel = main.get(quantity)
-        commanded = channel.commanded if channel is not None else None
-        if channel is None or commanded is None or (quantity == "v_y" and np.ptp(commanded) == 0.0):
+        if channel is None or channel.commanded is None or (quantity == "v_y" and np.ptp(channel.commanded) == 0.0):
             continue
         estimated = dict.fromkeys(NAMES) | _numbers_of(setup, vehicle, quantity, numbers)
         estimated["gain"] = estimated["gain"] or calibrations.get(f"{quantity} gain")
@@ -272,19 +270,22 @@ def _numbers_of(setup: Setup, vehicle: ParameterGroup, quantity: str, numbers: N
 
     A yaw rate of a steered vehicle has no limits; that of a vehicle that turns by its wheels has those of the wheels.
     """
-    steers = "steering" in setup.actuators
-    actuation = setup.actuators["steering" if steers and quantity in ("steering", "yaw_rate") else "drive"]
-    estimated = {number: numbers.get(name) for number, name in actuation.named().items() if number in NAMES}
+
+    def numbers_of(actuator: str) -> Numbers:
+        actuation = setup.actuators.get(actuator, Actuation())
+        return {number: numbers.get(name) for number, name in actuation.named().items() if number in NAMES}
+
+    steers = "steering" in setup.actuators and quantity in ("steering", "yaw_rate")
+    estimated = numbers_of("steering" if steers else "drive")
     if quantity == "steering":
         estimated["fall"] = estimated.get("rise")
     elif quantity == "yaw_rate":
         arm = setup.family.model.geometry(vehicle).yaw_arm
-        for name in ("rise", "fall", "value"):
+        for name in LIMITS:
             limit = estimated.get(name)
             estimated[name] = Estimate(limit.value / arm, limit.low / arm, limit.high / arm) if limit and arm else None
         estimated["offset"] = None
-    body = setup.actuators.get({"v_x": "body", "yaw_rate": "turn"}.get(quantity, ""))
-    limits = {number: numbers.get(name) for number, name in body.named().items()} if body is not None else {}
+    limits = numbers_of({"v_x": "body", "yaw_rate": "turn"}.get(quantity, ""))
     for number, limit in (limits | {"fall": limits.get("rise")}).items():
         present = estimated.get(number)
         if limit is not None and (present is None or limit.value < present.value):
@@ -303,24 +304,22 @@ def _findings(
     predictions: Sequence[Prediction],
 ) -> Iterator[str]:
     """Sentences on the result, the worst first."""
-    for prediction in predictions:
-        best = min(prediction.command, prediction.lag)
-        if best < WORSE * prediction.rms:
-            simpler = "the command as it is" if prediction.command <= prediction.lag else "dead times and lags alone"
-            predict = "predicts" if simpler.startswith("the") else "predict"
+    for score in predictions:
+        best = min(score.command, score.lag)
+        if best < WORSE * score.rms:
+            plain = score.command <= score.lag
+            simpler = "the command as it is predicts" if plain else "dead times and lags alone predict"
             yield (
-                f"{prediction.quantity}: {simpler} {predict} the part held out better ({best:.3g} against "
-                f"{prediction.rms:.3g}); the vehicle changed, or the recording is too short"
+                f"{score.quantity}: {simpler} the part held out better ({best:.3g} against {score.rms:.3g}); the "
+                "vehicle changed, or the recording is too short"
             )
     if predictions and all(WORSE * score.rms <= score.command <= score.rms / WORSE for score in predictions):
         yield "the command as it is predicts the part held out as well; too little changes there to judge the vehicle"
     terms = fit.setup.family.terms
     for group in joined(fit.intervals.confounded):
         names = " and ".join(terms[k].name for k in sorted(group))
-        if len(group) > 1:
-            yield f"{names} are not distinguishable in this recording; no value is given"
-        else:
-            yield f"{names} has no effect on the measurements; no value is given"
+        many = "are not distinguishable in this recording"
+        yield f"{names} {many if len(group) > 1 else 'has no effect on the measurements'}; no value is given"
     yield from fit.setup.remarks
     yield from _diameters(fit, calibrations)
     yield from fit.setup.variant
@@ -331,13 +330,12 @@ def _findings(
         if term.kind is Kind.LIMIT and numbers[term.name] is None:
             value = term.parameter(float(fit.solution.point[k]))
             yield f"{term.name}: a limit of about {value:.2g} was met, which the recording determines only roughly"
-    structural: dict[str, Channel] = {}
+    worst: dict[str, Channel] = {}
     for channel in channels:
         allowed = NOISY * noise(channel.measured) + NEGLIGIBLE * float(np.ptp(channel.measured))
-        worst = structural.get(channel.name)
-        if channel.residual > allowed and (worst is None or channel.residual > worst.residual):
-            structural[channel.name] = channel
-    for channel in structural.values():
+        if channel.residual > max(allowed, worst[channel.name].residual if channel.name in worst else 0.0):
+            worst[channel.name] = channel
+    for channel in worst.values():
         yield (
             f"{channel.name}: the model leaves {channel.residual:.3g} {channel.unit}, which is more than noise; "
             "the model structure does not fit, or there was a disturbance"
