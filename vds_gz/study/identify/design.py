@@ -14,7 +14,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
@@ -26,25 +25,17 @@ from vds_gz.errors import ArgumentError
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.yaml_reader import Interval
 from vds_gz.study.identify.estimates import CERTAIN, TIME_RESOLUTION, WIDTH, Array
+from vds_gz.study.identify.forecast import Forecast, candidates_of, commands_of, scale_of, terms_of
 from vds_gz.study.identify.problem.observed import observed
-from vds_gz.study.identify.problem.parameters import GAINS, LEAST_LIMIT, NO_LIMIT, Kind, Term, actuations, value_of
-from vds_gz.study.identify.problem.segments import Segment
+from vds_gz.study.identify.problem.parameters import Kind
 from vds_gz.study.identify.problem.setup import FIELDS
-from vds_gz.study.identify.problem.simulation import Experiment, Predicted, VehicleFamily, predictions_of
 from vds_gz.study.progress import Advance, ignore
-from vds_gz.study.recording import MeasuredChannel, Series
 from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.command import ACKERMANN, TWIST
-from vds_gz.vehicle.schedule import COMMAND, Records, command_records, fields_of
+from vds_gz.vehicle.schedule import command_records
 
 #: Number of candidate vehicles, including the prior vehicle.
 VEHICLES = 4
-
-#: Without a known interval, a parameter is known to this part of its value; its standard deviation before the drive.
-SPREAD, BEFORE = 0.3, 1.0
-
-#: Shorter times count as this long where an interval is relative [s].
-SHORT = 0.02
 
 #: Simulation steps per second during the search [Hz].
 COARSE = 200.0
@@ -201,113 +192,6 @@ def _noise_of(candidates: Forecast, noise: float | Mapping[str, float], steps: C
             f"within the given limits no command moves the vehicle model '{model.name}'; they must be wider"
         )
     return {name: noise * peak for name, peak in zip(sensors, peaks.tolist(), strict=True) if peak > 0.0}
-
-
-# ---------------------------------------------------------------------- candidate vehicles
-
-
-def terms_of(prior: NodeParameters, commanded: Sequence[str]) -> dict[Term, float]:
-    """What a log may determine: dynamics and limits of the actuators, and gains of the commands; with prior values."""
-    terms: dict[Term, float] = {}
-    for actuation in actuations(prior.vehicle).values():
-        for term in actuation.terms():
-            value = value_of(prior.vehicle, term.name)
-            if term.name == actuation.fall and not value:
-                value = value_of(prior.vehicle, actuation.rise)  # as the model takes it
-            limited = 0.0 < value < NO_LIMIT and value != term.unlimited
-            if term.kind in (Kind.DEAD_TIME, Kind.TIME_CONSTANT) or (term.kind is Kind.LIMIT and limited):
-                terms[term] = value
-    if not terms:
-        raise ArgumentError(f"vehicle model '{prior.model}' has no actuators whose parameters could be identified")
-    gains = (Term(f"{name} gain", Kind.COMMAND_GAIN, *GAINS, target=FIELDS[name], scale=0.2) for name in commanded)
-    return terms | dict.fromkeys(gains, 1.0)
-
-
-def candidates_of(terms: Mapping[Term, float], intervals: Mapping[str, Interval], count: int, seed: int) -> Array:
-    """Coordinates of candidate vehicles, (count, terms): the prior vehicle, and others in a Latin hypercube.
-
-    Terms lie within their known intervals, or else within +-30 %; gains are 1.
-    """
-    ends = np.empty((len(terms), 2))
-    for k, (term, value) in enumerate(terms.items()):
-        known = intervals.get(term.name)
-        ends[k] = (known.low, known.high) if known else ((1.0 - SPREAD) * value, (1.0 + SPREAD) * value)
-        limits = (LEAST_LIMIT, term.unlimited or NO_LIMIT) if term.kind is Kind.LIMIT else term.bounds
-        ends[k] = 1.0 if term.kind is Kind.COMMAND_GAIN else np.clip(ends[k], *limits)
-    random = np.random.default_rng([seed, 1])
-    strata = (np.array([random.permutation(count - 1) for _ in terms]).T + 0.5) / max(count - 1, 1)
-    points = np.vstack([list(terms.values()), ends[:, 0] + strata * (ends[:, 1] - ends[:, 0])])
-    return np.array([[term.coordinate(x) for term, x in zip(terms, point, strict=True)] for point in points.tolist()])
-
-
-def scale_of(term: Term, value: float) -> float:
-    """What 100 % of a value are, in its unit."""
-    return max(abs(value), SHORT) if term.kind in (Kind.DEAD_TIME, Kind.TIME_CONSTANT) else abs(value)
-
-
-@dataclass(frozen=True)
-class Forecast:
-    """Predictions of what the sensors of candidate vehicles will measure, at a rate [Hz].
-
-    Points are coordinates of the candidates, (vehicles, terms); the noise is by quantity, in its unit.
-    """
-
-    prior: NodeParameters
-    terms: tuple[Term, ...]
-    points: Array
-    noise: Mapping[str, float]
-    rate: float
-    step_rate: float
-
-    @cached_property
-    def _family(self) -> VehicleFamily:
-        offsets = (Term(f"{name} offset", Kind.SENSOR_OFFSET, channel=k) for k, name in enumerate(self.noise))
-        return VehicleFamily(models()[self.prior.model], self.prior.vehicle, (*self.terms, *offsets))
-
-    def predict(self, records: Records, times: Array, duration: float) -> list[Predicted]:
-        """What each vehicle's sensors read without noise, from rest; the samples of one sensor after another.
-
-        The first time [s] is 0. Derivatives are by the terms and then by the offsets of the sensors.
-        """
-        samples = np.arange(int(duration * self.rate + 1e-6)) / self.rate
-        series = Series(samples, np.zeros(len(samples)))
-        channels = tuple((k, MeasuredChannel(name, name, name, series)) for k, name in enumerate(self.noise))
-        begins = np.ceil(times * self.step_rate - 1e-6).astype(np.int64)
-        experiment = Experiment(self._family, Segment(0, 0.0, records, begins, channels, 1.0 / self.step_rate))
-        points = np.hstack([self.points, np.zeros((len(self.points), len(self.noise)))])
-        rest, free = np.zeros_like(experiment.start), np.ones(points.shape[1], bool)
-        return next(predictions_of([experiment], points, [rest], free, free_start=False))
-
-    def information(self, records: Records, times: Array, duration: float, windows: int = 1, skipped: int = 0) -> Array:
-        """Fisher information of windows of equal length, of shape (windows, vehicles, unknowns, unknowns).
-
-        The unknowns are the terms, relative to their values, and the offsets of the sensors. So many samples at the
-        beginning of each window do not count.
-        """
-        by_vehicle, noise = [], np.array(list(self.noise.values()))[:, np.newaxis, np.newaxis]
-        for predicted, point in zip(self.predict(records, times, duration), self.points.tolist(), strict=True):
-            # The coordinate of a limit is its logarithm.
-            relative = (1.0 if t.kind is Kind.LIMIT else scale_of(t, x) for t, x in zip(self.terms, point, strict=True))
-            scales = np.array([*relative, *np.ones(len(noise))])
-            jacobian = predicted.by_terms.reshape(len(noise), -1, len(scales)) * scales / noise
-            length = jacobian.shape[1] // windows
-            rows = jacobian[:, : windows * length].reshape(-1, windows, length, len(scales))[:, :, skipped:]
-            rows = rows.swapaxes(0, 1).reshape(windows, -1, len(scales))
-            by_vehicle.append(rows.swapaxes(1, 2) @ rows)
-        return np.stack(by_vehicle, axis=1)
-
-    def intervals(self, information: Array) -> Array:
-        """Half the relative 95 % intervals of the terms due to noise, by the Cramer-Rao bound; along the last axis."""
-        covariance = np.linalg.inv(information + np.eye(information.shape[-1]) / BEFORE**2)
-        deviations: Array = np.sqrt(np.diagonal(covariance, axis1=-2, axis2=-1))
-        return WIDTH * deviations[..., : len(self.terms)]
-
-
-def commands_of(log: CommandLog) -> tuple[Records, Array, float]:
-    """The commands of a log as records, their times and its duration [s]."""
-    sent = log.type.as_sent
-    records = np.array([fields_of(sent(command).command()) for command in log.commands], COMMAND)
-    return records, np.array(log.times), log.duration
 
 
 # ---------------------------------------------------------------------- search
