@@ -49,7 +49,7 @@ def test_gain_and_offset_are_found_and_limits_are_not_invented(steps):
     fine, answer = exact(times, 0.9 * commands)
     measured = np.interp(times, fine, answer) + 0.05 + 0.01 * np.random.default_rng(1).standard_normal(1500)
     fit = identify(Recording({"v_x": Series(times, commands)}, {"v_x": Series(times, measured)}), hold_out=0.0)
-    numbers = fit[0].numbers
+    numbers = fit.axes[0].numbers
     assert numbers["gain"].value == pytest.approx(0.9, abs=0.01)
     assert numbers["offset"].value == pytest.approx(0.05, abs=0.005)
     assert numbers["dead_time"].value == pytest.approx(0.15, abs=0.004)
@@ -170,7 +170,7 @@ def test_what_is_only_roughly_known_is_said_with_what_would_tell_more(steps):
     signals = Recording(commanded={"v_x": Series(times, 0.2 * commands)}, measured={"v_x": Series(times, measured)})
     fit = identify(signals, hold_out=0.0)
     found = list(advice(fit.numbers, named(fit.model, list(fit.numbers))))
-    number = fit[0].numbers["time_constant"]
+    number = fit.axes[0].numbers["time_constant"]
     assert (number.high - number.low) / 2 > 0.1 * number.value
     assert any("drive time constant is known to" in one and "profile steps" in one for one in found)
 
@@ -191,7 +191,7 @@ def test_where_nothing_moves_all_that_was_measured_is_noise(steps):
     speeds = 1.0 + 0.02 * np.random.default_rng(3).standard_normal(1500)
     fit = identify(Recording({"v_x": Series(times, np.ones(1500))}, {"v_x": Series(times, speeds)}))
     [channel] = fit.channels
-    assert channel.residual == channel.noise == fit[0].residual == pytest.approx(np.std(speeds))
+    assert channel.residual == channel.noise == fit.axes[0].residual == pytest.approx(np.std(speeds))
     assert not is_noiseless(channel)
     assert not is_noiseless(replace(channel, noise=3.0 * channel.residual, outliers=1))
     assert np.std(channel.measured - channel.modelled) == pytest.approx(channel.residual)
