@@ -1,10 +1,13 @@
-"""Where the package's data lie: config, models, worlds, launch."""
+"""Where the package's data lie: config, models, worlds, launch; and what other installed packages add."""
 
 from __future__ import annotations
 
 import os
+import sys
 import sysconfig
 from collections.abc import Iterator
+from functools import cache
+from importlib.metadata import EntryPoints, entry_points
 from pathlib import Path
 
 PACKAGE = "vds_gz"
@@ -33,3 +36,14 @@ def _places() -> Iterator[Path]:
     for known in filter(None, os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep)):
         yield Path(known) / "share" / PACKAGE
     yield Path(sysconfig.get_path("data")) / "share" / PACKAGE
+
+
+def extensions(group: str) -> EntryPoints:
+    """What installed packages offer in a group of entry points."""
+    return _entry_points(tuple(sys.path)).select(group=group)
+
+
+@cache
+def _entry_points(path: tuple[str, ...]) -> EntryPoints:
+    """All entry points of the packages in these folders; to find them takes milliseconds."""
+    return entry_points()

@@ -113,9 +113,10 @@ def test_every_program_ends_at_every_signal(start, tmp_path, monkeypatch, module
     assert done.returncode == 0, done.stdout
 
 
-#: A console script, which sends itself Ctrl-C when it imports a module of this package or numpy for the n-th time.
+#: A program that sends itself Ctrl-C when it imports a module of this package or numpy for the n-th time.
 IMPORTING = """
-import os, signal, sys
+import os, runpy, signal, sys
+import {package}
 class Interrupt:
     left = {n}
     def find_spec(self, name, path=None, target=None):
@@ -123,25 +124,26 @@ class Interrupt:
             self.left -= 1
             if self.left == 0:
                 os.kill(os.getpid(), signal.SIGINT)
-import vds_gz.cli
 sys.meta_path.insert(0, Interrupt())
-sys.exit(getattr(vds_gz.cli, {program!r})())
+sys.exit({program})
 """
+
+MODULE = "runpy.run_module('vds_gz.nodes.sim_node', run_name='__main__')"
 
 
 @pytest.mark.parametrize(
-    ("program", "arguments", "n"),
+    ("package", "program", "arguments", "n"),
     [
-        *(("main", ["node"], n) for n in (1, 2, 5, 30)),
-        ("main", ["drive", "log.csv"], 5),
-        ("main", ["check", "robot.yaml"], 15),
-        ("sim_node", [], 5),
-        ("joystick_teleop", [], 20),
+        *(("vds_gz.cli", "vds_gz.cli.main()", ["node"], n) for n in (1, 5, 30)),
+        ("vds_gz.cli", "vds_gz.cli.main()", ["drive", "log.csv"], 5),
+        ("vds_gz.cli", "vds_gz.cli.sim_node()", [], 2),
+        ("vds_gz.cli", "vds_gz.cli.joystick_teleop()", [], 20),
+        *(("vds_gz.nodes", MODULE, [], n) for n in (2, 20)),  # the first one is the search for the module itself
     ],
 )
-def test_ctrl_c_while_a_program_imports_leaves_no_traceback(program, arguments, n):
+def test_ctrl_c_while_a_program_imports_leaves_no_traceback(package, program, arguments, n):
     done = subprocess.run(
-        [sys.executable, "-c", IMPORTING.format(n=n, program=program), *arguments],
+        [sys.executable, "-c", IMPORTING.format(package=package, n=n, program=program), *arguments],
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,

@@ -15,7 +15,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from importlib.metadata import entry_points
 from operator import attrgetter
 from typing import Any, NamedTuple, Protocol
 
@@ -23,6 +22,7 @@ from vds_gz.errors import ArgumentError, UnknownTypeError
 from vds_gz.interface import topics
 from vds_gz.ros.graph import Graph, Message, Severity, Subscription, Topic
 from vds_gz.ros.messages.fields import set_stamp, stamp_ns
+from vds_gz.share import extensions
 from vds_gz.vehicle import command as vehicle_command
 from vds_gz.vehicle.command import (
     ACKERMANN,
@@ -323,7 +323,7 @@ OWN = (
 def command_types() -> tuple[CommandType, ...]:
     """All command types."""
     types = list(OWN)
-    for entry in entry_points(group=ENTRY_POINTS):
+    for entry in extensions(ENTRY_POINTS):
         new = entry.load()
         place = f"entry point '{entry.name}' of {ENTRY_POINTS}"
         if not isinstance(new, CommandType):

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Iterator, Mapping
+
+if __name__ == "__main__" and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C while it imports ends the program without a traceback
 
 from vds_gz.configuration import NODE_NAME, parameter_file, read_vehicle_file
 from vds_gz.errors import VdsGzError

@@ -164,7 +164,8 @@ class Graph(Protocol):
     ) -> Subscription:
         """Listen to a topic. The callback gets the message and when it arrived (``time.monotonic_ns``).
 
-        With ``raw`` it gets the serialized message (CDR with its header) as bytes.
+        With ``raw`` it gets the serialized message (CDR with its header) as bytes. A
+        :class:`~vds_gz.errors.MalformedMessageError` of the callback is counted, and the first one reported.
         """
 
     def offers(self) -> dict[str, Offer]:

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from vds_gz.errors import ArgumentError
 from vds_gz.parameters.declaration import ParameterGroup
+from vds_gz.share import extensions
 
 if TYPE_CHECKING:
     from vds_gz.interface.sensors.setup import SensorSetup
@@ -173,7 +174,7 @@ class SensorTypes(Mapping[str, SensorType]):
         self._entries = {
             name: EntryPoint(name, f"vds_gz.interface.sensors.{place}", ENTRY_POINTS) for name, place in OWN.items()
         }
-        for entry in entry_points(group=ENTRY_POINTS):
+        for entry in extensions(ENTRY_POINTS):
             if entry.name in self._entries:
                 raise ArgumentError(
                     f"entry point '{entry.name}' of {ENTRY_POINTS}: a type of sensor '{entry.name}' exists already"

@@ -119,11 +119,12 @@ class RunMonitor:
         pose = truth.pose.pose
         return Pose(pose.position.x, pose.position.y, yaw_of(pose.orientation))
 
-    def refused(self) -> int:
-        """Number of messages that the vehicle refused, in all."""
+    def refused(self) -> int | None:
+        """Number of messages that the vehicle refused, in all; None where the newest diagnostics lack it."""
         diagnostics = self._messages.get(topics.DIAGNOSTICS.name)
         values = (pair for status in (diagnostics.status if diagnostics else ()) for pair in status.values)
-        return next((int(pair.value) for pair in values if pair.key == "refused messages"), 0)
+        numbers = (pair.value for pair in values if pair.key == "refused messages" and pair.value.isdecimal())
+        return next(map(int, numbers), None)
 
     def _times(self) -> tuple[float, float]:
         """The vehicle's time since its first message [s], and its seconds per second; NaN while unknown."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import import_module
-from importlib.metadata import entry_points
 
 from vds_gz.errors import ArgumentError
+from vds_gz.share import extensions
 from vds_gz.vehicle.model import ActuatorKind, AnyModel, VehicleModel
 
 #: Entry point group under which an installed package offers a :class:`~vds_gz.vehicle.model.VehicleModel`.
@@ -40,7 +40,7 @@ class Models(Mapping[str, AnyModel]):
     def __init__(self) -> None:
         """Find the models of other packages."""
         self._models: dict[str, AnyModel | None] = dict.fromkeys(OWN)
-        for entry in entry_points(group=ENTRY_POINTS):
+        for entry in extensions(ENTRY_POINTS):
             model, place = entry.load(), f"entry point '{entry.name}' of {ENTRY_POINTS}"
             if not isinstance(model, VehicleModel):
                 raise ArgumentError(f"{place} is {model!r}; it must be a VehicleModel")

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from helpers.dds import PATIENCE, ROOT, Client, NodeList, until
 
-from vds_gz.errors import ArgumentError
+from vds_gz.errors import ArgumentError, MalformedMessageError
 from vds_gz.ros.dds.domain import Discovery, Interfaces, discovery, interfaces
 from vds_gz.ros.dds.endpoints import EndpointProperties, Reader
 from vds_gz.ros.dds.library import library_path
@@ -69,6 +69,17 @@ def test_raw_messages_are_bytes(start: Start, join: Join) -> None:
     graph.subscribe("words", STRING, QoS(), take_all(got), raw=True)
     until(lambda: got, graph)
     assert got[0] == b"\0\1\0\0\3\0\0\0hi\0\0"
+
+
+def test_raw_messages_that_the_callback_finds_malformed_are_counted(start: Start, join: Join) -> None:
+    graph = join()
+
+    def refuse(data: bytes, arrival: int) -> None:
+        raise MalformedMessageError("no words")
+
+    subscription = graph.subscribe("words", STRING, QoS(), refuse, raw=True)
+    start("raw", "rt/words", STRING, "0001000003000000686900 00".replace(" ", ""))
+    until(lambda: subscription.malformed > 1, graph)
 
 
 def test_large_messages_pass_whole(start: Start, join: Join) -> None:

@@ -126,6 +126,27 @@ graph.close()
 """
 
 
+#: A callback of raw messages that finds them malformed.
+RAW = """
+from vds_gz.errors import MalformedMessageError
+from vds_gz.ros.factory import open_graph
+from vds_gz.ros.graph import QoS
+
+graph = open_graph([], "reading")
+
+def refuse(data, arrival):
+    raise MalformedMessageError("no words")
+
+graph.subscribe("words", "std_msgs/msg/String", QoS(), refuse, raw=True)
+publisher = graph.publisher("words", "std_msgs/msg/String", QoS())
+while graph.malformed < 2:
+    publisher.publish(graph.message("std_msgs/msg/String"))
+    graph.wait(0.02)
+graph.close()
+print("left")
+"""
+
+
 def output(code):
     done = subprocess.run(
         [sys.executable, "-c", code],
@@ -144,6 +165,10 @@ def test_it_leaves_while_an_action_runs(domain):
 
 def test_what_a_callback_raises_is_raised_where_the_node_waits(domain):
     assert output(SERVICE) == "raised 'a bug'\nleft\n"
+
+
+def test_raw_messages_that_the_callback_finds_malformed_are_counted(domain):
+    assert output(RAW) == "left\n"
 
 
 def test_a_list_that_is_empty_takes_numbers_and_none_again():

@@ -62,6 +62,18 @@ def test_the_newest_of_everything():
     assert monitor.refused() == 7
 
 
+def test_what_the_newest_diagnostics_lack_is_not_known():
+    monitor = heard()
+    monitor.take(
+        topics.DIAGNOSTICS.name,
+        bytes(TYPES.codec(topics.DIAGNOSTICS.type).encode(TYPES.new(topics.DIAGNOSTICS.type))),
+        0,
+    )
+    monitor.update()
+    assert monitor.refused() is None
+    assert "refused" not in monitor.line()
+
+
 def test_the_line(capsys):
     monitor = heard()
     monitor.show()

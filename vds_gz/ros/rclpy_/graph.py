@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableSequence
 from concurrent.futures import Future
 from contextlib import suppress
+from functools import partial
 from typing import Any, TypeVar
 
 import rclpy
@@ -32,7 +33,7 @@ from rclpy.signals import SignalHandlerOptions
 from rclpy.subscription import Subscription
 from rclpy.task import Future as Response
 
-from vds_gz.errors import VdsGzError
+from vds_gz.errors import MalformedMessageError, VdsGzError
 from vds_gz.parameters.declaration import Description, ParameterError, Value
 from vds_gz.ros.arguments import Arguments, is_topic
 from vds_gz.ros.graph import Message, Offer, QoS, Severity, spellings
@@ -134,6 +135,8 @@ class RclpyGraph:
         self._pending: set[Future[Any]] = set()
         self._publishers: list[RclpyPublisher] = []
         self._closing = False
+        #: Number of malformed messages of all topics.
+        self.malformed = 0
         self._executor = SingleThreadedExecutor()
         self._executor.add_node(self._node)
         self._receiver = Receiver(self._node.context)
@@ -174,10 +177,22 @@ class RclpyGraph:
     def subscribe(
         self, topic: str, type_name: str, qos: QoS, callback: Callable[[Any, int], None], raw: bool = False
     ) -> RclpySubscription:
-        """Listen to a topic."""
+        """Listen to a topic. What a callback finds malformed is counted, and the first one reported."""
+        reported = False
+
+        def call(message: Message, arrival: int) -> None:
+            nonlocal reported
+            try:
+                callback(message, arrival)
+            except MalformedMessageError as error:
+                self.malformed += 1
+                if not reported:
+                    reported = True
+                    where = f"topic '{subscription.topic_name}'"
+                    self.log(Severity.WARN, f"{where}: {error}. Ignored, as further ones will be")
 
         def deliver(message: Message, arrival: int) -> None:
-            self._arrived.put(lambda: callback(message, arrival))
+            self._arrived.put(partial(call, message, arrival))
 
         subscription = self._node.create_subscription(
             interface(type_name),
