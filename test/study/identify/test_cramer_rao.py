@@ -57,7 +57,11 @@ def test_numbers_that_stand_in_for_each_other_are_bound_together(step):
 
 
 @pytest.mark.parametrize(
-    "kind", ["omni x", *(pytest.param(one, marks=pytest.mark.slow) for one in ("four-wheel drive", "delay_steer_acc"))]
+    "kind",
+    [
+        "differential",
+        *(pytest.param(kind, marks=pytest.mark.slow) for kind in ("omni x", "four-wheel drive", "delay_steer_acc")),
+    ],
 )
 def test_the_vehicles_of_the_bound_do_what_the_replay_recorded(kind):
     case = random_case(kind, 1)

@@ -50,7 +50,7 @@ def relative_bounds(case, log, found: Design) -> dict[str, float]:
     return {one.name: WIDTH * deviations[one.name] / one.scale for one in found.expectations}
 
 
-@pytest.fixture(scope="module", params=["bicycle fs rd", "differential"])
+@pytest.fixture(scope="module", params=["bicycle fs rd", pytest.param("differential", marks=pytest.mark.slow)])
 def run(request):
     case = random_case(request.param, 1)
     return case, designed(case)

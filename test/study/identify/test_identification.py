@@ -30,7 +30,7 @@ CASES = {case.name: case for case in presets()}
 @pytest.mark.parametrize("name", ["indoor_robot", pytest.param("forklift", marks=pytest.mark.slow)])
 def test_a_clean_recording_gives_the_numbers_exactly(name):
     case = CASES[name]
-    fit = identify(clean(case, 12, 30.0), vehicle=case.known())
+    fit = identify(clean(case, 12, 20.0), vehicle=case.known())
     for number, true in truth(case.vehicle).items():
         found = fit.numbers.get(number)
         if found is not None:
@@ -94,7 +94,7 @@ def test_commands_that_jitter_on_their_way_leave_the_limits_in_their_intervals()
 
 def test_a_sensor_that_reads_late_is_told_from_the_dead_time_of_the_actuator():
     case = random_case("bicycle fs rd", 3)
-    signals = clean(case, 1, 7.0)
+    signals = clean(case, 1, 5.0)
     yaw_rate = signals.measured["yaw_rate"]
     signals.measured["yaw_rate"] = Series(yaw_rate.time + 0.03, yaw_rate.value)
     fit = identify(signals, vehicle=case.known(), hold_out=0.0)
@@ -116,7 +116,7 @@ def test_where_a_bicycle_is_driven_and_steered_is_told_by_its_motion_and_its_whe
 
 def test_of_a_vehicle_that_is_known_to_steer_behind_nothing_is_said():
     case = CASES["forklift"]
-    signals = clean(case, 4, 7.0)
+    signals = clean(case, 4, 4.0)
     fit = identify(signals, vehicle=case.known(), hold_out=0.0)
     assert not [one for one in (*fit.notes, *fit.findings) if "turns against" in one]
 
@@ -174,7 +174,7 @@ def test_where_base_link_and_the_steered_axle_are_is_found_on_request():
 
 def test_a_limit_that_was_met_stays_in_the_vehicle_though_its_interval_is_wide():
     case = CASES["indoor_robot"]
-    setup = set_up([clean(case, 12, 20.0)], vehicle=case.known(), wheel_base=None, fit=(), priors={})
+    setup = set_up([clean(case, 12, 10.0)], vehicle=case.known(), wheel_base=None, fit=(), priors={})
     found = fit_all(setup)
     name = "drive_actuators.max_acceleration"
     wide = dataclasses.replace(found.intervals, low=found.intervals.low.copy())

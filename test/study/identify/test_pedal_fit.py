@@ -21,7 +21,7 @@ from vds_gz.study.identify.pedals.fit import csv_text, estimates, fit_pedals
 from vds_gz.study.reading.bag import read_bag
 from vds_gz.study.recording import Series, SignalError
 from vds_gz.vehicle.catalogue import models
-from vds_gz.vehicle.compiled import CompiledVehicle
+from vds_gz.vehicle.vehicle import Vehicle
 
 #: Angle of the steering wheel while the pedals are found [rad].
 WHEEL = 0.25
@@ -37,7 +37,7 @@ def drive(duration, seed):
     random = np.random.default_rng(seed)
     model, limits = models()["actuation_cmd"], PedalLimits(15.0, 0.8, 0.6)
     log = pedals(model, ActuationCmdParameters(), limits, duration=duration, seed=random.integers(1000))
-    car = CompiledVehicle(model, CAR, max_command_age=1e9)
+    car = Vehicle(model, CAR, step_rate=500.0, max_command_age=1e9)  # compiling takes longer than this drive
     rows = []
     for time, command in zip(log.times, log.commands, strict=True):
         car.advance(round(time * 1e9))

@@ -72,7 +72,7 @@ class InstalledTypes:
 
     def fields(self, name: str) -> list[Field]:
         """The fields of a type, in the order of its definition."""
-        return [_field(*one) for one in interface(name).get_fields_and_field_types().items()]
+        return fields_of(interface(name))
 
     def hash(self, name: str) -> str:
         """The type hash that ROS nodes exchange, from the description installed beside the type (REP-2016)."""
@@ -83,6 +83,11 @@ class InstalledTypes:
                     return str(one["hash_string"])
         interface(name)
         raise UnknownTypeError(f"type '{name}' has no hash; ROS 2 has hashes of types since Iron")
+
+
+def fields_of(kind: Any) -> list[Field]:
+    """The fields of a class of messages, or of a message, as ROS generates them."""
+    return [_field(*field) for field in kind.get_fields_and_field_types().items()]
 
 
 def _field(name: str, text: str) -> Field:

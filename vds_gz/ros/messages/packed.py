@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from vds_gz.ros.graph import Graph, Message, Topic
 from vds_gz.ros.messages.factory import open_types
 from vds_gz.ros.messages.fields import FIRST, LAST
+from vds_gz.ros.messages.installed import fields_of
 from vds_gz.vehicle.vehicle import NANOSECONDS
 
 if TYPE_CHECKING:
@@ -103,7 +104,9 @@ def _message(
     arrays: dict[str, ArrayPlace],
 ) -> int:
     """Collect all positions in a message that begins behind ``at``; return its end."""
-    for field in open_types().fields(type_name):
+    # A message that ROS made knows its fields, so that the definitions of other packages need not be read.
+    installed = hasattr(message, "get_fields_and_field_types")
+    for field in fields_of(message) if installed else open_types().fields(type_name):
         value, path = getattr(message, field.name), prefix + field.name
         if field.length == 0:
             at = _aligned(at, 4) + 4
