@@ -40,10 +40,10 @@ def _places() -> Iterator[Path]:
 
 def extensions(group: str) -> EntryPoints:
     """What installed packages offer in a group of entry points."""
-    return _entry_points(tuple(sys.path)).select(group=group)
+    return _extensions(group, tuple(sys.path))
 
 
 @cache
-def _entry_points(path: tuple[str, ...]) -> EntryPoints:
-    """All entry points of the packages in these folders; to find them takes milliseconds."""
-    return entry_points()
+def _extensions(group: str, path: tuple[str, ...]) -> EntryPoints:
+    """Those of the packages in these folders; finding them takes milliseconds."""
+    return entry_points(group=group)
