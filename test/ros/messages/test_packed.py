@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from vds_gz.errors import UnknownTypeError
@@ -65,3 +66,20 @@ def test_an_array_between_changing_numbers_is_not_handed_out():
     packed.write(0, [1.0, 3.0])
     decoded = TYPES.codec(name).decode(packed.data)
     assert (decoded.pose.pose.orientation.w, decoded.twist.twist.linear.x, decoded.twist.covariance[0]) == (1, 3, 2)
+
+
+def test_padding_before_numbers_that_are_not_there_is_cut_off():
+    name = "sensor_msgs/msg/JointState"
+    message = TYPES.new(name)
+    message.name = ["left", "wheel"]  # the last sequence, of no efforts, ends behind four of eight bytes
+    message.position = message.velocity = np.zeros(2)
+    plain = TYPES.codec(name).encode(message)
+    assert len(plain) % 8 == 0
+
+    def packed(padding: int) -> PackedMessage:
+        graph = SimpleNamespace(serialize=lambda message, name: bytes(plain) + b"p" * padding)
+        return PackedMessage(graph, name, message, ["header.stamp"], ["position[0]"])
+
+    assert packed(4).data == plain
+    with pytest.raises(ValueError, match="bytes must have"):
+        packed(8)

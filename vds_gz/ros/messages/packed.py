@@ -156,9 +156,12 @@ class PackedMessage:
     ) -> None:
         self._layout = layout = MessageLayout.of(type_name, message)
         self.data = bytearray(graph.serialize(message, type_name))
-        # Encoders may pad to a multiple of four; any other length belongs to another definition.
-        if not layout.length <= len(self.data) < layout.length + 4:
+        # Encoders may pad to a multiple of four, and Fast DDS also before numbers of a last sequence that has none.
+        # Any other length belongs to another definition.
+        ends_empty = any(place.length == 0 and place.offset == layout.length for place in layout.arrays.values())
+        if not layout.length <= len(self.data) < layout.length + (8 if ends_empty else 4):
             raise ValueError(f"a {type_name} of {len(self.data)} bytes must have {layout.length} by its definition")
+        del self.data[_aligned(layout.length, 4) :]
         self.stamps = [layout.stamp(path) for path in stamps]
         self.numbers: list[Place] = layout.numbers(numbers)
         kept = bytearray(self.data)
