@@ -32,10 +32,11 @@ sim_node:
       eye: {{type: rgbd_camera, rate: 2.0, columns: 64, rows: 48, fx: 40.0, fy: 40.0, cx: 32.0, cy: 24.0}}
 """
 
-ANY = QoS(5, reliable=False)
-SCAN = Topic("flat/scan", "sensor_msgs/msg/LaserScan", ANY)
-POINTS = Topic("round/points", "sensor_msgs/msg/PointCloud2", ANY)
-DEPTH = Topic("eye/depth/image_raw", "sensor_msgs/msg/Image", ANY)
+# Reliable, or clouds of 1.3 MB may be lost over Fast DDS.
+RELIABLE = QoS(5)
+SCAN = Topic("flat/scan", "sensor_msgs/msg/LaserScan", RELIABLE)
+POINTS = Topic("round/points", "sensor_msgs/msg/PointCloud2", RELIABLE)
+DEPTH = Topic("eye/depth/image_raw", "sensor_msgs/msg/Image", RELIABLE)
 
 
 def test_a_standing_vehicle_measures_the_same_here_and_there(
