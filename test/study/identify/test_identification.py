@@ -30,7 +30,7 @@ CASES = {case.name: case for case in presets()}
 @pytest.mark.parametrize("name", ["indoor_robot", pytest.param("forklift", marks=pytest.mark.slow)])
 def test_a_clean_recording_gives_the_numbers_exactly(name):
     case = CASES[name]
-    fit = identify(clean(case, 12, 20.0), vehicle=case.known())
+    fit = identify(clean(case, 12, 30.0), vehicle=case.known())
     for number, true in truth(case.vehicle).items():
         found = fit.numbers.get(number)
         if found is not None:
@@ -94,7 +94,7 @@ def test_commands_that_jitter_on_their_way_leave_the_limits_in_their_intervals()
 
 def test_a_sensor_that_reads_late_is_told_from_the_dead_time_of_the_actuator():
     case = random_case("bicycle fs rd", 3)
-    signals = clean(case, 1, 5.0)
+    signals = clean(case, 1, 7.0)
     yaw_rate = signals.measured["yaw_rate"]
     signals.measured["yaw_rate"] = Series(yaw_rate.time + 0.03, yaw_rate.value)
     fit = identify(signals, vehicle=case.known(), hold_out=0.0)

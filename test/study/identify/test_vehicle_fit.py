@@ -110,9 +110,9 @@ def test_a_map_of_the_vehicle_that_is_given_is_identified_again():
 
 
 def test_a_score_without_motion_in_the_part_held_out_is_called_one():
-    times = 0.05 * np.arange(600)
+    times = 0.05 * np.arange(300)
     fine, speed = exact(times, np.where(times > 1.0, 0.5, 0.0))
-    measured = np.interp(times, fine, speed) + 0.005 * np.random.default_rng(1).standard_normal(600)
+    measured = np.interp(times, fine, speed) + 0.005 * np.random.default_rng(1).standard_normal(300)
     commands = Series(times, np.where(times > 1.0, 0.5, 0.0))
     assert (
         "too little changes there"
@@ -204,21 +204,16 @@ def folder(tmp_path, monkeypatch):
 
 
 def test_a_recording_becomes_a_parameter_file_that_answers_the_same(folder, capsys):
-    assert (
-        main(["profile", "steps", "--preset", "ackermann_car", "--speed", "2.5", "--duration", "9", "-o", "log.csv"])
-        == 0
-    )
-    assert main(["replay", "log.csv", "--preset", "ackermann_car", "-o", "robot.mcap"]) == 0
-    assert main(["identify", "robot.mcap", "--preset", "ackermann_car"]) == 0
-    said = capsys.readouterr().out
-    assert "model_delay_vx: 0.2" in said
-    assert "steer_time_delay: 0.2" in said
-    found = parameters_of_file(folder / "identified" / "parameters.yaml").vehicle
-    assert found.drive_actuator.dead_time == pytest.approx(0.2, abs=0.002)
-    assert found.drive_actuator.time_constant == pytest.approx(0.4, rel=0.01)
-    assert found.drive_actuator.max_acceleration == pytest.approx(3.0, rel=0.01)
+    robot = ["--preset", "indoor_robot"]
+    assert main(["profile", "steps", *robot, "--speed", "1", "--duration", "10", "-o", "log.csv"]) == 0
+    assert main(["replay", "log.csv", *robot, "-o", "robot.mcap"]) == 0
+    assert main(["identify", "robot.mcap", *robot]) == 0
+    assert "model_delay_vx: 0.05" in capsys.readouterr().out
+    found = parameters_of_file(folder / "identified" / "parameters.yaml").vehicle.drive_actuators
+    assert found.dead_time == pytest.approx(0.05, abs=0.002)
+    assert found.max_acceleration == pytest.approx(1.0, rel=0.01)
     report = json.loads((folder / "identified" / "report.json").read_text())
-    assert report["axes"]["v_x"]["numbers"]["dead_time"]["low"] <= 0.2
+    assert report["axes"]["v_x"]["numbers"]["dead_time"]["low"] <= 0.05
     assert "data:image/png" in (folder / "identified" / "report.html").read_text()
 
 
