@@ -32,7 +32,7 @@ def optimal_log(
         ArgumentError: An option is out of range, or the vehicle has nothing to identify.
     """
     with progress("designing", 1.0) as advance:
-        found = design(
+        optimal = design(
             prior,
             limits,
             ackermann=ackermann,
@@ -44,38 +44,38 @@ def optimal_log(
             acceleration=options.acceleration or math.inf,
             advance=advance,
         )
-    print("\n".join(_lines(found, options.rate, duration)))
-    return found.log
+    print("\n".join(_lines(optimal, options.rate, duration)))
+    return optimal.log
 
 
 def _known(file: str, prior: NodeParameters) -> Mapping[str, Interval]:
     """The intervals in a parameter file, by the names of parameters below those of the model."""
     group = f"model_params.{prior.model}."
-    found = read_intervals(file, f"/{NODE_NAME}").items()
-    return {name.removeprefix(group): interval for name, interval in found if name.startswith(group)}
+    intervals = read_intervals(file, f"/{NODE_NAME}").items()
+    return {name.removeprefix(group): interval for name, interval in intervals if name.startswith(group)}
 
 
-def _lines(found: Design, rate: float, duration: float) -> Iterator[str]:
+def _lines(optimal: Design, rate: float, duration: float) -> Iterator[str]:
     """The expected intervals as a table, and the parameters that the log does not determine."""
-    sensors = ", ".join(f"{name} {value:.3g} {UNITS[name]}" for name, value in found.noise.items())
+    sensors = ", ".join(f"{name} {value:.3g} {UNITS[name]}" for name, value in optimal.noise.items())
     yield f"expected from {duration:g} s, measured at {rate:g} Hz with noise of {sensors}:"
     rows = [
-        (one.name, f"{one.value:.4g}", _interval(one, one.part), _interval(one, one.part_of_steps))
-        for one in found.expectations
+        (number.name, f"{number.value:.4g}", _interval(number, number.part), _interval(number, number.part_of_steps))
+        for number in optimal.expectations
     ]
     yield text_table(("parameter", "prior", "95 % interval", "with `steps`"), rows)
-    own, of_steps = found.largest
+    own, of_steps = optimal.largest
     if own < math.inf:
         yield (
             f"largest due to noise: {own:.2%}, with `steps` {of_steps:.2%} (dead times have a resolution of "
             f"+-{WIDTH * TIME_RESOLUTION:.2g} s)"
         )
-    undetermined = [one.name for one in found.expectations if one.part is None]
+    undetermined = [number.name for number in optimal.expectations if number.part is None]
     if undetermined:
         names = ", ".join(undetermined)
         yield f"not determined within these limits: {names}; commands must exceed a limit to determine it"
 
 
-def _interval(one: Expectation, part: float | None) -> str:
-    half = one.half(part)
-    return UNDETERMINED if half is None else f"+-{half:.2g} ({half / one.scale:.2%})"
+def _interval(number: Expectation, part: float | None) -> str:
+    half = number.half(part)
+    return UNDETERMINED if half is None else f"+-{half:.2g} ({half / number.scale:.2%})"

@@ -238,11 +238,13 @@ def varied_cycle(random: Random, cycle: Cycle) -> Cycle:
     return Cycle(np.clip(levels, -1.0, 1.0), np.clip(holds, *HOLD))
 
 
-def varied_window(random: Random, window: Window, other: Window) -> Window:
+def varied_window(random: Random, window: Window, second: Window) -> Window:
     """A similar window, sometimes with the cycle of one quantity taken from another window."""
     k = int(random.integers(len(window)))
-    mixed = window if random.random() < 0.8 else (*window[:k], other[k], *window[k + 1 :])
-    return tuple(varied_cycle(random, one) if j == k or random.random() < 0.3 else one for j, one in enumerate(mixed))
+    mixed = window if random.random() < 0.8 else (*window[:k], second[k], *window[k + 1 :])
+    return tuple(
+        varied_cycle(random, cycle) if j == k or random.random() < 0.3 else cycle for j, cycle in enumerate(mixed)
+    )
 
 
 class Search:
@@ -281,11 +283,11 @@ class Search:
             if loss < least:
                 best, least = windows, loss
             windows = list(best)
-            k, other = self.random.integers(len(best), size=2).tolist()
+            k, j = self.random.integers(len(best), size=2).tolist()
             if self.random.random() < 0.2:
-                windows[k], windows[other] = best[other], best[k]
+                windows[k], windows[j] = best[j], best[k]
             else:
-                windows[k] = varied_window(self.random, best[k], best[other])
+                windows[k] = varied_window(self.random, best[k], best[j])
         return self._log(best)
 
     def _selected(self, work: int) -> tuple[list[Window], Mask]:

@@ -346,8 +346,8 @@ def joined(groups: Sequence[Sequence[int]]) -> list[set[int]]:
     """The groups; those of several terms that share one are one group."""
     joined: list[set[int]] = []
     for group in groups:
-        touching = [other for other in joined if len(group) > 1 and len(other) > 1 and other & set(group)]
-        joined = [other for other in joined if other not in touching] + [set(group).union(*touching)]
+        touching = [known for known in joined if len(group) > 1 and len(known) > 1 and known & set(group)]
+        joined = [known for known in joined if known not in touching] + [set(group).union(*touching)]
     return joined
 
 

@@ -52,8 +52,8 @@ def channels_figure(channels: Sequence[Channel], titles: Sequence[str]) -> Figur
             below.tick_params(labelbottom=last)
             if last:
                 below.set_xlabel("time [s]")
-            for one in (panel, below, beside):
-                labels |= dict(zip(*reversed(one.get_legend_handles_labels()), strict=True))
+            for axes in (panel, below, beside):
+                labels |= dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
         figure.legend(labels.values(), labels, loc="outside upper right", ncols=5)
         return figure
 
@@ -88,12 +88,12 @@ def _draw_autocorrelation(panel: Axes, channel: Channel) -> None:
         panel.text(0.5, 0.5, "no residuals", transform=panel.transAxes, ha="center")
         panel.set_axis_off()
         return
-    found = autocorrelation(left, LAGS)
+    correlation = autocorrelation(left, LAGS)
     band = WHITE / math.sqrt(max(len(left), 1))
     panel.axhspan(-band, band, color=BODY, alpha=0.5, linewidth=0.0, label="95 % of white noise")
-    panel.vlines(np.arange(1, len(found)), 0.0, found[1:], color=ACTUAL, linewidth=2.0)
+    panel.vlines(np.arange(1, len(correlation)), 0.0, correlation[1:], color=ACTUAL, linewidth=2.0)
     panel.axhline(0.0, color=INK, linewidth=0.8)
-    panel.set_ylim(-1.05 if found.min(initial=0.0) < -0.3 else -0.35, 1.05)
+    panel.set_ylim(-1.05 if correlation.min(initial=0.0) < -0.3 else -0.35, 1.05)
     panel.set_xlabel("lag [samples]")
 
 
@@ -122,7 +122,7 @@ def report_title(log: str) -> str:
     return f"Vehicle identified from {Path(log).name}"
 
 
-def plain(numbers: Mapping[str, Estimate] | Mapping[str, Estimate | None]) -> dict[str, object]:
+def plain(numbers: Mapping[str, Estimate | None]) -> dict[str, object]:
     """Estimates for a JSON file."""
     return {name: None if number is None else dataclasses.asdict(number) for name, number in numbers.items()}
 
@@ -136,18 +136,16 @@ def write_json(folder: Path, log: str, notes: Iterable[str], content: dict[str, 
 def fit_rows(fit: VehicleFit) -> Rows:
     """Rows under :data:`HEAD`: numbers of actuators and of the vehicle, calibrations, and residuals."""
     estimates = fit.numbers | fit.calibrations
-    for one in named(fit.model, list(fit.numbers), list(fit.calibrations)):
-        number = estimates[one.name]
+    for word in named(fit.model, list(fit.numbers), list(fit.calibrations)):
+        number = estimates[word.name]
         if number is not None:
-            yield one.axis, one.label, one.estimate(number), number.interval
-        elif one.name in fit.reached:
-            yield one.axis, one.label, "not met", f"reached {one.with_unit(fit.reached[one.name], 3)}"
-        elif one.kind in LIMITS or one.kind in TIMES:
-            yield one.axis, one.label, "not determined", ""
+            yield word.axis, word.label, word.estimate(number), number.interval
+        elif word.name in fit.reached:
+            yield word.axis, word.label, "not met", f"reached {word.with_unit(fit.reached[word.name], 3)}"
+        elif word.kind in (*LIMITS, *TIMES):
+            yield word.axis, word.label, "not determined", ""
     for channel in fit.channels:
-        left = f"{channel.residual:.4g} {channel.unit}"
-        title = fit.title(channel)
-        yield "residual", title, left, noise_words(channel)
+        yield "residual", fit.title(channel), f"{channel.residual:.4g} {channel.unit}", noise_words(channel)
 
 
 def write_report(folder: Path, log: str, fit: VehicleFit) -> None:
@@ -157,7 +155,7 @@ def write_report(folder: Path, log: str, fit: VehicleFit) -> None:
     for note in (*map(prediction_words, fit.predictions), *fit.notes, *fit.findings):
         page.text(note)
     for name, (what, channels) in _pictures(fit).items():
-        picture = png(channels_figure(channels, [fit.title(one) for one in channels]))
+        picture = png(channels_figure(channels, [fit.title(channel) for channel in channels]))
         (folder / name).write_bytes(picture)
         page.picture(picture, what)
     page.table(HEAD, fit_rows(fit))
@@ -184,9 +182,9 @@ def _pictures(fit: VehicleFit) -> dict[str, tuple[str, list[Channel]]]:
         misfit[channel.recording] = max(misfit[channel.recording], part)
     first, *later = sorted(misfit)
     for recording in (first, *sorted(sorted(later, key=misfit.__getitem__)[1 - PICTURED :])):
-        there = [one for one in fit.channels if one.recording == recording]
-        main = [one for one in there if one.name in QUANTITIES] or there
-        others = [one for one in there if one not in main]
+        there = [channel for channel in fit.channels if channel.recording == recording]
+        main = [channel for channel in there if channel.name in QUANTITIES] or there
+        others = [channel for channel in there if channel not in main]
         number = f"_{recording + 1}" if recording else ""
         what = "commanded, measured and modelled; the residuals and their autocorrelation"
         pictures[f"identified{number}.png"] = what, main
@@ -213,7 +211,7 @@ def _content(fit: VehicleFit) -> dict[str, object]:
         "numbers": plain(fit.numbers),
         "calibrations": plain(fit.calibrations),
         "reached": fit.reached,
-        "channels": [finite({name: getattr(one, name) for name in STATISTICS}) for one in fit.channels],
-        "predictions": [finite(dataclasses.asdict(one)) for one in fit.predictions],
+        "channels": [finite({name: getattr(channel, name) for name in STATISTICS}) for channel in fit.channels],
+        "predictions": [finite(dataclasses.asdict(prediction)) for prediction in fit.predictions],
         "findings": list(fit.findings),
     }

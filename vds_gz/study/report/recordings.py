@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import matplotlib as mpl
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -27,10 +28,10 @@ ACROSS = 3
 def pooled_rows(vehicle: PooledVehicle) -> Iterator[tuple[str, ...]]:
     """Rows under :data:`HEAD`. The spread is the standard deviation between recordings."""
     for word in vehicle.words:
-        one = vehicle.numbers[word.name]
-        scatter = "" if math.isnan(one.scatter) else f"{one.scatter:.1f} x"
-        value, spread = word.estimate(one.estimate), word.with_unit(one.spread, 2)
-        yield word.axis, word.label, value, one.estimate.interval, str(one.count), spread, scatter
+        number = vehicle.numbers[word.name]
+        scatter = "" if math.isnan(number.scatter) else f"{number.scatter:.1f} x"
+        value, spread = word.estimate(number.estimate), word.with_unit(number.spread, 2)
+        yield word.axis, word.label, value, number.estimate.interval, str(number.count), spread, scatter
 
 
 def pooled_notes(vehicle: PooledVehicle) -> Iterator[str]:
@@ -39,24 +40,25 @@ def pooled_notes(vehicle: PooledVehicle) -> Iterator[str]:
         models = f"the model '{other.model}', most recordings '{vehicle.model}'"
         yield f"{other.log} shows {models}; its numbers are not pooled"
     for word in vehicle.words:
-        if (one := vehicle.numbers[word.name]).differs:
+        if (number := vehicle.numbers[word.name]).differs:
             yield (
-                f"{word.axis} {word.label} scatters {one.scatter:.1f} times as much as the recordings' own intervals "
-                f"say, with a standard deviation of {word.with_unit(one.spread, 2)}, most of all in {one.farthest}: "
+                f"{word.axis} {word.label} scatters {number.scatter:.1f} times as much as the recordings' own intervals "
+                f"say, with a standard deviation of {word.with_unit(number.spread, 2)}, most of all in "
+                f"{number.farthest}: "
                 "the vehicle changed between recordings, or the model structure does not fit"
             )
 
 
 def write_table(path: Path, results: Sequence[Result]) -> None:
     """Write a CSV file with one row a recording: file, status, and each estimate with its interval."""
-    columns = list(dict.fromkeys(name for one in results for name in one.estimates))
+    columns = list(dict.fromkeys(name for result in results for name in result.estimates))
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["file", "status", *(f"{name}{end}" for name in columns for end in ("", ".low", ".high"))])
-        for one in results:
-            row: list[object] = [one.log, one.failure or "done"]
+        for result in results:
+            row: list[object] = [result.log, result.failure or "done"]
             for name in columns:
-                number = one.estimates.get(name)
+                number = result.estimates.get(name)
                 row += ["", "", ""] if number is None else dataclasses.astuple(number)
             writer.writerow(row)
 
@@ -64,12 +66,12 @@ def write_table(path: Path, results: Sequence[Result]) -> None:
 def write_report(folder: Path, results: Sequence[Result], vehicle: PooledVehicle | None) -> None:
     """Write recordings.csv, report.html, report.json and pooled.png."""
     write_table(folder / "recordings.csv", results)
-    failures = {one.log: one.failure for one in results if one.failure}
+    failures = {result.log: result.failure for result in results if result.failure}
     numbers = vehicle.numbers if vehicle else {}
     content = {
         "recordings": len(results),
         "failures": failures,
-        "pooled": {name: finite(dataclasses.asdict(one)) for name, one in numbers.items()},
+        "pooled": {name: finite(dataclasses.asdict(number)) for name, number in numbers.items()},
     }
     page = ReportPage(f"Vehicle identified from {len(results)} recordings")
     for note in pooled_notes(vehicle) if vehicle else ():
@@ -103,9 +105,8 @@ def _figure(results: Sequence[Result], vehicle: PooledVehicle) -> Figure:
 
 
 def _draw(panel: Axes, estimates: Mapping[int, Estimate], pooled: Pooled) -> None:
-    values = [one.value for one in estimates.values()]
-    ends = [[one.value - one.low for one in estimates.values()], [one.high - one.value for one in estimates.values()]]
-    estimate = pooled.estimate
+    values, lows, highs = np.array([dataclasses.astuple(number) for number in estimates.values()]).T
+    ends, estimate = [values - lows, highs - values], pooled.estimate
     panel.ticklabel_format(useOffset=False)
     panel.axhspan(
         estimate.value - 2.0 * pooled.spread,
