@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -62,12 +63,12 @@ class Problem:
         """What may be looked for."""
         return self.family.terms
 
-    @property
+    @cached_property
     def measured(self) -> Array:
         """All samples."""
         return np.concatenate([run.measured for run in self.experiments])
 
-    @property
+    @cached_property
     def intervals(self) -> Array:
         """Median interval between samples of each kind of channel [s]; infinite without two samples."""
         intervals = np.full(len(self.floors), np.inf)
@@ -77,7 +78,7 @@ class Problem:
                 intervals[k] = float(np.median(steps))
         return intervals
 
-    @property
+    @cached_property
     def kind(self) -> np.ndarray:
         """The kind of channel of each sample."""
         kind: np.ndarray = self.kinds[np.concatenate([run.channel for run in self.experiments])]

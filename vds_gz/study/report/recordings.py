@@ -41,11 +41,11 @@ def pooled_notes(vehicle: PooledVehicle) -> Iterator[str]:
         yield f"{other.log} shows {models}; its numbers are not pooled"
     for word in vehicle.words:
         if (number := vehicle.numbers[word.name]).differs:
+            deviation = word.with_unit(number.spread, 2)
             yield (
-                f"{word.axis} {word.label} scatters {number.scatter:.1f} times as much as the recordings' own intervals "
-                f"say, with a standard deviation of {word.with_unit(number.spread, 2)}, most of all in "
-                f"{number.farthest}: "
-                "the vehicle changed between recordings, or the model structure does not fit"
+                f"{word.axis} {word.label} scatters {number.scatter:.1f} times as much as the recordings' own "
+                f"intervals say, with a standard deviation of {deviation}, most of all in {number.farthest}: the "
+                "vehicle changed between recordings, or the model structure does not fit"
             )
 
 
