@@ -3,7 +3,6 @@ bounds, and what else lies between a command and what a sensor reads."""
 
 from __future__ import annotations
 
-import copy
 import dataclasses
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -263,12 +262,12 @@ def with_numbers(parameters: ParameterGroup, numbers: Mapping[str, float]) -> Pa
 
     The numbers are not checked, which would take longer than to simulate a vehicle.
     """
-    changed = copy.copy(parameters)
+    changed = _copied(parameters)
     copied: set[str] = set()
     for name, value in numbers.items():
         group, dot, member = name.rpartition(".")
         if dot and group not in copied:
-            object.__setattr__(changed, group, copy.copy(getattr(changed, group)))
+            object.__setattr__(changed, group, _copied(getattr(changed, group)))
             copied.add(group)
         owner = getattr(changed, group) if dot else changed
         member, point, index = member.removesuffix("]").partition("[")
@@ -279,6 +278,14 @@ def with_numbers(parameters: ParameterGroup, numbers: Mapping[str, float]) -> Pa
         else:
             object.__setattr__(owner, member, float(value))
     return changed
+
+
+def _copied(group: ParameterGroup) -> ParameterGroup:
+    """A copy with the same fields; ``copy.copy`` takes five times as long."""
+    twin: ParameterGroup = object.__new__(type(group))
+    for name in group.__dataclass_fields__:
+        object.__setattr__(twin, name, getattr(group, name))
+    return twin
 
 
 def value_of(parameters: ParameterGroup, name: str) -> float:
