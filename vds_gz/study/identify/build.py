@@ -21,8 +21,7 @@ from vds_gz.study.recording import MeasuredChannel
 #: differences are no more exact. Values on fewer levels are those of a signal that rests there, not steps of a sensor.
 CONSTANT_RESOLUTION, FINEST_RESOLUTION, FEWEST_LEVELS = 1e-6, 5e-6, 20
 
-#: Standard deviation of sensors' offsets that is known beforehand, as a part of their scale. Data with little noise
-#: outweigh it by far.
+#: Prior standard deviation of sensors' offsets, as a part of their scale. Data with little noise outweigh it by far.
 OFFSET_SIGMA = 0.1
 
 #: Terms are selected in steps of this length [s], in so many seconds of all recordings: more hardly change which terms

@@ -41,7 +41,7 @@ CONSTANTS, DIFFERENCE = (0.0, 0.1, 0.3, 1.0), 0.4
 #: Series of fewer samples are not compared.
 FEWEST_SAMPLES = 20
 
-#: How many times as large numbers are in other units than they should be in.
+#: Units in place of the right ones, with the factors by which numbers are too large.
 _SPEEDS = {"km/h": 3.6, "cm/s": 100.0, "mm/s": 1000.0}
 _ANGLES = {"degrees": 180.0 / math.pi}
 _UNITS = {"v_x": _SPEEDS, "v_y": _SPEEDS, "x": {"cm": 100.0, "mm": 1000.0}}
@@ -49,7 +49,7 @@ _TURNS = {"revolutions per minute": 30.0 / math.pi, "degrees per second": 180.0 
 
 
 def checked(signals: Recording) -> Recording:
-    """The same without further channels that contradict the main measurements, with notes on likely faults."""
+    """The recording without channels that contradict the main measurements, with notes on likely faults."""
     notes = list(signals.notes)
     for quantity in QUANTITIES:
         if quantity in signals.commanded and quantity in signals.measured:
@@ -283,9 +283,9 @@ class Relation(NamedTuple):
 def relation(x: Series, y: Series, first: float, last: float, *, held: bool = False) -> Relation | None:
     """How y follows x, at the lag [s] from first to last at which they go together best.
 
-    None where one of them hardly changes. A positive correlation is preferred: what goes to and fro regularly goes
-    against itself half a period later. Samples far from all others do not count. Where x is commanded, its values are
-    held until the next, and y may follow it with a lag of first order too.
+    None where one of them hardly changes. A positive correlation is preferred, since a periodic motion has a negative
+    one half a period later. Extreme samples are clipped. Where x is commanded, each value holds until the next, and y
+    may follow it with a lag of first order too.
     """
     if min(len(x.time), len(y.time)) < FEWEST_SAMPLES:
         return None

@@ -27,7 +27,7 @@ from vds_gz.vehicle.command import TWIST
 #: than this [s], an offset if it is not than this part of the range of the measurement.
 USEFUL, USEFUL_TIME, CERTAIN_OFFSET = 0.5, 0.05, 0.05
 
-#: A limit that is so many times what was reached is none.
+#: A limit above this multiple of what was reached counts as none.
 NEVER_MET = 10.0
 
 #: Residuals are more than noise if they exceed so many times the noise and this part of the range.
@@ -44,7 +44,7 @@ TRIED_TIMES = {
 }
 HARMLESS = 3.84
 
-#: Below this speed a yaw rate says nothing of the steering [m/s].
+#: Below this speed a yaw rate does not determine a steering angle [m/s].
 SLOW = 0.05
 
 #: A simpler explanation is worth a finding if its error is less than this part of that of the fit.
@@ -110,7 +110,7 @@ def estimates(fit: Fit) -> Numbers:
 
 
 def _none_of(fit: Fit, k: int) -> Estimate | None:
-    """A dead time or a lag that is not needed: up to where it would do no harm."""
+    """A dead time or a lag that is not needed: 0, and up to the largest that is consistent with the data."""
     term, solution = fit.setup.family.terms[k], fit.solution
     points = np.tile(solution.point, (len(TRIED_TIMES[term.kind]) + 1, 1))
     points[1:, k] = term.neutral + np.array(TRIED_TIMES[term.kind])
@@ -343,7 +343,7 @@ def _findings(
 
 
 def joined(groups: Sequence[Sequence[int]]) -> list[set[int]]:
-    """The groups; those of several terms that share one are one group."""
+    """Groups of terms, of which those with several terms are joined where they share one."""
     joined: list[set[int]] = []
     for group in groups:
         touching = [known for known in joined if len(group) > 1 and len(known) > 1 and known & set(group)]

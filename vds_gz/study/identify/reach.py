@@ -1,4 +1,4 @@
-"""How far a signal went: maximum rates and maximum value, without the noise."""
+"""The largest rates and values in a recording, without noise: limits cannot be below them."""
 
 from __future__ import annotations
 
@@ -40,10 +40,7 @@ MOVING_PART = 0.2
 
 
 class Reach(NamedTuple):
-    """How far the vehicle went: no limit is below ``least``; about where it would be, if it was met, is ``tried``.
-
-    ``most`` is the maximum observed, without noise.
-    """
+    """A lower bound of a limit, the value at which a limit that was met would be, and the observed maximum."""
 
     least: float
     tried: float
@@ -77,14 +74,14 @@ def limit_levels(time: Array, measured: Array, *, angle: bool, lasting: float = 
 
 
 def sustained(measured: Array) -> float:
-    """The greatest magnitude that some samples in a row have."""
+    """The largest magnitude that :data:`SMOOTHED` samples in a row have."""
     if len(measured) < SMOOTHED:
         return 0.0
     return float(np.max(np.min(np.lib.stride_tricks.sliding_window_view(np.abs(measured), SMOOTHED), axis=1)))
 
 
 def least_reached(time: Array, measured: Array, *, angle: bool, part: float = STEERED_RATE_PART) -> Reached:
-    """The levels of limits, less what noise may add."""
+    """Lower bounds of limits: their levels, less what noise may add."""
     top = limit_levels(time, measured, angle=angle, lasting=LASTING)
     if len(time) < FEWEST_SAMPLES:
         return top
@@ -94,7 +91,7 @@ def least_reached(time: Array, measured: Array, *, angle: bool, part: float = ST
 
 
 def reach_of(setup: Setup) -> dict[str, Reach]:
-    """How far the actuators of a vehicle went, by the names of their limits; how much was commanded, by dead bands."""
+    """The reach of each limit and gain of a vehicle's actuators by name; of dead bands, how much was commanded."""
     reaches: dict[str, Reach] = {}
     arm = setup.family.model.geometry(setup.family.parameters).yaw_arm
     for name, actuation in setup.actuators.items():

@@ -15,7 +15,7 @@ from vds_gz.vehicle.catalogue import models
 #: Where numbers stand that are of no actuator, and those that are no parameters.
 VEHICLE, CALIBRATION = "vehicle", "calibration"
 
-#: What is left is less than this part of the least noise that is assumed where there is none.
+#: A channel without noise leaves less than this part of the least noise that is assumed.
 NOISELESS = 0.5
 
 #: A value is shown as 0 if it is less than this part of its interval. A number is known roughly if its interval is
@@ -91,7 +91,7 @@ def _calibration_unit(name: str) -> str:
 
 
 def advice(numbers: Mapping[str, Estimate | None], words: Sequence[Named]) -> Iterator[str]:
-    """Of each number that is only roughly determined: how roughly, and what to record."""
+    """How uncertain each poorly determined number is, and what to record."""
     for word in words:
         number = numbers.get(word.name)
         if number is None or word.kind not in MORE:
@@ -123,5 +123,5 @@ def noise_words(channel: Channel) -> str:
 
 
 def is_noiseless(channel: Channel) -> bool:
-    """What is left is below the least noise that is assumed where there is none. Outliers raise the noise above it."""
+    """The residual is below the least noise that is assumed, and there are no outliers."""
     return channel.residual < NOISELESS * channel.noise and not channel.outliers

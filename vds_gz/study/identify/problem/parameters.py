@@ -1,5 +1,4 @@
-"""What can be found of a vehicle model: which of its parameters are dead times, lags, limits or geometry, in which
-bounds, and what else lies between a command and what a sensor reads."""
+"""The unknowns of a vehicle model: its parameters with their kinds and bounds, and gains, offsets and latencies."""
 
 from __future__ import annotations
 
@@ -19,28 +18,28 @@ from vds_gz.parameters.declaration import LARGEST, ParameterGroup, describe
 from vds_gz.study.identify.estimates import Array
 from vds_gz.vehicle.autoware.models import SHORTEST_TIME_CONSTANT
 
-#: The least limit that is looked for; one beyond this is none [m/s, m/s^2, rad/s, rad]; what stands for none.
+#: The smallest limit; values from NO_LIMIT on mean that there is none, for which UNLIMITED stands, in SI units.
 LEAST_LIMIT, NO_LIMIT, UNLIMITED = 1e-4, 1e5, 1e6
 
-#: Longer dead times and lags are none that a vehicle can be controlled with [s].
+#: Upper bounds of dead times and lags: a vehicle with longer ones cannot be controlled [s].
 LONGEST_DEAD_TIME, LONGEST_LAG = 2.0, 5.0
 
 #: Maximum speed of every driven wheel, a parameter of vehicles with hub motors.
 WHEEL_LIMIT = "max_wheel_velocity"
 
-#: Track with which wheels turn a vehicle, 0 where it is the vehicle's own; found from yaw rates that were commanded.
+#: Track with which wheels turn a vehicle; 0: the geometric one. Commanded yaw rates determine it.
 EFFECTIVE_TRACK = "effective_track"
 
 #: Steering angle beyond the geometric one by lateral acceleration, a parameter of cars.
 UNDERSTEER = "understeer_gradient"
 
-#: Parameters that are no actuator's and are looked for where they predict; others are where they are named.
+#: Parameters outside the actuators that enter where they improve the prediction; others are fitted on request.
 SELECTED = EFFECTIVE_TRACK, UNDERSTEER
 
-#: The slow share of a response is none that is faster, and none that recordings show if it is slower [s].
+#: Bounds of the time constant of a slow share [s], and the largest share.
 SLOW_TIMES, LARGEST_SHARE = (0.5, 60.0), 0.9
 
-#: Dead times are rounded to steps; what comes to the same is up to so many steps shorter and longer.
+#: Dead times are rounded to steps: those up to so many steps shorter and longer come to the same.
 UP, NEAREST = (1.0, 0.0), (0.5, 0.5)
 
 #: Gains stay within these.
@@ -80,7 +79,7 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A number that is looked for: its name below ``model_params.<model>.``, else words.
+    """An unknown. The name of a parameter is that below ``model_params.<model>.``.
 
     Attributes:
         unlimited: Of a limit: the parameter's value where it is not met.
@@ -117,7 +116,7 @@ class Term:
         return self.kind not in (Kind.SENSOR_OFFSET, Kind.LATENCY)
 
     def coordinate(self, value: float) -> float:
-        """Where a value lies on the axis on which it is looked for: limits are by their logarithm."""
+        """The coordinate of a value in the search, which is the logarithm of a limit."""
         if self.kind is Kind.LIMIT:
             return math.log(value if LEAST_LIMIT <= value < NO_LIMIT else UNLIMITED)
         return value

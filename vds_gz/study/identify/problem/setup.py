@@ -32,19 +32,19 @@ FIELDS = {"v_x": "v_x", "v_y": "v_y", "yaw_rate": "yaw_rate", "steering": "steer
 #: Geometry on which the motion of wheels and hinges depends.
 OF_JOINTS = ("tire_diameter", "track_fixed", "track_steered")
 
-#: A measurement that ranges over fewer standard deviations than this is nothing but noise.
+#: A measurement that ranges over fewer standard deviations than this is only noise.
 NOISE_RANGE = 5.0
 
 #: Length of the horizon: at least so long [s], and so many intervals between samples.
 HORIZON, INTERVALS = 0.1, 2.0
 
-#: A horizon that is so many times as long as it should be has a gap in it.
+#: A horizon that is longer by this factor has a gap in it.
 GAP = 2.0
 
 #: Means are taken so often per horizon.
 PER_HORIZON = 2.0
 
-#: Steps of a pose that are so many times the 99th percentile are jumps of the localization.
+#: Steps of a pose above this multiple of the 99th percentile are jumps of the localization.
 JUMP = 5.0
 
 #: No steering wheel turns further [rad].
@@ -241,9 +241,9 @@ def _geometry_of(channel: MeasuredChannel, model: AnyModel) -> set[str]:
 def counting(
     signals: Recording, model: AnyModel, parameters: ParameterGroup, *, lateral: bool = False
 ) -> list[MeasuredChannel]:
-    """The measurements that count: those that the model gives and that change, if any does.
+    """The measurements to fit: those that the model predicts and that change; all that it predicts if none changes.
 
-    The mean of hinges that count does not count too. With ``lateral``, a lateral velocity that is always 0 counts.
+    Hinges replace their mean. With ``lateral``, a lateral velocity that is always 0 is fitted too.
     """
     lateral = lateral or model.geometry(parameters).holonomic
     used = [
@@ -331,5 +331,5 @@ def _pairs(time: Array) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _largest(speeds: Array) -> float:
-    """What is faster is a jump."""
+    """The highest speed that is no jump."""
     return JUMP * float(np.percentile(speeds, 99.0)) + 1e-9

@@ -48,7 +48,7 @@ WHEEL_GAINS = "wheel_gains"
 #: The gain of each side, by the field of :class:`~vds_gz.study.identify.problem.observed.Geometry`.
 WHEELS = {"left_gain": "left wheel gain", "right_gain": "right wheel gain"}
 
-#: No sensor reads later than this [s].
+#: Upper bound of the latency of a sensor [s].
 LONGEST_LATENCY = 0.5
 
 
@@ -280,7 +280,7 @@ def _confounded(setup: Setup, names: Collection[str]) -> list[str]:
 
 
 def _remarks(setup: Setup, confounded: Sequence[str]) -> Iterator[str]:
-    """What the gains of wheels mean by what was measured."""
+    """What the measurements tell of the gains of wheels."""
     names = " and ".join(WHEELS.values())
     taken = f"{' and '.join(f'{quantity} gain' for quantity in confounded)}: taken as 1"
     if setup.wheels_measured:
@@ -296,7 +296,7 @@ def _remarks(setup: Setup, confounded: Sequence[str]) -> Iterator[str]:
 
 
 def _offsets(setup: Setup) -> Iterator[Term]:
-    """What each sensor reads too much; wheels' speeds have no offset."""
+    """Offsets of sensors; speeds of wheels have none."""
     recordings = [k for k, channels in enumerate(setup.channels) for _ in channels]
     for k, (recording, channel) in enumerate(zip(recordings, setup.all_channels, strict=True)):
         if channel.quantity != "joint_velocity":
@@ -306,7 +306,7 @@ def _offsets(setup: Setup) -> Iterator[Term]:
 
 
 def _latencies(setup: Setup) -> list[Term]:
-    """How much later each source reads than the others; one that all share is part of the dead times."""
+    """Latencies of each source beside the others; a latency that all share is part of the dead times."""
     sources: dict[str, list[int]] = {}
     for k, channel in enumerate(setup.all_channels):
         sources.setdefault(channel.source, []).append(k)
