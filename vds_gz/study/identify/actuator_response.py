@@ -19,8 +19,8 @@ CAN_FIT = not MISSING
 if CAN_FIT:  # at once, so that a package that the fit lacks is missed before anything is recorded
     from vds_gz.study.identify.actuator import fit_actuator
 
-#: Of a longer recording, the part of this length is looked at in which the reference moves most [s]; commands may take
-#: so long to act.
+#: Of a longer recording, the part of this length in which the reference moves most is used [s]; commands take no longer
+#: than LEAD to act [s].
 LONGEST, LEAD = 60.0, 10.0
 
 #: With fewer samples nothing is known.
@@ -106,7 +106,7 @@ def _references(time: Array, reference: Array, commands: Array) -> tuple[Array, 
 
 
 def _most_moved(time: Array, reference: Array) -> slice:
-    """The part of the recording that tells most."""
+    """The most informative part of the recording."""
     if not len(time):
         return slice(0, 0)
     moved = np.concatenate(([0.0], np.cumsum(np.abs(np.diff(reference)))))

@@ -24,8 +24,8 @@ CONSTANT_RESOLUTION, FINEST_RESOLUTION, FEWEST_LEVELS = 1e-6, 5e-6, 20
 #: Prior standard deviation of sensors' offsets, as a part of their scale. Data with little noise outweigh it by far.
 OFFSET_SIGMA = 0.1
 
-#: Terms are selected in steps of this length [s], in so many seconds of all recordings: more hardly change which terms
-#: predict.
+#: Terms are selected in steps of this length [s], in this much time of all recordings [s]: more data hardly change
+#: which terms predict.
 COARSE_STEP, ENOUGH_SECONDS = 0.005, 400.0
 
 #: Samples of each channel in all recordings with which terms are selected, and bounds of their rate [Hz]. A fit of all
@@ -59,7 +59,7 @@ class Problem:
 
     @property
     def terms(self) -> tuple[Term, ...]:
-        """What may be looked for."""
+        """All unknowns."""
         return self.family.terms
 
     @cached_property
@@ -119,8 +119,8 @@ def coarse_segments(
     """Segments in which terms are selected: in coarse steps, with thinned samples, and of long recordings the parts in
     which commands change most.
 
-    Enough seconds suffice, and so many samples per second of each channel; 0: the rate for a selection of terms. A step
-    of 0 is the vehicle's own.
+    ``enough`` is the time [s] and ``rate`` the samples per second of each channel that suffice; 0: the rate for a
+    selection of terms. A step of 0 is the vehicle's own.
     """
     dt = max(1.0, math.floor(step * setup.step_rate + 1e-9)) / setup.step_rate
     if not rate:

@@ -16,8 +16,8 @@ from scipy.signal import lfilter
 
 from vds_gz.study.recording import POSES, QUANTITIES, UNITS, Array, MeasuredChannel, Recording, Series, SignalError
 
-#: A measurement comes up to so long after its command, and one of another topic up to so long before or after. So far
-#: ahead of the commands measurements are looked for [s].
+#: Ranges of lags that are searched: of a measurement behind its command, of one topic before or behind another, and of
+#: a measurement that leads its command [s].
 AFTER_COMMAND, APART, LEAD = 2.0, 0.5, 1.0
 
 #: Correlations from which on two series go together, and below which they do not.

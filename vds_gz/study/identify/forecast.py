@@ -1,4 +1,4 @@
-"""What sensors will measure of candidate vehicles that follow a log, and what that tells of their parameters."""
+"""Predicted measurements of candidate vehicles that follow a log, and their information on the parameters."""
 
 from __future__ import annotations
 

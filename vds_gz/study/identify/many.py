@@ -42,7 +42,7 @@ JOURNAL = "recordings.jsonl"
 #: A normal variable exceeds this many standard deviations with a probability of 1 in 1000.
 RARE = 3.09
 
-#: A pooled limit is none if a recording exceeds its interval by this factor, which noise does not.
+#: A pooled limit counts as not met if a recording exceeds its interval by this factor, which noise does not.
 EXCEEDED = 1.1
 
 
@@ -172,11 +172,11 @@ def _key(log: str, source: Source) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Pooled:
-    """A parameter pooled over so many recordings with an estimate of it.
+    """A parameter pooled over recordings.
 
-    The spread is the standard deviation between recordings, without what their intervals explain; the scatter is the
-    ratio of that of the recordings to that of their intervals, about 1 if these are right. The estimate of one
-    recording is farthest from the median.
+    The spread is the standard deviation between recordings beyond their intervals; the scatter is the ratio of the
+    scatter of the recordings to that by their intervals, about 1 if these are right. ``farthest`` is the recording
+    whose estimate is farthest from the median.
     """
 
     estimate: Estimate
@@ -250,7 +250,7 @@ def pool_results(results: Sequence[Result]) -> PooledVehicle | None:
 def _overrides(model: str, results: Sequence[Result], pooled: Mapping[str, Pooled]) -> Iterator[Override]:
     """Pooled parameters; of what is no estimate, the value of most recordings.
 
-    A limit that some recordings show is none where another one exceeds it.
+    A limit that another recording exceeds is not met.
     """
     lines = [{line.name: line for line in result.overrides} for result in results]
     limits = {actuation.value for actuation in actuations(models()[model].parameters()).values()}

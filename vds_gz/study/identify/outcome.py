@@ -30,10 +30,10 @@ USEFUL, USEFUL_TIME, CERTAIN_OFFSET = 0.5, 0.05, 0.05
 #: A limit above this multiple of what was reached counts as none.
 NEVER_MET = 10.0
 
-#: Residuals are more than noise if they exceed so many times the noise and this part of the range.
+#: Residuals are more than noise if they exceed this multiple of the noise plus this part of the range.
 NOISY, NEGLIGIBLE = 1.5, 0.01
 
-#: A sample is an outlier if it is so many standard deviations off.
+#: Number of standard deviations from which on a sample is an outlier.
 OUTLIER = 5.0
 
 #: Times that are tried where none is needed [s]. One is consistent with the data if it raises the squares by less than

@@ -23,7 +23,7 @@ COMMAND_RISE_TIME = 0.5
 SMOOTHED, ABOVE = 5, 2.5
 
 #: Limits of rates are at least this part of measured ones; where a steered wheel may be driven, whose speed turning
-#: changes too, only this part. A rate that is reached for so long in all is no bump [s].
+#: changes too, only this part. Rates that are reached for less time in all are bumps [s].
 RATE_PART, STEERED_RATE_PART, LASTING = 0.8, 0.4, 0.25
 
 #: Limits of speeds are at least this part of the measured speeds where the track or the wheels' gains are unknown.
@@ -56,7 +56,7 @@ def reached(time: Array, measured: Array, *, angle: bool) -> Reached:
 def limit_levels(time: Array, measured: Array, *, angle: bool, lasting: float = math.inf) -> Reached:
     """About where limits would show, which samples reach again and again: high percentiles of rates and of the value.
 
-    One rate of an angle holds for both directions. Rates that last so long [s] count too, however long a recording is.
+    One rate of an angle holds for both directions. Rates that last for ``lasting`` seconds in a long recording count too.
     """
     if len(time) < FEWEST_SAMPLES:
         return Reached(0.0, 0.0, 0.0)

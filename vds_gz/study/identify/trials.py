@@ -18,7 +18,7 @@ from vds_gz.study.identify.robust import ROBUST
 #: Coordinates of some terms by their indices, for a point that they replace parts of.
 Starts = Callable[[Array], Iterator[Mapping[int, float]]]
 
-#: The fit of a whole actuator begins at so many points: its cost has several minima.
+#: Number of points at which the fit of a whole actuator begins: its cost has several minima.
 WHOLE_BEGINS = 2
 
 
@@ -26,9 +26,9 @@ WHOLE_BEGINS = 2
 class Candidate:
     """Terms that enter together, by their indices, and what is tried of them.
 
-    The gain in prediction must be so many times its standard error (``significant``), and this part of what is left
-    (``worthwhile``). With all limits of a ``whole`` actuator a fit may be exact where each by itself misleads: such are
-    tried first, and once more when nothing else enters.
+    The gain in prediction must exceed ``significant`` standard errors and the part ``worthwhile`` of the squares. With
+    all limits of a ``whole`` actuator a fit may be exact where each by itself misleads: such are tried first, and once
+    more when nothing else enters.
     """
 
     name: str

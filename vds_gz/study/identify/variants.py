@@ -41,14 +41,14 @@ REVERSES, CENTRED = "allow_reverse", "center_at_standstill"
 #: A variant must lower the deviance by this.
 BETTER = 20.0
 
-#: Another variant than the given one is worth a finding if it lowers the deviance by so many times as much, and halves
-#: what is left: then the deviance falls by this for each independent sample.
+#: A variant other than the given one is worth a finding if it lowers the deviance by this multiple of BETTER and halves
+#: the residuals, so that the deviance falls by HALVED for each independent sample.
 FAR_BETTER, HALVED = 5.0, 2.0 * math.log(2.0)
 
 #: Simulations in the fit of a variant with the terms of another one, of a map, and of a second lag.
 TRIAL_SIMULATIONS, MAP_SIMULATIONS, LAG_SIMULATIONS = 6, 15, 5
 
-#: A map needs so many points. It ends where this part of the time commands were lower or higher.
+#: Least number of points of a map, and the part of the time in which commands lie beyond either of its ends.
 LEVELS, RARE = 5, 0.02
 
 #: A command counts no longer than this [s].

@@ -80,7 +80,7 @@ def named(model: str, numbers: Sequence[str], calibrations: Sequence[str] = ()) 
 
 
 def _calibration_unit(name: str) -> str:
-    """Of a gain none; of an offset that of what is measured, which its name ends with; of a latency the second."""
+    """None of a gain, the second of a latency, and that of the measured quantity of an offset, by the name."""
     if name.endswith(" latency"):
         return "s"
     if name.endswith(" gain"):

@@ -33,14 +33,14 @@ STRETCH, SHORT_STRETCH = 60.0, 2.0
 #: Longer recordings have longer stretches, so that there are no more than this.
 MOST_STRETCHES = 60
 
-#: The initial rate of a stretch is estimated from so many samples; rate and controller's integral are known to so many
-#: times what noise makes of them. The noise is at least this part of the range of the angle.
+#: Number of samples for the initial rate of a stretch; factor of the noise that is the standard deviation of that rate
+#: and of the controller's integral; least noise as a part of the range of the angle.
 NEIGHBOURS, LOOSE, RESOLUTION = 11, 3.0, 1e-4
 
-#: A recording must have so many samples, and measurements count so long after the last command [s].
+#: Least number of samples of a recording, and how long measurements after the last command are used [s].
 LEAST_SAMPLES, LATE = 100, 2.0
 
-#: Speeds are averaged over this time [s], and changed by so many times their noise at most.
+#: Speeds are averaged over this time [s], and change by no more than this multiple of their noise.
 SMOOTHING, NOISY = 0.3, 3.0
 
 
@@ -99,7 +99,7 @@ def controller_integral(c: Any, m: Any, inputs: Inputs, angles: Array, integral:
 class MechanismLog:
     """A recording on the steps of the model: tire angles, their noise and the least that is assumed of it [rad].
 
-    Each measurement has a stretch, which begins so long ``since`` the recording does [s]. ``begins`` are guesses of
+    Each measurement has a stretch; ``since`` are the times of their begins in the recording [s], ``begins`` guesses of
     initial angles [rad], rates [rad/s] and controller's integrals [rad s] of stretches, (stretches, 3), with standard
     deviations; infinite for angles.
     """

@@ -254,5 +254,5 @@ def _at(c: SidedCoefficients, motion: SteadyMotion) -> DifferentialState:
 
 _PLAIN: AnyModel = DIFFERENTIAL
 
-#: What of the model depends on its parameters is that of ``vehicle``: ask the plain model for it.
+#: Joints and geometry are those of the plain model with ``vehicle``.
 SIDED: AnyModel = replace(_PLAIN, parameters=SidedParameters, coefficients=_coefficients, at=_at, actuating=(_actuate,))

@@ -1,4 +1,4 @@
-"""What is looked for in recordings, and what these offer: commands that a model takes and measurements it gives."""
+"""The setup of an identification: unknowns of a vehicle, commands that its model takes, measurements that it gives."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ OF_JOINTS = ("tire_diameter", "track_fixed", "track_steered")
 #: A measurement that ranges over fewer standard deviations than this is only noise.
 NOISE_RANGE = 5.0
 
-#: Length of the horizon: at least so long [s], and so many intervals between samples.
+#: Least length of the horizon: in seconds, and in intervals between samples.
 HORIZON, INTERVALS = 0.1, 2.0
 
 #: A horizon that is longer by this factor has a gap in it.
 GAP = 2.0
 
-#: Means are taken so often per horizon.
+#: Number of means per horizon.
 PER_HORIZON = 2.0
 
 #: Steps of a pose above this multiple of the 99th percentile are jumps of the localization.
@@ -58,10 +58,10 @@ Channels = tuple[tuple[MeasuredChannel, ...], ...]
 
 @dataclass(frozen=True)
 class Setup:
-    """What is looked for.
+    """The setup of an identification.
 
     Attributes:
-        family: The vehicles that it may be.
+        family: The vehicles that it may be, with their unknowns.
         actuators: Of the model: ``drive``, ``steering``.
         recordings: With commands that the model takes.
         channels: Of each recording, the measurements that count.
@@ -69,9 +69,9 @@ class Setup:
         priors: What is known beforehand of some unknowns.
         step_rate: Of the model [Hz].
         given: A vehicle was given.
-        centred: The steering goes to the middle when the commanded speed is 0; None if nothing tells.
-        remarks: What users must know of what was looked for.
-        variant: What was learned of the variant of the vehicle, for users.
+        centred: The steering goes to the middle when the commanded speed is 0; None if this is unknown.
+        remarks: Findings on the unknowns.
+        variant: Findings on the variant of the vehicle.
     """
 
     family: VehicleFamily
@@ -229,7 +229,7 @@ def _without_unknown_geometry(
 
 
 def _geometry_of(channel: MeasuredChannel, model: AnyModel) -> set[str]:
-    """What of :data:`OF_JOINTS` a channel depends on."""
+    """The members of :data:`OF_JOINTS` on which a channel depends."""
     if channel.hinge:
         return {"track_steered"} if channel.joint.endswith(("_left", "_right")) else set()
     if not channel.joint:

@@ -212,7 +212,7 @@ def _unknowns(setup: Setup, names: Collection[str]) -> tuple[dict[str, Actuation
 
 
 def _assumed_geometry(setup: Setup, *, wheel_base: bool) -> list[str]:
-    """Geometry that is looked for without being named, where no vehicle was given; the wheel base may be known."""
+    """Geometry that is fitted without a request where no vehicle was given; the wheel base may be known."""
     turning = bool({"yaw_rate", "heading"} & setup.measured)
     if setup.family.model.name == "bicycle":
         by_angles = setup.kind == TWIST and "steering" in setup.measured
@@ -237,7 +237,7 @@ def _effective_track(setup: Setup, names: Collection[str]) -> list[Term]:
     if not {"v_x", "yaw_rate"} <= setup.measured:
         return []
     track = value_of(setup.family.parameters, "track")
-    # Where the track itself is looked for, 0 stands for whatever it is.
+    # Where the track itself is fitted, 0 stands for its value.
     neutral = 0.0 if "track" in names else track
     bounds = GAINS[0] * track, GAINS[1] * track
     return [Term(EFFECTIVE_TRACK, Kind.PARAMETER, *bounds, scale=0.2 * track, neutral=neutral)]
