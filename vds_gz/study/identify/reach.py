@@ -56,7 +56,7 @@ def reached(time: Array, measured: Array, *, angle: bool) -> Reached:
 def limit_levels(time: Array, measured: Array, *, angle: bool, lasting: float = math.inf) -> Reached:
     """About where limits would show, which samples reach again and again: high percentiles of rates and of the value.
 
-    One rate of an angle holds for both directions. Rates that last for ``lasting`` seconds in a long recording count too.
+    One rate of an angle holds for both directions. Rates that last for ``lasting`` seconds of a long recording count.
     """
     if len(time) < FEWEST_SAMPLES:
         return Reached(0.0, 0.0, 0.0)
