@@ -278,12 +278,12 @@ class Lanes(Generic[P, C, S]):
         kinds = dict(kinds_of(samples[0]))
         rows = values_of(samples, list(kinds)) if rows is None else rows
         entries: Entries = {}
-        for (path, kind), values in zip(kinds.items(), rows, strict=True):
+        for (path, kind), values, padded in zip(kinds.items(), rows, self.padded(rows), strict=True):
             if fixed and kind == "flag" and (values == values[0]).all():
                 entries[path] = Constant(bool(values[0]))
             else:
                 entries[path] = Row(kind, next(index))
-                numbers.append(_bits(kind, self.padded(values)))
+                numbers.append(_bits(kind, padded))
         return entries
 
     def padded(self, values: NDArray[np.float64] | NDArray[np.int64]) -> Numbers:
