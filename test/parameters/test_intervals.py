@@ -3,10 +3,12 @@
 import math
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from vds_gz.errors import ArgumentError
-from vds_gz.parameters.yaml_reader import Interval, ends, read_intervals, remark
-from vds_gz.parameters.yaml_writer import with_values
+from vds_gz.parameters.declaration import Override
+from vds_gz.parameters.yaml_reader import Interval, ends, parameter_file, read_intervals, read_parameter_file, remark
 from vds_gz.study.identify.estimates import Estimate
 
 FILE = """\
@@ -27,7 +29,7 @@ def test_what_was_written_is_read_back(tmp_path):
         "model_params.bicycle.steering_actuator.max_velocity": Estimate(1.23456e-3, -0.00012, 2e-3),
     }
     path = tmp_path / "parameters.yaml"
-    path.write_text(with_values(FILE, [one.override(name) for name, one in found.items()], "/sim_node"))
+    path.write_text(parameter_file([one.override(name) for name, one in found.items()], "sim_node"))
     read = read_intervals(path, "/sim_node")
     assert read == {
         "model_params.bicycle.drive_actuator.dead_time": Interval(0.17, 0.16, 0.18),
@@ -63,3 +65,22 @@ def test_an_interval_in_words_has_in_it_what_the_numbers_have(low, high):
     first, last = map(float, ends(low, high).split(" to "))
     assert first <= low <= high <= last
     assert remark(low, high).endswith(ends(low, high))
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from(["a", "b.c", "b.d", "b.e.f", "model"]),
+        st.floats(allow_nan=False)
+        | st.booleans()
+        | st.integers(-(2**63), 2**63 - 1)
+        | st.text(st.characters(codec="ascii", exclude_categories=["Cc"]))
+        | st.lists(st.floats(allow_nan=False), min_size=1),
+        min_size=1,
+    )
+)
+def test_what_is_written_is_read_as_the_same_values(tmp_path_factory, values):
+    path = tmp_path_factory.getbasetemp() / "values.yaml"
+    path.write_text(parameter_file([Override(name, value, "a remark") for name, value in values.items()], "sim_node"))
+    read = {override.name: override.value for override in read_parameter_file(str(path), "/sim_node")}
+    assert read == values
+    assert {name: type(value) for name, value in read.items()} == {name: type(value) for name, value in values.items()}

@@ -25,9 +25,7 @@ from vds_gz.fleet.path import read_path
 from vds_gz.interface import topics
 from vds_gz.nodes.preparation import description
 from vds_gz.parameters import maps, teleop
-from vds_gz.parameters.declaration import Override
 from vds_gz.parameters.yaml_reader import read_intervals
-from vds_gz.parameters.yaml_writer import with_values
 from vds_gz.ros.arguments import parse
 from vds_gz.ros.messages.factory import open_types
 from vds_gz.share import share
@@ -98,7 +96,6 @@ def read_parameters(path: Path) -> None:
     parameters = parameters_of(parse(["--ros-args", "--params-file", str(path)], "sim_node").overrides)
     description(parameters, models()[parameters.model])
     read_intervals(path, "/sim_node")
-    with_values(path.read_text(encoding="utf-8"), [Override("pub_rate", 20.0)], "/sim_node")
 
 
 def read_joystick(path: Path) -> None:

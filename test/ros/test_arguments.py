@@ -321,7 +321,7 @@ def test_an_empty_section_is_one(write) -> None:
         ("other:\n  x:\n    ros__parameters: {a: 1}\n", "the file has '/other/x'; '/sim_node:' or"),
         ("sim_node: {}\n", "the file has no 'ros__parameters' at all"),
         ("sim_node: &a\n  ros__parameters: {b: 1}\n  c: *a\n", "aliases"),
-        ("sim_node: {ros__parameters: " + "{a: " * 5000 + "1" + "}" * 5000 + "}\n", "more than 50 deep in each other"),
+        ("sim_node: {ros__parameters: " + "{a: " * 5000 + "1" + "}" * 5000 + "}\n", "nested more than 50 deep"),
     ],
 )
 def test_wrong_files_say_what_is_wrong_and_where(write, text: str, message: str) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeAlias
@@ -18,9 +17,7 @@ from vds_gz.parameters.autoware import (
 from vds_gz.parameters.declaration import Override
 from vds_gz.parameters.maps import own_map
 from vds_gz.parameters.node import NodeParameters
-from vds_gz.parameters.yaml_reader import INTERVAL, read_parameter_file
-from vds_gz.parameters.yaml_writer import with_values
-from vds_gz.study.identify.exports import BEST, NOT_MET, NOT_NEEDED, STANDSTILL
+from vds_gz.parameters.yaml_reader import parameter_file, read_parameter_file
 from vds_gz.study.identify.mechanism.fit import FREE, fit_mechanism
 from vds_gz.study.identify.pedals.fit import csv_text, fit_pedals
 from vds_gz.study.identify.results import Numbers
@@ -31,13 +28,6 @@ from vds_gz.study.report.text import text_table
 
 HEADER = "# Identified by vds-gz identify from {}.\n# Numbers without an interval were not found.\n"
 
-#: What an earlier run said in a parameter file: its header, and its remarks.
-_EARLIER = re.compile(
-    r"^# (Identified by vds-gz identify|Numbers without an interval).*\n"
-    rf"|( +# |; )({INTERVAL}|{NOT_MET}|{NOT_NEEDED}|{STANDSTILL}|{BEST}|--wheel-base).*$",
-    re.MULTILINE,
-)
-
 #: A given vehicle, and its parameter file.
 Vehicle: TypeAlias = tuple[NodeParameters, Path]
 
@@ -45,18 +35,14 @@ Vehicle: TypeAlias = tuple[NodeParameters, Path]
 def write_parameters(folder: Path, log: str, given: Vehicle | None, model: str, lines: Sequence[Override]) -> None:
     """Write the given vehicle, or the model's defaults, with what was identified.
 
-    Maps that lie beside the file are named without their folder, so that all can be moved together.
+    Maps beside the file are named without their folder, so that all can be moved together.
     """
-    text, base, there = f"{NODE_NAME}:\n  ros__parameters:\n    model: {model}\n", [Override("model", model)], None
-    if given:
-        file = given[1]
-        text, there = _EARLIER.sub("", file.read_text(encoding="utf-8")), file.resolve().parent
-        base = read_parameter_file(str(file), f"/{NODE_NAME}")
-    parameters_of([*base, *lines])
+    base = read_parameter_file(str(given[1]), f"/{NODE_NAME}") if given else [Override("model", model)]
+    values = [*(line._replace(origin="") for line in base), *lines]
+    parameters_of(values)
     here = folder.resolve()
-    values = [*(line._replace(origin="") for line in base if there and _folder(line) == there != here), *lines]
     values = [line._replace(value=Path(str(line.value)).name) if _folder(line) == here else line for line in values]
-    text = HEADER.format(Path(log).name) + with_values(text, values, f"/{NODE_NAME}")
+    text = HEADER.format(Path(log).name) + parameter_file(values, NODE_NAME)
     (folder / "parameters.yaml").write_text(text, encoding="utf-8")
 
 

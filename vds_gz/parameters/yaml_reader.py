@@ -1,4 +1,4 @@
-"""Parameter values and parameter files, in the YAML that ROS reads.
+"""Parameter values and parameter files, in the YAML that ROS reads and writes.
 
 ROS has its own rules for what a bare word is: ``1e3`` is a number, ``y`` is true, ``010`` is eight. They are kept
 here, so that a file means the same to this node as to any other.
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from operator import itemgetter
 from pathlib import Path
@@ -116,10 +116,10 @@ def _check_events(events: Iterable[yaml.Event], where: str) -> None:
     depth = 0
     for event in events:
         if isinstance(event, yaml.AliasEvent):
-            raise ArgumentError(f"{where}: it has aliases ('*name'), which ROS parameter files do not know")
+            raise ArgumentError(f"{where}: it has aliases ('*name'), which are not read")
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
         if depth > DEEPEST:
-            raise ArgumentError(f"{where}: lists and mappings stand more than {DEEPEST} deep in each other")
+            raise ArgumentError(f"{where}: lists and mappings are nested more than {DEEPEST} deep")
 
 
 def _line(node: yaml.Node, where: str) -> str:
@@ -219,6 +219,38 @@ def _bare(text: str) -> Scalar:
     if special := _SPECIAL.fullmatch(text):
         return float((special[1] or "") + (special[2] or special[3]))
     return float(text) if _REAL.fullmatch(text) else text
+
+
+def parameter_file(overrides: Iterable[Override], section: str) -> str:
+    """The text of a parameter file with these values for a node; a value's origin becomes a remark behind it."""
+    groups: dict[str, Any] = {}
+    for override in overrides:
+        *path, name = override.name.split(".")
+        group = groups
+        for key in path:
+            group = group.setdefault(key, {})
+        group[name] = override
+    return "".join(_lines({section: {SECTION: groups}}, ""))
+
+
+def _lines(group: Mapping[str, Any], indent: str) -> Iterator[str]:
+    for name, member in group.items():
+        if isinstance(member, Override):
+            remark = f"  # {member.origin}" if member.origin else ""
+            yield f"{indent}{name}: {_text(member.value)}{remark}\n"
+        else:
+            yield f"{indent}{name}:\n"
+            yield from _lines(member, f"{indent}  ")
+
+
+def _text(value: object) -> str:
+    """A value as it is read again; a list in one line."""
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_text, value))}]"
+    if isinstance(value, str):
+        plain = re.fullmatch(r"[A-Za-z]\w*", value, re.ASCII) and _bare(value) == value
+        return value if plain else "'" + value.replace("'", "''") + "'"
+    return str(value).lower() if isinstance(value, bool) else repr(value)
 
 
 #: What every interval is, for tables and parameter files.

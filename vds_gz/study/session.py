@@ -13,14 +13,13 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import NamedTuple
 
-import yaml
-
 from vds_gz.bags.recorder import Recorder
 from vds_gz.errors import FailureError
 from vds_gz.geometry import Pose
 from vds_gz.interface import topics
 from vds_gz.interface.commands import Reference, autoware_topics, vehicle_topics, whole_types
 from vds_gz.parameters.declaration import Override
+from vds_gz.parameters.yaml_reader import parameter_file
 from vds_gz.ros.arguments import Arguments
 from vds_gz.ros.factory import open_graph
 from vds_gz.ros.graph import Message
@@ -185,8 +184,8 @@ class RunError(FailureError):
 def write_parameters(overrides: Iterable[Override], folder: Path) -> Path:
     """Write a vehicle's parameters into a parameter file for any namespace."""
     path = folder / "parameters.yaml"
-    values = {override.name: override.value for override in overrides}
-    path.write_text(yaml.safe_dump({"/**": {"ros__parameters": values}}, sort_keys=False), encoding="utf-8")
+    values = (override._replace(origin="") for override in overrides)
+    path.write_text(parameter_file(values, "/**"), encoding="utf-8")
     return path
 
 

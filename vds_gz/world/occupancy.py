@@ -1,50 +1,18 @@
-"""Occupancy maps (YAML and an image) as worlds, and the YAML files of worlds: invalid or endless ones are refused."""
+"""Occupancy maps (YAML and an image) as worlds."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import numpy as np
-import yaml
 from numpy.typing import NDArray
 
 from vds_gz.errors import WorldError
+from vds_gz.parameters.yaml_entries import read_entries
 from vds_gz.world.geometry_reader import matrix, rotation_of_angles
 from vds_gz.world.meshes import Image, read_image
 from vds_gz.world.packing import Thing
-from vds_gz.world.resources import read_limited
 from vds_gz.world.shapes import Array, Box
-
-LARGEST = 1_000_000  # a file of more bytes than this is a mistake
-MOST = 1e9  # numbers in a file are smaller than this
-
-
-def read_mapping(path: Path, what: str) -> dict[object, object]:
-    """The names and values in a file."""
-    data = read_limited(path, what, LARGEST)
-    try:
-        values = yaml.safe_load(data.decode("utf-8"))
-    except Exception as error:  # PyYAML's constructors raise whatever their arguments provoke
-        raise WorldError(f"{what} '{path}' is no YAML: {' '.join(str(error).split())}") from None
-    if not isinstance(values, dict):
-        raise WorldError(f"{what} '{path}' is no mapping of names to values")
-    return values
-
-
-def number(place: str, key: str, value: object) -> float:
-    """A value as a finite number."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < MOST:
-        raise WorldError(f"{place}: '{key}' is {shown(value)}; it must be a number, less than {MOST:g}")
-    return float(value)
-
-
-def shown(value: object) -> str:
-    """A value for a message; a list may hold itself a thousand times."""
-    if isinstance(value, int) and not abs(value) < MOST:
-        return f"a whole number of {value.bit_length()} bits"
-    plain = value is None or isinstance(value, str | int | float)
-    return repr(value)[:100] if plain else f"a {type(value).__name__}"
-
 
 WALL_HEIGHT = 2.0  # a map has no heights; its walls stand this high [m]
 FINEST = 1e-4  # a finer map is a mistake [m]
@@ -54,22 +22,17 @@ MODES = ("trinary", "scale", "raw")
 
 def read_map(path: Path) -> list[Thing]:
     """The walls of a map, each a box; names, units and meaning of its file are those of Nav2's map server."""
-    values = read_mapping(path, "map")
-    image, mode, origin = values.get("image"), values.get("mode", "trinary"), values.get("origin")
-    if not isinstance(image, str) or not image:
-        raise WorldError(f"map '{path}' has no 'image'; it must be the YAML file of a map server")
-    if mode not in MODES:
-        raise WorldError(f"{path}: 'mode' is {shown(mode)}; it must be {', '.join(MODES)}")
-    if not isinstance(origin, list) or len(origin) != 3:
-        raise WorldError(f"{path}: 'origin' is {shown(origin)}; it must be [x, y, yaw] [m, m, rad]")
-    x, y, yaw = (number(str(path), "origin", value) for value in origin)
-    resolution = number(str(path), "resolution", values.get("resolution"))
-    if resolution < FINEST:
-        raise WorldError(f"{path}: 'resolution' is {resolution:g}; it must be at least {FINEST:g} [m]")
-    threshold = number(str(path), "occupied_thresh", values.get("occupied_thresh", 0.65))
-    negate = values.get("negate", 0)
-    if not isinstance(negate, int):
-        raise WorldError(f"{path}: 'negate' is {shown(negate)}; it must be 0 or 1")
+    entries = read_entries(path, "map", WorldError).mapping(
+        "what the YAML file of a map server holds", needed=("image", "resolution", "origin")
+    )
+    image = entries["image"].text("the name of a file")
+    mode = entries["mode"].text("a mode", MODES) if "mode" in entries else MODES[0]
+    x, y, yaw = entries["origin"].numbers("[x, y, yaw] [m, m, rad]", 3)
+    resolution = entries["resolution"].number(f"at least {FINEST:g} [m]", lambda value: value >= FINEST)
+    threshold = entries["occupied_thresh"].number() if "occupied_thresh" in entries else 0.65
+    negate = entries["negate"].scalar("0 or 1") if "negate" in entries else 0
+    if negate not in (0, 1):
+        raise entries["negate"].error(f"is {negate!r}; it must be 0 or 1")
     cells = _occupied(read_image(path.parent / image, str(path)), mode, threshold, bool(negate))
     pose = matrix(rotation_of_angles(0.0, 0.0, yaw), np.array((x, y, 0.0)))
     return [

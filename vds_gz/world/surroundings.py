@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, chain, pairwise
 from pathlib import Path
@@ -28,8 +28,8 @@ from typing import Protocol
 import numpy as np
 
 from vds_gz.errors import WorldError
+from vds_gz.parameters.yaml_entries import Entry, read_entries
 from vds_gz.world.geometry_reader import matrix, rotation_of_angles
-from vds_gz.world.occupancy import number, read_mapping, shown
 from vds_gz.world.packing import Thing
 from vds_gz.world.ray_caster import RayCaster
 from vds_gz.world.scene import Scene
@@ -141,76 +141,50 @@ class MovingObstacles:
 
 def read_obstacles(path: str | Path) -> MovingObstacles:
     """The moving obstacles of a file; raises WorldError with the value and what would be right."""
-    listed = read_mapping(Path(path), "moving obstacles").get("obstacles")
-    if not isinstance(listed, list):
-        raise WorldError(f"{path}: there is no list 'obstacles'; it must name each obstacle with its shape and path")
-    obstacles = tuple(_obstacle(f"{path}: obstacle {index + 1}", path, value) for index, value in enumerate(listed))
+    meaning = "a list 'obstacles', each with a name, a shape and a path"
+    listed = read_entries(path, "moving obstacles", WorldError).mapping(meaning, needed=("obstacles",))["obstacles"]
+    obstacles = tuple(map(_obstacle, listed.items(meaning)))
     if twice := [name for name, count in Counter(obstacle.name for obstacle in obstacles).items() if count > 1]:
-        raise WorldError(f"{path}: two obstacles are named '{min(twice)}'; each must have its own name")
+        raise listed.error(f"has two obstacles '{min(twice)}'; each must have its own name")
     return MovingObstacles(obstacles)
 
 
-def _obstacle(place: str, path: str | Path, values: object) -> MovingObstacle:
-    """One obstacle of a file; ``place`` is where it stands, for messages."""
-    if not isinstance(values, dict):
-        raise WorldError(f"{place}: it is {shown(values)}; it must have a name, a shape and a path")
-    name = values.get("name")
-    if not isinstance(name, str) or not name:
-        raise WorldError(f"{place}: 'name' is {shown(name)}; it must be a text")
-    place = f"{path}: obstacle '{name}'"
-    if unknown := values.keys() - KEYS:
-        raise WorldError(f"{place}: {min(map(shown, unknown))} is not known; there are {', '.join(sorted(KEYS))}")
-    shape, height = _shape(place, values)
-    way = values.get("path")
-    if not isinstance(way, list) or not way:
-        raise WorldError(f"{place}: 'path' is {shown(way)}; it must be a list of [x, y] [m]")
-    points = tuple((x, y) for x, y in (_numbers(place, "path", point, 2, "x and y") for point in way))
-    repeat = values.get("repeat", ONCE)
-    if repeat not in REPEATS:
-        raise WorldError(f"{place}: 'repeat' is {shown(repeat)}; it must be {', '.join(REPEATS)}")
-    if repeat == LOOP and points[-1] != points[0] and "times" not in values:
-        points = (*points, points[0])
-    z = number(place, "z", values.get("z", 0.0))
-    return MovingObstacle(name, shape, height, z, points, _times(place, values, points), repeat)
-
-
-def _shape(place: str, values: dict[str, object]) -> tuple[Box | Cylinder, float]:
-    """Its shape, and the height of that [m]."""
-    kinds = [kind for kind in SIZES if kind in values]
+def _obstacle(entry: Entry) -> MovingObstacle:
+    """One obstacle of a file."""
+    keys = entry.choice("a name, a shape and a path", KEYS, needed=("name", "path"))
+    kinds = [kind for kind in SIZES if kind in keys]
     if len(kinds) != 1:
-        raise WorldError(f"{place}: it has {len(kinds)} shapes; it must have either 'box' or 'cylinder'")
-    kind = kinds[0]
-    sizes = _numbers(place, kind, values[kind], len(SIZES[kind]), " and ".join(SIZES[kind]))
+        raise entry.error(f"has {len(kinds)} shapes; it must have either 'box' or 'cylinder'")
+    [kind] = kinds
+    meaning = f"{' and '.join(SIZES[kind])}, each greater than 0 [m]"
+    sizes = keys[kind].numbers(meaning, len(SIZES[kind]))
     if min(sizes) <= 0.0:
-        raise WorldError(f"{place}: '{kind}' is {sizes}; sizes must be greater than 0 [m]")
+        raise keys[kind].error(f"is {sizes}; it must be {meaning}")
     shape = Box((sizes[0], sizes[1], sizes[2])) if kind == "box" else Cylinder(sizes[0], sizes[1])
-    return shape, sizes[-1]
+    points = tuple((x, y) for x, y in (point.numbers("x and y [m]", 2) for point in keys["path"].items("points")))
+    repeat = keys["repeat"].text("a word", REPEATS) if "repeat" in keys else ONCE
+    if repeat == LOOP and points[-1] != points[0] and "times" not in keys:
+        points = (*points, points[0])
+    z = keys["z"].number() if "z" in keys else 0.0
+    return MovingObstacle(keys["name"].text("a text"), shape, sizes[-1], z, points, _times(entry, keys, points), repeat)
 
 
-def _times(place: str, values: dict[str, object], points: tuple[Point, ...]) -> tuple[float, ...]:
+def _times(entry: Entry, keys: Mapping[str, Entry], points: tuple[Point, ...]) -> tuple[float, ...]:
     """When it is at each of its points [s]."""
-    if "times" in values and "speed" in values:
-        raise WorldError(f"{place}: it has 'times' and 'speed'; it must have one of them")
-    if "times" in values:
-        times = _numbers(place, "times", values["times"], len(points), "a time for each point")
+    if "times" in keys and "speed" in keys:
+        raise entry.error("has 'times' and 'speed'; it must have one of them")
+    if "times" in keys:
+        times = keys["times"].numbers("a time for each point", len(points))
         if any(after <= before for before, after in pairwise(times)) or times[0] < 0.0:
-            raise WorldError(f"{place}: 'times' are {times}; they must rise, from 0 on [s]")
+            raise keys["times"].error(f"is {times}; they must rise, from 0 on [s]")
         return tuple(times)
     lengths = [math.dist(a, b) for a, b in pairwise(points)]
     if not all(lengths):
-        raise WorldError(f"{place}: 'path' has two equal points one after the other; give 'times' to let it wait")
-    if lengths and "speed" not in values:
-        raise WorldError(f"{place}: it has neither 'speed' [m/s] nor 'times' [s]; it must have one of them")
-    speed = number(place, "speed", values.get("speed", 1.0))
-    if speed <= 0.0:
-        raise WorldError(f"{place}: 'speed' is {speed:g}; it must be greater than 0 [m/s]")
+        raise keys["path"].error("has two equal points one after the other; give 'times' to let it wait")
+    if lengths and "speed" not in keys:
+        raise entry.error("has neither 'speed' [m/s] nor 'times' [s]; it must have one of them")
+    speed = keys["speed"].number("greater than 0 [m/s]", lambda value: value > 0.0) if "speed" in keys else 1.0
     return tuple(accumulate((length / speed for length in lengths), initial=0.0))
-
-
-def _numbers(place: str, key: str, value: object, count: int, meaning: str) -> list[float]:
-    if not isinstance(value, list) or len(value) != count:
-        raise WorldError(f"{place}: '{key}' is {shown(value)}; it must be a list of {count} numbers: {meaning}")
-    return [number(place, key, item) for item in value]
 
 
 class Movers(Protocol):

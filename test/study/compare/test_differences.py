@@ -248,11 +248,12 @@ def test_a_tolerance_file_is_a_gate(folder, capsys):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "no mapping of names"),
-        ("{}", "it must hold quantities"),
-        ("speed: {rms: 1.0e+999}", "is inf; it must be a number of at least 0"),
-        ("speed: {rms: 1" + 400 * "0" + "}", "a whole number of 1329 bits; it must be a number"),
-        ("? 0x" + 4000 * "f" + "\n: {rms: 1}", "it must hold bounds"),
+        ("", "there is nothing in it"),
+        ("{}", "must hold quantities"),
+        ("speed: {rms: 1.0e+999}", "is '1.0e+999'; it must be a number of at least 0"),
+        ("speed: {rms: 1" + 400 * "0" + "}", "it must be a number of at least 0"),
+        ("? 0x" + 4000 * "f" + "\n: {rms: 1}", "unknown quantity"),
+        ("speed: 1", "must hold bounds"),
         ("sped: {rms: 1}", "unknown quantity 'sped'"),
         ("speed: {rns: 1}", "nearest is 'rms'"),
         ("speed: {rms: fast}", "must be a number of at least 0"),
@@ -342,10 +343,10 @@ def test_bad_files_are_explained_in_one_line(folder, capsys, name, content, said
     assert error.count("\n") == 1
 
 
-@pytest.mark.parametrize("content", ["speed: " + "[" * 5000 + "]" * 5000, "speed: 2026-13-45", "speed: [", "\x07"])
+@pytest.mark.parametrize("content", ["speed: " + "[" * 5000 + "]" * 5000, "speed: [", "\x07"])
 def test_what_is_no_tolerance_file_is_refused(tmp_path, content):
     (tmp_path / "bounds.yaml").write_text(content)
-    with pytest.raises(tolerance.ToleranceError, match=r"tolerance file '.*bounds\.yaml' (cannot be read|is no YAML)"):
+    with pytest.raises(tolerance.ToleranceError, match=r"bounds\.yaml.*(YAML|more than 50 deep|must be a number)"):
         tolerance.load(tmp_path / "bounds.yaml")
 
 

@@ -188,7 +188,7 @@ def test_maps_beside_the_file_of_the_vehicle_are_found_from_the_new_one(run, tmp
     with open("drive.csv", "w", newline="") as file:
         csv.writer(file).writerows([("time", "accel", "brake", "v_x"), *run.T[:1500].round(6).tolist()])
     assert main(["identify", "drive.csv", "--model", "pedals", "--params", "mine/car.yaml", "-o", "found"]) == 0
-    assert f"steer_map_path: '{tmp_path / 'mine' / 'steer.csv'}'  # mine" in Path("found/parameters.yaml").read_text()
+    assert f"steer_map_path: '{tmp_path / 'mine' / 'steer.csv'}'" in Path("found/parameters.yaml").read_text()
     assert main(["check", "found/parameters.yaml"]) == 0
 
 

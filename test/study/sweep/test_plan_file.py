@@ -104,8 +104,8 @@ def test_everything_with_everything_is_run(read):
     ("old", "new", "words"),
     [
         (PLAN, "", "there is nothing in it"),
-        (PLAN, "vehicle: [a: {", "line 1: not valid YAML"),
-        (PLAN, "vehicle: " + "[" * 5000 + "]" * 5000, "are nested too deeply"),
+        (PLAN, "vehicle: [a: {", "not valid YAML"),
+        (PLAN, "vehicle: " + "[" * 5000 + "]" * 5000, "not valid YAML|more than 50 deep"),
         ("vary:", "vari:", "line 4: 'vari' is not a key here; .* nearest is 'vary'"),
         ("[deepracer, forklift]", "[deepracer, deepracer]", "item 2 is 'deepracer' again"),
         ("[deepracer, forklift]", "deepracr", "line 1: 'vehicle' - 'deepracr' is no parameter file"),
@@ -125,7 +125,7 @@ def test_everything_with_everything_is_run(read):
         ),
         ("interval: identified.yaml", "interval: none.yaml", "'none.yaml' does not exist"),
         ("samples: {sobol: 8, seed: 1}\n", "", "so 'samples' must say how often"),
-        ("sobol: 8", "sobol: 0", "line 9: 'samples' 'sobol' is 0; it must be a whole number of at least 1"),
+        ("sobol: 8", "sobol: 0", "line 9: 'samples' 'sobol' is '0'; it must be a whole number of at least 1"),
         ("sobol: 8", "halton: 8", "'halton' is not a key here"),
         ("p99: 0.5", "p98: 0.5", "line 11: 'expect' - expect: 'path.rms' has no 'p98'"),
         ("expect: {path.rms", "expect: {path.peak", "'path.peak' is not measured"),
@@ -152,8 +152,12 @@ def test_everything_with_everything_is_run(read):
             "{pure_pursuit: {look_ahead: 2.0}}",
             "'controller' item 2 is 'pure_pursuit' again",
         ),
-        ("forklift]", "forklift]\x07", r"line 1: not valid YAML: the character '.x07' is not allowed"),
-        ("count: 3", "count: 3000000000", "'count' is 3e.09; it must be a whole number of at least 2 and at most 1000"),
+        ("forklift]", "forklift]\x07", "not valid YAML: control characters are not allowed"),
+        (
+            "count: 3",
+            "count: 3000000000",
+            "'count' is '3000000000'; it must be a whole number of at least 2 and at most 1000",
+        ),
     ],
 )
 def test_what_is_wrong_is_said(read, old, new, words):

@@ -7,13 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from vds_gz.errors import VdsGzError, WorldError
-from vds_gz.world.occupancy import read_mapping, shown
+from vds_gz.errors import VdsGzError
+from vds_gz.parameters.yaml_entries import read_entries
 
 Numbers = Mapping[str, Mapping[str, float | None]]
-
-#: Maximum value of a bound.
-LARGEST = 1e9
 
 #: Older names of quantities.
 ALIASES = {"sideways": "lateral"}
@@ -44,25 +41,16 @@ class Bound:
 
 def load(path: str | Path) -> dict[str, dict[str, float]]:
     """The bounds in a file, by quantity and measure."""
-    try:
-        content = read_mapping(Path(path), "tolerance file")
-    except WorldError as error:
-        raise ToleranceError(str(error)) from None
-    if not content:
-        raise ToleranceError(f"{path}: it must hold quantities with bounds, e.g. 'speed: {{rms: 0.05, delay: 0.01}}'")
-    bounds: dict[str, dict[str, float]] = {}
-    for quantity, measures in content.items():
-        place = f"{path}: {shown(quantity)}"
-        if not isinstance(quantity, str) or not isinstance(measures, dict):
-            raise ToleranceError(f"{place} is {shown(measures)}; it must hold bounds, e.g. '{{rms: 0.05}}'")
-        bounds[quantity] = {}
-        for measure, limit in measures.items():
-            is_number = isinstance(limit, (int, float)) and not isinstance(limit, bool)
-            if not isinstance(measure, str) or not is_number or not 0.0 <= limit <= LARGEST:
-                right = f"a number of at least 0, and at most {LARGEST:g}"
-                raise ToleranceError(f"{place} {shown(measure)} is {shown(limit)}; it must be {right}")
-            bounds[quantity][measure] = float(limit)
-    return bounds
+    quantities = read_entries(path, "tolerance file", ToleranceError).mapping(
+        "quantities with bounds, e.g. 'speed: {rms: 0.05, delay: 0.01}'"
+    )
+    return {
+        quantity: {
+            measure: limit.number("a number of at least 0", lambda value: value >= 0.0)
+            for measure, limit in measures.mapping("bounds, e.g. '{rms: 0.05}'").items()
+        }
+        for quantity, measures in quantities.items()
+    }
 
 
 def check(path: str | Path, numbers: Numbers) -> list[Bound]:

@@ -14,15 +14,15 @@ import yaml
 
 from vds_gz.commandlog.files import read as read_log
 from vds_gz.configuration import NODE_NAME, load_parameters, preset_names
-from vds_gz.errors import ArgumentError
+from vds_gz.errors import ArgumentError, VdsGzError
 from vds_gz.fleet.closed_loop import steps_of_period
 from vds_gz.fleet.controllers import Controller, controller_named
 from vds_gz.fleet.path import read_path
 from vds_gz.parameters.declaration import Description, describe
 from vds_gz.parameters.node import NodeParameters
+from vds_gz.parameters.yaml_entries import Entry, read_entries
 from vds_gz.parameters.yaml_reader import Interval, read_intervals
 from vds_gz.study.sweep.analysis import DELAY_MARGIN, check_expected
-from vds_gz.study.sweep.entry import Entry, SweepFileError, read_entries
 from vds_gz.study.sweep.open_loop import CLOSED_LOOP, OPEN_LOOP, check_measures
 from vds_gz.study.sweep.simulation import (
     ADDITIONAL_DEAD_TIME,
@@ -50,6 +50,10 @@ SPREADS = "{uniform: [low, high]}, {interval: parameters.yaml}, {grid: [...]} or
 MOST_RUNS = 100_000_000
 
 
+class SweepFileError(VdsGzError, ValueError):
+    """A sweep's file cannot be used. The message names the line, and what would be right."""
+
+
 def read_sweep(file: str | Path) -> Sweep:
     """Read a sweep from a file; files that it names are beside it, or relative to the working directory."""
     return _PlanReader(Path(file)).sweep()
@@ -66,7 +70,7 @@ class _PlanReader:
 
     def __init__(self, file: Path) -> None:
         self._file = file
-        self._entries = read_entries(file, f"keys of a sweep: {', '.join(KEYS)}", KEYS)
+        self._entries = read_entries(file, "sweep", SweepFileError).choice(f"keys of a sweep: {', '.join(KEYS)}", KEYS)
         self._identified: dict[str, Interval] = {}
 
     def sweep(self) -> Sweep:

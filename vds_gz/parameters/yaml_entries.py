@@ -1,0 +1,137 @@
+"""YAML files: sweeps, tolerances, maps, moving obstacles. Errors name the file, the line and the keys."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar
+
+import yaml
+
+from vds_gz.errors import ArgumentError, VdsGzError
+from vds_gz.parameters.yaml_reader import Scalar, compose, scalar_of
+
+T = TypeVar("T")
+
+#: A file of more bytes, and a number of this magnitude, are mistakes.
+LARGEST_FILE, LARGEST_NUMBER = 1_000_000, 1e12
+
+#: Messages show no more characters of a key.
+LONGEST_KEY = 60
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A part of the file: its content, its place for messages, and the class of its errors.
+
+    ``meaning`` is the expected content in words, for messages.
+    """
+
+    where: str
+    node: yaml.Node = field(repr=False)
+    failure: type[VdsGzError]
+
+    def error(self, problem: str) -> VdsGzError:
+        """An error about this part."""
+        return self.failure(f"{self.where} {problem}")
+
+    def within(self, action: Callable[[], T]) -> T:
+        """Do an action; its errors name this part of the file."""
+        try:
+            return action()
+        except VdsGzError as error:
+            raise self.error(f"- {error}") from None
+
+    def mapping(self, meaning: str, needed: Iterable[str] = ()) -> dict[str, Entry]:
+        """The entries of a mapping, by key, with those that are needed among them."""
+        if not isinstance(self.node, yaml.MappingNode) or not self.node.value:
+            raise self.error(f"must hold {meaning}")
+        entries: dict[str, Entry] = {}
+        for key, value in self.node.value:
+            name = str(key.value)
+            if name in entries:
+                raise self.error(f"holds '{name}' twice")
+            entries[name] = self._below(key, f"'{name[:LONGEST_KEY]}'", value)
+        for name in needed:
+            if name not in entries:
+                raise self.error(f"has no '{name}'; it must hold {meaning}")
+        return entries
+
+    def choice(self, meaning: str, keys: Iterable[str], needed: Iterable[str] = ()) -> dict[str, Entry]:
+        """The entries of a mapping with these keys only."""
+        keys = tuple(keys)
+        entries = self.mapping(meaning, needed)
+        for name in (name for name in entries if name not in keys):
+            nearest = difflib.get_close_matches(name, keys, n=1, cutoff=0.0)[0]
+            raise entries[name].error(f"is not a key here; there are {', '.join(keys)}; nearest is '{nearest}'")
+        return entries
+
+    def items(self, meaning: str) -> list[Entry]:
+        """One or several."""
+        if not isinstance(self.node, yaml.SequenceNode):
+            return [self]
+        if not self.node.value:
+            raise self.error(f"is empty; it must hold {meaning}")
+        return [self._below(item, f"item {k}", item) for k, item in enumerate(self.node.value, start=1)]
+
+    def text(self, meaning: str, choices: Iterable[str] = ()) -> str:
+        """A text, or one of several."""
+        if not isinstance(self.node, yaml.ScalarNode) or not self.node.value:
+            raise self.error(f"must be {meaning}")
+        text = str(self.node.value)
+        if (known := tuple(choices)) and text not in known:
+            raise self.error(f"is '{text}'; it must be {', '.join(known)}")
+        return text
+
+    def scalar(self, meaning: str) -> Scalar:
+        """A single value."""
+        if not isinstance(self.node, yaml.ScalarNode):
+            raise self.error(f"is no single value; it must be {meaning}")
+        return scalar_of(self.node, self.where) if self.node.value else ""
+
+    def number(self, meaning: str = "a finite number", fits: Callable[[float], bool] = math.isfinite) -> float:
+        """A number that fits."""
+        value = self.scalar(meaning)
+        right = not isinstance(value, bool | str) and abs(value) < LARGEST_NUMBER and fits(value)
+        if isinstance(value, bool | str) or not right:
+            raise self.error(f"is {self.node.value!r}; it must be {meaning}")
+        return float(value)
+
+    def numbers(self, meaning: str = "numbers", count: int | None = None) -> list[float]:
+        """One or several numbers, or exactly so many."""
+        items = self.items(meaning)
+        if count not in (None, len(items)):
+            raise self.error(f"has {len(items)} items; it must be {meaning}")
+        return [item.number() for item in items]
+
+    def whole(self, least: int, most: float = math.inf) -> int:
+        """A whole number."""
+        meaning = f"a whole number of at least {least}" + ("" if most == math.inf else f" and at most {most}")
+        return round(self.number(meaning, lambda value: value == round(value) and least <= value <= most))
+
+    def _below(self, place: yaml.Node, name: str, node: yaml.Node) -> Entry:
+        file, _, rest = self.where.rpartition(", line ")
+        _, _, keys = rest.partition(":")
+        return Entry(f"{file}, line {place.start_mark.line + 1}:{keys} {name}", node, self.failure)
+
+
+def read_entries(file: str | Path, what: str, failure: type[VdsGzError]) -> Entry:
+    """All of a file; ``what`` it is, for messages, and the class of its errors."""
+    path = Path(file)
+    try:
+        if path.exists() and not path.is_file():
+            raise failure(f"{what} '{path}' is no file")
+        if (size := path.stat().st_size) > LARGEST_FILE:
+            raise failure(f"{what} '{path}' has {size} bytes; at most {LARGEST_FILE} are read")
+        return Entry(f"{path}, line 1:", compose(path.read_text(encoding="utf-8"), f"{what} {path}"), failure)
+    except FileNotFoundError:
+        raise failure(f"{what} '{path}' does not exist (looked in {Path.cwd()})") from None
+    except OSError as error:
+        raise failure(f"{what} '{path}' cannot be read: {error.strerror or error}") from None
+    except UnicodeDecodeError as error:
+        raise failure(f"{what} '{path}' cannot be read: {error}") from None
+    except ArgumentError as error:
+        raise failure(str(error)) from None
