@@ -12,9 +12,9 @@ from vds_gz.bags.connection import BagError
 from vds_gz.bags.mcap_reader import MESSAGE, McapChannel, McapMessage, Opcode, UnfinishedMcap, contents, is_whole
 from vds_gz.bags.mcap_writer import McapWriter
 from vds_gz.bags.reader import Bag, open_bag
-from vds_gz.bags.recorder import about, definition
+from vds_gz.bags.recorder import about
 from vds_gz.interface import topics
-from vds_gz.ros.messages.factory import open_types
+from vds_gz.ros.messages.factory import definition, open_types
 
 TWIST = topics.TWIST_ACTUAL
 

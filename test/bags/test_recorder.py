@@ -13,13 +13,13 @@ from helpers.bag_files import messages_of, topics_of
 
 from vds_gz.bags.connection import BagError
 from vds_gz.bags.reader import open_bag
-from vds_gz.bags.recorder import Recorder, definition
+from vds_gz.bags.recorder import Recorder
 from vds_gz.cli import main
 from vds_gz.interface import topics
 from vds_gz.ros.arguments import parse
 from vds_gz.ros.factory import open_graph
 from vds_gz.ros.graph import QoS
-from vds_gz.ros.messages.factory import open_types
+from vds_gz.ros.messages.factory import definition, open_types
 from vds_gz.study.reading.run import read
 from vds_gz.study.recording import RecordingError
 

@@ -40,7 +40,7 @@ signal.setitimer(signal.ITIMER_REAL, 0.0)
 {end}
 """
 
-QUEUE = "from vds_gz.ros.rclpy_.work_queue import WorkQueue; wait = WorkQueue().run"
+QUEUE = "from vds_gz.ros.programs import WorkQueue; wait = WorkQueue().run"
 
 GRAPH = """
 from vds_gz.ros.factory import open_graph

@@ -8,9 +8,9 @@ import time
 
 from vds_gz.parameters.declaration import LARGEST_INTEGER, Description, ParameterError
 from vds_gz.ros.arguments import parse
-from vds_gz.ros.dds import DdsGraph
 from vds_gz.ros.dds.domain import Context, discovery, interfaces, join
 from vds_gz.ros.dds.endpoints import EndpointProperties, Writer
+from vds_gz.ros.dds.graph import DdsGraph
 from vds_gz.ros.dds.library import Library
 from vds_gz.ros.graph import QoS, Severity
 from vds_gz.ros.messages.portable import MessageTypes

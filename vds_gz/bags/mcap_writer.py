@@ -158,17 +158,11 @@ _SEQUENCE, _LOG_TIME, _PUBLISH_TIME = 11, 15, 23
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """The bytes of a message, and where in them something changes.
+    """The bytes of a message, and where in them something changes."""
 
-    Attributes:
-        data: CDR with its header.
-        stamps: Where times stand (seconds ``int32``, nanoseconds ``uint32``).
-        numbers: Where numbers stand: offset, numpy type, column of the values.
-    """
-
-    data: bytes
-    stamps: Sequence[int] = ()
-    numbers: Sequence[tuple[int, str, int]] = ()
+    data: bytes  # CDR with its header
+    stamps: Sequence[int] = ()  # where times stand (seconds ``int32``, nanoseconds ``uint32``)
+    numbers: Sequence[tuple[int, str, int]] = ()  # where numbers stand: offset, numpy type, column of the values
 
 
 class Rows:

@@ -75,22 +75,15 @@ exit code: 0 done, 1 the run failed, 2 wrong use
 
 @dataclass(frozen=True, slots=True)
 class RunPlan:
-    """The plan of a run.
-
-    Attributes:
-        overrides: The parameter file's part of the parameters.
-        for_ros: The user's own ROS arguments, for the vehicle.
-        driver: Arguments of the driver; None for no driver.
-        sensors: Topics of sensors that are recorded.
-    """
+    """The plan of a run."""
 
     name: str
     parameters: NodeParameters
-    overrides: tuple[Override, ...]
-    for_ros: list[str]
-    driver: list[str] | None
+    overrides: tuple[Override, ...]  # the parameter file's part of the parameters
+    for_ros: list[str]  # the user's own ROS arguments, for the vehicle
+    driver: list[str] | None  # arguments of the driver; None for no driver
     graph: Arguments
-    sensors: tuple[str, ...]
+    sensors: tuple[str, ...]  # topics of sensors that are recorded
 
     @property
     def title(self) -> str:

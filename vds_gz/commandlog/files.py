@@ -27,19 +27,12 @@ class CommandLogError(VdsGzError, ValueError):
 
 @dataclass(frozen=True, slots=True)
 class CommandLog:
-    """Commands in the order of time.
+    """Commands in the order of time."""
 
-    Attributes:
-        kind: Name of the command type that they came in, or should go out in.
-        times: When each was given [s], counted from the first.
-        commands: The numbers of each; where the type is geared, gears may stand among them.
-        note: What was noticed while reading, for people; empty for nothing.
-    """
-
-    kind: str
-    times: tuple[float, ...]
-    commands: tuple[Values, ...]
-    note: str = field(default="", compare=False)
+    kind: str  # name of the command type that they came in, or should go out in
+    times: tuple[float, ...]  # when each was given [s], counted from the first
+    commands: tuple[Values, ...]  # the numbers of each; where the type is geared, gears may stand among them
+    note: str = field(default="", compare=False)  # what was noticed while reading, for people; empty for nothing
 
     @property
     def type(self) -> CommandType:
@@ -58,18 +51,13 @@ class CommandLog:
 
 @dataclass(frozen=True, slots=True)
 class CommandStream:
-    """A log that is read while it is gone through, so that its length does not matter.
+    """A log that is read while it is gone through, so that its length does not matter."""
 
-    Attributes:
-        type: The command type that the commands came in, or should go out in.
-        entries: Time since the first command [s] and command, in the order of time; it raises
-            :class:`CommandLogError` where the log is at fault.
-        note: What was noticed while opening, for people; empty for nothing.
-    """
-
-    type: CommandType
+    type: CommandType  # the command type that the commands came in, or should go out in
+    # time since the first command [s] and command, in the order of time; it raises :class:`CommandLogError` where the
+    # log is at fault
     entries: Iterator[tuple[float, Values]]
-    note: str = ""
+    note: str = ""  # what was noticed while opening, for people; empty for nothing
 
     def collect(self) -> CommandLog:
         """The whole log."""

@@ -9,18 +9,16 @@ To add a command type, add an entry to :data:`OWN`, or let an installed package 
 from __future__ import annotations
 
 import math
-import time
 from array import array
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from operator import attrgetter
 from typing import Any, NamedTuple, Protocol
 
-from vds_gz.errors import ArgumentError, UnknownTypeError
+from vds_gz.errors import ArgumentError
 from vds_gz.interface import topics
-from vds_gz.ros.graph import Graph, Message, Severity, Subscription, Topic
+from vds_gz.ros.graph import Message, Topic
 from vds_gz.ros.messages.fields import set_stamp, stamp_ns
 from vds_gz.share import extensions
 from vds_gz.vehicle import command as vehicle_command
@@ -36,28 +34,19 @@ from vds_gz.vehicle.command import (
     Command,
     CommandKind,
 )
-from vds_gz.vehicle.vehicle import NANOSECONDS
 
 #: Entry point group under which an installed package offers a :class:`CommandType`.
 ENTRY_POINTS = "vds_gz.commands"
 
-#: Refused messages on the same topic are logged this often [s].
-LOG_AGAIN = 5.0
-
 
 class Reference(NamedTuple):
-    """The motion that a command requests; NaN for what it leaves open.
+    """The motion that a command requests; NaN for what it leaves open."""
 
-    Attributes:
-        v_x, v_y: Longitudinal and lateral velocity [m/s].
-        yaw_rate: [rad/s].
-        steering_angle: [rad].
-    """
-
+    # v_x, v_y: longitudinal and lateral velocity [m/s]
     v_x: float = math.nan
     v_y: float = math.nan
-    yaw_rate: float = math.nan
-    steering_angle: float = math.nan
+    yaw_rate: float = math.nan  # [rad/s]
+    steering_angle: float = math.nan  # [rad]
 
 
 class Values(Protocol):
@@ -352,89 +341,3 @@ def vehicle_topics() -> tuple[Topic, ...]:
 def autoware_topics() -> tuple[Topic, ...]:
     """The topics that only Autoware's vehicles have."""
     return (*(kind.topic for kind in command_types() if kind.autoware), *topics.AUTOWARE)
-
-
-class Refusals:
-    """Counts refused messages by topic, and logs them at a limited rate."""
-
-    def __init__(self, graph: Graph) -> None:
-        self._graph = graph
-        self._logged: dict[str, float] = {}
-        self.counts: Counter[str] = Counter()
-
-    def add(self, topic: str, reason: str) -> None:
-        """Count a refused message on ``topic``."""
-        self.counts[topic] += 1
-        now = time.monotonic()
-        if now - self._logged.get(topic, -math.inf) >= LOG_AGAIN:
-            self._logged[topic] = now
-            self._graph.log(Severity.WARN, f"message on '{topic}' refused ({self.counts[topic]} so far): {reason}")
-
-
-class CommandInputs:
-    """The command topics that a vehicle model understands.
-
-    ``now`` gives the simulated time at a reading of the monotonic clock; ``enter`` takes a command, its arrival and its
-    stamp [ns], None without one. A type whose message package is not installed is left out.
-
-    Attributes:
-        max_age: Maximum age of a stamp and of a command in force [ns].
-        last_arrival: Arrival of the last command in simulated time [ns]; None before the first.
-        arrived: The same by ``time.monotonic_ns``; before the first command, the time of construction.
-        refusals: The refused messages.
-        subscriptions: The topics.
-    """
-
-    def __init__(
-        self,
-        graph: Graph,
-        accepts: frozenset[int],
-        now: Callable[[int], int | None],
-        enter: Callable[[Command, int, int | None], None],
-        max_age: float = 1.0,
-        messages: str = "tier4",
-    ) -> None:
-        self.max_age = round(max_age * NANOSECONDS)
-        self.last_arrival: int | None = None
-        self.arrived = time.monotonic_ns()
-        self.refusals = Refusals(graph)
-        self._now = now
-        self._enter = enter
-        self.subscriptions: list[Subscription] = []
-        for kind in command_types():
-            if kind.kind in accepts and kind.variant in ("", messages):
-                topic = kind.topic
-                try:
-                    self.subscriptions.append(graph.subscribe(topic.name, topic.type, topic.qos, self._receiver(kind)))
-                except UnknownTypeError as error:
-                    graph.log(Severity.INFO, f"no topic '{topic.name}': {error}")
-
-    def forget(self) -> None:
-        """Forget the last command's arrival, after a jump of time."""
-        self.last_arrival = None
-
-    def _receiver(self, kind: CommandType) -> Callable[[object, int], None]:
-        topic, values, numbers = kind.topic.name, kind.values, kind.numbers
-
-        def receive(message: object, arrival: int) -> None:
-            now = self._now(arrival)
-            if now is None:
-                self.refusals.add(topic, "the time is not known yet: nothing has been received from /clock or Gazebo")
-                return
-            stamp = kind.stamp_of(message) if kind.stamp else 0
-            if stamp and abs(now - stamp) > self.max_age:
-                self.refusals.add(topic, self._stamp_fault(now - stamp))
-                return
-            try:
-                self._enter(values(*numbers(message)).command(), now, stamp or None)
-            except ArgumentError as error:
-                self.refusals.add(topic, str(error))
-                return
-            self.last_arrival, self.arrived = now, arrival
-
-        return receive
-
-    def _stamp_fault(self, age: int) -> str:
-        seconds, limit = abs(age) * 1e-9, self.max_age * 1e-9
-        how = f"{seconds:.3f} s old; it must be at most" if age > 0 else f"{seconds:.3f} s in the future; at most"
-        return f"its stamp is {how} {limit:g} s. Is use_sim_time the same?"

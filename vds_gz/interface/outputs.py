@@ -43,30 +43,20 @@ class FrameNames:
 
 
 class Snapshot(NamedTuple):
-    """The vehicle at one instant. A tuple, because a replay has very many of them.
+    """The vehicle at one instant. A tuple, because a replay has very many of them."""
 
-    Attributes:
-        time: Simulated time [ns].
-        motion: True pose of base_link in the map, and its velocity.
-        odom: Pose of base_link in the odometry's frame; ``motion`` where the odometry is exact.
-        odom_variance: Variances of its position and heading [m^2, rad^2].
-        odom_speed: Longitudinal speed by the odometry [m/s].
-        map_to_odom: The odometry's frame in the map; None if it is fixed.
-        joints, actuators: All of them, in the model's order.
-        report: The report of one of Autoware's vehicles; None for others.
-        attitude: Attitude of base_link out of the plane; None for a vehicle that stays in it. Localization only errs in
-            the plane, so it is the same in both frames.
-    """
-
-    time: int
-    motion: Motion
-    odom: Pose | Motion
-    odom_variance: tuple[float, float]
-    odom_speed: float
-    map_to_odom: Pose | None
+    time: int  # simulated time [ns]
+    motion: Motion  # true pose of base_link in the map, and its velocity
+    odom: Pose | Motion  # pose of base_link in the odometry's frame; ``motion`` where the odometry is exact
+    odom_variance: tuple[float, float]  # variances of its position and heading [m^2, rad^2]
+    odom_speed: float  # longitudinal speed by the odometry [m/s]
+    map_to_odom: Pose | None  # the odometry's frame in the map; None if it is fixed
+    # joints, actuators: all of them, in the model's order
     joints: JointStates
     actuators: Sequence[ActuatorState]
-    report: Report | None = None
+    report: Report | None = None  # the report of one of Autoware's vehicles; None for others
+    # Attitude of base_link out of the plane; None for a vehicle that stays in it. Localization only errs in the plane,
+    # so it is the same in both frames.
     attitude: Attitude | None = None
 
 

@@ -26,20 +26,14 @@ from vds_gz.vehicle.vehicle import AnyVehicle
 
 
 class Report(NamedTuple):
-    """A report of one of Autoware's vehicles.
+    """A report of one of Autoware's vehicles."""
 
-    Attributes:
-        speed, steering: As measured [m/s, rad].
-        yaw_rate: [rad/s].
-        gear: Code of the gear that is in.
-        actuation: Accelerator, brake and steering that correspond to the present acceleration.
-    """
-
+    # speed, steering: as measured [m/s, rad]
     speed: float
     steering: float
-    yaw_rate: float
-    gear: int
-    actuation: ActuationStatus
+    yaw_rate: float  # [rad/s]
+    gear: int  # code of the gear that is in
+    actuation: ActuationStatus  # accelerator, brake and steering that correspond to the present acceleration
 
 
 Values = Callable[[Report], Sequence[float]]

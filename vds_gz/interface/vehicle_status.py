@@ -27,19 +27,12 @@ PATIENCE = 2.5
 
 @dataclass(frozen=True, slots=True)
 class VehicleStatus:
-    """The report of a vehicle's node.
+    """The report of a vehicle's node."""
 
-    Attributes:
-        node: Its full name.
-        state: Its state, in words.
-        command_topics: Full names of the topics on which it takes commands.
-        clock: Full name of its clock's topic, or ``SYSTEM_CLOCK`` or ``GAZEBO_CLOCK``.
-    """
-
-    node: str
-    state: str
-    command_topics: tuple[str, ...]
-    clock: str
+    node: str  # its full name
+    state: str  # its state, in words
+    command_topics: tuple[str, ...]  # full names of the topics on which it takes commands
+    clock: str  # full name of its clock's topic, or ``SYSTEM_CLOCK`` or ``GAZEBO_CLOCK``
 
     def __str__(self) -> str:
         takes = ", ".join(f"'{topic}'" for topic in self.command_topics) or "no topic"

@@ -30,25 +30,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class LaunchedVehicle:
-    """A simulated vehicle, as a launch file describes it.
+    """A simulated vehicle, as a launch file describes it."""
 
-    Attributes:
-        params_file: Its parameter file, written for ``sim_node`` or for the node in its namespace.
-        namespace: Its namespace; empty for none.
-        overrides: Parameters that replace those of the file.
-        remaps: Topics: name and other name.
-        tf: The topic of its transforms; the static ones go to the same name with ``_static``.
-        pose: Its initial pose: x [m], y [m], yaw [rad].
-        log_level: The least severity that its nodes log.
-    """
-
-    params_file: str
-    namespace: str = ""
-    overrides: Mapping[str, Value] = field(default_factory=dict)
-    remaps: Sequence[tuple[str, str]] = ()
-    tf: str = topics.TF.name
-    pose: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    log_level: str = "info"
+    params_file: str  # its parameter file, written for ``sim_node`` or for the node in its namespace
+    namespace: str = ""  # its namespace; empty for none
+    overrides: Mapping[str, Value] = field(default_factory=dict)  # parameters that replace those of the file
+    remaps: Sequence[tuple[str, str]] = ()  # topics: name and other name
+    tf: str = topics.TF.name  # the topic of its transforms; the static ones go to the same name with ``_static``
+    pose: tuple[float, float, float] = (0.0, 0.0, 0.0)  # its initial pose: x [m], y [m], yaw [rad]
+    log_level: str = "info"  # the least severity that its nodes log
 
     def values(self) -> list[Override]:
         """The parameters that the node is given, in the order of reading.

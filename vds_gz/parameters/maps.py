@@ -22,19 +22,12 @@ _OURS = "vds_gz"
 
 @dataclass(frozen=True, slots=True)
 class ActuationMap:
-    """A map.
+    """A map."""
 
-    Attributes:
-        label: What the file's first cell says.
-        states: Keys of the columns, rising.
-        actuations: Keys of the rows, rising.
-        values: One tuple a row.
-    """
-
-    label: str
-    states: tuple[float, ...]
-    actuations: tuple[float, ...]
-    values: tuple[tuple[float, ...], ...]
+    label: str  # what the file's first cell says
+    states: tuple[float, ...]  # keys of the columns, rising
+    actuations: tuple[float, ...]  # keys of the rows, rising
+    values: tuple[tuple[float, ...], ...]  # one tuple a row
 
 
 @cache

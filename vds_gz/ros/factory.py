@@ -49,7 +49,7 @@ def open_graph(
             f"no ROS 2 is sourced, and without it {' and '.join(missing)} must be installed: "
             "pip install '.[dds]' in a checkout"
         )
-    from vds_gz.ros.dds import DdsGraph
+    from vds_gz.ros.dds.graph import DdsGraph
 
     return DdsGraph(arguments, environment)
 

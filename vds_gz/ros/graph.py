@@ -41,15 +41,10 @@ class Topic:
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """The publishers of a topic.
+    """The publishers of a topic."""
 
-    Attributes:
-        type: The type of its messages.
-        qos: The quality of service that all of them offer.
-    """
-
-    type: str
-    qos: QoS
+    type: str  # the type of its messages
+    qos: QoS  # the quality of service that all of them offer
 
     def together_with(self, other: Offer) -> Offer:
         """The quality of service that two publishers of one topic both offer."""

@@ -11,8 +11,12 @@ import argparse
 import difflib
 import signal
 import sys
+import time
+from collections import deque
 from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from functools import wraps
+from threading import Lock
 from typing import NoReturn, Protocol
 
 from vds_gz.errors import FailureError, VdsGzError
@@ -53,6 +57,33 @@ def on_signals() -> StopRequest:
         if not outlives:
             signal.signal(number, lambda number, frame: stop.request())
     return stop
+
+
+class WorkQueue:
+    """Work that threads and handlers of signals leave for the thread that runs the queue.
+
+    ``queue.SimpleQueue`` is not used because in CPython 3.10 to 3.12 its ``get(timeout=...)`` hangs if a signal comes
+    as the timeout ends. A timed wait for a lock does not. The lock is an event: it is free when there is work.
+    """
+
+    def __init__(self) -> None:
+        self._work: deque[Callable[[], object]] = deque()
+        self._come = Lock()
+        self._come.acquire()
+
+    def put(self, work: Callable[[], object]) -> None:
+        """Add a function. Safe to call from any thread and from a signal's handler."""
+        self._work.append(work)
+        with suppress(RuntimeError):  # free already
+            self._come.release()
+
+    def run(self, timeout: float) -> None:
+        """Call all waiting functions; if there are none, wait at most so many seconds for one."""
+        end = time.monotonic() + timeout
+        while not self._work and (left := end - time.monotonic()) > 0.0:
+            self._come.acquire(timeout=left)
+        for _ in range(len(self._work)):  # later ones wait, so that a flood of messages cannot keep this from returning
+            self._work.popleft()()
 
 
 DONE, FAILED, WRONG_USE = 0, 1, 2

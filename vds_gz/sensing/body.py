@@ -43,15 +43,10 @@ class BodyState:
 
 
 class FramePose(NamedTuple):
-    """One or more poses of a frame in another one.
+    """One or more poses of a frame in another one."""
 
-    Attributes:
-        rotation: From the frame's axes to the other's, of shape (3, 3) or (n, 3, 3).
-        position: Of the frame's origin [m], of shape (3,) or (n, 3).
-    """
-
-    rotation: Array
-    position: Array
+    rotation: Array  # from the frame's axes to the other's, of shape (3, 3) or (n, 3, 3)
+    position: Array  # of the frame's origin [m], of shape (3,) or (n, 3)
 
     def then(self, step: FramePose) -> FramePose:
         """The poses of a frame that is fixed in this one."""

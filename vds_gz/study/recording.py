@@ -134,22 +134,14 @@ class Commands:
 
 @dataclass(frozen=True, slots=True)
 class MeasuredChannel:
-    """One measured quantity of one source.
+    """One measured quantity of one source."""
 
-    Attributes:
-        name: Its unique name: the quantity for the main one, else source and quantity.
-        quantity: One of :data:`QUANTITIES`, :data:`POSES` and :data:`JOINTS`.
-        source: The topic or the column. Quantities of one pose share it.
-        series: Times [s] and values, in the unit of :data:`UNITS`.
-        joint: The joint's name; empty for other quantities.
-        half: For means over a short time, half of its length [s] for each sample; None for instantaneous values.
-    """
-
-    name: str
-    quantity: str
-    source: str
-    series: Series
-    joint: str = ""
+    name: str  # its unique name: the quantity for the main one, else source and quantity
+    quantity: str  # one of :data:`QUANTITIES`, :data:`POSES` and :data:`JOINTS`
+    source: str  # The topic or the column. Quantities of one pose share it.
+    series: Series  # times [s] and values, in the unit of :data:`UNITS`
+    joint: str = ""  # the joint's name; empty for other quantities
+    # for means over a short time, half of its length [s] for each sample; None for instantaneous values
     half: Array | None = None
 
     @property

@@ -11,18 +11,13 @@ from vds_gz.ros.graph import Graph
 
 @dataclass(frozen=True, slots=True)
 class Drive:
-    """Speed and direction. An Ackermann command takes ``v_x`` and the steering angle, a twist all but that angle.
+    """Speed and direction. An Ackermann command takes ``v_x`` and the steering angle, a twist all but that angle."""
 
-    Attributes:
-        v_x, v_y: Velocity forwards and to the left [m/s].
-        yaw_rate: Positive to the left [rad/s].
-        steering_angle: Positive to the left [rad].
-    """
-
+    # v_x, v_y: velocity forwards and to the left [m/s]
     v_x: float = 0.0
     v_y: float = 0.0
-    yaw_rate: float = 0.0
-    steering_angle: float = 0.0
+    yaw_rate: float = 0.0  # positive to the left [rad/s]
+    steering_angle: float = 0.0  # positive to the left [rad]
 
 
 STANDSTILL = Drive()

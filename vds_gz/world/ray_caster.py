@@ -22,17 +22,11 @@ NOTHING = -1  # what a ray meets that meets nothing
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Hits:
-    """What rays have met; every array has one row a ray.
+    """What rays have met; every array has one row a ray."""
 
-    Attributes:
-        things: Index into the things that were cast at; -1 where nothing was met.
-        normals: Outward unit normals of what was met, of shape (n, 3); 0 where nothing was.
-        retro: Its retro-reflectivity; 0 where nothing was met.
-    """
-
-    things: Indices
-    normals: Array
-    retro: Array
+    things: Indices  # index into the things that were cast at; -1 where nothing was met
+    normals: Array  # outward unit normals of what was met, of shape (n, 3); 0 where nothing was
+    retro: Array  # its retro-reflectivity; 0 where nothing was met
 
 
 COMPILED = find_spec("numba") is not None  # whether rays are cast by compiled loops, where nothing else is said

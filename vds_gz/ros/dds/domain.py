@@ -43,25 +43,15 @@ class Interfaces:
 
 @dataclass(frozen=True, slots=True)
 class Discovery:
-    """How nodes are found.
+    """How nodes are found."""
 
-    Attributes:
-        domain: The domain's number.
-        reach: SUBNET, LOCALHOST, OFF or SYSTEM_DEFAULT.
-        peers: Further hosts on which to look for nodes.
-        loopback: Also use the loopback interface.
-        uri: The user's own configuration of Cyclone DDS, which overrides the rest.
-        warning: A warning for the user, or empty.
-        note: A note for debugging, or empty.
-    """
-
-    domain: int
-    reach: str = "SUBNET"
-    peers: tuple[str, ...] = ()
-    loopback: bool = False
-    uri: str = ""
-    warning: str = ""
-    note: str = ""
+    domain: int  # the domain's number
+    reach: str = "SUBNET"  # SUBNET, LOCALHOST, OFF or SYSTEM_DEFAULT
+    peers: tuple[str, ...] = ()  # further hosts on which to look for nodes
+    loopback: bool = False  # also use the loopback interface
+    uri: str = ""  # the user's own configuration of Cyclone DDS, which overrides the rest
+    warning: str = ""  # A warning for the user, or empty
+    note: str = ""  # A note for debugging, or empty
 
     def configuration(self) -> str:
         """The same configuration of Cyclone DDS as ROS's own nodes make, followed by the user's.

@@ -1,10 +1,12 @@
-"""Selects the message types by what is installed."""
+"""Selects the message types and their definitions by what is installed."""
 
 from __future__ import annotations
 
 from functools import cache
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, TypeAlias
+
+from vds_gz.errors import UnknownTypeError
 
 if TYPE_CHECKING:
     from vds_gz.ros.messages.installed import InstalledCodec, InstalledTypes
@@ -25,3 +27,21 @@ def open_types() -> Types:
     from vds_gz.ros.messages.portable import MessageTypes
 
     return MessageTypes()
+
+
+_SEPARATOR = "=" * 80 + "\n"
+
+
+@cache
+def definition(type_name: str) -> str:
+    """The text of a message type with all types in it, as MCAP wants it; empty if it is not known.
+
+    It is what rosbags knows of Jazzy and of this package's files, or what the ROS packages installed here have.
+    """
+    try:
+        return open_types().definition(type_name)
+    except UnknownTypeError:
+        from vds_gz.ros.messages.installed import installed_definitions
+
+        head, *others = installed_definitions(type_name).items() or [("", "")]
+        return head[1] + "".join(f"{_SEPARATOR}MSG: {name.replace('/msg/', '/')}\n{text}" for name, text in others)

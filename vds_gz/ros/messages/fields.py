@@ -13,17 +13,11 @@ from vds_gz.vehicle.vehicle import NANOSECONDS
 
 
 class Field(NamedTuple):
-    """A field in the definition of a type.
+    """A field in the definition of a type."""
 
-    Attributes:
-        name: Its name.
-        type: ``float64``, ``string`` or the name of a type; for an array or a sequence, the type of its items.
-        length: None for a single value, the number of items of an array, 0 for a sequence.
-    """
-
-    name: str
-    type: str
-    length: int | None
+    name: str  # its name
+    type: str  # ``float64``, ``string`` or the name of a type; for an array or a sequence, the type of its items
+    length: int | None  # none for a single value, the number of items of an array, 0 for a sequence
 
 
 #: The first and the last time of a stamp [ns].

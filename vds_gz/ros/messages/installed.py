@@ -74,6 +74,10 @@ class InstalledTypes:
         """The fields of a type, in the order of its definition."""
         return fields_of(interface(name))
 
+    def definition(self, name: str) -> str:
+        """None: definitions are read from files."""
+        raise UnknownTypeError(name)
+
     def hash(self, name: str) -> str:
         """The type hash that ROS nodes exchange, from the description installed beside the type (REP-2016)."""
         package, _, rest = name.partition("/")
@@ -126,3 +130,34 @@ class InstalledCodec:
             return message
         except Exception as error:  # any error of the decoder means malformed bytes
             raise MalformedMessageError(f"{len(data)} bytes are not a {self.name}: {error}") from None
+
+
+_OWN = Path(__file__).parent / "msg"
+
+#: Types of fields that are no messages.
+_PLAIN = {*_CODES, *_NAMES.values(), "char", "string", "wstring"}
+
+
+def installed_definitions(type_name: str) -> dict[str, str]:
+    """The texts of a type and of all types in it, it first; empty if the package of any is not installed."""
+    texts: dict[str, str] = {}
+    needed = [type_name]
+    while needed:
+        name = needed.pop()
+        if name in texts:
+            continue
+        package, _, rest = name.partition("/")
+        places = [*installed_files(package, f"{rest}.msg"), *_OWN.glob(f"{name}.msg")]
+        if not places:
+            return {}
+        texts[name] = places[0].read_text(encoding="utf-8").rstrip() + "\n"
+        needed += _used_in(texts[name], package)
+    return texts
+
+
+def _used_in(text: str, package: str) -> list[str]:
+    """The message types of the fields in the text of a message of this package."""
+    first = (re.match(r"\s*([A-Za-z][\w/]*)", line) for line in text.splitlines())
+    names = [match[1] for match in first if match and match[1] not in _PLAIN]
+    qualified = [name if "/" in name else f"{package}/{name}" for name in names]
+    return [name if "/msg/" in name else name.replace("/", "/msg/") for name in qualified]

@@ -63,17 +63,12 @@ class ArrayPlace(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class MessageLayout:
-    """Positions in a serialized message (XCDR1, little endian). They only depend on the lengths of texts and sequences.
+    """Positions in a serialized message (XCDR1, little endian), which depend on the lengths of texts and sequences."""
 
-    Attributes:
-        places: Positions of single numbers by their paths, such as ``transforms[0].transform.translation.x``.
-        arrays: Positions of arrays and sequences of numbers, such as ``pose.covariance``.
-        length: Bytes up to the end of the last field.
-    """
-
+    # positions of single numbers by their paths, such as ``transforms[0].transform.translation.x``
     places: dict[str, Place]
-    arrays: dict[str, ArrayPlace]
-    length: int
+    arrays: dict[str, ArrayPlace]  # positions of arrays and sequences of numbers, such as ``pose.covariance``
+    length: int  # bytes up to the end of the last field
 
     @classmethod
     def of(cls, type_name: str, message: Message) -> MessageLayout:

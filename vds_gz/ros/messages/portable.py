@@ -69,6 +69,11 @@ class MessageTypes:
         self._store.need(name)
         return self._store.hash_rihs01(name)
 
+    def definition(self, name: str) -> str:
+        """The text of a type with all types in it."""
+        self._store.need(name)
+        return str(self._store.generate_msgdef(name, ros_version=2)[0])
+
     def _maker(self, name: str) -> Callable[[], Any]:
         self._store.need(name)
         kind: Callable[..., Any] = self._store.types[name]

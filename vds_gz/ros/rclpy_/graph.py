@@ -39,8 +39,8 @@ from vds_gz.ros.arguments import Arguments, is_topic
 from vds_gz.ros.graph import Message, Offer, QoS, Severity, spellings
 from vds_gz.ros.messages.fields import descriptor_of
 from vds_gz.ros.messages.installed import InstalledTypes, interface
+from vds_gz.ros.programs import WorkQueue
 from vds_gz.ros.rclpy_.receiver import Receiver
-from vds_gz.ros.rclpy_.work_queue import WorkQueue
 
 Returned = TypeVar("Returned")
 

@@ -49,16 +49,12 @@ STANDING = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """Corresponding times of both runs, each in its own time [s].
+    """Corresponding times of both runs, each in its own time [s]."""
 
-    Attributes:
-        a, b: The corresponding times.
-        doubt: The reason why delays between the runs are not known; empty if they are.
-    """
-
+    # a, b: the corresponding times
     a: float
     b: float
-    doubt: str = ""
+    doubt: str = ""  # the reason why delays between the runs are not known; empty if they are
 
 
 def align(a: Recording, b: Recording) -> Alignment:
@@ -198,19 +194,12 @@ BLOCKS, FINE = 10, 20
 
 @dataclass(frozen=True, slots=True)
 class Delay:
-    """The relation of B to A.
+    """The relation of B to A."""
 
-    Attributes:
-        delay: Delay of B after A [s]; None if it is uncertain.
-        standard_error: Of the delay [s]; None without one.
-        gain: Gain from A to B at the delay; None if A is constant.
-        lowered: Relative reduction of the residual's rms by the delay, 0 to 1.
-    """
-
-    delay: float | None
-    standard_error: float | None
-    gain: float | None
-    lowered: float = 0.0
+    delay: float | None  # delay of B after A [s]; None if it is uncertain
+    standard_error: float | None  # of the delay [s]; None without one
+    gain: float | None  # gain from A to B at the delay; None if A is constant
+    lowered: float = 0.0  # relative reduction of the residual's rms by the delay, 0 to 1
 
 
 def delay(time_a: Array, a: Array, time_b: Array, b: Array, *, certain: bool = True) -> Delay:

@@ -39,30 +39,20 @@ class Signal:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """The difference of one quantity.
-
-    Attributes:
-        rms, peak: Of B minus A, in the quantity's unit.
-        peak_time: Time of the peak [s].
-        delay: Delay of B after A [s]; None if it is uncertain, see :mod:`vds_gz.study.compare.alignment`.
-        delay_error: Standard error of the delay [s]; None without one.
-        rms_aligned: Rms without the delay; None without one.
-        gain: Gain from A to B; None if A is constant.
-        residual: Rms of the residual of B after gain, constant and, if there is one, delay.
-        lowered: Relative reduction of the residual by the delay.
-    """
+    """The difference of one quantity."""
 
     name: str
     unit: str
+    # rms, peak: of B minus A, in the quantity's unit
     rms: float
     peak: float
-    peak_time: float
-    delay: float | None
-    rms_aligned: float | None
-    delay_error: float | None = None
-    gain: float | None = None
-    residual: float = 0.0
-    lowered: float = 0.0
+    peak_time: float  # time of the peak [s]
+    delay: float | None  # delay of B after A [s]; None if it is uncertain, see :mod:`vds_gz.study.compare.alignment`
+    rms_aligned: float | None  # rms without the delay; None without one
+    delay_error: float | None = None  # standard error of the delay [s]; None without one
+    gain: float | None = None  # gain from A to B; None if A is constant
+    residual: float = 0.0  # rms of the residual of B after gain, constant and, if there is one, delay
+    lowered: float = 0.0  # relative reduction of the residual by the delay
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,41 +67,31 @@ class PathDifference:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """Measured parameters of one actuator in both runs.
-
-    Attributes:
-        resolution: Of the difference of dead times [s]. Where the times of commands are unknown, a reference changed
-            anywhere between two samples.
-    """
+    """Measured parameters of one actuator in both runs."""
 
     name: str
     kind: str
     a: ActuatorResponse
     b: ActuatorResponse
+    # Of the difference of dead times [s]. Where the times of commands are unknown, a reference changed anywhere between
+    # two samples.
     resolution: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The comparison of two runs.
+    """The comparison of two runs."""
 
-    Attributes:
-        signals, differences: The quantities of both, and their differences.
-        path: Difference of the paths; None if a pose is missing.
-        path_a, path_b: Their points [m] from the same pose on.
-        measured: Measured parameters of actuators that both have.
-        doubt: The reason why no delay can be given; empty if the runs are aligned.
-        apart: Quantities that are not compared, with the reason.
-    """
-
+    # signals, differences: the quantities of both, and their differences
     signals: tuple[Signal, ...]
     differences: tuple[Difference, ...]
-    path: PathDifference | None
+    path: PathDifference | None  # difference of the paths; None if a pose is missing
+    # path_a, path_b: their points [m] from the same pose on
     path_a: Array
     path_b: Array
-    measured: tuple[Measured, ...]
-    doubt: str = ""
-    apart: Mapping[str, str] = field(default_factory=dict)
+    measured: tuple[Measured, ...]  # measured parameters of actuators that both have
+    doubt: str = ""  # the reason why no delay can be given; empty if the runs are aligned
+    apart: Mapping[str, str] = field(default_factory=dict)  # quantities that are not compared, with the reason
 
     def numbers(self) -> dict[str, dict[str, float | None]]:
         """Every number that a tolerance may bound, by quantity and measure."""

@@ -39,15 +39,10 @@ SHARED = tuple(one.name for one in (topics.CLOCK, topics.TF, topics.TF_STATIC, t
 
 @dataclass(frozen=True, slots=True)
 class Gazebo:
-    """Settings of a vehicle in Gazebo.
+    """Settings of a vehicle in Gazebo."""
 
-    Attributes:
-        world: A world of this package, or an SDF file.
-        link: The link to the joints, as in ``vds-gz gazebo``.
-    """
-
-    world: str = "empty"
-    link: str = "auto"
+    world: str = "empty"  # A world of this package, or an SDF file
+    link: str = "auto"  # the link to the joints, as in ``vds-gz gazebo``
 
 
 def record_live(namespaces: Sequence[str], path: Path, duration: float, arguments: Arguments) -> None:

@@ -24,21 +24,13 @@ from vds_gz.study.recording import POSES, QUANTITIES, ActuatorSeries, MeasuredCh
 
 @dataclass(frozen=True, slots=True)
 class RunSource:
-    """A source that was named on a command line.
+    """A source that was named on a command line."""
 
-    Attributes:
-        name: Its name there.
-        path: A recording, a table, or the parameter file of a model; None for a running vehicle.
-        namespace: Of a vehicle in a recording, or of a running one; None for the only one.
-        parameters: Of a model.
-        in_gazebo: The model is driven in Gazebo, else offline.
-    """
-
-    name: str
-    path: Path | None = None
-    namespace: str | None = None
-    parameters: NodeParameters | None = None
-    in_gazebo: bool = False
+    name: str  # its name there
+    path: Path | None = None  # A recording, a table, or the parameter file of a model; None for a running vehicle
+    namespace: str | None = None  # of a vehicle in a recording, or of a running one; None for the only one
+    parameters: NodeParameters | None = None  # of a model
+    in_gazebo: bool = False  # the model is driven in Gazebo, else offline
 
     @property
     def live(self) -> bool:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vds_gz.bags.mcap_writer import Rows, RowWriter, Template
-from vds_gz.bags.recorder import about, definition
+from vds_gz.bags.recorder import about
 from vds_gz.description.urdf_writer import urdf
 from vds_gz.errors import UnknownTypeError
 from vds_gz.interface import topics
@@ -24,7 +24,7 @@ from vds_gz.interface.reports import report_outputs
 from vds_gz.interface.world_topics import ContactsOutput
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.ros.graph import Message, QoS, Severity
-from vds_gz.ros.messages.factory import open_types
+from vds_gz.ros.messages.factory import definition, open_types
 from vds_gz.ros.messages.packed import MessageLayout
 from vds_gz.study.offline.replay import BEGIN, Block, Replay
 from vds_gz.study.progress import Advance

@@ -37,21 +37,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SummaryRow:
-    """A number of an actuator.
+    """A number of an actuator."""
 
-    Attributes:
-        actuator, quantity, unit: Its meaning.
-        configured: The parameter; None if the model has no such parameter group.
-        measured: Its value in the recording; None if it is not identifiable.
-        reached: For a limit, the maximum observed magnitude.
-    """
-
+    # actuator, quantity, unit: its meaning
     actuator: str
     quantity: str
     unit: str
-    configured: float | None
-    measured: float | None
-    reached: float | None = None
+    configured: float | None  # the parameter; None if the model has no such parameter group
+    measured: float | None  # its value in the recording; None if it is not identifiable
+    reached: float | None = None  # for a limit, the maximum observed magnitude
 
     def texts(self) -> tuple[str, str]:
         """Configured and measured value in words."""

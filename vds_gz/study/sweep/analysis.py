@@ -71,25 +71,18 @@ def quantile(values: Reals, part: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """A parameter to measure more accurately.
+    """A parameter to measure more accurately."""
 
-    Attributes:
-        parameter, nominal: Its name and assumed value.
-        within: Required uncertainty, to each side.
-        now: Maximum distance of the runs from the nominal value.
-        measure: The measure that improves.
-        before, after: Quantile of the measure over all runs, and over those within the required uncertainty.
-        bound: The bound of the quantile that was asked for; None without one.
-    """
-
+    # parameter, nominal: its name and assumed value
     parameter: str
     nominal: float
-    within: float
-    now: float
-    measure: str
+    within: float  # required uncertainty, to each side
+    now: float  # maximum distance of the runs from the nominal value
+    measure: str  # the measure that improves
+    # before, after: quantile of the measure over all runs, and over those within the required uncertainty
     before: float
     after: float
-    bound: float | None
+    bound: float | None  # the bound of the quantile that was asked for; None without one
 
     def sentence(self, units: Mapping[str, str]) -> str:
         """The advice as a sentence, with units by parameter and measure."""
@@ -157,27 +150,19 @@ def _amount(value: float, unit: str, digits: int = 3) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Runs:
-    """The runs of a sweep.
+    """The runs of a sweep."""
 
-    Attributes:
-        parameters: The varied parameters by their dotted names, with one value for each run.
-        measures: The measures by their names, with one value for each run, NaN for runs without it.
-        units: By parameter and measure.
-        nominal: Values where nothing is varied, by parameter, without a controller's gains, which no one measures.
-        identified: Parameters that ``vds-gz identify`` measured, with their intervals.
-        expected: Required bounds of quantiles, by measure and quantile.
-        label: Name of the case, if there are several.
-        numbers: Numbers of the runs in the sweep; by default from 0.
-    """
-
-    parameters: Mapping[str, Reals]
-    measures: Mapping[str, Reals]
-    units: Mapping[str, str] = field(default_factory=dict)
+    parameters: Mapping[str, Reals]  # the varied parameters by their dotted names, with one value for each run
+    measures: Mapping[str, Reals]  # the measures by their names, with one value for each run, NaN for runs without it
+    units: Mapping[str, str] = field(default_factory=dict)  # by parameter and measure
+    # values where nothing is varied, by parameter, without a controller's gains, which no one measures
     nominal: Mapping[str, float] = field(default_factory=dict)
+    # parameters that ``vds-gz identify`` measured, with their intervals
     identified: Mapping[str, Interval] = field(default_factory=dict)
+    # required bounds of quantiles, by measure and quantile
     expected: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-    label: str = ""
-    numbers: Sequence[int] = ()
+    label: str = ""  # name of the case, if there are several
+    numbers: Sequence[int] = ()  # numbers of the runs in the sweep; by default from 0
 
     def number(self, place: int) -> int:
         """The number in the sweep of the run at an index of the columns."""

@@ -39,17 +39,11 @@ TRUSTED = 0.8
 
 @dataclass(frozen=True, slots=True)
 class Sensitivity:
-    """Sensitivities of a measure.
+    """Sensitivities of a measure."""
 
-    Attributes:
-        first: For each parameter, the part of the variance that it causes alone.
-        total: The same together with the other parameters.
-        predicted: The part of the variance that the polynomial predicts in runs to which it was not fitted.
-    """
-
-    first: dict[str, float]
-    total: dict[str, float]
-    predicted: float
+    first: dict[str, float]  # for each parameter, the part of the variance that it causes alone
+    total: dict[str, float]  # the same together with the other parameters
+    predicted: float  # the part of the variance that the polynomial predicts in runs to which it was not fitted
 
     @property
     def trusted(self) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from typing import TypeAlias, cast
@@ -23,11 +23,12 @@ from vds_gz.parameters.declaration import Description, ParameterGroup, Value, de
 from vds_gz.parameters.load import replaced
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.study.sweep.analysis import DELAY_MARGIN
-from vds_gz.study.sweep.delay_margin import Flags, Wholes, last_before_leaving
 from vds_gz.study.sweep.open_loop import TAIL, TOGETHER, run_open_loop
 from vds_gz.vehicle.catalogue import models
 
 Reals = NDArray[np.float64]
+Wholes = NDArray[np.int64]
+Flags = NDArray[np.bool_]
 
 #: Of a table of runs: one entry a run.
 Column: TypeAlias = "NDArray[np.float64] | NDArray[np.int64] | NDArray[np.str_]"
@@ -55,23 +56,19 @@ PERIODS = 250
 #: Delay margins are at most this, in whole milliseconds.
 LONGEST_MARGIN, MILLISECONDS = 1000, 1e3
 
+#: Lengths of the steps in which delay margins are scanned.
+STEPS = (64, 16, 4, 1)
+
 
 @dataclass(frozen=True, slots=True)
 class Driving:
-    """How vehicles are driven along paths.
+    """How vehicles are driven along paths."""
 
-    Attributes:
-        rate: Commands per second [Hz].
-        duration: Maximum duration of a run [s].
-        bound: A vehicle whose lateral error exceeds it has left the path [m].
-        laps: Number of laps of a closed path until the run is finished.
-        lateral, heading_error: Of base_link's reference point from the path at the start [m, rad].
-    """
-
-    rate: float = 50.0
-    duration: float = 60.0
-    bound: float = math.inf
-    laps: int = 1
+    rate: float = 50.0  # commands per second [Hz]
+    duration: float = 60.0  # maximum duration of a run [s]
+    bound: float = math.inf  # A vehicle whose lateral error exceeds it has left the path [m]
+    laps: int = 1  # number of laps of a closed path until the run is finished
+    # lateral, heading_error: of base_link's reference point from the path at the start [m, rad]
     lateral: float = 0.0
     heading_error: float = 0.0
 
@@ -87,17 +84,11 @@ class ControlledDrive:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """What the runs of a case have in common.
+    """What the runs of a case have in common."""
 
-    Attributes:
-        labels: By column of the table: vehicle, and commands, or controller and path.
-        vehicle: Its nominal parameters.
-        drive: Its commands, or its controller and path.
-    """
-
-    labels: dict[str, str]
-    vehicle: NodeParameters = field(repr=False)
-    drive: CommandLog | ControlledDrive = field(repr=False)
+    labels: dict[str, str]  # by column of the table: vehicle, and commands, or controller and path
+    vehicle: NodeParameters = field(repr=False)  # its nominal parameters
+    drive: CommandLog | ControlledDrive = field(repr=False)  # its commands, or its controller and path
 
     def duration(self, driving: Driving) -> float:
         """Maximum duration of a run [s]."""
@@ -183,6 +174,25 @@ def _delay_margins(case: Case, driving: Driving, values: Mapping[str, Reals], co
         return stayed
 
     return np.maximum(last_before_leaving(stay, count, LONGEST_MARGIN), 0) / MILLISECONDS
+
+
+def last_before_leaving(stays: Callable[[Wholes, Wholes], Flags], count: int, most: int) -> Wholes:
+    """For each candidate, the value of 0 ... ``most`` before the first one at which it leaves; -1 if that is 0.
+
+    Bisection would be wrong: a candidate that leaves at a value may stay at some larger ones. All values are scanned in
+    long steps, and then in shorter ones from one long step before the last value at which it stays. ``stays`` takes
+    candidates and values, both of shape (n,), and returns whether each candidate stays at its value.
+    """
+    begin, leaves = np.zeros(count, np.int64), np.full(count, most + 1)
+    last = begin
+    for step in STEPS:
+        probes = -((begin - leaves) // step)
+        rows = np.repeat(np.arange(count), probes)
+        values = begin[rows] + step * (np.arange(len(rows)) - np.repeat(np.cumsum(probes) - probes, probes))
+        np.minimum.at(leaves, rows, np.where(stays(rows, values), most + 1, values))
+        last = begin + (leaves - 1 - begin) // step * step
+        begin = np.maximum(last - step, 0)
+    return np.where(leaves > 0, last, -1)
 
 
 def vehicles_of(case: Case, values: Mapping[str, Reals], count: int) -> list[ParameterGroup]:

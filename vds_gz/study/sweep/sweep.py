@@ -13,12 +13,9 @@ from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from vds_gz.parameters.yaml_reader import Interval
-from vds_gz.study.sweep.simulation import Case, Column, ControlledDrive, Driving, Reals, Table, simulate
-
-Wholes = NDArray[np.int64]
+from vds_gz.study.sweep.simulation import Case, Column, ControlledDrive, Driving, Reals, Table, Wholes, simulate
 
 #: Runs that are done together have about so many steps of vehicles: some seconds of work for a core.
 STEPS = 5e7
@@ -124,23 +121,15 @@ def _sobol(seed: int, samples: Wholes, dimensions: int) -> Reals:
 
 @dataclass(frozen=True)
 class Sweep:
-    """The plan of a sweep.
+    """The plan of a sweep."""
 
-    Attributes:
-        cases: The cases.
-        space: The points of the varied parameters in each case.
-        measures: Names of the measures.
-        driving: Settings for controllers.
-        expected: Required bounds of quantiles, by measure and quantile.
-        identified: Parameters with a measured interval.
-    """
-
-    cases: tuple[Case, ...]
-    space: Space
-    measures: tuple[str, ...]
-    driving: Driving = field(default_factory=Driving)
+    cases: tuple[Case, ...]  # the cases
+    space: Space  # the points of the varied parameters in each case
+    measures: tuple[str, ...]  # names of the measures
+    driving: Driving = field(default_factory=Driving)  # settings for controllers
+    # required bounds of quantiles, by measure and quantile
     expected: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-    identified: Mapping[str, Interval] = field(default_factory=dict)
+    identified: Mapping[str, Interval] = field(default_factory=dict)  # parameters with a measured interval
 
     def __len__(self) -> int:
         """Number of runs."""
