@@ -95,9 +95,19 @@ class Outputs:
         self._flat = flat
         self._localizes = not fixed_odom and not localized_elsewhere
         names = [actuator.name for actuator in actuators]
-        self.joints = self._make_joints(topics.JOINT_STATES, joints, _joint_values)
-        self.references = self._make_joints(topics.ACTUATOR_REFERENCES, names, _reference_values)
-        self.states = self._make_joints(topics.ACTUATOR_STATES, names, _actuator_values)
+        self.joints = self._make_joints(
+            topics.JOINT_STATES, joints, lambda now: (*now.joints.positions, *now.joints.velocities)
+        )
+        self.references = self._make_joints(
+            topics.ACTUATOR_REFERENCES,
+            names,
+            lambda now: [s.reference_position for s in now.actuators] + [s.reference_velocity for s in now.actuators],
+        )
+        self.states = self._make_joints(
+            topics.ACTUATOR_STATES,
+            names,
+            lambda now: [state.position for state in now.actuators] + [state.velocity for state in now.actuators],
+        )
         self.outputs = (
             self._make_transforms(),
             self._make_odometry(topics.ODOM, frames.odom, _measured),
@@ -233,19 +243,6 @@ def _pose_values(pose: Pose | Motion, attitude: Attitude | None) -> tuple[float,
     if attitude is None:
         return pose.x, pose.y, math.sin(0.5 * pose.heading), math.cos(0.5 * pose.heading)
     return pose.x, pose.y, attitude.z, *quaternion(attitude.roll, attitude.pitch, pose.heading)
-
-
-def _joint_values(now: Snapshot) -> Sequence[float]:
-    return (*now.joints.positions, *now.joints.velocities)
-
-
-def _reference_values(now: Snapshot) -> Sequence[float]:
-    actuators = now.actuators
-    return [state.reference_position for state in actuators] + [state.reference_velocity for state in actuators]
-
-
-def _actuator_values(now: Snapshot) -> Sequence[float]:
-    return [state.position for state in now.actuators] + [state.velocity for state in now.actuators]
 
 
 class ClockOutput(PackedTopic):

@@ -94,22 +94,16 @@ class Node(Element):
         return default if node is None else node.numbers(1)[0]
 
 
-def read_limited(path: Path, what: str, largest: int) -> bytes:
-    """The content of a file of so many bytes at most; ``what`` it holds, for messages."""
-    try:
-        size = path.stat().st_size
-        if not path.is_file():
-            raise WorldError(f"{what} '{path}' is no file")
-        if size > largest:
-            raise WorldError(f"{what} '{path}' has {size} bytes; at most {largest} are read")
-        return path.read_bytes()
-    except OSError as error:
-        raise WorldError(f"{what} '{path}' cannot be read: {error.strerror or error}") from None
-
-
 def read_xml(path: Path) -> Node:
     """The root element of a file, which declares no entities."""
-    data = _COMMENT.sub(_blank, read_limited(path, "world", LARGEST))
+    try:
+        if path.exists() and not path.is_file():
+            raise WorldError(f"world '{path}' is no file")
+        if (size := path.stat().st_size) > LARGEST:
+            raise WorldError(f"world '{path}' has {size} bytes; at most {LARGEST} are read")
+        data = _COMMENT.sub(_blank, path.read_bytes())
+    except OSError as error:
+        raise WorldError(f"world '{path}' cannot be read: {error.strerror or error}") from None
     builder = TreeBuilder(element_factory=Node)
     parser = expat.ParserCreate()
 

@@ -1,7 +1,6 @@
 """The delay margin against the stability limit of a linear path follower, which has a closed form."""
 
 import dataclasses
-import math
 
 import numpy as np
 import pytest
@@ -15,7 +14,15 @@ from vds_gz.parameters.vehicles import BicycleParameters, DifferentialParameters
 pytest.importorskip("numba")
 from vds_gz.fleet.path import Path
 from vds_gz.study.sweep.plan_file import read_sweep
-from vds_gz.study.sweep.simulation import Case, ControlledDrive, Driving, last_before_leaving, later, simulate
+from vds_gz.study.sweep.simulation import (
+    Case,
+    ControlledDrive,
+    Driving,
+    last_before_leaving,
+    later,
+    linear_delay_margin,
+    simulate,
+)
 
 RATE = 50.0
 
@@ -29,19 +36,6 @@ STRAIGHT = Path.from_points([(0.0, 0.0), (300.0, 0.0), (600.0, 0.0)], spacing=1.
 
 #: A small error at the start shall not grow tenfold within a minute.
 SMALL = Driving(bound=0.1, duration=60.0, lateral=0.01, rate=RATE)
-
-
-def linear_delay_margin(k1: float, k2: float, speed: float) -> float:
-    """The dead time [s] at which a linear path follower becomes unstable.
-
-    It drives at a speed v [m/s], y' = v psi, psi' = v kappa(t - T), and steers by kappa = -(k1 y + k2 psi), with k1 in
-    1/m^2 and k2 in 1/m. The loop's gain is 1 at w^2 = (k2^2 v^2 + sqrt(k2^4 v^4 + 4 k1^2 v^4)) / 2, where its phase
-    margin is atan(k2 w / (k1 v)). Pure pursuit with a look-ahead distance L has k1 = 2 / L^2 and k2 = 2 / L on a
-    straight path. Holding commands for a period adds half of it to the dead time.
-    """
-    square = k2**2 * speed**2
-    w = math.sqrt(0.5 * (square + math.sqrt(square**2 + 4.0 * k1**2 * speed**4)))
-    return math.atan(k2 * w / (k1 * speed)) / w
 
 
 def margins(driving=SMALL, **values):

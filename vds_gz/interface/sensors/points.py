@@ -54,19 +54,15 @@ def cloud_message(graph: Graph, frame: str, dtype: np.dtype[Any], shape: tuple[i
 SENSOR_DATA = QoS(depth=5, reliable=False)
 
 
-class PointsOutput:
-    """The point cloud of a lidar."""
+class LidarOutput:
+    """A lidar and its topic; ``publish`` sends the echoes of a turn between two times [ns]. Base class."""
 
-    def __init__(self, setup: SensorSetup) -> None:
+    def __init__(self, setup: SensorSetup, stream: Stream, qos: QoS | None = None) -> None:
         sensor = setup.parameters
-        assert isinstance(sensor, SpinningLidar)
+        assert isinstance(sensor, PlanarLidar | SpinningLidar)
         self._lidar = LidarModel(setup.name, sensor, setup.seed)
         self.rate, self.rays, self.span = sensor.rate, self._lidar.rays, self._lidar.span
-        by_driver = sensor.layout == "driver"
-        best_effort = by_driver and isinstance(sensor, OusterOs1)
-        self._publisher = setup.publisher(POINTS, SENSOR_DATA if best_effort else None)
-        layouts = _driver_layouts(sensor, self._lidar) if by_driver else _gazebo_layouts(sensor, self._lidar)
-        self._clouds = [Cloud(setup.graph, setup.frame(POINTS), layout) for layout in layouts]
+        self._publisher = setup.publisher(stream, qos)
 
     @property
     def subscribed(self) -> bool:
@@ -75,35 +71,42 @@ class PointsOutput:
 
     def measure(self, states: Sequence[BodyState], scene: Scene | None) -> None:
         """Measure a turn, and publish it if there are subscribers; not one that began before time 0."""
-        if not self.subscribed or states[-1].time < self.span:
-            return
-        echoes, now = self._lidar.measure(states, scene), states[-1].time
-        for cloud in self._clouds:
-            cloud.write(echoes, now - self.span, now)
-            self._publisher.publish_raw(cloud.message.data)
+        now = states[-1].time
+        if self.subscribed and now >= self.span:
+            self.publish(self._lidar.measure(states, scene), now - self.span, now)
+
+    def publish(self, echoes: Echoes, first: int, last: int) -> None:
+        """Send the echoes."""
+        raise NotImplementedError
 
 
-def _gazebo_layouts(sensor: SpinningLidar, lidar: LidarModel) -> list[PointLayout]:
-    return gazebo_layouts(lidar.directions, gazebo_bands(sensor))
+class PointsOutput(LidarOutput):
+    """The point cloud of a lidar."""
 
+    def __init__(self, setup: SensorSetup) -> None:
+        sensor = setup.parameters
+        assert isinstance(sensor, SpinningLidar)
+        by_driver = sensor.layout == "driver"
+        super().__init__(setup, POINTS, SENSOR_DATA if by_driver and isinstance(sensor, OusterOs1) else None)
+        directions = self._lidar.directions
+        layouts: list[PointLayout]
+        if by_driver:
+            layouts = [driver_layout(sensor, directions, self._lidar.column_times(0))]
+        else:
+            layouts = gazebo_layouts(directions, gazebo_bands(sensor))
+        self._clouds = []
+        for layout in layouts:
+            message = cloud_message(setup.graph, setup.frame(POINTS), layout.dtype, layout.shape)
+            points = message.array("data").view(layout.dtype).reshape(layout.shape)
+            layout.prepare(points)
+            self._clouds.append((layout, message, points))
 
-def _driver_layouts(sensor: SpinningLidar, lidar: LidarModel) -> list[PointLayout]:
-    return [driver_layout(sensor, lidar.directions, lidar.column_times(0))]
-
-
-class Cloud:
-    """One message of a turn."""
-
-    def __init__(self, graph: Graph, frame: str, layout: PointLayout) -> None:
-        self._layout = layout
-        self.message = cloud_message(graph, frame, layout.dtype, layout.shape)
-        self._points = self.message.array("data").view(layout.dtype).reshape(layout.shape)
-        layout.prepare(self._points)
-
-    def write(self, echoes: Echoes, first: int, last: int) -> None:
-        """Write a turn whose columns were measured between two times [ns]."""
-        dense = self._layout.write(self._points, echoes, first * 1e-9)
-        self.message.write(last if self._layout.stamped_last else first, (dense,))
+    def publish(self, echoes: Echoes, first: int, last: int) -> None:
+        """Send a cloud, or one for each band of rows."""
+        for layout, message, points in self._clouds:
+            dense = layout.write(points, echoes, first * 1e-9)
+            message.write(last if layout.stamped_last else first, (dense,))
+            self._publisher.publish_raw(message.data)
 
 
 def _lidar(group: type[SpinningLidar]) -> SensorType:
@@ -121,7 +124,7 @@ SCAN = Stream("scan", "sensor_msgs/msg/LaserScan", "scan", "gz.msgs.LaserScan")
 EXPRESS_QUALITY = 47.0
 
 
-class ScanOutput:
+class ScanOutput(LidarOutput):
     """The scan of a lidar in one plane.
 
     As through ``ros_gz_bridge``: all rays at one time, intensities are retro-reflectivities. As by ``sllidar_ros2``:
@@ -131,30 +134,20 @@ class ScanOutput:
     def __init__(self, setup: SensorSetup) -> None:
         sensor, graph = setup.parameters, setup.graph
         assert isinstance(sensor, PlanarLidar)
-        self._lidar = LidarModel(setup.name, sensor, setup.seed)
-        self.rate, self.rays, self.span = sensor.rate, self._lidar.rays, self._lidar.span
+        super().__init__(setup, SCAN)
         self._by_driver = sensor.layout == "driver"
-        self._publisher = setup.publisher(SCAN)
         message: Message = setup.message(SCAN)
         self._describe(message, sensor)
         message.ranges, message.intensities = (graph.numbers(len(self._lidar.grid.azimuths), "float32") for _ in "ri")
         self._message = PackedMessage(graph, SCAN.ros_type, message, ["header.stamp"], [])
         self._ranges, self._intensities = self._message.array("ranges"), self._message.array("intensities")
 
-    @property
-    def subscribed(self) -> bool:
-        """Whether anybody listens."""
-        return self._publisher.subscription_count() > 0
-
-    def measure(self, states: Sequence[BodyState], scene: Scene | None) -> None:
-        """Scan, and publish if there are subscribers; not a scan that began before time 0."""
-        if not self.subscribed or states[-1].time < self.span:
-            return
-        echoes = self._lidar.measure(states, scene)
+    def publish(self, echoes: Echoes, first: int, last: int) -> None:
+        """Send a scan."""
         self._ranges[:] = echoes.ranges[:, 0]
         quality = np.where(np.isfinite(self._ranges), EXPRESS_QUALITY, 0.0)
         self._intensities[:] = quality if self._by_driver else echoes.retro[:, 0]
-        self._message.write(states[-1].time - self.span, ())
+        self._message.write(first, ())
         self._publisher.publish_raw(self._message.data)
 
     def _describe(self, message: Message, sensor: PlanarLidar) -> None:

@@ -3,6 +3,7 @@
 Writers and readers handle bytes. An :class:`Input` decodes them, an :class:`Inbox` waits for all inputs.
 """
 
+# ruff: noqa: D102  # vds_gz.ros.graph documents the methods
 from __future__ import annotations
 
 import ctypes as c
@@ -152,7 +153,6 @@ class TopicPublisher:
         self.close = close
 
     def publish(self, message: Message) -> None:
-        """Send a message; the object may be filled and sent again."""
         self._write(self._encode(message))
 
 
@@ -193,11 +193,9 @@ class TopicSubscription(Input):
         self._callback = callback
 
     def publisher_count(self) -> int:
-        """Number of publishers in the graph now."""
         return self.reader.matched()
 
     def receive(self, data: bytearray, writer: int, arrival: int) -> None:
-        """Call back with the message."""
         self._callback(self._decode(data), arrival)
 
 

@@ -1,5 +1,6 @@
 """A ROS node over plain DDS: a :class:`vds_gz.ros.graph.Graph` without ROS."""
 
+# ruff: noqa: D102  # vds_gz.ros.graph documents the methods
 from __future__ import annotations
 
 import os
@@ -109,15 +110,12 @@ class DdsGraph:
         return sum(source.malformed for source in self._inbox.inputs)
 
     def message(self, type_name: str) -> Message:
-        """A new message of a type such as ``nav_msgs/msg/Odometry``, every field at its default."""
         return self._types.new(type_name)
 
     def serialize(self, message: Message, type_name: str) -> bytearray:
-        """A message as CDR with its header, little endian."""
         return self._types.codec(type_name).encode(message)
 
     def numbers(self, count: int, kind: str = "float64") -> NDArray[Any]:
-        """A ``float64[]``, or a sequence of another kind, of so many zeros, to be assigned to a field."""
         return np.zeros(count, kind)
 
     def publisher(self, topic: str, type_name: str, qos: QoS, lifespan: float | None = None) -> TopicPublisher:
@@ -149,7 +147,6 @@ class DdsGraph:
         return subscription
 
     def offers(self) -> dict[str, Offer]:
-        """All topics published now, by their absolute names. New publishers may be missing."""
         if self._offers is None:
             self._offers = PublishedTopics(self.context)
         return self._offers.now()
@@ -157,7 +154,6 @@ class DdsGraph:
     def service(
         self, name: str, type_name: str, callback: Callable[[Message, Message], None], qos: QoS = _SERVICE
     ) -> None:
-        """Offer a service such as ``std_srvs/srv/Trigger``. The callback gets the request and fills the response."""
         # The participant's identity with another number in place of an endpoint's, as in ROS's own nodes.
         self._services = number = self._services + 1
         gid = self.context.library.identity(self.context.participant)
@@ -181,7 +177,6 @@ class DdsGraph:
     def declare_parameters(
         self, descriptions: Iterable[Description], change: Callable[[Mapping[str, Value]], None]
     ) -> None:
-        """Show parameters on the graph, once."""
         events = self.publisher("/parameter_events", "rcl_interfaces/msg/ParameterEvent", _PARAMETERS)
 
         def tell(event: Message) -> None:
@@ -195,20 +190,16 @@ class DdsGraph:
         tell(parameters.declared())
 
     def wake(self) -> None:
-        """Let :meth:`wait` return now. Safe to call from any thread and from a signal's handler."""
         if self._joined:
             self._inbox.wake()
 
     def set_time(self, time_ns: int) -> None:
-        """Set the node's ROS time, for the stamps of log messages and parameter events; before, they are wall time."""
         self._time = time_ns
 
     def log(self, severity: Severity, text: str) -> None:
-        """Write a message to the terminal and to ``/rosout``."""
         self._logger.say(severity, text)
 
     def close(self) -> None:
-        """Leave the graph, after all published messages have been sent."""
         if not self._joined:
             return
         end = time.monotonic() + _GOODBYE

@@ -5,6 +5,7 @@ All have the wire form of ``rmw_cyclonedds``. A request and its reply are messag
 these elsewhere and cannot call.
 """
 
+# ruff: noqa: D102  # vds_gz.ros.graph documents the methods
 from __future__ import annotations
 
 import os
@@ -119,15 +120,12 @@ class ServiceClient(Input):
         self._number = 0
 
     def ready(self) -> bool:
-        """Whether the service is available now."""
         return self.writer.matched() > 0 and self.reader.matched() > 0
 
     def request(self) -> Message:
-        """A new request, every field at its default."""
         return self._new_request()
 
     def call(self, request: Message, done: Callable[[Message], None]) -> None:
-        """Send a request; ``done`` gets the response, and is never called if none comes."""
         now = time.monotonic_ns()
         self._pending = {key: one for key, one in self._pending.items() if now - one.at < _RESPONSE_TIMEOUT}
         self._number += 1

@@ -5,6 +5,7 @@ A thread receives messages, and an executor in another one serves requests. Both
 the same time.
 """
 
+# ruff: noqa: D102  # vds_gz.ros.graph documents the methods
 from __future__ import annotations
 
 import sys
@@ -73,7 +74,6 @@ class RclpyPublisher:
         self.subscription_count: Callable[[], int] = publisher.handle.get_subscription_count
 
     def publish_raw(self, data: bytearray) -> None:
-        """Send a serialized message."""
         self._publish_raw(bytes(data))
 
     def flush(self, seconds: float) -> None:
@@ -89,7 +89,6 @@ class RclpySubscription:
         self.topic: str = subscription.topic_name
 
     def publisher_count(self) -> int:
-        """Number of publishers in the graph now."""
         return int(self._node.count_publishers(self.topic))
 
 
@@ -104,11 +103,9 @@ class RclpyClient:
         self.request: Callable[[], Message] = client.srv_type.Request
 
     def ready(self) -> bool:
-        """Whether the service is available now."""
         return bool(self._client.service_is_ready())
 
     def call(self, request: Message, done: Callable[[Message], None]) -> None:
-        """Send a request; ``done`` gets the response."""
         self._forget_lost()
         response = self._client.call_async(request)
         self._pending[response] = time.monotonic()
@@ -144,20 +141,16 @@ class RclpyGraph:
         self._server.start()
 
     def message(self, type_name: str) -> Message:
-        """A new message, every field at its default."""
         message: Message = interface(type_name)()
         return message
 
     def serialize(self, message: Message, type_name: str) -> bytes:
-        """A message as CDR with its header."""
         return bytes(serialize_message(message))
 
     def numbers(self, count: int, kind: str = "float64") -> MutableSequence[float]:
-        """A ``float64[]``, or one of another kind, of so many zeros."""
         return InstalledTypes.array(kind, [0]) * count
 
     def publisher(self, topic: str, type_name: str, qos: QoS) -> RclpyPublisher:
-        """Announce a topic."""
         created = self._node.create_publisher(
             interface(type_name),
             topic,
@@ -177,7 +170,7 @@ class RclpyGraph:
     def subscribe(
         self, topic: str, type_name: str, qos: QoS, callback: Callable[[Any, int], None], raw: bool = False
     ) -> RclpySubscription:
-        """Listen to a topic. What a callback finds malformed is counted, and the first one reported."""
+        # What a callback finds malformed is counted, and the first one reported.
         reported = False
 
         def call(message: Message, arrival: int) -> None:
@@ -207,7 +200,6 @@ class RclpyGraph:
         return RclpySubscription(self._node, subscription)
 
     def offers(self) -> dict[str, Offer]:
-        """All topics published now, by their absolute names. New publishers may be missing."""
         found: dict[str, Offer] = {}
         for name, _ in self._node.get_topic_names_and_types():
             for info in self._node.get_publishers_info_by_topic(name):
@@ -218,8 +210,6 @@ class RclpyGraph:
         return found
 
     def service(self, name: str, type_name: str, callback: Callable[[Message, Message], None]) -> None:
-        """Offer a service."""
-
         def serve(request: Message, response: Message) -> Message:
             with suppress(ClosedError):  # then the response reports that nothing was done
                 self._call(lambda: callback(request, response))
@@ -228,7 +218,6 @@ class RclpyGraph:
         self._node.create_service(interface(type_name), name, serve)
 
     def client(self, name: str, type_name: str) -> RclpyClient:
-        """Look for a service of another node."""
         return RclpyClient(self._node.create_client(interface(type_name), name), self._arrived)
 
     def action(self, name: str, type_name: str, execute: Callable[[Message, Message, Message], Iterator[None]]) -> bool:
@@ -284,18 +273,15 @@ class RclpyGraph:
         self._node.add_on_set_parameters_callback(on_set)
 
     def wait(self, timeout: float) -> None:
-        """Run the callbacks for all that has arrived; if nothing has, wait at most so many seconds."""
         self._arrived.run(timeout)
 
     def wake(self) -> None:
-        """Let :meth:`wait` return now. Safe to call from any thread and from a signal's handler."""
         self._arrived.put(_nothing)
 
     def set_time(self, time_ns: int) -> None:
         """Do nothing: rclpy has the time itself."""
 
     def log(self, severity: Severity, text: str) -> None:
-        """Log a message on the terminal and on ``/rosout``."""
         logger = self._node.get_logger()
         # rclpy requires one place in the source for each severity.
         if severity is Severity.DEBUG:
@@ -310,7 +296,6 @@ class RclpyGraph:
             logger.fatal(text)
 
     def close(self) -> None:
-        """Leave the graph, after all published messages have been sent."""
         self._closing = True
         for call in list(self._pending):
             if not call.done():

@@ -14,7 +14,7 @@ from vds_gz.parameters.yaml_reader import INTERVAL
 from vds_gz.study.identify.estimates import CERTAIN, Estimate
 from vds_gz.study.identify.mechanism.fit import MechanismFit
 from vds_gz.study.identify.pedals.fit import PedalFit
-from vds_gz.study.report.identification import plain, report_title, write_json
+from vds_gz.study.report.identification import plain, report_title
 from vds_gz.study.report.style import ACTUAL, COMMANDED, INK, STYLE, png
 from vds_gz.study.report.text import ReportPage
 
@@ -57,8 +57,7 @@ def write_report(folder: Path, log: str, notes: Sequence[str], fit: PedalFit | M
         rows, unit = [*_rows(fit.numbers, ""), *_rows({"steer_bias": fit.offset}, "rad")], "rad"
         page.table(HEAD, rows)
         content = {"numbers": plain(fit.numbers | {"steer_bias": fit.offset}), "residual": fit.residual}
-    write_json(folder, log, notes, content)
-    (folder / "report.html").write_text(page.html(), encoding="utf-8")
+    page.write(folder, {"log": log, "notes": list(notes), **content})
     return [*rows, ("residual", f"{fit.residual:.4g} {unit}", "standard deviation")]
 
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import matplotlib as mpl
@@ -127,12 +126,6 @@ def plain(numbers: Mapping[str, Estimate | None]) -> dict[str, object]:
     return {name: None if number is None else dataclasses.asdict(number) for name, number in numbers.items()}
 
 
-def write_json(folder: Path, log: str, notes: Iterable[str], content: dict[str, object]) -> None:
-    """Write report.json."""
-    text = json.dumps({"log": log, "notes": list(notes), **content}, indent=2)
-    (folder / "report.json").write_text(text + "\n", encoding="utf-8")
-
-
 def fit_rows(fit: VehicleFit) -> Rows:
     """Rows under :data:`HEAD`: numbers of actuators and of the vehicle, calibrations, and residuals."""
     estimates = fit.numbers | fit.calibrations
@@ -150,7 +143,6 @@ def fit_rows(fit: VehicleFit) -> Rows:
 
 def write_report(folder: Path, log: str, fit: VehicleFit) -> None:
     """Write report.html, report.json, identified.png and, of further recordings and channels, further pictures."""
-    write_json(folder, log, fit.notes, _content(fit))
     page = ReportPage(report_title(log))
     for note in (*map(prediction_words, fit.predictions), *fit.notes, *fit.findings):
         page.text(note)
@@ -164,7 +156,7 @@ def write_report(folder: Path, log: str, fit: VehicleFit) -> None:
     for title, lines in (("For Nav2", nav2(fit)), ("For Autoware", autoware(fit))):
         page.heading(title)
         page.table((), [(line,) for line in lines])
-    (folder / "report.html").write_text(page.html(), encoding="utf-8")
+    page.write(folder, {"log": log, "notes": list(fit.notes), **_content(fit)})
 
 
 def _pictures(fit: VehicleFit) -> dict[str, tuple[str, list[Channel]]]:
