@@ -8,10 +8,19 @@ from helpers.bag_files import messages_of, topics_of
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vds_gz.bags.connection import BagError
-from vds_gz.bags.mcap_reader import MESSAGE, McapChannel, McapMessage, Opcode, UnfinishedMcap, contents, is_whole
 from vds_gz.bags.mcap_writer import McapWriter
-from vds_gz.bags.reader import Bag, open_bag
+from vds_gz.bags.reader import (
+    MESSAGE,
+    Bag,
+    BagError,
+    McapChannel,
+    McapMessage,
+    Opcode,
+    UnfinishedMcap,
+    contents,
+    is_whole,
+    open_bag,
+)
 from vds_gz.bags.recorder import about
 from vds_gz.interface import topics
 from vds_gz.ros.messages.factory import definition, open_types

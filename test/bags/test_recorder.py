@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 from helpers.bag_files import messages_of, topics_of
 
-from vds_gz.bags.connection import BagError
-from vds_gz.bags.reader import open_bag
+from vds_gz.bags.reader import BagError, open_bag
 from vds_gz.bags.recorder import Recorder
 from vds_gz.cli import main
 from vds_gz.interface import topics

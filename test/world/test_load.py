@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from vds_gz.errors import WorldError
 from vds_gz.share import share
 from vds_gz.world.geodesy import Origin
-from vds_gz.world.load import load_world
-from vds_gz.world.occupancy import rectangles
+from vds_gz.world.load import load_world, rectangles
 
 # ---------------------------------------------------------------------- where things stand
 

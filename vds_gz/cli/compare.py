@@ -16,10 +16,9 @@ from vds_gz.errors import ArgumentError
 from vds_gz.parameters.node import LINKS
 from vds_gz.ros.arguments import Arguments, parse
 from vds_gz.ros.programs import DONE, FAILED, CommandLine, command
-from vds_gz.study.compare.differences import ComparisonError, compare
+from vds_gz.study.compare.differences import ComparisonError, check_bounds, compare, load_bounds
 from vds_gz.study.compare.live import NODE_NAME, Gazebo, record_live, run_in_gazebo
 from vds_gz.study.compare.sources import RunSource, commands_of, find, read_run, simulate
-from vds_gz.study.compare.tolerance import check, load
 from vds_gz.study.reading.run import read
 from vds_gz.study.reading.table import read_run_csv
 from vds_gz.study.recording import Recording
@@ -74,14 +73,14 @@ def main(argv: list[str]) -> int:
     sources = find(options.a), find(options.b)
     graph = parse(["--ros-args", *ros], NODE_NAME)
     if options.tolerance:
-        load(options.tolerance)
+        load_bounds(options.tolerance)
     folder.mkdir(parents=True, exist_ok=True)
     runs = _get_runs(sources, options, graph)
     try:
         differences = compare(*runs, together=_together(*sources))
     except ComparisonError as error:
         raise ComparisonError(f"'{options.a}' and '{options.b}': {error}") from None
-    bounds = check(options.tolerance, differences.numbers()) if options.tolerance else []
+    bounds = check_bounds(options.tolerance, differences.numbers()) if options.tolerance else []
     notes = [f"no delay is given: {differences.doubt}"] if differences.doubt else []
     notes += [f"{name} is not compared: {reason}" for name, reason in differences.apart.items()]
     notes += [f"{name}: {note}" for name, run in zip("AB", runs, strict=True) for note in run.notes]

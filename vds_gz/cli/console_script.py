@@ -6,10 +6,12 @@ import argparse
 import math
 import os
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
-from vds_gz.configuration import parameters_of_file, preset_file, preset_names
+from vds_gz.configuration import NODE_NAME, parameters_of_file, preset_file, preset_names
 from vds_gz.errors import ArgumentError
 from vds_gz.parameters.node import NodeParameters
+from vds_gz.parameters.yaml_reader import Interval, read_intervals
 from vds_gz.study.workers import Workers, workers_of
 
 
@@ -98,3 +100,10 @@ def vehicle_of(options: argparse.Namespace) -> NodeParameters:
 def parameter_file_of(options: argparse.Namespace) -> str:
     """The selected parameter file."""
     return options.params or str(preset_file(options.preset))
+
+
+def intervals_of(vehicle: NodeParameters, file: str | Path) -> dict[str, Interval]:
+    """The intervals in a vehicle's parameter file, by the names of parameters below those of its model."""
+    group = f"model_params.{vehicle.model}."
+    found = read_intervals(file, f"/{NODE_NAME}").items()
+    return {name.removeprefix(group): interval for name, interval in found if name.startswith(group)}

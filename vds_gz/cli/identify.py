@@ -7,14 +7,20 @@ import glob
 import sys
 from pathlib import Path
 
-from vds_gz.bags.connection import may_be_bag
-from vds_gz.cli.console_script import add_vehicle_options, add_workers_option, parameter_file_of, vehicle_of
+from vds_gz.bags.reader import may_be_bag
+from vds_gz.cli.console_script import (
+    add_vehicle_options,
+    add_workers_option,
+    intervals_of,
+    parameter_file_of,
+    vehicle_of,
+)
 from vds_gz.cli.identify_actuation import Vehicle, identify_pedals, identify_steering, print_files, write_parameters
-from vds_gz.configuration import NODE_NAME, load_parameters
+from vds_gz.configuration import load_parameters
 from vds_gz.errors import ArgumentError
 from vds_gz.parameters.declaration import Override
 from vds_gz.parameters.node import NodeParameters
-from vds_gz.parameters.yaml_reader import Interval, read_intervals
+from vds_gz.parameters.yaml_reader import Interval
 from vds_gz.ros.programs import DONE, FAILED, CommandLine, command
 from vds_gz.study.identify.exports import autoware, nav2, overrides
 from vds_gz.study.identify.many import Source, identify_many, pool_results
@@ -183,14 +189,8 @@ def _priors(given: Vehicle | None) -> dict[str, Interval]:
     if given is None:
         return {}
     vehicle, path = given
-    group = f"model_params.{vehicle.model}."
     actuators = {name for actuation in actuations(vehicle.vehicle).values() for name in actuation.named().values()}
-    intervals = {
-        name.removeprefix(group): interval
-        for name, interval in read_intervals(path, f"/{NODE_NAME}").items()
-        if name.startswith(group)
-    }
-    return {name: interval for name, interval in intervals.items() if name not in actuators}
+    return {name: interval for name, interval in intervals_of(vehicle, path).items() if name not in actuators}
 
 
 def _named_by_option(line: Override, wheel_base: float | None) -> Override:

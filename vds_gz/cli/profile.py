@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import math
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from vds_gz.cli.console_script import add_vehicle_options, positive, vehicle_of
+from vds_gz.cli.console_script import add_vehicle_options, intervals_of, parameter_file_of, positive, vehicle_of
 from vds_gz.commandlog.files import CommandLog, write_csv
 from vds_gz.commandlog.pedal_profile import TURNING_ANGLE, TURNING_SPEED, pedal_limits, pedals, turns
 from vds_gz.commandlog.profiles import PROFILES, Limits, limits_of, make
@@ -14,9 +16,14 @@ from vds_gz.errors import ArgumentError
 from vds_gz.parameters.autoware import ActuationCmdParameters, ActuationCmdVgrParameters
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.ros.programs import DONE, CommandLine, command
+from vds_gz.study.progress import progress
+from vds_gz.study.report.text import text_table
 from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.command import ACKERMANN
 from vds_gz.vehicle.model import AnyModel
+
+if TYPE_CHECKING:
+    from vds_gz.study.identify.design import Design, Expectation
 
 Car = TypeVar("Car", bound=ActuationCmdParameters)
 
@@ -109,12 +116,26 @@ def _optimal(
     ackermann: bool,
     duration: float,
 ) -> CommandLog:
-    """The most informative log of the vehicle that was given."""
+    """The most informative log of the vehicle that was given; its expected intervals are printed."""
     if parameters is None:
         raise ArgumentError("optimal is for a vehicle; give what is known of it by --params FILE or --preset NAME")
-    from vds_gz.cli.profile_optimal import optimal_log  # which needs numba, as no other kind does
+    from vds_gz.study.identify.design import NOISE, design  # with numba, which no other kind needs
 
-    return optimal_log(options, parameters, limits, ackermann=ackermann, duration=duration)
+    with progress("designing", 1.0) as advance:
+        plan = design(
+            parameters,
+            limits,
+            ackermann=ackermann,
+            duration=duration,
+            rate=options.rate,
+            seed=options.seed,
+            noise=NOISE if options.noise is None else options.noise,
+            intervals=intervals_of(parameters, parameter_file_of(options)),
+            acceleration=options.acceleration or math.inf,
+            advance=advance,
+        )
+    print("\n".join(_expected(plan, options.rate, duration)))
+    return plan.log
 
 
 def _check_only_optimal(options: argparse.Namespace) -> None:
@@ -189,3 +210,37 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of what is random (0)")
     parser.add_argument("-o", "--output", metavar="FILE", help="CSV file to write (KIND.csv)")
     return parser
+
+
+#: Units of sensors.
+UNITS = {"v_x": "m/s", "v_y": "m/s", "yaw_rate": "rad/s", "steering": "rad"}
+
+UNDETERMINED = "not determined"
+
+
+def _expected(plan: Design, rate: float, duration: float) -> Iterator[str]:
+    """The expected intervals as a table, and the parameters that the log does not determine."""
+    from vds_gz.study.identify.estimates import TIME_RESOLUTION, WIDTH
+
+    sensors = ", ".join(f"{name} {value:.3g} {UNITS[name]}" for name, value in plan.noise.items())
+    yield f"expected from {duration:g} s, measured at {rate:g} Hz with noise of {sensors}:"
+    rows = [
+        (one.name, f"{one.value:.4g}", _interval(one, one.part), _interval(one, one.part_of_steps))
+        for one in plan.expectations
+    ]
+    yield text_table(("parameter", "prior", "95 % interval", "with `steps`"), rows)
+    own, of_steps = plan.largest
+    if own < math.inf:
+        yield (
+            f"largest due to noise: {own:.2%}, with `steps` {of_steps:.2%} (dead times have a resolution of "
+            f"+-{WIDTH * TIME_RESOLUTION:.2g} s)"
+        )
+    undetermined = [one.name for one in plan.expectations if one.part is None]
+    if undetermined:
+        names = ", ".join(undetermined)
+        yield f"not determined within these limits: {names}; commands must exceed a limit to determine it"
+
+
+def _interval(one: Expectation, part: float | None) -> str:
+    half = one.half(part)
+    return UNDETERMINED if half is None else f"+-{half:.2g} ({half / one.scale:.2%})"

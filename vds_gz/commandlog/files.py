@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from vds_gz.bags.connection import BagError, Connection, may_be_bag
+from vds_gz.bags.reader import BagError, Connection, may_be_bag
 from vds_gz.commandlog.table import COMMANDED, PEDALS, Table, TableError, find_column, open_table
 from vds_gz.commandlog.topics import TopicError, choose_command
 from vds_gz.errors import PATH, TEXT, MalformedMessageError, UnknownTypeError, VdsGzError, takes

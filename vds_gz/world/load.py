@@ -1,4 +1,4 @@
-"""A world from a file: an SDF world, or a map."""
+"""A world from a file: an SDF world, or an occupancy map (YAML and an image)."""
 
 from __future__ import annotations
 
@@ -7,16 +7,83 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from vds_gz.errors import MAPPING, PATH, WorldError, takes
+from vds_gz.parameters.yaml_entries import read_entries
 from vds_gz.share import share
-from vds_gz.world.occupancy import read_map
+from vds_gz.world.geometry_reader import matrix, rotation_of_angles
+from vds_gz.world.meshes import Image, read_image
 from vds_gz.world.packing import Thing
 from vds_gz.world.ray_caster import RayCaster
 from vds_gz.world.resources import Resources, is_file
 from vds_gz.world.scene import Scene
 from vds_gz.world.sdf import read_sdf
-from vds_gz.world.shapes import HalfSpace
+from vds_gz.world.shapes import Array, Box, HalfSpace
+
+WALL_HEIGHT = 2.0  # a map has no heights; its walls stand this high [m]
+FINEST = 1e-4  # a finer map is a mistake [m]
+
+MODES = ("trinary", "scale", "raw")
+
+
+def read_map(path: Path) -> list[Thing]:
+    """The walls of a map, each a box; names, units and meaning of its file are those of Nav2's map server."""
+    entries = read_entries(path, "map", WorldError).mapping(
+        "what the YAML file of a map server holds", needed=("image", "resolution", "origin")
+    )
+    image = entries["image"].text("the name of a file")
+    mode = entries["mode"].text("a mode", MODES) if "mode" in entries else MODES[0]
+    x, y, yaw = entries["origin"].numbers("[x, y, yaw] [m, m, rad]", 3)
+    resolution = entries["resolution"].number(f"at least {FINEST:g} [m]", lambda value: value >= FINEST)
+    threshold = entries["occupied_thresh"].number() if "occupied_thresh" in entries else 0.65
+    negate = entries["negate"].scalar("0 or 1") if "negate" in entries else 0
+    if negate not in (0, 1):
+        raise entries["negate"].error(f"is {negate!r}; it must be 0 or 1")
+    cells = _occupied(read_image(path.parent / image, str(path)), mode, threshold, bool(negate))
+    pose = matrix(rotation_of_angles(0.0, 0.0, yaw), np.array((x, y, 0.0)))
+    return [
+        Thing(f"{path.stem}::wall_{index}", Box((width, depth, WALL_HEIGHT)), pose @ _at(left, low, width, depth))
+        for index, (left, low, width, depth) in enumerate(resolution * rectangles(cells[::-1]))
+    ]
+
+
+def _at(left: float, low: float, width: float, depth: float) -> Array:
+    return matrix(np.eye(3), np.array((left + 0.5 * width, low + 0.5 * depth, 0.5 * WALL_HEIGHT)))
+
+
+def _occupied(image: Image, mode: object, threshold: float, negate: bool) -> NDArray[np.bool_]:
+    """Which cells are occupied, row 0 at the upper edge; transparent ones are unknown.
+
+    Cells that mode ``scale`` takes for something between free and occupied are no walls.
+    """
+    value = np.round(image.brightness * 255.0).astype(np.float32)
+    if mode == "raw":
+        return np.asarray((value >= 100.0 * threshold) & (value <= 100.0))
+    share = value / np.float32(255.0)
+    solid = (share if negate else np.float32(1.0) - share) >= np.float32(threshold)
+    return np.asarray(solid & (image.opacity == 1.0))
+
+
+def rectangles(cells: NDArray[np.bool_]) -> Array:
+    """Occupied cells as few rectangles: left, low, width and depth of each in cells; row 0 is the lowest.
+
+    Runs of a row are joined with equal runs of the rows above.
+    """
+    found: list[tuple[int, int, int, int]] = []
+    growing: dict[tuple[int, int], int] = {}
+    for row in range(len(cells) + 1):
+        runs = _runs(cells[row]) if row < len(cells) else []
+        begun = {run: growing.pop(run, row) for run in runs}
+        found += [(left, low, right - left, row - low) for (left, right), low in growing.items()]
+        growing = begun
+    return np.array(found, float).reshape(-1, 4)
+
+
+def _runs(row: NDArray[np.bool_]) -> list[tuple[int, int]]:
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], row, [False]]).astype(np.int8)))
+    return list(zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True))
+
 
 SDF_SUFFIXES = (".sdf", ".world", ".xml")
 MAP_SUFFIXES = (".yaml", ".yml")

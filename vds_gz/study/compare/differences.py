@@ -1,15 +1,18 @@
-"""Differences between two runs: magnitudes, delays, and measured parameters of actuators."""
+"""Differences between two runs: magnitudes, delays, measured parameters of actuators; and bounds on them."""
 
 from __future__ import annotations
 
+import difflib
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 
 from vds_gz.errors import VdsGzError
 from vds_gz.geometry import Pose
+from vds_gz.parameters.yaml_entries import read_entries
 from vds_gz.study.compare.alignment import Alignment, Delay, align, delay
 from vds_gz.study.identify.actuator_response import ActuatorResponse, measure
 from vds_gz.study.recording import ActuatorSeries, Array, MotionSeries, Recording
@@ -272,3 +275,64 @@ def _measured(a: Recording, b: Recording, aligned: Alignment) -> Iterator[Measur
 def _resolution(actuator: ActuatorSeries, commands: Array) -> float:
     """Half of the time between samples [s] if the times of commands are unknown."""
     return 0.5 * float(np.median(np.diff(actuator.time))) if len(commands) < 2 and len(actuator.time) > 1 else 0.0
+
+
+Numbers = Mapping[str, Mapping[str, float | None]]
+
+#: Older names of quantities.
+ALIASES = {"sideways": "lateral"}
+
+
+class ToleranceError(VdsGzError, ValueError):
+    """A tolerance file cannot be used. The message says where, and what would be right."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """The maximum that a measure of a quantity may have."""
+
+    quantity: str
+    measure: str
+    limit: float
+    value: float | None
+
+    @property
+    def broken(self) -> bool:
+        """Whether the value is greater than the bound, unknown or NaN."""
+        return self.value is None or not self.value <= self.limit
+
+    def __str__(self) -> str:
+        value = "unknown" if self.value is None else f"{self.value:.6g}"
+        return f"{self.quantity} {self.measure} is {value}; it must be at most {self.limit:g}"
+
+
+def load_bounds(path: str | Path) -> dict[str, dict[str, float]]:
+    """The bounds in a file, by quantity and measure."""
+    quantities = read_entries(path, "tolerance file", ToleranceError).mapping(
+        "quantities with bounds, e.g. 'speed: {rms: 0.05, delay: 0.01}'"
+    )
+    return {
+        quantity: {
+            kind: limit.number("a number of at least 0", lambda value: value >= 0.0)
+            for kind, limit in measures.mapping("bounds, e.g. '{rms: 0.05}'").items()
+        }
+        for quantity, measures in quantities.items()
+    }
+
+
+def check_bounds(path: str | Path, numbers: Numbers) -> list[Bound]:
+    """The bounds of a file with the values of a comparison."""
+    bounds = []
+    for name, measures in load_bounds(path).items():
+        quantity = ALIASES.get(name, name)
+        _known(path, "quantity", quantity, numbers)
+        for kind, limit in measures.items():
+            _known(path, f"measure of {quantity}", kind, numbers[quantity])
+            bounds.append(Bound(quantity, kind, limit, numbers[quantity][kind]))
+    return bounds
+
+
+def _known(path: str | Path, what: str, name: str, names: Mapping[str, object]) -> None:
+    if name not in names:
+        nearest = difflib.get_close_matches(name, names, n=1, cutoff=0.0)[0]
+        raise ToleranceError(f"{path}: unknown {what} '{name}'; there are {', '.join(names)}; nearest is '{nearest}'")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from vds_gz.bags.connection import SUFFIXES
+from vds_gz.bags.reader import SUFFIXES
 from vds_gz.commandlog.files import CommandLog, read
 from vds_gz.commandlog.table import is_table
 from vds_gz.configuration import load_parameters, parameters_of_file, preset_file, preset_names

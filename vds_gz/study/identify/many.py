@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 import vds_gz
-from vds_gz.bags.connection import may_be_bag
+from vds_gz.bags.reader import may_be_bag
 from vds_gz.errors import FailureError
 from vds_gz.parameters.declaration import Override
 from vds_gz.parameters.node import NodeParameters

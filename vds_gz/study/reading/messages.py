@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vds_gz.bags.connection import Connection
+from vds_gz.bags.reader import Connection
 from vds_gz.errors import MalformedMessageError
 from vds_gz.interface.commands import CommandType, whole_types
 from vds_gz.ros.graph import Message

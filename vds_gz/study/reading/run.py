@@ -13,8 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from vds_gz.bags.connection import BagError
-from vds_gz.bags.reader import Bag, open_bag
+from vds_gz.bags.reader import Bag, BagError, open_bag
 from vds_gz.commandlog.table import is_table
 from vds_gz.commandlog.topics import AmbiguousTopicError, Counts, TopicError, choose_command, last_part
 from vds_gz.errors import PATH, TEXT, UnknownTypeError, takes
@@ -22,7 +21,14 @@ from vds_gz.interface import topics
 from vds_gz.interface.commands import whole_types
 from vds_gz.ros.graph import Message
 from vds_gz.ros.messages.fields import stamp_ns
-from vds_gz.study.reading.bag import CUT_SHORT, commands_from, measurements_from
+from vds_gz.study.reading.bag import (
+    CUT_SHORT,
+    PREFERRED_SPEEDS,
+    PREFERRED_STEERINGS,
+    commands_from,
+    measurements_from,
+    never_measured,
+)
 from vds_gz.study.reading.clocks import GAP_NOTE, SAME_CLOCK, Times, seconds, vehicle_time
 from vds_gz.study.reading.messages import (
     MEASUREMENTS,
@@ -35,7 +41,6 @@ from vds_gz.study.reading.messages import (
     read_columns,
 )
 from vds_gz.study.reading.table import read_run_csv
-from vds_gz.study.reading.topics import PREFERRED_SPEEDS, PREFERRED_STEERINGS, never_measured
 from vds_gz.study.recording import ActuatorSeries, Array, Recording, RecordingError, Touch, TouchLog
 from vds_gz.vehicle.catalogue import actuator_kind
 

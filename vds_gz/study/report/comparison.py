@@ -10,8 +10,7 @@ import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from vds_gz.study.compare.differences import Comparison, Difference, Measured, Signal
-from vds_gz.study.compare.tolerance import Bound
+from vds_gz.study.compare.differences import Bound, Comparison, Difference, Measured, Signal
 from vds_gz.study.identify.actuator_response import unknown
 from vds_gz.study.report.style import ACTUAL, COMMANDED, PALE, STYLE, add_legend, panels, png
 from vds_gz.study.report.text import ReportPage
