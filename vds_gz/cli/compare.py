@@ -77,7 +77,9 @@ def main(argv: list[str]) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     runs = _get_runs(sources, options, graph)
     try:
-        differences = compare(*runs, together=_together(*sources))
+        a, b = sources
+        beside = a.recorded and a.path == b.path and a.namespace != b.namespace
+        differences = compare(*runs, together=beside or (a.live and b.live))
     except ComparisonError as error:
         raise ComparisonError(f"'{options.a}' and '{options.b}': {error}") from None
     bounds = check_bounds(options.tolerance, differences.numbers()) if options.tolerance else []
@@ -167,8 +169,3 @@ def _log(sources: tuple[RunSource, RunSource], options: argparse.Namespace) -> C
             f"the table '{recorded.path}' has no commands to send to the model; give them with --log FILE"
         )
     return commands_of(read_run(recorded, options.topic), recorded.path, options.topic)
-
-
-def _together(a: RunSource, b: RunSource) -> bool:
-    """Whether both were recorded at the same time."""
-    return (a.live and b.live) or (a.recorded and a.path == b.path and a.namespace != b.namespace)

@@ -211,7 +211,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--fit",
-        type=_names,
+        type=lambda text: [name.strip() for name in text.split(",") if name.strip()],
         default=[],
         metavar="NAME,NAME",
         help="geometry to find too, such as track,tire_diameter, or all; wheel_gains: how far the wheels of each side "
@@ -231,10 +231,6 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--wheel-base", type=float, metavar="M", help="of a car that is commanded velocities")
     parser.add_argument("-o", "--output", metavar="DIR", default="identified", help="folder for results (identified)")
     return parser
-
-
-def _names(text: str) -> list[str]:
-    return [name.strip() for name in text.split(",") if name.strip()]
 
 
 def _check(options: argparse.Namespace) -> None:

@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from vds_gz.errors import ArgumentError
-from vds_gz.parameters.declaration import Description, Override, describe
+from vds_gz.parameters.declaration import Override, describe
 from vds_gz.parameters.teleop import KeyParameters, load
 from vds_gz.parameters.yaml_reader import parse_value
 from vds_gz.ros.arguments import Arguments, parse
@@ -66,7 +66,7 @@ def _terminal() -> Terminal:
 def _parameters(arguments: Arguments) -> KeyParameters:
     """Every parameter is an option too: ``--max-speed 2`` means ``-p max_speed:=2``."""
     parser = CommandLine("vds-gz keys", description=DESCRIPTION, epilog=EPILOG)
-    flags = {_flag(parameter): parameter for parameter in describe(KeyParameters())}
+    flags = {"--" + parameter.name.replace("_", "-"): parameter for parameter in describe(KeyParameters())}
     for option, parameter in flags.items():
         unit = f" [{parameter.unit}]" if parameter.unit else ""
         default = str(parameter.default).lower() if isinstance(parameter.default, bool) else parameter.default
@@ -78,10 +78,6 @@ def _parameters(arguments: Arguments) -> KeyParameters:
         if options[parameter.name] is not None
     ]
     return load([*arguments.overrides, *overrides], KeyParameters())
-
-
-def _flag(parameter: Description) -> str:
-    return "--" + parameter.name.replace("_", "-")
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import argparse
 import math
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
@@ -59,7 +59,8 @@ def main(argv: list[str]) -> int:
     path = Path(options.output or f"{datetime.now():%Y-%m-%d_%H-%M-%S}.mcap")
     if path.suffix != ".mcap":
         raise ArgumentError(f"output '{path}' must end in .mcap")
-    arguments = parse(_ros_arguments(options.namespace, ros), NODE_NAME)
+    place = ["-r", f"__ns:=/{options.namespace.strip('/')}"] if options.namespace else []
+    arguments = parse(["--ros-args", *place, *ros], NODE_NAME)
     arguments.refuse_parameters()
     wanted, at_once = _wanted(options, arguments)
     stop = on_signals()
@@ -91,11 +92,6 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--duration", type=positive, metavar="S", help="seconds to record")
     add_domain_option(parser)
     return parser
-
-
-def _ros_arguments(namespace: str, ros: Sequence[str]) -> list[str]:
-    place = ["-r", f"__ns:=/{namespace.strip('/')}"] if namespace else []
-    return ["--ros-args", *place, *ros]
 
 
 def _wanted(options: argparse.Namespace, arguments: Arguments) -> tuple[Callable[[str], bool], list[topics.Topic]]:

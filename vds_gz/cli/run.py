@@ -216,7 +216,8 @@ def _evaluate(plan: RunPlan, folder: Path) -> None:
     driven = f" driven by {Path(plan.driver[0]).name}" if plan.driver else ""
     scene = load_world(plan.parameters.world) if plan.parameters.world else None
     draw(recording, rows, plan.parameters, f"{plan.title}{driven}", folder / "response.png", scene)
-    _tell(rows)
+    cells = [(row.actuator, row.quantity, *row.texts()) for row in rows]
+    print("\n" + text_table(("actuator", "", "configured", "measured"), cells))
     if recording.touches:
         print()
     for touch in recording.touches:
@@ -237,9 +238,3 @@ def _json(plan: RunPlan, recording: Recording, rows: Sequence[SummaryRow]) -> st
         "touches": [dataclasses.asdict(touch) for touch in recording.touches],
     }
     return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
-
-
-def _tell(rows: Sequence[SummaryRow]) -> None:
-    """The table of what was measured beside what was configured."""
-    cells = [(row.actuator, row.quantity, *row.texts()) for row in rows]
-    print("\n" + text_table(("actuator", "", "configured", "measured"), cells))

@@ -195,17 +195,13 @@ def outline_of(urdf: str) -> Outline:
             boxes += _boxes(robot.links[link], placed)
         for joint in robot.below(link):
             at = placed.then(joint.origin)
-            if _rolls(joint, at):
+            # A wheel turns, and not about the vertical.
+            if _turns(joint) and abs(into_world(at.orientation, joint.axis)[2]) <= 0.5:
                 radius, width = _wheel_size(robot.links[joint.child])
                 wheels.append(OutlineWheel(at.position[0], at.position[1], radius, width, joint.name, steered_by))
             else:
                 waiting.append((joint.child, at, joint.name if _turns(joint) else steered_by))
     return Outline(tuple(boxes), tuple(wheels))
-
-
-def _rolls(joint: UrdfJoint, at: Transform) -> bool:
-    """Whether a joint is that of a wheel: it turns, and not about the vertical."""
-    return _turns(joint) and abs(into_world(at.orientation, joint.axis)[2]) <= 0.5
 
 
 def _turns(joint: UrdfJoint) -> bool:

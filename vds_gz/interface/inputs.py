@@ -136,16 +136,13 @@ class InitialPoseInput:
             at = f"({position.x:g}, {position.y:g}, {position.z:g})"
             self._refuse(f"its position is {at}; it must be within +-{FARTHEST:g} m")
         else:
-            x, y, heading_deviation = (_deviation(float(message.pose.covariance[index])) for index in (0, 7, 35))
+            variances = (float(message.pose.covariance[index]) for index in (0, 7, 35))
+            x, y, turn = (math.sqrt(variance) if 0.0 < variance < math.inf else 0.0 for variance in variances)
             pose = Pose(position.x, position.y, heading)
-            self._accept(pose, attitude_of(message.pose.pose), (x, y, heading_deviation))
+            self._accept(pose, attitude_of(message.pose.pose), (x, y, turn))
 
     def _refuse(self, reason: str) -> None:
         self._refusals.add(topics.INITIALPOSE.name, reason)
-
-
-def _deviation(variance: float) -> float:
-    return math.sqrt(variance) if 0.0 < variance < math.inf else 0.0
 
 
 def attitude_of(pose: Message) -> Attitude | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from vds_gz.errors import UnknownTypeError
-from vds_gz.geometry import Quaternion, Vector, of_axes
+from vds_gz.geometry import Vector, of_axes
 from vds_gz.interface import topics
 from vds_gz.ros.graph import Graph, Severity
 from vds_gz.ros.messages.fields import set_stamp
@@ -68,17 +68,13 @@ def _filled(
     for axis, where, size in zip("xyz", position, extent, strict=True):
         setattr(marker.pose.position, axis, where)
         setattr(marker.scale, axis, size)
-    for name, value in zip("xyzw", _orientation(thing.pose[:3, :3]), strict=True):
+    x, y, z = thing.pose[:3, :3].T.tolist()
+    for name, value in zip("xyzw", of_axes(x, y, z), strict=True):
         setattr(marker.pose.orientation, name, value)
     marker.color.r, marker.color.g, marker.color.b = (float(part) for part in thing.colour)
     marker.color.a = 1.0
     marker.points = [_coordinates(graph, "Point", corner) for corner in corners.tolist()]
     return marker
-
-
-def _orientation(rotation: Array) -> Quaternion:
-    x, y, z = rotation.T.tolist()
-    return of_axes(x, y, z)
 
 
 def _coordinates(graph: Graph, kind: str, vector: Sequence[float]) -> object:

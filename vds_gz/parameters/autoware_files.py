@@ -68,7 +68,8 @@ def translated(values: Iterable[Override], models: Mapping[str, type]) -> list[O
         if name in noise:
             overrides.append(Override(f"measurement_noise.{name}", value.value, value.origin))
         elif name in ours:
-            overrides.append(Override(f"{prefix}.{name}", _path(value.value), value.origin))
+            path = _FIND_SHARE.sub(r"package://\1", value.value) if isinstance(value.value, str) else value.value
+            overrides.append(Override(f"{prefix}.{name}", path, value.origin))
         elif name in _DERIVED:
             for ours_name, number in _DERIVED[name](_number(value)).items():
                 full_name = ours_name if name == TIMER else f"{prefix}.{ours_name}"
@@ -92,11 +93,6 @@ def _model_of(by_name: Mapping[str, Override], models: Mapping[str, type]) -> st
 
 def _names_of(group: type) -> set[str]:
     return {parameter.name for parameter in describe(group())} if dataclasses.is_dataclass(group) else set()
-
-
-def _path(value: object) -> object:
-    """A launch file's ``$(find-pkg-share name)`` as ``package://name``."""
-    return _FIND_SHARE.sub(r"package://\1", value) if isinstance(value, str) else value
 
 
 def _number(value: Override) -> float:

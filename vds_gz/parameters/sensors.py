@@ -289,8 +289,9 @@ class Imu(ParameterGroup):
 
     def check_together(self) -> None:
         """Refuse a noise that is given in both spellings."""
+        defaults = {item.name: item.default for item in fields(self)}
         for kalibr, ours in _SPELLINGS.items():
-            if (density := getattr(self, kalibr)) and (value := getattr(self, ours)) != _default(Imu, ours):
+            if (density := getattr(self, kalibr)) and (value := getattr(self, ours)) != defaults[ours]:
                 raise ParameterError(
                     f"parameters '{kalibr}' and '{ours}' are {density:g} and {value:g}; they mean the same noise, so "
                     "only one of them may be given"
@@ -304,10 +305,6 @@ _SPELLINGS = {
     "gyroscope_random_walk": "angular_velocity_random_walk",
     "accelerometer_random_walk": "linear_acceleration_random_walk",
 }
-
-
-def _default(group: type[Imu], name: str) -> object:
-    return next(item.default for item in fields(group) if item.name == name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -149,7 +149,7 @@ def _parameters(node: yaml.Node, prefix: str, where: str, faults: Faults) -> Ite
         raise ArgumentError(f"{_line(node, where)}: '{SECTION}' must hold 'name: value' pairs")
     for key, value in node.value:
         name = f"{prefix}{key.value}"
-        if _is_list_of_mappings(value):
+        if isinstance(value, yaml.SequenceNode) and any(isinstance(item, yaml.MappingNode) for item in value.value):
             value = _by_name(value, f"parameter '{name}', {where}")
         if isinstance(value, yaml.MappingNode):
             yield from _parameters(value, f"{name}.", where, faults)
@@ -157,10 +157,6 @@ def _parameters(node: yaml.Node, prefix: str, where: str, faults: Faults) -> Ite
             origin = _line(key, where)
             with faults.caught():
                 yield Override(name, _value(value, f"parameter '{name}', {origin}"), origin)
-
-
-def _is_list_of_mappings(node: yaml.Node) -> bool:
-    return isinstance(node, yaml.SequenceNode) and any(isinstance(item, yaml.MappingNode) for item in node.value)
 
 
 def _by_name(node: yaml.Node, where: str) -> yaml.MappingNode:

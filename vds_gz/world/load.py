@@ -42,14 +42,12 @@ def read_map(path: Path) -> list[Thing]:
         raise entries["negate"].error(f"is {negate!r}; it must be 0 or 1")
     cells = _occupied(read_image(path.parent / image, str(path)), mode, threshold, bool(negate))
     pose = matrix(rotation_of_angles(0.0, 0.0, yaw), np.array((x, y, 0.0)))
-    return [
-        Thing(f"{path.stem}::wall_{index}", Box((width, depth, WALL_HEIGHT)), pose @ _at(left, low, width, depth))
-        for index, (left, low, width, depth) in enumerate(resolution * rectangles(cells[::-1]))
-    ]
-
-
-def _at(left: float, low: float, width: float, depth: float) -> Array:
-    return matrix(np.eye(3), np.array((left + 0.5 * width, low + 0.5 * depth, 0.5 * WALL_HEIGHT)))
+    walls = []
+    for index, (left, low, width, depth) in enumerate(resolution * rectangles(cells[::-1])):
+        middle = np.array((left + 0.5 * width, low + 0.5 * depth, 0.5 * WALL_HEIGHT))
+        box = Box((width, depth, WALL_HEIGHT))
+        walls.append(Thing(f"{path.stem}::wall_{index}", box, pose @ matrix(np.eye(3), middle)))
+    return walls
 
 
 def _occupied(image: Image, mode: object, threshold: float, negate: bool) -> NDArray[np.bool_]:

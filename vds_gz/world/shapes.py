@@ -85,7 +85,8 @@ def cone(radius: float, length: float) -> Mesh:
 
 def extruded(outline: Array, height: float) -> Mesh:
     """A prism on the plane z = 0."""
-    if _signed_area(outline) < 0.0:
+    x, y = outline.T
+    if np.dot(x, np.roll(y, -1)) < np.dot(y, np.roll(x, -1)):  # clockwise
         outline = outline[::-1]
     count = len(outline)
     lower = np.column_stack([outline, np.zeros(count)])
@@ -96,11 +97,6 @@ def extruded(outline: Array, height: float) -> Mesh:
     ]
     faces = [*caps[:, ::-1].tolist(), *(caps + count).tolist(), *sides]
     return Mesh(np.concatenate([lower, upper]), np.array(faces))
-
-
-def _signed_area(outline: Array) -> float:
-    x, y = outline.T
-    return 0.5 * float(np.dot(x, np.roll(y, -1)) - np.dot(y, np.roll(x, -1)))
 
 
 def _ears(outline: Array) -> Indices:

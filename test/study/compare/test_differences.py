@@ -14,7 +14,7 @@ from vds_gz.cli import main
 from vds_gz.plant.gazebo.links.bindings import bindings_fault
 from vds_gz.ros.messages.portable import MessageTypes
 from vds_gz.study.compare import tolerance
-from vds_gz.study.compare.alignment import delay
+from vds_gz.study.compare.delay import delay
 from vds_gz.study.compare.differences import Comparison, Difference, Measured, PathDifference, compare
 from vds_gz.study.identify.actuator_response import ActuatorResponse
 from vds_gz.study.reading.run import read

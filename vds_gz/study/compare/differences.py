@@ -13,7 +13,8 @@ import numpy as np
 from vds_gz.errors import VdsGzError
 from vds_gz.geometry import Pose
 from vds_gz.parameters.yaml_entries import read_entries
-from vds_gz.study.compare.alignment import Alignment, Delay, align, delay
+from vds_gz.study.compare.alignment import Alignment, align
+from vds_gz.study.compare.delay import Delay, delay
 from vds_gz.study.identify.actuator_response import ActuatorResponse, measure
 from vds_gz.study.recording import ActuatorSeries, Array, MotionSeries, Recording
 from vds_gz.vehicle.catalogue import actuator_kind
@@ -50,7 +51,7 @@ class Difference:
     rms: float
     peak: float
     peak_time: float  # time of the peak [s]
-    delay: float | None  # delay of B after A [s]; None if it is uncertain, see :mod:`vds_gz.study.compare.alignment`
+    delay: float | None  # delay of B after A [s]; None if it is uncertain, see :mod:`vds_gz.study.compare.delay`
     rms_aligned: float | None  # rms without the delay; None without one
     delay_error: float | None = None  # standard error of the delay [s]; None without one
     gain: float | None = None  # gain from A to B; None if A is constant

@@ -52,14 +52,11 @@ def find(text: str) -> RunSource:
         path, parameters = _model(rest, text)
         return RunSource(text, path, parameters=parameters, in_gazebo=kind == "gazebo")
     file, _, namespace = text.partition(":/")
-    if _is_recording(Path(file)):
-        return RunSource(text, Path(file), f"/{namespace}" if ":/" in text else None)
+    path = Path(file)
+    if path.is_dir() or ((path.suffix in SUFFIXES or is_table(path)) and path.is_file()):
+        return RunSource(text, path, f"/{namespace}" if ":/" in text else None)
     path, parameters = _model(text, text)
     return RunSource(text, path, parameters=parameters)
-
-
-def _is_recording(path: Path) -> bool:
-    return path.is_dir() or ((path.suffix in SUFFIXES or is_table(path)) and path.is_file())
 
 
 def _model(text: str, whole: str) -> tuple[Path, NodeParameters]:

@@ -118,7 +118,8 @@ class Replay:
 
     def blocks(self) -> Iterator[Block]:
         """Replay the log."""
-        entries = self._entries()
+        kind = self._log.type
+        entries = ((BEGIN + round(time * NANOSECONDS), kind.as_sent(command)) for time, command in self._log.entries)
         pending: tuple[int, Values] | None = next(entries)
         last, end, count = BEGIN, None, 0
         while end is None:
@@ -154,10 +155,6 @@ class Replay:
         contacts = self._plant.contacts if self._plant else ()
         self._touched.note((time - BEGIN) * 1e-9, ((one.thing.name, *one.point[:2]) for one in contacts))
         return contacts
-
-    def _entries(self) -> Iterator[tuple[int, Values]]:
-        for time, command in self._log.entries:
-            yield BEGIN + round(time * NANOSECONDS), self._log.type.as_sent(command)
 
     def _enter(self, time: int, values: Values) -> None:
         try:

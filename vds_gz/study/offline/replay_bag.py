@@ -37,7 +37,10 @@ def write_mcap(replay: Replay, path: Path, parameters: NodeParameters, advance: 
         latched, outputs = _outputs(replay, parameters)
         once = Rows([(_channel(writer, topic), Template(data)) for topic, data in latched])
         every = Rows(list(_templates(writer, outputs)))
-        inputs = _inputs(writer, _listened(replay.command_type, parameters))
+        topic, variants = replay.command_type.topic.name, ("", parameters.actuation_messages)
+        command = next(kind for kind in command_types() if kind.variant in variants and kind.topic.name == topic)
+        commands = Rows([_template(writer, command)])
+        inputs = commands, Rows([_template(writer, GEAR_COMMAND)]) if command.geared else None
         touched = _Contacts(writer, replay, parameters) if replay.in_world else None
         writer.write([(once, np.array([BEGIN]), np.empty((1, 0)))])
         for block in replay.blocks():
@@ -59,18 +62,6 @@ def write_mcap(replay: Replay, path: Path, parameters: NodeParameters, advance: 
 
 #: Channels, times [ns] and numbers of their messages, a row each.
 Part = tuple[Rows, NDArray[np.int64], NDArray[np.float64]]
-
-
-def _listened(given: CommandType, parameters: NodeParameters) -> CommandType:
-    """The type that the vehicle takes among those on a topic."""
-    fitting = (one for one in command_types() if one.variant in ("", parameters.actuation_messages))
-    return next(one for one in fitting if one.topic.name == given.topic.name)
-
-
-def _inputs(writer: RowWriter, command: CommandType) -> tuple[Rows, Rows | None]:
-    """The channel of the commands, and that of their gears."""
-    commands = Rows([_template(writer, command)])
-    return commands, Rows([_template(writer, GEAR_COMMAND)]) if command.geared else None
 
 
 def _template(writer: RowWriter, command: CommandType) -> tuple[int, Template]:

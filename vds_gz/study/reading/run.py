@@ -99,7 +99,8 @@ def read(path: str | Path, namespace: str | None = None, topic: str | None = Non
 def _read(path: Path, bag: Bag, namespace: str | None, topic: str | None) -> tuple[Recording, str]:
     """The run in a bag, and its place in words."""
     counts = {name: (kind, count) for (name, kind), count in bag.counts().items() if count}
-    inside = counts if namespace is None else _inside(counts, namespace)
+    prefix = f"/{(namespace or '').strip('/')}/".replace("//", "/")
+    inside = counts if namespace is None else {name: one for name, one in counts.items() if name.startswith(prefix)}
     main = _motion_topic(path, bag, inside, namespace)
     place = main.rpartition("/")[0]
     commands = _command_topics(path, counts, inside, place, topic)
@@ -167,11 +168,6 @@ def _late(logged: Times, stamps: Times) -> float:
 
 
 # ---------------------------------------------------------------------- topics
-
-
-def _inside(counts: Counts, namespace: str) -> Counts:
-    place = f"/{namespace.strip('/')}/".replace("//", "/")
-    return {name: one for name, one in counts.items() if name.startswith(place)}
 
 
 def _motion_topic(path: Path, bag: Bag, counts: Counts, namespace: str | None) -> str:

@@ -10,7 +10,7 @@ import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from vds_gz.study.compare.differences import Bound, Comparison, Difference, Measured, Signal
+from vds_gz.study.compare.differences import Bound, Comparison, Measured, Signal
 from vds_gz.study.identify.actuator_response import unknown
 from vds_gz.study.report.style import ACTUAL, COMMANDED, PALE, STYLE, add_legend, panels, png
 from vds_gz.study.report.text import ReportPage
@@ -22,7 +22,11 @@ def verdict(found: Comparison) -> str:
     """The comparison in a sentence."""
     if all(one.peak == 0.0 for one in found.differences) and (found.path is None or found.path.peak == 0.0):
         return "The runs are identical."
-    delays = [f"{one.name} {_milliseconds(one)}" for one in found.differences if one.delay and abs(one.delay) > 5e-4]
+    delays = [
+        f"{one.name} {abs(one.delay) * 1e3:.1f} ms {'later' if one.delay > 0.0 else 'earlier'}"
+        for one in found.differences
+        if one.delay and abs(one.delay) > 5e-4
+    ]
     delays += [f"dead time of {one.name} {change * 1e3:+.1f} ms" for one, change in _changes(found)]
     if not delays and all(one.delay is None for one in found.differences):
         return f"No delay is given: {found.doubt or 'no delay reduces the difference clearly'}."
@@ -38,11 +42,6 @@ def _changes(found: Comparison) -> Iterator[tuple[Measured, float]]:
             change = one.b.dead_time - one.a.dead_time
             if abs(change) > max(5e-4, one.resolution):
                 yield one, change
-
-
-def _milliseconds(one: Difference) -> str:
-    assert one.delay is not None
-    return f"{abs(one.delay) * 1e3:.1f} ms {'later' if one.delay > 0.0 else 'earlier'}"
 
 
 def difference_rows(found: Comparison) -> list[tuple[str, ...]]:

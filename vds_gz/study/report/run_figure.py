@@ -25,7 +25,7 @@ from vds_gz.geometry import Pose
 from vds_gz.parameters.actuators import DriveParameters, SteeringParameters
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.study.identify.actuator_response import CAN_FIT, ActuatorResponse, measure, unknown
-from vds_gz.study.recording import ActuatorSeries, Recording
+from vds_gz.study.recording import Recording
 from vds_gz.study.report.style import ACTUAL, BODY, COMMANDED, INK, PALE, STYLE, TOUCHED, png
 from vds_gz.study.report.world_figure import draw_obstacles
 from vds_gz.vehicle.catalogue import models
@@ -65,17 +65,13 @@ def summarize(recording: Recording, vehicle: DataclassInstance) -> list[SummaryR
     free = min((touch.begin for touch in recording.touches), default=math.inf)
     for actuator in recording.actuators:
         if actuator.kind == "drive":
-            actuator = _before(actuator, free)
+            known = actuator.time < free
+            time, reference, response = (
+                values[known] for values in (actuator.time, actuator.reference, actuator.response)
+            )
+            actuator = dataclasses.replace(actuator, time=time, reference=reference, response=response)
         rows += _rows(actuator.name, actuator.kind, measure(actuator, recording.command_times), vehicle)
     return rows
-
-
-def _before(actuator: ActuatorSeries, end: float) -> ActuatorSeries:
-    """The samples before a time [s]."""
-    known = actuator.time < end
-    return dataclasses.replace(
-        actuator, time=actuator.time[known], reference=actuator.reference[known], response=actuator.response[known]
-    )
 
 
 def _rows(name: str, kind: str, response: ActuatorResponse, vehicle: DataclassInstance) -> Iterator[SummaryRow]:
@@ -122,7 +118,8 @@ def draw(
     figure.suptitle(title, x=0.01, ha="left", fontsize=14, weight="bold")
     halves: Any = figure.subfigures(1, 2, width_ratios=(1.12, 1.0), wspace=0.03)
     left, right = halves
-    begin = _begin(recording)
+    times = recording.command_times if len(recording.command_times) else recording.motion.time
+    begin = max(float(recording.motion.time[0]), float(times[0]) - LEAD)
     _draw_panels(left, recording, list(_panels(recording, parameters)), begin)
     above, below = right.subfigures(2, 1, height_ratios=(1.0, min(1.2, 0.042 * (len(rows) + 1) + 0.1)))
     axis = above.subplots()
@@ -131,12 +128,6 @@ def draw(
     _draw_path(axis, recording, parameters, begin)
     _draw_table(below.subplots(), rows)
     path.write_bytes(png(figure))
-
-
-def _begin(recording: Recording) -> float:
-    """Start of the time axis, in the recording's time [s]."""
-    first = recording.command_times[0] if len(recording.command_times) else recording.motion.time[0]
-    return max(float(recording.motion.time[0]), float(first) - LEAD)
 
 
 # ---------------------------------------------------------------------- over time

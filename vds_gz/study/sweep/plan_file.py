@@ -201,7 +201,9 @@ class _PlanReader:
                 return GridVariation(tuple(spread["grid"].numbers()))
             case ["count", "from", "to"]:
                 low, high, count = spread["from"].number(), spread["to"].number(), spread["count"].whole(2, MOST_RUNS)
-                return GridVariation(_evenly(low, high, count))
+                # Rounded as written: from 0.4 to 1.6 there is 0.6, not 0.6000000000000001.
+                begin, end = Fraction(repr(low)), Fraction(repr(high))
+                return GridVariation(tuple(float(begin + (end - begin) * k / (count - 1)) for k in range(count)))
             case ["uniform"]:
                 ends = spread["uniform"].numbers()
                 if len(ends) != 2 or not ends[0] < ends[1]:
@@ -305,9 +307,3 @@ def _gain(entry: Entry, known: Mapping[str, Description], name: str) -> float:
     if name not in known:
         raise entry.error(f"is not a parameter of this controller; it has {', '.join(known) or 'none'}")
     return float(str(entry.within(lambda: known[name].check(value))))
-
-
-def _evenly(low: float, high: float, count: int) -> tuple[float, ...]:
-    """Numbers from one to another, rounded as written: from 0.4 to 1.6 there is 0.6, not 0.6000000000000001."""
-    begin, end = Fraction(repr(low)), Fraction(repr(high))
-    return tuple(float(begin + (end - begin) * k / (count - 1)) for k in range(count))
