@@ -105,5 +105,5 @@ def parameter_file_of(options: argparse.Namespace) -> str:
 def intervals_of(vehicle: NodeParameters, file: str | Path) -> dict[str, Interval]:
     """The intervals in a vehicle's parameter file, by the names of parameters below those of its model."""
     group = f"model_params.{vehicle.model}."
-    found = read_intervals(file, f"/{NODE_NAME}").items()
-    return {name.removeprefix(group): interval for name, interval in found if name.startswith(group)}
+    intervals = read_intervals(file, f"/{NODE_NAME}").items()
+    return {name.removeprefix(group): interval for name, interval in intervals if name.startswith(group)}

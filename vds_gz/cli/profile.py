@@ -225,8 +225,13 @@ def _expected(plan: Design, rate: float, duration: float) -> Iterator[str]:
     sensors = ", ".join(f"{name} {value:.3g} {UNITS[name]}" for name, value in plan.noise.items())
     yield f"expected from {duration:g} s, measured at {rate:g} Hz with noise of {sensors}:"
     rows = [
-        (one.name, f"{one.value:.4g}", _interval(one, one.part), _interval(one, one.part_of_steps))
-        for one in plan.expectations
+        (
+            expectation.name,
+            f"{expectation.value:.4g}",
+            _interval(expectation, expectation.part),
+            _interval(expectation, expectation.part_of_steps),
+        )
+        for expectation in plan.expectations
     ]
     yield text_table(("parameter", "prior", "95 % interval", "with `steps`"), rows)
     own, of_steps = plan.largest
@@ -235,12 +240,12 @@ def _expected(plan: Design, rate: float, duration: float) -> Iterator[str]:
             f"largest due to noise: {own:.2%}, with `steps` {of_steps:.2%} (dead times have a resolution of "
             f"+-{WIDTH * TIME_RESOLUTION:.2g} s)"
         )
-    undetermined = [one.name for one in plan.expectations if one.part is None]
+    undetermined = [expectation.name for expectation in plan.expectations if expectation.part is None]
     if undetermined:
         names = ", ".join(undetermined)
         yield f"not determined within these limits: {names}; commands must exceed a limit to determine it"
 
 
-def _interval(one: Expectation, part: float | None) -> str:
-    half = one.half(part)
-    return UNDETERMINED if half is None else f"+-{half:.2g} ({half / one.scale:.2%})"
+def _interval(expectation: Expectation, part: float | None) -> str:
+    half = expectation.half(part)
+    return UNDETERMINED if half is None else f"+-{half:.2g} ({half / expectation.scale:.2%})"

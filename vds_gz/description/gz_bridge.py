@@ -61,9 +61,9 @@ def clock_bridge(topic: str = "/clock") -> str:
 def sensor_entry(name: str, sensor: str, stream: Stream, frame_prefix: str) -> Entry:
     """One topic of a sensor."""
     there = topics.of_sensor(name, f"{sensor}/{stream.gz}")
-    one = entry(stream.topic(sensor), stream.ros_type, stream.gz_type, gz_topic=there, depth=stream.depth)
+    topic = entry(stream.topic(sensor), stream.ros_type, stream.gz_type, gz_topic=there, depth=stream.depth)
     # Images and points without subscribers cost nothing.
-    return one | {"frame_id": frame_prefix + stream.frame(sensor), "lazy": True}
+    return topic | {"frame_id": frame_prefix + stream.frame(sensor), "lazy": True}
 
 
 def entry(

@@ -67,7 +67,9 @@ def controllers(joints: Iterable[Joint], update_rate: int = UPDATE_RATE) -> str:
     rate = update_rate // max(1, update_rate // STATE_RATE)
     broadcaster = {"use_local_topics": True, "update_rate": rate}
     nodes = {"controller_manager": manager, **forward, BROADCASTER: broadcaster}
-    return yaml.safe_dump({f"/**/{name}": {"ros__parameters": one} for name, one in nodes.items()}, sort_keys=False)
+    return yaml.safe_dump(
+        {f"/**/{name}": {"ros__parameters": values} for name, values in nodes.items()}, sort_keys=False
+    )
 
 
 def names(joints: Iterable[Joint]) -> list[str]:

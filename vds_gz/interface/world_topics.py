@@ -30,7 +30,7 @@ def publish_world(graph: Graph, frame: str, things: Sequence[Thing]) -> None:
     topic = topics.WORLD
     try:
         message = graph.message(topic.type)
-        message.markers = [_filled(graph, frame, index, *one) for index, one in enumerate(_markers(things))]
+        message.markers = [_filled(graph, frame, index, *marker) for index, marker in enumerate(_markers(things))]
         graph.publisher(topic.name, topic.type, topic.qos).publish(message)
     except UnknownTypeError as error:
         graph.log(Severity.INFO, f"no topic '{topic.name}': {error}")
@@ -105,7 +105,7 @@ class ContactsOutput:
         self._touched = bool(contacts)
         if due and self._publisher.subscription_count():
             set_stamp(self._message.header.stamp, time)
-            self._message.contacts = [self._contact(one) for one in contacts]
+            self._message.contacts = [self._contact(contact) for contact in contacts]
             self._publisher.publish(self._message)
 
     def _contact(self, contact: Contact) -> object:

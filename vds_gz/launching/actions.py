@@ -105,7 +105,7 @@ def whole_number(text: str, name: str) -> int:
 
 def given(arguments: Mapping[str, str], names: Iterable[str]) -> dict[str, Value]:
     """Those launch arguments that set the node's parameters of the same name and were not left out."""
-    known = {one.name: one for one in describe(NodeParameters())}
+    known = {parameter.name: parameter for parameter in describe(NodeParameters())}
     values: dict[str, Value] = {}
     for name in names:
         text = arguments[name]

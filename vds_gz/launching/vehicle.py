@@ -75,7 +75,7 @@ class LaunchedVehicle:
             package=PACKAGE,
             executable=NODE_NAME,
             namespace=self.namespace,
-            parameters=[{one.name: one.value for one in self.values()}],
+            parameters=[{override.name: override.value for override in self.values()}],
             remappings=self._remaps,
             ros_arguments=["--log-level", self.log_level],
             output="screen",
@@ -180,7 +180,7 @@ class LaunchedVehicle:
 
 def common_commands() -> list[tuple[str, str]]:
     """Remaps with which vehicles in different namespaces take the same commands."""
-    return [(name, f"/{name}") for name in dict.fromkeys(one.topic.name for one in command_types())]
+    return [(name, f"/{name}") for name in dict.fromkeys(kind.topic.name for kind in command_types())]
 
 
 def on_simulation_time(parameters: NodeParameters) -> bool:

@@ -206,11 +206,11 @@ def _split(given: Sequence[str]) -> tuple[list[tuple[str, str]], list[str]]:
 
 def _assignment(text: str, flag: str, example: str) -> tuple[str, str, str]:
     """Node, name and value of ``[node:]name:=value``."""
-    name, found, value = text.partition(":=")
+    name, assigned, value = text.partition(":=")
     prefix = _NODE_PREFIX.match(name)
     node = prefix[1] if prefix else ""
     name = name[prefix.end() :] if prefix else name
-    if not (found and name and value):
+    if not (assigned and name and value):
         raise ArgumentError(f"argument '{flag} {text}' must have the form '{flag} {example}'")
     return node, name, value
 

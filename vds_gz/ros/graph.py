@@ -126,9 +126,12 @@ def spellings(descriptions: Iterable[Description]) -> dict[str, tuple[Descriptio
         For the name of each declared parameter, all parameters with the same value; the first has the proper name.
     """
     every: dict[str, tuple[Description, ...]] = {}
-    for one in descriptions:
-        others = () if one.read_only else one.other_names
-        same = (one, *(replace(one, name=name, doc=f"the same as {one.name}") for name in others))
+    for description in descriptions:
+        others = () if description.read_only else description.other_names
+        same = (
+            description,
+            *(replace(description, name=name, doc=f"the same as {description.name}") for name in others),
+        )
         every |= {member.name: same for member in same}
     return every
 

@@ -253,7 +253,9 @@ class Recording:
     @property
     def pieces(self) -> list[tuple[float, float]]:
         """First and last time [s] of each part of the recording between gaps."""
-        return pieces([series.time for series in (*self.commanded.values(), *(one.series for one in self.channels))])
+        return pieces(
+            [series.time for series in (*self.commanded.values(), *(channel.series for channel in self.channels))]
+        )
 
     @cached_property
     def motion(self) -> MotionSeries:

@@ -44,7 +44,7 @@ class CommandOutput:
     def __init__(self, graph: Graph, output: str, frame: str, now: Callable[[], int]) -> None:
         self._now = now
         self._types = [command_type(name) for name in COMBINED.get(output, (output,))]
-        offered = [one.topic for one in self._types]
+        offered = [kind.topic for kind in self._types]
         self._publishers = [graph.publisher(topic.name, topic.type, topic.qos) for topic in offered]
         self._messages = [graph.message(topic.type) for topic in offered]
         for message in self._messages:
@@ -68,8 +68,8 @@ class CommandOutput:
     def send(self, drive: Drive) -> None:
         """Send a command, stamped with the present."""
         now = self._now()
-        for one, publisher, message in zip(self._types, self._publishers, self._messages, strict=True):
-            one.encode(message, VALUES[one.values](drive), now)
+        for kind, publisher, message in zip(self._types, self._publishers, self._messages, strict=True):
+            kind.encode(message, VALUES[kind.values](drive), now)
             publisher.publish(message)
 
     def close(self) -> None:

@@ -275,12 +275,12 @@ def _message(kind: str, **content: object) -> str:
 
 def _files() -> list[tuple[str, bytes, str]]:
     """Name, content and type of each file of the page, read once: no other file of this machine is served."""
-    found = []
+    served = []
     for file in (files(__package__) / "static").iterdir():
         suffix = file.name[file.name.rfind(".") :]
         if suffix in _TYPES:
-            found.append((file.name, file.read_bytes(), _TYPES[suffix]))
-    return found
+            served.append((file.name, file.read_bytes(), _TYPES[suffix]))
+    return served
 
 
 def _sender(content: bytes, kind: str) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:

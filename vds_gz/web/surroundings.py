@@ -78,8 +78,8 @@ class WorldView:
         if listening is not None and listening.publisher_count():
             return
         offers = {name: offer.type for name, offer in self._graph.offers().items() if name.startswith(self._prefix)}
-        found = [name for kind in (SCAN, CLOUD) for name, offered in sorted(offers.items()) if offered == kind]
-        lidar = found[0] if found else ""
+        lidars = [name for kind in (SCAN, CLOUD) for name, offered in sorted(offers.items()) if offered == kind]
+        lidar = lidars[0] if lidars else ""
         if self._lidar not in ("", lidar):
             self._show([], [])
         self._lidar = lidar
@@ -109,7 +109,7 @@ class WorldView:
         self.polygons_version += 1
 
     def _on_contacts(self, message: Message, arrival: int) -> None:
-        touched = [(one.collision2.name, place) for one in message.contacts for place in one.positions]
+        touched = [(contact.collision2.name, place) for contact in message.contacts for place in contact.positions]
         touched = [(name, place) for name, place in touched if abs(place.x) <= FARTHEST and abs(place.y) <= FARTHEST]
         self.contacts = {
             "x": [place.x for _, place in touched],
@@ -119,9 +119,9 @@ class WorldView:
         self.contacts_version += 1
 
     def _on_transforms(self, message: Message, arrival: int) -> None:
-        for one in message.transforms:
-            step = transform_of(one.transform.translation, one.transform.rotation)
-            self._mounts[one.child_frame_id] = one.header.frame_id, step
+        for joint in message.transforms:
+            step = transform_of(joint.transform.translation, joint.transform.rotation)
+            self._mounts[joint.child_frame_id] = joint.header.frame_id, step
 
     def _on_scan(self, message: Message) -> None:
         ranges = np.asarray(message.ranges, float)
@@ -131,7 +131,7 @@ class WorldView:
         self._take(message.header.frame_id, points, lowest=-math.inf)
 
     def _on_cloud(self, message: Message) -> None:
-        offsets = {one.name: one.offset for one in message.fields if one.datatype == FLOAT32}
+        offsets = {field.name: field.offset for field in message.fields if field.datatype == FLOAT32}
         if not {"x", "y", "z"} <= offsets.keys():
             return
         # Invalid clouds are not drawn.
@@ -197,7 +197,7 @@ def _shape(marker: Message) -> Shape | None:
         return Ellipsoid((0.5 * x, 0.5 * y, 0.5 * z))
     if marker.type == CYLINDER:
         return Cylinder(0.5 * x, z)
-    corners: NDArray[np.float64] = np.array([(one.x, one.y, one.z) for one in marker.points]).reshape(-1, 3)
+    corners: NDArray[np.float64] = np.array([(point.x, point.y, point.z) for point in marker.points]).reshape(-1, 3)
     if marker.type != TRIANGLE_LIST or len(corners) % 3 or not len(corners) or not (np.abs(corners) <= FARTHEST).all():
         return None
     return Mesh(corners, np.arange(len(corners)).reshape(-1, 3))

@@ -68,14 +68,14 @@ def rectangles(cells: NDArray[np.bool_]) -> Array:
 
     Runs of a row are joined with equal runs of the rows above.
     """
-    found: list[tuple[int, int, int, int]] = []
+    joined: list[tuple[int, int, int, int]] = []
     growing: dict[tuple[int, int], int] = {}
     for row in range(len(cells) + 1):
         runs = _runs(cells[row]) if row < len(cells) else []
         begun = {run: growing.pop(run, row) for run in runs}
-        found += [(left, low, right - left, row - low) for (left, right), low in growing.items()]
+        joined += [(left, low, right - left, row - low) for (left, right), low in growing.items()]
         growing = begun
-    return np.array(found, float).reshape(-1, 4)
+    return np.array(joined, float).reshape(-1, 4)
 
 
 def _runs(row: NDArray[np.bool_]) -> list[tuple[int, int]]:

@@ -93,7 +93,7 @@ class PublishedTopics:
         samples, infos = (c.c_void_p * _MAX_WRITERS)(), (SampleInfo * _MAX_WRITERS)()
         read = library.c.dds_read(self._reader, samples, infos, _MAX_WRITERS, _MAX_WRITERS)
         count = library.check(read, "discovery cannot be read")
-        found: dict[str, Offer] = {}
+        offers: dict[str, Offer] = {}
         for sample, info in zip(samples[:count], infos, strict=False):
             if sample and info.valid_data and info.instance_state == _ALIVE:
                 endpoint = Endpoint.from_address(sample)
@@ -102,10 +102,10 @@ class PublishedTopics:
                 type_name = ros_type_name(endpoint.type_name.decode("ascii", "replace"))
                 if name != topic and is_topic(name, type_name):
                     offer = Offer(type_name, self._qos(endpoint.qos))
-                    found[name] = offer.together_with(found[name]) if name in found else offer
+                    offers[name] = offer.together_with(offers[name]) if name in offers else offer
         if count:
             library.c.dds_return_loan(self._reader, samples, count)
-        return found
+        return offers
 
     def _qos(self, qos: int) -> QoS:
         library, kind, depth = self._library, c.c_int(), c.c_int32(10)

@@ -178,7 +178,7 @@ class Parameters:
         """Set all of several parameters, or none."""
         checked = {name: self._checked(name, value) for name, value in wanted.items()}
         self._change({self._spellings[name][0].name: value for name, value in checked.items()})
-        values = {one.name: value for name, value in checked.items() for one in self._spellings[name]}
+        values = {description.name: value for name, value in checked.items() for description in self._spellings[name]}
         self._values.update(values)
         event = self._types.new("rcl_interfaces/msg/ParameterEvent")
         event.changed_parameters = [self._parameter(name) for name in values]

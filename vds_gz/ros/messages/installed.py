@@ -82,9 +82,9 @@ class InstalledTypes:
         """The type hash that ROS nodes exchange, from the description installed beside the type (REP-2016)."""
         package, _, rest = name.partition("/")
         for path in installed_files(package, f"{rest}.json"):
-            for one in json.loads(path.read_text(encoding="utf-8"))["type_hashes"]:
-                if one["type_name"] == name:
-                    return str(one["hash_string"])
+            for entry in json.loads(path.read_text(encoding="utf-8"))["type_hashes"]:
+                if entry["type_name"] == name:
+                    return str(entry["hash_string"])
         interface(name)
         raise UnknownTypeError(f"type '{name}' has no hash; ROS 2 has hashes of types since Iron")
 

@@ -200,14 +200,14 @@ class RclpyGraph:
         return RclpySubscription(self._node, subscription)
 
     def offers(self) -> dict[str, Offer]:
-        found: dict[str, Offer] = {}
+        offers: dict[str, Offer] = {}
         for name, _ in self._node.get_topic_names_and_types():
             for info in self._node.get_publishers_info_by_topic(name):
                 if not is_topic(name, info.topic_type):  # other nodes may announce any text
                     continue
                 offer = Offer(info.topic_type, _qos(info.qos_profile))
-                found[name] = offer.together_with(found[name]) if name in found else offer
-        return found
+                offers[name] = offer.together_with(offers[name]) if name in offers else offer
+        return offers
 
     def service(self, name: str, type_name: str, callback: Callable[[Message, Message], None]) -> None:
         def serve(request: Message, response: Message) -> Message:
@@ -257,14 +257,23 @@ class RclpyGraph:
         following: set[str] = set()
 
         def on_set(parameters: list[Parameter]) -> SetParametersResult:
-            given = {one.name: one.value for one in parameters if one.name in known and one.name not in following}
+            given = {
+                parameter.name: parameter.value
+                for parameter in parameters
+                if parameter.name in known and parameter.name not in following
+            }
             try:
                 values = {known[name][0].name: known[name][0].check(value) for name, value in given.items()}
                 if values:
                     self._call(lambda: change(values))
             except (ParameterError, ClosedError) as error:
                 return SetParametersResult(successful=False, reason=str(error))
-            aliases = {one.name: value for name, value in given.items() for one in known[name] if one.name not in given}
+            aliases = {
+                parameter.name: value
+                for name, value in given.items()
+                for parameter in known[name]
+                if parameter.name not in given
+            }
             following.update(aliases)
             self._node.set_parameters([Parameter(name, value=value) for name, value in aliases.items()])
             following.clear()

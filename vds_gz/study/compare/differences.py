@@ -100,8 +100,12 @@ class Comparison:
     def numbers(self) -> dict[str, dict[str, float | None]]:
         """Every number that a tolerance may bound, by quantity and measure."""
         numbers: dict[str, dict[str, float | None]] = {
-            one.name: {"rms": one.rms, "peak": one.peak, "delay": None if one.delay is None else abs(one.delay)}
-            for one in self.differences
+            difference.name: {
+                "rms": difference.rms,
+                "peak": difference.peak,
+                "delay": None if difference.delay is None else abs(difference.delay),
+            }
+            for difference in self.differences
         }
         numbers |= {name: dict.fromkeys(("rms", "peak", "delay")) for name in self.apart}
         numbers["path"] = {name: getattr(self.path, name, None) for name in ("rms", "peak", "end", "beside")}
@@ -171,7 +175,7 @@ def _series(run: Recording, begin: float) -> dict[str, tuple[Array, Array]]:
     motion = run.motion
     fields = (("speed", motion.v_x), ("lateral", motion.v_y), ("yaw_rate", motion.yaw_rate))
     series = {name: (motion.time, values) for name, values in fields}
-    series |= {one.name: (one.time, one.response) for one in run.actuators}
+    series |= {actuator.name: (actuator.time, actuator.response) for actuator in run.actuators}
     if run.steering is not None:
         series["steering"] = run.steering.time, run.steering.value
     known = {name: (time, values, np.isfinite(values)) for name, (time, values) in series.items()}

@@ -48,9 +48,11 @@ class Gazebo:
 def record_live(namespaces: Sequence[str], path: Path, duration: float, arguments: Arguments) -> None:
     """Record running vehicles into one file, as soon as all of them publish."""
     graph = open_graph(arguments, NODE_NAME)
-    names = dict.fromkeys(_in(place, one) for place in namespaces for one in (*vehicle_topics(), *autoware_topics()))
+    names = dict.fromkeys(
+        _in(place, topic) for place in namespaces for topic in (*vehicle_topics(), *autoware_topics())
+    )
     # Commands may come from outside the namespaces, for several vehicles.
-    recorder = Recorder(graph, path, wanted={*names, *(_in("/", one) for one in vehicle_topics())}.__contains__)
+    recorder = Recorder(graph, path, wanted={*names, *(_in("/", topic) for topic in vehicle_topics())}.__contains__)
     try:
         begin = now = time.monotonic()
         publishing = False
@@ -84,7 +86,7 @@ def _silent(namespaces: Sequence[str], recorder: Recorder) -> list[str]:
     """Vehicles without a pose yet."""
     counts = recorder.by_topic()
     motions = (topics.GROUND_TRUTH, topics.ODOM)
-    return [place for place in namespaces if not any(counts[_in(place, one)] for one in motions)]
+    return [place for place in namespaces if not any(counts[_in(place, topic)] for topic in motions)]
 
 
 def run_in_gazebo(parameters: Path, log: CommandLog, folder: Path, gazebo: Gazebo) -> Path:

@@ -90,7 +90,7 @@ def commands_of(run: Recording, path: Path, topic: str | None = None) -> Command
         return log
     times = np.maximum.accumulate(run.command_times - run.command_times[0])
     if len(log.times) != len(times):  # gears are not commands, and have their own times
-        came = [time for time, one in zip(log.times, log.commands, strict=True) if not isinstance(one, Gear)]
+        came = [time for time, command in zip(log.times, log.commands, strict=True) if not isinstance(command, Gear)]
         times = np.interp(log.times, came, times)
     return replace(log, times=tuple(times.tolist()))
 
@@ -121,7 +121,9 @@ def simulate(log: CommandLog | str | Path, parameters: NodeParameters | str | Pa
     time = columns["time"]
     series = {name: Series(time, columns[name]) for name in (*POSES, "v_x", "v_y", "yaw_rate")}
     given = [
-        (at, *one.reference()) for at, one in zip(log.times, log.commands, strict=True) if not isinstance(one, Gear)
+        (at, *command.reference())
+        for at, command in zip(log.times, log.commands, strict=True)
+        if not isinstance(command, Gear)
     ]
     times, *references = np.array(given, float).reshape(-1, 5).T
     return Recording(
@@ -134,8 +136,14 @@ def simulate(log: CommandLog | str | Path, parameters: NodeParameters | str | Pa
         notes=list(map(str, replay.touches)),
         further=[MeasuredChannel(name, name, "pose", series[name]) for name in POSES],
         actuators=tuple(
-            ActuatorSeries(one.name, one.kind, time, columns[f"{one.name}_reference"], columns[f"{one.name}_actual"])
-            for one in replay.model.actuators
+            ActuatorSeries(
+                command.name,
+                command.kind,
+                time,
+                columns[f"{command.name}_reference"],
+                columns[f"{command.name}_actual"],
+            )
+            for command in replay.model.actuators
         ),
         counts=Counter({"samples": len(time)}),
         command_times=times,

@@ -153,7 +153,7 @@ class Replay:
     def _contacts(self, time: int) -> tuple[Contact, ...]:
         """The contacts now, at a time [ns]."""
         contacts = self._plant.contacts if self._plant else ()
-        self._touched.note((time - BEGIN) * 1e-9, ((one.thing.name, *one.point[:2]) for one in contacts))
+        self._touched.note((time - BEGIN) * 1e-9, ((contact.thing.name, *contact.point[:2]) for contact in contacts))
         return contacts
 
     def _enter(self, time: int, values: Values) -> None:
@@ -207,19 +207,21 @@ def write_csv(replay: Replay, path: Path, parameters: NodeParameters, advance: A
 def csv_columns(replay: Replay) -> list[str]:
     """Names of the columns of a table."""
     motion = [field.name for field in dataclasses.fields(Motion)]
-    actuators = chain.from_iterable((f"{one.name}_reference", f"{one.name}_actual") for one in replay.model.actuators)
+    actuators = chain.from_iterable(
+        (f"{actuator.name}_reference", f"{actuator.name}_actual") for actuator in replay.model.actuators
+    )
     return ["time", *motion, *actuators]
 
 
 def csv_rows(replay: Replay, samples: Iterable[Snapshot]) -> Iterator[list[float]]:
     """Rows of a table."""
-    steers = [one.kind == "steering" for one in replay.model.actuators]
+    steers = [actuator.kind == "steering" for actuator in replay.model.actuators]
     for sample in samples:
         m = sample.motion
         row = [(sample.time - BEGIN) * 1e-9, m.x, m.y, m.heading, m.v_x, m.v_y, m.yaw_rate]
-        for is_angle, one in zip(steers, sample.actuators, strict=True):
+        for is_angle, actuator in zip(steers, sample.actuators, strict=True):
             if is_angle:
-                row += (one.reference_position, one.position)
+                row += (actuator.reference_position, actuator.position)
             else:
-                row += (one.reference_velocity, one.velocity)
+                row += (actuator.reference_velocity, actuator.velocity)
         yield row

@@ -81,10 +81,12 @@ def _given(block: Block, inputs: tuple[Rows, Rows | None]) -> list[Part]:
     parts: list[Part] = []
     times, given = np.array(block.command_times, np.int64), list(block.commands)
     if gears is not None:
-        shifts = np.array([isinstance(one, Gear) for one in given], bool)
+        shifts = np.array([isinstance(command, Gear) for command in given], bool)
         if shifts.any():
-            parts.append((gears, times[shifts], np.array([one for one in given if isinstance(one, Gear)], float)))
-        times, given = times[~shifts], [one for one in given if not isinstance(one, Gear)]
+            parts.append(
+                (gears, times[shifts], np.array([command for command in given if isinstance(command, Gear)], float))
+            )
+        times, given = times[~shifts], [command for command in given if not isinstance(command, Gear)]
     if given:
         parts.append((commands, times, np.array(given, float)))
     return parts

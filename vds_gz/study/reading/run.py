@@ -77,7 +77,9 @@ def read(path: str | Path, namespace: str | None = None, topic: str | None = Non
             run = read_run_csv(path)
             run.command_times = run.commands.time
             if run.made_by_replay:
-                run.command_times = np.array([min(one.time[0] for one in run.measured.values() if len(one.time))])
+                run.command_times = np.array(
+                    [min(series.time[0] for series in run.measured.values() if len(series.time))]
+                )
         else:
             with open_bag(path) as bag:
                 run, where = _read(path, bag, namespace, topic)
@@ -91,7 +93,7 @@ def read(path: str | Path, namespace: str | None = None, topic: str | None = Non
         raise RecordingError(f"{where}: {error}") from None
     if is_table(path):
         run.counts["samples"] = len(time)
-    run.notes[:] = [note for note in run.notes if not GAP_NOTE.search(note)]  # there is one of the motion
+    run.notes[:] = [note for note in run.notes if not GAP_NOTE.search(note)]  # there is series of the motion
     run.notes += [*_gaps(where, time), *map(str, run.touches)]
     return run
 
@@ -243,7 +245,9 @@ def _touches(contacts: Iterable[tuple[int, Message]], first: int, begin: int) ->
     log = TouchLog()
     for arrived, message in contacts:
         if arrived >= first:
-            points = ((one.collision2.name, at.x, at.y) for one in message.contacts for at in one.positions[:1])
+            points = (
+                (contact.collision2.name, at.x, at.y) for contact in message.contacts for at in contact.positions[:1]
+            )
             log.note((stamp_ns(message.header.stamp) - begin) * 1e-9, points)
     return log.touches
 

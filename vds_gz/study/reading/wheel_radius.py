@@ -21,9 +21,13 @@ def wheels_disagree(signals: Recording, wheel_radius: float) -> Iterator[str]:
 
     The mean over all wheels is compared, as the outer wheel rolls further in a curve.
     """
-    wheels = [one.series for one in signals.further if one.quantity == "joint_velocity" and "steer" not in one.joint]
+    wheels = [
+        channel.series
+        for channel in signals.further
+        if channel.quantity == "joint_velocity" and "steer" not in channel.joint
+    ]
     v_x = signals.measured.get("v_x")
-    if v_x is None or not wheels or not all(len(one.time) > 1 for one in (*wheels, v_x)):
+    if v_x is None or not wheels or not all(len(channel.time) > 1 for channel in (*wheels, v_x)):
         return
     ratio = _ratio(v_x, wheels, wheel_radius)
     if ratio is None:
@@ -38,13 +42,13 @@ def wheels_disagree(signals: Recording, wheel_radius: float) -> Iterator[str]:
 
 def _ratio(v_x: Series, wheels: list[Series], wheel_radius: float) -> tuple[float, float] | None:
     """Ratio of the wheels' speed to v_x, and its standard error by the scatter of blocks."""
-    begin, end = (f([one.time[k] for one in (*wheels, v_x)]) for f, k in ((max, 0), (min, -1)))
+    begin, end = (f([series.time[k] for series in (*wheels, v_x)]) for f, k in ((max, 0), (min, -1)))
     inside = (v_x.time >= begin) & (v_x.time <= end)
     time, speed = v_x.time[inside], v_x.value[inside]
     if not len(time):
         return None
-    rolled: Array = wheel_radius * np.mean([np.interp(time, one.time, one.value) for one in wheels], axis=0)
-    both = speed + rolled  # choosing by one of them would select its noise
+    rolled: Array = wheel_radius * np.mean([np.interp(time, series.time, series.value) for series in wheels], axis=0)
+    both = speed + rolled  # choosing by series of them would select its noise
     driving = np.abs(both) > DRIVING * float(np.percentile(np.abs(both), 95.0))
     block = ((time - time[0]) // BLOCK).astype(int)
     ratios = []

@@ -18,62 +18,70 @@ from vds_gz.study.report.text import ReportPage
 HEAD = ("quantity", "rms", "peak", "at", "B later by", "rms without it", "gain B/A", "residual")
 
 
-def verdict(found: Comparison) -> str:
+def verdict(comparison: Comparison) -> str:
     """The comparison in a sentence."""
-    if all(one.peak == 0.0 for one in found.differences) and (found.path is None or found.path.peak == 0.0):
+    if all(difference.peak == 0.0 for difference in comparison.differences) and (
+        comparison.path is None or comparison.path.peak == 0.0
+    ):
         return "The runs are identical."
     delays = [
-        f"{one.name} {abs(one.delay) * 1e3:.1f} ms {'later' if one.delay > 0.0 else 'earlier'}"
-        for one in found.differences
-        if one.delay and abs(one.delay) > 5e-4
+        f"{difference.name} {abs(difference.delay) * 1e3:.1f} ms {'later' if difference.delay > 0.0 else 'earlier'}"
+        for difference in comparison.differences
+        if difference.delay and abs(difference.delay) > 5e-4
     ]
-    delays += [f"dead time of {one.name} {change * 1e3:+.1f} ms" for one, change in _changes(found)]
-    if not delays and all(one.delay is None for one in found.differences):
-        return f"No delay is given: {found.doubt or 'no delay reduces the difference clearly'}."
+    delays += [f"dead time of {difference.name} {change * 1e3:+.1f} ms" for difference, change in _changes(comparison)]
+    if not delays and all(difference.delay is None for difference in comparison.differences):
+        return f"No delay is given: {comparison.doubt or 'no delay reduces the difference clearly'}."
     if not delays:
         return "Neither run is later than the other by half a millisecond."
     return f"B against A: {', '.join(delays)}."
 
 
-def _changes(found: Comparison) -> Iterator[tuple[Measured, float]]:
+def _changes(comparison: Comparison) -> Iterator[tuple[Measured, float]]:
     """Actuators whose dead times differ [s]."""
-    for one in found.measured:
-        if one.a.dead_time is not None and one.b.dead_time is not None:
-            change = one.b.dead_time - one.a.dead_time
-            if abs(change) > max(5e-4, one.resolution):
-                yield one, change
+    for actuator in comparison.measured:
+        if actuator.a.dead_time is not None and actuator.b.dead_time is not None:
+            change = actuator.b.dead_time - actuator.a.dead_time
+            if abs(change) > max(5e-4, actuator.resolution):
+                yield actuator, change
 
 
-def difference_rows(found: Comparison) -> list[tuple[str, ...]]:
+def difference_rows(comparison: Comparison) -> list[tuple[str, ...]]:
     """Rows under :data:`HEAD`; the residual is followed by its relative reduction by the delay."""
     rows: list[tuple[str, ...]] = []
-    for one in found.differences:
+    for difference in comparison.differences:
         later = left = "-"
-        if one.delay is not None and one.rms_aligned is not None:
-            later = f"{one.delay * 1e3 + 0.0:.1f} ms"
-            if one.delay and one.delay_error:
-                later += f" +-{2e3 * one.delay_error:.1f}"
-            left = f"{one.rms_aligned:.4g} {one.unit}"
-        gain = "-" if one.gain is None else f"{one.gain:.4g}"
-        residual = f"{one.residual:.4g} {one.unit}" + (f" (-{one.lowered:.0%})" if one.lowered else "")
-        values = f"{one.rms:.4g} {one.unit}", f"{one.peak:.4g} {one.unit}", f"{one.peak_time:.2f} s"
-        rows.append((one.name, *values, later, left, gain, residual))
-    if (path := found.path) is not None:
+        if difference.delay is not None and difference.rms_aligned is not None:
+            later = f"{difference.delay * 1e3 + 0.0:.1f} ms"
+            if difference.delay and difference.delay_error:
+                later += f" +-{2e3 * difference.delay_error:.1f}"
+            left = f"{difference.rms_aligned:.4g} {difference.unit}"
+        gain = "-" if difference.gain is None else f"{difference.gain:.4g}"
+        residual = f"{difference.residual:.4g} {difference.unit}" + (
+            f" (-{difference.lowered:.0%})" if difference.lowered else ""
+        )
+        values = (
+            f"{difference.rms:.4g} {difference.unit}",
+            f"{difference.peak:.4g} {difference.unit}",
+            f"{difference.peak_time:.2f} s",
+        )
+        rows.append((difference.name, *values, later, left, gain, residual))
+    if (path := comparison.path) is not None:
         beside = f"at most {path.beside:.4g} m beside A's path"
         rows.append(("path", f"{path.rms:.4g} m", f"{path.peak:.4g} m", f"end {path.end:.4g} m", "", beside, "", ""))
     return rows
 
 
-def measured_table(found: Comparison) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+def measured_table(comparison: Comparison) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """Measured parameters of the actuators: head and rows."""
     rows: list[tuple[str, ...]] = []
-    for one in found.measured:
+    for actuator in comparison.measured:
         for label, field in (("dead time", "dead_time"), ("time constant", "time_constant")):
-            a, b = getattr(one.a, field), getattr(one.b, field)
+            a, b = getattr(actuator.a, field), getattr(actuator.b, field)
             change = "" if a is None or b is None else f"{(b - a) * 1e3:+.1f} ms"
-            if change and one.resolution and field == "dead_time":
-                change += f" +-{one.resolution * 1e3:.0f}"
-            rows.append((one.name, label, _seconds(a), _seconds(b), change))
+            if change and actuator.resolution and field == "dead_time":
+                change += f" +-{actuator.resolution * 1e3:.0f}"
+            rows.append((actuator.name, label, _seconds(a), _seconds(b), change))
     return ("actuator", "measured", "A", "B", "B - A"), rows
 
 
@@ -82,44 +90,44 @@ def _seconds(value: float | None) -> str:
 
 
 def write_report(
-    folder: Path, names: tuple[str, str], found: Comparison, bounds: Sequence[Bound], notes: Sequence[str]
+    folder: Path, names: tuple[str, str], comparison: Comparison, bounds: Sequence[Bound], notes: Sequence[str]
 ) -> None:
     """Write report.html, report.json and overlay.png."""
-    picture = png(_figure(found, names))
+    picture = png(_figure(comparison, names))
     (folder / "overlay.png").write_bytes(picture)
     content = {
         "a": names[0],
         "b": names[1],
-        "verdict": verdict(found),
+        "verdict": verdict(comparison),
         "notes": list(notes),
-        "differences": [dataclasses.asdict(one) for one in found.differences],
-        "path": None if found.path is None else dataclasses.asdict(found.path),
-        "doubt": found.doubt,
-        "measured": [dataclasses.asdict(one) for one in found.measured],
+        "differences": [dataclasses.asdict(record) for record in comparison.differences],
+        "path": None if comparison.path is None else dataclasses.asdict(comparison.path),
+        "doubt": comparison.doubt,
+        "measured": [dataclasses.asdict(record) for record in comparison.measured],
         "bounds": [{**dataclasses.asdict(bound), "broken": bound.broken} for bound in bounds],
     }
     page = ReportPage(f"{names[0]} against {names[1]}")
-    page.text(verdict(found))
+    page.text(verdict(comparison))
     for bound in bounds:
         page.text(f"{'broken' if bound.broken else 'holds'}: {bound}", bad=bound.broken)
     for note in notes:
         page.text(f"Note: {note}")
     page.picture(picture, "both runs over time, and their paths")
     page.heading("Differences, B minus A")
-    page.table(HEAD, difference_rows(found))
+    page.table(HEAD, difference_rows(comparison))
     page.heading("Measured of the actuators")
-    page.table(*measured_table(found))
+    page.table(*measured_table(comparison))
     page.write(folder, content)
 
 
 @mpl.rc_context(STYLE)
-def _figure(found: Comparison, names: tuple[str, str]) -> Figure:
+def _figure(comparison: Comparison, names: tuple[str, str]) -> Figure:
     """Every signal of both runs over time, and both paths."""
-    figure, (*axes, beside) = panels(len(found.signals) + 1, 2.1, extra=0.6)
-    for axis, signal in zip(axes, found.signals, strict=True):
+    figure, (*axes, beside) = panels(len(comparison.signals) + 1, 2.1, extra=0.6)
+    for axis, signal in zip(axes, comparison.signals, strict=True):
         _draw(axis, signal, names)
-    beside.plot(*found.path_a.T, color=COMMANDED, linewidth=1.5)
-    beside.plot(*found.path_b.T, color=ACTUAL, linewidth=1.5)
+    beside.plot(*comparison.path_a.T, color=COMMANDED, linewidth=1.5)
+    beside.plot(*comparison.path_b.T, color=ACTUAL, linewidth=1.5)
     beside.set_aspect("equal", adjustable="datalim")
     beside.set_title("path [m]")
     add_legend(figure, axes[0])

@@ -52,15 +52,15 @@ def label(name: str, units: Mapping[str, str]) -> str:
 
 
 @mpl.rc_context(STYLE)
-def _distributions_figure(runs: Runs, found: Analysis) -> Figure:
+def _distributions_figure(runs: Runs, analysis: Analysis) -> Figure:
     """Histograms of all measures, with quantiles and their required bounds."""
     figure, axes = panels(len(runs.measures), 2.6, extra=0.4)
     for panel, (name, values) in zip(axes, runs.measures.items(), strict=True):
-        _draw_distribution(panel, values[np.isfinite(values)], runs, found, name)
+        _draw_distribution(panel, values[np.isfinite(values)], runs, analysis, name)
     return figure
 
 
-def _draw_distribution(panel: Axes, values: Reals, runs: Runs, found: Analysis, name: str) -> None:
+def _draw_distribution(panel: Axes, values: Reals, runs: Runs, analysis: Analysis, name: str) -> None:
     panel.set_title(label(name, runs.units))
     if not len(values):
         panel.text(0.5, 0.5, "no run has it", ha="center", transform=panel.transAxes)
@@ -68,8 +68,8 @@ def _draw_distribution(panel: Axes, values: Reals, runs: Runs, found: Analysis, 
     panel.set_axisbelow(True)
     panel.hist(values, bins=BINS, color=BODY, edgecolor="none")
     panel.set_ylabel("runs")
-    one = found.distributions[name]
-    marks = [(text, value, ACTUAL, "-") for text, value in list(one.quantiles.items())[:-1]]
+    distribution = analysis.distributions[name]
+    marks = [(text, value, ACTUAL, "-") for text, value in list(distribution.quantiles.items())[:-1]]
     words = "at least" if name in LARGER_IS_BETTER else "at most"
     marks += [(f"{text} {words}", bound, COMMANDED, "--") for text, bound in runs.expected.get(name, {}).items()]
     top = panel.get_ylim()[1]
@@ -86,26 +86,26 @@ def _draw_distribution(panel: Axes, values: Reals, runs: Runs, found: Analysis, 
 
 
 @mpl.rc_context(STYLE)
-def _sensitivities_figure(runs: Runs, found: Mapping[str, Sensitivity]) -> Figure:
+def _sensitivities_figure(runs: Runs, sensitivities: Mapping[str, Sensitivity]) -> Figure:
     """For each measure the part of its variance that each parameter causes, alone and with others."""
     names = list(runs.parameters)
-    figure, axes = panels(len(found), 0.42 * len(names) + 0.8)
-    for panel, (measure, indices) in zip(axes, found.items(), strict=True):
+    figure, axes = panels(len(sensitivities), 0.42 * len(names) + 0.8)
+    for panel, (measure, indices) in zip(axes, sensitivities.items(), strict=True):
         _draw_sensitivity(panel, names, measure, indices)
     add_legend(figure, axes[0])
     return figure
 
 
-def _draw_sensitivity(panel: Axes, names: Sequence[str], measure: str, one: Sensitivity) -> None:
+def _draw_sensitivity(panel: Axes, names: Sequence[str], measure: str, indices: Sensitivity) -> None:
     places = np.arange(len(names))
     panel.set_axisbelow(True)
-    panel.barh(places - 0.19, [one.total[name] for name in names], 0.36, color=BODY, label="with others (total)")
-    panel.barh(places + 0.19, [one.first[name] for name in names], 0.36, color=ACTUAL, label="alone (first order)")
+    panel.barh(places - 0.19, [indices.total[name] for name in names], 0.36, color=BODY, label="with others (total)")
+    panel.barh(places + 0.19, [indices.first[name] for name in names], 0.36, color=ACTUAL, label="alone (first order)")
     panel.set_yticks(places, names)
     panel.set_ylim(len(names) - 0.5, -0.5)
     panel.set_xlim(0.0, 1.0)
     panel.grid(visible=False, axis="y")
-    doubt = "" if one.trusted else f"; unreliable: surrogate R2 {max(one.predicted, 0.0):.2f}"
+    doubt = "" if indices.trusted else f"; unreliable: surrogate R2 {max(indices.predicted, 0.0):.2f}"
     panel.set_title(f"{measure}: share of its variance{doubt}")
 
 
@@ -113,12 +113,12 @@ def _draw_sensitivity(panel: Axes, names: Sequence[str], measure: str, one: Sens
 
 
 @mpl.rc_context({**STYLE, "axes.grid": False})
-def draw_heat_map(runs: Runs, measure: str, found: Sensitivity) -> Figure | None:
+def draw_heat_map(runs: Runs, measure: str, indices: Sensitivity) -> Figure | None:
     """A measure's bad quantile over its two or three most influential parameters; None if only one was varied.
 
     Identified intervals are drawn as a box, the nominal vehicle as a point.
     """
-    ranked = [name for name in found.ranked() if np.ptp(runs.parameters[name]) > 0.0][:3]
+    ranked = [name for name in indices.ranked() if np.ptp(runs.parameters[name]) > 0.0][:3]
     if len(ranked) < 2:
         return None
     x, y, *third = sorted(ranked, key=list(runs.parameters).index)
@@ -222,21 +222,25 @@ HEAD = ("measure", "runs", "median", "p95 or p5", "p99 or p1", "worst")
 WORST = 5
 
 
-def distribution_rows(runs: Runs, found: Analysis) -> Iterator[tuple[str, ...]]:
+def distribution_rows(runs: Runs, analysis: Analysis) -> Iterator[tuple[str, ...]]:
     """Rows under :data:`HEAD`."""
-    for name, one in found.distributions.items():
+    for name, distribution in analysis.distributions.items():
         unit = runs.units.get(name, "")
-        yield name, str(one.count), *(f"{value:.4g} {unit} ({part})" for part, value in one.quantiles.items())
+        yield (
+            name,
+            str(distribution.count),
+            *(f"{value:.4g} {unit} ({part})" for part, value in distribution.quantiles.items()),
+        )
 
 
-def sentences(runs: Runs, found: Analysis) -> Iterator[str]:
+def sentences(runs: Runs, analysis: Analysis) -> Iterator[str]:
     """Which parameter to measure more accurately, or why that is unknown."""
-    for advice in found.advice.values():
+    for advice in analysis.advice.values():
         yield advice.sentence(runs.units)
-    for name, one in found.sensitivities.items():
-        if not one.trusted:
+    for name, indices in analysis.sensitivities.items():
+        if not indices.trusted:
             yield (
-                f"Sobol indices of {name} are unreliable: surrogate R2 {max(one.predicted, 0.0):.2f}, "
+                f"Sobol indices of {name} are unreliable: surrogate R2 {max(indices.predicted, 0.0):.2f}, "
                 f"{TRUSTED:.2f} needed; draw more samples."
             )
 
@@ -255,22 +259,22 @@ def write_report(folder: Path, title: str, cases: Sequence[tuple[Runs, Analysis]
     for note in notes:
         page.text(f"Note: {note}")
     contents = []
-    for number, (runs, found) in enumerate(cases, start=1):
-        _add_case(page, folder, f"{number}_" if len(cases) > 1 else "", runs, found)
-        contents.append({"label": runs.label, "sentences": list(sentences(runs, found)), **_plain(found)})
+    for number, (runs, analysis) in enumerate(cases, start=1):
+        _add_case(page, folder, f"{number}_" if len(cases) > 1 else "", runs, analysis)
+        contents.append({"label": runs.label, "sentences": list(sentences(runs, analysis)), **_plain(analysis)})
     page.write(folder, {"title": title, "notes": list(notes), "cases": contents})
 
 
-def _add_case(page: ReportPage, folder: Path, prefix: str, runs: Runs, found: Analysis) -> None:
+def _add_case(page: ReportPage, folder: Path, prefix: str, runs: Runs, analysis: Analysis) -> None:
     """Add the analysis of a case; the names of its pictures begin with the prefix."""
     if runs.label:
         page.heading(runs.label)
-    for check in found.expectations:
+    for check in analysis.expectations:
         page.text(f"{'broken' if check.broken else 'holds'}: {check}", bad=check.broken)
-    for text in sentences(runs, found):
+    for text in sentences(runs, analysis):
         page.text(text)
-    page.table(HEAD, distribution_rows(runs, found))
-    for name, caption, figure in _figures(runs, found):
+    page.table(HEAD, distribution_rows(runs, analysis))
+    for name, caption, figure in _figures(runs, analysis):
         picture = png(figure)
         (folder / f"{prefix}{name}.png").write_bytes(picture)
         page.heading(caption)
@@ -281,25 +285,28 @@ def _add_case(page: ReportPage, folder: Path, prefix: str, runs: Runs, found: An
             page.table(*worst_table(runs, measure))
 
 
-def _figures(runs: Runs, found: Analysis) -> Iterator[tuple[str, str, Figure]]:
+def _figures(runs: Runs, analysis: Analysis) -> Iterator[tuple[str, str, Figure]]:
     """File names, captions and pictures."""
     if runs.measures:
-        yield "distributions", "Distributions", _distributions_figure(runs, found)
-    for measure, one in found.sensitivities.items():
-        figure = draw_heat_map(runs, measure, one)
+        yield "distributions", "Distributions", _distributions_figure(runs, analysis)
+    for measure, indices in analysis.sensitivities.items():
+        figure = draw_heat_map(runs, measure, indices)
         if figure is not None:
             yield f"heat_map_{measure.replace('.', '_')}", f"{measure} over what it depends on", figure
-    if found.sensitivities and len(runs.parameters) > 1:
-        yield "sensitivities", "What it depends on: Sobol indices", _sensitivities_figure(runs, found.sensitivities)
+    if analysis.sensitivities and len(runs.parameters) > 1:
+        yield "sensitivities", "What it depends on: Sobol indices", _sensitivities_figure(runs, analysis.sensitivities)
 
 
-def _plain(found: Analysis) -> dict[str, object]:
+def _plain(analysis: Analysis) -> dict[str, object]:
     """The analysis for a JSON file, which has no NaN and no infinity."""
     return {
-        "expectations": [{**finite(dataclasses.asdict(one)), "broken": one.broken} for one in found.expectations],
+        "expectations": [
+            {**finite(dataclasses.asdict(record)), "broken": record.broken} for record in analysis.expectations
+        ],
         "distributions": {
-            name: {"count": one.count, "quantiles": finite(one.quantiles)} for name, one in found.distributions.items()
+            name: {"count": record.count, "quantiles": finite(record.quantiles)}
+            for name, record in analysis.distributions.items()
         },
-        "sensitivities": {name: dataclasses.asdict(one) for name, one in found.sensitivities.items()},
-        "advice": {name: finite(dataclasses.asdict(one)) for name, one in found.advice.items()},
+        "sensitivities": {name: dataclasses.asdict(record) for name, record in analysis.sensitivities.items()},
+        "advice": {name: finite(dataclasses.asdict(record)) for name, record in analysis.advice.items()},
     }

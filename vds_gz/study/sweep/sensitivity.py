@@ -135,7 +135,7 @@ def _fit(ranks: list[Reals], values: Reals, terms: Degrees) -> tuple[Degrees, Re
     Each run is predicted from all others without a further fit (leave-one-out by the hat matrix). The columns of q for
     the terms up to a degree are the first columns of those for higher degrees.
     """
-    polynomials = [[_legendre(degree, one) for degree in range(int(terms.max()) + 1)] for one in ranks]
+    polynomials = [[_legendre(degree, column) for degree in range(int(terms.max()) + 1)] for column in ranks]
     products = [np.prod([polynomials[k][degree] for k, degree in enumerate(term)], axis=0) for term in terms]
     q, r = np.linalg.qr(np.column_stack([np.ones(len(values)), *products]))
     parts, totals = q.T @ values, terms.sum(axis=1)
