@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from itertools import pairwise
 
-from vds_gz.parameters.declaration import ParameterError, ParameterGroup, real, reals
+from vds_gz.parameters.declaration import LARGEST, ParameterError, ParameterGroup, real, reals
 
 #: Longest dead time that is accepted [s]. A delay line holds one value per step, so this bounds memory.
 MAX_DEAD_TIME = 60.0
@@ -23,6 +23,11 @@ MAX_GAIN = 1000.0
 
 #: Most points of a static map.
 MAP_POINTS = 8
+
+
+def _live(default: float, unit: str, doc: str, maximum: float = LARGEST, *, minimum: float = 0.0) -> float:
+    """A number, at least 0 where nothing else is said, that may change while the node runs."""
+    return real(default, unit, doc, minimum=minimum, maximum=maximum, live=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,30 +58,15 @@ class StaticMapParameters(ParameterGroup):
 class DriveParameters(StaticMapParameters):
     """A velocity-controlled drive: dead time, dead band, gain, offset, saturation, slow share, lag, rate limits."""
 
-    dead_time: float = real(
-        0.2, "s", "time until a new reference begins to act", minimum=0.0, maximum=MAX_DEAD_TIME, live=True
-    )
-    time_constant: float = real(0.4, "s", "time constant of the first-order lag; 0: no lag", minimum=0.0, live=True)
-    max_velocity: float = real(2.0, "m/s", "maximum speed of the drive; 0: unlimited", minimum=0.0, live=True)
-    max_acceleration: float = real(
-        2.0, "m/s^2", "maximum change of speed away from standstill; 0: unlimited", minimum=0.0, live=True
-    )
-    max_deceleration: float = real(
-        0.0, "m/s^2", "maximum change of speed towards standstill; 0: as max_acceleration", minimum=0.0, live=True
-    )
-    dead_band: float = real(
-        0.0, "m/s", "references below it do not move the drive", minimum=0.0, maximum=MAX_SPEED, live=True
-    )
-    offset: float = real(
-        0.0, "m/s", "speed at reference 0, such as creep", minimum=-MAX_SPEED, maximum=MAX_SPEED, live=True
-    )
-    slow_share: float = real(
-        0.0,
-        "-",
-        "share of a response that comes slowly, as from the integral part of a speed controller; 0: none",
-        minimum=0.0,
-        maximum=1.0,
-        live=True,
+    dead_time: float = _live(0.2, "s", "time until a new reference begins to act", MAX_DEAD_TIME)
+    time_constant: float = _live(0.4, "s", "time constant of the first-order lag; 0: no lag")
+    max_velocity: float = _live(2.0, "m/s", "maximum speed of the drive; 0: unlimited")
+    max_acceleration: float = _live(2.0, "m/s^2", "maximum change of speed away from standstill; 0: unlimited")
+    max_deceleration: float = _live(0.0, "m/s^2", "maximum change of speed towards standstill; 0: as max_acceleration")
+    dead_band: float = _live(0.0, "m/s", "references below it do not move the drive", MAX_SPEED)
+    offset: float = _live(0.0, "m/s", "speed at reference 0, such as creep", MAX_SPEED, minimum=-MAX_SPEED)
+    slow_share: float = _live(
+        0.0, "-", "share of a response that comes slowly, as from the integral part of a speed controller; 0: none", 1.0
     )
     slow_time_constant: float = real(5.0, "s", "time constant of the slow share", positive=True, live=True)
 
@@ -85,41 +75,24 @@ class DriveParameters(StaticMapParameters):
 class SteeringParameters(StaticMapParameters):
     """A position-controlled steering: dead time, dead band, gain, offset, saturation, lag, rate limit, backlash."""
 
-    dead_time: float = real(
-        0.2, "s", "time until a new reference begins to act", minimum=0.0, maximum=MAX_DEAD_TIME, live=True
-    )
-    time_constant: float = real(0.05, "s", "time constant of the first-order lag; 0: no lag", minimum=0.0, live=True)
-    max_velocity: float = real(2.0, "rad/s", "maximum steering rate; 0: unlimited", minimum=0.0, live=True)
-    max_position: float = real(
-        math.pi / 6, "rad", "maximum steering angle; 0: turns all the way round", minimum=0.0, live=True
-    )
-    dead_band: float = real(
-        0.0, "rad", "references below it count as straight ahead", minimum=0.0, maximum=math.pi, live=True
-    )
-    offset: float = real(0.0, "rad", "angle at reference 0", minimum=-math.pi, maximum=math.pi, live=True)
-    backlash: float = real(
-        0.0, "rad", "play between the actuator and the wheel", minimum=0.0, maximum=math.pi, live=True
-    )
+    dead_time: float = _live(0.2, "s", "time until a new reference begins to act", MAX_DEAD_TIME)
+    time_constant: float = _live(0.05, "s", "time constant of the first-order lag; 0: no lag")
+    max_velocity: float = _live(2.0, "rad/s", "maximum steering rate; 0: unlimited")
+    max_position: float = _live(math.pi / 6, "rad", "maximum steering angle; 0: turns all the way round")
+    dead_band: float = _live(0.0, "rad", "references below it count as straight ahead", math.pi)
+    offset: float = _live(0.0, "rad", "angle at reference 0", math.pi, minimum=-math.pi)
+    backlash: float = _live(0.0, "rad", "play between the actuator and the wheel", math.pi)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BodyLimits(ParameterGroup):
     """Limits that the controller of a robot puts on its commands before it splits them into wheel speeds."""
 
-    max_linear_velocity: float = real(
-        0.0, "m/s", "maximum commanded speed; 0: unlimited", minimum=0.0, maximum=MAX_SPEED, live=True
+    max_linear_velocity: float = _live(0.0, "m/s", "maximum commanded speed; 0: unlimited", MAX_SPEED)
+    max_linear_acceleration: float = _live(
+        0.0, "m/s^2", "maximum change of the commanded speed; 0: unlimited", MAX_RATE
     )
-    max_linear_acceleration: float = real(
-        0.0, "m/s^2", "maximum change of the commanded speed; 0: unlimited", minimum=0.0, maximum=MAX_RATE, live=True
-    )
-    max_angular_velocity: float = real(
-        0.0, "rad/s", "maximum commanded yaw rate; 0: unlimited", minimum=0.0, maximum=MAX_SPEED, live=True
-    )
-    max_angular_acceleration: float = real(
-        0.0,
-        "rad/s^2",
-        "maximum change of the commanded yaw rate; 0: unlimited",
-        minimum=0.0,
-        maximum=MAX_RATE,
-        live=True,
+    max_angular_velocity: float = _live(0.0, "rad/s", "maximum commanded yaw rate; 0: unlimited", MAX_SPEED)
+    max_angular_acceleration: float = _live(
+        0.0, "rad/s^2", "maximum change of the commanded yaw rate; 0: unlimited", MAX_RATE
     )
