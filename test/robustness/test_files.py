@@ -29,7 +29,7 @@ from vds_gz.parameters.yaml_reader import read_intervals
 from vds_gz.ros.arguments import parse
 from vds_gz.ros.messages.factory import open_types
 from vds_gz.share import share
-from vds_gz.study.compare import tolerance
+from vds_gz.study.compare.differences import load_bounds
 from vds_gz.study.reading import run as recording
 from vds_gz.study.reading.bag import read_signals
 from vds_gz.study.sweep.plan_file import read_sweep
@@ -156,7 +156,7 @@ KINDS = {
         read_sweep,
         {"slalom.csv": share("config", "sweeps", "slalom.csv").read_bytes()},
     ),
-    "tolerance": Kind("a.yaml", [TOLERANCE], tolerance.load),
+    "tolerance": Kind("a.yaml", [TOLERANCE], load_bounds),
     "joystick": Kind("a.yaml", [JOYSTICK], read_joystick),
     "moving": Kind("a.yaml", [OBSTACLES], read_moving),
     "map": Kind("a.yaml", [MAP], load_world, {"map.pgm": b"P5 4 4 255\n" + bytes(range(16))}),
