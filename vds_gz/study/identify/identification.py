@@ -74,7 +74,7 @@ def identify(
     if not setup.moves:
         return replace(no_motion(setup), notes=notes)
     fit_of_all = fit_all(setup, advance)
-    scores = predictions(fit_of_all.setup, hold_out, advance) if hold_out > 0.0 else ()
+    scores = predictions(fit_of_all.setup, fit_of_all.solution, hold_out, advance) if hold_out > 0.0 else ()
     result = vehicle_fit(fit_of_all, scores)
     turning = _turning(result, recordings, given=vehicle is not None)
     fitted = {"tire_diameter", "wheel_gains", "all"} & set(fit)

@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from vds_gz.study.identify.build import Problem, coarse_segments, problem_of
-from vds_gz.study.identify.fit import evaluate, solve
+from vds_gz.study.identify.cross_validation import blocks_of
+from vds_gz.study.identify.fit import Solution, evaluate, solve
 from vds_gz.study.identify.noise import first_noise
 from vds_gz.study.identify.problem.parameters import Kind
 from vds_gz.study.identify.problem.segments import chosen
@@ -15,12 +16,19 @@ from vds_gz.study.identify.problem.setup import Setup
 from vds_gz.study.identify.problem.simulation import Mask
 from vds_gz.study.identify.reach import reach_of
 from vds_gz.study.identify.results import Prediction
-from vds_gz.study.identify.support import Advance, asked, neutral, supported
+from vds_gz.study.identify.selection import without_needless
+from vds_gz.study.identify.support import Advance, asked, converged, neutral
 from vds_gz.study.recording import QUANTITIES, MeasuredChannel, Recording, Series, SignalError
 
 
-def predictions(setup: Setup, part: float, advance: Advance = lambda words: None) -> tuple[Prediction, ...]:
-    """Errors of predictions of the last part of each recording; none where the first part is too short for a fit."""
+def predictions(
+    setup: Setup, solution: Solution, part: float, advance: Advance = lambda words: None
+) -> tuple[Prediction, ...]:
+    """Errors of predictions of the last part of each recording; none where the first part is too short for a fit.
+
+    The terms are those of the fit of all data less those that the first part does not need; the first part alone gives
+    their numbers.
+    """
     borders = [
         _border(signals, channels, part) for signals, channels in zip(setup.recordings, setup.channels, strict=True)
     ]
@@ -39,7 +47,8 @@ def predictions(setup: Setup, part: float, advance: Advance = lambda words: None
     advance("held out")
     reach = reach_of(first)
     known = problem_of(first, segments, reach)
-    learned = supported(first, reach, coarsely=True).solution.point
+    fitted = converged(known, solution)
+    learned = without_needless(known, fitted, blocks_of(known), asked(setup)).point
     lags = np.array([term.kind in (Kind.DEAD_TIME, Kind.TIME_CONSTANT) for term in setup.family.terms])
     kept = asked(setup) & ~np.array([term.kind is Kind.MAP for term in setup.family.terms])
     command = np.where(kept, learned, neutral(setup))

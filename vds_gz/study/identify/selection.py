@@ -68,6 +68,9 @@ EXCEPTIONAL = 0.5
 #: simulations.
 HALFWAY, LONGER = 0.3, 3
 
+#: Where nothing else enters, a whole actuator's fit ends after so many simulations if more than this part is left.
+HURRIED_SIMULATIONS, HOPELESS = 5, 0.97
+
 #: A whole actuator is accepted too where it leaves less than so many times the resolution of some channel.
 NEARLY_EXACT = 200.0
 
@@ -135,7 +138,7 @@ def _best(
     for k, (candidate, begins) in enumerate(promising(problem, eligible, now, noise)):
         if best is not None and k % AT_ONCE == 0:
             break
-        trial = _trial(problem, candidate, now, begins, noise)
+        trial = _trial(problem, candidate, now, begins, noise, last=last)
         dead_times = [trial.point[k] for k in candidate.terms if problem.terms[k].kind is Kind.DEAD_TIME]
         if max(dead_times, default=0.0) > PLAUSIBLE_DEAD_TIME:
             continue
@@ -183,8 +186,10 @@ def _may_enter(problem: Problem, candidate: Candidate, now: Solution, *, whole: 
     return not all(now.free[list(candidate.terms)])
 
 
-def _trial(problem: Problem, candidate: Candidate, now: Solution, begins: Sequence[Array], noise: Noise) -> Solution:
-    """The best of the fits with a candidate that begin at some points."""
+def _trial(
+    problem: Problem, candidate: Candidate, now: Solution, begins: Sequence[Array], noise: Noise, *, last: bool
+) -> Solution:
+    """The best of the fits with a candidate that begin at some points; ``last``: hopeless ones end early."""
 
     def fit(start: Solution, point: Array, evaluations: int) -> Solution:
         free = start.free.copy()
@@ -196,7 +201,13 @@ def _trial(problem: Problem, candidate: Candidate, now: Solution, begins: Sequen
     if not candidate.whole:
         evaluations = min(TRIAL_SIMULATIONS * len(candidate.terms), FULL_SIMULATIONS)
         return min((fit(now, point, evaluations) for point in begins), key=lambda trial: trial.cost)
-    trials = [fit(now, point, FULL_SIMULATIONS) for point in begins]
+    if last:
+        trials = [fit(now, point, HURRIED_SIMULATIONS) for point in begins]
+        trials = [
+            fit(trial, trial.point, FULL_SIMULATIONS) if trial.cost < HOPELESS * now.cost else trial for trial in trials
+        ]
+    else:
+        trials = [fit(now, point, FULL_SIMULATIONS) for point in begins]
     trials = [
         fit(trial, trial.point, LONGER * FULL_SIMULATIONS) if trial.cost < HALFWAY * now.cost else trial
         for trial in trials

@@ -61,13 +61,10 @@ class Fitted(NamedTuple):
         return bool((left < COARSE_HIDES_ONE).any() or (left < COARSE_HIDES_ALL).all())
 
 
-def supported(
-    setup: Setup, reach: Mapping[str, Reach], advance: Advance = lambda words: None, *, coarsely: bool = False
-) -> Fitted:
+def supported(setup: Setup, reach: Mapping[str, Reach], advance: Advance = lambda words: None) -> Fitted:
     """The terms that predict, with a rough fit of them.
 
-    It is one of coarse steps; where nearly nothing is left, selection goes on in the vehicle's own steps, unless
-    ``coarsely`` is set.
+    It is one of coarse steps; where nearly nothing is left, selection goes on in the vehicle's own steps.
     """
     coarse = problem_of(setup, coarse_segments(setup), reach)
     always = asked(setup)
@@ -75,7 +72,7 @@ def supported(
     first = select(coarse, usual, np.where(always, setup.begin, neutral(setup)), always, advance=advance)
     fitted = Fitted(coarse, first)
     candidates = [*(candidate for candidate in usual if not candidate.whole), *further]
-    if fitted.nearly_exact and not coarsely:
+    if fitted.nearly_exact:
         # What is left is no noise, so that chance proves nothing.
         candidates = [
             replace(candidate, significant=SIGNIFICANT, worthwhile=WORTHWHILE) for candidate in (*usual, *further)

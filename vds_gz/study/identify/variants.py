@@ -109,7 +109,11 @@ def _places_found(setup: Setup, reach: Reaches, fitted: Fitted) -> Iterator[str]
         words = ", ".join(f"{name}: {str(getattr(parameters, name)).lower()}" for name in PLACES)
         yield f"of the variants of the bicycle, {words} explains most"
     elif not fitted.exact:
-        gains = {tuple(flags.items()): compared(setup, flags, reach, fitted.solution) for flags in places(setup)}
+        present = _fitted_deviance(setup, reach, fitted.solution)
+        gains = {
+            tuple(flags.items()): present - _fitted_deviance(with_flags(setup, flags), reach, fitted.solution)
+            for flags in places(setup)
+        }
         best = max(gains, key=gains.__getitem__)
         independent = len(fitted.problem.measured) / float(np.max(fitted.solution.noise.correlation))
         if gains[best] > max(FAR_BETTER * BETTER, HALVED * independent):
@@ -162,19 +166,21 @@ def deviance(problem: Problem, residuals: Array) -> float:
 
 def compared(setup: Setup, flags: Flags, reach: Reaches, solution: Solution) -> float:
     """By how much another variant lowers the deviance, from the fit of the present one on or from neutral gains."""
-    deviances = []
-    for variant in (setup, with_flags(setup, flags)):
-        problem = problem_of(variant, coarse_segments(variant), reach)
-        plain = solution.point.copy()
-        for k, term in enumerate(variant.family.terms):
-            if term.kind not in (Kind.DEAD_TIME, Kind.TIME_CONSTANT, Kind.LIMIT):
-                plain[k] = setup.begin[k]
-        trials = (
-            solve(problem, begin, solution.free, solution.noise, starts=solution.starts, evaluations=TRIAL_SIMULATIONS)
-            for begin in (solution.point, plain)
-        )
-        deviances.append(min(deviance(problem, trial.residuals) for trial in trials))
-    return deviances[0] - deviances[1]
+    return _fitted_deviance(setup, reach, solution) - _fitted_deviance(with_flags(setup, flags), reach, solution)
+
+
+def _fitted_deviance(setup: Setup, reach: Reaches, solution: Solution) -> float:
+    """The deviance of a variant with the terms of a solution, fitted from there on or from neutral gains."""
+    problem = problem_of(setup, coarse_segments(setup), reach)
+    plain = solution.point.copy()
+    for k, term in enumerate(setup.family.terms):
+        if term.kind not in (Kind.DEAD_TIME, Kind.TIME_CONSTANT, Kind.LIMIT):
+            plain[k] = setup.begin[k]
+    trials = (
+        solve(problem, begin, solution.free, solution.noise, starts=solution.starts, evaluations=TRIAL_SIMULATIONS)
+        for begin in (solution.point, plain)
+    )
+    return min(deviance(problem, trial.residuals) for trial in trials)
 
 
 # ---------------------------------------------------------------------- static maps
