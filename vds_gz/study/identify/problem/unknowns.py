@@ -6,7 +6,6 @@ import dataclasses
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -116,7 +115,7 @@ def _turning_far(recordings: Sequence[Recording], parameters: ParameterGroup) ->
     name = "drive_on_steered_wheel"
     if top <= math.pi or getattr(parameters, name, True) or not hasattr(parameters, "steering_actuator"):
         return parameters, ()
-    changed: dict[str, Any] = {name: True}
+    changed: dict[str, object] = {name: True}
     remark = (
         f"steering: {top:.3g} rad were commanded, as of a steering wheel in the hands; taken as a vehicle that is "
         "driven on its steered wheel, since only such a one turns further than a quarter turn. Its motion means nothing"
@@ -128,7 +127,7 @@ def _without_maps(setup: Setup) -> ParameterGroup:
     """The vehicle without the static maps of actuators that are identified again."""
     parameters = setup.family.parameters
     groups = {setup.actuators[name].gain.partition(".")[0] for name in setup.excited}
-    plain: dict[str, Any] = {
+    plain: dict[str, object] = {
         group: dataclasses.replace(getattr(parameters, group), map_references=(), map_responses=())
         for group in groups
         if group and getattr(parameters, group).map_references
