@@ -164,8 +164,11 @@ class VehicleModel(Generic[P, C, S]):
         at: (c, motion) -> a new state at the origin in steady state at a :class:`SteadyMotion`: all actuators have had
             the references of this motion since before their dead times.
         actuating: Functions (c, s, u), called one after the other. They advance the actuators by one step and set wheel
-            speeds and body velocity. They leave the pose as it is, because Gazebo may move the vehicle.
+            speeds and body velocity, if ``wheels`` does not. They leave the pose as it is, because Gazebo may move the
+            vehicle.
         moving: Functions (c, s, u), called after those. They turn the wheels and move the reference point by one step.
+        wheels: Function (c, s, u), called after ``actuating`` where Gazebo moves the vehicle: it sets wheel speeds and
+            body velocity in models whose ``moving`` sets them otherwise.
         resize: (c, s) fits the delay lines of a state to new coefficients.
         joints: (parameters) -> all joints.
         joint_states: (c, s) -> where the joints stand.
@@ -208,6 +211,7 @@ class VehicleModel(Generic[P, C, S]):
     set_references: Callable[[C, S, Command], None] = no_references
     lanes: bool = False
     stop: Callable[[C, S, float], None] = stop_drives
+    wheels: Callable[[C, S, Command], None] | None = None
     xacro: Path | None = None
     feels_slopes: bool = False
 
@@ -233,7 +237,7 @@ class VehicleModel(Generic[P, C, S]):
     @property
     def actuate(self) -> Callable[[C, S, Command], None]:
         """(c, s, u): the phases that do not move the vehicle, for when Gazebo does."""
-        return in_turn(self.actuating)
+        return in_turn(self.actuating if self.wheels is None else (*self.actuating, self.wheels))
 
 
 def extended(parent: Any, kind: Callable[..., K], **more: object) -> K:

@@ -38,6 +38,9 @@ from vds_gz.vehicle.tires import (
     TireShape,
     Velocity,
     accelerations,
+    advanced,
+    derivatives,
+    linear_accelerations,
     resistance,
     rest_of_ellipse,
     runge_kutta,
@@ -58,6 +61,9 @@ LEAST_FRICTION = 0.01
 
 #: A road that leaves friction to the tyres.
 ROUGH_ROAD = 1e3
+
+#: The road carries at least so much of a vehicle's weight by its mass, also where it is a wall [m/s^2].
+LEAST_LOAD = 0.01
 
 #: Brakes hold a vehicle whose target speed is below this [m/s].
 STANDING = 1e-3
@@ -80,7 +86,7 @@ class SingleTrackCoefficients(BicycleCoefficients):
     # slope_fixed, slope_steered: slope B of the magic formula times the friction coefficient [1/rad]
     slope_fixed: float
     slope_steered: float
-    # stiffness_fixed, stiffness_steered: lateral force by slip angle and share of the weight [m/s^2]
+    # stiffness_fixed, stiffness_steered: lateral force by slip angle and load [1/rad]
     stiffness_fixed: float
     stiffness_steered: float
     shape: TireShape  # shape, curvature: C and E of the magic formula; is_curved: E is not 0
@@ -113,15 +119,16 @@ class SingleTrackCoefficients(BicycleCoefficients):
 class Body:
     """What the tyres integrate: the velocity of the centre of gravity [m/s, m/s, rad/s].
 
-    ``rolling`` is the speed of the driven wheel [m/s]. ``load`` is its deceleration that the drive made up for in the
-    last step, besides resistances and slopes [m/s^2].
+    ``load`` is the deceleration of the driven wheel that the drive made up for in the last step, besides resistances
+    and slopes [m/s^2]. ``sine`` and ``cosine`` are those of the steering angle at its end.
     """
 
     v_x: float = 0.0
     v_y: float = 0.0
     yaw_rate: float = 0.0
-    rolling: float = 0.0
     load: float = 0.0
+    sine: float = 0.0
+    cosine: float = 1.0
 
 
 @dataclass(slots=True)
@@ -130,8 +137,8 @@ class SingleTrackState(BicycleState):
 
     The smaller friction coefficient of tyres and road counts, as in Gazebo.
 
-    After a step the velocities and wheel speeds are those of the body. Between ``actuating`` and ``moving`` they are
-    those that the actuators give to wheels that do not slip, as Gazebo takes them.
+    After a step the velocities and wheel speeds are those of the body. Where Gazebo moves the vehicle, they are those
+    that the actuators give to wheels that do not slip.
     """
 
     body: Body = field(default_factory=Body)
@@ -167,8 +174,8 @@ def coefficients(p: SingleTrackParameters, dt: float) -> SingleTrackCoefficients
         friction=p.friction,
         slope_fixed=p.cornering_stiffness_fixed / p.tire_shape,
         slope_steered=p.cornering_stiffness_steered / p.tire_shape,
-        stiffness_fixed=p.cornering_stiffness_fixed * GRAVITY,
-        stiffness_steered=p.cornering_stiffness_steered * GRAVITY,
+        stiffness_fixed=p.cornering_stiffness_fixed,
+        stiffness_steered=p.cornering_stiffness_steered,
         shape=tire_shape(p.tire_shape),
         curvature=p.tire_curvature,
         is_curved=p.tire_curvature != 0.0,
@@ -234,7 +241,7 @@ def at(c: SingleTrackCoefficients, motion: SteadyMotion) -> SingleTrackState:
         unknowns = np.array([c.cg_x * s.yaw_rate, s.yaw_rate, 0.0])
     s.body.v_y, s.body.yaw_rate, push = unknowns.tolist()
     inertia = 1.0 + across * across * c.steered_lever * c.steered_lever * c.agility
-    s.body.rolling = along * s.v_x + across * (s.body.v_y + c.steered_lever * s.body.yaw_rate)
+    s.body.sine, s.body.cosine = sine, cosine
     s.body.load = push * inertia + along * resistance(c, s.v_x)
     set_speeds(c, s, sine, cosine)
     return s
@@ -244,37 +251,53 @@ def _unsteadiness(c: SingleTrackCoefficients, s: SingleTrackState, unknowns: Vec
     """The accelerations at a lateral velocity, a yaw rate and a driving force."""
     v_y, yaw_rate, push = unknowns.tolist()
     shared = c.four_wheel_drive or (c.brakes_on_all_wheels and push * along * s.v_x < 0.0)
-    f = forces(c, s, friction_on(c, s), push, shared, along)
-    sine, cosine = (s.steering.angle, 1.0) if c.small_angles else sine_cosine(s.steering.angle)
-    return np.array(accelerations(c, f, sine, cosine, s.body.v_x, v_y, yaw_rate))
+    f = forces(c, s, friction_on(c, s), weight_on(s), push, shared, along)
+    if c.small_angles:
+        return np.array(linear_accelerations(c, f, s.steering.angle, s.body.v_x, v_y, yaw_rate))
+    return np.array(accelerations(c, f, *sine_cosine(s.steering.angle), (s.body.v_x, v_y, yaw_rate))[0])
 
 
 def slide(c: SingleTrackCoefficients, s: SingleTrackState, u: Command) -> None:
-    """Let drive and tyres act for one step, and move the reference point."""
+    """Let drive and tyres act for one step, and move the reference point.
+
+    Forces at the begin take the wheel's direction of the last step. They do not wait for the new one, so a processor
+    calculates both side by side.
+    """
     body = s.body
-    v_x, v_y, yaw_rate = body.v_x, body.v_y, body.yaw_rate
-    sine, cosine = sine_cosine(s.steering.angle)
-    along = cosine if c.pushes_along_wheel else 1.0
-    across = sine if c.pushes_along_wheel else 0.0
+    v_x, v_y, yaw_rate = v = body.v_x, body.v_y, body.yaw_rate
+    along, across = (body.cosine, body.sine) if c.pushes_along_wheel else (1.0, 0.0)
     inertia = 1.0 + across * across * c.steered_lever * c.steered_lever * c.agility
     passive = along * (s.road_slope + resistance(c, v_x)) + across * s.road_bank
     rolling = along * v_x + across * (v_y + c.steered_lever * yaw_rate)
-    target = along * s.v_x + across * c.signed_wheelbase * s.yaw_rate
+    target = s.drive.velocity
+    if c.limits_wheels:
+        set_velocities(c, s, u)
+        target = along * s.v_x + across * c.signed_wheelbase * s.yaw_rate
 
-    friction = friction_on(c, s)
-    push, shared = driving_force(c, body, friction * GRAVITY, rolling, target, passive, inertia, along)
-    f = forces(c, s, friction, push, shared, along)
-    new, mean = runge_kutta(c, f, s.steering.angle, s.steering.rate, sine, cosine, (v_x, v_y, yaw_rate))
-    body.v_x, body.v_y, body.yaw_rate, kinematic = without_slip(c, new, sine, cosine)
+    friction, weight = friction_on(c, s), weight_on(s)
+    grip = friction * weight
+    push, shared = driving_force(c, body, grip, rolling, target, passive, inertia, along)
+    f = forces(c, s, friction, weight, push, shared, along)
+    if c.small_angles:
+        new, mean = runge_kutta(c, f, s.steering.angle, s.steering.rate, v)
+        sine, cosine = sine_cosine(s.steering.angle)
+    else:
+        a, jerk = derivatives(c, f, body.sine, body.cosine, s.steering.rate, v)
+        sine, cosine = sine_cosine(s.steering.angle)
+        new, mean = advanced(c, f, sine, cosine, v, a, jerk)
+    body.sine, body.cosine = sine, cosine
+    free = v_x + c.dt * (s.road_slope + yaw_rate * v_y), v_y + c.dt * (s.road_bank - yaw_rate * v_x), yaw_rate
+    body.v_x, body.v_y, body.yaw_rate, kinematic = without_slip(c, new, free, grip * c.dt, sine, cosine)
 
+    along, across = (cosine, sine) if c.pushes_along_wheel else (1.0, 0.0)
     now = along * body.v_x + across * (body.v_y + c.steered_lever * body.yaw_rate)
     body.load = push * inertia + passive - (now - rolling) * c.step_rate
-    body.rolling = now
     if c.drive_gives_acceleration:
         s.drive.velocity = now
-    mean_x = mean[0] + kinematic * (0.5 * (v_x + body.v_x) - mean[0])
-    mean_y = mean[1] + kinematic * (0.5 * (v_y + body.v_y) - mean[1])
-    mean_yaw = mean[2] + kinematic * (0.5 * (yaw_rate + body.yaw_rate) - mean[2])
+    tires = 1.0 - kinematic
+    mean_x = tires * mean[0] + kinematic * (0.5 * (v_x + body.v_x))
+    mean_y = tires * mean[1] + kinematic * (0.5 * (v_y + body.v_y))
+    mean_yaw = tires * mean[2] + kinematic * (0.5 * (yaw_rate + body.yaw_rate))
     move(c, s, mean_x, mean_y, mean_yaw)
     set_speeds(c, s, sine, cosine)
 
@@ -295,9 +318,10 @@ def driving_force(
     what slopes and resistances give along it [m/s^2], ``inertia`` the acceleration of its contact by such a force,
     and ``along`` the cosine between the wheel and +x.
     """
-    free = c.drive_gives_acceleration
-    made_up_for = 0.0 if free else passive - body.load
-    push = ((target - (body.rolling if free else rolling)) * c.step_rate - made_up_for) / inertia
+    made_up_for = 0.0 if c.drive_gives_acceleration else passive - body.load
+    push = (target - rolling) * c.step_rate - made_up_for
+    if c.pushes_along_wheel:
+        push /= inertia
     brakes = push * rolling < 0.0 or abs(target) < STANDING
     shared = c.four_wheel_drive or (brakes and c.brakes_on_all_wheels)
     lift_forwards, lift_backwards = c.lift_forwards, c.lift_backwards  # lanes cannot choose between addresses
@@ -309,17 +333,18 @@ def driving_force(
         most, least = min(grip, lift_ahead), min(grip, lift_astern)
     else:
         shift = c.drive_shift * along
-        most, least = grip_of_axle(grip, c.drive_share, shift), grip_of_axle(grip, c.drive_share, -shift)
+        most = least = grip_of_axle(grip, c.drive_share, shift if push > 0.0 else -shift)
     return most if push > most else -least if push < -least else push, shared
 
 
 def without_slip(
-    c: SingleTrackCoefficients, v: Velocity, sine: float, cosine: float
+    c: SingleTrackCoefficients, v: Velocity, free: Velocity, friction: float, sine: float, cosine: float
 ) -> tuple[float, float, float, float]:
     """A velocity drawn towards the nearest one without slip, near standstill, and how far: from 0 to 1.
 
     The nearest one has the least kinetic energy of the difference, as ideal wheels would leave it, so that no energy
-    comes from it.
+    comes from it. ``free`` is the velocity without the forces of tyres. They and the draw change it by at most
+    ``friction`` [m/s], in the norm of the energy: on a bank that is too steep, a vehicle slides.
     """
     v_x, v_y, yaw_rate = v
     weight = (v_x * v_x + v_y * v_y + c.gyration * yaw_rate * yaw_rate - c.kinematic_square) * c.blend_rate
@@ -328,17 +353,19 @@ def without_slip(
     weight = 0.0 if weight < 0.0 else weight
     kinematic = (1.0 - weight) * c.blending
     kinematic = kinematic / (weight + kinematic)
-    forward = cosine if c.drive_on_steered_wheel else 1.0
-    turn = sine / (c.signed_wheelbase if c.drive_on_steered_wheel else c.signed_wheelbase * cosine)
-    sideways = c.cg_x * turn
+    forward, sideways, turn = c.signed_wheelbase * cosine, c.cg_x * sine, sine
     mixed = forward * v_x + sideways * v_y + c.gyration * turn * yaw_rate
     speed = mixed / (forward * forward + sideways * sideways + c.gyration * turn * turn)
-    return (
-        v_x + kinematic * (speed * forward - v_x),
-        v_y + kinematic * (speed * sideways - v_y),
-        yaw_rate + kinematic * (speed * turn - yaw_rate),
-        kinematic,
-    )
+    draw_x, draw_y, draw_yaw = speed * forward - v_x, speed * sideways - v_y, speed * turn - yaw_rate
+    tire_x, tire_y, tire_yaw = v_x - free[0], v_y - free[1], yaw_rate - free[2]
+    mixed = draw_x * tire_x + draw_y * tire_y + c.gyration * draw_yaw * tire_yaw
+    square = draw_x * draw_x + draw_y * draw_y + c.gyration * draw_yaw * draw_yaw
+    left = friction * friction - (tire_x * tire_x + tire_y * tire_y + c.gyration * tire_yaw * tire_yaw)
+    if square > 0.0 and kinematic * (kinematic * square + 2.0 * mixed) > left:
+        root = mixed * mixed + square * left
+        most = (math.sqrt(root if root > 0.0 else 0.0) - mixed) / square
+        kinematic = most if 0.0 < most < kinematic else 0.0
+    return v_x + kinematic * draw_x, v_y + kinematic * draw_y, yaw_rate + kinematic * draw_yaw, kinematic
 
 
 def friction_on(c: SingleTrackCoefficients, s: SingleTrackState) -> float:
@@ -347,12 +374,25 @@ def friction_on(c: SingleTrackCoefficients, s: SingleTrackState) -> float:
     return tires if tires < road else road if road > LEAST_FRICTION else LEAST_FRICTION
 
 
+def weight_on(s: SingleTrackState) -> float:
+    """What the road carries of the weight, by mass [m/s^2]."""
+    square = GRAVITY * GRAVITY - s.road_slope * s.road_slope - s.road_bank * s.road_bank
+    return math.sqrt(square if square > LEAST_LOAD * LEAST_LOAD else LEAST_LOAD * LEAST_LOAD)
+
+
 def forces(
-    c: SingleTrackCoefficients, s: SingleTrackState, friction: float, push: float, shared: bool, along: float
+    c: SingleTrackCoefficients,
+    s: SingleTrackState,
+    friction: float,
+    weight: float,
+    push: float,
+    shared: bool,
+    along: float,
 ) -> Forces:
     """What acts in a step.
 
     ``push`` is the force [m/s^2] of wheels with a cosine ``along`` to +x; if ``shared``, of all wheels by their loads.
+    ``weight`` is the load of all wheels [m/s^2].
     """
     load_steered = c.load_steered - push * along * c.load_shift
     load_steered = 1.0 if load_steered > 1.0 else 0.0 if load_steered < 0.0 else load_steered
@@ -361,10 +401,10 @@ def forces(
     share = load_steered if shared else whole
     push_steered = share * push
     push_fixed = (push - push_steered) * along
-    grip, slipperiness = friction * GRAVITY, 1.0 / friction
+    grip, slipperiness = friction * weight, 1.0 / friction
     if c.small_angles:
-        grip_fixed = c.stiffness_fixed * load_fixed
-        grip_steered = c.stiffness_steered * load_steered
+        grip_fixed = c.stiffness_fixed * weight * load_fixed
+        grip_steered = c.stiffness_steered * weight * load_steered
     else:
         grip_fixed = rest_of_ellipse(grip * load_fixed, push_fixed)
         grip_steered = rest_of_ellipse(grip * load_steered, push_steered)
@@ -421,7 +461,7 @@ def stop(c: SingleTrackCoefficients, s: SingleTrackState, rest: float) -> None:
     """Stop body, drive and wheels ``rest`` seconds before the end of a step; the steering goes on."""
     roll_by(c, s, -rest)
     stop_drives(c, s, rest)
-    s.body.v_x = s.body.v_y = s.body.yaw_rate = s.body.rolling = s.body.load = 0.0
+    s.body.v_x = s.body.v_y = s.body.yaw_rate = s.body.load = 0.0
     set_speeds(c, s, *sine_cosine(s.steering.angle))
 
 
@@ -432,7 +472,8 @@ SINGLE_TRACK = VehicleModel(
     coefficients=coefficients,
     at_rest=at_rest,
     at=at,
-    actuating=(follow, set_velocities),
+    actuating=(follow,),
+    wheels=set_velocities,
     moving=(slide, roll_wheels),
     resize=resize,
     joints=joints,

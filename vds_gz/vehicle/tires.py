@@ -3,12 +3,14 @@
 All forces are divided by the vehicle's mass [m/s^2]. The motion is that of the centre of gravity.
 
 Sources: Pacejka, Tire and Vehicle Dynamics (2012), chapters 1 and 4, for the single-track model and the magic formula;
-Althoff and Wuersching, CommonRoad: Vehicle Models (2020), section 7, for the equations with small angles.
+Althoff and Wuersching, CommonRoad: Vehicle Models (2020), section 7, for the equations with small angles;
+Chan and Tsai, On explicit two-derivative Runge-Kutta methods (2010), for the integrator.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple, Protocol, TypeAlias
@@ -18,13 +20,14 @@ from vds_gz.vehicle.trigonometry import direction, sine_cosine
 #: Of the centre of gravity along +x and +y, and the yaw rate [m/s, m/s, rad/s].
 Velocity: TypeAlias = "tuple[float, float, float]"
 
-#: Simpson's rule and Kutta's method: weights are 1, 4 and 1 sixths.
-SIXTH = 1.0 / 6.0
-THIRD = 1.0 / 3.0
+#: Weights of Simpson's rule and Kutta's method, and of the method with two derivatives.
+SIXTH, THIRD, TWELFTH = 1.0 / 6.0, 1.0 / 3.0, 1.0 / 12.0
 
+#: Number of powers in a tyre's shape, and in its derivative.
+POWERS, SLOPE_POWERS = 12, 8
 
-#: Number of powers in a tyre's shape.
-POWERS = 12
+#: A steering that turns so far in a step jumps [rad].
+JUMP = 0.1
 
 #: tan(pi / 6), above which a slip angle is measured from pi / 3, and tan(pi / 3).
 STEEP, STEEPER = 0.57735026918962576, 1.73205080756887729
@@ -32,7 +35,10 @@ STEEP, STEEPER = 0.57735026918962576, 1.73205080756887729
 
 @dataclass(frozen=True, slots=True)
 class TireShape:
-    """Powers of the cosine of an angle from 0 to pi / 2 in ``sin(C angle) / sin(angle)``, for a shape factor C."""
+    """Powers of the cosine of an angle from 0 to pi / 2, for a shape factor C.
+
+    ``p0`` to ``p11`` are those in ``sin(C angle) / sin(angle)``, ``q0`` to ``q7`` in ``C cos(C angle)``.
+    """
 
     p0: float
     p1: float
@@ -46,6 +52,14 @@ class TireShape:
     p9: float
     p10: float
     p11: float
+    q0: float
+    q1: float
+    q2: float
+    q3: float
+    q4: float
+    q5: float
+    q6: float
+    q7: float
 
 
 class TireCoefficients(Protocol):
@@ -79,57 +93,88 @@ class Forces(NamedTuple):
     bank: float
 
 
+class Contact(NamedTuple):
+    """An axle's contact with the road: its motion along and across its wheels, and its forces."""
+
+    along: float  # along, side: velocity [m/s]
+    side: float
+    rolling: float  # speed along the wheels, at least the least speed [m/s]
+    rise: float  # derivative of the lateral force by the slip angle [m/s^2]
+    ahead: float  # ahead, lateral: forces in the vehicle's axes [m/s^2]
+    lateral: float
+
+
 @cache
 def tire_shape(factor: float) -> TireShape:
-    """The powers for a shape factor from 1 to 2: Newton's interpolation at Chebyshev's points."""
-    count = POWERS
-    points = [0.5 - 0.5 * sine_cosine(math.pi * (k + 0.5) / count)[1] for k in range(count)]
-    differences = []
-    for cosine in points:
+    """The powers for a shape factor from 1 to 2."""
+
+    def share(cosine: float) -> float:
         sine = math.sqrt(1.0 - cosine * cosine)
-        differences.append(sine_cosine(factor * direction(sine, cosine))[0] / sine)
+        return sine_cosine(factor * direction(sine, cosine))[0] / sine
+
+    def slope(cosine: float) -> float:
+        return factor * sine_cosine(factor * direction(math.sqrt(1.0 - cosine * cosine), cosine))[1]
+
+    return TireShape(*_powers(share, POWERS), *_powers(slope, SLOPE_POWERS))
+
+
+def _powers(function: Callable[[float], float], count: int) -> list[float]:
+    """Powers of a polynomial that follows a function from 0 to 1: Newton's interpolation at Chebyshev's points."""
+    points = [0.5 - 0.5 * sine_cosine(math.pi * (k + 0.5) / count)[1] for k in range(count)]
+    differences = list(map(function, points))
     for order in range(1, count):
         for k in range(count - 1, order - 1, -1):
             differences[k] = (differences[k] - differences[k - 1]) / (points[k] - points[k - order])
     powers = [0.0] * count
     for point, difference in zip(reversed(points), reversed(differences), strict=True):
         powers = [low - point * power for low, power in zip([difference, *powers], [*powers, 0.0], strict=True)][:count]
-    return TireShape(*powers)
+    return powers
 
 
-def magic_formula(side: float, ahead: float, slope: float, c: TireCoefficients) -> float:
-    """The share of the largest lateral force that a tyre has at a slip angle, whose tangent is ``side / ahead``.
+def magic_formula(side: float, ahead: float, slope: float, c: TireCoefficients) -> tuple[float, float]:
+    """The share of the largest lateral force that a tyre has at a slip angle, and its derivative by the angle [1/rad].
 
-    ``sin(C atan(x - E (x - atan x)))`` with ``x`` the slip angle times slope B, shape C and curvature E. Polynomials
-    follow it within 1e-9. They take half the time of exact functions, each of which waits for the one before. Even and
-    odd powers of the cosine are separate, because those of its square do not wait for the root.
+    ``side / ahead`` is the tangent of the slip angle. ``sin(C atan(x - E (x - atan x)))`` with ``x`` the slip angle
+    times slope B, shape C and curvature E. Polynomials follow it within 1e-9. They take half the time of exact
+    functions, each of which waits for the one before. Even and odd powers of the cosine are separate, because those of
+    its square do not wait for the root.
     """
-    x = slope * arctangent(side, ahead)
+    numerator, denominator = angle_fraction(side, ahead)
+    numerator *= slope
     if c.is_curved:
-        x -= c.curvature * (x - arctangent(x, 1.0))
-    square = 1.0 / (1.0 + x * x)
-    cosine = math.sqrt(square)
+        x = numerator / denominator
+        angle, denominator = angle_fraction(x, 1.0)
+        slope -= slope * c.curvature * (x * x / (1.0 + x * x))
+        numerator = x * denominator - c.curvature * (x * denominator - angle)
+    inverse = 1.0 / (numerator * numerator + denominator * denominator)
+    root = math.sqrt(inverse)
+    square = denominator * denominator * inverse
+    sine, cosine = numerator * root, denominator * root
     p, y = c.shape, square * square
     even = (p.p0 + p.p2 * square) + (p.p4 + p.p6 * square) * y + (p.p8 + p.p10 * square) * (y * y)
     odd = (p.p1 + p.p3 * square) + (p.p5 + p.p7 * square) * y + (p.p9 + p.p11 * square) * (y * y)
-    return x * cosine * (even + odd * cosine)
+    share = sine * (even + odd * cosine)
+    even = (p.q0 + p.q2 * square) + (p.q4 + p.q6 * square) * y
+    odd = (p.q1 + p.q3 * square) + (p.q5 + p.q7 * square) * y
+    return share, slope * square * (even + odd * cosine)
 
 
-def arctangent(side: float, ahead: float) -> float:
-    """The angle of a vector from the x axis, at most a right angle [rad]; its relative error is below 1e-10.
+def angle_fraction(side: float, ahead: float) -> tuple[float, float]:
+    """Numerator and denominator of the angle of a vector from the x axis, at most a right angle [rad].
 
-    The polynomial is Chebyshev's approximation up to tan(pi / 6).
+    The relative error is below 1.1e-10. It is the best rational function up to tan(pi / 6), by Remez's method, times
+    the sixth power of the divisor of its tangent, so that no division is needed.
     """
     width = abs(side)
     steep = width > STEEP * ahead
-    tangent = (width - STEEPER * ahead if steep else width) / (ahead + STEEPER * width if steep else ahead)
-    z = tangent * tangent
-    y = z * z
-    low = (0.99999999990626959 - 0.33333329725800195 * z) + (0.19999770058404095 - 0.14280068927838418 * z) * y
-    high = (0.1104197985083775 - 0.086192523349913394 * z) + (0.058192520503663655 - 0.023186283721222258 * z) * y
-    angle = tangent * (low + high * (y * y))
-    angle = math.pi / 3.0 + angle if steep else angle
-    return -angle if side < 0.0 else angle
+    across = width - STEEPER * ahead if steep else width
+    along = ahead + STEEPER * width if steep else ahead
+    w, z = across * across, along * along
+    ww, wz, zz = w * w, w * z, z * z
+    numerator = across * along * (0.99999999989689653 * zz + 0.97540308360022455 * wz + 0.17240523139114823 * ww)
+    denominator = zz * (z + 1.3087363913783327 * w) + ww * (0.40865171676647117 * z + 0.017311879957899355 * w)
+    numerator = numerator + denominator * (math.pi / 3.0) if steep else numerator
+    return -numerator if side < 0.0 else numerator, denominator
 
 
 def resistance(c: TireCoefficients, v_x: float) -> float:
@@ -140,35 +185,98 @@ def resistance(c: TireCoefficients, v_x: float) -> float:
 
 
 def accelerations(
-    c: TireCoefficients, f: Forces, sine: float, cosine: float, v_x: float, v_y: float, yaw_rate: float
-) -> tuple[float, float, float]:
+    c: TireCoefficients, f: Forces, sine: float, cosine: float, v: Velocity
+) -> tuple[Velocity, Contact, Contact]:
     """Derivatives of the velocity of the centre of gravity in the vehicle's axes [m/s^2, m/s^2, rad/s^2].
 
-    The steering angle is given by its sine and cosine; with small angles the "sine" is the angle itself [rad].
+    The steering angle is given by its sine and cosine. The contacts are those of the steered and the fixed axle.
     """
-    if c.small_angles:
-        return linear_accelerations(c, f, sine, v_x, v_y, yaw_rate)
+    v_x, v_y, yaw_rate = v
     across = v_y + c.steered_lever * yaw_rate
-    least_speed = c.least_speed
-    rolling = abs(v_x * cosine + across * sine)
-    rolling = least_speed if rolling < least_speed else rolling
-    side = -f.grip_steered * magic_formula(across * cosine - v_x * sine, rolling, f.slope_steered, c)
+    along, side = v_x * cosine + across * sine, across * cosine - v_x * sine
+    rolling = rolling_at_least(c.least_speed, along)
+    share, rise = magic_formula(side, rolling, f.slope_steered, c)
+    force = -f.grip_steered * share
 
-    rolling = abs(v_x)
-    rolling = least_speed if rolling < least_speed else rolling
-    side_fixed = -f.grip_fixed * magic_formula(v_y - c.cg_x * yaw_rate, rolling, f.slope_fixed, c)
+    side_fixed = v_y - c.cg_x * yaw_rate
+    rolling_fixed = rolling_at_least(c.least_speed, v_x)
+    share, rise_fixed = magic_formula(side_fixed, rolling_fixed, f.slope_fixed, c)
+    fixed = -f.grip_fixed * share
 
-    lateral = side * cosine + f.push_steered * sine
-    a_x = f.push_fixed + f.push_steered * cosine - side * sine + f.slope + resistance(c, v_x)
-    a_y = side_fixed + lateral + f.bank
-    turning = (c.steered_lever * lateral - c.cg_x * side_fixed) * c.agility
-    return a_x + yaw_rate * v_y, a_y - yaw_rate * v_x, turning
+    ahead, lateral = f.push_steered * cosine - force * sine, force * cosine + f.push_steered * sine
+    a_x = f.push_fixed + ahead + f.slope + resistance(c, v_x) + yaw_rate * v_y
+    a_y = fixed + lateral + f.bank - yaw_rate * v_x
+    turning = (c.steered_lever * lateral - c.cg_x * fixed) * c.agility
+    return (
+        (a_x, a_y, turning),
+        Contact(along, side, rolling, -f.grip_steered * rise, ahead, lateral),
+        Contact(v_x, side_fixed, rolling_fixed, -f.grip_fixed * rise_fixed, f.push_fixed, fixed),
+    )
+
+
+def rolling_at_least(least_speed: float, along: float) -> float:
+    """The speed along a wheel that its slip angle counts with [m/s]."""
+    rolling = abs(along)
+    return least_speed if rolling < least_speed else rolling
+
+
+def force_rate(contact: Contact, along_rate: float, side_rate: float) -> float:
+    """Derivative of the lateral force of an axle by time, its contact accelerating along and across [m/s^2]."""
+    side, rolling = contact.side, contact.rolling
+    stiffness = contact.rise / (side * side + rolling * rolling)
+    grows = along_rate if contact.along == rolling else -along_rate if contact.along == -rolling else 0.0
+    return stiffness * (rolling * side_rate - side * grows)
+
+
+def derivatives(
+    c: TireCoefficients, f: Forces, sine: float, cosine: float, rate: float, v: Velocity
+) -> tuple[Velocity, Velocity]:
+    """First and second derivatives of the velocity, while the steering turns at a rate [rad/s] or jumps."""
+    rate = rate if abs(rate * c.dt) < JUMP else 0.0
+    a, steered, fixed = accelerations(c, f, sine, cosine, v)
+    a_x, a_y, turning = a
+    v_x, v_y, yaw_rate = v
+    across = a_y + c.steered_lever * turning
+    along_rate = a_x * cosine + across * sine + rate * steered.side
+    side_rate = across * cosine - a_x * sine - rate * steered.along
+    force = force_rate(steered, along_rate, side_rate)
+    fixed_rate = force_rate(fixed, a_x, a_y - c.cg_x * turning)
+    ahead, lateral = -force * sine - rate * steered.lateral, force * cosine + rate * steered.ahead
+    slowing = -2.0 * c.drag * abs(v_x)
+    slowing -= c.rolling * c.rolling_rate if abs(v_x * c.rolling_rate) < 1.0 else 0.0
+    jerk_x = ahead + slowing * a_x + turning * v_y + yaw_rate * a_y
+    jerk_y = fixed_rate + lateral - turning * v_x - yaw_rate * a_x
+    return a, (jerk_x, jerk_y, (c.steered_lever * lateral - c.cg_x * fixed_rate) * c.agility)
+
+
+def advanced(
+    c: TireCoefficients, f: Forces, sine: float, cosine: float, v: Velocity, a: Velocity, jerk: Velocity
+) -> tuple[Velocity, Velocity]:
+    """Velocity after a step and its mean, of the third order.
+
+    The method takes two derivatives at the begin and the accelerations at the end, where the steering angle is given by
+    its sine and cosine. So tyres are evaluated twice a step; Kutta's method of this order takes three, one after the
+    other.
+    """
+    dt, half = c.dt, 0.5 * c.dt
+    (v_x, v_y, yaw_rate), (a_x, a_y, turning), (jerk_x, jerk_y, swerving) = v, a, jerk
+    end_x, end_y = v_x + dt * (a_x + half * jerk_x), v_y + dt * (a_y + half * jerk_y)
+    end_yaw = yaw_rate + dt * (turning + half * swerving)
+    b_x, b_y, bending = accelerations(c, f, sine, cosine, (end_x, end_y, end_yaw))[0]
+    third, twelfth = dt * THIRD, dt * TWELFTH
+    new_x = v_x + third * (2.0 * a_x + b_x + half * jerk_x)
+    new_y = v_y + third * (2.0 * a_y + b_y + half * jerk_y)
+    new_yaw = yaw_rate + third * (2.0 * turning + bending + half * swerving)
+    mean_x = v_x + twelfth * (5.0 * a_x + b_x + dt * jerk_x)
+    mean_y = v_y + twelfth * (5.0 * a_y + b_y + dt * jerk_y)
+    mean_yaw = yaw_rate + twelfth * (5.0 * turning + bending + dt * swerving)
+    return (new_x, new_y, new_yaw), (mean_x, mean_y, mean_yaw)
 
 
 def linear_accelerations(
     c: TireCoefficients, f: Forces, angle: float, v_x: float, v_y: float, yaw_rate: float
-) -> tuple[float, float, float]:
-    """The same for small angles: forces are proportional to slip angles and act across, the push along the way.
+) -> Velocity:
+    """Accelerations for small angles: forces are proportional to slip angles and act across, the push along the way.
 
     Slip angles are limited to a right angle, so that a vehicle beyond its critical speed stays finite.
     """
@@ -192,32 +300,19 @@ def linear_accelerations(
     return along * cosine - across * sine, along * sine + across * cosine, turning
 
 
-def runge_kutta(
-    c: TireCoefficients, f: Forces, angle: float, rate: float, sine: float, cosine: float, v: Velocity
-) -> tuple[Velocity, Velocity]:
-    """Velocity after a step and its mean, by Kutta's third-order method; the steering turns evenly to its angle.
+def runge_kutta(c: TireCoefficients, f: Forces, angle: float, rate: float, v: Velocity) -> tuple[Velocity, Velocity]:
+    """Velocity after a step and its mean, for small angles, by Kutta's third-order method.
 
-    The wheel's direction at the middle and at the begin follows by turning it back by half of a step's turn, whose
-    half-angle tangent has an error of its fifth power. That takes a quarter of the time of sines and cosines.
+    The steering turns evenly to its angle.
     """
     dt, half = c.dt, 0.5 * c.dt
     v_x, v_y, yaw_rate = v
-    quarter_turn = 0.5 * rate * half
-    tangent = quarter_turn + quarter_turn * quarter_turn * quarter_turn * THIRD
-    scale = 2.0 / (1.0 + tangent * tangent)
-    cos_turn, sin_turn = scale - 1.0, scale * tangent
-    if c.small_angles:
-        mid_sine, mid_cosine, first_sine, first_cosine, sine = angle - rate * half, 1.0, angle - rate * dt, 1.0, angle
-    else:
-        mid_sine, mid_cosine = sine * cos_turn - cosine * sin_turn, cosine * cos_turn + sine * sin_turn
-        first_sine = mid_sine * cos_turn - mid_cosine * sin_turn
-        first_cosine = mid_cosine * cos_turn + mid_sine * sin_turn
-    a_x, a_y, turning = accelerations(c, f, first_sine, first_cosine, v_x, v_y, yaw_rate)
+    a_x, a_y, turning = linear_accelerations(c, f, angle - rate * dt, v_x, v_y, yaw_rate)
     mid_x, mid_y, mid_yaw = v_x + half * a_x, v_y + half * a_y, yaw_rate + half * turning
-    b_x, b_y, bending = accelerations(c, f, mid_sine, mid_cosine, mid_x, mid_y, mid_yaw)
+    b_x, b_y, bending = linear_accelerations(c, f, angle - rate * half, mid_x, mid_y, mid_yaw)
     end_x, end_y = v_x + dt * (2.0 * b_x - a_x), v_y + dt * (2.0 * b_y - a_y)
     end_yaw = yaw_rate + dt * (2.0 * bending - turning)
-    d_x, d_y, swerving = accelerations(c, f, sine, cosine, end_x, end_y, end_yaw)
+    d_x, d_y, swerving = linear_accelerations(c, f, angle, end_x, end_y, end_yaw)
     sixth = dt * SIXTH
     new_x = v_x + sixth * (a_x + 4.0 * b_x + d_x)
     new_y = v_y + sixth * (a_y + 4.0 * b_y + d_y)
