@@ -22,13 +22,30 @@ MAX_UNDERSTEER = 1.0
 MIN_ROTATION_LEVER = 1e-3
 
 
+def _offset(origin: str) -> float:
+    doc = f"from the middle of the {origin} to base_link, along +x"
+    return real(0.0, "m", doc, minimum=-MAX_OFFSET, maximum=MAX_OFFSET)
+
+
+def _tire_diameter(default: float, alias: str = "vis_tire_diameter") -> float:
+    return real(default, "m", "diameter of the wheels", positive=True, aliases=(alias,))
+
+
+def _track(axle: str) -> float:
+    doc = f"between the wheels of the {axle} axle; 0: one wheel"
+    return real(1.2, "m", doc, minimum=0.0, aliases=(f"vis_track_{axle}",))
+
+
+def _stiffness(default: float, axle: str) -> float:
+    doc = f"lateral force of the {axle} axle by slip angle and load, at small angles"
+    return real(default, "1/rad", doc, minimum=0.1, maximum=200.0)
+
+
 @dataclass(frozen=True, slots=True)
 class BicycleParameters(ParameterGroup):
     """A vehicle with a fixed and a steered axle: cars, forklifts, tricycles."""
 
-    base_link_offset: float = real(
-        0.0, "m", "from the middle of the fixed axle to base_link, along +x", minimum=-MAX_OFFSET, maximum=MAX_OFFSET
-    )
+    base_link_offset: float = _offset("fixed axle")
     wheel_base: float = real(1.6, "m", "distance between the axles", positive=True)
     drive_on_steered_wheel: bool = flag(False, "the steered axle is driven, else the fixed one")
     four_wheel_drive: bool = flag(False, "all wheels are driven, each by its own path; the fixed axle sets the speed")
@@ -36,17 +53,9 @@ class BicycleParameters(ParameterGroup):
     allow_reverse: bool = flag(True, "negative speeds are obeyed, else taken as 0", live=True)
     center_at_standstill: bool = flag(False, "the steering goes to 0 when the commanded speed is 0", live=True)
     parallel_steering: bool = flag(False, "both steered wheels point the same way, else by Ackermann's rule")
-    track_fixed: float = real(
-        1.2, "m", "between the wheels of the fixed axle; 0: one wheel", minimum=0.0, aliases=("vis_track_fixed",)
-    )
-    track_steered: float = real(
-        1.2,
-        "m",
-        "between the wheels of the steered axle; 0: one wheel",
-        minimum=0.0,
-        aliases=("vis_track_steered",),
-    )
-    tire_diameter: float = real(0.5, "m", "diameter of the wheels", positive=True, aliases=("vis_tire_diameter",))
+    track_fixed: float = _track("fixed")
+    track_steered: float = _track("steered")
+    tire_diameter: float = _tire_diameter(0.5)
     max_wheel_velocity: float = real(
         0.0, "m/s", "maximum speed of every driven wheel, as with hub motors; 0: unlimited", minimum=0.0
     )
@@ -92,20 +101,8 @@ class SingleTrackParameters(BicycleParameters):
         minimum=0.0,
         maximum=100.0,
     )
-    cornering_stiffness_fixed: float = real(
-        14.0,
-        "1/rad",
-        "lateral force of the fixed axle by slip angle and load, at small angles",
-        minimum=0.1,
-        maximum=200.0,
-    )
-    cornering_stiffness_steered: float = real(
-        12.0,
-        "1/rad",
-        "lateral force of the steered axle by slip angle and load, at small angles",
-        minimum=0.1,
-        maximum=200.0,
-    )
+    cornering_stiffness_fixed: float = _stiffness(14.0, "fixed")
+    cornering_stiffness_steered: float = _stiffness(12.0, "steered")
     friction: float = real(
         0.9, "-", "friction coefficient: the largest force of a tyre by its load", minimum=0.01, maximum=10.0, live=True
     )
@@ -154,14 +151,12 @@ class SingleTrackParameters(BicycleParameters):
 class DifferentialParameters(BodyLimits):
     """A vehicle with a left and a right drive."""
 
-    base_link_offset: float = real(
-        0.0, "m", "from the middle of the driven axle to base_link, along +x", minimum=-MAX_OFFSET, maximum=MAX_OFFSET
-    )
+    base_link_offset: float = _offset("driven axle")
     track: float = real(1.2, "m", "distance between the left and the right wheel", positive=True)
     effective_track: float = real(
         0.0, "m", "track with which the wheels turn the vehicle, larger where they slip; 0: track", minimum=0.0
     )
-    tire_diameter: float = real(0.4, "m", "diameter of the wheels", positive=True, aliases=("vis_tire_diameter",))
+    tire_diameter: float = _tire_diameter(0.4)
     drive_actuators: DriveParameters = group(DriveParameters)
 
 
@@ -169,12 +164,10 @@ class DifferentialParameters(BodyLimits):
 class OmniParameters(BodyLimits):
     """A vehicle with four mecanum wheels."""
 
-    base_link_offset: float = real(
-        0.0, "m", "from the middle of the wheels to base_link, along +x", minimum=-MAX_OFFSET, maximum=MAX_OFFSET
-    )
+    base_link_offset: float = _offset("wheels")
     wheel_base: float = real(1.4, "m", "distance between the front and the rear wheels", positive=True)
     track: float = real(1.2, "m", "distance between the left and the right wheels", positive=True)
-    tire_diameter: float = real(0.3, "m", "diameter of the wheels", positive=True, aliases=("vis_wheel_diameter",))
+    tire_diameter: float = _tire_diameter(0.3, "vis_wheel_diameter")
     roller_pattern: str = choice(
         "o", ("o", "x"), "what the rollers form seen from above; most robots have x, vehicle_dynamics_sim computes o"
     )
