@@ -12,10 +12,10 @@ from hypothesis import settings
 
 pytest.register_assert_rewrite("helpers.outputs")
 
-# "ci" tries the same examples every time; HYPOTHESIS_PROFILE=explore looks for new ones, and for more of them.
-settings.register_profile("ci", deadline=None, max_examples=50, derandomize=True, database=None)
+# Examples are the same every time, more of them with --all; HYPOTHESIS_PROFILE=explore looks for new ones.
+settings.register_profile("quick", deadline=None, max_examples=25, derandomize=True, database=None)
+settings.register_profile("all", deadline=None, max_examples=50, derandomize=True, database=None)
 settings.register_profile("explore", deadline=None, max_examples=1000)
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 __all__ = ["domain", "other_domain", "probe", "run", "start"]
 
@@ -66,6 +66,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Leave out what cannot run here; with xdist every process does, and the first one counts."""
+    settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("all" if config.getoption("--all") else "quick"))
     wanted = frozenset[str]() if hasattr(config, "workerinput") else kinds.required(config.getoption("--require"))
     config.pluginmanager.register(kinds.Kinds(wanted, config.getoption("--all")))
 

@@ -200,19 +200,19 @@ class Simulation:
     def _publish(self, time: int, actuators: Sequence[ActuatorState] = ()) -> None:
         """Measure the state at an instant [ns] and publish it; the actuators' is by default their present one."""
         plant, outputs = self.plant, self.outputs
-        if not actuators and (outputs.references.subscribed() or outputs.states.subscribed()):
+        listened = [output for output in outputs.outputs if output.subscribed()]
+        if not actuators and (outputs.references in listened or outputs.states in listened):
             actuators = self._actuators()
         motion = plant.motion(time)
         if self.held:
             motion = Motion(motion.x, motion.y, motion.heading, 0.0, 0.0, 0.0)
-        joints = plant.joint_states(time) if outputs.joints.subscribed() else NO_JOINTS
+        joints = plant.joint_states(time) if outputs.joints in listened else NO_JOINTS
         attitude = None if plant.flat else plant.attitude(time)
         snapshot = Snapshot(time, motion, motion, (0.0, 0.0), motion.v_x, None, joints, actuators, None, attitude)
         if self._observer is not None:
             snapshot = self._observer.observe(snapshot)
-        for output in outputs.outputs:
-            if output.subscribed():
-                output.send(output.write(time, output.values(snapshot)))
+        for output in listened:
+            output.send(output.write(time, output.values(snapshot)))
 
     # ------------------------------------------------------------------ the time
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.signal import correlate
+from scipy.fft import irfft, next_fast_len, rfft
 
 from vds_gz.study.recording import Array, Recording
 
@@ -97,18 +97,26 @@ def _begins(run: Recording) -> bool:
     return bool(np.interp(run.command_times[0], run.motion.time, speed) <= STANDING * np.max(speed))
 
 
+def _correlate(a: Array, b: Array) -> Array:
+    """Cross-correlation at all lags; ``scipy.signal`` would take a second to import."""
+    lags = len(a) + len(b) - 1
+    size = next_fast_len(lags, real=True)
+    result: Array = irfft(rfft(a, size) * rfft(b[::-1], size), size)[:lags]
+    return result
+
+
 def _coarse(a: Recording, b: Recording, held_a: Array, held_b: Array) -> tuple[float, float, str]:
     """Shift of B's clock at the same commands [s], to a step of the grid [s]; and the reason if it is uncertain."""
     spans = [run.command_times[-1] - run.command_times[0] for run in (a, b)]
     step = max(STEP, max(spans) / POINTS)
     grids = [_on_grid(run.command_times, held, step) for run, held in ((a, held_a), (b, held_b))]
     ones = [np.ones(len(grid)) for grid in grids]
-    overlap = np.round(correlate(ones[1], ones[0], method="fft"))
+    overlap = np.round(_correlate(ones[1], ones[0]))
     wrong, spread = np.zeros(len(overlap)), np.zeros(len(overlap))
     for x, y in zip(grids[0].T, grids[1].T, strict=True):
-        squares = correlate(y**2, ones[0], method="fft") + correlate(ones[1], x**2, method="fft")
-        sums = correlate(y, ones[0], method="fft"), correlate(ones[1], x, method="fft")
-        wrong += squares - 2.0 * correlate(y, x, method="fft")
+        squares = _correlate(y**2, ones[0]) + _correlate(ones[1], x**2)
+        sums = _correlate(y, ones[0]), _correlate(ones[1], x)
+        wrong += squares - 2.0 * _correlate(y, x)
         spread += 0.5 * squares - 0.5 * (sums[0] ** 2 + sums[1] ** 2) / np.maximum(overlap, 1.0)
     enough = overlap >= max(2.0, OVERLAP * min(map(len, grids)))
     varied = spread > 0.25 * OVERLAP * max(float(np.max(spread[enough])), 1e-12)
