@@ -19,7 +19,7 @@ pytestmark = NEEDS_GAZEBO
 
 PRESETS = {name: load_parameters(name) for name in preset_names()}
 
-#: Of cars on tyres the joints do not say how they move: in Gazebo they slip in its own way.
+#: The motion of cars on tyres does not follow from their joints, because tyres slip. In Gazebo they slip differently.
 VEHICLES = {
     **{name: (preset.model, preset.vehicle) for name, preset in PRESETS.items() if preset.model != "single_track"},
     **{f"omni_{pattern}": ("omni", OmniParameters(roller_pattern=pattern)) for pattern in "ox"},

@@ -74,20 +74,23 @@ def test_times_let_it_wait(tmp_path):
         ("walls: []", "has no 'obstacles'"),
         ("obstacles: [{box: [1, 1, 1]}]", "item 1 has no 'name'"),
         ("obstacles: [{name: a, path: [[0, 0]]}]", "line 1: 'obstacles' item 1 has 0 shapes"),
-        ("obstacles: [{name: a, box: [1, 1], path: [[0, 0]]}]", "has 2 items; it must be length and width and height"),
+        ("obstacles: [{name: a, box: [1, 1], path: [[0, 0]]}]", "has 2 items; it must have 3: length and width"),
         ("? {a: 1}\n: 1", "has no 'obstacles'"),
         ("obstacles: [{name: a, 0x" + 900 * "f" + ": 1, path: [[0, 0]]}]", "'0xffffff"),
         ("obstacles: [{name: a, box: [1, 1, -1], path: [[0, 0]]}]", "greater than 0"),
         ("obstacles: [{name: a, box: [1, 1, .nan], path: [[0, 0]]}]", "is '.nan'; it must be a finite number"),
         ("obstacles: [{name: a, box: [1, 1, 1], path: [[0, 0], [1, 0]]}]", "neither 'speed' [m/s] nor 'times' [s]"),
-        ("obstacles: [{name: a, box: [1, 1, 1], path: [[0, 0], [1, 0]], speed: 0}]", "'speed' is '0'"),
-        ("obstacles: [{name: a, box: [1, 1, 1], path: [[2000000000000, 0]]}]", "it must be a finite number"),
+        (
+            "obstacles: [{name: a, box: [1, 1, 1], path: [[0, 0], [1, 0]], speed: 0}]",
+            "'0'; it must be a number greater",
+        ),
+        ("obstacles: [{name: a, box: [1, 1, 1], path: [[2000000000000, 0]]}]", "is 2e+12; its magnitude must be less"),
         ("obstacles: [{name: a, box: &b [*b, *b, *b], path: [[0, 0]]}]", "it has aliases"),
         ("[\n" * 1500, "more than 50 deep"),
         ("- name: a", "must hold a list 'obstacles'"),
         ("obstacles: [{name: a, box: [1, 1, 1], path: [[0, 0], [1, 0]], times: [1, 1]}]", "must rise"),
         ("obstacles: [{name: a, box: [1, 1, 1], path: [[0, 0], [0, 0]], speed: 1}]", "two equal points"),
-        ("obstacles: [{name: a, box: [1, 1, 1], path: [[0, 0]], colour: red}]", "'colour' is not a key here"),
+        ("obstacles: [{name: a, box: [1, 1, 1], path: [[0, 0]], colour: red}]", "there are name, box, cylinder, path"),
         ("obstacles: [{name: a, box: [1, 1, 1], path: [[0, 0]], repeat: twice}]", "once, loop, back_and_forth"),
         ("obstacles: [" + 2 * "{name: a, box: [1, 1, 1], path: [[0, 0]]}, " + "]", "has two obstacles 'a'"),
     ],
@@ -96,6 +99,12 @@ def test_what_is_refused_says_what_and_where(tmp_path, text, words):
     with pytest.raises(WorldError, match=r"obstacles\.yaml") as refused:
         obstacles(tmp_path, text)
     assert words in str(refused.value)
+
+
+def test_a_list_may_be_empty(tmp_path):
+    found = obstacles(tmp_path, "obstacles: []")
+    assert list(found.collisions(0)) == list(found.visuals(0)) == []
+    assert found.top_speed == 0.0
 
 
 @pytest.mark.parametrize(

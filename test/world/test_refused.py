@@ -173,10 +173,10 @@ def change_map(tmp_path_factory, data):
         ("origin: [0, 0, 0]\nresolution: 1", "has no 'image'"),
         (
             "image: a.pgm\norigin: [0, 0, 0]\nresolution: .nan",
-            "line 3: 'resolution' is '.nan'; it must be at least 0.0001",
+            "line 3: 'resolution' is '.nan'; it must be a number of at least 0.0001",
         ),
-        ("image: a.pgm\norigin: [0, 0, 0]\nresolution: 0", "'resolution' is '0'; it must be at least 0.0001"),
-        ("image: a.pgm\norigin: [0, 0]\nresolution: 1", r"'origin' has 2 items; it must be \[x, y, yaw\]"),
+        ("image: a.pgm\norigin: [0, 0, 0]\nresolution: 0", "is '0'; it must be a number of at least 0.0001"),
+        ("image: a.pgm\norigin: [0, 0]\nresolution: 1", r"'origin' has 2 items; it must have 3: \[x, y, yaw\]"),
         ("image: a.pgm\norigin: [0, 0, 0]\nresolution: 1\nnegate: x", "'negate' is 'x'; it must be 0 or 1"),
         ("image: a.pgm\norigin: [0, 0, 0]\nresolution: 1\nmode: x", "'mode' is 'x'; it must be trinary, scale, raw"),
         ("image: a.pgm\norigin: [0, 0, 0]\nresolution: 1", "there is no image"),

@@ -19,8 +19,8 @@ T = TypeVar("T")
 #: A file of more bytes, and a number of this magnitude, are mistakes.
 LARGEST_FILE, LARGEST_NUMBER = 1_000_000, 1e12
 
-#: Messages show no more characters of a key.
-LONGEST_KEY = 60
+#: Messages show no more characters of a key or a value.
+LONGEST_TEXT = 60
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Entry:
             name = str(key.value)
             if name in entries:
                 raise self.error(f"holds '{name}' twice")
-            entries[name] = self._below(key, f"'{name[:LONGEST_KEY]}'", value)
+            entries[name] = self._below(key, f"'{name[:LONGEST_TEXT]}'", value)
         for name in needed:
             if name not in entries:
                 raise self.error(f"has no '{name}'; it must hold {meaning}")
@@ -69,21 +69,23 @@ class Entry:
             raise entries[name].error(f"is not a key here; there are {', '.join(keys)}; nearest is '{nearest}'")
         return entries
 
-    def items(self, meaning: str) -> list[Entry]:
+    def items(self, meaning: str, *, may_be_empty: bool = False) -> list[Entry]:
         """One or several."""
         if not isinstance(self.node, yaml.SequenceNode):
             return [self]
-        if not self.node.value:
+        if not (self.node.value or may_be_empty):
             raise self.error(f"is empty; it must hold {meaning}")
         return [self._below(item, f"item {k}", item) for k, item in enumerate(self.node.value, start=1)]
 
-    def text(self, meaning: str, choices: Iterable[str] = ()) -> str:
+    def text(self, meaning: str = "a text", choices: Iterable[str] = ()) -> str:
         """A text, or one of several."""
+        known = tuple(choices)
+        meaning = ", ".join(known) or meaning
         if not isinstance(self.node, yaml.ScalarNode) or not self.node.value:
             raise self.error(f"must be {meaning}")
         text = str(self.node.value)
-        if (known := tuple(choices)) and text not in known:
-            raise self.error(f"is '{text}'; it must be {', '.join(known)}")
+        if known and text not in known:
+            raise self.error(f"is '{text[:LONGEST_TEXT]}'; it must be {meaning}")
         return text
 
     def scalar(self, meaning: str) -> Scalar:
@@ -95,16 +97,18 @@ class Entry:
     def number(self, meaning: str = "a finite number", fits: Callable[[float], bool] = math.isfinite) -> float:
         """A number that fits."""
         value = self.scalar(meaning)
-        right = not isinstance(value, bool | str) and abs(value) < LARGEST_NUMBER and fits(value)
-        if isinstance(value, bool | str) or not right:
-            raise self.error(f"is {self.node.value!r}; it must be {meaning}")
+        if isinstance(value, bool | str) or not math.isfinite(value) or not fits(value):
+            raise self.error(f"is {str(self.node.value)[:LONGEST_TEXT]!r}; it must be {meaning}")
+        if abs(value) >= LARGEST_NUMBER:
+            raise self.error(f"is {value:g}; its magnitude must be less than {LARGEST_NUMBER:g}")
         return float(value)
 
     def numbers(self, meaning: str = "numbers", count: int | None = None) -> list[float]:
         """One or several numbers, or exactly so many."""
         items = self.items(meaning)
         if count not in (None, len(items)):
-            raise self.error(f"has {len(items)} items; it must be {meaning}")
+            held = "1 item" if len(items) == 1 else f"{len(items)} items"
+            raise self.error(f"has {held}; it must have {count}: {meaning}")
         return [item.number() for item in items]
 
     def whole(self, least: int, most: float = math.inf) -> int:

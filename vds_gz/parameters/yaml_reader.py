@@ -244,7 +244,8 @@ def _text(value: object) -> str:
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(_text, value))}]"
     if isinstance(value, str):
-        plain = re.fullmatch(r"[A-Za-z]\w*", value, re.ASCII) and _bare(value) == value
+        # Other readers of YAML take a bare null for no value.
+        plain = re.fullmatch(r"[A-Za-z]\w*", value, re.ASCII) and _bare(value) == value and value.lower() != "null"
         return value if plain else "'" + value.replace("'", "''") + "'"
     return str(value).lower() if isinstance(value, bool) else repr(value)
 

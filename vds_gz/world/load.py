@@ -33,9 +33,9 @@ def read_map(path: Path) -> list[Thing]:
         "what the YAML file of a map server holds", needed=("image", "resolution", "origin")
     )
     image = entries["image"].text("the name of a file")
-    mode = entries["mode"].text("a mode", MODES) if "mode" in entries else MODES[0]
+    mode = entries["mode"].text(choices=MODES) if "mode" in entries else MODES[0]
     x, y, yaw = entries["origin"].numbers("[x, y, yaw] [m, m, rad]", 3)
-    resolution = entries["resolution"].number(f"at least {FINEST:g} [m]", lambda value: value >= FINEST)
+    resolution = entries["resolution"].number(f"a number of at least {FINEST:g} [m]", lambda value: value >= FINEST)
     threshold = entries["occupied_thresh"].number() if "occupied_thresh" in entries else 0.65
     negate = entries["negate"].scalar("0 or 1") if "negate" in entries else 0
     if negate not in (0, 1):

@@ -40,7 +40,7 @@ REPEATS = (ONCE, LOOP, BACK_AND_FORTH)
 
 SIZES = {"box": ("length", "width", "height"), "cylinder": ("radius", "height")}  # sizes of each shape, in words
 
-KEYS = {"name", *SIZES, "path", "z", "speed", "times", "repeat"}
+KEYS = ("name", *SIZES, "path", "z", "speed", "times", "repeat")
 
 NANOSECONDS = 1e9
 Point = tuple[float, float]
@@ -143,7 +143,7 @@ def read_obstacles(path: str | Path) -> MovingObstacles:
     """The moving obstacles of a file; raises WorldError with the value and what would be right."""
     meaning = "a list 'obstacles', each with a name, a shape and a path"
     listed = read_entries(path, "moving obstacles", WorldError).mapping(meaning, needed=("obstacles",))["obstacles"]
-    obstacles = tuple(map(_obstacle, listed.items(meaning)))
+    obstacles = tuple(map(_obstacle, listed.items(meaning, may_be_empty=True)))
     if twice := [name for name, count in Counter(obstacle.name for obstacle in obstacles).items() if count > 1]:
         raise listed.error(f"has two obstacles '{min(twice)}'; each must have its own name")
     return MovingObstacles(obstacles)
@@ -162,11 +162,11 @@ def _obstacle(entry: Entry) -> MovingObstacle:
         raise keys[kind].error(f"is {sizes}; it must be {meaning}")
     shape = Box((sizes[0], sizes[1], sizes[2])) if kind == "box" else Cylinder(sizes[0], sizes[1])
     points = tuple((x, y) for x, y in (point.numbers("x and y [m]", 2) for point in keys["path"].items("points")))
-    repeat = keys["repeat"].text("a word", REPEATS) if "repeat" in keys else ONCE
+    repeat = keys["repeat"].text(choices=REPEATS) if "repeat" in keys else ONCE
     if repeat == LOOP and points[-1] != points[0] and "times" not in keys:
         points = (*points, points[0])
     z = keys["z"].number() if "z" in keys else 0.0
-    return MovingObstacle(keys["name"].text("a text"), shape, sizes[-1], z, points, _times(entry, keys, points), repeat)
+    return MovingObstacle(keys["name"].text(), shape, sizes[-1], z, points, _times(entry, keys, points), repeat)
 
 
 def _times(entry: Entry, keys: Mapping[str, Entry], points: tuple[Point, ...]) -> tuple[float, ...]:
@@ -183,7 +183,7 @@ def _times(entry: Entry, keys: Mapping[str, Entry], points: tuple[Point, ...]) -
         raise keys["path"].error("has two equal points one after the other; give 'times' to let it wait")
     if lengths and "speed" not in keys:
         raise entry.error("has neither 'speed' [m/s] nor 'times' [s]; it must have one of them")
-    speed = keys["speed"].number("greater than 0 [m/s]", lambda value: value > 0.0) if "speed" in keys else 1.0
+    speed = keys["speed"].number("a number greater than 0 [m/s]", lambda value: value > 0.0) if "speed" in keys else 1.0
     return tuple(accumulate((length / speed for length in lengths), initial=0.0))
 
 

@@ -282,6 +282,7 @@ def test_a_wrong_tolerance_file_is_refused_before_anything_runs(folder, capsys):
     a = parameter_file(folder, "a")
     assert main(["compare", a, a, "--log", "log.csv", "--tolerance", "bounds.yaml"]) == 2
     assert "must be a number of at least 0" in capsys.readouterr().err
+    assert not (folder / "compare").exists()
 
 
 def test_wrong_runs_are_refused(folder, capsys):

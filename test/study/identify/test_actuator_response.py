@@ -50,7 +50,7 @@ def staircase(height, angle):
 
 
 def measured(drive, steering, commands):
-    """The responses of drive and steering, each when it is looked at."""
+    """The responses of drive and steering, each measured when the caller takes it."""
     time, drive_reference, speed, steering_reference, angle = sampled(drive, steering, commands)
     at = [command[0] for command in commands]
     yield measure(ActuatorSeries("drive", "drive", time, drive_reference, speed), at)

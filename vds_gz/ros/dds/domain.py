@@ -50,8 +50,8 @@ class Discovery:
     peers: tuple[str, ...] = ()  # further hosts on which to look for nodes
     loopback: bool = False  # also use the loopback interface
     uri: str = ""  # the user's own configuration of Cyclone DDS, which overrides the rest
-    warning: str = ""  # A warning for the user, or empty
-    note: str = ""  # A note for debugging, or empty
+    warning: str = ""  # a warning for the user, or empty
+    note: str = ""  # a note for debugging, or empty
 
     def configuration(self) -> str:
         """The same configuration of Cyclone DDS as ROS's own nodes make, followed by the user's.

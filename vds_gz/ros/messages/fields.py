@@ -17,7 +17,7 @@ class Field(NamedTuple):
 
     name: str  # its name
     type: str  # ``float64``, ``string`` or the name of a type; for an array or a sequence, the type of its items
-    length: int | None  # none for a single value, the number of items of an array, 0 for a sequence
+    length: int | None  # None for a single value, the number of items of an array, 0 for a sequence
 
 
 #: The first and the last time of a stamp [ns].

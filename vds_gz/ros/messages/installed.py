@@ -75,7 +75,7 @@ class InstalledTypes:
         return fields_of(interface(name))
 
     def definition(self, name: str) -> str:
-        """None: definitions are read from files."""
+        """Raise UnknownTypeError: ROS installs definitions as files, see :func:`installed_definitions`."""
         raise UnknownTypeError(name)
 
     def hash(self, name: str) -> str:
