@@ -80,6 +80,7 @@ class SingleTrackCoefficients(BicycleCoefficients):
     steered_lever: float  # from the centre of gravity to the steered axle along +x [m]
     gyration: float  # yaw inertia by mass [m^2]; agility is its inverse
     agility: float
+    yaw_effort: float  # square of the forces of both axles, by mass, for a yaw acceleration of 1 rad/s^2 [m^2]
     load_steered: float  # share of the weight on the steered axle at rest
     load_shift: float  # share of the weight that a driving force of 1 m/s^2 takes from the steered axle [s^2/m]
     friction: float  # friction coefficient of the tyres
@@ -169,6 +170,7 @@ def coefficients(p: SingleTrackParameters, dt: float) -> SingleTrackCoefficients
         steered_lever=steered_lever,
         gyration=gyration,
         agility=1.0 / gyration,
+        yaw_effort=4.0 * (gyration / p.wheel_base) ** 2,
         load_steered=load_steered,
         load_shift=load_shift,
         friction=p.friction,
@@ -287,7 +289,9 @@ def slide(c: SingleTrackCoefficients, s: SingleTrackState, u: Command) -> None:
         new, mean = advanced(c, f, sine, cosine, v, a, jerk)
     body.sine, body.cosine = sine, cosine
     free = v_x + c.dt * (s.road_slope + yaw_rate * v_y), v_y + c.dt * (s.road_bank - yaw_rate * v_x), yaw_rate
-    body.v_x, body.v_y, body.yaw_rate, kinematic = without_slip(c, new, free, grip * c.dt, sine, cosine)
+    holds = s.road_slope * s.road_slope + s.road_bank * s.road_bank <= grip * grip
+    most = math.inf if holds else grip * c.dt
+    body.v_x, body.v_y, body.yaw_rate, kinematic = without_slip(c, new, free, most, sine, cosine)
 
     along, across = (cosine, sine) if c.pushes_along_wheel else (1.0, 0.0)
     now = along * body.v_x + across * (body.v_y + c.steered_lever * body.yaw_rate)
@@ -344,7 +348,8 @@ def without_slip(
 
     The nearest one has the least kinetic energy of the difference, as ideal wheels would leave it, so that no energy
     comes from it. ``free`` is the velocity without the forces of tyres. They and the draw change it by at most
-    ``friction`` [m/s], in the norm of the energy: on a bank that is too steep, a vehicle slides.
+    ``friction`` [m/s], in the norm of the forces: on a bank that is too steep, a vehicle slides. It is infinite
+    elsewhere.
     """
     v_x, v_y, yaw_rate = v
     weight = (v_x * v_x + v_y * v_y + c.gyration * yaw_rate * yaw_rate - c.kinematic_square) * c.blend_rate
@@ -358,9 +363,9 @@ def without_slip(
     speed = mixed / (forward * forward + sideways * sideways + c.gyration * turn * turn)
     draw_x, draw_y, draw_yaw = speed * forward - v_x, speed * sideways - v_y, speed * turn - yaw_rate
     tire_x, tire_y, tire_yaw = v_x - free[0], v_y - free[1], yaw_rate - free[2]
-    mixed = draw_x * tire_x + draw_y * tire_y + c.gyration * draw_yaw * tire_yaw
-    square = draw_x * draw_x + draw_y * draw_y + c.gyration * draw_yaw * draw_yaw
-    left = friction * friction - (tire_x * tire_x + tire_y * tire_y + c.gyration * tire_yaw * tire_yaw)
+    mixed = draw_x * tire_x + draw_y * tire_y + c.yaw_effort * draw_yaw * tire_yaw
+    square = draw_x * draw_x + draw_y * draw_y + c.yaw_effort * draw_yaw * draw_yaw
+    left = friction * friction - (tire_x * tire_x + tire_y * tire_y + c.yaw_effort * tire_yaw * tire_yaw)
     if square > 0.0 and kinematic * (kinematic * square + 2.0 * mixed) > left:
         root = mixed * mixed + square * left
         most = (math.sqrt(root if root > 0.0 else 0.0) - mixed) / square
