@@ -51,6 +51,8 @@ class Entry:
             raise self.error(f"must hold {meaning}")
         entries: dict[str, Entry] = {}
         for key, value in self.node.value:
+            if not isinstance(key, yaml.ScalarNode):
+                raise self.error("has a list or a mapping as a key; it must be a name")
             name = str(key.value)
             if name in entries:
                 raise self.error(f"holds '{name}' twice")

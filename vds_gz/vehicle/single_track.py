@@ -262,8 +262,8 @@ def _unsteadiness(c: SingleTrackCoefficients, s: SingleTrackState, unknowns: Vec
 def slide(c: SingleTrackCoefficients, s: SingleTrackState, u: Command) -> None:
     """Let drive and tyres act for one step, and move the reference point.
 
-    Forces at the begin take the wheel's direction of the last step. They do not wait for the new one, so a processor
-    calculates both side by side.
+    Forces at the beginning take the wheel's direction of the last step. They do not wait for the new one, so a
+    processor calculates both side by side.
     """
     body = s.body
     v_x, v_y, yaw_rate = v = body.v_x, body.v_y, body.yaw_rate

@@ -254,9 +254,9 @@ def advanced(
 ) -> tuple[Velocity, Velocity]:
     """Velocity after a step and its mean, of the third order.
 
-    The method takes two derivatives at the begin and the accelerations at the end, where the steering angle is given by
-    its sine and cosine. So tyres are evaluated twice a step; Kutta's method of this order takes three, one after the
-    other.
+    The method takes two derivatives at the beginning and the accelerations at the end, where the steering angle is
+    given by its sine and cosine. So tyres are evaluated twice a step; Kutta's method of this order takes three
+    evaluations, one after the other.
     """
     dt, half = c.dt, 0.5 * c.dt
     (v_x, v_y, yaw_rate), (a_x, a_y, turning), (jerk_x, jerk_y, swerving) = v, a, jerk

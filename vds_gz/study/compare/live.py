@@ -41,7 +41,7 @@ SHARED = tuple(one.name for one in (topics.CLOCK, topics.TF, topics.TF_STATIC, t
 class Gazebo:
     """Settings of a vehicle in Gazebo."""
 
-    world: str = "empty"  # A world of this package, or an SDF file
+    world: str = "empty"  # a world of this package, or an SDF file
     link: str = "auto"  # the link to the joints, as in ``vds-gz gazebo``
 
 

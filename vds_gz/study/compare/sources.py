@@ -27,7 +27,7 @@ class RunSource:
     """A source that was named on a command line."""
 
     name: str  # its name there
-    path: Path | None = None  # A recording, a table, or the parameter file of a model; None for a running vehicle
+    path: Path | None = None  # a recording, a table, or the parameter file of a model; None for a running vehicle
     namespace: str | None = None  # of a vehicle in a recording, or of a running one; None for the only one
     parameters: NodeParameters | None = None  # of a model
     in_gazebo: bool = False  # the model is driven in Gazebo, else offline
@@ -137,13 +137,13 @@ def simulate(log: CommandLog | str | Path, parameters: NodeParameters | str | Pa
         further=[MeasuredChannel(name, name, "pose", series[name]) for name in POSES],
         actuators=tuple(
             ActuatorSeries(
-                command.name,
-                command.kind,
+                actuator.name,
+                actuator.kind,
                 time,
-                columns[f"{command.name}_reference"],
-                columns[f"{command.name}_actual"],
+                columns[f"{actuator.name}_reference"],
+                columns[f"{actuator.name}_actual"],
             )
-            for command in replay.model.actuators
+            for actuator in replay.model.actuators
         ),
         counts=Counter({"samples": len(time)}),
         command_times=times,

@@ -80,7 +80,7 @@ def named(model: str, numbers: Sequence[str], calibrations: Sequence[str] = ()) 
 
 
 def _calibration_unit(name: str) -> str:
-    """None of a gain, the second of a latency, and that of the measured quantity of an offset, by the name."""
+    """Unit of a calibration by its name: of a latency s, of a gain none, of an offset that of the quantity."""
     if name.endswith(" latency"):
         return "s"
     if name.endswith(" gain"):

@@ -93,7 +93,7 @@ def read(path: str | Path, namespace: str | None = None, topic: str | None = Non
         raise RecordingError(f"{where}: {error}") from None
     if is_table(path):
         run.counts["samples"] = len(time)
-    run.notes[:] = [note for note in run.notes if not GAP_NOTE.search(note)]  # there is series of the motion
+    run.notes[:] = [note for note in run.notes if not GAP_NOTE.search(note)]  # there is one of the motion
     run.notes += [*_gaps(where, time), *map(str, run.touches)]
     return run
 

@@ -48,7 +48,7 @@ def _ratio(v_x: Series, wheels: list[Series], wheel_radius: float) -> tuple[floa
     if not len(time):
         return None
     rolled: Array = wheel_radius * np.mean([np.interp(time, series.time, series.value) for series in wheels], axis=0)
-    both = speed + rolled  # choosing by series of them would select its noise
+    both = speed + rolled  # choosing by one of them would select its noise
     driving = np.abs(both) > DRIVING * float(np.percentile(np.abs(both), 95.0))
     block = ((time - time[0]) // BLOCK).astype(int)
     ratios = []

@@ -29,7 +29,7 @@ def verdict(comparison: Comparison) -> str:
         for difference in comparison.differences
         if difference.delay and abs(difference.delay) > 5e-4
     ]
-    delays += [f"dead time of {difference.name} {change * 1e3:+.1f} ms" for difference, change in _changes(comparison)]
+    delays += [f"dead time of {actuator.name} {change * 1e3:+.1f} ms" for actuator, change in _changes(comparison)]
     if not delays and all(difference.delay is None for difference in comparison.differences):
         return f"No delay is given: {comparison.doubt or 'no delay reduces the difference clearly'}."
     if not delays:
