@@ -75,7 +75,7 @@ def test_times_let_it_wait(tmp_path):
         ("obstacles: [{box: [1, 1, 1]}]", "item 1 has no 'name'"),
         ("obstacles: [{name: a, path: [[0, 0]]}]", "line 1: 'obstacles' item 1 has 0 shapes"),
         ("obstacles: [{name: a, box: [1, 1], path: [[0, 0]]}]", "has 2 items; it must have 3: length and width"),
-        ("? {a: 1}\n: 1", "has no 'obstacles'"),
+        ("? {a: 1}\n: 1", "has a list or a mapping as a key; it must be a name"),
         ("obstacles: [{name: a, 0x" + 900 * "f" + ": 1, path: [[0, 0]]}]", "'0xffffff"),
         ("obstacles: [{name: a, box: [1, 1, -1], path: [[0, 0]]}]", "greater than 0"),
         ("obstacles: [{name: a, box: [1, 1, .nan], path: [[0, 0]]}]", "is '.nan'; it must be a finite number"),
