@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from operator import itemgetter
 from pathlib import Path
@@ -59,6 +59,23 @@ def read_parameter_file(path: str, *full_names: str, faults: Faults | None = Non
     """
     where = f"file {path}"
     values = faults or Faults()
+    folder = Path(path).resolve().parent
+    nodes = [node for _, node in _sections_for(path, full_names)]
+    overrides = [_located(override, folder) for node in nodes for override in _parameters(node, "", where, values)]
+    if faults is None and values.messages:
+        raise ArgumentError("\n".join(values.messages))
+    return overrides
+
+
+def section_of(path: str, full_name: str) -> str:
+    """The section of a parameter file that counts most for a node, by its name or with wildcards."""
+    section = _sections_for(path, (full_name,))[-1][0]
+    return section if "*" in section else section.removeprefix("/")
+
+
+def _sections_for(path: str, full_names: Sequence[str]) -> list[tuple[str, yaml.Node]]:
+    """A parameter file's sections for a node and their names; what counts most comes last."""
+    where = f"file {path}"
     try:
         text = Path(path).read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -69,11 +86,11 @@ def read_parameter_file(path: str, *full_names: str, faults: Faults | None = Non
     if not isinstance(root, yaml.MappingNode):
         raise ArgumentError(f"{where}: the file must hold '{full_names[-1]}:' and under it '{SECTION}:'")
     sections = list(_sections(root, "", where))
-    ranked: list[tuple[int, yaml.Node]] = []
+    ranked: list[tuple[int, str, yaml.Node]] = []
     for section, node in sections:
         ranks = [rank for rank, name in enumerate(full_names) if pattern(section).fullmatch(name)]
         if ranks:
-            ranked.append((-1 if "*" in section else ranks[0], node))
+            ranked.append((-1 if "*" in section else ranks[0], section, node))
     if not ranked:
         names = ", ".join(f"'{section}'" for section, _ in sections) or f"no '{SECTION}' at all"
         raise ArgumentError(
@@ -81,11 +98,7 @@ def read_parameter_file(path: str, *full_names: str, faults: Faults | None = Non
             "would be right"
         )
     ranked.sort(key=itemgetter(0))
-    folder = Path(path).resolve().parent
-    overrides = [_located(override, folder) for _, node in ranked for override in _parameters(node, "", where, values)]
-    if faults is None and values.messages:
-        raise ArgumentError("\n".join(values.messages))
-    return overrides
+    return [(section, node) for _, section, node in ranked]
 
 
 def _located(override: Override, folder: Path) -> Override:

@@ -98,6 +98,19 @@ def test_a_point_of_a_map_that_comes_up_in_the_part_held_out_only_stays_plausibl
     assert prediction.rms < 0.5 * prediction.lag
 
 
+def test_the_part_held_out_teaches_no_number(steps):
+    times, commands = steps
+    gain = np.where(times < 0.8 * times[-1], 0.8, 0.5)
+    fine, response = exact(times, gain * commands, dead_time=0.0)
+    measured = np.interp(times, fine, response) + 0.01 * np.random.default_rng(2).standard_normal(len(times))
+    fit = identify(Recording({"v_x": Series(times, commands)}, {"v_x": Series(times, measured)}))
+    late = fine > 0.8 * times[-1]
+    unchanged = exact(times, 0.8 * commands, dead_time=0.0)[1]
+    error = np.sqrt(np.mean((unchanged - response)[late] ** 2))
+    assert fit.axes[0].numbers["gain"].value < 0.78
+    assert fit.predictions[0].rms == pytest.approx(error, rel=0.05)
+
+
 def test_a_map_of_the_vehicle_that_is_given_is_identified_again():
     group = "model_params.differential.drive_actuators"
     wrong = {"map_references": [0.0, 0.2, 0.6], "map_responses": [0.0, 1.0, 1.5]}
@@ -250,6 +263,7 @@ def test_a_file_of_ones_own_keeps_its_values_and_a_second_run_writes_the_same(fo
     assert main(["identify", "log.csv", "--params", "mine/robot.yaml", "-o", "one"]) == 0
     first = Path("one/parameters.yaml").read_text()
     assert first.startswith("# Identified by vds-gz identify from log.csv.\n")
+    assert "\n/**:\n  ros__parameters:\n" in first  # nodes in namespaces read it too
     assert re.search(r"\n          dead_time: 0\.1\d+  # 95 % if the model holds: 0\.1", first)
     assert re.search(
         r"\n          max_velocity: 0\.0  # unlimited: not met; .* was reached\n    pub_rate: 20.0\n", first

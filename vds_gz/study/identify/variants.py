@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
@@ -22,7 +22,7 @@ from vds_gz.study.identify.candidates import UNLIMITED_AT
 from vds_gz.study.identify.cross_validation import better, blocks_of, left_out
 from vds_gz.study.identify.estimates import Array
 from vds_gz.study.identify.fit import Solution, evaluate, solve
-from vds_gz.study.identify.noise import noise_of
+from vds_gz.study.identify.noise import is_structured, noise_of
 from vds_gz.study.identify.problem.observed import start_names
 from vds_gz.study.identify.problem.parameters import LEAST_LIMIT, Kind, Term, actuations
 from vds_gz.study.identify.problem.segments import Segment
@@ -74,7 +74,7 @@ def best_variant(setup: Setup, reach: Reaches, fitted: Fitted, advance: Advance)
     """The variant that explains most, with its fit; the setup says what was learned of it."""
     for flags in _promising_first(setup, reach, fitted):
         if CENTRED in flags:
-            gain = compared(setup, flags, reach, fitted.solution)
+            [gain] = gains_of(setup, [flags], reach, fitted.solution)
             if gain > BETTER:
                 setup = with_flags(setup, flags)
                 fitted = supported(setup, reach)
@@ -96,8 +96,10 @@ def best_variant(setup: Setup, reach: Reaches, fitted: Fitted, advance: Advance)
 def _promising_first(setup: Setup, reach: Reaches, fitted: Fitted) -> list[Flags]:
     """The variants to try; of places the one that explains most with the present terms first."""
     variants = list(flags_to_try(setup))
-    gains = [compared(setup, flags, reach, fitted.solution) if PLACES[0] in flags else -np.inf for flags in variants]
-    return [variants[k] for k in np.argsort(-np.array(gains), kind="stable")]
+    others = [flags for flags in variants if PLACES[0] not in flags]
+    of_place = [flags for flags in variants if PLACES[0] in flags]
+    order = np.argsort(-gains_of(setup, of_place, reach, fitted.solution), kind="stable")
+    return [of_place[k] for k in order] + others
 
 
 def _places_found(setup: Setup, reach: Reaches, fitted: Fitted) -> Iterator[str]:
@@ -108,16 +110,13 @@ def _places_found(setup: Setup, reach: Reaches, fitted: Fitted) -> Iterator[str]
     if not setup.given:
         words = ", ".join(f"{name}: {str(getattr(parameters, name)).lower()}" for name in PLACES)
         yield f"of the variants of the bicycle, {words} explains most"
-    elif not fitted.exact:
-        present = _fitted_deviance(setup, reach, fitted.solution)
-        gains = {
-            tuple(flags.items()): present - _fitted_deviance(with_flags(setup, flags), reach, fitted.solution)
-            for flags in places(setup)
-        }
-        best = max(gains, key=gains.__getitem__)
+    elif not fitted.exact and is_structured(fitted.problem, fitted.solution.residuals):
+        others = list(places(setup))
+        gains = gains_of(setup, others, reach, fitted.solution)
+        best = int(np.argmax(gains))
         independent = len(fitted.problem.measured) / float(np.max(fitted.solution.noise.correlation))
         if gains[best] > max(FAR_BETTER * BETTER, HALVED * independent):
-            words = ", ".join(f"{name}: {str(value).lower()}" for name, value in best)
+            words = ", ".join(f"{name}: {str(value).lower()}" for name, value in others[best].items())
             yield f"{words} would explain the recording far better than the vehicle that was given"
 
 
@@ -164,9 +163,12 @@ def deviance(problem: Problem, residuals: Array) -> float:
     return float(2.0 * np.sum(counts * np.log(noise.scale)))
 
 
-def compared(setup: Setup, flags: Flags, reach: Reaches, solution: Solution) -> float:
-    """By how much another variant lowers the deviance, from the fit of the present one on or from neutral gains."""
-    return _fitted_deviance(setup, reach, solution) - _fitted_deviance(with_flags(setup, flags), reach, solution)
+def gains_of(setup: Setup, variants: Sequence[Flags], reach: Reaches, solution: Solution) -> Array:
+    """By how much each variant lowers the deviance, fitted from the present one on or from neutral gains."""
+    if not variants:
+        return np.zeros(0)
+    present = _fitted_deviance(setup, reach, solution)
+    return np.array([present - _fitted_deviance(with_flags(setup, flags), reach, solution) for flags in variants])
 
 
 def _fitted_deviance(setup: Setup, reach: Reaches, solution: Solution) -> float:
