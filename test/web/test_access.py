@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from contextlib import AsyncExitStack
 from typing import Any
 
 import aiohttp
@@ -183,19 +184,19 @@ def test_what_is_malformed_is_refused_with_a_reason_and_the_socket_lives(alone):
     ]
 
 
-def test_so_many_pages_and_no_more(alone):
+def test_so_many_pages_and_no_more(view):
+    served = view()  # its own: the pages of other tests may count for a moment after they were closed
+
     async def crowd() -> None:
-        assert (await asyncio.to_thread(ask, alone, "/socket"))[:2] == (200, "")
-        pages = [Look(alone) for _ in range(16)]
-        for page in pages:
-            await page.__aenter__()
-        with pytest.raises(aiohttp.WSServerHandshakeError) as refused:
-            await Look(alone).__aenter__()
-        assert refused.value.status == 503
-        reason = "16 pages are shown already; close one of them"
-        assert (await asyncio.to_thread(ask, alone, "/socket"))[:2] == (503, reason)
-        for page in pages:
-            await page.__aexit__()
+        assert (await asyncio.to_thread(ask, served, "/socket"))[:2] == (200, "")
+        async with AsyncExitStack() as pages:
+            for _ in range(16):
+                await pages.enter_async_context(Look(served))
+            with pytest.raises(aiohttp.WSServerHandshakeError) as refused:
+                await pages.enter_async_context(Look(served))
+            assert refused.value.status == 503
+            reason = "16 pages are shown already; close one of them"
+            assert (await asyncio.to_thread(ask, served, "/socket"))[:2] == (503, reason)
 
     asyncio.run(crowd())
 
