@@ -73,14 +73,15 @@ def test_an_interval_in_words_has_in_it_what_the_numbers_have(low, high):
         st.floats(allow_nan=False)
         | st.booleans()
         | st.integers(-(2**63), 2**63 - 1)
-        | st.text(st.characters(codec="ascii", exclude_categories=["Cc"]))
+        | st.text(st.characters(codec="utf-8"))
         | st.lists(st.floats(allow_nan=False), min_size=1),
         min_size=1,
     )
 )
 def test_what_is_written_is_read_as_the_same_values(tmp_path_factory, values):
     path = tmp_path_factory.getbasetemp() / "values.yaml"
-    path.write_text(parameter_file([Override(name, value, "a remark") for name, value in values.items()], "sim_node"))
+    text = parameter_file([Override(name, value, "a remark") for name, value in values.items()], "sim_node")
+    path.write_text(text, encoding="utf-8")
     read = {override.name: override.value for override in read_parameter_file(str(path), "/sim_node")}
     assert read == values
     assert {name: type(value) for name, value in read.items()} == {name: type(value) for name, value in values.items()}

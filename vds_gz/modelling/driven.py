@@ -86,7 +86,10 @@ def motion_faults(model: AnyModel, random: np.random.Generator) -> Iterator[str]
             for _ in range(STEPS):
                 model.actuate(c, s, u)
         if (s.x, s.y, s.heading) != (0.0, 0.0, 0.0):
-            yield "a function in actuating changes the pose; move it to moving, because Gazebo moves the vehicle itself"
+            yield (
+                "a function in actuating, or wheels, changes the pose; only those in moving may, because Gazebo moves "
+                "the vehicle itself"
+            )
 
 
 def engine_faults(model: AnyModel, random: np.random.Generator) -> Iterator[str]:

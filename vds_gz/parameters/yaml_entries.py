@@ -55,7 +55,7 @@ class Entry:
                 raise self.error("has a list or a mapping as a key; it must be a name")
             name = str(key.value)
             if name in entries:
-                raise self.error(f"holds '{name}' twice")
+                raise self.error(f"holds '{name[:LONGEST_TEXT]}' twice")
             entries[name] = self._below(key, f"'{name[:LONGEST_TEXT]}'", value)
         for name in needed:
             if name not in entries:
@@ -73,10 +73,10 @@ class Entry:
 
     def items(self, meaning: str, *, may_be_empty: bool = False) -> list[Entry]:
         """One or several."""
+        if not (self.node.value or (may_be_empty and isinstance(self.node, yaml.SequenceNode))):
+            raise self.error(f"is empty; it must hold {meaning}")
         if not isinstance(self.node, yaml.SequenceNode):
             return [self]
-        if not (self.node.value or may_be_empty):
-            raise self.error(f"is empty; it must hold {meaning}")
         return [self._below(item, f"item {k}", item) for k, item in enumerate(self.node.value, start=1)]
 
     def text(self, meaning: str = "a text", choices: Iterable[str] = ()) -> str:
@@ -96,7 +96,7 @@ class Entry:
             raise self.error(f"is no single value; it must be {meaning}")
         return scalar_of(self.node, self.where) if self.node.value else ""
 
-    def number(self, meaning: str = "a finite number", fits: Callable[[float], bool] = math.isfinite) -> float:
+    def number(self, meaning: str = "a finite number", fits: Callable[[float], bool] = lambda value: True) -> float:
         """A number that fits."""
         value = self.scalar(meaning)
         if isinstance(value, bool | str) or not math.isfinite(value) or not fits(value):

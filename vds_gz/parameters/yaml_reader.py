@@ -68,8 +68,8 @@ def read_parameter_file(path: str, *full_names: str, faults: Faults | None = Non
 
 
 def section_of(path: str, full_name: str) -> str:
-    """The section of a parameter file that counts most for a node, by its name or with wildcards."""
-    section = _sections_for(path, (full_name,))[-1][0]
+    """The widest section of a parameter file for a node: with wildcards if there is one, else by its name."""
+    section = _sections_for(path, (full_name,))[0][0]
     return section if "*" in section else section.removeprefix("/")
 
 
@@ -259,7 +259,11 @@ def _text(value: object) -> str:
     if isinstance(value, str):
         # Other readers of YAML take a bare null for no value.
         plain = re.fullmatch(r"[A-Za-z]\w*", value, re.ASCII) and _bare(value) == value and value.lower() != "null"
-        return value if plain else "'" + value.replace("'", "''") + "'"
+        if plain:
+            return value
+        if value.isprintable():
+            return "'" + value.replace("'", "''") + "'"
+        return yaml.safe_dump(value, default_style='"', width=math.inf).rstrip()
     return str(value).lower() if isinstance(value, bool) else repr(value)
 
 

@@ -252,10 +252,10 @@ def derivatives(
 def advanced(
     c: TireCoefficients, f: Forces, sine: float, cosine: float, v: Velocity, a: Velocity, jerk: Velocity
 ) -> tuple[Velocity, Velocity]:
-    """Velocity after a step and its mean, of the third order.
+    """Velocity after a step and its mean, of the third order where forces and angle are constant, else of the second.
 
     The method takes two derivatives at the beginning and the accelerations at the end, where the steering angle is
-    given by its sine and cosine. So tyres are evaluated twice a step; Kutta's method of this order takes three
+    given by its sine and cosine. So tyres are evaluated twice a step; Kutta's third-order method takes three
     evaluations, one after the other.
     """
     dt, half = c.dt, 0.5 * c.dt

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vds_gz.errors import MAPPING, PATH, WorldError, takes
-from vds_gz.parameters.yaml_entries import read_entries
+from vds_gz.parameters.yaml_entries import LONGEST_TEXT, read_entries
 from vds_gz.share import share
 from vds_gz.world.geometry_reader import matrix, rotation_of_angles
 from vds_gz.world.meshes import Image, read_image
@@ -39,7 +39,7 @@ def read_map(path: Path) -> list[Thing]:
     threshold = entries["occupied_thresh"].number() if "occupied_thresh" in entries else 0.65
     negate = entries["negate"].scalar("0 or 1") if "negate" in entries else 0
     if negate not in (0, 1):
-        raise entries["negate"].error(f"is {negate!r}; it must be 0 or 1")
+        raise entries["negate"].error(f"is {str(negate)[:LONGEST_TEXT]!r}; it must be 0 or 1")
     cells = _occupied(read_image(path.parent / image, str(path)), mode, threshold, bool(negate))
     pose = matrix(rotation_of_angles(0.0, 0.0, yaw), np.array((x, y, 0.0)))
     walls = []

@@ -57,6 +57,12 @@ def test_numbers_that_are_not_finite_are_refused():
             identify(signals)
 
 
+def test_a_measurement_whose_time_stands_still_is_refused():
+    measured = Series(np.repeat(TIME[::4], 4), WAVE.value)
+    with pytest.raises(SignalError, match="150 of 200 samples of v_x are no later than the sample before, the first"):
+        identify(Recording({"v_x": WAVE}, {"v_x": measured}))
+
+
 def test_no_recordings_are_refused():
     with pytest.raises(SignalError, match="0 recordings; needed is at least 1"):
         identify([])

@@ -82,10 +82,10 @@ def test_a_throttle_becomes_a_map_that_the_vehicle_runs(folder, capsys):
     assert "# without a parameter there: static map of the drive\n" in printed
 
 
-def throttled(levels):
+def throttled(levels, factors=1.0):
     """A speed that follows a throttle by a map with a lag, each level held for 2 s."""
     times, throttle = 0.05 * np.arange(40 * len(levels)), np.repeat(levels, 40)
-    fine, speed = exact(times, np.interp(throttle, [0.0, 0.2, 0.4, 0.6], [0.0, 0.0, 2.0, 3.2]))
+    fine, speed = exact(times, factors * np.interp(throttle, [0.0, 0.2, 0.4, 0.6], [0.0, 0.0, 2.0, 3.2]))
     measured = np.interp(times, fine, speed) + 0.02 * np.random.default_rng(3).standard_normal(len(times))
     return Recording({"v_x": Series(times, throttle)}, {"v_x": Series(times, measured)})
 
@@ -109,6 +109,22 @@ def test_the_part_held_out_teaches_no_number(steps):
     error = np.sqrt(np.mean((unchanged - response)[late] ** 2))
     assert fit.axes[0].numbers["gain"].value < 0.78
     assert fit.predictions[0].rms == pytest.approx(error, rel=0.05)
+
+
+def test_the_part_held_out_teaches_no_point_of_a_map():
+    levels = [0.4, 0.3, 0.0, 0.3, 0.4, 0.0, 0.25, 0.35, 0.25, 0.0, 0.4, 0.3, 0.6, 0.0, 0.6]
+    factors = np.repeat([1.0] * 12 + [0.2] * 3, 40)
+    fit = identify(throttled(levels, factors))
+    assert 0.6 in fit.parameters.drive_actuators.map_references
+    [prediction] = fit.predictions
+    assert prediction.rms > 1.0  # 0.64 m/s come where the first part, in which no command is 0.6, promises 3
+
+
+def test_commands_that_are_nearly_zero_are_no_point_of_a_map():
+    levels = [0.4, 0.3, 0.6, 0.00002, 0.3, 0.4, 0.00002, 0.25, 0.6, 0.25, 0.00002, 0.6, 0.00002, 0.25, 0.4]
+    fit = identify(throttled(levels), hold_out=0.0)
+    references = fit.parameters.drive_actuators.map_references
+    assert references[:2] == (0.0, 0.25)
 
 
 def test_a_map_of_the_vehicle_that_is_given_is_identified_again():

@@ -104,7 +104,8 @@ def test_everything_with_everything_is_run(read):
     ("old", "new", "words"),
     [
         (PLAN, "", "there is nothing in it"),
-        (PLAN, "vehicle: [a: {", "not valid YAML"),
+        (PLAN, "vehicle: [a: {", r"line \d: not valid YAML"),
+        (PLAN, "vehicle: " + "[" * 60 + "]" * 60, "lists and mappings are nested more than 50 deep"),
         (PLAN, "vehicle: " + "[" * 5000 + "]" * 5000, "not valid YAML|more than 50 deep"),
         ("vary:", "vari:", "line 4: 'vari' is not a key here; .* nearest is 'vary'"),
         ("[deepracer, forklift]", "[deepracer, deepracer]", "item 2 is 'deepracer' again"),

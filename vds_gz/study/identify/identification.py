@@ -55,7 +55,8 @@ def identify(
             ``wheel_gains``: how far the wheels of each side roll for each metre that they should.
         priors: Known intervals of parameters by dotted names, as :func:`~vds_gz.parameters.yaml_reader.read_intervals`
             gives them below ``model_params.<model>.``.
-        hold_out: The last part of each recording that a fit for the score does without, less than 1; 0: no score.
+        hold_out: The last part of each recording, less than 1, from which the fit for the score takes no number; 0: no
+            score. The terms of this fit are those of all data.
         advance: Called with what is being done.
 
     Returns:

@@ -230,9 +230,8 @@ def _commanded(setup: Setup, recording: int, quantity: str, time: Array, paramet
     if quantity != "steering" or setup.kind != TWIST:
         return None
     v_x, yaw_rate = commands.records["v_x"], commands.records["yaw_rate"]
-    last = np.clip(np.searchsorted(commands.time, commands.time, side="right") - 1, 0, None)
     wheel_base = float(geometry_of([parameters]).signed_wheelbase[0])
-    angles = np.arctan2(wheel_base * yaw_rate[last] * np.sign(v_x), np.abs(v_x))
+    angles = np.arctan2(wheel_base * yaw_rate * np.sign(v_x), np.abs(v_x))
     moving = np.abs(v_x) > SLOW
     if setup.centred:
         return np.where(moving, angles, 0.0)[at]

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from vds_gz.parameters.yaml_reader import Interval
 from vds_gz.study.identify.build import Problem, coarse_segments, problem_of
 from vds_gz.study.identify.cross_validation import blocks_of
 from vds_gz.study.identify.fit import Solution, evaluate, solve
@@ -14,10 +15,11 @@ from vds_gz.study.identify.problem.parameters import Kind
 from vds_gz.study.identify.problem.segments import chosen
 from vds_gz.study.identify.problem.setup import Setup
 from vds_gz.study.identify.problem.simulation import Mask
-from vds_gz.study.identify.reach import reach_of
+from vds_gz.study.identify.reach import attained_gain, reach_of
 from vds_gz.study.identify.results import Prediction
 from vds_gz.study.identify.selection import without_needless
 from vds_gz.study.identify.support import Advance, asked, converged, neutral
+from vds_gz.study.identify.variants import map_priors
 from vds_gz.study.recording import QUANTITIES, MeasuredChannel, Recording, Series, SignalError
 
 
@@ -45,6 +47,7 @@ def predictions(
     except SignalError:
         return ()
     advance("held out")
+    first = replace(first, priors={**first.priors, **_priors_of_maps(first)})
     reach = reach_of(first)
     known = problem_of(first, segments, reach)
     fitted = converged(known, solution)
@@ -63,6 +66,17 @@ def predictions(
             rms, lag, plain = (float(np.sqrt(np.mean(values[late] ** 2))) for values in residuals)
             scores.append(Prediction(quantity, rms, lag, plain, seconds))
     return tuple(scores)
+
+
+def _priors_of_maps(first: Setup) -> dict[str, Interval]:
+    """Priors of the points of maps from the first part alone; those of all data know the part held out."""
+    priors: dict[str, Interval] = {}
+    for group, quantity in (("drive", "v_x"), ("steering", "steering")):
+        points = [term for term in first.family.terms if term.kind is Kind.MAP and term.name.startswith(group)]
+        gain = attained_gain(first, quantity) or 1.0
+        if points:
+            priors |= map_priors([term.name for term in points], gain * np.array([term.neutral for term in points]))
+    return priors
 
 
 def _border(signals: Recording, channels: tuple[MeasuredChannel, ...], part: float) -> float:

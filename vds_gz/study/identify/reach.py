@@ -104,12 +104,18 @@ def reach_of(setup: Setup) -> dict[str, Reach]:
         command = "steering" if name == "steering" else "v_x"
         top = _commanded(setup, command)
         if actuation.gain and actuation.value and list(needs) == [command] and top > 0.0:
-            highest = max((sustained(series.value) for series in _measured(setup, command)), default=0.0)
-            reaches[actuation.gain] = Reach(min(highest / top, 1.0) * ATTAINED_PART, 1.0, 1.0)
+            reaches[actuation.gain] = Reach(min(attained_gain(setup, command), 1.0) * ATTAINED_PART, 1.0, 1.0)
         for band in (actuation.dead_band, actuation.backlash):
             if band:
                 reaches[band] = Reach(0.0, top, top)
     return reaches
+
+
+def attained_gain(setup: Setup, quantity: str) -> float:
+    """The largest measured value of a quantity as a multiple of the largest command; 0 without either."""
+    top = _commanded(setup, quantity)
+    highest = max((sustained(series.value) for series in _measured(setup, quantity)), default=0.0)
+    return highest / top if top > 0.0 else 0.0
 
 
 def _limit_reach(setup: Setup, needs: Mapping[str, float], number: str) -> Reach:

@@ -247,7 +247,7 @@ def _references(setup: Setup, command: str) -> Array:
         return np.zeros(1)
     share = (np.cumsum(weight) - 0.5 * weight) / np.sum(weight)
     levels = value[np.searchsorted(share, np.linspace(RARE, 1.0 - RARE, MAP_POINTS - 1)).clip(0, len(value) - 1)]
-    return np.concatenate([[0.0], np.unique(np.round(levels, 4))])
+    return np.unique(np.append(0.0, np.round(levels, 4)))
 
 
 def _mapped(setup: Setup, name: str, references: Array, responses: Array) -> Setup:
@@ -264,22 +264,27 @@ def _mapped(setup: Setup, name: str, references: Array, responses: Array) -> Set
         for term, x in zip(setup.family.terms, setup.begin, strict=True)
         if term.name not in (actuation.gain, actuation.dead_band, actuation.offset)
     ]
+    names = [f"{group}.map_responses[{k}]" for k in range(len(references))]
     kept += [
-        (Term(f"{group}.map_responses[{k}]", Kind.MAP, scale=0.1 * top, neutral=float(references[k])), responses[k])
+        (Term(names[k], Kind.MAP, scale=0.1 * top, neutral=float(references[k])), responses[k])
         for k in range(1, len(references))
     ]
-    # Nothing else keeps points at which a part of the data has no command.
-    known = {
-        f"{group}.map_responses[{k}]": Interval(float(response), float(response) - top, float(response) + top)
-        for k, response in enumerate(responses)
-    }
     return replace(
         setup,
         family=replace(setup.family, parameters=parameters, terms=tuple(term for term, _ in kept)),
-        priors={**setup.priors, **known},
+        priors={**setup.priors, **map_priors(names, responses)},
         actuators={**setup.actuators, name: replace(actuation, gain="", dead_band="", offset="")},
         begin=np.array([x for _, x in kept]),
     )
+
+
+def map_priors(names: Sequence[str], responses: Array) -> dict[str, Interval]:
+    """Weak priors of the points of a map by name: they keep points at which a part of the data has no command."""
+    top = max(float(np.max(np.abs(responses))), LEAST_LIMIT)
+    return {
+        name: Interval(float(response), float(response) - top, float(response) + top)
+        for name, response in zip(names, responses, strict=True)
+    }
 
 
 # ---------------------------------------------------------------------- second lags

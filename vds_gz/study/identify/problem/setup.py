@@ -144,14 +144,21 @@ def kind_of(signals: Recording) -> CommandKind:
 
 
 def check_numbers(signals: Recording) -> None:
-    """Refuse a recording without commands, or with numbers that are not finite."""
-    measured = ((channel.name, channel.series) for channel in signals.channels)
+    """Refuse a recording without commands, with numbers that are not finite, or with times that stand still."""
+    measured = [(channel.name, channel.series) for channel in signals.channels]
     for name, series in (*signals.commanded.items(), *measured):
         wrong = ~(np.isfinite(series.time) & np.isfinite(series.value))
         if wrong.any():
             raise SignalError(
                 f"{int(wrong.sum())} of {len(wrong)} samples of {name} are NaN or infinite, the first is number "
                 f"{int(np.argmax(wrong)) + 1}; leave these out"
+            )
+    for name, series in measured:
+        late = np.diff(series.time) <= 0.0
+        if 2 * late.sum() >= len(late) > 0:
+            raise SignalError(
+                f"{int(late.sum())} of {len(series.time)} samples of {name} are no later than the sample before, the "
+                f"first at {series.time[int(np.argmax(late)) + 1]:.9g} s; each sample needs a time of its own"
             )
     if not len(signals.commands.time):
         raise _nothing_in_both(signals, signals.measured)
