@@ -1,8 +1,8 @@
 /* Cars on tyres of vds_gz in plain C, one after the other: the peer of bench/single_track.py.
  *
  * The arithmetic of the model `single_track` with Ackermann commands, drive on the fixed axle, Ackermann's rule and an
- * uncurved tyre: actuators, driving force within friction, Kutta's third-order method, blending near standstill, pose
- * and wheels. Sine, cosine and arctangent are exact, from the C library. Parameters and commands are those of each car.
+ * uncurved tyre: actuators, driving force within friction, the method with two derivatives, blending near standstill,
+ * pose and wheels. Sine, cosine and arctangent are exact, from the C library. Parameters and commands are those of each car.
  *
  * Usage: single_track <vehicles> <steps>
  * Prints nanoseconds of processor time per vehicle and step, least of several rounds, and the pose of the first car after
@@ -35,7 +35,7 @@ typedef struct {
 } line;
 
 typedef struct {
-    double velocity, angle, steering_rate, x, y, heading, v_x, v_y, yaw_rate, load, slope, bank, speed[4], roll[4];
+    double velocity, angle, steering_rate, x, y, heading, v_x, v_y, yaw_rate, load, slope, bank, sine, cosine, speed[4], roll[4];
     line drive, steering;
 } vehicle;
 
@@ -73,17 +73,55 @@ static double resistance(const coefficients *c, double v_x) {
     return -c->drag * fabs(v_x) * v_x - c->rolling * clamp(v_x * c->rolling_rate, -1.0, 1.0);
 }
 
-static triple accelerations(const coefficients *c, const vehicle *s, double angle, double push_fixed, double push_steered,
-                            double grip_fixed, double grip_steered, triple v) {
-    double sine = sin(angle), cosine = cos(angle), across = v.y + c->lever * v.yaw;
-    double slip = atan2(across * cosine - v.x * sine, fmax(fabs(v.x * cosine + across * sine), c->least_speed));
-    double side = -grip_steered * sin(c->shape * atan(c->slope_steered * slip));
-    slip = atan2(v.y - c->cg * v.yaw, fmax(fabs(v.x), c->least_speed));
-    double side_fixed = -grip_fixed * sin(c->shape * atan(c->slope_fixed * slip));
-    double lateral = side * cosine + push_steered * sine;
-    double a_x = push_fixed + push_steered * cosine - side * sine + s->slope + resistance(c, v.x);
-    double a_y = side_fixed + lateral + s->bank;
-    return (triple){a_x + v.yaw * v.y, a_y - v.yaw * v.x, (c->lever * lateral - c->cg * side_fixed) / c->gyration};
+typedef struct {
+    double push_fixed, push_steered, grip_fixed, grip_steered;
+} forces;
+
+/* An axle's contact with the road: its motion along and across its wheels, its forces, and how they rise with slip. */
+typedef struct {
+    double along, side, rolling, rise, ahead, lateral;
+} contact;
+
+static double tire(const coefficients *c, double grip, double slope, contact *k) {
+    k->rolling = fmax(fabs(k->along), c->least_speed);
+    double x = slope * atan(k->side / k->rolling), angle = c->shape * atan(x);
+    k->rise = -grip * slope * c->shape * cos(angle) / (1.0 + x * x);
+    return -grip * sin(angle);
+}
+
+static triple accelerations(const coefficients *c, const vehicle *s, double sine, double cosine, const forces *f, triple v,
+                            contact *steered, contact *fixed) {
+    double across = v.y + c->lever * v.yaw;
+    *steered = (contact){.along = v.x * cosine + across * sine, .side = across * cosine - v.x * sine};
+    *fixed = (contact){.along = v.x, .side = v.y - c->cg * v.yaw, .ahead = f->push_fixed};
+    double side = tire(c, f->grip_steered, c->slope_steered, steered);
+    steered->ahead = f->push_steered * cosine - side * sine;
+    steered->lateral = side * cosine + f->push_steered * sine;
+    fixed->lateral = tire(c, f->grip_fixed, c->slope_fixed, fixed);
+    double a_x = fixed->ahead + steered->ahead + s->slope + resistance(c, v.x) + v.yaw * v.y;
+    double a_y = fixed->lateral + steered->lateral + s->bank - v.yaw * v.x;
+    return (triple){a_x, a_y, (c->lever * steered->lateral - c->cg * fixed->lateral) / c->gyration};
+}
+
+static double force_rate(const contact *k, double along_rate, double side_rate) {
+    double grows = k->along == k->rolling ? along_rate : k->along == -k->rolling ? -along_rate : 0.0;
+    return k->rise / (k->side * k->side + k->rolling * k->rolling) * (k->rolling * side_rate - k->side * grows);
+}
+
+static triple derivatives(const coefficients *c, const vehicle *s, double sine, double cosine, const forces *f, triple v,
+                          triple *jerk) {
+    contact steered, fixed;
+    double rate = fabs(s->steering_rate * c->dt) < 0.1 ? s->steering_rate : 0.0;
+    triple a = accelerations(c, s, sine, cosine, f, v, &steered, &fixed);
+    double across = a.y + c->lever * a.yaw;
+    double force = force_rate(&steered, a.x * cosine + across * sine + rate * steered.side,
+                              across * cosine - a.x * sine - rate * steered.along);
+    double fixed_rate = force_rate(&fixed, a.x, a.y - c->cg * a.yaw);
+    double ahead = -force * sine - rate * steered.lateral, lateral = force * cosine + rate * steered.ahead;
+    double slowing = -2.0 * c->drag * fabs(v.x) - (fabs(v.x * c->rolling_rate) < 1.0 ? c->rolling * c->rolling_rate : 0.0);
+    *jerk = (triple){ahead + slowing * a.x + a.yaw * v.y + v.yaw * a.y, fixed_rate + lateral - a.yaw * v.x - v.yaw * a.x,
+                     (c->lever * lateral - c->cg * fixed_rate) / c->gyration};
+    return a;
 }
 
 static double wheel_speed(const coefficients *c, const vehicle *s, double y, double sine, double cosine) {
@@ -94,29 +132,30 @@ static double wheel_speed(const coefficients *c, const vehicle *s, double y, dou
 }
 
 static void slide(const coefficients *c, vehicle *s) {
-    double before = s->angle - s->steering_rate * c->dt, passive = s->slope + resistance(c, s->v_x), dt = c->dt;
+    double passive = s->slope + resistance(c, s->v_x), dt = c->dt;
     triple v = {s->v_x, s->v_y, s->yaw_rate};
     double push = (s->velocity - v.x) / dt - passive + s->load;
     int brakes = push * v.x < 0.0;
     push = clamp(push, brakes ? -c->brake_backwards : -c->push_backwards, brakes ? c->brake_forwards : c->push_forwards);
     double load = clamp(c->load - push * c->shift, 0.0, 1.0), steered = brakes ? load * push : 0.0, fixed = push - steered;
     double most_fixed = c->grip * (1.0 - load), most = c->grip * load;
-    double grip_fixed = sqrt(fmax(most_fixed * most_fixed - fixed * fixed, 0.0));
-    double grip = sqrt(fmax(most * most - steered * steered, 0.0));
-    triple a = accelerations(c, s, before, fixed, steered, grip_fixed, grip, v);
-    triple middle = {v.x + 0.5 * dt * a.x, v.y + 0.5 * dt * a.y, v.yaw + 0.5 * dt * a.yaw};
-    triple b = accelerations(c, s, 0.5 * (before + s->angle), fixed, steered, grip_fixed, grip, middle);
-    triple end = {v.x + dt * (2.0 * b.x - a.x), v.y + dt * (2.0 * b.y - a.y), v.yaw + dt * (2.0 * b.yaw - a.yaw)};
-    triple d = accelerations(c, s, s->angle, fixed, steered, grip_fixed, grip, end);
-    triple n = {v.x + dt / 6.0 * (a.x + 4.0 * b.x + d.x), v.y + dt / 6.0 * (a.y + 4.0 * b.y + d.y),
-                v.yaw + dt / 6.0 * (a.yaw + 4.0 * b.yaw + d.yaw)};
-    triple mean = {(v.x + 4.0 * middle.x + end.x) / 6.0, (v.y + 4.0 * middle.y + end.y) / 6.0,
-                   (v.yaw + 4.0 * middle.yaw + end.yaw) / 6.0};
+    forces f = {fixed, steered, sqrt(fmax(most_fixed * most_fixed - fixed * fixed, 0.0)),
+                sqrt(fmax(most * most - steered * steered, 0.0))};
+    triple j, a = derivatives(c, s, s->sine, s->cosine, &f, v, &j);
+    triple end = {v.x + dt * (a.x + 0.5 * dt * j.x), v.y + dt * (a.y + 0.5 * dt * j.y),
+                  v.yaw + dt * (a.yaw + 0.5 * dt * j.yaw)};
+    double sine = s->sine = sin(s->angle), cosine = s->cosine = cos(s->angle);
+    contact ignored[2];
+    triple b = accelerations(c, s, sine, cosine, &f, end, ignored, ignored + 1);
+    triple n = {v.x + dt / 3.0 * (2.0 * a.x + b.x + 0.5 * dt * j.x), v.y + dt / 3.0 * (2.0 * a.y + b.y + 0.5 * dt * j.y),
+                v.yaw + dt / 3.0 * (2.0 * a.yaw + b.yaw + 0.5 * dt * j.yaw)};
+    triple mean = {v.x + dt / 12.0 * (5.0 * a.x + b.x + dt * j.x), v.y + dt / 12.0 * (5.0 * a.y + b.y + dt * j.y),
+                   v.yaw + dt / 12.0 * (5.0 * a.yaw + b.yaw + dt * j.yaw)};
 
     double square = n.x * n.x + n.y * n.y + c->gyration * n.yaw * n.yaw;
     double weight = clamp((square - c->kinematic_square) * c->blend_rate, 0.0, 1.0), kinematic = (1.0 - weight) * c->blending;
     kinematic /= weight + kinematic;
-    double sine = sin(s->angle), cosine = cos(s->angle), turn = sine / (c->wheelbase * cosine), sideways = c->cg * turn;
+    double turn = sine / (c->wheelbase * cosine), sideways = c->cg * turn;
     double speed = (n.x + sideways * n.y + c->gyration * turn * n.yaw) / (1.0 + sideways * sideways + c->gyration * turn * turn);
     n.x += kinematic * (speed - n.x);
     n.y += kinematic * (speed * sideways - n.y);
@@ -162,6 +201,7 @@ int main(int argc, char **argv) {
                               0.0, 0.0, 20.0, grip * 0.5 / (1.0 - grip * shift), grip * 0.5 / (1.0 + grip * shift), grip, grip,
                               0.25 * blend * blend, 1.0 / (0.75 * blend * blend), dt / 0.02};
         u[i] = (command){8.0, 0.1, INFINITY, INFINITY};
+        s[i].cosine = 1.0;
         for (int k = 0; k < SLOTS; k++) s[i].drive.rates[k] = s[i].steering.rates[k] = INFINITY;
     }
     for (int round = 0; round < ROUNDS; round++) {
