@@ -13,7 +13,6 @@ from vds_gz.study.identify.estimation import fit_all
 from vds_gz.study.identify.fit import evaluate, solve
 from vds_gz.study.identify.intervals import intervals_of
 from vds_gz.study.identify.noise import Noise
-from vds_gz.study.identify.outcome import vehicle_fit
 from vds_gz.study.identify.problem.segments import segments_of
 from vds_gz.study.identify.problem.setup import HAND_WHEEL
 from vds_gz.study.identify.problem.unknowns import check_names, set_up
@@ -189,18 +188,6 @@ def test_other_flags_keep_what_the_recording_said_of_actuators():
 def test_only_what_can_be_found_may_be_named():
     with pytest.raises(ArgumentError, match="'steering_offset' cannot be fitted"):
         check_names(["steering_offset"], load_parameters("ackermann_car"))
-
-
-def test_geometry_that_runs_to_its_bound_stays_as_given_and_is_named():
-    setup = setup_of("v_x", fit=("track",), noise=0.01)
-    fit = fit_all(setup)
-    track = setup.family.index("track")
-    point, free = fit.solution.point.copy(), fit.solution.free.copy()
-    point[track], free[track] = fit.problem.lower[track], True
-    result = vehicle_fit(replace(fit, solution=replace(fit.solution, point=point, free=free)), ())
-    assert result.numbers["track"] is None
-    assert result.parameters.track == setup.family.parameters.track
-    assert "track: no value in its range explains the recording best; it keeps the given value" in result.findings
 
 
 def test_a_lag_is_fitted_with_a_dead_time_since_each_can_stand_in_for_the_other():

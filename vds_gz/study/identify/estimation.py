@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,8 +11,10 @@ import numpy as np
 from vds_gz.study.identify.build import FULL_RATE, Problem, coarse_segments, problem_of
 from vds_gz.study.identify.fit import Solution, evaluate, residual_limits, robust, solve
 from vds_gz.study.identify.intervals import Intervals, intervals_of
+from vds_gz.study.identify.problem.parameters import Kind
 from vds_gz.study.identify.problem.segments import Segment, segments_of
 from vds_gz.study.identify.problem.setup import Setup
+from vds_gz.study.identify.problem.simulation import Mask
 from vds_gz.study.identify.reach import Reach, reach_of
 from vds_gz.study.identify.support import PRECISE, Advance, Fitted, converged, supported
 from vds_gz.study.identify.variants import best_variant, lag_findings, with_static_maps
@@ -25,6 +27,9 @@ NOTICEABLE, LONGEST_FINE = 0.3, 400.0
 
 #: The search for a dead time or a lag that was not selected begins here [s].
 SHORT_DELAY = 0.02
+
+#: A parameter of the vehicle is at a bound if it is as near as this part of its scale.
+NEXT_TO_BOUND = 0.01
 
 
 @dataclass(frozen=True)
@@ -47,7 +52,15 @@ class Fit:
 
 
 def fit_all(setup: Setup, advance: Advance = lambda words: None) -> Fit:
-    """Select terms, and fit them to all data."""
+    """Select terms, and fit them to all data; parameters that run to a bound keep their given values."""
+    fit = _fit(setup, advance)
+    while (stuck := _at_bounds(fit)).any():
+        setup = _without(setup, {fit.problem.terms[k].name for k in np.flatnonzero(stuck)})
+        fit = _fit(setup, advance)
+    return fit
+
+
+def _fit(setup: Setup, advance: Advance) -> Fit:
     reach = reach_of(setup)
     setup, rough = best_variant(setup, reach, supported(setup, reach, advance), advance)
     setup, rough = with_static_maps(setup, reach, rough)
@@ -56,6 +69,26 @@ def fit_all(setup: Setup, advance: Advance = lambda words: None) -> Fit:
     advance("all data")
     setup, fitted = refined(setup, reach, _with_whole_delay(setup, rough))
     return Fit(setup, fitted.problem, fitted.solution, intervals_of(fitted.problem, fitted.solution), reach)
+
+
+def _at_bounds(fit: Fit) -> Mask:
+    """Parameters of the vehicle that run to an end of their range, so that the data give no value."""
+    problem, solution = fit.problem, fit.solution
+    near = np.array([NEXT_TO_BOUND * term.scale if term.kind is Kind.PARAMETER else -1.0 for term in problem.terms])
+    room = np.minimum(solution.point - problem.lower, problem.upper - solution.point)
+    return np.asarray(solution.free & (room <= near))
+
+
+def _without(setup: Setup, names: Collection[str]) -> Setup:
+    """The setup without some parameters among its unknowns; a remark names each."""
+    kept = [k for k, term in enumerate(setup.family.terms) if term.name not in names]
+    remarks = [f"{name}: no value in its range explains the recording best; it keeps the given value" for name in names]
+    return replace(
+        setup,
+        family=replace(setup.family, terms=tuple(setup.family.terms[k] for k in kept)),
+        begin=setup.begin[kept],
+        remarks=(*setup.remarks, *sorted(remarks)),
+    )
 
 
 def _with_whole_delay(setup: Setup, rough: Fitted) -> Fitted:

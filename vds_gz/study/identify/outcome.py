@@ -99,8 +99,7 @@ def estimates(fit: Fit) -> Numbers:
     excited = {name for actuator in fit.setup.excited for name in fit.setup.actuators[actuator].named().values()}
     for k, term in enumerate(fit.setup.family.terms):
         if fit.solution.free[k]:
-            determined = math.isfinite(fit.intervals.low[k]) and not _at_bound(fit, k)
-            by_name[term.name] = _estimate(fit, k) if determined else None
+            by_name[term.name] = _estimate(fit, k) if math.isfinite(fit.intervals.low[k]) else None
         else:
             by_name[term.name] = _none_of(fit, k) if term.kind in TRIED_TIMES and term.name in excited else None
     for actuation in fit.setup.actuators.values():
@@ -146,12 +145,6 @@ def _estimate(fit: Fit, k: int) -> Estimate | None:
     return Estimate(value, low, high) if max(value - low, high - value) <= allowed else None
 
 
-def _at_bound(fit: Fit, k: int) -> bool:
-    """The fit ran to an end of a parameter's range, so that the data give no value."""
-    at_bound = fit.solution.point[k] in (fit.problem.lower[k], fit.problem.upper[k])
-    return fit.setup.family.terms[k].kind is Kind.PARAMETER and at_bound
-
-
 def _parameters(fit: Fit) -> ParameterGroup:
     """The vehicle with its estimates; limits that were not met are none, and terms that are not needed do nothing.
 
@@ -165,7 +158,7 @@ def _parameters(fit: Fit) -> ParameterGroup:
         if not (term.is_parameter and fit.solution.free[k]):
             continue
         unmet = term.kind is Kind.LIMIT and term.value(point[k]) > NEVER_MET * fit.reach[term.name].tried
-        if not unmet and not _at_bound(fit, k) and not (term.kind is Kind.PARAMETER and k in without_effect):
+        if not unmet and not (term.kind is Kind.PARAMETER and k in without_effect):
             values[term.name] = term.parameter(float(point[k]))
     for name in setup.excited:
         for number, parameter in setup.actuators[name].named().items():
@@ -315,7 +308,8 @@ def _findings(
     if predictions and all(WORSE * score.rms <= score.command <= score.rms / WORSE for score in predictions):
         yield "the command as it is predicts the part held out as well; too little changes there to judge the vehicle"
     terms = fit.setup.family.terms
-    for group in joined(fit.intervals.confounded):
+    confounded = joined(fit.intervals.confounded)
+    for group in confounded:
         names = " and ".join(terms[k].name for k in sorted(group))
         many = "are not distinguishable in this recording"
         yield f"{names} {many if len(group) > 1 else 'has no effect on the measurements'}; no value is given"
@@ -324,11 +318,14 @@ def _findings(
     yield from fit.setup.variant
     for k in np.flatnonzero(fit.solution.free):
         term = terms[k]
-        if _at_bound(fit, int(k)):
-            yield f"{term.name}: no value in its range explains the recording best; it keeps the given value"
-        if term.kind is Kind.LIMIT and numbers[term.name] is None:
+        if (
+            term.kind in (Kind.LIMIT, Kind.PARAMETER)
+            and numbers[term.name] is None
+            and not any(k in group for group in confounded)
+        ):
             value = term.parameter(float(fit.solution.point[k]))
-            yield f"{term.name}: a limit of about {value:.2g} was met, which the recording determines only roughly"
+            met = "a limit of about {:.2g} was met" if term.kind is Kind.LIMIT else "{:.2g} explains the recording best"
+            yield f"{term.name}: {met.format(value)}, but the recording determines it only roughly"
     worst: dict[str, Channel] = {}
     for channel in channels:
         allowed = NOISY * noise(channel.measured) + NEGLIGIBLE * float(np.ptp(channel.measured))

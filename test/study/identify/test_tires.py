@@ -1,0 +1,46 @@
+"""Tyres of a car are identified: stiffness, friction where it was reached, and yaw inertia."""
+
+from dataclasses import replace
+
+import numpy as np
+from helpers.identified_vehicles import Case, Disturbance, clean, disturbed, with_vehicle
+
+from vds_gz.configuration import load_parameters
+from vds_gz.study.identify.identification import identify
+
+TIRES = ("cornering_stiffness_fixed", "cornering_stiffness_steered", "yaw_inertia")
+
+
+def car(**tires):
+    """An F1TENTH car with the latency of a real one."""
+    parameters = load_parameters("f1tenth")
+    vehicle = parameters.vehicle
+    drive = replace(vehicle.drive_actuator, dead_time=0.1, time_constant=0.1, max_acceleration=5.0)
+    steering = replace(vehicle.steering_actuator, dead_time=0.05, time_constant=0.05)
+    return with_vehicle(parameters, replace(vehicle, drive_actuator=drive, steering_actuator=steering, **tires))
+
+
+def fitted(true, begin, names):
+    """A noisy recording of a car, in which the numbers of another one are found again."""
+    case = Case("f1tenth", true, {"speed": 2.5, "steering": 0.25})
+    signals = disturbed(clean(case, 1, 12.0), np.random.default_rng(1), Disturbance(lost=0.0, jitter=0.0))
+    known = case.known()
+    given = {name: getattr(begin.vehicle, name) for name in names}
+    return identify(signals, vehicle=with_vehicle(known, replace(known.vehicle, **given)), fit=names, hold_out=0.0)
+
+
+def test_stiffness_friction_and_yaw_inertia_are_found_where_tires_slide():
+    true, begin = car(friction=0.6), car(cornering_stiffness_fixed=8.0, cornering_stiffness_steered=8.0, friction=0.9)
+    names = (*TIRES, "friction")
+    fit = fitted(true, begin, names)
+    for name in names:
+        estimate, value = fit.numbers[name], getattr(true.vehicle, name)
+        assert abs(estimate.value - value) < estimate.high - estimate.low < 0.2 * value, name
+
+
+def test_friction_that_runs_to_its_bound_stays_as_given():
+    begin = car()
+    fit = fitted(car(friction=10.0), begin, ("friction", "cornering_stiffness_fixed"))
+    assert "friction" not in fit.numbers
+    assert fit.parameters.friction == begin.vehicle.friction
+    assert "friction: no value in its range explains the recording best; it keeps the given value" in fit.findings
