@@ -12,13 +12,13 @@ from vds_gz.study.identify.build import problem_of
 from vds_gz.study.identify.estimation import fit_all
 from vds_gz.study.identify.fit import evaluate, solve
 from vds_gz.study.identify.intervals import intervals_of
-from vds_gz.study.identify.noise import Noise
+from vds_gz.study.identify.noise import Noise, noise_of
 from vds_gz.study.identify.problem.segments import segments_of
 from vds_gz.study.identify.problem.setup import HAND_WHEEL
 from vds_gz.study.identify.problem.unknowns import check_names, set_up
 from vds_gz.study.identify.reach import reach_of
 from vds_gz.study.identify.support import converged, neutral, supported
-from vds_gz.study.identify.variants import with_flags
+from vds_gz.study.identify.variants import deviance, with_flags
 from vds_gz.study.recording import MeasuredChannel, Recording, Series
 
 LAG = 0.3
@@ -188,6 +188,15 @@ def test_other_flags_keep_what_the_recording_said_of_actuators():
 def test_only_what_can_be_found_may_be_named():
     with pytest.raises(ArgumentError, match="'steering_offset' cannot be fitted"):
         check_names(["steering_offset"], load_parameters("ackermann_car"))
+
+
+def test_likelihoods_count_independent_samples_of_one_fit():
+    """Another fit with the same squares is as likely, whether or not its residuals hang together."""
+    data = problem(setup_of("v_x"))
+    white = 0.1 * np.random.default_rng(1).standard_normal(len(data.measured))
+    noise = noise_of(data, white)
+    assert deviance(data, np.sort(white), noise) == pytest.approx(deviance(data, white, noise), abs=1.0)
+    assert deviance(data, 0.5 * white, noise) < deviance(data, white, noise) - len(white)
 
 
 def test_a_lag_is_fitted_with_a_dead_time_since_each_can_stand_in_for_the_other():

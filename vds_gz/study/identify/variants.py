@@ -22,7 +22,7 @@ from vds_gz.study.identify.candidates import UNLIMITED_AT
 from vds_gz.study.identify.cross_validation import better, blocks_of, left_out
 from vds_gz.study.identify.estimates import Array
 from vds_gz.study.identify.fit import Solution, evaluate, solve
-from vds_gz.study.identify.noise import is_structured, noise_of
+from vds_gz.study.identify.noise import Noise, is_structured, noise_of
 from vds_gz.study.identify.problem.observed import start_names
 from vds_gz.study.identify.problem.parameters import LEAST_LIMIT, Kind, Term, actuations
 from vds_gz.study.identify.problem.segments import Segment
@@ -88,7 +88,9 @@ def best_variant(setup: Setup, reach: Reaches, fitted: Fitted, advance: Advance)
             same = problem_of(variant, [experiment.segment for experiment in fitted.problem.experiments], reach)
             point, starts, free = trial.solution.point, trial.solution.starts, np.zeros_like(trial.solution.free)
             residuals = evaluate(same, point, starts, free)[0]
-            if deviance(same, residuals) < deviance(fitted.problem, fitted.solution.residuals) - BETTER:
+            now = fitted.solution.residuals
+            noise = noise_of(fitted.problem, now)
+            if deviance(same, residuals, noise) < deviance(fitted.problem, now, noise) - BETTER:
                 setup, fitted = variant, trial
     return replace(setup, variant=tuple(_places_found(setup, reach, fitted))), fitted
 
@@ -156,11 +158,13 @@ def with_flags(setup: Setup, flags: Flags) -> Setup:
     return replace(setup, family=replace(setup.family, parameters=parameters, terms=terms), actuators=actuators)
 
 
-def deviance(problem: Problem, residuals: Array) -> float:
-    """Minus twice the logarithm of the likelihood of residuals, of as many independent samples as there are."""
-    noise = noise_of(problem, residuals)
-    counts = np.bincount(problem.kind, minlength=len(noise.scale)) / noise.correlation
-    return float(2.0 * np.sum(counts * np.log(noise.scale)))
+def deviance(problem: Problem, residuals: Array, present: Noise) -> float:
+    """Minus twice the logarithm of the likelihood of residuals.
+
+    The present noise says how many samples are independent: likelihoods of the same number compare.
+    """
+    counts = np.bincount(problem.kind, minlength=len(present.scale)) / present.correlation
+    return float(2.0 * np.sum(counts * np.log(noise_of(problem, residuals).scale)))
 
 
 def gains_of(setup: Setup, variants: Sequence[Flags], reach: Reaches, solution: Solution) -> Array:
@@ -182,7 +186,7 @@ def _fitted_deviance(setup: Setup, reach: Reaches, solution: Solution) -> float:
         solve(problem, begin, solution.free, solution.noise, starts=solution.starts, evaluations=TRIAL_SIMULATIONS)
         for begin in (solution.point, plain)
     )
-    return min(deviance(problem, trial.residuals) for trial in trials)
+    return min(deviance(problem, trial.residuals, solution.noise) for trial in trials)
 
 
 # ---------------------------------------------------------------------- static maps
