@@ -3,7 +3,7 @@
     python bench/identify.py clean [--seeds 0:50] [--only NAME]    every preset and model, no noise
     python bench/identify.py noisy [--seeds 0:200] [--only NAME]   2 % noise, 5 % lost, 1 ms of jitter
     python bench/identify.py others [FOLDER ...]                   recordings of other people's programs
-    python bench/identify.py speed                                 a minute and an hour: time and memory
+    python bench/identify.py speed                                 a minute, an hour, short logs: time and memory
     python bench/identify.py table FILE ...                        what earlier calls wrote with --output
 
 A call takes one core; several with other seeds may run at once, each with an `--output` of its own.
@@ -139,16 +139,17 @@ def wanted(options: argparse.Namespace, name: str) -> bool:
 
 
 def speed(options: argparse.Namespace) -> None:
-    """A minute and an hour of a car, after compilation."""
+    """A minute, an hour, and twenty short recordings of a car."""
     case = random_case("bicycle fs rd", 1)
-    identify(disturbed(clean(case, 1), np.random.default_rng(1)), vehicle=case.known())
-    for duration in (60.0, 3600.0):
-        signals = disturbed(clean(case, 2, duration), np.random.default_rng(2))
+    identify(clean(case, 1), vehicle=case.known())  # compiles
+    for durations in ([60.0], [3600.0], [3.0] * 20):
+        signals = [disturbed(clean(case, k, time), np.random.default_rng(k)) for k, time in enumerate(durations, 1)]
         before, begin, cpu = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, perf_counter(), process_time()
         identify(signals, vehicle=case.known())
         wall, used = perf_counter() - begin, process_time() - cpu
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        print(f"{duration:.0f} s: {wall:.1f} s, {used:.1f} s of processor time, {before // 1024} -> {peak // 1024} MB")
+        what = f"{len(durations)} x {durations[0]:.0f} s"
+        print(f"{what}: {wall:.1f} s, {used:.1f} s of processor time, {before // 1024} -> {peak // 1024} MB")
 
 
 # ---------------------------------------------------------------------- tables
