@@ -15,7 +15,7 @@ from vds_gz.configuration import (
 from vds_gz.description.urdf_writer import urdf
 from vds_gz.errors import ArgumentError
 from vds_gz.parameters.declaration import Override
-from vds_gz.parameters.yaml_reader import read_parameter_file
+from vds_gz.parameters.yaml_reader import read_parameter_file, section_of
 from vds_gz.vehicle.catalogue import models
 
 
@@ -81,6 +81,14 @@ def test_in_a_namespace_a_section_by_name_overrides_those_with_wildcards(tmp_pat
     file.write_text(SECTIONS, encoding="utf-8")
     parameters = parameters_of(read_vehicle_file(file, "/car/sim_node"))
     assert (parameters.pub_rate, parameters.clock_rate, parameters.step_rate) == (30.0, 20.0, 100.0)
+
+
+def test_the_widest_section_for_a_node_is_named(tmp_path):
+    file = tmp_path / "robot.yaml"
+    file.write_text(SECTIONS, encoding="utf-8")
+    assert section_of(str(file), "/sim_node") == "/**"
+    file.write_text(SECTIONS.replace("/**:", "/elsewhere/**:"), encoding="utf-8")
+    assert section_of(str(file), "/sim_node") == "sim_node"
 
 
 @pytest.mark.parametrize("wrong", ["pub_rate: 20.0", "pub_rate: 30.0"])
