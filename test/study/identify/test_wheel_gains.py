@@ -81,7 +81,7 @@ ROBOT = random_case("differential", 3)
     [
         ({}, False),
         ({"wheels": True}, True),
-        ({"measured": (), "poses": True, "duration": 20.0}, False),
+        ({"measured": (), "poses": True}, False),
         pytest.param({"measured": ("yaw_rate",)}, False, marks=pytest.mark.slow),
     ],
 )

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from vds_gz.study.identify.build import Problem, coarse_segments, problem_of
-from vds_gz.study.identify.candidates import candidates_of, second_stage
+from vds_gz.study.identify.candidates import Candidate, candidates_of, second_stage
 from vds_gz.study.identify.cross_validation import SIGNIFICANT, WORTHWHILE
 from vds_gz.study.identify.estimates import Array
 from vds_gz.study.identify.fit import Solution, solve
@@ -69,7 +69,7 @@ def supported(setup: Setup, reach: Mapping[str, Reach], advance: Advance = lambd
     coarse = problem_of(setup, coarse_segments(setup), reach)
     always = asked(setup)
     usual, further = candidates_of(setup, reach), second_stage(setup, reach)
-    first = select(coarse, usual, np.where(always, setup.begin, neutral(setup)), always, advance=advance)
+    first = _selected(coarse, usual, np.where(always, setup.begin, neutral(setup)), always, advance)
     fitted = Fitted(coarse, first)
     candidates = [*(candidate for candidate in usual if not candidate.whole), *further]
     if fitted.nearly_exact:
@@ -86,6 +86,18 @@ def supported(setup: Setup, reach: Mapping[str, Reach], advance: Advance = lambd
     return fitted._replace(
         solution=select(fitted.problem, candidates, begin, always, begun=fitted.solution, advance=advance)
     )
+
+
+def _selected(
+    problem: Problem, candidates: Sequence[Candidate], begin: Array, always: Mask, advance: Advance
+) -> Solution:
+    """The selected terms. Gains of wheels come last: before the actuators' terms are there, gains stand in for them."""
+    gains = np.array([term.kind is Kind.WHEEL_GAIN for term in problem.terms])
+    solution = select(problem, candidates, begin, always & ~gains, advance=advance)
+    if not gains.any():
+        return solution
+    solution = converged(problem, replace(solution, free=solution.free | gains))
+    return select(problem, candidates, solution.point, always, begun=solution, advance=advance)
 
 
 def asked(setup: Setup) -> Mask:
