@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from vds_gz.study.identify.build import Problem, coarse_segments, problem_of
-from vds_gz.study.identify.candidates import Candidate, candidates_of, second_stage
+from vds_gz.study.identify.candidates import candidates_of, second_stage
 from vds_gz.study.identify.cross_validation import SIGNIFICANT, WORTHWHILE
 from vds_gz.study.identify.estimates import Array
 from vds_gz.study.identify.fit import Solution, solve
@@ -20,6 +20,7 @@ from vds_gz.study.identify.problem.setup import Setup
 from vds_gz.study.identify.problem.simulation import Mask
 from vds_gz.study.identify.reach import Reach
 from vds_gz.study.identify.selection import select
+from vds_gz.study.identify.trials import Candidate
 
 #: The noise is estimated again after each of so many fits.
 ROUNDS = 3
