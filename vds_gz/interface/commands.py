@@ -171,7 +171,7 @@ class Gear(NamedTuple):
         return vehicle_command.gear(int(self.gear))
 
     def reference(self) -> Reference:
-        """Nothing."""
+        """No motion is requested."""
         return Reference()
 
 

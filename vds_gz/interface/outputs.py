@@ -220,7 +220,7 @@ def _measured(now: Snapshot) -> Sequence[float]:
     pose, motion, attitude = now.odom, now.motion, now.attitude
     position, heading = EXACT + now.odom_variance[0], EXACT + now.odom_variance[1]
     rest = position, position, heading, now.odom_speed, motion.v_y, motion.yaw_rate
-    if attitude is None:  # nearly always
+    if attitude is None:  # the usual case
         return pose.x, pose.y, math.sin(0.5 * pose.heading), math.cos(0.5 * pose.heading), *rest
     return *_pose_values(pose, attitude), *rest, attitude.v_z, attitude.roll_rate, attitude.pitch_rate
 

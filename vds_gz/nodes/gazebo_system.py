@@ -109,7 +109,7 @@ class VehicleSystem:
             vehicle.enter(values.command(), begin + round(time * NANOSECONDS))
 
     def failed(self, trace: str) -> None:
-        """Something went wrong: let the wheels stand, and say so."""
+        """Log a failure and stop the wheels."""
         if self._link is not None:
             self._link.stand()
         if monotonic() - self._failed < LOG_AGAIN:

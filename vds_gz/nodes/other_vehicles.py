@@ -130,7 +130,7 @@ class OtherVehicles:
     @property
     def top_speed(self) -> float:
         """Maximum speed of all of them [m/s]."""
-        return max((one.speed for one in self._present()), default=0.0)
+        return max((vehicle.speed for vehicle in self._present()), default=0.0)
 
     def next_turn(self, time: int) -> float:
         """Infinite: a message announces each change of their velocity."""
@@ -138,17 +138,17 @@ class OtherVehicles:
 
     def visuals(self, time: int) -> list[Thing]:
         """Their visual shapes at a simulated time [ns]."""
-        return [thing for one in self._present() for thing in one.visuals(time)]
+        return [thing for vehicle in self._present() for thing in vehicle.visuals(time)]
 
     def collisions(self, time: int) -> list[Thing]:
         """Their collision shapes at a simulated time [ns]."""
-        return [thing for one in self._present() for thing in one.collisions(time)]
+        return [thing for vehicle in self._present() for thing in vehicle.collisions(time)]
 
     def _present(self) -> list[OtherVehicle]:
-        return [one for one in self._vehicles.values() if one.present]
+        return [vehicle for vehicle in self._vehicles.values() if vehicle.present]
 
     def _follow(self, topic: str) -> None:
-        """Listen to the vehicle with this topic, unless it is our own."""
+        """Subscribe to the vehicle with this topic, unless it is this one."""
         if topic == self._own or topic in self._vehicles:
             return
         namespace = topic.rsplit("/", 1)[0]

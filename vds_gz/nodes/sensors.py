@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from vds_gz.world.scene import Scene
     from vds_gz.world.surroundings import Surroundings
 
-#: Up to so many rays times shapes a second numpy costs a core 2 % at most, and numba's 100 MB are saved.
+#: Up to this number of rays times shapes a second, numpy takes at most 2 % of a core and saves numba's 100 MB.
 LITTLE = 1e6
 
 #: While ray casting is slow, a pause this many times as long follows each measurement.

@@ -38,7 +38,7 @@ class SimulationServices:
     """The services and the action that this simulator supports."""
 
     def __init__(self, graph: Graph, simulation: Simulation, frame: str) -> None:
-        """Offer them; ``frame`` is the frame of the world."""
+        """Offer the services; ``frame`` is the frame of the world."""
         self._graph = graph
         self._simulation = simulation
         self._frame = frame

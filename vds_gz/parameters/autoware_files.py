@@ -82,12 +82,12 @@ def translated(values: Iterable[Override], models: Mapping[str, type]) -> list[O
 def _model_of(by_name: Mapping[str, Override], models: Mapping[str, type]) -> str:
     if MODEL_TYPE not in by_name:
         raise ParameterError(f"there is no parameter '{MODEL_TYPE}'; a file of Autoware's simulator has one")
-    given = by_name[MODEL_TYPE]
-    model = str(given.value).lower()
+    override = by_name[MODEL_TYPE]
+    model = str(override.value).lower()
     if model not in models:
-        place = f" ({given.origin})" if given.origin else ""
+        place = f" ({override.origin})" if override.origin else ""
         known = ", ".join(name.upper() for name in models if "steer" in name or "actuation" in name)
-        raise ParameterError(f"parameter '{MODEL_TYPE}' is '{given.value}'{place}; it must be one of {known}")
+        raise ParameterError(f"parameter '{MODEL_TYPE}' is '{override.value}'{place}; it must be one of {known}")
     return model
 
 

@@ -46,8 +46,8 @@ def load(
         known = _known(models, models, mounted)
         names = _spellings(known.values())
     values = _checked(overrides, known, faults)
-    given = {names.get(override.name, override.name): override for override in overrides}
-    chosen = _at(given["model"].origin) if "model" in given else ""
+    by_name = {names.get(override.name, override.name): override for override in overrides}
+    chosen = _at(by_name["model"].origin) if "model" in by_name else ""
     model = str(values.get("model", known["model"].default))
     if model not in models:
         near = difflib.get_close_matches(model, models, n=1, cutoff=0.0)[0]
@@ -56,7 +56,7 @@ def load(
         )
         faults.refuse()
     unused = of_other_models(overrides, model)
-    if unused and not any(name.startswith(f"{MODEL_PARAMS}.{model}.") for name in given):
+    if unused and not any(name.startswith(f"{MODEL_PARAMS}.{model}.") for name in by_name):
         name, override = next(iter(unused.items()))
         faults.messages.append(
             f"parameter '{override.name}'{_at(override.origin)} is of the model '{name}', and nothing is given for the "
@@ -64,7 +64,7 @@ def load(
         )
     selected = NodeParameters(model=model, model_params={model: models[model]()}, sensors=mounted)
     with faults.caught():
-        selected = replaced(selected, values, given=given)
+        selected = replaced(selected, values, by_name=by_name)
     faults.refuse()
     return selected
 

@@ -34,7 +34,7 @@ class Status:
     """The health of a plant, in words."""
 
     level: Level = Level.OK
-    text: str = ""  # problems, and what would be right; empty without problems
+    text: str = ""  # problems and remedies; empty without problems
     values: tuple[tuple[str, str], ...] = ()  # names and values of further information
 
 

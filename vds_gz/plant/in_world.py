@@ -1,4 +1,4 @@
-"""The kinematic plant in a world: the vehicle stands on the scene's ground and meets what is in its way."""
+"""The kinematic plant in a world: the vehicle stands on the scene's ground and collides with its things."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ class Standing:
     """The plane on which a vehicle's wheels stand, and how it changes while the vehicle moves.
 
     Attributes:
-        plane: Through the contacts, by least squares where they are more than three.
+        plane: The plane through the contacts, by least squares if there are more than three.
         friction: Friction coefficients of the ground below the contacts.
-        lost: Where the ground ended below the wheels, (x, y) [m]; none while there is ground. The vehicle goes on as
-            on its last plane.
+        lost: Where the ground below the wheels ended, (x, y) [m]; None on ground. The vehicle continues on its last
+            plane.
     """
 
     def __init__(self, ground: RayCaster, footprint: Footprint) -> None:
@@ -45,7 +45,7 @@ class Standing:
         self._contacts = footprint.contacts
         self._step = footprint.step
         pairs = [math.dist(a, b) for a in footprint.contacts for b in footprint.contacts]
-        # What lies deeper would tilt it by more than 45 degrees: it is no ground to stand on.
+        # Deeper ground would tilt it by more than 45 degrees, so it is not used.
         self._reach = max(2.0 * footprint.step, *pairs)
         self.plane = Plane()
         self.friction: tuple[float, ...] = (math.inf,)
@@ -54,13 +54,13 @@ class Standing:
         self._since = 0
 
     def attitude(self, pose: Pose, moves: bool) -> Attitude:
-        """How it stands with base_link there; what stands still does not tilt."""
+        """Attitude of a vehicle with base_link there; without motion, the rates are 0."""
         at = self.plane.attitude(pose.x, pose.y, pose.heading)
         rates = self._rates if moves else LEVEL
         return Attitude(at.z, at.roll, at.pitch, rates.v_z, rates.roll_rate, rates.pitch_rate)
 
     def move(self, pose: Pose, time: int) -> bool:
-        """Find the ground again where the vehicle has come to at a time [ns]; whether it is another plane."""
+        """Find the ground at the vehicle's place at a time [ns]; return whether the plane has changed."""
         touching = self._touching(pose, self.plane.attitude(pose.x, pose.y, pose.heading))
         points = [(x, y, self.plane.at(x, y) + self._step) for x, y, _ in touching]
         heights, friction = ground_below(self._ground, points, self._step + self._reach)
@@ -78,7 +78,7 @@ class Standing:
         return True
 
     def put(self, pose: Pose, height: float) -> None:
-        """Put the vehicle on the ground that is nearest to a height there [m]."""
+        """Place the vehicle on the ground nearest to a height [m]."""
         self._rates, self.lost = LEVEL, None
         self.plane, self.friction = Plane(height), (math.inf,)
         ground = surface_near(self._ground, (pose.x, pose.y, height + self._step))
@@ -97,16 +97,16 @@ class Standing:
             attitude = self.plane.attitude(pose.x, pose.y, pose.heading)
 
     def room(self, pose: Pose) -> float:
-        """How far the vehicle may go from there until it can come onto another plane [m]."""
+        """The distance that the vehicle can certainly move on the same plane [m]."""
         away = room_on(self._ground, self.plane, (pose.x, pose.y), -self._reach, self._step)
         return away - max(math.hypot(x, y) for x, y in self._contacts)
 
     def restore(self, plane: Plane, friction: tuple[float, ...]) -> None:
-        """Stand on a plane of before again, with its friction."""
+        """Return to an earlier plane and its friction."""
         self.plane, self.friction, self._rates = plane, friction, LEVEL
 
     def _follow(self, start: Vector, end: tuple[float, float]) -> tuple[float, float]:
-        """Height [m] and friction of the ground at the end of a way that begins on it, over steps that wheels climb."""
+        """Height [m] and friction of the ground at the end of a path that begins on it, up and down climbable steps."""
         (x, y, height), friction = start, math.inf
         count = max(1, math.ceil(math.dist((x, y), end) / self._step))
         for k in range(1, count + 1):
@@ -116,19 +116,19 @@ class Standing:
         return height, friction
 
     def _touching(self, pose: Pose, attitude: Attitude) -> list[Vector]:
-        """Where the contacts are in the map, and how high above base_link, as it stands [m]."""
+        """Places of the contacts in the map, and their heights above base_link [m]."""
         turn = quaternion(attitude.roll, attitude.pitch, pose.heading)
         points = (into_world(turn, (x, y, 0.0)) for x, y in self._contacts)
         return [(pose.x + x, pose.y + y, z) for x, y, z in points]
 
 
 def _mean(values: Sequence[float]) -> float:
-    """The mean; of equal values to the bit."""
+    """The mean, exact to the bit for equal values."""
     return values[0] if len(set(values)) == 1 else sum(values) / len(values)
 
 
 def _rates(before: Plane, after: Plane, pose: Pose, interval: float) -> Attitude:
-    """How fast it rises and tilts, from one plane to another [m/s, rad/s]."""
+    """Rates of height and tilt from one plane to another [m/s, rad/s]."""
     if interval <= 0.0:
         return LEVEL
     old, new = (plane.attitude(pose.x, pose.y, pose.heading) for plane in (before, after))
@@ -137,7 +137,7 @@ def _rates(before: Plane, after: Plane, pose: Pose, interval: float) -> Attitude
     return Attitude(v_z=(new.z - old.z) / interval, roll_rate=roll, pitch_rate=pitch)
 
 
-GROUND_EVERY = 0.02  # the ground is looked up again when the wheels may have moved so far [m]
+GROUND_EVERY = 0.02  # the ground is looked up again when the wheels may have moved this far [m]
 OTHERS_EVERY = 10_000_000  # positions of moving things are updated this often [ns]
 
 
@@ -148,7 +148,7 @@ class WorldPlant(KinematicPlant):
     slope thus moves it by ``d cos(pitch)`` on the map.
 
     Attributes:
-        contacts: What the vehicle touches.
+        contacts: The contacts of the vehicle.
     """
 
     flat = False
@@ -172,7 +172,8 @@ class WorldPlant(KinematicPlant):
         self.contacts: tuple[Contact, ...] = ()
         self._granted = self._clear = self._same_ground = 0.0
         self._changes = surroundings.changes
-        # Where it was stopped; where the ground was looked up last, if 2 cm ago at most; where it would have tilted.
+        # Places where it was stopped, where the ground was looked up last (at most 2 cm ago), where it would have
+        # tilted.
         self._stopped_at: Pose | None = None
         self._looked: Pose | None = None
         self._refused: Pose | None = None
@@ -192,7 +193,7 @@ class WorldPlant(KinematicPlant):
         super().advance(time)
 
     def _watch(self, before: Pose, time: int) -> None:
-        """Correct a step: along the slope, up to what is in the way, and onto the ground there."""
+        """Correct a step: along the slope, up to an obstacle, and onto the ground there."""
         vehicle = self._guarded
         moved = self._granted - vehicle.reserve
         self._clear -= moved
@@ -210,7 +211,7 @@ class WorldPlant(KinematicPlant):
             part = self._meet(pose, way, step.heading, time)
             self._stopped_at = start if part == 0.0 and vehicle.drift == 0.0 else None
             if self._stopped_at:
-                self._meet(pose, (0.0, 0.0, 0.0), 0.0, time)  # what was met farther on is not touched
+                self._meet(pose, (0.0, 0.0, 0.0), 0.0, time)  # things farther along the path are not touched
         if part < 1.0 or not plane.level:
             self._move(start, pose, way, step.heading, part)
         if part < 1.0:
@@ -221,7 +222,7 @@ class WorldPlant(KinematicPlant):
         self._grant()
 
     def _look_down(self, plane: Plane, start: Pose, part: float, time: int) -> None:
-        """Find the ground again after a part of a step; a vehicle that would tilt into something is put back."""
+        """Find the ground after a part of a step; put a vehicle back that would tilt into something."""
         standing, deep, friction = self._standing, self._depth, self._standing.friction
         if standing.move(_pose(self._guarded.motion()), time):
             self._touch(time)
@@ -236,13 +237,13 @@ class WorldPlant(KinematicPlant):
         pose = _pose(self._guarded.motion())
         room = standing.room(pose)
         if self._refused and math.dist((pose.x, pose.y), (self._refused.x, self._refused.y)) < 2.0 * GROUND_EVERY:
-            room = self._same_ground = 0.0  # the next step is checked too, so that it stands there
+            room = self._same_ground = 0.0  # the next step is checked too, so the vehicle stays there
         else:
             self._refused, self._same_ground = None, max(GROUND_EVERY, room)
         self._looked = pose if room < GROUND_EVERY else None
 
     def _meet(self, pose: Transform, way: Vector, turn: float, time: int) -> float:
-        """Which part of its way is free; notes what it touches, and how far it may go on unwatched."""
+        """The free part of a path; also sets the contacts, and the distance until the next check."""
         self._clear = math.inf
         self.contacts = ()
         if self._collisions == "off":
@@ -250,7 +251,7 @@ class WorldPlant(KinematicPlant):
         part, seen = 1.0, time - time % OTHERS_EVERY
         turn_at, drift = self._surroundings.next_turn(seen), self._surroundings.drift
         if drift > 0.0 and turn_at < math.inf:
-            # Its reserve, of which it loses as much as they may come nearer, ends then.
+            # The reserve, reduced by the possible approach of obstacles, ends then.
             self._clear = max(0.0, turn_at - time) * 1e-9 * drift
         collisions = self._surroundings.collisions_at(seen)
         known, self._obstacles = self._obstacles, {}
@@ -262,7 +263,7 @@ class WorldPlant(KinematicPlant):
         return part
 
     def _touch(self, time: int) -> None:
-        """Note what it touches where it stands."""
+        """Set the contacts at its present place."""
         pose = _in_space(self._standing.plane, _pose(self.vehicle.motion()))
         self._meet(pose, (0.0, 0.0, 0.0), 0.0, time)
 
@@ -271,7 +272,7 @@ class WorldPlant(KinematicPlant):
         return max((contact.depth for contact in self.contacts), default=0.0)
 
     def _move(self, start: Pose, pose: Transform, way: Vector, turn: float, part: float) -> None:
-        """Put it where a part of a step leads."""
+        """Move it by a part of a step."""
         turned = product(pose.orientation, quaternion(0.0, 0.0, part * turn))
         heading = start.heading + math.remainder(angles(turned)[2] - start.heading, math.tau)
         if self._standing.plane.level:
@@ -280,7 +281,7 @@ class WorldPlant(KinematicPlant):
         vehicle.set_pose(start.x + part * way[0], start.y + part * way[1], heading)
 
     def _stop(self, part: float) -> None:
-        """Take back the last part of a step; body, wheels and drives stand."""
+        """Undo the last part of a step; stop body, wheels and drives."""
         vehicle = self._guarded
         state = vehicle.state
         vehicle.model.stop(vehicle.coefficients, state, part / vehicle.step_rate)
@@ -297,12 +298,12 @@ class WorldPlant(KinematicPlant):
             if hasattr(state, "road_bank"):
                 state.road_bank = gravity[1]
             if hasattr(state, "road_friction"):
-                tires = vehicle.coefficients.friction  # the smaller one counts at each contact, as in Gazebo
+                tires = vehicle.coefficients.friction  # at each contact the smaller one, as in Gazebo
                 state.road_friction = _mean([min(friction, tires) for friction in self._standing.friction])
             vehicle.state = state
 
     def _grant(self) -> None:
-        """Let it move unwatched as far as nothing can happen; on a slope every step is corrected."""
+        """Set the distance without collisions or other ground; on a slope every step is corrected."""
         free = min(self._clear, self._same_ground) if self._standing.plane.level else 0.0
         self._granted = self._guarded.reserve = max(0.0, free)
         self._guarded.drift = 0.0 if self._collisions == "off" else self._surroundings.drift
@@ -310,7 +311,7 @@ class WorldPlant(KinematicPlant):
     # ------------------------------------------------------------------ where it is put
 
     def set_pose(self, pose: Pose, attitude: Attitude | None = None) -> None:
-        """Put base_link there, on the ground nearest to a height, or to where it stands."""
+        """Place base_link, on the ground nearest to a height or to its present one."""
         height = self._standing.attitude(_pose(self.vehicle.motion()), False).z
         super().set_pose(pose, attitude)
         self._put(height if attitude is None else attitude.z)
@@ -333,12 +334,12 @@ class WorldPlant(KinematicPlant):
     # ------------------------------------------------------------------ what is known
 
     def attitude(self, time: int) -> Attitude:
-        """How it stands out of the plane."""
+        """Attitude of the vehicle out of the plane."""
         motion = self.vehicle.motion()
         return self._standing.attitude(_pose(motion), bool(motion.v_x or motion.v_y or motion.yaw_rate))
 
     def status(self) -> Status:
-        """Whether it stands on ground, and what it touches."""
+        """Whether it is on ground, and its contacts."""
         touched = sorted({contact.thing.name for contact in self.contacts})
         values = (("touches", ", ".join(touched)),)
         deepest = max(self.contacts, key=lambda contact: contact.depth, default=None)

@@ -1,4 +1,4 @@
-"""The plant without a Gazebo: the model moves the vehicle."""
+"""The plant without Gazebo: the model moves the vehicle."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from vds_gz.vehicle.vehicle import AnyVehicle, Motion, motion_of
 
 
 class KinematicPlant(Plant):
-    """A vehicle on a plane that never ends. All is known up to the vehicle's present, and only there."""
+    """A vehicle on an infinite plane. Its state is known only at its present time."""
 
     name = "kinematic"
 
@@ -27,22 +27,22 @@ class KinematicPlant(Plant):
         vehicle.advance(time)
 
     def motion(self, time: int) -> Motion:
-        """Where base_link truly is and how it moves."""
+        """True pose and velocity of base_link."""
         return motion_of(self.vehicle.coefficients, self.vehicle.state)
 
     def body(self, time: int) -> BodyState:
-        """base_link as a body in space; its velocity in its plane changes as it did over the last step."""
+        """State of base_link as a body in space; accelerations are those of the last step."""
         end, motion = self._before or (None, None)
         attitude = self.attitude(time)
         before = BodyVelocity.of(motion, attitude) if motion and end == self.vehicle.time else None
         return body_state(time, self.motion(time), attitude, before, 1.0 / self.vehicle.step_rate)
 
     def set_pose(self, pose: Pose, attitude: Attitude | None = None) -> None:
-        """Put base_link there, in the plane."""
+        """Place base_link in the plane."""
         self.vehicle.set_pose(pose.x, pose.y, pose.heading)
 
     def stand_still(self, time: int) -> None:
-        """Forget all commands and all motion but stay in place; go on from ``time`` [ns]."""
+        """Stop in place and discard all commands; continue from ``time`` [ns]."""
         self._before = None
         self.vehicle.stand_still(time)
 

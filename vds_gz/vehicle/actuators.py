@@ -16,7 +16,7 @@ from vds_gz.vehicle.trigonometry import exponential
 
 @dataclass(slots=True)
 class DriveCoefficients:
-    """A drive's parameters, ready for steps of one length."""
+    """A drive's parameters, prepared for a fixed step length."""
 
     delay_steps: int  # dead time in whole steps
     dead_band: float  # references below it count as 0 [m/s]
@@ -26,8 +26,8 @@ class DriveCoefficients:
     max_velocity: float  # saturation [m/s]
     max_reference: float  # the largest reference that is not saturated, without the offset [m/s]; infinite with a map
     slow_share: float  # share of a response that comes slowly
-    slow_decay: float  # what is left of its deviation after one step
-    decay: float  # what is left of a deviation after one step of the lag
+    slow_decay: float  # fraction of its deviation that remains after one step
+    decay: float  # fraction of a deviation that remains after one step
     max_rise: float  # max_rise, max_fall: maximum change in one step away from and towards standstill [m/s]
     max_fall: float
     dt: float  # length of a step [s]
@@ -35,7 +35,7 @@ class DriveCoefficients:
 
 @dataclass(slots=True)
 class DriveState:
-    """What a drive does [m/s], and what has been entered and not yet acted.
+    """Velocity of a drive [m/s], and the references that have not acted yet.
 
     ``slow`` [m/s] follows the target with the long time constant.
     ``references`` [m/s] and ``rates`` [m/s^2] are rings of ``delay_steps + 1`` entries; ``head`` is the oldest.
@@ -48,13 +48,13 @@ class DriveState:
     rates: list[float]
 
     def stop(self) -> None:
-        """Stand, as wheels that something stopped; what was entered acts from there on."""
+        """Stop at once, as wheels at an obstacle do; references in the dead time still act."""
         self.velocity = 0.0
 
 
 @dataclass(slots=True)
 class SteeringCoefficients:
-    """A steering actuator's parameters, ready for steps of one length."""
+    """A steering actuator's parameters, prepared for a fixed step length."""
 
     delay_steps: int  # dead time in whole steps
     dead_band: float  # references below it count as 0 [rad]
@@ -63,7 +63,7 @@ class SteeringCoefficients:
     offset: float  # added to every response [rad]; -0.0 where there is none, which changes no bit, not even of -0.0
     half_backlash: float  # half of the play between actuator and wheel [rad]
     max_position: float  # saturation [rad]; infinite if the unit turns all the way round
-    decay: float  # what is left of a deviation after one step of the lag
+    decay: float  # fraction of a deviation that remains after one step
     max_change: float  # maximum change in one step [rad]
     dt: float  # length of a step [s]
     step_rate: float  # steps per second [Hz]
@@ -72,7 +72,7 @@ class SteeringCoefficients:
 
 @dataclass(slots=True)
 class SteeringState:
-    """Where a steering stands and what has not yet acted.
+    """Angle of a steering, and the references that have not acted yet.
 
     ``angle`` [rad] and ``rate`` [rad/s] are the wheel's. ``slack`` [rad] is how far the wheel is ahead of its actuator,
     within half of the backlash.
@@ -88,7 +88,7 @@ class SteeringState:
 
 
 def delay_steps(dead_time: float, dt: float) -> int:
-    """Steps until a value entered now is the newest one that is at least ``dead_time`` old (both in s)."""
+    """A dead time in whole steps, rounded up (both in s)."""
     return math.ceil(dead_time / dt - 1e-6)
 
 
@@ -142,7 +142,7 @@ def steering_at_rest(c: SteeringCoefficients) -> SteeringState:
 
 
 def drive_at(c: DriveCoefficients, velocity: float) -> DriveState:
-    """A drive in steady state at a velocity [m/s]: it has had the reference for that since before its dead time."""
+    """A drive in steady state at a velocity [m/s], with this reference throughout its dead time."""
     s = drive_at_rest(c)
     s.velocity = velocity
     s.slow = velocity
@@ -151,7 +151,7 @@ def drive_at(c: DriveCoefficients, velocity: float) -> DriveState:
 
 
 def steering_at(c: SteeringCoefficients, angle: float) -> SteeringState:
-    """A steering in steady state at an angle [rad]: it has had the reference for that since before its dead time."""
+    """A steering in steady state at an angle [rad], with this reference throughout its dead time."""
     s = steering_at_rest(c)
     s.angle = angle
     s.references = [steady_reference(c, angle)] * len(s.references)
@@ -159,7 +159,7 @@ def steering_at(c: SteeringCoefficients, angle: float) -> SteeringState:
 
 
 def steady_reference(c: DriveCoefficients | SteeringCoefficients, response: float) -> float:
-    """The reference of a response in steady state, without regard to dead band and saturation."""
+    """The reference of a response in steady state, ignoring dead band and saturation."""
     reference = (response - c.offset) / c.gain
     return unmapped(c.map, reference) if c.map.used else reference
 
@@ -260,7 +260,7 @@ def step_steering(c: SteeringCoefficients, s: SteeringState, reference: float, r
 
 
 def newest_reference(c: DriveCoefficients | SteeringCoefficients, s: DriveState | SteeringState) -> float:
-    """The last reference that was entered, before its dead time."""
+    """The newest reference, before the dead time."""
     return float(s.references[s.head - 1 if s.head > 0 else c.delay_steps])
 
 

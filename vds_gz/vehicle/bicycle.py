@@ -85,7 +85,7 @@ class Wheels(Protocol):
 
 @dataclass(slots=True)
 class BicycleCoefficients:
-    """The vehicle's geometry and actuators, ready for steps of one length.
+    """The vehicle's geometry and actuators, prepared for a fixed step length.
 
     ``signed_wheelbase`` is the position of the steered axle along +x from the fixed axle [m], negative if it is behind;
     the half tracks are those of the fixed and the steered axle [m]; ``max_wheel_velocity`` of a driven wheel [m/s] is
@@ -130,11 +130,11 @@ class BicycleState:
     roll_fixed_right: float = 0.0
     roll_steered_left: float = 0.0
     roll_steered_right: float = 0.0
-    # drive_reference, steering_reference: what the command that holds means for the actuators [m/s, rad]
+    # drive_reference, steering_reference: references of the present command [m/s, rad]
     drive_reference: float = 0.0
     steering_reference: float = 0.0
-    # A steering angle that serves as well, with the drive reversed where that is on the steered wheel [rad]; the same
-    # as steering_reference where there is none
+    # The alternative steering angle, with the drive on the steered wheel reversed [rad]; equal to steering_reference if
+    # there is none
     opposite_reference: float = 0.0
 
 
@@ -178,7 +178,7 @@ def at(c: BicycleCoefficients, motion: SteadyMotion) -> BicycleState:
 
 
 def set_references(c: BicycleCoefficients, s: BicycleState, u: Command) -> None:
-    """Set what the command means for both actuators."""
+    """Set the references of both actuators."""
     speed = u.v_x
     if not c.allow_reverse and speed < 0.0:
         speed = 0.0
@@ -200,8 +200,8 @@ def set_references(c: BicycleCoefficients, s: BicycleState, u: Command) -> None:
 def twist_references(c: BicycleCoefficients, longitudinal: float, lateral: float) -> tuple[float, float, float]:
     """Drive [m/s] and steering [rad] reference for a velocity of the steered axle's middle [m/s, m/s].
 
-    A direction can be taken two ways, half a turn apart with the drive reversed. The one within the stops is taken; if
-    both are, the other one is the third number returned.
+    Two steering angles give a direction: half a turn apart, one with the drive reversed. The one within the stops is
+    taken; if both are, the third number returned is the other one.
     """
     known = abs(longitudinal) > STANDSTILL or (c.drive_on_steered_wheel and abs(lateral) > STANDSTILL)
     angle = direction(lateral, longitudinal) if known else 0.0
@@ -234,14 +234,14 @@ def travel(c: SteeringCoefficients, angle: float, target: float) -> float:
 
 
 def away_from_zero(cosine: float) -> float:
-    """The cosine, kept so far from zero that one can divide by it."""
+    """The cosine, kept far enough from zero to divide by it."""
     if abs(cosine) >= SMALLEST_COSINE:
         return cosine
     return -SMALLEST_COSINE if cosine < 0.0 else SMALLEST_COSINE
 
 
 def set_velocities(c: BicycleCoefficients, s: BicycleState, u: Command) -> None:
-    """Body velocity and wheel speeds that the actuators give.
+    """Set body velocity and wheel speeds from the actuators.
 
     A car that understeers turns as one with a longer wheelbase, which grows with the speed squared.
     Each wheel rolls with the speed of its own contact point. The drive's maximum velocity is that of its own axle's
@@ -302,19 +302,19 @@ def move(c: BicycleCoefficients, s: BicycleState, u: Command) -> None:
 
 
 def stop(c: BicycleCoefficients, s: BicycleState, rest: float) -> None:
-    """Stop drive and wheels ``rest`` seconds before the end of a step; the steering goes on."""
+    """Stop drive and wheels ``rest`` seconds before the end of a step; the steering continues."""
     roll_by(c, s, -rest)
     stop_drives(c, s, rest)
     set_velocities(c, s, Command())
 
 
 def roll_wheels(c: Axles, s: Wheels, u: Command) -> None:
-    """Let every wheel roll for one step at its present speed."""
+    """Roll every wheel for one step at its present speed."""
     roll_by(c, s, c.dt)
 
 
 def roll_by(c: Axles, s: Wheels, dt: float) -> None:
-    """Let every wheel roll for ``dt`` seconds at its present speed."""
+    """Roll every wheel for ``dt`` seconds at its present speed."""
     roll = dt / c.wheel_radius
     s.roll_fixed_left += s.speed_fixed_left * roll
     s.roll_fixed_right += s.speed_fixed_right * roll
@@ -351,12 +351,12 @@ def joints(p: TwoAxles) -> tuple[Joint, ...]:
 
 
 def joint_states(c: BicycleCoefficients, s: BicycleState) -> JointStates:
-    """Where the joints stand and how they move."""
+    """Positions and velocities of the joints."""
     return axle_joint_states(c, s, s.steering.angle, s.steering.rate)
 
 
 def axle_joint_states(c: Axles, s: Wheels, middle: float, middle_rate: float) -> JointStates:
-    """Where the joints stand and how they move, the middle steered wheel at an angle [rad] and a rate [rad/s]."""
+    """Positions and velocities of the joints, with the middle steered wheel at an angle [rad] and a rate [rad/s]."""
     angles, rates = [], []
     for y in (c.half_track_steered, -c.half_track_steered) if c.half_track_steered > 0.0 else (0.0,):
         angle, slope = steered_wheel_angle(c, middle, y)
@@ -377,7 +377,7 @@ def actuator_states(c: BicycleCoefficients, s: BicycleState) -> tuple[ActuatorSt
 
 
 def limits(p: BicycleParameters) -> VehicleLimits:
-    """Of the drive or of its wheels, whichever is less, and of the steering."""
+    """The limit of the drive or of its wheels, whichever is less, and that of the steering."""
     speed = min(or_infinite(p.drive_actuator.max_velocity), or_infinite(p.max_wheel_velocity))
     return VehicleLimits(speed if speed < math.inf else 0.0, p.steering_actuator.max_position)
 
@@ -388,7 +388,7 @@ def geometry(p: BicycleParameters) -> VehicleGeometry:
 
 
 def axle_geometry(p: TwoAxles, signed_wheelbase: float) -> VehicleGeometry:
-    """The wheels of a fixed axle and of a steered one, which stands so far ahead of it [m]."""
+    """The wheels of a fixed axle and of a steered one at a distance ahead of it [m]."""
     offset = p.base_link_offset
     fixed = (Wheel(-offset, y) for y in _lateral_positions(p.track_fixed))
     steered = (Wheel(signed_wheelbase - offset, y, steered=True) for y in _lateral_positions(p.track_steered))

@@ -27,7 +27,7 @@ class BodyLimitCoefficients:
 
 @dataclass(slots=True)
 class BodyReferences:
-    """What the command asks for within the limits of velocity (goals), and what the wheels are asked for now.
+    """The commanded velocity within the velocity limits (goals), and the present references of the wheels.
 
     Velocities [m/s, m/s, rad/s] of base_link.
     """
@@ -40,7 +40,7 @@ class BodyReferences:
     yaw_rate: float = 0.0
 
     def stop(self) -> None:
-        """Begin at rest again, as with wheels that something stopped; where changes are limited, that counts."""
+        """Start again from rest, after an obstacle; this matters if changes are limited."""
         self.v_x = self.v_y = self.yaw_rate = 0.0
 
 
@@ -66,7 +66,7 @@ def body_references_at(v_x: float, v_y: float, yaw_rate: float) -> BodyReference
 
 
 def limit_velocity(c: BodyLimitCoefficients, s: BodyReferences, v_x: float, v_y: float, yaw_rate: float) -> None:
-    """Set the goals of a command [m/s, m/s, rad/s], and the references too where no acceleration is limited."""
+    """Set the goals of a command [m/s, m/s, rad/s], and the references too if no acceleration is limited."""
     speed = math.sqrt(v_x * v_x + v_y * v_y)
     if speed > c.max_speed:
         scale = c.max_speed / speed

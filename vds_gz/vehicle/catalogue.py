@@ -1,4 +1,4 @@
-"""All vehicle models there are: those of this package, and those that other installed packages bring."""
+"""All vehicle models: those of this package and those of other installed packages."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Models(Mapping[str, AnyModel]):
         return len(self._models)
 
     def __repr__(self) -> str:
-        """The names: the models themselves would all be imported."""
+        """The names only, because the models would all be imported."""
         return f"{type(self).__name__}({', '.join(self)})"
 
 
@@ -76,5 +76,7 @@ def models() -> Models:
 
 @cache
 def actuator_kind(name: str) -> ActuatorKind:
-    """The kind of an actuator that a recording knows by its name; a drive where no model has one of this name."""
-    return next((one.kind for model in models().values() for one in model.actuators if one.name == name), "drive")
+    """The kind of a recorded actuator, by its name; a drive if no model has an actuator of this name."""
+    return next(
+        (actuator.kind for model in models().values() for actuator in model.actuators if actuator.name == name), "drive"
+    )

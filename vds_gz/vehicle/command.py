@@ -11,11 +11,11 @@ from vds_gz.errors import NUMBER
 
 
 class CommandKind(IntEnum):
-    """What a command gives, and which of its numbers count."""
+    """The kind of a command, which says which of its numbers are used."""
 
     TWIST = 0
     ACKERMANN = 1
-    #: Halves of an Ackermann command that come by topics of their own.
+    #: Halves of an Ackermann command, which have separate topics.
     SPEED = 2
     STEERING = 3
     #: A driver's accelerator, brake and steering.
@@ -49,14 +49,15 @@ class GearCode(IntEnum):
 TWIST, ACKERMANN, SPEED, STEERING, PEDALS, CONTROL, GEAR, DIRECT, STOP = CommandKind
 NONE, NEUTRAL, DRIVE, REVERSE, REVERSE_2, PARK, LOW, LOW_2 = GearCode
 
-#: Kinds that have a gear, and that end in ``STOP`` when they time out. Zero would be no pedal, which is to roll on.
+#: Kinds that have a gear, and that end in ``STOP`` when they time out. Zero would mean no pedal, and the car would roll
+#: on.
 DRIVEN = (PEDALS, CONTROL, DIRECT)
 
 MAXIMUM_GEAR = max(GearCode)
 #: In a command: the gear stays as it is.
 KEEP_GEAR = -1
 
-#: No velocity [m/s], yaw rate [rad/s] or angle [rad] beyond this is meant, and none overflows below it.
+#: Larger velocities [m/s], yaw rates [rad/s] and angles [rad] are invalid; none below this overflows.
 MAXIMUM = 1e6
 
 #: Numbers of a command that are bounded by :data:`MAXIMUM`.
@@ -133,7 +134,7 @@ def pedals(accel: float, brake: float, steering: float, gear: int = KEEP_GEAR, s
 def control(
     velocity: float, acceleration: float, steering_angle: float, gear: int = KEEP_GEAR, slope: float = 0.0
 ) -> Command:
-    """Autoware's Control: a velocity [m/s], an acceleration [m/s^2], a tire angle [rad]; a model takes what it can."""
+    """Autoware's Control: a velocity [m/s], an acceleration [m/s^2], a tire angle [rad]; a model takes some of them."""
     _check_numbers(velocity=velocity, acceleration=acceleration, steering_angle=steering_angle, gear=gear, slope=slope)
     return Command(
         CONTROL, velocity, steering_angle=steering_angle, target_acceleration=acceleration, gear=gear, slope=slope
@@ -147,12 +148,12 @@ def gear(code: int) -> Command:
 
 
 def _check_numbers(**numbers: float) -> None:
-    """Refuse what is no number by its name, before a vehicle meets it."""
+    """Refuse arguments that are not numbers, by name."""
     for name, value in numbers.items():
         if type(value) is not float:  # nearly always it is
             NUMBER.check(name, value)
 
 
 def _limit(value: float) -> float:
-    """A limit of a message: 0 (and, for want of a meaning, less) is none; NaN stays, to be refused."""
+    """A limit of a message: 0 or less means unlimited; NaN stays, to be refused later."""
     return math.inf if value <= 0.0 else value

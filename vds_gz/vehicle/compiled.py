@@ -1,6 +1,6 @@
-"""The same source, compiled, for long runs of one vehicle. Needs numba.
+"""One vehicle, compiled for long runs. Needs numba.
 
-Nothing is written twice. The functions of a model, and all functions that they call, are handed to numba as they are;
+Nothing is written twice. numba compiles the functions of a model, and all functions that they call, as they are;
 coefficients, states and commands become records of the same field names.
 """
 
@@ -25,10 +25,10 @@ from vds_gz.vehicle.model import C, P, S, no_references
 from vds_gz.vehicle.schedule import COMMAND, Records, Wholes, check, driven_before, fields_of, segments
 from vds_gz.vehicle.vehicle import NANOSECONDS, Motion, Vehicle, motion_of
 
-#: So many segments are done together at most.
+#: Maximum number of segments that are done together.
 TOGETHER = 10_000
 
-#: Lists of states have room for a multiple of so many entries where one program is to serve most dead times.
+#: Lists of states have room for a multiple of this, so that one compiled program serves most dead times.
 ROOM = 256
 
 
@@ -50,7 +50,7 @@ def record_type(samples: Sequence[object], room: int = 1) -> np.dtype[np.void]:
 
 
 def number_type(field: dataclasses.Field[object], value: object) -> type:
-    """The type of a number in a record: real where its class says so, even if somebody wrote 2 for 2.0."""
+    """The type of a number in a record: real if its class says so, even for a value of 2."""
     if field.type in ("float", float):
         return float
     return int if isinstance(value, IntEnum) else type(value)
@@ -131,7 +131,7 @@ def _values(sample: object) -> list[tuple[dataclasses.Field[object], object]]:
 
 
 def _each(states: Records, plain: S) -> Iterator[S]:
-    """Records one by one as the model's own state object, which is used again and again."""
+    """Records one by one as the model's state object, which is reused."""
     holders, names, columns = zip(*_columns(states, plain), strict=True)
     for row in zip(*columns, strict=True):
         deque(map(setattr, holders, names, row), maxlen=0)
@@ -139,7 +139,7 @@ def _each(states: Records, plain: S) -> Iterator[S]:
 
 
 def _columns(states: Records, plain: object) -> Iterator[tuple[object, str, Iterable[object]]]:
-    """Of every field of a state its holder, its name and its values."""
+    """Holder, name and values of every field of a state."""
     for field, value in _values(plain):
         column = states[field.name]
         if dataclasses.is_dataclass(value):
@@ -150,7 +150,7 @@ def _columns(states: Records, plain: object) -> Iterator[tuple[object, str, Iter
 
 @cache
 def compiled_schedule(step: FunctionType, set_references: Callable[..., None] = no_references) -> Any:
-    """``run(c, s, u, which, steps, ends, samples)`` follows a schedule, and notes the state now and then.
+    """``run(c, s, u, which, steps, ends, samples)`` follows a schedule, and samples the state.
 
     Segment ``j`` is ``steps[j]`` steps with command ``u[which[j]]``; sample ``k`` is taken after ``ends[k]`` segments.
     """
@@ -171,15 +171,15 @@ def compiled_schedule(step: FunctionType, set_references: Callable[..., None] = 
 
 
 class CompiledVehicle(Vehicle[P, C, S]):
-    """A vehicle whose steps are compiled, by the first that it does. Bit for bit the interpreted one, some hundred
-    times faster.
+    """A vehicle with compiled steps, equal to the interpreted one to the bit and some hundred times faster.
 
-    Steps are done together when the state is looked at, so that a command costs no call of compiled code of its own.
+    The first step compiles. Steps are done together when the state is read, so commands need no separate calls of
+    compiled code.
     """
 
     @property
     def state(self) -> S:
-        """A copy of the state of the model; assigned, it is the vehicle's."""
+        """A copy of the model's state; assign it to change the vehicle's."""
         self._catch_up()
         state = self.model.at_rest(self.coefficients)
         read_record(self._record, state)
@@ -194,10 +194,9 @@ class CompiledVehicle(Vehicle[P, C, S]):
         self._waiting = _Segments()
 
     def sample(self, times: Iterable[int]) -> Iterator[S]:
-        """Advance to each of these times [ns], which increase, in one compiled call; the state at each, one object.
+        """Advance to each of these increasing times [ns] in one compiled call; yield the states, in one reused object.
 
-        Until they are looked at, states are kept with their delay lines, some 10 kB each: better thousands of times a
-        call than millions.
+        All states are kept with their delay lines, some 10 kB each, so pass thousands of times a call, not millions.
         """
         self._catch_up()
         ends = []
@@ -211,8 +210,8 @@ class CompiledVehicle(Vehicle[P, C, S]):
         """Enter commands and advance, as :meth:`enter` and :meth:`advance` do, in one compiled call.
 
         Args:
-            commands: Of :func:`~vds_gz.vehicle.schedule.command_records`; whole ones, those with a gear name it.
-            times: When each arrived [ns]; they do not decrease.
+            commands: From :func:`~vds_gz.vehicle.schedule.command_records`; no half commands, and pedals name a gear.
+            times: Their arrival times [ns], which must not decrease.
             end: Time to advance to [ns], not before the last command.
 
         Raises:
@@ -225,7 +224,7 @@ class CompiledVehicle(Vehicle[P, C, S]):
         begins = np.maximum(self._steps_from(times), self.steps)
         last = max(int(np.searchsorted(begins, self.steps_until(end), side="right")) - 1, 0)
         if self._queue.waits or self.dead_time_jitter > 0.0 or driven_before(commands[last], commands[:last]):
-            last = 0  # commands wait or are delayed one by one, and a gear outlives its command: the queue knows how
+            last = 0  # the queue handles waiting commands, random delays, and a gear that outlives its command
         if last > 0:
             self.advance(self.time_of(int(begins[0])))
             self._catch_up()
@@ -239,7 +238,7 @@ class CompiledVehicle(Vehicle[P, C, S]):
         self.advance(end)
 
     def motion(self) -> Motion:
-        """Where base_link is and how it moves."""
+        """Pose and velocity of base_link."""
         self._catch_up()
         return motion_of(self.coefficients, self._record)
 
@@ -249,12 +248,12 @@ class CompiledVehicle(Vehicle[P, C, S]):
             self._catch_up()
 
     def _catch_up(self) -> None:
-        """Do all steps that wait."""
+        """Do all pending steps."""
         if self._waiting.steps:
             self._follow([len(self._waiting.steps)])
 
     def _follow(self, ends: list[int]) -> Records:
-        """Do all steps that wait; the states after so many segments."""
+        """Do all pending steps, and return the states after given numbers of segments."""
         waiting, self._waiting = self._waiting, _Segments()
         numbers = np.array(waiting.commands or [fields_of(Command())], COMMAND)
         return self._run(numbers, *(np.array(items, np.int64) for items in (waiting.which, waiting.steps, ends)))
@@ -274,7 +273,7 @@ class CompiledVehicle(Vehicle[P, C, S]):
         return steps + 1
 
     def _times_of(self, steps: Wholes) -> Wholes:
-        """As :meth:`time_of`, of many."""
+        """:meth:`time_of` for an array."""
         since_start: Wholes = np.rint(steps * float(NANOSECONDS) / self.step_rate).astype(np.int64)
         return self.start + since_start
 
@@ -289,7 +288,7 @@ class _Segments:
         self._last: tuple[float, ...] | None = None
 
     def add(self, command: Command, steps: int) -> None:
-        """One more; the command may be changed afterwards."""
+        """Add a segment; the command may be changed afterwards."""
         numbers = fields_of(command)
         if numbers != self._last:
             self.commands.append(numbers)

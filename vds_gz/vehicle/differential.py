@@ -43,7 +43,7 @@ from vds_gz.vehicle.trigonometry import integrate_pose
 
 @dataclass(slots=True)
 class DifferentialCoefficients:
-    """Geometry [m], limits of the body and drives, ready for steps of ``dt`` seconds."""
+    """Geometry [m], limits of the body and drives, prepared for steps of ``dt`` seconds."""
 
     dt: float
     base_link_offset: float
@@ -56,8 +56,7 @@ class DifferentialCoefficients:
 
 @dataclass(slots=True)
 class DifferentialState:
-    """The drives, the motion of the reference point, how far each wheel has rolled [rad], and what the command that
-    holds means for the drives [m/s]."""
+    """Drives, motion of the reference point, rotation of each wheel [rad], references of the drives [m/s]."""
 
     left: DriveState
     right: DriveState
@@ -105,7 +104,7 @@ def at(c: DifferentialCoefficients, motion: SteadyMotion) -> DifferentialState:
 
 
 def set_references(c: DifferentialCoefficients, s: DifferentialState, u: Command) -> None:
-    """Set what the command means for the body, and for both drives where no acceleration of the body is limited."""
+    """Set the body's goals, and the references of both drives if no acceleration of the body is limited."""
     limit_velocity(c.body, s.body, u.v_x, 0.0, u.yaw_rate)
     if not c.body.ramps:
         split(c, s)
@@ -114,7 +113,7 @@ def set_references(c: DifferentialCoefficients, s: DifferentialState, u: Command
 def split(c: DifferentialCoefficients, s: DifferentialState) -> None:
     """Set the drives' references from the body's.
 
-    Where a wheel would exceed the maximum velocity both slow down by one factor, which keeps the curvature.
+    If a wheel would exceed the maximum velocity, both slow down by one factor, which keeps the curvature.
     """
     half = 0.5 * c.track * s.body.yaw_rate
     left = s.body.v_x - half
@@ -140,13 +139,13 @@ def actuate(c: DifferentialCoefficients, s: DifferentialState, u: Command) -> No
 
 
 def move(c: DifferentialCoefficients, s: DifferentialState, u: Command) -> None:
-    """Let both wheels roll and the reference point move for one step."""
+    """Roll both wheels and move the reference point by one step."""
     roll_wheels(c, s, c.dt)
     integrate_pose(s, c.dt)
 
 
 def roll_wheels(c: DifferentialCoefficients, s: DifferentialState, dt: float) -> None:
-    """Let both wheels roll for ``dt`` seconds at their present speed."""
+    """Roll both wheels for ``dt`` seconds at their present speed."""
     roll = dt / c.wheel_radius
     s.roll_left += s.left.velocity * roll
     s.roll_right += s.right.velocity * roll
@@ -164,7 +163,7 @@ def joints(p: DifferentialParameters) -> tuple[Joint, ...]:
 
 
 def joint_states(c: DifferentialCoefficients, s: DifferentialState) -> JointStates:
-    """Where the wheels stand and how they roll."""
+    """Positions and velocities of the wheels."""
     return JointStates(
         (s.roll_left, s.roll_right), (s.left.velocity / c.wheel_radius, s.right.velocity / c.wheel_radius)
     )
@@ -176,7 +175,7 @@ def actuator_states(c: DifferentialCoefficients, s: DifferentialState) -> tuple[
 
 
 def limits(p: DifferentialParameters) -> VehicleLimits:
-    """Of the body's speed."""
+    """The limit of the body's speed."""
     return velocity_limits(p, p.drive_actuators.max_velocity)
 
 

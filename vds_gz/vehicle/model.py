@@ -14,14 +14,14 @@ from vds_gz.vehicle.command import Command, CommandKind
 
 
 class StepCoefficients(Protocol):
-    """What the coefficients of every model have."""
+    """The fields that the coefficients of every model have."""
 
     dt: float  # length of a step [s]
     base_link_offset: float  # from the reference point to base_link, along +x [m]
 
 
 class MotionState(Protocol):
-    """What the state of every model has besides its actuators: the motion of its reference point."""
+    """The fields that every state has besides its actuators: the motion of the reference point."""
 
     x: float  # x, y, heading: pose [m, m, rad]; the heading counts full turns
     y: float
@@ -38,7 +38,7 @@ K = TypeVar("K")
 
 
 def no_references(c: object, s: object, u: Command) -> None:
-    """Of models that read their commands in every step."""
+    """Do nothing, for models that read their commands in every step."""
 
 
 def stop_drives(c: object, s: Any, rest: float) -> None:
@@ -54,7 +54,7 @@ JointKind = Literal["steering", "wheel"]
 
 @dataclass(frozen=True, slots=True)
 class Joint:
-    """A joint of the vehicle as the graph and Gazebo know it: a steering hinge (rad) or a rolling wheel (rad)."""
+    """A joint of the vehicle, as on the graph and in Gazebo: a steering hinge (rad) or a rolling wheel (rad)."""
 
     name: str
     kind: JointKind
@@ -121,8 +121,7 @@ class VehicleGeometry:
         wheels: All of them.
         tire_diameter: [m].
         wheel_base: Distance between the axles [m]; 0: there is one.
-        yaw_arm: At most so much wheel speed a unit of yaw rate takes, where wheels' speeds turn the vehicle [m]; 0: it
-            steers.
+        yaw_arm: Maximum wheel speed for each unit of yaw rate, if wheel speeds turn the vehicle [m]; 0: it steers.
         holonomic: It moves laterally too.
     """
 
@@ -167,11 +166,11 @@ class VehicleModel(Generic[P, C, S]):
             speeds and body velocity, if ``wheels`` does not. They leave the pose as it is, because Gazebo may move the
             vehicle.
         moving: Functions (c, s, u), called after those. They turn the wheels and move the reference point by one step.
-        wheels: Function (c, s, u), called after ``actuating`` where Gazebo moves the vehicle: it sets wheel speeds and
-            body velocity in models whose ``moving`` sets them otherwise.
+        wheels: Function (c, s, u), called after ``actuating`` if Gazebo moves the vehicle: it sets wheel speeds and
+            body velocity in models whose ``moving`` otherwise sets them.
         resize: (c, s) fits the delay lines of a state to new coefficients.
         joints: (parameters) -> all joints.
-        joint_states: (c, s) -> where the joints stand.
+        joint_states: (c, s) -> positions and velocities of the joints.
         actuators: All actuators.
         actuator_states: (c, s) -> the reference and the response of each.
         limits: (parameters) -> maximum speed and steering angle.
@@ -179,12 +178,12 @@ class VehicleModel(Generic[P, C, S]):
         set_references: (c, s, u) sets in ``s`` the references, or goals, that follow from ``c`` and ``u`` alone.
             It is called at least once after a change of either, before the next step.
         lanes: The model can run in the lanes of a fleet (:mod:`vds_gz.fleet`), where short loops are faster than a long
-            one: at most four functions in ``actuating`` and ``moving`` together, without ``while`` loops, and without
-            lists but those that ``through_dead_time`` handles. Limits of rates that go through dead times are the
-            command's: infinite where the command's are. Other models run vehicle by vehicle.
-        stop: (c, s, rest) stops the vehicle, whose way ended ``rest`` seconds before the end of the last step, as at a
-            wall: its drives follow and stand too, and wheels take back what they rolled since.
-        xacro: File that draws it, for models that do not come with this package.
+            one. It has at most four functions in ``actuating`` and ``moving`` together, without ``while`` loops, and
+            without lists but those that ``through_dead_time`` handles. Limits of rates that go through dead times are
+            the command's: infinite where the command's are. Other models run vehicle by vehicle.
+        stop: (c, s, rest) stops the vehicle at an obstacle, ``rest`` seconds before the end of the last step: its
+            drives stop too, and wheels turn back by what they rolled since.
+        xacro: File of its drawing, for models of other packages.
         feels_slopes: Its state has a field ``road_slope``, the acceleration that gravity gives along +x [m/s^2], which
             the user sets; in a field ``road_bank``, if the state has it, that along +y, and in ``road_friction`` the
             friction coefficient of the road.
@@ -255,7 +254,7 @@ def extended(parent: Any, kind: Callable[..., K], **more: object) -> K:
 def in_turn(phases: tuple[Callable[..., None], ...]) -> Callable[..., None]:
     """One function (c, s, u) that calls several one after the other.
 
-    It names them as its globals, so that it compiles as any function does that stands in a module.
+    They are its globals, so it compiles like a function of a module.
     """
     if len(phases) == 1:
         return phases[0]
@@ -266,5 +265,5 @@ def in_turn(phases: tuple[Callable[..., None], ...]) -> Callable[..., None]:
     return function
 
 
-#: A model that was chosen by its name when the program runs, so that no type checker can know its classes.
+#: A model that is chosen by name at run time, so type checkers do not know its classes.
 AnyModel: TypeAlias = VehicleModel[Any, Any, Any]

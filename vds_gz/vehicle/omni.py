@@ -50,12 +50,12 @@ WHEELS = ("front_left", "rear_left", "rear_right", "front_right")
 
 @dataclass(slots=True)
 class OmniCoefficients:
-    """Geometry and drives, ready for steps of ``dt`` seconds."""
+    """Geometry and drives, prepared for steps of ``dt`` seconds."""
 
     dt: float
     base_link_offset: float
     sign: float  # roller direction of the front left wheel, +1 (rollers in an O seen from above) or -1 (in an X)
-    yaw_arm: float  # what a yaw rate contributes to the front left actuator's speed [m]
+    yaw_arm: float  # front left actuator's speed by yaw rate [m]
     wheel_radius: float
     body: BodyLimitCoefficients
     drive: DriveCoefficients
@@ -63,8 +63,7 @@ class OmniCoefficients:
 
 @dataclass(slots=True)
 class OmniState:
-    """The drives, the motion of the reference point, how far each wheel has rolled [rad], and what the command that
-    holds means for the drives [m/s]."""
+    """Drives, motion of the reference point, rotation of each wheel [rad], references of the drives [m/s]."""
 
     front_left: DriveState
     rear_left: DriveState
@@ -126,7 +125,7 @@ def at(c: OmniCoefficients, motion: SteadyMotion) -> OmniState:
 
 
 def set_references(c: OmniCoefficients, s: OmniState, u: Command) -> None:
-    """Set what the command means for the body, and for all drives where no acceleration of the body is limited."""
+    """Set the body's goals, and the references of all drives if no acceleration of the body is limited."""
     limit_velocity(c.body, s.body, u.v_x, u.v_y, u.yaw_rate)
     if not c.body.ramps:
         split(c, s)
@@ -135,7 +134,7 @@ def set_references(c: OmniCoefficients, s: OmniState, u: Command) -> None:
 def split(c: OmniCoefficients, s: OmniState) -> None:
     """Set the drives' references from the body's.
 
-    Where a wheel would exceed the maximum velocity all slow down by one factor, which keeps the direction.
+    If a wheel would exceed the maximum velocity, all slow down by one factor, which keeps the direction.
     """
     front_left, rear_left, rear_right, front_right = wheel_speeds(c, s.body.v_x, s.body.v_y, s.body.yaw_rate)
     fastest = max(abs(front_left), abs(rear_left), abs(rear_right), abs(front_right))
@@ -147,7 +146,7 @@ def split(c: OmniCoefficients, s: OmniState) -> None:
 
 
 def wheel_speeds(c: OmniCoefficients, v_x: float, v_y: float, yaw_rate: float) -> tuple[float, float, float, float]:
-    """What the four drives do at a velocity of base_link [m/s, m/s, rad/s], counter-clockwise from front left [m/s]."""
+    """The drives' speeds [m/s] for a velocity of base_link [m/s, m/s, rad/s], counter-clockwise from front left."""
     longitudinal = c.sign * v_x
     lateral = v_y - c.base_link_offset * yaw_rate
     turn = c.yaw_arm * yaw_rate
@@ -190,13 +189,13 @@ def set_velocities(c: OmniCoefficients, s: OmniState, u: Command) -> None:
 
 
 def move(c: OmniCoefficients, s: OmniState, u: Command) -> None:
-    """Let all wheels roll and the reference point move for one step."""
+    """Roll all wheels and move the reference point by one step."""
     roll_wheels(c, s, c.dt)
     integrate_pose(s, c.dt)
 
 
 def roll_wheels(c: OmniCoefficients, s: OmniState, dt: float) -> None:
-    """Let all wheels roll for ``dt`` seconds at their present speed."""
+    """Roll all wheels for ``dt`` seconds at their present speed."""
     roll = c.sign * dt / c.wheel_radius
     s.roll_front_left += s.front_left.velocity * roll
     s.roll_rear_left -= s.rear_left.velocity * roll
@@ -216,7 +215,7 @@ def joints(p: OmniParameters) -> tuple[Joint, ...]:
 
 
 def joint_states(c: OmniCoefficients, s: OmniState) -> JointStates:
-    """Where the wheels stand and how they roll."""
+    """Positions and velocities of the wheels."""
     signs = (c.sign, -c.sign, c.sign, -c.sign)
     return JointStates(
         (s.roll_front_left, s.roll_rear_left, s.roll_rear_right, s.roll_front_right),
@@ -230,7 +229,7 @@ def actuator_states(c: OmniCoefficients, s: OmniState) -> tuple[ActuatorState, .
 
 
 def limits(p: OmniParameters) -> VehicleLimits:
-    """Of the body's speed."""
+    """The limit of the body's speed."""
     return velocity_limits(p, p.drive_actuators.max_velocity)
 
 

@@ -1,4 +1,4 @@
-"""Very many commands of one vehicle at once, as arrays: which holds for how many steps."""
+"""Many commands of one vehicle as arrays, and the number of steps for which each holds."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def command_records(**numbers: ArrayLike) -> Records:
     """Commands as records.
 
     Args:
-        numbers: Fields of :class:`~vds_gz.vehicle.command.Command`, each one number for all commands or one a command;
-            fields that are left out are as in ``Command()``.
+        numbers: Fields of :class:`~vds_gz.vehicle.command.Command`, each a number for all commands, or an array with
+            one per command; omitted fields are as in ``Command()``.
 
     >>> command_records(v_x=[1.0, 2.0], yaw_rate=0.3)["v_x"].tolist()
     [1.0, 2.0]
@@ -54,7 +54,7 @@ def command_records(**numbers: ArrayLike) -> Records:
 
 
 def check(commands: Records, times: Wholes) -> None:
-    """Refuse commands that cannot be followed by their numbers alone."""
+    """Refuse commands that are invalid or depend on earlier ones, and times that decrease."""
     if commands.shape != times.shape or not times.size:
         raise ArgumentError(
             f"there are {commands.size} commands and {times.size} times; there must be as many, at least 1"
@@ -82,12 +82,12 @@ def check(commands: Records, times: Wholes) -> None:
 
 
 def driven_before(command: np.void, others: Records) -> bool:
-    """Whether commands have gears that outlive a last one without."""
+    """Whether other commands have gears that still hold for a command without a gear."""
     return int(command["kind"]) not in DRIVEN and bool(np.isin(others["kind"], DRIVEN).any())
 
 
 def timed_out(commands: Records) -> Records:
-    """What each command is replaced by when it has timed out: zero, or to be braked."""
+    """The replacement of each command after its time-out: zero, or a stop."""
     zero: Records = commands.copy()
     for name in ("v_x", "v_y", "yaw_rate", "steering_angle"):
         zero[name] = 0.0

@@ -1,7 +1,7 @@
 """A car whose tyres slip: the dynamic single-track model behind the actuators of a bicycle.
 
-Actuators, commands, joints and geometry are those of :mod:`vds_gz.vehicle.bicycle`. The actuators and the wheels that
-roll without slip say what the vehicle is to do; the tyres move it.
+Actuators, commands, joints and geometry are those of :mod:`vds_gz.vehicle.bicycle`. Actuators and wheels without slip
+give the demanded motion; tyre forces move the vehicle.
 """
 
 from __future__ import annotations
@@ -56,13 +56,13 @@ BLENDING = 0.02
 #: Below this speed rolling resistance fades out [m/s].
 ROLLING_FADES = 0.05
 
-#: A road with less friction counts as one with this, as tyres have at least.
+#: Minimum friction coefficient of a road, which is also that of tyres.
 LEAST_FRICTION = 0.01
 
-#: A road that leaves friction to the tyres.
+#: Friction of a road that does not limit the tyres.
 ROUGH_ROAD = 1e3
 
-#: The road carries at least so much of a vehicle's weight by its mass, also where it is a wall [m/s^2].
+#: Minimum weight on the road by mass, even if the road is a wall [m/s^2].
 LEAST_LOAD = 0.01
 
 #: Brakes hold a vehicle whose target speed is below this [m/s].
@@ -74,7 +74,7 @@ STABLE = 2.0
 
 @dataclass(slots=True)
 class SingleTrackCoefficients(BicycleCoefficients):
-    """Those of a bicycle and of its body and tyres. Forces and loads are by mass or by weight."""
+    """Coefficients of a bicycle, its body and its tyres. Forces and loads are divided by mass or weight."""
 
     cg_x: float  # from the fixed axle to the centre of gravity along +x, negative with the steered axle behind [m]
     steered_lever: float  # from the centre of gravity to the steered axle along +x [m]
@@ -95,7 +95,7 @@ class SingleTrackCoefficients(BicycleCoefficients):
     is_curved: bool
     small_angles: bool  # linear equations
     pushes_along_wheel: bool  # the driving force turns with the steered wheel; with small angles it does not
-    least_speed: float  # slower wheels have the slip angle of this speed, so that the integrator is stable [m/s]
+    least_speed: float  # slower wheels have the slip angle of this speed, for stability of the integrator [m/s]
     drag: float  # drag, rolling: air drag [1/m] and rolling resistance [m/s^2]
     rolling: float
     rolling_rate: float  # share of the rolling resistance by speed, near standstill [s/m]
@@ -120,7 +120,7 @@ class SingleTrackCoefficients(BicycleCoefficients):
 class Body:
     """What the tyres integrate: the velocity of the centre of gravity [m/s, m/s, rad/s].
 
-    ``load`` is the deceleration of the driven wheel that the drive made up for in the last step, besides resistances
+    ``load`` is the deceleration of the driven wheel that the drive compensated in the last step, besides resistances
     and slopes [m/s^2]. ``sine`` and ``cosine`` are those of the steering angle at its end.
     """
 
@@ -134,7 +134,7 @@ class Body:
 
 @dataclass(slots=True)
 class SingleTrackState(BicycleState):
-    """That of a bicycle, its body, and the road: the acceleration by gravity along +x and +y [m/s^2], and friction.
+    """State of a bicycle and its body, and the road: acceleration by gravity along +x and +y [m/s^2], and friction.
 
     The smaller friction coefficient of tyres and road counts, as in Gazebo.
 
@@ -223,7 +223,7 @@ def at_rest(c: SingleTrackCoefficients) -> SingleTrackState:
 
 
 def at(c: SingleTrackCoefficients, motion: SteadyMotion) -> SingleTrackState:
-    """A vehicle in steady state at the origin; one that its tyres cannot hold in the curve has the motion without slip.
+    """A vehicle in steady state at the origin; without slip if its tyres cannot hold the curve.
 
     Lateral velocity, yaw rate and driving force are found by Newton's method.
     """
@@ -260,10 +260,10 @@ def _unsteadiness(c: SingleTrackCoefficients, s: SingleTrackState, unknowns: Vec
 
 
 def slide(c: SingleTrackCoefficients, s: SingleTrackState, u: Command) -> None:
-    """Let drive and tyres act for one step, and move the reference point.
+    """Apply drive and tyre forces for one step, and move the reference point.
 
-    Forces at the beginning take the wheel's direction of the last step. They do not wait for the new one, so a
-    processor calculates both side by side.
+    Forces at the beginning take the wheel's direction of the last step. They do not depend on the new one, so a
+    processor computes both in parallel.
     """
     body = s.body
     v_x, v_y, yaw_rate = v = body.v_x, body.v_y, body.yaw_rate
@@ -318,9 +318,9 @@ def driving_force(
 ) -> tuple[float, bool]:
     """The force that gives the driven wheel its speed [m/s^2], within friction, and whether all wheels share it.
 
-    ``rolling`` and ``target`` are the speed of the driven wheel now and the one wanted after it [m/s]. ``passive`` is
-    what slopes and resistances give along it [m/s^2], ``inertia`` the acceleration of its contact by such a force,
-    and ``along`` the cosine between the wheel and +x.
+    ``rolling`` and ``target`` are the speed of the driven wheel now and its target [m/s]. ``passive`` is the
+    acceleration by slopes and resistances along it [m/s^2], ``inertia`` the acceleration of its contact by such a
+    force, and ``along`` the cosine between the wheel and +x.
     """
     made_up_for = 0.0 if c.drive_gives_acceleration else passive - body.load
     push = (target - rolling) * c.step_rate - made_up_for
@@ -344,12 +344,11 @@ def driving_force(
 def without_slip(
     c: SingleTrackCoefficients, v: Velocity, free: Velocity, friction: float, sine: float, cosine: float
 ) -> tuple[float, float, float, float]:
-    """A velocity drawn towards the nearest one without slip, near standstill, and how far: from 0 to 1.
+    """A velocity, near standstill blended with the nearest one without slip, and the weight of that, from 0 to 1.
 
-    The nearest one has the least kinetic energy of the difference, as ideal wheels would leave it, so that no energy
-    comes from it. ``free`` is the velocity without the forces of tyres. They and the draw change it by at most
-    ``friction`` [m/s], in the norm of the forces: on a bank that is too steep, a vehicle slides. It is infinite
-    elsewhere.
+    The difference to the nearest one has the least kinetic energy, so blending adds no energy. ``free`` is the velocity
+    without tyre forces. Tyre forces and blending change it by at most ``friction`` [m/s], in the norm of the forces, so
+    a vehicle slides on a bank that is too steep. Elsewhere, ``friction`` is infinite.
     """
     v_x, v_y, yaw_rate = v
     weight = (v_x * v_x + v_y * v_y + c.gyration * yaw_rate * yaw_rate - c.kinematic_square) * c.blend_rate
@@ -380,7 +379,7 @@ def friction_on(c: SingleTrackCoefficients, s: SingleTrackState) -> float:
 
 
 def weight_on(s: SingleTrackState) -> float:
-    """What the road carries of the weight, by mass [m/s^2]."""
+    """The weight on the road, by mass [m/s^2]."""
     square = GRAVITY * GRAVITY - s.road_slope * s.road_slope - s.road_bank * s.road_bank
     return math.sqrt(square if square > LEAST_LOAD * LEAST_LOAD else LEAST_LOAD * LEAST_LOAD)
 
@@ -394,7 +393,7 @@ def forces(
     shared: bool,
     along: float,
 ) -> Forces:
-    """What acts in a step.
+    """The forces of a step.
 
     ``push`` is the force [m/s^2] of wheels with a cosine ``along`` to +x; if ``shared``, of all wheels by their loads.
     ``weight`` is the load of all wheels [m/s^2].
@@ -436,7 +435,7 @@ def move(c: SingleTrackCoefficients, s: SingleTrackState, v_x: float, v_y: float
 
 
 def set_speeds(c: SingleTrackCoefficients, s: SingleTrackState, sine: float, cosine: float) -> None:
-    """Velocity of the reference point and rolling speeds of the wheels, from the motion of the body."""
+    """Set the velocity of the reference point and the rolling speeds of the wheels from the motion of the body."""
     v_x, yaw_rate = s.body.v_x, s.body.yaw_rate
     s.v_x = v_x
     s.v_y = s.body.v_y - c.cg_x * yaw_rate
@@ -451,7 +450,7 @@ def set_speeds(c: SingleTrackCoefficients, s: SingleTrackState, sine: float, cos
 def rolling_speed(
     c: SingleTrackCoefficients, v_x: float, v_y: float, yaw_rate: float, y: float, sine: float, cosine: float
 ) -> float:
-    """Speed along its own direction of the steered wheel that stands ``y`` metres to the left of the middle [m/s]."""
+    """Rolling speed of the steered wheel at ``y`` metres to the left of the middle [m/s]."""
     if c.parallel_steering:
         return (v_x - yaw_rate * y) * cosine + v_y * sine
     forward = c.signed_wheelbase * cosine - y * sine
@@ -463,7 +462,7 @@ def rolling_speed(
 
 
 def stop(c: SingleTrackCoefficients, s: SingleTrackState, rest: float) -> None:
-    """Stop body, drive and wheels ``rest`` seconds before the end of a step; the steering goes on."""
+    """Stop body, drive and wheels ``rest`` seconds before the end of a step; the steering continues."""
     roll_by(c, s, -rest)
     stop_drives(c, s, rest)
     s.body.v_x = s.body.v_y = s.body.yaw_rate = s.body.load = 0.0

@@ -15,12 +15,12 @@ from vds_gz.parameters.actuators import MAP_POINTS, StaticMapParameters
 class StaticMap:
     """The response is ``start`` plus the sum of all segments: ``slope`` times the part of the segment that was passed.
 
-    Segments begin at ``begin`` and are ``width`` wide, both in the unit of references; those that are not used have a
-    width and a slope of 0.
+    Segments begin at ``begin`` and are ``width`` wide, both in the unit of references; unused ones have a width and a
+    slope of 0.
     """
 
     used: bool = False  # there is a map
-    odd: bool = False  # A negative reference responds with the negative of its opposite's response
+    odd: bool = False  # the map is odd: map(-r) = -map(r)
     start: float = 0.0
     begin1: float = 0.0
     width1: float = 0.0
@@ -49,7 +49,7 @@ assert len(fields(StaticMap)) == 3 + 3 * (MAP_POINTS - 1)
 
 
 def static_map(p: StaticMapParameters) -> StaticMap:
-    """The map of an actuator's parameters, unused where they have no points."""
+    """The map of an actuator's parameters; unused if they have no points."""
     if not p.map_references:
         return StaticMap()
     points = list(zip(p.map_references, p.map_responses, strict=True))
@@ -61,7 +61,7 @@ def static_map(p: StaticMapParameters) -> StaticMap:
 
 
 def mapped(m: StaticMap, reference: float) -> float:
-    """The response to a reference; beyond the first and the last point it is theirs."""
+    """The response to a reference; constant beyond the first and the last point."""
     entry = abs(reference) if m.odd else reference
     response = (
         m.start
@@ -77,12 +77,12 @@ def mapped(m: StaticMap, reference: float) -> float:
 
 
 def passed(distance: float, width: float) -> float:
-    """How much of a segment lies below a reference that is so far beyond its begin."""
+    """The part of a segment below a reference at a distance beyond its begin."""
     return 0.0 if distance < 0.0 else width if distance > width else distance
 
 
 def unmapped(m: StaticMap, response: float) -> float:
-    """The reference of least magnitude with a response; the nearest point's where no reference has it."""
+    """The reference of least magnitude with a response; that of the nearest point if no reference has it."""
     numbers = astuple(m)[3:]
     value, points = m.start, [(m.begin1, m.start)]
     for begin, width, slope in zip(numbers[::3], numbers[1::3], numbers[2::3], strict=True):

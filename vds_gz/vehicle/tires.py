@@ -17,7 +17,7 @@ from typing import NamedTuple, Protocol, TypeAlias
 
 from vds_gz.vehicle.trigonometry import direction, sine_cosine
 
-#: Of the centre of gravity along +x and +y, and the yaw rate [m/s, m/s, rad/s].
+#: Velocity of the centre of gravity along +x and +y, and the yaw rate [m/s, m/s, rad/s].
 Velocity: TypeAlias = "tuple[float, float, float]"
 
 #: Weights of Simpson's rule and Kutta's method, and of the method with two derivatives.
@@ -26,7 +26,7 @@ SIXTH, THIRD, TWELFTH = 1.0 / 6.0, 1.0 / 3.0, 1.0 / 12.0
 #: Number of powers in a tyre's shape, and in its derivative.
 POWERS, SLOPE_POWERS = 12, 8
 
-#: A steering that turns so far in a step jumps [rad].
+#: A steering angle that changes more than this in a step counts as a jump [rad].
 JUMP = 0.1
 
 #: tan(pi / 6), above which a slip angle is measured from pi / 3, and tan(pi / 3).
@@ -80,7 +80,7 @@ class TireCoefficients(Protocol):
 
 
 class Forces(NamedTuple):
-    """What acts on a vehicle for a step [m/s^2]."""
+    """Forces on a vehicle during a step, by mass [m/s^2]."""
 
     push_fixed: float  # push_fixed, push_steered: driving forces of the axles, along their wheels
     push_steered: float
@@ -215,7 +215,7 @@ def accelerations(
 
 
 def rolling_at_least(least_speed: float, along: float) -> float:
-    """The speed along a wheel that its slip angle counts with [m/s]."""
+    """The speed along a wheel in its slip angle [m/s]."""
     rolling = abs(along)
     return least_speed if rolling < least_speed else rolling
 
@@ -276,7 +276,8 @@ def advanced(
 def linear_accelerations(
     c: TireCoefficients, f: Forces, angle: float, v_x: float, v_y: float, yaw_rate: float
 ) -> Velocity:
-    """Accelerations for small angles: forces are proportional to slip angles and act across, the push along the way.
+    """Accelerations for small angles: forces are proportional to slip angles and act across the direction of motion,
+    the push along it.
 
     Slip angles are limited to a right angle, so that a vehicle beyond its critical speed stays finite.
     """
@@ -324,6 +325,6 @@ def runge_kutta(c: TireCoefficients, f: Forces, angle: float, rate: float, v: Ve
 
 
 def rest_of_ellipse(grip: float, push: float) -> float:
-    """What is left of a tyre's largest force for the lateral one, beside a driving force (all in m/s^2)."""
+    """The largest lateral force of a tyre beside a driving force (all in m/s^2)."""
     rest = grip * grip - push * push
     return math.sqrt(rest if rest > 0.0 else 0.0)

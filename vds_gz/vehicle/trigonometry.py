@@ -1,7 +1,7 @@
 """Sine, cosine, exponential, direction of a vector, motion of a pose: by additions, multiplications, divisions alone.
 
-So they give the same bits interpreted, compiled and in SIMD lanes, on every processor: a C library's have variants by
-processor. Branches are selections of values, which compilers can do without a jump.
+So they give the same bits interpreted, compiled and in SIMD lanes, on every processor, unlike those of C libraries.
+Branches only select values, so compilers need no jumps.
 
 Sources: S. Moshier and Sun's fdlibm (k_sin.c, k_cos.c, s_atan.c) for the polynomials; Cody and Waite, Software Manual
 for the Elementary Functions (1980), for the reduction by a pi in three parts.
@@ -22,7 +22,7 @@ _TANGENT = 0.41421356237309503
 def sine_cosine(angle: float) -> tuple[float, float]:
     """Sine and cosine of an angle [rad], within two units of the last digit up to a million radians.
 
-    What 1.5 * 2^52 is added to and taken off again is rounded to the nearest whole number.
+    Adding and subtracting 1.5 * 2^52 rounds to the nearest integer.
     """
     quarters = (angle * 0.6366197723675814 + 6755399441055744.0) - 6755399441055744.0
     x = angle - quarters * 1.57079632673412561417e00 - quarters * 6.07710050630396597660e-11
@@ -52,7 +52,7 @@ def sine_cosine(angle: float) -> tuple[float, float]:
 
 
 def direction(y: float, x: float) -> float:
-    """The angle of a vector from the x axis, within [-pi, pi] [rad]; 0 of no vector, pi of one along -x."""
+    """The angle of a vector from the x axis, within [-pi, pi] [rad]; 0 for the zero vector, pi along -x."""
     steep = abs(y) > abs(x)
     short = abs(x) if steep else abs(y)
     long = abs(y) if steep else abs(x)

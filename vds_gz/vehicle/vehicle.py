@@ -38,9 +38,9 @@ COMMAND = ArgumentKind("a command, as vds_gz.twist() or vds_gz.ackermann() make 
 
 
 def fault(command: Command) -> str:
-    """Why a command is not fit to enter a vehicle, in words; empty if it is."""
+    """Why a command is invalid; empty if it is valid."""
     measures = measures_of(command)
-    if not sum(map(abs, measures)) <= MAXIMUM:  # nearly never
+    if not sum(map(abs, measures)) <= MAXIMUM:  # rare
         for name, value in zip(MEASURES, measures, strict=True):
             if not abs(value) <= MAXIMUM:
                 return f"{name} is {value:g}; it must be a finite number within +-{MAXIMUM:g}"
@@ -64,12 +64,12 @@ class TimedCommand(NamedTuple):
 class CommandQueue:
     """Commands in order of arrival, and the one that holds now.
 
-    The last to arrive wins. Speed and steering angle may come apart; each then has its own time-out. What has timed out
-    is replaced by zero, as fast as the actuators can; where zero would be to roll on (``DRIVEN``), by ``STOP``. A gear
-    holds until another one comes.
+    The latest arrival wins. Speed and steering angle may arrive separately, each with its own time-out. After a
+    time-out, a command is replaced by zero, at the limits of the actuators; where zero would mean rolling on
+    (``DRIVEN``), by ``STOP``. A gear holds until the next one.
 
     Attributes:
-        next_change: When something will change at the earliest after the last :meth:`at` [ns].
+        next_change: The earliest time of a change after the last :meth:`at` [ns].
     """
 
     def __init__(self) -> None:
@@ -77,7 +77,7 @@ class CommandQueue:
         self.clear()
 
     def clear(self) -> None:
-        """Forget everything, as when time jumps back."""
+        """Discard everything, as when time jumps back."""
         self._waiting.clear()
         self._current = Command()
         self._speed_until = self._steering_until = NEVER
@@ -91,7 +91,7 @@ class CommandQueue:
         return bool(self._waiting)
 
     def enter(self, timed: TimedCommand) -> None:
-        """Add a command. One that claims to have arrived before its predecessor counts as arriving with it."""
+        """Add a command. An arrival before that of the previous command counts as simultaneous."""
         if self._waiting and timed.arrived < self._waiting[-1].arrived:
             timed = timed._replace(arrived=self._waiting[-1].arrived)
         self._waiting.append(timed)
@@ -140,7 +140,7 @@ class CommandQueue:
         return replace(command, gear=self._gear)
 
     def _ackermann(self) -> Command:
-        """The current command as one that a half can be put into."""
+        """The current command, as an Ackermann command of which one half can be replaced."""
         if self._current.kind == ACKERMANN:
             return self._current
         self._speed_until = self._steering_until = NEVER
@@ -160,7 +160,7 @@ class Motion:
 
 
 def motion_of(c: StepCoefficients, s: MotionState) -> Motion:
-    """Where base_link is and how it moves, of a model's coefficients and state."""
+    """Pose and velocity of base_link, from a model's coefficients and state."""
     offset = c.base_link_offset
     sine, cosine = sine_cosine(s.heading)
     return Motion(
@@ -176,11 +176,11 @@ def motion_of(c: StepCoefficients, s: MotionState) -> Motion:
 class Vehicle(Generic[P, C, S]):
     """A model with its state, its commands and its time.
 
-    The state changes in whole steps only, and a command acts from the first step that begins when it has arrived. So
-    the result depends on when commands arrived and on nothing else: not on how often :meth:`advance` is called.
+    The state changes in whole steps only, and a command acts from the first step that begins after its arrival. So
+    results depend only on when commands arrive, not on how often :meth:`advance` is called.
 
     Attributes:
-        state: The state of the model. Where it was compiled this is a copy, so who changes it assigns it again.
+        state: The state of the model. That of a compiled vehicle is a copy: assign it to change the vehicle.
     """
 
     state: S
@@ -205,10 +205,11 @@ class Vehicle(Generic[P, C, S]):
             step_rate: Steps per second of simulated time [Hz].
             max_command_age: Age at which a command is replaced by zero [s].
             dead_time_jitter: Longest additional delay of a command [s], as on a radio link. Each command draws one,
-                evenly distributed; no command overtakes another.
+                uniformly distributed; no command overtakes another.
             seed: Seed of these delays.
-            start: Time of the beginning [ns].
-            moves: The model moves the vehicle; false where Gazebo does and only actuators and wheels are wanted.
+            start: Start time [ns].
+            moves: Whether the model moves the vehicle; false if Gazebo does, and the model only has actuators and
+                wheels.
         """
         MODEL.check("model", model)
         ArgumentKind(f"{model.parameters.__name__}, as model '{model.name}' has them", (model.parameters,)).check(
@@ -242,12 +243,12 @@ class Vehicle(Generic[P, C, S]):
 
     @property
     def time(self) -> int:
-        """The present of the vehicle, which is the end of its last step [ns]."""
+        """The vehicle's present time: the end of its last step [ns]."""
         return self.time_of(self.steps)
 
     @property
     def command(self) -> Command:
-        """The command that holds now."""
+        """The present command."""
         return self._queue.at(self.time)
 
     def time_of(self, steps: int) -> int:
@@ -265,12 +266,12 @@ class Vehicle(Generic[P, C, S]):
         """Give the vehicle a command.
 
         Args:
-            command: What to do.
-            time: When it arrived [ns]; one that lies in the past acts from the next step.
-            stamp: When it was made [ns], from which it ages; its arrival where there is no stamp.
+            command: The command.
+            time: Its arrival [ns]; a command from the past acts from the next step.
+            stamp: The time from which it ages [ns]; by default its arrival.
 
         Raises:
-            ArgumentError: A number of the command is not finite or beyond all measure.
+            ArgumentError: A number of the command is not finite or too large.
         """
         if not isinstance(command, Command):
             COMMAND.check("command", command)
@@ -294,7 +295,7 @@ class Vehicle(Generic[P, C, S]):
         return self.steps - before
 
     def sample(self, times: Iterable[int]) -> Iterator[S]:
-        """Advance to each of these times [ns], which increase; the state at each, mostly one object again and again."""
+        """Advance to each of these times [ns], which increase; yield the state at each, usually in the same object."""
         for time in times:
             self.advance(time)
             yield self.state
@@ -306,7 +307,7 @@ class Vehicle(Generic[P, C, S]):
             step(c, s, command)
 
     def _segments(self, time: int) -> Iterator[tuple[Command, int]]:
-        """Up to a point in time [ns], each command with the steps that it holds; the next counts them as done."""
+        """Each command up to a time [ns], and its number of steps, which count as done at the next command."""
         end = self.steps_until(time)
         while self.steps < end:
             command = self._queue.at(self.time_of(self.steps))
@@ -325,12 +326,12 @@ class Vehicle(Generic[P, C, S]):
         self.state = state
 
     def skip_to(self, time: int) -> None:
-        """Let time pass without the vehicle: it is held as it is."""
+        """Skip to a time [ns] while the vehicle is held."""
         self.start = time
         self.steps = 0
 
     def set_pose(self, x: float, y: float, heading: float) -> None:
-        """Put base_link there [m, m, rad]; velocities and actuators stay as they are."""
+        """Place base_link at a pose [m, m, rad]; velocities and actuators do not change."""
         offset, state = self.coefficients.base_link_offset, self.state
         sine, cosine = sine_cosine(heading)
         state.x = x - offset * cosine
@@ -347,7 +348,7 @@ class Vehicle(Generic[P, C, S]):
         self._random = Random(self._seed)
 
     def configure(self, parameters: P) -> None:
-        """Go on with other parameters from the next step, without a jump of any state."""
+        """Use other parameters from the next step on, without a jump of any state."""
         state = self.state
         self.parameters = parameters
         self.coefficients = self.model.coefficients(parameters, 1.0 / self.step_rate)
@@ -355,7 +356,7 @@ class Vehicle(Generic[P, C, S]):
         self.state = state
 
     def motion(self) -> Motion:
-        """Where base_link is and how it moves."""
+        """Pose and velocity of base_link."""
         return motion_of(self.coefficients, self.state)
 
 
@@ -364,15 +365,15 @@ AnyVehicle: TypeAlias = Vehicle[Any, Any, Any]
 
 
 class GuardedVehicle(Vehicle[P, C, S]):
-    """A vehicle that calls a guard before it has moved farther than it certainly may; the guard corrects its last step.
+    """A vehicle that calls a guard before it can reach an obstacle; the guard corrects its last step.
 
-    Steps are those of :class:`Vehicle` to the bit; a step that is free costs one comparison more.
+    Steps equal those of :class:`Vehicle` to the bit; a free step costs one more comparison.
 
     Attributes:
-        guard: Called after a step with where the reference point was before it, and the end of the step [ns]. It may
+        guard: Called after a step, with the previous pose of the reference point and the end of the step [ns]. It may
             set the pose and the velocity.
         reach: The farthest part of the vehicle, from the reference point [m].
-        reserve: How far any part may still move until the guard is called [m].
+        reserve: Distance that any part may still move before the guard is called [m].
         drift: Maximum speed at which obstacles come nearer [m/s].
     """
 
@@ -395,5 +396,5 @@ class GuardedVehicle(Vehicle[P, C, S]):
                 drift = self.drift * c.dt
 
 
-#: One whose model was chosen by its name.
+#: A guarded vehicle whose model was chosen by its name.
 AnyGuardedVehicle: TypeAlias = GuardedVehicle[Any, Any, Any]

@@ -1,4 +1,4 @@
-"""Monitoring of Gazebo: where the vehicle was lately, how far its joints lag, whether the link is healthy."""
+"""Monitoring of Gazebo: recent poses of the vehicle, lag of its joints, health of the link."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class History:
         self._expected = position
 
     def clear(self) -> None:
-        """Forget everything."""
+        """Remove all placements."""
         self._placements.clear()
         self._expected = None
 
@@ -97,7 +97,7 @@ def _between(before: Placement, after: Placement, time: int) -> tuple[Motion, At
 
 
 MEMORY = 5.0  # time constant of the weight of past samples [s]
-SMALLEST = 0.010  # a lag below this is never worth a warning [s]: sampling at usual rates causes it
+SMALLEST = 0.010  # a lag below this causes no warning [s]: it comes from sampling at usual rates
 SMALL = 0.1  # a lag below this part of the configured delay is small
 
 _DYNAMICS = ("dead_time", "time_constant", "time_delay", "delay_time")

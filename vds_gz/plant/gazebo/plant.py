@@ -18,7 +18,7 @@ from vds_gz.vehicle.vehicle import NANOSECONDS, AnyVehicle, Motion
 
 SENT = 400  # number of commands kept for comparison with joint states
 LONGEST_INTERVAL = 0.5  # joint states further apart are not compared [s]
-STEERING_EXCITATION = 0.01  # least excitation for a lag: a steering joint that swings by 0.05 rad within 0.25 s
+STEERING_EXCITATION = 0.01  # minimum excitation for a lag: a steering joint that swings by 0.05 rad within 0.25 s
 DRIVE_EXCITATION = 0.5  # the same: a wheel that gains 1 rad/s within 2 s
 
 
@@ -178,7 +178,7 @@ class GazeboPlant(Plant):
 
     @property
     def clock_topic(self) -> str:
-        """Where others get Gazebo's time."""
+        """The topic on which others get Gazebo's time."""
         return self._link.clock_topic
 
     @property
@@ -187,7 +187,7 @@ class GazeboPlant(Plant):
         return self._life.paused
 
     def close(self) -> None:
-        """Let the wheels stand, with the steering as it is."""
+        """Stop the wheels; the steering keeps its angle."""
         if self._time is not None:
             positions = self._own_states().positions
             self._link.send([0.0] * len(self._wheels), [positions[i] for i in self._steering])
@@ -196,26 +196,26 @@ class GazeboPlant(Plant):
     # ------------------------------------------------------------------ what is known
 
     def seen(self, time: int) -> bool:
-        """Whether it is known where the vehicle was then [ns]."""
+        """Whether motion and joint states at a time [ns] are known."""
         return self._history.reaches(time)
 
     def motion(self, time: int) -> Motion:
-        """Where base_link truly was at a time [ns], seen from above, and how it moved."""
+        """True pose of base_link at a time [ns], seen from above, and its velocity in its own plane."""
         return self._history.motion(time)
 
     def attitude(self, time: int) -> Attitude:
-        """How it stood out of the plane then [ns]."""
+        """Attitude of base_link out of the plane at a time [ns]."""
         return self._history.attitude(time)
 
     def body(self, time: int) -> BodyState:
-        """base_link then [ns]; accelerations are differences of velocities a placement apart."""
+        """State of base_link at a time [ns]; accelerations are differences of velocities, one placement apart."""
         earlier = time - self._history.interval
         known = earlier < time and self._history.covers(earlier)
         before = BodyVelocity.of(self.motion(earlier), self.attitude(earlier)) if known else None
         return body_state(time, self.motion(time), self.attitude(time), before, (time - earlier) * 1e-9)
 
     def joint_states(self, time: int) -> JointStates:
-        """Where the joints stood; our own where Gazebo does not report them."""
+        """States of the joints; the commanded ones if Gazebo does not report them."""
         if self._readings is None or not self._life.joints_complete:
             return self._own_states()
         readings = self._readings

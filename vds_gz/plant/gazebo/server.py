@@ -1,4 +1,4 @@
-"""A Gazebo server of our own: a world with vehicles in it, started and stopped."""
+"""Starts and stops a Gazebo server with a world and vehicles in it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from xml.etree.ElementTree import Element, SubElement
 from vds_gz.plant.base import LinkError
 from vds_gz.plant.gazebo.links.bindings import server_options
 
-GOODBYE = 5.0  # how long a server may take to end by itself [s]
+GOODBYE = 5.0  # time for a server to end by itself [s]
 
 ElementTree.register_namespace("gz", "http://gazebosim.org/schema")
 
@@ -26,15 +26,14 @@ class Spawn:
     """A model for a world."""
 
     sdf: str  # its SDF, with one model
-    #: Where: x, y, z [m], roll, pitch, yaw [rad].
+    #: Pose: x, y, z [m], roll, pitch, yaw [rad].
     pose: tuple[float, float, float, float, float, float] = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 
 def populated(world: Path, spawns: Iterable[Spawn], real_time_factor: float | None = None) -> tuple[str, str]:
     """A world's name, and its SDF with models added.
 
-    They belong to the file so that they are there from the first step on, and after Gazebo has reset its world: that
-    removes whatever was spawned into it.
+    Models in the file exist from the first step on and after a reset of Gazebo, which removes spawned models.
     """
     try:
         root = ElementTree.parse(world).getroot()
@@ -92,8 +91,8 @@ def gz_command(
 class Server:
     """A ``gz sim`` process, or two with a window: without a window if ``headless``, paused unless ``run``.
 
-    Cameras and lidars of a headless server need ``rendering``. It ends after so many ``steps``, if any. It finds models
-    that the world names relative to its file in ``folder``; ``GZ_PARTITION`` keeps it apart from others.
+    Cameras and lidars of a headless server need ``rendering``. It ends after ``steps``, if given. Relative paths of
+    models in the world start at ``folder``. ``GZ_PARTITION`` separates it from other servers.
     """
 
     def __init__(
@@ -120,11 +119,11 @@ class Server:
         self.process = subprocess.Popen(command, env=variables, start_new_session=True)
 
     def running(self) -> bool:
-        """Whether it has not ended."""
+        """Whether it still runs."""
         return self.process.poll() is None
 
     def stop(self) -> None:
-        """End it and everything that it started."""
+        """End the server and all processes that it started."""
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
             if not self.running():
                 break

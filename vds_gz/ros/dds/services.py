@@ -155,7 +155,7 @@ class Parameters:
     ) -> None:
         self._types = types
         self._spellings = spellings(descriptions)
-        self._descriptions = {one.name: one for same in self._spellings.values() for one in same}
+        self._descriptions = {spelling.name: spelling for same in self._spellings.values() for spelling in same}
         self._values = {name: description.default for name, description in self._descriptions.items()}
         self._change = change
         self._changed = changed

@@ -77,8 +77,10 @@ class MessageTypes:
     def _maker(self, name: str) -> Callable[[], Any]:
         self._store.need(name)
         kind: Callable[..., Any] = self._store.types[name]
-        given = _DEFAULTS.get(name, {})
-        fields = [_constant(given[f]) if f in given else self._field(d) for f, d in self._store.fielddefs[name][1]]
+        defaults = _DEFAULTS.get(name, {})
+        fields = [
+            _constant(defaults[f]) if f in defaults else self._field(d) for f, d in self._store.fielddefs[name][1]
+        ]
         return lambda: kind(*[make() for make in fields])
 
     def _field(self, description: Any) -> Callable[[], Any]:

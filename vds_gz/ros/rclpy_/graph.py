@@ -244,35 +244,35 @@ class RclpyGraph:
     ) -> None:
         """Show parameters on the graph; their values have been checked already."""
         known = spellings(descriptions)
-        for one in (one for same in dict.fromkeys(known.values()) for one in same):
-            if self._node.has_parameter(one.name):
+        for description in (description for same in dict.fromkeys(known.values()) for description in same):
+            if self._node.has_parameter(description.name):
                 continue
-            descriptor = descriptor_of(self.message, one)
-            if one.default == ():  # rclpy takes an empty list for a list of bytes, and keeps that type
+            descriptor = descriptor_of(self.message, description)
+            if description.default == ():  # rclpy takes an empty list for a list of bytes, and keeps that type
                 kind = Parameter.Type.DOUBLE_ARRAY
-                self._node.declare_parameter(one.name, kind, descriptor, ignore_override=True)
-                self._node.set_parameters([Parameter(one.name, kind, [])])
+                self._node.declare_parameter(description.name, kind, descriptor, ignore_override=True)
+                self._node.set_parameters([Parameter(description.name, kind, [])])
             else:
-                self._node.declare_parameter(one.name, one.default, descriptor, ignore_override=True)
+                self._node.declare_parameter(description.name, description.default, descriptor, ignore_override=True)
         following: set[str] = set()
 
         def on_set(parameters: list[Parameter]) -> SetParametersResult:
-            given = {
+            requested = {
                 parameter.name: parameter.value
                 for parameter in parameters
                 if parameter.name in known and parameter.name not in following
             }
             try:
-                values = {known[name][0].name: known[name][0].check(value) for name, value in given.items()}
+                values = {known[name][0].name: known[name][0].check(value) for name, value in requested.items()}
                 if values:
                     self._call(lambda: change(values))
             except (ParameterError, ClosedError) as error:
                 return SetParametersResult(successful=False, reason=str(error))
             aliases = {
                 parameter.name: value
-                for name, value in given.items()
+                for name, value in requested.items()
                 for parameter in known[name]
-                if parameter.name not in given
+                if parameter.name not in requested
             }
             following.update(aliases)
             self._node.set_parameters([Parameter(name, value=value) for name, value in aliases.items()])

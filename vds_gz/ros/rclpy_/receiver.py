@@ -37,7 +37,7 @@ class NotForExecutors(CallbackGroup):
         return False
 
     def ending_execution(self, entity: object) -> None:
-        """Nothing was begun."""
+        """Do nothing."""
 
 
 class Receiver:

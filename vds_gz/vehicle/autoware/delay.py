@@ -19,7 +19,7 @@ def limited(value: float, limit: float) -> float:
 
 
 def outside(value: float, half_width: float) -> float:
-    """What of a value lies outside a dead band of +-half_width."""
+    """The part of a value outside a dead band of +-half_width."""
     if value > half_width:
         return value - half_width
     if value < -half_width:
@@ -33,12 +33,12 @@ def sign(value: float) -> float:
 
 
 def whole(quotient: float) -> int:
-    """The nearest whole number of a quotient that is not negative; halves go up."""
+    """The integer nearest to a non-negative quotient; halves round up."""
     below = math.floor(quotient)
     return below + 1 if quotient - below >= 0.5 else below
 
 
-#: Rules of the gears: none; motion against the gear stands still; a car that may roll either way.
+#: Rules of the gears: none; motion against the gear is stopped; the car may roll either way.
 NO_RULE = 0
 NO_FALL = 1
 ROLLING = 2
@@ -48,12 +48,12 @@ SHORTEST_STEP = 1e-5
 
 
 def is_reverse(gear: int) -> bool:
-    """The gear drives backwards."""
+    """Whether the gear drives backwards."""
     return gear in (REVERSE, REVERSE_2)
 
 
 def forbidden(gear: int, speed: float) -> bool:
-    """The gear does not allow to move with this speed [m/s]; the gears that hold allow none, not even 0."""
+    """Whether the gear forbids this speed [m/s]; gears that hold the car forbid every speed, even 0."""
     if is_reverse(gear):
         return speed > 0.0
     if DRIVE <= gear <= LOW_2 and gear != PARK:
@@ -62,13 +62,13 @@ def forbidden(gear: int, speed: float) -> bool:
 
 
 def against_gear(gear: int, speed: float) -> bool:
-    """The vehicle moves, and its gear does not allow it."""
+    """Whether the vehicle moves in a way that its gear forbids."""
     return speed != 0.0 and forbidden(gear, speed)
 
 
 @dataclass(slots=True)
 class DelayLine:
-    """What has been entered and not yet come out: a ring, ``head`` being its oldest entry."""
+    """The values in a dead time: a ring whose oldest entry is at ``head``."""
 
     values: list[float]
     head: int = 0
@@ -80,7 +80,7 @@ def steps_of(delay: float, dt: float) -> int:
 
 
 def empty_line(steps: int) -> DelayLine:
-    """A line into which nothing but zeros was entered."""
+    """A line of zeros."""
     return DelayLine([0.0] * (steps + 1))
 
 
@@ -94,13 +94,13 @@ def delayed(line: DelayLine, steps: int, value: float) -> float:
 
 
 def clear_line(line: DelayLine) -> None:
-    """Forget everything that was entered."""
+    """Set all entries to zero."""
     line.head = 0
     for i in range(len(line.values)):
         line.values[i] = 0.0
 
 
 def resize_line(line: DelayLine, steps: int) -> None:
-    """Fit a line to another dead time; nothing jumps."""
+    """Fit a line to another dead time, without a jump."""
     line.values = resized_line(line.values, line.head, steps)
     line.head = 0

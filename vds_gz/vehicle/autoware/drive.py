@@ -1,4 +1,4 @@
-"""How speed follows its command: five ways, each a derivative of the speed and of a state that lags behind."""
+"""Five drives, each given by the derivatives of the speed and of a lagging state."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from vds_gz.vehicle.autoware.delay import DelayLine, against_gear, empty_line, i
 from vds_gz.vehicle.autoware.maps import Map, interpolate
 from vds_gz.vehicle.command import DRIVE, NEUTRAL, NONE, PARK
 
-#: Speed follows its reference at once; acceleration does.
+#: The speed follows its reference at once; the acceleration does.
 IDEAL_SPEED = 0
 IDEAL_ACCELERATION = 1
-#: Speed follows with a first-order lag; acceleration does, maybe by a map of what the vehicle makes of it.
+#: The speed follows with a first-order lag; the acceleration does, optionally through a map of the vehicle's response.
 LAGGING_SPEED = 2
 LAGGING_ACCELERATION = 3
 MAPPED_ACCELERATION = 4
@@ -24,10 +24,10 @@ PEDAL_MAPS = 6
 
 @dataclass(slots=True)
 class AutowareDriveCoefficients:
-    """A drive's parameters, ready for steps of one length."""
+    """A drive's parameters, prepared for a fixed step length."""
 
-    kind: int  # which of the ways above
-    physical: bool  # deviations of Autoware's models from any vehicle are corrected
+    kind: int  # one of the drives above
+    physical: bool  # unphysical behaviour of Autoware's models is corrected
     speed_limit: float = math.inf  # speed_limit, acceleration_limit: saturations [m/s, m/s^2]
     acceleration_limit: float = math.inf
     # delay_steps, brake_delay_steps: dead times in steps; the first one is also that of a speed or an acceleration
@@ -48,7 +48,7 @@ class AutowareDriveCoefficients:
 
 @dataclass(slots=True)
 class AutowareDriveState:
-    """What acts on the drive now, and what has been entered and does not yet act."""
+    """Inputs that act on the drive now, and inputs in the dead times."""
 
     line: DelayLine  # line, brake_line: dead times
     brake_line: DelayLine
@@ -59,9 +59,9 @@ class AutowareDriveState:
     slope: float = 0.0  # acceleration that the road's slope gives [m/s^2], uphill negative
     resisted: float = 0.0  # +1 or -1 where the gear does not allow the motion in this direction and brakes it; else 0
     braking: bool = False  # the brake is pressed
-    brake_force: float = 0.0  # what the brake does in neutral, as an acceleration [m/s^2], at most 0
-    target: float = 0.0  # what a lagging acceleration tends to [m/s^2]
-    lag: float = 0.0  # the time constant that holds [s]
+    brake_force: float = 0.0  # acceleration by the brake in neutral [m/s^2], at most 0
+    target: float = 0.0  # target of a lagging acceleration [m/s^2]
+    lag: float = 0.0  # present time constant [s]
 
 
 def drive_at_rest(c: AutowareDriveCoefficients) -> AutowareDriveState:
@@ -70,7 +70,7 @@ def drive_at_rest(c: AutowareDriveCoefficients) -> AutowareDriveState:
 
 
 def prepare_drive(c: AutowareDriveCoefficients, s: AutowareDriveState, speed: float) -> None:
-    """Find out what holds during a whole step that begins with a speed [m/s].
+    """Set what is constant during a step that begins at a speed [m/s].
 
     Corrected (gear change): a gear that does not allow the motion brakes it as hard as the limit allows.
     """
@@ -85,16 +85,16 @@ def prepare_drive(c: AutowareDriveCoefficients, s: AutowareDriveState, speed: fl
 
 
 def brake_force(c: AutowareDriveCoefficients, s: AutowareDriveState, speed: float) -> float:
-    """What the brake does against a motion, as an acceleration [m/s^2], at most 0."""
+    """Acceleration by the brake against a motion [m/s^2], at most 0."""
     if not s.braking:
         return 0.0
     return min(0.0, interpolate(c.brake_map, s.brake, abs(speed)) if c.uses_brake_map else s.input)
 
 
 def pedal_lag(c: AutowareDriveCoefficients, s: AutowareDriveState) -> float:
-    """The time constant that holds [s].
+    """The present time constant [s].
 
-    Corrected (time constants): that of the brake is the brake's; else it holds whenever the accelerator is not pressed.
+    Corrected (time constants): the brake's applies while the brake is pressed; else, whenever the accelerator is not.
     """
     if s.input > 0.0:
         return c.time_constant
@@ -104,14 +104,14 @@ def pedal_lag(c: AutowareDriveCoefficients, s: AutowareDriveState) -> float:
 
 
 def within_reach(c: AutowareDriveCoefficients, acceleration: float) -> float:
-    """Corrected (bounded acceleration): what the lag follows is within the limit, so that it cannot run away."""
+    """Corrected (bounded acceleration): the lag's input is limited, so the acceleration stays bounded."""
     return limited(acceleration, c.acceleration_limit) if c.physical else acceleration
 
 
 def drive_derivative(
     c: AutowareDriveCoefficients, s: AutowareDriveState, v: float, lagging: float
 ) -> tuple[float, float]:
-    """Derivatives of the speed and of the acceleration that lags."""
+    """Derivatives of the speed and of the lagging acceleration."""
     if c.kind == IDEAL_SPEED:
         return 0.0, 0.0
     if c.kind == IDEAL_ACCELERATION:
@@ -142,33 +142,33 @@ def mapped_acceleration(c: AutowareDriveCoefficients, s: AutowareDriveState, v: 
 
 
 def pedal_acceleration(c: AutowareDriveCoefficients, s: AutowareDriveState, v: float) -> float:
-    """What the pedals give in the gear's direction [m/s^2].
+    """Acceleration by the pedals in the gear's direction [m/s^2].
 
     Corrected (maps in reverse): the maps are read at the speed in either direction, else at standstill.
-    Corrected (coasting): a car with no pedal pressed does what its accelerator's map says of that, else nothing.
+    Corrected (coasting): with no pedal pressed, the accelerator's map gives creep and engine drag; else nothing acts.
     """
     speed = abs(v) if c.physical else v
     if c.uses_map and s.input > 0.0:
-        given = interpolate(c.map, s.input, speed)
+        acceleration = interpolate(c.map, s.input, speed)
     elif c.uses_brake_map and s.brake > 0.0:
-        given = interpolate(c.brake_map, s.brake, speed)
+        acceleration = interpolate(c.brake_map, s.brake, speed)
     elif c.uses_map and c.physical and s.input == 0.0:
-        given = interpolate(c.map, 0.0, speed)
+        acceleration = interpolate(c.map, 0.0, speed)
     else:
-        given = s.input
-    return limited(given, c.acceleration_limit)
+        acceleration = s.input
+    return limited(acceleration, c.acceleration_limit)
 
 
-def geared(c: AutowareDriveCoefficients, s: AutowareDriveState, v: float, given: float) -> float:
+def geared(c: AutowareDriveCoefficients, s: AutowareDriveState, v: float, acceleration: float) -> float:
     """Acceleration along +x that drive, gear and slope give together [m/s^2].
 
-    Corrected (neutral): in neutral the engine does not act and the car rolls; else neutral is as drive.
+    Corrected (neutral): in neutral the engine does not act and the car rolls; else neutral acts like drive.
     """
     if c.free_in_neutral and s.gear == NEUTRAL:
         return within_reach(c, rolling(s, v, s.brake_force))
     if s.gear in (NONE, PARK):
         return 0.0
-    return within_reach(c, (-given if is_reverse(s.gear) else given) + s.slope)
+    return within_reach(c, (-acceleration if is_reverse(s.gear) else acceleration) + s.slope)
 
 
 def rolling(s: AutowareDriveState, v: float, p: float) -> float:

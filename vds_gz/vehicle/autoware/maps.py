@@ -1,6 +1,6 @@
-"""Maps: what an actuation (a pedal, a steering command) does at a vehicle's state (a speed, a tire angle).
+"""Maps from an actuation (a pedal, a steering command) and a state (a speed, a tire angle) to a response.
 
-Between the points of the grid a map is linear in both directions; beyond the grid it is as at its edge.
+Between the points of the grid a map is linear in both directions; beyond the grid it is constant.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def fraction_between(before: float, after: float, value: float) -> float:
 
 
 def rising_inverse(m: Map, state: float, wanted: float) -> float:
-    """The actuation that gives a value, at a state where more actuation gives more; the nearest one where none does."""
+    """The actuation for a value, at a state where more actuation gives more; out of range, the nearest one."""
     column, fraction = locate(m, state)
     if wanted < value_in_row(m, 0, column, fraction):
         return m.actuations[0]
@@ -97,7 +97,7 @@ def rising_inverse(m: Map, state: float, wanted: float) -> float:
 
 
 def falling_inverse(m: Map, state: float, wanted: float, mirrored: bool) -> float:
-    """The actuation that gives a value, at a state where more actuation gives less; the nearest one where none does.
+    """The actuation for a value, at a state where more actuation gives less; out of range, the nearest one.
 
     ``mirrored`` reads the actuation, within the range of values, from the wrong end of its axis.
     """

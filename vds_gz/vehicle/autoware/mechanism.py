@@ -2,10 +2,10 @@
 
     J w' = z(T) - D w - K angle - F sign(w),    angle' = w
 
-z is the dead zone, which takes its threshold from the torque: a torque within it is none, and a steering that turns
-goes on by its inertia. (G. Tao, P. V. Kokotovic, IEEE Trans. Automatic Control 39(1), 1994; power steering: no assist
-up to a torque, from there on in proportion.) So angles depend continuously on all parameters. In Autoware's simulator
-z(T) = T, and while a small torque opposes the motion nothing changes at all.
+z is the dead zone, which subtracts its threshold from the torque: a smaller torque has no effect, and a turning
+steering continues by its inertia. (G. Tao, P. V. Kokotovic, IEEE Trans. Automatic Control 39(1), 1994; power steering:
+no assist up to a torque, from there on in proportion.) So angles depend continuously on all parameters. In Autoware's
+simulator z(T) = T, and while a small torque opposes the motion, angle and rate do not change.
 
 The model is identified from a vehicle (Autoware's ACTUATION_CMD_MECHANICAL), so torques are in the unit of its
 parameters.
@@ -57,7 +57,7 @@ class MechanismCoefficients:
 
 @dataclass(slots=True)
 class MechanismState:
-    """The memory of mechanism and controller."""
+    """State of mechanism and controller."""
 
     # dead time of the torque; torque is what comes out of it
     torques: DelayLine = field(default_factory=lambda: empty_line(0))
@@ -66,7 +66,7 @@ class MechanismState:
     in_dead_zone: bool = False  # the torque is within the dead zone
     integral: float = 0.0  # integral, error: of the controller: integral of its error [rad s], last error [rad]
     error: float = 0.0
-    previous: float = 0.0  # what the command's rate limit starts from [rad]
+    previous: float = 0.0  # start of the command's rate limit [rad]
     # when each torque still waiting was commanded [s], a ring of count entries from first on
     times: list[float] = field(default_factory=lambda: [0.0])
     first: int = 0
@@ -79,7 +79,7 @@ def mechanism_at_rest(c: MechanismCoefficients) -> MechanismState:
 
 
 def restart(c: MechanismCoefficients, m: MechanismState) -> None:
-    """Stand still and forget; without ``physical``, the last target of the command's rate limit stays known."""
+    """Stop and clear the state; without ``physical``, the last target of the command's rate limit stays."""
     m.rate = m.integral = m.error = m.torque = 0.0
     m.in_dead_zone = False
     m.first = m.count = 0
@@ -128,8 +128,8 @@ def mean(k1: float, k2: float, k3: float, k4: float) -> float:
 def limit_command(c: MechanismCoefficients, m: MechanismState, target: float, dt: float) -> float:
     """The angle that the controller follows [rad].
 
-    Corrected (command rate): the limit starts from the command as it was limited before; else from the target, so that
-    it holds for one step only.
+    Corrected (command rate): the limit starts from the last limited command; else from the target, so it lasts only one
+    step.
     """
     change = limited(limited(target, c.angle_limit) - m.previous, c.rate_limit * dt)
     command = limited(m.previous + change, c.angle_limit)
@@ -140,7 +140,7 @@ def limit_command(c: MechanismCoefficients, m: MechanismState, target: float, dt
 def torque_of(
     c: MechanismCoefficients, m: MechanismState, command: float, speed: float, dt: float, angle: float
 ) -> float:
-    """The torque that is commanded at an angle [rad], by controller and power steering."""
+    """The torque commanded at an angle [rad], by controller and power steering."""
     error = command - angle
     change = 0.0 if dt < SHORTEST_STEP else (c.kd * (error - m.error)) / dt
     commanded = c.ff_gain * command + ((c.kp * error + c.ki * (m.integral + error * dt)) + change)
@@ -148,11 +148,11 @@ def torque_of(
 
 
 def acting(c: MechanismCoefficients, m: MechanismState, torque: float) -> float:
-    """The torque that acts while one is commanded.
+    """The torque that acts.
 
-    Corrected (torque delay): it is the one that was commanded before the delay; else the present one, and the delay
-    holds the steering still once, at the beginning.
-    Corrected (dead zone): it is what exceeds the dead zone; else all of it, or nothing moves.
+    Corrected (torque delay): it is the torque commanded one delay ago; else the present one, and the delay only holds
+    the steering still once, at the start. Corrected (dead zone): it is the excess over the dead zone; else the whole
+    torque, and in the zone nothing moves.
     """
     if not c.physical:
         return torque
@@ -181,7 +181,7 @@ def stage(
 
 
 def power_steering(c: MechanismCoefficients, commanded: float, w: float) -> float:
-    """The torque that power steering makes of the commanded one, at a speed ``w`` [m/s]."""
+    """The torque of the power steering for a commanded torque, at a speed ``w`` [m/s]."""
     return (
         c.a * commanded * commanded * commanded
         + c.b * commanded * commanded
@@ -199,8 +199,8 @@ def friction_torque(
 ) -> float:
     """The torque of dry friction during a step.
 
-    Corrected (friction at rest): it opposes the motion, and holds what rests up to its own size; else it pushes to the
-    right there. That the steering turns round within a step is :func:`turn_round`.
+    Corrected (friction at rest): it opposes the motion, and at rest it balances torques up to its own size; else, at
+    rest, it pushes to the right. :func:`turn_round` handles reversals within a step.
     """
     if m.rate != 0.0:
         return c.friction * sign(m.rate)
@@ -210,9 +210,9 @@ def friction_torque(
 def turn_round(
     c: MechanismCoefficients, m: MechanismState, before: float, push: float, friction: float, dt: float
 ) -> float:
-    """Come to rest on the way from one direction into the other, stay so or go on; the angle turned [rad].
+    """Come to rest at a reversal, then stay or continue; return the angle turned [rad].
 
-    So the motion depends continuously on when within a step that is.
+    So the motion depends continuously on the time of the reversal within a step.
 
     ``m.rate`` is the rate as if friction had kept its direction. ``push`` is the mean angular acceleration [rad/s^2]
     with ``friction`` against the rate before.
@@ -224,7 +224,7 @@ def turn_round(
 
 
 def dead_zone(c: MechanismCoefficients, rate: float, was_in: bool, torque: float) -> bool:
-    """As in Autoware's simulator: the torque turns nothing; at rest one to the left is free."""
+    """Whether the torque has no effect, as in Autoware's simulator; at rest, a torque to the left always has one."""
     small = abs(torque) < c.dead_zone_threshold
     if sign(torque) != sign(rate) and small:
         return True
@@ -232,7 +232,7 @@ def dead_zone(c: MechanismCoefficients, rate: float, was_in: bool, torque: float
 
 
 def note_dead_zone(c: MechanismCoefficients, m: MechanismState, torque: float) -> None:
-    """Find out whether the torque is in the dead zone now."""
+    """Set whether the torque is in the dead zone."""
     if c.physical:
         m.in_dead_zone = abs(m.torque if c.torque_delay_steps > 0 else torque) < c.dead_zone_threshold
     else:
@@ -240,14 +240,14 @@ def note_dead_zone(c: MechanismCoefficients, m: MechanismState, torque: float) -
 
 
 def stamp(c: MechanismCoefficients, m: MechanismState, dt: float) -> float:
-    """Time of the present step [s], counted from the oldest torque that waits."""
+    """Time of the present step [s], counted from the oldest waiting torque."""
     if m.count == 0:
         return dt
     return m.times[(m.first + m.count - 1) % c.stamps] + dt
 
 
 def remember(c: MechanismCoefficients, m: MechanismState, torque: float, now: float) -> None:
-    """Let a torque wait; the oldest has waited if the delay is over."""
+    """Enter a torque into the delay; drop the oldest if its delay is over."""
     m.torque = delayed(m.torques, max(0, c.torque_delay_steps - 1), torque)
     if c.physical:
         return

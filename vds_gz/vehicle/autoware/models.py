@@ -98,7 +98,7 @@ def rolling_acceleration(
 
 
 def mapped_acceleration(p: parameters.DelaySteerMapAccGearedParameters, dt: float) -> AutowareDriveCoefficients:
-    """The acceleration lags behind what a map makes of it."""
+    """The acceleration lags behind the output of a map."""
     return AutowareDriveCoefficients(
         drive.MAPPED_ACCELERATION,
         p.physical,
@@ -111,7 +111,7 @@ def mapped_acceleration(p: parameters.DelaySteerMapAccGearedParameters, dt: floa
 
 
 def pedal_maps(p: parameters.ActuationCmdParameters, dt: float) -> AutowareDriveCoefficients:
-    """Pedals make an acceleration, which lags."""
+    """Pedals give an acceleration, which lags."""
     c = AutowareDriveCoefficients(
         drive.PEDAL_MAPS,
         p.physical,
@@ -177,7 +177,7 @@ def lagging_unlimited_angle(p: parameters.ActuationCmdParameters, dt: float) -> 
 
 
 def mapped_rate(p: parameters.ActuationCmdSteerMapParameters, dt: float) -> AutowareSteeringCoefficients:
-    """The command is one for a steering rate."""
+    """The command gives a steering rate, through a map."""
     c = lagging_unlimited_angle(p, dt)
     c.kind = steering.RATE_MAP
     c.gain = p.steering_gain
@@ -223,7 +223,7 @@ def model(
     make_steering: Callable[[P, float], AutowareSteeringCoefficients],
     rule: int = NO_RULE,
 ) -> VehicleModel[P, AutowareCoefficients, AutowareState]:
-    """A model, put together."""
+    """Combine the parts to a model."""
 
     def coefficients(p: P, dt: float) -> AutowareCoefficients:
         """Coefficients for steps of ``dt`` seconds."""
@@ -286,18 +286,18 @@ def assembled(
 
 
 def joint_states(c: AutowareCoefficients, s: AutowareState) -> JointStates:
-    """Where the joints stand and how they move."""
+    """Positions and velocities of the joints."""
     return axle_joint_states(c, s, s.steering.angle, s.steering.rate)
 
 
 def actuator_states(c: AutowareCoefficients, s: AutowareState) -> tuple[ActuatorState, ...]:
-    """References and responses; pedals give no reference of a speed, so that the present one stands there."""
+    """References and responses; pedals give no speed reference, so the present speed replaces it."""
     drive = ActuatorState(0.0, s.speed_reference, 0.0, s.v_x)
     return drive, ActuatorState(s.angle_reference, 0.0, s.steering.angle, s.steering.rate)
 
 
 def limits(p: parameters.CarParameters) -> VehicleLimits:
-    """Of speed and tire angle, where the model has them."""
+    """Limits of speed and tire angle, if the model has them."""
     if isinstance(p, parameters.LaggingSteeringParameters):
         return VehicleLimits(p.vel_lim, p.steer_lim)
     return VehicleLimits(0.0)
@@ -309,7 +309,7 @@ def geometry(p: parameters.CarParameters) -> VehicleGeometry:
 
 
 def resize(c: AutowareCoefficients, s: AutowareState) -> None:
-    """Fit the dead times to new ones, and take over the parameter of the slope."""
+    """Fit the delay lines to new dead times, and take over the slope parameter."""
     s.road_slope = c.road_slope
     resize_line(s.drive.line, c.drive.delay_steps)
     resize_line(s.drive.brake_line, c.drive.brake_delay_steps)

@@ -27,11 +27,11 @@ from vds_gz.vehicle.autoware.steering import (
 
 @dataclass(slots=True)
 class AutowareCoefficients:
-    """A model's parameters, ready for steps of one length."""
+    """A model's parameters, prepared for a fixed step length."""
 
     dt: float  # length of a step [s]
     base_link_offset: float  # from the rear axle to base_link, along +x [m]
-    physical: bool  # deviations of Autoware's models from any vehicle are corrected
+    physical: bool  # unphysical behaviour of Autoware's models is corrected
     signed_wheelbase: float  # wheel base [m]
     half_track_fixed: float  # half_track_fixed, half_track_steered: of the rear and the front axle [m]
     half_track_steered: float
@@ -64,8 +64,8 @@ class AutowareState:
     v_x: float = 0.0
     v_y: float = 0.0
     yaw_rate: float = 0.0
-    acceleration: float = 0.0  # what the model says of its acceleration [m/s^2]; for most it lags and makes the speed
-    # the acceleration of the drive alone, where the model tells it from the slope's [m/s^2]
+    acceleration: float = 0.0  # the model's acceleration [m/s^2]; in most models it lags and is integrated to the speed
+    # acceleration by the drive alone, if the model separates it from the slope's [m/s^2]
     drive_acceleration: float = 0.0
     road_slope: float = 0.0  # acceleration along +x by the road's slope [m/s^2]; set by the user
     speed_reference: float = 0.0  # commanded speed [m/s]
@@ -98,9 +98,9 @@ def put(
     angle: float = 0.0,
     acceleration: float = 0.0,
 ) -> None:
-    """Put the vehicle somewhere, as an initial pose does, in a motion of one's choice.
+    """Place the vehicle, as an initial pose does, with a given motion.
 
-    Corrected (reset): dead times and all memory are emptied; else references from before still come out of them.
+    Corrected (reset): delay lines and all memory are cleared; else old references still act.
     """
     s.x, s.y, s.heading = float(x), float(y), float(heading)
     s.v_x = float(speed)
@@ -129,20 +129,20 @@ def steering_report(c: AutowareCoefficients, s: AutowareState) -> float:
 
 
 def gear_report(s: AutowareState) -> int:
-    """The gear that is in."""
+    """The engaged gear."""
     return int(s.drive.gear)
 
 
 def has_actuation_status(c: AutowareCoefficients) -> bool:
-    """There are pedals with maps to read an actuation status from."""
+    """Whether there are pedals with maps, from which an actuation status follows."""
     return c.drive.uses_map or c.drive.uses_brake_map
 
 
 def actuation_status(c: AutowareCoefficients, s: AutowareState) -> ActuationStatus:
-    """The pedals that the maps give for the present acceleration; 0 where there is no map, or none for so little.
+    """The pedal positions for the present acceleration, by the maps; 0 without a map or below its range.
 
     Corrected (brake status): the brake map is read the right way round; else a response within the map is mirrored.
-    Corrected (maps in reverse): what the slope does is no pedal's, and in reverse the maps are read for reverse; else
+    Corrected (maps in reverse): the slope does not count as a pedal, and in reverse the maps are read for reverse; else
     the acceleration along +x counts in every gear. Corrected: the steering command is reported; else 0 is.
     """
     drive = c.drive
@@ -164,7 +164,7 @@ def actuation_status(c: AutowareCoefficients, s: AutowareState) -> ActuationStat
 
 
 def steering_position(c: AutowareCoefficients, s: AutowareState) -> float:
-    """Where the steering stands, in the unit of its command; a command for a rate is reported as it acts."""
+    """Position of the steering, in the unit of its command; a rate command is reported as it acts."""
     steering = c.steering
     if steering.kind in (VARIABLE_RATIO, MECHANISM):
         return wheel_angle(steering, s.v_x, s.steering.angle)

@@ -1,4 +1,4 @@
-"""How the tire angle follows its command: four ways, each a derivative of the angle. The fifth is a mechanism.
+"""Five steerings: four given by the derivative of the tire angle, and a mechanism.
 
 Angles are those of the middle steered wheel [rad], left positive.
 """
@@ -20,7 +20,7 @@ from vds_gz.vehicle.autoware.mechanism import (
 IDEAL_ANGLE = 0
 #: The angle follows with a first-order lag.
 LAGGING_ANGLE = 1
-#: The command is anything, such as a voltage; a map says how fast the tires turn for it.
+#: The command is any quantity, such as a voltage; a map gives the steering rate for it.
 RATE_MAP = 2
 #: The command is the angle of the steering wheel, geared to the tires by a ratio that varies.
 VARIABLE_RATIO = 3
@@ -33,17 +33,17 @@ LEAST_RATIO = 1e-5
 
 @dataclass(slots=True)
 class AutowareSteeringCoefficients:
-    """A steering's parameters, ready for steps of one length."""
+    """A steering's parameters, prepared for a fixed step length."""
 
-    kind: int  # which of the ways above
-    physical: bool  # deviations of Autoware's models from any vehicle are corrected
+    kind: int  # one of the steerings above
+    physical: bool  # unphysical behaviour of Autoware's models is corrected
     delay_steps: int = 0  # dead time in steps
     command_limit: float = math.inf  # saturation of an angle reference [rad]
     angle_limit: float = math.inf  # end stops [rad]
     rate_limit: float = math.inf  # maximum steering rate [rad/s]
     time_constant: float = 0.0  # of the lag [s]
-    bias: float = 0.0  # what a sensor reads too much [rad]
-    dead_band: float = 0.0  # least deviation that is acted on [rad]
+    bias: float = 0.0  # offset of a sensor's reading [rad]
+    dead_band: float = 0.0  # smallest deviation that has an effect [rad]
     scale: float = 1.0  # factor of an angle reference
     map: Map = field(default_factory=Map)  # steering rate [rad/s] by the command and the tire angle [rad]
     ratio: float = 1.0  # ratio, ratio_by_speed, ratio_by_angle: coefficients of the gear ratio [-, s^2/m^2, 1/rad]
@@ -55,14 +55,14 @@ class AutowareSteeringCoefficients:
 
 @dataclass(slots=True)
 class AutowareSteeringState:
-    """Where the steering stands, and what has been entered and does not yet act."""
+    """Tire angle, and commands in the dead time."""
 
     line: DelayLine  # dead time
     mechanism: MechanismState  # the mechanical steering
     angle: float = 0.0  # angle, rate: of the tires [rad, rad/s]
     rate: float = 0.0
-    command: float = 0.0  # what comes out of the dead time
-    target: float = 0.0  # the angle that a lagging one follows [rad]
+    command: float = 0.0  # output of the dead time
+    target: float = 0.0  # target of a lagging angle [rad]
 
 
 def steering_at_rest(c: AutowareSteeringCoefficients) -> AutowareSteeringState:
@@ -71,7 +71,7 @@ def steering_at_rest(c: AutowareSteeringCoefficients) -> AutowareSteeringState:
 
 
 def prepare_steering(c: AutowareSteeringCoefficients, s: AutowareSteeringState) -> None:
-    """Find out what holds during a whole step."""
+    """Set what is constant during a step."""
     s.target = limited(s.command, c.command_limit) * c.scale
     if c.kind == IDEAL_ANGLE:
         s.angle = s.command
@@ -80,8 +80,8 @@ def prepare_steering(c: AutowareSteeringCoefficients, s: AutowareSteeringState) 
 def steering_derivative(c: AutowareSteeringCoefficients, s: AutowareSteeringState, v: float, angle: float) -> float:
     """Derivative of the tire angle [rad/s].
 
-    Corrected (feedback): the angle that is fed back is the present one, also between two steps; else it is held over a
-    step, and long steps overshoot.
+    Corrected (feedback): the present angle is fed back, also within a step; else the angle is held over a step, and
+    long steps overshoot.
     """
     measured = (angle if c.physical else s.angle) + c.bias
     if c.kind == LAGGING_ANGLE:
@@ -97,7 +97,7 @@ def mapped_rate(c: AutowareSteeringCoefficients, command: float, v: float, angle
     """Steering rate that a command gives [rad/s].
 
     Corrected (steering map): the map is read at its own axis, the tire angle, and gives a rate; else it is read at the
-    speed, and what it gives is divided by the time constant.
+    speed, and its value is divided by the time constant.
     """
     if c.physical:
         return interpolate(c.map, command, angle)

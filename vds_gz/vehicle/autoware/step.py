@@ -60,13 +60,13 @@ from vds_gz.vehicle.model import SteadyMotion
 #: Below this a speed gives a yaw rate no direction to steer to [m/s].
 STANDSTILL = 1e-12
 
-#: A commanded speed of 0 is held by the brake from here on [m/s], with so much [m/s^2].
+#: For a commanded speed of 0, the brake holds the car below this speed [m/s], with this deceleration [m/s^2].
 NEARLY_STANDING = 0.1
 HOLDING = 1.0
 
 
 def take_command(c: AutowareCoefficients, s: AutowareState, u: Command) -> None:
-    """Enter a command into the dead times, and take out of them what acts in this step."""
+    """Enter a command into the dead times, and get the inputs that act in this step."""
     drive, steering = c.drive, c.steering
     s.drive.slope = u.slope + s.road_slope if c.slopes else 0.0
     brake = 0.0
@@ -80,7 +80,7 @@ def take_command(c: AutowareCoefficients, s: AutowareState, u: Command) -> None:
 
 
 def pedal_inputs(c: AutowareCoefficients, s: AutowareState, u: Command) -> tuple[float, float, float]:
-    """Accelerator, brake and steering command that a command means."""
+    """Accelerator, brake and steering command for a command."""
     if u.kind == PEDALS:
         s.drive.gear = u.gear
         s.speed_reference = s.v_x
@@ -97,7 +97,7 @@ def pedal_inputs(c: AutowareCoefficients, s: AutowareState, u: Command) -> tuple
 
 
 def acceleration_inputs(c: AutowareCoefficients, s: AutowareState, u: Command) -> tuple[float, float]:
-    """Speed or acceleration, and tire angle, that a command means."""
+    """Speed or acceleration, and tire angle, for a command."""
     angle = wanted_angle(c, s, u)
     takes_speed = c.drive.kind in (IDEAL_SPEED, LAGGING_SPEED)
     if u.kind in (CONTROL, DIRECT):
@@ -118,7 +118,7 @@ def acceleration_inputs(c: AutowareCoefficients, s: AutowareState, u: Command) -
 
 
 def along_x(s: AutowareState, wanted: float) -> float:
-    """An acceleration in the gear's direction and the slope's, as one along +x [m/s^2]; none without a gear.
+    """Sum of an acceleration in the gear's direction and the slope's, along +x [m/s^2]; 0 without a gear.
 
     (As Autoware's node combines them for models that do not know the slope.)
     """
@@ -165,7 +165,7 @@ def pedals_for(c: AutowareDriveCoefficients, wanted: float, speed: float) -> tup
 
 
 def wanted_angle(c: AutowareCoefficients, s: AutowareState, u: Command) -> float:
-    """The tire angle reference of a command [rad]; who stops keeps the last one."""
+    """The tire angle reference of a command [rad]; a stop keeps the last one."""
     if u.kind == TWIST:
         s.angle_reference = math.atan(c.signed_wheelbase * u.yaw_rate / u.v_x) if abs(u.v_x) > STANDSTILL else 0.0
     elif u.kind != STOP and u.kind != PEDALS:
@@ -174,7 +174,7 @@ def wanted_angle(c: AutowareCoefficients, s: AutowareState, u: Command) -> float
 
 
 def steering_command_for(c: AutowareCoefficients, s: AutowareState, angle: float) -> float:
-    """What the steering takes for a tire angle [rad]."""
+    """The steering command for a tire angle [rad]."""
     steering = c.steering
     if steering.kind in (VARIABLE_RATIO, MECHANISM):
         return angle * gear_ratio(steering, s.v_x, wheel_angle(steering, s.v_x, s.steering.angle))
@@ -188,7 +188,7 @@ def steering_command_for(c: AutowareCoefficients, s: AutowareState, angle: float
 
 
 def commanded_angle(c: AutowareCoefficients, s: AutowareState, command: float) -> float:
-    """The tire angle reference of a steering command [rad]; the present angle where a command is a rate."""
+    """The tire angle reference of a steering command [rad]; the present angle if the command is a rate."""
     steering = c.steering
     if steering.kind in (VARIABLE_RATIO, MECHANISM):
         return geared_angle(steering, command, s.v_x, s.steering.angle)
@@ -298,17 +298,17 @@ def move(c: AutowareCoefficients, s: AutowareState, u: Command) -> None:
 
 
 def stop(c: AutowareCoefficients, s: AutowareState, rest: float) -> None:
-    """Stop speed, acceleration and wheels ``rest`` seconds before the end of a step; the steering goes on."""
+    """Stop speed, acceleration and wheels ``rest`` seconds before the end of a step; the steering continues."""
     roll_by(c, s, -rest)
     s.v_x = s.acceleration = s.drive_acceleration = 0.0
     set_wheel_speeds(c, s)
 
 
 def stops(c: AutowareCoefficients, s: AutowareState, v_before: float) -> bool:
-    """The rule ends the motion in this step, in which the speed changed from ``v_before`` to ``s.v_x``.
+    """Whether the rule ends the motion in this step, in which the speed changed from ``v_before`` to ``s.v_x``.
 
-    Autoware ends every motion against the gear, be it ever so fast. Corrected (no velocity jump on a gear change): the
-    drive brakes such a motion, and it ends when it comes to a standstill or turns round.
+    Autoware ends every motion against the gear, at any speed. Corrected (no velocity jump on a gear change): the drive
+    brakes such a motion, which ends at standstill or at its reversal.
     """
     if not c.physical:
         return forbidden(s.drive.gear, s.v_x)
@@ -322,7 +322,8 @@ def stops(c: AutowareCoefficients, s: AutowareState, v_before: float) -> bool:
 def keep_limits(c: AutowareCoefficients, s: AutowareState) -> None:
     """Keep the state within its limits.
 
-    Corrected (bounded acceleration): that is one of them. Corrected (end stops): for every model the tire angle is.
+    Corrected (bounded acceleration): the acceleration is limited too. Corrected (end stops): so is the tire angle of
+    every model.
     """
     s.v_x = limited(s.v_x, c.speed_kept)
     s.steering.angle = limited(s.steering.angle, c.angle_kept)
@@ -357,13 +358,13 @@ def set_wheel_speeds(c: AutowareCoefficients, s: AutowareState) -> None:
 
 
 def at(c: AutowareCoefficients, motion: SteadyMotion) -> AutowareState:
-    """A car in steady state at the origin, as a driver holds it there who commands its speed and tire angle."""
+    """A car in steady state at the origin, held there by a driver who commands its speed and tire angle."""
     s = at_rest(c)
     s.v_x = motion.v_x
     s.steering.angle = motion.steering_angle
     set_wheel_speeds(c, s)
     s.drive.slope = s.road_slope if c.slopes else 0.0
-    steering_scale, drive_scale = c.steering.scale or 1.0, c.drive.scale or 1.0  # at 0 no reference does anything
+    steering_scale, drive_scale = c.steering.scale or 1.0, c.drive.scale or 1.0  # at 0 a reference has no effect
     bias = 0.0 if c.steering.kind == MECHANISM else c.steering.bias
     speed, angle = motion.v_x, (motion.steering_angle + bias) / steering_scale
     if c.drive.kind == ROLLING_ACCELERATION:

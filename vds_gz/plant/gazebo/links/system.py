@@ -14,7 +14,7 @@ from vds_gz.plant.gazebo.links.base import Alive, GazeboLink, Inbox, JointReadin
 from vds_gz.vehicle.model import Joint
 from vds_gz.vehicle.vehicle import NANOSECONDS
 
-NOTICES = 100  # steps between two notices that Gazebo is there
+NOTICES = 100  # steps between two notices that Gazebo runs
 
 
 class SystemLink(GazeboLink):
