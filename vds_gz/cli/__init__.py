@@ -1,6 +1,7 @@
-"""``vds-gz``: one file a command. :mod:`vds_gz.cli.program` chooses among them.
+"""``vds-gz``: one file for each command. :mod:`vds_gz.cli.program` selects it.
 
-The functions here are the console scripts. They import nothing before Ctrl-C ends the program without a traceback.
+The functions here are the console scripts. They first let Ctrl-C end the program without a traceback, then import the
+rest.
 """
 
 from __future__ import annotations
@@ -33,17 +34,17 @@ def ends_at_once() -> Iterator[None]:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """``vds-gz``, with ``sys.argv`` where no command line is given; the exit code."""
+    """``vds-gz``, by default with ``sys.argv``; return the exit code."""
     with ends_at_once():
         program = import_module("vds_gz.cli.program")
     return int(program.main(argv))
 
 
 def sim_node() -> int:
-    """``ros2 run vds_gz sim_node``; the exit code."""
+    """``ros2 run vds_gz sim_node``; return the exit code."""
     return main(["node", *sys.argv[1:]])
 
 
 def joystick_teleop() -> int:
-    """``ros2 run vds_gz joystick_teleop``; the exit code."""
+    """``ros2 run vds_gz joystick_teleop``; return the exit code."""
     return main(["joystick_teleop", *sys.argv[1:]])

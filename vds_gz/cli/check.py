@@ -31,7 +31,7 @@ from vds_gz.vehicle.catalogue import models
 HEAD = """# Parameters
 
 Every parameter of `sim_node`, by group, in SI units and radians. A parameter with `*` may change while the node runs.
-Parentheses have what else is allowed: other words, or bounds. Numbers are at most 1e6; `>0` is at least 1e-6. Unknown
+Parentheses have the other allowed words, or bounds. Numbers are at most 1e6; `>0` is at least 1e-6. Unknown
 names and values that are not allowed are refused when the node starts. Made by `vds-gz parameters`.
 """
 
@@ -44,7 +44,7 @@ A parameter file lists sensors by name, each with a `type`:
       lidar1: {type: velodyne_vlp16, xyz: [0.5, 0.0, 0.7], rate: 10.0}
 """
 
-#: A group is written as the differences to another one if it has so many rows in common, less those that it lacks.
+#: A group is written as the differences to another one if they have this many rows in common, less missing ones.
 COMMON_ROWS = 3
 
 Rows = dict[str, str]
@@ -69,7 +69,7 @@ def sensor_tables(sensors: Mapping[str, Iterable[Description]]) -> str:
 
 
 def _sections(level: str, groups: Mapping[str, Rows]) -> Iterator[str]:
-    """Groups that are alike share a section."""
+    """Equal groups share a section."""
     alike: dict[str, list[str]] = {}
     for title, rows in groups.items():
         alike.setdefault("".join(rows.values()), []).append(title)
@@ -118,7 +118,7 @@ def _default(parameter: Description) -> str:
 
 
 def _allowed(parameter: Description) -> Iterator[str]:
-    """What else is allowed, in short."""
+    """The other allowed values, in short."""
     least, most = parameter.minimum, parameter.maximum
     if parameter.choices:
         yield from (f"`{word}`" for word in parameter.choices if word != parameter.default)
@@ -139,7 +139,7 @@ def main(argv: list[str]) -> int:
         "vds-gz check",
         description="Check parameter files as the node does when it starts, with the files that they name; print all "
         "errors, or the values that differ from the defaults.",
-        epilog="exit code: 0 all are right, 1 one is not, 2 wrong use",
+        epilog="exit code: 0 all are valid, 1 one is not, 2 wrong use",
     )
     parser.add_argument("files", nargs="*", metavar="FILE", help="a ROS 2 parameter file (YAML) for sim_node")
     parser.add_argument(
@@ -233,8 +233,8 @@ def maps(argv: list[str]) -> int:
     from vds_gz.study.report.actuation import draw
 
     parser = CommandLine("vds-gz maps", description="Check a map of actuation, and draw it.")
-    parser.add_argument("file", help="CSV file as Autoware has them, e.g. accel_map.csv")
-    parser.add_argument("-o", "--output", type=Path, help="the PNG file; else named as the map, in this folder")
+    parser.add_argument("file", help="CSV file in Autoware's format, e.g. accel_map.csv")
+    parser.add_argument("-o", "--output", type=Path, help="the PNG file (named after the map, in this folder)")
     options = parser.parse_args(argv)
     table = read_map(options.file)
     output = options.output or Path(Path(options.file).stem + ".png")

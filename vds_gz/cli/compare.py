@@ -28,8 +28,8 @@ from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.command import ACKERMANN
 
 DESCRIPTION = """
-Compare two runs of a vehicle: by how much speed, yaw rate, path and every actuator differ, by how much later the second
-responds, and which dead times and time constants each has.
+Compare two runs of a vehicle: differences of speed, yaw rate, path and every actuator, the delay of the second
+run, and the dead times and time constants of each.
 
 A and B are any of
   FILE             a recording of any vehicle that `vds-gz identify` takes: .mcap, .db3, a rosbag2 folder, or a table
@@ -37,18 +37,18 @@ A and B are any of
   FILE:/NAMESPACE  one of several vehicles in a recording
   MODEL            a parameter file (.yaml) or a preset, offline; kinematic:MODEL is the same
   gazebo:MODEL     the same vehicle in Gazebo, which is started, driven and ended
-  live:/NAMESPACE  a vehicle that runs, recorded for --duration seconds; live:/ for one without namespace
+  live:/NAMESPACE  a running vehicle, recorded for --duration seconds; live:/ without namespace
 
 A model is sent the commands of the recording it is compared with, or --log, or else steps for --duration seconds. Runs
 are aligned by their commands, in the vehicle's time, and put at the same pose there; two vehicles that run beside each
-other are aligned by their clock. A delay is given only where it lowers the difference clearly, its standard error is at
+other are aligned by their clock. A delay is given only if it clearly lowers the difference, its standard error is at
 most 1.5 ms, and the commands of both runs are the same.
 
 Written into a folder: report.html, which needs no other file, report.json and overlay.png; recordings that were made.
 """
 
 EPILOG = """
-A tolerance file makes a gate of it. Quantities are speed, yaw_rate, path and the names of the actuators:
+A tolerance file sets bounds. Quantities are speed, yaw_rate, path and the names of the actuators:
   speed: {rms: 0.05, peak: 0.3, delay: 0.01}
   path: {rms: 0.1, peak: 0.2, end: 0.2, beside: 0.1}
   steering: {rms: 0.01, dead_time: 0.01, time_constant: 0.02}
@@ -103,14 +103,19 @@ def main(argv: list[str]) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = CommandLine("vds-gz compare", description=DESCRIPTION, epilog=EPILOG)
-    parser.add_argument("a", metavar="A", help="a recording, a model, or a vehicle that runs")
+    parser.add_argument("a", metavar="A", help="a recording, a model, or a running vehicle")
     parser.add_argument("b", metavar="B", help="another one")
     parser.add_argument("--log", metavar="FILE", help="commands for models: a CSV file or a bag")
     add_topic_option(parser)
-    parser.add_argument("--duration", type=positive, default=60.0, metavar="S", help="of live runs, and of steps (60)")
+    parser.add_argument(
+        "--duration", type=positive, default=60.0, metavar="S", help="duration of live runs, and of steps [s] (60)"
+    )
     parser.add_argument("--world", metavar="NAME|FILE", default="empty", help="Gazebo's world (empty)")
     parser.add_argument(
-        "--link", choices=[link for link in LINKS if link != "ros2_control"], default="auto", help="into Gazebo (auto)"
+        "--link",
+        choices=[link for link in LINKS if link != "ros2_control"],
+        default="auto",
+        help="link to Gazebo (auto)",
     )
     parser.add_argument("--tolerance", metavar="FILE", help="bounds that must hold (YAML)")
     parser.add_argument("-o", "--output", metavar="DIR", default="compare", help="folder for the report (compare)")
@@ -125,8 +130,8 @@ def _get_runs(
 ) -> tuple[Recording, Recording]:
     """Both runs: recorded ones are read, others are made.
 
-    Live vehicles go first, because they cannot be repeated. Offline models go last: they get the commands that Gazebo
-    received at the same times, without further jitter.
+    Live vehicles run first, because they cannot be repeated. Offline models run last, with Gazebo's commands at their
+    arrival times, so without further jitter.
     """
     if live := [source for source in sources if source.live]:
         path = Path(options.output) / "live.mcap"

@@ -1,4 +1,4 @@
-"""Options of several commands."""
+"""Options that several commands share."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _workers(text: str) -> Workers:
 
 def add_topic_option(parser: argparse.ArgumentParser) -> None:
     """Add the option ``--topic``: the topic of a bag with the commands."""
-    parser.add_argument("--topic", metavar="NAME", help="the topic of a bag, where several have commands")
+    parser.add_argument("--topic", metavar="NAME", help="the topic of a bag, if several have commands")
 
 
 def add_except_option(parser: argparse.ArgumentParser, what: str) -> None:
@@ -89,7 +89,7 @@ def add_vehicle_options(parser: argparse.ArgumentParser, *, required: bool = Tru
     vehicle = parser.add_mutually_exclusive_group(required=required)
     known = f"a vehicle: {', '.join(preset_names())}" + (f" ({default})" if default else "")
     vehicle.add_argument("--preset", metavar="NAME", default=default, help=known)
-    vehicle.add_argument("--params", metavar="FILE", help="your own parameter file; `vds-gz check FILE` looks it over")
+    vehicle.add_argument("--params", metavar="FILE", help="your own parameter file; `vds-gz check FILE` checks it")
 
 
 def vehicle_of(options: argparse.Namespace) -> NodeParameters:

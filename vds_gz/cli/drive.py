@@ -18,8 +18,8 @@ from vds_gz.study.progress import Advance, progress
 NODE_NAME = "drive"
 
 DESCRIPTION = """
-Send a command log to a vehicle, at the pace of the clock that it lives by, as its node reports on /diagnostics: the
-system's, or /clock. The parameter use_sim_time, true for /clock and false for the system's clock, counts for more.
+Send a command log to a vehicle, at the pace of the vehicle's clock, which its node reports on /diagnostics: the
+system's, or /clock. The parameter use_sim_time overrides this: true for /clock, false for the system's clock.
 
 LOG is a table (.csv, .csv.gz) or a bag. A table may have the columns that `vds-gz identify` reads; the commands among
 them are sent: v_x_command, yaw_rate_command, steering_command and others. A table of commands alone may have these
@@ -88,11 +88,11 @@ def _parser() -> argparse.ArgumentParser:
         "--as",
         dest="kind",
         choices=[kind.name for kind in whole_types()],
-        help="messages to send; those of the log by default",
+        help="messages to send (those of the log)",
     )
     parser.add_argument("--rate", type=positive, default=1.0, metavar="X", help="seconds of the log per second (1)")
-    parser.add_argument("--loop", action="store_true", help="begin again at the end, until stopped")
-    parser.add_argument("--wait", type=positive, default=10.0, metavar="S", help="wait so long for a vehicle (10)")
+    parser.add_argument("--loop", action="store_true", help="repeat the log until stopped")
+    parser.add_argument("--wait", type=positive, default=10.0, metavar="S", help="maximum wait for a vehicle [s] (10)")
     return parser
 
 

@@ -107,7 +107,9 @@ def _parser() -> argparse.ArgumentParser:
         "vds-gz gazebo", description="Start Gazebo with a vehicle in a world, and the node that drives its joints."
     )
     add_vehicle_options(parser, required=False, default="ackermann_car")
-    parser.add_argument("--world", metavar="NAME|FILE", default="empty", help="a world of ours, or an SDF file (empty)")
+    parser.add_argument(
+        "--world", metavar="NAME|FILE", default="empty", help="a world of this package, or an SDF file (empty)"
+    )
     parser.add_argument("--name", default="vehicle", help="the model's name in Gazebo (vehicle)")
     parser.add_argument("--headless", action="store_true", help="without a window")
     parser.add_argument("--paused", action="store_true", help="begin paused")
@@ -116,7 +118,7 @@ def _parser() -> argparse.ArgumentParser:
         "--link",
         choices=[link for link in LINKS if link != "ros2_control"],
         default="auto",
-        help="the way to the joints; system: the node runs inside Gazebo (auto)",
+        help="the link to the joints; system: the node runs inside Gazebo (auto)",
     )
     for axis, what in (("x", "m"), ("y", "m"), ("z", "m"), ("roll", "rad"), ("pitch", "rad"), ("yaw", "rad")):
         parser.add_argument(f"--{axis}", type=float, default=0.0, metavar=what.upper(), help=f"start [{what}]")

@@ -1,4 +1,4 @@
-"""``vds-gz identify``: from a recording of a vehicle to a model that responds as it does."""
+"""``vds-gz identify``: identifies a vehicle from recordings."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ from vds_gz.study.report.identification import HEAD, fit_rows, write_report
 from vds_gz.study.report.text import text_table
 
 DESCRIPTION = """
-Identify a vehicle from what it was commanded and what it did (system identification): dead times, time constants and
-limits of its actuators, gains and offsets, on request its geometry; each with its confidence interval (95 % if the
-model holds), or "not met" and "not determined". The vehicle's own simulation finds all together.
+Identify a vehicle from recorded commands and motion (system identification): dead times, time constants and
+limits of its actuators, gains and offsets, and on request its geometry; each with a confidence interval (95 % if the
+model holds), or "not met" and "not determined". All are fitted together, by simulating the vehicle.
 
 LOG is a bag (rosbag2 folder, .mcap, .db3) or a CSV file; several LOGs of one vehicle are fitted together. Of a bag, the
 commands (Twist, TwistStamped, AckermannDriveStamped, Autoware's Control), the velocities (Odometry, TwistStamped,
@@ -50,11 +50,11 @@ steering_command, and measurements such as v_x_measured, steering_measured, x, y
 (ActuationCommandStamped; columns accel, brake, v_x); --model steering the parameters of a mechanical steering (columns
 wheel, steering, v_x). Both are those of the models actuation_cmd*.
 
---many identifies each of many recordings by itself and pools what they tell: recordings.csv has one row a recording,
-parameters.yaml the pooled numbers. A recording that tells nothing is named, and the others are done.
+--many identifies many recordings separately and pools the results: recordings.csv has a row for each recording,
+parameters.yaml the pooled parameters. Recordings without excitation are named, and the others are used.
 
 Written into a folder: parameters.yaml, which the node loads, report.html, report.json and identified.png, and maps as
-CSV. With --preset or --params the new numbers replace those of that vehicle, which brings the geometry; --fit finds
+CSV. With --preset or --params the new numbers replace those of that vehicle, which has the geometry; --fit finds
 that too, beginning at intervals that the file may have (as identify writes them).
 """
 
@@ -71,7 +71,7 @@ examples:
 exit code: 0 done, 1 nothing was excited (with --many: in some recording), 2 wrong use or input
 """
 
-#: What can be identified; of which signals pedals and steering are identified.
+#: What can be identified, and the signals from which pedals and steering are identified.
 MODELS = ("axes", "pedals", "steering")
 ACTUATION_QUANTITIES = (*ACTUATIONS, "v_x", "steering")
 
@@ -131,7 +131,7 @@ def _identify_vehicle(options: argparse.Namespace, given: Vehicle | None, folder
 
 
 def _identify_many(options: argparse.Namespace, given: Vehicle | None, folder: Path) -> int:
-    """Identify recordings each by itself; write a table, pooled parameters and a report, and return the exit code."""
+    """Identify recordings separately; write a table, pooled parameters and a report, and return the exit code."""
     if options.log or options.model != "axes":
         wrong = f"LOG '{options.log[0]}'" if options.log else f"--model {options.model}"
         raise ArgumentError(f"{wrong} does not go with --many, which finds the vehicle of the recordings that it names")
@@ -202,9 +202,11 @@ def _named_by_option(line: Override, wheel_base: float | None) -> Override:
 def _parser() -> argparse.ArgumentParser:
     parser = CommandLine("vds-gz identify", description=DESCRIPTION, epilog=EPILOG)
     parser.add_argument("log", metavar="LOG", nargs="*", help="a bag or a CSV file; several are fitted together")
-    parser.add_argument("--many", metavar="PATTERN", nargs="+", help="recordings, each by itself, as 'runs/*.mcap'")
+    parser.add_argument(
+        "--many", metavar="PATTERN", nargs="+", help="identify each recording separately, e.g. 'runs/*.mcap'"
+    )
     add_workers_option(parser)
-    parser.add_argument("--resume", action="store_true", help="with --many: keep what an earlier call has found")
+    parser.add_argument("--resume", action="store_true", help="with --many: keep the results of an earlier call")
     add_vehicle_options(parser, required=False)
     parser.add_argument(
         "--model", choices=MODELS, default="axes", help="what to find: axes, pedals or (mechanical) steering (axes)"
@@ -214,12 +216,12 @@ def _parser() -> argparse.ArgumentParser:
         type=lambda text: [name.strip() for name in text.split(",") if name.strip()],
         default=[],
         metavar="NAME,NAME",
-        help="geometry to find too, such as track,tire_diameter, or all; wheel_gains: how far the wheels of each side "
-        "roll for each metre that they should; with --model steering its parameters to find",
+        help="geometry to find too, such as track,tire_diameter, or all; wheel_gains: distance that the wheels of each "
+        "side roll per nominal metre; with --model steering its parameters to find",
     )
     parser.add_argument("--command", metavar="TOPIC", help="topic with the commands")
-    parser.add_argument("--velocity", metavar="TOPIC", help="topic with the velocities that were measured")
-    parser.add_argument("--steering", metavar="TOPIC", help="topic with the steering angles that were measured")
+    parser.add_argument("--velocity", metavar="TOPIC", help="topic with measured velocities")
+    parser.add_argument("--steering", metavar="TOPIC", help="topic with measured steering angles")
     parser.add_argument(
         "--column",
         action="append",
@@ -228,7 +230,9 @@ def _parser() -> argparse.ArgumentParser:
         help=f"columns of a CSV file, for {', '.join(QUANTITIES)}; with another --model QUANTITY=COLUMN, for "
         f"{', '.join(ACTUATION_QUANTITIES)}; may be given several times",
     )
-    parser.add_argument("--wheel-base", type=float, metavar="M", help="of a car that is commanded velocities")
+    parser.add_argument(
+        "--wheel-base", type=float, metavar="M", help="wheel base [m] of a car that is commanded velocities"
+    )
     parser.add_argument("-o", "--output", metavar="DIR", default="identified", help="folder for results (identified)")
     return parser
 

@@ -1,4 +1,4 @@
-"""``vds-gz profile``: makes a command log that brings out what there is to know of a vehicle."""
+"""``vds-gz profile``: makes an informative command log for a vehicle."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
 Car = TypeVar("Car", bound=ActuationCmdParameters)
 
-#: Length of a log where options do not say it [s]; kinds of logs for pedals, and theirs; the car that they are for.
+#: Default length of a log [s]; kinds of logs for pedals, and their default lengths; their default car.
 DURATION, ACTUATION_KINDS, CAR = 60.0, {"pedals": 300.0, "turns": 60.0}, "actuation_cmd_mechanical"
 
-#: The kind that is searched for.
+#: The kind that is found by a search.
 OPTIMAL = "optimal"
 
 DESCRIPTION = """
@@ -44,16 +44,16 @@ KIND is one of
   slalom    steady speed, steering to and fro
   figure8   a full circle to the left, a full circle to the right
   parking   to and fro with full lock, as into a parking space
-  optimal   the most informative commands for the vehicle that is given: the worst known number is known best; it
-            prints the intervals to expect of `identify`, before anybody drives, beside those of `steps`
+  optimal   the most informative commands for the given vehicle: they make the widest relative interval smallest; it
+            prints the intervals to expect from `identify`, beside those of `steps`
 or, for a car with pedals (the models actuation_cmd*),
   pedals    accelerator and brake in all positions at all speeds, straight ahead; for `identify --model pedals`
   turns     the steering wheel turned far and little, slowly and quickly, to and fro; for `identify --model steering`
 
-Limits are those of the vehicle, and options come before them. To find the limits of a real vehicle, command more than
-it can: --speed 3 for one that runs 2 m/s. `optimal` takes the vehicle's numbers to be known to +-30 %, or to the
+Limits are those of the vehicle, unless options set them. To find the limits of a real vehicle, command more than
+it can do: --speed 3 for a vehicle of 2 m/s. `optimal` assumes that parameters are known to +-30 %, or to the
 intervals in the parameter file, as `identify` writes them; it searches for half a minute. Speeds of `pedals` are what
-the car's maps predict; where they are not known, leave room.
+the car's maps predict; if the maps are not known, leave room.
 """
 
 EPILOG = """
@@ -176,7 +176,7 @@ def _is_ackermann(parameters: NodeParameters | None, wanted: str | None, *, stee
     return takes and wanted != "twist"
 
 
-#: Options of limits, the old name of one included, and what they limit.
+#: Options of limits, including an old name, and the limited quantities.
 _LIMITS = {
     "--speed": "speed [m/s]",
     "--steering": "steering angle [rad]",
@@ -192,22 +192,20 @@ def _parser() -> argparse.ArgumentParser:
     kinds = [*PROFILES, OPTIMAL, *ACTUATION_KINDS]
     parser.add_argument("kind", metavar="KIND", choices=kinds, help=", ".join(kinds))
     add_vehicle_options(parser, required=False)
-    parser.add_argument("--as", dest="kind_of_log", choices=("twist", "ackermann"), help="what the vehicle takes")
+    parser.add_argument("--as", dest="kind_of_log", choices=("twist", "ackermann"), help="type of the commands")
     for names, what in _LIMITS.items():
         parser.add_argument(*names.split(), type=positive, metavar="X", help=f"maximum {what}")
-    parser.add_argument(
-        "--acceleration", type=positive, metavar="X", help="of optimal: maximum change of speeds [m/s^2]"
-    )
+    parser.add_argument("--acceleration", type=positive, metavar="X", help="optimal: maximum change of speeds [m/s^2]")
     parser.add_argument(
         "--noise",
         type=noise_option,
         metavar="X",
-        help="of optimal: standard deviation of what is measured, as a part of full scale (0.02), or of each quantity: "
+        help="optimal: standard deviation of the measurements, as a part of full scale (0.02), or of each quantity: "
         "v_x=0.05,yaw_rate=0.02",
     )
-    parser.add_argument("--duration", type=positive, metavar="S", help="length of the log (60; of pedals 300)")
+    parser.add_argument("--duration", type=positive, metavar="S", help="length of the log [s] (60; pedals: 300)")
     parser.add_argument("--rate", type=positive, default=50.0, metavar="HZ", help="commands per second (50)")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of what is random (0)")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="random seed (0)")
     parser.add_argument("-o", "--output", metavar="FILE", help="CSV file to write (KIND.csv)")
     return parser
 

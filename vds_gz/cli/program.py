@@ -1,6 +1,6 @@
-"""``vds-gz``: everything from one command line.
+"""``vds-gz``: selects and runs a subcommand.
 
-A subcommand is a line in :data:`COMMANDS`. Its module is only imported when it is called, and has a ``main(argv)``
+A subcommand is a line in :data:`COMMANDS`. Its module, imported when the subcommand is called, has a ``main(argv)``
 that returns the exit code.
 """
 
@@ -66,7 +66,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 1
     except KeyboardInterrupt:
         return 130
-    except BrokenPipeError:  # as with `| head`; what is left goes nowhere
+    except BrokenPipeError:  # as with `| head`; the rest of the output is dropped
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
 

@@ -25,15 +25,15 @@ from vds_gz.study.report.text import text_table
 
 NODE_NAME = "record"
 
-#: After this time without any message we say what was looked for [s].
+#: After this time without any message, a warning lists the expected topics [s].
 PATIENCE = 5.0
 
 DESCRIPTION = """
 Record a vehicle's topics to an MCAP file until Ctrl-C: everything that it receives and publishes, or the
 topics named.
 
-Messages are written as they come, compressed, and less than a second later they are on the disk: a recorder that is
-killed leaves a file that can be read up to then. `ros2 bag info` and `play`, Foxglove and PlotJuggler open recordings,
+Messages are written as they come, compressed, and are on the disk within a second: a recorder that is
+killed leaves a readable file. `ros2 bag info` and `play`, Foxglove and PlotJuggler open recordings,
 and so do `vds-gz replay`, `compare` and `identify`. It runs with ROS and without.
 """
 
@@ -43,10 +43,10 @@ examples:
   vds-gz record --namespace robot1 --duration 60 -o robot1.mcap
   vds-gz record cmd_vel odom /tf /tf_static
   vds-gz record --sensors --except camera/image_raw
-  vds-gz record --all                 whatever there is, of other vehicles too
+  vds-gz record --all                 all topics, also of other vehicles
 
 After --ros-args: remaps, as for any ROS 2 node.
-exit code: 0 recorded, 1 nothing came on a topic that was named, or at all, 2 wrong use
+exit code: 0 recorded, 1 no message on a named topic, or on any, 2 wrong use
 """
 
 
@@ -83,7 +83,7 @@ def main(argv: list[str]) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = CommandLine("vds-gz record", description=DESCRIPTION, epilog=EPILOG)
-    parser.add_argument("topics", metavar="TOPIC", nargs="*", help="what to record (all topics of a vehicle)")
+    parser.add_argument("topics", metavar="TOPIC", nargs="*", help="topics to record (all topics of a vehicle)")
     parser.add_argument("--all", action="store_true", help="record every topic on the graph")
     parser.add_argument("--sensors", action="store_true", help="also record the topics of the vehicle's sensors")
     add_except_option(parser, "a topic to leave out; repeatable")
@@ -95,9 +95,9 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _wanted(options: argparse.Namespace, arguments: Arguments) -> tuple[Callable[[str], bool], list[topics.Topic]]:
-    """Which topics are recorded when they come up, and which at once, before anybody publishes them.
+    """The topics to record when they appear, and those to subscribe to at once, before anyone publishes them.
 
-    The clock is not among the latter: it comes in either reliability, and only discovery tells which.
+    The clock is not among the latter: its reliability varies and is only known by discovery.
     """
     if options.topics and (options.all or options.sensors):
         chosen = "--all records every topic" if options.all else "--sensors adds those of sensors to a vehicle's own"
@@ -122,7 +122,7 @@ def _wanted(options: argparse.Namespace, arguments: Arguments) -> tuple[Callable
 
 
 def _record(graph: Graph, recorder: Recorder, duration: float | None, stop: StopRequest) -> float:
-    """Record until the time is over or a signal comes; how long that was [s]."""
+    """Record until the time is over or a signal comes; return the duration [s]."""
     begin = shown = now = time.monotonic()
     end = math.inf if duration is None else begin + duration
     waiting = True
@@ -146,7 +146,7 @@ def _record(graph: Graph, recorder: Recorder, duration: float | None, stop: Stop
 
 
 def _warn(graph: Graph, recorder: Recorder) -> None:
-    """Say what is missing so far."""
+    """Warn about topics without messages."""
     if not recorder.counts:
         there = ", ".join(sorted(graph.offers())) or "none"
         print(
@@ -158,7 +158,7 @@ def _warn(graph: Graph, recorder: Recorder) -> None:
 
 
 def _tell(recorder: Recorder, took: float, path: Path) -> None:
-    """Tell what was recorded, and what was not."""
+    """Print the recorded and the missing topics."""
     counts = recorder.by_topic()
     rows = [(name, str(count), f"{count / took:.1f}") for name, count in sorted(counts.items())]
     if rows:

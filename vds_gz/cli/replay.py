@@ -16,10 +16,10 @@ from vds_gz.study.offline.replay_bag import write_mcap
 from vds_gz.study.progress import progress
 
 DESCRIPTION = """
-Send a command log through a vehicle's model, thousands of times faster than real time, and write what the vehicle does.
+Send a command log through a vehicle's model, thousands of times faster than real time, and write the response.
 
-LOG is a table or a bag, as for `vds-gz drive`, also a recording of `vds-gz run`. The result is what the live node
-does when it gets the same commands at the same times, to the last bit, in the world that its parameters name. An .mcap
+LOG is a table or a bag, as for `vds-gz drive`, also a recording of `vds-gz run`. The result equals that of the live
+node with the same commands at the same times, to the last bit, in the world of its parameters. An .mcap
 file has all topics of the node and opens in ros2 bag, Foxglove and PlotJuggler; a .csv file has one row a sample: time,
 pose, velocity, and each actuator's reference and response. Logs of Autoware's Control and pedals, with their gears,
 drive Autoware's models.
@@ -45,7 +45,7 @@ def main(argv: list[str]) -> int:
             print("vds-gz replay: numba is not installed, so the model runs interpreted, some hundred times slower")
         compiling = perf_counter()
         replay.warm_up()
-        gc.disable()  # there are no reference cycles, and searching for them takes a third of the time
+        gc.disable()  # there are no reference cycles, and the search for them takes a third of the time
         begin = perf_counter()
         with progress("replaying", None) as advance:
             count = (write_csv if to_csv else write_mcap)(replay, partial, parameters, advance)

@@ -1,4 +1,4 @@
-"""``vds-gz run``: a vehicle, a driver, a recording and a picture of the response, all at once."""
+"""``vds-gz run``: starts a vehicle and a driver, records, and draws the response."""
 
 from __future__ import annotations
 
@@ -37,26 +37,26 @@ from vds_gz.study.report.text import text_table
 from vds_gz.study.session import NODE_NAME, RunError, Session, write_parameters
 from vds_gz.world.load import load_world
 
-#: Logs that come with the package, by model; the others drive the one of the hall.
+#: Logs of this package by model; other models drive that of the hall.
 DRIVES = {"bicycle": "parking_lot.csv", "omni": "omni.csv"}
 DEFAULT_DRIVE = "hall.csv"
 
 DEFAULT_PRESET = "ackermann_car"
 
-#: Where the default preset drives if nothing else is chosen, and what says that there is to be no world.
+#: Default world of the default preset, and the value for no world.
 DEFAULT_WORLD, NO_WORLD = "parking_lot", "none"
 
 DESCRIPTION = """
 Start a vehicle, drive it with a command log from a second process, record all topics and show the response, live and
 as a picture. Without options a car with a lidar is driven over a parking lot for 20 seconds.
 
-The vehicle is an ordinary ROS 2 node: while this runs, `ros2 topic echo` and all else that is on the network with the
-same ROS_DOMAIN_ID sees it, and may send commands too.
+The vehicle is an ordinary ROS 2 node: meanwhile, `ros2 topic echo` and every other node on the network with the
+same ROS_DOMAIN_ID sees it, and can send commands too.
 
-A folder for the run is made with
+The run's folder has
   recording.mcap   every topic, for ros2 bag, Foxglove, PlotJuggler, rosbags
-  response.png     commanded and actual motion, the path in its world, what was touched, and what was measured of each
-                   actuator beside its parameters
+  response.png     commanded and actual motion, the path in its world, contacts, and the measured and configured
+                   parameters of each actuator
   response.json    the same numbers for programs
   parameters.yaml  the vehicle's parameters
   vehicle.log, driver.log   the output of the two processes
@@ -114,18 +114,18 @@ def _parser() -> argparse.ArgumentParser:
     parser = CommandLine("vds-gz run", description=DESCRIPTION, epilog=EPILOG)
     add_vehicle_options(parser, required=False, default=DEFAULT_PRESET)
     driver = parser.add_mutually_exclusive_group()
-    driver.add_argument("--log", metavar="FILE", help="commands, a CSV file or a bag (one that fits the model)")
-    driver.add_argument("--forever", action="store_true", help="no driver: commands are yours to send, until Ctrl-C")
+    driver.add_argument("--log", metavar="FILE", help="commands: a CSV file or a bag (a log for the model)")
+    driver.add_argument("--forever", action="store_true", help="no driver: wait for your own commands, until Ctrl-C")
     add_topic_option(parser)
     parser.add_argument(
         "--world",
         metavar="NAME|FILE",
-        help="a world to drive in: one of ours, an SDF file or a map; a vehicle without sensors gets a lidar. none: "
-        f"drive in the void (that of the parameters; {DEFAULT_WORLD} where nothing else is chosen)",
+        help="a world of this package, an SDF file or a map; a vehicle without sensors gets a lidar. none: "
+        f"no world (that of the parameters; {DEFAULT_WORLD} if nothing else is chosen)",
     )
-    add_except_option(parser, "a topic of a sensor that the recording leaves out, e.g. lidar/points; repeatable")
-    parser.add_argument("--out", metavar="DIR", default="runs", help="where the folder for the run is made (runs)")
-    parser.add_argument("--no-view", action="store_true", help="show nothing while it runs")
+    add_except_option(parser, "a sensor topic to leave out of the recording, e.g. lidar/points; repeatable")
+    parser.add_argument("--out", metavar="DIR", default="runs", help="where to make the run's folder (runs)")
+    parser.add_argument("--no-view", action="store_true", help="show nothing during the run")
     add_domain_option(parser)
     parser.add_argument(
         "--ros-args", action="store_true", help="last: parameters (-p) and remaps (-r) as for any ROS 2 node"
@@ -152,7 +152,7 @@ def _plan(options: argparse.Namespace, for_ros: list[str]) -> RunPlan:
 
 
 def _sensor_topics(parameters: NodeParameters, left_out: Sequence[str]) -> tuple[str, ...]:
-    """Topics of the vehicle's sensors, but those that are left out."""
+    """Topics of the vehicle's sensors, without those left out."""
     types = SensorTypes()
     topics = [
         stream.topic(name) for name, sensor in parameters.sensors.items() for stream in types[sensor.type].streams
@@ -164,7 +164,7 @@ def _sensor_topics(parameters: NodeParameters, left_out: Sequence[str]) -> tuple
 
 
 def _world(options: argparse.Namespace, overrides: Sequence[Override]) -> tuple[Override, ...]:
-    """The world to drive in, and a lidar to see it with where the vehicle has no sensor."""
+    """The world to drive in, and a lidar if the vehicle has no sensor."""
     plain = (options.preset, options.params, options.log) == (DEFAULT_PRESET, None, None)
     world = options.world or (DEFAULT_WORLD if plain else None)
     if world is None:

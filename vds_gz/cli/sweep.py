@@ -26,7 +26,7 @@ from vds_gz.study.sweep.sweep import Sweep
 
 DESCRIPTION = """
 Run vehicles with command logs, or with controllers on paths, many times with varied parameters: dead times, lags,
-limits, gains. Thousands of runs of a minute take seconds. A run only depends on the plan and its number, so the results
+limits, gains. Thousands of runs of a minute take seconds. A run depends only on the plan and its number, so results
 are the same on any machine and in any order.
 
   vehicle: my_robot.yaml               # a parameter file or a preset, or a list of them
@@ -41,8 +41,8 @@ are the same on any machine and in any order.
   measure: [path.rms, path.peak]
   expect: {path.peak: {p99: 0.5}}
 
-Written into a folder: runs.csv, one row a run, from which --resume goes on; report.html, report.json and pictures; the
-recordings of --keep.
+Written into a folder: runs.csv, with one row per run, from which --resume continues; report.html, report.json and
+pictures; the recordings of --keep.
 """
 
 EPILOG = """
@@ -157,12 +157,15 @@ def _keep(path: Path, sweep: Sweep, table: Table, kept: Keep) -> None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = CommandLine("vds-gz sweep", description=DESCRIPTION, epilog=EPILOG)
-    parser.add_argument("file", metavar="FILE", help="the plan (YAML); docs/sweep.md has all of its keys")
+    parser.add_argument("file", metavar="FILE", help="the plan (YAML); docs/sweep.md lists its keys")
     parser.add_argument("-o", "--output", metavar="DIR", default="sweep", help="folder for results (sweep)")
     add_workers_option(parser)
     parser.add_argument("--resume", action="store_true", help="continue the sweep in the folder")
     parser.add_argument(
-        "--keep", type=_worst, metavar="worst:N[:MEASURE]", help="record the N worst runs, by the first measure or this"
+        "--keep",
+        type=_worst,
+        metavar="worst:N[:MEASURE]",
+        help="record the N worst runs by MEASURE (the first measure)",
     )
     return parser
 

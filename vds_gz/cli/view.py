@@ -23,8 +23,8 @@ from vds_gz.web.watched_vehicle import AUTO, WatchedVehicle
 NODE_NAME = "view"
 
 DESCRIPTION = """
-Show a running vehicle in the browser: where it is and was, how its wheels point, references and responses of its
-actuators. There its parameters can be changed, and it can be driven by touch, keyboard or gamepad. The vehicle may
+Show a running vehicle in the browser: pose, path, wheels, references and responses of its
+actuators. The page changes parameters and drives the vehicle by touch, keyboard or gamepad. The vehicle may
 start before or after this, and may be one in Gazebo or not.
 """
 
@@ -32,7 +32,7 @@ EPILOG = """
 examples:
   vds-gz view                                        the vehicle without a namespace, at http://127.0.0.1:8088/
   vds-gz view --namespace /red --namespace /blue     two vehicles; the page has a list to choose from
-  vds-gz view --host 0.0.0.0                         from other machines too, for those who know the token it prints
+  vds-gz view --host 0.0.0.0                         from other machines too, with the token it prints
 """
 
 
@@ -105,9 +105,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--host", default="127.0.0.1", help="address to listen at (127.0.0.1: this machine only)")
     parser.add_argument("--port", type=whole(0, 65535), default=8088, help="port to listen at; 0: any free one (8088)")
     parser.add_argument("--token", action="store_true", help="ask for a token even if only this machine can connect")
-    parser.add_argument(
-        "--namespace", action="append", metavar="NAME", help="of the vehicle; repeat it for further ones"
-    )
+    parser.add_argument("--namespace", action="append", metavar="NAME", help="the vehicle's namespace; repeatable")
     parser.add_argument("--node", default="sim_node", metavar="NAME", help="name of the vehicle's node (sim_node)")
     parser.add_argument(
         "--output",

@@ -31,7 +31,7 @@ def main(argv: list[str]) -> int:
     parser = CommandLine(
         prog="vds-gz world",
         description="Check a world as the node would read it, and list its contents.",
-        epilog="exit code: 0 it can be read, 1 it is refused, 2 wrong use",
+        epilog="exit code: 0 readable, 1 refused, 2 wrong use",
     )
     parser.add_argument("world", help="a world of this package, an SDF file, or the YAML file of a map")
     parser.add_argument("--png", type=Path, metavar="FILE", help="draw it from above into this file")
@@ -39,7 +39,7 @@ def main(argv: list[str]) -> int:
         "--height",
         type=positive,
         default=HEIGHT,
-        help=f"of the lidar whose hits the picture shows, above z = 0 [m] ({HEIGHT:g})",
+        help=f"height of the picture's lidar above z = 0 [m] ({HEIGHT:g})",
     )
     options = parser.parse_args(argv)
     world_file(options.world)  # there is one

@@ -8,10 +8,10 @@ from itertools import pairwise
 
 from vds_gz.parameters.declaration import LARGEST, ParameterError, ParameterGroup, real, reals
 
-#: Longest dead time that is accepted [s]. A delay line holds one value per step, so this bounds memory.
+#: Maximum dead time [s]. A delay line holds one value per step, so this bounds memory.
 MAX_DEAD_TIME = 60.0
 
-#: Largest dead band and offset of a drive [m/s]. Above any wheeled vehicle; it keeps sums finite.
+#: Maximum dead band and offset of a drive [m/s]: above any wheeled vehicle, so that sums stay finite.
 MAX_SPEED = 1000.0
 
 #: Largest limit of a body's acceleration [m/s^2, rad/s^2].
@@ -21,18 +21,18 @@ MAX_RATE = 1e6
 MAX_GAIN = 1000.0
 
 
-#: Most points of a static map.
+#: Maximum number of points of a static map.
 MAP_POINTS = 8
 
 
 def _live(default: float, unit: str, doc: str, maximum: float = LARGEST, *, minimum: float = 0.0) -> float:
-    """A number, at least 0 where nothing else is said, that may change while the node runs."""
+    """A number, by default at least 0, that may change while the node runs."""
     return real(default, unit, doc, minimum=minimum, maximum=maximum, live=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StaticMapParameters(ParameterGroup):
-    """What an actuator does in steady state: a gain, and a static map between the reference and the gain."""
+    """The response of an actuator in steady state: a static map of the reference, and a gain after it."""
 
     gain: float = real(1.0, "-", "response per reference, in steady state", positive=True, maximum=MAX_GAIN, live=True)
     map_references: tuple[float, ...] = reals(
@@ -43,7 +43,7 @@ class StaticMapParameters(ParameterGroup):
     )
 
     def check_together(self) -> None:
-        """Refuse points that are no map."""
+        """Refuse points that do not form a map."""
         references, responses = self.map_references, self.map_responses
         if len(references) != len(responses) or len(references) == 1:
             raise ParameterError(
@@ -86,7 +86,7 @@ class SteeringParameters(StaticMapParameters):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BodyLimits(ParameterGroup):
-    """Limits that the controller of a robot puts on its commands before it splits them into wheel speeds."""
+    """Limits that a robot's controller applies to commands before it splits them into wheel speeds."""
 
     max_linear_velocity: float = _live(0.0, "m/s", "maximum commanded speed; 0: unlimited", MAX_SPEED)
     max_linear_acceleration: float = _live(

@@ -1,6 +1,6 @@
 """Parameters of Autoware's vehicle models, under Autoware's names and with Autoware's defaults.
 
-Geometry has the names of the other models, so that wheels and drawing are shared. What is in no file of Autoware's is
+Geometry has the names of the other models, so that wheels and drawing are shared. Not from Autoware are
 ``compatibility``, ``speed_gain``, ``steering_gain`` and ``road_pitch``.
 """
 
@@ -47,7 +47,7 @@ def _map(doc: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class CarParameters(ParameterGroup):
-    """A car as all of these models have it: driven behind, steered in front."""
+    """The car of all of these models: driven by the rear axle, steered by the front axle."""
 
     base_link_offset: float = real(
         0.0, "m", "from the middle of the rear axle to base_link, along +x", minimum=-MAX_OFFSET, maximum=MAX_OFFSET
@@ -59,10 +59,10 @@ class CarParameters(ParameterGroup):
     compatibility: str = choice(
         "physical",
         ("autoware", "physical"),
-        "autoware: exactly what Autoware's simulator computes; physical: its deviations are corrected",
+        "autoware: as Autoware's simulator; physical: its unphysical behaviour is corrected",
     )
     speed_gain: float = real(
-        2.0, "1/s", "of the loop that follows a speed where a command has no acceleration", positive=True, live=True
+        2.0, "1/s", "gain of the speed controller, for commands without acceleration", positive=True, live=True
     )
     enable_road_slope_simulation: bool = flag(True, "slopes act: of commands, of Gazebo, and road_pitch", live=True)
     road_pitch: float = real(0.0, "rad", "pitch of the road, nose down positive", minimum=-1.5, maximum=1.5, live=True)
@@ -70,7 +70,7 @@ class CarParameters(ParameterGroup):
 
     @property
     def physical(self) -> bool:
-        """Deviations of Autoware's models from any vehicle are corrected."""
+        """Whether unphysical behaviour of Autoware's models is corrected."""
         return self.compatibility == "physical"
 
 
@@ -86,7 +86,7 @@ class IdealSteerAccParameters(CarParameters):
 
 @dataclass(frozen=True, slots=True)
 class IdealSteerAccGearedParameters(CarParameters):
-    """They are, and the gear allows one direction."""
+    """Acceleration and tire angle follow their references at once; the gear allows one direction."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ class LaggingSteeringParameters(CarParameters):
     steer_time_delay: float = _dead_time(0.24, "dead time of the steering")
     steer_time_constant: float = _time_constant(0.27, "lag of the steering")
     steer_bias: float = real(
-        0.0, "rad", "what the steering's sensor reads too much", minimum=-math.pi, maximum=math.pi, live=True
+        0.0, "rad", "offset of the steering's sensor", minimum=-math.pi, maximum=math.pi, live=True
     )
 
 
@@ -130,17 +130,17 @@ class DelaySteerAccParameters(LaggingSteeringParameters):
 
 @dataclass(frozen=True, slots=True)
 class DelaySteerAccGearedParameters(DelaySteerAccParameters):
-    """They do, and the gear allows one direction."""
+    """Acceleration and tire angle lag; the gear allows one direction."""
 
 
 @dataclass(frozen=True, slots=True)
 class DelaySteerAccGearedWoFallGuardParameters(DelaySteerAccParameters):
-    """They do, and the car may roll against its gear."""
+    """Acceleration and tire angle lag; the car may roll against its gear."""
 
 
 @dataclass(frozen=True, slots=True)
 class DelaySteerMapAccGearedParameters(LaggingSteeringParameters):
-    """They do, the acceleration behind what a map makes of it, and the gear allows one direction."""
+    """Tire angle and acceleration lag, the latter behind the output of a map; the gear allows one direction."""
 
     acc_time_delay: float = _dead_time(0.1, "dead time of the acceleration")
     acc_time_constant: float = _time_constant(0.1, "lag of the acceleration")
@@ -171,7 +171,7 @@ class ActuationCmdParameters(LaggingSteeringParameters):
     brake_map_path: str = _map("the acceleration by speed (columns) and brake pedal (rows)")
 
     def check_together(self) -> None:
-        """Read the maps that a path was given of, so that a bad one is refused at once."""
+        """Read the maps with a given path, so that faults are reported at once."""
         for path, used in (
             (self.accel_map_path, self.convert_accel_cmd),
             (self.brake_map_path, self.convert_brake_cmd),
@@ -192,11 +192,11 @@ class ActuationCmdParameters(LaggingSteeringParameters):
 
 @dataclass(frozen=True, slots=True)
 class ActuationCmdSteerMapParameters(ActuationCmdParameters):
-    """Pedals with maps; the steering command is anything that a map turns into a steering rate."""
+    """Pedals with maps; a map turns the steering command into a steering rate."""
 
     steer_map_path: str = _map("the steering rate by tire angle (columns) and steering command (rows)")
     steering_gain: float = real(
-        2.0, "1/s", "of the loop that follows a tire angle where a command has one", positive=True, live=True
+        2.0, "1/s", "gain of the steering controller, for commands of a tire angle", positive=True, live=True
     )
 
     def check_together(self) -> None:
@@ -213,7 +213,7 @@ class ActuationCmdSteerMapParameters(ActuationCmdParameters):
 
 @dataclass(frozen=True, slots=True)
 class ActuationCmdVgrParameters(ActuationCmdParameters):
-    """Pedals with maps; the steering command is the steering wheel's angle, geared by a ratio that varies."""
+    """Pedals with maps; the steering command is the steering wheel's angle, with a variable gear ratio."""
 
     vgr_coef_a: float = real(15.713, "-", "gear ratio of the steering, standing, straight", positive=True, live=True)
     vgr_coef_b: float = real(0.053, "s^2/m^2", "its gain with the square of the speed", minimum=0.0, live=True)
@@ -231,7 +231,7 @@ class MechanicalParameters(ParameterGroup):
     angle_limit: float = real(10.0, "rad", "maximum tire angle", positive=True, live=True)
     rate_limit: float = real(3.0, "rad/s", "maximum rate of the command and of the tires", positive=True, live=True)
     dead_zone_threshold: float = real(
-        0.00708241866710033, "N m", "torque that has no effect; taken from a larger one", minimum=0.0, live=True
+        0.00708241866710033, "N m", "torque that has no effect; subtracted from a larger one", minimum=0.0, live=True
     )
     poly_a: float = _coefficient(0.15251276182076065, "power steering: of the torque's cube")
     poly_b: float = _coefficient(-0.17301900674117585, "of the torque's square")
@@ -253,7 +253,7 @@ class MechanicalParameters(ParameterGroup):
 
 @dataclass(frozen=True, slots=True)
 class ActuationCmdMechanicalParameters(ActuationCmdVgrParameters):
-    """Pedals with maps; a mechanism turns the tires after the steering wheel."""
+    """Pedals with maps; the steering command is the steering wheel's angle, which a mechanism follows."""
 
     steer_time_delay: float = _dead_time(0.0, "dead time of the steering")
     steer_time_constant: float = real(0.001, "s", "does not act", minimum=0.0, live=True)

@@ -1,4 +1,4 @@
-"""Parameter files that were written for Autoware's simple_planning_simulator, as our own parameters.
+"""Parameter files of Autoware's simple_planning_simulator, converted to parameters of this package.
 
 Autoware spreads them over files: of the simulator, of the vehicle's size, of the mechanical steering. Their values may
 be given together, in any order.
@@ -13,13 +13,13 @@ from collections.abc import Callable, Iterable, Mapping
 from vds_gz.parameters.declaration import Override, ParameterError, describe
 from vds_gz.parameters.node import MeasurementNoiseParameters
 
-#: The parameter by which these files are known.
+#: The parameter that marks these files.
 MODEL_TYPE = "vehicle_model_type"
 
 #: The period of the node [ms].
 TIMER = "timer_sampling_time_ms"
 
-#: Names that have no meaning here: what they say comes from elsewhere, or is not simulated.
+#: Names without meaning here: their values come from elsewhere, or are not simulated.
 WITHOUT_MEANING = frozenset(
     (
         "simulated_frame_id",
@@ -46,12 +46,12 @@ _FIND_SHARE = re.compile(r"\$\(find-pkg-share\s+([\w-]+)\)")
 
 
 def is_autoware(values: Iterable[Override]) -> bool:
-    """These values were written for Autoware's simulator."""
+    """Whether these values were written for Autoware's simulator."""
     return any(value.name == MODEL_TYPE for value in values)
 
 
 def translated(values: Iterable[Override], models: Mapping[str, type]) -> list[Override]:
-    """Values under Autoware's names as values under ours.
+    """Values under Autoware's names, converted to ours.
 
     Names without meaning for the model are left out. Unknown ones stay, so that they are refused.
     """

@@ -9,28 +9,28 @@ from vds_gz.parameters.declaration import ParameterGroup, real
 
 @dataclass(frozen=True, slots=True)
 class ControllerParameters(ParameterGroup):
-    """What every controller has: how fast it wants to drive."""
+    """The parameters of every controller: its reference speed."""
 
-    speed: float = real(1.0, "m/s", "speed reference, where the path gives no lower one", positive=True)
+    speed: float = real(1.0, "m/s", "reference speed, unless the path's is lower", positive=True)
     lateral_acceleration: float = real(
         2.0,
         "m/s^2",
-        "in curves, and with half as much deceleration before them, the speed reference keeps to it; 0: unlimited",
+        "limit of the reference speed in curves, with half as much deceleration before them; 0: unlimited",
         minimum=0.0,
     )
 
 
 @dataclass(frozen=True, slots=True)
 class PurePursuitParameters(ControllerParameters):
-    """An arc through a point of the path ahead; the farther of two distances counts."""
+    """An arc through a point of the path ahead, at the larger of two distances."""
 
-    look_ahead: float = real(1.0, "m", "distance along the path to the point that is aimed at, at least", positive=True)
-    look_ahead_time: float = real(1.5, "s", "the same as a time at the present speed", minimum=0.0)
+    look_ahead: float = real(1.0, "m", "minimum distance along the path to the target point", positive=True)
+    look_ahead_time: float = real(1.5, "s", "distance to the target point, as a time at the present speed", minimum=0.0)
 
 
 @dataclass(frozen=True, slots=True)
 class StanleyParameters(ControllerParameters):
-    """Steered wheels parallel to the path, and towards it by their middle's distance from it."""
+    """Steered wheels parallel to the path, turned towards it by the distance of their middle from it."""
 
     gain: float = real(1.0, "1/s", "lateral speed towards the path for a distance from it", minimum=0.0)
     softening: float = real(0.5, "m/s", "added to the speed, so that low ones steer less", positive=True)
@@ -38,7 +38,7 @@ class StanleyParameters(ControllerParameters):
 
 @dataclass(frozen=True, slots=True)
 class LqrParameters(ControllerParameters):
-    """Least squares of errors and curvature, with the path's curvature ahead known.
+    """Least squares of errors and curvature, with preview of the path's curvature.
 
     The first three are weights, by Bryson's rule: deviations that count as equally bad.
     """
@@ -46,5 +46,5 @@ class LqrParameters(ControllerParameters):
     lateral_error: float = real(0.5, "m", "lateral error of weight 1", positive=True)
     heading_error: float = real(0.5, "rad", "heading error of weight 1", positive=True)
     curvature: float = real(0.2, "1/m", "deviation from the path's curvature of weight 1", positive=True)
-    preview: float = real(1.0, "s", "how far ahead the path's curvature is considered", minimum=0.0, maximum=60.0)
-    steering_time_constant: float = real(0.05, "s", "what the steering's lag is taken to be; 0: no lag", minimum=0.0)
+    preview: float = real(1.0, "s", "how far ahead the path's curvature is known", minimum=0.0, maximum=60.0)
+    steering_time_constant: float = real(0.05, "s", "assumed lag of the steering; 0: no lag", minimum=0.0)

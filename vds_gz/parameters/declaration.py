@@ -1,4 +1,4 @@
-"""How one parameter is described: type, default, unit, bounds and meaning, each said once.
+"""The description of a parameter: type, default, unit, bounds and meaning, each stated once.
 
 A group of parameters is a frozen dataclass, a :class:`ParameterGroup`, whose fields are made with :func:`real`,
 :func:`flag`, :func:`choice`, :func:`text`, :func:`reals` or :func:`group`. From these fields come the check of every
@@ -27,9 +27,9 @@ Value = float | int | bool | str | tuple[float, ...]
 
 _KEY, _KIND = "vds_gz", "vds_gz group"
 
-#: Bounds of a real number whose declaration has no narrower ones: the equations of the models stay finite within them.
+#: Default bounds of real numbers, within which the equations of the models stay finite.
 LARGEST = 1e6
-#: The least value of a real number that must be positive.
+#: The minimum of real numbers that must be positive.
 SMALLEST = 1e-6
 #: Bounds of whole numbers: those of the messages that carry parameters.
 LEAST_INTEGER, LARGEST_INTEGER = -(2**63), 2**63 - 1
@@ -48,7 +48,7 @@ class Faults:
 
     @contextmanager
     def caught(self) -> Iterator[None]:
-        """Note an error of this package, and go on."""
+        """Collect an error of this package, and continue."""
         try:
             yield
         except VdsGzError as error:
@@ -62,18 +62,18 @@ class Faults:
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """Everything that is said of one parameter.
+    """The description of a parameter.
 
     Attributes:
         name: Dotted name, e.g. ``model_params.bicycle.wheel_base``.
         type: ROS type of the value.
-        default: Value where none is given.
+        default: Value if none is given.
         unit: Unit in SI, empty for numbers without one.
-        doc: One sentence of what it means.
+        doc: Its meaning, in one sentence.
         minimum, maximum: Bounds of a number, or of each in an array, both inclusive. Every number has finite ones.
-        choices: The only values allowed of a string; empty for any.
+        choices: The allowed strings; empty for any.
         read_only: Fixed once the node runs.
-        aliases: Last parts of other names that mean the same.
+        aliases: Last parts of its other names.
         most: Greatest length of an array; 0: exactly the length of its default.
     """
 
@@ -96,7 +96,7 @@ class Description:
         return tuple(f"{group}{dot}{alias}" for alias in self.aliases)
 
     def check(self, value: object, where: str = "") -> Value:
-        """The value in its proper type; numbers of numpy are numbers."""
+        """The value in its proper type; numpy's numbers are accepted."""
         place = f" ({where})" if where else ""
         if self.type == "double_array":
             return self._array(value, place)
@@ -178,7 +178,7 @@ def choice(default: str, choices: tuple[str, ...], doc: str, *, live: bool = Fal
 
 
 def text(default: str, doc: str, *, live: bool = False) -> str:
-    """Any text."""
+    """A text."""
     return _field(default, Description("", "string", default, "", doc, read_only=not live))
 
 
@@ -188,7 +188,7 @@ def reals(default: Numbers, unit: str, doc: str, *, most: int = 0, live: bool = 
 
 
 def group(kind: type[Member], **defaults: Value) -> Member:
-    """A nested group of parameters, with other defaults than its own where given."""
+    """A nested group of parameters, optionally with other defaults."""
     return field(default_factory=lambda: kind(**defaults), metadata={_KIND: kind})
 
 
@@ -197,7 +197,7 @@ def _field(default: Member, description: Description) -> Member:
 
 
 class ParameterGroup:
-    """A group of parameters that checks itself wherever it is made: base class of a frozen dataclass."""
+    """A group of parameters that checks itself when it is made: base class of a frozen dataclass."""
 
     __slots__ = ()
 
@@ -208,7 +208,7 @@ class ParameterGroup:
         """Check every parameter by its description, and then all together.
 
         Raises:
-            ParameterError: A value has another type, lies outside its bounds, or does not go with the others.
+            ParameterError: A value has another type, is outside its bounds, or contradicts others.
         """
         for item in dataclasses.fields(self):
             description: Description | None = item.metadata.get(_KEY)
@@ -226,7 +226,7 @@ class ParameterGroup:
         self.check_together()
 
     def check_together(self) -> None:
-        """Raise a :class:`ParameterError` where parameters, each of which may be as it is, do not fit each other."""
+        """Raise a :class:`ParameterError` if parameters contradict each other."""
 
 
 def describe(parameters: object, prefix: str = "") -> Iterator[Description]:
@@ -244,7 +244,7 @@ def describe(parameters: object, prefix: str = "") -> Iterator[Description]:
 
 
 def _plain(value: object) -> object:
-    """A number of numpy's, or of another kind, as one of Python's."""
+    """A number of numpy or of another kind, as a Python number."""
     if isinstance(value, (bool, Integral)):
         return value if isinstance(value, bool) else int(value)
     return float(value) if isinstance(value, Real) else value
@@ -255,7 +255,7 @@ def _number(value: float) -> str:
 
 
 class Override(NamedTuple):
-    """A value given to a parameter by its dotted name, and where it stood, e.g. ``file car.yaml``."""
+    """A value given to a parameter by its dotted name, and its origin, e.g. ``file car.yaml``."""
 
     name: str
     value: object

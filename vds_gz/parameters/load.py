@@ -1,4 +1,4 @@
-"""From names and values, wherever they came from, to parameters that hold together."""
+"""Conversion of names and values, from any source, to consistent parameters."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from vds_gz.parameters.node import NodeParameters
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-#: The parameters that those of models and sensors are members of.
+#: The groups above those of models and sensors.
 MODEL_PARAMS, SENSORS = "model_params", "sensors"
 
 Group = TypeVar("Group", bound="DataclassInstance")
 
-#: Parameters that every ROS node may be given and that are none of ours.
+#: Parameters that every ROS node may get and that do not belong to this package.
 FOREIGN = ("qos_overrides.", "start_type_description_service", "diagnostic_updater.")
 
 
 class Registered(Protocol):
-    """A type of sensor, as far as parameters know it."""
+    """A type of sensor, as needed for parameters."""
 
     @property
     def parameters(self) -> type[Any]:
@@ -35,7 +35,7 @@ class Registered(Protocol):
 def load(
     overrides: Iterable[Override], models: Mapping[str, type], sensors: Mapping[str, Registered]
 ) -> NodeParameters:
-    """Parameters with these values and defaults for the rest; of several values for one name the last counts."""
+    """Parameters with these values, and defaults for the rest; the last of several values for a name counts."""
     faults, overrides = Faults(), list(overrides)
     if is_autoware(overrides):
         overrides = translated(overrides, models)
@@ -64,13 +64,13 @@ def load(
         )
     selected = NodeParameters(model=model, model_params={model: models[model]()}, sensors=mounted)
     with faults.caught():
-        selected = replaced(selected, values, by_name=by_name)
+        selected = replaced(selected, values, given=by_name)
     faults.refuse()
     return selected
 
 
 def _mentioned(overrides: Iterable[Override]) -> set[str]:
-    """What may be the name of a model in the names of parameters: nothing else of the models must be imported."""
+    """Possible names of models in the names of parameters: only these models must be imported."""
     parts = (override.name.split(".") for override in overrides)
     return {part[1] for part in parts if part[0] == MODEL_PARAMS and len(part) > 1}
 
@@ -83,7 +83,7 @@ def _known(names: Collection[str], models: Mapping[str, type], sensors: Mapping[
 
 
 def of_other_models(overrides: Iterable[Override], model: str) -> dict[str, Override]:
-    """The first parameter of each model but this one that is given, by the model's name. They have no effect."""
+    """The first given parameter of each other model, by the model's name. They have no effect."""
     unused: dict[str, Override] = {}
     for override in overrides:
         group, _, rest = override.name.partition(".")
@@ -101,7 +101,7 @@ def checked(overrides: Iterable[Override], known: Mapping[str, Description]) -> 
 
 
 def _checked(overrides: Iterable[Override], known: Mapping[str, Description], faults: Faults) -> dict[str, Value]:
-    """The values by proper name; those that are wrong are left out."""
+    """The values by proper name, without invalid ones."""
     names = _spellings(known.values())
     values: dict[str, Value] = {}
     for override in overrides:
@@ -152,7 +152,7 @@ def replaced(
 
 
 def _place(message: str, prefix: str, given: Mapping[str, Override]) -> str:
-    """Where the first parameter stood whose name or value a message has in quotes; empty if none was given."""
+    """The origin of the first parameter whose name or value a message quotes; empty without one."""
     group = f"{prefix}." if prefix else ""
     for word in re.findall(r"'([^']+)'", message):
         for name, override in given.items():
@@ -162,12 +162,12 @@ def _place(message: str, prefix: str, given: Mapping[str, Override]) -> str:
 
 
 def _at(origin: str) -> str:
-    """An origin as messages have it; nothing where there is none."""
+    """An origin as in messages; empty without one."""
     return f" ({origin})" if origin else ""
 
 
 def _spellings(descriptions: Iterable[Description]) -> dict[str, str]:
-    """Every accepted name and the proper one that it means."""
+    """The proper name for every accepted name."""
     names = {}
     for description in descriptions:
         names[description.name] = description.name
@@ -183,7 +183,7 @@ def _unknown(override: Override, names: Mapping[str, str]) -> str:
 def _sensors_of(
     overrides: Iterable[Override], types: Mapping[str, Registered], faults: Faults
 ) -> tuple[dict[str, Any], list[Override]]:
-    """The sensors that parameters speak of."""
+    """The sensors in parameters."""
     overrides = list(overrides)
     origins: dict[str, str] = {}
     chosen: dict[str, Override] = {}

@@ -1,7 +1,7 @@
-"""Maps of actuation, read from CSV files as Autoware has them, and checked.
+"""Maps of actuation, read from CSV files in Autoware's format, and checked.
 
 The first row holds a label and the keys of the columns (a speed, a tire angle), the first column the keys of the rows
-(a pedal, a steering command), the rest what that actuation does in that state. Empty lines do not count.
+(a pedal, a steering command), the other cells the response to that actuation in that state. Empty lines are ignored.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ _OURS = "vds_gz"
 class ActuationMap:
     """A map."""
 
-    label: str  # what the file's first cell says
+    label: str  # the file's first cell
     states: tuple[float, ...]  # keys of the columns, rising
     actuations: tuple[float, ...]  # keys of the rows, rising
-    values: tuple[tuple[float, ...], ...]  # one tuple a row
+    values: tuple[tuple[float, ...], ...]  # a tuple for each row
 
 
 @cache
 def own_map(name: str) -> ActuationMap:
-    """A map that comes with this package, e.g. ``accel_map.csv``."""
+    """A map of this package, e.g. ``accel_map.csv``."""
     return _read(share("config", "maps", name), 0)
 
 

@@ -14,13 +14,13 @@ LINKS = ("auto", "transport", "bridge", "ros2_control", "system")
 
 @dataclass(frozen=True, slots=True)
 class GazeboParameters(ParameterGroup):
-    """Where in Gazebo the vehicle is, and how to reach it. Empty names stand for Gazebo's or the model's own."""
+    """The vehicle in Gazebo, and how to reach it. Empty names stand for Gazebo's or the model's own."""
 
     link: str = choice(
-        "auto", LINKS, "the way to reach the joints; auto: transport where Gazebo's Python bindings are, else bridge"
+        "auto", LINKS, "the link to the joints; auto: transport if Gazebo's Python bindings are installed, else bridge"
     )
-    partition: str = text("", "Gazebo's partition; empty: as the environment variable GZ_PARTITION says")
-    world: str = text("", "name of the world; empty: the one there is")
+    partition: str = text("", "Gazebo's partition; empty: that of the environment variable GZ_PARTITION")
+    world: str = text("", "name of the world; empty: the only one")
     model: str = text("vehicle", "name of the vehicle's model in the world")
     command_rate: float = real(
         500.0, "Hz", "joint commands per second of simulated time", positive=True, maximum=10_000.0
@@ -28,7 +28,7 @@ class GazeboParameters(ParameterGroup):
     lead: float = real(
         0.001,
         "s",
-        "how far the actuators run ahead of Gazebo's clock; what a command needs until it moves a joint",
+        "how far the actuators run ahead of Gazebo's clock: the time of a command until it moves a joint",
         minimum=0.0,
         maximum=0.1,
     )
@@ -52,7 +52,7 @@ class GazeboParameters(ParameterGroup):
 
 
 def joint_map(names: str) -> dict[str, str]:
-    """Gazebo's names of joints by ours, of a text such as ``steering_left=servo_1, steering_right=servo_2``."""
+    """Gazebo's names of joints by ours, from a text such as ``steering_left=servo_1, steering_right=servo_2``."""
     pairs: dict[str, str] = {}
     for part in filter(None, (piece.strip() for piece in names.split(","))):
         ours, equals, theirs = (piece.strip() for piece in part.partition("="))
@@ -68,12 +68,12 @@ def joint_map(names: str) -> dict[str, str]:
 class AmclParameters(ParameterGroup):
     """How AMCL's stand-in updates, its errors, and its services."""
 
-    update_min_d: float = real(0.25, "m", "translation along x or y of the odometry that brings an update", minimum=0.0)
-    update_min_a: float = real(0.2, "rad", "rotation that brings an update", minimum=0.0)
+    update_min_d: float = real(0.25, "m", "translation along x or y of the odometry that causes an update", minimum=0.0)
+    update_min_a: float = real(0.2, "rad", "rotation that causes an update", minimum=0.0)
     transform_tolerance: float = real(
         1.0, "s", "how far map -> odom is stamped into the future", minimum=0.0, maximum=1e6
     )
-    set_initial_pose: bool = flag(True, "AMCL begins at the true pose; else it waits for initialpose")
+    set_initial_pose: bool = flag(True, "AMCL starts at the true pose; else it waits for initialpose")
     scan_rate: float = real(
         10.0, "Hz", "scans per second, at most pub_rate of which count", minimum=1e-3, maximum=1000.0
     )
@@ -90,7 +90,7 @@ class AmclParameters(ParameterGroup):
     initialpose: str = choice(
         "both",
         ("both", "amcl", "vehicle"),
-        "effect of initialpose: amcl: it is AMCL's belief, also of an external one; vehicle: the vehicle is moved "
+        "effect of initialpose: amcl: it sets AMCL's belief, also an external one's; vehicle: the vehicle is moved "
         "there, kidnapped; both",
         live=True,
     )
@@ -104,7 +104,7 @@ class AmclParameters(ParameterGroup):
 
 @dataclass(frozen=True, slots=True)
 class LocalizationParameters(ParameterGroup):
-    """Noise of a simulated localization. That of the continuous style, and of the odometry, are variances."""
+    """Noise of a simulated localization. That of the continuous style and of the odometry is given as variances."""
 
     odom_walk_velocity_translation: float = real(
         0.0025, "m^2/m", "drift of the odometry's position per metre driven", minimum=0.0, live=True
@@ -129,13 +129,13 @@ class LocalizationParameters(ParameterGroup):
 
     @property
     def external(self) -> bool:
-        """Another node localizes the vehicle."""
+        """Whether another node localizes the vehicle."""
         return self.style == "external"
 
 
 @dataclass(frozen=True, slots=True)
 class MeasurementNoiseParameters(ParameterGroup):
-    """Noise of what is measured, as Autoware's simulator has it. All of them are standard deviations."""
+    """Noise of measurements, as in Autoware's simulator, given as standard deviations."""
 
     add_measurement_noise: bool = flag(False, "pose, speed and tire angle are noisy")
     pos_noise_stddev: float = real(0.01, "m", "of x and of y", minimum=0.0, live=True)
@@ -159,7 +159,7 @@ class NodeParameters(ParameterGroup):
     dead_time_jitter: float = real(
         0.0,
         "s",
-        "longest additional delay of a command, drawn for each, as on a radio link; order is kept",
+        "maximum random delay of a command, as on a radio link; the order is kept",
         minimum=0.0,
         maximum=MAX_DEAD_TIME,
         live=True,
@@ -170,11 +170,14 @@ class NodeParameters(ParameterGroup):
         1.0, "", "simulated seconds per second as reference clock; 0: as fast as possible", minimum=0.0, live=True
     )
     use_sim_time: bool = flag(False, "follow /clock instead of the system's time")
-    simulate_localization: bool = flag(False, "odometry drifts and the map pose is noisy, else both are exact")
+    simulate_localization: bool = flag(False, "odometry drifts and the map pose is noisy; else both are exact")
     map_frame: str = text("map", "frame of the exact pose")
     odom_frame: str = text("odom", "frame of the odometry")
-    base_frame: str = text("base_link", "frame of the vehicle, child of odom_frame; base_link elsewhere means this one")
-    frame_prefix: str = text("", "put before the names of all frames")
+    base_frame: str = text(
+        "base_link",
+        "frame of the vehicle, child of odom_frame; where documentation says base_link, this frame is meant",
+    )
+    frame_prefix: str = text("", "prefix of the names of all frames")
     backend: str = choice(
         "kinematic",
         ("kinematic", "gazebo", "auto"),
@@ -186,15 +189,15 @@ class NodeParameters(ParameterGroup):
     sensors: dict[str, SensorParameters] = field(default_factory=dict)
     localization: LocalizationParameters = group(LocalizationParameters)
     measurement_noise: MeasurementNoiseParameters = group(MeasurementNoiseParameters)
-    world: str = text("", "what stands around the vehicle: an SDF file, a map's YAML file, or a name in worlds/")
+    world: str = text("", "the world around the vehicle: an SDF file, a map's YAML file, or a name in worlds/")
     collisions: str = choice(
         "stop",
         ("stop", "report", "off"),
-        "where the vehicle touches the world, without Gazebo: stop it there, only publish the contact, or neither",
+        "at contact with the world, without Gazebo: stop the vehicle, only publish the contact, or neither",
     )
     moving_obstacles: str = text("", "YAML file of boxes that move on paths through the world")
     other_vehicles: str = text(
-        "auto", "namespaces of vehicles to see and meet, with spaces between; auto: all that are found; empty: none"
+        "auto", "namespaces of vehicles to see and meet, separated by spaces; auto: all that are found; empty: none"
     )
     random_seed: int = integer(
         0, "seed of the sensors' noise and of dead_time_jitter; equal seeds give equal runs", minimum=0
@@ -239,18 +242,18 @@ class NodeParameters(ParameterGroup):
 
     @property
     def imitates_amcl(self) -> bool:
-        """The stand-in of AMCL localizes the vehicle."""
+        """Whether the stand-in of AMCL localizes the vehicle."""
         return self.simulate_localization and self.localization.style == "amcl"
 
     @property
     def initialpose_moves_vehicle(self) -> bool:
-        """An initial pose is where the vehicle is put, not only where it is held to be."""
+        """Whether an initial pose moves the vehicle, and not only the belief."""
         another = self.imitates_amcl or self.localization.external
         return not another or self.localization.amcl.initialpose != "amcl"
 
     @property
     def fixed_odom(self) -> bool:
-        """The odometry's frame lies fixed in the map."""
+        """Whether the odometry's frame is fixed in the map."""
         return not (self.simulate_localization or self.localization.external)
 
     @property

@@ -1,7 +1,7 @@
-"""Parameters of the sensors that a vehicle may carry, one group a type.
+"""Parameters of a vehicle's sensors, a group for each type.
 
-In a parameter file they stand under the names that the user gives them, ``sensors.<name>.<parameter>``, and the
-parameter ``type`` says which of these groups it is:
+In a parameter file they are under names of the user's choice, ``sensors.<name>.<parameter>``; the parameter ``type``
+selects the group:
 
     sensors:
       lidar1: {type: velodyne_vlp16, xyz: [0.5, 0.0, 0.7], rate: 10.0}
@@ -24,7 +24,7 @@ from vds_gz.parameters.declaration import (
     text,
 )
 
-#: What a receiver can have.
+#: The types of fix.
 FIX_TYPES = ("fix", "float", "rtk", "none")
 
 
@@ -38,7 +38,7 @@ class FixRegion(NamedTuple):
     y_max: float
 
     def contains(self, x: float, y: float) -> bool:
-        """Whether a point [m] lies in it."""
+        """Whether a point [m] is in it."""
         return self.x_min <= x <= self.x_max and self.y_min <= y <= self.y_max
 
 
@@ -62,21 +62,21 @@ def _region(words: list[str]) -> FixRegion:
     return FixRegion(fix_type, x_min, y_min, x_max, y_max)
 
 
-#: No noise and no range is larger [m, m/s^2, rad/s ...]: both go out as single precision, ranges as millimetres too.
+#: Maximum noise and range [m, m/s^2, rad/s ...]: messages have single precision, and ranges also as millimetres.
 LARGEST = 1e6
 
-#: Most rows, most rays and most pixels one way that a sensor may have, for the sake of memory.
+#: Maximum numbers of rows, rays, and pixels along an axis of a sensor, to bound memory.
 MOST_ROWS, MOST_RAYS, MOST_PIXELS = 512, 65_536, 8192
 
 
 class SensorParameters(Protocol):
-    """What the parameter group of every sensor has."""
+    """The parameters that every sensor has."""
 
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
     @property
     def type(self) -> str:
-        """Which type of sensor it is."""
+        """The type of the sensor."""
 
     @property
     def rate(self) -> float:
@@ -84,42 +84,42 @@ class SensorParameters(Protocol):
 
 
 def kind(name: str) -> str:
-    """The parameter that says what a sensor is."""
+    """The parameter for the type of a sensor."""
     return text(name, "type of the sensor")
 
 
 def place(x: float, y: float, z: float) -> tuple[float, float, float]:
-    """Where a sensor is."""
+    """The parameter for the position of a sensor."""
     return reals((x, y, z), "m", "position in base_link")
 
 
 def straight() -> tuple[float, float, float]:
-    """Which way a sensor looks."""
+    """The parameter for the orientation of a sensor."""
     return reals((0.0, 0.0, 0.0), "rad", "roll, pitch and yaw in base_link")
 
 
 def rate(default: float) -> float:
-    """How often a sensor measures."""
+    """The parameter for the rate of a sensor."""
     return real(default, "Hz", "measurements per second", positive=True, maximum=1000.0)
 
 
 def scan_rate(default: float) -> float:
-    """How often a lidar scans; of slower turns the 32 bits of an Ouster's times [ns] would not hold the last ones."""
+    """The parameter for the rate of a lidar, fast enough that an Ouster's times [ns] fit into 32 bits."""
     return real(default, "Hz", "scans per second", minimum=0.25, maximum=1000.0)
 
 
 def min_range(default: float) -> float:
-    """Where the rays of a lidar begin."""
-    return real(default, "m", "minimum range; what is nearer is seen through", positive=True, maximum=LARGEST)
+    """The parameter for the start of a lidar's rays."""
+    return real(default, "m", "minimum range; nearer things are invisible", positive=True, maximum=LARGEST)
 
 
 def max_range(default: float) -> float:
-    """Where the rays of a lidar end."""
-    return real(default, "m", "maximum range; what is farther is not seen", positive=True, maximum=LARGEST)
+    """The parameter for the end of a lidar's rays."""
+    return real(default, "m", "maximum range; farther things are invisible", positive=True, maximum=LARGEST)
 
 
 def rows(default: int) -> int:
-    """How many rings a lidar has."""
+    """The parameter for the number of a lidar's rings."""
     return integer(default, "rings, one above the other; a single one is level", minimum=1, maximum=MOST_ROWS)
 
 
@@ -156,7 +156,7 @@ def correlation_time(default: float, doc: str) -> float:
 
 
 def layout() -> str:
-    """Whose messages a lidar sends."""
+    """The parameter for the layout of a lidar's messages."""
     return choice(
         "gazebo",
         ("gazebo", "driver"),
@@ -171,7 +171,7 @@ def _rising(low_name: str, low: float, high_name: str, high: float) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Lidar(ParameterGroup):
-    """What all range finders have."""
+    """The parameters of all range finders."""
 
     xyz: tuple[float, float, float] = place(0.5, 0.0, 0.7)
     rpy: tuple[float, float, float] = straight()
@@ -246,7 +246,7 @@ class Lidar2d(Lidar):
 
 @dataclass(frozen=True, slots=True)
 class RplidarA2(Lidar):
-    """An RPLIDAR A2, which looks all around in one plane."""
+    """An RPLIDAR A2, which scans all around in one plane."""
 
     xyz: tuple[float, float, float] = place(1.8, 0.0, 0.7)
     std_noise: float = range_noise(0.01)
@@ -258,7 +258,7 @@ class RplidarA2(Lidar):
 
 @dataclass(frozen=True, slots=True)
 class Imu(ParameterGroup):
-    """An inertial measurement unit: white noise, and biases that walk at random. Kalibr's names serve as well."""
+    """An inertial measurement unit: white noise, and biases with a random walk, also by kalibr's names."""
 
     type: str = kind("imu")
     xyz: tuple[float, float, float] = place(0.0, 0.0, 0.0)
@@ -284,11 +284,11 @@ class Imu(ParameterGroup):
     angular_velocity_bias_stddev: float = noise(0.0, "rad/s", "standard deviation of that magnitude")
     linear_acceleration_bias: float = bias("m/s^2")
     linear_acceleration_bias_stddev: float = noise(0.0, "m/s^2", "standard deviation of that magnitude")
-    bias_correlation_time: float = correlation_time(1e9, "correlation time of the biases that walk")
+    bias_correlation_time: float = correlation_time(1e9, "correlation time of the random walk of the biases")
     measure_orientation: bool = flag(False, "orientation is measured too, without noise")
 
     def check_together(self) -> None:
-        """Refuse a noise that is given in both spellings."""
+        """Refuse a noise that is given in both forms."""
         defaults = {item.name: item.default for item in fields(self)}
         for kalibr, ours in _SPELLINGS.items():
             if (density := getattr(self, kalibr)) and (value := getattr(self, ours)) != defaults[ours]:
@@ -298,7 +298,7 @@ class Imu(ParameterGroup):
                 )
 
 
-#: Kalibr's parameters of an IMU, and those that they take the place of.
+#: Kalibr's parameters of an IMU, and those that they replace.
 _SPELLINGS = {
     "gyroscope_noise_density": "angular_velocity_white_noise",
     "accelerometer_noise_density": "linear_acceleration_white_noise",
@@ -334,8 +334,8 @@ class RgbdCamera(Camera):
     """A camera for colour and depth."""
 
     type: str = kind("rgbd_camera")
-    depth_clip_min: float = real(0.01, "m", "what is nearer has no depth", positive=True)
-    depth_clip_max: float = real(15.0, "m", "what is farther has no depth", positive=True)
+    depth_clip_min: float = real(0.01, "m", "minimum depth; nearer points have none", positive=True)
+    depth_clip_max: float = real(15.0, "m", "maximum depth; farther points have none", positive=True)
 
     def check_together(self) -> None:
         """Refuse what does not fit together."""
@@ -345,7 +345,7 @@ class RgbdCamera(Camera):
 
 @dataclass(frozen=True, slots=True)
 class Gnss(ParameterGroup):
-    """A satellite navigation receiver. The world says where on Earth it is. Gazebo knows the white noise only."""
+    """A satellite navigation receiver. Its place on Earth comes from the world. Gazebo has only white noise."""
 
     type: str = kind("gnss")
     xyz: tuple[float, float, float] = place(0.0, 0.0, 0.0)
@@ -359,7 +359,7 @@ class Gnss(ParameterGroup):
         "gazebo: as Gazebo's receiver, whose noise to the east shrinks with the cosine of the latitude; driver: with "
         "covariance",
     )
-    fix_type: str = choice("fix", FIX_TYPES, "where regions say nothing else")
+    fix_type: str = choice("fix", FIX_TYPES, "type of fix outside of regions")
     float_horizontal_std_noise: float = noise(0.3, "m", "horizontal_std_noise while the fix is float")
     float_vertical_std_noise: float = noise(0.5, "m", "vertical_std_noise while the fix is float")
     rtk_horizontal_std_noise: float = noise(0.01, "m", "horizontal_std_noise while the fix is rtk")
@@ -375,7 +375,7 @@ class Gnss(ParameterGroup):
     )
 
     def check_together(self) -> None:
-        """Refuse regions that are none."""
+        """Refuse invalid regions."""
         fix_regions(self.regions)
 
 

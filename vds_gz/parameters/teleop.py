@@ -1,4 +1,4 @@
-"""Parameters of driving by hand. Those of the joystick have the names of teleop_twist_joy wherever both have them."""
+"""Parameters of driving by hand. Those of the joystick have teleop_twist_joy's names where it has the same ones."""
 
 from __future__ import annotations
 
@@ -22,26 +22,27 @@ from vds_gz.parameters.load import Group, checked, replaced
 
 OUTPUTS = ("ackermann", "twist", "twist_stamped", "steering_and_velocity")
 _OUTPUT = (
-    "what goes out: ackermann (ackermann_cmd), twist (twist_reference), twist_stamped (twist_stamped_reference) or "
-    "steering_and_velocity (two numbers, steering_angle and velocity)"
+    "topics of the commands: ackermann (ackermann_cmd), twist (twist_reference), twist_stamped "
+    "(twist_stamped_reference) "
+    "or steering_and_velocity (steering_angle and velocity)"
 )
 
-_CLOCK = "stamp by /clock (true) or by the system's clock (false); where it is not given, by the vehicle's clock"
+_CLOCK = "stamp by /clock (true) or by the system's clock (false); if not given, by the vehicle's clock"
 
-#: No scale is meant to be greater [m/s, rad/s].
+#: Maximum scale [m/s, rad/s].
 MAXIMUM = 1e3
 
 
 def _speed(default: float, doc: str) -> float:
-    return real(default, "m/s", f"{doc}; negative: turned round", minimum=-MAXIMUM, maximum=MAXIMUM, live=True)
+    return real(default, "m/s", f"{doc}; negative: reversed", minimum=-MAXIMUM, maximum=MAXIMUM, live=True)
 
 
 def _yaw_rate(default: float, doc: str) -> float:
-    return real(default, "rad/s", f"{doc}; negative: turned round", minimum=-MAXIMUM, maximum=MAXIMUM, live=True)
+    return real(default, "rad/s", f"{doc}; negative: reversed", minimum=-MAXIMUM, maximum=MAXIMUM, live=True)
 
 
 def _angle(default: float, doc: str) -> float:
-    return real(default, "rad", f"{doc}; negative: turned round", minimum=-math.pi, maximum=math.pi, live=True)
+    return real(default, "rad", f"{doc}; negative: reversed", minimum=-math.pi, maximum=math.pi, live=True)
 
 
 def _rate(default: float, doc: str) -> float:
@@ -87,10 +88,14 @@ class JoystickParameters(ParameterGroup):
     use_sim_time: bool = flag(False, _CLOCK)
     publish_rate: float = _rate(50.0, "commands per second")
     joy_timeout: float = real(
-        0.5, "s", "without a message for so long, the joystick is lost and the vehicle stops", positive=True, live=True
+        0.5,
+        "s",
+        "time without a message after which the joystick is lost and the vehicle stops",
+        positive=True,
+        live=True,
     )
     dead_zone: float = real(
-        0.1, "", "part of an axis around its middle that does nothing", minimum=0.0, maximum=0.9, live=True
+        0.1, "", "part of an axis, around its middle, that has no effect", minimum=0.0, maximum=0.9, live=True
     )
     axis_linear: LinearAxes = group(LinearAxes)
     axis_angular: AngularAxes = group(AngularAxes)
@@ -99,18 +104,18 @@ class JoystickParameters(ParameterGroup):
     scale_angular: AngularScales = group(AngularScales)
     scale_angular_turbo: AngularScales = group(AngularScales)
     scale_steering: float = _angle(0.5, "steering angle with the stick at its end; not for twists")
-    scale_steering_turbo: float = _angle(0.5, "the same while the turbo button is held; less is calmer")
+    scale_steering_turbo: float = _angle(0.5, "the same while the turbo button is held; a smaller one is calmer")
     scale_reverse: float = real(
-        1.0, "", "speed backwards as a part of that forwards; 0: never backwards", minimum=0.0, maximum=1.0, live=True
+        1.0, "", "maximum reverse speed, relative to forward; 0: no reverse", minimum=0.0, maximum=1.0, live=True
     )
     inverted_reverse: bool = flag(
-        False, "twists only: backwards, the stick points where the wheels would, as in a car", live=True
+        False, "twists only: in reverse, the stick points where a car's wheels would", live=True
     )
-    require_enable_button: bool = flag(True, "nothing moves unless a button is held", live=True)
-    enable_button: int = integer(0, "button to be held; needless without require_enable_button", minimum=-1, live=True)
-    enable_turbo_button: int = integer(
-        -1, "button that enables and takes the turbo scales; -1: none", minimum=-1, live=True
+    require_enable_button: bool = flag(True, "commands are sent only while a button is held", live=True)
+    enable_button: int = integer(
+        0, "button to be held; not needed without require_enable_button", minimum=-1, live=True
     )
+    enable_turbo_button: int = integer(-1, "button that enables with the turbo scales; -1: none", minimum=-1, live=True)
 
     def check_together(self) -> None:
         """Refuse what does not fit together."""
@@ -131,13 +136,13 @@ class KeyParameters(ParameterGroup):
     publish_rate: float = _rate(30.0, "commands per second")
     max_speed: float = real(1.0, "m/s", "maximum speed", positive=True, maximum=MAXIMUM)
     acceleration: float = real(1.0, "m/s^2", "change of speed while a key is held", positive=True)
-    deceleration: float = real(2.0, "m/s^2", "change of speed when it is let go, or against the motion", positive=True)
+    deceleration: float = real(2.0, "m/s^2", "change of speed after its release, or against the motion", positive=True)
     max_steering_angle: float = real(
         0.5, "rad", "maximum steering angle; not for twists", positive=True, maximum=math.pi
     )
     max_yaw_rate: float = real(1.0, "rad/s", "maximum yaw rate; twists only", positive=True, maximum=MAXIMUM)
     steering_time: float = real(0.5, "s", "from the middle to the maximum angle or yaw rate", positive=True)
-    centering_time: float = real(0.25, "s", "from there back when the key is let go", positive=True)
+    centering_time: float = real(0.25, "s", "from there back after the key's release", positive=True)
 
 
 def load(overrides: Iterable[Override], group: Group) -> Group:

@@ -1,7 +1,7 @@
-"""Parameters of the vehicle models: geometry, and the actuators that each model has.
+"""Parameters of the vehicle models: geometry and actuators.
 
-The names are those of ``vehicle_dynamics_sim``; what that program draws only (``vis_track_fixed``, ...) is real here,
-so the prefix is gone and stays as an alias.
+The names are those of ``vehicle_dynamics_sim``; dimensions that it only draws (``vis_track_fixed``, ...) are real here
+and have no prefix; the old names are aliases.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ MAX_OFFSET = 100.0
 #: Largest understeer gradient [rad s^2/m]. Cars have 0 to 0.01, small ones on smooth floors up to 0.05.
 MAX_UNDERSTEER = 1.0
 
-#: Least difference of wheel base and track with which rollers in an O still turn an omni vehicle [m].
+#: Minimum difference of wheel base and track with which rollers in an O can turn an omni vehicle [m].
 MIN_ROTATION_LEVER = 1e-3
 
 
@@ -62,7 +62,7 @@ class BicycleParameters(ParameterGroup):
     understeer_gradient: float = real(
         0.0,
         "rad s^2/m",
-        "steering angle that a curve takes beyond the geometric one, per lateral acceleration; 0: no tyre slips",
+        "steering angle of a curve beyond the geometric one, per lateral acceleration; 0: tyres do not slip",
         minimum=0.0,
         maximum=MAX_UNDERSTEER,
     )
@@ -122,14 +122,14 @@ class SingleTrackParameters(BicycleParameters):
     rolling_resistance: float = real(0.0, "-", "rolling resistance by weight", minimum=0.0, maximum=1.0)
     brakes_on_all_wheels: bool = flag(True, "all wheels brake, by their loads, else the driven ones")
     drive_gives_acceleration: bool = flag(
-        False, "the drive sets the force, so that slopes and resistances change the speed, else it holds its speed"
+        False, "the drive sets the force, so slopes and resistances change the speed; else it holds its speed"
     )
     small_angles: bool = flag(
         False,
-        "linear equations without limit of friction, as CommonRoad's single-track model and f1tenth_gym have them",
+        "linear equations without limit of friction, as in CommonRoad's single-track model and f1tenth_gym",
     )
     blend_speed: float = real(
-        0.5, "m/s", "below half of it no wheel slips; above it tyre forces alone act", positive=True, maximum=100.0
+        0.5, "m/s", "below half of it wheels do not slip; above it only tyre forces act", positive=True, maximum=100.0
     )
 
     def check_together(self) -> None:
@@ -169,7 +169,7 @@ class OmniParameters(BodyLimits):
     track: float = real(1.2, "m", "distance between the left and the right wheels", positive=True)
     tire_diameter: float = _tire_diameter(0.3, "vis_wheel_diameter")
     roller_pattern: str = choice(
-        "o", ("o", "x"), "what the rollers form seen from above; most robots have x, vehicle_dynamics_sim computes o"
+        "o", ("o", "x"), "shape of the rollers seen from above; most robots have x, vehicle_dynamics_sim computes o"
     )
     drive_actuators: DriveParameters = group(DriveParameters)
 

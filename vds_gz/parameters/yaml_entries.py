@@ -16,10 +16,10 @@ from vds_gz.parameters.yaml_reader import Scalar, compose, scalar_of
 
 T = TypeVar("T")
 
-#: A file of more bytes, and a number of this magnitude, are mistakes.
+#: Limits of a file's size [bytes] and of the magnitude of numbers.
 LARGEST_FILE, LARGEST_NUMBER = 1_000_000, 1e12
 
-#: Messages show no more characters of a key or a value.
+#: Maximum number of characters of a key or a value in messages.
 LONGEST_TEXT = 60
 
 
@@ -39,14 +39,14 @@ class Entry:
         return self.failure(f"{self.where} {problem}")
 
     def within(self, action: Callable[[], T]) -> T:
-        """Do an action; its errors name this part of the file."""
+        """Do an action, whose errors name this part of the file."""
         try:
             return action()
         except VdsGzError as error:
             raise self.error(f"- {error}") from None
 
     def mapping(self, meaning: str, needed: Iterable[str] = ()) -> dict[str, Entry]:
-        """The entries of a mapping, by key, with those that are needed among them."""
+        """The entries of a mapping, by key; the needed ones must exist."""
         if not isinstance(self.node, yaml.MappingNode) or not self.node.value:
             raise self.error(f"must hold {meaning}")
         entries: dict[str, Entry] = {}
@@ -72,7 +72,7 @@ class Entry:
         return entries
 
     def items(self, meaning: str, *, may_be_empty: bool = False) -> list[Entry]:
-        """One or several."""
+        """The items of a list, or a single one."""
         if not (self.node.value or (may_be_empty and isinstance(self.node, yaml.SequenceNode))):
             raise self.error(f"is empty; it must hold {meaning}")
         if not isinstance(self.node, yaml.SequenceNode):
@@ -97,7 +97,7 @@ class Entry:
         return scalar_of(self.node, self.where) if self.node.value else ""
 
     def number(self, meaning: str = "a finite number", fits: Callable[[float], bool] = lambda value: True) -> float:
-        """A number that fits."""
+        """A number that is allowed."""
         value = self.scalar(meaning)
         if isinstance(value, bool | str) or not math.isfinite(value) or not fits(value):
             raise self.error(f"is {str(self.node.value)[:LONGEST_TEXT]!r}; it must be {meaning}")
@@ -106,7 +106,7 @@ class Entry:
         return float(value)
 
     def numbers(self, meaning: str = "numbers", count: int | None = None) -> list[float]:
-        """One or several numbers, or exactly so many."""
+        """Any number of numbers, or exactly ``count``."""
         items = self.items(meaning)
         if count not in (None, len(items)):
             held = "1 item" if len(items) == 1 else f"{len(items)} items"
@@ -125,7 +125,7 @@ class Entry:
 
 
 def read_entries(file: str | Path, what: str, failure: type[VdsGzError]) -> Entry:
-    """All of a file; ``what`` it is, for messages, and the class of its errors."""
+    """The content of a file; ``what`` names its kind in messages."""
     path = Path(file)
     try:
         if path.exists() and not path.is_file():

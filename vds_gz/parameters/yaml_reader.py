@@ -1,9 +1,9 @@
 """Parameter values and parameter files, in the YAML that ROS reads and writes.
 
-ROS has its own rules for what a bare word is: ``1e3`` is a number, ``y`` is true, ``010`` is eight. They are kept
-here, so that a file means the same to this node as to any other.
+ROS has its own rules for bare words: ``1e3`` is a number, ``y`` is true, ``010`` is eight. They apply here too, so a
+file means the same to every node.
 
-Files that ``vds-gz identify`` wrote have confidence intervals in remarks at the ends of lines.
+Files from ``vds-gz identify`` have confidence intervals in comments at the ends of lines.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from vds_gz.parameters.declaration import Faults, Override
 Scalar = bool | int | float | str
 ParameterValue = Scalar | list[Scalar]
 
-#: Key below which the parameters of a node stand.
+#: Key above the parameters of a node.
 SECTION = "ros__parameters"
-#: Lists and mappings may stand in each other so deep; names of parameters are some steps long.
+#: Maximum depth of nested lists and mappings.
 DEEPEST = 50
-#: Digits of a whole number, with its sign and prefix; Python itself reads no more than 4300.
+#: Maximum length of a whole number, with its sign and prefix; Python itself reads at most 4300 digits.
 LONGEST_INTEGER = 1000
 _FASTEST: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _TRUE = frozenset(["Y", "y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"])
@@ -39,7 +39,7 @@ _SPECIAL = re.compile(r"([+-]?)\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
 
 
 class _Loader(_FASTEST):  # type: ignore[misc]  # the C loader where libyaml is
-    """Leaves open what a bare word is; only a tag that was written stays."""
+    """A loader that does not interpret bare words; explicit tags are kept."""
 
     def resolve(self, kind: type[yaml.Node], value: str | None, implicit: object) -> str:
         """The tag of a node that has none."""
@@ -52,9 +52,9 @@ def parse_value(text: str, where: str) -> ParameterValue:
 
 
 def read_parameter_file(path: str, *full_names: str, faults: Faults | None = None) -> list[Override]:
-    """What a parameter file says for one node.
+    """The values in a parameter file for a node.
 
-    Sections with wildcards come first, so that what is said of the node by name overrides them. A parameter whose name
+    Sections with wildcards come first, so that the section with the node's name overrides them. A parameter whose name
     ends in ``_path`` may name a file beside this one without a folder; it becomes absolute.
     """
     where = f"file {path}"
@@ -74,7 +74,7 @@ def section_of(path: str, full_name: str) -> str:
 
 
 def _sections_for(path: str, full_names: Sequence[str]) -> list[tuple[str, yaml.Node]]:
-    """A parameter file's sections for a node and their names; what counts most comes last."""
+    """A parameter file's sections for a node and their names; the most specific one comes last."""
     where = f"file {path}"
     try:
         text = Path(path).read_text(encoding="utf-8")
@@ -102,7 +102,7 @@ def _sections_for(path: str, full_names: Sequence[str]) -> list[tuple[str, yaml.
 
 
 def _located(override: Override, folder: Path) -> Override:
-    """With the whole path of a file that lies in the folder; other files are looked for where the program runs."""
+    """A file in the folder with its whole path; other files are relative to the working directory."""
     value = override.value
     if override.name.endswith("_path") and isinstance(value, str) and value and (folder / value).is_file():
         return override._replace(value=str(folder / value))
@@ -125,7 +125,7 @@ def compose(text: str, where: str) -> yaml.Node:
 
 
 def _check_events(events: Iterable[yaml.Event], where: str) -> None:
-    """Refuse what would take memory or stack without end."""
+    """Refuse content that could need unlimited memory or stack."""
     depth = 0
     for event in events:
         if isinstance(event, yaml.AliasEvent):
@@ -173,9 +173,9 @@ def _parameters(node: yaml.Node, prefix: str, where: str, faults: Faults) -> Ite
 
 
 def _by_name(node: yaml.Node, where: str) -> yaml.MappingNode:
-    """A list of mappings as a mapping of mappings, by what each says of its ``name``.
+    """A list of mappings, converted to a mapping by each item's ``name``.
 
-    The reader of ROS itself knows only the latter.
+    ROS's own reader knows only the latter.
     """
     members: dict[str, tuple[yaml.Node, yaml.Node]] = {}
     for item in node.value:
@@ -189,7 +189,7 @@ def _by_name(node: yaml.Node, where: str) -> yaml.MappingNode:
 
 
 def pattern(name: str) -> re.Pattern[str]:
-    """The nodes that a section is for: ``/*`` stands for one part of a name, ``/**`` for any number of them."""
+    """A pattern for the nodes of a section: ``/*`` stands for one part of a name, ``/**`` for any number of parts."""
     return re.compile(re.escape(name).replace(r"/\*\*", r"(/\w+)*").replace(r"/\*", r"/\w+"))
 
 
@@ -231,7 +231,7 @@ def _bare(text: str) -> Scalar:
 
 
 def parameter_file(overrides: Iterable[Override], section: str) -> str:
-    """The text of a parameter file with these values for a node; a value's origin becomes a remark behind it."""
+    """The text of a parameter file with these values for a node; a value's origin becomes a comment after it."""
     groups: dict[str, Any] = {}
     for override in overrides:
         *path, name = override.name.split(".")
@@ -253,7 +253,7 @@ def _lines(group: Mapping[str, Any], indent: str) -> Iterator[str]:
 
 
 def _text(value: object) -> str:
-    """A value as it is read again; a list in one line."""
+    """A value as YAML; a list in one line."""
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(_text, value))}]"
     if isinstance(value, str):
@@ -267,14 +267,14 @@ def _text(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else repr(value)
 
 
-#: What every interval is, for tables and parameter files.
+#: The kind of every interval, for tables and parameter files.
 INTERVAL = "95 % if the model holds"
 
 _REMARK = re.compile(rf"#.*\b{re.escape(INTERVAL)}: (\S+) to (\S+)")
 
 
 class Interval(NamedTuple):
-    """A number that was identified, and the confidence interval around it."""
+    """An identified value and its confidence interval."""
 
     value: float
     low: float
@@ -282,12 +282,12 @@ class Interval(NamedTuple):
 
 
 def remark(low: float, high: float) -> str:
-    """An interval as it stands in a parameter file."""
+    """An interval as a comment in a parameter file."""
     return f"{INTERVAL}: {ends(low, high)}"
 
 
 def ends(low: float, high: float) -> str:
-    """An interval in words; its ends are rounded outwards, so that what was within stays within.
+    """An interval in words; its ends are rounded outwards, so it still contains the same values.
 
     >>> ends(0.269328, 0.269331)
     '0.2693 to 0.2694'
