@@ -1,6 +1,6 @@
 """Realistic actuation for wheeled robots in ROS 2: with Gazebo, without it, and where no ROS is installed.
 
-A vehicle responds late, slowly and within limits. Its step response, offline:
+A vehicle responds late, slowly and within limits. An offline step response:
 
 >>> import vds_gz
 >>> vehicle = vds_gz.load_vehicle("forklift")
@@ -18,7 +18,7 @@ The packages, in the order of the layers of each group:
 * programs: ``ros``, ``interface``, ``teleop``, ``nodes``, ``web``, ``launching``, ``cli``
 * tools: ``bags``, ``commandlog``, ``fleet``, ``environments``, ``study``, ``modelling``, ``measuring``
 
-What stands in ``__all__`` is the public interface, with :mod:`vds_gz.modelling` for custom models and
+``__all__`` is the public interface, with :mod:`vds_gz.modelling` for custom models and
 :mod:`vds_gz.measuring` for sensors; everything else may change. Names are imported when they are first used, so that
 ``import vds_gz`` loads nothing else.
 """

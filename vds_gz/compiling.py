@@ -1,9 +1,9 @@
 """Functions compiled by numba: linked from other compiled ones, and kept on disk between runs.
 
 numba's own cache only checks the file of the outermost function. A model's step is spread over several files, also of
-other packages. So this cache finds a result by its content: the code of the function and of all that it calls, and the
-constants that they use. Changed code has another name, so no result is stale, and processes that save at the same time
-do not disturb each other. Where nothing can be written, each process compiles, as without a cache.
+other packages. So this cache finds a result by its content: the code of the function and of all functions that it
+calls, and their constants. Changed code has another name, so no result is stale, and processes that save at the same
+time do not disturb each other. If nothing can be written, each process compiles, as without a cache.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from numba.misc.appdirs import AppDirs
 #: Version of the file format; files of another version are not read.
 FORMAT = 2
 
-#: So many results are kept, the newest ones; one has some 200 kB.
+#: Maximum number of results; the newest ones are kept, of some 200 kB each.
 KEPT = 1000
 
 _DIGEST = hashlib.sha256().digest_size
@@ -42,8 +42,8 @@ _DIGEST = hashlib.sha256().digest_size
 def _mangling_args(record: numba.types.Record) -> tuple[str, tuple[int]]:
     """The content of a record type, for the name of a compiled function.
 
-    numba's own name contains a number that each process assigns itself: of two results from different processes the
-    second would run the first one's code, over records of another layout.
+    numba's own name contains a number that each process assigns itself: with two results from different processes, the
+    second would run the code of the first, with records of another layout.
     """
     return "Record", (int.from_bytes(hashlib.sha256(record.name.encode()).digest()[:8], "little"),)
 
@@ -64,10 +64,10 @@ class DiskCache:
         return str(Path(numba.config.CACHE_DIR or AppDirs("", appauthor=False).user_cache_dir) / "vds_gz")
 
     def load_overload(self, signature: object, target: BaseContext) -> object:
-        """What was compiled for these types of arguments; None if nothing was.
+        """The compiled code for these types of arguments; None without any.
 
         Machine code needs numba's run-time library to run, but none of its rules of typing and lowering (``refresh``),
-        which take longer to load than everything else here: the compiler gets them when something is to be compiled.
+        which take longer to load than everything else here: they are loaded only for compiling.
         """
         rtsys.initialize(target)
         try:
@@ -79,7 +79,7 @@ class DiskCache:
         return None
 
     def save_overload(self, signature: object, result: compiler.CompileResult) -> None:
-        """Keep what was compiled for these types of arguments, if it can be kept."""
+        """Save the compiled code for these types of arguments, if possible."""
         if result.library.has_dynamic_globals or any(not function.can_cache for function in result.lifted):
             return
         data = serialize.dumps(result._reduce())
@@ -114,7 +114,7 @@ def fingerprint(function: FunctionType) -> str:
 
 
 def _facts(function: FunctionType, pending: list[FunctionType]) -> list[object]:
-    """What one function depends on; the functions that it names are added to those that are pending."""
+    """The dependencies of a function; the functions that it names are added to the pending ones."""
     every_code = list(codes(function.__code__))
     names = [name for code in every_code for name in code.co_names]
     values: list[object] = [cell.cell_contents for cell in function.__closure__ or ()]
@@ -162,7 +162,7 @@ def compiled(function: FunctionType, *, inlined: bool = False, **options: bool |
     return _kept(_linked(function, inlined), **options)
 
 
-#: Functions, each with another one to be called in its place.
+#: Functions and their replacements.
 Replacements: TypeAlias = "tuple[tuple[FunctionType, FunctionType], ...]"
 
 
@@ -170,7 +170,7 @@ Replacements: TypeAlias = "tuple[tuple[FunctionType, FunctionType], ...]"
 def _linked(
     function: FunctionType, inlined: bool = False, replaced: Replacements = (), **options: bool | str
 ) -> FunctionType:
-    """A copy of a function which calls, instead of the functions that it calls by their names, compiled ones."""
+    """A copy of a function that calls compiled versions of the functions that it names."""
     names = dict(function.__globals__)
     for instruction in chain.from_iterable(map(dis.get_instructions, codes(function.__code__))):
         called = names.get(instruction.argval) if instruction.opname == "LOAD_GLOBAL" else None
@@ -183,7 +183,7 @@ def _linked(
 
 @cache
 def part(function: FunctionType, inlined: bool = False, replaced: Replacements = (), **options: bool | str) -> Any:
-    """A function for compiled ones to call; what is compiled of it is kept as a part of theirs.
+    """A function for compiled ones to call; its compiled code is saved as a part of theirs.
 
     ``replaced`` has functions that it calls, itself or through others, each with the one to call in its place.
     """
@@ -191,7 +191,7 @@ def part(function: FunctionType, inlined: bool = False, replaced: Replacements =
 
 
 def outermost(run: Callable[..., None], **options: bool | str) -> Any:
-    """A function that calls compiled ones, compiled itself."""
+    """A compiled function that calls other compiled ones."""
     assert isinstance(run, FunctionType)
     run.__qualname__ = _unmistakable(run)
     return _kept(run, **options)
@@ -210,5 +210,5 @@ def _kept(function: FunctionType, **options: bool | str) -> Any:
 
 
 def use_one_thread() -> None:
-    """Let nothing that this thread calls start other threads, as its process is one of several."""
+    """Prevent further threads from this one, because its process is one of several."""
     numba.set_num_threads(1)

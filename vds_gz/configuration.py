@@ -21,7 +21,7 @@ SomeVehicle = TypeVar("SomeVehicle", bound=AnyVehicle)
 #: The node that simulates a vehicle, and its section in parameter files.
 NODE_NAME = "sim_node"
 
-#: What a vehicle without sensors sees a world with.
+#: The sensor in a world of a vehicle without sensors.
 LIDAR: Mapping[str, str | list[float]] = {"type": "rplidar_a2", "xyz": [0.0, 0.0, 0.5]}
 
 
@@ -59,7 +59,7 @@ def load_parameters(source: str | Path, values: Mapping[str, object] | None = No
     """The parameters of a vehicle: its model, the model's own, and those of the node that simulates it.
 
     Args:
-        source: The name of a preset (a vehicle that comes with the package), or the path of a parameter file.
+        source: The name of a preset (a vehicle of this package), or the path of a parameter file.
         values: Parameters that differ, by their dotted names.
 
     Raises:
@@ -87,9 +87,9 @@ def parameter_file(source: str | Path) -> Path:
 
 
 def read_vehicle_file(path: str | Path, full_name: str) -> list[Override]:
-    """What a parameter file says for a vehicle's node, in any namespace and under any name.
+    """The values in a parameter file for a vehicle's node, in any namespace and under any name.
 
-    ROS reads the section ``sim_node:`` for the node ``/sim_node`` only. Here it holds for every node of a vehicle; a
+    ROS reads the section ``sim_node:`` for the node ``/sim_node`` only. Here it applies to every node of a vehicle; a
     section for the node's full name overrides it, and it overrides sections with wildcards.
     """
     return read_parameter_file(str(path), f"/{NODE_NAME}", full_name)
@@ -104,8 +104,8 @@ def load_vehicle(
     Args:
         source: The name of a preset, or the path of a parameter file.
         values: Parameters that differ, by their dotted names.
-        compiled: Its steps are compiled, which needs numba and is some hundred times faster.
-        start: Time of the beginning [ns].
+        compiled: Whether to compile its steps, which needs numba and is some hundred times faster.
+        start: Start time [ns].
 
     Raises:
         ArgumentError: The preset or file does not exist.
@@ -135,7 +135,7 @@ def make_vehicle(
 
 
 def make_guarded_vehicle(parameters: NodeParameters, *, start: int = 0) -> AnyGuardedVehicle:
-    """The vehicle of these parameters at rest at the origin at a time [ns], for a plant that checks its way."""
+    """The vehicle of these parameters at rest at the origin at a time [ns], for a plant that checks its path."""
     return _made(GuardedVehicle, parameters, start)
 
 
@@ -153,7 +153,7 @@ def _made(kind: type[SomeVehicle], parameters: NodeParameters, start: int = 0, m
 
 
 def default_parameters() -> NodeParameters:
-    """The defaults of everything, with the parameters of all models."""
+    """The default parameters, with those of all models."""
     return NodeParameters(model_params={name: group() for name, group in ParameterGroups().items()})
 
 
@@ -170,6 +170,6 @@ def preset_file(name: str) -> Path:
 
 
 def preset_names() -> list[str]:
-    """The vehicles that come with the package: files of ``config/`` with a section for the node."""
+    """The vehicles of this package: files of ``config/`` with a section for the node."""
     files = share("config").glob("*.yaml")
     return sorted(file.stem for file in files if f"\n{NODE_NAME}:" in "\n" + file.read_text(encoding="utf-8"))

@@ -16,20 +16,20 @@ R = TypeVar("R")
 class VdsGzError(Exception):
     """Base of all errors that this package raises on purpose.
 
-    The message says what was wrong, where, the value, and what would be right; it can be shown as it is.
+    The message says what is wrong, where, the value, and what would be right; it can be shown unchanged.
     """
 
 
 class ArgumentError(VdsGzError, ValueError):
-    """Something given is wrong: on a command line, in a file that it names, in a call, or by another package."""
+    """An input is wrong: on a command line, in a file that it names, in a call, or from another package."""
 
 
 class FailureError(VdsGzError, RuntimeError):
-    """What was wanted was right, but it failed."""
+    """A valid request failed."""
 
 
 class ArgumentKind(NamedTuple):
-    """What an argument of a public function may be, in words and by its types."""
+    """The allowed arguments of a public function, in words and by their types."""
 
     words: str
     types: tuple[type, ...]
@@ -52,7 +52,7 @@ MAPPING = ArgumentKind("a mapping, such as a dict", (Mapping,))
 
 
 def takes(**kinds: ArgumentKind) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Let a public function refuse arguments of a wrong type, by name, before it uses them."""
+    """Make a public function refuse arguments of a wrong type, by name, before it uses them."""
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         bind = inspect.signature(function).bind

@@ -14,10 +14,10 @@ Vector = tuple[float, float, float]
 Quaternion = tuple[float, float, float, float]
 
 
-#: The orientation that turns nothing.
+#: The identity.
 IDENTITY: Quaternion = (0.0, 0.0, 0.0, 1.0)
 
-#: A pitch whose sine is so close to 1 is taken for 90 degrees, where roll and heading turn about one axis.
+#: A pitch with a sine above this counts as 90 degrees, where roll and heading turn about the same axis.
 _GIMBAL_LOCK = 1e-12
 
 
@@ -49,7 +49,7 @@ def quaternion(roll: float, pitch: float, heading: float) -> Quaternion:
 
 
 def between(before: Quaternion, after: Quaternion, part: float) -> Quaternion:
-    """The orientation that lies so far on the way from one to another that is a small turn away."""
+    """The interpolated orientation between two that differ by a small turn."""
     sign = 1.0 if sum(a * b for a, b in zip(before, after, strict=True)) >= 0.0 else -1.0
     total = [a + part * (sign * b - a) for a, b in zip(before, after, strict=True)]
     norm = math.sqrt(sum(number * number for number in total))
@@ -58,7 +58,7 @@ def between(before: Quaternion, after: Quaternion, part: float) -> Quaternion:
 
 
 def product(first: Quaternion, second: Quaternion) -> Quaternion:
-    """The orientation after a turn, and then another one in the axes that it has turned."""
+    """The orientation after a turn, followed by another one about the turned axes."""
     a, b, c, d = first
     x, y, z, w = second
     return (
@@ -70,7 +70,7 @@ def product(first: Quaternion, second: Quaternion) -> Quaternion:
 
 
 def inverse(q: Quaternion) -> Quaternion:
-    """The turn that undoes this one."""
+    """The inverse rotation."""
     x, y, z, w = q
     return -x, -y, -z, w
 
@@ -100,7 +100,7 @@ def axes(q: Quaternion) -> tuple[Vector, Vector, Vector]:
 
 
 def of_axes(x: Vector, y: Vector, z: Vector) -> Quaternion:
-    """The orientation of a body whose axes these are (Shepperd, Quaternion from Rotation Matrix, 1978)."""
+    """The orientation of a body with these axes (Shepperd, Quaternion from Rotation Matrix, 1978)."""
     (a, b, c), (d, e, f), (g, h, i) = x, y, z
     candidates = (
         (1.0 + a - e - i, b + d, c + g, f - h),
@@ -126,7 +126,7 @@ def turned(before: Quaternion, after: Quaternion) -> Vector:
 
 @dataclass(frozen=True, slots=True)
 class Attitude:
-    """How base_link stands out of the plane, and how it leaves it: what a pose and a velocity in the plane leave out.
+    """The part of base_link's pose and velocity that is out of the plane.
 
     It is turned by its heading about z, then by ``pitch`` about the new y, nose down positive, then by ``roll`` about
     the new x, as in REP-103.
@@ -151,14 +151,14 @@ Coordinate = TypeVar("Coordinate", float, "NDArray[np.float64]")
 
 @dataclass(frozen=True, slots=True)
 class Pose:
-    """A pose in the plane, or the transform that it stands for [m, m, rad]."""
+    """A pose in the plane, or the corresponding transform [m, m, rad]."""
 
     x: float = 0.0
     y: float = 0.0
     heading: float = 0.0
 
     def apply(self, x: Coordinate, y: Coordinate) -> tuple[Coordinate, Coordinate]:
-        """Points of this frame [m] in the frame that this one is given in."""
+        """Points of this frame [m] in its parent frame."""
         cosine, sine = math.cos(self.heading), math.sin(self.heading)
         return self.x + cosine * x - sine * y, self.y + sine * x + cosine * y
 
@@ -167,7 +167,7 @@ class Pose:
         return Pose(*self.apply(step.x, step.y), self.heading + step.heading)
 
     def inverse(self) -> Pose:
-        """The transform that undoes this one."""
+        """The inverse transform."""
         cosine, sine = math.cos(self.heading), math.sin(self.heading)
         return Pose(-cosine * self.x - sine * self.y, sine * self.x - cosine * self.y, -self.heading)
 
@@ -178,7 +178,7 @@ class Pose:
 
 @dataclass(frozen=True, slots=True)
 class Transform:
-    """A pose in space, or the transform that it stands for: position [m] and orientation."""
+    """A pose in space, or the corresponding transform: position [m] and orientation."""
 
     position: Vector = (0.0, 0.0, 0.0)
     orientation: Quaternion = IDENTITY
@@ -188,12 +188,12 @@ class Transform:
         return Transform(self.apply(step.position), product(self.orientation, step.orientation))
 
     def inverse(self) -> Transform:
-        """The transform that undoes this one."""
+        """The inverse transform."""
         back = inverse(self.orientation)
         x, y, z = into_world(back, self.position)
         return Transform((-x, -y, -z), back)
 
     def apply(self, point: Vector) -> Vector:
-        """A point of this frame [m] in the frame that this one is given in."""
+        """A point of this frame [m] in its parent frame."""
         (x, y, z), (dx, dy, dz) = self.position, into_world(self.orientation, point)
         return x + dx, y + dy, z + dz

@@ -1,6 +1,6 @@
 """The toolbox for custom types of sensors: parameters, the body's state, noise, and a :class:`SensorType`.
 
-``examples/own_sensor.py`` and the page on extending show how they fit together. What stands in ``__all__`` is part of
+``examples/own_sensor.py`` and the page on extending show how they fit together. ``__all__`` is part of
 the public interface.
 """
 

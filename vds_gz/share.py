@@ -1,4 +1,4 @@
-"""Where the package's data lie: config, models, worlds, launch; and what other installed packages add."""
+"""Paths of the package's data (config, models, worlds, launch), and entry points of other installed packages."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def share(*parts: str) -> Path:
     places = list(dict.fromkeys(_places()))
     for place in places:
         path = place.joinpath(*parts)
-        # The manifest tells our folder from a stranger's, such as another package's `config` in site-packages.
+        # The manifest distinguishes this folder from one of another package, such as a `config` in site-packages.
         if (place / "package.xml").is_file() and path.exists():
             return path
     wanted = "/".join(parts) or "data folder"
@@ -29,21 +29,21 @@ def _places() -> Iterator[Path]:
     """Where a data folder can be, nearest to the running code first."""
     package = Path(__file__).resolve().parent
     yield package.parent  # a checkout, an editable install, colcon build --symlink-install
-    # Installed: share/ stands beside an ancestor of this module in every scheme (colcon, venv, --user, --target).
+    # Installed: share/ is beside an ancestor of this module in every scheme (colcon, venv, --user, --target).
     for prefix in package.parents:
         yield prefix / "share" / PACKAGE
-    # The code was moved away from its data: what is left is the prefixes that ROS and Python know of.
+    # The code was moved away from its data: try the prefixes of ROS and Python.
     for known in filter(None, os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep)):
         yield Path(known) / "share" / PACKAGE
     yield Path(sysconfig.get_path("data")) / "share" / PACKAGE
 
 
 def extensions(group: str) -> EntryPoints:
-    """What installed packages offer in a group of entry points."""
+    """The entry points of installed packages in a group."""
     return _extensions(group, tuple(sys.path))
 
 
 @cache
 def _extensions(group: str, path: tuple[str, ...]) -> EntryPoints:
-    """Those of the packages in these folders; finding them takes milliseconds."""
+    """The entry points of packages in these folders; finding them takes milliseconds."""
     return entry_points(group=group)

@@ -1,9 +1,8 @@
-"""MCAP files of compressed chunks, written so that what was flushed stays readable.
+"""MCAP files of compressed chunks, which stay readable up to the last flush.
 
-The libraries for MCAP write a chunk when it is full and not when we say so, and over rosbag2 they cannot be told to: a
-recorder that is killed would lose whatever the last chunk held.
-A message of which only times and numbers change is kept as a template; numpy puts them into copies of it, a thousand
-at a stroke. So an hour of a vehicle's topics takes seconds, where one call a message would take minutes.
+MCAP libraries write a chunk when it is full, not on request, also over rosbag2: a killed recorder would lose the last
+chunk. A message of which only times and numbers change is kept as a template; numpy writes them into a thousand copies
+at once. So an hour of a vehicle's topics takes seconds instead of minutes.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from vds_gz.bags.reader import CDR, DEFINITION, MAGIC, MESSAGE, PROFILE, RECORD,
 
 
 class McapWriter:
-    """An MCAP file that is being written. What was flushed can be read, whatever happens then."""
+    """An MCAP file that is being written. Flushed data stay readable."""
 
     def __init__(self, path: str | Path) -> None:
         """Open the file."""
@@ -35,7 +34,7 @@ class McapWriter:
         self._channels = 0
         self._counts: Counter[int] = Counter()
         self._times: list[tuple[int, int]] = []
-        # Records that the summary repeats or has besides, by opcode, in the order that it has them.
+        # Records of the summary, by opcode, in its order.
         self._summary: dict[Opcode, list[bytes]] = {
             Opcode.SCHEMA: [],
             Opcode.CHANNEL: [],
@@ -53,7 +52,7 @@ class McapWriter:
         self._summary[Opcode.METADATA_INDEX].append(_record(Opcode.METADATA_INDEX, place + _text(name)))
 
     def channel(self, topic: str, type_name: str, definition: str, about: Mapping[str, str]) -> int:
-        """Announce a topic by its absolute name, and return its number; ``about`` is what rosbag2 wants to know."""
+        """Announce a topic by its absolute name, and return its number; ``about`` is metadata for rosbag2."""
         if type_name not in self._schemas:
             self._schemas[type_name] = number = len(self._schemas) + 1
             encoding = DEFINITION if definition else ""
@@ -72,7 +71,7 @@ class McapWriter:
     def chunk(self, messages: bytes, first: int, last: int, index: Mapping[int, bytes]) -> None:
         """Write messages, each a ``MESSAGE`` and its data, and flush them to the disk.
 
-        ``first`` and ``last`` are their earliest and latest times [ns]. The index has, of each channel, time [ns] and
+        ``first`` and ``last`` are their earliest and latest times [ns]. For each channel, the index has time [ns] and
         place of its messages as pairs of ``uint64``.
         """
         compressed, compression = _compressed(messages)
@@ -124,7 +123,7 @@ class McapWriter:
 
 
 def _compressed(data: bytes) -> tuple[bytes, str]:
-    """The data and its compression: Zstandard at its fastest level, or none where the package is not installed."""
+    """The data and its compression: Zstandard at its fastest level, or none if the package is not installed."""
     try:
         import zstandard
     except ModuleNotFoundError:
@@ -152,21 +151,21 @@ def _numbers(numbers: Mapping[int, int]) -> bytes:
 Array = NDArray[np.float64]
 Times = NDArray[np.int64]
 
-#: Where in a message these stand.
+#: Offsets in a message.
 _SEQUENCE, _LOG_TIME, _PUBLISH_TIME = 11, 15, 23
 
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """The bytes of a message, and where in them something changes."""
+    """The bytes of a message, and the places of changing numbers."""
 
     data: bytes  # CDR with its header
-    stamps: Sequence[int] = ()  # where times stand (seconds ``int32``, nanoseconds ``uint32``)
-    numbers: Sequence[tuple[int, str, int]] = ()  # where numbers stand: offset, numpy type, column of the values
+    stamps: Sequence[int] = ()  # offsets of times (seconds ``int32``, nanoseconds ``uint32``)
+    numbers: Sequence[tuple[int, str, int]] = ()  # numbers: offset, numpy type, column of the values
 
 
 class Rows:
-    """Messages of several channels that always come together, one after the other: a row."""
+    """Rows of messages: those of several channels that always come together, in order."""
 
     def __init__(self, templates: Sequence[tuple[int, Template]]) -> None:
         """Lay out a row of these channels and templates."""
@@ -227,7 +226,7 @@ class RowWriter:
         self.close()
 
     def channel(self, topic: str, type_name: str, definition: str, about: dict[str, str]) -> int:
-        """Announce a topic with its type, the text of the type's definition and what rosbag2 wants to know."""
+        """Announce a topic with its type, the text of the type's definition and metadata for rosbag2."""
         self._wait()
         return self._file.channel(topic, type_name, definition, about)
 
@@ -248,7 +247,7 @@ class RowWriter:
             self._compressing = self._compressor.submit(self._file.chunk, data, first, last, index)
 
     def _wait(self) -> None:
-        """Until the last chunk is written."""
+        """Wait until the last chunk is written."""
         if self._compressing is not None:
             self._compressing.result()
             self._compressing = None

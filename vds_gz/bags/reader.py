@@ -1,4 +1,4 @@
-"""Bags: rosbag2 folders, .mcap and .db3 files, and what is left of a recording that was cut short.
+"""Bags: rosbag2 folders, .mcap and .db3 files, also incomplete ones.
 
 MCAP files (https://mcap.dev/spec) without their end are read here, record by record as far as they go.
 """
@@ -18,12 +18,12 @@ from typing import Any, BinaryIO, NamedTuple
 
 from vds_gz.errors import VdsGzError
 
-#: How the names of bags end that are one file.
+#: Extensions of bags that are one file.
 SUFFIXES = (".mcap", ".db3")
 
 
 def may_be_bag(path: Path) -> bool:
-    """Whether a path is that of a bag, by its name, or of a folder, which only a bag can be."""
+    """Whether a path may be a bag: a folder, or a file with an extension of bags."""
     return path.is_dir() or path.suffix in SUFFIXES
 
 
@@ -33,7 +33,7 @@ class BagError(VdsGzError, ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """One topic of a bag: its name, the type of its messages, and how many there are."""
+    """One topic of a bag: its name, the type and the number of its messages."""
 
     topic: str
     msgtype: str
@@ -42,7 +42,7 @@ class Connection:
 
 MAGIC = b"\x89MCAP0\r\n"
 
-#: How ROS 2 is named in MCAP: the profile, the encoding of messages, and that of their definitions.
+#: Names of ROS 2 in MCAP: the profile, the encoding of messages, and that of their definitions.
 PROFILE, CDR, DEFINITION = "ros2", "cdr", "ros2msg"
 
 #: The compression of chunks.
@@ -56,7 +56,7 @@ MESSAGE = struct.Struct("<BQHIQQ")
 
 
 class Opcode(IntEnum):
-    """What a record is."""
+    """The type of a record."""
 
     HEADER = 1
     FOOTER = 2
@@ -73,7 +73,7 @@ class Opcode(IntEnum):
     DATA_END = 15
 
 
-#: A chunk that claims to be larger is taken for damaged [bytes].
+#: Maximum size of a chunk; larger ones count as damaged [bytes].
 LARGEST = 1 << 31
 
 
@@ -94,7 +94,7 @@ class McapChannel(NamedTuple):
 
 
 def is_whole(path: Path) -> bool:
-    """Whether a file ends as MCAP files do."""
+    """Whether a file has the end of an MCAP file."""
     with path.open("rb") as file:
         file.seek(max(0, path.stat().st_size - len(MAGIC)))
         return file.read() == MAGIC and path.stat().st_size > 2 * len(MAGIC)
@@ -106,7 +106,7 @@ def contents(path: Path) -> Iterator[McapChannel | McapMessage]:
     with path.open("rb") as file:
         try:
             for opcode, body in _records(file, path.stat().st_size):
-                if opcode == Opcode.DATA_END:  # what follows repeats the channels
+                if opcode == Opcode.DATA_END:  # the rest repeats the channels
                     return
                 if opcode == Opcode.MESSAGE:
                     channel, _, time, _ = struct.unpack_from("<HIQQ", body)
@@ -116,12 +116,12 @@ def contents(path: Path) -> Iterator[McapChannel | McapMessage]:
                 elif opcode == Opcode.CHANNEL:
                     number, schema = struct.unpack_from("<HH", body)
                     yield McapChannel(number, _text_at(body, 4), types[schema])
-        except (ValueError, KeyError, struct.error, MemoryError):  # the damage; what was read until then is good
+        except (ValueError, KeyError, struct.error, MemoryError):  # the damage; everything before it is good
             return
 
 
 def _records(file: BinaryIO, size: int) -> Iterator[tuple[int, bytes]]:
-    """Opcode and body of each whole record; those of chunks instead of the chunks."""
+    """Opcode and body of each whole record; chunks are replaced by their records."""
     if file.read(len(MAGIC)) != MAGIC:
         return
     while len(head := file.read(RECORD.size)) == RECORD.size:
@@ -172,10 +172,10 @@ def _text_at(body: bytes, at: int) -> str:
 
 
 class UnfinishedMcap:
-    """An .mcap file without its end, in the order of writing; one without any whole message is a :class:`BagError`.
+    """An .mcap file without its end, in the order of writing; raises :class:`BagError` without any whole message.
 
     Attributes:
-        connections: All topics, those without messages too.
+        connections: All topics, also those without messages.
     """
 
     def __init__(self, path: Path) -> None:
@@ -202,7 +202,7 @@ class UnfinishedMcap:
                 yield self._topics[record.channel], record.time, record.data
 
 
-#: What rosbag2 calls the formats of files. A folder tells its own.
+#: rosbag2's names of file formats. A folder has its own.
 _STORAGES = {".mcap": "mcap", ".db3": "sqlite3"}
 
 #: Parts of rosbag2 that print what they also raise.
@@ -217,8 +217,8 @@ class Bag:
 
     Attributes:
         path: The file or folder.
-        connections: All topics, those without messages too.
-        cut_short: The end of the file is missing, and with it what came last.
+        connections: All topics, also those without messages.
+        cut_short: The end of the file is missing, with the last messages.
     """
 
     def __init__(self, path: Path, reader: _Rosbags | _Rosbag2 | UnfinishedMcap) -> None:
@@ -228,27 +228,27 @@ class Bag:
         self._reader = reader
 
     def described(self) -> str:
-        """What is in it, for people."""
+        """The contents, for people."""
         counts = sorted(self.counts().items())
         listed = ", ".join(f"{name} ({kind}, {count})" for (name, kind), count in counts if count)
         return (listed or "no messages") + (", and is cut short: its end is missing" if self.cut_short else "")
 
     def counts(self) -> dict[tuple[str, str], int]:
-        """How many messages there are, by topic and type."""
+        """The number of messages, by topic and type."""
         return {(topic.topic, topic.msgtype): topic.msgcount for topic in self.connections}
 
     def messages(self, wanted: Iterable[Connection]) -> Iterator[BagMessage]:
-        """Every message on the wanted connections; raises :class:`BagError` where the bag is damaged."""
+        """Every message on the wanted connections; raises :class:`BagError` if the bag is damaged."""
         with _named(self.path):
             yield from self._reader.messages(list(wanted))
 
 
 @contextmanager
 def open_bag(path: Path) -> Iterator[Bag]:
-    """The bag in a file or folder. An .mcap file without its end is read up to where it breaks off.
+    """The bag in a file or folder. An .mcap file without its end is read as far as it goes.
 
     Raises:
-        BagError: There is none, or nothing in it can be read.
+        BagError: There is no bag, or it cannot be read.
         ModuleNotFoundError: Neither rosbags nor ROS's rosbag2_py is installed.
     """
     reader: _Rosbags | _Rosbag2 | UnfinishedMcap
@@ -267,7 +267,7 @@ def open_bag(path: Path) -> Iterator[Bag]:
 
 
 class _Rosbags:
-    """A bag read by the package rosbags, where there is no ROS."""
+    """A bag read by the package rosbags, without ROS."""
 
     def __init__(self, path: Path) -> None:
         from rosbags.rosbag2 import Reader
@@ -284,7 +284,7 @@ class _Rosbags:
     def messages(self, wanted: Sequence[Connection]) -> Iterator[BagMessage]:
         chosen = {(topic.topic, topic.msgtype): topic for topic in wanted}
         theirs = [topic for topic in self._reader.connections if (topic.topic, topic.msgtype) in chosen]
-        if theirs:  # none would stand for all
+        if theirs:  # an empty list would mean all
             with _damage_reported(Exception):
                 for topic, time, data in self._reader.messages(theirs):
                     if not isinstance(time, int) or isinstance(data, str | int | float | None):  # a damaged cell
@@ -342,7 +342,7 @@ def _damage_reported(*kinds: type[Exception]) -> Iterator[None]:
 
 @contextmanager
 def _named(path: Path) -> Iterator[None]:
-    """Errors say which bag it is."""
+    """Make errors name the bag."""
     try:
         yield
     except (BagError, OSError) as error:

@@ -17,36 +17,36 @@ from vds_gz.interface.topics import Topic
 from vds_gz.ros.graph import Graph, QoS, Subscription
 from vds_gz.ros.messages.factory import Types, definition, open_types
 
-#: A recorder that is killed loses no more than this [s].
+#: Maximum loss of a recorder that is killed [s].
 FLUSH_PERIOD = 0.75
 
-#: Between two looks at what is new on the graph [s].
+#: Period of looking for new topics [s].
 LOOK_PERIOD = 0.5
 
-#: Size from which on messages are written before that time has passed [bytes].
+#: Size of messages that are written before that time has passed [bytes].
 CHUNK = 256 * 1024
 
-#: Messages of a topic that wait for the recorder at most; of large ones fewer, for the sake of memory.
+#: Maximum number of waiting messages of a topic; fewer of large ones, to limit memory.
 DEPTH = 1000
 DEPTH_OF_LARGE = 20
 LARGE = ("sensor_msgs/msg/PointCloud2", "sensor_msgs/msg/Image")
 
 Listener = Callable[[str, bytes, int], None]
 
-#: Time [ns] and place of a message, as a chunk's index has them.
+#: Time [ns] and place of a message in a chunk's index.
 _PLACE = struct.Struct("<QQ")
 
 
 class Recorder:
-    """Writes everything that comes by some topics to a file, as it came.
+    """Writes the messages of topics to a file, unchanged.
 
-    No message is kept in memory for more than a second, so a recording may go on for days, and what is on the disk
-    is readable at any time.
+    No message is kept in memory for more than a second, so a recording may last for days, and the file is readable at
+    any time.
 
     Attributes:
-        counts: Messages written so far, by the names of the topics as they were given.
-        subscriptions: What is listened to, by the same names.
-        left_out: Topics that cannot be recorded, and why.
+        counts: Messages written so far, by the topics' names as given.
+        subscriptions: The subscriptions, by the same names.
+        left_out: Topics that cannot be recorded, with reasons.
         undefined: Types of messages that are recorded without their definition, because it is not known.
     """
 
@@ -111,7 +111,7 @@ class Recorder:
         return Counter({self.subscriptions[name].topic: count for name, count in self.counts.items()})
 
     def tick(self) -> None:
-        """Put on the disk what is due, and listen to what is new; to be called a few times a second."""
+        """Write due messages to the disk and subscribe to new topics; to be called a few times a second."""
         self._flush_if_due()
         now = time.monotonic()
         if self._wanted is not None and now - self._looked >= LOOK_PERIOD:
@@ -149,7 +149,7 @@ class Recorder:
             self._index.clear()
 
     def _look(self, wanted: Callable[[str], bool]) -> None:
-        """Record the topics that are wanted and have come."""
+        """Record the wanted topics that have appeared."""
         for name, offer in self._graph.offers().items():
             if name in self._recorded or name in self.left_out or not wanted(name):
                 continue
@@ -166,7 +166,7 @@ class Recorder:
 
 
 def about(topic: Topic, types: Types) -> dict[str, str]:
-    """What rosbag2 notes of a topic in a bag: its quality of service, and the hash of its type where it is known."""
+    """rosbag2's metadata of a topic: its quality of service, and the hash of its type if known."""
     notes = {"offered_qos_profiles": qos_profile(topic.qos)}
     with suppress(UnknownTypeError):
         notes["topic_type_hash"] = types.hash(topic.type)

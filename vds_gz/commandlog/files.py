@@ -29,10 +29,10 @@ class CommandLogError(VdsGzError, ValueError):
 class CommandLog:
     """Commands in the order of time."""
 
-    kind: str  # name of the command type that they came in, or should go out in
-    times: tuple[float, ...]  # when each was given [s], counted from the first
-    commands: tuple[Values, ...]  # the numbers of each; where the type is geared, gears may stand among them
-    note: str = field(default="", compare=False)  # what was noticed while reading, for people; empty for nothing
+    kind: str  # name of the command type of the file, or for sending
+    times: tuple[float, ...]  # their times after the first one [s]
+    commands: tuple[Values, ...]  # their numbers; a geared type may have gears among them
+    note: str = field(default="", compare=False)  # remarks from reading, for people; empty without any
 
     @property
     def type(self) -> CommandType:
@@ -45,19 +45,19 @@ class CommandLog:
         return self.times[-1]
 
     def stream(self) -> CommandStream:
-        """The log command by command."""
+        """The log as a stream of commands."""
         return CommandStream(self.type, iter(zip(self.times, self.commands, strict=True)), self.note)
 
 
 @dataclass(frozen=True, slots=True)
 class CommandStream:
-    """A log that is read while it is gone through, so that its length does not matter."""
+    """A log that is read command by command, so its length does not matter."""
 
-    type: CommandType  # the command type that the commands came in, or should go out in
-    # time since the first command [s] and command, in the order of time; it raises :class:`CommandLogError` where the
-    # log is at fault
+    type: CommandType  # the command type of the file, or for sending
+    # time since the first command [s] and command, in the order of time; raises :class:`CommandLogError` at a fault of
+    # the log
     entries: Iterator[tuple[float, Values]]
-    note: str = ""  # what was noticed while opening, for people; empty for nothing
+    note: str = ""  # remarks from opening, for people; empty without any
 
     def collect(self) -> CommandLog:
         """The whole log."""
@@ -93,7 +93,7 @@ def read(path: str | Path, topic: str | None = None) -> CommandLog:
 
     Args:
         path: The file or folder.
-        topic: Which topic of a bag, where there are several with commands.
+        topic: The topic of a bag, if several have commands.
 
     Raises:
         CommandLogError: There is no such file, or it holds no usable log.
@@ -102,7 +102,7 @@ def read(path: str | Path, topic: str | None = None) -> CommandLog:
 
 
 def stream(path: str | Path, topic: str | None = None) -> CommandStream:
-    """As :func:`read`, command by command."""
+    """The same as :func:`read`, command by command."""
     path = Path(path)
     if not path.exists():
         raise CommandLogError(f"command log '{path}' does not exist (looked in {Path.cwd()})")
@@ -121,7 +121,7 @@ def stream_bag(path: Path, topic: str | None = None) -> CommandStream:
 
 
 def _bag_entries(path: Path, topic: str | None) -> Iterator[Any]:
-    """Type and note, then time [s] and command of each message; gears come along with commands that have one."""
+    """Type and note, then time [s] and command of each message; gears are part of commands that have one."""
     try:
         from vds_gz.bags.reader import open_bag
     except ModuleNotFoundError as error:
@@ -165,7 +165,7 @@ def _decoded(
         raise CommandLogError(f"{where}: there are no messages, although the bag's list of topics counts some")
 
 
-#: Which quantities of a table are the numbers of a command, by its type.
+#: The quantities of a table that are the numbers of a command, by its type.
 QUANTITIES = {
     "twist": ("v_x", "v_y", "yaw_rate"),
     "ackermann": ("v_x", "steering", "steering_rate_limit", "acceleration_limit"),
@@ -175,7 +175,7 @@ QUANTITIES = {
 
 
 class _Layout(NamedTuple):
-    """What a table's commands are, and the column of each of their numbers; None where there is no such column."""
+    """The type of a table's commands, and the column of each of their numbers; None without such a column."""
 
     type: CommandType
     columns: tuple[str | None, ...]
@@ -193,7 +193,7 @@ def stream_csv(path: Path) -> CommandStream:
 
 
 def write_csv(log: CommandLog, path: str | Path) -> None:
-    """Write a log as :func:`stream_csv` reads it; numbers keep all their digits."""
+    """Write a log in the format of :func:`stream_csv`, with all digits."""
     gears = any(isinstance(command, Gear) for command in log.commands)
     rows: list[tuple[str, ...]] = [("time", *log.type.columns, *(["gear"] if gears else []))]
     gear: tuple[int, ...] = (DRIVE,) if gears else ()
@@ -206,7 +206,7 @@ def write_csv(log: CommandLog, path: str | Path) -> None:
 
 
 def columns_of(command: CommandType) -> str:
-    """The columns of a table with commands of a type, in words: those in brackets may be left out."""
+    """The columns of a table with commands of a type, in words; those in brackets are optional."""
     optional = [*command.columns[len(command.required) :], *(["gear"] if command.geared else [])]
     return ",".join(("time", *command.required)) + (f"[,{','.join(optional)}]" if optional else "")
 
@@ -225,7 +225,7 @@ def _not_empty(path: Path, entries: Iterator[tuple[float, Values]]) -> Iterator[
 
 
 def _layout(table: Table) -> _Layout:
-    """What the columns hold: a table of one command type, or the commands of a recording."""
+    """The layout of the columns: a table of one command type, or the commands of a recording."""
     names, types = set(table.names), table_types()
     older = max(types, key=lambda command: len(names & set(command.columns)))
     gear = {"gear"} if older.geared else set()
@@ -252,7 +252,7 @@ def _kind(quantities: set[str]) -> str:
 
 
 def _entries(table: Table, layout: _Layout) -> Iterator[tuple[int, float, Values]]:
-    """Line, time [s] and command of each row with one, and gears where they change; empty cells hold what was."""
+    """Line, time [s] and command of each row with one, and changes of gear; an empty cell keeps the last value."""
     names = [name for name in layout.columns if name is not None]
     gear = find_column(table.names, "gear", COMMANDED) if layout.type.geared else None
     defaults = layout.type.values._field_defaults
@@ -281,7 +281,7 @@ def _gear(number: float, where: str) -> int:
 
 
 def _check_older(table: Table, command: CommandType, gear: set[str]) -> None:
-    """Refuse a table that is none of a command type."""
+    """Refuse a table that fits no command type."""
     names, where = table.names, table.head
     known = {"time", "gear"}.union(*(kind.columns for kind in table_types()))
     if unknown := [name for name in names if name not in known]:

@@ -1,7 +1,7 @@
-"""Command logs that bring out the maps of a car's pedals, every position at every speed, and its steering's mechanics.
+"""Command logs that excite the maps of a car's pedals, every position at every speed, and its steering's mechanics.
 
-Where pedals take a car cannot be seen from their positions, so the car's model is driven, and the pedals are chosen by
-its speed. A real car responds somewhat differently; as every few drives end at a standstill, that does not add up.
+The speed does not follow from the pedals alone, so the car's model is simulated, and the pedals are chosen by its
+speed. A real car responds somewhat differently; every few drives end at a standstill, so differences do not add up.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from vds_gz.vehicle.vehicle import NANOSECONDS, Vehicle
 
 Array = NDArray[np.float64]
 
-#: The model of the car is advanced in steps of this length, and the driver looks so often [s].
+#: Step of the car's model, and period of the driver [s].
 STEP = 0.02
 
-#: How long a pedal is held, mostly and at times [s]; the quick ones show the dead times, the others the maps.
+#: Usual and quick times of holding a pedal [s]; the quick ones show the dead times, the others the maps.
 HOLDS = (0.5, 1.0), (1.0, 2.5)
 
-#: A pedal is one to speed up or to slow down with if it does so by at least this [m/s^2].
+#: Minimum acceleration or deceleration of a pedal that is used to change the speed [m/s^2].
 ENOUGH = 0.1
 
-#: Part of the drives that end at a standstill, how slow that is [m/s], and how long the car stands [s].
+#: Part of the drives that end at a standstill, maximum speed of a standstill [m/s], and its duration [s].
 STOPS, STANDING, REST = 0.4, 0.1, 1.0
 
 
@@ -51,7 +51,7 @@ class PedalLimits:
 def pedal_limits(
     car: ActuationCmdParameters, speed: float | None, accel: float | None, brake: float | None
 ) -> PedalLimits:
-    """The maxima that are given; for the others those of the car's maps and limits."""
+    """The given maxima, with those of the car's maps and limits for the rest."""
     known = {
         "speed": min(car.vel_lim, car.accel_map.states[-1]),
         "accel": car.accel_map.actuations[-1],
@@ -82,7 +82,7 @@ def pedals(
 
 
 class _Driver:
-    """Drives the model, and presses what was pressed least at its speed. The brake is negative."""
+    """Drives the model, and presses the pedal position that was pressed least at its speed. The brake is negative."""
 
     def __init__(
         self, model: AnyModel, car: ActuationCmdParameters, limits: PedalLimits, random: np.random.Generator
@@ -126,7 +126,7 @@ class _Driver:
         self._car.advance(round((now + STEP) * NANOSECONDS))
 
     def _top(self) -> float:
-        """A speed to go up to; high ones more often, as drives to others do not get there."""
+        """A target speed; high ones more often, as other drives do not reach them."""
         return float(self._limits.speed * (0.98 - 0.7 * self._random.uniform() ** 2))
 
     def _bottom(self, top: float) -> float:
@@ -137,7 +137,7 @@ class _Driver:
         return speed + self._response_times[int(pedal > 0.0)] * self._gives(pedal, speed)
 
     def _stopping(self, speed: float) -> float:
-        """How long it takes to brake to a standstill, amply [s]."""
+        """A generous time for braking to a standstill [s]."""
         brakes = max((-self._gives(-self._limits.brake, at_speed) for at_speed in (0.0, speed)), default=0.0)
         return 2.0 * REST + 1.5 * speed / max(brakes, ENOUGH)
 
@@ -149,7 +149,7 @@ class _Driver:
         return int(np.argmin(np.abs(self._speeds - speed)))
 
     def _least_pressed(self, speed: float, faster: bool) -> float:
-        """Of the pedals that do what is wanted, the one that was pressed least around this speed."""
+        """Of the suitable pedal positions, the one that was pressed least around this speed."""
         sign = 1.0 if faster else -1.0
         fitting = [position for position in self._positions if sign * self._gives(position, speed) >= ENOUGH]
         if not fitting:
@@ -168,10 +168,10 @@ def geared_log(times: Array, rows: list[Pedals]) -> CommandLog:
     return CommandLog("pedals", (moments[0], *moments), tuple(commands))
 
 
-#: Where nothing else is given: speed while the steering is turned [m/s], maximum tire angle [rad].
+#: Defaults of the speed while the steering turns [m/s] and of the maximum tire angle [rad].
 TURNING_SPEED, TURNING_ANGLE = 3.0, 0.4
 
-#: Coefficients of the steering's gear are those of steps of this length, which it does not depend on [s].
+#: Step length for the coefficients of the steering's gear, which do not depend on it [s].
 DT = 0.02
 
 
@@ -188,7 +188,7 @@ def turns(
     """Turns of the steering wheel at a steady speed: large and small, slow and quick, to and fro, and held.
 
     Large and quick ones show inertia, damping and gains. Dry friction and dead zone show in small ones, after which the
-    tires stay where they stick, and in slow ones, which they follow by jerks.
+    tires stick, and in slow ones, which the tires follow in jerks.
     """
     random = np.random.default_rng(seed)
     times = np.arange(round(duration * rate) + 1) / rate

@@ -1,4 +1,4 @@
-"""Sends a command log over the graph, at its times, as the person who drove it did."""
+"""Sends a command log over the graph, at its times."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SHORTEST_SLEEP = 0.0002
 
 
 def _ignore(passed: float, command: Values) -> None:
-    """No progress is to be shown."""
+    """Show no progress."""
 
 
 class NoVehicleError(FailureError):
@@ -54,7 +54,7 @@ class Player:
         self._clock.follow([self.publisher.topic], lambda: self.publisher.subscription_count() > 0)
 
     def wait_for_vehicle(self, timeout: float) -> None:
-        """Wait until somebody listens and the time is known, or we are to stop."""
+        """Wait for a subscriber and the time, or for a request to stop."""
         end = time.monotonic() + timeout
         while not self._stop.requested:
             if self.publisher.subscription_count() == 0:
@@ -72,7 +72,7 @@ class Player:
             self._graph.wait(0.05)
 
     def run(self, *, loop: bool = False, progress: Callable[[float, Values], None] = _ignore) -> None:
-        """Send the log, again and again if ``loop``, and then a command to stop.
+        """Send the log, repeatedly with ``loop``, and then a command to stop.
 
         ``progress`` is called with the time in the log [s] and each command sent.
         """
@@ -86,7 +86,7 @@ class Player:
                 progress(moment, command)
             if not loop:
                 break
-        if not self._type.geared:  # to those, zero would be to roll on; without commands they brake
+        if not self._type.geared:  # for those, zero would mean rolling on; without commands they brake
             self.send(self._type.values(*(0.0 for _ in self._type.fields)))
 
     def send(self, command: Values) -> None:
@@ -96,7 +96,7 @@ class Player:
         publisher.publish(message)
 
     def _sleep_until(self, begin: int, after: int) -> int:
-        """Sleep until so much after the begin [ns]; the begin, put back if time has jumped back."""
+        """Sleep until a time after the start [ns]; return the start, moved back if time has jumped back."""
         last = self._time()
         while not self._stop.requested and (left := begin + after - self._time()) > 0:
             self._graph.wait(min(max(left * 1e-9, SHORTEST_SLEEP), LONGEST_SLEEP))

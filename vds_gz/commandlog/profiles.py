@@ -1,4 +1,4 @@
-"""Command logs that bring out what there is to know of a vehicle, within its limits."""
+"""Command logs that excite a vehicle's dynamics within its limits."""
 
 from __future__ import annotations
 
@@ -18,14 +18,13 @@ from vds_gz.vehicle.model import VehicleGeometry, VehicleLimits
 Array = NDArray[np.float64]
 Random = np.random.Generator
 
-#: Limits of which nothing is known [m/s, rad/s, rad, m].
+#: Default limits [m/s, rad/s, rad, m].
 SPEED, YAW_RATE, STEERING, WHEEL_BASE = 1.0, 1.0, 0.4, 1.0
 
-#: Shortest and longest time that a step is held, one of the quick steps behind it, and a value of the pseudo-random
-#: binary sequence [s].
+#: Shortest and longest times of a held step, of a quick step, and of a value of the pseudo-random binary sequence [s].
 STEP_HOLD, QUICK_HOLD, BINARY_HOLD = (1.0, 3.0), (0.12, 0.5), (0.25, 1.5)
 
-#: How many quick steps follow each that is held, and how far from it they go, in parts of the limit.
+#: Number of quick steps after each held one, and their size, as a part of the limit.
 QUICK_STEPS, QUICK_REACH = 6, 0.7
 
 #: Frequencies of the chirp [Hz].
@@ -43,13 +42,13 @@ class Limits:
     wheel_base: float
 
     def circle(self, ackermann: bool) -> float:
-        """Time of a full circle at 60 % of the speed with all the turning there is [s]."""
+        """Time of a full circle at 60 % of the speed with maximum turning [s]."""
         rate = 0.6 * self.speed * math.tan(self.steering) / self.wheel_base if ackermann else self.yaw_rate
         return 2.0 * math.pi / max(rate, 1e-3)
 
 
-#: From times [s], a random generator and the time of a circle [s] to longitudinal, turning and lateral references at
-#: these times, each as a part of its limit within +-1.
+#: A function of times [s], a random generator and the time of a circle [s]: longitudinal, turning and lateral
+#: references at these times, each as a part of its limit within +-1.
 Profile = Callable[[Array, Random, float], tuple[Array, Array, Array]]
 
 
@@ -88,15 +87,15 @@ def _levels(times: Array, random: Random, hold: tuple[float, float], values: Seq
 
 
 def _stepped(times: Array, edges: Sequence[float], levels: Sequence[float]) -> Array:
-    """The level that holds at each time; each begins at its edge."""
+    """The level at each time; each begins at its edge."""
     stepped: Array = np.asarray(levels)[np.searchsorted(edges, times, side="right").clip(max=len(levels) - 1)]
     return stepped
 
 
 def _steps(times: Array, random: Random, circle: float) -> tuple[Array, Array, Array]:
-    """Steps that are held show the limits; behind a limit of the rate only the end of a step shows the lag.
+    """Held steps show the limits. Behind a rate limit, only the end of a step shows the lag.
 
-    So quick steps follow, which have many ends.
+    So many quick steps follow.
     """
 
     def axis() -> Array:
@@ -176,7 +175,7 @@ def limits_of(
     yaw_rate: float | None = None,
     steering: float | None = None,
 ) -> Limits:
-    """The limits that are given; for the others those of the vehicle, or small values where it is unknown."""
+    """The given limits, with those of the vehicle for the rest, or small values for an unknown vehicle."""
     own, geometry = VehicleLimits(0.0), VehicleGeometry((), 0.0)
     if parameters is not None:
         model = models()[parameters.model]

@@ -2,10 +2,10 @@
 
 A table is a text file, which may be compressed (``.csv.gz``). Its first row names the columns; lines that begin with #
 are comments. The column ``time`` [s] is required and must not decrease. All numbers are in SI units. An empty cell is
-no sample: a command holds until the next one, and a measurement has no value there. So commands and measurements may
-have rows of their own.
+not a sample: a command holds until the next one, and a measurement is missing. So commands and measurements may be in
+separate rows.
 
-Commands stand in the columns of :data:`COMMANDED`, measurements in those of :data:`MEASURED` and :data:`POSE` and in
+Commands are in the columns of :data:`COMMANDED`, measurements in those of :data:`MEASURED` and :data:`POSE` and in
 columns such as ``imu_yaw_rate`` and ``<joint>_velocity``. ``drive``, ``replay``, ``identify`` and ``compare`` read the
 same file: the first two take its commands. A table with commands only may have the older names of
 :mod:`vds_gz.commandlog.files`.
@@ -25,19 +25,19 @@ from types import MappingProxyType
 
 from vds_gz.errors import VdsGzError
 
-#: How the names of tables end.
+#: Extensions of tables.
 SUFFIXES = (".csv", ".csv.gz")
 
 #: Longest time from the first row to the last [s]: more than a day. Longer ones cannot be simulated in reasonable time.
 LONGEST_SPAN = 1e5
 
-#: Later times have no room for milliseconds in double precision [s].
+#: Maximum time, because double precision must have room for milliseconds [s].
 LATEST = 1e11
 
-#: Messages show no more characters of a cell.
+#: Maximum number of characters of a cell in messages.
 LONGEST_CELL = 40
 
-#: Columns with commands, by quantity; the first that is there counts.
+#: Columns with commands, by quantity; the first existing one counts.
 COMMANDED: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "v_x": ("v_x_command", "speed_command", "cmd_v_x", "drive_reference"),
@@ -82,7 +82,7 @@ class TableError(VdsGzError, ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table that is read row by row: ``head`` says where the names of the columns stand."""
+    """A table that is read row by row: ``head`` is the place of the names of the columns."""
 
     path: Path
     names: Sequence[str]
@@ -133,7 +133,7 @@ class Table:
 
 
 def is_table(path: Path) -> bool:
-    """Whether a path is that of a table, by its name."""
+    """Whether a path is a table's, by its name."""
     return path.name.endswith(SUFFIXES)
 
 

@@ -1,4 +1,4 @@
-"""A robot from above, by its URDF: where it stands on the ground, what of it can bump, and its boxes and wheels."""
+"""A robot from above, by its URDF: contacts with the ground, collision box, boxes and wheels."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from vds_gz.world.geometry_reader import matrix
 from vds_gz.world.packing import Thing
 from vds_gz.world.shapes import Array, Box, Cylinder, Ellipsoid, sphere
 
-#: A ball or a disc whose lowest point is so near to the ground stands on it [m], in parts of its radius.
+#: A ball or disc touches the ground if its lowest point is nearer than this, as a part of its radius.
 STANDING = 0.1
 
-CLIMBABLE = 0.5  # a step of the ground that is higher than this is a wall, in parts of a wheel's radius
+CLIMBABLE = 0.5  # maximum step of the ground that wheels climb, as a part of their radius
 
 
 @dataclass(frozen=True, slots=True)
 class Footprint:
-    """A robot as the ground and the walls feel it, in ``base_link`` [m]."""
+    """A robot's contacts with ground and walls, in ``base_link`` [m]."""
 
-    contacts: tuple[tuple[float, float], ...]  # where it touches level ground, (x, y) of each wheel and caster
+    contacts: tuple[tuple[float, float], ...]  # contacts with level ground, (x, y) of each wheel and caster
     step: float  # highest step of the ground that its wheels climb
-    lower: Vector  # corners of the box around all that can bump, from ``step`` upwards
+    lower: Vector  # corners of the box around all collisions, from ``step`` upwards
     upper: Vector
 
 
@@ -42,7 +42,7 @@ class _Part(NamedTuple):
 
     @property
     def half_sizes(self) -> Vector:
-        """Half of what it measures along its own axes [m]; 0 without a shape."""
+        """Half sizes along its own axes [m]; 0 without a shape."""
         match self.shape:
             case Box((x, y, z)):
                 return 0.5 * x, 0.5 * y, 0.5 * z
@@ -66,7 +66,7 @@ class _Part(NamedTuple):
 def footprint_of(urdf: str, geometry: VehicleGeometry) -> Footprint:
     """The footprint of a robot, whose ground is at z = 0 of ``base_link``.
 
-    The geometry has its wheels, for descriptions in which nothing round touches the ground.
+    The wheels of the geometry are used if nothing round touches the ground.
     """
     parts = list(_bodies(Robot(urdf)))
     standing = []
@@ -85,7 +85,7 @@ def footprint_of(urdf: str, geometry: VehicleGeometry) -> Footprint:
 
 
 def _bodies(robot: Robot) -> Iterator[_Part]:
-    """What of a robot bumps: its collisions; but a wheel that collides as a ball is as broad as it looks."""
+    """The collisions of a robot; a wheel with a ball as collision has the width of its visual."""
     discs = [part for part in _parts(robot, "visual") if isinstance(part.shape, Cylinder)]
     broadest = {part.link: part for part in sorted(discs, key=lambda part: part.half_sizes[0])}
     for part in _parts(robot, "collision"):
@@ -116,14 +116,14 @@ def _shape(geometry: Element) -> Box | Ellipsoid | Cylinder | None:
 def things_of(urdf: str, name: str, tag: str) -> list[Thing]:
     """Boxes, cylinders and spheres of a robot in ``base_link``, its joints at 0; meshes and empty shapes are left out.
 
-    ``name`` is put before the names of its links; ``tag`` is ``visual`` or ``collision``.
+    ``name`` is a prefix of its links' names; ``tag`` is ``visual`` or ``collision``.
     """
     parts = [part for part in _parts(Robot(urdf), tag) if min(part.half_sizes) > 0.0]
     return [Thing(f"{name}::{part.link}", part.shape, _matrix(part.pose)) for part in parts if part.shape]
 
 
 def moved(things: list[Thing], pose: Transform) -> list[Thing]:
-    """The same things where the frame that they stand in has come to."""
+    """The same things after a motion of their frame."""
     place = _matrix(pose)
     return [replace(thing, pose=place @ thing.pose) for thing in things]
 
@@ -161,7 +161,7 @@ class OutlineWheel:
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """All there is to draw."""
+    """The outline to draw."""
 
     boxes: tuple[OutlineBox, ...]
     wheels: tuple[OutlineWheel, ...]
@@ -191,7 +191,7 @@ def outline_of(urdf: str) -> Outline:
     waiting = [(robot.root, Transform(), "")]
     while waiting:
         link, placed, steered_by = waiting.pop(0)
-        if not steered_by:  # what turns with a wheel would hide it
+        if not steered_by:  # parts that turn with a wheel would hide it
             boxes += _boxes(robot.links[link], placed)
         for joint in robot.below(link):
             at = placed.then(joint.origin)
@@ -218,7 +218,7 @@ def _boxes(link: Element, placed: Transform) -> Iterator[OutlineBox]:
 
 
 def _wheel_size(link: Element) -> tuple[float, float]:
-    """Radius and width of what the link shows of itself."""
+    """Radius and width of a wheel's visual."""
     cylinders = list(link.iter("cylinder"))
     radii = [number(attribute(shape, "radius")) for shape in (*cylinders, *link.iter("sphere"))]
     radius = max(radii, default=DEFAULT_RADIUS)

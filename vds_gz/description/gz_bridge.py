@@ -2,8 +2,8 @@
 
 The clock has its own file and its own bridge: images and point clouds would delay it.
 
-The keys ``frame_id`` and ``qos_profile`` are known to bridges of 2026; older ones pass over them. So the frames stand
-in the model too, and the quality of service is the bridge's own but for the clock.
+Bridges of 2026 know the keys ``frame_id`` and ``qos_profile``; older ones ignore them. So the model has the frames too,
+and the quality of service is the bridge's own, except for the clock.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ def vehicle_bridge(
 ) -> str:
     """The bridge of a vehicle: joint commands into Gazebo; joint states, true pose, contacts and sensors out of it.
 
-    Joint commands, joint states and pose have the same names in ROS as in Gazebo. Names of sensors' topics are
-    relative, so that they lie in the bridge's namespace.
+    Joint commands, joint states and pose have the same names in ROS as in Gazebo. Names of sensors' topics are relative
+    to the bridge's namespace.
     """
     entries = []
     if link == "bridge":
@@ -69,7 +69,7 @@ def sensor_entry(name: str, sensor: str, stream: Stream, frame_prefix: str) -> E
 def entry(
     topic: str, ros_type: str, gz_type: str, direction: Direction = "GZ_TO_ROS", *, gz_topic: str = "", depth: int = 10
 ) -> Entry:
-    """One topic, as the bridge takes it; its name in Gazebo is the same if it is not given."""
+    """The configuration of a topic; its name in Gazebo is by default the same."""
     return {
         "ros_topic_name": topic,
         "gz_topic_name": gz_topic or topic,

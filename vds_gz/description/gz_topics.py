@@ -23,10 +23,10 @@ def odometry(name: str) -> str:
 
 
 def contacts(name: str) -> str:
-    """What the body touches (``gz.msgs.Contacts``)."""
+    """Contacts of the body (``gz.msgs.Contacts``)."""
     return f"/model/{name}/contacts"
 
 
 def of_sensor(name: str, topic: str) -> str:
-    """A topic of a sensor of the vehicle ``name``, e.g. ``lidar1/points``; one with a slash before it stays."""
+    """A topic of a sensor of the vehicle ``name``, e.g. ``lidar1/points``; an absolute one is unchanged."""
     return topic if topic.startswith("/") else f"/model/{name}/{topic}"

@@ -1,4 +1,4 @@
-"""What ``ros2_control`` needs to move a vehicle's joints: hardware in the URDF, controllers, and a plugin in the SDF.
+"""The parts with which ``ros2_control`` moves a vehicle's joints: hardware in the URDF, controllers, plugin in the SDF.
 
 Wheels are driven by velocity and steering joints by position, each kind by one forward command controller that lists
 the joints in the order of ``VehicleModel.joints``. Documentation of the parts:
@@ -23,14 +23,14 @@ BROADCASTER = "joint_state_broadcaster"
 HARDWARE = "gz_ros2_control/GazeboSimSystem"
 PLUGIN = ("gz_ros2_control-system", "gz_ros2_control::GazeboSimROS2ControlPlugin")
 
-#: Cycles of the controllers per second: one a step of the physics, so that a steering joint is there after one step.
+#: Cycles of the controllers per second: one per physics step, so that a steering joint arrives after one step.
 UPDATE_RATE = 1000
 
 STATE_RATE = 200  # messages of joint states per second, about
 
 
 def with_hardware(urdf: str, joints: Iterable[Joint]) -> str:
-    """A URDF with the block from which ``controller_manager`` learns of the joints.
+    """A URDF with the block that tells ``controller_manager`` the joints.
 
     It must be in every description on the topic ``robot_description``: one without it ends the server that runs
     gz_ros2_control.
@@ -63,7 +63,7 @@ def controllers(joints: Iterable[Joint], update_rate: int = UPDATE_RATE) -> str:
     manager: dict[str, object] = {"update_rate": update_rate}
     manager |= {name: {"type": "forward_command_controller/ForwardCommandController"} for name in forward}
     manager[BROADCASTER] = {"type": "joint_state_broadcaster/JointStateBroadcaster"}
-    # Not on joint_states, where the node itself publishes; after every so many cycles.
+    # Not on joint_states, where the node itself publishes.
     rate = update_rate // max(1, update_rate // STATE_RATE)
     broadcaster = {"use_local_topics": True, "update_rate": rate}
     nodes = {"controller_manager": manager, **forward, BROADCASTER: broadcaster}

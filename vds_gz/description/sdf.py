@@ -1,7 +1,7 @@
-"""The model (SDF) of a vehicle for Gazebo, from its parameters: its URDF, and the plugins that move and report.
+"""The model (SDF) of a vehicle for Gazebo, from its parameters: its URDF with plugins for commands and states.
 
-The actuators' dynamics are ours, so Gazebo's joints have none: wheels take on a velocity and steering hinges reach an
-angle within one step of the physics. All joints listen to one topic, so that one message moves them in one step.
+The node simulates the actuators' dynamics, so Gazebo's joints have none: wheels reach a velocity and steering hinges an
+angle within one physics step. All joints listen to one topic, so that one message moves them in one step.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from vds_gz.parameters.declaration import ParameterGroup
 from vds_gz.parameters.sensors import SensorParameters
 from vds_gz.vehicle.model import AnyModel, Joint
 
-#: Version of the format. Every release since Fortress reads it.
+#: Version of the format, which every release since Fortress reads.
 SDF_VERSION = "1.9"
 
-#: The link that is the body, and how its collisions that roll on the ground are called.
+#: The link of the body, and the names of its collisions that roll on the ground.
 BODY, CASTER = "base_link", "caster"
 
 register_namespace("gz", "http://gazebosim.org/schema")
@@ -46,7 +46,7 @@ def sdf(
 
 
 def _feel_contacts(vehicle: Element, topic: str) -> None:
-    """Let what the body touches be published; wheels and casters touch the ground all the time."""
+    """Publish the contacts of the body, without wheels and casters, which always touch the ground."""
     body = vehicle.find(f"link[@name='{BODY}']")
     collisions = [] if body is None else [collision.get("name", "") for collision in body.findall("collision")]
     felt = [name for name in collisions if not name.startswith(CASTER)]
@@ -91,7 +91,7 @@ def moved_by(text: str, *systems: Element) -> str:
 
 
 def state_plugins(name: str, rate: float) -> Iterable[Element]:
-    """What the vehicle reports: joint states, and its true pose in the world."""
+    """The plugins that report joint states and the true pose in the world."""
     yield plugin("JointStatePublisher", topic=topics.joint_state(name), update_rate=f"{rate:g}")
     yield plugin(
         "OdometryPublisher",

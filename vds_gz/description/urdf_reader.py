@@ -28,8 +28,8 @@ class UrdfJoint:
     parent: str  # name of a link, as is the child
     child: str
     origin: Transform  # where it is in the parent's frame
-    axis: Vector  # about or along which it moves, in its own frame
-    element: Element  # all that the URDF has of it
+    axis: Vector  # axis of its motion, in its own frame
+    element: Element  # its element in the URDF
 
 
 class Robot:
@@ -110,7 +110,7 @@ def attribute(element: Element, path: str, default: str | None = None) -> str:
 
 
 def numbers(text: str, count: int | None = None) -> list[float]:
-    """Finite numbers with blanks between them; so many, if a count is given."""
+    """Finite numbers separated by blanks; exactly ``count``, if given."""
     try:
         values = [float(part) for part in text.split()]
     except ValueError:

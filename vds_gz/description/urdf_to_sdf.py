@@ -1,11 +1,11 @@
 """From a URDF to the SDF model that Gazebo simulates, without Gazebo.
 
-Gazebo reads URDF too, but it then decides by itself what becomes of links that are joined rigidly, of frames without a
-mass and of names. Here: links joined rigidly are one SDF link, which has the name of the topmost; the others remain as
-frames, so that every name of the URDF is known in the SDF, at the same place.
+Gazebo reads URDF too, but then chooses how to convert rigidly joined links, frames without mass, and names. Here,
+rigidly joined links become one SDF link with the name of the topmost; the others remain as frames, so the SDF has every
+name of the URDF at the same place.
 
-Of the URDF's ``<gazebo>`` elements, those without a reference go into the model as they are. Those that refer to a link
-may hold ``<mu1>``, ``<mu2>``, ``<fdir1>``, ``<slip1>``, ``<slip2>`` (friction of its collisions) and ``<sensor>``.
+``<gazebo>`` elements of the URDF without a reference are copied into the model. Those that refer to a link may hold
+``<mu1>``, ``<mu2>``, ``<fdir1>``, ``<slip1>``, ``<slip2>`` (friction of its collisions) and ``<sensor>``.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from vds_gz.geometry import Transform, angles, axes
 
 Matrix = NDArray[np.float64]
 
-#: How much further than in the URDF a hinge turns before it meets its stop [rad]. The limits that act are those of the
-#: actuators; a stop that a joint just touches would push against its controller.
+#: Distance of a hinge's stops beyond its limits in the URDF [rad]. The actuators' limits act; a stop that a joint just
+#: touches would push against its controller.
 STOP_MARGIN = 0.1
 
 _FRICTION = {"mu1": "mu", "mu2": "mu2", "fdir1": "fdir1", "slip1": "slip1", "slip2": "slip2"}
@@ -134,7 +134,7 @@ def _shapes(part: Part, robot: Element) -> Iterator[Element]:
 
 
 def _extensions(robot: Element, link: str) -> tuple[list[Element], list[Element]]:
-    """What ``<gazebo>`` elements say of a link: its friction and its sensors."""
+    """Friction and sensors of a link, from ``<gazebo>`` elements."""
     friction, sensors = [], []
     for extension in robot.findall("gazebo"):
         for item in extension if extension.get("reference") == link else ():
@@ -165,7 +165,7 @@ def _shape(source: Element, name: str, pose: Transform) -> Element:
 
 
 def _color(visual: Element, robot: Element) -> Element | None:
-    """The ``<material>`` of a visual. Where it only has a name, the robot's material of this name is meant."""
+    """The ``<material>`` of a visual. If it only has a name, it is the robot's material of this name."""
     material = visual.find("material")
     if material is not None and material.find("color") is None:
         material = next((same for same in robot.findall("material") if same.get("name") == material.get("name")), None)
@@ -199,7 +199,7 @@ def _joint(source: UrdfJoint, parts: dict[str, Part]) -> Element:
 
 
 def _stops(joint: UrdfJoint) -> tuple[float, float]:
-    """Where the stops are. The rate is not limited at all: the actuators do that."""
+    """The stops of a joint. Its rate is unlimited, because the actuators limit it."""
     if joint.kind == "continuous":
         return -math.inf, math.inf
     margin = STOP_MARGIN if joint.kind == "revolute" else 0.0
@@ -213,10 +213,10 @@ def pose_text(pose: Transform) -> str:
 
 
 def numbers_text(values: Iterable[float]) -> str:
-    """Numbers with blanks between them."""
+    """Numbers separated by blanks."""
     return " ".join(map(number_text, values))
 
 
 def number_text(value: float) -> str:
-    """A number to twelve digits; what is smaller than a picometre is zero."""
+    """A number to twelve digits; magnitudes below 1e-12 are zero."""
     return f"{0.0 if abs(value) < 1e-12 else value:.12g}"

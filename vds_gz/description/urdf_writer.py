@@ -4,7 +4,7 @@ A model ``foo`` is drawn by ``models/foo.urdf.xacro``. Every parameter of its gr
 the same name, those of a nested group with an underscore: ``steering_actuator.max_position`` is
 ``$(arg steering_actuator_max_position)``.
 
-``base_footprint`` is ``base_link`` by another name, for those who look for it.
+``base_footprint`` is another name of ``base_link``, which some programs need.
 
 A sensor with a Gazebo side is drawn by its type's macro, another one that has ``xyz`` and ``rpy`` as a bare link. The
 macro takes the sensor's parameters, its name and the link it is fixed to.
@@ -29,7 +29,7 @@ from vds_gz.share import share
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-BASE_FOOTPRINT = "base_footprint"  # the link of the vehicle's frame, and the name that others have for it
+BASE_FOOTPRINT = "base_footprint"  # the link of the vehicle's frame, and its other name
 
 _SUFFIX = ".urdf.xacro"
 _NAMESPACE = "http://www.ros.org/wiki/xacro"

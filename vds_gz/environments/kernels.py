@@ -1,6 +1,6 @@
-"""Random numbers of many environments: those of an episode follow from the environment's seed and the episode's number.
+"""Random numbers of many environments: those of an episode depend on the environment's seed and the episode's number.
 
-So they do not depend on how many environments there are, or on when the episodes of others end. A counter-based
+So they do not depend on the number of environments, or on the episodes of others. A counter-based
 generator: the mixing function of SplitMix64 (Steele, Lea and Flood, Fast Splittable Pseudorandom Number Generators,
 2014) of seed, episode and the number's place.
 """
@@ -43,7 +43,7 @@ def _mixed(words: Words) -> Words:
 def place(
     x: Reals, y: Reals, heading: Reals, offsets: Reals, some: Indices, to_x: Reals, to_y: Reals, to_heading: Reals
 ) -> None:
-    """Put the base_links of some vehicles at given poses."""
+    """Place the base_links of some vehicles."""
     for k in range(len(some)):
         i = some[k]
         sine, cosine = sine_cosine(heading[k])

@@ -1,4 +1,4 @@
-"""Drive into a slot and stand there."""
+"""Parking in a slot."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from vds_gz.environments.vector import VehicleVectorEnv
 from vds_gz.fleet.layout import BaseLinks
 from vds_gz.vehicle.trigonometry import sine_cosine
 
-#: Episodes begin within so many times the vehicle's size of the slot, and end at twice this distance.
+#: Episodes begin within this multiple of the vehicle's size from the slot, and end at twice this distance.
 EXTENT = 4.0
 
 #: A vehicle is parked if its error is below this part of the error's scale, and its speed of its maximum.
@@ -38,8 +38,8 @@ SPEED = 1.0
 class Parking:
     """Stand in a slot at the origin that points along +x.
 
-    The error is the square root of the sum of two squares: the distance of base_link from its goal, and how far the
-    heading's error moves a point that is ahead of it by the vehicle's size.
+    The error is the square root of the sum of two squares: the distance of base_link from its goal, and the
+    displacement by the heading's error of a point that is ahead by the vehicle's size.
     """
 
     random_numbers = 3
@@ -53,7 +53,7 @@ class Parking:
         extent: float | None = None,
         error_scale: float | None = None,
     ) -> None:
-        """A task of so many vehicles; see :class:`ParkingVectorEnv` for the others."""
+        """A task for a number of vehicles; see :class:`ParkingVectorEnv` for the others."""
         self._size = driving.size
         self._extent = positive("extent", EXTENT * self._size if extent is None else extent, "m")
         self._scale = positive("error_scale", self._size if error_scale is None else error_scale, "m")
@@ -87,12 +87,12 @@ class Parking:
         return [np.array([[front, side], [back, side], [back, -side], [front, -side], [front, side]])]
 
     def view(self, x: float, y: float) -> PictureArea:
-        """All that can be reached."""
+        """The reachable area."""
         return PictureArea(0.0, 0.0, 2.0 * self._extent)
 
 
 class ParkingVectorEnv(VehicleVectorEnv):
-    """Park; see :class:`~vds_gz.environments.vector.VehicleVectorEnv` for the options of all tasks.
+    """Parking; see :class:`~vds_gz.environments.vector.VehicleVectorEnv` for the options of all tasks.
 
     Further options:
         speed: Speed for an action of 1 [m/s].
@@ -126,7 +126,7 @@ def _judge(
     ended: Flags,
     successes: Flags,
 ) -> None:
-    """Fill the observations, with the slot in the vehicles' frames, and how environments do."""
+    """Fill the observations, with the slot in the vehicles' frames, and the results of environments."""
     for k in range(len(some)):
         i = some[k]
         sine, cosine = sine_cosine(heading[i])

@@ -30,27 +30,27 @@ from vds_gz.fleet.tracking import CURVATURE, HEADING, point_at, project, speed_a
 from vds_gz.vehicle.actuators import wrap
 from vds_gz.vehicle.trigonometry import sine_cosine
 
-#: Curvature is observed so far ahead, in time at the path's speed [s].
+#: Distances ahead at which curvature is observed, in time at the path's speed [s].
 AHEAD = (0.0, 0.25, 0.5, 1.0)
 
-#: Without a path of one's own, its tightest turn has so many times the vehicle's size as radius.
+#: Radius of the default path's tightest turn, as a multiple of the vehicle's size.
 RADIUS = 4.0
 
-#: Without a speed of one's own, the lateral acceleration in that turn [m/s^2].
+#: Lateral acceleration in that turn at the default speed [m/s^2].
 LATERAL_ACCELERATION = 2.0
 
-#: Points of a path lie closer than this part of the vehicle's size.
+#: Maximum distance of a path's points, as a part of the vehicle's size.
 SPACING = 0.125
 
-#: An action reaches so many times the path's speed.
+#: The maximum action, as a multiple of the path's speed.
 SPEED_MARGIN = 1.5
 
-#: Episodes begin within so much of the path's heading [rad], and this part of the bound beside it.
+#: Maximum heading error [rad] and lateral error (as a part of the bound) at the beginning of episodes.
 HEADING_SPREAD, LATERAL_SPREAD = 0.3, 0.25
 
 
 class PathTracking:
-    """Follow a path: an error is made of the distance to it and of the difference to its speed."""
+    """Follow a path: the error combines the distance from it and the difference from its speed."""
 
     random_numbers = 3
 
@@ -64,7 +64,7 @@ class PathTracking:
         bound: float | None = None,
         error_scale: float | None = None,
     ) -> None:
-        """A task of so many vehicles; see :class:`PathTrackingVectorEnv` for the others."""
+        """A task for a number of vehicles; see :class:`PathTrackingVectorEnv` for the others."""
         size = driving.size
         if path is None:
             path = eight(RADIUS * size, size * SPACING)
@@ -118,7 +118,7 @@ class PathTracking:
         return [self._path.points[:, :2]]
 
     def view(self, x: float, y: float) -> PictureArea:
-        """Around the vehicle."""
+        """The area around the vehicle."""
         return PictureArea(x, y, 6.0 * self._bound)
 
 
@@ -127,7 +127,7 @@ class PathTrackingVectorEnv(VehicleVectorEnv):
 
     Further options:
         path: A :class:`~vds_gz.fleet.path.Path`, or a CSV file of one; None: an eight that fits the vehicle.
-        speed: To drive at where the path says nothing of it [m/s]; None: one that fits the curves.
+        speed: Speed if the path has none [m/s]; None: one that fits the curves.
         bound: An episode ends at this distance from the path [m].
         error_scale: The distance from the path at which the reward has fallen to 1/e [m].
     """
@@ -197,7 +197,7 @@ def _judge(
     ended: Flags,
     successes: Flags,
 ) -> None:
-    """Fill the observations and how environments do; a speed of the path's own is below an infinite one."""
+    """Fill the observations and the results of environments; the path's own speed counts if it is finite."""
     end = points.shape[0] - 1
     for k in range(len(some)):
         i = some[k]

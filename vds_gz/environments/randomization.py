@@ -1,4 +1,4 @@
-"""Options of environments, and vehicles whose parameters are drawn for each episode."""
+"""Options of environments, and vehicles with parameters drawn for each episode."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def positive(name: str, value: object, unit: str) -> float:
 
 
 def steps_of(step_rate: float, rate: object) -> int:
-    """Steps in a period, of so many steps and so many periods per second [Hz]."""
+    """Number of steps in a period, from the numbers of steps and periods per second [Hz]."""
     steps = step_rate / positive("rate", rate, "Hz")
     if round(steps) < 1 or abs(steps - round(steps)) > 1e-6 * steps:
         raise ArgumentError(
@@ -65,13 +65,13 @@ def steps_of(step_rate: float, rate: object) -> int:
 
 
 def seeds_of(seed: object, count: int) -> list[int | None]:
-    """One seed or None for each environment: as given, or consecutive from that of environment 0."""
+    """A seed or None for each environment: as given, or consecutive from environment 0 on."""
     seeds = range(seed, seed + count) if is_whole(seed) and seed >= 0 else seed
-    if not isinstance(seeds, (Sequence, np.ndarray)) or not all(_is_seed(one) for one in seeds):
+    if not isinstance(seeds, (Sequence, np.ndarray)) or not all(_is_seed(value) for value in seeds):
         raise ArgumentError(f"seed is {seed!r}; it must be a whole number, at least 0, or one or None per environment")
     if len(seeds) != count:
         raise ArgumentError(f"there are {len(seeds)} seeds; there must be one, or one for each of {count}")
-    return [None if one is None else int(one) for one in seeds]
+    return [None if value is None else int(value) for value in seeds]
 
 
 def _is_seed(seed: object) -> bool:
@@ -84,7 +84,7 @@ def autoreset_mode_of(mode: AutoresetMode | str) -> AutoresetMode:
         return AutoresetMode(mode)
     except ValueError:
         raise ArgumentError(
-            f"autoreset_mode is {mode!r}; it must be one of {', '.join(one.value for one in AutoresetMode)}"
+            f"autoreset_mode is {mode!r}; it must be one of {', '.join(member.value for member in AutoresetMode)}"
         ) from None
 
 
@@ -97,8 +97,8 @@ def longest_dead_time(driving: NominalVehicle, vehicle: ParameterGroup) -> int:
 
 Reals = NDArray[np.float64]
 
-#: What varies: a part of every number of the vehicle (0.2: +-20 %); intervals, or parts, by the parameters' names; a
-#: file that ``vds-gz identify`` wrote, with its confidence intervals; or nothing.
+#: The variation: a part of every number of the vehicle (0.2: +-20 %); intervals, or parts, by the parameters' names; a
+#: file from ``vds-gz identify``, with its confidence intervals; or none.
 Randomize: TypeAlias = "float | Mapping[str, float | Sequence[float]] | str | Path | None"
 
 
@@ -112,8 +112,8 @@ class Randomization:
     """
 
     def __init__(self, model: str, vehicle: ParameterGroup, randomize: Randomize) -> None:
-        """Check what is wanted."""
-        known = {one.name: one for one in describe(vehicle)}
+        """Check the options."""
+        known = {parameter.name: parameter for parameter in describe(vehicle)}
         intervals = _intervals(f"model_params.{model}.", known, randomize)
         self.names = tuple(intervals)
         self.low, self.high = (np.array([ends[k] for ends in intervals.values()]) for k in (0, 1))
@@ -132,10 +132,10 @@ class Randomization:
 
 
 class _Template:
-    """Makes parameter groups of which a few numbers differ. As these lie between checked ones, they are not checked."""
+    """Makes parameter groups in which a few numbers differ; being between checked values, they are not checked."""
 
     def __init__(self, group: ParameterGroup, names: Sequence[str], prefix: str = "") -> None:
-        """From the nominal group; the names, of which the numbers' places follow, are full ones."""
+        """Take the nominal group and the full names of the numbers."""
         self._kind = type(group)
         self._fixed: list[tuple[str, object]] = []
         self._varied: list[tuple[str, int]] = []
@@ -188,7 +188,7 @@ def _intervals(prefix: str, known: Mapping[str, Description], randomize: Randomi
 def _by_proper_name(
     prefix: str, known: Mapping[str, Description], randomize: Mapping[str, object]
 ) -> dict[str, object]:
-    """What was given of parameters, by their proper names."""
+    """The given variations, by the parameters' proper names."""
     wanted: dict[str, object] = {}
     for given, ends in randomize.items():
         name = proper_name(str(given).removeprefix(prefix), known, "randomize")
@@ -199,7 +199,7 @@ def _by_proper_name(
 
 
 def _ends(parameter: Description, given: object) -> tuple[float, float]:
-    """An interval that was given by its ends, or by the part of the nominal number that it reaches to either side."""
+    """An interval, given by its ends, or by a part of the nominal number to either side."""
     nominal = parameter.default
     ends = given if isinstance(nominal, float) else None
     if is_number(given) and isinstance(nominal, float):
@@ -217,7 +217,7 @@ def _ends(parameter: Description, given: object) -> tuple[float, float]:
 
 
 def _identified(prefix: str, known: Mapping[str, Description], file: str | Path) -> dict[str, tuple[float, float]]:
-    """The confidence intervals of a file; where one reaches beyond a parameter's bounds, it ends there."""
+    """The confidence intervals of a file, limited to the parameters' bounds."""
     intervals = {}
     for whole, interval in read_intervals(file, f"/{NODE_NAME}").items():
         name = whole.removeprefix(prefix)

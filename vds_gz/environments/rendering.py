@@ -19,7 +19,7 @@ _DPI = 100
 
 
 def picture(task: Task, geometry: VehicleGeometry, x: float, y: float, heading: float) -> NDArray[np.uint8]:
-    """What is around a vehicle, as RGB of shape (400, 400, 3)."""
+    """The surroundings of a vehicle, as RGB of shape (400, 400, 3)."""
     figure = Figure((SIZE / _DPI, SIZE / _DPI), _DPI)
     canvas = FigureCanvasAgg(figure)
     axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))

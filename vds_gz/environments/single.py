@@ -16,7 +16,7 @@ class VehicleEnv(Env[Floats, Floats]):
     """The vector environment of size 1.
 
     Attributes:
-        vector: Its class.
+        vector: The class of the vector environment.
     """
 
     metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 50}  # noqa: RUF012  # as in the base class
@@ -41,7 +41,7 @@ class VehicleEnv(Env[Floats, Floats]):
         """Let the vehicle act for a period.
 
         Raises:
-            ArgumentError: The action is none, or the episode has ended.
+            ArgumentError: The action is invalid, or the episode has ended.
         """
         observations, rewards, ended, truncated, infos = self._vector.step([action])
         return observations[0], float(rewards[0]), bool(ended[0]), bool(truncated[0]), _single(infos)

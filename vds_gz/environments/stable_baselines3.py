@@ -1,4 +1,4 @@
-"""The vector environment as Stable-Baselines3 wants it. Needs stable-baselines3, which brings PyTorch."""
+"""The vector environment for Stable-Baselines3. Needs stable-baselines3, which brings PyTorch."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from vds_gz.errors import ArgumentError
 
 
 class StableBaselines3VecEnv(VecEnv):
-    """Adapter to Stable-Baselines3's own interface of vector environments, whose steps return something else."""
+    """Adapter to Stable-Baselines3's own interface of vector environments."""
 
     def __init__(self, environments: VehicleVectorEnv) -> None:
         """Take environments.
 
         Args:
-            environments: Made with ``autoreset_mode="SameStep"``, which is how Stable-Baselines3 begins episodes.
+            environments: Made with ``autoreset_mode="SameStep"``, as Stable-Baselines3 expects.
 
         Raises:
-            ArgumentError: They begin their episodes in another way.
+            ArgumentError: They have another mode.
         """
         mode = environments.metadata["autoreset_mode"]
         if mode is not AutoresetMode.SAME_STEP:
@@ -37,7 +37,7 @@ class StableBaselines3VecEnv(VecEnv):
         super().__init__(environments.num_envs, environments.single_observation_space, environments.single_action_space)
 
     def reset(self) -> Floats:
-        """Begin new episodes, with the seeds that were given since the last time; what is observed."""
+        """Begin new episodes, with seeds given since the last reset; return the observations."""
         observations, _ = self.environments.reset(seed=self._seeds)
         self._reset_seeds()
         return observations
@@ -47,7 +47,7 @@ class StableBaselines3VecEnv(VecEnv):
         self._actions = actions
 
     def step_wait(self) -> tuple[Floats, NDArray[np.float32], Flags, list[dict[str, Any]]]:
-        """Let every vehicle act: observations, rewards, ends and infos."""
+        """Let every vehicle act; return observations, rewards, ends and infos."""
         observations, rewards, ended, truncated, infos = self.environments.step(self._actions)
         over = ended | truncated
         each: list[dict[str, Any]] = [{"is_success": bool(done)} for done in infos["is_success"]]
@@ -68,17 +68,17 @@ class StableBaselines3VecEnv(VecEnv):
         self.environments.close()
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
-        """An attribute, which is one for all environments."""
+        """An attribute, the same for all environments."""
         return [getattr(self.environments, attr_name) for _ in self._get_indices(indices)]
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
-        """Refused: environments are not objects of their own."""
+        """Refused, because the environments are one object."""
         raise ArgumentError(f"attribute '{attr_name}' cannot be set for some environments: they are one object")
 
     def env_method(self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any) -> list[Any]:
-        """Refused: environments are not objects of their own."""
+        """Refused, because the environments are one object."""
         raise ArgumentError(f"method '{method_name}' is none of some environments: they are one object")
 
     def env_is_wrapped(self, wrapper_class: type, indices: Any = None) -> list[bool]:
-        """Of every environment, whether it is wrapped: none is."""
+        """Whether each environment is wrapped: none is."""
         return [False for _ in self._get_indices(indices)]

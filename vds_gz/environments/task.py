@@ -1,4 +1,4 @@
-"""What a task gives to an environment: where episodes begin, what is observed of it, and how well it is done."""
+"""The interface of tasks: start of episodes, observations, and results."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ Floats = NDArray[np.float32]
 Flags = NDArray[np.bool_]
 Indices = NDArray[np.intp]
 
-#: A kernel's numbers do not depend on the machine, and a division by zero is none of its ways out.
+#: The numbers of a kernel do not depend on the machine, and division by zero raises no exception.
 OPTIONS = {"inlined": True, "error_model": "numpy"}
 
 
 class ObservedNumber(NamedTuple):
-    """A number that is observed, and the bounds within which it is."""
+    """An observed number and its bounds."""
 
     name: str
     low: float
@@ -36,7 +36,7 @@ class ObservedNumber(NamedTuple):
 
 
 class Judged(NamedTuple):
-    """How environments do, one entry each."""
+    """Results of environments, an entry for each."""
 
     errors: Reals  # squares of the error, in units of the error at which the reward has fallen to 1/e
     ended: Flags  # the episode is over
@@ -54,29 +54,29 @@ class PictureArea(NamedTuple):
 class Task(Protocol):
     """A task, of many environments."""
 
-    observed: tuple[ObservedNumber, ...]  # what is observed of it
-    random_numbers: int  # random numbers that an episode needs
-    max_speed: float  # what 1 means as an action's speed [m/s]
+    observed: tuple[ObservedNumber, ...]  # its observed numbers
+    random_numbers: int  # number of random numbers of an episode
+    max_speed: float  # speed for an action of 1 [m/s]
 
     def begin(self, some: Indices, random: Reals) -> tuple[Reals, Reals, Reals]:
         """Begin episodes of some environments.
 
         Args:
-            some: Which ones.
+            some: Their indices.
             random: Numbers within [0, 1), of shape (some, random_numbers).
 
         Returns:
-            Where base_link stands [m, m, rad].
+            Poses of base_link [m, m, rad].
         """
 
     def judge(self, some: Indices, motion: BaseLinks, observations: Floats) -> Judged:
-        """How some environments do, of which the motion is that of all; what is observed fills the first columns."""
+        """The results of some environments, from the motion of all; fills the first columns of the observations."""
 
     def scenery(self) -> list[Reals]:
         """Lines of a picture, each of shape (points, 2) [m]."""
 
     def view(self, x: float, y: float) -> PictureArea:
-        """What a picture shows of a vehicle that is there [m]."""
+        """The area of a picture of a vehicle at a pose [m]."""
 
 
 #: The name of a preset, a parameter file, or parameters, of a vehicle or of its node.
@@ -139,7 +139,7 @@ def _chosen(source: SomeVehicle) -> tuple[AnyModel, ParameterGroup, float]:
         source = load_parameters(source)
     if isinstance(source, NodeParameters):
         return models()[source.model], source.vehicle, source.step_rate
-    model = next((one for one in models().values() if one.parameters is type(source)), None)
+    model = next((known for known in models().values() if known.parameters is type(source)), None)
     if model is None:
         raise ArgumentError(
             f"vehicle is {source!r}; it must be the name of a preset, a parameter file, or parameters of a vehicle, "

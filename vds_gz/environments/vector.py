@@ -45,14 +45,14 @@ CHANGE_WEIGHT = 0.1
 
 
 class VehicleVectorEnv(VectorEnv[Floats, Floats, NDArray[Any]]):
-    """Vehicles that do one task, each with its own parameters and its own random numbers.
+    """Vehicles with a task, each with its own parameters and random numbers.
 
-    An action is held for a period, and in it every vehicle does the same number of steps. What is observed ends with
-    the last actions, as many as the longest dead time holds back: without them no one could know what the vehicle is
-    about to do. The reward is ``exp(-(e / e0)^2) - weight * (change of the action)^2``.
+    An action is held for a period, in which every vehicle does the same number of steps. Observations end with the last
+    actions, as many as the longest dead time covers: without them the state is not observable. The reward is ``exp(-(e
+    / e0)^2) - weight * (change of the action)^2``.
 
     Attributes:
-        names: What is observed, by column.
+        names: Names of the observations, by column.
     """
 
     metadata: dict[str, Any] = {"render_modes": ["rgb_array"]}  # noqa: RUF012  # as in the base class
@@ -74,16 +74,16 @@ class VehicleVectorEnv(VectorEnv[Floats, Floats, NDArray[Any]]):
         """Make environments; :meth:`reset` begins.
 
         Args:
-            num_envs: How many.
+            num_envs: Number of environments.
             vehicle: Name of a preset, parameter file, or parameters.
-            randomize: Which parameters of the vehicle are drawn for every episode; see :data:`Randomize`.
+            randomize: The parameters of the vehicle that are drawn for every episode; see :data:`Randomize`.
             rate: Actions per second [Hz].
-            history: So many last actions are observed; None: as many as the longest dead time holds back.
+            history: Number of observed last actions; None: as many as the longest dead time covers.
             change_weight: Weight of an action's change in the reward.
-            max_episode_steps: An episode is cut off after so many actions; None: never.
-            autoreset_mode: When an environment whose episode ended begins the next one, as Gymnasium has it.
+            max_episode_steps: Number of actions after which an episode is truncated; None: never.
+            autoreset_mode: When an environment whose episode ended begins the next one, as in Gymnasium.
             render_mode: ``rgb_array`` or None.
-            task_options: Of the task.
+            task_options: Options of the task.
 
         Raises:
             ArgumentError: One of these is not allowed.
@@ -114,9 +114,9 @@ class VehicleVectorEnv(VectorEnv[Floats, Floats, NDArray[Any]]):
         self._past = np.zeros((at_least_1("history", history), num_envs, len(driving.inputs)), np.float32)
         self._newest = 0
         observed = (*self._task.observed, *self._measured(), *self._last_actions(history))
-        self.names = tuple(one.name for one in observed)
+        self.names = tuple(number.name for number in observed)
         self._low, self._high = (
-            np.array([getattr(one, end) for one in observed], np.float32) for end in ("low", "high")
+            np.array([getattr(number, end) for number in observed], np.float32) for end in ("low", "high")
         )
         self.single_observation_space = Box(self._low, self._high, dtype=np.float32)
         self.single_action_space = Box(-1.0, 1.0, (len(driving.inputs),), np.float32)
@@ -133,7 +133,7 @@ class VehicleVectorEnv(VectorEnv[Floats, Floats, NDArray[Any]]):
         self._successes = np.zeros(num_envs, np.bool_)
 
     def task(self, driving: NominalVehicle, count: int, rate: float, **options: Any) -> Task:
-        """What so many vehicles are to do, with so many actions per second [Hz]."""
+        """The task of a number of vehicles, with a number of actions per second [Hz]."""
         raise NotImplementedError
 
     def reset(
@@ -142,7 +142,8 @@ class VehicleVectorEnv(VectorEnv[Floats, Floats, NDArray[Any]]):
         """Begin new episodes.
 
         Args:
-            seed: Of environment 0; that of environment i is i more. Or one each; None goes on with the old ones.
+            seed: Seed of environment 0; that of environment i is i more. Or one for each; None continues with the old
+                ones.
             options: ``reset_mask`` says for every environment whether it is reset; without it all are.
 
         Raises:
@@ -155,11 +156,10 @@ class VehicleVectorEnv(VectorEnv[Floats, Floats, NDArray[Any]]):
         return self._observations.copy(), self._infos(some)
 
     def step(self, actions: ArrayLike) -> tuple[Floats, Reals, Flags, Flags, dict[str, Any]]:
-        """Let every vehicle act for a period; actions beyond [-1, 1] are cut off.
+        """Let every vehicle act for a period; actions are clipped to [-1, 1].
 
         Raises:
-            ArgumentError: An action is no number, there are more or fewer than environments, or an environment must be
-                reset before.
+            ArgumentError: An action is not a number, their number is wrong, or an environment must be reset before.
         """
         checked = self._checked(actions)
         again = np.flatnonzero(self._over)
@@ -183,11 +183,11 @@ class VehicleVectorEnv(VectorEnv[Floats, Floats, NDArray[Any]]):
         return self._observations.copy(), rewards, ended, truncated, infos
 
     def motion(self) -> BaseLinks:
-        """Where every base_link is [m, m, rad] and how it moves [m/s, m/s, rad/s]."""
+        """Poses [m, m, rad] and velocities [m/s, m/s, rad/s] of every base_link."""
         return base_links(self._fleet.states, self._offsets)
 
     def scenery(self) -> list[Reals]:
-        """What a picture shows besides the vehicles: lines, each of shape (points, 2) [m]."""
+        """Lines of a picture besides the vehicles, each of shape (points, 2) [m]."""
         return self._task.scenery()
 
     def render(self) -> tuple[NDArray[np.uint8], ...] | None:
@@ -202,7 +202,7 @@ class VehicleVectorEnv(VectorEnv[Floats, Floats, NDArray[Any]]):
         return tuple(picture(self._task, geometry, *pose) for geometry, pose in zip(geometries, poses, strict=True))
 
     def _begin(self, some: Indices) -> None:
-        """Begin new episodes of some environments, with vehicles of their own."""
+        """Begin new episodes of some environments, with new vehicles."""
         assert self._seeds is not None
         varied = len(self._randomization.names)
         random = uniform(self._seeds[some], self._episodes[some], varied + self._task.random_numbers)
@@ -225,7 +225,7 @@ class VehicleVectorEnv(VectorEnv[Floats, Floats, NDArray[Any]]):
         self._over[some] = False
 
     def _begin_at_once(self, some: Indices) -> dict[str, Any]:
-        """Begin the next episodes of some; the infos have what was seen last of the old ones."""
+        """Begin the next episodes of some; the infos have the last observations of the old ones."""
         last = np.full(self.num_envs, None, object)
         for i in some.tolist():
             last[i] = self._observations[i].copy()
@@ -246,7 +246,7 @@ class VehicleVectorEnv(VectorEnv[Floats, Floats, NDArray[Any]]):
         return changes
 
     def _judge(self, some: Indices) -> tuple[Reals, Flags]:
-        """Errors of some environments, and which have ended; and what is observed of them."""
+        """Errors of some environments, the ended ones, and the observations."""
         motion = self.motion()
         errors, ended, self._successes[some] = self._task.judge(some, motion, self._observations)
         columns = self._measured_columns(motion)
@@ -257,13 +257,13 @@ class VehicleVectorEnv(VectorEnv[Floats, Floats, NDArray[Any]]):
         return errors, ended
 
     def _measured_columns(self, motion: BaseLinks) -> Reals:
-        """What is measured of the vehicles, one row a number."""
+        """Measurements of the vehicles, a row for each number."""
         steering = getattr(self._fleet.states, "steering", None)
         turn = motion.yaw_rate if steering is None else steering.angle
         return np.stack([motion.v_x, motion.v_y, turn] if self._driving.holonomic else [motion.v_x, turn])
 
     def _measured(self) -> tuple[ObservedNumber, ...]:
-        """What is measured of a vehicle: speeds [m/s], and its steering angle [rad] or its yaw rate [rad/s]."""
+        """The measured numbers of a vehicle: speeds [m/s], and steering angle [rad] or yaw rate [rad/s]."""
         speed, turn = 2.0 * self._task.max_speed, 2.0 * float(self._scales[0])
         lateral = (ObservedNumber("v_y", -speed, speed),) if self._driving.holonomic else ()
         angle = "steering_angle" if hasattr(self._fleet.states, "steering") else "yaw_rate"
@@ -278,7 +278,7 @@ class VehicleVectorEnv(VectorEnv[Floats, Floats, NDArray[Any]]):
         )
 
     def _infos(self, some: Indices) -> dict[str, Any]:
-        """Of some environments the true parameters that vary, and whether they have done their task."""
+        """Infos of some environments: true values of varied parameters, and whether the task is done."""
         which = np.zeros(self.num_envs, np.bool_)
         which[some] = True
         values = self._values * which
@@ -292,7 +292,7 @@ class VehicleVectorEnv(VectorEnv[Floats, Floats, NDArray[Any]]):
         }
 
     def _masked(self, options: dict[str, Any]) -> Indices:
-        """Which environments are to be reset."""
+        """The environments to reset."""
         mask = options.get("reset_mask")
         if mask is None:
             return np.arange(self.num_envs)
@@ -306,7 +306,7 @@ class VehicleVectorEnv(VectorEnv[Floats, Floats, NDArray[Any]]):
         return np.flatnonzero(mask)
 
     def _seed(self, seed: int | Sequence[int | None] | None, some: Indices) -> None:
-        """Give new seeds to those of some environments for which there are any."""
+        """Set the given seeds of some environments."""
         if self._seeds is None:
             self._seeds = seeds_from(int(self.np_random.integers(2**63)), self.num_envs)
         if seed is None:

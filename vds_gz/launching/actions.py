@@ -1,4 +1,4 @@
-"""Arguments and actions of launch files that belong to no single vehicle, and what has to be installed for them.
+"""Arguments and actions of launch files that belong to no single vehicle, and checks of required packages.
 
 The launch system is imported inside the functions, so that this module can be imported where there is no ROS.
 """
@@ -60,7 +60,7 @@ def vehicle_arguments() -> list[DeclareLaunchArgument]:
 
 
 def robot_state_publisher_argument() -> DeclareLaunchArgument:
-    """Whether that is started."""
+    """The argument that starts robot_state_publisher."""
     from launch.actions import DeclareLaunchArgument
 
     return DeclareLaunchArgument(
@@ -104,7 +104,7 @@ def whole_number(text: str, name: str) -> int:
 
 
 def given(arguments: Mapping[str, str], names: Iterable[str]) -> dict[str, Value]:
-    """Those launch arguments that set the node's parameters of the same name and were not left out."""
+    """The given launch arguments that set the node's parameters of the same name."""
     known = {parameter.name: parameter for parameter in describe(NodeParameters())}
     values: dict[str, Value] = {}
     for name in names:
@@ -119,7 +119,7 @@ def given(arguments: Mapping[str, str], names: Iterable[str]) -> dict[str, Value
 #: The first robot_state_publisher that can take the description from the topic.
 DESCRIPTION_BY_TOPIC = (3, 5, 3)
 
-#: Before a recorded drive begins [s]: it waits for the first vehicle that listens, not for all.
+#: Delay of a recorded drive [s], which only waits for the first vehicle, not for all.
 SETTLING = 3.0
 
 
@@ -149,7 +149,7 @@ def installed(package: str) -> bool:
 
 
 def description_by_topic() -> bool:
-    """Whether the robot_state_publisher that is installed can take the description from the topic.
+    """Whether the installed robot_state_publisher can take the description from the topic.
 
     Since release 3.5.3 it can (Rolling of October 2025, Lyrical); that of Jazzy and Kilted knows the parameter only.
     """
@@ -177,7 +177,7 @@ def rviz(layout: str, use_sim_time: bool, namespace: str = "", remaps: Sequence[
 
 
 def drive(log: str, use_sim_time: bool, *, loop: bool = False) -> Action:
-    """The action that sends a log of commands, after a moment in which all vehicles can come up."""
+    """The action that sends a log of commands, after a delay for the start of all vehicles."""
     from launch.actions import TimerAction
     from launch_ros.actions import Node
 

@@ -1,4 +1,4 @@
-"""A vehicle with everything that goes with it, as the launch files start it.
+"""A vehicle with its nodes, for launch files.
 
 The launch system is imported inside the functions, so that this module can be imported where there is no ROS.
 """
@@ -38,12 +38,12 @@ class LaunchedVehicle:
     remaps: Sequence[tuple[str, str]] = ()  # topics: name and other name
     tf: str = topics.TF.name  # the topic of its transforms; the static ones go to the same name with ``_static``
     pose: tuple[float, float, float] = (0.0, 0.0, 0.0)  # its initial pose: x [m], y [m], yaw [rad]
-    log_level: str = "info"  # the least severity that its nodes log
+    log_level: str = "info"  # the minimum severity that its nodes log
 
     def values(self) -> list[Override]:
-        """The parameters that the node is given, in the order of reading.
+        """The parameters for the node, in the order of reading.
 
-        The section ``sim_node:`` counts in every namespace, see :func:`vds_gz.configuration.read_vehicle_file`.
+        The section ``sim_node:`` applies in every namespace, see :func:`vds_gz.configuration.read_vehicle_file`.
         """
         read = read_vehicle_file(self.params_file, f"{self._absolute_namespace.rstrip('/')}/{NODE_NAME}")
         return read + [Override(name, value, "launch argument") for name, value in self.overrides.items()]
@@ -66,11 +66,11 @@ class LaunchedVehicle:
         return [*self.remaps, (topics.TF.name, self.tf), (topics.TF_STATIC.name, f"{self.tf}_static")]
 
     def node(self) -> Node:
-        """The action that starts the simulation; when it ends, so does everything."""
+        """The action that starts the simulation; its end ends the launch."""
         from launch.actions import Shutdown
         from launch_ros.actions import Node
 
-        self.parameters()  # What is wrong is refused here, before anything starts.
+        self.parameters()  # Errors are reported here, before anything starts.
         return Node(
             package=PACKAGE,
             executable=NODE_NAME,
@@ -120,7 +120,7 @@ class LaunchedVehicle:
         )
 
     def set_initial_pose(self) -> list[Action]:
-        """The action that sets the vehicle's pose, by ``initialpose``; none where it starts at the origin."""
+        """The action that sets the vehicle's pose, by ``initialpose``; none at the origin."""
         from launch.actions import ExecuteProcess
 
         if not any(self.pose):
@@ -137,7 +137,7 @@ class LaunchedVehicle:
         message = f"{{header: {{frame_id: {frame}}}, pose: {{pose: {{position: {{x: {x!r}, y: {y!r}}}, "
         message += f"orientation: {orientation}}}}}}}"
         topic = f"{self._absolute_namespace.rstrip('/')}/{topics.INITIALPOSE.name}"
-        # `--once` waits for the node, but what is sent in the instant of finding it can still be lost.
+        # `--once` waits for the node, but a message at the instant of discovery can still be lost.
         publish = ["ros2", "topic", "pub", "--times", "3", "--rate", "10", "--wait-matching-subscriptions", "1"]
         return [
             ExecuteProcess(cmd=[*publish, topic, topics.INITIALPOSE.type, message], name="initialpose", output="log")
@@ -155,7 +155,7 @@ class LaunchedVehicle:
         return rviz("vehicle.rviz", on_simulation_time(parameters), self.namespace, self._remaps)
 
     def common_map(self, y: float) -> Node:
-        """The action that hangs the vehicle's map frame up in the frame ``map``."""
+        """The action that publishes the transform from ``map`` to the vehicle's map frame."""
         from launch_ros.actions import Node
 
         parameters = self.parameters()
@@ -179,7 +179,7 @@ class LaunchedVehicle:
 
 
 def common_commands() -> list[tuple[str, str]]:
-    """Remaps with which vehicles in different namespaces take the same commands."""
+    """Remaps by which vehicles in different namespaces take the same commands."""
     return [(name, f"/{name}") for name in dict.fromkeys(kind.topic.name for kind in command_types())]
 
 

@@ -1,6 +1,6 @@
 """The toolbox for custom vehicle models: parameters, actuators, the parts of a :class:`vds_gz.VehicleModel`, a check.
 
-``examples/own_model.py`` and the page on extending show how they fit together. What stands in ``__all__`` is part of
+``examples/own_model.py`` and the page on extending show how they fit together. ``__all__`` is part of
 the public interface.
 """
 
@@ -62,7 +62,7 @@ __all__ = [
     "step_steering",
     "steering_report",
     "fit_lines",
-    # What a model says of itself
+    # Declarations of a model
     "Actuator",
     "ActuatorState",
     "Joint",

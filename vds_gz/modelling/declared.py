@@ -1,4 +1,4 @@
-"""The faults of a vehicle model: what is wrong with what it declares, and with how it moves."""
+"""The faults of a vehicle model, in its declarations and its motion."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from vds_gz.vehicle.model import Actuator, AnyModel, Joint, VehicleGeometry, Veh
 
 DT = 1e-3
 
-#: Types of joints that move without end, and that of a hinge.
+#: Types of joints with unlimited motion, and that of a hinge.
 _MOVING = ("continuous", "revolute")
 
 _MOTION = ("x", "y", "heading", "v_x", "v_y", "yaw_rate")
@@ -149,7 +149,7 @@ def drawing_faults(model: AnyModel, random: np.random.Generator) -> Iterator[str
             yield f"joint '{name}' moves in the drawing and is not in joints(); add it, or draw it fixed"
 
 
-#: What is checked, by name. Later ones mean little where earlier ones fail, and are done all the same.
+#: The checks, by name. All are done, although later ones mean little after earlier faults.
 CHECKS = {
     "parameters": parameter_faults,
     "description": description_faults,
@@ -162,12 +162,12 @@ CHECKS = {
 
 
 def faults(model: AnyModel, seed: int = 1) -> list[str]:
-    """What is wrong with a model, each with what to do; see :func:`vds_gz.modelling.check`."""
+    """The faults of a model, each with a remedy; see :func:`vds_gz.modelling.check`."""
     messages: dict[str, None] = {}
     for name, check in CHECKS.items():
         try:
             for fault in check(model, np.random.default_rng(seed)):
                 messages[fault] = None
-        except Exception as error:  # of the model's functions: whatever they raise is a fault of theirs
+        except Exception as error:  # any exception of the model's functions is their fault
             messages[f"{name}: {type(error).__name__}: {error}"] = None
     return list(messages)

@@ -1,4 +1,4 @@
-"""What is wrong with how a vehicle model moves: engines that disagree, jumps, drifts, states that are not finite."""
+"""Faults in the motion of a vehicle model: engines that disagree, jumps, drifts, states that are not finite."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ DT = 1e-3
 #: Vehicles of random parameters, the commands of each, and the steps of each command.
 VEHICLES, COMMANDS, STEPS = 4, 6, 80
 
-#: A steady start is held for so many steps and may drift by so much, as a part of the motion. Parameters differ from
-#: the defaults by this factor at most, because a vehicle with a controller is not stable with any gain.
+#: Number of steps of a steady start, its maximum drift as a part of the motion, and the maximum factor between
+#: parameters and defaults, because a vehicle with a controller is not stable with any gain.
 HELD, DRIFT, SPREAD = 400, 1e-2, 1.1
 
 Runs = list[tuple[ParameterGroup, list[Command]]]
@@ -102,7 +102,7 @@ def engine_faults(model: AnyModel, random: np.random.Generator) -> Iterator[str]
     for engine, run in engines.items():
         try:
             states = run(model, runs)
-        except Exception as error:  # whatever numba raises at a function that it cannot compile
+        except Exception as error:  # any exception of numba at a function that it cannot compile
             yield (
                 f"{engine} raises {type(error).__name__} ({_first_line(error)}); write phases over plain attributes, "
                 "with arithmetic, math and functions of the same kind" + _lanes_hint(engine)
@@ -150,7 +150,7 @@ def _fleet(fleet: Any, runs: Runs) -> list[object]:
 
 
 def steady_faults(model: AnyModel, random: np.random.Generator) -> Iterator[str]:
-    """Steady starts that are not the motion that was asked for, or do not stay."""
+    """Steady starts that are not the requested motion, or do not stay steady."""
     for p in (model.parameters(), *(random_parameters(model, random, SPREAD) for _ in range(VEHICLES - 1))):
         c = model.coefficients(p, DT)
         for motion in _motions(model, p):
@@ -204,7 +204,7 @@ def _resize_faults(model: AnyModel, before: object, after: object, p: ParameterG
 
 
 def _drifts(model: AnyModel, c: object, s: object, u: Command) -> dict[str, tuple[float, float]]:
-    """What of the motion and the actuators changes while a command is held, with first and last value."""
+    """Numbers of the motion and the actuators that change while a command is held, with first and last value."""
     s = copy.deepcopy(s)
     first = _responses(model, c, s)
     scale = max(map(abs, first.values()))

@@ -12,7 +12,7 @@ from vds_gz.parameters.declaration import Description, ParameterError, Parameter
 from vds_gz.vehicle.command import ACKERMANN, CONTROL, DIRECT, DRIVE, PEDALS, REVERSE, TWIST, Command, CommandKind
 from vds_gz.vehicle.model import AnyModel
 
-#: Parameters that contradict each other are drawn again up to so many times, fewer of them each time.
+#: Maximum number of draws of contradictory parameters, with fewer changes each time.
 DRAWS = 8
 
 #: Commands for the whole vehicle; the others command one actuator only.

@@ -1,4 +1,4 @@
-"""A joystick that drives: its axes and buttons as speed and direction, when a command goes out, when the vehicle stops.
+"""Driving with a joystick: speed and direction from axes and buttons, times of commands, and stops.
 
 Times are readings of the monotonic clock [ns].
 """
@@ -13,7 +13,7 @@ from vds_gz.errors import VdsGzError
 from vds_gz.parameters.teleop import JoystickParameters
 from vds_gz.teleop.outputs import STANDSTILL, STOPS, Drive
 
-#: Drivers round; so much beyond its end [-] an axis still is at its end.
+#: Tolerance beyond the end of an axis, because joystick drivers round [-].
 ROUNDING = 0.01
 
 
@@ -22,7 +22,7 @@ class JoyError(VdsGzError, ValueError):
 
 
 def drive(parameters: JoystickParameters, axes: Sequence[float], buttons: Sequence[int]) -> Drive | None:
-    """What the driver wants; None if no enabling button is held."""
+    """The driver's demand; None if no enabling button is held."""
     p = parameters
     forwards = _axis(p, axes, "axis_linear.x", p.axis_linear.x)
     lateral = _axis(p, axes, "axis_linear.y", p.axis_linear.y)
@@ -93,7 +93,7 @@ class JoystickController:
         self._next = 0
 
     def joy(self, axes: Sequence[float], buttons: Sequence[int], now: int) -> None:
-        """A message has come."""
+        """Take a message."""
         self._heard = now
         try:
             wanted = drive(self.parameters, axes, buttons)
@@ -107,14 +107,14 @@ class JoystickController:
             self._wanted = wanted
 
     def stop(self, mode: Mode, reason: str, now: int) -> None:
-        """Stop the vehicle, if it does not stand already; the first command to stop goes out at once."""
+        """Stop the vehicle, if it is not stopped already; the first stop command is sent at once."""
         if self.mode in (Mode.DRIVING, Mode.WAITING):
             self._stops = STOPS
             self._next = now
         self.mode, self.reason = mode, reason
 
     def due(self, now: int) -> Drive | None:
-        """The command that goes out now, if one does."""
+        """The command to send now, if any."""
         silence = (now - self._heard) * 1e-9
         if self.mode is Mode.DRIVING and silence > self.parameters.joy_timeout:
             self.stop(Mode.LOST, f"no message has come for {silence:.2f} s", now)
@@ -130,9 +130,9 @@ class JoystickController:
 
     @property
     def moving(self) -> bool:
-        """The vehicle may be moving by our command: it is driven, or has not been stopped often enough."""
+        """Whether this node may still move the vehicle: it drives, or has not sent enough stop commands."""
         return self.mode is Mode.DRIVING or self._stops > 0
 
     def seconds_until_due(self, now: int) -> float:
-        """How long :meth:`due` will have nothing [s]; infinite if only a message can change that."""
+        """The time until :meth:`due` has a command [s]; infinite if only a message can change that."""
         return (self._next - now) * 1e-9 if self.moving else math.inf

@@ -1,9 +1,9 @@
-"""Keys as a driver's foot and hands: what is pushed grows, what is let go falls back.
+"""Driving with keys: values grow while a key is held and fall back after its release.
 
-A terminal says nothing when a key is let go. It only repeats the key that was pressed last, and begins to repeat it
-after a delay. Times are readings of the monotonic clock [ns].
+A terminal does not report the release of a key. It only repeats the last pressed key, after an initial delay. Times are
+readings of the monotonic clock [ns].
 
-The terminal gives every key at once, without showing it, and is restored whatever happens.
+The terminal delivers every key at once, without echo, and is always restored.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from vds_gz.ros.graph import Graph, Message
 from vds_gz.ros.programs import StopRequest
 from vds_gz.teleop.outputs import STANDSTILL, STOPS, CommandOutput, Drive
 
-#: The terminal is gone, or its user said so with Ctrl-D.
+#: The terminal is gone, or the user pressed Ctrl-D.
 END = "\x04"
 
 _KEY = re.compile(r"\x1b[\[O][0-9;]*[A-Za-z~]|[\s\S]")
-#: The begin of a key whose rest has not come yet.
+#: The beginning of a key's incomplete sequence.
 _BEGUN = re.compile(r"\x1b([\[O][0-9;]*)?\Z")
 
 
@@ -57,7 +57,7 @@ class Terminal:
             return
 
     def read(self) -> list[str]:
-        """The keys that have come: characters, or what a special key sends."""
+        """The pressed keys: characters, or the sequences of special keys."""
         if not select.select([self._descriptor], [], [], 0.0)[0]:
             return []
         try:
@@ -72,15 +72,15 @@ class Terminal:
         return _KEY.findall(text[: len(text) - len(self._begun)])
 
 
-#: A key pushes for so long after each time it came; terminals repeat every 30 to 100 ms [ns].
+#: A key counts as held for this time after each arrival; terminals repeat every 30 to 100 ms [ns].
 PUSH = 150_000_000
 
-#: So long after a key came first, its repetition can begin; until then what it has done stays [ns].
+#: Maximum delay before a key repeats; until then its effect stays [ns].
 FIRST_REPEAT = 600_000_000
 
 
 class Ramp:
-    """A value between -1 and 1 that two keys push, one up, one down."""
+    """A value between -1 and 1 that one key increases and another one decreases."""
 
     def __init__(self, push: float, back: float) -> None:
         self.value = 0.0
@@ -89,14 +89,14 @@ class Ramp:
         self._pushed_until = self._kept_until = self._now = 0
 
     def press(self, direction: int, now: int) -> None:
-        """A key has come: +1 up, -1 down."""
+        """Take a key: +1 up, -1 down."""
         repeats = direction == self._direction and now < self._kept_until
         self._direction = direction
         self._pushed_until = now + PUSH
         self._kept_until = now + (PUSH if repeats else FIRST_REPEAT)
 
     def keep(self, now: int) -> None:
-        """Another key has come, which silences ours: it may still be held, so what it has done stays for as long."""
+        """Take another key, which silences this one: it may still be held, so its effect stays for a while."""
         if now < self._kept_until:
             self._kept_until = max(self._kept_until, now + FIRST_REPEAT)
 
@@ -106,7 +106,7 @@ class Ramp:
         self._direction = self._pushed_until = self._kept_until = 0
 
     def advance(self, now: int) -> float:
-        """Go on to the present and return the value."""
+        """Advance to the present and return the value."""
         seconds = (now - self._now) * 1e-9 if self._now else 0.0
         self._now = now
         if now < self._pushed_until:
@@ -125,7 +125,7 @@ STEERING = {"a": 1, "\x1b[D": 1, "\x1bOD": 1, "d": -1, "\x1b[C": -1, "\x1bOC": -
 STOP = " "
 QUIT = ("q", "\x04")
 
-#: A vehicle that says nothing for so long is silent [ns].
+#: A vehicle without messages for this time is silent [ns].
 SILENT = 1_000_000_000
 
 
@@ -138,7 +138,7 @@ class Keyboard:
         self._steering = Ramp(p.steering_time, p.centering_time)
 
     def press(self, key: str, now: int) -> None:
-        """A key has come, at a reading of the monotonic clock [ns]."""
+        """Take a key at a reading of the monotonic clock [ns]."""
         key = key.lower() if len(key) == 1 else key
         if key in SPEED:
             self._speed.press(SPEED[key], now)
@@ -150,7 +150,7 @@ class Keyboard:
             self._steering.stop()
 
     def drive(self, now: int) -> Drive:
-        """What the driver wants now."""
+        """The driver's present demand."""
         p = self._parameters
         speed, steering = self._speed.advance(now), self._steering.advance(now)
         return Drive(speed * p.max_speed, 0.0, steering * p.max_yaw_rate, steering * p.max_steering_angle)
@@ -198,7 +198,7 @@ class KeyDriver:
             self._graph.close()
 
     def _send(self, drive: Drive, now: int) -> None:
-        """Send a command; of a standstill only the first few, so that somebody else can drive."""
+        """Send a command; at standstill only the first few, so another node can drive."""
         if drive != STANDSTILL:
             self._stops = STOPS
         if self._stops:

@@ -1,4 +1,4 @@
-"""A driver's wish, and the messages in which it is sent. Messages are made once and filled again."""
+"""A driver's demand and its messages, which are made once and refilled."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ class Drive:
 
 STANDSTILL = Drive()
 
-#: A standstill is said so many times; then there is silence, so that somebody else can drive.
+#: Number of stop commands; then the output is silent, so that another node can drive.
 STOPS = 5
 
 
 #: Outputs that are several command types; any other is the command type of its name.
 COMBINED = {"steering_and_velocity": ("steering_angle", "velocity")}
 
-#: The numbers of a command that are a driver's.
+#: The numbers of a command that a driver sets.
 VALUES: dict[type[Values], Callable[[Drive], Values]] = {
     Ackermann: lambda drive: Ackermann(drive.v_x, drive.steering_angle),
     Velocity: lambda drive: Velocity(drive.v_x, drive.v_y, drive.yaw_rate),
@@ -53,7 +53,7 @@ class CommandOutput:
 
     @property
     def topic(self) -> str:
-        """Where the commands go, in words."""
+        """The topics of the commands, in words."""
         return " and ".join(publisher.topic for publisher in self._publishers)
 
     @property
@@ -62,7 +62,7 @@ class CommandOutput:
         return [publisher.topic for publisher in self._publishers]
 
     def heard(self) -> bool:
-        """Somebody listens."""
+        """Whether there is a subscriber."""
         return any(publisher.subscription_count() for publisher in self._publishers)
 
     def send(self, drive: Drive) -> None:

@@ -1,4 +1,4 @@
-"""A tree of boxes around shapes (bounding volume hierarchy), and the way of a ray through it.
+"""A tree of boxes around shapes (bounding volume hierarchy), and its traversal by rays.
 
 Plain loops over arrays of numbers, for numba to compile. Node ``n`` has the bounds ``bounds[n]`` (minimum x, y, z,
 then maximum x, y, z); its children are ``first[n]`` and ``first[n] + 1``, or, if ``count[n]`` is not 0, it is a leaf
@@ -14,11 +14,11 @@ import numpy as np
 from vds_gz.world.intersection import away_from_zero, ray_shape
 from vds_gz.world.shapes import Array, Indices
 
-BINS = 12  # where along its longest side a node may be cut
-VISIT = 0.5  # what the visit of a node costs, in tests of a shape
+BINS = 12  # number of bins along a node's longest side
+VISIT = 0.5  # cost of visiting a node, in tests of a shape
 
-#: So deep a node is cut where the surface area heuristic says; below, in halves, so that no scene makes a tree deeper
-#: than a traversal's stack.
+#: Depth down to which nodes are cut by the surface area heuristic; deeper ones are cut in halves, so that no tree is
+#: deeper than a traversal's stack.
 UNEVEN = 40
 
 DEPTH = UNEVEN + 40 + 2  # the deepest stack of a traversal: halves of 2**40 shapes below the uneven cuts
@@ -29,8 +29,8 @@ def build(
 ) -> int:
     """Sort shapes into a tree, cutting where the surface area heuristic says (Wald 2007, with bins).
 
-    It sorts ``order``, fills ``bounds``, ``first`` and ``count``, which have room for two nodes a shape, and returns
-    how many nodes there are.
+    It sorts ``order``, fills ``bounds``, ``first`` and ``count``, which have room for two nodes per shape, and returns
+    the number of nodes.
     """
     used = 1
     stack = [(0, 0, len(order), 0)]
@@ -59,12 +59,12 @@ def enclose(lower: Array, upper: Array, order: Indices, begin: int, end: int, bo
 
 
 def halves(begin: int, end: int) -> int:
-    """Where the second half of so many shapes begins; ``begin`` if they are few."""
+    """The start of the second half of some shapes; ``begin`` if they are few."""
     return begin if end - begin <= 8 else (begin + end) // 2
 
 
 def cut(lower: Array, upper: Array, centres: Array, order: Indices, begin: int, end: int) -> int:
-    """Part the shapes ``order[begin:end]`` in two, and return where the second part begins; ``begin``: not worth it."""
+    """Divide the shapes ``order[begin:end]`` in two; return the start of the second part, or ``begin`` for no cut."""
     axis, low, high = widest(centres, order, begin, end)
     if end - begin <= 1 or high <= low:
         return halves(begin, end)
@@ -86,7 +86,7 @@ def cut(lower: Array, upper: Array, centres: Array, order: Indices, begin: int, 
 
 
 def widest(centres: Array, order: Indices, begin: int, end: int) -> tuple[int, float, float]:
-    """The axis along which the middles lie farthest apart, and how far they reach."""
+    """The axis of the largest extent of the middles, and this extent."""
     best, lowest, highest = 0, 0.0, -1.0
     for axis in range(3):
         low, high = math.inf, -math.inf
@@ -99,7 +99,7 @@ def widest(centres: Array, order: Indices, begin: int, end: int) -> tuple[int, f
 
 
 def bin_of(value: float, low: float, high: float) -> int:
-    """Which part of a range a value lies in."""
+    """The bin of a value in a range."""
     return min(BINS - 1, int((value - low) / (high - low) * BINS))
 
 
@@ -176,9 +176,9 @@ def cast(
     ranges: Array,
     hits: Indices,
 ) -> None:
-    """Find what every ray meets first; of shapes that it meets at one distance, the one of the lowest index.
+    """Find the first hit of every ray; of shapes at the same distance, the one with the lowest index.
 
-    No box holds the shapes ``unbounded``. ``origins`` has shape (n, 3), or (1, 3) where all rays begin in one place.
+    The shapes ``unbounded`` are in no box. ``origins`` has shape (n, 3), or (1, 3) if all rays begin at one point.
     ``ranges`` and ``hits`` are filled; a ray without a hit nearer than ``max_range`` [m] gets infinity and -1.
     """
     stack = np.empty(DEPTH, np.int64)

@@ -1,9 +1,9 @@
-"""How far a box and a convex shape are apart, and along which direction.
+"""The distance of a box and a convex shape, and its direction.
 
 Shapes are rows of numbers as in :mod:`vds_gz.world.intersection`. The distance is that of Gilbert, Johnson and Keerthi
 (A Fast Procedure for Computing the Distance Between Complex Objects in Three-Dimensional Space, 1988): the point of the
 difference of both shapes that is nearest to the origin, by way of points farthest along a direction. Each of these
-gives a plane between the shapes, so that what is returned is never more than the true distance.
+gives a plane between the shapes, so the result is never more than the true distance.
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ Pair = tuple[Vector, Vector]  # a difference of points of both shapes, and the p
 EXACT = 1e-8  # distances are exact to this [m], and far ones to this part
 NEAR_ENOUGH = 1e-3
 
-FACE_TO_FACE = 0.01  # so near, the faces themselves are tried too [m]
-ITERATIONS = 64  # shapes that come no nearer by then are as far apart as is known
+FACE_TO_FACE = 0.01  # below this distance, the faces are tried too [m]
+ITERATIONS = 64  # maximum number of iterations
 
 
 class Separation(NamedTuple):
-    """How far a box and a shape are apart.
+    """The separation of a box and a shape.
 
-    No part of the box is nearer to any part of the shape, measured along the direction.
+    Measured along the direction, no parts of box and shape are closer.
     """
 
-    #: The distance [m]; where they overlap, minus how far the box must be moved against the direction to be clear.
+    #: The distance [m]; if they overlap, minus the distance that the box must move against the direction to be clear.
     gap: float
-    direction: Vector  # in which the box would come nearer, of length 1; where they overlap, in the box's own plane
-    point: Vector  # the nearest one of the shape
+    direction: Vector  # unit vector in which the box would come nearer; if they overlap, in the box's own plane
+    point: Vector  # the nearest point of the shape
 
 
 def dot(a: Vector, b: Vector) -> float:
-    """The product of two vectors."""
+    """The dot product of two vectors."""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
@@ -96,7 +96,7 @@ def _middle(kind: int, p: Row) -> Vector:
 
 
 def separation(box: Row, kind: int, p: Row) -> Separation:
-    """How far a box and a shape are apart."""
+    """The separation of a box and a shape."""
     if kind == HALF_SPACE:
         normal = vector(p, 6)
         corner = farthest(BOX, box, _scaled(normal, -1.0))
@@ -126,7 +126,7 @@ def separation(box: Row, kind: int, p: Row) -> Separation:
         best = _best(box, kind, p, _ways_out(box, kind, p))
         return Separation(*best, farthest(kind, p, _scaled(best[1], -1.0)))
     if gap < FACE_TO_FACE:
-        # Between large faces that nearly touch, the difference of points far away has too few digits for a direction.
+        # Between large faces that nearly touch, a difference of distant points has too few digits for a direction.
         gap, direction = max((gap, direction), _best(box, kind, p, _faces(box, kind, p)), key=itemgetter(0))
     return Separation(gap, direction, _mean([point for _, point in simplex], weights))
 
@@ -154,7 +154,7 @@ def _faces(box: Row, kind: int, p: Row) -> list[Vector]:
 
 
 def _ways_out(box: Row, kind: int, p: Row) -> list[Vector]:
-    """Between the middles, along the box's axes and along the shape's, or across a triangle's edges; in its plane."""
+    """Candidates in the box's plane: between the middles, along the axes of both, or across a triangle's edges."""
     up, corners = vector(box, 6), [vector(p, k) for k in (0, 3, 6)]
     others = corners
     if kind == TRIANGLE:
@@ -182,8 +182,8 @@ def _mean(points: Sequence[Vector], weights: Sequence[float]) -> Vector:
 def _nearest(simplex: list[Pair]) -> tuple[list[Pair], tuple[float, ...]]:
     """Reduce up to four differences to those whose weighted mean is nearest to the origin, with their weights.
 
-    Every corner, edge, triangle and the whole is tried for the point of its plane that is nearest to the origin; of
-    those that lie inside, the nearest one is it. Four are left if the origin lies inside.
+    For every corner, edge, triangle and the whole, the nearest point of its plane to the origin is computed; the
+    nearest one inside is the result. Four are left if the origin is inside.
     """
     best, left, weights = math.inf, simplex[:1], tuple[float, ...]()
     for count in range(1, len(simplex) + 1):

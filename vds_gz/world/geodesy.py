@@ -1,4 +1,4 @@
-"""Places on the Earth in a world's axes (WGS 84), and what an SDF world says of the Earth: gravity and its origin.
+"""Places on the Earth in a world's axes (WGS 84), and an SDF world's gravity and origin.
 
 Formulas: https://gssc.esa.int/navipedia, "Ellipsoidal and Cartesian Coordinates Conversion" and "Transformations
 between ECEF and ENU coordinates"; B. R. Bowring, Transformation from spatial to geographical coordinates, 1976.
@@ -17,13 +17,13 @@ FLATTENING = 1.0 / 298.257223563
 
 _POLAR = EQUATORIAL * (1.0 - FLATTENING)
 _ECCENTRICITY2 = FLATTENING * (2.0 - FLATTENING)
-#: One correction is good to 1 um up to 10 km above the ground; two more cost nothing and serve any height.
+#: One correction is exact to 1 um up to 10 km above the ground; two more cost little and suffice for any height.
 _CORRECTIONS = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where the origin of a world lies, as ``<spherical_coordinates>`` of SDF says it."""
+    """The place of a world's origin on Earth, by ``<spherical_coordinates>`` of SDF."""
 
     latitude: float = 0.0  # on the ellipsoid of WGS 84 [degrees]
     longitude: float = 0.0
@@ -31,7 +31,7 @@ class Origin:
     heading_deg: float = 0.0  # from the east to the world's x axis, counter-clockwise [degrees]
 
 
-NULL_ISLAND = Origin()  # where worlds lie that say nothing of it
+NULL_ISLAND = Origin()  # default origin
 
 
 class LocalFrame:
@@ -84,9 +84,9 @@ def geodetic(point: Vector) -> Vector:
     return math.degrees(b), math.degrees(math.atan2(y, x)), height
 
 
-GRAVITY: Vector = (0.0, 0.0, -9.8)  # gravity where a world says nothing of it, as in SDF [m/s^2]
+GRAVITY: Vector = (0.0, 0.0, -9.8)  # default gravity of SDF [m/s^2]
 
-#: What ``<spherical_coordinates>`` may choose; only these have a meaning here.
+#: Supported choices of ``<spherical_coordinates>``.
 CHOICES = {"surface_model": "EARTH_WGS84", "world_frame_orientation": "ENU"}
 
 #: Bounds of its numbers.
@@ -94,7 +94,7 @@ BOUNDS = {"latitude_deg": 90.0, "longitude_deg": 360.0, "elevation": 1e6, "headi
 
 
 def origin_of(world: Node) -> Origin:
-    """``<spherical_coordinates>``; 0 degrees north and east where there are none."""
+    """The origin by ``<spherical_coordinates>``; 0 degrees north and east without it."""
     node = world.child("spherical_coordinates")
     if node is None:
         return NULL_ISLAND

@@ -1,4 +1,4 @@
-"""The shapes in a ``<geometry>`` of SDF, and the poses of named frames in models that nest."""
+"""The shapes in a ``<geometry>`` of SDF, and the poses of named frames in nested models."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ IDENTITY = np.eye(4)
 IDENTITY.flags.writeable = False
 
 SHORTEST = 1e-6  # a shorter quaternion has no direction
-SHOWN = 20  # so many names are listed in a message
+SHOWN = 20  # maximum number of names in a message
 
 
 def matrix(rotation: Array, position: Array) -> Array:
@@ -94,7 +94,7 @@ class Frames:
     _known: dict[str, Array] = field(default_factory=dict)
 
     def add(self, name: str, node: Node, relative_to: str = "", foot: Array = IDENTITY) -> None:
-        """Enter a frame by its ``<pose>``: relative to a frame by default, and the place of a part of it, its foot."""
+        """Add a frame by its ``<pose>``, relative to a frame by default, at which a part of it, its foot, is placed."""
         if not name:
             node.fail(f"<{node.tag}> has no name")
         if name in self._frames or name == self.root:
@@ -104,7 +104,7 @@ class Frames:
         self._frames[name] = parent or relative_to or self.root, local, node
 
     def find(self, name: str, node: Node) -> Array:
-        """Where a frame stands in this scope, of shape (4, 4); ``node`` names it, for messages."""
+        """The pose of a frame in this scope, of shape (4, 4); ``node`` names it, for messages."""
         chain: dict[str, Array] = {}
         while name != self.root and name not in self._known:
             if name in chain:
@@ -135,7 +135,7 @@ MOST_POINTS = 1000  # a polyline of more points is a mistake
 def read_geometry(geometry: Node, resources: Resources, *, seen: bool) -> Iterator[Placed]:
     """Every shape of a geometry, with its pose in it of shape (4, 4).
 
-    In a visual (``seen``) a plane ends where it is drawn; in a collision it has no end.
+    In a visual (``seen``) a plane has its ``size``; in a collision it is endless.
     """
     if len(geometry.children("polyline")) > 1:
         geometry.fail("<geometry> has more than one <polyline>; holes are not read")
@@ -205,7 +205,7 @@ def _plane(node: Node, seen: bool) -> Placed:
 
 
 def _turn_from_z(normal: Array) -> Array:
-    """The least rotation that takes the z axis to a unit vector; half a turn about x where that is opposite."""
+    """The smallest rotation from the z axis to a unit vector; half a turn about x for the opposite direction."""
     x, y, z = normal
     across = x * x + y * y
     if z < 0.0 and across == 0.0:

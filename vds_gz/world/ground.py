@@ -1,4 +1,4 @@
-"""The ground under a vehicle: the plane through what lies below its wheels."""
+"""The ground under a vehicle: the plane through the points below its wheels."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from vds_gz.world.intersection import HALF_SPACE, TRIANGLE
 from vds_gz.world.ray_caster import RayCaster
 from vds_gz.world.shapes import Array
 
-SAME = 1e-9  # planes that differ by less in their slopes are the same
-BEHIND = 1e-6  # a ray goes on so far behind a surface [m]
+SAME = 1e-9  # planes whose slopes differ by less are the same
+BEHIND = 1e-6  # a ray continues this far behind a surface [m]
 
 DOWN = np.array([0.0, 0.0, -1.0])
 UP = np.array([0.0, 0.0, 1.0])
@@ -30,11 +30,11 @@ class Plane:
 
     @property
     def level(self) -> bool:
-        """Whether it does not rise anywhere."""
+        """Whether the plane is level."""
         return self.slope_x == 0.0 and self.slope_y == 0.0
 
     def near(self, other: Plane) -> bool:
-        """Whether the other plane is this one, but for rounding."""
+        """Whether the other plane equals this one, except for rounding."""
         apart = abs(self.slope_x - other.slope_x) + abs(self.slope_y - other.slope_y)
         return apart <= SAME and abs(self.height - other.height) <= SAME * (1.0 + abs(self.height))
 
@@ -43,7 +43,7 @@ class Plane:
         return self.height + self.slope_x * x + self.slope_y * y
 
     def attitude(self, x: float, y: float, heading: float) -> Attitude:
-        """How a body stands on it at a place [m] with a heading [rad]."""
+        """Attitude of a body on the plane at a place [m] with a heading [rad]."""
         cosine, sine = math.cos(heading), math.sin(heading)
         ahead = self.slope_x * cosine + self.slope_y * sine
         left = self.slope_y * cosine - self.slope_x * sine
@@ -53,7 +53,7 @@ class Plane:
 def plane_through(points: Sequence[tuple[float, float, float]]) -> Plane:
     """The plane through three points, or the one nearest to more [m].
 
-    Heights deviate by least squares. Along a direction in which the points do not part, it is level.
+    The fit is by least squares of heights. In a direction in which the points do not differ, the plane is level.
     """
     count = len(points)
     x, y, z = (sum(point[axis] for point in points) / count for axis in range(3))
@@ -65,7 +65,7 @@ def plane_through(points: Sequence[tuple[float, float, float]]) -> Plane:
     determinant, trace = xx * yy - xy * xy, xx + yy
     if determinant > 1e-9 * trace * trace:
         a, b = (yy * xz - xy * yz) / determinant, (xx * yz - xy * xz) / determinant
-    elif trace > 0.0:  # all on a line: least slope
+    elif trace > 0.0:  # all on a line: smallest slope
         a, b = xz / trace, yz / trace
     else:
         a, b = 0.0, 0.0
@@ -74,10 +74,10 @@ def plane_through(points: Sequence[tuple[float, float, float]]) -> Plane:
 
 
 def room_on(caster: RayCaster, plane: Plane, point: tuple[float, float], low: float, high: float) -> float:
-    """How far one may go from a point until something else than a plane can be the ground [m].
+    """The distance from a point within which the plane is certainly the ground [m].
 
-    There is no room on other planes than that of the only half space. What lies lower or higher above the plane than
-    ``low`` and ``high`` [m] is no ground.
+    It is 0 on other planes than that of the only half space. Things below ``low`` or above ``high`` [m] over the plane
+    are not ground.
     """
     packed = caster.packed
     solid = packed.kinds != HALF_SPACE
@@ -93,16 +93,16 @@ def room_on(caster: RayCaster, plane: Plane, point: tuple[float, float], low: fl
 
 
 def _plane_of(row: Array) -> Plane:
-    """The plane that bounds a half space, by its row; it must not stand upright."""
+    """The plane that bounds a half space, by its row; it must not be vertical."""
     x, y, z = row[6:9]
     px, py, pz = row[9:12]
     return Plane(float(pz + (x * px + y * py) / z), float(-x / z), float(-y / z))
 
 
 def ground_below(caster: RayCaster, points: Sequence[tuple[float, float, float]], reach: float) -> tuple[Array, Array]:
-    """How high the ground is below each of some points [m], and its friction coefficient.
+    """Height of the ground below each point [m], and its friction coefficient.
 
-    Where there is no ground, the height is minus infinity and the friction coefficient infinity.
+    Without ground, the height is minus infinity and the friction coefficient infinity.
     """
     origins = np.array(points)
     ranges, shapes = caster.cast(origins, np.broadcast_to(DOWN, origins.shape), reach)
@@ -114,9 +114,9 @@ def ground_below(caster: RayCaster, points: Sequence[tuple[float, float, float]]
 
 
 def surface_near(caster: RayCaster, point: tuple[float, float, float]) -> float:
-    """How high the surface below a point is, or the one above where there is none below; infinity without either [m].
+    """Height of the surface below a point, or else of the one above; infinity without either [m].
 
-    From within a solid that is its upper side.
+    For a point inside a solid, this is its upper side.
     """
     height, inside = _surface(caster, point, DOWN)
     if math.isfinite(height) and not inside:
@@ -128,7 +128,7 @@ def surface_near(caster: RayCaster, point: tuple[float, float, float]) -> float:
 
 
 def _surface(caster: RayCaster, point: tuple[float, float, float], direction: Array) -> tuple[float, bool]:
-    """How high the first surface is up or down from a point [m], and whether it is the lower side of a solid."""
+    """Height of the first surface above or below a point [m], and whether it is the lower side of a solid."""
     origin = np.array(point)
     ranges, shapes = caster.cast(origin, direction[None])
     if not np.isfinite(ranges[0]):

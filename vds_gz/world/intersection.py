@@ -1,9 +1,9 @@
-"""Where a ray enters a shape: one formula a shape, over numbers for numba and over arrays for numpy.
+"""Where a ray hits a shape: one formula for each shape, over numbers for numba and over arrays for numpy.
 
 A ray is ``origin + t * direction`` with a direction of length 1, so ``t`` is a distance [m]. A ray that starts inside a
-solid meets its far side. A shape that is missed gives infinity. Shapes are rows of numbers as
-:mod:`vds_gz.world.packing` lays them out: for triangles three corners, else a rotation into the shape's own frame (row
-by row), the position of its origin, and three sizes.
+solid hits its far side. A miss gives infinity. Shapes are rows of numbers as :mod:`vds_gz.world.packing` lays them out:
+for triangles three corners, else a rotation into the shape's own frame (row by row), the position of its origin, and
+three sizes.
 
 The formulas of solids have no branches but in :func:`where`, :func:`away_from_zero` and :func:`first_of`, and where
 :func:`misses` ends them early. :mod:`vds_gz.world.vectorised` runs them over arrays, with functions of arrays in place
@@ -21,7 +21,7 @@ Rows = NDArray[np.float64]
 
 TRIANGLE, BOX, CYLINDER, CAPSULE, ELLIPSOID, HALF_SPACE = range(6)
 
-PARALLEL = 1e-300  # directions are never nearer to parallel than this, so that nothing is divided by zero
+PARALLEL = 1e-300  # minimum component of a direction, to avoid division by zero
 
 
 def where(condition: bool, one: float, other: float) -> float:
@@ -30,19 +30,19 @@ def where(condition: bool, one: float, other: float) -> float:
 
 
 def away_from_zero(x: float) -> float:
-    """The number, kept so far from zero that one can divide by it."""
+    """The number, kept far enough from zero to divide by it."""
     return copysign(PARALLEL, x) if abs(x) < PARALLEL else x
 
 
 def first_of(near: float, far: float) -> float:
-    """Where a line that is inside from ``near`` to ``far`` is met, going forwards."""
+    """The first hit forwards of a line that is inside from ``near`` to ``far``."""
     if near > far or far < 0.0:
         return inf
     return near if near > 0.0 else far
 
 
 def misses(rest: float) -> bool:
-    """Whether a ray passes, by the square of what is left of a radius; of an array of rays this is not asked."""
+    """Whether a ray misses, by the square of the remaining radius; not evaluated for arrays of rays."""
     return rest < 0.0
 
 
@@ -85,7 +85,7 @@ def ray_cylinder(a: float, b: float, c: float, x: float, y: float, z: float, ux:
 
 
 def ray_capsule(a: float, b: float, c: float, x: float, y: float, z: float, ux: float, uy: float, uz: float) -> float:
-    """The union of a cylinder and two spheres is convex: it is entered and left where the first and last of them is."""
+    """The union of a cylinder and two spheres is convex: the first entry and the last exit count."""
     near, far, meets = tube(a, c, x, y, z, ux, uy, uz)
     meets = meets & (near <= far) & (ux * ux + uy * uy > 0.0)
     near, far = where(meets, near, inf), where(meets, far, -inf)
@@ -101,7 +101,7 @@ def ray_capsule(a: float, b: float, c: float, x: float, y: float, z: float, ux: 
 
 
 def ray_ellipsoid(a: float, b: float, c: float, x: float, y: float, z: float, ux: float, uy: float, uz: float) -> float:
-    """A unit sphere, seen in a frame that is stretched by the radii."""
+    """A unit sphere in a frame that is stretched by the radii."""
     x, y, z, ux, uy, uz = x / a, y / b, z / c, ux / a, uy / b, uz / c
     square = ux * ux + uy * uy + uz * uz
     nearest = -(x * ux + y * uy + z * uz) / square
@@ -142,8 +142,8 @@ def ray_solid(kind: int, p: Rows, k: int, ox: float, oy: float, oz: float, dx: f
 def ray_triangle(p: Rows, k: int, ox: float, oy: float, oz: float, dx: float, dy: float, dz: float) -> float:
     """Woop, Benthin and Wald's test (Watertight Ray/Triangle Intersection, JCGT 2013), both sides.
 
-    The corners are sheared until the ray is an axis; the signs of the edges around it are then exact, so that no ray
-    slips between triangles that share an edge or a corner.
+    The corners are sheared until the ray is an axis; the signs of the edges around it are then exact, so no ray passes
+    between triangles that share an edge or a corner.
     """
     ax, ay, az = p[k, 0] - ox, p[k, 1] - oy, p[k, 2] - oz
     bx, by, bz = p[k, 3] - ox, p[k, 4] - oy, p[k, 5] - oz
@@ -170,7 +170,7 @@ def ray_triangle(p: Rows, k: int, ox: float, oy: float, oz: float, dx: float, dy
 
 
 def ray_shape(kind: int, p: Rows, k: int, ox: float, oy: float, oz: float, dx: float, dy: float, dz: float) -> float:
-    """Distance [m] at which the ray from ``o`` along ``d`` meets the shape of row ``p[k]``; infinity if it does not."""
+    """Distance [m] at which the ray from ``o`` along ``d`` hits the shape of row ``p[k]``; infinity if it misses."""
     if kind == TRIANGLE:
         return ray_triangle(p, k, ox, oy, oz, dx, dy, dz)
     return ray_solid(kind, p, k, ox, oy, oz, dx, dy, dz)

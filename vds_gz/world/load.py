@@ -21,8 +21,8 @@ from vds_gz.world.scene import Scene
 from vds_gz.world.sdf import read_sdf
 from vds_gz.world.shapes import Array, Box, HalfSpace
 
-WALL_HEIGHT = 2.0  # a map has no heights; its walls stand this high [m]
-FINEST = 1e-4  # a finer map is a mistake [m]
+WALL_HEIGHT = 2.0  # height of a map's walls, for which maps have no data [m]
+FINEST = 1e-4  # minimum resolution of a map [m]
 
 MODES = ("trinary", "scale", "raw")
 
@@ -53,7 +53,7 @@ def read_map(path: Path) -> list[Thing]:
 def _occupied(image: Image, mode: object, threshold: float, negate: bool) -> NDArray[np.bool_]:
     """Which cells are occupied, row 0 at the upper edge; transparent ones are unknown.
 
-    Cells that mode ``scale`` takes for something between free and occupied are no walls.
+    Cells that are neither free nor occupied in mode ``scale`` are not walls.
     """
     value = np.round(image.brightness * 255.0).astype(np.float32)
     if mode == "raw":
@@ -92,11 +92,11 @@ def load_world(world: str | Path, environment: Mapping[str, str] = os.environ) -
     """The scene in an SDF world, or in the YAML file of a map.
 
     Args:
-        world: The file, or the name of a world that comes with the package.
-        environment: Where else files are looked for, see :class:`~vds_gz.world.resources.Resources`.
+        world: The file, or the name of a world of this package.
+        environment: Variables with further folders of files, see :class:`~vds_gz.world.resources.Resources`.
 
     Raises:
-        WorldError: It cannot be read, or holds what is not understood.
+        WorldError: It cannot be read, or has unknown elements.
 
     >>> import numpy as np
     >>> hall = load_world("hall")
@@ -107,7 +107,7 @@ def load_world(world: str | Path, environment: Mapping[str, str] = os.environ) -
     path = Path(world) if Path(world).suffix else world_file(str(world))
     if path.suffix in MAP_SUFFIXES:
         walls = read_map(path)
-        ground = Thing(f"{path.stem}::ground", HalfSpace(), np.eye(4))  # a map is flat, and to be driven on
+        ground = Thing(f"{path.stem}::ground", HalfSpace(), np.eye(4))  # a map's ground is flat
         return Scene(path.stem, RayCaster(walls), RayCaster([*walls, ground]))
     if path.suffix in SDF_SUFFIXES:
         return read_sdf(path, Resources(environment))
@@ -116,7 +116,7 @@ def load_world(world: str | Path, environment: Mapping[str, str] = os.environ) -
 
 
 def world_file(name: str) -> Path:
-    """The file of a world: a path, or the name of one that comes with the package."""
+    """The file of a world: a path, or the name of one of this package."""
     if is_file(Path(name)):
         return Path(name).resolve()
     own = sorted(file.stem for file in share("worlds").glob("*.sdf"))

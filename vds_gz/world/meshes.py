@@ -1,6 +1,6 @@
 """Meshes from files, and images of maps and heights.
 
-PGM is read here, as every map server writes it; meshes need trimesh, other images Pillow (extra ``world``).
+PGM, the format of map servers, is read here; meshes need trimesh, other images Pillow (extra ``world``).
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from vds_gz.errors import WorldError
 from vds_gz.world.resources import FARTHEST, Node, Resources, is_file
 from vds_gz.world.shapes import Array, Indices, Mesh
 
-MOST = 200_000_000  # more pixels than this are a mistake
+MOST = 200_000_000  # maximum number of pixels
 
-#: Formats that are read; others are not maps, and some start programs.
+#: Formats that are read; others are not used for maps, and some start programs.
 IMAGES = ("PNG", "JPEG", "BMP", "GIF", "PPM", "TIFF", "TGA", "WEBP")
 
 _SPACE = rb"(?:\s|#[^\n]*\n)+"
@@ -34,7 +34,7 @@ class Image(NamedTuple):
 
 
 def read_image(path: Path, place: str) -> Image:
-    """An image file; ``place`` is where it was named, for messages."""
+    """Read an image file; ``place`` is where it is named, for messages."""
     if not is_file(path):
         raise WorldError(f"{place}: there is no image '{path}'")
     try:
@@ -79,19 +79,19 @@ def _other(path: Path, place: str) -> Image:
             else:
                 pixels = np.asarray(image.convert("L"), float) / 255.0
                 opacity = np.asarray(image.convert("RGBA").getchannel("A"), float) / 255.0
-    except Exception as error:  # readers of foreign formats raise whatever they meet
+    except Exception as error:  # readers of foreign formats raise any exception
         raise WorldError(f"{place}: image '{path}' cannot be read: {error}") from None
     return Image(np.clip(pixels, 0.0, 1.0), opacity)
 
 
-MOST_TRIANGLES = 20_000_000  # more triangles than this are a mistake, in a mesh or a world
+MOST_TRIANGLES = 20_000_000  # maximum number of triangles in a mesh or a world
 
-#: Formats that are read; those with textures, pictures and animations have them left out.
+#: Formats that are read, without textures, pictures and animations.
 MESHES = (".dae", ".glb", ".gltf", ".obj", ".off", ".ply", ".stl")
 
 
 class _Beside(Mapping[str, bytes]):
-    """What a mesh's own file names: only files in its folder, and below."""
+    """The files that a mesh's file names: only those in its folder, and below."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -142,7 +142,7 @@ def _loaded(path: Path, node: Node) -> dict[str, tuple[Array, Indices]]:
         with np.errstate(all="ignore"), path.open("rb") as file:
             scene = trimesh.load_scene(file, file_type=path.suffix[1:].lower(), resolver=_Beside(path.parent))
         parts = {name: _placed(scene, name) for name in scene.graph.nodes_geometry}
-    except Exception as error:  # readers of foreign formats raise whatever they meet
+    except Exception as error:  # readers of foreign formats raise any exception
         node.fail(f"mesh '{path}' cannot be read: {error}")
     parts = {name: part for name, part in parts.items() if len(part[1])}
     if not parts:

@@ -1,9 +1,9 @@
-"""What a vehicle meets on its way: a box that is moved among things until it touches one.
+"""Collisions of a vehicle: a box that moves among things until it touches one.
 
-The box moves in its own plane, along a straight line while it turns about the plane's normal. Between it and a
-shape that is some distance away there is a plane that parts them; as long as no corner of the box has come so far along
-the plane's normal, nothing is met. Where a corner has, the box is moved as far as is surely free, and the distance is
-taken again (conservative advancement: Mirtich, Impulse-based Dynamic Simulation, 1996).
+The box moves in its own plane, along a straight line while it turns about the plane's normal. A plane separates the box
+from a distant shape; as long as no corner of the box passes this plane, there is no collision. If a corner does, the
+box is moved by the distance that is certainly free, and the distance is computed again (conservative advancement:
+Mirtich, Impulse-based Dynamic Simulation, 1996).
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from vds_gz.world.packing import Thing
 from vds_gz.world.ray_caster import RayCaster
 from vds_gz.world.shapes import Array, Indices
 
-#: What is nearer than this touches [m]. The box is stopped between half of it and all of it before a shape.
+#: Distance of contact [m]. The box stops at half to all of it before a shape.
 SKIN = 1e-4
 
-DEEPER = 1e-9  # a box that overlaps a shape may come so much deeper in a piece, which is rounding [m]
-ITERATIONS = 64  # distances taken on one piece at most; then the box stops where it is
-CONTACTS = 16  # contacts that are noted at most
-HORIZON = 1.0  # what is farther away is not looked at until the vehicle has come nearer [m]
-REGION = 20.0  # shapes are looked for among those within so much more of the vehicle [m]
+DEEPER = 1e-9  # tolerance for rounding: a box that overlaps a shape may come this much deeper in a piece [m]
+ITERATIONS = 64  # maximum number of distances for a piece; then the box stops
+CONTACTS = 16  # maximum number of contacts
+HORIZON = 1.0  # farther shapes are ignored until the vehicle has come nearer [m]
+REGION = 20.0  # additional distance for the selection of shapes [m]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class CollisionBox:
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """A piece of the way of a vehicle's box: its plane is that of the vehicle's x and y axes."""
+    """A piece of the path of a vehicle's box, in the plane of the vehicle's x and y axes."""
 
     start: Row  # axes x, y and z of the vehicle at the beginning, and its origin [m], in the world
     way: Row  # displacement of the origin [m], and turn about z [rad]
@@ -59,7 +59,7 @@ class Sweep:
 
     @classmethod
     def of(cls, pose: Transform, way: Vector, turn: float, body: CollisionBox) -> Sweep:
-        """The way of a body from a pose."""
+        """The path of a body from a pose."""
         rows = (*axes(pose.orientation), pose.position)
         return cls([number for row in rows for number in row], [*way, turn], body.numbers)
 
@@ -69,7 +69,7 @@ class Sweep:
         return math.hypot(abs(self.body[0]) + self.body[3], abs(self.body[1]) + self.body[4])
 
     def box(self, part: float) -> Row:
-        """The box's row at a part of its way, see :mod:`vds_gz.world.intersection`."""
+        """The box's row at a fraction of its path, see :mod:`vds_gz.world.intersection`."""
         start, way, body = self.start, self.way, self.body
         cosine, sine = math.cos(part * way[3]), math.sin(part * way[3])
         box = [0.0] * 9 + body
@@ -80,11 +80,11 @@ class Sweep:
         return box
 
     def approach(self, begin: float, end: float, direction: Vector) -> float:
-        """How much farther the box reaches along a direction at one part of the way than at another [m]."""
+        """The difference of the box's extent along a direction between two fractions of the path [m]."""
         return _extent(self.box(end), direction) - _extent(self.box(begin), direction)
 
     def space(self) -> tuple[Array, Array]:
-        """Bounds of where the box may be on its way, and wherever it can come from there within the horizon."""
+        """Bounds of the box on its path, and of all places that it can reach from there within the horizon."""
         boxes = np.array([self.box(0.0), self.box(1.0)])
         reach = np.einsum("nj,njd->nd", boxes[:, 12:], np.abs(boxes[:, :9].reshape(-1, 3, 3)))
         margin = HORIZON + self.reach * self.way[3] ** 2
@@ -95,10 +95,10 @@ class Sweep:
     def go(
         self, kinds: list[int], rows: list[Row], shapes: list[int], end: float, *, stops: bool
     ) -> tuple[float, float, dict[int, Separation]]:
-        """Move the box to a part of its way, or to the first of some shapes if they stop it.
+        """Move the box to a fraction of its path, or to the first of some shapes if they stop it.
 
-        Returns which part of the way is free; how far every part of the box may move from there in its plane before
-        something can be met [m]; and the separation from each shape that it touches.
+        Returns the free fraction of the path; the distance that every part of the box may move from there in its plane
+        without a collision [m]; and the separation from each touched shape.
         """
         way, up, turn = vector(self.way, 0), vector(self.start, 6), abs(self.way[3])
         reach = self.reach
@@ -131,7 +131,7 @@ class Sweep:
 
 
 def _extent(box: Row, direction: Vector) -> float:
-    """How far a box reaches along a direction of length 1 [m]."""
+    """The extent of a box along a unit vector [m]."""
     reach = dot(vector(box, 9), direction)
     for k in range(3):
         reach += box[12 + k] * abs(dot(vector(box, 3 * k), direction))
@@ -139,7 +139,7 @@ def _extent(box: Row, direction: Vector) -> float:
 
 
 def _room(gap: float) -> float:
-    """How far the box may come nearer to a shape that is so far away [m]."""
+    """The distance that the box may approach a shape at a distance [m]."""
     return max(gap - 0.5 * SKIN, 1e-6 * gap) if gap > 0.0 else DEEPER
 
 
@@ -148,32 +148,32 @@ class Contact:
     """A thing that a vehicle touches."""
 
     thing: Thing
-    point: Vector  # where, on the thing, in the world [m]
-    normal: Vector  # away from the thing, out of its surface, of length 1
-    gap: float  # between it and the vehicle [m]; negative where the vehicle stands in it
+    point: Vector  # the point on the thing, in the world [m]
+    normal: Vector  # the outward unit normal of the thing
+    gap: float  # the distance to the vehicle [m]; negative inside the thing
 
     @property
     def depth(self) -> float:
-        """How far the vehicle stands in it: so far along the normal it would be clear [m]; 0 where it only touches."""
+        """The penetration along the normal [m]; 0 if the vehicle only touches the thing."""
         return max(0.0, -self.gap)
 
     def stops(self, body: CollisionBox, pose: Transform, way: Vector, turn: float) -> bool:
-        """Whether a way from where it is touched leads into it at once; see :meth:`Obstacles.pass_by`."""
+        """Whether a path from the contact leads into the thing; see :meth:`Obstacles.pass_by`."""
         x, y, z = self.normal
         return Sweep.of(pose, way, turn, body).approach(0.0, 1.0, (-x, -y, -z)) > _room(self.gap)
 
 
 class Passage(NamedTuple):
-    """How a piece of a way went."""
+    """The result of moving along a piece of a path."""
 
-    part: float  # which part of it is free, 0 to 1
-    #: How far any part of the vehicle may move from there, in its own plane, and surely meets nothing new [m].
+    part: float  # its free fraction, 0 to 1
+    #: Distance that any part of the vehicle may move from there, in its own plane, without a new contact [m].
     free: float
-    contacts: tuple[Contact, ...]  # what was touched
+    contacts: tuple[Contact, ...]  # the contacts
 
 
 class Obstacles:
-    """The things of a tree, as what a vehicle meets."""
+    """The things of a tree, as obstacles of a vehicle."""
 
     def __init__(self, caster: RayCaster) -> None:
         self._caster = caster
@@ -184,9 +184,9 @@ class Obstacles:
     def pass_by(
         self, pose: Transform, way: Vector, turn: float, body: CollisionBox, *, stops: bool, end: float = 1.0
     ) -> Passage:
-        """Move a body from a pose to the part ``end`` of a way, or to what it meets if that stops it.
+        """Move a body from a pose to the fraction ``end`` of a path, or to an obstacle that stops it.
 
-        The way [m] is that of its origin in the world, in the plane of its x and y axes, while it turns about its z
+        The path [m] is that of its origin in the world, in the plane of its x and y axes, while it turns about its z
         axis [rad].
         """
         sweep = Sweep.of(pose, way, turn, body)
@@ -197,7 +197,7 @@ class Obstacles:
         return Passage(part, free, tuple(self._contact(shape, apart) for shape, apart in touching.items()))
 
     def _shapes(self, low: Array, high: Array) -> Indices:
-        """Those that may reach into a space along the axes."""
+        """The shapes that may reach into a box along the axes."""
         if not (self._region[0] <= low).all() or not (high <= self._region[1]).all():
             self._region = np.array((low - REGION, high + REGION))
             packed = self._caster.packed
@@ -211,5 +211,5 @@ class Obstacles:
 
 
 def _within(lower: Array, upper: Array, low: Array, high: Array) -> Indices:
-    """Indices of bounds that reach into others."""
+    """Indices of bounds that overlap others."""
     return np.flatnonzero((lower <= high).all(axis=1) & (upper >= low).all(axis=1))

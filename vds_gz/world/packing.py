@@ -1,6 +1,6 @@
-"""Things as rows of numbers for the ray caster, outward unit normals at points on them, and outlines from above.
+"""Things as rows of numbers for the ray caster, their outward unit normals, and their outlines from above.
 
-:mod:`vds_gz.world.intersection` says what stands in a row.
+:mod:`vds_gz.world.intersection` defines the rows.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from vds_gz.errors import WorldError
 from vds_gz.world.intersection import BOX, CAPSULE, CYLINDER, ELLIPSOID, HALF_SPACE, TRIANGLE
 from vds_gz.world.shapes import Array, Box, Capsule, Cylinder, Ellipsoid, HalfSpace, Indices, Mesh, Shape
 
-DEFAULT_COLOUR = (0.7, 0.7, 0.7)  # diffuse colour of things that say none
+DEFAULT_COLOUR = (0.7, 0.7, 0.7)  # default diffuse colour
 
-#: Bounds are this much wider [m, and parts of their distance from the origin]: no ray misses a box by rounding.
+#: Bounds are widened by this [m, and parts of their distance from the origin], so that no ray misses a box by rounding.
 MARGIN = 1e-9
 
-FARTHEST = 1e13  # nothing may be so far from the origin [m]; what a file says ends at a tenth of it
+FARTHEST = 1e13  # maximum distance from the origin [m]; numbers in files end at a tenth of it
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -29,15 +29,15 @@ class Thing:
     """A shape somewhere in the world."""
 
     name: str  # of model, link and visual or collision, with ``::`` between them
-    shape: Shape  # what it looks like in its own frame
+    shape: Shape  # its shape in its own frame
     pose: Array  # from its own frame to the world's, a homogeneous matrix of shape (4, 4) [m]
-    retro: float = 0.0  # how strongly a lidar's light comes back, SDF's ``laser_retro``
+    retro: float = 0.0  # retro-reflectivity for lidars, SDF's ``laser_retro``
     colour: tuple[float, float, float] = DEFAULT_COLOUR  # red, green and blue of its diffuse colour, 0 to 1
     friction: float = math.inf  # its friction coefficient as ground
 
 
 class Packed(NamedTuple):
-    """Shapes for the ray caster; ``owner`` is the index of the thing that each is part of."""
+    """Shapes for the ray caster; ``owner`` is the index of each shape's thing."""
 
     kinds: Indices
     rows: Array
@@ -81,7 +81,7 @@ def _triangles(thing: Thing, owner: int) -> _Part:
 
 
 def _solids(things: Sequence[Thing], owners: Indices) -> _Part:
-    """All at once: moving obstacles are packed again at every instant."""
+    """All solids together, because moving obstacles are packed at every instant."""
     shapes = [_sizes(thing.shape) for thing in things]
     kinds, sizes = np.array([kind for kind, _ in shapes]), np.array([size for _, size in shapes])
     poses = np.array([thing.pose for thing in things])
@@ -108,7 +108,7 @@ def _sizes(shape: Shape) -> tuple[int, tuple[float, float, float]]:
 
 
 def _reach(kinds: Indices, rotations: Array, sizes: Array) -> Array:
-    """How far solids reach from their middles along the axes of the world, to either side, of shape (n, 3)."""
+    """Half extents of solids along the axes of the world, of shape (n, 3)."""
     kind = kinds[:, None]
     finite = np.where(kind == HALF_SPACE, 0.0, sizes)
     box = np.einsum("nij,nj->ni", np.abs(rotations), finite)
@@ -141,7 +141,7 @@ def _of_solids(kind: int, rows: Array, points: Array) -> Array:
     if kind == HALF_SPACE:
         return axes[:, 2]
     local = np.einsum("nij,nj->ni", axes, points - rows[:, 9:12])
-    if kind == BOX:  # the axis along which the point lies farthest out, to that side
+    if kind == BOX:  # along the axis on which the point is farthest out
         parts, index = local / sizes, np.arange(len(rows))
         largest = np.abs(parts).argmax(axis=1)
         return np.asarray(np.sign(parts[index, largest])[:, None] * axes[index, largest])
@@ -149,7 +149,7 @@ def _of_solids(kind: int, rows: Array, points: Array) -> Array:
         local = local / sizes**2
     elif kind == CAPSULE:
         local = local - np.clip(local[:, 2], -sizes[:, 2], sizes[:, 2])[:, None] * (0.0, 0.0, 1.0)
-    else:  # a cylinder: of the tube, or of a cap, whichever is nearer in parts of radius and length
+    else:  # a cylinder: of the tube or of a cap, whichever is nearer relative to radius and length
         radius, length = np.maximum(sizes[:, 0], 1e-300), np.maximum(sizes[:, 2], 1e-300)
         side = np.hypot(local[:, 0], local[:, 1]) / radius >= np.abs(local[:, 2]) / length
         local = np.where(side[:, None], local * (1.0, 1.0, 0.0), np.sign(local) * (0.0, 0.0, 1.0))
@@ -160,14 +160,14 @@ def _unit(vectors: Array) -> Array:
     return np.asarray(vectors / np.sqrt(np.einsum("ij,ij->i", vectors, vectors))[:, None])
 
 
-ROUND = 32  # corners of what is round
-RINGS = 9  # so many rings of points stand for a ball
+ROUND = 32  # corners of a circle
+RINGS = 9  # rings of points of a ball
 
 
 def outlines(thing: Thing) -> list[Array]:
     """The polygons [m] that a thing covers seen from above, counter-clockwise.
 
-    A solid has one, a mesh one a triangle, a half space none.
+    A solid has one, a mesh one for each triangle, a half space none.
     """
     if isinstance(thing.shape, HalfSpace):
         return []
@@ -190,7 +190,7 @@ def heights(thing: Thing) -> tuple[float, float]:
 
 
 def _points(shape: Shape) -> Array:
-    """Points of a shape's surface, in its own frame, whose convex hull is the shape, or nearly so."""
+    """Points of a shape's surface, in its own frame, whose convex hull is the shape or close to it."""
     match shape:
         case Box(size):
             signs = np.array([(x, y, z) for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])

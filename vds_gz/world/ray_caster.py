@@ -1,4 +1,4 @@
-"""Rays and the things that they meet: what stands still in one tree, what moves in another."""
+"""Ray casting: fixed things are in one tree, moving ones in another."""
 
 from __future__ import annotations
 
@@ -17,34 +17,34 @@ from vds_gz.world.intersection import HALF_SPACE
 from vds_gz.world.packing import Thing, normals, packed
 from vds_gz.world.shapes import Array, Indices
 
-NOTHING = -1  # what a ray meets that meets nothing
+NOTHING = -1  # index for no hit
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Hits:
-    """What rays have met; every array has one row a ray."""
+    """The hits of rays; every array has one row per ray."""
 
-    things: Indices  # index into the things that were cast at; -1 where nothing was met
-    normals: Array  # outward unit normals of what was met, of shape (n, 3); 0 where nothing was
-    retro: Array  # its retro-reflectivity; 0 where nothing was met
+    things: Indices  # index of the thing; -1 without a hit
+    normals: Array  # outward unit normals of the hits, of shape (n, 3); 0 without a hit
+    retro: Array  # retro-reflectivity; 0 without a hit
 
 
-COMPILED = find_spec("numba") is not None  # whether rays are cast by compiled loops, where nothing else is said
+COMPILED = find_spec("numba") is not None  # by default, whether rays are cast by compiled loops
 
 
 class RayCaster:
-    """Things, and the rays that meet them.
+    """Casts rays at things.
 
     Attributes:
-        things: All of them; those that move are the last ones.
-        packed: The shapes of those that stand still.
-        shapes: How many shapes all of them have; a mesh has as many as it has triangles.
+        things: All things; the moving ones are the last.
+        packed: The shapes of the fixed ones.
+        shapes: The number of all shapes; each triangle of a mesh counts.
         compiled: Whether rays are cast by compiled loops through a tree, else by numpy. Both give the same bits.
-        moving: Those that move; None if nothing does.
+        moving: The caster of the moving ones; None without any.
     """
 
     def __init__(self, things: Sequence[Thing], *, compiled: bool = COMPILED) -> None:
-        """Take things that stand still; nothing is compiled before :meth:`prepare` or the first ray."""
+        """Take fixed things; nothing is compiled before :meth:`prepare` or the first ray."""
         self.things = tuple(things)
         self.compiled = compiled
         self.packed = packed(self.things)
@@ -52,17 +52,17 @@ class RayCaster:
         self.moving: RayCaster | None = None
         self._still: RayCaster | None = None
         retro = np.array([*(thing.retro for thing in self.things), 0.0])
-        #: Of each shape, and, as the last one, of nothing.
+        #: For each shape, and last for no hit.
         self._retro = retro[np.append(self.packed.owner, NOTHING)]
         self._friction = np.array([thing.friction for thing in self.things])[self.packed.owner]
 
     @property
     def still(self) -> RayCaster:
-        """The things that stand still alone."""
+        """The fixed things only."""
         return self._still or self
 
     def with_moving(self, things: Sequence[Thing]) -> RayCaster:
-        """The same things, and others in place of those that moved; what stands still keeps its tree."""
+        """The same fixed things with their tree, and other moving ones."""
         if not things:
             return self.still
         joined = copy(self.still)
@@ -71,18 +71,18 @@ class RayCaster:
         return joined
 
     def vectorised(self) -> RayCaster:
-        """The same things, cast at by numpy: to be used at once, while another thread runs :meth:`prepare`."""
+        """The same things, with numpy: for use while another thread runs :meth:`prepare`."""
         still = copy(self.still)
         still.compiled = False
         return still.with_moving(self.moving.things if self.moving else ())
 
     def prepare(self) -> None:
-        """Build the trees, and compile what casts rays, so that :meth:`cast` need not."""
+        """Build the trees and compile the kernels, so that :meth:`cast` need not."""
         self.cast(np.zeros(3), np.empty((0, 3)))
 
     @cached_property
     def _tree(self) -> tuple[Array, Indices, Indices, Indices, Indices]:
-        """Bounds, first children, counts and order of the tree around all shapes that have bounds; and the others."""
+        """Bounds, first children, counts and order of the tree around all bounded shapes; and the unbounded ones."""
         packed = self.packed
         unbounded = packed.kinds == HALF_SPACE
         order = np.flatnonzero(~unbounded)
@@ -93,16 +93,16 @@ class RayCaster:
         return bounds[:used].copy(), first[:used].copy(), count[:used].copy(), order, np.flatnonzero(unbounded)
 
     def cast(self, origins: Array, directions: Array, max_range: float = np.inf) -> tuple[Array, Indices]:
-        """Send rays.
+        """Cast rays.
 
         Args:
-            origins: Where they begin [m], of shape (3,) or (n, 3).
+            origins: Start points [m], of shape (3,) or (n, 3).
             directions: Unit vectors, of shape (n, 3).
-            max_range: What is not nearer is not met [m].
+            max_range: Hits must be nearer than this [m].
 
         Returns:
-            Ranges [m], infinite where nothing is met, and the index of the shape that is, -1 for nothing. Where a ray
-            meets several shapes at one distance, it is the first of them.
+            Ranges [m], infinite without a hit, and the index of the shape, -1 without a hit. Of several shapes at the
+            same distance, the first one counts.
         """
         directions, origins = (
             np.require(vectors, np.float64, ["C", "W"]) for vectors in (directions, np.atleast_2d(origins))
@@ -125,7 +125,7 @@ class RayCaster:
         return np.where(nearer, others, ranges), np.where(nearer, moving + self._begin, shapes)
 
     def hits(self, origins: Array, directions: Array, ranges: Array, shapes: Indices) -> Hits:
-        """What the rays of :meth:`cast` have met."""
+        """The hits of the rays of :meth:`cast`."""
         still, moving = self._parted(shapes)
         met = still != NOTHING
         things = np.where(met, self.packed.owner[still] if len(self.packed.owner) else NOTHING, NOTHING)
@@ -139,17 +139,17 @@ class RayCaster:
         return Hits(things, outward + others.normals, self._retro[still] + others.retro)
 
     def retro(self, shapes: Indices) -> Array:
-        """How strongly a lidar's light comes back from what the rays of :meth:`cast` have met; 0 from nothing."""
+        """Retro-reflectivities of the hits of :meth:`cast`; 0 without a hit."""
         still, moving = self._parted(shapes)
         retro = np.asarray(self._retro[still])
         return retro if self.moving is None else retro + self.moving.retro(moving)
 
     def friction(self, shapes: Indices) -> Array:
-        """Friction coefficient of shapes that stand still, which rays of :meth:`cast` have met."""
+        """Friction coefficients of the fixed shapes hit by the rays of :meth:`cast`."""
         return np.asarray(self._friction[shapes])
 
     def _parted(self, shapes: Indices) -> tuple[Indices, Indices]:
-        """Shapes that stand still, and those that move by their indices among these; the others are nothing."""
+        """Indices of fixed shapes, and of moving shapes among the moving ones; no hit for the others."""
         if self.moving is None:
             return shapes, shapes
         moves = shapes >= self._begin
@@ -158,7 +158,7 @@ class RayCaster:
 
 @cache
 def compiled_kernel(function: FunctionType) -> Callable[..., Any]:
-    """A function of plain loops, compiled; other threads run meanwhile."""
+    """A function of plain loops, compiled without Python's lock."""
     from vds_gz.compiling import compiled
 
     return compiled(function, inlined=True, nogil=True, error_model="numpy")  # type: ignore[no-any-return]

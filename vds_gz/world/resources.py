@@ -1,6 +1,6 @@
-"""Files that an SDF file names: found here by Gazebo's rules, never downloaded; included models are read once.
+"""Files named in an SDF file: found by Gazebo's rules, never downloaded; included models are read once.
 
-XML is read without entities, so no file can be made to grow or to reach out; its elements know where they stand.
+XML is read without entities, so files cannot expand or load others. Elements know their file and line.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from xml.parsers import expat
 from vds_gz.errors import WorldError
 from vds_gz.geometry import Vector
 
-FARTHEST = 1e12  # numbers in a file are smaller than this [m]
-LARGEST = 64 * 1024 * 1024  # a world of more bytes than this is a mistake
+FARTHEST = 1e12  # bound of numbers in a file [m]
+LARGEST = 64 * 1024 * 1024  # maximum size of a world [bytes]
 
 
-#: A comment, space before the declaration, or text in which nothing is a comment. What does not end goes on to the end
-#: of the file, so that no place is looked at twice, and is left for the parser to refuse.
+#: A comment, space before the declaration, or text in which nothing is a comment. Without an end it extends to the end
+#: of the file, so no place is searched twice; the parser refuses it.
 _COMMENT = re.compile(rb"<!--.*?(-->|\Z)|\A\s+<\?xml.*?(\?>|\Z)|<!\[CDATA\[.*?(?:\]\]>|\Z)", re.DOTALL)
 
 
 def _blank(match: re.Match[bytes]) -> bytes:
-    """Lines without comments: ``--`` in them is no XML, but stands in many a world, as does space at its beginning."""
+    """Lines without comments: many worlds have ``--`` in comments and space at the start, which is not valid XML."""
     return b"\n" * match[0].count(b"\n") if match[1] or match[2] else match[0]
 
 
@@ -122,7 +122,7 @@ def read_xml(path: Path) -> Node:
     try:
         parser.Parse(data, True)
         root = builder.close()
-    except (expat.ExpatError, ValueError, LookupError) as error:  # the latter of encodings
+    except (expat.ExpatError, ValueError, LookupError) as error:  # LookupError: an unknown encoding
         if isinstance(error, WorldError):
             raise
         what = expat.ErrorString(error.code) if isinstance(error, expat.ExpatError) else error
@@ -131,18 +131,18 @@ def read_xml(path: Path) -> Node:
     return root
 
 
-FUEL_CACHE = Path(".gz", "fuel")  # where Gazebo keeps what it has downloaded
-LONGEST = 1000  # names of more characters than this are a mistake
+FUEL_CACHE = Path(".gz", "fuel")  # Gazebo's cache of downloads
+LONGEST = 1000  # maximum length of a name
 
 
 def is_file(path: Path) -> bool:
-    """Whether there is such a file; unlike pathlib, a name that is too long is none."""
+    """Whether a file exists; unlike with pathlib, names may be too long."""
     return os.path.isfile(path)
 
 
 @dataclass(frozen=True, slots=True)
 class Resources:
-    """Where files are looked for."""
+    """The folders in which files are found."""
 
     #: ``GZ_SIM_RESOURCE_PATH`` for ``model://`` and relative names, ``AMENT_PREFIX_PATH`` for ``package://``,
     #: ``GZ_FUEL_CACHE_PATH`` for ``https://``.
@@ -150,7 +150,7 @@ class Resources:
     _models: dict[Path, Node] = field(default_factory=dict)
 
     def model(self, include: Node) -> Node:
-        """The model that an ``<include>`` brings; each file is read once."""
+        """The model of an ``<include>``; each file is read once."""
         if not {"true", "1"}.isdisjoint((include.value("merge"), include.get("merge"))):
             include.fail("<include merge='true'> is not read; include the model without merging")
         uri = include.needed("uri")
@@ -214,7 +214,7 @@ class Resources:
 
 
 def _model_file(folder: Path, uri: Node) -> Path:
-    """The SDF file of a model's folder, as its ``model.config`` says, of the highest version."""
+    """The SDF file in a model's folder, by its ``model.config``, of the highest version."""
     config = folder / "model.config"
     named = read_xml(config).children("sdf") if config.is_file() else []
     name = PurePosixPath((max(named, key=_version).text or "").strip() if named else "model.sdf")
@@ -224,5 +224,5 @@ def _model_file(folder: Path, uri: Node) -> Path:
 
 
 def _version(node: Node) -> tuple[int, ...]:
-    """Of SDF: 1.10 is higher than 1.9."""
+    """A version of SDF: 1.10 is higher than 1.9."""
     return tuple(int(part) for part in node.get("version", "").split(".") if part.isdecimal() and len(part) < 5)

@@ -1,4 +1,4 @@
-"""A scene: what stands around the vehicle, and what rays meet in it."""
+"""A scene: the world around the vehicle, and ray casting in it."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ class Scene:
 
     Attributes:
         name: Of the world.
-        visuals: What lidars and cameras see.
-        collisions: What bodies collide with.
+        visuals: The shapes that lidars and cameras see.
+        collisions: The shapes that bodies collide with.
         gravity: In the world's axes [m/s^2].
-        origin: Where on Earth the world's origin lies.
+        origin: The place of the world's origin on Earth.
     """
 
     name: str
@@ -33,36 +33,36 @@ class Scene:
     origin: Origin = NULL_ISLAND
 
     def with_moving(self, visuals: Sequence[Thing], collisions: Sequence[Thing]) -> Scene:
-        """This scene with things in it that move, at one instant; those of before are gone.
+        """This scene with moving things at an instant, which replace earlier ones.
 
-        Indices of things count those that stand still first, so they stay what they are: ``scene.visuals.things``.
+        Fixed things come first in ``scene.visuals.things``, so their indices do not change.
 
         Args:
-            visuals: What of them is seen.
-            collisions: What of them bodies collide with.
+            visuals: Their visible shapes.
+            collisions: Their collision shapes.
         """
         seen, felt = self.visuals.with_moving(visuals), self.collisions.with_moving(collisions)
         return replace(self, visuals=seen, collisions=felt)
 
     def vectorised(self) -> Scene:
-        """The same scene, cast at by numpy: to be used at once, while another thread runs :meth:`prepare`."""
+        """The same scene, with numpy: for use while another thread runs :meth:`prepare`."""
         return replace(self, visuals=self.visuals.vectorised(), collisions=self.collisions.vectorised())
 
     def prepare(self) -> None:
-        """Build what rays are cast through, and compile what casts them, so that :meth:`cast` need not."""
+        """Build the trees and compile the kernels, so that :meth:`cast` need not."""
         self.visuals.prepare()
         self.collisions.prepare()
 
     def cast(self, origins: Array, directions: Array, max_range: float = np.inf) -> tuple[Array, Hits]:
-        """Send rays at all that can be seen.
+        """Cast rays at the visuals.
 
         Args:
-            origins: Where they begin [m], of shape (3,) or (n, 3).
+            origins: Start points [m], of shape (3,) or (n, 3).
             directions: Unit vectors, of shape (n, 3).
-            max_range: What is not nearer is not met [m].
+            max_range: Hits must be nearer than this [m].
 
         Returns:
-            Ranges [m] of shape (n,), infinite where nothing is met, and what was met, as indices into the things of
+            Ranges [m] of shape (n,), infinite without a hit, and the hits, with indices into the things of
             :attr:`visuals`.
         """
         ranges, shapes = self.visuals.cast(origins, directions, max_range)

@@ -1,4 +1,4 @@
-"""An SDF world as things in their places: http://sdformat.org/spec. What is not understood is refused, not skipped."""
+"""Things and their poses from an SDF world: http://sdformat.org/spec. Unknown elements are refused, not skipped."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from vds_gz.world.resources import FARTHEST, Node, Resources, read_xml
 from vds_gz.world.scene import Scene
 from vds_gz.world.shapes import Array, Mesh
 
-DEFAULT_FRICTION = 1.0  # of a collision that does not say it, by SDF
+DEFAULT_FRICTION = 1.0  # SDF's default for collisions
 
-#: Children that say nothing of what stands where, by their parent.
+#: Ignored children, by their parent.
 WITHOUT_BEARING = {
     parent: set(children.split())
     for parent, children in {
@@ -34,13 +34,12 @@ WITHOUT_BEARING = {
     }.items()
 }
 
-#: Models may include models so deep, and a world may have so many of them, that files which include each other do not
-#: grow without end.
+#: Maximum depth of includes and number of models, so that files which include each other do not grow without end.
 DEEPEST, MOST_MODELS = 32, 200_000
 
 
 def read_sdf(path: Path, resources: Resources) -> Scene:
-    """Everything that stands in a world, or in the model of a file."""
+    """The scene of a world, or of the model in a file."""
     root = read_xml(path)
     if root.tag != "sdf":
         root.fail(f"the root element is <{root.tag}>; it must be <sdf>")
@@ -56,7 +55,7 @@ def read_sdf(path: Path, resources: Resources) -> Scene:
 
 
 class _Model(NamedTuple):
-    """A model with its frames, before it is known where it stands."""
+    """A model with its frames, before its pose is known."""
 
     name: str
     node: Node
@@ -66,16 +65,16 @@ class _Model(NamedTuple):
 
 @dataclass(slots=True)
 class _SdfReader:
-    """Puts the shapes of all models where they stand."""
+    """Collects the shapes of all models, with their poses."""
 
     resources: Resources
     visuals: list[Thing] = field(default_factory=list)
     collisions: list[Thing] = field(default_factory=list)
-    models: int = 0  # how many models there are
-    triangles: int = 0  # how many triangles their meshes have
+    models: int = 0  # number of models
+    triangles: int = 0  # number of triangles of their meshes
 
     def read(self, outer: Node) -> None:
-        """Take everything in a world, or in the root element where there is none."""
+        """Read a world, or the root element if there is none."""
         scope = Frames("world")
         models = list(self._models(outer, scope, 0))
         if outer.tag == "world":
@@ -85,7 +84,7 @@ class _SdfReader:
             self._take(model, scope.find(model.name, model.node), model.name)
 
     def _models(self, outer: Node, scope: Frames, depth: int) -> Iterator[_Model]:
-        """The models in a world or model, with their frames entered into its scope."""
+        """The models in a world or model; their frames are added to its scope."""
         if depth > DEEPEST:
             outer.fail(f"models include models more than {DEEPEST} deep")
         for node in outer.children("model", "include"):
@@ -100,7 +99,7 @@ class _SdfReader:
                 yield self._entered(node.get("name", ""), node, node, scope, depth)
 
     def _entered(self, name: str, model: Node, placing: Node, scope: Frames, depth: int) -> _Model:
-        """Enter a model's frames; ``placing`` says where it stands: itself, or the ``<include>`` that brought it."""
+        """Add a model's frames; ``placing`` has its pose: itself, or its ``<include>``."""
         _refuse_unknown(model, {"model", "include", "frame", "joint", "link"})
         frames = Frames("__model__")
         inside = tuple(self._models(model, frames, depth + 1))
@@ -114,7 +113,7 @@ class _SdfReader:
         return _Model(name, model, frames, inside)
 
     def _take(self, model: _Model, pose: Array, name: str) -> None:
-        """Put the shapes of a model, which stands at a pose in the world, to the others."""
+        """Add the shapes of a model with a pose in the world."""
         for link in model.node.children("link"):
             _refuse_unknown(link, {"visual", "collision"})
             for part in link.children("visual", "collision"):
@@ -129,7 +128,7 @@ class _SdfReader:
             self._take(inner, pose @ model.frames.find(inner.name, inner.node), f"{name}::{inner.name}")
 
     def _things(self, part: Node, name: str, pose: Array) -> Iterator[Thing]:
-        """The things that a visual or a collision shows."""
+        """The things of a visual or a collision."""
         geometry = part.needed("geometry")
         retro, colour, friction = part.number("laser_retro"), _colour(part), _friction(part)
         for shape, local in read_geometry(geometry, self.resources, seen=part.tag == "visual"):
@@ -171,7 +170,7 @@ def _enter_frames(outer: Node, frames: Frames) -> None:
 
 
 def _refuse_unknown(node: Node, used: set[str]) -> None:
-    """Refuse children that might put something somewhere and are not understood; ``prefix:name`` is somebody's own."""
+    """Refuse unknown children that could have shapes; ``prefix:name`` is a custom element, which is ignored."""
     for child in node:
         assert isinstance(child, Node)
         if child.tag not in used | WITHOUT_BEARING[node.tag] and ":" not in child.tag:

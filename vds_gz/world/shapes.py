@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
-FACETS = 256  # sides of what is round and has no formula of its own: 1e-4 of its radius from the true shape
+FACETS = 256  # sides of round shapes without a formula: 1e-4 of the radius from the true shape
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Ellipsoid:
 
 @dataclass(frozen=True, slots=True)
 class HalfSpace:
-    """All that lies below the plane z = 0, without an end."""
+    """Everything below the plane z = 0."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -100,7 +100,7 @@ def extruded(outline: Array, height: float) -> Mesh:
 
 
 def _ears(outline: Array) -> Indices:
-    """A polygon, given counter-clockwise, cut into triangles, one ear after the other."""
+    """A counter-clockwise polygon, cut into triangles by ear clipping."""
     left = list(range(len(outline)))
     faces, last = [], 0
     while len(left) > 3:
@@ -110,7 +110,7 @@ def _ears(outline: Array) -> Indices:
             raise ValueError("the outline crosses itself or has no area")
         faces.append((left[ear - 1], left[ear], left[(ear + 1) % count]))
         del left[ear]
-        last = ear - 1  # a corner beside an ear is most likely one
+        last = ear - 1  # a corner beside an ear is likely an ear too
     return np.array([*faces, tuple(left)])
 
 

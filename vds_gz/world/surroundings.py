@@ -1,4 +1,4 @@
-"""What stands and moves around a vehicle: a scene, obstacles on paths, other vehicles.
+"""The surroundings of a vehicle: a scene, obstacles on paths, other vehicles.
 
 The pose of an obstacle on a path is a pure function of time. A YAML file lists these obstacles:
 
@@ -48,31 +48,31 @@ Point = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class MovingObstacle:
-    """A shape that moves along straight pieces and looks where it goes."""
+    """A shape that moves along straight pieces and points in its direction of motion."""
 
     name: str
     shape: Box | Cylinder
-    height: float  # of the shape, half of which lies above and half below its middle [m]
+    height: float  # height of the shape, centred at its middle [m]
     z: float  # of the ground below it [m]
-    points: tuple[Point, ...]  # the way, (x, y) [m]
-    times: tuple[float, ...]  # when it is at each point [s]; they rise
+    points: tuple[Point, ...]  # points of the path, (x, y) [m]
+    times: tuple[float, ...]  # increasing times at the points [s]
     repeat: str = ONCE  # one of :data:`REPEATS`
 
     @property
     def top_speed(self) -> float:
-        """How fast it goes at most [m/s]."""
+        """Maximum speed [m/s]."""
         pairs = zip(pairwise(self.points), pairwise(self.times), strict=True)
         return max((math.dist(a, b) / (end - begin) for (a, b), (begin, end) in pairs), default=0.0)
 
     def at(self, seconds: float) -> Thing:
-        """Where it is at a simulated time [s]."""
+        """Its pose at a simulated time [s]."""
         when, back = self._on_way(seconds)
         x, y, heading = self._place(when)
         turn = rotation_of_angles(0.0, 0.0, heading + math.pi if back else heading)
         return Thing(self.name, self.shape, matrix(turn, np.array((x, y, self.z + 0.5 * self.height))))
 
     def next_turn(self, seconds: float) -> float:
-        """When it next may look another way, or be elsewhere, at once [s]; infinity if it never does again."""
+        """The time of its next turn or jump [s]; infinity without one."""
         if not self._repeats(seconds):
             return min((time for time in self.times if time > seconds), default=math.inf)
         begin, end = self.times[0], self.times[-1]
@@ -86,7 +86,7 @@ class MovingObstacle:
         return self.repeat != ONCE and seconds >= self.times[0] and self.times[-1] > self.times[0]
 
     def _on_way(self, seconds: float) -> tuple[float, bool]:
-        """At which of its times it is on its way [s], and whether it comes back."""
+        """Its time along the path [s], and whether it is on the way back."""
         begin, end = self.times[0], self.times[-1]
         if not self._repeats(seconds):
             return min(max(seconds, begin), end), False
@@ -105,7 +105,7 @@ class MovingObstacle:
         return ax + part * (bx - ax), ay + part * (by - ay), self._heading(piece)
 
     def _heading(self, piece: int) -> float:
-        """Where it looks on a piece of its way; where it waits, as it came, or as it will go."""
+        """Its heading on a piece of the path; while it waits, that of the piece before, or else after."""
         for k in chain(range(piece, -1, -1), range(piece + 1, len(self.points) - 1)):
             (ax, ay), (bx, by) = self.points[k : k + 2]
             if (ax, ay) != (bx, by):
@@ -117,8 +117,8 @@ class MovingObstacles:
     """All obstacles of a file.
 
     Attributes:
-        changes: Never counts: their ways are known for ever.
-        top_speed: How fast the fastest is [m/s].
+        changes: Always 0, because the paths do not change.
+        top_speed: Speed of the fastest [m/s].
     """
 
     changes = 0
@@ -128,12 +128,12 @@ class MovingObstacles:
         self.top_speed = max((obstacle.top_speed for obstacle in obstacles), default=0.0)
 
     def next_turn(self, time: int) -> float:
-        """When one of them next turns at once, after a simulated time [ns]; infinity if none does."""
+        """The time of the next turn of one of them after a simulated time [ns]; infinity without one."""
         turns = (obstacle.next_turn(time / NANOSECONDS) for obstacle in self.obstacles)
         return NANOSECONDS * min(turns, default=math.inf)
 
     def visuals(self, time: int) -> list[Thing]:
-        """Where they are at a simulated time [ns]."""
+        """Their shapes at a simulated time [ns]."""
         return [obstacle.at(time / NANOSECONDS) for obstacle in self.obstacles]
 
     collisions = visuals
@@ -170,7 +170,7 @@ def _obstacle(entry: Entry) -> MovingObstacle:
 
 
 def _times(entry: Entry, keys: Mapping[str, Entry], points: tuple[Point, ...]) -> tuple[float, ...]:
-    """When it is at each of its points [s]."""
+    """Its times at the points [s]."""
     if "times" in keys and "speed" in keys:
         raise entry.error("has 'times' and 'speed'; it must have one of them")
     if "times" in keys:
@@ -188,28 +188,28 @@ def _times(entry: Entry, keys: Mapping[str, Entry], points: tuple[Point, ...]) -
 
 
 class Movers(Protocol):
-    """Things that move."""
+    """Moving things."""
 
     @property
     def changes(self) -> int:
-        """Counts up when one of them has changed its way."""
+        """Counts the changes of their paths."""
 
     @property
     def top_speed(self) -> float:
         """Speed of their fastest part [m/s]."""
 
     def next_turn(self, time: int) -> float:
-        """When one of them next turns or jumps at once, after a simulated time [ns]; infinity if none does."""
+        """The time of their next turn or jump after a simulated time [ns]; infinity without one."""
 
     def visuals(self, time: int) -> list[Thing]:
         """Their visible shapes at a point in simulated time [ns]."""
 
     def collisions(self, time: int) -> list[Thing]:
-        """Their collision shapes then [ns]."""
+        """Their collision shapes at a simulated time [ns]."""
 
 
 class Surroundings:
-    """The scene of a world at any time, with all that moves in it; ``look`` looks for movers that came or went."""
+    """The scene of a world at any time, with all moving things; ``look`` looks for new and lost ones."""
 
     def __init__(self, still: Scene, movers: Sequence[Movers] = (), look: Callable[[], None] = lambda: None) -> None:
         self.still = still
@@ -219,7 +219,7 @@ class Surroundings:
 
     @property
     def changes(self) -> int:
-        """Counts up when something that moves has changed its way."""
+        """Counts the changes of paths of moving things."""
         return sum(mover.changes for mover in self._movers)
 
     @property
@@ -228,11 +228,11 @@ class Surroundings:
         return max((mover.top_speed for mover in self._movers), default=0.0)
 
     def next_turn(self, time: int) -> float:
-        """When something next turns or jumps at once, after a simulated time [ns]; infinity if nothing does."""
+        """The time of the next turn or jump after a simulated time [ns]; infinity without one."""
         return min((mover.next_turn(time) for mover in self._movers), default=math.inf)
 
     def scene_at(self, time: int, still: Scene) -> Scene:
-        """What can be seen at a point in simulated time; moving things have no collisions in it."""
+        """The visible scene at a simulated time [ns]; its moving things have no collisions."""
         return still.with_moving([thing for mover in self._movers for thing in mover.visuals(time)], ())
 
     def collisions_at(self, time: int) -> RayCaster:
@@ -245,5 +245,5 @@ class Surroundings:
 
 
 def obstacles_of(file: str) -> list[Movers]:
-    """What moves on paths, by a file of moving obstacles; nothing where none is named."""
+    """The moving obstacles of a file; none without a name."""
     return [read_obstacles(file)] if file else []

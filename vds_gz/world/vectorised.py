@@ -1,7 +1,7 @@
-"""What rays meet first, by numpy, where nothing is compiled, or not yet.
+"""Ray casting by numpy, without compiled code or before it is ready.
 
-The formulas are those of :mod:`vds_gz.world.intersection`, so that both give the same bits. Instead of walking down a
-tree, all rays are held against the bounds of all shapes at once, and what passes there is computed pair by pair.
+The formulas are those of :mod:`vds_gz.world.intersection`, so that both give the same bits. Instead of traversing a
+tree, all rays are compared with the bounds of all shapes at once, and the remaining pairs are computed.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from vds_gz.world.intersection import PARALLEL, TRIANGLE
 from vds_gz.world.packing import Packed
 from vds_gz.world.shapes import Array, Indices
 
-BLOCK = 1 << 16  # so many rays times shapes are worked on at once: what they need stays in a processor's cache
+BLOCK = 1 << 16  # number of rays times shapes at a time, whose data fit into a processor's cache
 
 
 def cast(packed: Packed, origins: Array, directions: Array, max_range: float, ranges: Array, hits: Indices) -> None:
-    """Do what :func:`vds_gz.world.bvh.cast` does."""
+    """The same as :func:`vds_gz.world.bvh.cast`."""
     none = len(packed.kinds)
     ranges[:], hits[:] = max_range, none
     with np.errstate(all="ignore"):
@@ -41,9 +41,9 @@ def cast(packed: Packed, origins: Array, directions: Array, max_range: float, ra
 
 
 def _pairs(packed: Packed, origins: Array, directions: Array, max_range: float) -> Iterator[tuple[Indices, Indices]]:
-    """Rays, and shapes that they may meet, in parts: those whose bounds they come through."""
+    """Pairs of rays and shapes whose bounds they cross, in parts."""
     within = _within_reach(packed, origins, directions, max_range)
-    # Along an axis along which no ray runs, those within reach are met.
+    # For axes without a ray component, shapes within reach count.
     moving = [axis for axis in range(3) if len(origins) > 1 or directions[:, axis].any()]
     lower, upper = packed.lower[within].T[:, None, :], packed.upper[within].T[:, None, :]
     height = max(1, BLOCK // max(1, len(within)))
@@ -61,7 +61,7 @@ def _pairs(packed: Packed, origins: Array, directions: Array, max_range: float) 
 
 
 def _within_reach(packed: Packed, origins: Array, directions: Array, max_range: float) -> Indices:
-    """The shapes whose bounds come into the box that holds all rays: those of a flat scan pass most of them."""
+    """The shapes whose bounds overlap the box around all rays; a flat scan excludes most shapes."""
     if not len(directions):
         return np.empty(0, np.int64)
     ends = origins + np.where(directions == 0.0, 0.0, directions * max_range)
@@ -79,7 +79,7 @@ def _first_of(near: Array, far: Array) -> Array:
 
 
 def _over_arrays(function: Callable[..., float]) -> Callable[..., Array]:
-    """A formula of :mod:`vds_gz.world.intersection`, run over arrays."""
+    """A formula of :mod:`vds_gz.world.intersection` for arrays."""
     names = dict(vars(intersection))
     for name, value in vars(intersection).items():
         if isinstance(value, FunctionType):
@@ -93,7 +93,7 @@ _solids = _over_arrays(intersection.ray_solid)
 
 
 def _distances(kind: int, rows: Array, origins: Array, directions: Array) -> Array:
-    """How far each ray runs to its shape, all of one kind [m]; infinite where it passes."""
+    """Distances of rays to their shapes, all of one kind [m]; infinite without a hit."""
     p, o, d = rows.T, origins.T, directions.T
     if kind == TRIANGLE:
         return _triangles(p, o, d)
@@ -103,7 +103,7 @@ def _distances(kind: int, rows: Array, origins: Array, directions: Array) -> Arr
 
 
 def _triangles(p: Array, o: Array, d: Array) -> Array:
-    """Rays along one axis of the world after the other, for each of which the axes have an order of their own."""
+    """Triangles, by the axis that rays are most parallel to, which gives the order of the axes."""
     x, y, z = np.abs(d)
     axes = np.where((x > z) & (x >= y), 0, np.where(y > z, 1, 2))
     t = np.empty(d.shape[1])
@@ -116,7 +116,7 @@ def _triangles(p: Array, o: Array, d: Array) -> Array:
 
 
 def _sheared(corners: list[Array], o: Array, d: Array) -> Array:
-    """Of triangles, for rays that run along the third axis most."""
+    """Triangles, for rays that are most parallel to the third axis."""
     scale = 1.0 / d[2]
     shear_x, shear_y = d[0] * scale, d[1] * scale
     (ax, ay, az), (bx, by, bz), (cx, cy, cz) = (
