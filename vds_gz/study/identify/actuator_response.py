@@ -1,4 +1,4 @@
-"""How an actuator responds, by a recording of its references and states: dead time, time constant, limits."""
+"""The response of an actuator, from its recorded references and states: dead time, time constant, limits."""
 
 from __future__ import annotations
 
@@ -13,37 +13,37 @@ from vds_gz.study.identify.estimates import Estimate
 from vds_gz.study.identify.results import Reached
 from vds_gz.study.recording import ActuatorSeries, Array, Series
 
-#: What a fit of numbers needs and is not installed. Maxima are found without.
+#: Packages that a fit needs and that are not installed. Maxima do not need them.
 MISSING = [package for package in ("numba", "scipy") if find_spec(package) is None]
 CAN_FIT = not MISSING
-if CAN_FIT:  # at once, so that a package that the fit lacks is missed before anything is recorded
+if CAN_FIT:  # now, so that a missing package is noticed before anything is recorded
     from vds_gz.study.identify.actuator import fit_actuator
 
-#: Of a longer recording, the part of this length in which the reference moves most is used [s]; commands take no longer
-#: than LEAD to act [s].
+#: Of a longer recording, the part of this length with the most changes of the reference is used [s]; commands act
+#: within LEAD [s].
 LONGEST, LEAD = 60.0, 10.0
 
-#: With fewer samples nothing is known.
+#: Minimum number of samples.
 FEWEST = 20
 
-#: A command is seen in the next sample if it comes by this part of the interval before it.
+#: A command shows in the next sample if it comes this part of the interval before it.
 COMMAND_LEAD = 0.05
 
-#: References beyond a limit of the value by no more than this part do not show it: commands whose times are a little
-#: wrong look the same.
+#: References must exceed a limit of the value by this part to show it: small errors of the commands' times look the
+#: same.
 BARELY = 0.01
 
 
 @dataclass(frozen=True, slots=True)
 class ActuatorResponse:
-    """What was measured of one actuator; None where the recording does not show it, or nothing can (:data:`CAN_FIT`).
+    """Measured parameters of an actuator; None if the recording does not show them, or without :data:`CAN_FIT`.
 
     Attributes:
         dead_time: From a new reference to the first movement [s].
         time_constant: Of the first-order lag [s].
-        max_rise, max_fall: Limit of the rate of change away from and towards zero, where one was met.
-        max_value: Limit of the value, where references exceeded it by more than :data:`BARELY`.
-        reached_rise, reached_fall, reached_value: The maximum magnitudes there were, be they limits or not.
+        max_rise, max_fall: Limit of the rate of change away from and towards zero, if one was met.
+        max_value: Limit of the value, if references exceeded it by more than :data:`BARELY`.
+        reached_rise, reached_fall, reached_value: The maximum observed magnitudes, whether limits or not.
     """
 
     dead_time: float | None
@@ -57,21 +57,20 @@ class ActuatorResponse:
 
 
 def unknown() -> str:
-    """Why a number is not there, in words."""
+    """Why a parameter is missing, in words."""
     return "not excited" if CAN_FIT else f"needs {' and '.join(MISSING)}"
 
 
 def measure(actuator: ActuatorSeries, commands: ArrayLike = ()) -> ActuatorResponse:
-    """Measure an actuator, which has no gain but 1 and no offset, by references and states of the same times.
+    """Measure an actuator with a gain of 1 and no offset, from references and states at the same times.
 
-    Where a command came [s] in the interval in which the reference changed, it changed then; else most likely in the
-    middle.
+    If a command came [s] in the interval in which the reference changed, it changed then; else in the middle.
     """
     angle = actuator.kind == "steering"
     time, reference, response = actuator.time, actuator.reference, actuator.response
     if angle:
         response = np.unwrap(response)
-        if np.max(np.abs(response), initial=0.0) > math.pi / 2.0:  # no stops: it turns all the way round
+        if np.max(np.abs(response), initial=0.0) > math.pi / 2.0:  # no stops
             reference = np.unwrap(reference)
     maxima = _maxima(time, response, angle=angle)
     at, values = _references(time, reference, np.asarray(commands, float))
@@ -93,7 +92,7 @@ def measure(actuator: ActuatorSeries, commands: ArrayLike = ()) -> ActuatorRespo
 
 
 def _references(time: Array, reference: Array, commands: Array) -> tuple[Array, Array]:
-    """When the reference took which value; the first one long before the first sample."""
+    """The changes of the reference; the first value begins long before the first sample."""
     if not len(time):
         return time, reference
     jumps = np.flatnonzero(np.diff(reference) != 0.0) + 1
@@ -116,9 +115,9 @@ def _most_moved(time: Array, reference: Array) -> slice:
 
 
 def _maxima(time: Array, response: Array, *, angle: bool) -> Reached:
-    """Of the samples as they are: an actuator's states come without noise. Of equal stamps the last counts.
+    """The maxima of the samples, which have no noise. Of equal stamps the last one counts.
 
-    Rates are those away from zero and towards it; crossings are neither.
+    Rates are away from zero or towards it; crossings of zero are left out.
     """
     last = np.diff(time, append=math.inf) > 0.0
     time, response = time[last], response[last]

@@ -1,4 +1,4 @@
-"""From a setup to a problem: experiments, bounds, priors, and the resolution of each channel."""
+"""Builds a problem from a setup: experiments, bounds, priors, and the resolution of each channel."""
 
 from __future__ import annotations
 
@@ -17,25 +17,24 @@ from vds_gz.study.identify.problem.simulation import Experiment, VehicleFamily
 from vds_gz.study.identify.reach import Reach
 from vds_gz.study.recording import MeasuredChannel
 
-#: Resolution of a channel that never changes, in its unit. None is finer than this part of its range: simulation and
-#: differences are no more exact. Values on fewer levels are those of a signal that rests there, not steps of a sensor.
+#: Resolution of a channel that never changes, in its unit. Minimum resolution as a part of the range, which is the
+#: accuracy of simulation and differences. Values on fewer levels are a signal at rest, not steps of a sensor.
 CONSTANT_RESOLUTION, FINEST_RESOLUTION, FEWEST_LEVELS = 1e-6, 5e-6, 20
 
-#: Prior standard deviation of sensors' offsets, as a part of their scale. Data with little noise outweigh it by far.
+#: Prior standard deviation of sensors' offsets, as a part of their scale. Data with little noise outweigh it.
 OFFSET_SIGMA = 0.1
 
-#: Terms are selected in steps of this length [s], in this much time of all recordings [s]: more data hardly change
-#: which terms predict.
+#: Step length [s] and total time of recordings [s] for the selection of terms, which more data hardly change.
 COARSE_STEP, ENOUGH_SECONDS = 0.005, 400.0
 
-#: Samples of each channel in all recordings with which terms are selected, and bounds of their rate [Hz]. A fit of all
-#: data in coarse steps uses the upper bound.
+#: Number of samples of each channel in all recordings for the selection of terms, and bounds of their rate [Hz]. A fit
+#: of all data in coarse steps uses the upper bound.
 ENOUGH_SAMPLES, LEAST_RATE, FULL_RATE = 900.0, 20.0, 40.0
 
 
 @dataclass(frozen=True)
 class Problem:
-    """What is fitted: segments with their forward model, priors and bounds of all terms.
+    """The data and unknowns of a fit: segments with their forward model, priors and bounds of all terms.
 
     Each channel has a ``kind``: channels of the same name have the same noise in all recordings, which is at least the
     resolution (``floors``); each kind has a quantity, by number. The start of a ``fresh`` experiment is fitted; else a
@@ -85,7 +84,7 @@ class Problem:
 
 
 def problem_of(setup: Setup, segments: Sequence[Segment], reach: Mapping[str, Reach]) -> Problem:
-    """The problem that segments of recordings pose; no limit is below what the vehicle reached."""
+    """The problem for segments of recordings; no limit is below the value that the vehicle reached."""
     terms = setup.family.terms
     lower, upper = np.array([term.bounds for term in terms]).T
     mean, sigma = np.zeros(len(terms)), np.full(len(terms), np.inf)
@@ -147,7 +146,7 @@ def thinned(channel: MeasuredChannel, rate: float) -> MeasuredChannel:
 
 
 def resolution(channel: MeasuredChannel) -> float:
-    """The least noise that a channel may have: its values are in steps, and nothing is exact."""
+    """The minimum noise of a channel, whose values are quantised and never exact."""
     values = channel.series.value
     if not len(values):
         return 0.0
@@ -157,7 +156,7 @@ def resolution(channel: MeasuredChannel) -> float:
 
 
 def _step(values: Array) -> float:
-    """The step of values that come in steps, as a sensor's bits give them; 0 where they do not."""
+    """The step of quantised values, as from a sensor's bits; 0 for others."""
     distinct = np.unique(values)
     if len(distinct) > 0.2 * len(values) or len(distinct) < FEWEST_LEVELS:
         return 0.0

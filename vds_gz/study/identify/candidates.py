@@ -1,4 +1,4 @@
-"""Terms that may enter a fit, with the values that each is tried at."""
+"""Terms that may enter a fit, with their trial values."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ from vds_gz.study.identify.trials import Candidate, Starts
 #: Dead times that are tried [s].
 DEAD_TIMES = np.r_[np.arange(0.0, 0.4, 0.04), 0.4, 0.5, 0.7, 1.0, 1.5]
 
-#: Lags that are tried [s], and by which parts of one the dead time becomes shorter.
+#: Lags that are tried [s], and parts of a lag by which the dead time becomes shorter.
 LAGS, SHORTER = (0.03, 0.08, 0.2, 0.5, 1.2), (0.5, 1.0)
 
-#: Limits that are tried, as parts of what was measured.
+#: Limits that are tried, as parts of the measured maxima.
 LIMITS = 0.8, 0.92, 1.01, 1.1, 1.3, 1.7, 2.5, 3.5, 5.0
 
 #: Factors by which a common limit is changed into a deceleration limit; the acceleration limit changes by the inverse.
 SPLITS = 0.7, 0.85, 0.95, 1.05, 1.2, 1.4
 
-#: Gains, and dead bands as parts of what was commanded.
+#: Gains that are tried, and dead bands as parts of the commanded maximum.
 TRIED_GAINS = 0.5, 0.7, 0.85, 0.95, 1.05, 1.2, 1.5
 BANDS = 0.03, 0.08, 0.2, 0.4
 
@@ -44,22 +44,23 @@ BANDS = 0.03, 0.08, 0.2, 0.4
 SLOW_TIMES = 1.5, 4.0, 10.0
 UNDERSTEERS = 0.003, 0.01, 0.03, 0.08
 
-#: Limits must predict better by so many standard errors, and by this part of what is left: lags do nearly the same.
+#: Limits must improve the prediction by this many standard errors, and by this part of the residual, because lags have
+#: a similar effect.
 PROOF_OF_LIMIT = 1.0, 0.03
 
-#: The same of terms that few vehicles need.
+#: The same for terms that few vehicles need.
 PROOF_OF_RARE = 2.0, 0.02
 
-#: Where a limit is none.
+#: Coordinate of a limit that does not exist.
 UNLIMITED_AT = math.log(UNLIMITED)
 
 
 def candidates_of(setup: Setup, reach: Mapping[str, Reach]) -> list[Candidate]:
-    """Everything of the vehicle that may enter.
+    """The candidates of a vehicle.
 
     Args:
-        setup: What may be looked for.
-        reach: How far the vehicle went, by the names of limits.
+        setup: The unknowns.
+        reach: The observed maxima, by the names of limits.
     """
     index = {term.name: k for k, term in enumerate(setup.family.terms)}
     gains = [k for k, term in enumerate(setup.family.terms) if term.kind in (Kind.GAIN, Kind.COMMAND_GAIN)]
@@ -104,7 +105,7 @@ def candidates_of(setup: Setup, reach: Mapping[str, Reach]) -> list[Candidate]:
 
 
 def second_stage(setup: Setup, reach: Mapping[str, Reach]) -> list[Candidate]:
-    """What may enter after the usual terms: dead bands, backlash, and how much and how late sensors read."""
+    """Candidates after the usual terms: dead bands, backlash, offsets and latencies of sensors."""
     found = []
     idle = {
         number
@@ -155,7 +156,7 @@ def _of_actuator(
 def _whole(
     actuation: Actuation, hubs: str, index: Mapping[str, int], reach: Mapping[str, Reach], point: Array
 ) -> Iterator[Mapping[int, float]]:
-    """Everything of an actuator that changes its response, from far away: limits hide the lag and the dead time."""
+    """All terms of an actuator's response, from distant starts, because limits hide the lag and the dead time."""
     axes: list[list[tuple[int, float]]] = []
     if actuation.dead_time:
         axes.append([(index[actuation.dead_time], value) for value in (0.0, 0.08, 0.2, 0.4)])
@@ -181,7 +182,7 @@ def _values(k: int, values: Sequence[float] | Array, point: Array) -> Iterator[M
 
 
 def _limits(k: int, values: Array, gains: Sequence[int], point: Array) -> Iterator[Mapping[int, float]]:
-    """Limits as they are, and in place of gains that may stand for them."""
+    """Limits, also in place of gains that may stand in for them."""
     for value in values:
         yield {k: float(value)}
         if any(point[gain] != 1.0 for gain in gains):
@@ -214,7 +215,7 @@ def _slowly(share: int, time_constant: int, gain: int, point: Array) -> Iterator
     for seconds in SLOW_TIMES:
         for part in (0.1, 0.25):
             yield {share: part, time_constant: seconds}
-            if point[gain] < 1.0:  # what comes slowly was missing in the gain
+            if point[gain] < 1.0:  # the slow share was missing in the gain
                 yield {share: 1.0 - float(point[gain]), time_constant: seconds, gain: 1.0}
 
 

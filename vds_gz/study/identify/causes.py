@@ -1,7 +1,7 @@
-"""Likely faults of a recording, seen before any model is fitted: signs, units, other vehicles, swapped columns.
+"""Likely faults of a recording, found before the fit: signs, units, other vehicles, swapped columns.
 
 Two series of one motion are proportional at the right lag. The factor shows a wrong unit (57.3: degrees), its sign a
-mirrored axis, and a missing correlation that the series are not of one motion at all.
+mirrored axis, and a missing correlation that the series are not of the same motion.
 """
 
 from __future__ import annotations
@@ -16,32 +16,32 @@ from scipy.signal import lfilter
 
 from vds_gz.study.recording import POSES, QUANTITIES, UNITS, Array, MeasuredChannel, Recording, Series, SignalError
 
-#: Ranges of lags that are searched: of a measurement behind its command, of one topic before or behind another, and of
-#: a measurement that leads its command [s].
+#: Searched ranges of lags: of a measurement behind its command, of one topic before or behind another, and of a
+#: measurement that leads its command [s].
 AFTER_COMMAND, APART, LEAD = 2.0, 0.5, 1.0
 
-#: Correlations from which on two series go together, and below which they do not.
+#: Correlations above which two series agree, and below which they contradict.
 TOGETHER, NOT_TOGETHER = 0.9, 0.3
 
-#: A factor is that of a unit if it is as near as this, and two measurements agree if theirs is as near to 1.
+#: Tolerance of the factor of a unit, and of the factor 1 of two measurements that agree.
 NEAR, AGREEING = 0.12, 0.2
 
-#: No steering angle is larger [rad]; no wheel's radius is smaller or larger [m].
+#: Maximum steering angle [rad]; minimum and maximum radius of a wheel [m].
 MAXIMUM_ANGLE, SMALLEST, LARGEST = math.pi, 0.015, 1.5
 
 #: Series are compared on a grid of this step [s], or wider in longer recordings so that there are no more points.
 STEP, POINTS = 0.02, 20_000
 
-#: From this correlation on the best is the most positive one, unless the most negative one is stronger by this.
+#: Above this correlation the most positive one is chosen, unless the most negative one is stronger by this.
 POSITIVE, STRONGER = 0.3, 0.3
 
-#: A command is followed with about one of these time constants [s]. Derivatives are differences over this time [s].
+#: Time constants of responses to commands that are tried [s]. Derivatives are differences over this time [s].
 CONSTANTS, DIFFERENCE = (0.0, 0.1, 0.3, 1.0), 0.4
 
-#: Series of fewer samples are not compared.
+#: Minimum number of samples of compared series.
 FEWEST_SAMPLES = 20
 
-#: Units in place of the right ones, with the factors by which numbers are too large.
+#: Wrong units, with the factors by which numbers are then too large.
 _SPEEDS = {"km/h": 3.6, "cm/s": 100.0, "mm/s": 1000.0}
 _ANGLES = {"degrees": 180.0 / math.pi}
 _UNITS = {"v_x": _SPEEDS, "v_y": _SPEEDS, "x": {"cm": 100.0, "mm": 1000.0}}
@@ -73,7 +73,7 @@ def checked(signals: Recording) -> Recording:
 
 
 def turning_against_steering(signals: Recording) -> str:
-    """That the vehicle turns against its steering, as with a steered rear axle; empty if nothing shows that."""
+    """A note that the vehicle turns against its steering, as with a steered rear axle; empty otherwise."""
     names = ("v_x", "yaw_rate", "steering")
     if not all(name in signals.measured and len(signals.measured[name].time) for name in names):
         return ""
@@ -113,7 +113,7 @@ def _against_command(signals: Recording, quantity: str) -> Iterator[str]:
 
 
 def _check_times(quantity: str, command: Series, measured: Series) -> None:
-    """Refuse measurements that by their times cannot be responses to the commands."""
+    """Refuse measurements whose times do not allow them to be responses to the commands."""
     if not len(command.time) or not len(measured.time):
         raise SignalError(
             f"{quantity} has {len(command.time)} commands and {len(measured.time)} measurements; at least 1 and "
@@ -135,7 +135,7 @@ def _check_times(quantity: str, command: Series, measured: Series) -> None:
 
 
 def _ahead(command: Series, measured: Series) -> float:
-    """By how much the measurements clearly lead the commands [s]; 0 if they do not.
+    """The time by which measurements clearly lead the commands [s]; 0 if they do not.
 
     No lag is tried, as in :func:`relation`: a lag that leads by less than its time constant is no lead.
     """
@@ -156,7 +156,7 @@ def _ahead(command: Series, measured: Series) -> float:
 
 
 def _against_main(signals: Recording, channel: MeasuredChannel, notes: list[str]) -> str:
-    """Why a further channel cannot be of the motion that was measured; empty if it can, maybe with a note."""
+    """Why a further channel contradicts the measured motion; empty if it does not, possibly with a note."""
     reference, series, what = _comparable(signals, channel)
     match = relation(reference, series, -APART, APART) if reference and series else None
     if match is None:
@@ -177,7 +177,7 @@ def _against_main(signals: Recording, channel: MeasuredChannel, notes: list[str]
 
 
 def _comparable(signals: Recording, channel: MeasuredChannel) -> tuple[Series | None, Series | None, str]:
-    """A main measurement, and what a channel says of the same; and what the first is."""
+    """A main measurement, the same quantity from a channel, and the name of the first."""
     quantity, measured = channel.quantity, signals.measured
     if quantity in QUANTITIES:
         return measured.get(quantity), channel.series, f"{quantity} ({signals.sources.get(quantity, quantity)})"
@@ -205,7 +205,7 @@ def _speed_of(poses: Mapping[str, Series]) -> Series | None:
 
 
 def _wrong_wheels(signals: Recording) -> dict[str, str]:
-    """Names of channels of wheels that cannot be of this vehicle's motion, and why.
+    """Names of wheel channels that contradict the vehicle's motion, and reasons.
 
     The mean of a left and a right wheel follows the speed, and their difference the yaw rate.
     """
@@ -224,7 +224,7 @@ def _wrong_wheels(signals: Recording) -> dict[str, str]:
 
 
 def _wrong_pair(signals: Recording, left: str, right: str, mean: Series, difference: Series) -> str:
-    """Why a left and a right wheel cannot be of this vehicle's motion; empty if they can."""
+    """Why a left and a right wheel contradict the vehicle's motion; empty if they do not."""
     both, drives = f"{left} and {right}", _follows(signals, "v_x", mean)
     if drives is not None:
         if drives.correlation < -TOGETHER:
@@ -253,7 +253,7 @@ def _wrong_pair(signals: Recording, left: str, right: str, mean: Series, differe
 
 
 def _follows(signals: Recording, quantity: str, series: Series) -> Relation | None:
-    """How a series follows a velocity as it was measured; where it was not, as it was commanded."""
+    """The relation of a series to a measured velocity, or to the commanded one if it was not measured."""
     if quantity in signals.measured:
         return relation(signals.measured[quantity], series, -APART, APART)
     if quantity in signals.commanded:
@@ -265,9 +265,9 @@ def _follows(signals: Recording, quantity: str, series: Series) -> Relation | No
 
 
 class Relation(NamedTuple):
-    """How one series follows another: y = gain x + constant, at the lag at which they go together best.
+    """The relation of one series to another: y = gain x + constant, at the lag with the best agreement.
 
-    ``unexplained`` is the part of y, by its rms, that no multiple of x explains.
+    ``unexplained`` is the part of y's rms that no multiple of x explains.
     """
 
     gain: float
@@ -276,16 +276,16 @@ class Relation(NamedTuple):
 
     @property
     def contradicts(self) -> bool:
-        """The series are not of one motion. Two series that hardly change but for noise do not show that."""
+        """Whether the series are not of the same motion. Two series with hardly more than noise do not show that."""
         return abs(self.correlation) < NOT_TOGETHER and self.unexplained > AGREEING
 
 
 def relation(x: Series, y: Series, first: float, last: float, *, held: bool = False) -> Relation | None:
-    """How y follows x, at the lag [s] from first to last at which they go together best.
+    """The relation of y to x, at the lag [s] from first to last with the best agreement.
 
-    None where one of them hardly changes. A positive correlation is preferred, since a periodic motion has a negative
-    one half a period later. Extreme samples are clipped. Where x is commanded, each value holds until the next, and y
-    may follow it with a lag of first order too.
+    None if one of them hardly changes. A positive correlation is preferred, since a periodic motion has a negative
+    one half a period later. Extreme samples are clipped. If x is commanded, each value holds until the next, and y may
+    follow with a first-order lag.
     """
     if min(len(x.time), len(y.time)) < FEWEST_SAMPLES:
         return None
@@ -336,13 +336,13 @@ def _near(value: float, factor: float, part: float = NEAR) -> bool:
 
 
 def _smoothed(values: Array, speed: float) -> Array:
-    """Values behind a lag of first order, whose time constant is one step divided by the speed."""
+    """Values behind a first-order lag, whose time constant is one step divided by the speed."""
     left = math.exp(-speed)
     return np.asarray(lfilter([1.0 - left], [1.0, -left], values, zi=[left * values[0]])[0])
 
 
 def _clipped(values: Array) -> Array:
-    """Values without those that lie far outside."""
+    """Values without extreme ones."""
     return np.asarray(np.clip(values, *np.percentile(values, (1.0, 99.0))))
 
 

@@ -1,6 +1,6 @@
 """Prediction of contiguous blocks of recordings by fits without them, and whether one fit predicts better than another.
 
-What a fit without a block predicts of it follows from the fit of everything by one Gauss-Newton step (D. Allen, The
+The prediction of a block by a fit without it follows from the fit of everything by one Gauss-Newton step (D. Allen, The
 relationship between variable selection and data augmentation and a method for prediction, 1974; for dependent data by
 blocks: P. Burman, E. Chow and D. Nolan, A cross-validatory method for dependent data, 1994).
 """
@@ -18,19 +18,19 @@ from vds_gz.study.identify.noise import Noise
 from vds_gz.study.identify.problem.parameters import Kind, Term
 from vds_gz.study.identify.robust import without_blocks
 
-#: Length of a block [s], and how many blocks there are at least and at most.
+#: Length of a block [s], and minimum and maximum number of blocks.
 BLOCK, FEWEST_BLOCKS, MOST_BLOCKS = 6.0, 5, 6
 
 #: A gain in prediction is significant if it exceeds this many of its standard errors.
 SIGNIFICANT = 0.95
 
-#: It is worthwhile if it exceeds this part of what was left,
+#: It is worthwhile if it exceeds this part of the residual squares,
 WORTHWHILE = 0.01
 
 #: and this in units of independent squares.
 LEAST = 1.0
 
-#: A quantity has much left to explain if this part of all squares is its own.
+#: A quantity has much left to explain if it has this part of all squares.
 SHARE = 0.05
 
 #: A step without a block moves no term by more than this many standard deviations of its prior.
@@ -38,7 +38,7 @@ LARGEST_STEP = 3.0
 
 
 def blocks_of(problem: Problem, length: float = BLOCK, most: int = MOST_BLOCKS) -> np.ndarray:
-    """The block of each sample: runs where there are enough, else contiguous parts of about the same length [s]."""
+    """The block of each sample: runs if there are enough, else contiguous parts of about the same length [s]."""
     recordings = [experiment.segment.recording for experiment in problem.experiments]
     if len(set(recordings)) >= FEWEST_BLOCKS:
         names = {recording: k for k, recording in enumerate(dict.fromkeys(recordings))}
@@ -55,7 +55,7 @@ def blocks_of(problem: Problem, length: float = BLOCK, most: int = MOST_BLOCKS) 
 
 
 def left_out(problem: Problem, solution: Solution, blocks: np.ndarray, noise: Noise) -> Array:
-    """The robust squares with which a fit without a block predicts it, (blocks, quantities)."""
+    """The robust squared errors of blocks predicted by fits without them, (blocks, quantities)."""
     weights = noise.weights[problem.kind]
     limits = residual_limits(problem, noise)
     residuals = solution.residuals * weights
@@ -79,16 +79,16 @@ def summed(problem: Problem, squares: Array, blocks: np.ndarray) -> Array:
 
 
 def least_left(before: Array, after: Array) -> float:
-    """The part that is left of the best explained quantity, among those with much to explain."""
+    """The residual part of the best explained quantity, among those with much to explain."""
     sums = np.sum(before, axis=0)
     return float(np.min((np.sum(after, axis=0) / np.maximum(sums, LEAST))[sums >= SHARE * np.sum(sums)]))
 
 
 def better(before: Array, after: Array, significant: float = SIGNIFICANT, worthwhile: float = WORTHWHILE) -> float:
-    """By how much blocks are predicted better, less what is required of a term; positive where it is worth it.
+    """The improvement of the prediction of blocks beyond that required of a term; positive if the term is worthwhile.
 
-    The quantity with the largest gain decides, since a term of the steering need not explain the speed. What the others
-    lose is subtracted.
+    The quantity with the largest gain decides, since a term of the steering need not explain the speed. Losses of the
+    others are subtracted.
     """
     gain = before - after
     sums = np.sum(gain, axis=0)
@@ -99,6 +99,6 @@ def better(before: Array, after: Array, significant: float = SIGNIFICANT, worthw
 
 
 def _vague_sigma(terms: Sequence[Term]) -> Array:
-    """Standard deviation of each term where nothing is known beforehand, in coordinates."""
+    """Standard deviation of each term without prior knowledge, in coordinates."""
     sigma = {Kind.LIMIT: 1.0, Kind.GAIN: 0.5, Kind.COMMAND_GAIN: 0.5, Kind.WHEEL_GAIN: 0.5}
     return np.array([sigma.get(term.kind, 5.0 * term.scale) for term in terms])

@@ -1,7 +1,7 @@
 """Estimates with their intervals, and the noise of a measurement.
 
-An interval holds the true value in 95 of 100 recordings if the vehicle is what the model takes it for. What the model
-leaves out widens it as far as parts of the recording show it.
+An interval contains the true value in 95 of 100 recordings if the vehicle is as modelled. Model errors widen it as far
+as they show in parts of the recording.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ Array = NDArray[np.float64]
 #: Half the width of such an interval in standard deviations.
 WIDTH = 1.96
 
-#: A number is well determined if its interval is not wider to either side than this part of it; a time also if it is
-#: not wider than this [s].
+#: A parameter is well determined if its interval is at most this part of it wide, to either side; a time also if it is
+#: at most this wide [s].
 CERTAIN, CERTAIN_TIME = 0.25, 0.02
 
-#: Single wild samples are left out where medians of three have less than this part of the standard deviation; of white
-#: noise they have 0.67.
+#: Single outliers are left out if medians of three have less than this part of the standard deviation; for white noise
+#: it is 0.67.
 SPIKY = 0.3
 
-#: Times are not known better than this: a simulator rounds them to steps of 1 ms, transport takes time [s].
+#: Resolution of times: a simulator rounds them to steps of 1 ms, transport takes time [s].
 TIME_RESOLUTION = 0.0006
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A number with its interval. Where a recording does not tell a number, None stands in the place of this."""
+    """A value with its interval; None replaces it if the recording does not determine it."""
 
     value: float
     low: float
@@ -46,19 +46,19 @@ class Estimate:
         return ends(self.low, self.high)
 
     def override(self, parameter: str) -> Override:
-        """The number as a parameter, its interval as a remark."""
+        """The value as a parameter, with its interval as a comment."""
         return Override(parameter, float(f"{self.value:.5g}"), remark(self.low, self.high))
 
 
 def noise(measured: Array) -> float:
-    """Standard deviation of noise, from second differences, which a slow signal hardly has."""
+    """Standard deviation of noise, from second differences, which are small for a slow signal."""
     if len(measured) < 5:
         return 0.0
     return float(1.4826 * np.median(np.abs(np.diff(measured, 2))) / math.sqrt(6.0))
 
 
 def without_spikes(values: Array) -> Array:
-    """The values; where single wild samples make up most of their standard deviation, the medians of three in a row."""
+    """The values, or medians of three in a row if single outliers make up most of the standard deviation."""
     if len(values) < 3:
         return values
     medians: Array = np.median(np.lib.stride_tricks.sliding_window_view(values, 3), axis=1)

@@ -1,4 +1,4 @@
-"""From recordings to a fit: selected terms in coarse steps, then all data for the numbers and their intervals."""
+"""The fit of recordings: terms are selected in coarse steps, then fitted to all data, with intervals."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from vds_gz.study.identify.reach import Reach, reach_of
 from vds_gz.study.identify.support import PRECISE, Advance, Fitted, converged, supported
 from vds_gz.study.identify.variants import best_variant, lag_findings, with_static_maps
 
-#: A measured state that holds from step to step must lower the robust squares by this, in units of independent ones.
+#: A measured state that holds from step to step must lower the robust squares by this, in units of independent squares.
 HOLDS = 10.0
 
-#: A shift of a number by this part of its standard error is noticeable; longer recordings [s] stay in coarse steps.
+#: A shift of a term by this part of its standard error is relevant; longer recordings [s] stay in coarse steps.
 NOTICEABLE, LONGEST_FINE = 0.3, 400.0
 
 #: The search for a dead time or a lag that was not selected begins here [s].
@@ -37,11 +37,11 @@ class Fit:
     """A fit of all data.
 
     Attributes:
-        setup: What was looked for.
-        problem: The data.
-        solution: The numbers.
-        intervals: Of all terms.
-        reach: How far the vehicle went, by the names of limits.
+        setup: The setup.
+        problem: The problem.
+        solution: The solution.
+        intervals: Intervals of all terms.
+        reach: The observed maxima, by the names of limits.
     """
 
     setup: Setup
@@ -72,7 +72,7 @@ def _fit(setup: Setup, advance: Advance) -> Fit:
 
 
 def _at_bounds(fit: Fit) -> Mask:
-    """Parameters of the vehicle that run to an end of their range, so that the data give no value."""
+    """Parameters of the vehicle that run to a bound, so the data give no value."""
     problem, solution = fit.problem, fit.solution
     near = np.array([NEXT_TO_BOUND * term.scale if term.kind is Kind.PARAMETER else -1.0 for term in problem.terms])
     room = np.minimum(solution.point - problem.lower, problem.upper - solution.point)
@@ -94,7 +94,7 @@ def _without(setup: Setup, names: Collection[str]) -> Setup:
 def _with_whole_delay(setup: Setup, rough: Fitted) -> Fitted:
     """A fit to continue with both dead time and lag of each actuator that has one of them.
 
-    Each can stand in for the other, so a recording that supports one alone does not tell which of them it is.
+    Each can stand in for the other, so a recording that supports only one does not determine which.
     """
     if rough.fine or rough.nearly_exact:
         return rough
@@ -109,7 +109,7 @@ def _with_whole_delay(setup: Setup, rough: Fitted) -> Fitted:
 
 
 def refined(setup: Setup, reach: Mapping[str, Reach], rough: Fitted) -> tuple[Setup, Fitted]:
-    """The fit of all data: in the steps of the vehicle where nearly nothing is left, else in coarse steps."""
+    """The fit of all data: in the vehicle's steps if the residual is nearly zero, else in coarse steps."""
     if not rough.fine and not rough.nearly_exact:
         problem = problem_of(setup, coarse_segments(setup, enough=math.inf, rate=FULL_RATE), reach)
         return setup, _without_shift(setup, reach, Fitted(problem, converged(problem, rough.solution)))
@@ -147,6 +147,6 @@ def _without_shift(setup: Setup, reach: Mapping[str, Reach], coarse: Fitted) -> 
 
 
 def _between_steps(segments: list[Segment]) -> bool:
-    """Some samples lie between the steps of the vehicle."""
+    """Whether some samples are between the steps of the vehicle."""
     positions = [segment.positions(channel.series.time) for segment in segments for _, channel in segment.channels]
     return any((position != np.floor(position)).any() for position in positions)

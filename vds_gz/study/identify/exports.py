@@ -1,4 +1,4 @@
-"""An identified vehicle for others: our parameter files, Nav2, and Autoware's simulator."""
+"""Exports of an identified vehicle: parameter files, Nav2, and Autoware's simulator."""
 
 from __future__ import annotations
 
@@ -16,24 +16,23 @@ from vds_gz.vehicle.catalogue import models
 #: The step of MPPI's own model by default: ``model_dt`` [s].
 MPPI_STEP = 0.05
 
-#: MPPI's limits of what changes each quantity; a steering turns the vehicle.
+#: MPPI's limits of the change of each quantity; a steering turns the vehicle.
 MPPI_LIMITS = {"v_x": "ax_max", "v_y": "ay_max", "yaw_rate": "az_max", "steering": "az_max"}
 
-#: Remarks in a parameter file on what has no interval.
+#: Comments in a parameter file on parameters without an interval.
 NOT_NEEDED = "improves no prediction"
 NOT_MET, STANDSTILL, BEST = "unlimited: not met", "by what it did at standstill", "as it explains the recording best"
 
 
 def overrides(fit: VehicleFit, given: NodeParameters | None = None) -> Iterator[Override]:
-    """The identified parameters with their intervals or other remarks, also of what else differs from a given vehicle
-    or from the model's defaults."""
+    """The identified parameters with their intervals or other comments, and others that differ from the given ones."""
     group = f"model_params.{fit.model}"
     base: ParameterGroup = given.vehicle if given else models()[fit.model].parameters()
     actuators = actuations(base)
     kept_limits = {actuators["steering"].value} if "steering" in actuators else set()
     kept_limits |= {name for axis in ("body", "turn") if axis in actuators for name in actuators[axis].named().values()}
     for name, number in fit.numbers.items():
-        if name.endswith("]"):  # a point of a map, which is given as a whole
+        if name.endswith("]"):  # a point of a map, which is written as a whole
             continue
         if number is not None:
             yield number.override(f"{group}.{name}")
@@ -58,7 +57,7 @@ def overrides(fit: VehicleFit, given: NodeParameters | None = None) -> Iterator[
 
 
 def nav2(fit: VehicleFit) -> Iterator[str]:
-    """Lines of what Nav2 needs: the controller's delays and the smoother's limits."""
+    """Lines for Nav2: the controller's delays and the smoother's limits."""
     numbers = _by_quantity(fit)
     yield "# controller_server, FollowPath (MPPI)"
     for quantity, name in (("v_x", "vx"), ("v_y", "vy"), ("yaw_rate", "wz")):
@@ -80,7 +79,7 @@ def nav2(fit: VehicleFit) -> Iterator[str]:
 
 
 def _from_its_own_commands(numbers: Mapping[str, Numbers]) -> Iterator[str]:
-    """MPPI's ``open_loop`` where the lag asks for it.
+    """MPPI's ``open_loop``, if the lag requires it.
 
     Without it a command exceeds the measured speed v by ``ax_max * model_dt`` at most. Behind a first-order lag T the
     speed then rises at (command - v) / T, which is ``ax_max * model_dt / T``.
@@ -93,7 +92,7 @@ def _from_its_own_commands(numbers: Mapping[str, Numbers]) -> Iterator[str]:
 
 
 def _by_quantity(fit: VehicleFit) -> dict[str, Numbers]:
-    """The numbers of each axis, by quantity; of one that was not measured itself, those of its actuator."""
+    """The parameters of each axis, by quantity; if it was not measured, those of its actuator."""
     numbers: dict[str, Numbers] = {}
     for axis, quantity in (("drive", "v_x"), ("steering", "steering")):
         if (actuation := actuations(fit.parameters).get(axis)) is not None:
@@ -103,7 +102,7 @@ def _by_quantity(fit: VehicleFit) -> dict[str, Numbers]:
 
 
 def _limit(fit: VehicleFit, numbers: Mapping[str, Numbers], quantity: str, name: str) -> float:
-    """A limit; where it is not known, the maximum that came up."""
+    """A limit, or the observed maximum if it is unknown."""
     number = numbers[quantity][name] if quantity in numbers else None
     if number is not None:
         return number.value
@@ -131,7 +130,7 @@ def autoware(fit: VehicleFit) -> Iterator[str]:
 
 
 def _static_responses(parameters: ParameterGroup) -> Iterator[str]:
-    """What actuators do in steady state other than to follow their references."""
+    """Differences of actuators from their references in steady state."""
     for name, actuation in actuations(parameters).items():
         group = actuation.gain.partition(".")[0]
         if group and getattr(parameters, group).map_references:

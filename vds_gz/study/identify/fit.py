@@ -17,10 +17,10 @@ from vds_gz.study.identify.noise import Noise
 from vds_gz.study.identify.problem.simulation import Mask, predictions_of
 from vds_gz.study.identify.robust import ROBUST
 
-#: A start is known to so many of its scale.
+#: Prior standard deviation of a start, in its scale.
 START_SIGMA = 3.0
 
-#: What is known beforehand counts quadratically: its loss becomes linear only from so many standard deviations on.
+#: Priors count quadratically: their loss becomes linear only beyond this many standard deviations.
 NOT_ROBUST = 1e6
 
 #: A value is at a bound if it is as near as this part of its term's scale.
@@ -33,12 +33,12 @@ class Solution:
 
     Attributes:
         point: Coordinates of all terms.
-        free: Which of them were fitted.
-        starts: Of each experiment.
-        residuals: Predicted minus measured, of all samples, in their units.
-        jacobian: Their derivatives by the terms, (N, p), without the starts' part where those are fitted.
-        cost: Half of the sum of robust squares, with what is known beforehand.
-        noise: By which it was weighted.
+        free: The fitted ones.
+        starts: The start of each experiment.
+        residuals: Predicted minus measured values of all samples, in their units.
+        jacobian: Their derivatives by the terms, (N, p), without the part that fitted starts explain.
+        cost: Half of the sum of robust squares, priors included.
+        noise: The noise of the weights.
     """
 
     point: Array
@@ -51,20 +51,20 @@ class Solution:
 
 
 def robust(z: Array, limit: Array) -> Array:
-    """Squares ``z`` and the first two derivatives of what counts of them: linear beyond a limit (soft L1)."""
+    """The robust loss of squares ``z``, linear beyond a limit (soft L1), and its first two derivatives."""
     square = limit**2
     t = 1.0 + z / square
     return np.array([2.0 * square * (np.sqrt(t) - 1.0), t**-0.5, -0.5 / square * t**-1.5])
 
 
 def residual_limits(problem: Problem, noise: Noise) -> Array:
-    """Of each weighted residual, from where on it counts linearly."""
+    """The limit of each weighted residual, beyond which it counts linearly."""
     limits: Array = ROBUST / np.sqrt(noise.correlation)[problem.kind]
     return limits
 
 
 def evaluate(problem: Problem, point: Array, starts: Sequence[Array], free: Mask) -> tuple[Array, Array, list[Array]]:
-    """Residuals of all samples, their derivatives by the terms, and of each experiment those by its start."""
+    """Residuals of all samples, their derivatives by the terms, and each experiment's derivatives by its start."""
     residuals, jacobians, by_starts = [], [], []
     points, fresh = point[np.newaxis], any(problem.fresh)
     predictions = predictions_of(problem.experiments, points, starts, free, free_start=fresh)
@@ -98,7 +98,7 @@ class _Objective:
 
     @property
     def first(self) -> Array:
-        """Where the search begins."""
+        """The start of the search."""
         problem, terms = self.problem, self.terms
         begin = np.clip(self.begin[terms], problem.lower[terms], problem.upper[terms])
         return np.concatenate([begin, *(self.starts[k] for k in self.fresh)])
@@ -132,7 +132,7 @@ class _Objective:
         return self._evaluated[1:]
 
     def residuals(self, x: Array) -> Array:
-        """In standard deviations."""
+        """Residuals in standard deviations."""
         problem, known = self.problem, self.known
         point, starts = self.unpacked(x)
         of_terms = (point[known] - problem.mean[known]) / problem.sigma[known]
@@ -158,7 +158,7 @@ class _Objective:
         return jacobian
 
     def without_starts(self, x: Array) -> Array:
-        """Derivatives of the samples by all terms, (N, p), less what changes of the starts explain of them."""
+        """Derivatives of the samples by all terms, (N, p), without the part that changes of the starts explain."""
         _, by_terms, by_starts = self.evaluated(x)
         by_terms = by_terms.copy()
         for k, sigma in zip(self.fresh, self.start_sigma, strict=True):
@@ -171,7 +171,7 @@ class _Objective:
         return jacobian
 
     def snapped(self, x: Array) -> Array:
-        """The unknowns, those next to a bound at it: the search stays between bounds."""
+        """The unknowns; those next to a bound are moved to it, because the search stays between bounds."""
         lower, upper = self.bounds
         near = AT_BOUND * self.scale
         return np.where(x - lower < near, lower, np.where(upper - x < near, upper, x))
@@ -190,12 +190,14 @@ def solve(
 ) -> Solution:
     """Fit the free terms.
 
-    Terms that are not free keep ``begin``. Starts default to what the sensors say, and samples to all. There are at
-    most ``evaluations`` simulations of everything; the tolerance is relative, of the cost and the step.
+    Terms that are not free keep ``begin``. Starts default to the sensors' values, and samples to all. There are at most
+    ``evaluations`` simulations; the tolerance is relative, for the cost and the step.
     """
     weights = noise.weights[problem.kind]
     weights = weights if samples is None else np.where(samples, weights, 0.0)
-    objective = _Objective(problem, begin, free, starts or [one.start for one in problem.experiments], weights)
+    objective = _Objective(
+        problem, begin, free, starts or [experiment.start for experiment in problem.experiments], weights
+    )
     limits = np.append(residual_limits(problem, noise), np.full(objective.prior_rows, NOT_ROBUST))
     x = objective.first
     if len(x):

@@ -21,7 +21,7 @@ from vds_gz.study.recording import MeasuredChannel, Series
 from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.schedule import COMMAND, Records, fields_of
 
-#: Without a known interval, a parameter is known to this part of its value; its standard deviation before the drive.
+#: Default prior interval of a parameter, as a part of its value, and its standard deviation before the drive.
 SPREAD, BEFORE = 0.3, 1.0
 
 #: Shorter times count as this long where an interval is relative [s].
@@ -29,7 +29,7 @@ SHORT = 0.02
 
 
 def terms_of(prior: NodeParameters, commanded: Sequence[str]) -> dict[Term, float]:
-    """What a log may determine: dynamics and limits of the actuators, and gains of the commands; with prior values."""
+    """Terms that a log may determine (dynamics and limits of actuators, gains of commands), with prior values."""
     terms: dict[Term, float] = {}
     for actuation in actuations(prior.vehicle).values():
         for term in actuation.terms():
@@ -63,13 +63,13 @@ def candidates_of(terms: Mapping[Term, float], intervals: Mapping[str, Interval]
 
 
 def scale_of(term: Term, value: float) -> float:
-    """What 100 % of a value are, in its unit."""
+    """The scale of relative intervals of a value, in its unit."""
     return max(abs(value), SHORT) if term.kind in (Kind.DEAD_TIME, Kind.TIME_CONSTANT) else abs(value)
 
 
 @dataclass(frozen=True)
 class Forecast:
-    """Predictions of what the sensors of candidate vehicles will measure, at a rate [Hz].
+    """Predicted measurements of candidate vehicles, at a rate [Hz].
 
     Points are coordinates of the candidates, (vehicles, terms); the noise is by quantity, in its unit.
     """
@@ -87,7 +87,7 @@ class Forecast:
         return VehicleFamily(models()[self.prior.model], self.prior.vehicle, (*self.terms, *offsets))
 
     def predict(self, records: Records, times: Array, duration: float) -> list[Predicted]:
-        """What each vehicle's sensors read without noise, from rest; the samples of one sensor after another.
+        """Readings of each vehicle's sensors without noise, from rest; the samples of one sensor after another.
 
         The first time [s] is 0. Derivatives are by the terms and then by the offsets of the sensors.
         """
@@ -103,8 +103,8 @@ class Forecast:
     def information(self, records: Records, times: Array, duration: float, windows: int = 1, skipped: int = 0) -> Array:
         """Fisher information of windows of equal length, of shape (windows, vehicles, unknowns, unknowns).
 
-        The unknowns are the terms, relative to their values, and the offsets of the sensors. So many samples at the
-        beginning of each window do not count.
+        The unknowns are the terms, relative to their values, and the offsets of the sensors. Samples at the beginning
+        of each window are skipped.
         """
         by_vehicle, noise = [], np.array(list(self.noise.values()))[:, np.newaxis, np.newaxis]
         for predicted, point in zip(self.predict(records, times, duration), self.points.tolist(), strict=True):

@@ -1,8 +1,8 @@
 """A vehicle from recordings: problem, selection of terms, fit, intervals, report.
 
-The forward model is the vehicle's own step, driven by the recorded commands at their times. Terms enter where they
-predict parts that were left out; all data give the numbers and their intervals; and a fit without the last part of each
-recording says how well the vehicle predicts.
+The forward model is the vehicle's own step, driven by the recorded commands at their times. Terms enter if they predict
+left-out parts. Values and intervals come from all data. A fit without the last part of each recording shows how well
+the vehicle predicts it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from vds_gz.study.identify.results import VehicleFit
 from vds_gz.study.reading.wheel_radius import wheels_disagree
 from vds_gz.study.recording import Recording, SignalError
 
-#: Findings that are given, the worst first.
+#: Maximum number of findings, the worst first.
 MOST_FINDINGS = 6
 
 
@@ -45,25 +45,25 @@ def identify(
     hold_out: float = 0.2,
     advance: Callable[[str], object] = lambda words: None,
 ) -> VehicleFit:
-    """Find the numbers of a vehicle in recordings of it.
+    """Identify a vehicle's parameters from recordings.
 
     Args:
-        signals: What was commanded and measured, of one recording or of several of the same vehicle.
-        vehicle: What is known of it: its model and geometry; its actuators' numbers are found again.
-        wheel_base: Of a vehicle that steers, where none is given [m].
-        fit: Further parameters to be found, such as ``wheel_base`` or ``tire_diameter``; ``all``: the geometry;
-            ``wheel_gains``: how far the wheels of each side roll for each metre that they should.
+        signals: Commands and measurements of one recording, or of several of the same vehicle.
+        vehicle: The known vehicle: its model and geometry; parameters of its actuators are identified again.
+        wheel_base: The wheel base of a vehicle that steers, if no vehicle is given [m].
+        fit: Further parameters to identify, such as ``wheel_base`` or ``tire_diameter``; ``all``: the geometry;
+            ``wheel_gains``: distance that the wheels of each side roll per nominal metre.
         priors: Known intervals of parameters by dotted names, as :func:`~vds_gz.parameters.yaml_reader.read_intervals`
             gives them below ``model_params.<model>.``.
-        hold_out: The last part of each recording, less than 1, from which the fit for the score takes no number; 0: no
-            score. The terms of this fit are those of all data.
-        advance: Called with what is being done.
+        hold_out: The last part of each recording, less than 1, that the fit for the score does not use; 0: no score.
+            The terms of this fit are those of all data.
+        advance: Called with the present activity.
 
     Returns:
-        What was found; iterates over its axes.
+        The identified vehicle, which iterates over its axes.
 
     Raises:
-        SignalError: Nothing was both commanded and measured, or a number is not finite.
+        SignalError: No quantity was both commanded and measured, or a number is not finite.
         ArgumentError: A name in ``fit`` is no parameter of the vehicle, ``hold_out`` is no part, or ``wheel_base`` is
             given though the recording shows a vehicle without one.
     """
@@ -85,10 +85,10 @@ def identify(
 
 
 def _checked(signals: Sequence[Recording]) -> list[Recording]:
-    """Recordings without what cannot be of the vehicle's motion.
+    """Recordings without channels that contradict the vehicle's motion.
 
     Raises:
-        SignalError: There are none, or one cannot be worked on.
+        SignalError: There are none, or one cannot be used.
     """
     for recording in signals:
         ArgumentKind("a list of what read_signals() returns", (Recording,)).check("signals", recording)
@@ -105,14 +105,14 @@ def _checked(signals: Sequence[Recording]) -> list[Recording]:
 
 
 def _notes(recordings: Sequence[Recording]) -> tuple[str, ...]:
-    """What was noticed of recordings; of several with the number of each."""
+    """Notes on recordings, with their numbers if there are several."""
     several = len(recordings) > 1
     numbered = ((k, note) for k, recording in enumerate(recordings, start=1) for note in recording.notes)
     return tuple(f"{k}: {note}" if several else note for k, note in numbered)
 
 
 def _turning(fit: VehicleFit, recordings: Sequence[Recording], *, given: bool) -> Iterator[str]:
-    """What it means that a vehicle turns against its steering: one that was given with its rear axle steered does."""
+    """The meaning of a vehicle that turns against its steering, which one given with a steered rear axle does."""
     behind = bool(getattr(fit.parameters, "reverse", False))
     if behind and given:
         return

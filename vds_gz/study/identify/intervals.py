@@ -12,14 +12,14 @@ from vds_gz.study.identify.estimates import Array
 from vds_gz.study.identify.fit import Solution, residual_limits, robust
 from vds_gz.study.identify.robust import inverted, widths
 
-#: Blocks are at least so many times as long as residuals are correlated; there are at most so many.
+#: Minimum length of blocks, as a multiple of the correlation of residuals, and their maximum number.
 LENGTH, MOST = 10.0, 20
 
 #: Below this part of the largest eigenvalue of the scaled information, terms are confounded: derivatives are
-#: differences, which are exact to about the root of that.
+#: differences, exact to about the root of this.
 SINGULAR = 1e-9
 
-#: A term is named among confounded ones if it has this part in their combination.
+#: Minimum part of a term in a combination for being named as confounded.
 NAMED_PART = 0.2
 
 
@@ -28,7 +28,7 @@ class Intervals:
     """Confidence intervals of all terms.
 
     Attributes:
-        low, high: Their ends, in coordinates; infinite where the data do not determine a term.
+        low, high: Their ends, in coordinates; infinite if the data do not determine a term.
         confounded: Groups of terms, by index, whose effects the data do not distinguish.
     """
 
@@ -38,7 +38,7 @@ class Intervals:
 
 
 def intervals_of(problem: Problem, solution: Solution) -> Intervals:
-    """The intervals of all free terms, by the weights and the loss of the fit."""
+    """The intervals of all free terms, with the weights and the loss of the fit."""
     free = np.flatnonzero(solution.free)
     low, high = np.full(len(solution.point), -np.inf), np.full(len(solution.point), np.inf)
     if not len(free):

@@ -1,4 +1,4 @@
-"""Identification of one vehicle from many recordings: each is fitted by itself, and the results are pooled.
+"""Identification of one vehicle from many recordings: each is fitted separately, and the results are pooled.
 
 Each result is a line of a file, from which a later call resumes.
 """
@@ -48,7 +48,7 @@ EXCEEDED = 1.1
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """How recordings are read, and what is identified: topics of bags, columns of tables, arguments of ``identify``."""
+    """How to read and identify recordings: topics of bags, columns of tables, arguments of ``identify``."""
 
     topics: Mapping[str, str | None] = field(default_factory=dict)
     columns: dict[str, str] = field(default_factory=dict)
@@ -84,7 +84,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The result of one recording by its path, or why there is none (``failure``, which names the recording).
+    """The result of one recording by its path, or the reason for its absence (``failure``, which names the recording).
 
     Numbers are those of :class:`~vds_gz.study.identify.results.VehicleFit`; of axes, as ``v_x.dead_time``.
     """
@@ -105,7 +105,7 @@ class Result:
         return {name: number for name, number in numbers.items() if number is not None}
 
     def line(self, key: str) -> str:
-        """The result as a line of a file, with the key of what it depends on."""
+        """The result as a line of a file, with its key."""
         return json.dumps({"key": key} | asdict(self)) + "\n"
 
 
@@ -160,7 +160,7 @@ def identify_many(
 
 
 def _key(log: str, source: Source) -> str:
-    """What a result depends on: the files of the recording, how it is read, and the version."""
+    """The key of a result: the files of the recording, the source, and the version."""
     path = Path(log)
     files = sorted(file for file in path.rglob("*") if file.is_file()) if path.is_dir() else [path]
     stats = [(str(file), file.stat().st_size, file.stat().st_mtime_ns) for file in files if file.exists()]
@@ -248,7 +248,7 @@ def pool_results(results: Sequence[Result]) -> PooledVehicle | None:
 
 
 def _overrides(model: str, results: Sequence[Result], pooled: Mapping[str, Pooled]) -> Iterator[Override]:
-    """Pooled parameters; of what is no estimate, the value of most recordings.
+    """Pooled parameters; without estimates, the value of most recordings.
 
     A limit that another recording exceeds is not met.
     """

@@ -1,4 +1,4 @@
-"""Noise of what a fit leaves: its scale and its autocorrelation, by channel."""
+"""Noise of the residuals of a fit: its scale and its autocorrelation, by channel."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from vds_gz.study.identify.build import Problem
 from vds_gz.study.identify.estimates import Array, without_spikes
 from vds_gz.study.identify.robust import autocorrelation_time, noise_scale
 
-#: Residuals are clipped at so many times the larger of their scale by the median and their rms without spikes, so that
-#: transients count and wild samples hardly do.
+#: Residuals are clipped at this multiple of the larger of their scale by the median and their rms without spikes, so
+#: that transients count and outliers hardly do.
 CLIPPED = 4.0
 
-#: Residuals whose successive correlation is above this are no white noise.
+#: Residuals with a larger correlation of successive samples are not white noise.
 STRUCTURED = 0.4
 
-#: Before any fit, this part of a channel's standard deviation is noise.
+#: Assumed noise before any fit, as a part of a channel's standard deviation.
 FIRST_PART = 0.2
 
 
 @dataclass(frozen=True)
 class Noise:
-    """What a fit leaves of each kind of channel.
+    """Noise of each kind of channel after a fit.
 
     Attributes:
         scale: Standard deviation, in the channel's unit.
@@ -36,13 +36,13 @@ class Noise:
 
     @property
     def weights(self) -> Array:
-        """Of the residuals of each kind of channel: autocorrelated ones count as fewer."""
+        """Weights of the residuals of each kind of channel; autocorrelated ones count less."""
         weights: Array = 1.0 / (np.maximum(self.scale, 1e-300) * np.sqrt(self.correlation))
         return weights
 
 
 def first_noise(problem: Problem) -> Noise:
-    """The noise that is assumed before any fit."""
+    """The assumed noise before any fit."""
     samples = [problem.measured[problem.kind == k] for k in range(len(problem.floors))]
     scale = np.array([FIRST_PART * _spread(values) if len(values) else 1.0 for values in samples])
     return Noise(np.maximum(scale, problem.floors), np.ones(len(scale)))
@@ -56,14 +56,16 @@ def _spread(values: Array) -> float:
 
 
 def noise_of(problem: Problem, residuals: Array) -> Noise:
-    """The noise that residuals show.
+    """The noise estimated from residuals.
 
-    The shortest autocorrelation time of all channels counts for each: model errors, which last long, must not decide
-    how much a channel counts.
+    The shortest autocorrelation time of all channels applies to each, because model errors, which last long, must not
+    set a channel's weight.
     """
     interval = problem.intervals
     scale, time = problem.floors.copy(), np.full(len(problem.floors), math.inf)
-    by_experiment = np.split(residuals, np.cumsum([len(one.measured) for one in problem.experiments])[:-1])
+    by_experiment = np.split(
+        residuals, np.cumsum([len(experiment.measured) for experiment in problem.experiments])[:-1]
+    )
     for k, floor in enumerate(problem.floors):
         runs = [
             values[problem.kinds[experiment.channel] == k]
@@ -79,7 +81,7 @@ def noise_of(problem: Problem, residuals: Array) -> Noise:
 
 
 def is_structured(problem: Problem, residuals: Array) -> bool:
-    """Successive residuals of some channel are alike, so that a better model would explain part of them."""
+    """Whether residuals of some channel are autocorrelated, so that a better model would explain part of them."""
     channels = np.concatenate([experiment.channel for experiment in problem.experiments])
     for channel in np.unique(channels):
         left = residuals[channels == channel]

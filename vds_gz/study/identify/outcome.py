@@ -1,4 +1,4 @@
-"""From a fit to its result: numbers with intervals, channels beside the model, axes, and findings."""
+"""The result of a fit: parameters with intervals, channels beside the model, axes, and findings."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ from vds_gz.study.identify.trials import costs_of
 from vds_gz.study.recording import QUANTITIES
 from vds_gz.vehicle.command import TWIST
 
-#: A number is given if its interval is not wider to either side than this part of it; a time also if it is not wider
-#: than this [s], an offset if it is not than this part of the range of the measurement.
+#: A value is given if its interval is at most this part of it wide, to either side; a time also if it is at most this
+#: wide [s], an offset if it is at most this part of the range of the measurement.
 USEFUL, USEFUL_TIME, CERTAIN_OFFSET = 0.5, 0.05, 0.05
 
-#: A limit above this multiple of what was reached counts as none.
+#: A limit above this multiple of the observed maximum counts as not met.
 NEVER_MET = 10.0
 
 #: Residuals are more than noise if they exceed this multiple of the noise plus this part of the range.
 NOISY, NEGLIGIBLE = 1.5, 0.01
 
-#: Number of standard deviations from which on a sample is an outlier.
+#: Number of standard deviations beyond which a sample is an outlier.
 OUTLIER = 5.0
 
-#: Times that are tried where none is needed [s]. One is consistent with the data if it raises the squares by less than
+#: Times that are tried if none is needed [s]. A time is consistent with the data if it raises the squares by less than
 #: the 95 % quantile of chi-square.
 TRIED_TIMES = {
     Kind.DEAD_TIME: 1e-3 * np.arange(1.0, 26.0),
@@ -94,7 +94,7 @@ def no_motion(setup: Setup) -> VehicleFit:
 
 
 def estimates(fit: Fit) -> Numbers:
-    """Estimates of the terms by name; None of those that were not needed or whose intervals are too wide."""
+    """Estimates of the terms by name; None for those not needed or with too wide intervals."""
     by_name: Numbers = {}
     excited = {name for actuator in fit.setup.excited for name in fit.setup.actuators[actuator].named().values()}
     for k, term in enumerate(fit.setup.family.terms):
@@ -122,8 +122,8 @@ def _none_of(fit: Fit, k: int) -> Estimate | None:
 def _estimate(fit: Fit, k: int) -> Estimate | None:
     """An estimate; None if its interval is too wide.
 
-    The interval of a dead time covers all that come to the same number of steps; where commands came between steps, it
-    covers their rounding too.
+    The interval of a dead time covers all times with the same number of steps, and the rounding of commands between
+    steps.
     """
     term = fit.setup.family.terms[k]
     points = fit.solution.point, fit.intervals.low, fit.intervals.high
@@ -146,9 +146,9 @@ def _estimate(fit: Fit, k: int) -> Estimate | None:
 
 
 def _parameters(fit: Fit) -> ParameterGroup:
-    """The vehicle with its estimates; limits that were not met are none, and terms that are not needed do nothing.
+    """The vehicle with its estimates; limits that were not met are unlimited, and unneeded terms have no effect.
 
-    An actuator that was not excited stays as it was given, and so does geometry that the data do not determine.
+    An actuator without excitation keeps the given values, as does geometry that the data do not determine.
     """
     setup, point = fit.setup, fit.solution.point
     without_effect = {group[0] for group in fit.intervals.confounded if len(group) == 1}
@@ -212,9 +212,9 @@ def _channels(fit: Fit) -> Iterator[Channel]:
 
 
 def _commanded(setup: Setup, recording: int, quantity: str, time: Array, parameters: ParameterGroup) -> Array | None:
-    """What was commanded of a quantity at some times; None if it is not commanded.
+    """The command of a quantity at some times; None without commands.
 
-    Twists command a steering angle [rad]; at standstill the last one, or 0 where the steering is centred.
+    Twists command a steering angle [rad]; at standstill the last one, or 0 if the steering is centred.
     """
     commands = setup.recordings[recording].commands
     at = np.clip(np.searchsorted(commands.time, time, side="right") - 1, 0, None)
@@ -339,7 +339,7 @@ def _findings(
 
 
 def joined(groups: Sequence[Sequence[int]]) -> list[set[int]]:
-    """Groups of terms, of which those with several terms are joined where they share one."""
+    """Groups of terms; groups of several terms that share one are joined."""
     joined: list[set[int]] = []
     for group in groups:
         touching = [known for known in joined if len(group) > 1 and len(known) > 1 and known & set(group)]
@@ -348,7 +348,7 @@ def joined(groups: Sequence[Sequence[int]]) -> list[set[int]]:
 
 
 def _diameters(fit: Fit, calibrations: Mapping[str, Estimate | None]) -> Iterator[str]:
-    """Diameters of wheels by their gains, of a vehicle whose wheels are known."""
+    """Diameters of wheels by their gains, for a vehicle with known wheels."""
     if not fit.setup.given:
         return
     for name in WHEELS.values():

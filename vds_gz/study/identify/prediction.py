@@ -1,4 +1,4 @@
-"""How well a fit of the first part of recordings predicts the rest, beside simpler explanations."""
+"""The prediction of the last part of recordings by a fit to the first part, beside simpler models."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from vds_gz.study.recording import QUANTITIES, MeasuredChannel, Recording, Serie
 def predictions(
     setup: Setup, solution: Solution, part: float, advance: Advance = lambda words: None
 ) -> tuple[Prediction, ...]:
-    """Errors of predictions of the last part of each recording; none where the first part is too short for a fit.
+    """Errors of predictions of the last part of each recording; empty if the first part is too short for a fit.
 
-    The terms are those of the fit of all data less those that the first part does not need; the first part alone gives
-    their numbers.
+    The terms are those of the fit of all data less those that the first part does not need; they are fitted to the
+    first part only.
     """
     borders = [
         _border(signals, channels, part) for signals, channels in zip(setup.recordings, setup.channels, strict=True)
@@ -80,7 +80,7 @@ def _priors_of_maps(first: Setup) -> dict[str, Interval]:
 
 
 def _border(signals: Recording, channels: tuple[MeasuredChannel, ...], part: float) -> float:
-    """When the last part of a recording begins [s]."""
+    """The start of the last part of a recording [s]."""
     first = float(signals.commands.time[0])
     last = max((float(channel.series.time[-1]) for channel in channels if len(channel.series.time)), default=first)
     return last - part * (last - first)

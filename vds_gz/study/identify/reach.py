@@ -16,7 +16,7 @@ from vds_gz.study.identify.problem.setup import FIELDS, Setup
 from vds_gz.study.identify.results import Reached
 from vds_gz.study.recording import Series
 
-#: A quantity of which only the command is known is assumed to change within this time [s].
+#: Assumed time of a change of a quantity with unknown measurements [s].
 COMMAND_RISE_TIME = 0.5
 
 #: Samples in a mean, and by how many of its standard deviations its maximum may be too large.
@@ -32,7 +32,7 @@ UNKNOWN_WHEELS_PART = 0.5
 #: The limit of the fastest wheel is at least this part of its speed by measured speeds and yaw rates together.
 FASTEST_WHEEL_PART = 0.93
 
-#: The greatest command, times the gain, attains at least this part of what was measured.
+#: The largest command times the gain is at least this part of the measured maximum.
 ATTAINED_PART = 0.97
 
 #: Angles follow from yaw rates where the speed is at least this part of the highest.
@@ -48,7 +48,7 @@ class Reach(NamedTuple):
 
 
 def reached(time: Array, measured: Array, *, angle: bool) -> Reached:
-    """Maximum rates and maximum value, without the noise: of rates the 98th percentile, of values what lasts."""
+    """Maximum rates and value, without the noise: of rates the 98th percentile, of values a sustained maximum."""
     levels = limit_levels(time, measured, angle=angle)
     return levels._replace(value=max(levels.value, sustained(without_spikes(measured))))
 
@@ -74,14 +74,14 @@ def limit_levels(time: Array, measured: Array, *, angle: bool, lasting: float = 
 
 
 def sustained(measured: Array) -> float:
-    """The largest magnitude that :data:`SMOOTHED` samples in a row have."""
+    """The largest magnitude that :data:`SMOOTHED` samples in a row exceed."""
     if len(measured) < SMOOTHED:
         return 0.0
     return float(np.max(np.min(np.lib.stride_tricks.sliding_window_view(np.abs(measured), SMOOTHED), axis=1)))
 
 
 def least_reached(time: Array, measured: Array, *, angle: bool, part: float = STEERED_RATE_PART) -> Reached:
-    """Lower bounds of limits: their levels, less what noise may add."""
+    """Lower bounds of limits: their levels minus the effect of noise."""
     top = limit_levels(time, measured, angle=angle, lasting=LASTING)
     if len(time) < FEWEST_SAMPLES:
         return top
@@ -91,7 +91,7 @@ def least_reached(time: Array, measured: Array, *, angle: bool, part: float = ST
 
 
 def reach_of(setup: Setup) -> dict[str, Reach]:
-    """The reach of each limit and gain of a vehicle's actuators by name; of dead bands, how much was commanded."""
+    """The reach of each limit and gain of a vehicle's actuators by name; for dead bands, the commanded maximum."""
     reaches: dict[str, Reach] = {}
     arm = setup.family.model.geometry(setup.family.parameters).yaw_arm
     for name, actuation in setup.actuators.items():
@@ -131,7 +131,7 @@ def _limit_reach(setup: Setup, needs: Mapping[str, float], number: str) -> Reach
         return first._replace(least=UNKNOWN_WHEELS_PART * least)
     top = sum(factor * reach.tried for factor, reach in zip(needs.values(), [first, *others], strict=True))
     if number == "value":
-        together = 0.0  # how fast the fastest wheel went, where speed and yaw rate were measured
+        together = 0.0  # speed of the fastest wheel, if speed and yaw rate were measured
         for measured in _speeds_and_yaw_rates(setup):
             time = measured["v_x"].time
             parts = (
@@ -147,7 +147,7 @@ def _limit_reach(setup: Setup, needs: Mapping[str, float], number: str) -> Reach
 
 
 def _reach(setup: Setup, quantity: str, number: str) -> Reach:
-    """The reach of a quantity, as it was measured or else as it was commanded."""
+    """The reach of a quantity, from its measurements or else its commands."""
     angle = quantity == "steering"
     direct = setup.given and not getattr(setup.family.parameters, "drive_on_steered_wheel", False)
     least = partial(least_reached, part=RATE_PART if direct else STEERED_RATE_PART)

@@ -9,10 +9,10 @@ from typing import NamedTuple
 from vds_gz.parameters.declaration import ParameterGroup
 from vds_gz.study.identify.estimates import Array, Estimate
 
-#: A sample of which less than this part of its weight is left is an outlier.
+#: A sample with less than this part of its weight is an outlier.
 OUTLIER_WEIGHT = 0.1
 
-#: The numbers of an axis, of which some are times and some limits, and what they are called.
+#: The parameters of an axis, with the times and limits among them, and their labels.
 LABELS = {
     "dead_time": "dead time",
     "time_constant": "time constant",
@@ -38,14 +38,14 @@ class Reached(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """One commanded quantity with what was found of it.
+    """One commanded quantity and its identified parameters.
 
     Attributes:
-        quantity, unit: What it is, and the unit of its value.
+        quantity, unit: The quantity, and the unit of its value.
         numbers: By the names of :data:`NAMES`; ``rise`` and ``fall`` limit the change away from and towards zero.
         reached: The maxima of the recording, for limits that were not met.
         residual: Standard deviation of the measurement from the model, without outliers.
-        outliers: Number of samples that hardly count.
+        outliers: Number of samples with hardly any weight.
         centred: Of a steering: it goes to 0 when the commanded speed is 0; None: the recording does not show it.
     """
 
@@ -68,7 +68,7 @@ class Axis:
         return self.unit
 
     def label(self, name: str) -> str:
-        """What one of its numbers is called."""
+        """The label of one of its numbers."""
         return "rate limit" if self.quantity == "steering" and name == "rise" else LABELS[name]
 
 
@@ -77,18 +77,18 @@ class Channel:
     """One measured quantity of one recording, beside the model.
 
     Attributes:
-        name: What distinguishes it from the others of its recording.
-        quantity, unit: What it measures: a quantity of base_link, ``steering``, a wheel's speed, a pose ...
+        name: Its name, unique in its recording.
+        quantity, unit: The measured quantity: one of base_link, ``steering``, a wheel's speed, a pose ...
         source: The topic or the column.
         recording: Index of the recording.
-        noise: Standard deviation of what the model leaves, extreme samples clipped, in the unit.
-        residual: Standard deviation of what the model leaves, without outliers.
-        outliers: Samples that hardly count.
-        correlation: Of successive residuals, -1 to 1.
-        time: Of the samples [s].
-        measured, modelled: At these times.
-        commanded: The same quantity as it was commanded; None where it was not.
-        weight: How much each sample counts, 0 to 1.
+        noise: Standard deviation of the residuals, extreme ones clipped, in the unit.
+        residual: Standard deviation of the residuals, without outliers.
+        outliers: Number of samples with hardly any weight.
+        correlation: Correlation of successive residuals, -1 to 1.
+        time: Times of the samples [s].
+        measured, modelled: Values at these times.
+        commanded: The commanded values of the same quantity; None without commands.
+        weight: Weight of each sample, 0 to 1.
     """
 
     name: str
@@ -109,10 +109,10 @@ class Channel:
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """How well what was learned of the first part of the recordings predicts one quantity in the rest.
+    """How well a vehicle fitted to the first part of the recordings predicts one quantity in the rest.
 
-    Errors are root mean squares in the unit of the quantity: of what was learned, of dead times and lags alone, and of
-    the command as it is; the duration is that of the rest [s].
+    Errors are root mean squares in the unit of the quantity: of the vehicle, of dead times and lags alone, and of the
+    unchanged command; the duration is that of the rest [s].
     """
 
     quantity: str
@@ -129,16 +129,16 @@ class VehicleFit:
     Attributes:
         model: Name of the vehicle model.
         parameters: Its parameter group: the given or default values, with the identified ones.
-        numbers: By name below ``model_params.<model>.``, such as ``drive_actuator.dead_time``; None where the recording
+        numbers: By name below ``model_params.<model>.``, such as ``drive_actuator.dead_time``; None if the recording
             does not determine it, or a limit was not met.
-        calibrations: What is no parameter of the vehicle, by its words: ``v_x gain``, ``steering offset``,
+        calibrations: Terms that are not parameters of the vehicle, by name: ``v_x gain``, ``steering offset``,
             ``imu latency``, ``left wheel gain`` ...
-        reached: Of each limit that was not met, by name as in ``numbers``, the maximum of the recording.
+        reached: The maximum of the recording for each limit that was not met, by name as in ``numbers``.
         channels: The measurements beside the model.
         findings: Sentences for people.
         axes: The numbers by commanded quantity.
-        notes: Remarks on the recordings, and what of them was left out; of several with the number of each.
-        predictions: How well what was learned of the first part predicts the rest; empty where none was held out.
+        notes: Notes on the recordings and left-out parts, with the number of each if there are several.
+        predictions: How well a fit to the first part predicts the rest; empty if nothing was held out.
     """
 
     model: str
@@ -153,7 +153,7 @@ class VehicleFit:
     predictions: tuple[Prediction, ...] = ()
 
     def title(self, channel: Channel) -> str:
-        """The name of a channel, among several recordings with the number of its own."""
+        """The name of a channel, with the number of its recording if there are several."""
         several = any(own.recording for own in self.channels)
         return f"{channel.name} ({channel.recording + 1})" if several else channel.name
 

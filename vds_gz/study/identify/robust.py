@@ -14,7 +14,7 @@ from scipy.stats import chi2, t
 
 from vds_gz.study.identify.estimates import WIDTH, Array
 
-#: Residuals of more than so many standard deviations count less: ``f_scale`` of ``least_squares``.
+#: Residuals beyond this many standard deviations count less: ``f_scale`` of ``least_squares``.
 ROBUST = 3.0
 
 #: Probability that an interval holds the true value.
@@ -23,13 +23,13 @@ CONFIDENCE = 0.95
 #: Autocorrelation below this is noise of its estimate.
 UNCORRELATED = 0.05
 
-#: It is not estimated of fewer residuals, nor where these are below half the resolution.
+#: Minimum number of residuals for its estimate; they must also be above half the resolution.
 FEWEST_RESIDUALS = 8
 
 #: Below this part of the largest eigenvalue of the scaled information, a combination of unknowns is not determined.
 SINGULAR = 1e-11
 
-#: An unknown belongs to such a combination if it has this part in it.
+#: Minimum part of an unknown in such a combination to belong to it.
 NULL_PART = 1e-4
 
 
@@ -75,7 +75,7 @@ def influence(residuals: Array) -> Array:
 
 
 def half_widths(residuals: Array, jacobian: Array, blocks: NDArray[np.intp], known: Array) -> Array:
-    """Half the widths of the intervals of a least squares estimate, (p,); infinite where nothing determines one.
+    """Half the widths of the intervals of a least squares estimate, (p,); infinite for undetermined ones.
 
     Residuals (N,) are in standard deviations, their derivatives (N, p); ``known`` is prior information, (p, p).
     """
@@ -83,7 +83,7 @@ def half_widths(residuals: Array, jacobian: Array, blocks: NDArray[np.intp], kno
     inverse, null = inverted(information)
     variance = np.diag(inverse) * max(float(np.mean(residuals**2)), 1.0)
     half = widths(residuals, jacobian, jacobian, information, inverse, variance, blocks)
-    # blocks do not tell how a number repeats that few of them inform: what noise is for all samples bounds it
+    # if only few blocks inform a number, they do not show how it repeats: the noise of all samples bounds it
     time = autocorrelation_time([residuals[blocks == block] for block in np.unique(blocks)], 1.0)
     half = np.maximum(half, WIDTH * np.sqrt(time * variance))
     return np.where((np.diag(inverse) > 0.0) & ~(np.abs(null) > NULL_PART).any(axis=0), half, np.inf)
@@ -92,7 +92,7 @@ def half_widths(residuals: Array, jacobian: Array, blocks: NDArray[np.intp], kno
 def without_blocks(
     residuals: Array, jacobian: Array, weighted: Array, information: Array, blocks: NDArray[np.intp]
 ) -> Array:
-    """By how much fits without a block differ from that of everything, by one Gauss-Newton step each, (blocks, p).
+    """Differences of fits without a block from that of everything, by one Gauss-Newton step each, (blocks, p).
 
     Residuals (N,) and their derivatives (N, p) are in standard deviations; ``weighted`` is the derivatives times the
     slope of the robust loss, ``information`` that of everything, (p, p), and blocks count from 0.
@@ -116,11 +116,11 @@ def widths(
 ) -> Array:
     """Half the widths of intervals, (p,), of autocorrelated residuals and of a vehicle that differs from its model.
 
-    Gradients summed over blocks of time tell by the sandwich estimator (P. Huber, The behavior of maximum likelihood
-    estimates under nonstandard conditions, 1967) whether blocks differ by more than noise. Where they do, the jackknife
+    Gradients summed over blocks of time show by the sandwich estimator (P. Huber, The behavior of maximum likelihood
+    estimates under nonstandard conditions, 1967) whether blocks differ by more than noise. If they do, the jackknife
     over blocks gives the variance (J. MacKinnon, M. Nielsen and M. Webb, Cluster-robust inference: a guide to empirical
-    practice, 2023). What it exceeds that of noise by counts twice: a vehicle that differs from its model from block to
-    block also does so from one recording to the next.
+    practice, 2023). Its excess over the variance of noise counts twice: model errors that vary from block to block also
+    vary from one recording to the next.
 
     ``weighted`` is the jacobian times the slope of the robust loss, ``information`` and ``inverse`` are of everything,
     and ``variance`` is of the unknowns if the residuals were independent.
