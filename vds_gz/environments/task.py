@@ -139,7 +139,7 @@ def _chosen(source: SomeVehicle) -> tuple[AnyModel, ParameterGroup, float]:
         source = load_parameters(source)
     if isinstance(source, NodeParameters):
         return models()[source.model], source.vehicle, source.step_rate
-    model = next((known for known in models().values() if known.parameters is type(source)), None)
+    model = next((model for model in models().values() if model.parameters is type(source)), None)
     if model is None:
         raise ArgumentError(
             f"vehicle is {source!r}; it must be the name of a preset, a parameter file, or parameters of a vehicle, "

@@ -105,7 +105,7 @@ AnyController: TypeAlias = Controller[Any, Any]
 
 def plant_of(model: AnyModel, parameters: object, period: float, spacing: float) -> ControlledVehicle:
     """The properties of a vehicle for its controller."""
-    kind = next((one for one in (ACKERMANN, TWIST) if one in model.accepts), None)
+    kind = next((kind for kind in (ACKERMANN, TWIST) if kind in model.accepts), None)
     if kind is None:
         raise ArgumentError(
             f"vehicle model '{model.name}' takes no Ackermann command and no twist, so no controller can drive it"
@@ -137,7 +137,7 @@ NO_DISTANCE = 1e-12
 
 @dataclass(slots=True)
 class PurePursuitGains:
-    """Distance [m] and time [s] to the point that is aimed at, along the path."""
+    """Distance [m] and time [s] to the target point, along the path."""
 
     following: Following
     look_ahead: float
@@ -170,7 +170,7 @@ PURE_PURSUIT = Controller(
 
 @dataclass(slots=True)
 class StanleyGains:
-    """Gain [1/s] and what softens it [m/s]."""
+    """Gain [1/s] and softening speed [m/s]."""
 
     following: Following
     gain: float
@@ -214,7 +214,7 @@ PRECISION, MOST_ITERATIONS = 1e-12, 100_000
 
 @dataclass(slots=True)
 class LqrGains:
-    """The model's and the regulator's numbers, as the module has them."""
+    """The numbers of model and regulator, as in the module's docstring."""
 
     following: Following
     y_psi: float  # y_psi, y_k, psi_k, decay: entries of A above and on its diagonal, which else has ones
@@ -290,7 +290,7 @@ def regulator(
 
 
 def control(course: Course, g: LqrGains, s: MotionState, f: Tracking, u: Command) -> None:
-    """The path's curvature, less the regulator's feedback, and what its changes ahead are worth."""
+    """The path's curvature, less the regulator's feedback, and the effect of its changes ahead."""
     stride = max(s.v_x, 0.0) * g.period / course.spacing
     z_y, z_psi, z_k = 0.0, 0.0, 0.0
     path = value_at(course.points, course.closed, f.position + g.steps * stride, CURVATURE)
@@ -311,9 +311,9 @@ def control(course: Course, g: LqrGains, s: MotionState, f: Tracking, u: Command
 LQR = Controller(name="lqr", parameters=LqrParameters, coefficients=coefficients, control=control)
 
 
-CONTROLLERS: dict[str, AnyController] = {one.name: one for one in (PURE_PURSUIT, STANLEY, LQR)}
+CONTROLLERS: dict[str, AnyController] = {controller.name: controller for controller in (PURE_PURSUIT, STANLEY, LQR)}
 
-#: A controller of one's own: from observations of shape (vehicles, numbers) to commands of shape (vehicles, 2).
+#: A custom controller: from observations of shape (vehicles, numbers) to commands of shape (vehicles, 2).
 Callback: TypeAlias = Callable[[NDArray[np.float64]], object]
 
 

@@ -21,7 +21,7 @@ class Fleet(Generic[P, C, S]):
 
     Attributes:
         dt: Length of a step [s].
-        vehicles: What steps them, with their ``model`` and ``parameters``.
+        vehicles: The vehicles, with their ``model`` and ``parameters``.
     """
 
     def __init__(self, model: VehicleModel[P, C, S], parameters: Sequence[P], *, step_rate: float = 1000.0) -> None:
@@ -33,7 +33,7 @@ class Fleet(Generic[P, C, S]):
             step_rate: Steps per second [Hz].
 
         Raises:
-            ArgumentError: There is no vehicle, or these do not go together.
+            ArgumentError: There is no vehicle, or they do not fit each other.
         """
         MODEL.check("model", model)
         ArgumentKind("a list of parameter groups", (list, tuple)).check("parameters", parameters)
@@ -48,7 +48,7 @@ class Fleet(Generic[P, C, S]):
         self.vehicles = (Lanes if model.lanes else Structs)(model, parameters, self.dt)
 
     def __len__(self) -> int:
-        """How many vehicles there are."""
+        """Number of vehicles."""
         return self._count
 
     @property
@@ -65,15 +65,15 @@ class Fleet(Generic[P, C, S]):
         return self.vehicles.commands
 
     def advance(self, steps: int) -> None:
-        """Do so many steps with every vehicle's present command.
+        """Do a number of steps with every vehicle's present command.
 
         Raises:
-            ArgumentError: This is no number of steps.
+            ArgumentError: The number of steps is not valid.
         """
         self.vehicles.advance(whole("steps", steps))
 
     def state(self, vehicle: int) -> S:
-        """A copy of one vehicle's state as the model's own object, with what is on its way through dead times."""
+        """A copy of one vehicle's state as the model's own object, with its delay lines."""
         return self.vehicles.state(self._index(vehicle))
 
     def set_state(self, vehicle: int, state: S) -> None:
@@ -102,8 +102,8 @@ class Fleet(Generic[P, C, S]):
 
         Args:
             some: An index, a slice, a mask or indices.
-            parameters: New ones of each of these vehicles; their old ones if None. Where a dead time is longer than any
-                before it in a fleet that does not run in lanes, read ``states`` and its columns again.
+            parameters: New ones of each of these vehicles; their old ones if None. In a fleet that does not run in
+                lanes, read ``states`` and its columns again after a dead time that is longer than all before.
 
         Raises:
             ArgumentError: There are not as many parameters as vehicles, or new vehicles cannot be in this fleet.
@@ -124,7 +124,7 @@ class Fleet(Generic[P, C, S]):
 
 
 def whole(name: str, number: int) -> int:
-    """A number of steps or periods that is one."""
+    """A valid number of steps or periods."""
     if not isinstance(number, (int, np.integer)) or number < 0:
         raise ArgumentError(f"{name} is {number!r}; it must be a whole number, at least 0")
     return int(number)

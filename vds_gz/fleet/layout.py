@@ -60,7 +60,7 @@ class Columns:
             column[some] = getattr(sample, name)
 
     def __len__(self) -> int:
-        """How many vehicles there are."""
+        """Number of vehicles."""
         return len(next(iter(self._fields.values())))
 
     def __reduce__(self) -> str:
@@ -114,7 +114,7 @@ class Layout:
 
     @property
     def digest(self) -> str:
-        """Of its content."""
+        """A hash of its content."""
         return hashlib.sha256(repr(self).encode()).hexdigest()[:16]
 
 
@@ -147,7 +147,7 @@ def kind_of(annotation: object, value: object) -> Kind:
 
 
 def list_lengths(state: object, prefix: str = "") -> dict[str, int]:
-    """How long the lists of a state are, by dotted names."""
+    """Lengths of the lists of a state, by dotted names."""
     assert dataclasses.is_dataclass(state)
     lengths: dict[str, int] = {}
     for field in dataclasses.fields(state):

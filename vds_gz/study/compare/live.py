@@ -34,7 +34,7 @@ GAZEBO_STARTS_WITHIN = 60.0
 
 
 #: Global topics that are remapped for a vehicle in Gazebo.
-SHARED = tuple(one.name for one in (topics.CLOCK, topics.TF, topics.TF_STATIC, topics.DIAGNOSTICS))
+SHARED = tuple(topic.name for topic in (topics.CLOCK, topics.TF, topics.TF_STATIC, topics.DIAGNOSTICS))
 
 
 @dataclass(frozen=True, slots=True)

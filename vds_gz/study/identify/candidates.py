@@ -97,7 +97,7 @@ def candidates_of(setup: Setup, reach: Mapping[str, Reach]) -> list[Candidate]:
             if steering.gain in index:
                 terms = k, index[steering.gain]
                 found.append(Candidate("gain of steering and understeer", terms, partial(_values, k, gradients)))
-    gain = next((index[one.gain] for one in setup.actuators.values() if one.gain), None)
+    gain = next((index[actuator.gain] for actuator in setup.actuators.values() if actuator.gain), None)
     if gain is not None and (turning := index.get(EFFECTIVE_TRACK)) is not None:
         term = setup.family.terms[turning]
         found.append(Candidate("gain and effective_track", (gain, turning), partial(_both, gain, turning, term)))

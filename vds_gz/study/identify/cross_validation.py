@@ -44,9 +44,12 @@ def blocks_of(problem: Problem, length: float = BLOCK, most: int = MOST_BLOCKS) 
         names = {recording: k for k, recording in enumerate(dict.fromkeys(recordings))}
         count = min(len(names), most)
         return np.concatenate(
-            [np.full(len(one.measured), names[one.segment.recording] % count) for one in problem.experiments]
+            [
+                np.full(len(experiment.measured), names[experiment.segment.recording] % count)
+                for experiment in problem.experiments
+            ]
         )
-    durations = [float(np.ptp(one.time)) for one in problem.experiments]
+    durations = [float(np.ptp(experiment.time)) for experiment in problem.experiments]
     count = int(np.clip(sum(durations) / max(length, 0.1), FEWEST_BLOCKS, most))
     begins = np.cumsum([0.0, *durations])
     elapsed = [begin + one.time - np.min(one.time) for begin, one in zip(begins, problem.experiments, strict=False)]

@@ -1,4 +1,4 @@
-"""Which terms a recording supports: a term enters where contiguous blocks that are left out are predicted better.
+"""Selection of terms: a term enters if it improves the prediction of contiguous left-out blocks.
 
 Forward selection, then a backward pass.
 """
@@ -31,47 +31,48 @@ from vds_gz.study.identify.trials import Candidate, promising
 #: Simulations in a trial of a term, and in the fit that follows it.
 TRIAL_SIMULATIONS, FULL_SIMULATIONS = 4, 12
 
-#: A trial with a longer dead time is rejected: commands as old explain nothing, whatever they fit [s].
+#: Trials with a longer dead time are rejected: such old commands explain nothing [s].
 PLAUSIBLE_DEAD_TIME = 1.7
 
-#: A candidate that stands later in the list must gain so many times as much as an earlier one.
+#: Factor by which the gain of a later candidate in the list must exceed that of an earlier one.
 ORDER_MARGIN = 1.15
 
-#: Required of a term to stay: its gain in standard errors, and as a part of what is left.
+#: Required gain of a term to stay: in standard errors, and as a part of the residual squares.
 REQUIRED_TO_STAY = 0.5, 0.003
 
-#: A block is left out of a fit of its own if a fit of everything leaves less than this part of it; at most so many
-#: blocks are, with so many simulations each.
+#: A block is left out of a separate fit if a fit of everything leaves less than this part of its squares; maximum
+#: number of such blocks, and of simulations for each.
 HOPEFUL, MOST_REFITTED, REFIT_SIMULATIONS = 0.7, 3, 5
 
-#: A Gauss-Newton step that multiplies the squares of a block by more is too long to predict the block.
+#: A Gauss-Newton step that multiplies the squares of a block by more is too long for a prediction.
 TOO_FAR = 10.0
 
-#: What leaves less than this part of the squares needs no other proof: some terms cannot do that to thousands of
-#: samples by chance. A candidate that leaves less than this part of what another one leaves enters before it.
+#: A candidate that leaves less than this part of the squares needs no other proof: some terms cannot do that for
+#: thousands of samples by chance. If it leaves less than this part of another one's residual squares, it enters before
+#: it.
 OVERWHELMING = 0.1
 
-#: What leaves less than this part of the squares is taken without a look at further candidates.
+#: A candidate that leaves less than this part of the squares enters without trials of others.
 DECISIVE = 1e-3
 
-#: Terms that are so many standard errors from doing nothing stay without a trial.
+#: Terms this many standard errors away from neutral stay without a trial.
 CERTAIN_ERRORS = 4.0
 
-#: So many candidates are fitted, the most promising first, before the best of them enters.
+#: Number of candidates that are fitted, the most promising first, before the best one enters.
 AT_ONCE = 4
 
 #: A whole actuator must leave less than :data:`OVERWHELMING` in the first round, and less than this part when nothing
 #: else enters.
 EXCEPTIONAL = 0.5
 
-#: The fit of a whole actuator goes on where its trial leaves less than this part of the squares, for so many times the
-#: simulations.
+#: The fit of a whole actuator continues if its trial leaves less than this part of the squares, for this multiple of
+#: the simulations.
 HALFWAY, LONGER = 0.3, 3
 
-#: Where nothing else enters, a whole actuator's fit ends after so many simulations if more than this part is left.
+#: If nothing else enters, a whole actuator's fit ends after this many simulations if more than this part is left.
 HURRIED_SIMULATIONS, HOPELESS = 5, 0.97
 
-#: A whole actuator is accepted too where it leaves less than so many times the resolution of some channel.
+#: A whole actuator is also accepted if it leaves less than this multiple of the resolution of some channel.
 NEARLY_EXACT = 200.0
 
 
@@ -84,15 +85,15 @@ def select(
     begun: Solution | None = None,
     advance: Callable[[str], object] = lambda words: None,
 ) -> Solution:
-    """Add candidates one after the other, the best first, then remove terms that are no longer needed.
+    """Add candidates one by one, the best first, then remove terms that are no longer needed.
 
     Args:
         problem: The data.
-        candidates: What may enter; of equally good ones the first.
-        begin: A point to begin at.
-        always: Terms that are fitted in any case.
-        begun: A fit to begin with; None: that of the terms which are fitted in any case.
-        advance: Called with the name of what enters.
+        candidates: The candidates; of equally good ones the first enters.
+        begin: The start of the search.
+        always: Terms that are always fitted.
+        begun: A fit to continue from; None: that of the terms that are always fitted.
+        advance: Called with the name of an entering candidate.
     """
     blocks = blocks_of(problem)
     now = begun or solve(problem, begin, always, first_noise(problem), evaluations=FULL_SIMULATIONS)
@@ -128,7 +129,7 @@ def _best(
 
     Args:
         whole: Whole actuators may enter.
-        last: Nothing else entered, so that less is required of them.
+        last: Nothing else entered, so less is required of them.
     """
     noise = noise_of(problem, now.residuals)
     score = left_out(problem, now, blocks, noise)
@@ -168,7 +169,7 @@ class _Entry:
     rank: int
 
     def beats(self, best: _Entry) -> bool:
-        """Whether it enters in place of the best so far. About equally good ones enter in the order of the list."""
+        """Whether it enters instead of the best one so far. About equally good ones enter in the order of the list."""
         if self.left < OVERWHELMING * best.left:
             return True
         margin = ORDER_MARGIN if self.rank > best.rank else 1.0 / ORDER_MARGIN
@@ -176,7 +177,7 @@ class _Entry:
 
 
 def _may_enter(problem: Problem, candidate: Candidate, now: Solution, *, whole: bool) -> bool:
-    """Whether a candidate may enter: one source at least has no latency, since dead times hold what all share."""
+    """Whether a candidate may enter: a common latency is part of dead times, so one source must have none."""
     if candidate.whole:
         return whole
     if problem.terms[candidate.terms[0]].kind is Kind.LATENCY:
@@ -189,7 +190,7 @@ def _may_enter(problem: Problem, candidate: Candidate, now: Solution, *, whole: 
 def _trial(
     problem: Problem, candidate: Candidate, now: Solution, begins: Sequence[Array], noise: Noise, *, last: bool
 ) -> Solution:
-    """The best of the fits with a candidate that begin at some points; ``last``: hopeless ones end early."""
+    """The best fit with a candidate from several starts; ``last``: hopeless ones end early."""
 
     def fit(start: Solution, point: Array, evaluations: int) -> Solution:
         free = start.free.copy()
@@ -216,8 +217,9 @@ def _trial(
 
 
 def refitted(problem: Problem, trial: Solution, blocks: np.ndarray, noise: Noise, before: Array) -> Array:
-    """What :func:`left_out` gives, but by fits without a block where one Gauss-Newton step predicts it worse than
-    before though a fit of everything explains it far better: what only one block shows changes too much for a step.
+    """The result of :func:`left_out`, but with a fit without a block if one Gauss-Newton step predicts it worse than
+    before although a fit of everything explains it far better: terms that only one block shows change too much for one
+    step.
     """
     squares = left_out(problem, trial, blocks, noise)
     if better(before, squares) > 0.0:
@@ -248,7 +250,7 @@ def refitted(problem: Problem, trial: Solution, blocks: np.ndarray, noise: Noise
 
 
 def weakest(problem: Problem, now: Solution, noise: Noise, neutral: Array, always: Mask) -> list[int]:
-    """Terms that are fewer than :data:`CERTAIN_ERRORS` standard errors from doing nothing."""
+    """Terms that are fewer than :data:`CERTAIN_ERRORS` standard errors away from neutral."""
     free = np.flatnonzero(now.free)
     jacobian = now.jacobian[:, free] * noise.weights[problem.kind][:, np.newaxis]
     covariance = np.linalg.pinv(jacobian.T @ jacobian, rcond=1e-12)

@@ -22,18 +22,18 @@ from vds_gz.study.identify.reach import Reach
 from vds_gz.study.identify.selection import select
 from vds_gz.study.identify.trials import Candidate
 
-#: The noise is estimated again after each of so many fits.
+#: Number of fits after each of which the noise is estimated again.
 ROUNDS = 3
 
 #: Relative tolerance and simulations of a fit: to the precision of floating point where there is no noise, else to a
 #: small part of the intervals.
 PRECISE, ROUGH = (1e-13, 30), (1e-5, 6)
 
-#: A channel has no noise where what is left is less than so many times its resolution.
+#: A channel has no noise if its residual is below this multiple of its resolution.
 EXACT_BELOW = 5.0
 
-#: Coarse steps hide what else there is where less than this many times the resolution is left of a channel, or less
-#: than this of all.
+#: Coarse steps hide further effects if the residual of a channel is below this multiple of its resolution, or that of
+#: all below this.
 COARSE_HIDES_ONE, COARSE_HIDES_ALL = 1000.0, 2000.0
 
 Advance = Callable[[str], object]
@@ -47,25 +47,25 @@ class Fitted(NamedTuple):
     fine: bool = False
 
     def resolutions_left(self) -> Array:
-        """What is left of each kind of channel, as a multiple of its resolution."""
+        """The residual of each kind of channel, as a multiple of its resolution."""
         return noise_of(self.problem, self.solution.residuals).scale / np.maximum(self.problem.floors, 1e-300)
 
     @property
     def exact(self) -> bool:
-        """Nothing is left to explain."""
+        """Whether nothing is left to explain."""
         return bool((self.resolutions_left() < EXACT_BELOW).all())
 
     @property
     def nearly_exact(self) -> bool:
-        """So little is left that coarse steps hide what else there is."""
+        """Whether the residual is so small that coarse steps hide further effects."""
         left = self.resolutions_left()
         return bool((left < COARSE_HIDES_ONE).any() or (left < COARSE_HIDES_ALL).all())
 
 
 def supported(setup: Setup, reach: Mapping[str, Reach], advance: Advance = lambda words: None) -> Fitted:
-    """The terms that predict, with a rough fit of them.
+    """The selected terms, with a rough fit of them.
 
-    It is one of coarse steps; where nearly nothing is left, selection goes on in the vehicle's own steps.
+    The fit has coarse steps; if its residual is nearly zero, selection continues in the vehicle's own steps.
     """
     coarse = problem_of(setup, coarse_segments(setup), reach)
     always = asked(setup)
@@ -74,7 +74,7 @@ def supported(setup: Setup, reach: Mapping[str, Reach], advance: Advance = lambd
     fitted = Fitted(coarse, first)
     candidates = [*(candidate for candidate in usual if not candidate.whole), *further]
     if fitted.nearly_exact:
-        # What is left is no noise, so that chance proves nothing.
+        # The residual is not noise, so statistical tests prove nothing.
         candidates = [
             replace(candidate, significant=SIGNIFICANT, worthwhile=WORTHWHILE) for candidate in (*usual, *further)
         ]
@@ -92,7 +92,7 @@ def supported(setup: Setup, reach: Mapping[str, Reach], advance: Advance = lambd
 def _selected(
     problem: Problem, candidates: Sequence[Candidate], begin: Array, always: Mask, advance: Advance
 ) -> Solution:
-    """The selected terms. Gains of wheels come last: before the actuators' terms are there, gains stand in for them."""
+    """The selected terms. Gains of wheels come last, because they can stand in for terms of the actuators."""
     gains = np.array([term.kind is Kind.WHEEL_GAIN for term in problem.terms])
     solution = select(problem, candidates, begin, always & ~gains, advance=advance)
     if not gains.any():
@@ -102,7 +102,7 @@ def _selected(
 
 
 def asked(setup: Setup) -> Mask:
-    """Terms that are fitted in any case: geometry that was named, gains of wheels, and points of maps."""
+    """Terms that are always fitted: named geometry, gains of wheels, and points of maps."""
     return np.array(
         [
             term.kind in (Kind.WHEEL_GAIN, Kind.MAP) or (term.kind is Kind.PARAMETER and term.name not in SELECTED)
@@ -112,12 +112,12 @@ def asked(setup: Setup) -> Mask:
 
 
 def neutral(setup: Setup) -> Array:
-    """The point at which all terms do nothing."""
+    """The point at which no term has an effect."""
     return np.array([term.coordinate(term.neutral) for term in setup.family.terms])
 
 
 def converged(problem: Problem, rough: Solution) -> Solution:
-    """The fit of the same terms, with the noise that it leaves."""
+    """The fit of the same terms, with its noise."""
     solution, free, rounds = rough, rough.free, 0
     starts = rough.starts if len(rough.starts) == len(problem.experiments) else None
     latencies = np.array([term.kind is Kind.LATENCY for term in problem.terms])
@@ -130,7 +130,7 @@ def converged(problem: Problem, rough: Solution) -> Solution:
             problem, solution.point, free, noise, starts=starts, tolerance=tolerance, evaluations=evaluations
         )
         starts = solution.starts
-        # A latency that is shorter than a step was an error of the coarse steps: it is fitted again without.
+        # A latency shorter than a step was an error of the coarse steps: fit again without it.
         short = free & latencies & (solution.point < 0.5 * dt)
         if short.any():
             free, solution = free & ~short, replace(solution, point=np.where(short, 0.0, solution.point))

@@ -1,4 +1,4 @@
-"""Candidates for a fit: which of them promise most, and at which points their fits begin."""
+"""Candidates for a fit: the most promising ones, and the starts of their fits."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from vds_gz.study.identify.noise import Noise
 from vds_gz.study.identify.problem.parameters import Kind
 from vds_gz.study.identify.robust import ROBUST
 
-#: Coordinates of some terms by their indices, for a point that they replace parts of.
+#: Coordinates of some terms by their indices, which replace those of a point.
 Starts = Callable[[Array], Iterator[Mapping[int, float]]]
 
-#: Number of points at which the fit of a whole actuator begins: its cost has several minima.
+#: Number of starts of the fit of a whole actuator, because its cost has several minima.
 WHOLE_BEGINS = 2
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """Terms that enter together, by their indices, and what is tried of them.
+    """Terms that enter together, by their indices, and their trial values.
 
     The gain in prediction must exceed ``significant`` standard errors and the part ``worthwhile`` of the squares. With
-    all limits of a ``whole`` actuator a fit may be exact where each by itself misleads: such are tried first, and once
-    more when nothing else enters.
+    all limits of a ``whole`` actuator a fit may be exact although each single limit misleads: these are tried first,
+    and again when nothing else enters.
     """
 
     name: str
@@ -42,10 +42,9 @@ class Candidate:
 def promising(
     problem: Problem, candidates: Sequence[Candidate], now: Solution, noise: Noise
 ) -> list[tuple[Candidate, list[Array]]]:
-    """Candidates that may improve a fit, with the points at which their fits begin, the most promising first.
+    """Candidates that may improve a fit, with the starts of their fits, the most promising first.
 
-    The expected improvement is the larger of two: that of the values at which a candidate is tried, and that of one
-    Gauss-Newton step.
+    The expected improvement is the larger of that at the trial values and that of one Gauss-Newton step.
     """
     weights, limits = noise.weights[problem.kind], residual_limits(problem, noise)
     smooth = np.array([term.kind not in (Kind.LIMIT, Kind.DEAD_BAND, Kind.BACKLASH) for term in problem.terms])
@@ -72,7 +71,7 @@ def promising(
 
 
 def _explained(information: Array, gradient: Array, terms: np.ndarray) -> float:
-    """By how much one Gauss-Newton step of some terms lowers the squares."""
+    """The reduction of the squares by one Gauss-Newton step of some terms."""
     if not len(terms):
         return 0.0
     size = np.sqrt(np.maximum(np.diag(information)[terms], 1e-300))
@@ -84,9 +83,9 @@ def _explained(information: Array, gradient: Array, terms: np.ndarray) -> float:
 def _first_points(
     problem: Problem, candidates: Sequence[Candidate], now: Solution, noise: Noise
 ) -> tuple[dict[str, tuple[float, list[Array]]], float]:
-    """The least cost of each candidate's points and the best of these, by name; and the present cost.
+    """The lowest cost of each candidate's points and the best of these, by name; and the present cost.
 
-    All costs are those of dead times in whole steps.
+    All costs are for dead times in whole steps.
     """
     points, owner = [now.point], [""]
     for candidate in candidates:

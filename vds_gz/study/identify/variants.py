@@ -1,6 +1,6 @@
 """Alternatives to the usual structure of a vehicle: flags such as where it is driven, static maps, a second lag.
 
-Each is fitted from the present fit on. A flag must raise the likelihood, the others must predict better.
+Each fit starts from the present one. A flag must raise the likelihood, the others must improve the prediction.
 """
 
 from __future__ import annotations
@@ -51,13 +51,13 @@ TRIAL_SIMULATIONS, MAP_SIMULATIONS, LAG_SIMULATIONS = 6, 15, 5
 #: Least number of points of a map, and the part of the time in which commands lie beyond either of its ends.
 LEVELS, RARE = 5, 0.02
 
-#: A command counts no longer than this [s].
+#: Maximum time for which a command counts [s].
 LONGEST = 1.0
 
-#: A map must predict better by this part of what is left.
+#: A map must reduce the residual squares of prediction by this part.
 MAP_WORTHWHILE = 0.1
 
-#: Time constants of a second lag that are tried, as parts of the first one's; a shorter first lag is taken for one [s].
+#: Time constants of a second lag that are tried, as parts of the first one's; a shorter first lag counts as this [s].
 PARTS, SHORTEST_LAG = (0.3, 1.0), 0.01
 
 #: The search continues with the best time constant divided and multiplied by this.
@@ -71,7 +71,7 @@ Reaches = Mapping[str, Reach]
 
 
 def best_variant(setup: Setup, reach: Reaches, fitted: Fitted, advance: Advance) -> tuple[Setup, Fitted]:
-    """The variant that explains most, with its fit; the setup says what was learned of it."""
+    """The variant with the best fit, and this fit; findings are in the setup."""
     for flags in _promising_first(setup, reach, fitted):
         if CENTRED in flags:
             [gain] = gains_of(setup, [flags], reach, fitted.solution)
@@ -84,7 +84,7 @@ def best_variant(setup: Setup, reach: Reaches, fitted: Fitted, advance: Advance)
             advance(" ".join(flags))
             variant = with_flags(setup, flags)
             trial = supported(variant, reach)
-            # Only the deviance of equal samples compares.
+            # Deviances are comparable only for equal samples.
             same = problem_of(variant, [experiment.segment for experiment in fitted.problem.experiments], reach)
             point, starts, free = trial.solution.point, trial.solution.starts, np.zeros_like(trial.solution.free)
             residuals = evaluate(same, point, starts, free)[0]
@@ -96,7 +96,7 @@ def best_variant(setup: Setup, reach: Reaches, fitted: Fitted, advance: Advance)
 
 
 def _promising_first(setup: Setup, reach: Reaches, fitted: Fitted) -> list[Flags]:
-    """The variants to try; of places the one that explains most with the present terms first."""
+    """The variants to try; of places, the best one with the present terms first."""
     variants = list(flags_to_try(setup))
     others = [flags for flags in variants if PLACES[0] not in flags]
     of_place = [flags for flags in variants if PLACES[0] in flags]
@@ -105,7 +105,7 @@ def _promising_first(setup: Setup, reach: Reaches, fitted: Fitted) -> list[Flags
 
 
 def _places_found(setup: Setup, reach: Reaches, fitted: Fitted) -> Iterator[str]:
-    """Where the vehicle is driven and steered, in words; of a given vehicle, where another place explains far more."""
+    """Where the vehicle is driven and steered, in words; for a given vehicle, only if another place fits far better."""
     parameters = setup.family.parameters
     if not all(hasattr(parameters, name) for name in PLACES):
         return
@@ -123,7 +123,7 @@ def _places_found(setup: Setup, reach: Reaches, fitted: Fitted) -> Iterator[str]
 
 
 def flags_to_try(setup: Setup) -> Iterator[Flags]:
-    """Variants that the vehicle may be where none was given, and what the steering does at standstill in any case."""
+    """Variants of the vehicle if none was given, and those of the steering at standstill in any case."""
     parameters = setup.family.parameters
     speeds = np.concatenate([recording.commands.records["v_x"] for recording in setup.recordings])
     if not setup.given and all(hasattr(parameters, name) for name in PLACES):
@@ -135,7 +135,7 @@ def flags_to_try(setup: Setup) -> Iterator[Flags]:
 
 
 def places(setup: Setup) -> Iterator[Flags]:
-    """The other places where a vehicle may be driven and steered."""
+    """The other possible places of drive and steering."""
     parameters = setup.family.parameters
     drive, reverse = (bool(getattr(parameters, name)) for name in PLACES)
     for values in ((drive, not reverse), (not drive, reverse), (not drive, not reverse)):
@@ -146,7 +146,7 @@ def places(setup: Setup) -> Iterator[Flags]:
 
 
 def with_flags(setup: Setup, flags: Flags) -> Setup:
-    """The same with other flags of the vehicle; of the actuators only the steering's stop depends on them."""
+    """The same with other flags of the vehicle; in the actuators, only the steering's stop depends on them."""
     parameters = dataclasses.replace(setup.family.parameters, **dict[str, object](flags))
     actuators, terms = dict(setup.actuators), setup.family.terms
     steering = actuators.get("steering")
@@ -161,14 +161,15 @@ def with_flags(setup: Setup, flags: Flags) -> Setup:
 def deviance(problem: Problem, residuals: Array, present: Noise) -> float:
     """Minus twice the logarithm of the likelihood of residuals.
 
-    The present noise says how many samples are independent: likelihoods of the same number compare.
+    The present noise gives the number of independent samples, because likelihoods are comparable only for equal
+    numbers.
     """
     counts = np.bincount(problem.kind, minlength=len(present.scale)) / present.correlation
     return float(2.0 * np.sum(counts * np.log(noise_of(problem, residuals).scale)))
 
 
 def gains_of(setup: Setup, variants: Sequence[Flags], reach: Reaches, solution: Solution) -> Array:
-    """By how much each variant lowers the deviance, fitted from the present one on or from neutral gains."""
+    """The reduction of the deviance by each variant, fitted from the present one or from neutral gains."""
     if not variants:
         return np.zeros(0)
     present = _fitted_deviance(setup, reach, solution)
@@ -176,7 +177,7 @@ def gains_of(setup: Setup, variants: Sequence[Flags], reach: Reaches, solution: 
 
 
 def _fitted_deviance(setup: Setup, reach: Reaches, solution: Solution) -> float:
-    """The deviance of a variant with the terms of a solution, fitted from there on or from neutral gains."""
+    """The deviance of a variant with the terms of a solution, fitted from there or from neutral gains."""
     problem = problem_of(setup, coarse_segments(setup), reach)
     plain = solution.point.copy()
     for k, term in enumerate(setup.family.terms):
@@ -193,14 +194,14 @@ def _fitted_deviance(setup: Setup, reach: Reaches, solution: Solution) -> float:
 
 
 def with_static_maps(setup: Setup, reach: Reaches, fitted: Fitted) -> tuple[Setup, Fitted]:
-    """The setup and its fit, with a map for each actuator whose responses a map predicts clearly better."""
+    """The setup and its fit, with a map for each actuator that it predicts clearly better."""
     for name, command in (("drive", "v_x"), ("steering", "steering")):
         actuation = setup.actuators.get(name)
         if fitted.fine or actuation is None or not actuation.gain or not actuation.dead_band:
             continue
         turns = any(np.any(signals.commands.records["yaw_rate"]) for signals in setup.recordings)
         if name == "drive" and "steering" not in setup.actuators and turns:
-            continue  # references of wheels are not the command
+            continue  # references of wheels are not commands
         static = [setup.family.index(actuation.gain), setup.family.index(actuation.dead_band)]
         references = _references(setup, command)
         if len(references) < LEVELS or not fitted.solution.free[static].any():
@@ -213,7 +214,7 @@ def with_static_maps(setup: Setup, reach: Reaches, fitted: Fitted) -> tuple[Setu
         before, after = (left_out(fit.problem, fit.solution, blocks, noise) for fit in (fitted, trial))
         if better(before, after, worthwhile=MAP_WORTHWHILE) > 0.0:
             maps = [term.kind is Kind.MAP for term in mapped.family.terms]
-            # Limits may have entered in the place of the map.
+            # Limits may have entered in place of the map.
             limits = [k for k, term in enumerate(mapped.family.terms) if term.kind is Kind.LIMIT]
             solution = without_needless(trial.problem, trial.solution, blocks, asked(mapped), limits)
             fitted = Fitted(trial.problem, solution)
@@ -222,7 +223,7 @@ def with_static_maps(setup: Setup, reach: Reaches, fitted: Fitted) -> tuple[Setu
 
 
 def _with_map(mapped: Setup, limit: str, reach: Reaches, fitted: Fitted) -> Fitted:
-    """The fit of a setup with a map, from the fit without one on; the map saturates by itself, so no limit does."""
+    """The fit of a setup with a map, from the fit without one; the map saturates, so there is no limit."""
     terms = mapped.family.terms
     before = {term.name: k for k, term in enumerate(fitted.problem.terms)}
     point, free = mapped.begin.copy(), np.ones(len(terms), bool)
@@ -238,7 +239,7 @@ def _with_map(mapped: Setup, limit: str, reach: Reaches, fitted: Fitted) -> Fitt
 
 
 def _references(setup: Setup, command: str) -> Array:
-    """The points of a map: 0, and quantiles of what was commanded, by time."""
+    """The points of a map: 0, and quantiles of the commands, by time."""
     values, seconds = [], []
     for signals in setup.recordings:
         records, time = signals.commands.records, signals.commands.time
@@ -283,7 +284,7 @@ def _mapped(setup: Setup, name: str, references: Array, responses: Array) -> Set
 
 
 def map_priors(names: Sequence[str], responses: Array) -> dict[str, Interval]:
-    """Weak priors of the points of a map by name: they keep points at which a part of the data has no command."""
+    """Weak priors of the points of a map by name: they hold points for which a part of the data has no command."""
     top = max(float(np.max(np.abs(responses))), LEAST_LIMIT)
     return {
         name: Interval(float(response), float(response) - top, float(response) + top)
@@ -293,14 +294,14 @@ def map_priors(names: Sequence[str], responses: Array) -> dict[str, Interval]:
 
 # ---------------------------------------------------------------------- second lags
 
-# A lag in front of an actuator is a lag of what is commanded. The model has one lag and a dead time, which share what
-# two lags do.
+# A lag before an actuator is a lag of its commands. The model has one lag and a dead time, which share the effect of
+# two lags.
 
 
 def lag_findings(setup: Setup, reach: Reaches, fitted: Fitted) -> Iterator[str]:
-    """Whether lags are of first order, in words.
+    """Findings on the order of lags.
 
-    A twist commands speed and steering of a car at once, so that neither can be delayed by itself.
+    A twist commands speed and steering of a car together, so neither can be delayed separately.
     """
     if setup.kind == TWIST and "steering" in setup.actuators:
         return
@@ -341,7 +342,7 @@ def _two_lags(setup: Setup, reach: Reaches, solution: Solution, name: str, k: in
     dead = setup.family.index(setup.actuators[name].dead_time)
 
     def fit_with(second: float) -> tuple[Problem, Solution]:
-        """A second lag takes from the dead time what it adds, and else from the first lag."""
+        """The fit with a second lag, whose time is subtracted from the dead time, and otherwise from the first lag."""
         starts = ({**dict.fromkeys(fields, 0.0), **dict(zip(names, start, strict=True))} for start in now.starts)
         delayed = [
             lagged(segment, second, {field: start[field] for field in fields})
@@ -370,9 +371,9 @@ def _two_lags(setup: Setup, reach: Reaches, solution: Solution, name: str, k: in
 
 
 def lagged(segment: Segment, time_constant: float, starts: Mapping[str, float]) -> Segment:
-    """A segment whose commands come through a lag of first order.
+    """A segment whose commands pass a first-order lag.
 
-    They change in steps of about :data:`GRID`; each is the mean of what the lag gives in its time.
+    They change in steps of about :data:`GRID`; each is the mean of the lag's output in its time.
     """
     steps = int(np.ceil(segment.duration / segment.dt)) + 1
     stride = max(1, round(GRID / segment.dt))
@@ -387,7 +388,7 @@ def lagged(segment: Segment, time_constant: float, starts: Mapping[str, float]) 
 
 
 def _means(values: Array, start: float, step: float) -> Array:
-    """Means in each step of what a lag gives that follows values, its steps being this part of its time constant."""
+    """Means of a lag's output in each step, with steps of this part of its time constant."""
     left = np.exp(-step)
     ends = lfilter([1.0 - left], [1.0, -left], values, zi=[left * start])[0]
     begins = np.concatenate([[start], ends[:-1]])

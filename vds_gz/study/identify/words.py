@@ -1,4 +1,4 @@
-"""What the numbers of a vehicle are called, their units, and what to record for those that are poorly known."""
+"""Labels and units of a vehicle's parameters, and advice on recordings for poorly determined ones."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from vds_gz.study.identify.results import LABELS, TIMES, Channel, Prediction
 from vds_gz.study.recording import UNITS
 from vds_gz.vehicle.catalogue import models
 
-#: Where numbers stand that are of no actuator, and those that are no parameters.
+#: The groups of parameters outside actuators, and of terms that are not parameters.
 VEHICLE, CALIBRATION = "vehicle", "calibration"
 
-#: A channel without noise leaves less than this part of the least noise that is assumed.
+#: A channel has no noise if its residual is below this part of the assumed minimum noise.
 NOISELESS = 0.5
 
-#: A value is shown as 0 if it is less than this part of its interval. A number is known roughly if its interval is
-#: wider to either side than this part of it; a time, if also wider than this [s].
+#: A value is shown as 0 if it is less than this part of its interval. It is poorly determined if its interval is wider
+#: to either side than this part of it; a time, if also wider than this [s].
 NOTHING, ROUGHLY, ROUGH_TIME = 1e-3, 0.1, 0.01
 
-#: What to record for a number.
+#: Advice on recordings for a parameter.
 _QUICK = "record more quick steps back and forth (`vds-gz profile steps`)"
 MORE = {
     "dead_time": _QUICK,
@@ -37,7 +37,7 @@ _SQUARED = str.maketrans({"^": None, "2": "²"})
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A number of a vehicle for people: the dotted name of a parameter or the words of a calibration, and its label.
+    """A parameter for people: its dotted name or the words of a calibration, and its label.
 
     The axis is an actuator, :data:`VEHICLE` or :data:`CALIBRATION`; the kind of an actuator's number is one of
     :data:`~vds_gz.study.identify.results.NAMES`, else empty.
@@ -54,12 +54,12 @@ class Named:
         return f"{value:.{digits}g} {self.unit}".strip()
 
     def estimate(self, number: Estimate) -> str:
-        """The value of an estimate with its unit; 0 if it is next to nothing beside its interval."""
+        """The value of an estimate with its unit; 0 if it is negligible beside its interval."""
         return self.with_unit(number.value if abs(number.value) > NOTHING * (number.high - number.low) else 0.0)
 
 
 def named(model: str, numbers: Sequence[str], calibrations: Sequence[str] = ()) -> list[Named]:
-    """Words for numbers of a vehicle model, and for calibrations."""
+    """Labels for parameters of a vehicle model, and for calibrations."""
     parameters = models()[model].parameters()
     units = {parameter.name: parameter.unit.translate(_SQUARED) for parameter in describe(parameters)}
     places = {
@@ -80,7 +80,7 @@ def named(model: str, numbers: Sequence[str], calibrations: Sequence[str] = ()) 
 
 
 def _calibration_unit(name: str) -> str:
-    """Unit of a calibration by its name: of a latency s, of a gain none, of an offset that of the quantity."""
+    """Unit of a calibration by its name: s for a latency, none for a gain, that of the quantity for an offset."""
     if name.endswith(" latency"):
         return "s"
     if name.endswith(" gain"):
@@ -91,7 +91,7 @@ def _calibration_unit(name: str) -> str:
 
 
 def advice(numbers: Mapping[str, Estimate | None], words: Sequence[Named]) -> Iterator[str]:
-    """How uncertain each poorly determined number is, and what to record."""
+    """The uncertainty of each poorly determined parameter, and what to record."""
     for word in words:
         number = numbers.get(word.name)
         if number is None or word.kind not in MORE:
@@ -103,7 +103,7 @@ def advice(numbers: Mapping[str, Estimate | None], words: Sequence[Named]) -> It
 
 
 def prediction_words(prediction: Prediction) -> str:
-    """How well a quantity is predicted, beside simpler explanations."""
+    """The prediction error of a quantity, beside simpler models."""
     quantity, unit = prediction.quantity, UNITS[prediction.quantity]
     name = {"v_x": "speed", "v_y": "lateral speed", "yaw_rate": "yaw rate"}.get(quantity, quantity)
     return (
@@ -113,7 +113,7 @@ def prediction_words(prediction: Prediction) -> str:
 
 
 def noise_words(channel: Channel) -> str:
-    """What is known of a channel's noise and of its outliers."""
+    """A channel's noise and outliers, in words."""
     if is_noiseless(channel):
         return f"no noise above {channel.noise:.1g} {channel.unit}"
     words = f"noise {channel.noise:.3g} {channel.unit}"
@@ -123,5 +123,5 @@ def noise_words(channel: Channel) -> str:
 
 
 def is_noiseless(channel: Channel) -> bool:
-    """The residual is below the least noise that is assumed, and there are no outliers."""
+    """Whether the residual is below the assumed minimum noise, without outliers."""
     return channel.residual < NOISELESS * channel.noise and not channel.outliers

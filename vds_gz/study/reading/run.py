@@ -115,7 +115,7 @@ def _read(path: Path, bag: Bag, namespace: str | None, topic: str | None) -> tup
     readers |= {name: (counts[name][0], MEASUREMENTS[counts[name][0]]) for name in (main, steering) if name}
     contacts: list[Message] = []
     readers[touched := f"{place}/{topics.CONTACTS.name}"] = topics.CONTACTS.type, _keeper(contacts)
-    wanted = [one for one in bag.connections if one.topic in readers and readers[one.topic][0] == one.msgtype]
+    wanted = [link for link in bag.connections if link.topic in readers and readers[link.topic][0] == link.msgtype]
     columns = read_columns(path, bag.messages(wanted), {name: reader for name, (_, reader) in readers.items()})
     if (count := len(columns[main].logged) if main in columns else 0) < 2:
         raise RecordingError(f"recording '{path}': number of messages on '{main}' is {count}; it must be at least 2")

@@ -158,7 +158,7 @@ class _PlanReader:
                 name = item.text("the name of a controller")
             if name in controllers:
                 raise item.error(f"is '{name}' again; to vary its parameters: vary: {{{CONTROLLER}NAME: [...]}}")
-            known = {one.name: one for one in item.within(partial(_controller_parameters, name))}
+            known = {parameter.name: parameter for parameter in item.within(partial(_controller_parameters, name))}
             controllers[name] = {gain: _gain(entry, known, gain) for gain, entry in gains.items()}
         return controllers
 

@@ -1,11 +1,11 @@
 """The parameters of a mechanical steering from a recording of the commanded steering wheel and the tire angle.
 
-The search begins at the given vehicle and at the best of many random ones, first with large steps of the model, then
-with the wanted ones. Robust least squares weigh the angles by their noise, which is estimated from the residuals.
+The search starts at the given vehicle and at the best of many random ones, first with large steps of the model, then
+with its own. Robust least squares weight the angles by their noise, which is estimated from the residuals.
 
-Torques have no scale in such a recording: inertia, damping, stiffness, friction, dead zone and the torque's limit may
-all be multiplied by the same number. Parameters that are not estimated keep the given values, above all the limit of
-the torque and the power steering's polynomial.
+Such a recording does not determine the scale of torques: inertia, damping, stiffness, friction, dead zone and the
+torque's limit may all be multiplied by the same number. Parameters that are not estimated keep the given values, above
+all the limit of the torque and the power steering's polynomial.
 
 In Autoware's own steering (``compatibility: autoware``) the dead zone is not estimated: it acts by chance.
 """
@@ -37,11 +37,12 @@ LOGARITHMIC = ("kp", "inertia", "damping", "angle_limit", "rate_limit", "steerin
 #: Parameters that are not negative.
 NOT_NEGATIVE = ("stiffness", FRICTION, DEAD_ZONE)
 
-#: Scale of a parameter and standard deviation of its prior, which is around the given value: of a logarithm; of
-#: friction and dead zone, as a part of the torque's limit; of others, as a part of the value, at least of this.
+#: Scale of a parameter and standard deviation of its prior, which is around the given value: for a logarithm; for
+#: friction and dead zone, as a part of the torque's limit; for others, as a part of the value, which counts as at least
+#: this.
 LOGARITHM, TORQUE, OTHER, LEAST = (0.3, 1.5), (0.02, 0.1), (0.5, 1.5), 1e-3
 
-#: The same of the sensor's offset [rad], and of the integral at the begin of the recording [rad s].
+#: The same for the sensor's offset [rad], and for the integral at the start of the recording [rad s].
 OFFSET, INTEGRAL = (0.01, 1.0), (0.1, 10.0)
 
 #: Scales of a stretch's initial angle [rad], rate [rad/s] and integral [rad s]. Derivatives are differences over this
@@ -51,13 +52,13 @@ BEGIN, DIFFERENCE = (0.01, 0.1, 0.1), 1e-3
 #: Parameters that are estimated unless others are named.
 FREE = ("kp", "ki", "kd", "inertia", "damping", "stiffness", FRICTION, DEAD_ZONE)
 
-#: The first search is done with no more steps a second [Hz], and with this noise as a part of the measured range.
+#: Maximum number of steps per second in the first search [Hz], and its noise as a part of the measured range.
 ROUGH_RATE, ROUGH_NOISE = 200.0, 0.01
 
-#: So many vehicles within this part of the prior are tried; the search continues from the best ones.
+#: Number of vehicles that are tried, and their spread as a part of the prior; the search continues from the best ones.
 TRIED, AROUND, CONTINUED = 200, 0.8, 3
 
-#: Evaluations of the model: of the first search, and of a fit with each estimate of the noise, so often estimated.
+#: Numbers of evaluations of the model in the first search and in each fit, and of estimates of the noise.
 ROUGHLY, PRECISELY, ROUNDS = 25, 30, 8
 
 #: The noise is settled when its estimate changes by less than this part. Blocks of time for the intervals.
@@ -68,7 +69,7 @@ SETTLED, BLOCKS = 0.02, 20
 class MechanismFit:
     """An identified mechanical steering.
 
-    Numbers are by parameter, as far as they were estimated; None where the recording does not determine one. The offset
+    Values are by parameter, for the estimated ones; None if the recording does not determine it. The offset
     is that of the angle's sensor, the residual is of angles, and commands are tire angles at the gear's ratio [rad].
     """
 
@@ -94,7 +95,7 @@ def fit_mechanism(
 ) -> MechanismFit:
     """Estimate parameters in ``mechanical_params`` of a given vehicle, whose other parameters stay.
 
-    The angle of the steering wheel [rad] holds until the next; without speeds [m/s] the car stood.
+    An angle of the steering wheel [rad] holds until the next; without speeds [m/s] the car is assumed to stand.
     """
     vehicle = given if given.physical else with_values(given, {DEAD_ZONE: 0.0})
     names = [name for name in free if given.physical or name != DEAD_ZONE]
@@ -130,9 +131,9 @@ def with_values(
 class Problem:
     """Residuals of a recording and of the prior, as functions of all unknowns.
 
-    The unknowns are parameters, the offset of the angle's sensor and the controller's integral at the begin of the
-    recording, which all stretches share, (p,); then of each stretch the initial angle, rate and controller's integral.
-    The prior is around ``begin``: the vehicle's values, 0, and guesses of how stretches begin, (n,).
+    The unknowns are parameters, the offset of the angle's sensor and the controller's integral at the start of the
+    recording, which all stretches share, (p,); then the initial angle, rate and controller's integral of each stretch.
+    The prior is around ``begin``: the vehicle's values, 0, and initial guesses of the stretches, (n,).
     """
 
     def __init__(self, log: MechanismLog, vehicle: ActuationCmdMechanicalParameters, names: Sequence[str]) -> None:
@@ -157,8 +158,10 @@ class Problem:
         self._known = np.flatnonzero(np.isfinite(self.sigma))
 
     def simulate(self, points: Array, begins: Array) -> Array:
-        """Predicted measurements [rad], (steerings, measurements), of shared unknowns (steerings, p) and of how
-        stretches begin (steerings, stretches, 3)."""
+        """Predicted measurements [rad], (steerings, measurements).
+
+        Shared unknowns are (steerings, p), starts of stretches (steerings, stretches, 3).
+        """
         offset, integral = points[:, -2, np.newaxis], points[:, -1, np.newaxis]
         parameters = {
             name.removeprefix("poly_").removeprefix("steering_").removesuffix("_time"): (
@@ -173,7 +176,7 @@ class Problem:
         return self.log.simulate(parameters, begins) + offset
 
     def residuals(self, x: Array, noise: float) -> Array:
-        """Of all measurements, with a noise [rad], then of the prior; in standard deviations."""
+        """Residuals of all measurements, with a noise [rad], then of the prior; in standard deviations."""
         point, begins = self._split(x)
         left = (self.simulate(point[np.newaxis], begins[np.newaxis])[0] - self.log.angle.value) / noise
         return np.concatenate((left, (x - self.begin)[self._known] / self.sigma[self._known]))
@@ -185,7 +188,7 @@ class Problem:
         points, all_begins = (np.repeat(v[np.newaxis], 1 + p + len(BEGIN), axis=0) for v in (point, begins))
         steps = DIFFERENCE * self.scale[: p + len(BEGIN)]
         points[1 : 1 + p] += np.diag(steps[:p])
-        for j in range(len(BEGIN)):  # stretches do not depend on each other, and so change at once
+        for j in range(len(BEGIN)):  # stretches do not depend on each other, so all change at once
             all_begins[1 + p + j, :, j] += steps[p + j]
         readings = self.simulate(points, all_begins)
         slopes = ((readings[1:] - readings[0]) / (steps[:, np.newaxis] * noise)).T
@@ -197,13 +200,13 @@ class Problem:
         return jacobian
 
     def estimate(self, k: int, number: float, half: float) -> Estimate | None:
-        """Parameter ``k`` by its number in the vector; None where its interval is longer than twice the value."""
+        """Parameter ``k`` by its number in the vector; None if its interval is wider than twice the value."""
         ends = [max(number - half, self.lower[k]), number, min(number + half, 700.0)]
         low, value, high = (math.exp(end) if self.names[k] in LOGARITHMIC else end for end in ends)
         return Estimate(value, low, high) if high - low < 2.0 * abs(value) else None
 
     def _split(self, x: Array) -> tuple[Array, Array]:
-        """Shared unknowns (p,), and how stretches begin (stretches, 3)."""
+        """Shared unknowns (p,), and starts of stretches (stretches, 3)."""
         return x[: self.shared], x[self.shared :].reshape(-1, len(BEGIN))
 
 
@@ -232,7 +235,7 @@ def _promising(problem: Problem, noise: float) -> list[Array]:
 
 
 def _refine(problem: Problem, begin: Array, advance: Advance) -> tuple[Array, float]:
-    """All unknowns, and the noise of the angles [rad], which is estimated again until it settles.
+    """Fit all unknowns, and the noise of the angles [rad], which is estimated again until it settles.
 
     The last fit is with Cauchy's loss, by which outliers to one side hardly shift the estimates.
     """

@@ -27,17 +27,17 @@ from vds_gz.vehicle.schedule import Records
 
 Indices = NDArray[np.intp]
 
-#: Length of a stretch [s]. Autoware's own steering stops by chance in its dead zone, after which angles may be any.
+#: Length of a stretch [s]. Autoware's own steering stops by chance in its dead zone, after which its angles are random.
 STRETCH, SHORT_STRETCH = 60.0, 2.0
 
 #: Longer recordings have longer stretches, so that there are no more than this.
 MOST_STRETCHES = 60
 
 #: Number of samples for the initial rate of a stretch; factor of the noise that is the standard deviation of that rate
-#: and of the controller's integral; least noise as a part of the range of the angle.
+#: and of the controller's integral; minimum noise as a part of the range of the angle.
 NEIGHBOURS, LOOSE, RESOLUTION = 11, 3.0, 1e-4
 
-#: Least number of samples of a recording, and how long measurements after the last command are used [s].
+#: Minimum number of samples of a recording, and time after the last command in which measurements are used [s].
 LEAST_SAMPLES, LATE = 100, 2.0
 
 #: Speeds are averaged over this time [s], and change by no more than this multiple of their noise.
@@ -45,7 +45,7 @@ SMOOTHING, NOISY = 0.3, 3.0
 
 
 class Inputs(NamedTuple):
-    """What acts on a steering at every step: angle of the steering wheel [rad], speed [m/s].
+    """The inputs of a steering at every step: angle of the steering wheel [rad], speed [m/s].
 
     Stretches begin with the steps ``first``; readings are taken in steps ``at``, which do not decrease, when a part of
     the step is over. Tires have end stops [rad]; a step takes ``dt`` seconds.
@@ -97,10 +97,10 @@ def controller_integral(c: Any, m: Any, inputs: Inputs, angles: Array, integral:
 
 
 class MechanismLog:
-    """A recording on the steps of the model: tire angles, their noise and the least that is assumed of it [rad].
+    """A recording on the steps of the model: tire angles, their noise and its assumed minimum [rad].
 
-    Each measurement has a stretch; ``since`` are the times of their begins in the recording [s], ``begins`` guesses of
-    initial angles [rad], rates [rad/s] and controller's integrals [rad s] of stretches, (stretches, 3), with standard
+    Each measurement has a stretch; ``since`` are their start times in the recording [s], ``begins`` guesses of initial
+    angles [rad], rates [rad/s] and controller's integrals [rad s] of stretches, (stretches, 3), with standard
     deviations; infinite for angles.
     """
 
@@ -195,7 +195,7 @@ class MechanismLog:
 
 
 def _smooth(speed: Series) -> Array:
-    """Speeds without their noise, which would make the torque noisy; speeds without noise do not change."""
+    """Smoothed speeds, whose noise would make the torque noisy; speeds without noise do not change."""
     interval = float(np.median(np.diff(speed.time))) if len(speed.time) > 1 else 0.0
     if interval == 0.0:
         return speed.value
@@ -206,7 +206,7 @@ def _smooth(speed: Series) -> Array:
 
 
 def _cuts(wheel: Array, length: float, dt: float) -> Indices:
-    """First steps of stretches of about a length [s], where the command has been constant for longest."""
+    """First steps of stretches of about a length [s], each after the longest constant command."""
     steps = np.arange(len(wheel))
     count = int(np.clip(round(len(wheel) * dt / length), 1, MOST_STRETCHES))
     nominal = np.linspace(0, len(wheel), count + 1).astype(np.intp)

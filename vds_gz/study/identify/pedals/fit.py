@@ -8,10 +8,10 @@ For given dead times and time constants, the speed is linear in the cells of the
 
     v(t) = v(t0) + sum over cells of value * integral of lag(weight of the cell)
 
-so the cells are a linear least squares problem, of measured speeds and not of their noisy derivatives, and the four
-times are searched around it (variable projection: G. Golub, V. Pereyra, SIAM J. Numer. Anal. 10, 1973). Samples are
-reweighted by their residuals, so that outliers hardly count. A weak prior on the curvature of the map fills cells
-without data from their neighbours; such cells are marked.
+so the cells are a linear least squares problem, with measured speeds and not their noisy derivatives, and the four
+times are found by a search around it (variable projection: G. Golub, V. Pereyra, SIAM J. Numer. Anal. 10, 1973).
+Samples are reweighted by their residuals, so that outliers hardly count. A weak prior on the curvature of the map fills
+cells without data from their neighbours; such cells are marked.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ from vds_gz.study.recording import Series, SignalError
 #: A cell with fewer seconds of data is filled from its neighbours [s].
 LEAST_SECONDS = 0.2
 
-#: More pedal must give so much more [m/s^2] from row to row, so that a controller can invert the map.
+#: Minimum increase from row to row [m/s^2], so that a controller can invert the map.
 LEAST_RISE = 0.005
 
-#: Speeds within this time are averaged to one [s]; a piece with fewer of them does not show how it begins.
+#: Averaging time of speeds [s]; minimum number of averages of a piece to determine its start.
 BIN, FEWEST_BINS = 0.1, 3
 
 #: The times in the order of the vectors; the shortest and longest of the search [s], where no model has a shorter lag.
@@ -57,13 +57,13 @@ SHORTEST_TIMES, LONGEST_TIMES = (0.0, 0.03, 0.0, 0.03), (1.5, 3.0, 1.5, 3.0)
 #: Dead times [s] and time constants [s] that are tried, the same for both pedals.
 DELAYS, LAGS = (0.0, 0.1, 0.2, 0.35, 0.5, 0.8), (0.03, 0.1, 0.25, 0.5)
 
-#: The weights are settled when no time moves by more than this [s], or after so many rounds.
+#: The weights are settled when no time changes by more than this [s], or after this number of rounds.
 SETTLED, ROUNDS = 5e-4, 6
 
-#: Least noise that is assumed, as a part of the range of the speed; the same before any model.
+#: Minimum noise, as a part of the range of the speed; assumed noise before any model.
 RESOLUTION, ROUGH = 1e-3, 1e-2
 
-#: A time of this part of the longest one or more is not determined. Step of derivatives by the times [s].
+#: A time from this part of the longest one on is not determined. Step of derivatives by the times [s].
 AT_END, DIFFERENCE = 0.99, 0.01
 
 
@@ -71,10 +71,10 @@ AT_END, DIFFERENCE = 0.99, 0.01
 class PedalFit:
     """Maps and times of a car.
 
-    Of each cell, in rows and columns of the grid: the acceleration and half the width of its 95 % interval [m/s^2], and
-    the time that the recording spent around it [s]. So many cells were moved so that more pedal gives more. Numbers are
-    by the names of :data:`TIMES`; the residual is of speeds averaged over 0.1 s [m/s], in which outliers weigh little.
-    Modelled speeds are nan where the car stood.
+    For each cell, in rows and columns of the grid: the acceleration and half the width of its 95 % interval [m/s^2],
+    and the time of the recording around it [s]. ``moved`` is the number of cells that were moved so that more pedal
+    gives more. Values are by the names of :data:`TIMES`; the residual is that of speeds averaged over 0.1 s [m/s], in
+    which outliers have little weight. Modelled speeds are NaN while the car stands.
     """
 
     grid: Grid
@@ -90,7 +90,7 @@ class PedalFit:
 
     @property
     def filled(self) -> Mask:
-        """The cell has next to no data and follows from its neighbours."""
+        """Whether a cell has hardly any data and follows from its neighbours."""
         return self.seconds < LEAST_SECONDS
 
     def maps(self) -> dict[str, ActuationMap]:
@@ -105,7 +105,7 @@ class PedalFit:
 
 
 def csv_text(table: ActuationMap) -> str:
-    """A map as the node reads it."""
+    """A map in the format of the node."""
     rows = [[table.label, *(f"{key:g}" for key in table.states)]]
     for key, values in zip(table.actuations, table.values, strict=True):
         rows.append([f"{key:g}", *(f"{value:.4f}" for value in values)])
@@ -126,7 +126,7 @@ def fit_pedals(
     """Estimate the maps from positions of the pedals as commanded, each held until the next, and speeds [m/s].
 
     The grid has speeds and pedal positions from 0 on; those beyond the first above the maximum are left out. With
-    ``coasts`` the car does without a pedal what the row 0 says; else it keeps its speed, as in Autoware's simulator.
+    ``coasts``, row 0 applies to a car without a pressed pedal; else it keeps its speed, as in Autoware's simulator.
     """
     if len(speed.time) < 100 or np.sum(speed.value > STANDING) < 50:
         raise SignalError(
@@ -163,7 +163,7 @@ def fit_pedals(
 
 
 def estimates(times: Array, half: Array) -> dict[str, Estimate | None]:
-    """The times [s] with half the widths of their intervals; None of those that the recording does not determine."""
+    """The times [s] with half the widths of their intervals; None for those that the recording does not determine."""
     numbers: dict[str, Estimate | None] = {}
     for name, value, width, end in zip(TIMES, times.tolist(), half.tolist(), LONGEST_TIMES, strict=False):
         width = math.hypot(width, WIDTH * TIME_RESOLUTION)
@@ -175,7 +175,7 @@ def estimates(times: Array, half: Array) -> dict[str, Estimate | None]:
 class System(NamedTuple):
     """The linear problem of the cells for some times, in standard deviations.
 
-    The design (bins, cells) and what was measured (bins,) are less the initial speed and acceleration of each piece;
+    The design (bins, cells) and the measurements (bins,) are without the initial speed and acceleration of each piece;
     these are in ``initial``, by column of cells, launch and measured speed. The others are the record's contributions.
     """
 
@@ -205,7 +205,7 @@ class Problem:
     """
 
     def __init__(self, record: Record, modelled: Array, least_noise: float) -> None:
-        """The maps are read at the modelled speeds; the noise [m/s] is the least that is assumed."""
+        """The maps are read at the modelled speeds; the noise [m/s] is the assumed minimum."""
         self.record, self._at_speed = record, record.at_speed(modelled)
         time, value = record.speed.time, record.speed.value
         residuals = value - np.interp(time, record.time, modelled)
@@ -225,7 +225,8 @@ class Problem:
         columns = interpolated(self.record.time, np.column_stack((speeds, launch)), self._time)
         root = np.sqrt(self.weight)[:, np.newaxis]
         columns = root * np.column_stack((columns, self._value))
-        # Initial speed and, of a drive's first piece, acceleration are unknown: what they explain is left out.
+        # Initial speed and, for a drive's first piece, acceleration are unknown: the part that they explain is left
+        # out.
         first = self._explained(columns, root)
         columns -= root * first[self.owner]
         direction = columns[:, -2:-1].copy()
@@ -250,7 +251,7 @@ class Problem:
         return np.where(known, system.speeds @ cells.values + speed + acceleration * launch, measured)
 
     def _explained(self, columns: Array, direction: Array) -> Array:
-        """Coefficients of a direction (bins, 1) in columns (bins, n), in each piece by itself, (pieces, n)."""
+        """Coefficients of a direction (bins, 1) in columns (bins, n), separately in each piece, (pieces, n)."""
         coefficients = np.zeros((self.record.piece.max() + 1, columns.shape[1]))
         starts = np.flatnonzero(np.diff(self.owner, prepend=-1))
         products, power = (np.add.reduceat(rows * direction, starts, axis=0) for rows in (columns, direction))
@@ -280,7 +281,7 @@ def _search(record: Record, advance: Advance) -> tuple[Problem, Array]:
 
 
 def _least_squares(problem: Problem, start: Array) -> Array:
-    """The times of the least weighted squares."""
+    """The times with the smallest weighted squares."""
     solution = least_squares(
         lambda times: problem.solve(times).residuals,
         np.maximum(start, np.array(SHORTEST_TIMES) + np.array((0.01, 1e-3, 0.01, 1e-3))),
@@ -295,7 +296,7 @@ def _least_squares(problem: Problem, start: Array) -> Array:
 
 
 def _half_widths(problem: Problem, times: Array, cells: Cells) -> Array:
-    """Half the widths of the intervals of the times [s] and the cells [m/s^2], which are uncertain together."""
+    """Half the widths of the intervals of the times [s] and the cells [m/s^2], from their joint uncertainty."""
     slopes = []
     for k in range(len(times)):
         low, high = times.copy(), times.copy()

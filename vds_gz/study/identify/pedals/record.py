@@ -1,4 +1,4 @@
-"""A recording of pedals at even times: which cells of the map act when, and what they contribute to the speed.
+"""A recording of pedals at even times: the active cells of the map, and their contributions to the speed.
 
 Drives are cut into pieces, each with its own initial speed, so that slopes and drift do not accumulate.
 """
@@ -28,10 +28,10 @@ CURVATURE, LIKELY = (1.0, 0.5), 20.0
 #: The motion is integrated in steps of this length, in which the pedals act with their mean [s].
 INTERVAL = 0.02
 
-#: Below this speed the car may stand, and what holds it is not in the maps [m/s].
+#: Below this speed the car may stand, held by forces that are not in the maps [m/s].
 STANDING = 0.15
 
-#: Maximum length of a piece, least length of a drive, and of what pedals and speeds have in common [s].
+#: Maximum length of a piece, minimum length of a drive, and minimum common time of pedals and speeds [s].
 PIECE, DRIVE, LEAST_TIME = 8.0, 1.0, 2.0
 
 #: Speeds are smoothed over this time before maps are read at them [s].
@@ -101,7 +101,7 @@ class Record:
         self._begin = np.maximum.accumulate(np.where(begins, np.arange(len(self.time)), 0))
 
     def piece_at(self, times: Array) -> Indices:
-        """The piece that both even times around each of some times are in; -1 for none."""
+        """The piece of both even times around each of some times; -1 for none."""
         place = np.searchsorted(self.time, times) - 1
         inside = (place >= 0) & (place < len(self.time) - 1)
         place = np.clip(place, 0, len(self.time) - 2)
@@ -116,8 +116,8 @@ class Record:
     def contributions(self, times: Array, at_speed: Array) -> tuple[Array, Array, Array]:
         """Contributions to the speed since the begin of a piece, for dead times and time constants [s] of both pedals.
 
-        Those of a unit of acceleration in each cell [s], (times, cells), and at the begin of a drive [s], (times,);
-        and the weight of each cell in the acceleration that is aimed at, (times, cells).
+        Contributions of a unit of acceleration in each cell [s], (times, cells), and at the start of a drive [s],
+        (times,); and the weight of each cell in the target acceleration, (times, cells).
         """
         rows, braking = self._rows(times)
         presence = (rows[:, :, np.newaxis] * at_speed[:, np.newaxis, :]).reshape(len(self.time), -1)
@@ -205,7 +205,7 @@ def _pieces(moving: Mask) -> tuple[Indices, Mask]:
 
 
 def _lagged(target: Array, kept: Array) -> Array:
-    """A first-order lag from 0 behind targets (times, cells), of which so much (times,) is kept from time to time."""
+    """A first-order lag from 0 behind targets (times, cells), with the kept part (times,) from time to time."""
     lagged = np.zeros_like(target)
     changes = [0, *(np.flatnonzero(np.diff(kept)) + 1), len(kept) - 1]
     for start, end in pairwise(changes):

@@ -1,6 +1,6 @@
-"""What sensors read of a vehicle, as functions of its simulated state: twist of base_link, steering, wheels, hinges.
+"""Readings of sensors as functions of a vehicle's simulated state: twist of base_link, steering, wheels, hinges.
 
-A sensor needs some numbers of the state at the times of its samples, and the geometry between these and what it reads.
+A sensor needs some numbers of the state at the times of its samples, and the geometry to convert them to its readings.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ _ROLLERS = {"front_left": 1.0, "rear_left": -1.0, "rear_right": 1.0, "front_righ
 
 @dataclass(frozen=True, slots=True)
 class Geometry:
-    """Of many vehicles, an entry each: what lies between a state and what sensors read [m].
+    """The geometry between states and sensor readings of many vehicles, with an entry for each [m].
 
-    The signed wheelbase is from the fixed to the steered axle, 0 where nothing steers. Rollers are +1 in an O, -1 in an
+    The signed wheelbase is from the fixed to the steered axle, 0 without steering. Rollers are +1 in an O, -1 in an
     X. Gains are diameters of the wheels of a side, as parts of the configured one.
     """
 
@@ -45,7 +45,7 @@ class Geometry:
 def geometry_of(
     vehicles: Sequence[ParameterGroup], left_gain: ArrayLike = 1.0, right_gain: ArrayLike = 1.0
 ) -> Geometry:
-    """The geometry of vehicles of one model, with wheels' gains of one or one a vehicle."""
+    """The geometry of vehicles of one model, with wheel gains for each or for all."""
     rows = [
         (
             getattr(vehicle, "base_link_offset", 0.0),
@@ -59,12 +59,12 @@ def geometry_of(
     return Geometry(*np.array(rows).T, *(np.broadcast_to(gain, len(rows)) for gain in (left_gain, right_gain)))
 
 
-#: What a sensor reads, of the numbers of the state that it needs, each of shape (samples, vehicles).
+#: A sensor's reading as a function of the needed numbers of the state, each of shape (samples, vehicles).
 Reader = Callable[[Sequence[Array], Geometry], Array]
 
 
 class Observed(NamedTuple):
-    """A quantity that a sensor may read: what it needs of the state, by dotted names, and what it reads then."""
+    """A quantity that a sensor may read: the needed numbers of the state, by dotted names, and the reading."""
 
     numbers: tuple[str, ...]
     read: Reader
@@ -75,13 +75,13 @@ def _first(numbers: Sequence[Array], geometry: Geometry) -> Array:
 
 
 def _lateral(numbers: Sequence[Array], geometry: Geometry) -> Array:
-    """Lateral velocity of base_link [m/s], of that of the reference point and the yaw rate."""
+    """Lateral velocity of base_link [m/s], from that of the reference point and the yaw rate."""
     v_y, yaw_rate = numbers
     return v_y + geometry.base_link_offset * yaw_rate
 
 
 def _wheel(side: str, *, speed: bool, roller: float = 0.0) -> Reader:
-    """How fast a wheel of a side turns [rad/s], of its rolling speed [m/s]; or its angle, of a configured one's."""
+    """Angular velocity of a wheel [rad/s] from its rolling speed [m/s]; or its angle, from that of a nominal one."""
 
     def read(numbers: Sequence[Array], geometry: Geometry) -> Array:
         if roller:
@@ -121,7 +121,7 @@ def _moved(numbers: Sequence[Array], geometry: Geometry) -> Array:
 
 
 def _change(reader: Reader) -> Reader:
-    """By how much what is read changes from the first half of the rows to the second."""
+    """The change of a reading from the first half of the rows to the second."""
 
     def read(numbers: Sequence[Array], geometry: Geometry) -> Array:
         values = reader(numbers, geometry)
@@ -139,7 +139,7 @@ MEANS = {
 
 
 def observed(model: AnyModel, parameters: ParameterGroup, quantity: str, joint: str = "") -> Observed | None:
-    """How a model gives what a sensor reads; None where it does not.
+    """How a sensor's reading follows from a model; None if it does not.
 
     ``joint`` is the name of the joint of a ``joint_velocity`` or ``joint_position``.
     """
@@ -186,7 +186,7 @@ def _joint(model: AnyModel, parameters: ParameterGroup, joint: str, *, speed: bo
 
 
 def start_names(model: AnyModel) -> tuple[str, ...]:
-    """What is unknown of a vehicle's motion when a recording begins, in steady state: quantities."""
+    """The unknown quantities of a vehicle's steady motion at the start of a recording."""
     if _steers(model):
         return "v_x", "steering"
     return ("v_x", "v_y", "yaw_rate") if model.name == "omni" else ("v_x", "yaw_rate")
@@ -201,14 +201,14 @@ def start_states(model: AnyModel, coefficients: Sequence[Any], start: Array) -> 
 
 # ---------------------------------------------------------------------- wheels that differ
 
-# A wheel whose diameter is not the configured one turns as its drive does, and rolls further or less far; that is all
-# its joint and its drive know of it (J. Borenstein and L. Feng, Measurement and correction of systematic odometry
-# errors in mobile robots, 1996).
+# A wheel with another diameter than the configured one turns with its drive, and rolls further or less far; joint and
+# drive do not show it (J. Borenstein and L. Feng, Measurement and correction of systematic odometry errors in mobile
+# robots, 1996).
 
 
 @dataclass(frozen=True, slots=True)
 class SidedParameters:
-    """A vehicle, and how far its wheels roll for each metre that they should."""
+    """A vehicle, and the distance that its wheels roll per nominal metre."""
 
     vehicle: DifferentialParameters
     left_gain: float
@@ -217,14 +217,14 @@ class SidedParameters:
 
 @dataclass(slots=True)
 class SidedCoefficients(DifferentialCoefficients):
-    """Those of the vehicle, and the gains."""
+    """Coefficients of the vehicle, and the wheel gains."""
 
     left_gain: float
     right_gain: float
 
 
 def sided(vehicles: Sequence[DifferentialParameters], geometry: Geometry) -> list[SidedParameters]:
-    """Vehicles with the gains of their wheels, of which there is one a vehicle."""
+    """Vehicles with the gains of their wheels, an entry for each vehicle."""
     return list(map(SidedParameters, vehicles, geometry.left_gain.tolist(), geometry.right_gain.tolist()))
 
 

@@ -18,7 +18,7 @@ from vds_gz.parameters.declaration import LARGEST, ParameterGroup, describe
 from vds_gz.study.identify.estimates import Array
 from vds_gz.vehicle.autoware.models import SHORTEST_TIME_CONSTANT
 
-#: The smallest limit; values from NO_LIMIT on mean that there is none, for which UNLIMITED stands, in SI units.
+#: The smallest limit; values from NO_LIMIT on mean no limit, for which UNLIMITED is used, in SI units.
 LEAST_LIMIT, NO_LIMIT, UNLIMITED = 1e-4, 1e5, 1e6
 
 #: Upper bounds of dead times and lags: a vehicle with longer ones cannot be controlled [s].
@@ -33,33 +33,33 @@ EFFECTIVE_TRACK = "effective_track"
 #: Steering angle beyond the geometric one by lateral acceleration, a parameter of cars.
 UNDERSTEER = "understeer_gradient"
 
-#: Parameters outside the actuators that enter where they improve the prediction; others are fitted on request.
+#: Parameters outside the actuators that enter if they improve the prediction; others are fitted on request.
 SELECTED = EFFECTIVE_TRACK, UNDERSTEER
 
 #: Bounds of the time constant of a slow share [s], and the largest share.
 SLOW_TIMES, LARGEST_SHARE = (0.5, 60.0), 0.9
 
-#: Dead times are rounded to steps: those up to so many steps shorter and longer come to the same.
+#: Dead times are rounded to steps: those up to this many steps shorter and longer are equal.
 UP, NEAREST = (1.0, 0.0), (0.5, 0.5)
 
-#: Gains stay within these.
+#: Bounds of gains.
 GAINS = 0.1, 20.0
 
 
-#: What numbers an actuator may have, in this order.
+#: The possible parameters of an actuator, in this order.
 NUMBERS: tuple[str, ...] = ("dead_time", "time_constant", "gain", "offset", "rise", "fall", "value")
 NUMBERS += ("dead_band", "backlash", "slow_share", "slow_time_constant")
 
 
 class Kind(Enum):
-    """What an unknown does, and so how its derivative is taken."""
+    """The effect of an unknown, which determines the computation of its derivative."""
 
     DEAD_TIME = "dead time"
     TIME_CONSTANT = "time constant"
     LIMIT = "limit"
     #: Another parameter of the vehicle.
     PARAMETER = "parameter"
-    #: A factor of the actuator's reference; what is added to it; and references that do nothing.
+    #: A factor of the actuator's reference; its offset; and its dead band.
     GAIN = "gain"
     OFFSET = "offset"
     DEAD_BAND = "dead band"
@@ -70,9 +70,9 @@ class Kind(Enum):
     MAP = "static map"
     #: A factor of a commanded quantity.
     COMMAND_GAIN = "command gain"
-    #: How far the wheels of a side roll for each metre that they should.
+    #: Distance that the wheels of a side roll per nominal metre.
     WHEEL_GAIN = "wheel gain"
-    #: What a sensor reads too much, and how late it reads [s].
+    #: Offset of a sensor, and its latency [s].
     SENSOR_OFFSET = "sensor offset"
     LATENCY = "latency"
 
@@ -82,13 +82,13 @@ class Term:
     """An unknown. The name of a parameter is that below ``model_params.<model>.``.
 
     Attributes:
-        unlimited: Of a limit: the parameter's value where it is not met.
-        target: Of a gain or a command's offset, the field of :class:`~vds_gz.fleet.sampled.Calibrations`; of a wheel's
-            gain, that of :class:`~vds_gz.study.identify.problem.observed.Geometry`.
-        channel, channels: Of an offset, index of the sensor; of a latency, the indices of all that one source gives.
+        unlimited: For a limit: the parameter's value if it is not met.
+        target: For a gain or a command's offset, the field of :class:`~vds_gz.fleet.sampled.Calibrations`; for a
+            wheel's gain, that of :class:`~vds_gz.study.identify.problem.observed.Geometry`.
+        channel, channels: For an offset, index of the sensor; for a latency, the indices of all channels of a source.
         scale: A change of the coordinate in which the model is nearly linear.
-        rounding: Of a dead time: those up to so many steps shorter and longer come to the same number of steps.
-        neutral: The value with which it does nothing.
+        rounding: For a dead time: times up to this many steps shorter and longer give the same number of steps.
+        neutral: The value without effect.
         needs: The term without which it has no effect.
     """
 
@@ -107,12 +107,12 @@ class Term:
 
     @property
     def is_parameter(self) -> bool:
-        """It is one of the vehicle's parameters."""
+        """Whether it is one of the vehicle's parameters."""
         return self.kind not in (Kind.COMMAND_GAIN, Kind.WHEEL_GAIN, Kind.SENSOR_OFFSET, Kind.LATENCY)
 
     @property
     def moves_vehicle(self) -> bool:
-        """The vehicle's motion depends on it, not only what a sensor reads."""
+        """Whether the vehicle's motion depends on it, and not only a sensor's reading."""
         return self.kind not in (Kind.SENSOR_OFFSET, Kind.LATENCY)
 
     def coordinate(self, value: float) -> float:
@@ -133,7 +133,7 @@ class Term:
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """Of the coordinate."""
+        """Bounds of the coordinate."""
         if self.kind is Kind.LIMIT:
             return math.log(LEAST_LIMIT), math.log(2.0 * UNLIMITED)
         return self.lowest, self.highest
@@ -141,11 +141,11 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Actuation:
-    """The numbers of an actuator: names of parameters, empty where it has no such number.
+    """The parameters of an actuator: their names, empty without such a parameter.
 
-    ``rise`` and ``fall`` limit the rate of change away from and towards zero, ``rise`` both where ``fall`` is empty;
-    ``unlimited`` are the values of ``rise``, ``fall`` and ``value`` that mean none. No time constant acts that is
-    shorter than ``shortest`` [s]; dead times are rounded to steps, up or to the nearest.
+    ``rise`` and ``fall`` limit the rate of change away from and towards zero, ``rise`` both if ``fall`` is empty;
+    ``unlimited`` are the values of ``rise``, ``fall`` and ``value`` that mean none. Time constants shorter than
+    ``shortest`` [s] have no effect; dead times are rounded to steps, up or to the nearest.
     """
 
     dead_time: str = ""
@@ -192,7 +192,7 @@ class Actuation:
 
 
 def actuations(parameters: ParameterGroup, *, wheels: bool = False) -> dict[str, Actuation]:
-    """The actuators of a model: ``drive``, and ``steering`` where it has one; ``wheels`` that have motors of their own.
+    """The actuators of a model: ``drive``, and ``steering`` if it has one; ``wheels`` with hub motors.
 
     The body of a vehicle may have limits too: ``body`` and ``turn``.
     """
@@ -220,7 +220,7 @@ def actuations(parameters: ParameterGroup, *, wheels: bool = False) -> dict[str,
 
 
 def _autoware(names: Collection[str], lag: str, limit: str, unlimited: float) -> Actuation:
-    """An actuator of Autoware's, as far as its numbers are among the names; by prefixes of these."""
+    """An actuator of Autoware's models, with the parameters among the names, by their prefixes."""
     numbers = f"{lag}_time_delay", f"{lag}_time_constant", f"{limit}_rate_lim", f"{limit}_lim"
     dead_time, time_constant, rise, value = (name if name in names else "" for name in numbers)
     limits = (UNLIMITED, UNLIMITED, unlimited)
@@ -234,7 +234,7 @@ def _drive(group: str) -> Actuation:
 
 
 def _in_group(group: str, *alike: str, **limits: str) -> Actuation:
-    """An actuator of this package: its limits, and numbers that are called as the group's parameters are."""
+    """An actuator of this package: its limits, and the parameters of its group."""
     alike = ("dead_time", "time_constant", "gain", "offset", "dead_band", *alike)
     names = {name: name for name in alike} | limits
     numbers: dict[str, Any] = {number: f"{group}.{name}" for number, name in names.items()}
@@ -246,7 +246,7 @@ def other_parameters(parameters: ParameterGroup, taken: Sequence[str]) -> dict[s
     terms = {}
     for parameter in describe(parameters):
         if parameter.type == "double" and parameter.name not in (*taken, *SELECTED):
-            # Bounds that every number has are no knowledge of this one; one that is greater than 0 stays clear of it.
+            # Default bounds contain no knowledge of a parameter; a positive one stays away from 0.
             low = max(parameter.minimum, 1e-3) if parameter.minimum > 0.0 else parameter.minimum
             low = -math.inf if low <= -LARGEST else low
             high = math.inf if parameter.maximum >= LARGEST else parameter.maximum
@@ -259,7 +259,7 @@ def other_parameters(parameters: ParameterGroup, taken: Sequence[str]) -> dict[s
 def with_numbers(parameters: ParameterGroup, numbers: Mapping[str, float]) -> ParameterGroup:
     """The same parameters with other numbers, by dotted names of at most two parts; ``[k]`` is one number of a list.
 
-    The numbers are not checked, which would take longer than to simulate a vehicle.
+    The numbers are not checked, because that takes longer than the simulation of a vehicle.
     """
     changed = _copied(parameters)
     copied: set[str] = set()
@@ -293,10 +293,10 @@ def value_of(parameters: ParameterGroup, name: str) -> float:
 
 
 def coordinates(terms: Sequence[Term], values: Mapping[str, float]) -> Array:
-    """A point, of values by name."""
+    """A point, from values by name."""
     return np.array([term.coordinate(values[term.name]) for term in terms])
 
 
 def index_of(terms: Sequence[Term], *kinds: Kind) -> NDArray[np.intp]:
-    """Which unknowns are of some kinds."""
+    """Indices of the unknowns of some kinds."""
     return np.array([k for k, term in enumerate(terms) if term.kind in kinds], np.intp)

@@ -1,7 +1,7 @@
 """Segments of a recording that can be simulated: commands by steps, and samples between steps.
 
-A segment begins with a command, since what was commanded before is unknown, and ends where commands do. A long
-recording is cut, which bounds memory; what was commanded shortly before a cut is simulated too.
+A segment begins with a command, because earlier commands are unknown, and ends with the commands. A long recording is
+cut, to bound memory; the commands shortly before a cut are simulated too.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from vds_gz.study.identify.estimates import Array
 from vds_gz.study.recording import Commands, MeasuredChannel, Recording, Series, SignalError
 from vds_gz.vehicle.schedule import Records
 
-#: A segment is at most so long [s]; what was commanded for so long before a cut is simulated too [s].
+#: Maximum length of a segment [s]; time of commands before a cut that is simulated too [s].
 LONGEST_SEGMENT, LEAD = 90.0, 15.0
 
-#: A segment has so many samples at least.
+#: Minimum number of samples of a segment.
 FEWEST_SAMPLES = 20
 
-#: Where commands come at least so often [s], the last one holds for so many intervals; else for this long [s].
+#: If commands come with at most this interval [s], the last one holds for this many intervals; else for this time [s].
 PERIODIC, LAST_INTERVALS, LAST = 0.25, 5.0, 2.0
 
-#: Commands that come periodically pause where the next one takes longer than this [s], and this many intervals.
+#: Periodic commands pause if the next one takes longer than this [s] and this many intervals.
 PAUSE, PAUSE_INTERVALS = 0.5, 10.0
 
 #: Times are on a grid of steps if they are within this part of a step.
@@ -39,13 +39,13 @@ class Segment:
 
     Attributes:
         recording: Index of the recording.
-        origin: Time of the first step's beginning [s].
-        commands: What was commanded.
-        begins: So many steps are done when each command begins to hold; the first is 0.
-        channels: What was measured in it, each with the index of its noise.
+        origin: Start of the first step [s].
+        commands: The commands.
+        begins: Numbers of steps before each command; the first is 0.
+        channels: Its measurements, each with the index of its noise.
         dt: Length of a step [s].
-        on_grid: The commands came when steps began.
-        first: It is the first of a stretch, whose start is unknown; later ones begin with a lead.
+        on_grid: Whether commands came at the starts of steps.
+        first: Whether it is the first of a stretch, whose start is unknown; later ones begin with a lead.
     """
 
     recording: int
@@ -63,9 +63,9 @@ class Segment:
         return max(float(channel.series.time[-1]) for _, channel in self.channels) - self.origin
 
     def positions(self, time: Array, hold: float = 0.0) -> Array:
-        """Times as numbers of steps from the origin; within rounding of a whole number, that.
+        """Times as numbers of steps from the origin, rounded if within rounding errors of a whole number.
 
-        What is read then holds since the last multiple of ``hold`` [s] from the origin; 0: it does not.
+        Readings hold since the last multiple of ``hold`` [s] from the origin; 0: they do not.
         """
         if hold:
             time = self.origin + hold * np.floor((time - self.origin) / hold + ON_GRID)
@@ -110,7 +110,7 @@ def _no_segment(signals: Sequence[Recording], channels: Sequence[Sequence[Measur
 
 
 def _phase(times: Sequence[Array], dt: float) -> float | None:
-    """Where between two steps all these times lie [s]; None where they do not lie at one place."""
+    """The common position of all these times between two steps [s]; None without one."""
     together = np.concatenate([np.empty(0), *times])
     if not len(together):
         return None
@@ -121,9 +121,9 @@ def _phase(times: Sequence[Array], dt: float) -> float | None:
 
 
 def _stretches(signals: Recording, time: Array) -> Iterator[tuple[float, float]]:
-    """From the first command of each part without a gap to the end of what is known to have been commanded [s].
+    """From the first command of each part without a gap to the end of known commands [s].
 
-    Where commands come periodically and then pause, it is unknown for how long the vehicle follows the last one.
+    If periodic commands pause, it is unknown for how long the vehicle follows the last one.
     """
     for begin, end in signals.pieces:
         inside = time[(time >= begin) & (time <= end)]

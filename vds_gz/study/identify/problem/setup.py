@@ -1,4 +1,4 @@
-"""The setup of an identification: unknowns of a vehicle, commands that its model takes, measurements that it gives."""
+"""The setup of an identification: unknowns of a vehicle, commands for its model, measurements that it predicts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from vds_gz.study.recording import POSES, QUANTITIES, MeasuredChannel, Recording
 from vds_gz.vehicle.command import ACKERMANN, CONTROL, TWIST, CommandKind
 from vds_gz.vehicle.model import AnyModel
 
-#: Quantities that each kind of commands commands.
+#: Quantities of each kind of commands.
 COMMANDED_BY: Mapping[CommandKind, tuple[str, ...]] = {
     TWIST: ("v_x", "v_y", "yaw_rate"),
     ACKERMANN: ("v_x", "steering"),
@@ -47,10 +47,10 @@ PER_HORIZON = 2.0
 #: Steps of a pose above this multiple of the 99th percentile are jumps of the localization.
 JUMP = 5.0
 
-#: No steering wheel turns further [rad].
+#: Maximum angle of a steering wheel [rad].
 HAND_WHEEL = 50.0
 
-#: Steps per second where no vehicle says so [Hz].
+#: Default number of steps per second [Hz].
 STEP_RATE = 1000.0
 
 Channels = tuple[tuple[MeasuredChannel, ...], ...]
@@ -61,15 +61,15 @@ class Setup:
     """The setup of an identification.
 
     Attributes:
-        family: The vehicles that it may be, with their unknowns.
-        actuators: Of the model: ``drive``, ``steering``.
-        recordings: With commands that the model takes.
-        channels: Of each recording, the measurements that count.
-        begin: A point to begin at; limits are none.
-        priors: What is known beforehand of some unknowns.
-        step_rate: Of the model [Hz].
-        given: A vehicle was given.
-        centred: The steering goes to the middle when the commanded speed is 0; None if this is unknown.
+        family: The possible vehicles, with their unknowns.
+        actuators: The model's actuators: ``drive``, ``steering``.
+        recordings: The recordings, with commands that the model takes.
+        channels: The measurements that are fitted, for each recording.
+        begin: The start of the search, without limits.
+        priors: Prior knowledge of some unknowns.
+        step_rate: Steps per second of the model [Hz].
+        given: Whether a vehicle was given.
+        centred: Whether the steering goes to the middle when the commanded speed is 0; None if unknown.
         remarks: Findings on the unknowns.
         variant: Findings on the variant of the vehicle.
     """
@@ -88,7 +88,7 @@ class Setup:
 
     @property
     def excited(self) -> list[str]:
-        """Actuators that were commanded to do something, or that others need."""
+        """Actuators with excitation, and those that others need."""
         quantities = {"steering": ("steering", "yaw_rate"), "turn": ("yaw_rate",), "body": ("v_x",)}
         return [
             name
@@ -114,21 +114,21 @@ class Setup:
 
     @property
     def wheels_measured(self) -> bool:
-        """The speed or the angle of some wheel was measured."""
+        """Whether the speed or the angle of some wheel was measured."""
         return any(channel.joint and not channel.hinge for channel in self.all_channels)
 
     @property
     def steering_measured(self) -> bool:
-        """The steering angle or that of a hinge was measured."""
+        """Whether the steering angle or that of a hinge was measured."""
         return any(channel.quantity == "steering" or channel.hinge for channel in self.all_channels)
 
     def varies(self, quantity: str) -> bool:
-        """The command of a quantity changes."""
+        """Whether the command of a quantity changes."""
         return self._changes(FIELDS[quantity], 0.0)
 
     @property
     def moves(self) -> bool:
-        """Some command changes, and some measurement by more than noise."""
+        """Whether some command changes, and some measurement by more than noise."""
         values = [channel.series.value for channel in self.all_channels]
         ranges = [float(np.ptp(np.percentile(value, (1.0, 99.0)))) for value in values]
         moves = any(spread >= NOISE_RANGE * noise(value) + 1e-9 for spread, value in zip(ranges, values, strict=True))
@@ -139,7 +139,7 @@ class Setup:
 
 
 def kind_of(signals: Recording) -> CommandKind:
-    """What the commands of a recording are."""
+    """The kind of a recording's commands."""
     return CommandKind(int(signals.commands.records["kind"][0]))
 
 
@@ -174,7 +174,7 @@ def _nothing_in_both(signals: Recording, measured: Collection[str]) -> SignalErr
 def offered(
     signals: Sequence[Recording], model: AnyModel, parameters: ParameterGroup, fit: Collection[str], *, given: bool
 ) -> tuple[tuple[Recording, ...], Channels]:
-    """The recordings with commands that the model takes, and of each the measurements that count.
+    """The recordings with commands that the model takes, and the measurements to fit of each.
 
     Without ``given`` the parameters are only the model's defaults.
     """
@@ -216,7 +216,7 @@ def _without_unknown_geometry(
 ) -> Recording:
     """The recording without wheels and hinges whose geometry is unknown; a note names them.
 
-    Where nothing else was measured they stay.
+    If nothing else was measured, they stay.
     """
     needed = {
         channel.name: geometry
@@ -270,7 +270,7 @@ def counting(
 
 
 def _with_increments(channels: Sequence[MeasuredChannel], *, lateral: bool) -> list[MeasuredChannel]:
-    """The same channels with mean velocities over short times in the place of poses and of wheels' angles.
+    """The same channels with mean velocities over short times in place of poses and of wheels' angles.
 
     Poses of odometry drift and those of a localization jump, so only the motion over a short horizon is informative.
     """
@@ -338,5 +338,5 @@ def _pairs(time: Array) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _largest(speeds: Array) -> float:
-    """The highest speed that is no jump."""
+    """The highest speed that is not a jump."""
     return JUMP * float(np.percentile(speeds, 99.0)) + 1e-9

@@ -1,7 +1,7 @@
-"""A segment of a recording with its forward model: what its sensors would read of vehicles with given numbers.
+"""A segment of a recording with its forward model: the readings of sensors for given parameters.
 
-All points and all finite differences are vehicles that are simulated side by side. A dead time that is no whole number
-of steps lies between two vehicles: ``y = y(n) + f (y(n + 1) - y(n))``.
+All points and all finite differences are vehicles that are simulated side by side. A dead time between whole numbers of
+steps is interpolated between two vehicles: ``y = y(n) + f (y(n + 1) - y(n))``.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from vds_gz.vehicle.model import AnyModel
 #: A difference quotient's step, as a part of a term's scale; that of a time constant near 0 [s].
 DIFFERENCE, SHORT_LAG = 1e-5, 5e-4
 
-#: The same of a dead band, at which responses leap: commands within the step leap too.
+#: The same for a dead band, at which responses jump: commands within the step jump too.
 WIDE_DIFFERENCE = 0.1
 
 Mask = NDArray[np.bool_]
@@ -43,14 +43,14 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class VehicleFamily:
-    """All vehicles that are looked among.
+    """The family of possible vehicles.
 
     Attributes:
         model: The vehicle model.
-        parameters: What is known of the vehicle; the terms replace their own.
-        terms: What may be looked for, in the order of a point's coordinates.
-        hold: What was measured is the state of a simulator, which holds for steps of this length [s]; 0: it changes
-            between steps too.
+        parameters: The known parameters; terms replace theirs.
+        terms: The unknowns, in the order of a point's coordinates.
+        hold: Measurements are states of a simulator, which hold for steps of this length [s]; 0: they change between
+            steps too.
     """
 
     model: AnyModel
@@ -84,18 +84,18 @@ class VehicleFamily:
         return with_numbers(self.parameters, numbers)
 
     def index(self, name: str) -> int:
-        """Where a term stands."""
+        """The index of a term."""
         return next(k for k, term in enumerate(self.terms) if term.name == name)
 
     def calibrations(self, points: Array) -> Calibrations:
-        """What becomes of commands, one vehicle a point."""
+        """Calibrations of commands, with a vehicle for each point."""
         chosen = {term.target: points[:, k] for k, term in enumerate(self.terms) if term.kind is Kind.COMMAND_GAIN}
         return Calibrations(**chosen)
 
     def driven(self, points: Array, runs: Sequence[tuple[Segment, Array, Readings]]) -> tuple[list[Array], Geometry]:
-        """Readings of vehicles, one a point, that follow the commands of segments, and the vehicles' geometry.
+        """Readings of vehicles, one for each point, that follow the commands of segments, and the vehicles' geometry.
 
-        A run is a segment, all of equal steps, with its vehicles' start and what is read: (readings, vehicles).
+        A run is a segment with its vehicles' start and its readings, (readings, vehicles); all have equal steps.
         """
         simulations, coefficients, geometry = self._simulations(points, runs[0][0].dt)
         drives = []
@@ -107,7 +107,7 @@ class VehicleFamily:
 
 @dataclass(frozen=True)
 class Predicted:
-    """What would have been measured, (N,), and its derivatives by the terms, (N, p), and by the start, (N, q)."""
+    """Predicted measurements, (N,), and their derivatives by the terms, (N, p), and by the start, (N, q)."""
 
     values: Array
     by_terms: Array
@@ -116,7 +116,7 @@ class Predicted:
 
 @dataclass(frozen=True)
 class _Sensor:
-    """A channel's samples: where they stand among those of the segment, and what they read."""
+    """A channel's samples: their positions among those of the segment, and their quantity."""
 
     channel: int
     samples: slice
@@ -124,7 +124,7 @@ class _Sensor:
     read: Observed
 
     def instants(self) -> tuple[Array, ...]:
-        """When something is read [s]: once a sample, or at the beginning and the end of each mean."""
+        """The times of readings [s]: one for each sample, or the start and the end of each mean."""
         time, half = self.source.series.time, self.source.half
         return (time,) if half is None else (time - half, time + half)
 
@@ -134,9 +134,9 @@ class _Place(NamedTuple):
 
     Attributes:
         base: The point, dead times rounded down to steps.
-        later: What differs in a dead time: the term, the vehicle, and the part of a step by which it is longer.
-        columns: What differs in another term: the term, the vehicle, and by how much.
-        beginnings: What differs in the start: the index of the number, and the vehicle.
+        later: Differences in a dead time: the term, the vehicle, and the part of a step by which it is longer.
+        columns: Differences in another term: the term, the vehicle, and the difference.
+        beginnings: Differences in the start: the index of the number, and the vehicle.
     """
 
     base: int
@@ -149,9 +149,9 @@ class Experiment:
     """A segment of a recording with its forward model.
 
     Attributes:
-        measured, channel, time: Of each sample the value, the index of its channel and the time [s].
-        start: About what the vehicle did first, in steady state.
-        start_scale: How far off that may be.
+        measured, channel, time: Value, index of the channel and time [s] of each sample.
+        start: Estimate of the initial steady motion.
+        start_scale: Uncertainty of this estimate.
     """
 
     def __init__(self, family: VehicleFamily, segment: Segment) -> None:
@@ -180,7 +180,7 @@ class Experiment:
         self._planned: tuple[bytes, Readings, list[list[slice]]] | None = None
 
     def _first(self, channels: Sequence[MeasuredChannel]) -> tuple[Array, Array]:
-        """What the vehicle did first, by its sensors or else by its first command, and how far off that may be."""
+        """The initial motion, from the sensors or else from the first command, and its uncertainty."""
         first = self.segment.commands[0]
         field_of = {"steering": "steering_angle"}
         begin, scale = [], []
@@ -194,7 +194,7 @@ class Experiment:
         return np.array(begin), np.array(scale)
 
     def simulate(self, points: Array, starts: Array) -> Array:
-        """What would have been measured of many vehicles, (N, S); dead times are rounded to steps."""
+        """Predicted measurements of many vehicles, (N, S); dead times are rounded to steps."""
         readings, where = self.plan(points[0])
         rounded = points.copy()
         dead = index_of(self.family.terms, Kind.DEAD_TIME)
@@ -203,7 +203,7 @@ class Experiment:
         return self._read(values, geometry, where, 0) + self._offsets(points)
 
     def starts(self, start: Array, places: Sequence[_Place], vehicles: int) -> Array:
-        """What each vehicle does first, (vehicles, numbers)."""
+        """The initial motion of each vehicle, (vehicles, numbers)."""
         starts = np.tile(start, (vehicles, 1))
         for place in places:
             for j, vehicle in place.beginnings:
@@ -219,7 +219,7 @@ class Experiment:
         places: Sequence[_Place],
         free: Mask,
     ) -> list[Predicted]:
-        """What would have been measured at points, with derivatives."""
+        """Predicted measurements at points, with derivatives."""
         _, where = self.plan(points[0])
         values = self._read(raw, geometry, where, 0)
         late = index_of(self.family.terms, Kind.LATENCY)
@@ -246,8 +246,7 @@ class Experiment:
     # ------------------------------------------------------------------ sensors
 
     def plan(self, point: Array) -> tuple[Readings, list[list[slice]]]:
-        """What is read of each vehicle; of each sensor the readings at each of its instants, of those with a latency
-        also a step earlier."""
+        """The readings of each sensor of a vehicle at its instants; with a latency, also those a step earlier."""
         late = index_of(self.family.terms, Kind.LATENCY)
         key = point[late].tobytes()
         if self._planned is None or self._planned[0] != key:
@@ -271,7 +270,7 @@ class Experiment:
         return self._planned[1], self._planned[2]
 
     def _read(self, raw: Array, geometry: Geometry, where: Sequence[Sequence[slice]], set_: int) -> Array:
-        """What all sensors of all vehicles read, (N, vehicles)."""
+        """Readings of all sensors of all vehicles, (N, vehicles)."""
         values = np.empty((len(self.measured), raw.shape[1]))
         for sensor, places in zip(self._sensors, where, strict=True):
             count = len(sensor.read.numbers)
@@ -286,14 +285,14 @@ class Experiment:
         return values
 
     def _offsets(self, points: Array) -> Array:
-        """What sensors read too much, (N, points)."""
+        """Offsets of sensors, (N, points)."""
         added = np.zeros((len(self.measured), len(points)))
         for k, own in self._offset:
             added[own] += points[:, k]
         return added
 
     def _add_calibrations(self, by_terms: Array, now: Array, earlier: Array, free: Mask) -> None:
-        """Derivatives by what sensors read too much, and by how late they read; ``earlier`` is read a step earlier."""
+        """Derivatives by offsets and latencies of sensors; ``earlier`` has readings a step earlier."""
         for k, own in self._offset:
             by_terms[own, k] = 1.0
         for k in index_of(self.family.terms, Kind.LATENCY):
@@ -302,17 +301,17 @@ class Experiment:
                 by_terms[late, k] = (earlier - now)[late] / self.segment.dt
 
 
-#: Vehicles of several experiments are simulated side by side up to so many readings, which bounds memory.
+#: Maximum number of readings of experiments that are simulated side by side, to bound memory.
 MOST_READINGS = 2_000_000
 
 
 def predictions_of(
     experiments: Sequence[Experiment], points: Array, starts: Sequence[Array], free: Mask, *, free_start: bool
 ) -> Iterator[list[Predicted]]:
-    """Of each experiment the predictions at several points.
+    """The predictions of each experiment at several points.
 
     Experiments are of one family and of equal steps, points of equal latencies. Derivatives are by the free terms, and
-    by the start where that is free too.
+    by the start if that is free too.
     """
     family, dt = experiments[0].family, experiments[0].segment.dt
     vehicles: list[Array] = []
@@ -340,7 +339,7 @@ def _batches(experiments: Sequence[Experiment], vehicles: int) -> Iterator[slice
 
 
 def _placed(terms: Sequence[Term], dt: float, vehicles: list[Array], point: Array, free: Mask, starts: int) -> _Place:
-    """Append a point and its finite differences, also by so many numbers of the start, to the vehicles."""
+    """Append a point and its finite differences, also by numbers of the start, to the vehicles."""
     whole, dead = point.copy(), index_of(terms, Kind.DEAD_TIME)
     steps = np.floor(point[dead] / dt + 1e-7)
     whole[dead] = steps * dt
@@ -367,7 +366,7 @@ def _placed(terms: Sequence[Term], dt: float, vehicles: list[Array], point: Arra
 
 
 class _Terms:
-    """Readings as they are put together."""
+    """Collects readings."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
@@ -398,7 +397,7 @@ class _Terms:
         return rows
 
     def readings(self) -> Readings:
-        """All of them, in the order of time."""
+        """All readings, in the order of time."""
         steps = np.concatenate(self._steps)
         order = np.argsort(steps, kind="stable")
         number, reading = (np.concatenate(parts)[order] for parts in (self._number, self._reading))
@@ -407,14 +406,14 @@ class _Terms:
 
 
 def _none(term: Term, coordinate: float) -> bool:
-    """A limit that is none has no derivative, nor has an effective track of 0, which stands for the vehicle's own."""
+    """Whether a term has no derivative: a limit that is not met, or an effective track of 0 (the vehicle's own)."""
     if term.name == EFFECTIVE_TRACK:
         return coordinate == 0.0
     return term.kind is Kind.LIMIT and term.value(coordinate) >= NO_LIMIT
 
 
 def _difference(term: Term, coordinate: float) -> float:
-    """The step of a difference quotient, to the side where there is room."""
+    """The step of a difference quotient, to the side with room."""
     step = DIFFERENCE * term.scale
     if term.kind is Kind.DEAD_BAND:
         step = WIDE_DIFFERENCE * term.scale

@@ -1,4 +1,4 @@
-"""From recordings to a setup: the model, and terms beside those of the actuators: geometry, gains, wheels, sensors."""
+"""Builds a setup from recordings: the model, and terms of geometry, gains, wheels and sensors."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.command import TWIST
 from vds_gz.vehicle.model import AnyModel
 
-#: Models that a recording may show where no vehicle is given.
+#: Possible models if no vehicle is given.
 RECOGNIZED = ("bicycle", "differential", "omni")
 
-#: The name that stands for the geometry as a whole.
+#: The name for the whole geometry.
 ALL = "all"
 GEOMETRY = ("wheel_base", "track", "track_fixed", "track_steered", "base_link_offset", "tire_diameter")
 
-#: What is fitted by a name that is no parameter's.
+#: A name that is not a parameter's.
 WHEEL_GAINS = "wheel_gains"
 
 #: The gain of each side, by the field of :class:`~vds_gz.study.identify.problem.observed.Geometry`.
@@ -65,7 +65,7 @@ def set_up(
     parameters: ParameterGroup = vehicle.vehicle if vehicle is not None else _plain(model, wheel_base)
     check_fit(fit, [(model, parameters)])
     names = [name for group in fit for name in (GEOMETRY if group == ALL else (group,))]
-    if WHEEL_GAINS in fit:  # those of both sides stand for the diameter of all wheels
+    if WHEEL_GAINS in fit:  # both sides together determine the diameter of all wheels
         names = [name for name in names if name != "tire_diameter"]
     recordings, channels = offered(signals, model, parameters, names, given=given)
     parameters, far = _turning_far(recordings, parameters)
@@ -93,7 +93,7 @@ def _model_name(signals: Recording) -> str:
 
 
 def _plain(model: AnyModel, wheel_base: float | None) -> ParameterGroup:
-    """A vehicle of which nothing is known, or only its wheel base."""
+    """A vehicle without known parameters, or only with a known wheel base."""
     parameters: ParameterGroup = model.parameters()
     if wheel_base is None:
         return parameters
@@ -107,7 +107,7 @@ def _plain(model: AnyModel, wheel_base: float | None) -> ParameterGroup:
 
 
 def _turning_far(recordings: Sequence[Recording], parameters: ParameterGroup) -> tuple[ParameterGroup, tuple[str, ...]]:
-    """The vehicle, driven on its steered wheel where angles beyond half a turn were commanded, and why.
+    """The vehicle, driven on its steered wheel if angles beyond half a turn were commanded, and a note on this.
 
     Only such a vehicle turns that far. Such angles are most likely those of a steering wheel.
     """
@@ -136,7 +136,7 @@ def _without_maps(setup: Setup) -> ParameterGroup:
 
 
 def _first_value(term: Term, parameters: ParameterGroup) -> float:
-    """Where the search begins."""
+    """The start of the search."""
     if term.kind is Kind.LIMIT:
         return math.inf
     if term.name == EFFECTIVE_TRACK:
@@ -148,7 +148,7 @@ def _first_value(term: Term, parameters: ParameterGroup) -> float:
 
 
 def check_names(names: Collection[str], vehicle: NodeParameters | None) -> None:
-    """Refuse names that cannot be fitted; where no vehicle is given, of no model that a recording may show."""
+    """Refuse names that cannot be fitted; without a vehicle, those of none of the possible models."""
     if vehicle is not None:
         check_fit(names, [(models()[vehicle.model], vehicle.vehicle)])
     else:
@@ -156,7 +156,7 @@ def check_names(names: Collection[str], vehicle: NodeParameters | None) -> None:
 
 
 def check_fit(fit: Collection[str], vehicles: Sequence[tuple[AnyModel, ParameterGroup]]) -> None:
-    """Refuse names that none of some vehicles has; those of actuators are found anyway."""
+    """Refuse names that none of some vehicles has; those of actuators are fitted anyway."""
     actuators = [actuation for _, parameters in vehicles for actuation in actuations(parameters).values()]
     taken = [term.name for actuation in actuators for term in actuation.terms()]
     others = dict.fromkeys(name for _, parameters in vehicles for name in other_parameters(parameters, taken))
@@ -173,7 +173,7 @@ def check_fit(fit: Collection[str], vehicles: Sequence[tuple[AnyModel, Parameter
 
 
 def _has_sides(model: AnyModel, parameters: ParameterGroup) -> bool:
-    """Its wheels stand in pairs, of which the left and the right one may differ."""
+    """Whether its wheels are in pairs of left and right, which may differ."""
     wheels = (joint.name for joint in model.joints(parameters) if joint.kind == "wheel")
     return not model.geometry(parameters).holonomic and any(name.endswith("_left_joint") for name in wheels)
 
@@ -182,14 +182,14 @@ def _has_sides(model: AnyModel, parameters: ParameterGroup) -> bool:
 
 
 def _unknowns(setup: Setup, names: Collection[str]) -> tuple[dict[str, Actuation], list[Term], tuple[str, ...]]:
-    """The actuators without gains that nothing distinguishes from those of the wheels, all terms, and remarks."""
+    """The actuators without gains that are confounded with those of the wheels, all terms, and remarks."""
     parameters, actuators = setup.family.parameters, dict(setup.actuators)
     terms = [term for actuation in actuators.values() for term in actuation.terms()]
     terms += _geometry(parameters, [term.name for term in terms], names)
     known = [term.name for term in terms]
     sides = WHEEL_GAINS in names
     confounded = _confounded(setup, known) if sides else []
-    if sides and "drive" in actuators:  # over a recording, what comes slowly looks like a wheel's gain
+    if sides and "drive" in actuators:  # over a recording, the slow share looks like a wheel's gain
         actuators["drive"] = replace(actuators["drive"], slow_share="", slow_time_constant="")
         terms = [term for term in terms if term.kind is not Kind.SLOW]
     if confounded and not setup.wheels_measured:
@@ -211,7 +211,7 @@ def _unknowns(setup: Setup, names: Collection[str]) -> tuple[dict[str, Actuation
 
 
 def _assumed_geometry(setup: Setup, *, wheel_base: bool) -> list[str]:
-    """Geometry that is fitted without a request where no vehicle was given; the wheel base may be known."""
+    """Geometry that is fitted without a request if no vehicle was given; the wheel base may be known."""
     turning = bool({"yaw_rate", "heading"} & setup.measured)
     if setup.family.model.name == "bicycle":
         by_angles = setup.kind == TWIST and "steering" in setup.measured
@@ -230,13 +230,13 @@ def _geometry(parameters: ParameterGroup, taken: Sequence[str], names: Collectio
 
 
 def _effective_track(setup: Setup, names: Collection[str]) -> list[Term]:
-    """The track with which wheels turn a vehicle, where its yaw rate was commanded and measured beside its speed."""
+    """The track with which wheels turn a vehicle, if its yaw rate was commanded and measured beside its speed."""
     if not hasattr(setup.family.parameters, EFFECTIVE_TRACK) or not setup.varies("yaw_rate"):
         return []
     if not {"v_x", "yaw_rate"} <= setup.measured:
         return []
     track = value_of(setup.family.parameters, "track")
-    # Where the track itself is fitted, 0 stands for its value.
+    # If the track itself is fitted, 0 means its value.
     neutral = 0.0 if "track" in names else track
     bounds = GAINS[0] * track, GAINS[1] * track
     return [Term(EFFECTIVE_TRACK, Kind.PARAMETER, *bounds, scale=0.2 * track, neutral=neutral)]
@@ -245,8 +245,8 @@ def _effective_track(setup: Setup, names: Collection[str]) -> list[Term]:
 def _command_gains(setup: Setup, names: Collection[str], confounded: Collection[str]) -> list[Term]:
     """A gain of each commanded quantity that changes, unless another term has the same effect.
 
-    Where no steering angle is measured and the wheel base is unknown, that is what remains of the steering's gain; and
-    an unknown track that of the speed's, where nothing but turning is measured.
+    If no steering angle is measured and the wheel base is unknown, the wheel base has the effect of the steering's
+    gain; if only turning is measured, an unknown track has that of the speed's gain.
     """
     inseparable = set(confounded)
     if "wheel_base" in names and not setup.steering_measured:
@@ -265,7 +265,7 @@ def _command_gains(setup: Setup, names: Collection[str], confounded: Collection[
 def _confounded(setup: Setup, names: Collection[str]) -> list[str]:
     """Commanded quantities whose gains have the same effect as those of the wheels that turn a vehicle.
 
-    Where no wheel was measured, only the motion on the ground is known; speed and yaw rate together still determine the
+    Without measured wheels, only the motion on the ground is known; speed and yaw rate together still determine the
     ratio of both commands' gains. With wheels, either of the two determines the wheels' gains, but not a track too.
     """
     if not setup.family.model.geometry(setup.family.parameters).yaw_arm:
@@ -279,7 +279,7 @@ def _confounded(setup: Setup, names: Collection[str]) -> list[str]:
 
 
 def _remarks(setup: Setup, confounded: Sequence[str]) -> Iterator[str]:
-    """What the measurements tell of the gains of wheels."""
+    """Remarks on the identifiability of wheel gains."""
     names = " and ".join(WHEELS.values())
     taken = f"{' and '.join(f'{quantity} gain' for quantity in confounded)}: taken as 1"
     if setup.wheels_measured:
@@ -305,7 +305,7 @@ def _offsets(setup: Setup) -> Iterator[Term]:
 
 
 def _latencies(setup: Setup) -> list[Term]:
-    """Latencies of each source beside the others; a latency that all share is part of the dead times."""
+    """Latencies of each source beside the others; a common latency is part of the dead times."""
     sources: dict[str, list[int]] = {}
     for k, channel in enumerate(setup.all_channels):
         sources.setdefault(channel.source, []).append(k)
