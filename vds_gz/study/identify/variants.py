@@ -51,13 +51,13 @@ TRIAL_SIMULATIONS, MAP_SIMULATIONS, LAG_SIMULATIONS = 6, 15, 5
 #: Least number of points of a map, and the part of the time in which commands lie beyond either of its ends.
 LEVELS, RARE = 5, 0.02
 
-#: Maximum time for which a command counts [s].
+#: A command counts no longer than this [s].
 LONGEST = 1.0
 
-#: A map must reduce the residual squares of prediction by this part.
+#: A map must predict better by this part of what is left.
 MAP_WORTHWHILE = 0.1
 
-#: Time constants of a second lag that are tried, as parts of the first one's; a shorter first lag counts as this [s].
+#: Time constants of a second lag that are tried, as parts of the first one's; a shorter first lag is taken for one [s].
 PARTS, SHORTEST_LAG = (0.3, 1.0), 0.01
 
 #: The search continues with the best time constant divided and multiplied by this.
@@ -214,7 +214,7 @@ def with_static_maps(setup: Setup, reach: Reaches, fitted: Fitted) -> tuple[Setu
         before, after = (left_out(fit.problem, fit.solution, blocks, noise) for fit in (fitted, trial))
         if better(before, after, worthwhile=MAP_WORTHWHILE) > 0.0:
             maps = [term.kind is Kind.MAP for term in mapped.family.terms]
-            # Limits may have entered in place of the map.
+            # Limits may have entered in the place of the map.
             limits = [k for k, term in enumerate(mapped.family.terms) if term.kind is Kind.LIMIT]
             solution = without_needless(trial.problem, trial.solution, blocks, asked(mapped), limits)
             fitted = Fitted(trial.problem, solution)
