@@ -25,7 +25,7 @@ KINDS = ("bicycle fs rd", "bicycle rs rd", "four-wheel drive", "differential", "
 
 def cases() -> list[Case]:
     """The vehicles."""
-    named = {one.name: one for one in presets()}
+    named = {preset.name: preset for preset in presets()}
     return [*(named[name] for name in PRESETS), *(random_case(kind, 1) for kind in KINDS)]
 
 

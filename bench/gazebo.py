@@ -95,11 +95,12 @@ def parity() -> None:
         wanted = manoeuvres(parameters)
         driven = drive(parameters, wanted)
         show(name, driven)
-        for one in answers(parameters, wanted, driven):
-            found = "no lag" if one.found is None else "dead time {:.4f}, time constant {:.4f}".format(*one.found)
-            verdict = "agrees" if one.agrees() else "differs"
+        for answer in answers(parameters, wanted, driven):
+            found = "no lag" if answer.found is None else "dead time {:.4f}, time constant {:.4f}".format(*answer.found)
+            verdict = "agrees" if answer.agrees() else "differs"
             print(
-                f"{'':38}{one.actuator}: {found} ({one.configured[0]:g}, {one.configured[1]:g}), {verdict}", flush=True
+                f"{'':38}{answer.actuator}: {found} ({answer.configured[0]:g}, {answer.configured[1]:g}), {verdict}",
+                flush=True,
             )
 
 

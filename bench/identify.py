@@ -73,7 +73,7 @@ def trial(case: Case, seed: int, signals: Recording, fit_names: tuple[str, ...] 
     begin = process_time()
     fit = identify(signals, vehicle=case.known(), fit=fit_names)
     took = process_time() - begin
-    residuals = {one.name: float(one.residual / np.max(np.abs(one.measured))) for one in fit.channels}
+    residuals = {channel.name: float(channel.residual / np.max(np.abs(channel.measured))) for channel in fit.channels}
     return {
         "case": case.name,
         "seed": seed,
@@ -128,9 +128,9 @@ def noisy_trials(options: argparse.Namespace) -> Iterator[Row]:
 def other_trials(options: argparse.Namespace) -> Iterator[Row]:
     """Recordings of VDS and of Autoware's simulator."""
     for folder in options.folders or [ROOT / "test" / "reference"]:
-        for one in recordings(Path(folder)):
-            if wanted(options, one.case.name):
-                yield trial(one.case, 0, one.signals)
+        for recording in recordings(Path(folder)):
+            if wanted(options, recording.case.name):
+                yield trial(recording.case, 0, recording.signals)
 
 
 def wanted(options: argparse.Namespace, name: str) -> bool:

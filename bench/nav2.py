@@ -56,14 +56,16 @@ def actuator_values(file: Path, **options: tuple[str, float | None]) -> dict[str
         VdsGzError: No actuator has such a parameter, or it cannot have the value.
     """
     parameters = parameters_of_file(file)
-    actuators = [one for one in describe(parameters.vehicle) if re.search(r"_actuators?\.\w+$", one.name)]
+    actuators = [
+        parameter for parameter in describe(parameters.vehicle) if re.search(r"_actuators?\.\w+$", parameter.name)
+    ]
     found = {}
     for name, (option, value) in options.items():
         if value is None:
             continue
-        named = [one for one in actuators if one.name.endswith(f".{name}")]
+        named = [actuator for actuator in actuators if actuator.name.endswith(f".{name}")]
         if not named:
-            there = ", ".join(one.name for one in actuators) or "none"
+            there = ", ".join(actuator.name for actuator in actuators) or "none"
             raise VdsGzError(
                 f"{option} is {value:g}, and no actuator of {file} has the parameter '{name}'; there are: {there}"
             )
@@ -112,8 +114,8 @@ def tour(options: argparse.Namespace, file: Path, controller: str, values: dict[
 
 def localization(drives: list[Drive]) -> str:
     """By how much it was wrong at most."""
-    metres = [one.mislocated for one in drives if one.mislocated is not None]
-    radians = [one.misheaded for one in drives if one.misheaded is not None]
+    metres = [drive.mislocated for drive in drives if drive.mislocated is not None]
+    radians = [drive.misheaded for drive in drives if drive.misheaded is not None]
     return f"{max(metres):.3f} m, {math.degrees(max(radians)):.1f}°" if metres else "(there was none)"
 
 
@@ -133,10 +135,10 @@ def row(one: Drive) -> str:
 
 def summary(drives: list[Drive]) -> str:
     """All drives of a tour in a line."""
-    recoveries, seconds = sum(one.recoveries for one in drives), sum(one.seconds for one in drives)
-    farthest, passed = max(one.off_path for one in drives), max(one.passed for one in drives)
+    recoveries, seconds = sum(drive.recoveries for drive in drives), sum(drive.seconds for drive in drives)
+    farthest, passed = max(drive.off_path for drive in drives), max(drive.passed for drive in drives)
     return (
-        f"{sum(one.reached for one in drives)} of {len(drives)} reached, {recoveries} recoveries, {seconds:.0f} s, "
+        f"{sum(drive.reached for drive in drives)} of {len(drives)} reached, {recoveries} recoveries, {seconds:.0f} s, "
         f"at most {farthest:.2f} m off the path and {passed:.2f} m past the goal, localization off by at most "
         f"{localization(drives)}"
     )
@@ -171,7 +173,7 @@ def main() -> int:
     lag = "--time-constant", options.time_constant
     try:
         values = [
-            actuator_values(file, dead_time=("--dead-times", one), time_constant=lag) for one in options.dead_times
+            actuator_values(file, dead_time=("--dead-times", time), time_constant=lag) for time in options.dead_times
         ]
     except VdsGzError as error:
         parser.error(str(error))
@@ -195,7 +197,7 @@ def main() -> int:
             "controller": name,
             "dead_time": dead_time,
         }
-        runs.append({**run, "drives": [asdict(one) for one in drives]})
+        runs.append({**run, "drives": [asdict(drive) for drive in drives]})
         if options.json:
             options.json.write_text(json.dumps(runs), encoding="utf-8")
     return 0 if all(one["reached"] for run in runs for one in run["drives"]) else 1

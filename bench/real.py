@@ -296,7 +296,7 @@ def rows(name: str, files: Sequence[Path], vehicle: Path) -> Iterator[Row]:
             report, failure = identified([files[i] for i in taught], border, vehicle, folder), ""
         except RecordingError as error:
             report, failure = {}, str(error)
-        for quantity in (one for one in UNITS if any(one in runs[i] for i in tested)):
+        for quantity in (name for name in UNITS if any(name in runs[i] for i in tested)):
             fit = simple_fit([runs[i][quantity].until(border) for i in taught if quantity in runs[i]])
             measured, command, simple, ours = [], [], [], []
             for i in (i for i in tested if quantity in runs[i]):

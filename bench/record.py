@@ -83,7 +83,7 @@ def missing(path: Path) -> dict[str, tuple[int, int]]:
     stamps: dict[str, list[int]] = defaultdict(list)
     types = open_types()
     with open_bag(path) as bag:
-        codecs = {one.topic: types.codec(one.msgtype) for one in bag.connections}
+        codecs = {connection.topic: types.codec(connection.msgtype) for connection in bag.connections}
         found = [
             (one.topic, codecs[one.topic].decode(bytearray(data))) for one, _, data in bag.messages(bag.connections)
         ]

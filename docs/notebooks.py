@@ -28,7 +28,9 @@ def run_cell(source: str, name: str, namespace: dict[str, Any]) -> list[dict[str
         exec(compile(source, name, "exec"), namespace)
     text = printed.getvalue().splitlines(keepends=True)
     outputs: list[dict[str, Any]] = [{"name": "stdout", "output_type": "stream", "text": text}] if text else []
-    outputs += [{"data": {"image/png": one}, "metadata": {}, "output_type": "display_data"} for one in open_figures()]
+    outputs += [
+        {"data": {"image/png": figure}, "metadata": {}, "output_type": "display_data"} for figure in open_figures()
+    ]
     return outputs
 
 

@@ -113,7 +113,7 @@ def check_ros_arguments(name: str, ros: list[str]) -> None:
     if name in ("node", "run", "gazebo"):
         parameters_of(values)
     elif name in TELEOP:
-        names = {one.name for group in TELEOP[name] for one in describe(group())}
+        names = {parameter.name for group in TELEOP[name] for parameter in describe(group())}
         assert {one.name for one in values} <= names
 
 
@@ -365,7 +365,7 @@ def parameter_names() -> set[str]:
     groups = [default_parameters(), *(group() for one in TELEOP.values() for group in one)]
     groups += [group() for group in GROUPS.values()]
     groups += [PurePursuitParameters(), StanleyParameters(), LqrParameters()]
-    whole = {name for group in groups for one in describe(group) for name in (one.name, *one.aliases)}
+    whole = {name for group in groups for parameter in describe(group) for name in (parameter.name, *parameter.aliases)}
     return {name[start:] for name in whole for start in (0, *(i + 1 for i, c in enumerate(name) if c == "."))}
 
 
@@ -416,9 +416,11 @@ def test_links_lead_somewhere(page):
 def test_the_table_of_topics_has_every_topic_with_its_type():
     rows = re.findall(r"^\| `([\w/]+)`[^|]*\| (.*?) \|", text(ROOT / "docs" / "topics.md"), re.MULTILINE)
     shown = {(name, kind) for name, kinds in rows for kind in re.findall(r"`(\w+/\w+)`", kinds)}
-    known = [one for one in vars(topics).values() if isinstance(one, topics.Topic)]
-    known += [one for group in vars(topics).values() if isinstance(group, dict) for one in group.values()]
-    assert shown == {(one.name, one.type.replace("/msg/", "/")) for one in known if isinstance(one, topics.Topic)}
+    known = [value for value in vars(topics).values() if isinstance(value, topics.Topic)]
+    known += [topic for group in vars(topics).values() if isinstance(group, dict) for topic in group.values()]
+    assert shown == {
+        (topic.name, topic.type.replace("/msg/", "/")) for topic in known if isinstance(topic, topics.Topic)
+    }
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -286,7 +286,7 @@ def test_its_parameters_are_loaded_checked_and_described_like_ours(loader):
         loader.parameters(length=-1)
     with pytest.raises(ParameterError, match=r"^model_params.loader: a short loader must be a slow one"):
         parameters(loader, length=0.5)
-    described = {one.name: one for one in describe(p, "model_params.loader")}
+    described = {parameter.name: parameter for parameter in describe(p, "model_params.loader")}
     assert described["model_params.loader.cylinder.frequency"].unit == "rad/s"
 
 

@@ -76,7 +76,7 @@ def test_a_node_has_the_model_and_the_sensor(
     assert '<link name="back"/>' in description.data
     assert "wheel_left_joint" in description.data
     (mounts,) = probe.received[topics.TF_STATIC.name]
-    assert {one.child_frame_id for one in mounts.transforms} >= {"back"}
+    assert {transform.child_frame_id for transform in mounts.transforms} >= {"back"}
     joints = ["wheel_left_joint", "wheel_right_joint"]
     assert [list(probe.next(topic).name) for topic in (topics.JOINT_STATES, WHEELS)] == [joints, joints]
 

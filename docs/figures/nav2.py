@@ -62,8 +62,10 @@ def draw_figures(axes: Axes, runs: list[dict[str, Any]], quantity: str, title: s
         own = sorted((run for run in runs if run["controller"] == controller), key=lambda run: run["dead_time"])
         times = [run["dead_time"] for run in own]
         values = [[drive[quantity] for drive in run["drives"]] for run in own]
-        axes.plot(times, [float(np.median(one)) for one in values], "o-", color=colour, label=f"{controller}, median")
-        axes.plot(times, [max(one) for one in values], ":", color=colour, label="maximum of the goals")
+        axes.plot(
+            times, [float(np.median(value)) for value in values], "o-", color=colour, label=f"{controller}, median"
+        )
+        axes.plot(times, [max(value) for value in values], ":", color=colour, label="maximum of the goals")
     axes.set_title(title)
     axes.set_xlabel("dead time [s]")
     axes.set_ylim(bottom=0.0)

@@ -50,7 +50,7 @@ def test_a_file_with_sensors(file, tmp_path):
 def test_a_bridge(file, capsys):
     assert main([str(file), "--format", "bridge"]) == 0
     entries = yaml.safe_load(capsys.readouterr().out)
-    assert [one["ros_topic_name"] for one in entries][-2:] == ["lidar1/scan", "imu/data"]
+    assert [entry["ros_topic_name"] for entry in entries][-2:] == ["lidar1/scan", "imu/data"]
     assert entries[-1]["frame_id"] == "robo/imu"
 
 

@@ -84,7 +84,9 @@ def test_pedals_go_to_every_cell_of_the_maps_within_the_limits(seed):
     column = np.argmin(np.abs(speed[:, None] - keys), axis=1)
     positions = [key for key in car.accel_map.actuations if key <= ALLOWED.accel]
     positions += [-key for key in car.brake_map.actuations if 0.0 < key <= ALLOWED.brake]
-    seconds = 0.02 * np.array([[np.sum((accel - brake == one) & (column == j)) for j in range(8)] for one in positions])
+    seconds = 0.02 * np.array(
+        [[np.sum((accel - brake == position) & (column == j)) for j in range(8)] for position in positions]
+    )
     assert (seconds >= 0.3).mean() > 0.9
     changes = np.flatnonzero(np.diff(accel - brake))
     holds = 0.02 * np.diff(changes)

@@ -84,7 +84,7 @@ def measured(samples: list[list[float]]) -> tuple[float, float, float]:
 
 def part(samples: list[list[float]], start: int, steps: int) -> list[list[float]]:
     """The samples of some steps."""
-    return [one for one in samples if start * 1e-3 <= one[0] + 1e-9 <= (start + steps) * 1e-3]
+    return [sample for sample in samples if start * 1e-3 <= sample[0] + 1e-9 <= (start + steps) * 1e-3]
 
 
 @pytest.mark.parametrize("vehicle", VEHICLES)
@@ -110,7 +110,7 @@ def test_it_stands_still_and_moves_as_its_joints_do(vehicle, tmp_path):
         assert yaw_rate == pytest.approx(motion.yaw_rate, rel=0.01, abs=1e-4)
         if motion.yaw_rate:
             assert math.hypot(v_x, v_y) / yaw_rate == pytest.approx(motion.radius, rel=0.01)
-    assert max(abs(angle) for one in samples for angle in one[4:6]) < 0.05
+    assert max(abs(angle) for sample in samples for angle in sample[4:6]) < 0.05
 
 
 @pytest.mark.parametrize("preset", ["ackermann_car", "deepracer", "indoor_robot"])
@@ -129,6 +129,6 @@ def test_it_drives_over_the_hill_and_stands_on_it(preset, tmp_path):
     stood = part(samples, to_slope + 1000, 4000)
     assert math.degrees(stood[0][5]) == pytest.approx(-6.0, abs=0.1)
     assert math.dist(stood[0][1:4], stood[-1][1:4]) < 1e-3
-    assert max(one[3] for one in samples) == pytest.approx(20 * math.sin(math.radians(6)), abs=0.06)
-    assert max(abs(one[2]) for one in samples) < 0.01
+    assert max(sample[3] for sample in samples) == pytest.approx(20 * math.sin(math.radians(6)), abs=0.06)
+    assert max(abs(sample[2]) for sample in samples) < 0.01
     assert samples[-1][3] == pytest.approx(0.0, abs=0.01)

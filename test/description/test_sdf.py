@@ -35,7 +35,7 @@ def settings(plugin: ElementTree.Element) -> dict[str, str]:
 
 
 def plugins(vehicle: ElementTree.Element, kind: str) -> list[dict[str, str]]:
-    found = [one for one in vehicle.findall("plugin") if one.get("name") == f"gz::sim::systems::{kind}"]
+    found = [element for element in vehicle.findall("plugin") if element.get("name") == f"gz::sim::systems::{kind}"]
     return [settings(one) for one in found]
 
 
@@ -128,7 +128,7 @@ def test_the_body_feels_contacts_and_a_caster_does_not():
     for model, parameters in (("bicycle", BicycleParameters()), ("differential", DifferentialParameters())):
         vehicle = simulated(model, parameters, name="robo")
         (sensor,) = vehicle.findall("link[@name='base_link']/sensor[@type='contact']")
-        assert [one.text for one in sensor.findall("contact/collision")] == ["chassis_collision_0"]
+        assert [element.text for element in sensor.findall("contact/collision")] == ["chassis_collision_0"]
         assert sensor.findtext("contact/topic") == topics.contacts("robo")
 
 

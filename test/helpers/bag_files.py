@@ -48,9 +48,11 @@ def _rosbags_topics(path: Path) -> dict[str, Recorded]:
 
     with AnyReader([path]) as reader:
         found = {}
-        for one in reader.connections:
-            (qos,) = one.ext.offered_qos_profiles
-            found[one.topic] = Recorded(one.msgtype, one.msgcount, qos.reliability.name, qos.durability.name)
+        for connection in reader.connections:
+            (qos,) = connection.ext.offered_qos_profiles
+            found[connection.topic] = Recorded(
+                connection.msgtype, connection.msgcount, qos.reliability.name, qos.durability.name
+            )
         return found
 
 

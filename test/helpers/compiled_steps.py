@@ -21,7 +21,7 @@ def compiled_run(step: Callable, set_references: Callable = no_references) -> Ca
 
     def run(c: np.ndarray, s: np.ndarray, commands: Sequence[Command], steps: np.ndarray) -> np.ndarray:
         count = len(commands)
-        numbers = np.array([fields_of(one) for one in commands], COMMAND)
+        numbers = np.array([fields_of(command) for command in commands], COMMAND)
         samples = np.empty(count, s.dtype)
         follow(c, s, numbers, np.arange(count), np.asarray(steps, np.int64), np.arange(1, count + 1), samples)
         return samples

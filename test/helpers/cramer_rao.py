@@ -97,7 +97,7 @@ def responses(
     course: dict[str, dict[int, np.ndarray]] = {name: {} for name in times}
     wanted = {name: set(at.tolist()) for name, at in samples.items()}
     sent, done, k = log.type.as_sent, 0, 0
-    commands = [sent(one).command() for one in log.commands]
+    commands = [sent(command).command() for command in log.commands]
     offset = case.vehicle.base_link_offset
     for step in steps.tolist():
         fleet.advance(step - done)

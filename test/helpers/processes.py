@@ -181,8 +181,8 @@ def run(domain: int) -> Iterator[Callable[..., Program]]:
         return started[-1]
 
     yield run_module
-    for one in started:
-        one.stop()
+    for process in started:
+        process.stop()
 
 
 @pytest.fixture

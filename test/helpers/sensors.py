@@ -43,9 +43,9 @@ class Heard:
         parameters = NodeParameters(frame_prefix=prefix, random_seed=seed, sensors={name: sensor})
         (self.output,) = sensor_outputs(probe.graph, parameters, joints)
         self.topics = {
-            one.ros: Topic(one.topic(name), one.ros_type, QoS(10, reliable=False))
-            for one in TYPES[sensor.type].streams
-            if only in (None, one.ros)
+            stream.ros: Topic(stream.topic(name), stream.ros_type, QoS(10, reliable=False))
+            for stream in TYPES[sensor.type].streams
+            if only in (None, stream.ros)
         }
         for topic in self.topics.values():
             probe.listen(topic)

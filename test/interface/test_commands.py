@@ -131,7 +131,7 @@ def test_it_is_read_from_a_bag(log, tmp_path):
 
 def test_it_is_replayed_as_the_velocities_that_it_means(log):
     given = read(log)
-    twists = tuple(Velocity(one.speed, 0.0, one.speed * one.curvature) for one in given.commands)
+    twists = tuple(Velocity(command.speed, 0.0, command.speed * command.curvature) for command in given.commands)
     write_csv(CommandLog("twist", given.times, twists), "twists.csv")
     for name in ("log", "twists"):
         assert main(["replay", f"{name}.csv", "--preset", "indoor_robot", "-o", f"{name}.mcap"]) == 0

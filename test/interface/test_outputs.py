@@ -54,8 +54,8 @@ def test_the_frames_and_odometry_agree_in_space(probe: Probe, map_to_odom: Pose 
 
     truth, measured = (probe.received[topic.name][-1] for topic in (topics.GROUND_TRUTH, topics.ODOM))
     chain = np.eye(4)
-    for one in probe.received[topics.TF.name][-1].transforms:
-        chain = chain @ matrix(one.transform.translation, one.transform.rotation)
+    for transform in probe.received[topics.TF.name][-1].transforms:
+        chain = chain @ matrix(transform.transform.translation, transform.transform.rotation)
     true = matrix(truth.pose.pose.position, truth.pose.pose.orientation)
     assert chain == pytest.approx(true, abs=1e-12)
     assert true[:3, 3] == pytest.approx((3.0, -2.0, 1.6))

@@ -49,7 +49,7 @@ def test_every_shape_has_its_markers(start, probe, tmp_path, shape, types):
     start("-p", f"world:={file}")
     markers = probe.next(topics.WORLD).markers
     assert [one.type for one in markers] == types
-    assert [len(one.points) for one in markers] == [6 if one == TRIANGLE_LIST else 0 for one in types]
+    assert [len(one.points) for one in markers] == [6 if kind == TRIANGLE_LIST else 0 for kind in types]
 
 
 def test_without_a_world_there_is_no_such_topic(start, probe):

@@ -75,8 +75,8 @@ def test_rviz_has_the_frames_of_both_robots():
 @pytest.mark.parametrize("name", RVIZ)
 def test_rviz_displays_are_complete(name):
     displays = rviz(name)["Displays"]
-    assert {"RobotModel", "TF", "Odometry"} <= {one["Class"].rpartition("/")[2] for one in displays}
-    assert len({one["Name"] for one in displays}) == len(displays)
+    assert {"RobotModel", "TF", "Odometry"} <= {display["Class"].rpartition("/")[2] for display in displays}
+    assert len({display["Name"] for display in displays}) == len(displays)
 
 
 def names() -> tuple[set[str], set[str]]:
@@ -84,8 +84,8 @@ def names() -> tuple[set[str], set[str]]:
     joints: set[str] = set()
     actuators: set[str] = set()
     for model in models().values():
-        joints |= {one.name for one in model.joints(model.parameters())}
-        actuators |= {one.name for one in model.actuators}
+        joints |= {joint.name for joint in model.joints(model.parameters())}
+        actuators |= {actuator.name for actuator in model.actuators}
     return joints, actuators
 
 
@@ -107,7 +107,7 @@ def test_plotjuggler_draws_topics_that_exist():
 
 def test_plotjuggler_listens_to_what_it_draws():
     root = ElementTree.parse(share("config", "plotjuggler", "vehicle.xml")).getroot()
-    subscriber = next(one for one in root.iter("plugin") if one.attrib["ID"] == "ROS2 Topic Subscriber")
+    subscriber = next(element for element in root.iter("plugin") if element.attrib["ID"] == "ROS2 Topic Subscriber")
     listened = subscriber.find("selected_topics").attrib["value"].split(";")
     drawn = {
         "/" + value.split("/")[1]

@@ -216,7 +216,7 @@ def test_all_nodes_get_their_parameters_and_the_vehicle_its_commands(
     from nav_msgs.msg import Odometry
     from sensor_msgs.msg import LaserScan
 
-    listener, servers = ears(), [one for one in SERVERS if one != "amcl" or localization == "amcl"]
+    listener, servers = ears(), [server for server in SERVERS if server != "amcl" or localization == "amcl"]
     command = ["ros2", "launch", "vds_gz", "nav2.launch.py", f"vehicle:={name}", "cmd_vel:=twist_stamped"]
     launched = subprocess.Popen(
         [*command, "reference_clock:=true", f"localization:={localization}", "x:=0.5"],

@@ -26,7 +26,7 @@ def forward(message: Any) -> None:
 
 
 def transforms(probe: Any, child: str) -> list[Any]:
-    every = (one for message in probe.received[topics.TF.name] for one in message.transforms)
+    every = (transform for message in probe.received[topics.TF.name] for transform in message.transforms)
     return [one for one in every if one.child_frame_id == child]
 
 
@@ -156,7 +156,15 @@ def test_a_kidnapping_is_noticed_by_nobody_but_the_truth(start, probe):
     seen = len(transforms(probe, "odom"))
     probe.until(lambda: len(transforms(probe, "odom")) > seen + 5, "more of map -> odom")
     assert len(probe.received["amcl_pose"]) == 1
-    assert len({(one.transform.translation.x, one.transform.rotation.z) for one in transforms(probe, "odom")}) == 1
+    assert (
+        len(
+            {
+                (transform.transform.translation.x, transform.transform.rotation.z)
+                for transform in transforms(probe, "odom")
+            }
+        )
+        == 1
+    )
     assert probe.received["odom"][-1].pose.pose.position.x == 0.0
 
 
@@ -242,4 +250,6 @@ def test_where_another_node_localizes_the_map_is_left_to_it(start, probe, drifts
     place(probe, 5.0, 1.0, lambda: len(transforms(probe, "base_link")) > seen + 20)
     assert truth(probe)[0] < 3.0
     assert not transforms(probe, "odom")
-    assert not any(one.child_frame_id == "odom" for m in probe.received["/tf_static"] for one in m.transforms)
+    assert not any(
+        transform.child_frame_id == "odom" for m in probe.received["/tf_static"] for transform in m.transforms
+    )

@@ -6,5 +6,5 @@ from vds_gz.parameters.node import NodeParameters
 
 
 def test_the_parameter_backend_names_every_plant():
-    (backend,) = [one for one in describe(NodeParameters(model_params={})) if one.name == "backend"]
+    (backend,) = [parameter for parameter in describe(NodeParameters(model_params={})) if parameter.name == "backend"]
     assert set(backend.choices) == {*PLANTS, "auto"}, "vds_gz/parameters/node.py has the choices of 'backend'"

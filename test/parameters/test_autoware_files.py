@@ -66,12 +66,12 @@ def translation(tmp_path, *texts: str):
     for i, text in enumerate(texts):
         file = tmp_path / f"{i}.yaml"
         file.write_text(text)
-        values += [Override(*one) for one in _triples(read_parameter_file(str(file), "/simulation/sim_node"))]
+        values += [Override(*triple) for triple in _triples(read_parameter_file(str(file), "/simulation/sim_node"))]
     return translated(values, ParameterGroups())
 
 
 def _triples(overrides):
-    return [(one.name, one.value, one.origin) for one in overrides]
+    return [(override.name, override.value, override.origin) for override in overrides]
 
 
 def names(values) -> set[str]:

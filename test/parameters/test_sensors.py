@@ -45,9 +45,9 @@ def test_the_last_type_counts():
 @pytest.mark.parametrize("name", GROUPS)
 def test_every_type_can_be_distinguished_and_described(name):
     assert loaded(type=name)["lidar1"].type == name
-    for one in describe(GROUPS[name]()):
-        assert one.doc
-        assert one.read_only
+    for parameter in describe(GROUPS[name]()):
+        assert parameter.doc
+        assert parameter.read_only
 
 
 @pytest.mark.parametrize(

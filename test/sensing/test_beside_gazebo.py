@@ -108,7 +108,7 @@ def test_mean_spread_and_allan_deviation_are_gazebos(tmp_path):
     theirs = gazebos(tmp_path, imu, 40_000)
     model = ImuModel(imu, "probe", 0)
     readings = [model.measure(BodyState(k * 2_000_000, Transform()), GRAVITY) for k in range(len(theirs))]
-    ours = np.array([(*one.angular_velocity, *one.linear_acceleration) for one in readings])
+    ours = np.array([(*reading.angular_velocity, *reading.linear_acceleration) for reading in readings])
     assert len(theirs) == pytest.approx(40.0 * RATE, abs=2)
     for found in (theirs, ours):
         walk = [allan_deviation(found[:, :3], count, RATE) for count in (10, 20)]

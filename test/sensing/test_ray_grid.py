@@ -29,7 +29,7 @@ LIDARS = [group for group in GROUPS.values() if issubclass(group, Lidar)]
 def lidars_of_the_model(sensor: Lidar) -> list[ET.Element]:
     """The lidars in Gazebo that our model of a sensor consists of."""
     text = urdf("bicycle", BicycleParameters(), sensors={"front": sensor})
-    return [one for one in ET.fromstring(text).iter("sensor") if one.get("type") == "gpu_lidar"]
+    return [element for element in ET.fromstring(text).iter("sensor") if element.get("type") == "gpu_lidar"]
 
 
 def span(lidar: ET.Element, which: str) -> np.ndarray:
@@ -68,7 +68,7 @@ def test_a_faster_turn_has_fewer_columns():
 
 def test_rows_of_the_real_helios():
     degrees = [np.degrees(driver_grid(one()).elevations) for one in (Helios26, Helios31, Helios70)]
-    assert all(len(one) == 32 for one in degrees)
+    assert all(len(rows) == 32 for rows in degrees)
     assert degrees[0][[0, 2, 3, 7, 28, 29, 31]] == pytest.approx([-16, -13, -12.5, -7, 3.5, 6, 10])
     assert degrees[1] == pytest.approx(np.arange(-16, 16))
     assert degrees[2] == pytest.approx(np.degrees(gazebo_grid(Helios70()).elevations), abs=0.0126)

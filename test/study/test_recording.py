@@ -25,4 +25,4 @@ def test_joint_states_of_other_lengths_are_left_out(tmp_path, position, velocity
                 message.velocity = np.array(velocity if ragged else [1.0, 0.0])
             messages.append((name, step * 10**9, message))
     write_bag(tmp_path / "bag", "mcap", TOPICS, messages)
-    assert [list(one.time) for one in read(tmp_path / "bag").actuators] == 2 * [[0.0, 1.0, 2.0, 4.0, 5.0]]
+    assert [list(actuator.time) for actuator in read(tmp_path / "bag").actuators] == 2 * [[0.0, 1.0, 2.0, 4.0, 5.0]]

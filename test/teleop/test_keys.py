@@ -200,9 +200,9 @@ def screen(terminal, domain) -> Iterator[Callable[..., Screen]]:
         return started[-1]
 
     yield start
-    for one in started:
-        one.process.kill()
-        one.process.wait()
+    for process in started:
+        process.process.kill()
+        process.process.wait()
 
 
 def speeds(probe: Any) -> list[float]:

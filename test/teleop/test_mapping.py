@@ -222,8 +222,8 @@ def test_nothing_moves_unless_a_good_message_with_the_button_is_fresh(story):
 def test_a_controllers_file_says_everything(file):
     overrides = read_parameter_file(str(file), "/car/joystick_teleop")
     parameters = load(overrides, JoystickParameters())
-    given_names = {one.name for one in overrides}
-    assert {one.name for one in describe(parameters)} - given_names == {"frame", "use_sim_time"}
+    given_names = {override.name for override in overrides}
+    assert {parameter.name for parameter in describe(parameters)} - given_names == {"frame", "use_sim_time"}
     assert parameters.require_enable_button
 
 
@@ -246,6 +246,6 @@ def test_driving_needs_some_button():
 
 @pytest.mark.parametrize("group", [JoystickParameters, KeyParameters])
 def test_every_parameter_is_described(group):
-    for one in describe(group()):
-        assert one.doc
-        assert one.check(one.default) == one.default
+    for parameter in describe(group()):
+        assert parameter.doc
+        assert parameter.check(parameter.default) == parameter.default

@@ -513,7 +513,7 @@ def test_actuator_states_are_references_and_responses():
     )
     vehicle = driven(BICYCLE, p, ackermann(1.0, 0.3), 0.05)
     states = BICYCLE.actuator_states(vehicle.coefficients, vehicle.state)
-    assert [(one.name, one.unit) for one in BICYCLE.actuators] == [("drive", "m/s"), ("steering", "rad")]
+    assert [(actuator.name, actuator.unit) for actuator in BICYCLE.actuators] == [("drive", "m/s"), ("steering", "rad")]
     assert states == ((0.0, 1.0, 0.0, 0.0), (0.3, 0.0, 0.3, 0.0))
 
 
@@ -523,7 +523,7 @@ def test_limits_and_geometry_are_those_of_the_parameters(reverse):
     assert BICYCLE.limits(p) == VehicleLimits(2.0, math.pi / 6)
     geometry = BICYCLE.geometry(p)
     ahead = -1.8 if reverse else pytest.approx(1.4)
-    assert [(one.x, one.y, one.steered) for one in geometry.wheels] == [
+    assert [(wheel.x, wheel.y, wheel.steered) for wheel in geometry.wheels] == [
         (-0.2, 0.0, False),
         (ahead, 0.6, True),
         (ahead, -0.6, True),

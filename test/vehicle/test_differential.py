@@ -138,9 +138,9 @@ def test_actuator_states_are_references_and_responses():
     p = DifferentialParameters(drive_actuators=DriveParameters(dead_time=0.1))
     vehicle = driven(DIFFERENTIAL, p, twist(1.0, 0.0, 0.5), 0.05)
     states = DIFFERENTIAL.actuator_states(vehicle.coefficients, vehicle.state)
-    assert [(one.name, one.kind, one.unit) for one in DIFFERENTIAL.actuators] == [
+    assert [(actuator.name, actuator.kind, actuator.unit) for actuator in DIFFERENTIAL.actuators] == [
         ("drive_left", "drive", "m/s"),
         ("drive_right", "drive", "m/s"),
     ]
-    assert [one.reference_velocity for one in states] == pytest.approx((0.7, 1.3))
-    assert [one.velocity for one in states] == [0.0, 0.0]
+    assert [state.reference_velocity for state in states] == pytest.approx((0.7, 1.3))
+    assert [state.velocity for state in states] == [0.0, 0.0]

@@ -99,7 +99,7 @@ def simulated(node, rows, origin: float, end: float) -> Trace:
         joints = {name: position for name, (position, _) in joints_of(vehicle).items() if "steering" in name}
         time.append(vehicle.time / SECOND)
         columns.append({"v_x": motion.v_x, "v_y": motion.v_y, "yaw_rate": motion.yaw_rate} | joints)
-    return Trace(np.array(time), {name: np.array([one[name] for one in columns]) for name in columns[0]})
+    return Trace(np.array(time), {name: np.array([column[name] for column in columns]) for name in columns[0]})
 
 
 def errors(ours: Trace, theirs: Trace) -> dict[str, float]:

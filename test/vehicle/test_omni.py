@@ -179,6 +179,8 @@ def test_actuator_states_are_references_and_responses():
     p = OmniParameters(wheel_base=1.4, track=1.2)
     vehicle = driven(OMNI, p, twist(0.5, 0.2, 0.0), 0.1)
     states = OMNI.actuator_states(vehicle.coefficients, vehicle.state)
-    assert [(one.name, one.kind) for one in OMNI.actuators] == [(f"drive_{wheel}", "drive") for wheel in WHEELS]
+    assert [(actuator.name, actuator.kind) for actuator in OMNI.actuators] == [
+        (f"drive_{wheel}", "drive") for wheel in WHEELS
+    ]
     assert [one.reference_velocity for one in states] == pytest.approx((0.7, -0.3, 0.7, -0.3))
     assert [one.velocity for one in states] == [0.0] * 4

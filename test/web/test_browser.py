@@ -543,7 +543,7 @@ def test_two_thumbs_drive_and_each_that_is_lifted_stops_its_axis(start, view, pr
     commands = probe.received[reference.name]
     # The thumbs begin to move one after the other; from then on both axes are driven, then the right one, then none.
     # Of a page that is kept waiting the vehicle is stopped in between.
-    driven = [one for one in signs(commands) if one != (0.0, 0.0)]
+    driven = [sign for sign in signs(commands) if sign != (0.0, 0.0)]
     assert [key for key, _ in groupby(driven)][-2:] == [(1.0, 1.0), (0.0, 1.0)]
     assert signs(commands)[-1] == (0.0, 0.0)
     fastest = max(commands, key=lambda twist: twist.linear.x)
@@ -673,7 +673,7 @@ def test_on_a_phone_everything_is_wide_enough_for_a_finger_and_stays_in_its_pane
     """
     heights = phone.driver.execute_script(script)
     assert len(heights) > 20
-    assert [one for one in heights if one[1] < 40] == []
+    assert [height for height in heights if height[1] < 40] == []
     script = """
         const outside = [];
         for (const panel of document.querySelectorAll("section")) {

@@ -99,18 +99,18 @@ def test_a_page_sees_the_world_and_what_the_lidar_meets_where_it_stands(start, v
             await looker.until(lambda: looker.newest.get("world", {}).get("polygons"), "a world")
             polygons = looker.newest["world"]["polygons"]
             assert len(polygons) == len(scene.visuals.things) + 1  # the ground is two triangles
-            assert sum(one["edge"] for one in polygons) == len(scene.visuals.things) - 1
+            assert sum(polygon["edge"] for polygon in polygons) == len(scene.visuals.things) - 1
             await looker.until(lambda: looker.newest.get("points", {}).get("x"), "points")
             gone = lambda: looker.frames[-1][X] > 1.0  # noqa: E731
             await drive_until(looker, gone, "a metre", v_x=1.0, steering_angle=0.3)
             await looker.drive()
             await looker.until(lambda: abs(looker.frames[-1][SPEED]) < 1e-3, "standstill")
-            corners = np.concatenate([one["corners"] for one in polygons if one["edge"]])
+            corners = np.concatenate([polygon["corners"] for polygon in polygons if polygon["edge"]])
 
             def met() -> bool:
                 """Scans from before it stood may still come."""
                 points = np.column_stack([looker.newest["points"][axis] for axis in "xy"])
-                gaps = [distance(np.array(one["corners"]), points) for one in polygons if one["edge"]]
+                gaps = [distance(np.array(polygon["corners"]), points) for polygon in polygons if polygon["edge"]]
                 return bool(
                     100 < len(points) <= 1000
                     and (points > corners.min(axis=0) - 0.2).all()

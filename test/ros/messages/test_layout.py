@@ -11,7 +11,7 @@ from vds_gz.ros.messages.factory import open_types
 from vds_gz.ros.messages.packed import MessageLayout
 
 TYPES = open_types()
-EVERY = sorted({one.type for one in (*topics.VEHICLE, *topics.AUTOWARE, *(one.topic for one in command_types()))})
+EVERY = sorted({one.type for one in (*topics.VEHICLE, *topics.AUTOWARE, *(kind.topic for kind in command_types()))})
 
 
 def filled(name, length=3):

@@ -9,7 +9,7 @@ from vds_gz.study.reading.run import read
 
 def found_delays(tmp_path, drive, a, b):
     runs = [read(robot.write(tmp_path / name, drive)) for name, robot in (("a", a), ("b", b))]
-    return {one.name: one.delay for one in compare(*runs).differences}
+    return {difference.name: difference.delay for difference in compare(*runs).differences}
 
 
 def check(tmp_path, seed):

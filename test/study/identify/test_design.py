@@ -45,9 +45,13 @@ def designed(case, **options) -> Design:
 def relative_bounds(case, log, found: Design) -> dict[str, float]:
     """Cramer and Rao's bound by the fleet's own steps, as half an interval in parts of each number."""
     times = np.arange(int(log.duration * RATE + 1e-6)) / RATE
-    names = [one.name for one in found.expectations] + [f"{quantity} offset" for quantity in found.noise]
+    names = [expectation.name for expectation in found.expectations] + [
+        f"{quantity} offset" for quantity in found.noise
+    ]
     deviations = bound(case, log, names, {name: (times, noise) for name, noise in found.noise.items()})
-    return {one.name: WIDTH * deviations[one.name] / one.scale for one in found.expectations}
+    return {
+        expectation.name: WIDTH * deviations[expectation.name] / expectation.scale for expectation in found.expectations
+    }
 
 
 @pytest.fixture(scope="module", params=["bicycle fs rd", pytest.param("differential", marks=pytest.mark.slow)])
@@ -63,7 +67,9 @@ def run(request):
 def test_the_intervals_to_expect_are_those_of_an_independent_simulation(run):
     """Its differences of dead times are wider, and to both sides."""
     case, found = run
-    expected = {one.name: one.part for one in found.expectations if one.part is not None}
+    expected = {
+        expectation.name: expectation.part for expectation in found.expectations if expectation.part is not None
+    }
     assert len(expected) > 4
     independent = relative_bounds(case, found.log, found)
     for name, part in expected.items():
@@ -75,15 +81,21 @@ def test_the_log_is_more_informative_than_steps_of_the_same_length(run):
     case, found = run
     own, of_steps = found.largest
     assert own < 0.7 * of_steps
-    both = [one.name for one in found.expectations if one.part is not None and one.part_of_steps is not None]
+    both = [
+        expectation.name
+        for expectation in found.expectations
+        if expectation.part is not None and expectation.part_of_steps is not None
+    ]
     by_own, by_steps = (relative_bounds(case, log, found) for log in (found.log, case.log(0, DURATION)))
     assert max(by_own[name] for name in both) < 0.7 * max(by_steps[name] for name in both)
 
 
 def test_dead_times_are_known_no_better_than_identify_finds_them(run):
-    for one in run[1].expectations:
-        resolution = one.name.endswith("dead_time") * WIDTH * TIME_RESOLUTION
-        assert one.half(one.part) == pytest.approx(math.hypot(one.part * one.scale, resolution))
+    for expectation in run[1].expectations:
+        resolution = expectation.name.endswith("dead_time") * WIDTH * TIME_RESOLUTION
+        assert expectation.half(expectation.part) == pytest.approx(
+            math.hypot(expectation.part * expectation.scale, resolution)
+        )
 
 
 def test_a_log_stays_within_its_limits_has_its_length_and_ends_at_rest(run):
@@ -128,7 +140,7 @@ def test_what_no_command_exceeds_is_not_determined():
     prior = NodeParameters(model="differential", model_params={"differential": group})
     reach = limits_of(prior, speed=1.0, yaw_rate=1.0)
     found = design(prior, reach, ackermann=False, duration=DURATION)
-    determined = {one.name for one in found.expectations if one.part is not None}
+    determined = {expectation.name for expectation in found.expectations if expectation.part is not None}
     assert determined == {"drive_actuators.dead_time", "drive_actuators.time_constant", "v_x gain", "yaw_rate gain"}
 
 
@@ -219,7 +231,7 @@ def test_variations_of_a_window_command_something_else(seed):
     window, other = (tuple(random_cycle(random) for _ in range(3)) for _ in range(2))
     times = np.arange(0.0, 3.0, 0.02)
     variations = [varied_window(random, window, other) for _ in range(20)]
-    assert {len(one) for one in variations} == {3}
+    assert {len(variation) for variation in variations} == {3}
     courses = [np.concatenate([cycle.course(times) for cycle in one]).tolist() for one in (window, *variations)]
     assert sum(one != courses[0] for one in courses[1:]) > 10
 

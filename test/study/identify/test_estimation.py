@@ -90,7 +90,9 @@ def test_starts_take_from_the_derivatives_what_they_explain():
 
 def test_a_start_that_no_sample_shows_does_no_harm():
     setup = setup_of()
-    late = [replace(one, channels=tuple((k, _late(c)) for k, c in one.channels)) for one in _segments(setup)]
+    late = [
+        replace(segment, channels=tuple((k, _late(c)) for k, c in segment.channels)) for segment in _segments(setup)
+    ]
     index, solution = lag_fit(problem_of(setup, late, reach_of(setup)), setup)
     assert np.isfinite(solution.jacobian).all()
     assert solution.point[index] == pytest.approx(LAG, abs=1e-3)
@@ -163,7 +165,7 @@ def test_an_effective_track_does_nothing_at_the_track():
     assert setup.family.terms[k].neutral == setup.begin[k] == track.track
     data = problem(setup)
     free = np.arange(len(data.lower)) == k
-    _, jacobian, _ = evaluate(data, neutral(setup), [one.start for one in data.experiments], free)
+    _, jacobian, _ = evaluate(data, neutral(setup), [experiment.start for experiment in data.experiments], free)
     assert 0.0 < np.abs(jacobian[:, k]).max() < 10.0 / track.track
 
 

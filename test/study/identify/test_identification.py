@@ -110,7 +110,7 @@ def test_where_a_bicycle_is_driven_and_steered_is_told_by_its_motion_and_its_whe
     assert (fit.parameters.drive_on_steered_wheel, fit.parameters.reverse) == (True, True)
     assert fit.numbers["wheel_base"].value == pytest.approx(2.0, rel=1e-3)
     assert fit.notes == ()
-    [turns] = (one for one in fit.findings if "turns against" in one)
+    [turns] = (finding for finding in fit.findings if "turns against" in finding)
     assert "as one whose rear axle steers; if yours does not, the yaw rate or the steering angle is mirrored" in turns
 
 

@@ -19,7 +19,9 @@ def test_without_noise_every_number_is_found_exactly_and_no_interval_leaves_it_o
     assert {name: one for name, one in rows.items() if one.estimate is None} == {}
     assert {name: one for name, one in rows.items() if not one.error <= one.allowed} == {}
     assert {name: one for name, one in rows.items() if not one.holds} == {}
-    assert {one.name for one in fit.channels if one.residual > 1e-3 * np.max(np.abs(one.measured))} == set()
+    assert {
+        channel.name for channel in fit.channels if channel.residual > 1e-3 * np.max(np.abs(channel.measured))
+    } == set()
 
 
 def test_with_noise_errors_are_as_small_as_they_can_be_and_intervals_as_wide_as_they_must():
@@ -39,7 +41,7 @@ def test_with_noise_errors_are_as_small_as_they_can_be_and_intervals_as_wide_as_
 
 
 def test_a_dead_time_that_leaves_no_trace_between_two_samples_is_none_within_its_interval():
-    case = next(one for one in presets() if one.name == "deepracer")
+    case = next(preset for preset in presets() if preset.name == "deepracer")
     fit = identify(clean(case, 4, 10.0), vehicle=case.known(), hold_out=0.0)
     for actuator in ("drive_actuator", "steering_actuator"):
         dead_time, lag = fit.numbers[f"{actuator}.dead_time"], fit.numbers[f"{actuator}.time_constant"]

@@ -34,8 +34,8 @@ def recorded(commanded, *constants, noise=0.01):
     time = STEP * np.arange(30_000)
     delayed = commanded.value[np.clip(np.searchsorted(commanded.time, time - 0.1, side="right") - 1, 0, None)]
     response = np.where(time < 0.1, 0.0, delayed)
-    for one in constants:
-        response = lag(response, one)
+    for constant in constants:
+        response = lag(response, constant)
     at = slice(20, None, 20)
     disturbed = response[at] + noise * np.random.default_rng(12).standard_normal(len(response[at]))
     return Recording({"v_x": commanded}, {"v_x": Series(time[at], disturbed)})

@@ -125,7 +125,7 @@ def test_what_cannot_be_used_is_said(run):
         ((accel, brake), 0.0 * speed, "must drive forwards"),
     ):
         with pytest.raises(SignalError, match=said):
-            fit_pedals(*(Series(time, one) for one in positions), Series(time, speeds), **grid)
+            fit_pedals(*(Series(time, position) for position in positions), Series(time, speeds), **grid)
 
 
 @pytest.mark.parametrize("later", [-1000.0, 1000.0])

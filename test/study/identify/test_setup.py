@@ -76,7 +76,7 @@ def turning(**priors):
 
 
 def test_where_only_turning_is_measured_a_track_and_a_gain_of_the_speed_are_one():
-    names = [one.name for one in turning().family.terms]
+    names = [term.name for term in turning().family.terms]
     assert "track" in names
     assert "v_x gain" not in names
 
@@ -84,7 +84,7 @@ def test_where_only_turning_is_measured_a_track_and_a_gain_of_the_speed_are_one(
 def test_what_is_known_beforehand_may_be_0_or_less():
     setup = turning(**{"base_link_offset": (-0.1, -0.2, 0.0), "drive_actuators.dead_time": (0.001, 0.0, 0.002)})
     space = problem_of(setup, segments_of(setup.recordings, setup.channels, 1e-3), {})
-    names = [one.name for one in setup.family.terms]
+    names = [term.name for term in setup.family.terms]
     offset, dead_time = names.index("base_link_offset"), names.index("drive_actuators.dead_time")
     assert space.mean[[offset, dead_time]].tolist() == [-0.1, 0.001]
     assert space.sigma[offset] == pytest.approx(0.1 / 1.96)

@@ -54,7 +54,7 @@ def test_the_angle_that_velocities_command_is_that_at_which_a_rear_axle_settles(
     bicycle = dataclasses.replace(CAR.vehicle, wheel_base=2.7, reverse=True)
     given = dataclasses.replace(CAR, model_params=dict(CAR.model_params) | {"bicycle": bicycle})
     fit = identify(recorded(np.ones(1000), turn, twists=True, reverse=True), vehicle=given, hold_out=0.0)
-    [steering] = (one for one in fit.channels if one.quantity == "steering")
+    [steering] = (channel for channel in fit.channels if channel.quantity == "steering")
     settled = np.isclose(TIMES % 5.0, 4.9)
     assert settled.sum() == 4
     assert steering.commanded[np.isin(steering.time, TIMES[settled])] == pytest.approx(

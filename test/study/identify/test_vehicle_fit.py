@@ -348,7 +348,7 @@ def test_a_table_with_empty_cells_and_own_columns(folder, steps, capsys):
 def test_what_is_wrong_is_said_in_one_line(folder, capsys, name, content, arguments, said):
     (folder / name).write_text(content, encoding="latin-1")
     log = "log.csv" if arguments == ["nothing"] else name
-    assert main(["identify", log, *[one for one in arguments if one != "nothing"]]) == 2
+    assert main(["identify", log, *[argument for argument in arguments if argument != "nothing"]]) == 2
     error = capsys.readouterr().err
     assert said in error
     assert error.count("\n") == 1

@@ -44,7 +44,9 @@ def recorded(case, seed, *, measured=("v_x", "yaw_rate"), wheels=False, poses=Fa
     """A vehicle with two drives whose wheels roll :data:`LEFT` and :data:`RIGHT` times as far as they should."""
     log = case.log(seed, duration)
     run = simulate(log, replace(case.parameters, pub_rate=1000.0))
-    left, right = (next(one for one in run.actuators if one.name == f"drive_{side}") for side in ("left", "right"))
+    left, right = (
+        next(actuator for actuator in run.actuators if actuator.name == f"drive_{side}") for side in ("left", "right")
+    )
     time, signals = left.time, signals_of(log, run)
     v_x = 0.5 * (RIGHT * right.response + LEFT * left.response)
     yaw_rate = (RIGHT * right.response - LEFT * left.response) / case.vehicle.track
@@ -91,11 +93,12 @@ def test_gains_of_wheels_come_back_from_whatever_was_measured(how, separable):
         assert fit.calibrations[name].value == pytest.approx(true, rel=1e-3)
         assert fit.calibrations[name].low <= true <= fit.calibrations[name].high
     assert ("drive_actuators.gain" in fit.numbers) == separable
-    left_out = [one for one in fit.findings if ": taken as 1; without the speed of a wheel" in one]
+    left_out = [finding for finding in fit.findings if ": taken as 1; without the speed of a wheel" in finding]
     assert [one.startswith("v_x gain") for one in left_out] == ([] if separable else [True])
     assert fit.parameters.tire_diameter == 0.4
     assert any(
-        "left wheel: diameter 0.392 m" in one and "its gain times the given 0.4 m" in one for one in fit.findings
+        "left wheel: diameter 0.392 m" in finding and "its gain times the given 0.4 m" in finding
+        for finding in fit.findings
     )
 
 
@@ -112,7 +115,7 @@ def test_straight_and_turning_motion_tell_the_track_from_the_gains():
 def test_the_track_beside_the_gains_takes_a_speed_and_a_yaw_rate_or_an_exact_command(measured):
     signals = recorded(ROBOT, 1, measured=(measured,), wheels=True)
     fit = identify(signals, vehicle=ROBOT.known(), fit=("track", "wheel_gains"), hold_out=0.0)
-    assert any(one.startswith("yaw_rate gain: taken as 1; to tell it from the track") for one in fit.findings)
+    assert any(finding.startswith("yaw_rate gain: taken as 1; to tell it from the track") for finding in fit.findings)
     assert fit.numbers["track"].value == pytest.approx(ROBOT.vehicle.track, rel=1e-3)
 
 
@@ -140,7 +143,7 @@ def test_the_gain_of_a_command_to_turn_is_left_out_where_nothing_else_was_comman
     signals = still(recorded(only(ROBOT, yaw_rate=2.5), 1), "v_x")
     fit = identify(signals, vehicle=ROBOT.known(), fit=("wheel_gains",), hold_out=0.0)
     assert "drive_actuators.gain" not in fit.numbers
-    assert any(one.startswith("yaw_rate gain: taken as 1") for one in fit.findings)
+    assert any(finding.startswith("yaw_rate gain: taken as 1") for finding in fit.findings)
     assert fit.calibrations[GAINS[0]].value == pytest.approx(LEFT, rel=1e-3)
 
 
@@ -150,7 +153,7 @@ def test_wheels_whose_diameter_nobody_gave_do_not_count_and_the_rest_does():
     assert note.startswith("wheel_left_joint, wheel_right_joint: left out, as they need the vehicle's tire_diameter")
     assert note.endswith("(--params)")
     assert fit.calibrations[GAINS[1]].value == pytest.approx(RIGHT, rel=1e-3)
-    assert not any("diameter" in one for one in fit.findings)
+    assert not any("diameter" in finding for finding in fit.findings)
 
 
 def test_what_is_known_of_a_gain_counts():
@@ -258,7 +261,7 @@ def test_the_command_line_says_which_diameter_each_wheel_has(tmp_path, monkeypat
     signals = recorded(CASES["indoor_robot"], 1)
     columns = {f"{name}_command": one for name, one in signals.commanded.items()} | signals.measured
     time = signals.measured["v_x"].time
-    rows = [time, *(one.value[np.searchsorted(one.time, time, side="right") - 1] for one in columns.values())]
+    rows = [time, *(column.value[np.searchsorted(column.time, time, side="right") - 1] for column in columns.values())]
     header = ",".join(["time", *columns])
     np.savetxt("log.csv", np.array(rows).T, delimiter=",", header=header, comments="", fmt="%.9g")
     assert main(["identify", "log.csv", "--preset", "indoor_robot", "--fit", "wheel_gains"]) == 0

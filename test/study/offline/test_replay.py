@@ -54,7 +54,9 @@ def log_file(folder, kind="ackermann", seconds=12.0):
 
 
 def samples(path, parameters, **options):
-    return [one for block in Replay(command_log.stream(path), parameters, **options).blocks() for one in block.samples]
+    return [
+        sample for block in Replay(command_log.stream(path), parameters, **options).blocks() for sample in block.samples
+    ]
 
 
 @pytest.mark.parametrize(("kind", "parameters"), [("ackermann", BICYCLE), ("twist", BICYCLE), ("twist", OMNI)])
@@ -72,15 +74,15 @@ def test_it_is_the_vehicle_of_the_node_with_the_same_command_times(tmp_path):
     log = command_log.read(log_file(tmp_path))
     vehicle = Vehicle(models()["bicycle"], BICYCLE.vehicle, start=BEGIN)
     entries = list(zip(log.times, log.commands, strict=True))
-    for one in samples(tmp_path / "ackermann.csv", BICYCLE):
-        while entries and BEGIN + round(entries[0][0] * 1e9) <= one.time:
+    for sample in samples(tmp_path / "ackermann.csv", BICYCLE):
+        while entries and BEGIN + round(entries[0][0] * 1e9) <= sample.time:
             time, command = entries.pop(0)
             moment = BEGIN + round(time * 1e9)
             vehicle.advance(moment)
             single = Ackermann(*np.float32(command).tolist())
             vehicle.enter(single.command(), moment)
-        vehicle.advance(one.time)
-        assert one.motion == vehicle.motion()
+        vehicle.advance(sample.time)
+        assert sample.motion == vehicle.motion()
 
 
 def test_a_recording_is_the_same_every_time_and_readable(tmp_path):
@@ -145,7 +147,7 @@ def test_a_crash_is_that_of_the_node_to_the_last_bit(tmp_path, period):
     surroundings = Surroundings(load_world(parameters.world).vectorised())
     plant = plant_in_world(parameters, description, surroundings, start=BEGIN, felt=True)
     commands = deque(zip(log.times, log.commands, strict=True))
-    replayed = {one.time: one.motion for one in samples(path, parameters)}
+    replayed = {sample.time: sample.motion for sample in samples(path, parameters)}
     now, compared = BEGIN, 0
     while now < BEGIN + 7_000_000_000:
         while commands and BEGIN + round(commands[0][0] * 1e9) <= now + period:
@@ -270,7 +272,9 @@ def test_reports_and_commands_are_those_of_the_node(tmp_path, kind, package):
         assert (velocity.header.frame_id, velocity.lateral_velocity) == ("base_link", 0.0)
         assert (steering.steering_tire_angle, gear.report) == row[3:5]
         told = vars(actuation.status if package == "tier4" else actuation.actuation_report)
-        assert [told[f"{one}_{'status' if package == 'tier4' else 'report'}"] for one in row[5]._fields] == [*row[5]]
+        assert [told[f"{field}_{'status' if package == 'tier4' else 'report'}"] for field in row[5]._fields] == [
+            *row[5]
+        ]
     assert (found["/gear_status"][0][12], found["/gear_status"][-1][12]) == (2, 20)
 
     again = command_log.read(output)
@@ -313,10 +317,10 @@ def test_where_another_node_localizes_a_recording_has_no_map_to_odom_either(tmp_
     write_mcap(replay, tmp_path / "out.mcap", parameters, lambda amount: None)
     codec, found = open_types().codec(topics.TF.type), messages(tmp_path / "out.mcap")
     children = {
-        one.child_frame_id
+        transform.child_frame_id
         for topic in ("/tf", "/tf_static")
         for data in found.get(topic, ())
-        for one in codec.decode(bytearray(data)).transforms
+        for transform in codec.decode(bytearray(data)).transforms
     }
     assert children == ({"base_link"} if style == "external" else {"odom", "base_link"})
 

@@ -82,7 +82,7 @@ def test_whatever_measures_gives_a_channel_and_what_was_commanded_does_not(tmp_p
         "/actuator_references": lambda k: joints(k, ("steering",), (0.2,)),
     }
     signals = read_signals(write(tmp_path / "bag", topics, makers))
-    channels = {one.name: one for one in signals.channels}
+    channels = {channel.name: channel for channel in signals.channels}
     assert list(channels) == [
         "v_x",
         "v_y",
@@ -113,7 +113,7 @@ def test_one_hinge_is_the_steering_and_needs_no_velocities_beside_it(tmp_path):
         "/joint_states": lambda k: joints(k, ("steering", "fixed_wheel_joint"), (0.1, 0.0), (0.0, 2.0)),
     }
     signals = read_signals(write(tmp_path / "bag", topics, makers))
-    assert [one.name for one in signals.channels] == ["steering", "joint_states fixed_wheel_joint"]
+    assert [channel.name for channel in signals.channels] == ["steering", "joint_states fixed_wheel_joint"]
 
 
 def test_gears_go_with_autoware_s_commands(tmp_path):
@@ -154,8 +154,13 @@ def test_our_own_recording_counts_no_truth_twice(tmp_path, monkeypatch):
     assert main(["profile", "steps", "--preset", "ackermann_car", "--duration", "3", "-o", "log.csv"]) == 0
     assert main(["replay", "log.csv", "--preset", "ackermann_car", "-o", "robot.mcap"]) == 0
     channels = read_signals("robot.mcap").channels
-    assert len({(one.quantity, one.joint) for one in channels}) == len(channels)
-    assert {one.source for one in channels} == {"/twist_actual", "/actuator_states", "/ground_truth", "/joint_states"}
+    assert len({(channel.quantity, channel.joint) for channel in channels}) == len(channels)
+    assert {channel.source for channel in channels} == {
+        "/twist_actual",
+        "/actuator_states",
+        "/ground_truth",
+        "/joint_states",
+    }
 
 
 def test_the_only_topic_with_velocities_is_the_main_one_whatever_its_name(tmp_path):

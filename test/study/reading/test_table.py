@@ -17,7 +17,7 @@ def table(path, head, *rows):
 def test_every_column_has_its_channel(tmp_path):
     head = "time,v_x_command,yaw_rate_command,v_x,x,y,heading,imu_yaw_rate,wheel_left_joint_velocity,arm_position,note"
     signals = read_csv(table(tmp_path / "log.csv", head, *(f"{t},1,0,1,2,3,{h},5,6,7,8" for t, h in [(0, 3), (1, -3)])))
-    found = {one.name: (one.quantity, one.joint, one.source) for one in signals.channels}
+    found = {channel.name: (channel.quantity, channel.joint, channel.source) for channel in signals.channels}
     assert found == {
         "v_x": ("v_x", "", "v_x"),
         "x": ("x", "", "pose"),
@@ -27,7 +27,7 @@ def test_every_column_has_its_channel(tmp_path):
         "wheel_left_joint_velocity": ("joint_velocity", "wheel_left_joint", "wheel_left_joint_velocity"),
         "arm_position": ("joint_position", "arm", "arm_position"),
     }
-    [heading] = (one for one in signals.channels if one.quantity == "heading")
+    [heading] = (channel for channel in signals.channels if channel.quantity == "heading")
     assert heading.series.value == pytest.approx([3.0, 2.0 * np.pi - 3.0]), "without a jump of a turn"
     assert heading.unit == "rad"
 

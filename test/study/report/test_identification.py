@@ -72,7 +72,7 @@ def test_rows_tell_actuators_calibrations_and_what_is_left(fit):
 
 def test_a_prediction_stands_beside_simpler_explanations(fit):
     said = "speed: 0.108 m/s rms on 60 s held out (command as is 1.19, dead time and lag alone 0.21)"
-    assert [prediction_words(one) for one in fit.predictions] == [said]
+    assert [prediction_words(prediction) for prediction in fit.predictions] == [said]
 
 
 def test_what_is_poorly_determined_is_named_with_what_tells_more(fit):
@@ -81,7 +81,7 @@ def test_what_is_poorly_determined_is_named_with_what_tells_more(fit):
 
 
 def test_parameters_keep_a_given_stop_that_was_not_met_and_say_how_the_others_came(fit):
-    found = {one.name.removeprefix("model_params.bicycle."): one for one in overrides(fit)}
+    found = {override.name.removeprefix("model_params.bicycle."): override for override in overrides(fit)}
     assert "steering_actuator.max_position" not in found
     assert found["drive_actuator.max_acceleration"].value == 0.0
     assert found["drive_actuator.max_acceleration"].origin == "unlimited: not met; 1.25 was reached"
@@ -91,14 +91,14 @@ def test_parameters_keep_a_given_stop_that_was_not_met_and_say_how_the_others_ca
 
 def test_a_variant_that_explains_best_is_written(fit):
     variant = dataclasses.replace(fit.parameters, reverse=True)
-    found = {one.name: one for one in overrides(dataclasses.replace(fit, parameters=variant))}
+    found = {override.name: override for override in overrides(dataclasses.replace(fit, parameters=variant))}
     assert found["model_params.bicycle.reverse"].value is True
     assert found["model_params.bicycle.reverse"].origin == "as it explains the recording best"
 
 
 def test_a_limit_that_was_met_but_is_not_certain_is_not_written_as_none(fit):
     limited = dataclasses.replace(fit.parameters, drive_actuator=DriveParameters(max_acceleration=1.2))
-    found = {one.name: one for one in overrides(dataclasses.replace(fit, parameters=limited))}
+    found = {override.name: override for override in overrides(dataclasses.replace(fit, parameters=limited))}
     written = found["model_params.bicycle.drive_actuator.max_acceleration"]
     assert (written.value, written.origin) == (1.2, "as it explains the recording best")
 

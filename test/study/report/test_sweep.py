@@ -57,8 +57,8 @@ def test_cases_stand_beside_each_other(tmp_path):
     some = [swept(label="pure_pursuit"), swept(label="stanley", numbers=range(600, 1200))]
     write_report(tmp_path, "two controllers", [(runs, analyse(runs)) for runs in some])
     cases = json.loads((tmp_path / "report.json").read_text())["cases"]
-    assert [one["label"] for one in cases] == ["pure_pursuit", "stanley"]
-    assert {one.name for one in tmp_path.glob("*distributions.png")} == {"1_distributions.png", "2_distributions.png"}
+    assert [case["label"] for case in cases] == ["pure_pursuit", "stanley"]
+    assert {path.name for path in tmp_path.glob("*distributions.png")} == {"1_distributions.png", "2_distributions.png"}
     _, rows = worst_table(some[1], "path.peak")
     assert all(600 <= int(row[0]) < 1200 for row in rows)
 

@@ -54,5 +54,5 @@ def test_samples_are_those_of_sobols_sequence_and_of_philox():
 @pytest.mark.parametrize("sobol", [True, False])
 def test_samples_lie_within_and_differ_by_seed(sobol):
     values = [Space(VARIED, Samples(sobol, 64, seed)).values(0, 64) for seed in (1, 2)]
-    assert all(((one["a"] >= 1.0) & (one["a"] <= 3.0)).all() for one in values)
+    assert all(((value["a"] >= 1.0) & (value["a"] <= 3.0)).all() for value in values)
     assert not np.array_equal(values[0]["a"], values[1]["a"])

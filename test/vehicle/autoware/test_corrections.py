@@ -299,7 +299,7 @@ def test_end_stops_hold(compatibility, name):
 @pytest.mark.parametrize("model", LAGGING, ids=lambda model: model.name)
 def test_put_forgets_what_was_commanded(model, compatibility):
     """A car that is put somewhere stands there as if it had never been driven."""
-    delays = {one.name: 0.2 for one in dataclasses.fields(model.parameters) if one.name.endswith("_time_delay")}
+    delays = {field.name: 0.2 for field in dataclasses.fields(model.parameters) if field.name.endswith("_time_delay")}
     car = Car(model.name, compatibility=compatibility, **delays)
     car.go(1.0, accel=1.0, steer=0.5)
     put(car.c, car.s, 1.0, 2.0, 0.0)

@@ -258,7 +258,7 @@ def test_new_parameters_make_no_jump(model):
     vehicle.enter(control(5.0, 1.0, 0.1), 0)
     vehicle.advance(2 * SECOND)
     before = (vehicle.state.v_x, vehicle.state.steering.angle)
-    changes = {one.name: 0.3 for one in dataclasses.fields(model.parameters) if one.name.endswith("_time_delay")}
+    changes = {field.name: 0.3 for field in dataclasses.fields(model.parameters) if field.name.endswith("_time_delay")}
     if "mechanical" in model.name:
         changes["mechanical_params"] = MechanicalParameters(torque_delay_time=0.02)
     vehicle.configure(dataclasses.replace(vehicle.parameters, **changes))
