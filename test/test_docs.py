@@ -418,9 +418,8 @@ def test_the_table_of_topics_has_every_topic_with_its_type():
     shown = {(name, kind) for name, kinds in rows for kind in re.findall(r"`(\w+/\w+)`", kinds)}
     known = [value for value in vars(topics).values() if isinstance(value, topics.Topic)]
     known += [topic for group in vars(topics).values() if isinstance(group, dict) for topic in group.values()]
-    assert shown == {
-        (topic.name, topic.type.replace("/msg/", "/")) for topic in known if isinstance(topic, topics.Topic)
-    }
+    declared = {(t.name, t.type.replace("/msg/", "/")) for t in known if isinstance(t, topics.Topic)}
+    assert shown == declared
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -73,9 +73,9 @@ class Robot:
     def _reached(self, link: str) -> Iterator[str]:
         waiting = [link]
         while waiting:
-            one = waiting.pop()
-            yield one
-            waiting += [joint.child for joint in self.below(one)]
+            current = waiting.pop()
+            yield current
+            waiting += [joint.child for joint in self.below(current)]
 
     def above(self, link: str) -> UrdfJoint | None:
         """The joint whose child a link is; None for the root."""

@@ -73,15 +73,15 @@ class PathTracking:
                 raise ArgumentError(f"path is {path!r}; it must be a vds_gz.Path, or a CSV file of x and y")
             path = read_path(path, spacing=size * SPACING)
         self._path = path
-        given = path.speed.max()
+        path_speed = path.speed.max()
         if speed is None:
             limit = math.sqrt(LATERAL_ACCELERATION / max(np.abs(path.curvature).max(), 1e-3))
-            speed = float(given) if math.isfinite(given) else driving.speed_within(limit) / SPEED_MARGIN
+            speed = float(path_speed) if math.isfinite(path_speed) else driving.speed_within(limit) / SPEED_MARGIN
         self._speed = positive("speed", speed, "m/s")
         self._bound = positive("bound", size if bound is None else bound, "m")
         self._scale = positive("error_scale", 0.25 * self._bound if error_scale is None else error_scale, "m")
         self.max_speed = driving.speed_within(SPEED_MARGIN * self._speed)
-        self._follows_speeds = math.isfinite(given)
+        self._follows_speeds = math.isfinite(path_speed)
         self._reach = math.ceil(2.0 * self.max_speed / rate / path.spacing)
         self._ahead = np.array(AHEAD) * self._speed / path.spacing
         self._positions = np.zeros(count)

@@ -98,7 +98,9 @@ class ClosedLoop:
         chosen = controller_named(controller) if isinstance(controller, str) else controller
         if not isinstance(chosen, Controller) and not callable(chosen):
             raise ArgumentError(f"controller is {name}; it must be a controller, the name of one, or a function")
-        plants = [plant_of(fleet.vehicles.model, one, self.period, path.spacing) for one in fleet.vehicles.parameters]
+        plants = [
+            plant_of(fleet.vehicles.model, group, self.period, path.spacing) for group in fleet.vehicles.parameters
+        ]
         self._kind = plants[0].kind
         fleet.commands.kind = self._kind
         self._callback: CallbackController | None = None
@@ -286,12 +288,12 @@ def _gains(
     """Coefficients of every vehicle's controller."""
     if parameters is None:
         parameters = controller.parameters()
-    every = list(parameters) if isinstance(parameters, Sequence) else [parameters] * len(plants)
-    if len(every) != len(plants):
-        raise ArgumentError(f"there are parameters of {len(every)} controllers; there must be one or {len(plants)}")
-    for one in every:
-        if not isinstance(one, controller.parameters):
+    groups = list(parameters) if isinstance(parameters, Sequence) else [parameters] * len(plants)
+    if len(groups) != len(plants):
+        raise ArgumentError(f"there are parameters of {len(groups)} controllers; there must be one or {len(plants)}")
+    for group in groups:
+        if not isinstance(group, controller.parameters):
             raise ArgumentError(
-                f"the controller's parameters are {type(one).__name__}; they must be {controller.parameters.__name__}"
+                f"the controller's parameters are {type(group).__name__}; they must be {controller.parameters.__name__}"
             )
-    return [controller.coefficients(one, plant) for one, plant in zip(every, plants, strict=True)]
+    return [controller.coefficients(group, plant) for group, plant in zip(groups, plants, strict=True)]

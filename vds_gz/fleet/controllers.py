@@ -327,12 +327,12 @@ def controller_named(name: str) -> AnyController | Callback:
             f"controller '{name}' is unknown; there are {', '.join(CONTROLLERS)}, and module:function for your own"
         )
     try:
-        found = getattr(import_module(module), function, None)
+        attribute = getattr(import_module(module), function, None)
     except Exception as error:
         raise ArgumentError(
             f"controller '{name}': module '{module}' cannot be imported: {type(error).__name__}: {error}"
         ) from error
-    if not callable(found):
+    if not callable(attribute):
         raise ArgumentError(f"controller '{name}': module '{module}' has no function '{function}'")
-    callback: Callback = found
+    callback: Callback = attribute
     return callback

@@ -83,7 +83,7 @@ class Lanes(Generic[P, C, S]):
         self.parameters = [*parameters] * copies
         self._dt = dt
         self._width, self._copies = width, copies
-        coefficients = [model.coefficients(one, dt) for one in parameters]
+        coefficients = [model.coefficients(group, dt) for group in parameters]
         rest = model.at_rest(coefficients[0])
         self._line_names = list(_line_names(rest))
         at_rest, lengths = self._at_rest(coefficients)
@@ -219,10 +219,10 @@ class Lanes(Generic[P, C, S]):
 
     def configure(self, vehicles: NDArray[np.intp], parameters: Sequence[P]) -> None:
         """Set other parameters of vehicles that are reset next."""
-        every = [self.model.coefficients(one, self._dt) for one in parameters]
-        self._set_coefficients(vehicles, every)
-        at_rest, lengths = self._at_rest(every)
-        kinds = [kind for _, kind in kinds_of(self.model.at_rest(every[0]))]
+        coefficients = [self.model.coefficients(group, self._dt) for group in parameters]
+        self._set_coefficients(vehicles, coefficients)
+        at_rest, lengths = self._at_rest(coefficients)
+        kinds = [kind for _, kind in kinds_of(self.model.at_rest(coefficients[0]))]
         self._rest[:, vehicles] = [_bits(kind, values) for kind, values in zip(kinds, at_rest, strict=True)]
         self._make_room(int(lengths.max(initial=0)) + 1)
         blocks, lanes = np.divmod(vehicles, self._width)

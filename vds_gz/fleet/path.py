@@ -135,31 +135,35 @@ def path_through(
     points: ArrayLike, speeds: ArrayLike | None, spacing: float, closed: bool | None, place: Callable[[int], str]
 ) -> Path:
     """As :meth:`Path.from_points`; ``place`` says for messages where a point, by its index, was given."""
-    given = _numbers("points", points)
-    if given.ndim != 2 or given.shape[1] != 2:
-        raise PathError(f"the points of a path have the shape {given.shape}; it must be (points, 2), for x and y [m]")
+    waypoints = _numbers("points", points)
+    if waypoints.ndim != 2 or waypoints.shape[1] != 2:
+        raise PathError(
+            f"the points of a path have the shape {waypoints.shape}; it must be (points, 2), for x and y [m]"
+        )
     if not 0.0 < spacing < math.inf:
         raise PathError(f"the spacing of a path is {spacing:g}; it must be a finite number greater than 0 [m]")
-    velocity = np.full(len(given), math.inf) if speeds is None else _numbers("speeds", speeds)
-    if velocity.shape not in ((), (len(given),)):
-        raise PathError(f"the speeds of a path have the shape {velocity.shape}; there must be one or ({len(given)},)")
-    count = len(given)
+    velocity = np.full(len(waypoints), math.inf) if speeds is None else _numbers("speeds", speeds)
+    if velocity.shape not in ((), (len(waypoints),)):
+        raise PathError(
+            f"the speeds of a path have the shape {velocity.shape}; there must be one or ({len(waypoints)},)"
+        )
+    count = len(waypoints)
     velocity = np.broadcast_to(velocity, count)
-    _check_numbers(given, velocity, speeds is not None, place)
-    ends_at_start = len(given) > 1 and bool((given[0] == given[-1]).all())
+    _check_numbers(waypoints, velocity, speeds is not None, place)
+    ends_at_start = len(waypoints) > 1 and bool((waypoints[0] == waypoints[-1]).all())
     if closed is None:
         closed = ends_at_start
-    if closed and not ends_at_start and len(given):
-        given, velocity = np.concatenate([given, given[:1]]), np.concatenate([velocity, velocity[:1]])
-    _check_points(given, closed, place)
+    if closed and not ends_at_start and len(waypoints):
+        waypoints, velocity = np.concatenate([waypoints, waypoints[:1]]), np.concatenate([velocity, velocity[:1]])
+    _check_points(waypoints, closed, place)
     for k in np.flatnonzero((velocity[:-1] == 0.0) & (velocity[1:] == 0.0)).tolist():
         raise PathError(f"{place((k + 1) % count)}: the speed is 0 here and at the point before; it stops a vehicle")
-    return _sampled(given, velocity, spacing, closed)
+    return _sampled(waypoints, velocity, spacing, closed)
 
 
-def _numbers(name: str, given: ArrayLike) -> Reals:
+def _numbers(name: str, numbers: ArrayLike) -> Reals:
     try:
-        return np.array(given, np.float64)
+        return np.array(numbers, np.float64)
     except (TypeError, ValueError) as error:
         raise PathError(f"the {name} of a path must be numbers: {error}") from None
 

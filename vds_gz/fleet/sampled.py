@@ -239,9 +239,9 @@ class Readings:
             ArgumentError: The terms contradict each other.
         """
         terms = [getattr(self, name) for name in ("steps", "number", "reading", "weights")]
-        if any(np.shape(one) != (len(self.steps),) for one in terms):
+        if any(np.shape(term) != (len(self.steps),) for term in terms):
             raise ArgumentError(
-                f"the terms of readings have the shapes {[np.shape(one) for one in terms]}; all must be equal"
+                f"the terms of readings have the shapes {[np.shape(term) for term in terms]}; all must be equal"
             )
         _check_steps("steps of readings", self.steps)
         for name, indices, end in (("number", self.number, len(self.numbers)), ("reading", self.reading, self.count)):

@@ -55,10 +55,10 @@ class Structs(Generic[P, C, S]):
         self.model = model
         self.parameters = [*parameters] * copies
         self._dt = dt
-        every = [model.coefficients(one, dt) for one in parameters] * copies
-        self._coefficients = records(every)
-        self._states = records([model.at_rest(one) for one in every], room)
-        self._commands = records([Command() for _ in every])
+        coefficients = [model.coefficients(group, dt) for group in parameters] * copies
+        self._coefficients = records(coefficients)
+        self._states = records([model.at_rest(c) for c in coefficients], room)
+        self._commands = records([Command() for _ in coefficients])
         self._rest = self._states.copy()
         self.states, self.commands = columns_of(self._states), columns_of(self._commands)
 
@@ -102,16 +102,16 @@ class Structs(Generic[P, C, S]):
 
     def configure(self, vehicles: NDArray[np.intp], parameters: Sequence[P]) -> None:
         """Set other parameters of vehicles that are reset next; longer lists move all vehicles to larger records."""
-        every = [self.model.coefficients(one, self._dt) for one in parameters]
-        rest = [self.model.at_rest(one) for one in every]
+        coefficients = [self.model.coefficients(group, self._dt) for group in parameters]
+        rest = [self.model.at_rest(c) for c in coefficients]
         for vehicle, one in zip(vehicles.tolist(), parameters, strict=True):
             self.parameters[vehicle] = one
-        self._coefficients = with_room(self._coefficients, every)
+        self._coefficients = with_room(self._coefficients, coefficients)
         self._rest = with_room(self._rest, rest)
         if self._rest.dtype != self._states.dtype:
             self._states = with_room(self._states, rest)
             self.states = columns_of(self._states)
-        _write(self._coefficients, vehicles, every)
+        _write(self._coefficients, vehicles, coefficients)
         _write(self._rest, vehicles, rest)
 
     def reset(self, vehicles: NDArray[np.intp]) -> None:

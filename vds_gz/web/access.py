@@ -72,9 +72,9 @@ class Access:
 
     def _welcome(self, request: web.Request) -> web.Response:
         """Admit a request with the token, which then becomes a cookie and does not stay in the address."""
-        given = request.query.get("token", "")
-        if request.path != "/" or not _equal(given, self.token):
-            wrong = "the token is wrong" if given else "a token is needed"
+        sent = request.query.get("token", "")
+        if request.path != "/" or not _equal(sent, self.token):
+            wrong = "the token is wrong" if sent else "a token is needed"
             raise web.HTTPUnauthorized(text=f"{wrong}; the address that 'vds-gz view' has printed holds the right one")
         kept = [(key, value) for key, value in request.query.items() if key != "token"]
         response = web.Response(
@@ -125,9 +125,9 @@ def _hostname(url: str) -> str:
         return ""
 
 
-def _equal(given: str, token: str) -> bool:
+def _equal(sent: str, token: str) -> bool:
     """Whether texts are equal, in a time that does not depend on the position of a difference."""
-    return hmac.compare_digest(given.encode(errors="replace"), token.encode())
+    return hmac.compare_digest(sent.encode(errors="replace"), token.encode())
 
 
 #: Maximum number of connections. A further one replaces the one that has been idle for longest.

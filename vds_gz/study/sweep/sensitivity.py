@@ -60,8 +60,8 @@ def sensitivity(parameters: Mapping[str, Reals], values: Reals) -> Sensitivity |
     known = np.flatnonzero(np.isfinite(values))
     if len(known) > MOST_RUNS:
         known = np.random.default_rng(0).permutation(known)[:MOST_RUNS]
-    given = {name: column[known] for name, column in parameters.items()}
-    varied = {name: column for name, column in given.items() if len(column) and np.ptp(column) > 0.0}
+    columns = {name: column[known] for name, column in parameters.items()}
+    varied = {name: column for name, column in columns.items() if len(column) and np.ptp(column) > 0.0}
     values = values[known]
     if not varied or not np.ptp(values) > 0.0:
         return None
