@@ -9,6 +9,7 @@ from vds_gz.configuration import load_parameters
 from vds_gz.errors import ArgumentError
 from vds_gz.parameters.vehicles import BicycleParameters, DifferentialParameters
 from vds_gz.study.identify.build import problem_of
+from vds_gz.study.identify.cross_validation import blocks_of
 from vds_gz.study.identify.estimation import fit_all
 from vds_gz.study.identify.fit import evaluate, solve
 from vds_gz.study.identify.intervals import intervals_of
@@ -17,6 +18,7 @@ from vds_gz.study.identify.problem.segments import segments_of
 from vds_gz.study.identify.problem.setup import HAND_WHEEL
 from vds_gz.study.identify.problem.unknowns import check_names, set_up
 from vds_gz.study.identify.reach import reach_of
+from vds_gz.study.identify.selection import without_needless
 from vds_gz.study.identify.support import converged, neutral, supported
 from vds_gz.study.identify.variants import deviance, with_flags
 from vds_gz.study.recording import MeasuredChannel, Recording, Series
@@ -199,6 +201,31 @@ def test_likelihoods_count_independent_samples_of_one_fit():
     noise = noise_of(data, white)
     assert deviance(data, np.sort(white), noise) == pytest.approx(deviance(data, white, noise), abs=1.0)
     assert deviance(data, 0.5 * white, noise) < deviance(data, white, noise) - len(white)
+
+
+def test_limits_that_parted_are_joined_where_one_of_them_is_enough():
+    """From a wrong limit of accelerations the fit with the right one is far, but the limit of decelerations has it."""
+    levels, limit = np.repeat(LEVELS.value, 50), 1.5
+    speed = [0.0]
+    for level in levels:
+        speed.append(speed[-1] + np.clip(level - speed[-1], -0.02 * limit, 0.02 * limit))
+    times = 0.02 * np.arange(len(levels))
+    setup = set_up(
+        [Recording({"v_x": Series(times, levels)}, {"v_x": Series(times, np.array(speed[:-1]))})],
+        vehicle=None,
+        wheel_base=None,
+        fit=(),
+        priors={},
+    )
+    rise, fall = (setup.family.index(f"drive_actuators.max_{name}eleration") for name in ("acc", "dec"))
+    data, point, free = problem(setup), neutral(setup), np.zeros(len(setup.family.terms), bool)
+    point[[rise, fall]], free[[rise, fall]] = np.log([0.2, limit]), True
+    noise = Noise(np.full(len(data.floors), 0.01), np.ones(len(data.floors)))
+    parted = solve(data, point, free, noise, evaluations=1)
+    joined = without_needless(data, parted, blocks_of(data), np.zeros_like(free))
+    assert joined.free[rise]
+    assert not joined.free[fall]
+    assert np.exp(joined.point[rise]) == pytest.approx(limit, rel=0.05)
 
 
 def test_a_lag_is_fitted_with_a_dead_time_since_each_can_stand_in_for_the_other():

@@ -98,6 +98,16 @@ def test_a_point_of_a_map_that_comes_up_in_the_part_held_out_only_stays_plausibl
     assert prediction.rms < 0.5 * prediction.lag
 
 
+def test_times_in_which_a_vehicle_does_something_else_do_not_decide_its_numbers(steps):
+    times, commands = steps
+    fine, response = exact(times, commands)
+    driven_by_hand = (times > 12.0) & (times < 15.0)
+    measured = np.where(driven_by_hand, -2.0, np.interp(times, fine, response))
+    numbers = fit_axis(times, commands, times, measured + 0.01 * np.random.default_rng(4).standard_normal(len(times)))
+    assert numbers.numbers["time_constant"].value == pytest.approx(0.25, rel=0.25)
+    assert numbers.numbers["dead_time"].value == pytest.approx(0.15, abs=0.03)
+
+
 def test_the_part_held_out_teaches_no_number(steps):
     times, commands = steps
     gain = np.where(times < 0.8 * times[-1], 0.8, 0.5)

@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from vds_gz.study.identify.estimates import WIDTH, Array
+from vds_gz.study.identify.estimates import WIDTH, Array, without_spikes
 from vds_gz.study.identify.problem.parameters import LEAST_LIMIT, Kind, Term
 from vds_gz.study.identify.problem.segments import Segment, chosen, segments_of
 from vds_gz.study.identify.problem.setup import Setup
@@ -38,7 +38,8 @@ class Problem:
 
     Each channel has a ``kind``: channels of the same name have the same noise in all recordings, which is at least the
     resolution (``floors``); each kind has a quantity, by number. The start of a ``fresh`` experiment is fitted; else a
-    lead makes it as good as known. An infinite ``sigma`` is no prior.
+    lead makes it as good as known. An infinite ``sigma`` is no prior. Noise of more
+    than ``largest_noise``, as a part of a channel's standard deviation, is none to the robust loss.
     """
 
     experiments: tuple[Experiment, ...]
@@ -50,6 +51,7 @@ class Problem:
     sigma: Array
     lower: Array
     upper: Array
+    largest_noise: float = math.inf
 
     @property
     def family(self) -> VehicleFamily:
@@ -75,6 +77,15 @@ class Problem:
             if len(steps):
                 intervals[k] = float(np.median(steps))
         return intervals
+
+    @cached_property
+    def spread(self) -> Array:
+        """Standard deviation of each kind of channel, without spikes and the extreme hundredth."""
+        spread = np.ones(len(self.floors))
+        for k in np.unique(self.kind):
+            values = without_spikes(self.measured[self.kind == k])
+            spread[k] = np.std(np.clip(values, *np.percentile(values, (0.5, 99.5))))
+        return spread
 
     @cached_property
     def kind(self) -> np.ndarray:

@@ -60,7 +60,7 @@ def blocks_of(problem: Problem, length: float = BLOCK, most: int = MOST_BLOCKS) 
 def left_out(problem: Problem, solution: Solution, blocks: np.ndarray, noise: Noise) -> Array:
     """The robust squared errors of blocks predicted by fits without them, (blocks, quantities)."""
     weights = noise.weights[problem.kind]
-    limits = residual_limits(problem, noise)
+    limits = residual_limits(problem, noise)[problem.kind]
     residuals = solution.residuals * weights
     chosen = np.flatnonzero(solution.free)
     jacobian = solution.jacobian[:, chosen] * weights[:, np.newaxis]

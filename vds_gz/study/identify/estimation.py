@@ -25,6 +25,10 @@ HOLDS = 10.0
 #: A shift of a term by this part of its standard error is relevant; longer recordings [s] stay in coarse steps.
 NOTICEABLE, LONGEST_FINE = 0.3, 400.0
 
+#: Where a model leaves more than this part of a channel's standard deviation, the largest residuals are transients,
+#: which must not decide the numbers.
+LARGEST_NOISE = 0.2
+
 #: The search for a dead time or a lag that was not selected begins here [s].
 SHORT_DELAY = 0.02
 
@@ -112,6 +116,7 @@ def refined(setup: Setup, reach: Mapping[str, Reach], rough: Fitted) -> tuple[Se
     """The fit of all data: in the vehicle's steps if the residual is nearly zero, else in coarse steps."""
     if not rough.fine and not rough.nearly_exact:
         problem = problem_of(setup, coarse_segments(setup, enough=math.inf, rate=FULL_RATE), reach)
+        problem = replace(problem, largest_noise=LARGEST_NOISE)
         return setup, _without_shift(setup, reach, Fitted(problem, converged(problem, rough.solution)))
     segments = segments_of(setup.recordings, setup.channels, 1.0 / setup.step_rate)
     problem = problem_of(setup, segments, reach)
@@ -131,13 +136,14 @@ def _without_shift(setup: Setup, reach: Mapping[str, Reach], coarse: Fitted) -> 
     if sum(experiment.segment.duration for experiment in coarse.problem.experiments) > LONGEST_FINE:
         return coarse
     problem = problem_of(setup, coarse_segments(setup, enough=math.inf, rate=FULL_RATE, step=0.0), reach)
+    problem = replace(problem, largest_noise=coarse.problem.largest_noise)
     solution, free = coarse.solution, coarse.solution.free
     if [len(run.measured) for run in problem.experiments] != [len(run.measured) for run in coarse.problem.experiments]:
         return coarse
     residuals = evaluate(problem, solution.point, solution.starts, np.zeros_like(free))[0]
     weights = solution.noise.weights[problem.kind]
     jacobian = solution.jacobian[:, free] * weights[:, np.newaxis]
-    limits = residual_limits(problem, solution.noise)
+    limits = residual_limits(problem, solution.noise)[problem.kind]
     weighted = jacobian * robust((solution.residuals * weights) ** 2, limits)[1][:, np.newaxis]
     covariance = np.linalg.pinv(jacobian.T @ weighted, rcond=1e-12)
     shift = covariance @ (weighted.T @ ((residuals - solution.residuals) * weights))

@@ -26,6 +26,9 @@ NOT_ROBUST = 1e6
 #: A value is at a bound if it is as near as this part of its term's scale.
 AT_BOUND = 1e-7
 
+#: The limit of the robust loss is at least this part of :data:`ROBUST`.
+LEAST_PART = 1e-3
+
 
 @dataclass(frozen=True)
 class Solution:
@@ -58,9 +61,12 @@ def robust(z: Array, limit: Array) -> Array:
 
 
 def residual_limits(problem: Problem, noise: Noise) -> Array:
-    """The limit of each weighted residual, beyond which it counts linearly."""
-    limits: Array = ROBUST / np.sqrt(noise.correlation)[problem.kind]
-    return limits
+    """The limit of weighted residuals of each kind of channel, beyond which they count linearly.
+
+    Where a model explains little, what it leaves is no noise, and its largest errors are transients.
+    """
+    part = np.minimum(1.0, problem.largest_noise * problem.spread / np.maximum(noise.scale, 1e-300))
+    return np.asarray(ROBUST * np.maximum(part, LEAST_PART) / np.sqrt(noise.correlation))
 
 
 def evaluate(problem: Problem, point: Array, starts: Sequence[Array], free: Mask) -> tuple[Array, Array, list[Array]]:
@@ -198,7 +204,7 @@ def solve(
     objective = _Objective(
         problem, begin, free, starts or [experiment.start for experiment in problem.experiments], weights
     )
-    limits = np.append(residual_limits(problem, noise), np.full(objective.prior_rows, NOT_ROBUST))
+    limits = np.append(residual_limits(problem, noise)[problem.kind], np.full(objective.prior_rows, NOT_ROBUST))
     x = objective.first
     if len(x):
         optimum = least_squares(

@@ -47,7 +47,7 @@ def intervals_of(problem: Problem, solution: Solution) -> Intervals:
     weights = noise.weights[problem.kind]
     residuals = solution.residuals * weights
     jacobian = solution.jacobian[:, free] * weights[:, np.newaxis]
-    slope = robust(residuals**2, residual_limits(problem, noise))[1]
+    slope = robust(residuals**2, residual_limits(problem, noise)[problem.kind])[1]
     known = np.diag(1.0 / problem.sigma[free] ** 2)
     weighted = jacobian * slope[:, np.newaxis]
     information = jacobian.T @ weighted + known

@@ -43,16 +43,7 @@ class Noise:
 
 def first_noise(problem: Problem) -> Noise:
     """The assumed noise before any fit."""
-    samples = [problem.measured[problem.kind == k] for k in range(len(problem.floors))]
-    scale = np.array([FIRST_PART * _spread(values) if len(values) else 1.0 for values in samples])
-    return Noise(np.maximum(scale, problem.floors), np.ones(len(scale)))
-
-
-def _spread(values: Array) -> float:
-    """Standard deviation, without spikes and the extreme hundredth."""
-    values = without_spikes(values)
-    low, high = np.percentile(values, (0.5, 99.5))
-    return float(np.std(np.clip(values, low, high)))
+    return Noise(np.maximum(FIRST_PART * problem.spread, problem.floors), np.ones(len(problem.floors)))
 
 
 def noise_of(problem: Problem, residuals: Array) -> Noise:

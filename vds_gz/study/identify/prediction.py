@@ -9,6 +9,7 @@ import numpy as np
 from vds_gz.parameters.yaml_reader import Interval
 from vds_gz.study.identify.build import Problem, coarse_segments, problem_of
 from vds_gz.study.identify.cross_validation import blocks_of
+from vds_gz.study.identify.estimation import LARGEST_NOISE
 from vds_gz.study.identify.fit import Solution, evaluate, solve
 from vds_gz.study.identify.noise import first_noise
 from vds_gz.study.identify.problem.parameters import Kind
@@ -49,7 +50,7 @@ def predictions(
     advance("held out")
     first = replace(first, priors={**first.priors, **_priors_of_maps(first)})
     reach = reach_of(first)
-    known = problem_of(first, segments, reach)
+    known = replace(problem_of(first, segments, reach), largest_noise=LARGEST_NOISE)
     fitted = converged(known, solution)
     learned = without_needless(known, fitted, blocks_of(known), asked(setup)).point
     lags = np.array([term.kind in (Kind.DEAD_TIME, Kind.TIME_CONSTANT) for term in setup.family.terms])

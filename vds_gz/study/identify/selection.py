@@ -224,7 +224,7 @@ def refitted(problem: Problem, trial: Solution, blocks: np.ndarray, noise: Noise
     squares = left_out(problem, trial, blocks, noise)
     if better(before, squares) > 0.0:
         return squares
-    weights, limits = noise.weights[problem.kind], residual_limits(problem, noise)
+    weights, limits = noise.weights[problem.kind], residual_limits(problem, noise)[problem.kind]
 
     def by_block(residuals: Array) -> Array:
         return summed(problem, robust((residuals * weights) ** 2, limits)[0], blocks)
@@ -264,16 +264,23 @@ def without_needless(
 ) -> Solution:
     """Remove terms without which blocks are predicted as well; ``doubtful`` ones are tried even far from neutral."""
     neutral = np.array([term.coordinate(term.neutral) for term in problem.terms])
+    names = [term.name for term in problem.terms]
+    shared = {k: names.index(term.fallback) for k, term in enumerate(problem.terms) if term.fallback}
     while True:
         noise = noise_of(problem, now.residuals)
         score = left_out(problem, now, blocks, noise)
         best: tuple[float, Solution] | None = None
         tried = {*weakest(problem, now, noise, neutral, always), *(k for k in doubtful if now.free[k])}
+        tried |= {k for k, j in shared.items() if now.free[k] and now.free[j]}
         for k in sorted(tried):
             free, point = now.free.copy(), now.point.copy()
             together = [k, *(j for j, term in enumerate(problem.terms) if term.needs == problem.terms[k].name)]
             free[together], point[together] = False, neutral[together]
-            trial = solve(problem, point, free, noise, starts=now.starts, evaluations=TRIAL_SIMULATIONS)
+            begins = [point]
+            if k in shared:  # either limit may be the one of both
+                begins.append(np.where(np.arange(len(point)) == shared[k], now.point[k], point))
+            trials = (solve(problem, x, free, noise, starts=now.starts, evaluations=TRIAL_SIMULATIONS) for x in begins)
+            trial = min(trials, key=lambda trial: trial.cost)
             lost = better(left_out(problem, trial, blocks, noise), score, *REQUIRED_TO_STAY)
             if lost <= 0.0 and (best is None or lost < best[0]):
                 best = lost, trial

@@ -13,7 +13,6 @@ from vds_gz.study.identify.estimates import Array
 from vds_gz.study.identify.fit import Solution, evaluate, residual_limits, robust
 from vds_gz.study.identify.noise import Noise
 from vds_gz.study.identify.problem.parameters import Kind
-from vds_gz.study.identify.robust import ROBUST
 
 #: Coordinates of some terms by their indices, which replace those of a point.
 Starts = Callable[[Array], Iterator[Mapping[int, float]]]
@@ -46,7 +45,7 @@ def promising(
 
     The expected improvement is the larger of that at the trial values and that of one Gauss-Newton step.
     """
-    weights, limits = noise.weights[problem.kind], residual_limits(problem, noise)
+    weights, limits = noise.weights[problem.kind], residual_limits(problem, noise)[problem.kind]
     smooth = np.array([term.kind not in (Kind.LIMIT, Kind.DEAD_BAND, Kind.BACKLASH) for term in problem.terms])
     residuals, jacobian, _ = evaluate(problem, now.point, now.starts, smooth | now.free)
     residuals = residuals * weights
@@ -120,7 +119,7 @@ def _different(problem: Problem, points: Sequence[Array], count: int) -> list[Ar
 def costs_of(problem: Problem, points: Array, starts: Sequence[Array], noise: Noise) -> Array:
     """Robust squares of many points."""
     total = np.zeros(len(points))
-    weights, limits = noise.weights, ROBUST / np.sqrt(noise.correlation)
+    weights, limits = noise.weights, residual_limits(problem, noise)
     for experiment, start in zip(problem.experiments, starts, strict=True):
         predicted = experiment.simulate(points, np.tile(start, (len(points), 1)))
         kind = problem.kinds[experiment.channel]

@@ -54,8 +54,8 @@ LEVELS, RARE = 5, 0.02
 #: A command counts no longer than this [s].
 LONGEST = 1.0
 
-#: A map must predict better by this part of what is left.
-MAP_WORTHWHILE = 0.1
+#: A map has many points: it must predict better by so many standard errors, and by this part of what is left.
+MAP_SIGNIFICANT, MAP_WORTHWHILE = 1.1, 0.1
 
 #: Time constants of a second lag that are tried, as parts of the first one's; a shorter first lag is taken for one [s].
 PARTS, SHORTEST_LAG = (0.3, 1.0), 0.01
@@ -212,7 +212,7 @@ def with_static_maps(setup: Setup, reach: Reaches, fitted: Fitted) -> tuple[Setu
         trial = _with_map(mapped, actuation.value, reach, fitted)
         noise, blocks = noise_of(fitted.problem, fitted.solution.residuals), blocks_of(fitted.problem)
         before, after = (left_out(fit.problem, fit.solution, blocks, noise) for fit in (fitted, trial))
-        if better(before, after, worthwhile=MAP_WORTHWHILE) > 0.0:
+        if better(before, after, MAP_SIGNIFICANT, MAP_WORTHWHILE) > 0.0:
             maps = [term.kind is Kind.MAP for term in mapped.family.terms]
             # Limits may have entered in the place of the map.
             limits = [k for k, term in enumerate(mapped.family.terms) if term.kind is Kind.LIMIT]

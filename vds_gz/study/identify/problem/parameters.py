@@ -90,6 +90,7 @@ class Term:
         rounding: For a dead time: times up to this many steps shorter and longer give the same number of steps.
         neutral: The value without effect.
         needs: The term without which it has no effect.
+        fallback: For a deceleration limit, the acceleration limit, which holds for both without it.
     """
 
     name: str
@@ -104,6 +105,7 @@ class Term:
     rounding: tuple[float, float] = (0.0, 0.0)
     neutral: float = 0.0
     needs: str = ""
+    fallback: str = ""
 
     @property
     def is_parameter(self) -> bool:
@@ -184,7 +186,8 @@ class Actuation:
             yield Term(slow, Kind.SLOW, *SLOW_TIMES, scale=2.0, neutral=5.0, needs=self.slow_share)
         for name, unlimited in zip((self.rise, self.fall, self.value), self.unlimited, strict=True):
             if name:
-                yield Term(name, Kind.LIMIT, unlimited=unlimited, neutral=math.inf)
+                fallback = self.rise if name == self.fall else ""
+                yield Term(name, Kind.LIMIT, unlimited=unlimited, neutral=math.inf, fallback=fallback)
 
     def named(self) -> dict[str, str]:
         """The parameters by the names that the numbers of an axis have."""
