@@ -23,9 +23,9 @@ from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.yaml_reader import Interval
 from vds_gz.ros.programs import DONE, FAILED, CommandLine, command
 from vds_gz.study.identify.exports import autoware, nav2, overrides
+from vds_gz.study.identify.labels import advice, named, prediction_words
 from vds_gz.study.identify.many import Source, identify_many, pool_results
 from vds_gz.study.identify.problem.parameters import actuations
-from vds_gz.study.identify.words import advice, named, prediction_words
 from vds_gz.study.progress import progress
 from vds_gz.study.reading.bag import read_bag
 from vds_gz.study.reading.table import read_actuation_csv

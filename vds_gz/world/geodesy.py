@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 
 from vds_gz.geometry import Vector
-from vds_gz.world.resources import Node
+from vds_gz.world.sdf_files import Node
 
 EQUATORIAL = 6378137.0  # semi-major axis [m] and flattening of the ellipsoid of WGS 84
 FLATTENING = 1.0 / 298.257223563

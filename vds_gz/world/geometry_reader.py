@@ -10,7 +10,7 @@ import numpy as np
 
 from vds_gz.geometry import Vector
 from vds_gz.world.meshes import read_heightmap, read_mesh
-from vds_gz.world.resources import Node, Resources
+from vds_gz.world.sdf_files import Node, Resources
 from vds_gz.world.shapes import (
     Array,
     Box,

@@ -16,9 +16,9 @@ from vds_gz.world.geometry_reader import matrix, rotation_of_angles
 from vds_gz.world.meshes import Image, read_image
 from vds_gz.world.packing import Thing
 from vds_gz.world.ray_caster import RayCaster
-from vds_gz.world.resources import Resources, is_file
 from vds_gz.world.scene import Scene
 from vds_gz.world.sdf import read_sdf
+from vds_gz.world.sdf_files import Resources, is_file
 from vds_gz.world.shapes import Array, Box, HalfSpace
 
 WALL_HEIGHT = 2.0  # height of a map's walls, for which maps have no data [m]
@@ -93,7 +93,7 @@ def load_world(world: str | Path, environment: Mapping[str, str] = os.environ) -
 
     Args:
         world: The file, or the name of a world of this package.
-        environment: Variables with further folders of files, see :class:`~vds_gz.world.resources.Resources`.
+        environment: Variables with further folders of files, see :class:`~vds_gz.world.sdf_files.Resources`.
 
     Raises:
         WorldError: It cannot be read, or has unknown elements.

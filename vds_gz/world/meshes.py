@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from vds_gz.errors import WorldError
-from vds_gz.world.resources import FARTHEST, Node, Resources, is_file
+from vds_gz.world.sdf_files import FARTHEST, Node, Resources, is_file
 from vds_gz.world.shapes import Array, Indices, Mesh
 
 MOST = 200_000_000  # maximum number of pixels

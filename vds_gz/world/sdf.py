@@ -14,8 +14,8 @@ from vds_gz.world.geometry_reader import IDENTITY, Frames, placed, read_geometry
 from vds_gz.world.meshes import MOST_TRIANGLES
 from vds_gz.world.packing import DEFAULT_COLOUR, Thing
 from vds_gz.world.ray_caster import RayCaster
-from vds_gz.world.resources import FARTHEST, Node, Resources, read_xml
 from vds_gz.world.scene import Scene
+from vds_gz.world.sdf_files import FARTHEST, Node, Resources, read_xml
 from vds_gz.world.shapes import Array, Mesh
 
 DEFAULT_FRICTION = 1.0  # SDF's default for collisions

@@ -18,8 +18,8 @@ from vds_gz.parameters.vehicles import DifferentialParameters
 from vds_gz.parameters.yaml_reader import Interval
 from vds_gz.study.identify import design as search
 from vds_gz.study.identify.design import HOLD, Design, design, random_cycle, varied_cycle, varied_window
+from vds_gz.study.identify.design_model import Forecast, candidates_of, commands_of, terms_of
 from vds_gz.study.identify.estimates import TIME_RESOLUTION, WIDTH
-from vds_gz.study.identify.forecast import Forecast, candidates_of, commands_of, terms_of
 
 DURATION, RATE = 10.0, 50.0
 

@@ -14,12 +14,12 @@ from vds_gz.study.identify.estimation import fit_all
 from vds_gz.study.identify.fit import evaluate, solve
 from vds_gz.study.identify.intervals import intervals_of
 from vds_gz.study.identify.noise import Noise, noise_of
+from vds_gz.study.identify.observed_limits import reach_of
 from vds_gz.study.identify.problem.segments import segments_of
 from vds_gz.study.identify.problem.setup import HAND_WHEEL
 from vds_gz.study.identify.problem.unknowns import check_names, set_up
-from vds_gz.study.identify.reach import reach_of
 from vds_gz.study.identify.selection import without_needless
-from vds_gz.study.identify.support import converged, neutral, supported
+from vds_gz.study.identify.supported_terms import converged, neutral, supported
 from vds_gz.study.identify.variants import deviance, with_flags
 from vds_gz.study.recording import MeasuredChannel, Recording, Series
 

@@ -14,8 +14,8 @@ from vds_gz.cli import main
 from vds_gz.configuration import parameters_of, parameters_of_file
 from vds_gz.parameters.declaration import Override
 from vds_gz.study.identify.identification import identify
+from vds_gz.study.identify.labels import advice, is_noiseless, named
 from vds_gz.study.identify.outcome import joined
-from vds_gz.study.identify.words import advice, is_noiseless, named
 from vds_gz.study.recording import Recording, Series
 
 

@@ -11,8 +11,8 @@ from vds_gz.parameters.actuators import DriveParameters
 from vds_gz.parameters.vehicles import BicycleParameters, DifferentialParameters
 from vds_gz.study.identify.estimates import Estimate
 from vds_gz.study.identify.exports import autoware, nav2, overrides
+from vds_gz.study.identify.labels import advice, named, prediction_words
 from vds_gz.study.identify.results import NAMES, Axis, Channel, Prediction, Reached, VehicleFit
-from vds_gz.study.identify.words import advice, named, prediction_words
 from vds_gz.study.report.identification import autocorrelation, fit_rows, write_report
 
 TIME = 0.02 * np.arange(500)

@@ -20,12 +20,12 @@ from vds_gz.study.identify.estimation import Fit, refined
 from vds_gz.study.identify.fit import Solution, solve
 from vds_gz.study.identify.intervals import intervals_of
 from vds_gz.study.identify.noise import first_noise
+from vds_gz.study.identify.observed_limits import reach_of
 from vds_gz.study.identify.outcome import estimates
 from vds_gz.study.identify.problem.parameters import Actuation, Kind, actuations, coordinates
 from vds_gz.study.identify.problem.setup import STEP_RATE, Setup
 from vds_gz.study.identify.problem.simulation import VehicleFamily
-from vds_gz.study.identify.reach import reach_of
-from vds_gz.study.identify.support import Fitted
+from vds_gz.study.identify.supported_terms import Fitted
 from vds_gz.study.identify.trials import costs_of
 from vds_gz.study.recording import MeasuredChannel, Recording, Series
 from vds_gz.vehicle.bicycle import BICYCLE

@@ -10,11 +10,11 @@ from functools import cached_property
 import numpy as np
 
 from vds_gz.study.identify.estimates import WIDTH, Array, without_spikes
+from vds_gz.study.identify.observed_limits import Reach
 from vds_gz.study.identify.problem.parameters import LEAST_LIMIT, Kind, Term
 from vds_gz.study.identify.problem.segments import Segment, chosen, segments_of
 from vds_gz.study.identify.problem.setup import Setup
 from vds_gz.study.identify.problem.simulation import Experiment, VehicleFamily
-from vds_gz.study.identify.reach import Reach
 from vds_gz.study.recording import MeasuredChannel
 
 #: Resolution of a channel that never changes, in its unit. Minimum resolution as a part of the range, which is the

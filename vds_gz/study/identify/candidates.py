@@ -11,6 +11,7 @@ import numpy as np
 
 from vds_gz.study.identify.cross_validation import FEWEST_BLOCKS
 from vds_gz.study.identify.estimates import Array
+from vds_gz.study.identify.observed_limits import Reach
 from vds_gz.study.identify.problem.parameters import (
     EFFECTIVE_TRACK,
     UNDERSTEER,
@@ -21,7 +22,6 @@ from vds_gz.study.identify.problem.parameters import (
     value_of,
 )
 from vds_gz.study.identify.problem.setup import Setup
-from vds_gz.study.identify.reach import Reach
 from vds_gz.study.identify.trials import Candidate, Starts
 
 #: Dead times that are tried [s].

@@ -24,8 +24,8 @@ from vds_gz.commandlog.profiles import Limits, log_of, make
 from vds_gz.errors import ArgumentError
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.yaml_reader import Interval
+from vds_gz.study.identify.design_model import Forecast, candidates_of, commands_of, scale_of, terms_of
 from vds_gz.study.identify.estimates import CERTAIN, TIME_RESOLUTION, WIDTH, Array
-from vds_gz.study.identify.forecast import Forecast, candidates_of, commands_of, scale_of, terms_of
 from vds_gz.study.identify.problem.observed import observed
 from vds_gz.study.identify.problem.parameters import Kind
 from vds_gz.study.identify.problem.setup import FIELDS

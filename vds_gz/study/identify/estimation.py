@@ -11,12 +11,12 @@ import numpy as np
 from vds_gz.study.identify.build import FULL_RATE, Problem, coarse_segments, problem_of
 from vds_gz.study.identify.fit import Solution, evaluate, residual_limits, robust, solve
 from vds_gz.study.identify.intervals import Intervals, intervals_of
+from vds_gz.study.identify.observed_limits import Reach, reach_of
 from vds_gz.study.identify.problem.parameters import Kind
 from vds_gz.study.identify.problem.segments import Segment, segments_of
 from vds_gz.study.identify.problem.setup import Setup
 from vds_gz.study.identify.problem.simulation import Mask
-from vds_gz.study.identify.reach import Reach, reach_of
-from vds_gz.study.identify.support import PRECISE, Advance, Fitted, converged, supported
+from vds_gz.study.identify.supported_terms import PRECISE, Advance, Fitted, converged, supported
 from vds_gz.study.identify.variants import best_variant, lag_findings, with_static_maps
 
 #: A measured state that holds from step to step must lower the robust squares by this, in units of independent squares.

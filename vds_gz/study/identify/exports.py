@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from vds_gz.parameters.declaration import Override, ParameterGroup, describe
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.study.identify.estimates import Estimate
+from vds_gz.study.identify.observed_limits import reached
 from vds_gz.study.identify.problem.parameters import NO_LIMIT, actuations, value_of
-from vds_gz.study.identify.reach import reached
 from vds_gz.study.identify.results import NAMES, Numbers, VehicleFit
 from vds_gz.vehicle.catalogue import models
 

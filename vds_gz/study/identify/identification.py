@@ -13,12 +13,12 @@ from dataclasses import replace
 from vds_gz.errors import MAPPING, NUMBER, ArgumentError, ArgumentKind, takes
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.yaml_reader import Interval
-from vds_gz.study.identify.causes import checked, turning_against_steering
 from vds_gz.study.identify.estimation import fit_all
+from vds_gz.study.identify.held_out import predictions
 from vds_gz.study.identify.outcome import no_motion, vehicle_fit
-from vds_gz.study.identify.prediction import predictions
 from vds_gz.study.identify.problem.setup import check_numbers
 from vds_gz.study.identify.problem.unknowns import set_up
+from vds_gz.study.identify.recording_faults import checked, turning_against_steering
 from vds_gz.study.identify.results import VehicleFit
 from vds_gz.study.reading.wheel_radius import wheels_disagree
 from vds_gz.study.recording import Recording, SignalError

@@ -25,10 +25,10 @@ from vds_gz.parameters.yaml_reader import Interval
 from vds_gz.study.identify.estimates import WIDTH, Estimate
 from vds_gz.study.identify.exports import NOT_MET, overrides
 from vds_gz.study.identify.identification import identify
+from vds_gz.study.identify.labels import Named, named
 from vds_gz.study.identify.problem.parameters import actuations
 from vds_gz.study.identify.problem.unknowns import check_names
 from vds_gz.study.identify.results import Numbers, VehicleFit
-from vds_gz.study.identify.words import Named, named
 from vds_gz.study.progress import Advance, ignore
 from vds_gz.study.reading.bag import read_bag
 from vds_gz.study.reading.table import read_csv

@@ -12,11 +12,11 @@ from vds_gz.parameters.declaration import ParameterGroup
 from vds_gz.parameters.yaml_reader import ends
 from vds_gz.study.identify.estimates import TIME_RESOLUTION, WIDTH, Array, Estimate, noise
 from vds_gz.study.identify.estimation import Fit
+from vds_gz.study.identify.observed_limits import reached
 from vds_gz.study.identify.problem.observed import geometry_of
 from vds_gz.study.identify.problem.parameters import SELECTED, Actuation, Kind, value_of, with_numbers
 from vds_gz.study.identify.problem.setup import COMMANDED_BY, FIELDS, Setup
 from vds_gz.study.identify.problem.unknowns import WHEELS
-from vds_gz.study.identify.reach import reached
 from vds_gz.study.identify.results import LIMITS, NAMES, Axis, Channel, Numbers, Prediction, VehicleFit
 from vds_gz.study.identify.robust import ROBUST
 from vds_gz.study.identify.trials import costs_of

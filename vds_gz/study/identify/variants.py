@@ -23,13 +23,13 @@ from vds_gz.study.identify.cross_validation import better, blocks_of, left_out
 from vds_gz.study.identify.estimates import Array
 from vds_gz.study.identify.fit import Solution, evaluate, solve
 from vds_gz.study.identify.noise import Noise, is_structured, noise_of
+from vds_gz.study.identify.observed_limits import Reach
 from vds_gz.study.identify.problem.observed import start_names
 from vds_gz.study.identify.problem.parameters import LEAST_LIMIT, Kind, Term, actuations
 from vds_gz.study.identify.problem.segments import Segment
 from vds_gz.study.identify.problem.setup import FIELDS, HAND_WHEEL, Setup
-from vds_gz.study.identify.reach import Reach
 from vds_gz.study.identify.selection import without_needless
-from vds_gz.study.identify.support import Advance, Fitted, asked, supported
+from vds_gz.study.identify.supported_terms import Advance, Fitted, asked, supported
 from vds_gz.vehicle.command import TWIST
 
 #: Flags of where a vehicle is driven and steered.

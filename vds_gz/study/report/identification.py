@@ -17,8 +17,8 @@ from matplotlib.figure import Figure
 from vds_gz.parameters.yaml_reader import INTERVAL
 from vds_gz.study.identify.estimates import Estimate
 from vds_gz.study.identify.exports import autoware, nav2
+from vds_gz.study.identify.labels import advice, is_noiseless, named, noise_words, prediction_words
 from vds_gz.study.identify.results import LIMITS, OUTLIER_WEIGHT, TIMES, Channel, VehicleFit
-from vds_gz.study.identify.words import advice, is_noiseless, named, noise_words, prediction_words
 from vds_gz.study.recording import QUANTITIES, Array
 from vds_gz.study.report.style import ACTUAL, BODY, COMMANDED, INK, STYLE, literal, png
 from vds_gz.study.report.text import ReportPage, finite

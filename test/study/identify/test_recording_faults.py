@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from vds_gz.study.identify.causes import checked, rate, turning_against_steering
+from vds_gz.study.identify.recording_faults import checked, rate, turning_against_steering
 from vds_gz.study.reading.table import read_csv
 from vds_gz.study.recording import MeasuredChannel, Recording, Series, SignalError
 

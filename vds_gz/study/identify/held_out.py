@@ -12,14 +12,14 @@ from vds_gz.study.identify.cross_validation import blocks_of
 from vds_gz.study.identify.estimation import LARGEST_NOISE
 from vds_gz.study.identify.fit import Solution, evaluate, solve
 from vds_gz.study.identify.noise import first_noise
+from vds_gz.study.identify.observed_limits import attained_gain, reach_of
 from vds_gz.study.identify.problem.parameters import Kind
 from vds_gz.study.identify.problem.segments import chosen
 from vds_gz.study.identify.problem.setup import Setup
 from vds_gz.study.identify.problem.simulation import Mask
-from vds_gz.study.identify.reach import attained_gain, reach_of
 from vds_gz.study.identify.results import Prediction
 from vds_gz.study.identify.selection import without_needless
-from vds_gz.study.identify.support import Advance, asked, converged, neutral
+from vds_gz.study.identify.supported_terms import Advance, asked, converged, neutral
 from vds_gz.study.identify.variants import map_priors
 from vds_gz.study.recording import QUANTITIES, MeasuredChannel, Recording, Series, SignalError
 

@@ -14,11 +14,11 @@ from vds_gz.study.identify.cross_validation import SIGNIFICANT, WORTHWHILE
 from vds_gz.study.identify.estimates import Array
 from vds_gz.study.identify.fit import Solution, solve
 from vds_gz.study.identify.noise import noise_of
+from vds_gz.study.identify.observed_limits import Reach
 from vds_gz.study.identify.problem.parameters import SELECTED, Kind
 from vds_gz.study.identify.problem.segments import segments_of
 from vds_gz.study.identify.problem.setup import Setup
 from vds_gz.study.identify.problem.simulation import Mask
-from vds_gz.study.identify.reach import Reach
 from vds_gz.study.identify.selection import select
 from vds_gz.study.identify.trials import Candidate
 
