@@ -11,13 +11,14 @@ from vds_gz.parameters.vehicles import BicycleParameters, DifferentialParameters
 from vds_gz.study.identify.build import problem_of
 from vds_gz.study.identify.cross_validation import blocks_of
 from vds_gz.study.identify.estimation import fit_all
-from vds_gz.study.identify.fit import evaluate, solve
+from vds_gz.study.identify.fit import evaluate, residual_limits, solve
 from vds_gz.study.identify.intervals import intervals_of
 from vds_gz.study.identify.noise import Noise, noise_of
 from vds_gz.study.identify.observed_limits import reach_of
 from vds_gz.study.identify.problem.segments import segments_of
 from vds_gz.study.identify.problem.setup import HAND_WHEEL
 from vds_gz.study.identify.problem.unknowns import check_names, set_up
+from vds_gz.study.identify.robust import ROBUST
 from vds_gz.study.identify.selection import without_needless
 from vds_gz.study.identify.supported_terms import converged, neutral, supported
 from vds_gz.study.identify.variants import deviance, with_flags
@@ -195,12 +196,27 @@ def test_only_what_can_be_found_may_be_named():
 
 
 def test_likelihoods_count_independent_samples_of_one_fit():
-    """Another fit with the same squares is as likely, whether or not its residuals hang together."""
+    """Another fit with the same squares is as likely, whether or not its residuals are autocorrelated."""
     data = problem(setup_of("v_x"))
     white = 0.1 * np.random.default_rng(1).standard_normal(len(data.measured))
     noise = noise_of(data, white)
     assert deviance(data, np.sort(white), noise) == pytest.approx(deviance(data, white, noise), abs=1.0)
     assert deviance(data, 0.5 * white, noise) < deviance(data, white, noise) - len(white)
+
+
+def test_the_robust_limit_of_a_channel_that_hardly_ever_changes_is_the_usual_one():
+    yaw_rate = np.where(np.arange(len(TIME)) == 100, 0.3, 0.0)
+    signals = Recording(
+        {"v_x": LEVELS, "yaw_rate": LEVELS}, {"v_x": Series(TIME, response()), "yaw_rate": Series(TIME, yaw_rate)}
+    )
+    data = problem(set_up([signals], vehicle=None, wheel_base=None, fit=(), priors={}))
+    noise = Noise(np.full(2, 0.1), np.ones(2))
+    assert data.spread[0] > data.floors[0]
+    assert data.spread[1] == 0.0
+    assert residual_limits(data, noise).tolist() == [ROBUST, ROBUST]
+    lower, usual = residual_limits(replace(data, largest_noise=0.01), noise)
+    assert lower == pytest.approx(0.1 * data.spread[0] * ROBUST)
+    assert usual == ROBUST
 
 
 def test_limits_that_parted_are_joined_where_one_of_them_is_enough():

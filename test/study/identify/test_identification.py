@@ -22,7 +22,7 @@ from vds_gz.study.identify.estimation import fit_all
 from vds_gz.study.identify.identification import identify
 from vds_gz.study.identify.outcome import vehicle_fit
 from vds_gz.study.identify.problem.unknowns import set_up
-from vds_gz.study.recording import MeasuredChannel, Series, SignalError
+from vds_gz.study.recording import MeasuredChannel, Recording, Series, SignalError
 
 CASES = {case.name: case for case in presets()}
 
@@ -140,6 +140,32 @@ def test_recordings_with_offsets_of_their_own_are_one_fit_with_the_geometry():
     assert fit.numbers["wheel_base"].value == pytest.approx(case.vehicle.wheel_base, rel=1e-3)
     assert fit.calibrations["v_x offset of recording 2"].value == pytest.approx(0.01, abs=1e-4)
     assert {one.recording for one in fit.channels} == {0, 1}
+
+
+def test_a_channel_that_rests_nearly_all_the_time_is_fitted():
+    random, times = np.random.default_rng(0), 0.05 * np.arange(600)
+    speeds = np.repeat([0.5, 1.0, 0.2, 0.8, 0.0, 1.0], 100)
+    turning, turned = (np.where((times >= begin) & (times < begin + 0.1), 0.5, 0.0) for begin in (15.0, 15.3))
+    measured = {"v_x": 0.9 * speeds + 0.01 * random.standard_normal(len(times)), "yaw_rate": turned}
+    fit = identify(
+        Recording(
+            {"v_x": Series(times, speeds), "yaw_rate": Series(times, turning)},
+            {name: Series(times, values) for name, values in measured.items()},
+        )
+    )
+    assert fit.numbers["drive_actuators.gain"].value == pytest.approx(0.9, abs=0.01)
+    assert {prediction.quantity for prediction in fit.predictions} == {"v_x", "yaw_rate"}
+
+
+def test_little_understeer_is_no_end_of_its_range():
+    case = CASES["ackermann_car"]
+    vehicle = dataclasses.replace(case.vehicle, understeer_gradient=8e-5)
+    case = dataclasses.replace(case, parameters=with_vehicle(case.parameters, vehicle))
+    known = case.known()
+    known = with_vehicle(known, dataclasses.replace(known.vehicle, understeer_gradient=0.02))
+    fit = identify(clean(case, 1, 12.0), vehicle=known, hold_out=0.0)
+    assert fit.parameters.understeer_gradient == pytest.approx(8e-5, rel=0.01)
+    assert not any("no value in its range" in finding for finding in fit.findings)
 
 
 def test_a_sensor_of_the_held_out_part_alone_has_no_score():

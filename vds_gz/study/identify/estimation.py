@@ -12,7 +12,7 @@ from vds_gz.study.identify.build import FULL_RATE, Problem, coarse_segments, pro
 from vds_gz.study.identify.fit import Solution, evaluate, residual_limits, robust, solve
 from vds_gz.study.identify.intervals import Intervals, intervals_of
 from vds_gz.study.identify.observed_limits import Reach, reach_of
-from vds_gz.study.identify.problem.parameters import Kind
+from vds_gz.study.identify.problem.parameters import UNDERSTEER, Kind
 from vds_gz.study.identify.problem.segments import Segment, segments_of
 from vds_gz.study.identify.problem.setup import Setup
 from vds_gz.study.identify.problem.simulation import Mask
@@ -76,10 +76,11 @@ def _fit(setup: Setup, advance: Advance) -> Fit:
 
 
 def _at_bounds(fit: Fit) -> Mask:
-    """Parameters of the vehicle that run to a bound, so the data give no value."""
+    """Parameters of the vehicle that run to a bound, so the data give no value; no understeer is a value."""
     problem, solution = fit.problem, fit.solution
     near = np.array([NEXT_TO_BOUND * term.scale if term.kind is Kind.PARAMETER else -1.0 for term in problem.terms])
-    room = np.minimum(solution.point - problem.lower, problem.upper - solution.point)
+    lower = np.where([term.name == UNDERSTEER for term in problem.terms], -np.inf, problem.lower)
+    room = np.minimum(solution.point - lower, problem.upper - solution.point)
     return np.asarray(solution.free & (room <= near))
 
 

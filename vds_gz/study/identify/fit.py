@@ -63,9 +63,11 @@ def robust(z: Array, limit: Array) -> Array:
 def residual_limits(problem: Problem, noise: Noise) -> Array:
     """The limit of weighted residuals of each kind of channel, beyond which they count linearly.
 
-    Where a model explains little, what it leaves is no noise, and its largest errors are transients.
+    Where a model explains little, what it leaves is no noise, and its largest errors are transients. A channel that is
+    constant nearly all the time has no spread to compare with.
     """
-    part = np.minimum(1.0, problem.largest_noise * problem.spread / np.maximum(noise.scale, 1e-300))
+    spread = np.where(problem.spread > problem.floors, problem.spread, np.inf)
+    part = np.minimum(1.0, problem.largest_noise * spread / np.maximum(noise.scale, 1e-300))
     return np.asarray(ROBUST * np.maximum(part, LEAST_PART) / np.sqrt(noise.correlation))
 
 
