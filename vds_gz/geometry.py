@@ -49,7 +49,7 @@ def quaternion(roll: float, pitch: float, heading: float) -> Quaternion:
 
 
 def between(before: Quaternion, after: Quaternion, part: float) -> Quaternion:
-    """The interpolated orientation between two that differ by a small turn."""
+    """The orientation at a fraction ``part`` of the turn from one to another, which must be small."""
     sign = 1.0 if sum(a * b for a, b in zip(before, after, strict=True)) >= 0.0 else -1.0
     total = [a + part * (sign * b - a) for a, b in zip(before, after, strict=True)]
     norm = math.sqrt(sum(number * number for number in total))

@@ -335,7 +335,7 @@ def test_readings_that_contradict_each_other_are_refused(changed, message):
 
 @pytest.mark.parametrize(
     "model",
-    [pytest.param(lane, id=lane.name, marks=[] if lane is DIFFERENTIAL else pytest.mark.slow) for lane in IN_LANES],
+    [pytest.param(model, id=model.name, marks=[] if model is DIFFERENTIAL else pytest.mark.slow) for model in IN_LANES],
 )
 def test_sampled_lanes_are_vectorized(model, monkeypatch, tmp_path):
     """A compiler that no longer can do so says nothing and steps vehicle by vehicle."""

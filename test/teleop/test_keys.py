@@ -200,9 +200,9 @@ def screen(terminal, domain) -> Iterator[Callable[..., Screen]]:
         return started[-1]
 
     yield start
-    for process in started:
-        process.process.kill()
-        process.process.wait()
+    for window in started:
+        window.process.kill()
+        window.process.wait()
 
 
 def speeds(probe: Any) -> list[float]:

@@ -21,7 +21,7 @@ NODE_NAME = "keys"
 
 DESCRIPTION = """
 Drive a vehicle from this terminal. W or up: forwards; S or down: backwards, or brake; A, D or left, right: steer;
-space: stop at once; Q or Ctrl-C: end. Released keys return to 0, but the speed is held while you steer.
+space: stop at once; Q or Ctrl-C: end. Values return to 0 after the key's release; the speed is held while you steer.
 """
 
 EPILOG = """

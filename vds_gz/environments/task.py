@@ -76,7 +76,7 @@ class Task(Protocol):
         """Lines of a picture, each of shape (points, 2) [m]."""
 
     def view(self, x: float, y: float) -> PictureArea:
-        """The area of a picture of a vehicle at a pose [m]."""
+        """The area of a picture of a vehicle at a place [m]."""
 
 
 #: The name of a preset, a parameter file, or parameters, of a vehicle or of its node.

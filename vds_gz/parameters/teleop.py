@@ -111,7 +111,7 @@ class JoystickParameters(ParameterGroup):
     inverted_reverse: bool = flag(
         False, "twists only: in reverse, the stick points where a car's wheels would", live=True
     )
-    require_enable_button: bool = flag(True, "commands are sent only while a button is held", live=True)
+    require_enable_button: bool = flag(True, "driving needs a held button", live=True)
     enable_button: int = integer(
         0, "button to be held; not needed without require_enable_button", minimum=-1, live=True
     )

@@ -210,7 +210,8 @@ class CompiledVehicle(Vehicle[P, C, S]):
         """Enter commands and advance, as :meth:`enter` and :meth:`advance` do, in one compiled call.
 
         Args:
-            commands: From :func:`~vds_gz.vehicle.schedule.command_records`; no half commands, and pedals name a gear.
+            commands: From :func:`~vds_gz.vehicle.schedule.command_records`. Halves of commands and single gears are
+                refused; ``PEDALS``, ``CONTROL`` and ``DIRECT`` must have a gear.
             times: Their arrival times [ns], which must not decrease.
             end: Time to advance to [ns], not before the last command.
 

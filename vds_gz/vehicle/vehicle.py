@@ -176,8 +176,8 @@ def motion_of(c: StepCoefficients, s: MotionState) -> Motion:
 class Vehicle(Generic[P, C, S]):
     """A model with its state, its commands and its time.
 
-    The state changes in whole steps only, and a command acts from the first step that begins after its arrival. So
-    results depend only on when commands arrive, not on how often :meth:`advance` is called.
+    The state changes in whole steps only, and a command acts from the first step that begins at its arrival or
+    later. So results depend only on when commands arrive, not on how often :meth:`advance` is called.
 
     Attributes:
         state: The state of the model. That of a compiled vehicle is a copy: assign it to change the vehicle.

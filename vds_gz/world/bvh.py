@@ -86,7 +86,7 @@ def cut(lower: Array, upper: Array, centres: Array, order: Indices, begin: int, 
 
 
 def widest(centres: Array, order: Indices, begin: int, end: int) -> tuple[int, float, float]:
-    """The axis of the largest extent of the middles, and this extent."""
+    """The axis of the largest extent of the middles, and their lowest and highest coordinate on it."""
     best, lowest, highest = 0, 0.0, -1.0
     for axis in range(3):
         low, high = math.inf, -math.inf

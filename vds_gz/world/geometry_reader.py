@@ -94,7 +94,10 @@ class Frames:
     _known: dict[str, Array] = field(default_factory=dict)
 
     def add(self, name: str, node: Node, relative_to: str = "", foot: Array = IDENTITY) -> None:
-        """Add a frame by its ``<pose>``, relative to a frame by default, at which a part of it, its foot, is placed."""
+        """Add a frame by its ``<pose>``, which is relative to ``relative_to`` unless it names another frame.
+
+        The pose is that of ``foot``, which has a pose in the added frame; by default it is the frame itself.
+        """
         if not name:
             node.fail(f"<{node.tag}> has no name")
         if name in self._frames or name == self.root:

@@ -158,7 +158,7 @@ class RayCaster:
 
 @cache
 def compiled_kernel(function: FunctionType) -> Callable[..., Any]:
-    """A function of plain loops, compiled without Python's lock."""
+    """A function of plain loops, compiled; it runs without Python's lock, so other threads run meanwhile."""
     from vds_gz.compiling import compiled
 
     return compiled(function, inlined=True, nogil=True, error_model="numpy")  # type: ignore[no-any-return]

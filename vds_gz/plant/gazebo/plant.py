@@ -196,7 +196,7 @@ class GazeboPlant(Plant):
     # ------------------------------------------------------------------ what is known
 
     def seen(self, time: int) -> bool:
-        """Whether motion and joint states at a time [ns] are known."""
+        """Whether Gazebo has reported a pose at a time [ns] or later."""
         return self._history.reaches(time)
 
     def motion(self, time: int) -> Motion:

@@ -16,7 +16,7 @@ from vds_gz.study.identify.problem.setup import FIELDS, Setup
 from vds_gz.study.identify.results import Reached
 from vds_gz.study.recording import Series
 
-#: Assumed time of a change of a quantity with unknown measurements [s].
+#: Assumed time of a change of a quantity without measurements [s].
 COMMAND_RISE_TIME = 0.5
 
 #: Samples in a mean, and by how many of its standard deviations its maximum may be too large.

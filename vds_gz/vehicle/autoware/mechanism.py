@@ -224,7 +224,11 @@ def turn_round(
 
 
 def dead_zone(c: MechanismCoefficients, rate: float, was_in: bool, torque: float) -> bool:
-    """Whether the torque has no effect, as in Autoware's simulator; at rest, a torque to the left always has one."""
+    """Whether the torque has no effect, as in Autoware's simulator.
+
+    A torque below the threshold has none if it opposes the rate, or if the torque before it was in the dead zone
+    (``was_in``). A rate of 0 counts as one to the left.
+    """
     small = abs(torque) < c.dead_zone_threshold
     if sign(torque) != sign(rate) and small:
         return True

@@ -139,7 +139,9 @@ def has_actuation_status(c: AutowareCoefficients) -> bool:
 
 
 def actuation_status(c: AutowareCoefficients, s: AutowareState) -> ActuationStatus:
-    """The pedal positions for the present acceleration, by the maps; 0 without a map or below its range.
+    """The pedal positions for the present acceleration, by the maps; 0 without a map.
+
+    The accelerator is also 0 if the acceleration is below its map.
 
     Corrected (brake status): the brake map is read the right way round; else a response within the map is mirrored.
     Corrected (maps in reverse): the slope does not count as a pedal, and in reverse the maps are read for reverse; else
