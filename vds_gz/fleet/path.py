@@ -177,7 +177,7 @@ def _check_numbers(points: Reals, speeds: Reals, has_speeds: bool, place: Callab
 
 
 def _check_points(points: Reals, closed: bool, place: Callable[[int], str]) -> None:
-    """Of a closed path the last point is the first one again."""
+    """Refuse too few points, repeated ones and turns back; the last point of a closed path equals the first one."""
     count = max(0, len(points) - closed)
     if count < 2 + closed:
         last = f" ({place(count - 1)})" if count else ""

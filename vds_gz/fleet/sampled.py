@@ -388,7 +388,7 @@ def _check(drive: Drive, vehicles: int) -> None:
 
 
 def _places(lanes: AnyLanes | AnyStructs, readings: Readings) -> Wholes:
-    """Where the number of each term lies."""
+    """The place of each term's number."""
     return np.array([lanes.place(name) for name in readings.numbers], np.int64)[readings.number]
 
 

@@ -126,7 +126,7 @@ class Description:
         return f"{kind}, at least {_number(self.minimum)}, at most {_number(self.maximum)}"
 
     def _array(self, value: object, place: str) -> tuple[float, ...]:
-        """As many numbers as are allowed."""
+        """A list of numbers of an allowed length."""
         is_list = isinstance(value, Iterable) and not isinstance(value, (str, bytes))
         items = tuple(cast("Iterable[object]", value)) if is_list else ()
         numbers = tuple(float(item) for item in items if isinstance(item, Real) and not isinstance(item, bool))

@@ -63,7 +63,7 @@ class ImuModel:
         self._time = 0
 
     def measure(self, state: BodyState, gravity: Vector) -> ImuReading:
-        """Measure."""
+        """The measurement of a body in a state and a gravity [m/s^2]; time that jumps back starts the noise again."""
         if state.time < self._time:
             self._begin()
         orientation = product(state.pose.orientation, self._mount)

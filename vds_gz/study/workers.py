@@ -211,7 +211,7 @@ def versions() -> dict[str, str]:
 
 
 def differences(present: dict[str, str], wanted: dict[str, str]) -> str:
-    """What a process has that should have the wanted versions, in words; empty where it has all of them."""
+    """The versions in which a process differs from the wanted ones, in words; empty without a difference."""
     wrong = [name for name in wanted if present.get(name) != wanted[name]]
     return " and ".join(f"has {name} {present.get(name)} and must have {wanted[name]}" for name in wrong)
 

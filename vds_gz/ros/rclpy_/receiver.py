@@ -29,11 +29,11 @@ class NotForExecutors(CallbackGroup):
     """A callback group that executors ignore."""
 
     def can_execute(self, entity: object) -> bool:
-        """Never."""
+        """Return False, so that no executor runs it."""
         return False
 
     def beginning_execution(self, entity: object) -> bool:
-        """Never."""
+        """Return False, so that no executor runs it."""
         return False
 
     def ending_execution(self, entity: object) -> None:

@@ -157,7 +157,7 @@ def thinned(channel: MeasuredChannel, rate: float) -> MeasuredChannel:
 
 
 def resolution(channel: MeasuredChannel) -> float:
-    """The minimum noise of a channel, whose values are quantised and never exact."""
+    """The minimum noise of a channel, whose values may be quantised and are never exact."""
     values = channel.series.value
     if not len(values):
         return 0.0

@@ -88,7 +88,7 @@ class TransportLink(HelpedLink):
         return self._helper.fault
 
     def close(self) -> None:
-        """Leave."""
+        """End all subscriptions, then close the helper process."""
         for topic in self._node.subscribed_topics():
             self._node.unsubscribe(topic)
         time.sleep(SETTLING)

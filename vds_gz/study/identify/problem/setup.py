@@ -104,7 +104,7 @@ class Setup:
 
     @property
     def kind(self) -> CommandKind:
-        """Of the commands."""
+        """The kind of the commands."""
         return kind_of(self.recordings[0])
 
     @cached_property
