@@ -18,16 +18,16 @@ MOVING = (TIMES // 2.5) % 2 == 0
 CAR = load_parameters("ackermann_car")
 
 
-def recorded(speed, turn, *, twists, centred=False, reverse=False):
+def recorded(speed, turn, *, twists, centred=False, reverse=False, times=TIMES):
     """Commands of a car, and where its steering stood."""
     vehicle = Vehicle(BICYCLE, BicycleParameters(wheel_base=2.7, center_at_standstill=centred, reverse=reverse))
     angles = []
-    for time, v_x, turned in zip(TIMES, speed, turn, strict=True):
+    for time, v_x, turned in zip(times, speed, turn, strict=True):
         vehicle.advance(round(time * 1e9))
         angles.append(vehicle.state.steering.angle)
         vehicle.enter(twist(v_x, 0.0, turned) if twists else ackermann(v_x, turned), round(time * 1e9))
-    commands = {"v_x": Series(TIMES, speed), "yaw_rate" if twists else "steering": Series(TIMES, turn)}
-    return Recording(commands, {"steering": Series(TIMES, np.array(angles))}, steers=not twists)
+    commands = {"v_x": Series(times, speed), "yaw_rate" if twists else "steering": Series(times, turn)}
+    return Recording(commands, {"steering": Series(times, np.array(angles))}, steers=not twists)
 
 
 def found(signals, *, centred=False):
@@ -42,6 +42,13 @@ def test_it_is_told_by_where_the_wheel_stood(centred):
     speed = np.where(MOVING, 1.0, 0.0)
     turn = np.where((TIMES // 4.0) % 2 == 0, 0.3, -0.2)
     assert found(recorded(speed, turn, twists=False, centred=centred), centred=not centred) is centred
+
+
+def test_a_short_standstill_is_enough_at_a_high_rate_of_samples():
+    times = 1e-3 * np.arange(20000)
+    speed = np.where((times > 9.0) & (times < 9.1), 0.0, 1.0)
+    turn = np.where((times // 4.0) % 2 == 0, 0.3, -0.2)
+    assert found(recorded(speed, turn, twists=False, centred=True, times=times), centred=False) is True
 
 
 def test_a_car_that_never_stood_with_the_wheel_turned_does_not_tell():

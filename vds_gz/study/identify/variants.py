@@ -172,22 +172,28 @@ def gains_of(setup: Setup, variants: Sequence[Flags], reach: Reaches, solution: 
     """The reduction of the deviance by each variant, fitted from the present one or from neutral gains."""
     if not variants:
         return np.zeros(0)
-    present = _fitted_deviance(setup, reach, solution)
-    return np.array([present - _fitted_deviance(with_flags(setup, flags), reach, solution) for flags in variants])
+    problem, trials = _fitted_again(setup, reach, solution)
+    # The solution may be that of more samples, whose autocorrelation times are longer.
+    noise = noise_of(problem, trials[0].residuals)
+
+    def least(problem: Problem, trials: Sequence[Solution]) -> float:
+        return min(deviance(problem, trial.residuals, noise) for trial in trials)
+
+    present = least(problem, trials)
+    return np.array([present - least(*_fitted_again(with_flags(setup, flags), reach, solution)) for flags in variants])
 
 
-def _fitted_deviance(setup: Setup, reach: Reaches, solution: Solution) -> float:
-    """The deviance of a variant with the terms of a solution, fitted from there or from neutral gains."""
+def _fitted_again(setup: Setup, reach: Reaches, solution: Solution) -> tuple[Problem, list[Solution]]:
+    """Fits of a variant in coarse steps with the terms of a solution: from there, and from neutral gains."""
     problem = problem_of(setup, coarse_segments(setup), reach)
     plain = solution.point.copy()
     for k, term in enumerate(setup.family.terms):
         if term.kind not in (Kind.DEAD_TIME, Kind.TIME_CONSTANT, Kind.LIMIT):
             plain[k] = setup.begin[k]
-    trials = (
+    return problem, [
         solve(problem, begin, solution.free, solution.noise, starts=solution.starts, evaluations=TRIAL_SIMULATIONS)
         for begin in (solution.point, plain)
-    )
-    return min(deviance(problem, trial.residuals, solution.noise) for trial in trials)
+    ]
 
 
 # ---------------------------------------------------------------------- static maps
