@@ -51,13 +51,15 @@ TRIAL_SIMULATIONS, MAP_SIMULATIONS, LAG_SIMULATIONS = 6, 15, 5
 #: Least number of points of a map, and the part of the time in which commands lie beyond either of its ends.
 LEVELS, RARE = 5, 0.02
 
-#: A command counts no longer than this [s].
+#: A command has its duration as a weight, but at most this [s].
 LONGEST = 1.0
 
-#: A map has many points: it must predict better by so many standard errors, and by this part of what is left.
+#: A map has many points, so its gain in prediction must exceed this many standard errors, and this part of the
+#: residual squares.
 MAP_SIGNIFICANT, MAP_WORTHWHILE = 1.1, 0.1
 
-#: Time constants of a second lag that are tried, as parts of the first one's; a shorter first lag is taken for one [s].
+#: Time constants of a second lag that are tried, as parts of the first one's. Beside a first lag that is shorter than
+#: this, no second one is tried [s].
 PARTS, SHORTEST_LAG = (0.3, 1.0), 0.01
 
 #: The search continues with the best time constant divided and multiplied by this.
