@@ -41,6 +41,6 @@ def test_stiffness_friction_and_yaw_inertia_are_found_where_tires_slide():
 def test_friction_that_runs_to_its_bound_stays_as_given():
     begin = car()
     fit = fitted(car(friction=10.0), begin, ("friction", "cornering_stiffness_fixed"))
-    assert "friction" not in fit.numbers
+    assert fit.numbers["friction"] is None
     assert fit.parameters.friction == begin.vehicle.friction
     assert "friction: no value in its range explains the recording best; it keeps the given value" in fit.findings

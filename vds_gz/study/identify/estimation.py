@@ -46,6 +46,7 @@ class Fit:
         solution: The solution.
         intervals: Intervals of all terms.
         reach: The observed maxima, by the names of limits.
+        left_out: Parameters that ran to a bound and are no terms of the fit.
     """
 
     setup: Setup
@@ -53,15 +54,18 @@ class Fit:
     solution: Solution
     intervals: Intervals
     reach: Mapping[str, Reach]
+    left_out: tuple[str, ...] = ()
 
 
 def fit_all(setup: Setup, advance: Advance = lambda words: None) -> Fit:
     """Select terms, and fit them to all data; parameters that run to a bound keep their given values."""
     fit = _fit(setup, advance)
+    left_out: list[str] = []
     while (stuck := _at_bounds(fit)).any():
-        setup = _without(setup, {fit.problem.terms[k].name for k in np.flatnonzero(stuck)})
+        names = [fit.problem.terms[k].name for k in np.flatnonzero(stuck)]
+        setup, left_out = _without(setup, names), left_out + names
         fit = _fit(setup, advance)
-    return fit
+    return replace(fit, left_out=tuple(left_out))
 
 
 def _fit(setup: Setup, advance: Advance) -> Fit:

@@ -55,7 +55,7 @@ def vehicle_fit(fit: Fit, predictions: Sequence[Prediction]) -> VehicleFit:
     """The result of a fit."""
     setup, by_name = fit.setup, estimates(fit)
     terms = setup.family.terms
-    numbers = {term.name: by_name[term.name] for term in terms if term.is_parameter}
+    numbers = {term.name: by_name[term.name] for term in terms if term.is_parameter} | dict.fromkeys(fit.left_out)
     calibrations = {term.name: by_name[term.name] for term in terms if not term.is_parameter}
     channels = tuple(_channels(fit))
     limits = [term.name for term in terms if term.kind is Kind.LIMIT]
