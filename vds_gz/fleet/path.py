@@ -315,7 +315,10 @@ def _table(file: str | File) -> tuple[list[int], list[str], list[list[float]]]:
     for number, line in enumerate(text.splitlines(), start=1):
         if line.strip() and not line.lstrip().startswith("#"):
             lines.append(number)
-            cells.append([cell.strip() for cell in next(csv.reader([line]))])
+            try:
+                cells.append([cell.strip() for cell in next(csv.reader([line]))])
+            except csv.Error as error:  # of NUL characters, with Python 3.10
+                raise PathError(f"{file}, line {number}: {error}") from None
     needed = "a row with the names of the columns, x,y or x,y,speed, and rows with numbers must be there"
     if not cells:
         raise PathError(f"{file}: the file is empty; {needed}")

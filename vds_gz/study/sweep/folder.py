@@ -204,7 +204,7 @@ def collect(folder: str | Path, *names: str) -> Table:
         return {head[k]: _column(head[k], column) for k, column in zip(wanted, columns, strict=True)}
     except FileNotFoundError:
         raise ArgumentError(f"there are no runs of a sweep in '{folder}'") from None
-    except (OSError, StopIteration, IndexError, ValueError) as error:
+    except (OSError, StopIteration, IndexError, ValueError, csv.Error) as error:
         raise ArgumentError(
             f"'{table}' is no table of runs ({error}); remove its last line, and use --resume"
         ) from None
