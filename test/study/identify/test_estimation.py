@@ -13,7 +13,7 @@ from vds_gz.study.identify.cross_validation import blocks_of
 from vds_gz.study.identify.estimation import fit_all
 from vds_gz.study.identify.fit import evaluate, residual_limits, solve
 from vds_gz.study.identify.intervals import intervals_of
-from vds_gz.study.identify.noise import Noise, noise_of
+from vds_gz.study.identify.noise import Noise
 from vds_gz.study.identify.observed_limits import reach_of
 from vds_gz.study.identify.problem.segments import segments_of
 from vds_gz.study.identify.problem.setup import HAND_WHEEL
@@ -21,7 +21,7 @@ from vds_gz.study.identify.problem.unknowns import check_names, set_up
 from vds_gz.study.identify.robust import ROBUST
 from vds_gz.study.identify.selection import without_needless
 from vds_gz.study.identify.supported_terms import converged, neutral, supported
-from vds_gz.study.identify.variants import deviance, with_flags
+from vds_gz.study.identify.variants import reduction, with_flags
 from vds_gz.study.recording import MeasuredChannel, Recording, Series
 
 LAG = 0.3
@@ -195,13 +195,15 @@ def test_only_what_can_be_found_may_be_named():
         check_names(["steering_offset"], load_parameters("ackermann_car"))
 
 
-def test_likelihoods_count_independent_samples_of_one_fit():
-    """Another fit with the same squares is as likely, whether or not its residuals are autocorrelated."""
+def test_likelihoods_count_the_independent_samples_of_the_fit_whose_errors_are_less_correlated():
+    """Equal squares are equally likely, whether or not the residuals are correlated."""
     data = problem(setup_of("v_x"))
     white = 0.1 * np.random.default_rng(1).standard_normal(len(data.measured))
-    noise = noise_of(data, white)
-    assert deviance(data, np.sort(white), noise) == pytest.approx(deviance(data, white, noise), abs=1.0)
-    assert deviance(data, 0.5 * white, noise) < deviance(data, white, noise) - len(white)
+    for before, after in ((white, np.sort(white)), (np.sort(white), white)):
+        gain, independent = reduction(data, before, after)
+        assert gain == pytest.approx(0.0, abs=1.0)
+        assert independent > 0.5 * len(white)
+    assert reduction(data, np.sort(white), 0.5 * white)[0] == pytest.approx(2.0 * np.log(2.0) * len(white), rel=0.1)
 
 
 def test_the_robust_limit_of_a_channel_that_hardly_ever_changes_is_the_usual_one():

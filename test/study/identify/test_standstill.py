@@ -51,6 +51,13 @@ def test_a_short_standstill_is_enough_at_a_high_rate_of_samples():
     assert found(recorded(speed, turn, twists=False, centred=True, times=times), centred=False) is True
 
 
+def test_a_wrong_flag_is_corrected_by_twelve_seconds():
+    times = TIMES[TIMES < 12.0]
+    speed = np.where((times // 2.5) % 2 == 0, 1.0, 0.0)
+    turn = np.where((times // 4.0) % 2 == 0, 0.3, -0.2)
+    assert found(recorded(speed, turn, twists=False, centred=False, times=times), centred=True) is False
+
+
 def test_a_car_that_never_stood_with_the_wheel_turned_does_not_tell():
     rate = np.where(MOVING, 0.1, 0.0)
     assert found(recorded(np.ones(1000), rate, twists=True, centred=False)) is None

@@ -22,7 +22,7 @@ from vds_gz.study.identify.candidates import UNLIMITED_AT
 from vds_gz.study.identify.cross_validation import better, blocks_of, left_out
 from vds_gz.study.identify.estimates import Array
 from vds_gz.study.identify.fit import Solution, evaluate, solve
-from vds_gz.study.identify.noise import Noise, is_structured, noise_of
+from vds_gz.study.identify.noise import is_structured, noise_of
 from vds_gz.study.identify.observed_limits import Reach
 from vds_gz.study.identify.problem.observed import start_names
 from vds_gz.study.identify.problem.parameters import LEAST_LIMIT, Kind, Term, actuations
@@ -76,7 +76,7 @@ def best_variant(setup: Setup, reach: Reaches, fitted: Fitted, advance: Advance)
     """The variant with the best fit, and this fit; findings are in the setup."""
     for flags in _promising_first(setup, reach, fitted):
         if CENTRED in flags:
-            [gain] = gains_of(setup, [flags], reach, fitted.solution)
+            [(gain, _)] = gains_of(setup, [flags], reach, fitted.solution)
             if gain > BETTER:
                 setup = with_flags(setup, flags)
                 fitted = supported(setup, reach)
@@ -90,9 +90,7 @@ def best_variant(setup: Setup, reach: Reaches, fitted: Fitted, advance: Advance)
             same = problem_of(variant, [experiment.segment for experiment in fitted.problem.experiments], reach)
             point, starts, free = trial.solution.point, trial.solution.starts, np.zeros_like(trial.solution.free)
             residuals = evaluate(same, point, starts, free)[0]
-            now = fitted.solution.residuals
-            noise = noise_of(fitted.problem, now)
-            if deviance(same, residuals, noise) < deviance(fitted.problem, now, noise) - BETTER:
+            if reduction(same, fitted.solution.residuals, residuals)[0] > BETTER:
                 setup, fitted = variant, trial
     return replace(setup, variant=tuple(_places_found(setup, reach, fitted))), fitted
 
@@ -102,8 +100,8 @@ def _promising_first(setup: Setup, reach: Reaches, fitted: Fitted) -> list[Flags
     variants = list(flags_to_try(setup))
     others = [flags for flags in variants if PLACES[0] not in flags]
     of_place = [flags for flags in variants if PLACES[0] in flags]
-    order = np.argsort(-gains_of(setup, of_place, reach, fitted.solution), kind="stable")
-    return [of_place[k] for k in order] + others
+    gains = [gain for gain, _ in gains_of(setup, of_place, reach, fitted.solution)]
+    return [of_place[k] for k in np.argsort(-np.array(gains), kind="stable")] + others
 
 
 def _places_found(setup: Setup, reach: Reaches, fitted: Fitted) -> Iterator[str]:
@@ -117,10 +115,9 @@ def _places_found(setup: Setup, reach: Reaches, fitted: Fitted) -> Iterator[str]
     elif not fitted.exact and is_structured(fitted.problem, fitted.solution.residuals):
         others = list(places(setup))
         gains = gains_of(setup, others, reach, fitted.solution)
-        best = int(np.argmax(gains))
-        independent = len(fitted.problem.measured) / float(np.max(fitted.solution.noise.correlation))
-        if gains[best] > max(FAR_BETTER * BETTER, HALVED * independent):
-            words = ", ".join(f"{name}: {str(value).lower()}" for name, value in others[best].items())
+        (gain, independent), best = max(zip(gains, others, strict=True), key=lambda entry: entry[0][0])
+        if gain > max(FAR_BETTER * BETTER, HALVED * independent):
+            words = ", ".join(f"{name}: {str(value).lower()}" for name, value in best.items())
             yield f"{words} would explain the recording far better than the vehicle that was given"
 
 
@@ -160,42 +157,38 @@ def with_flags(setup: Setup, flags: Flags) -> Setup:
     return replace(setup, family=replace(setup.family, parameters=parameters, terms=terms), actuators=actuators)
 
 
-def deviance(problem: Problem, residuals: Array, present: Noise) -> float:
-    """Minus twice the logarithm of the likelihood of residuals.
+def reduction(problem: Problem, before: Array, after: Array) -> tuple[float, float]:
+    """The reduction of the deviance from one fit to another of the same samples, and how many of these are independent.
 
-    The present noise gives the number of independent samples, because likelihoods are comparable only for equal
-    numbers.
+    The deviance is minus twice the logarithm of the likelihood. The number is that of the fit with the shorter
+    autocorrelation, because errors of a wrong variant are correlated.
     """
-    counts = np.bincount(problem.kind, minlength=len(present.scale)) / present.correlation
-    return float(2.0 * np.sum(counts * np.log(noise_of(problem, residuals).scale)))
+    noises = noise_of(problem, before), noise_of(problem, after)
+    correlation = np.minimum(noises[0].correlation, noises[1].correlation)
+    counts = np.bincount(problem.kind, minlength=len(correlation)) / correlation
+    return float(2.0 * np.sum(counts * np.log(noises[0].scale / noises[1].scale))), float(np.sum(counts))
 
 
-def gains_of(setup: Setup, variants: Sequence[Flags], reach: Reaches, solution: Solution) -> Array:
-    """The reduction of the deviance by each variant, fitted from the present one or from neutral gains."""
-    if not variants:
-        return np.zeros(0)
-    problem, trials = _fitted_again(setup, reach, solution)
-    # The solution may be that of more samples, whose autocorrelation times are longer.
-    noise = noise_of(problem, trials[0].residuals)
-
-    def least(problem: Problem, trials: Sequence[Solution]) -> float:
-        return min(deviance(problem, trial.residuals, noise) for trial in trials)
-
-    present = least(problem, trials)
-    return np.array([present - least(*_fitted_again(with_flags(setup, flags), reach, solution)) for flags in variants])
+def gains_of(setup: Setup, variants: Sequence[Flags], reach: Reaches, solution: Solution) -> list[tuple[float, float]]:
+    """What :func:`reduction` gives for each variant with the present terms."""
+    problem = problem_of(setup, coarse_segments(setup), reach)
+    present = _fitted_again(setup, reach, solution)
+    trials = [_fitted_again(with_flags(setup, flags), reach, solution) for flags in variants]
+    return [reduction(problem, present, trial) for trial in trials]
 
 
-def _fitted_again(setup: Setup, reach: Reaches, solution: Solution) -> tuple[Problem, list[Solution]]:
-    """Fits of a variant in coarse steps with the terms of a solution: from there, and from neutral gains."""
+def _fitted_again(setup: Setup, reach: Reaches, solution: Solution) -> Array:
+    """The residuals of a variant in coarse steps with a solution's terms, fitted from there or from neutral gains."""
     problem = problem_of(setup, coarse_segments(setup), reach)
     plain = solution.point.copy()
     for k, term in enumerate(setup.family.terms):
         if term.kind not in (Kind.DEAD_TIME, Kind.TIME_CONSTANT, Kind.LIMIT):
             plain[k] = setup.begin[k]
-    return problem, [
+    trials = (
         solve(problem, begin, solution.free, solution.noise, starts=solution.starts, evaluations=TRIAL_SIMULATIONS)
         for begin in (solution.point, plain)
-    ]
+    )
+    return min(trials, key=lambda trial: trial.cost).residuals
 
 
 # ---------------------------------------------------------------------- static maps
