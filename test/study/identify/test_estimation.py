@@ -212,13 +212,15 @@ def test_the_robust_limit_of_a_channel_that_hardly_ever_changes_is_the_usual_one
         {"v_x": LEVELS, "yaw_rate": LEVELS}, {"v_x": Series(TIME, response()), "yaw_rate": Series(TIME, yaw_rate)}
     )
     data = problem(set_up([signals], vehicle=None, wheel_base=None, fit=(), priors={}))
-    noise = Noise(np.full(2, 0.1), np.ones(2))
+    white, correlated = (Noise(np.full(2, 0.1), np.full(2, samples)) for samples in (1.0, 4.0))
     assert data.spread[0] > data.floors[0]
     assert data.spread[1] == 0.0
-    assert residual_limits(data, noise).tolist() == [ROBUST, ROBUST]
-    lower, usual = residual_limits(replace(data, largest_noise=0.01), noise)
-    assert lower == pytest.approx(0.1 * data.spread[0] * ROBUST)
-    assert usual == ROBUST
+    assert residual_limits(data, correlated).tolist() == [0.5 * ROBUST, 0.5 * ROBUST]
+    few = replace(data, largest_noise=0.01)
+    lower, usual = residual_limits(few, correlated)
+    assert lower == pytest.approx(0.1 * data.spread[0] * 0.5 * ROBUST)
+    assert usual == 0.5 * ROBUST
+    assert residual_limits(few, white).tolist() == [ROBUST, ROBUST]
 
 
 @pytest.mark.parametrize(("rise", "evaluations"), [(0.2, 1), (1.6, 30)])

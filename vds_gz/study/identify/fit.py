@@ -26,6 +26,9 @@ NOT_ROBUST = 1e6
 #: A value is at a bound if it is as near as this part of its term's scale.
 AT_BOUND = 1e-7
 
+#: Residuals with a shorter autocorrelation are noise [samples].
+CORRELATED = 3.0
+
 #: The limit of the robust loss is at least this part of :data:`ROBUST`.
 LEAST_PART = 1e-3
 
@@ -63,10 +66,11 @@ def robust(z: Array, limit: Array) -> Array:
 def residual_limits(problem: Problem, noise: Noise) -> Array:
     """The limit of weighted residuals of each kind of channel, beyond which they count linearly.
 
-    Where a model explains little, what it leaves is no noise, and its largest errors are transients. A channel that is
-    constant nearly all the time has no spread to compare with.
+    Where a model explains little and its residuals are correlated, they are no noise, and the largest are transients. A
+    channel that is constant nearly all the time has no spread to compare with.
     """
-    spread = np.where(problem.spread > problem.floors, problem.spread, np.inf)
+    as_noise = (problem.spread <= problem.floors) | (noise.correlation < CORRELATED)
+    spread = np.where(as_noise, np.inf, problem.spread)
     part = np.minimum(1.0, problem.largest_noise * spread / np.maximum(noise.scale, 1e-300))
     return np.asarray(ROBUST * np.maximum(part, LEAST_PART) / np.sqrt(noise.correlation))
 
