@@ -247,6 +247,7 @@ def test_a_path_is_read_from_a_table(tmp_path):
         ("x,y\n", "path.csv: there are only the names of the columns"),
         ("x,y,width\n0,0,1\n", "path.csv, line 1: the columns are 'x,y,width'"),
         ("0,0\n1,0\n", "path.csv, line 1: the columns are '0,0'"),
+        ("x,y\n0," + "1" * 140_000 + "\n", "path.csv, line 2: field larger than field limit"),
         ("x,y\n0,0\n1\n", "path.csv, line 3: there are 1 values for 2 columns"),
         ("x,y\n0,0\n1,one\n", "path.csv, line 3, column 'y': 'one' must be a number"),
         ("x,y\n0,0\n# kerb\n1,nan\n", r"path.csv, line 4: the point is \(1, nan\)"),

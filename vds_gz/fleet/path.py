@@ -317,7 +317,7 @@ def _table(file: str | File) -> tuple[list[int], list[str], list[list[float]]]:
             lines.append(number)
             try:
                 cells.append([cell.strip() for cell in next(csv.reader([line]))])
-            except csv.Error as error:  # of NUL characters, with Python 3.10
+            except csv.Error as error:  # a NUL with Python 3.10, or more than 131072 characters
                 raise PathError(f"{file}, line {number}: {error}") from None
     needed = "a row with the names of the columns, x,y or x,y,speed, and rows with numbers must be there"
     if not cells:

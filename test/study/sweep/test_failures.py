@@ -248,7 +248,9 @@ def test_a_wrong_address_takes_nothing_from_what_was_there_before(plan, undistur
     assert done(plan, out, resume=True) == undisturbed
 
 
-@pytest.mark.parametrize("damaged", [b"", b"no numbers\n", b"run,path.rms\n0,1\none,done\n"])
+@pytest.mark.parametrize(
+    "damaged", [b"", b"no numbers\n", b"run,path.rms\n0,1\none,done\n", b"run,path.rms\n0," + b"1" * 140_000]
+)
 def test_a_damaged_table_is_named(plan, tmp_path, damaged):
     (tmp_path / "runs.csv").write_bytes(damaged)
     with pytest.raises(ArgumentError, match=r"runs.csv' is no table of runs"):

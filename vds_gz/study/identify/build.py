@@ -38,8 +38,8 @@ class Problem:
 
     Each channel has a ``kind``: channels of the same name have the same noise in all recordings, which is at least the
     resolution (``floors``); each kind has a quantity, by number. The start of a ``fresh`` experiment is fitted; else a
-    lead makes it as good as known. An infinite ``sigma`` is no prior. The robust loss assumes noise of at most
-    ``largest_noise``, as a part of a channel's standard deviation.
+    lead makes it as good as known. An infinite ``sigma`` is no prior. In the robust loss, the
+    noise of correlated residuals is at most ``largest_noise``, as a part of a channel's standard deviation.
     """
 
     experiments: tuple[Experiment, ...]

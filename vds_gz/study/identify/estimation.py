@@ -25,7 +25,8 @@ HOLDS = 10.0
 #: A shift of a term by this part of its standard error is relevant; longer recordings [s] stay in coarse steps.
 NOTICEABLE, LONGEST_FINE = 0.3, 400.0
 
-#: Where a model leaves more than this part of a channel's standard deviation, the largest residuals are transients,
+#: Where a model leaves correlated residuals of more than this part of a channel's standard deviation, the largest are
+#: transients,
 #: which must not decide the numbers.
 LARGEST_NOISE = 0.2
 

@@ -26,7 +26,7 @@ NOT_ROBUST = 1e6
 #: A value is at a bound if it is as near as this part of its term's scale.
 AT_BOUND = 1e-7
 
-#: Residuals with a shorter autocorrelation are noise [samples].
+#: If the autocorrelation of any channel's residuals is shorter, they are noise [samples].
 CORRELATED = 3.0
 
 #: The limit of the robust loss is at least this part of :data:`ROBUST`.
@@ -66,8 +66,8 @@ def robust(z: Array, limit: Array) -> Array:
 def residual_limits(problem: Problem, noise: Noise) -> Array:
     """The limit of weighted residuals of each kind of channel, beyond which they count linearly.
 
-    Where a model explains little and its residuals are correlated, they are no noise, and the largest are transients. A
-    channel that is constant nearly all the time has no spread to compare with.
+    Where a model explains little and the residuals of all channels are correlated, they are no noise, and the largest
+    are transients. A channel that is constant nearly all the time has no spread to compare with.
     """
     as_noise = (problem.spread <= problem.floors) | (noise.correlation < CORRELATED)
     spread = np.where(as_noise, np.inf, problem.spread)

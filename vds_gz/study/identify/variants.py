@@ -171,6 +171,8 @@ def reduction(problem: Problem, before: Array, after: Array) -> tuple[float, flo
 
 def gains_of(setup: Setup, variants: Sequence[Flags], reach: Reaches, solution: Solution) -> list[tuple[float, float]]:
     """What :func:`reduction` gives for each variant with the present terms."""
+    if not variants:
+        return []
     problem = problem_of(setup, coarse_segments(setup), reach)
     present = _fitted_again(setup, reach, solution)
     trials = [_fitted_again(with_flags(setup, flags), reach, solution) for flags in variants]
