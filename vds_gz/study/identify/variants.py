@@ -54,9 +54,8 @@ LEVELS, RARE = 5, 0.02
 #: A command has its duration as a weight, but at most this [s].
 LONGEST = 1.0
 
-#: A map has many points, so its gain in prediction must exceed this many standard errors, and this part of the
-#: residual squares.
-MAP_SIGNIFICANT, MAP_WORTHWHILE = 1.1, 0.1
+#: A map must improve the prediction by this part of the residual squares.
+MAP_WORTHWHILE = 0.1
 
 #: Time constants of a second lag that are tried, as parts of the first one's. Beside a first lag that is shorter than
 #: this, no second one is tried [s].
@@ -215,7 +214,7 @@ def with_static_maps(setup: Setup, reach: Reaches, fitted: Fitted) -> tuple[Setu
         trial = _with_map(mapped, actuation.value, reach, fitted)
         noise, blocks = noise_of(fitted.problem, fitted.solution.residuals), blocks_of(fitted.problem)
         before, after = (left_out(fit.problem, fit.solution, blocks, noise) for fit in (fitted, trial))
-        if better(before, after, MAP_SIGNIFICANT, MAP_WORTHWHILE) > 0.0:
+        if better(before, after, worthwhile=MAP_WORTHWHILE) > 0.0:
             maps = [term.kind is Kind.MAP for term in mapped.family.terms]
             # Limits may have entered in the place of the map.
             limits = [k for k, term in enumerate(mapped.family.terms) if term.kind is Kind.LIMIT]
