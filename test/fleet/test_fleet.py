@@ -357,7 +357,7 @@ def test_flags_in_a_state_may_change():
 
 def test_a_model_of_too_many_phases_is_refused():
     with pytest.raises(ArgumentError, match="'bicycle' has 5 phases; it must be at most 4"):
-        Fleet(dataclasses.replace(BICYCLE, moving=(*BICYCLE.moving, watch)), [BicycleParameters()])
+        Fleet(dataclasses.replace(BICYCLE, moving=(*BICYCLE.moving, watch, watch)), [BicycleParameters()])
 
 
 FORK = """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Callable, Sequence
-from operator import attrgetter
+from operator import attrgetter, methodcaller
 from time import monotonic_ns
 
 from vds_gz.errors import VdsGzError
@@ -43,6 +43,9 @@ NO_JOINTS = JointStates((), ())
 
 #: The next due time of a timer or of sensors [ns].
 _NEXT = attrgetter("next")
+
+#: The number of an output's subscribers.
+_SUBSCRIBED = methodcaller("subscribed")
 
 
 class SimulationError(VdsGzError, RuntimeError):
@@ -200,7 +203,7 @@ class Simulation:
     def _publish(self, time: int, actuators: Sequence[ActuatorState] = ()) -> None:
         """Measure the state at an instant [ns] and publish it; the actuators' is by default their present one."""
         plant, outputs = self.plant, self.outputs
-        listened = [output for output in outputs.outputs if output.subscribed()]
+        listened = list(filter(_SUBSCRIBED, outputs.outputs))
         if not actuators and (outputs.references in listened or outputs.states in listened):
             actuators = self._actuators()
         motion = plant.motion(time)

@@ -297,23 +297,19 @@ def steered_wheel_speed(c: Axles, v_x: float, yaw_rate: float, y: float, cosine:
 
 
 def move(c: BicycleCoefficients, s: BicycleState, u: Command) -> None:
-    """Move the reference point for one step."""
+    """Roll all wheels and move the reference point by one step."""
+    roll_wheels(c, s, c.dt)
     integrate_pose(s, c.dt)
 
 
 def stop(c: BicycleCoefficients, s: BicycleState, rest: float) -> None:
     """Stop drive and wheels ``rest`` seconds before the end of a step; the steering continues."""
-    roll_by(c, s, -rest)
+    roll_wheels(c, s, -rest)
     stop_drives(c, s, rest)
     set_velocities(c, s, Command())
 
 
-def roll_wheels(c: Axles, s: Wheels, u: Command) -> None:
-    """Roll every wheel for one step at its present speed."""
-    roll_by(c, s, c.dt)
-
-
-def roll_by(c: Axles, s: Wheels, dt: float) -> None:
+def roll_wheels(c: Axles, s: Wheels, dt: float) -> None:
     """Roll every wheel for ``dt`` seconds at its present speed."""
     roll = dt / c.wheel_radius
     s.roll_fixed_left += s.speed_fixed_left * roll
@@ -417,7 +413,7 @@ BICYCLE = VehicleModel(
     at_rest=at_rest,
     at=at,
     actuating=(follow, set_velocities),
-    moving=(roll_wheels, move),
+    moving=(move,),
     resize=resize,
     joints=joints,
     joint_states=joint_states,

@@ -26,7 +26,6 @@ from vds_gz.vehicle.bicycle import (
     joints,
     limits,
     resize,
-    roll_by,
     roll_wheels,
     set_references,
     set_velocities,
@@ -306,6 +305,11 @@ def slide(c: SingleTrackCoefficients, s: SingleTrackState, u: Command) -> None:
     set_speeds(c, s, sine, cosine)
 
 
+def roll(c: SingleTrackCoefficients, s: SingleTrackState, u: Command) -> None:
+    """Roll all wheels for one step."""
+    roll_wheels(c, s, c.dt)
+
+
 def driving_force(
     c: SingleTrackCoefficients,
     body: Body,
@@ -463,7 +467,7 @@ def rolling_speed(
 
 def stop(c: SingleTrackCoefficients, s: SingleTrackState, rest: float) -> None:
     """Stop body, drive and wheels ``rest`` seconds before the end of a step; the steering continues."""
-    roll_by(c, s, -rest)
+    roll_wheels(c, s, -rest)
     stop_drives(c, s, rest)
     s.body.v_x = s.body.v_y = s.body.yaw_rate = s.body.load = 0.0
     set_speeds(c, s, *sine_cosine(s.steering.angle))
@@ -478,7 +482,7 @@ SINGLE_TRACK = VehicleModel(
     at=at,
     actuating=(follow,),
     wheels=set_velocities,
-    moving=(slide, roll_wheels),
+    moving=(slide, roll),
     resize=resize,
     joints=joints,
     joint_states=joint_states,

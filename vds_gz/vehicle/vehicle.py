@@ -102,7 +102,21 @@ class CommandQueue:
         if time < self.next_change:
             return self._holding
         while self._waiting and self._waiting[0].arrived <= time:
-            self._take(self._waiting.popleft())
+            command, _, expires = self._waiting.popleft()
+            if command.kind == GEAR:
+                self._gear = command.gear
+                self._current = replace(self._current, gear=self._gear)
+            elif command.kind == SPEED:
+                self._current = replace(self._ackermann(), v_x=command.v_x, acceleration=command.acceleration)
+                self._speed_until = expires
+            elif command.kind == STEERING:
+                self._current = replace(
+                    self._ackermann(), steering_angle=command.steering_angle, steering_rate=command.steering_rate
+                )
+                self._steering_until = expires
+            else:
+                self._current = self._in_gear(command) if command.kind in DRIVEN else command
+                self._speed_until = self._steering_until = expires
         if self._speed_until <= time:
             self._speed_until = NEVER
             kind = STOP if self._current.kind in DRIVEN else self._current.kind
@@ -114,24 +128,6 @@ class CommandQueue:
         arrival = self._waiting[0].arrived if self._waiting else NEVER
         self.next_change = min(self._speed_until, self._steering_until, arrival)
         return self._holding
-
-    def _take(self, timed: TimedCommand) -> None:
-        command = timed.command
-        if command.kind == GEAR:
-            self._gear = command.gear
-            self._current = replace(self._current, gear=self._gear)
-        elif command.kind == SPEED:
-            self._current = replace(self._ackermann(), v_x=command.v_x, acceleration=command.acceleration)
-            self._speed_until = timed.expires
-        elif command.kind == STEERING:
-            self._current = replace(
-                self._ackermann(), steering_angle=command.steering_angle, steering_rate=command.steering_rate
-            )
-            self._steering_until = timed.expires
-        else:
-            self._current = self._in_gear(command) if command.kind in DRIVEN else command
-            self._speed_until = timed.expires
-            self._steering_until = timed.expires
 
     def _in_gear(self, command: Command) -> Command:
         """The command with the gear that holds."""

@@ -41,7 +41,7 @@ from vds_gz.vehicle.autoware.steering import (
     steering_derivative,
     wheel_angle,
 )
-from vds_gz.vehicle.bicycle import roll_by, roll_wheels, steered_wheel_speed
+from vds_gz.vehicle.bicycle import roll_wheels, steered_wheel_speed
 from vds_gz.vehicle.command import (
     CONTROL,
     DIRECT,
@@ -294,12 +294,12 @@ def move(c: AutowareCoefficients, s: AutowareState, u: Command) -> None:
     s.x += s.advance_x
     s.y += s.advance_y
     s.heading += s.turn
-    roll_wheels(c, s, u)
+    roll_wheels(c, s, c.dt)
 
 
 def stop(c: AutowareCoefficients, s: AutowareState, rest: float) -> None:
     """Stop speed, acceleration and wheels ``rest`` seconds before the end of a step; the steering continues."""
-    roll_by(c, s, -rest)
+    roll_wheels(c, s, -rest)
     s.v_x = s.acceleration = s.drive_acceleration = 0.0
     set_wheel_speeds(c, s)
 
