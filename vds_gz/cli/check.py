@@ -5,8 +5,9 @@ from __future__ import annotations
 import dataclasses
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 from vds_gz.configuration import NODE_NAME, default_parameters
 from vds_gz.errors import ArgumentError, VdsGzError
@@ -47,11 +48,22 @@ A parameter file lists sensors by name, each with a `type`:
 #: A group is written as the differences to another one if they have this many rows in common, less missing ones.
 COMMON_ROWS = 3
 
-Rows = dict[str, str]
+
+class Row(NamedTuple):
+    """A parameter in a table."""
+
+    name: str
+    live: str  # a star if it may change while the node runs
+    default: str
+    allowed: str  # other allowed values
+    meaning: str
+
+
+Rows = dict[str, Row]
 
 
 def markdown(descriptions: Iterable[Description]) -> str:
-    """A section for each group: a table, or what differs from an earlier group."""
+    """A section for each group: a table, or the differences to an earlier group."""
     groups: dict[str, Rows] = {}
     for parameter in descriptions:
         group, _, name = parameter.name.rpartition(".")
@@ -70,40 +82,51 @@ def sensor_tables(sensors: Mapping[str, Iterable[Description]]) -> str:
 
 def _sections(level: str, groups: Mapping[str, Rows]) -> Iterator[str]:
     """Equal groups share a section."""
-    alike: dict[str, list[str]] = {}
+    alike: dict[tuple[Row, ...], list[str]] = {}
     for title, rows in groups.items():
-        alike.setdefault("".join(rows.values()), []).append(title)
+        alike.setdefault(tuple(rows.values()), []).append(title)
     earlier: dict[str, Rows] = {}
     for first, *others in alike.values():
         rows = groups[first]
-        yield f"\n{level} {first}\n\n"
+        yield f"\n{level} {first}\n"
         if others:
-            yield f"Also {', '.join(others)}.\n\n"
+            yield f"\nAlso {', '.join(others)}.\n"
         base = max(earlier, key=lambda title: _likeness(rows, earlier[title]), default=None)
         if base is not None and _likeness(rows, earlier[base]) >= COMMON_ROWS:
-            lacking = ", ".join(f"`{name}`" for name in earlier[base] if name not in rows)
-            yield f"As {base}{f' without {lacking}' if lacking else ''}, and:\n\n"
-            yield from _table(row for name, row in rows.items() if earlier[base].get(name) != row)
+            same = [row for name, row in rows.items() if _shares(row, earlier[base].get(name))]
+            lacking = [f"`{name}`" for name in earlier[base] if name not in rows]
+            changed = [f"`{row.name}` {row.default}" for row in same if row not in earlier[base].values()]
+            without = f" without {', '.join(lacking)}" if lacking else ""
+            but = f", with {', '.join(changed)}" if changed else ""
+            own = [row for row in rows.values() if row not in same]
+            yield f"\nAs {base}{without}{but}{', and:' if own else '.'}\n"
+            yield from _table(own)
         else:
             yield from _table(rows.values())
         earlier[first] = rows
 
 
+def _shares(row: Row, other: Row | None) -> bool:
+    """Whether parameters differ in their defaults alone."""
+    return other is not None and row._replace(default="") == other._replace(default="")
+
+
 def _likeness(rows: Rows, base: Rows) -> int:
-    return len(rows.items() & base.items()) - len(base.keys() - rows.keys())
+    """How many rows a group shares with another, less those that it lacks; naming one is shorter than a row."""
+    return sum(_shares(row, base.get(name)) for name, row in rows.items()) - len(base.keys() - rows.keys()) // 2
 
 
-def _table(rows: Iterable[str]) -> Iterator[str]:
-    yield "| parameter | default | meaning |\n|---|---|---|\n"
-    yield from rows
+def _table(rows: Collection[Row]) -> Iterator[str]:
+    if rows:
+        yield "\n| parameter | default | meaning |\n|---|---|---|\n"
+    yield from (f"| `{row.name}`{row.live} | {row.default}{row.allowed} | {row.meaning} |\n" for row in rows)
 
 
-def _row(name: str, parameter: Description) -> str:
+def _row(name: str, parameter: Description) -> Row:
     also = f" (also `{'`, `'.join(parameter.aliases)}`)" if parameter.aliases else ""
-    live = "" if parameter.read_only else "*"
     default = f"{_default(parameter)} {'' if parameter.unit == '-' else parameter.unit}".rstrip()
     allowed = f" ({', '.join(parts)})" if (parts := list(_allowed(parameter))) else ""
-    return f"| `{name}`{live} | {default}{allowed} | {parameter.doc}{also} |\n"
+    return Row(name, "" if parameter.read_only else "*", default, allowed, parameter.doc + also)
 
 
 def _default(parameter: Description) -> str:
