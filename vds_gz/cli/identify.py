@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import glob
-import sys
+from functools import partial
 from pathlib import Path
 
 from vds_gz.bags.reader import may_be_bag
@@ -21,7 +21,7 @@ from vds_gz.errors import ArgumentError
 from vds_gz.parameters.declaration import Override
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.yaml_reader import Interval
-from vds_gz.ros.programs import DONE, FAILED, CommandLine, command
+from vds_gz.ros.programs import DONE, FAILED, CommandLine, command, complain
 from vds_gz.study.identify.exports import autoware, nav2, overrides
 from vds_gz.study.identify.labels import advice, named, prediction_words
 from vds_gz.study.identify.many import Source, identify_many, pool_results
@@ -146,13 +146,19 @@ def _identify_many(options: argparse.Namespace, given: Vehicle | None, folder: P
     folder.mkdir(parents=True, exist_ok=True)
     with progress("identifying", len(logs)) as advance:
         results = identify_many(
-            logs, source, folder, workers=options.workers, resume=options.resume, advance=advance, notify=_say
+            logs,
+            source,
+            folder,
+            workers=options.workers,
+            resume=options.resume,
+            advance=advance,
+            notify=partial(complain, "vds-gz identify"),
         )
     failed = [result for result in results if result.failure]
     vehicle = pool_results(results)
     pooled_report.write_report(folder, results, vehicle)
     for result in failed:
-        _say(result.failure)
+        complain("vds-gz identify", result.failure)
     done = f"{len(logs) - len(failed)}"
     if vehicle is not None:
         write_parameters(folder, f"{done} recordings", given, vehicle.model, vehicle.overrides)
@@ -272,7 +278,3 @@ def _columns(options: argparse.Namespace) -> dict[str, str]:
             raise ArgumentError(f"--column '{text}' must be one of {', '.join(known)} with columns, e.g. {example}")
         columns[quantity] = names
     return columns
-
-
-def _say(words: str) -> None:
-    print(f"vds-gz identify: {words}", file=sys.stderr)

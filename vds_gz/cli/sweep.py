@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy as np
 from vds_gz.cli.console_script import add_workers_option
 from vds_gz.errors import ArgumentError
 from vds_gz.fleet.tracking import DIVERGED, STATUSES
-from vds_gz.ros.programs import DONE, FAILED, CommandLine, command
+from vds_gz.ros.programs import DONE, FAILED, CommandLine, command, complain
 from vds_gz.study.progress import progress
 from vds_gz.study.report.sweep import HEAD, distribution_rows, sentences, write_report
 from vds_gz.study.report.text import text_table
@@ -79,11 +80,12 @@ def main(argv: list[str]) -> int:
         raise ArgumentError(f"--keep: '{kept.measure}' is not measured; measured are {', '.join(sweep.measures)}")
     path = Path(options.output)
     with progress(f"{len(sweep)} runs", len(sweep)) as advance:
-        failed = do_runs(path, sweep, options.workers, advance, _notify, resume=options.resume)
+        notify = partial(complain, "vds-gz sweep")
+        failed = do_runs(path, sweep, options.workers, advance, notify, resume=options.resume)
     for runs, reason in failed[:PRINTED]:
-        print(f"vds-gz sweep: runs {runs[0]} to {runs[-1]}: {reason}", file=sys.stderr)
+        complain("vds-gz sweep", f"runs {runs[0]} to {runs[-1]}: {reason}")
     if len(failed) > PRINTED:
-        print(f"vds-gz sweep: and {len(failed) - PRINTED} more pieces of the sweep failed", file=sys.stderr)
+        complain("vds-gz sweep", f"and {len(failed) - PRINTED} more pieces of the sweep failed")
     if not (path / RUNS).exists():
         return FAILED
     # Labels, which are texts, would take most of the memory.
@@ -94,12 +96,8 @@ def main(argv: list[str]) -> int:
     bad = {status: int(np.sum(table["status"] == status)) for status in (STATUSES[DIVERGED], UNMEASURED)}
     for status, count in bad.items():
         if count:
-            print(f"vds-gz sweep: {count} runs are {status}; they have that status in {path / RUNS}", file=sys.stderr)
+            complain("vds-gz sweep", f"{count} runs are {status}; they have that status in {path / RUNS}")
     return FAILED if broken or failed or any(bad.values()) else DONE
-
-
-def _notify(words: str) -> None:
-    print(f"vds-gz sweep: {words}", file=sys.stderr, flush=True)
 
 
 def _tell(title: str, path: Path, sweep: Sweep, table: Table) -> bool:

@@ -16,10 +16,6 @@ from vds_gz.ros.programs import LONGEST_SLEEP, StopRequest
 SHORTEST_SLEEP = 0.0002
 
 
-def _ignore(passed: float, command: Values) -> None:
-    """Show no progress."""
-
-
 class NoVehicleError(FailureError):
     """No one subscribes to the commands, or the vehicle's time is unknown."""
 
@@ -71,7 +67,7 @@ class Player:
                 )
             self._graph.wait(0.05)
 
-    def run(self, *, loop: bool = False, progress: Callable[[float, Values], None] = _ignore) -> None:
+    def run(self, *, loop: bool = False, progress: Callable[[float, Values], object] | None = None) -> None:
         """Send the log, repeatedly with ``loop``, and then a command to stop.
 
         ``progress`` is called with the time in the log [s] and each command sent.
@@ -83,7 +79,8 @@ class Player:
                 if self._stop.requested:
                     break
                 self.send(command)
-                progress(moment, command)
+                if progress is not None:
+                    progress(moment, command)
             if not loop:
                 break
         if not self._type.geared:  # for those, zero would mean rolling on; without commands they brake

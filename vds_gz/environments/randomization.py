@@ -54,28 +54,16 @@ def positive(name: str, value: object, unit: str) -> float:
     raise ArgumentError(f"{name} is {value!r}; it must be a finite number greater than 0 [{unit}]")
 
 
-def steps_of(step_rate: float, rate: object) -> int:
-    """Number of steps in a period, from the numbers of steps and periods per second [Hz]."""
-    steps = step_rate / positive("rate", rate, "Hz")
-    if round(steps) < 1 or abs(steps - round(steps)) > 1e-6 * steps:
-        raise ArgumentError(
-            f"rate is {rate!r}; the vehicle's {step_rate:g} steps per second must be a whole multiple of it [Hz]"
-        )
-    return round(steps)
-
-
 def seeds_of(seed: object, count: int) -> list[int | None]:
     """A seed or None for each environment: as given, or consecutive from environment 0 on."""
     seeds = range(seed, seed + count) if is_whole(seed) and seed >= 0 else seed
-    if not isinstance(seeds, (Sequence, np.ndarray)) or not all(_is_seed(value) for value in seeds):
+    if not isinstance(seeds, (Sequence, np.ndarray)) or not all(
+        value is None or (is_whole(value) and value >= 0) for value in seeds
+    ):
         raise ArgumentError(f"seed is {seed!r}; it must be a whole number, at least 0, or one or None per environment")
     if len(seeds) != count:
         raise ArgumentError(f"there are {len(seeds)} seeds; there must be one, or one for each of {count}")
     return [None if value is None else int(value) for value in seeds]
-
-
-def _is_seed(seed: object) -> bool:
-    return seed is None or (is_whole(seed) and seed >= 0)
 
 
 def autoreset_mode_of(mode: AutoresetMode | str) -> AutoresetMode:

@@ -21,8 +21,8 @@ from vds_gz.environments.randomization import (
     autoreset_mode_of,
     is_whole,
     longest_dead_time,
+    positive,
     seeds_of,
-    steps_of,
 )
 from vds_gz.environments.task import (
     OPTIONS,
@@ -37,6 +37,7 @@ from vds_gz.environments.task import (
     driving_of,
 )
 from vds_gz.errors import ArgumentError
+from vds_gz.fleet.closed_loop import steps_of_period
 from vds_gz.fleet.fleet import Fleet
 from vds_gz.fleet.layout import BaseLinks, base_links
 
@@ -93,7 +94,7 @@ class VehicleVectorEnv(VectorEnv[Floats, Floats, NDArray[Any]]):
         driving = driving_of(vehicle)
         self._driving = driving
         self._max_steps = None if max_episode_steps is None else at_least_1("max_episode_steps", max_episode_steps)
-        self._steps = steps_of(driving.step_rate, rate)
+        self._steps = steps_of_period(driving.step_rate, positive("rate", rate, "Hz"))
         self._change_weight = at_least_0("change_weight", change_weight)
         self._autoreset = autoreset_mode_of(autoreset_mode)
         self.metadata = {**self.metadata, "autoreset_mode": self._autoreset, "render_fps": rate}

@@ -6,7 +6,6 @@ import dataclasses
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from operator import attrgetter
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -195,13 +194,8 @@ class BaseLinks(NamedTuple):
 def base_links(states: Columns, offsets: Reals) -> BaseLinks:
     """The motion of every base_link, equal to the bit to :func:`~vds_gz.vehicle.vehicle.motion_of`."""
     moved = BaseLinks(*(getattr(states, name).copy() for name in BaseLinks._fields))
-    _moved()(*moved, offsets)
+    compiled(_move)(*moved, offsets)
     return moved
-
-
-@cache
-def _moved() -> Any:
-    return compiled(_move)
 
 
 def _move(x: Reals, y: Reals, heading: Reals, v_x: Reals, v_y: Reals, yaw_rate: Reals, offsets: Reals) -> None:

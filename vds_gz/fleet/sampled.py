@@ -323,17 +323,18 @@ class Simulations(Generic[P, C, S]):
             _check(drive, vehicles)
         lanes = self._at_rest(len(drives))
         factors = [_each(name, value, vehicles) for name, value in calibrations._asdict().items()]
-        ends = np.cumsum([drive.readings.count for drive in drives])
-        counts = [len(drive.readings.steps) for drive in drives]
+        readings = [drive.readings for drive in drives]
+        ends = np.cumsum([read.count for read in readings])
+        counts = [len(read.steps) for read in readings]
         events = Events(
             commands=np.concatenate([drive.commands for drive in drives]),
             begins=_joined([drive.begins for drive in drives]),
             command_ends=np.cumsum([len(drive.begins) for drive in drives]),
             factors=np.tile(np.stack(factors), len(drives)),
-            steps=_joined([drive.readings.steps for drive in drives]),
-            places=_joined([_places(lanes, drive.readings) for drive in drives]),
-            readings=_joined([drive.readings.reading for drive in drives]) + np.repeat(np.append(0, ends[:-1]), counts),
-            weights=np.concatenate([np.asarray(drive.readings.weights, np.float64) for drive in drives]),
+            steps=_joined([read.steps for read in readings]),
+            places=_joined([np.array([*map(lanes.place, read.numbers)], np.int64)[read.number] for read in readings]),
+            readings=_joined([read.reading for read in readings]) + np.repeat(np.append(0, ends[:-1]), counts),
+            weights=np.concatenate([np.asarray(read.weights, np.float64) for read in readings]),
             term_ends=np.cumsum(counts),
             vehicles=vehicles,
         )
@@ -342,8 +343,8 @@ class Simulations(Generic[P, C, S]):
             starts = [start for drive in drives for start in drive.starts or ()]
             lanes.begin(starts, np.concatenate([k * vehicles + np.arange(vehicles) for k in moving]))
         count = int(ends[-1])
-        read = read_lanes(lanes, events, count) if isinstance(lanes, Lanes) else read_structs(lanes, events, count)
-        return np.split(read, ends[:-1])
+        numbers = read_lanes(lanes, events, count) if isinstance(lanes, Lanes) else read_structs(lanes, events, count)
+        return np.split(numbers, ends[:-1])
 
     def _at_rest(self, copies: int) -> Lanes[P, C, S] | Structs[P, C, S]:
         """So many copies of the vehicles; one program of a model serves all, whatever their flags and dead times."""
@@ -385,11 +386,6 @@ def _check(drive: Drive, vehicles: int) -> None:
     _check_steps("steps at which commands begin", begins)
     if starts is not None and len(starts) != vehicles:
         raise ArgumentError(f"there are {len(starts)} starts and {vehicles} vehicles; there must be one for each")
-
-
-def _places(lanes: AnyLanes | AnyStructs, readings: Readings) -> Wholes:
-    """The place of each term's number."""
-    return np.array([lanes.place(name) for name in readings.numbers], np.int64)[readings.number]
 
 
 def _joined(parts: Sequence[Wholes]) -> Wholes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from vds_gz.interface import topics
@@ -49,11 +49,6 @@ def vehicles(message: Message) -> Iterator[VehicleStatus]:
         if status.name.endswith(SUFFIX) and is_clock:
             takes = tuple(filter(None, values.get(COMMAND_TOPICS, "").split(", ")))
             yield VehicleStatus(f"/{status.name.removesuffix(SUFFIX)}", status.message, takes, clock)
-
-
-def described(known: Iterable[VehicleStatus]) -> str:
-    """The reported vehicles, in words."""
-    return "; ".join(map(str, known)) or "no vehicle reports itself on '/diagnostics'"
 
 
 class VehicleTime:
@@ -108,7 +103,7 @@ class VehicleTime:
 
     def vehicles(self) -> str:
         """The vehicles and their topics for commands, in words."""
-        return described(self._vehicles.values())
+        return "; ".join(map(str, self._vehicles.values())) or "no vehicle reports itself on '/diagnostics'"
 
     def _known_clock(self) -> str | None:
         if self._clock is not None:

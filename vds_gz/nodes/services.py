@@ -70,7 +70,7 @@ class SimulationServices:
             known.SIMULATION_STATE_SETTING,
             known.SIMULATION_STATE_PAUSE,
         ]
-        if self._simulation.owns_time:
+        if self._simulation.clock.owns_time:
             features += [known.SIMULATION_RESET_TIME, known.STEP_SIMULATION_SINGLE, known.STEP_SIMULATION_MULTIPLE]
             if self._has_action:
                 features.append(known.STEP_SIMULATION_ACTION)
@@ -90,7 +90,7 @@ class SimulationServices:
             self._simulation.pause(pause)
         elif wanted == known.STATE_STOPPED:
             self._simulation.pause(True)
-            self._simulation.reset(time=self._simulation.owns_time, state=True)
+            self._simulation.reset(time=self._simulation.clock.owns_time, state=True)
         elif wanted == known.STATE_QUITTING:
             self._simulation.stop()
         else:
@@ -116,7 +116,7 @@ class SimulationServices:
     def _reset(self, request: Message, response: Message) -> None:
         scope = request.scope or request.SCOPE_ALL
         time = bool(scope & request.SCOPE_TIME)
-        if time and not self._simulation.owns_time:
+        if time and not self._simulation.clock.owns_time:
             if request.scope == request.SCOPE_TIME:
                 unsupported = self._result.RESULT_FEATURE_UNSUPPORTED
                 raise RefusedError(unsupported, "the time is not ours to reset; start with be_reference_clock: true")

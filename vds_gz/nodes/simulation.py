@@ -336,11 +336,6 @@ class Simulation:
         """Whether the simulation is paused, here or in Gazebo."""
         return self.held or self.plant.paused
 
-    @property
-    def owns_time(self) -> bool:
-        """Whether the node itself gives the time."""
-        return self.clock.owns_time
-
     def stop(self) -> None:
         """End the node soon."""
         self._stop.request()
@@ -374,7 +369,7 @@ class Simulation:
                 )
             if self._observer is not None:
                 self._observer.reset(pose)
-        if time and self.owns_time:
+        if time and self.clock.owns_time:
             self.clock.set(ReferenceClock.BEGIN, monotonic_ns())
             self.plant.vehicle.stand_still(ReferenceClock.BEGIN)
             self._commands.forget()

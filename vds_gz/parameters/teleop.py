@@ -33,16 +33,8 @@ _CLOCK = "stamp by /clock (true) or by the system's clock (false); if not given,
 MAXIMUM = 1e3
 
 
-def _speed(default: float, doc: str) -> float:
-    return real(default, "m/s", f"{doc}; negative: reversed", minimum=-MAXIMUM, maximum=MAXIMUM, live=True)
-
-
-def _yaw_rate(default: float, doc: str) -> float:
-    return real(default, "rad/s", f"{doc}; negative: reversed", minimum=-MAXIMUM, maximum=MAXIMUM, live=True)
-
-
-def _angle(default: float, doc: str) -> float:
-    return real(default, "rad", f"{doc}; negative: reversed", minimum=-math.pi, maximum=math.pi, live=True)
+def _scale(default: float, unit: str, doc: str, most: float = MAXIMUM) -> float:
+    return real(default, unit, f"{doc}; negative: reversed", minimum=-most, maximum=most, live=True)
 
 
 def _rate(default: float, doc: str) -> float:
@@ -68,15 +60,15 @@ class AngularAxes(ParameterGroup):
 class LinearScales(ParameterGroup):
     """Speeds with the sticks at their ends."""
 
-    x: float = _speed(1.0, "speed with the stick at its end")
-    y: float = _speed(0.5, "lateral speed with the stick at its end; twists only")
+    x: float = _scale(1.0, "m/s", "speed with the stick at its end")
+    y: float = _scale(0.5, "m/s", "lateral speed with the stick at its end; twists only")
 
 
 @dataclass(frozen=True, slots=True)
 class AngularScales(ParameterGroup):
     """Yaw rate with the stick at its end."""
 
-    yaw: float = _yaw_rate(1.0, "yaw rate with the stick at its end; twists only")
+    yaw: float = _scale(1.0, "rad/s", "yaw rate with the stick at its end; twists only")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +95,10 @@ class JoystickParameters(ParameterGroup):
     scale_linear_turbo: LinearScales = group(LinearScales, x=2.0, y=1.0)
     scale_angular: AngularScales = group(AngularScales)
     scale_angular_turbo: AngularScales = group(AngularScales)
-    scale_steering: float = _angle(0.5, "steering angle with the stick at its end; not for twists")
-    scale_steering_turbo: float = _angle(0.5, "the same while the turbo button is held; a smaller one is calmer")
+    scale_steering: float = _scale(0.5, "rad", "steering angle with the stick at its end; not for twists", math.pi)
+    scale_steering_turbo: float = _scale(
+        0.5, "rad", "the same while the turbo button is held; a smaller one is calmer", math.pi
+    )
     scale_reverse: float = real(
         1.0, "", "maximum reverse speed, relative to forward; 0: no reverse", minimum=0.0, maximum=1.0, live=True
     )

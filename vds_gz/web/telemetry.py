@@ -130,7 +130,8 @@ class Telemetry:
         names, message = self.actuators, self._states.get(topic.name)
         if message is None or not len(message.position) == len(message.velocity) == len(names):
             return [math.nan] * len(names)
-        return [float((message.position if turns(name) else message.velocity)[i]) for i, name in enumerate(names)]
+        columns = {"steering": message.position, "drive": message.velocity}
+        return [float(columns[actuator_kind(name)][i]) for i, name in enumerate(names)]
 
     def _on_states(self, topic: str, message: Message, arrival: int) -> None:
         self._states[topic] = message
@@ -174,8 +175,3 @@ class Telemetry:
             return v_x, v_y, yaw_rate
         wheel_base = self.outline.wheel_base if self.outline else math.nan
         return v_x, 0.0, v_x * math.tan(angle) / wheel_base if wheel_base else math.nan
-
-
-def turns(actuator: str) -> bool:
-    """Whether an actuator is a steering actuator, with a position [rad], and not a drive, with a velocity [m/s]."""
-    return actuator_kind(actuator) == "steering"

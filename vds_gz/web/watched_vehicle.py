@@ -8,19 +8,16 @@ from typing import Any, cast
 from vds_gz.ros.arguments import full_node_name
 from vds_gz.ros.graph import Client, Graph, Publisher, QoS, Subscription
 from vds_gz.teleop.outputs import CommandOutput
+from vds_gz.vehicle.catalogue import actuator_kind
+from vds_gz.vehicle.model import Actuator
 from vds_gz.web.deadman import DeadMansSwitch
 from vds_gz.web.remote_node import RemoteNode
 from vds_gz.web.surroundings import WorldView
-from vds_gz.web.telemetry import COLUMNS, Telemetry, turns
-
-
-def in_namespace(graph: Graph, namespace: str) -> Graph:
-    """The graph, with relative names resolved in an absolute namespace."""
-    return cast(Graph, _Namespaced(graph, namespace))
+from vds_gz.web.telemetry import COLUMNS, Telemetry
 
 
 class _Namespaced:
-    """Forwards all calls, with names in the namespace."""
+    """The graph, with relative names resolved in an absolute namespace."""
 
     def __init__(self, graph: Graph, namespace: str) -> None:
         self._graph = graph
@@ -53,7 +50,7 @@ class WatchedVehicle:
 
     def __init__(self, graph: Graph, namespace: str, node: str, output: str) -> None:
         self.namespace = namespace
-        self._graph = in_namespace(graph, namespace)
+        self._graph = cast(Graph, _Namespaced(graph, namespace))
         self._output = output
         name = full_node_name(node, namespace)
         self.node = RemoteNode(self._graph, name)
@@ -82,7 +79,7 @@ class WatchedVehicle:
             "namespace": self.namespace,
             "columns": COLUMNS,
             "joints": telemetry.joints,
-            "actuators": [{"name": name, "unit": "rad" if turns(name) else "m/s"} for name in telemetry.actuators],
+            "actuators": [{"name": a, "unit": Actuator(a, actuator_kind(a)).unit} for a in telemetry.actuators],
             "outline": telemetry.outline.as_dict() if telemetry.outline else None,
             "fault": telemetry.fault,
             "steers": telemetry.outline is not None and telemetry.outline.steers,

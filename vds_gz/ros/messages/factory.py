@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, TypeAlias
 from vds_gz.errors import UnknownTypeError
 
 if TYPE_CHECKING:
-    from vds_gz.ros.messages.installed import InstalledCodec, InstalledTypes
-    from vds_gz.ros.messages.portable import Codec, MessageTypes
+    from vds_gz.ros.messages.installed import InstalledTypes
+    from vds_gz.ros.messages.portable import MessageTypes
 
-#: All message types, by names such as ``nav_msgs/msg/Odometry``, and one of them as bytes.
+#: All message types, by names such as ``nav_msgs/msg/Odometry``.
 Types: TypeAlias = "InstalledTypes | MessageTypes"
-TypeCodec: TypeAlias = "InstalledCodec | Codec"
 
 
 @cache
