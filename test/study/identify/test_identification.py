@@ -56,6 +56,20 @@ def test_publishing_rates_that_do_not_divide_the_step_rate_cost_no_dead_time(rat
     assert fit.numbers["drive_actuators.dead_time"].value == pytest.approx(true, abs=1e-4)
 
 
+def test_a_dead_time_between_two_steps_is_not_taken_for_a_rate_limit():
+    """A limit that acts only between two samples delays the rest as a dead time does."""
+    dead_time, time_constant, time = 0.1004, 0.1, 0.02 * np.arange(1, 275)
+    commands = Series(0.1 * np.arange(55), np.repeat([0.0, 0.2, 0.0], [15, 20, 20]))
+
+    def rising(since):
+        return 1.0 - np.exp(-np.maximum(time - since - dead_time, 0.0) / time_constant)
+
+    [axis] = identify(Recording({"v_x": commands}, {"v_x": Series(time, 0.2 * (rising(1.5) - rising(3.5)))}))
+    assert axis.numbers["dead_time"].value == pytest.approx(dead_time, abs=1e-5)
+    assert axis.numbers["time_constant"].value == pytest.approx(time_constant, abs=1e-5)
+    assert axis.numbers["rise"] is None
+
+
 def test_what_changes_between_steps_is_not_taken_for_a_state_that_holds():
     case = published(random_case("differential", 0), 1000.0)
     signals = clean(case, 0, 20.0)

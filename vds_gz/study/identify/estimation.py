@@ -16,7 +16,7 @@ from vds_gz.study.identify.problem.parameters import UNDERSTEER, Kind
 from vds_gz.study.identify.problem.segments import Segment, segments_of
 from vds_gz.study.identify.problem.setup import Setup
 from vds_gz.study.identify.problem.simulation import Mask
-from vds_gz.study.identify.supported_terms import PRECISE, Advance, Fitted, converged, supported
+from vds_gz.study.identify.supported_terms import PRECISE, Advance, Fitted, converged, neutral, supported
 from vds_gz.study.identify.variants import best_variant, lag_findings, with_static_maps
 
 #: A measured state that holds from step to step must lower the robust squares by this, in units of independent squares.
@@ -77,7 +77,23 @@ def _fit(setup: Setup, advance: Advance) -> Fit:
     setup = replace(setup, variant=(*setup.variant, *lag_findings(setup, reach, rough)))
     advance("all data")
     setup, fitted = refined(setup, reach, _with_whole_delay(setup, rough))
-    return Fit(setup, fitted.problem, fitted.solution, intervals_of(fitted.problem, fitted.solution), reach)
+    intervals = intervals_of(fitted.problem, fitted.solution)
+    if (unseen := _unseen_limits(fitted, intervals)).any():
+        begin, solution = np.where(unseen, neutral(setup), fitted.solution.point), fitted.solution
+        solution = replace(solution, point=begin, free=solution.free & ~unseen)
+        fitted = fitted._replace(solution=converged(fitted.problem, solution))
+        intervals = intervals_of(fitted.problem, fitted.solution)
+    return Fit(setup, fitted.problem, fitted.solution, intervals, reach)
+
+
+def _unseen_limits(fitted: Fitted, intervals: Intervals) -> Mask:
+    """Limits that act only between two samples: their effect is that of a longer dead time."""
+    kinds = [term.kind for term in fitted.problem.terms]
+    unseen = np.zeros(len(kinds), dtype=bool)
+    for group in intervals.confounded:
+        if any(kinds[k] is Kind.DEAD_TIME for k in group):
+            unseen[[k for k in group if kinds[k] is Kind.LIMIT]] = True
+    return unseen
 
 
 def _at_bounds(fit: Fit) -> Mask:
