@@ -75,21 +75,6 @@ class CarParameters(ParameterGroup):
 
 
 @dataclass(frozen=True, slots=True)
-class IdealSteerVelParameters(CarParameters):
-    """Speed and tire angle follow their references at once."""
-
-
-@dataclass(frozen=True, slots=True)
-class IdealSteerAccParameters(CarParameters):
-    """Acceleration and tire angle follow their references at once."""
-
-
-@dataclass(frozen=True, slots=True)
-class IdealSteerAccGearedParameters(CarParameters):
-    """Acceleration and tire angle follow their references at once; the gear allows one direction."""
-
-
-@dataclass(frozen=True, slots=True)
 class LaggingSteeringParameters(CarParameters):
     """Limits of speed and steering, and a steering that lags."""
 
@@ -126,16 +111,6 @@ class DelaySteerAccParameters(LaggingSteeringParameters):
     )
     debug_acc_scaling_factor: float = _coefficient(1.0, "of the commanded acceleration")
     debug_steer_scaling_factor: float = _coefficient(1.0, "of the commanded tire angle")
-
-
-@dataclass(frozen=True, slots=True)
-class DelaySteerAccGearedParameters(DelaySteerAccParameters):
-    """Acceleration and tire angle lag; the gear allows one direction."""
-
-
-@dataclass(frozen=True, slots=True)
-class DelaySteerAccGearedWoFallGuardParameters(DelaySteerAccParameters):
-    """Acceleration and tire angle lag; the car may roll against its gear."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,34 +63,28 @@ def ideal_acceleration(p: object, dt: float) -> AutowareDriveCoefficients:
     return AutowareDriveCoefficients(drive.IDEAL_ACCELERATION, False)
 
 
+def lagging(
+    kind: int, p: parameters.LaggingSteeringParameters, delay_steps: int, seconds: float
+) -> AutowareDriveCoefficients:
+    """A drive with limits, a dead time, and a lag [s]."""
+    return AutowareDriveCoefficients(
+        kind, p.physical, p.vel_lim, p.vel_rate_lim, delay_steps, time_constant=time_constant(seconds)
+    )
+
+
 def lagging_speed(p: parameters.DelaySteerVelParameters, dt: float) -> AutowareDriveCoefficients:
     """The speed lags."""
-    return AutowareDriveCoefficients(
-        drive.LAGGING_SPEED,
-        p.physical,
-        p.vel_lim,
-        p.vel_rate_lim,
-        steps_of(p.vel_time_delay, dt),
-        time_constant=time_constant(p.vel_time_constant),
-    )
+    return lagging(drive.LAGGING_SPEED, p, steps_of(p.vel_time_delay, dt), p.vel_time_constant)
 
 
 def lagging_acceleration(p: parameters.DelaySteerAccParameters, dt: float) -> AutowareDriveCoefficients:
     """The acceleration lags."""
-    return AutowareDriveCoefficients(
-        drive.LAGGING_ACCELERATION,
-        p.physical,
-        p.vel_lim,
-        p.vel_rate_lim,
-        steps_of(p.acc_time_delay, dt),
-        time_constant=time_constant(p.acc_time_constant),
-        scale=max(p.debug_acc_scaling_factor, 0.0),
-    )
+    c = lagging(drive.LAGGING_ACCELERATION, p, steps_of(p.acc_time_delay, dt), p.acc_time_constant)
+    c.scale = max(p.debug_acc_scaling_factor, 0.0)
+    return c
 
 
-def rolling_acceleration(
-    p: parameters.DelaySteerAccGearedWoFallGuardParameters, dt: float
-) -> AutowareDriveCoefficients:
+def rolling_acceleration(p: parameters.DelaySteerAccParameters, dt: float) -> AutowareDriveCoefficients:
     """The acceleration of the drive lags, and the car may roll."""
     c = lagging_acceleration(p, dt)
     c.kind = drive.ROLLING_ACCELERATION
@@ -99,15 +93,9 @@ def rolling_acceleration(
 
 def mapped_acceleration(p: parameters.DelaySteerMapAccGearedParameters, dt: float) -> AutowareDriveCoefficients:
     """The acceleration lags behind the output of a map."""
-    return AutowareDriveCoefficients(
-        drive.MAPPED_ACCELERATION,
-        p.physical,
-        p.vel_lim,
-        p.vel_rate_lim,
-        steps_of(p.acc_time_delay, dt),
-        time_constant=time_constant(p.acc_time_constant),
-        map=map_of(p.acceleration_map),
-    )
+    c = lagging(drive.MAPPED_ACCELERATION, p, steps_of(p.acc_time_delay, dt), p.acc_time_constant)
+    c.map = map_of(p.acceleration_map)
+    return c
 
 
 def pedal_maps(p: parameters.ActuationCmdParameters, dt: float) -> AutowareDriveCoefficients:
@@ -154,7 +142,9 @@ def lagging_angle(p: parameters.LaggingSteeringParameters, dt: float) -> Autowar
     )
 
 
-def lagging_angle_with_band(p: parameters.DelaySteerVelParameters, dt: float) -> AutowareSteeringCoefficients:
+def lagging_angle_with_band(
+    p: parameters.DelaySteerVelParameters | parameters.DelaySteerAccParameters, dt: float
+) -> AutowareSteeringCoefficients:
     """Steering with a dead zone."""
     c = lagging_angle(p, dt)
     c.dead_band = p.steer_dead_band
@@ -163,8 +153,7 @@ def lagging_angle_with_band(p: parameters.DelaySteerVelParameters, dt: float) ->
 
 def lagging_scaled_angle(p: parameters.DelaySteerAccParameters, dt: float) -> AutowareSteeringCoefficients:
     """The tire angle lags behind a multiple of the reference."""
-    c = lagging_angle(p, dt)
-    c.dead_band = p.steer_dead_band
+    c = lagging_angle_with_band(p, dt)
     c.scale = max(p.debug_steer_scaling_factor, 0.0)
     return c
 
@@ -321,25 +310,21 @@ def resize(c: AutowareCoefficients, s: AutowareState) -> None:
         memory.times, memory.first, memory.count = fresh.times, 0, 0
 
 
-IDEAL_STEER_VEL = model("ideal_steer_vel", parameters.IdealSteerVelParameters, ideal_speed, ideal_angle)
-IDEAL_STEER_ACC = model("ideal_steer_acc", parameters.IdealSteerAccParameters, ideal_acceleration, ideal_angle)
+IDEAL_STEER_VEL = model("ideal_steer_vel", parameters.CarParameters, ideal_speed, ideal_angle)
+IDEAL_STEER_ACC = model("ideal_steer_acc", parameters.CarParameters, ideal_acceleration, ideal_angle)
 IDEAL_STEER_ACC_GEARED = model(
-    "ideal_steer_acc_geared", parameters.IdealSteerAccGearedParameters, ideal_acceleration, ideal_angle, NO_FALL
+    "ideal_steer_acc_geared", parameters.CarParameters, ideal_acceleration, ideal_angle, NO_FALL
 )
 DELAY_STEER_VEL = model("delay_steer_vel", parameters.DelaySteerVelParameters, lagging_speed, lagging_angle_with_band)
 DELAY_STEER_ACC = model(
     "delay_steer_acc", parameters.DelaySteerAccParameters, lagging_acceleration, lagging_scaled_angle
 )
 DELAY_STEER_ACC_GEARED = model(
-    "delay_steer_acc_geared",
-    parameters.DelaySteerAccGearedParameters,
-    lagging_acceleration,
-    lagging_scaled_angle,
-    NO_FALL,
+    "delay_steer_acc_geared", parameters.DelaySteerAccParameters, lagging_acceleration, lagging_scaled_angle, NO_FALL
 )
 DELAY_STEER_ACC_GEARED_WO_FALL_GUARD = model(
     "delay_steer_acc_geared_wo_fall_guard",
-    parameters.DelaySteerAccGearedWoFallGuardParameters,
+    parameters.DelaySteerAccParameters,
     rolling_acceleration,
     lagging_scaled_angle,
     ROLLING,
