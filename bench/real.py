@@ -212,7 +212,7 @@ def vehicle_prediction(file: Path, folder: Path, course: Course, quantity: str) 
 
 def learned(report: Mapping[str, Any], quantity: str) -> str:
     """The numbers of the actuator behind a quantity."""
-    numbers = {name: one["value"] for name, one in report["numbers"].items() if one}
+    numbers = {name: item["value"] for name, item in report["numbers"].items() if item}
     steered = any(name.startswith("steering_actuator") for name in report["numbers"])
     ours = "steering_actuator." if steered and quantity != "speed" else "drive_actuator"
     numbers = {name: value for name, value in numbers.items() if name.startswith(ours)}

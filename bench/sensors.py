@@ -85,8 +85,8 @@ def lidar_row(scene: Scene, sensor: PlanarLidar | SpinningLidar) -> tuple[str, i
         scan = np.empty(len(rays), np.float32)
         written = cost(lambda: np.copyto(scan, echoes.ranges[:, 0]))
     else:
-        clouds = [(one, np.zeros(one.shape, one.dtype)) for one in layouts(sensor, lidar)]
-        written = cost(lambda: [one.write(points, echoes, 0.0) for one, points in clouds])
+        clouds = [(layout, np.zeros(layout.shape, layout.dtype)) for layout in layouts(sensor, lidar)]
+        written = cost(lambda: [cloud.write(points, echoes, 0.0) for cloud, points in clouds])
     return f"{sensor.type}, {sensor.layout}", len(rays), cast, measured, written
 
 
@@ -110,7 +110,7 @@ def main() -> None:
     print(f"{'world':8} {'sensor':25} {'rays':>7} {'Mrays/s':>8} {'cast':>7} {'measure':>8} {'write':>6}  [ms]")
     for world in WORLDS:
         scene = load_world(share("worlds", f"{world}.sdf"))
-        rows = [*(lidar_row(scene, one) for one in LIDARS), *(camera_row(scene, camera) for camera in CAMERAS)]
+        rows = [*(lidar_row(scene, lidar) for lidar in LIDARS), *(camera_row(scene, camera) for camera in CAMERAS)]
         for name, rays, cast, measured, written in rows:
             speed = rays / cast * 1e-3
             print(f"{world:8} {name:25} {rays:7} {speed:8.1f} {cast:7.2f} {measured:8.2f} {written:6.2f}")

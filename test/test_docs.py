@@ -53,10 +53,10 @@ PAGES_AND_HELP = [*((page, text(page)) for page in PAGES), (Path("help"), sessio
 def commands() -> list[object]:
     """Every command of this package on any page or in a help text, with its words."""
     return [
-        pytest.param(one.words, id=f"{page.name}:{one.line}")
+        pytest.param(example.words, id=f"{page.name}:{example.line}")
         for page, content in PAGES_AND_HELP
-        for one in (*sessions.shown(content), *sessions.inline(content))
-        if sessions.OURS.match(one.text)
+        for example in (*sessions.shown(content), *sessions.inline(content))
+        if sessions.OURS.match(example.text)
     ]
 
 
@@ -114,7 +114,7 @@ def check_ros_arguments(name: str, ros: list[str]) -> None:
         parameters_of(values)
     elif name in TELEOP:
         names = {parameter.name for group in TELEOP[name] for parameter in describe(group())}
-        assert {one.name for one in values} <= names
+        assert {value.name for value in values} <= names
 
 
 TELEOP = {
@@ -215,7 +215,7 @@ def test_a_wrong_command_line_would_be_found(line):
 
 def check_session(page: Path, without: str = "nothing") -> None:
     """Run the commands of a page one after the other, and compare what they print."""
-    commands = [one for one in sessions.repeatable(text(page)) if not re.search(without, one.text)]
+    commands = [example for example in sessions.repeatable(text(page)) if not re.search(without, example.text)]
     assert commands
     for one in commands:
         check_output(one.prints, sessions.printed(one))
@@ -298,9 +298,13 @@ WALKER = "<sdf version='1.9'><world name='w'>\n<actor name='walker'/></world></s
 
 def commands_alone() -> list[object]:
     """Every command that runs alone, but for that of the README, whose file is wrong on purpose."""
-    found = {(one.text, one.prints): (page, one) for page, content in PAGES_AND_HELP for one in sessions.alone(content)}
+    found = {
+        (example.text, example.prints): (page, example)
+        for page, content in PAGES_AND_HELP
+        for example in sessions.alone(content)
+    }
     shown = [(page, one) for page, one in found.values() if one.text != "vds-gz check my_robot.yaml"]
-    return [pytest.param(one, id=f"{page.name}:{one.line}") for page, one in shown]
+    return [pytest.param(example, id=f"{page.name}:{example.line}") for page, example in shown]
 
 
 @pytest.mark.parametrize("one", commands_alone())

@@ -115,7 +115,7 @@ def of_axes(x: Vector, y: Vector, z: Vector) -> Quaternion:
 
 
 def turned(before: Quaternion, after: Quaternion) -> Vector:
-    """How far the body has turned about each of its own axes from one orientation to another [rad]."""
+    """Angles by which the body has turned about each of its own axes from one orientation to another [rad]."""
     x, y, z, cosine = product(inverse(before), after)
     sine = math.hypot(x, y, z)
     if sine == 0.0:

@@ -26,7 +26,7 @@ def share(*parts: str) -> Path:
 
 
 def _places() -> Iterator[Path]:
-    """Where a data folder can be, nearest to the running code first."""
+    """Possible places of a data folder, nearest to the running code first."""
     package = Path(__file__).resolve().parent
     yield package.parent  # a checkout, an editable install, colcon build --symlink-install
     # Installed: share/ is beside an ancestor of this module in every scheme (colcon, venv, --user, --target).

@@ -170,7 +170,7 @@ class Watcher:
         return drive
 
     def _on_plan(self, message: PathMessage) -> None:
-        self._plan = np.array([(one.pose.position.x, one.pose.position.y) for one in message.poses])
+        self._plan = np.array([(pose.pose.position.x, pose.pose.position.y) for pose in message.poses])
 
     def _on_truth(self, message: Odometry) -> None:
         drive, pose = self._drive, message.pose.pose

@@ -50,7 +50,11 @@ def write(path, chunks, *, close=True):
 
 def speeds(path):
     codec = open_types().codec(TWIST.type)
-    return [codec.decode(bytearray(one.data)).twist.linear.x for one in contents(path) if isinstance(one, McapMessage)]
+    return [
+        codec.decode(bytearray(content.data)).twist.linear.x
+        for content in contents(path)
+        if isinstance(content, McapMessage)
+    ]
 
 
 CHUNKS = [[0.1 * (100 * k + i) for i in range(100)] for k in range(4)]
@@ -76,7 +80,9 @@ def test_every_check_sum_and_index_is_right(tmp_path):
         summary = reading.get_summary()
         assert (summary.statistics.message_count, summary.statistics.chunk_count) == (400, 4)
         assert summary.statistics.message_end_time == 399_000_000
-        assert [(one.name, one.metadata) for one in reading.iter_metadata()] == [("vds_gz", {"vehicle": "a car"})]
+        assert [(record.name, record.metadata) for record in reading.iter_metadata()] == [
+            ("vds_gz", {"vehicle": "a car"})
+        ]
 
 
 def test_what_was_flushed_is_readable_before_the_end(tmp_path):
@@ -106,8 +112,8 @@ def test_a_changed_byte_never_gives_messages_that_were_not_sent(tmp_path_factory
     data[place % len(data)] = value
     bad = folder / "bad.mcap"
     bad.write_bytes(data)
-    found = [one.data for one in contents(bad) if isinstance(one, McapMessage)]
-    sent = iter(one.data for one in contents(folder / "a.mcap") if isinstance(one, McapMessage))
+    found = [content.data for content in contents(bad) if isinstance(content, McapMessage)]
+    sent = iter(content.data for content in contents(folder / "a.mcap") if isinstance(content, McapMessage))
     assert all(data in sent for data in found)  # in the same order
 
 

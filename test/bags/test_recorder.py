@@ -111,7 +111,7 @@ def test_what_was_sent_is_recorded(graph, domain, tmp_path):
 
     assert len(heard) == 301
     recorded = topics_of(path)
-    numbers = {name: one.count for name, one in recorded.items()}
+    numbers = {name: item.count for name, item in recorded.items()}
     assert numbers == {"/twist_actual": 300, "/robot_description": 1, "/ackermann_cmd": 0}
     received = {"/twist_actual": [], "/robot_description": []}
     last = 0
@@ -193,7 +193,7 @@ def test_the_command_records_what_is_there_and_what_comes(graph, run, clock, tmp
     late.publish(graph.message(topics.GEAR_STATUS.type))
     clock.publish(graph.message(topics.CLOCK.type))
     sent = {"/twist_actual": 40, "/gear_status": 1, "/clock": 1}
-    wait_until(graph, lambda: all(kept(path, one) == count for one, count in sent.items()), "all in the file")
+    wait_until(graph, lambda: all(kept(path, item) == count for item, count in sent.items()), "all in the file")
     assert program.stop() == 0
     assert "/twist_actual  40" in program.output
     recorded = topics_of(path)
@@ -251,11 +251,11 @@ def test_sensors_of_a_vehicle_are_recorded_but_what_is_left_out(graph, run, tmp_
             publisher.publish(cloud if name == "/robot/top/points" else graph.message(SENSORS[name]))
         graph.wait(0.1)
     wanted = {"/robot/lidar/scan", "/robot/scan", "/robot/top/points", "/robot/world"}
-    wait_until(graph, lambda: all(kept(path, one) for one in wanted), "messages in the file")
+    wait_until(graph, lambda: all(kept(path, topic) for topic in wanted), "messages in the file")
     wait_until(graph, lambda: kept(path, "/robot/top/points") == 5, "the clouds in the file")
     assert program.stop() == 0
     recorded = topics_of(path)
-    counts = {name: one.count for name, one in recorded.items()}
+    counts = {name: item.count for name, item in recorded.items()}
     assert SENSORS.keys() & counts.keys() == wanted
     assert counts["/robot/top/points"] == 5
     clouds = [message for topic, _, message in messages_of(path) if topic == "/robot/top/points"]
@@ -266,8 +266,8 @@ def test_sensors_of_a_vehicle_are_recorded_but_what_is_left_out(graph, run, tmp_
 @SEVERAL_GRAPHS
 def test_offers_of_several_publishers_are_what_all_of_them_offer(graph, domain):
     other = open_graph(parse([], "other"), "other")
-    for one, qos in ((graph, topics.LATCHED), (other, topics.CLOCK_READER)):
-        one.publisher("said", "std_msgs/msg/String", qos)
+    for node, qos in ((graph, topics.LATCHED), (other, topics.CLOCK_READER)):
+        node.publisher("said", "std_msgs/msg/String", qos)
     looking = open_graph(parse([], "looking"), "looking")
     wait_until(looking, lambda: "/said" in looking.offers(), "the topic")
     wait_until(looking, lambda: not looking.offers()["/said"].qos.reliable, "the second publisher")

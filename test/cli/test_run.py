@@ -121,7 +121,7 @@ def test_a_run_from_begin_to_end(tool, log, tmp_path):
     for part in ("drive", "dead time", "0.200 s", "measured", f"runs/{run.name}/recording.mcap", "response.png"):
         assert part in output
 
-    counts = {name: one.count for name, one in topics_of(run / "recording.mcap").items()}
+    counts = {name: item.count for name, item in topics_of(run / "recording.mcap").items()}
     assert counts.keys() >= TOPICS
     assert counts["/ackermann_cmd"] >= 7
     assert counts["/odom"] > 100
@@ -157,7 +157,7 @@ def test_a_run_into_a_wall_says_so(tool, log, tmp_path):
     output, errors = session.communicate(timeout=PATIENCE)
     assert (session.returncode, errors) == (0, "")
     numbers = json.loads((the_run(tmp_path) / "response.json").read_text())
-    (touch,) = [one for one in numbers["touches"] if one["x"] < 3.6]
+    (touch,) = [contact for contact in numbers["touches"] if contact["x"] < 3.6]
     assert touch["thing"] == "wall"
     assert touch["x"] == pytest.approx(3.5, abs=1e-3)
     assert 1.0 < touch["begin"] < touch["end"]

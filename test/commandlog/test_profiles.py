@@ -100,7 +100,9 @@ def test_turns_are_large_and_small_quick_and_slow_and_held():
     speed = np.array(list(driven(log, name)))[1:]
     assert np.percentile(speed, (50, 100)) == pytest.approx([3.0, 3.0], abs=0.3)
     geared = MODELS[name].coefficients(MODELS[name].parameters(), 0.02).steering
-    angle = np.array([one.steering_command / gear_ratio(geared, 3.0, one.steering_command) for one in log.commands[1:]])
+    angle = np.array(
+        [command.steering_command / gear_ratio(geared, 3.0, command.steering_command) for command in log.commands[1:]]
+    )
     assert np.abs(angle).max() == pytest.approx(0.3, abs=0.03)
     steps = np.abs(np.diff(angle))
     assert (steps > 0.2).sum() >= 5, "quick and large"

@@ -185,7 +185,7 @@ def test_a_file_that_is_cut_off_is_compiled_anew(machine, tmp_path):
 @pytest.mark.slow
 def test_processes_that_start_at_once_do_not_disturb_each_other(machine, tmp_path):
     every = [start(machine, tmp_path) for _ in range(2)]
-    assert [float(one.communicate()[0].split()[0]) for one in every] == [7.5] * 2
+    assert [float(process.communicate()[0].split()[0]) for process in every] == [7.5] * 2
     assert run(machine, tmp_path) == [7.5, 1, 0]
     assert len(list((tmp_path / "vds_gz").iterdir())) == 1
 

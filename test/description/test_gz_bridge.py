@@ -33,12 +33,12 @@ def of_sensors():
 
 
 def entries(text):
-    return {one["ros_topic_name"]: one for one in yaml.safe_load(text)}
+    return {entry["ros_topic_name"]: entry for entry in yaml.safe_load(text)}
 
 
 def test_joints_go_in_and_everything_else_comes_out():
     found = entries(vehicle_bridge("robo", SENSORS))
-    assert {name for name, one in found.items() if one["direction"] == "ROS_TO_GZ"} == {"/model/robo/actuators"}
+    assert {name for name, item in found.items() if item["direction"] == "ROS_TO_GZ"} == {"/model/robo/actuators"}
     assert set(found) - of_sensors() == {"/model/robo/actuators", *OUT}
 
 
@@ -51,8 +51,8 @@ def test_links_get_what_they_need():
 
 def test_types_are_those_that_the_bridge_knows():
     for text in (vehicle_bridge("robo", SENSORS), clock_bridge()):
-        for one in yaml.safe_load(text):
-            ros_type, gz_type = one["ros_type_name"], one["gz_type_name"]
+        for entry in yaml.safe_load(text):
+            ros_type, gz_type = entry["ros_type_name"], entry["gz_type_name"]
             assert PAIRS.get(ros_type) == gz_type, f"what ros_gz_bridge makes of {gz_type} must stand in PAIRS"
 
 
@@ -70,8 +70,8 @@ def test_sensors_lie_in_the_namespace_and_have_frames():
 
 
 def test_nobody_pays_for_what_nobody_reads():
-    for name, one in entries(vehicle_bridge("robo", SENSORS)).items():
-        assert one.get("lazy", False) == (not name.startswith("/model"))
+    for name, item in entries(vehicle_bridge("robo", SENSORS)).items():
+        assert item.get("lazy", False) == (not name.startswith("/model"))
 
 
 def test_the_clock_has_a_bridge_of_its_own():

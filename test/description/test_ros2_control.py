@@ -27,7 +27,7 @@ def parameters(model: str, **gazebo: str) -> NodeParameters:
 @pytest.mark.parametrize("model", MODELS)
 def test_controllers_list_the_joints_in_the_order_of_the_model(model: str):
     joints = models()[model].joints(parameters(model).vehicle)
-    file = {name: one["ros__parameters"] for name, one in yaml.safe_load(ros2_control.controllers(joints)).items()}
+    file = {name: item["ros__parameters"] for name, item in yaml.safe_load(ros2_control.controllers(joints)).items()}
     wheels = [joint.name for joint in joints if joint.kind == "wheel"]
     steering = [joint.name for joint in joints if joint.kind == "steering"]
     assert file["/**/forward_velocity_controller"] == {"joints": wheels, "interface_name": "velocity"}
@@ -55,7 +55,7 @@ def test_the_description_tells_of_every_joint(model: str):
     assert block.findtext("hardware/plugin") == "gz_ros2_control/GazeboSimSystem"
     joints = kind.joints(given.vehicle)
     found = {
-        element.get("name"): [one.get("name") for one in element.findall("command_interface")]
+        element.get("name"): [entry.get("name") for entry in element.findall("command_interface")]
         for element in block.findall("joint")
     }
     wanted = {joint.name: ["velocity" if joint.kind == "wheel" else "position"] for joint in joints}

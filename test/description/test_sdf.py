@@ -48,8 +48,8 @@ def test_one_message_moves_all_joints(preset):
     for kind, controller in (("wheel", "JointController"), ("steering", "JointPositionController")):
         names = [joint.name for joint in joints if joint.kind == kind]
         found = plugins(vehicle, controller)
-        assert [one["joint_name"] for one in found] == names
-        assert [one["actuator_number"] for one in found] == [str(index) for index in range(len(names))]
+        assert [element["joint_name"] for element in found] == names
+        assert [element["actuator_number"] for element in found] == [str(index) for index in range(len(names))]
         for one in found:
             assert one["topic"] == topics.actuators("robo") == "/model/robo/actuators"
             assert one["use_actuator_msg"] == "true"
@@ -72,7 +72,7 @@ def test_it_reports_joints_and_pose():
 
 def test_file_names_of_systems():
     found = simulated("bicycle", BicycleParameters()).findall("plugin")
-    assert {one.get("filename") for one in found} == {
+    assert {element.get("filename") for element in found} == {
         "gz-sim-joint-controller-system",
         "gz-sim-joint-position-controller-system",
         "gz-sim-joint-state-publisher-system",

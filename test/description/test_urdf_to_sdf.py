@@ -120,9 +120,11 @@ def test_masses_and_inertias_are_the_same(both):
 def test_shapes_are_at_the_same_places(both):
     robot, simulated = both
     for kind in ("visual", "collision"):
-        expected = [robot.pose(name) @ origin(one) for name, link in robot.links.items() for one in link.findall(kind)]
-        shapes = [(name, one) for name, link in simulated.links.items() for one in link.findall(kind)]
-        found = {one.get("name"): simulated.pose(name) @ matrix(one.find("pose").text) for name, one in shapes}
+        expected = [
+            robot.pose(name) @ origin(entry) for name, link in robot.links.items() for entry in link.findall(kind)
+        ]
+        shapes = [(name, entry) for name, link in simulated.links.items() for entry in link.findall(kind)]
+        found = {shape.get("name"): simulated.pose(name) @ matrix(shape.find("pose").text) for name, shape in shapes}
         assert len(found) == len(expected)
         for pose in expected:
             assert min(np.abs(pose - other).max() for other in found.values()) < 1e-9

@@ -156,8 +156,8 @@ def test_vehicles_are_drawn_evenly_from_their_intervals_and_told():
         assert counts.sum() == 2000
         assert counts.min() > 140
     vehicles = environments.unwrapped._vehicles
-    assert [one.wheel_base for one in vehicles] == infos["parameters"]["wheel_base"].tolist()
-    assert {type(one) for one in vehicles} == {vds_gz.BicycleParameters}
+    assert [vehicle.wheel_base for vehicle in vehicles] == infos["parameters"]["wheel_base"].tolist()
+    assert {type(vehicle) for vehicle in vehicles} == {vds_gz.BicycleParameters}
     assert vehicles[0].steering_actuator.max_position == 0.5
     assert vehicles[0].drive_actuator == CAR.drive_actuator
 

@@ -83,7 +83,7 @@ def random_runs(model, name: str, seed: int):
     random = np.random.default_rng(seed)
     vehicles = [RANDOM[model.name](random) for _ in range(VEHICLES)]
     if name == "stanley":
-        vehicles = [dataclasses.replace(one, reverse=False) for one in vehicles]
+        vehicles = [dataclasses.replace(vehicle, reverse=False) for vehicle in vehicles]
     places = random.uniform((0.0, -0.65, -1.2), (3.5, 0.65, 1.2), (VEHICLES, 3))
     return vehicles, [random_controller(name, random) for _ in vehicles], places
 
@@ -204,7 +204,7 @@ def as_pure_pursuit(wheel_base: float, look_ahead: float, speed: float):
 
 def test_a_function_with_the_same_arithmetic_gives_the_bits_of_the_shipped_controller():
     vehicles, _, places = random_runs(BICYCLE, "pure_pursuit", 8)
-    vehicles = [dataclasses.replace(one, wheel_base=1.2, reverse=False) for one in vehicles]
+    vehicles = [dataclasses.replace(vehicle, wheel_base=1.2, reverse=False) for vehicle in vehicles]
     shipped = PurePursuitParameters(speed=1.5, lateral_acceleration=0.0, look_ahead=1.25, look_ahead_time=0.0)
     control, bind = as_pure_pursuit(1.2, 1.25, 1.5)
     expected = loop_of(BICYCLE, vehicles, "pure_pursuit", shipped, places)

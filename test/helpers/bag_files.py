@@ -60,7 +60,10 @@ def _rosbags_messages(path: Path) -> list[tuple[str, int, Any]]:
     from rosbags.highlevel import AnyReader
 
     with AnyReader([path]) as reader:
-        return [(one.topic, time, reader.deserialize(data, one.msgtype)) for one, time, data in reader.messages()]
+        return [
+            (connection.topic, time, reader.deserialize(data, connection.msgtype))
+            for connection, time, data in reader.messages()
+        ]
 
 
 def _rosbags_write(path: Path, plugin: str, topics: Mapping[str, str], messages: Iterable[Any]) -> None:
@@ -103,7 +106,7 @@ def _rosbag2_topics(path: Path) -> dict[str, Recorded]:
 
 def _rosbag2_messages(path: Path) -> list[tuple[str, int, Any]]:
     types, found, reader = open_types(), [], _rosbag2_open(path)
-    kinds = {one.name: one.type for one in reader.get_all_topics_and_types()}
+    kinds = {kind.name: kind.type for kind in reader.get_all_topics_and_types()}
     while reader.has_next():
         topic, data, time = reader.read_next()
         found.append((topic, time, types.codec(kinds[topic]).decode(bytearray(data))))

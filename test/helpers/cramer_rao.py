@@ -90,7 +90,7 @@ def responses(
 ) -> dict[str, np.ndarray]:
     """What each of some vehicles does, (samples, vehicles) by quantity, when it is sent a log with gains of its own."""
     fleet = Fleet(models()[case.parameters.model], vehicles, step_rate=1.0 / DT)
-    factor = {name: np.array([one.get(name, 1.0) for one in gains]) for name in FIELDS}
+    factor = {name: np.array([gain.get(name, 1.0) for gain in gains]) for name in FIELDS}
     begins = [round(time / DT) for time in log.times]
     samples = {name: np.maximum(np.rint(at / DT).astype(int), 0) for name, at in times.items()}
     steps = np.unique(np.concatenate([*samples.values(), begins]))

@@ -136,7 +136,7 @@ def main(seed: str, count: str, target: str, stays: str = "0") -> None:
 
 def known_parameters(types: MessageTypes) -> Names:
     """Name and type of every parameter of a node."""
-    return [(one.name, one.type) for one in describe(default_parameters())]
+    return [(parameter.name, parameter.type) for parameter in describe(default_parameters())]
 
 
 def set_request(

@@ -83,9 +83,9 @@ def _forgotten(group: Any) -> Any:
     if isinstance(group, SteeringParameters):
         return SteeringParameters(dead_time=0.1, time_constant=0.1, max_velocity=0.0, max_position=1.5)
     groups = {
-        one.name: _forgotten(getattr(group, one.name))
-        for one in dataclasses.fields(group)
-        if isinstance(getattr(group, one.name), (DriveParameters, SteeringParameters))
+        field.name: _forgotten(getattr(group, field.name))
+        for field in dataclasses.fields(group)
+        if isinstance(getattr(group, field.name), (DriveParameters, SteeringParameters))
     }
     defaults = type(group)()
     numbers = {name: getattr(defaults, name) for name in _autoware_numbers(group)}
@@ -93,7 +93,7 @@ def _forgotten(group: Any) -> Any:
 
 
 def _autoware_numbers(group: Any) -> list[str]:
-    return [one.name for one in dataclasses.fields(group) if one.name.endswith(AUTOWARE_NUMBERS)]
+    return [field.name for field in dataclasses.fields(group) if field.name.endswith(AUTOWARE_NUMBERS)]
 
 
 # ---------------------------------------------------------------------- the truth
@@ -189,7 +189,7 @@ class Judged(NamedTuple):
 
 def peaks(signals: Recording) -> dict[str, float]:
     """Maximum of what was measured, by quantity."""
-    return {name: float(np.max(np.abs(one.value))) for name, one in signals.measured.items()}
+    return {name: float(np.max(np.abs(item.value))) for name, item in signals.measured.items()}
 
 
 def by_default(name: str) -> bool:
@@ -400,6 +400,6 @@ def _random_autoware(kind: str, random: np.random.Generator) -> Case:
         "acc_time_delay": _time(random, 0.03, 0.15),
         "acc_time_constant": random.uniform(0.05, 0.2),
     }
-    names = {one.name for one in dataclasses.fields(group)}
+    names = {field.name for field in dataclasses.fields(group)}
     vehicle = group(**{name: number for name, number in numbers.items() if name in names})
     return _case(kind, NodeParameters(model=kind, model_params={kind: vehicle}), speed=2.0, steering=0.45)

@@ -44,10 +44,16 @@ def test_what_is_written_into_a_message_is_read_from_its_bytes(one):
 
 
 def test_names_are_unique_and_so_are_topics_but_for_the_variants_of_a_type():
-    assert len({one.name for one in OWN}) == len(OWN)
-    taken = [(one.topic.name, variant) for one in OWN for variant in ([one.variant] if one.variant else ["a", "b"])]
+    assert len({command.name for command in OWN}) == len(OWN)
+    taken = [
+        (command.topic.name, variant)
+        for command in OWN
+        for variant in ([command.variant] if command.variant else ["a", "b"])
+    ]
     assert len(set(taken)) == len(taken)
-    assert {one.topic.type for one in OWN if one.variant} == {topic.type for topic in topics.ACTUATION_CMD.values()}
+    assert {command.topic.type for command in OWN if command.variant} == {
+        topic.type for topic in topics.ACTUATION_CMD.values()
+    }
 
 
 def test_drivers_by_hand_send_command_types_of_the_table():
@@ -149,7 +155,7 @@ def test_it_is_sent_and_drives_a_vehicle_that_runs(log, start, run, probe):
 
     def drives():
         seen = [message.twist for message in probe.received[topics.TWIST_ACTUAL.name]]
-        return any(one.linear.x > 0.7 for one in seen) and any(one.angular.z > 0.2 for one in seen)
+        return any(twist.linear.x > 0.7 for twist in seen) and any(twist.angular.z > 0.2 for twist in seen)
 
     probe.until(drives, "a drive")
     assert "60 commands, 3.0 s, to '/curvature_cmd'" in driver.output

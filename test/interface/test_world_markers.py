@@ -48,8 +48,8 @@ def test_every_shape_has_its_markers(start, probe, tmp_path, shape, types):
     probe.listen(topics.WORLD)
     start("-p", f"world:={file}")
     markers = probe.next(topics.WORLD).markers
-    assert [one.type for one in markers] == types
-    assert [len(one.points) for one in markers] == [6 if kind == TRIANGLE_LIST else 0 for kind in types]
+    assert [marker.type for marker in markers] == types
+    assert [len(marker.points) for marker in markers] == [6 if kind == TRIANGLE_LIST else 0 for kind in types]
 
 
 def test_without_a_world_there_is_no_such_topic(start, probe):

@@ -42,7 +42,7 @@ def controller(name: str, which: str) -> dict:
 
 def vehicle(name: str) -> NodeParameters:
     values = read_parameter_file(str(share("config", f"{VEHICLES[name]}.yaml")), "/sim_node")
-    return load(values, {model: one.parameters for model, one in models().items()}, SensorTypes())
+    return load(values, {model: item.parameters for model, item in models().items()}, SensorTypes())
 
 
 def hall() -> np.ndarray:
@@ -269,7 +269,7 @@ def launch_file() -> dict:
 
 
 def with_defaults(**given: str) -> dict[str, str]:
-    return {name: one["default"] for name, one in launch_arguments()["nav2.launch.py"].items()} | given
+    return {name: item["default"] for name, item in launch_arguments()["nav2.launch.py"].items()} | given
 
 
 @pytest.fixture

@@ -27,7 +27,7 @@ def forward(message: Any) -> None:
 
 def transforms(probe: Any, child: str) -> list[Any]:
     every = (transform for message in probe.received[topics.TF.name] for transform in message.transforms)
-    return [one for one in every if one.child_frame_id == child]
+    return [transform for transform in every if transform.child_frame_id == child]
 
 
 def place(probe: Any, x: float, y: float, placed: Callable[[], Any], variance: float = 0.25) -> None:
@@ -82,8 +82,8 @@ def test_map_to_odom_is_held_dated_ahead_and_steps_where_amcl_pose_comes(start, 
     last = stamp_ns(probe.received["amcl_pose"][-1].header.stamp) + AHEAD
     probe.until(lambda: stamp_ns(transforms(probe, "odom")[-1].header.stamp) > last, "what the last one has changed")
     held, odometry = transforms(probe, "odom"), transforms(probe, "base_link")
-    assert {one.header.frame_id for one in held} == {"map"}
-    stamps = [stamp_ns(one.header.stamp) for one in held]
+    assert {transform.header.frame_id for transform in held} == {"map"}
+    stamps = [stamp_ns(transform.header.stamp) for transform in held]
     assert_on_the_grid(stamps, PERIOD)
     # Each is of an instant of the odometry. The probe may lack the odometry of the first ones and of the last one.
     instants = {stamp_ns(one.header.stamp) for one in odometry}
@@ -91,7 +91,10 @@ def test_map_to_odom_is_held_dated_ahead_and_steps_where_amcl_pose_comes(start, 
     assert {stamp - AHEAD for stamp in stamps if first <= stamp - AHEAD <= last} <= instants
 
     updates = {stamp_ns(message.header.stamp): message for message in probe.received["amcl_pose"]}
-    values = [(one.transform.translation.x, one.transform.translation.y, one.transform.rotation.z) for one in held]
+    values = [
+        (transform.transform.translation.x, transform.transform.translation.y, transform.transform.rotation.z)
+        for transform in held
+    ]
     changes = zip(itertools.pairwise(stamps), itertools.pairwise(values), strict=True)
     steps = [now - AHEAD for (before, now), (a, b) in changes if now - before == PERIOD and a != b]
     odom = {stamp_ns(message.header.stamp): message.pose.pose for message in probe.received["odom"]}

@@ -154,8 +154,8 @@ def test_a_message_with_too_few_axes_stops_the_vehicle(teleop, probe):
 def test_every_output(teleop, probe, output, wanted, read):
     _, stick = teleop("-p", f"output:={output}", *PATIENT, "-p", "inverted_reverse:=true")
     probe.listen(*wanted)
-    stick.hold(lambda: all(probe.received[one.name] for one in wanted), speed=-1.0, steering=1.0, buttons=(ENABLE,))
-    values = [value for one in wanted for value in read(probe.received[one.name][-1])]
+    stick.hold(lambda: all(probe.received[topic.name] for topic in wanted), speed=-1.0, steering=1.0, buttons=(ENABLE,))
+    values = [value for topic in wanted for value in read(probe.received[topic.name][-1])]
     assert values == pytest.approx([-0.5, 0.5] if len(wanted) == 2 else [-0.5, -1.0])
 
 

@@ -273,7 +273,7 @@ def test_names_are_remapped_and_frames_prefixed(start, probe):
     assert (odom.header.frame_id, odom.child_frame_id) == ("robot1/odom", "robot1/base_footprint")
     assert probe.next(topics.TF).transforms[0].child_frame_id == "robot1/base_footprint"
     static = probe.until(lambda: probe.received[topics.TF_STATIC.name], "where the sensors are")[0].transforms
-    frames_of = {one.child_frame_id: one.header.frame_id for one in static}
+    frames_of = {transform.child_frame_id: transform.header.frame_id for transform in static}
     assert frames_of == {
         "robot1/odom": "robot1/map",
         "robot1/lidar": "robot1/base_footprint",

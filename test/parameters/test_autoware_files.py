@@ -80,7 +80,9 @@ def names(values) -> set[str]:
 
 def test_simulator_and_vehicle_files(tmp_path):
     result = translation(tmp_path, SIMULATOR, VEHICLE)
-    parameters = load([one for one in result if not one.name.startswith("measurement_noise.")], ParameterGroups(), {})
+    parameters = load(
+        [override for override in result if not override.name.startswith("measurement_noise.")], ParameterGroups(), {}
+    )
     assert parameters.model == "delay_steer_acc_geared"
     assert parameters.pub_rate == 40.0
     vehicle = parameters.vehicle
@@ -97,7 +99,7 @@ def test_simulator_and_vehicle_files(tmp_path):
 
 def test_mechanical_sample(tmp_path):
     result = translation(tmp_path, MECHANICAL, VEHICLE)
-    values = {one.name: one.value for one in result}
+    values = {override.name: override.value for override in result}
     prefix = "model_params.actuation_cmd_mechanical"
     assert values["model"] == "actuation_cmd_mechanical"
     assert values[f"{prefix}.mechanical_params.kp"] == 300.0
@@ -116,7 +118,7 @@ def test_names_that_nobody_knows_are_told_apart(tmp_path):
 def test_values_are_checked_as_any(tmp_path):
     result = translation(tmp_path, SIMULATOR.replace("steer_lim: 0.6", "steer_lim: -0.6"))
     with pytest.raises(ParameterError, match="steer_lim"):
-        parameters_of([one for one in result if not one.name.startswith("measurement_noise.")])
+        parameters_of([override for override in result if not override.name.startswith("measurement_noise.")])
 
 
 @pytest.mark.parametrize("text", ["LEARNED_STEER_VEL", "DELAY_STEER_WHATEVER"])

@@ -93,7 +93,7 @@ def test_a_description_tells_type_unit_bounds_and_meaning():
 
 
 def test_only_live_parameters_can_be_written_while_the_node_runs():
-    assert [name for name, one in KNOWN.items() if not one.read_only] == ["length", "name"]
+    assert [name for name, item in KNOWN.items() if not item.read_only] == ["length", "name"]
 
 
 def test_a_nested_group_may_have_other_defaults():
@@ -103,17 +103,17 @@ def test_a_nested_group_may_have_other_defaults():
 
 
 def test_a_prefix_stands_before_every_name():
-    assert all(one.name.startswith("carts.first.") for one in describe(Cart(), "carts.first"))
+    assert all(parameter.name.startswith("carts.first.") for parameter in describe(Cart(), "carts.first"))
 
 
 def test_the_values_of_an_instance_stand_as_defaults():
     cart = Cart(length=3.0, rear=Wheel(radius=1.0))
-    described = {one.name: one.default for one in describe(cart)}
+    described = {parameter.name: parameter.default for parameter in describe(cart)}
     assert (described["length"], described["rear.radius"]) == (3.0, 1.0)
 
 
 def test_the_groups_of_a_dict_are_described_by_their_keys():
-    names = [one.name for one in describe(NodeParameters(model_params={"cart": Cart()}))]
+    names = [parameter.name for parameter in describe(NodeParameters(model_params={"cart": Cart()}))]
     assert "model_params.cart.rear.radius" in names
 
 
@@ -209,23 +209,27 @@ def test_a_refusal_tells_where_the_value_came_from(name, value):
 
 def every_parameter() -> dict[str, Description]:
     node = NodeParameters(model_params={model.name: model.parameters() for model in models().values()})
-    return {one.name: one for one in describe(node)}
+    return {parameter.name: parameter for parameter in describe(node)}
 
 
 def test_every_default_lies_within_its_own_bounds():
-    for one in every_parameter().values():
-        assert one.check(one.default) == one.default
+    for parameter in every_parameter().values():
+        assert parameter.check(parameter.default) == parameter.default
 
 
 def test_every_parameter_has_a_meaning():
-    for one in every_parameter().values():
-        assert len(one.doc) > 5
-        assert not one.doc.endswith(".")
+    for parameter in every_parameter().values():
+        assert len(parameter.doc) > 5
+        assert not parameter.doc.endswith(".")
 
 
 @pytest.mark.parametrize("model", [BICYCLE, DIFFERENTIAL, OMNI], ids=lambda model: model.name)
 def test_every_number_of_a_wheeled_vehicle_has_a_unit(model):
-    assert [one.name for one in describe(model.parameters()) if one.type == "double" and not one.unit] == []
+    assert [
+        parameter.name
+        for parameter in describe(model.parameters())
+        if parameter.type == "double" and not parameter.unit
+    ] == []
 
 
 def test_no_limit_of_an_actuator_may_be_negative():
@@ -247,15 +251,15 @@ def test_groups_cannot_be_changed_in_place():
 
 def test_the_reference_page_covers_every_parameter_with_its_default_unit_and_meaning():
     tables = reference_tables(reference.markdown(every_parameter().values()), "##")
-    for name, one in every_parameter().items():
+    for name, item in every_parameter().items():
         prefix, _, last = name.rpartition(".")
         row = tables[prefix][last]
         cells = [cell.strip() for cell in row.strip("|").split("|")]
-        assert cells[1].partition(" (")[0].endswith(one.unit.lstrip("-").partition(" (")[0])
-        assert ("integer" in cells[1]) == (one.type == "integer")
-        assert cells[0].endswith("*") == (not one.read_only)
-        assert one.doc in cells[2]
-        assert all(f"`{alias}`" in cells[2] for alias in one.aliases)
+        assert cells[1].partition(" (")[0].endswith(item.unit.lstrip("-").partition(" (")[0])
+        assert ("integer" in cells[1]) == (item.type == "integer")
+        assert cells[0].endswith("*") == (not item.read_only)
+        assert item.doc in cells[2]
+        assert all(f"`{alias}`" in cells[2] for alias in item.aliases)
     assert sum(map(len, tables.values())) == len(every_parameter())
 
 
@@ -288,20 +292,22 @@ GROUPS = (
 
 @pytest.mark.parametrize("kind", GROUPS, ids=lambda kind: kind.__name__)
 def test_every_number_has_finite_bounds(kind):
-    for one in describe(kind()):
-        assert math.isfinite(one.minimum), one.name
-        assert math.isfinite(one.maximum), one.name
-        if one.type == "double":
-            for value in (one.minimum, one.maximum):
-                assert one.check(value) == value
-            for value in (math.nextafter(one.minimum, -math.inf), math.nextafter(one.maximum, math.inf)):
+    for parameter in describe(kind()):
+        assert math.isfinite(parameter.minimum), parameter.name
+        assert math.isfinite(parameter.maximum), parameter.name
+        if parameter.type == "double":
+            for value in (parameter.minimum, parameter.maximum):
+                assert parameter.check(value) == value
+            for value in (math.nextafter(parameter.minimum, -math.inf), math.nextafter(parameter.maximum, math.inf)):
                 with pytest.raises(ParameterError, match="at least"):
-                    one.check(value)
+                    parameter.check(value)
 
 
 @pytest.mark.parametrize("kind", GROUPS, ids=lambda kind: kind.__name__)
 def test_every_group_refuses_every_number_that_is_none_by_name(kind):
-    names = [one.name for one in describe(kind()) if one.type == "double" and "." not in one.name]
+    names = [
+        parameter.name for parameter in describe(kind()) if parameter.type == "double" and "." not in parameter.name
+    ]
     for name in names:
         with pytest.raises(ParameterError, match=rf"^parameter '{name}' is nan; it must be a finite number"):
             kind(**{name: math.nan})

@@ -57,7 +57,7 @@ def test_deepracer_drives_four_wheels_forwards_only():
 
 
 def test_vds_defaults_name_every_parameter_of_vehicle_dynamics_sim():
-    names = {one.name for one in read_parameter_file(str(preset_file("vds_defaults")), "/sim_node")}
+    names = {override.name for override in read_parameter_file(str(preset_file("vds_defaults")), "/sim_node")}
     assert len(names) == 6 + (7 + 4 + 4) + (3 + 4) + (4 + 4) + 4
 
 

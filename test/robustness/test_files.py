@@ -211,8 +211,8 @@ def test_a_damaged_file_is_read_or_refused_in_one_line(tmp_path, name):
 # ---------------------------------------------------------------------- recordings
 
 TYPES = {
-    f"/{one.name}": one.type
-    for one in (topics.GROUND_TRUTH, topics.ACTUATOR_REFERENCES, topics.ACTUATOR_STATES, topics.TWIST_REFERENCE)
+    f"/{topic.name}": topic.type
+    for topic in (topics.GROUND_TRUTH, topics.ACTUATOR_REFERENCES, topics.ACTUATOR_STATES, topics.TWIST_REFERENCE)
 } | {"/clock": topics.CLOCK.type}
 
 

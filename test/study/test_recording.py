@@ -8,7 +8,9 @@ from vds_gz.interface import topics
 from vds_gz.ros.messages.factory import open_types
 from vds_gz.study.reading.run import read
 
-TOPICS = {f"/{one.name}": one.type for one in (topics.GROUND_TRUTH, topics.ACTUATOR_REFERENCES, topics.ACTUATOR_STATES)}
+TOPICS = {
+    f"/{topic.name}": topic.type for topic in (topics.GROUND_TRUTH, topics.ACTUATOR_REFERENCES, topics.ACTUATOR_STATES)
+}
 
 
 @pytest.mark.parametrize(("position", "velocity"), [([0.1], [1.0, 2.0]), ([], []), ([0.1, 0.2, 0.3], [1.0, 2.0, 3.0])])

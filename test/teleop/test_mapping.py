@@ -147,7 +147,7 @@ def test_a_held_stick_goes_on_commanding_at_the_publish_rate():
     pilot = driven(dataclasses.replace(FREE, publish_rate=50.0, joy_timeout=2.0))
     sent = commands(pilot, 0, 1000 * MS)
     assert len(sent) == 50
-    assert {one.v_x for one in sent} == {1.0}
+    assert {command.v_x for command in sent} == {1.0}
 
 
 def test_before_the_first_message_there_is_silence():
@@ -170,7 +170,7 @@ def test_before_the_first_message_there_is_silence():
 )
 def test_every_stop_is_said_a_few_times_and_then_nothing(stop, mode):
     pilot = driven(JoystickParameters())
-    assert {one.v_x for one in commands(pilot, 0, 100 * MS)} == {1.0}
+    assert {command.v_x for command in commands(pilot, 0, 100 * MS)} == {1.0}
     stop(pilot)
     sent = commands(pilot, 100 * MS, 2000 * MS)
     assert sent[-STOPS:] == [STANDSTILL] * STOPS

@@ -78,7 +78,7 @@ def test_source_archives_have_the_same_bytes_whenever_and_in_whatever_order_they
     release.repack(second)
     assert not release.different([first], [second])
     with tarfile.open(second) as packed:
-        assert [(one.name, one.mtime, one.uname) for one in packed] == [
+        assert [(file.name, file.mtime, file.uname) for file in packed] == [
             ("vds_gz-1.0.0/a.py", 1_800_000_000, ""),
             ("vds_gz-1.0.0/b.py", 1_800_000_000, ""),
         ]

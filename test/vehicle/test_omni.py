@@ -182,5 +182,5 @@ def test_actuator_states_are_references_and_responses():
     assert [(actuator.name, actuator.kind) for actuator in OMNI.actuators] == [
         (f"drive_{wheel}", "drive") for wheel in WHEELS
     ]
-    assert [one.reference_velocity for one in states] == pytest.approx((0.7, -0.3, 0.7, -0.3))
-    assert [one.velocity for one in states] == [0.0] * 4
+    assert [state.reference_velocity for state in states] == pytest.approx((0.7, -0.3, 0.7, -0.3))
+    assert [state.velocity for state in states] == [0.0] * 4

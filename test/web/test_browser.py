@@ -550,8 +550,8 @@ def test_two_thumbs_drive_and_each_that_is_lifted_stops_its_axis(start, view, pr
     assert fastest.linear.x == pytest.approx(limits[0])
     last = [twist for twist in commands if twist.angular.z][-1]
     assert last.angular.z == pytest.approx(0.5 * limits[1], abs=0.03)  # the dead zone is a tenth of the deflection
-    assert max(one.twist.twist.linear.x for one in probe.received["odom"]) > 0.4
-    assert max(one.twist.twist.angular.z for one in probe.received["odom"]) > 0.1
+    assert max(message.twist.twist.linear.x for message in probe.received["odom"]) > 0.4
+    assert max(message.twist.twist.angular.z for message in probe.received["odom"]) > 0.1
     assert phone.complaints() == []
 
 
@@ -634,10 +634,10 @@ def test_on_a_phone_nothing_overlaps_and_nothing_is_wider_than_the_screen(start,
 
 def disjoint(boxes: list[dict[str, float]]) -> None:
     """Assert that no two overlap."""
-    for one, other in combinations(boxes, 2):
-        apart_x = one["left"] >= other["right"] or other["left"] >= one["right"]
-        apart_y = one["top"] >= other["bottom"] or other["top"] >= one["bottom"]
-        assert apart_x or apart_y, (one, other)
+    for box, other in combinations(boxes, 2):
+        apart_x = box["left"] >= other["right"] or other["left"] >= box["right"]
+        apart_y = box["top"] >= other["bottom"] or other["top"] >= box["bottom"]
+        assert apart_x or apart_y, (box, other)
 
 
 @pytest.mark.parametrize("width", [PHONE["width"], 1024])

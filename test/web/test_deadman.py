@@ -183,5 +183,7 @@ def test_whatever_happens_every_command_came_from_a_page_and_the_last_is_to_stop
         else:
             road.pass_time(number)
     road.pass_time(2.0)
-    assert [one for one in road.sent if one != STANDSTILL] == [one for one in commanded if one != STANDSTILL]
+    assert [command for command in road.sent if command != STANDSTILL] == [
+        command for command in commanded if command != STANDSTILL
+    ]
     assert not road.sent or road.sent[-1] == STANDSTILL

@@ -90,7 +90,7 @@ LIDAR = ("-p", "sensors.lidar.type:={}", "-p", "sensors.lidar.xyz:=[0.3, 0.0, 0.
 @pytest.mark.parametrize("kind", ["rplidar_a2", pytest.param("velodyne_vlp16", marks=pytest.mark.slow)])
 def test_a_page_sees_the_world_and_what_the_lidar_meets_where_it_stands(start, view, kind):
     """The points lie on the outlines, after a curve too, of a vehicle in a namespace, whatever its frame is called."""
-    lidar = (one.format(kind) for one in LIDAR)
+    lidar = (argument.format(kind) for argument in LIDAR)
     start(*QUICK, "-r", "__ns:=/red", "-p", "world:=hall", "-p", "base_frame:=base_footprint", *lidar)
     scene = load_world(share("worlds", "hall.sdf"))
 
@@ -128,7 +128,7 @@ def test_what_a_lidar_met_goes_with_it_and_another_one_is_found(start, view):
         async with Look(view()) as looker:
             points = lambda: looker.newest.get("points", {}).get("x")  # noqa: E731
             for kind in ("rplidar_a2", "velodyne_vlp16"):  # they send on different topics
-                node = start(*QUICK, "-p", "world:=hall", *(one.format(kind) for one in LIDAR))
+                node = start(*QUICK, "-p", "world:=hall", *(argument.format(kind) for argument in LIDAR))
                 await looker.until(points, f"points of {kind}")
                 node.stop()
                 await looker.until(lambda: not points(), "their end")

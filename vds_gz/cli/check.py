@@ -112,7 +112,7 @@ def _shares(row: Row, other: Row | None) -> bool:
 
 
 def _likeness(rows: Rows, base: Rows) -> int:
-    """How many rows a group shares with another, less those that it lacks; naming one is shorter than a row."""
+    """Number of shared rows, less half of those that the group lacks: a name is shorter than a row."""
     return sum(_shares(row, base.get(name)) for name, row in rows.items()) - len(base.keys() - rows.keys()) // 2
 
 

@@ -172,7 +172,7 @@ def _identify_many(options: argparse.Namespace, given: Vehicle | None, folder: P
 
 
 def _source(options: argparse.Namespace, given: Vehicle | None) -> Source:
-    """How recordings are read and what is identified."""
+    """The reader of the recordings, and the terms that are identified."""
     vehicle, fit = _prior_vehicle(given, options.wheel_base), tuple(options.fit)
     return Source(_topics(options), _columns(options), options.wheel_base, vehicle, fit, _priors(given))
 

@@ -323,7 +323,7 @@ class Lanes(Generic[P, C, S]):
         return np.ascontiguousarray(np.array(values, np.float64).T), np.array(lengths, np.int64)
 
     def _slots(self, entries: int) -> NDArray[np.intp]:
-        """Where the entries of a delay line lie, the oldest first."""
+        """Slots of the entries of a delay line, the oldest first."""
         return (self._slot - entries + np.arange(entries)) % self._references.shape[2]
 
 

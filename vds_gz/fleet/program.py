@@ -214,7 +214,7 @@ class DelayLines(NamedTuple):
 
 @dataclass(frozen=True)
 class Blocks:
-    """What the compiled programs over blocks of vehicles are made of."""
+    """Parts of the compiled programs over blocks of vehicles."""
 
     width: int  # vehicles of a block
     changing: tuple[int, int]  # the first row that steps change, and the first one after it
@@ -251,7 +251,7 @@ def store(block: Reals, begin: int, numbers: Reals, b: int, width: int, first: i
 
 @cache
 def blocks_of(phases: tuple[FunctionType, ...], set_references: FunctionType, plan: Plan) -> Blocks:
-    """What programs over blocks of a model's vehicles are made of."""
+    """Parts of the programs over blocks of a model's vehicles."""
     line = through_line if plan.limited else through_unlimited_line
     parts: tuple[Callable[..., None], ...] = (set_references, *phases, *(nothing,) * (PHASES - len(phases)))
     refer, one, two, three, four = (inlined(phase, ((through_dead_time, line),)) for phase in parts)

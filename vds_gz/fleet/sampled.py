@@ -97,7 +97,7 @@ def next_event(when: int, begins: Wholes, entered: int, end: int) -> int:
 
 
 def begin_of(ends: Wholes, recording: int) -> int:
-    """Where the entries of a recording begin."""
+    """Index of the first entry of a recording."""
     return ends[recording - 1] if recording > 0 else 0
 
 
@@ -271,7 +271,7 @@ EXACT = Calibrations()
 
 
 class Drive(NamedTuple):
-    """What the vehicles follow in one recording, and what is read.
+    """The commands that vehicles follow in one recording, and the readings.
 
     Attributes:
         commands: Of :func:`~vds_gz.vehicle.schedule.command_records`, each the whole command that holds from its step

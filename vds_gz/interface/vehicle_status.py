@@ -96,7 +96,7 @@ class VehicleTime:
         return 0 if self._clock == GAZEBO_CLOCK else self.now() or 0
 
     def missing(self) -> str:
-        """What is missing to know the time, in words."""
+        """The reason why the time is not known, in words."""
         if self._clock is None:
             return "no vehicle has reported its clock yet"
         return f"no one publishes '{self._clock}', the clock of the vehicle"

@@ -29,15 +29,15 @@ OVERHANG = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Preparation:
-    """What a node starts with.
+    """Everything that a node starts with.
 
     Attributes:
         parameters: Of the node.
         model: The vehicle model that they select.
         urdf: The robot's description.
         scene: The world; None if there is none.
-        obstacles: What moves in it; None if nothing does.
-        sources: Where the parameters were given: files, and ``-p``.
+        obstacles: Those that move in it; None if none do.
+        sources: Origins of the parameters: files, and ``-p``.
         hints: Warnings about what is allowed but probably a mistake.
     """
 

@@ -15,7 +15,7 @@ from vds_gz.interface.inputs import CommandInputs
 from vds_gz.interface.outputs import ClockOutput, FrameNames, Outputs, Snapshot
 from vds_gz.interface.vehicle_status import GAZEBO_CLOCK, SYSTEM_CLOCK
 from vds_gz.nodes.clock import Clock, PeriodicTimer, ReferenceClock, SystemClock
-from vds_gz.nodes.observer import make_observer
+from vds_gz.nodes.optional_outputs import make_optional_outputs
 from vds_gz.nodes.sensors import Sensors
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.plant.base import Plant
@@ -56,8 +56,8 @@ class Simulation:
     """A vehicle, its time and its outputs. Everything happens in the thread that calls :meth:`run`.
 
     Attributes:
-        clock: What gives the time.
-        plant: What moves the vehicle.
+        clock: The source of the time.
+        plant: The plant, which moves the vehicle.
         outputs: The topics of the vehicle's state.
         amcl: The simulated AMCL; None in another style of localization.
         now: The time to which the vehicle has advanced [ns]; None while no time is known.
@@ -86,8 +86,8 @@ class Simulation:
         self._commands = commands
         self._sensors = sensors
         self._stop = stop or StopRequest()
-        self._observer = make_observer(graph, parameters, plant)
-        self.amcl = self._observer.amcl if self._observer else None
+        self._optional = make_optional_outputs(graph, parameters, plant)
+        self.amcl = self._optional.amcl if self._optional else None
         self.outputs = Outputs(
             graph,
             FrameNames.of(parameters),
@@ -212,8 +212,8 @@ class Simulation:
         joints = plant.joint_states(time) if outputs.joints in listened else NO_JOINTS
         attitude = None if plant.flat else plant.attitude(time)
         snapshot = Snapshot(time, motion, motion, (0.0, 0.0), motion.v_x, None, joints, actuators, None, attitude)
-        if self._observer is not None:
-            snapshot = self._observer.observe(snapshot)
+        if self._optional is not None:
+            snapshot = self._optional.publish(snapshot)
         for output in listened:
             output.send(output.write(time, output.values(snapshot)))
 
@@ -221,7 +221,7 @@ class Simulation:
 
     @property
     def clock_name(self) -> str:
-        """What gives the time, as :class:`~vds_gz.interface.vehicle_status.VehicleStatus` has it."""
+        """The source of the time, as :class:`~vds_gz.interface.vehicle_status.VehicleStatus` has it."""
         if self._clock_output is not None:
             return self._clock_output.full_name
         if self.plant.gives_time:
@@ -343,8 +343,8 @@ class Simulation:
     def set_pose(self, pose: Pose, attitude: Attitude | None = None) -> None:
         """Put base_link at a pose; without an attitude, level and at its present height."""
         self.plant.set_pose(pose, attitude)
-        if self._observer is not None:
-            self._observer.set_pose(pose)
+        if self._optional is not None:
+            self._optional.set_pose(pose)
 
     def stand_still(self) -> None:
         """Stop the vehicle where it is, and discard its commands."""
@@ -367,8 +367,8 @@ class Simulation:
                 raise SimulationError(
                     "the vehicle stands, but it has not been seen yet, so it is not known where it began"
                 )
-            if self._observer is not None:
-                self._observer.reset(pose)
+            if self._optional is not None:
+                self._optional.reset(pose)
         if time and self.clock.owns_time:
             self.clock.set(ReferenceClock.BEGIN, monotonic_ns())
             self.plant.vehicle.stand_still(ReferenceClock.BEGIN)
@@ -401,8 +401,8 @@ class Simulation:
         vehicle.max_command_age = parameters.twist_reference_max_oldness
         vehicle.dead_time_jitter = parameters.dead_time_jitter
         self._commands.max_age = round(parameters.twist_reference_max_oldness * NANOSECONDS)
-        if self._observer is not None:
-            self._observer.configure(parameters)
+        if self._optional is not None:
+            self._optional.configure(parameters)
         if parameters.speed_factor != before.speed_factor:
             self.clock.set_speed(parameters.speed_factor, monotonic_ns())
         if parameters.pub_rate != before.pub_rate:

@@ -66,7 +66,7 @@ def joint_map(names: str) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class AmclParameters(ParameterGroup):
-    """How AMCL's stand-in updates, its errors, and its services."""
+    """Updates, errors and services of AMCL's stand-in."""
 
     update_min_d: float = real(0.25, "m", "translation along x or y of the odometry that causes an update", minimum=0.0)
     update_min_a: float = real(0.2, "rad", "rotation that causes an update", minimum=0.0)

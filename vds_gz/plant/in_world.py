@@ -36,8 +36,8 @@ class Standing:
     Attributes:
         plane: The plane through the contacts, by least squares if there are more than three.
         friction: Friction coefficients of the ground below the contacts.
-        lost: Where the ground below the wheels ended, (x, y) [m]; None on ground. The vehicle continues on its last
-            plane.
+        lost: Place at which the ground below the wheels ended, (x, y) [m]; None on ground. The vehicle continues on its
+            last plane.
     """
 
     def __init__(self, ground: RayCaster, footprint: Footprint) -> None:

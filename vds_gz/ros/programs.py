@@ -1,4 +1,4 @@
-"""What all programs share: their command line, their exit code, and how they end on a signal.
+"""Common parts of all programs: command line, exit code, end on a signal.
 
 A program makes its :class:`StopRequest` with :func:`on_signals` before it joins the graph, lets it end the program's
 waits, and checks it after every wait. No wait should be longer than :data:`LONGEST_SLEEP`, because a signal that comes

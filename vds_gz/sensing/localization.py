@@ -52,7 +52,7 @@ def noise(normal: np.ndarray, translation: float, rotation: float) -> Pose:
 
 
 class DriftingOdometry:
-    """What every simulated localization publishes of its odometry."""
+    """The odometry of every simulated localization."""
 
     parameters: LocalizationParameters
     _odometry: Odometry

@@ -88,7 +88,7 @@ class SensorOutput(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class GazeboSide:
-    """How Gazebo simulates a type of sensor. The streams have its topics.
+    """Gazebo's simulation of a type of sensor. The streams have its topics.
 
     Attributes:
         xacro: File with a macro of the type's name, which takes the sensor's parameters, its ``name`` and its
@@ -110,7 +110,7 @@ class SensorType:
         streams: Its topics.
         make: Factory of the sensors that the node simulates.
         needs: Quantities of the body that it needs besides pose and velocity; others may be zero, or missing.
-        gazebo: How Gazebo simulates it. Without it the node simulates it beside Gazebo too, and it is drawn as a frame
+        gazebo: Its simulation by Gazebo. Without it the node simulates it beside Gazebo too, and it is drawn as a frame
             without a shape if it has the parameters ``xyz`` and ``rpy``.
     """
 

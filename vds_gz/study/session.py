@@ -90,7 +90,7 @@ class RunMonitor:
             print(flush=True)
 
     def line(self) -> str:
-        """What the vehicle does now."""
+        """Speeds, actuators and pose of the vehicle now."""
         pairs = "  ".join(f"{pair.label} {_number(pair.reference)} -> {_number(pair.actual)}" for pair in self.pairs())
         pose, refused = self.pose(), self.refused()
         elapsed, factor = self._times()

@@ -71,7 +71,7 @@ def do_tasks(
     other tasks go on. Close the iterator (``contextlib.closing``) to end before all are done.
 
     Args:
-        function: What is done, pickled with each task for other processes.
+        function: Does a task; pickled with each task for other processes.
         tasks: Its arguments.
         workers: Who does it.
         notify: Called with messages for the user, such as that there is no worker yet.

@@ -60,7 +60,7 @@ SMALLEST_COSINE = 1e-3
 
 
 class Axles(Protocol):
-    """What any vehicle with a fixed and a steered axle has in its coefficients; see :class:`BicycleCoefficients`."""
+    """Coefficients of any vehicle with a fixed and a steered axle; see :class:`BicycleCoefficients`."""
 
     dt: float
     signed_wheelbase: float
@@ -71,7 +71,7 @@ class Axles(Protocol):
 
 
 class Wheels(Protocol):
-    """What any vehicle with a fixed and a steered axle has in its state: rolling speeds [m/s] and angles [rad]."""
+    """State of any vehicle with a fixed and a steered axle: rolling speeds [m/s] and angles [rad]."""
 
     speed_fixed_left: float
     speed_fixed_right: float
@@ -228,7 +228,7 @@ def follow(c: BicycleCoefficients, s: BicycleState, u: Command) -> None:
 
 
 def travel(c: SteeringCoefficients, angle: float, target: float) -> float:
-    """How far a steering actuator turns from one angle to another [rad]; only one without stops can go round."""
+    """Angle that a steering actuator turns from one angle to another [rad]; only one without stops can go round."""
     gap = target - angle
     return abs(wrap(gap)) if c.turns_round else abs(gap)
 

@@ -92,7 +92,7 @@ class Command:
         acceleration: Maximum acceleration [m/s^2], infinite for the actuator's own.
         accel_pedal, brake_pedal: Positions of the pedals as the model's maps have them, mostly 0 to 1. Of a model
             without an accelerator map, ``accel_pedal`` is an acceleration [m/s^2].
-        steering_command: What the model's steering takes: a tire angle or a steering wheel's [rad], or a voltage.
+        steering_command: In the units of the model's steering: a tire angle or a steering wheel's [rad], or a voltage.
         target_acceleration: Acceleration reference [m/s^2], positive is faster in the gear's direction.
         gear: Code of a gear, or ``KEEP_GEAR``.
         slope: Acceleration along +x that the road's slope gives [m/s^2], uphill negative.

@@ -1,4 +1,4 @@
-"""What a vehicle model consists of: parameters, the phases of a step, joints, actuators."""
+"""The parts of a vehicle model: parameters, the phases of a step, joints, actuators."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ class VehicleLimits:
 
 @dataclass(frozen=True, slots=True)
 class Wheel:
-    """Where a wheel stands in base_link [m], and whether it is steered."""
+    """Position of a wheel in base_link [m], and whether it is steered."""
 
     x: float
     y: float
@@ -155,7 +155,7 @@ class VehicleModel(Generic[P, C, S]):
     in lanes or as structs) runs these functions and no others. :func:`vds_gz.modelling.check` tests a model.
 
     Attributes:
-        name: What ``model:`` selects.
+        name: Its name, which ``model:`` selects.
         parameters: The parameter group under ``model_params.<name>``.
         accepts: Kinds of commands that it understands.
         coefficients: (parameters, dt [s]) -> the object ``c`` of the other functions.

@@ -117,7 +117,7 @@ class SingleTrackCoefficients(BicycleCoefficients):
 
 @dataclass(slots=True)
 class Body:
-    """What the tyres integrate: the velocity of the centre of gravity [m/s, m/s, rad/s].
+    """The body, which the tyres move: the velocity of the centre of gravity [m/s, m/s, rad/s].
 
     ``load`` is the deceleration of the driven wheel that the drive compensated in the last step, besides resistances
     and slopes [m/s^2]. ``sine`` and ``cosine`` are those of the steering angle at its end.

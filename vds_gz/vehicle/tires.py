@@ -63,7 +63,7 @@ class TireShape:
 
 
 class TireCoefficients(Protocol):
-    """What the coefficients of a vehicle on tyres have; ``SingleTrackCoefficients`` describes them."""
+    """Coefficients of any vehicle on tyres; ``SingleTrackCoefficients`` describes them."""
 
     dt: float
     cg_x: float

@@ -151,7 +151,7 @@ def surface(box: Array) -> float:
 
 
 def entry(bounds: Array, node: int, ox: float, oy: float, oz: float, ix: float, iy: float, iz: float) -> float:
-    """Where a ray with these inverse directions enters a node's box; infinity if it passes."""
+    """Distance at which a ray with these inverse directions enters a node's box; infinity if it passes."""
     a, b = (bounds[node, 0] - ox) * ix, (bounds[node, 3] - ox) * ix
     near, far = min(a, b), max(a, b)
     a, b = (bounds[node, 1] - oy) * iy, (bounds[node, 4] - oy) * iy

@@ -1,4 +1,4 @@
-"""Where a ray hits a shape: one formula for each shape, over numbers for numba and over arrays for numpy.
+"""Distance at which a ray hits a shape: one formula for each shape, over numbers for numba and over arrays for numpy.
 
 A ray is ``origin + t * direction`` with a direction of length 1, so ``t`` is a distance [m]. A ray that starts inside a
 solid hits its far side. A miss gives infinity. Shapes are rows of numbers as :mod:`vds_gz.world.packing` lays them out:
@@ -47,7 +47,7 @@ def misses(rest: float) -> bool:
 
 
 def slab(half: float, x: float, ux: float) -> tuple[float, float]:
-    """Where a ray is between two planes, from and to."""
+    """The part of a ray between two planes, from and to."""
     inverse = 1.0 / away_from_zero(ux)
     a, b = (-half - x) * inverse, (half - x) * inverse
     return min(a, b), max(a, b)
@@ -56,7 +56,7 @@ def slab(half: float, x: float, ux: float) -> tuple[float, float]:
 def tube(
     radius: float, half: float, x: float, y: float, z: float, ux: float, uy: float, uz: float
 ) -> tuple[float, float, bool]:
-    """Where a ray is inside a tube and between its ends, from and to, and whether it comes near the axis at all."""
+    """The part of a ray inside a tube and between its ends, from and to, and whether it comes near the axis at all."""
     square = ux * ux + uy * uy
     parallel = square <= 0.0
     # The distance of the line from the axis, from the point nearest to it: exact from far away too.

@@ -144,7 +144,7 @@ def test_a_turn_that_began_before_time_itself_is_none(probe: Probe):
     heard.measured(standing(0.1), ROOM)
     heard.output.measure(standing(0.0), ROOM)
     probe.serve(0.3)
-    assert [stamp_ns(one.header.stamp) for one in probe.received["front/points"]] == [100_000_000]
+    assert [stamp_ns(message.header.stamp) for message in probe.received["front/points"]] == [100_000_000]
 
 
 def test_ouster_offers_what_its_driver_offers(probe: Probe):

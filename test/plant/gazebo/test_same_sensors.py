@@ -106,7 +106,7 @@ def test_messages_are_the_same(gazebos: dict[str, list[Any]], probe: Probe) -> N
             for one, other in zip(there[-2 * count : -count], here, strict=True):
                 compare(name, stream.ros, one, other)
             # The first measurement comes when the world begins, and not after a period.
-            times = np.array([stamp_ns(one.header.stamp) * 1e-9 for one in there])[count::count]
+            times = np.array([stamp_ns(message.header.stamp) * 1e-9 for message in there])[count::count]
             assert np.diff(times) == pytest.approx(1.0 / sensor.rate, abs=2e-3), stream.topic(name)
 
 

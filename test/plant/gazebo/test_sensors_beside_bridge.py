@@ -49,7 +49,7 @@ def messages(serve: Any, probe: Any, tmp_path: Path, domain: int) -> Any:
     file.write_text(vehicle_bridge(sensors=THEIRS, link="transport"))
     command = [program("ros_gz_bridge", "parameter_bridge"), "--ros-args", "-p", f"config_file:={file}"]
     process = subprocess.Popen(command)
-    ours = NodeParameters(sensors={f"{name}2": one for name, one in THEIRS.items()})
+    ours = NodeParameters(sensors={f"{name}2": item for name, item in THEIRS.items()})
     outputs, scene = sensor_outputs(probe.graph, ours), load_world(share("worlds", "empty.sdf"))
     for name in THEIRS:
         probe.listen(topic(name, name), topic(f"{name}2", name))

@@ -40,7 +40,7 @@ def test_a_service_answers_inside_wait(join, echo):
     for data in (True, False, True):
         ask(client, data, answers)
     until(lambda: len(answers) == 3, asking, echo)
-    assert [(one.success, one.message) for one in answers] == [
+    assert [(answer.success, answer.message) for answer in answers] == [
         (True, "asked True"),
         (False, "asked False"),
         (True, "asked True"),
@@ -91,5 +91,5 @@ def test_a_malformed_response_is_counted_and_the_next_one_is_received(join):
     writer.write(codec.encode(response, bytes(16)))  # somebody else's
     writer.write(codec.encode(response, requests[1][4:20]))
     until(lambda: answers, asking)
-    assert [one.message for one in answers] == ["true"]
+    assert [answer.message for answer in answers] == ["true"]
     assert client.malformed == 1

@@ -11,7 +11,7 @@ from vds_gz.ros.messages.factory import open_types
 from vds_gz.ros.messages.packed import MessageLayout
 
 TYPES = open_types()
-EVERY = sorted({one.type for one in (*topics.VEHICLE, *topics.AUTOWARE, *(kind.topic for kind in command_types()))})
+EVERY = sorted({topic.type for topic in (*topics.VEHICLE, *topics.AUTOWARE, *(kind.topic for kind in command_types()))})
 
 
 def filled(name, length=3):
@@ -39,8 +39,8 @@ def filled(name, length=3):
 def parts(message, path):
     """What holds the number at a path, and its name or index there."""
     *holders, last = path.replace("[", ".[").split(".")
-    for one in holders:
-        message = message[int(one[1:-1])] if one.startswith("[") else getattr(message, one)
+    for holder in holders:
+        message = message[int(holder[1:-1])] if holder.startswith("[") else getattr(message, holder)
     return message, last
 
 

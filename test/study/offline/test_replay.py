@@ -65,9 +65,11 @@ def test_compiled_and_interpreted_are_the_same(tmp_path, kind, parameters):
     interpreted = samples(path, parameters, compiled=False)
     compiled = samples(path, parameters)
     assert len(compiled) > 600
-    assert [one.motion for one in compiled] == [one.motion for one in interpreted]
-    assert [tuple(one.joints.positions) for one in compiled] == [tuple(one.joints.positions) for one in interpreted]
-    assert [one.odom for one in compiled] == [one.odom for one in interpreted]
+    assert [sample.motion for sample in compiled] == [sample.motion for sample in interpreted]
+    assert [tuple(sample.joints.positions) for sample in compiled] == [
+        tuple(sample.joints.positions) for sample in interpreted
+    ]
+    assert [sample.odom for sample in compiled] == [sample.odom for sample in interpreted]
 
 
 def test_it_is_the_vehicle_of_the_node_with_the_same_command_times(tmp_path):
@@ -301,9 +303,9 @@ def test_the_odometry_is_as_noisy_as_the_velocity_report(tmp_path):
     def decoded(name, kind):
         return [types.codec(kind).decode(bytearray(data)) for data in found[name]]
 
-    odometry = [one.twist.twist.linear.x for one in decoded("/odom", topics.ODOM.type)]
-    reported = [one.longitudinal_velocity for one in decoded("/velocity_status", topics.VELOCITY_STATUS.type)]
-    true = [one.twist.twist.linear.x for one in decoded("/ground_truth", topics.ODOM.type)]
+    odometry = [message.twist.twist.linear.x for message in decoded("/odom", topics.ODOM.type)]
+    reported = [message.longitudinal_velocity for message in decoded("/velocity_status", topics.VELOCITY_STATUS.type)]
+    true = [message.twist.twist.linear.x for message in decoded("/ground_truth", topics.ODOM.type)]
     assert odometry == pytest.approx(reported, abs=1e-6)
     assert max(abs(np.subtract(odometry, true))) > 1e-4
 
@@ -327,7 +329,7 @@ def test_where_another_node_localizes_a_recording_has_no_map_to_odom_either(tmp_
 
 def test_a_table_of_commands_with_gears_is_written_and_read(tmp_path):
     log = command_log.read(autoware_log(tmp_path, "pedals"))
-    assert [one for one in log.commands if isinstance(one, Gear)] == [Gear(2), Gear(20)]
+    assert [command for command in log.commands if isinstance(command, Gear)] == [Gear(2), Gear(20)]
     write_csv(log, tmp_path / "again.csv")
     assert command_log.read(tmp_path / "again.csv") == log
     (tmp_path / "wrong.csv").write_text("time,accel_pedal,brake_pedal,steering_command,gear\n0,0,0,0,2.5\n")
@@ -354,7 +356,7 @@ def test_what_is_wrong_is_said_in_one_line(tmp_path, monkeypatch, capsys, text, 
     error = capsys.readouterr().err
     assert said in error
     assert error.count("\n") == 1
-    assert [one.name for one in tmp_path.iterdir()] == ["log.csv"]
+    assert [entry.name for entry in tmp_path.iterdir()] == ["log.csv"]
 
 
 def test_a_model_refuses_what_it_does_not_understand(tmp_path):

@@ -103,7 +103,9 @@ def test_a_gear_and_an_acceleration_do_not_keep_a_robot_of_velocities_from_being
 def test_recordings_of_one_fit_are_commanded_alike(tmp_path):
     rows = [f"{0.02 * k:.2f},{k // 50},{k // 50},{k // 70},{k // 70}" for k in range(200)]
     heads = ("steering_command,steering", "yaw_rate_command,steering")
-    both = [read_csv(table(tmp_path / f"{k}.csv", f"time,v_x_command,v_x,{one}", *rows)) for k, one in enumerate(heads)]
+    both = [
+        read_csv(table(tmp_path / f"{k}.csv", f"time,v_x_command,v_x,{head}", *rows)) for k, head in enumerate(heads)
+    ]
     with pytest.raises(SignalError, match="recording 1 are of the kind 'ackermann', those of recording 2 'twist'"):
         set_up(both, vehicle=None, wheel_base=None, fit=(), priors={})
 

@@ -115,7 +115,7 @@ def test_mppi_is_to_begin_from_its_own_commands_where_the_lag_is_longer_than_its
     numbers = dict(fit.numbers) | {"drive_actuator.time_constant": Estimate(lag, lag, lag)}
     lines = [one for one in nav2(dataclasses.replace(fit, numbers=numbers, axes=())) if "open_loop" in one]
     assert len(lines) == (part is not None)
-    assert all(one.startswith("open_loop: true  #") and f"leaves {part} of ax_max" in one for one in lines)
+    assert all(line.startswith("open_loop: true  #") and f"leaves {part} of ax_max" in line for line in lines)
 
 
 def test_what_a_slow_steering_leaves_of_mppi_is_of_the_acceleration_in_yaw(fit):

@@ -35,7 +35,7 @@ def odd_parameters(model, chance: random.Random):
             values[item.name] = default * chance.uniform(0.3, 1.5)
     if "mechanical_params" in model.parameters.__dataclass_fields__:
         every = dataclasses.fields(MechanicalParameters)
-        mechanical = {one.name: one.default * chance.uniform(0.7, 1.4) for one in every}
+        mechanical = {parameter.name: parameter.default * chance.uniform(0.7, 1.4) for parameter in every}
         mechanical["torque_delay_time"] = chance.choice((0.0, 0.0007, 0.05, 0.1))
         mechanical["dead_zone_threshold"] = chance.choice((0.007, 0.3))
         values["mechanical_params"] = MechanicalParameters(**mechanical)

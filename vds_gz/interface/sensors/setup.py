@@ -20,7 +20,7 @@ class SensorSetup:
     """A sensor on a vehicle.
 
     Attributes:
-        graph: Where it publishes.
+        graph: The graph on which it publishes.
         name: Its name.
         type: Its type.
         parameters: Its parameters, of the type's group.

@@ -43,7 +43,7 @@ class Interfaces:
 
 @dataclass(frozen=True, slots=True)
 class Discovery:
-    """How nodes are found."""
+    """Settings by which nodes find each other."""
 
     domain: int  # the domain's number
     reach: str = "SUBNET"  # SUBNET, LOCALHOST, OFF or SYSTEM_DEFAULT

@@ -104,8 +104,8 @@ def simulate(log: CommandLog | str | Path, parameters: NodeParameters | str | Pa
     """Simulate a model with a command log, as a recording.
 
     Args:
-        log: What :func:`vds_gz.read_commands` returns, or the path of a log.
-        parameters: What :func:`vds_gz.load_parameters` returns, the name of a preset, or the path of a parameter file.
+        log: A log of :func:`vds_gz.read_commands`, or the path of a log.
+        parameters: Those of :func:`vds_gz.load_parameters`, the name of a preset, or the path of a parameter file.
         tail: Time after the last command [s].
 
     Raises:

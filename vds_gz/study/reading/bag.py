@@ -25,7 +25,7 @@ from vds_gz.commandlog.topics import (
 )
 from vds_gz.errors import MAPPING, PATH, UnknownTypeError, takes
 from vds_gz.interface.commands import GEAR_COMMAND, command_types, whole_types
-from vds_gz.study.reading.clocks import clean, joined, measured_time, note_pieces, unwrapped
+from vds_gz.study.reading.cleaning import clean, joined, measured_time, note_pieces, unwrapped
 from vds_gz.study.reading.messages import (
     MEASUREMENTS,
     STEERING_TYPES,

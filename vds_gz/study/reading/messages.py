@@ -18,7 +18,7 @@ from vds_gz.interface.commands import CommandType, whole_types
 from vds_gz.ros.graph import Message
 from vds_gz.ros.messages.factory import open_types
 from vds_gz.ros.messages.fields import stamp_ns, yaw_of
-from vds_gz.study.reading.clocks import Times, seconds
+from vds_gz.study.reading.cleaning import Times, seconds
 from vds_gz.study.recording import COMMANDED, LIMITS, Array, SignalError, is_hinge
 from vds_gz.vehicle.command import ACKERMANN, CONTROL, PEDALS, TWIST, CommandKind
 

@@ -29,7 +29,7 @@ from vds_gz.study.reading.bag import (
     measurements_from,
     never_measured,
 )
-from vds_gz.study.reading.clocks import GAP_NOTE, SAME_CLOCK, Times, seconds, vehicle_time
+from vds_gz.study.reading.cleaning import GAP_NOTE, SAME_CLOCK, Times, seconds, vehicle_time
 from vds_gz.study.reading.messages import (
     MEASUREMENTS,
     STEERING_TYPES,

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from vds_gz.commandlog.table import COMMANDED, MEASURED, PEDALS, POSE, TableError, find_column, open_table
-from vds_gz.study.reading.clocks import clean, note_pieces, unwrapped
+from vds_gz.study.reading.cleaning import clean, note_pieces, unwrapped
 from vds_gz.study.recording import (
     ACTUATIONS,
     POSES,

@@ -62,7 +62,7 @@ STEPS = (64, 16, 4, 1)
 
 @dataclass(frozen=True, slots=True)
 class Driving:
-    """How vehicles are driven along paths."""
+    """Settings of drives along paths."""
 
     rate: float = 50.0  # commands per second [Hz]
     duration: float = 60.0  # maximum duration of a run [s]
@@ -84,7 +84,7 @@ class ControlledDrive:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """What the runs of a case have in common."""
+    """Vehicle and drive of all runs of a case."""
 
     labels: dict[str, str]  # by column of the table: vehicle, and commands, or controller and path
     vehicle: NodeParameters = field(repr=False)  # its nominal parameters

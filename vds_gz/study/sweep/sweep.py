@@ -47,7 +47,7 @@ Variation: TypeAlias = "GridVariation | UniformVariation"
 
 @dataclass(frozen=True, slots=True)
 class Samples:
-    """How many samples each point of the grid has: of the scrambled Sobol sequence, or random numbers.
+    """The samples that each point of the grid has: of the scrambled Sobol sequence, or random numbers.
 
     Equal seeds give equal samples.
     """

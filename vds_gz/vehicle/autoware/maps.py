@@ -44,7 +44,7 @@ def interpolate(m: Map, actuation: float, state: float) -> float:
 
 
 def locate(m: Map, state: float) -> tuple[int, float]:
-    """Where a state lies: the column before it, and its fraction of the way to the next one."""
+    """Place of a state: the column before it, and its fraction of the way to the next one."""
     state = cropped(state, m.states[0], m.states[m.columns - 1])
     column = interval(m.states, state)
     return column, (state - m.states[column]) / (m.states[column + 1] - m.states[column])

@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     from vds_gz.sensing.estimate import StateEstimator
 
 
-def make_observer(graph: Graph, parameters: NodeParameters, plant: Plant) -> Observer | None:
-    """The observer of a vehicle; None for a vehicle with exact odometry and without reports and contacts."""
+def make_optional_outputs(graph: Graph, parameters: NodeParameters, plant: Plant) -> OptionalOutputs | None:
+    """Those of a vehicle; None for a vehicle with exact odometry and without reports and contacts."""
     measures = CONTROL in plant.vehicle.model.accepts
     if not (parameters.simulate_localization or measures or plant.contacts is not None):
         return None
-    return Observer(graph, parameters, plant, measures=measures)
+    return OptionalOutputs(graph, parameters, plant, measures=measures)
 
 
-class Observer:
+class OptionalOutputs:
     """A vehicle's own estimate of its state, and its topics. Modules are imported only if the vehicle needs them.
 
     Attributes:
@@ -61,8 +61,8 @@ class Observer:
 
             self._contacts = contacts_output(graph, frames.map, vehicle.model.name)
 
-    def observe(self, snapshot: Snapshot) -> Snapshot:
-        """The instant with the vehicle's own estimate; publishes AMCL's results, Autoware's reports and contacts."""
+    def publish(self, snapshot: Snapshot) -> Snapshot:
+        """Publish all of them; return the instant with the vehicle's own estimate."""
         motion, reports = snapshot.motion, self._reports
         if self._estimator is not None:
             truth = Pose(motion.x, motion.y, motion.heading)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from vds_gz.study.reading.clocks import SAME_CLOCK, measured_time
+from vds_gz.study.reading.cleaning import SAME_CLOCK, measured_time
 
 
 @pytest.fixture
