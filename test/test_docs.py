@@ -298,12 +298,12 @@ WALKER = "<sdf version='1.9'><world name='w'>\n<actor name='walker'/></world></s
 
 def commands_alone() -> list[object]:
     """Every command that runs alone, but for that of the README, whose file is wrong on purpose."""
-    found = {
+    result = {
         (example.text, example.prints): (page, example)
         for page, content in PAGES_AND_HELP
         for example in sessions.alone(content)
     }
-    shown = [(page, one) for page, one in found.values() if one.text != "vds-gz check my_robot.yaml"]
+    shown = [(page, one) for page, one in result.values() if one.text != "vds-gz check my_robot.yaml"]
     return [pytest.param(example, id=f"{page.name}:{example.line}") for page, example in shown]
 
 

@@ -83,10 +83,10 @@ def test_train_with_latency():
 def test_identify_csv():
     """Every interval holds the number that the recording was made with, or misses it by little: they are 95 %."""
     pytest.importorskip("scipy")
-    found = {line[5:25].strip(): numbers(line[27:])[:3] for line in printed("identify_csv.py").splitlines()}
+    result = {line[5:25].strip(): numbers(line[27:])[:3] for line in printed("identify_csv.py").splitlines()}
     truth = {"dead time": 0.15, "time constant": 0.3, "acceleration limit": 1.2, "limit": 1.5}
     for name, value in truth.items():
-        measured, low, high = found[name]
+        measured, low, high = result[name]
         assert measured == pytest.approx(value, rel=0.02), name
         assert abs(value - measured) < high - low, name
 

@@ -309,8 +309,8 @@ def test_its_limits_geometry_and_actuators_are_known_wherever_ours_are(loader):
     values = {"model": "loader", "model_params.loader.length": 3.5}
     node = parameters_of([Override(name, value) for name, value in values.items()])
     assert actuator_kind("cylinder") == "steering"
-    found = limits_of(node)
-    assert (found.speed, found.steering, found.wheel_base) == (10.0, 0.6, 3.5)
+    limits = limits_of(node)
+    assert (limits.speed, limits.steering, limits.wheel_base) == (10.0, 0.6, 3.5)
 
 
 def test_it_passes_the_check_of_models(loader, capsys):

@@ -36,13 +36,13 @@ def run(notebook: Path, out: Path) -> subprocess.CompletedProcess[str]:
 
 def outputs(notebook: Path) -> dict[str, tuple[list[str], int]]:
     """Of each cell of code what it printed, and how many pictures it drew."""
-    found = {}
+    result = {}
     for cell in json.loads(notebook.read_text(encoding="utf-8"))["cells"]:
         if cell["cell_type"] == "code":
             texts = ["".join(one["text"]) for one in cell["outputs"] if one["output_type"] == "stream"]
             pictures = [one for one in cell["outputs"] if "image/png" in one.get("data", {})]
-            found[cell["id"]] = "".join(texts).splitlines(), len(pictures)
-    return found
+            result[cell["id"]] = "".join(texts).splitlines(), len(pictures)
+    return result
 
 
 @pytest.mark.parametrize(

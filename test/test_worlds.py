@@ -16,9 +16,9 @@ WORLDS = sorted(file.stem for file in share("worlds").glob("*.sdf"))
 @pytest.fixture(params=WORLDS)
 def world(request):
     root = ElementTree.parse(share("worlds", f"{request.param}.sdf")).getroot()
-    (found,) = root.findall("world")
-    assert found.get("name") == request.param
-    return found
+    (result,) = root.findall("world")
+    assert result.get("name") == request.param
+    return result
 
 
 def test_each_has_a_maker():

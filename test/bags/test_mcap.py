@@ -65,9 +65,9 @@ def test_others_read_what_was_written(tmp_path):
     path = write(tmp_path / "a.mcap", CHUNKS)
     recorded = topics_of(path)["/twist_actual"]
     assert (recorded.type, recorded.count, recorded.reliability) == (TWIST.type, 400, "RELIABLE")
-    found = messages_of(path)
-    assert [message.twist.linear.x for _, _, message in found] == EVERYTHING
-    assert [time for _, time, _ in found] == [1_000_000 * k for k in range(400)]
+    messages = messages_of(path)
+    assert [message.twist.linear.x for _, _, message in messages] == EVERYTHING
+    assert [time for _, time, _ in messages] == [1_000_000 * k for k in range(400)]
     assert is_whole(path)
     assert speeds(path) == EVERYTHING
 
@@ -100,9 +100,9 @@ def test_wherever_a_file_breaks_off_whole_chunks_are_left(tmp_path_factory, part
     data = write(folder / "a.mcap", CHUNKS).read_bytes()
     cut = folder / "cut.mcap"
     cut.write_bytes(data[: int(part * len(data))])
-    found = speeds(cut)
-    assert found == EVERYTHING[: len(found)]
-    assert len(found) % 100 == 0
+    result = speeds(cut)
+    assert result == EVERYTHING[: len(result)]
+    assert len(result) % 100 == 0
 
 
 @given(place=st.integers(0, 10**6), value=st.integers(0, 255))
@@ -112,9 +112,9 @@ def test_a_changed_byte_never_gives_messages_that_were_not_sent(tmp_path_factory
     data[place % len(data)] = value
     bad = folder / "bad.mcap"
     bad.write_bytes(data)
-    found = [content.data for content in contents(bad) if isinstance(content, McapMessage)]
+    result = [content.data for content in contents(bad) if isinstance(content, McapMessage)]
     sent = iter(content.data for content in contents(folder / "a.mcap") if isinstance(content, McapMessage))
-    assert all(data in sent for data in found)  # in the same order
+    assert all(data in sent for data in result)  # in the same order
 
 
 @pytest.mark.parametrize("content", [b"", b"no bag", b"\x89MCAP0\r\n", b"\x89MCAP0\r\n" + b"\x06" + b"\xff" * 40])

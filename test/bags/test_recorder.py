@@ -144,8 +144,8 @@ def test_a_killed_recorder_leaves_a_readable_file(graph, domain, tmp_path):
     with open_bag(path) as bag:
         assert bag.cut_short
         twists = [connection for connection in bag.connections if connection.topic == "/twist_actual"]
-        found = [codec.decode(bytearray(data)).twist.linear.x for _, _, data in bag.messages(twists)]
-    assert found == list(range(200))
+        result = [codec.decode(bytearray(data)).twist.linear.x for _, _, data in bag.messages(twists)]
+    assert result == list(range(200))
 
 
 @pytest.mark.parametrize("content", [b"", b"nothing like it", b"\x89MCAP0\r\n"])

@@ -165,11 +165,11 @@ MAP = "actuation_cmd: {accel_map_path: nowhere.csv}"
 def test_what_check_refuses_the_node_refuses(tmp_path, capsys, text, said):
     file = parameter_file(tmp_path, f"sim_node:\n  ros__parameters:\n    {text}\n")
     assert main(["check", file]) == 1
-    found = capsys.readouterr().err
-    assert said in found
-    assert f"{file}, line" in found
+    result = capsys.readouterr().err
+    assert said in result
+    assert f"{file}, line" in result
     assert main(["node", file]) == 2
-    assert capsys.readouterr().err == f"sim_node: {found}"
+    assert capsys.readouterr().err == f"sim_node: {result}"
 
 
 def test_check_hints_at_what_has_no_effect_and_at_sensors_beside_the_vehicle(tmp_path, capsys):

@@ -77,8 +77,8 @@ def log(tmp_path: Path) -> str:
 
 def the_run(folder: Path) -> Path:
     """The folder of the only run there was."""
-    (found,) = (folder / "runs").iterdir()
-    return found
+    (result,) = (folder / "runs").iterdir()
+    return result
 
 
 def measured(run: Path) -> dict[tuple[str, str], dict]:
@@ -103,14 +103,14 @@ def driving(folder: Path) -> Path:
 
 def running_vehicles(run: Path) -> list[int]:
     """Processes that write into the run's vehicle.log."""
-    found = []
+    result = []
     for process in Path("/proc").glob("[0-9]*"):
         try:
             if any(link.readlink() == run / "vehicle.log" for link in (process / "fd").iterdir()):
-                found.append(int(process.name))
+                result.append(int(process.name))
         except OSError:
             continue
-    return found
+    return result
 
 
 def test_a_run_from_begin_to_end(tool, log, tmp_path):

@@ -37,9 +37,9 @@ def entries(text):
 
 
 def test_joints_go_in_and_everything_else_comes_out():
-    found = entries(vehicle_bridge("robo", SENSORS))
-    assert {name for name, item in found.items() if item["direction"] == "ROS_TO_GZ"} == {"/model/robo/actuators"}
-    assert set(found) - of_sensors() == {"/model/robo/actuators", *OUT}
+    result = entries(vehicle_bridge("robo", SENSORS))
+    assert {name for name, item in result.items() if item["direction"] == "ROS_TO_GZ"} == {"/model/robo/actuators"}
+    assert set(result) - of_sensors() == {"/model/robo/actuators", *OUT}
 
 
 def test_links_get_what_they_need():
@@ -62,11 +62,11 @@ def test_only_the_newest_command_counts():
 
 
 def test_sensors_lie_in_the_namespace_and_have_frames():
-    found = entries(vehicle_bridge("robo", {"cam": GROUPS["rgbd_camera"](), "gps": GROUPS["gnss"]()}, "robo/"))
-    assert found["cam/image_raw"]["gz_topic_name"] == "/model/robo/cam/image"
-    assert found["cam/image_raw"]["frame_id"] == "robo/cam_optical_frame"
-    assert found["cam/points"]["frame_id"] == "robo/cam"
-    assert found["gps/fix"]["frame_id"] == "robo/gps"
+    result = entries(vehicle_bridge("robo", {"cam": GROUPS["rgbd_camera"](), "gps": GROUPS["gnss"]()}, "robo/"))
+    assert result["cam/image_raw"]["gz_topic_name"] == "/model/robo/cam/image"
+    assert result["cam/image_raw"]["frame_id"] == "robo/cam_optical_frame"
+    assert result["cam/points"]["frame_id"] == "robo/cam"
+    assert result["gps/fix"]["frame_id"] == "robo/gps"
 
 
 def test_nobody_pays_for_what_nobody_reads():

@@ -42,20 +42,20 @@ def test_imu(listen):
     """Biases that walk with 0.02 per square root of a second are about 0.02 * sqrt(40) from 0 in the end."""
     imu = Imu(rate=100.0, angular_velocity_white_noise=0.01, linear_acceleration_random_walk=0.02)
     fields = [f"{what}.{axis}" for what in ("angular_velocity", "linear_acceleration") for axis in "xyz"]
-    found = listen(imu, "imu", "imu", "IMU", fields)
-    assert len(found) == pytest.approx(SECONDS * 100, abs=2)
-    assert found[:, :3].std(axis=0) == pytest.approx(0.01, rel=0.1)
-    assert found[0, 3:] == pytest.approx([0, 0, 9.8], abs=0.1)
+    messages = listen(imu, "imu", "imu", "IMU", fields)
+    assert len(messages) == pytest.approx(SECONDS * 100, abs=2)
+    assert messages[:, :3].std(axis=0) == pytest.approx(0.01, rel=0.1)
+    assert messages[0, 3:] == pytest.approx([0, 0, 9.8], abs=0.1)
     # Increments over a tenth of a second, of which there are enough to tell the walk's pace; white noise adds its own.
     lag, pace, white = 10, 0.02, imu.linear_acceleration_white_noise
-    increments = found[lag::lag, 3:] - found[:-lag:lag, 3:]
+    increments = messages[lag::lag, 3:] - messages[:-lag:lag, 3:]
     assert increments.std() == pytest.approx(np.hypot(pace * np.sqrt(0.1), white * np.sqrt(2)), rel=0.1)
-    far = found[200:, 3:] - found[:-200, 3:]
+    far = messages[200:, 3:] - messages[:-200, 3:]
     assert 0.5 * pace * np.sqrt(2) < far.std() < 2 * pace * np.sqrt(2)
 
 
 def test_gnss(listen):
-    found = listen(
+    messages = listen(
         Gnss(rate=20.0, horizontal_std_noise=1.5, vertical_std_noise=2.5),
         "navsat",
         "navsat",
@@ -63,8 +63,8 @@ def test_gnss(listen):
         ["latitude_deg", "longitude_deg", "altitude"],
     )
     degree = 111_320.0
-    assert found.mean(axis=0) == pytest.approx([48.8566, 0.0, 100.0], abs=0.5)
-    north, east, up = found.std(axis=0) * [degree, degree * np.cos(np.radians(48.8566)), 1.0]
+    assert messages.mean(axis=0) == pytest.approx([48.8566, 0.0, 100.0], abs=0.5)
+    north, east, up = messages.std(axis=0) * [degree, degree * np.cos(np.radians(48.8566)), 1.0]
     assert north == pytest.approx(1.5, rel=0.12)
     assert east == pytest.approx(1.5 * np.cos(np.radians(48.8566)), rel=0.12)
     assert up == pytest.approx(2.5, rel=0.12)

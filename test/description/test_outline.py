@@ -52,9 +52,9 @@ def test_links_turned_and_shifted_are_placed_so():
         <joint name='roll' type='continuous'><parent link='arm'/><child link='w'/>
           <origin xyz='0.5 0 0'/><axis xyz='0 1 0'/></joint></robot>"""
     )
-    (found,) = outline.wheels
-    assert (found.x, found.y) == (pytest.approx(1.0), pytest.approx(2.5))
-    assert found == OutlineWheel(found.x, found.y, 0.3, 0.1, "roll", "")
+    (result,) = outline.wheels
+    assert (result.x, result.y) == (pytest.approx(1.0), pytest.approx(2.5))
+    assert result == OutlineWheel(result.x, result.y, 0.3, 0.1, "roll", "")
 
 
 def test_a_wheel_whose_joint_is_tilted_so_that_its_z_axis_lies_flat_is_a_wheel():

@@ -54,13 +54,13 @@ def test_the_description_tells_of_every_joint(model: str):
     assert block is not None
     assert block.findtext("hardware/plugin") == "gz_ros2_control/GazeboSimSystem"
     joints = kind.joints(given.vehicle)
-    found = {
+    result = {
         element.get("name"): [entry.get("name") for entry in element.findall("command_interface")]
         for element in block.findall("joint")
     }
     wanted = {joint.name: ["velocity" if joint.kind == "wheel" else "position"] for joint in joints}
-    assert found == wanted
-    assert all(in_urdf[name] in ("continuous", "revolute") for name in found)
+    assert result == wanted
+    assert all(in_urdf[name] in ("continuous", "revolute") for name in result)
     assert ElementTree.fromstring(description(parameters(model), kind)).find("ros2_control") is None
 
 

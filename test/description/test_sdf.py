@@ -26,8 +26,8 @@ def described(model: str, parameters: object, sensors: tuple[tuple[str, object],
 def simulated(model: str, parameters: object, sensors: dict[str, object] | None = None, **options: object):
     root = ElementTree.fromstring(described(model, parameters, tuple((sensors or {}).items()), **options))
     assert root.tag == "sdf"
-    (found,) = root.findall("model")
-    return found
+    (result,) = root.findall("model")
+    return result
 
 
 def settings(plugin: ElementTree.Element) -> dict[str, str]:
@@ -35,8 +35,8 @@ def settings(plugin: ElementTree.Element) -> dict[str, str]:
 
 
 def plugins(vehicle: ElementTree.Element, kind: str) -> list[dict[str, str]]:
-    found = [element for element in vehicle.findall("plugin") if element.get("name") == f"gz::sim::systems::{kind}"]
-    return [settings(one) for one in found]
+    result = [element for element in vehicle.findall("plugin") if element.get("name") == f"gz::sim::systems::{kind}"]
+    return [settings(one) for one in result]
 
 
 @pytest.mark.parametrize("preset", preset_names())
@@ -47,10 +47,10 @@ def test_one_message_moves_all_joints(preset):
     assert vehicle.get("name") == "robo"
     for kind, controller in (("wheel", "JointController"), ("steering", "JointPositionController")):
         names = [joint.name for joint in joints if joint.kind == kind]
-        found = plugins(vehicle, controller)
-        assert [element["joint_name"] for element in found] == names
-        assert [element["actuator_number"] for element in found] == [str(index) for index in range(len(names))]
-        for one in found:
+        result = plugins(vehicle, controller)
+        assert [element["joint_name"] for element in result] == names
+        assert [element["actuator_number"] for element in result] == [str(index) for index in range(len(names))]
+        for one in result:
             assert one["topic"] == topics.actuators("robo") == "/model/robo/actuators"
             assert one["use_actuator_msg"] == "true"
             assert one.get("use_velocity_commands") == ("true" if kind == "steering" else None)
@@ -71,8 +71,8 @@ def test_it_reports_joints_and_pose():
 
 
 def test_file_names_of_systems():
-    found = simulated("bicycle", BicycleParameters()).findall("plugin")
-    assert {element.get("filename") for element in found} == {
+    result = simulated("bicycle", BicycleParameters()).findall("plugin")
+    assert {element.get("filename") for element in result} == {
         "gz-sim-joint-controller-system",
         "gz-sim-joint-position-controller-system",
         "gz-sim-joint-state-publisher-system",

@@ -99,7 +99,7 @@ def tensor_of(value) -> np.ndarray:
 
 def test_masses_and_inertias_are_the_same(both):
     robot, simulated = both
-    expected, found = np.zeros((4, 4)), np.zeros((4, 4))
+    expected, result = np.zeros((4, 4)), np.zeros((4, 4))
     for name, link in robot.links.items():
         inertial = link.find("inertial")
         if inertial is not None:
@@ -110,11 +110,11 @@ def test_masses_and_inertias_are_the_same(both):
         inertial = link.find("inertial")
         tensor = tensor_of(lambda key, one=inertial: float(one.find(f"inertia/{key}").text))
         mass = float(inertial.find("mass").text)
-        found += about_root(simulated.pose(name) @ matrix(inertial.find("pose").text), mass, tensor)
+        result += about_root(simulated.pose(name) @ matrix(inertial.find("pose").text), mass, tensor)
         moments = np.linalg.eigvalsh(tensor)
         assert moments[0] > 0
         assert moments[0] + moments[1] >= moments[2] * (1 - 1e-9)
-    assert found == pytest.approx(expected, rel=1e-9, abs=1e-9)
+    assert result == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
 
 def test_shapes_are_at_the_same_places(both):
@@ -124,10 +124,10 @@ def test_shapes_are_at_the_same_places(both):
             robot.pose(name) @ origin(entry) for name, link in robot.links.items() for entry in link.findall(kind)
         ]
         shapes = [(name, entry) for name, link in simulated.links.items() for entry in link.findall(kind)]
-        found = {shape.get("name"): simulated.pose(name) @ matrix(shape.find("pose").text) for name, shape in shapes}
-        assert len(found) == len(expected)
+        result = {shape.get("name"): simulated.pose(name) @ matrix(shape.find("pose").text) for name, shape in shapes}
+        assert len(result) == len(expected)
         for pose in expected:
-            assert min(np.abs(pose - other).max() for other in found.values()) < 1e-9
+            assert min(np.abs(pose - other).max() for other in result.values()) < 1e-9
 
 
 def test_wheels_touch_in_one_point_and_casters_slide(both):

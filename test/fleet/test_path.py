@@ -154,8 +154,8 @@ def test_the_nearest_of_all_is_the_first_of_equally_near_ones():
 def test_nothing_of_the_whole_path_is_nearer(path, x, y):
     distance, _ = path.nearest(x, y)
     nearest_x, nearest_y, _ = path.pose_at(min(max(distance, 0.0), path.length))
-    found = math.hypot(nearest_x - x, nearest_y - y)
-    assert found <= np.hypot(path.x - x, path.y - y).min() + 1e-4
+    result = math.hypot(nearest_x - x, nearest_y - y)
+    assert result <= np.hypot(path.x - x, path.y - y).min() + 1e-4
 
 
 @given(

@@ -117,5 +117,5 @@ def test_gravity_along_the_vehicle_goes_by_its_pitch(pitch, yaw):
 
 @given(ORIENTATIONS)
 def test_an_orientation_is_that_of_its_axes(q):
-    found = of_axes(*axes(q))
-    assert min(math.dist(found, q), math.dist(found, [-part for part in q])) < 1e-12
+    result = of_axes(*axes(q))
+    assert min(math.dist(result, q), math.dist(result, [-part for part in q])) < 1e-12

@@ -161,7 +161,7 @@ def parameters_of(model: VehicleModel, values: dict, folder: Path, **more):
 
 def _resets(meta: dict) -> dict[int, dict[str, float]]:
     """Updates before which the vehicle was put somewhere, and where."""
-    found = [value for key, value in meta.items() if "reset" in key or "set_state" in key]
-    steps = [one for value in found for one in (value if isinstance(value, list) else [value])]
+    result = [value for key, value in meta.items() if "reset" in key or "set_state" in key]
+    steps = [one for value in result for one in (value if isinstance(value, list) else [value])]
     state = next((step for step in steps if isinstance(step, dict) and "x" in step), meta["initial_state"])
     return {step: state for step in steps if isinstance(step, int)}

@@ -47,13 +47,13 @@ def _rosbags_topics(path: Path) -> dict[str, Recorded]:
     from rosbags.highlevel import AnyReader
 
     with AnyReader([path]) as reader:
-        found = {}
+        result = {}
         for connection in reader.connections:
             (qos,) = connection.ext.offered_qos_profiles
-            found[connection.topic] = Recorded(
+            result[connection.topic] = Recorded(
                 connection.msgtype, connection.msgcount, qos.reliability.name, qos.durability.name
             )
-        return found
+        return result
 
 
 def _rosbags_messages(path: Path) -> list[tuple[str, int, Any]]:
@@ -96,21 +96,21 @@ def _rosbag2_open(path: Path) -> Any:
 def _rosbag2_topics(path: Path) -> dict[str, Recorded]:
     import rosbag2_py
 
-    found = {}
+    result = {}
     for one in _rosbag2_open(path).get_metadata().topics_with_message_count:
         topic = one.topic_metadata
         (qos,) = map(rosbag2_py.convert_rclcpp_qos_to_rclpy_qos, topic.offered_qos_profiles)
-        found[topic.name] = Recorded(topic.type, one.message_count, qos.reliability.name, qos.durability.name)
-    return found
+        result[topic.name] = Recorded(topic.type, one.message_count, qos.reliability.name, qos.durability.name)
+    return result
 
 
 def _rosbag2_messages(path: Path) -> list[tuple[str, int, Any]]:
-    types, found, reader = open_types(), [], _rosbag2_open(path)
+    types, result, reader = open_types(), [], _rosbag2_open(path)
     kinds = {kind.name: kind.type for kind in reader.get_all_topics_and_types()}
     while reader.has_next():
         topic, data, time = reader.read_next()
-        found.append((topic, time, types.codec(kinds[topic]).decode(bytearray(data))))
-    return found
+        result.append((topic, time, types.codec(kinds[topic]).decode(bytearray(data))))
+    return result
 
 
 def _rosbag2_write(path: Path, plugin: str, topics: Mapping[str, str], messages: Iterable[Any]) -> None:

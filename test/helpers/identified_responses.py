@@ -62,15 +62,15 @@ def answers(
         launch = [(time, command) for time, command in commands["launch"] if begin <= time <= end]
         samples = [sample for sample in driven["launch"] if begin <= sample.time <= end]
         asked = commanded(launch, lambda command: command.target_acceleration)
-        found = [answer("drive", acceleration(p), asked, samples, accelerations)]
+        result = [answer("drive", acceleration(p), asked, samples, accelerations)]
     else:
         asked = commanded(commands["step"], lambda command: command.v_x)
-        found = [answer("drive", drive(p), asked, driven["step"], speeds)]
+        result = [answer("drive", drive(p), asked, driven["step"], speeds)]
     if (lag := steering(p)) is not None:
         asked = commanded(commands["turn"], lambda command: command.steering_angle)
         lever = -p.wheel_base if getattr(p, "reverse", False) else p.wheel_base
-        found.append(answer("steering", lag, asked, driven["turn"], partial(steering_angles, lever)))
-    return found
+        result.append(answer("steering", lag, asked, driven["turn"], partial(steering_angles, lever)))
+    return result
 
 
 def answer(
@@ -90,8 +90,8 @@ def answer(
     [axis] = identify(Recording({quantity: Series(*asked)}, {quantity: Series(*got)}, steers=quantity == "steering"))
     numbers = axis.numbers
     dead_time, time_constant = numbers["dead_time"], numbers["time_constant"]
-    found = Dynamics(dead_time.value, time_constant.value) if dead_time and time_constant else None
-    return Answer(actuator, configured, found, half_done(*asked, *got) - half_done(*asked, *wanted))
+    result = Dynamics(dead_time.value, time_constant.value) if dead_time and time_constant else None
+    return Answer(actuator, configured, result, half_done(*asked, *got) - half_done(*asked, *wanted))
 
 
 def half_done(command_times: Any, command: Any, times: Any, values: Any) -> float:

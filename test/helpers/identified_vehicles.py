@@ -101,7 +101,7 @@ def _autoware_numbers(group: Any) -> list[str]:
 
 def truth(vehicle: Any, dt: float = DT) -> dict[str, float]:
     """Numbers of the actuators as they act in steps of ``dt`` seconds, by dotted names; infinite where no limit is."""
-    found: dict[str, float] = {}
+    result: dict[str, float] = {}
     for one in dataclasses.fields(vehicle):
         value = getattr(vehicle, one.name)
         if isinstance(value, (DriveParameters, SteeringParameters)):
@@ -116,10 +116,10 @@ def truth(vehicle: Any, dt: float = DT) -> dict[str, float]:
             numbers["dead_time"] = delay_steps(value.dead_time, dt) * dt
             if isinstance(value, DriveParameters) and not value.max_deceleration:
                 numbers["max_deceleration"] = numbers["max_acceleration"]
-            found |= {f"{one.name}.{name}": number for name, number in numbers.items()}
+            result |= {f"{one.name}.{name}": number for name, number in numbers.items()}
     for name in _autoware_numbers(vehicle):
         value = getattr(vehicle, name)
-        found[name] = (
+        result[name] = (
             steps_of(value, dt) * dt
             if name.endswith("_delay")
             else time_constant(value)
@@ -127,8 +127,8 @@ def truth(vehicle: Any, dt: float = DT) -> dict[str, float]:
             else value
         )
     if getattr(vehicle, "max_wheel_velocity", 0.0):
-        found["max_wheel_velocity"] = vehicle.max_wheel_velocity
-    return found
+        result["max_wheel_velocity"] = vehicle.max_wheel_velocity
+    return result
 
 
 def is_dead_time(name: str) -> bool:
@@ -202,15 +202,15 @@ def judged(fit: Found, case: Case, signals: Recording, geometry: Sequence[str] =
     """Every number that was found, or should have been: a limit that is none need not be."""
     true = truth(case.vehicle, 1.0 / case.parameters.step_rate)
     true |= {name: getattr(case.vehicle, name) for name in geometry}
-    found, scales = {**fit.numbers, **fit.calibrations}, peaks(signals)
+    result, scales = {**fit.numbers, **fit.calibrations}, peaks(signals)
     rows = {}
-    for name in {**true, **found}:
+    for name in {**true, **result}:
         value = true[name] if name in true else known_calibration(name)
         if isinstance(value, float) and (
-            found.get(name) is not None or (name in true and math.isfinite(value) and by_default(name))
+            result.get(name) is not None or (name in true and math.isfinite(value) and by_default(name))
         ):
             allowed = tolerance(name, value, scales, is_geometry=name in geometry)
-            rows[name] = Judged(value, allowed, found.get(name))
+            rows[name] = Judged(value, allowed, result.get(name))
     return rows
 
 
@@ -283,7 +283,7 @@ def _case(name: str, parameters: NodeParameters, **reach: float) -> Case:
 
 def presets() -> list[Case]:
     """Every preset whose actuators are identified, within its limits and beyond them."""
-    found = []
+    result = []
     for name, within, beyond in (
         ("ackermann_car", {"speed": 2.0, "steering": 0.5}, {"speed": 6.0, "steering": 0.7}),
         ("forklift", {"speed": 2.0, "steering": 0.5}, {"speed": 6.0, "steering": 1.2}),
@@ -293,14 +293,14 @@ def presets() -> list[Case]:
         ("autoware_delay_car", {"speed": 2.0, "steering": 0.5}, {"speed": 8.0, "steering": 0.7}),
     ):
         parameters = load_parameters(name)
-        found += [_case(name, parameters, **within), _case(f"{name} beyond", parameters, **beyond)]
+        result += [_case(name, parameters, **within), _case(f"{name} beyond", parameters, **beyond)]
     for model, reach in (
         ("bicycle", {"speed": 2.5, "steering": 0.5}),
         ("differential", {"speed": 0.6, "yaw_rate": 1.0}),
         ("omni", {"speed": 1.2, "lateral": 0.6, "yaw_rate": 0.6}),
     ):
-        found.append(_case(f"vds_defaults {model}", load_parameters("vds_defaults", {"model": model}), **reach))
-    return found
+        result.append(_case(f"vds_defaults {model}", load_parameters("vds_defaults", {"model": model}), **reach))
+    return result
 
 
 #: Bicycles by their flags, a rover with hub motors last.

@@ -23,8 +23,8 @@ def launch_arguments() -> dict[str, dict[str, dict[str, Any]]]:
     """Default, choices and description of every argument under Jazzy, by launch file and name."""
     environment = {**os.environ, "ROS_DISTRO": "jazzy"}
     done = subprocess.run([sys.executable, __file__], capture_output=True, text=True, check=True, env=environment)
-    found: dict[str, dict[str, dict[str, Any]]] = json.loads(done.stdout)
-    return found
+    result: dict[str, dict[str, dict[str, Any]]] = json.loads(done.stdout)
+    return result
 
 
 def _declared() -> dict[str, dict[str, dict[str, Any]]]:
@@ -39,7 +39,7 @@ def _declared() -> dict[str, dict[str, dict[str, Any]]]:
         sys.modules[f"launch.{name}"] = ros
     for name in ("launch", "launch_ros", "launch_ros.actions", "launch_ros.parameter_descriptions"):
         sys.modules[name] = ros
-    found = {}
+    result = {}
     for file in sorted(share("launch").glob("*.launch.py")):
         current = {}
         specification = importlib.util.spec_from_file_location("launch_file", file)
@@ -48,8 +48,8 @@ def _declared() -> dict[str, dict[str, dict[str, Any]]]:
         module = importlib.util.module_from_spec(specification)
         specification.loader.exec_module(module)
         module.generate_launch_description()
-        found[file.name] = current
-    return found
+        result[file.name] = current
+    return result
 
 
 if __name__ == "__main__":

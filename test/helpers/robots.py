@@ -75,11 +75,11 @@ def rotation(axis: np.ndarray, angle: float) -> np.ndarray:
 
 def origin(element: ElementTree.Element) -> np.ndarray:
     """The <origin> of an element as a 4x4 matrix."""
-    found = element.find("origin")
+    child = element.find("origin")
     pose = np.eye(4)
-    if found is not None:
-        roll, pitch, yaw = numbers(found.get("rpy", "0 0 0"))
+    if child is not None:
+        roll, pitch, yaw = numbers(child.get("rpy", "0 0 0"))
         x, y, z = np.eye(3)
         pose[:3, :3] = rotation(z, yaw) @ rotation(y, pitch) @ rotation(x, roll)
-        pose[:3, 3] = numbers(found.get("xyz", "0 0 0"))
+        pose[:3, 3] = numbers(child.get("xyz", "0 0 0"))
     return pose

@@ -116,11 +116,11 @@ def test_it_stands_in_the_table_and_among_the_topics(log):
 
 
 def test_it_is_read_from_a_table_and_written_to_one(log, tmp_path):
-    found = read(log)
-    assert (found.kind, len(found.times)) == ("curvature", 60)
-    assert found.commands[10] == pytest.approx((0.5, 0.5 * math.sin(1.0)))
-    write_csv(found, tmp_path / "again.csv")
-    assert read(tmp_path / "again.csv") == found
+    result = read(log)
+    assert (result.kind, len(result.times)) == ("curvature", 60)
+    assert result.commands[10] == pytest.approx((0.5, 0.5 * math.sin(1.0)))
+    write_csv(result, tmp_path / "again.csv")
+    assert read(tmp_path / "again.csv") == result
 
 
 def test_it_is_read_from_a_bag(log, tmp_path):
@@ -131,8 +131,8 @@ def test_it_is_read_from_a_bag(log, tmp_path):
         one.encode(message, values, 0)
         rows.append(("/curvature_cmd", round((100.0 + time) * 1e9), message))
     write_bag(tmp_path / "bag", "mcap", {"/curvature_cmd": one.topic.type}, rows)
-    found = read(tmp_path / "bag")
-    assert (found.kind, found.commands) == ("curvature", table.commands)
+    result = read(tmp_path / "bag")
+    assert (result.kind, result.commands) == ("curvature", table.commands)
 
 
 def test_it_is_replayed_as_the_velocities_that_it_means(log):

@@ -36,8 +36,8 @@ def changed(**fields):
 
 
 def faults_of(model, *names: str) -> str:
-    found = [fault for name in names for fault in CHECKS[name](model, np.random.default_rng(1))]
-    return "\n".join(found)
+    result = [fault for name in names for fault in CHECKS[name](model, np.random.default_rng(1))]
+    return "\n".join(result)
 
 
 @pytest.mark.parametrize("model", models().values(), ids=lambda model: model.name)
@@ -142,8 +142,8 @@ class NoGroup:
     ],
 )
 def test_parameters_that_nothing_checks(group, messages):
-    found = faults_of(changed(parameters=group), "parameters")
-    assert all(message in found for message in messages), found
+    result = faults_of(changed(parameters=group), "parameters")
+    assert all(message in result for message in messages), result
 
 
 def test_wide_bounds_are_bounds():
@@ -185,9 +185,9 @@ def test_descriptions_that_do_not_fit(fields, message):
 
 
 def test_joints_that_are_not_those_of_the_drawing():
-    found = faults_of(changed(joints=lambda p: (Joint("wheel_left_joint", "wheel"), Joint("hip", "wheel"))), "drawing")
-    assert "joint 'hip' of joints() is not a moving joint of the drawing" in found
-    assert "joint 'wheel_right_joint' moves in the drawing and is not in joints()" in found
+    result = faults_of(changed(joints=lambda p: (Joint("wheel_left_joint", "wheel"), Joint("hip", "wheel"))), "drawing")
+    assert "joint 'hip' of joints() is not a moving joint of the drawing" in result
+    assert "joint 'wheel_right_joint' moves in the drawing and is not in joints()" in result
     assert "set the model's xacro" in faults_of(changed(name="nobody"), "drawing")
 
 
@@ -232,11 +232,11 @@ def at_without_lines(c, motion):
 
 
 def test_a_steady_start_that_drifts_or_is_another_motion():
-    found = faults_of(changed(at=at_without_lines), "steady start")
-    assert "is not steady: " in found
-    assert "fill every state of each actuator with its steady value" in found
-    found = faults_of(changed(at=lambda c, motion: DIFFERENTIAL.at_rest(c)), "steady start")
-    assert "gives 'v_x' 0; it must be 0.4" in found
+    result = faults_of(changed(at=at_without_lines), "steady start")
+    assert "is not steady: " in result
+    assert "fill every state of each actuator with its steady value" in result
+    result = faults_of(changed(at=lambda c, motion: DIFFERENTIAL.at_rest(c)), "steady start")
+    assert "gives 'v_x' 0; it must be 0.4" in result
 
 
 def keep(c, s) -> None:
@@ -280,10 +280,10 @@ def look_up(c, s, u) -> None:
 
 
 def test_engines_that_disagree_are_named():
-    found = faults_of(changed(moving=(*DIFFERENTIAL.moving, read_length)), "engines")
-    assert "the compiled vehicle gives 'roll_left'" in found
-    assert "a fleet of structs gives 'roll_left'" in found
-    assert re.search("a fleet in lanes raises .*, or set lanes=False", found)
+    result = faults_of(changed(moving=(*DIFFERENTIAL.moving, read_length)), "engines")
+    assert "the compiled vehicle gives 'roll_left'" in result
+    assert "a fleet of structs gives 'roll_left'" in result
+    assert re.search("a fleet in lanes raises .*, or set lanes=False", result)
 
 
 def limited(c, s, u) -> None:
@@ -293,15 +293,15 @@ def limited(c, s, u) -> None:
 
 @pytest.mark.slow
 def test_a_fleet_in_lanes_that_disagrees_is_named():
-    found = faults_of(changed(actuating=(limited,)), "engines")
-    assert re.match("a fleet in lanes gives .* or set lanes=False", found)
-    assert "\n" not in found
+    result = faults_of(changed(actuating=(limited,)), "engines")
+    assert re.match("a fleet in lanes gives .* or set lanes=False", result)
+    assert "\n" not in result
 
 
 @pytest.mark.slow
 def test_functions_that_cannot_be_compiled_are_named():
-    found = faults_of(changed(moving=(*DIFFERENTIAL.moving, look_up)), "engines")
-    assert re.search("^the compiled vehicle raises .* write phases over plain attributes", found)
+    result = faults_of(changed(moving=(*DIFFERENTIAL.moving, look_up)), "engines")
+    assert re.search("^the compiled vehicle raises .* write phases over plain attributes", result)
 
 
 @dataclass(slots=True)
@@ -332,10 +332,10 @@ def test_all_faults_are_named_at_once_also_those_that_raise():
         raise KeyError("grip")
 
     broken = changed(parameters=Undescribed, coefficients=no_coefficients, name="nobody")
-    found = faults(broken)
-    assert len(found) >= 4
-    assert any("'grip' of Undescribed" in fault for fault in found)
-    assert any("there is no robot description of model 'nobody'" in fault for fault in found)
-    assert any(fault == "motion: KeyError: 'grip'" for fault in found)
+    result = faults(broken)
+    assert len(result) >= 4
+    assert any("'grip' of Undescribed" in fault for fault in result)
+    assert any("there is no robot description of model 'nobody'" in fault for fault in result)
+    assert any(fault == "motion: KeyError: 'grip'" for fault in result)
     with pytest.raises(ArgumentError, match="vehicle model 'nobody' fails the check:\n- parameter 'grip'"):
         modelling.check(broken)

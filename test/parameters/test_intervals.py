@@ -24,12 +24,12 @@ sim_node:
 
 
 def test_what_was_written_is_read_back(tmp_path):
-    found = {
+    result = {
         "model_params.bicycle.drive_actuator.dead_time": Estimate(0.17, 0.16, 0.18),
         "model_params.bicycle.steering_actuator.max_velocity": Estimate(1.23456e-3, -0.00012, 2e-3),
     }
     path = tmp_path / "parameters.yaml"
-    path.write_text(parameter_file([item.override(name) for name, item in found.items()], "sim_node"))
+    path.write_text(parameter_file([item.override(name) for name, item in result.items()], "sim_node"))
     read = read_intervals(path, "/sim_node")
     assert read == {
         "model_params.bicycle.drive_actuator.dead_time": Interval(0.17, 0.16, 0.18),

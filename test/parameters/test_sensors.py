@@ -28,8 +28,8 @@ def test_a_sensor_has_the_defaults_of_its_type():
 
 
 def test_values_are_taken_wherever_the_type_stands():
-    found = loaded(xyz=[0.1, 0, 0.3], type="velodyne_vlp16", rate=5)["lidar1"]
-    assert found == VelodyneVlp16(xyz=(0.1, 0.0, 0.3), rate=5.0)
+    result = loaded(xyz=[0.1, 0, 0.3], type="velodyne_vlp16", rate=5)["lidar1"]
+    assert result == VelodyneVlp16(xyz=(0.1, 0.0, 0.3), rate=5.0)
 
 
 def test_several_keep_their_order():

@@ -224,9 +224,9 @@ def test_a_name_expands_or_is_refused(name: str) -> None:
     ],
 )
 def test_values_mean_what_they_mean_to_ros(text: str, value: object) -> None:
-    found = parse_value(text, "-p")
-    assert found == value
-    assert type(found) is type(value)
+    result = parse_value(text, "-p")
+    assert result == value
+    assert type(result) is type(value)
 
 
 def test_not_a_number() -> None:

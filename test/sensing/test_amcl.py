@@ -103,23 +103,23 @@ def errors(way: float, count: int = 4000, **amcl: object) -> np.ndarray:
 
 @pytest.mark.parametrize("way", [0.3, 1.0])
 def test_errors_have_their_spread_and_are_correlated_over_the_distance(way):
-    found = errors(way, position_std=0.04, heading_std=0.01, correlation_distance=0.8)
-    assert len(found) == 4000
+    problems = errors(way, position_std=0.04, heading_std=0.01, correlation_distance=0.8)
+    assert len(problems) == 4000
     keep = math.exp(-way / 0.8)
     # So many samples are worth independent ones.
-    spread = 4.0 * math.sqrt((1.0 + keep**2) / (1.0 - keep**2) / 2.0 / len(found))
-    assert found.std(axis=0) == pytest.approx([0.04, 0.04, 0.01], rel=spread)
-    correlation = [np.corrcoef(channel[:-1], channel[1:])[0, 1] for channel in found.T]
+    spread = 4.0 * math.sqrt((1.0 + keep**2) / (1.0 - keep**2) / 2.0 / len(problems))
+    assert problems.std(axis=0) == pytest.approx([0.04, 0.04, 0.01], rel=spread)
+    correlation = [np.corrcoef(channel[:-1], channel[1:])[0, 1] for channel in problems.T]
     assert correlation == pytest.approx([keep] * 3, abs=0.05)
 
 
 def test_jumps_come_at_their_rate_and_have_their_size():
-    found = errors(0.3, **SURE, jump_rate=2.0, jump_size=0.7, correlation_distance=0.01)
-    far = np.hypot(found[:, 0], found[:, 1])
+    problems = errors(0.3, **SURE, jump_rate=2.0, jump_size=0.7, correlation_distance=0.01)
+    far = np.hypot(problems[:, 0], problems[:, 1])
     jumps = far > 0.35
     assert far[jumps] == pytest.approx(np.full(jumps.sum(), 0.7))
     assert jumps.mean() == pytest.approx(1.0 - math.exp(-2.0 * PERIOD * 1e-9), rel=0.3)
-    angles = np.arctan2(found[jumps, 1], found[jumps, 0])
+    angles = np.arctan2(problems[jumps, 1], problems[jumps, 0])
     assert np.hypot(np.cos(angles).mean(), np.sin(angles).mean()) < 0.3
 
 

@@ -78,10 +78,10 @@ def test_the_specific_force_on_a_turning_arm_is_gazebos(tmp_path):
         angular_velocity_white_noise=0.0,
         linear_acceleration_white_noise=0.0,
     )
-    found = gazebos(tmp_path, imu, 2000, speed=2.0)[100:].mean(axis=0)
+    result = gazebos(tmp_path, imu, 2000, speed=2.0)[100:].mean(axis=0)
     ours = ImuModel(imu, "probe", 0).measure(BodyState(0, Transform(), angular_velocity=(0.0, 0.0, 2.0)), GRAVITY)
-    assert found[:3] == pytest.approx(ours.angular_velocity, abs=1e-3)
-    assert found[3:6] == pytest.approx(ours.linear_acceleration, abs=0.02)
+    assert result[:3] == pytest.approx(ours.angular_velocity, abs=1e-3)
+    assert result[3:6] == pytest.approx(ours.linear_acceleration, abs=0.02)
 
 
 def test_the_orientation_is_gazebos(tmp_path):
@@ -110,9 +110,9 @@ def test_mean_spread_and_allan_deviation_are_gazebos(tmp_path):
     readings = [model.measure(BodyState(k * 2_000_000, Transform()), GRAVITY) for k in range(len(theirs))]
     ours = np.array([(*reading.angular_velocity, *reading.linear_acceleration) for reading in readings])
     assert len(theirs) == pytest.approx(40.0 * RATE, abs=2)
-    for found in (theirs, ours):
-        walk = [allan_deviation(found[:, :3], count, RATE) for count in (10, 20)]
-        white = [allan_deviation(found[:, 3:6], count, RATE) for count in (1, 4)]
+    for result in (theirs, ours):
+        walk = [allan_deviation(result[:, :3], count, RATE) for count in (10, 20)]
+        white = [allan_deviation(result[:, 3:6], count, RATE) for count in (1, 4)]
         assert walk == pytest.approx([math.sqrt(count / RATE / 3.0) for count in (10, 20)], rel=0.05)
         assert white == pytest.approx([2e-3 / math.sqrt(count / RATE) for count in (1, 4)], rel=0.05)
     assert theirs[:, 3:6].mean(axis=0) == pytest.approx(ours[:, 3:6].mean(axis=0), abs=0.005)
@@ -121,12 +121,12 @@ def test_mean_spread_and_allan_deviation_are_gazebos(tmp_path):
 
 def test_a_place_on_earth_is_gazebos(tmp_path):
     gnss = Gnss(rate=10.0, xyz=(0.4, 0.2, 0.3), horizontal_std_noise=0.0, vertical_std_noise=0.0)
-    found = gazebos(tmp_path, gnss, 1000, "3000 -500 20 0 0 0.7")[-1]
+    result = gazebos(tmp_path, gnss, 1000, "3000 -500 20 0 0 0.7")[-1]
     origin = load_world(tmp_path / "world.sdf").origin
     state = BodyState(0, Transform((3000.0, -500.0, 20.0), quaternion(0.0, 0.0, 0.7)))
     ours = GnssModel(gnss, "probe", 0).measure(state, origin).position
-    assert found[:2] == pytest.approx(ours[:2], abs=1e-9)
-    assert found[2] == pytest.approx(ours[2], abs=1e-4)
+    assert result[:2] == pytest.approx(ours[:2], abs=1e-9)
+    assert result[2] == pytest.approx(ours[2], abs=1e-4)
 
 
 def test_its_noise_is_gazebos(tmp_path):

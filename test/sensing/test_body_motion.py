@@ -26,22 +26,22 @@ WALL = scene(at(Box((1.0, 1000.0, 100.0)), x=20.5))
 @given(st.lists(POSES, min_size=1, max_size=5), st.integers(1, 10**8))
 def test_exact_at_the_given_states(poses, step):
     states = [BodyState(10**18 + k * step, pose) for k, pose in enumerate(poses)]
-    found = placements(states, np.array([state.time for state in states]))
-    assert found.rotation == pytest.approx(np.array([matrix(pose.orientation) for pose in poses]), abs=1e-12)
-    assert found.position == pytest.approx(np.array([pose.position for pose in poses]), abs=1e-12)
+    result = placements(states, np.array([state.time for state in states]))
+    assert result.rotation == pytest.approx(np.array([matrix(pose.orientation) for pose in poses]), abs=1e-12)
+    assert result.position == pytest.approx(np.array([pose.position for pose in poses]), abs=1e-12)
 
 
 @given(st.lists(POSES, min_size=2, max_size=4), st.lists(st.integers(-(10**8), 5 * 10**8), min_size=1, max_size=9))
 def test_always_a_rotation_and_never_beyond_the_states(poses, times):
     states = [BodyState(k * 10**8, pose) for k, pose in enumerate(poses)]
-    found = placements(states, np.array(times))
-    assert found.rotation @ found.rotation.swapaxes(1, 2) == pytest.approx(
-        np.broadcast_to(np.eye(3), found.rotation.shape), abs=1e-12
+    result = placements(states, np.array(times))
+    assert result.rotation @ result.rotation.swapaxes(1, 2) == pytest.approx(
+        np.broadcast_to(np.eye(3), result.rotation.shape), abs=1e-12
     )
-    assert np.linalg.det(found.rotation) == pytest.approx(1.0)
+    assert np.linalg.det(result.rotation) == pytest.approx(1.0)
     positions = np.array([pose.position for pose in poses])
-    assert (found.position >= positions.min(axis=0) - 1e-12).all()
-    assert (found.position <= positions.max(axis=0) + 1e-12).all()
+    assert (result.position >= positions.min(axis=0) - 1e-12).all()
+    assert (result.position <= positions.max(axis=0) + 1e-12).all()
 
 
 @given(st.floats(-20.0, 20.0), st.floats(0.0, 1.0))
@@ -54,8 +54,8 @@ def test_a_constant_turn_is_exact_between_the_states(rate, part):
         )
 
     time = round(1e9 * (1.0 - 0.02 * part))
-    found = placements(driven(pose, 1.0, 0.1), np.array([time]))
-    assert found.rotation[0] == pytest.approx(matrix(pose(time * 1e-9).orientation), abs=1e-9)
+    result = placements(driven(pose, 1.0, 0.1), np.array([time]))
+    assert result.rotation[0] == pytest.approx(matrix(pose(time * 1e-9).orientation), abs=1e-9)
 
 
 def test_states_at_one_time_do_no_harm():
@@ -66,10 +66,10 @@ def test_states_at_one_time_do_no_harm():
 
 @given(POSES, NUMBERS, NUMBERS)
 def test_a_mount_is_a_transform_on_the_body(pose, x, roll):
-    found = placement(pose).then(mounted((x, 0.5, 1.0), (roll, 0.1, -0.4)))
+    result = placement(pose).then(mounted((x, 0.5, 1.0), (roll, 0.1, -0.4)))
     expected = pose.then(Transform((x, 0.5, 1.0), quaternion(roll, 0.1, -0.4)))
-    assert found.position == pytest.approx(expected.position)
-    assert found.rotation == pytest.approx(matrix(expected.orientation), abs=1e-12)
+    assert result.position == pytest.approx(expected.position)
+    assert result.rotation == pytest.approx(matrix(expected.orientation), abs=1e-12)
 
 
 # ---------------------------------------------------------------------- motion distortion
@@ -87,33 +87,35 @@ def test_turning_before_a_wall(group, rate):
     sensor = group(layout="driver", std_noise=0.0, xyz=(0.0, 0.0, 0.5), max_range=60.0)
     lidar = LidarModel("a", sensor, 0)
     states = driven(lambda time: Transform((0.0, 0.0, 0.0), quaternion(0.0, 0.0, rate * time)), 1.0, 0.1)
-    found = lidar.measure(states, WALL).ranges[:, 0]
+    result = lidar.measure(states, WALL).ranges[:, 0]
     azimuths, times = columns(lidar, 1.0)
     assert times[-1] == 1.0
     assert times[0] == pytest.approx(0.9, abs=2e-3)
     cosine = np.cos(azimuths + rate * times) * np.cos(lidar.grid.elevations[0])
     expected = np.where(60.0 * cosine > 20.0, 20.0 / cosine, np.inf)
     sure = np.abs(60.0 * cosine - 20.0) > 1e-6
-    assert found[sure] == pytest.approx(expected[sure], abs=1e-5)
+    assert result[sure] == pytest.approx(expected[sure], abs=1e-5)
 
 
 @given(st.floats(-30.0, 30.0))
 def test_driving_toward_a_wall(speed):
     """A column at the time t is v t nearer."""
     lidar = LidarModel("a", RplidarA2(layout="driver", std_noise=0.0, xyz=(0.0, 0.0, 0.5), max_range=60.0), 0)
-    found = lidar.measure(driven(lambda time: Transform((speed * (time - 1.0), 0.0, 0.0)), 1.0, 0.1), WALL).ranges[:, 0]
+    result = lidar.measure(driven(lambda time: Transform((speed * (time - 1.0), 0.0, 0.0)), 1.0, 0.1), WALL).ranges[
+        :, 0
+    ]
     azimuths, times = columns(lidar, 1.0)
     ahead, cosine = 20.0 - speed * (times - 1.0), np.cos(azimuths)
     expected = np.where(ahead < 60.0 * cosine, ahead / cosine, np.inf)
     sure = np.abs(60.0 * cosine - ahead) > 1e-6
-    assert found[sure] == pytest.approx(expected[sure], abs=1e-5)
+    assert result[sure] == pytest.approx(expected[sure], abs=1e-5)
 
 
 def test_a_standing_vehicle_sees_no_distortion():
     around = scene(at(Cylinder(5.0, 10.0)))
     lidar = LidarModel("a", VelodyneVlp16(layout="driver", std_noise=0.0, xyz=(0.0, 0.0, 0.5)), 0)
-    found = lidar.measure(standing(1.0), around).ranges
-    assert found * np.cos(lidar.grid.elevations) == pytest.approx(np.full(found.shape, 5.0), abs=1e-5)
+    result = lidar.measure(standing(1.0), around).ranges
+    assert result * np.cos(lidar.grid.elevations) == pytest.approx(np.full(result.shape, 5.0), abs=1e-5)
 
 
 def test_a_lidar_on_an_arm_is_swung_around():
@@ -121,11 +123,11 @@ def test_a_lidar_on_an_arm_is_swung_around():
     arm, rate = 2.0, 1.0
     lidar = LidarModel("a", RplidarA2(layout="driver", std_noise=0.0, xyz=(arm, 0.0, 0.5), max_range=60.0), 0)
     states = driven(lambda time: Transform((0.0, 0.0, 0.0), quaternion(0.0, 0.0, rate * time)), 0.2, 0.1)
-    found = lidar.measure(states, WALL).ranges[:, 0]
+    result = lidar.measure(states, WALL).ranges[:, 0]
     azimuths, times = columns(lidar, 0.2)
     cosine = np.cos(azimuths + rate * times)
     ahead = 20.0 - arm * np.cos(rate * times)
     sure = np.abs(60.0 * cosine - ahead) > 1e-6
     expected = np.where(ahead < 60.0 * cosine, ahead / cosine, np.inf)
-    assert found[sure] == pytest.approx(expected[sure], abs=1e-5)
-    assert math.isfinite(found[400])
+    assert result[sure] == pytest.approx(expected[sure], abs=1e-5)
+    assert math.isfinite(result[400])

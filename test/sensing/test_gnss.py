@@ -48,22 +48,22 @@ def test_without_noise_it_is_where_its_antenna_is():
 
 
 def test_noise_is_in_metres_and_without_a_mean():
-    found = errors(Gnss(layout="driver", horizontal_std_noise=1.5, vertical_std_noise=2.5), PARIS)
-    assert found.std(axis=0) == pytest.approx([1.5, 1.5, 2.5], rel=0.03)
-    assert np.abs(found.mean(axis=0) / [1.5, 1.5, 2.5]).max() < 5.0 / math.sqrt(len(found))
+    problems = errors(Gnss(layout="driver", horizontal_std_noise=1.5, vertical_std_noise=2.5), PARIS)
+    assert problems.std(axis=0) == pytest.approx([1.5, 1.5, 2.5], rel=0.03)
+    assert np.abs(problems.mean(axis=0) / [1.5, 1.5, 2.5]).max() < 5.0 / math.sqrt(len(problems))
 
 
 def test_as_in_gazebo_noise_to_the_east_shrinks_with_the_latitude():
-    found = errors(Gnss(horizontal_std_noise=1.5), PARIS)
-    assert found.std(axis=0) == pytest.approx([1.5 * math.cos(math.radians(48.8566)), 1.5, 4.0], rel=0.03)
+    problems = errors(Gnss(horizontal_std_noise=1.5), PARIS)
+    assert problems.std(axis=0) == pytest.approx([1.5 * math.cos(math.radians(48.8566)), 1.5, 4.0], rel=0.03)
 
 
 def test_an_error_that_wanders_is_forgotten_with_its_correlation_time():
-    found = errors(
+    problems = errors(
         Gnss(**EXACT, correlated_horizontal_std=3.0, correlated_vertical_std=5.0, correlation_time=10.0), PARIS
     )
-    assert found.std(axis=0) == pytest.approx([3.0, 3.0, 5.0], rel=0.12)
-    correlation = [np.corrcoef(channel[:-10], channel[10:])[0, 1] for channel in found.T]
+    assert problems.std(axis=0) == pytest.approx([3.0, 3.0, 5.0], rel=0.12)
+    correlation = [np.corrcoef(channel[:-10], channel[10:])[0, 1] for channel in problems.T]
     assert correlation == pytest.approx([math.exp(-1.0)] * 3, abs=0.1)
 
 

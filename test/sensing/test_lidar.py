@@ -27,67 +27,67 @@ def angles(lidar: LidarModel) -> tuple[np.ndarray, np.ndarray]:
 def test_a_wall(yaw, distance):
     """A ray at the angle a to the wall's normal is d / cos(a) long, wherever the vehicle looks."""
     lidar = LidarModel("a", RplidarA2(**STILL, max_range=50.0), 0)
-    found = lidar.measure(standing(x=2.0, y=-1.0, yaw=yaw), scene(at(WALL, x=2.5 + distance))).ranges[:, 0]
+    result = lidar.measure(standing(x=2.0, y=-1.0, yaw=yaw), scene(at(WALL, x=2.5 + distance))).ranges[:, 0]
     cosine = np.cos(lidar.grid.azimuths + yaw)
     with np.errstate(divide="ignore"):
         expected = np.where((cosine > 0.0) & (distance / cosine < 50.0), distance / cosine, np.inf)
     sure = np.abs(expected - 50.0) > 1e-3
-    assert found[sure] == pytest.approx(expected[sure], abs=1e-5)
+    assert result[sure] == pytest.approx(expected[sure], abs=1e-5)
 
 
 def test_the_ground_under_a_mast():
     """From the height h, a ray down by e meets the ground at h / sin(e)."""
     lidar = LidarModel("a", VelodyneVlp16(std_noise=0.0, max_range=120.0, xyz=(0.3, 0.2, 1.7)), 0)
-    found = lidar.measure(standing(yaw=0.4), scene(at(HalfSpace()))).ranges
+    result = lidar.measure(standing(yaw=0.4), scene(at(HalfSpace()))).ranges
     _, elevations = angles(lidar)
     with np.errstate(divide="ignore"):
         expected = np.where(elevations < 0.0, 1.7 / -np.sin(elevations), np.inf)
-    assert found == pytest.approx(np.broadcast_to(expected, found.shape), abs=1e-5)
+    assert result == pytest.approx(np.broadcast_to(expected, result.shape), abs=1e-5)
 
 
 @pytest.mark.parametrize("shape", [Cylinder(0.5, 100.0), sphere(0.5)])
 def test_a_round_thing(shape):
     """A ray that passes the middle at a distance b meets the surface sqrt(r^2 - b^2) before it."""
     lidar = LidarModel("a", Lidar2d(**STILL, rays=721), 0)
-    found = lidar.measure(standing(), scene(at(shape, x=6.0, y=1.0))).ranges[:, 0]
+    result = lidar.measure(standing(), scene(at(shape, x=6.0, y=1.0))).ranges[:, 0]
     along = 6.0 * np.cos(lidar.grid.azimuths) + np.sin(lidar.grid.azimuths)
     beside = 37.0 - along**2
     with np.errstate(invalid="ignore"):
         expected = np.where((beside < 0.25) & (along > 0.0), along - np.sqrt(0.25 - beside), np.inf)
-    assert found == pytest.approx(expected, abs=1e-5)
-    assert np.isfinite(found).sum() > 10
+    assert result == pytest.approx(expected, abs=1e-5)
+    assert np.isfinite(result).sum() > 10
 
 
 def test_a_mount_that_is_turned():
     """Rolled by 90 degrees a scanner looks up with its left side; the floor lies to its right."""
     lidar = LidarModel("a", RplidarA2(std_noise=0.0, xyz=(0.0, 0.0, 2.0), rpy=(math.pi / 2, 0.0, 0.0)), 0)
-    found = lidar.measure(standing(), scene(at(HalfSpace()))).ranges[:, 0]
+    result = lidar.measure(standing(), scene(at(HalfSpace()))).ranges[:, 0]
     sine = -np.sin(lidar.grid.azimuths)
     with np.errstate(divide="ignore"):
         expected = np.where((sine > 0.0) & (2.0 / sine < 16.0), 2.0 / sine, np.inf)
-    assert found == pytest.approx(expected, abs=1e-5)
+    assert result == pytest.approx(expected, abs=1e-5)
 
 
 @pytest.mark.parametrize("layout", ["gazebo", "driver"])
 def test_what_is_too_near_is_seen_through_and_what_is_too_far_not_at_all(layout):
     lidar = LidarModel("a", Lidar2d(**STILL, layout=layout, min_range=1.0, max_range=10.0, rays=3), 0)
     thin = Box((0.1, 0.1, 0.1))
-    found = lidar.measure(standing(), scene(at(thin, x=0.5), at(thin, x=5.0), at(thin, y=10.1), at(thin, y=-9.0)))
-    assert found.ranges[:, 0] == pytest.approx([8.95, 4.95, np.inf])
+    echoes = lidar.measure(standing(), scene(at(thin, x=0.5), at(thin, x=5.0), at(thin, y=10.1), at(thin, y=-9.0)))
+    assert echoes.ranges[:, 0] == pytest.approx([8.95, 4.95, np.inf])
 
 
 def test_intensity_is_how_strongly_a_thing_reflects():
     lidar = LidarModel("a", Lidar2d(**STILL, rays=3), 0)
     ball = sphere(1.0)
-    found = lidar.measure(standing(), scene(at(ball, y=-5.0, retro=3.0), at(ball, x=5.0, retro=7.5)))
-    assert found.retro[:, 0].tolist() == [3.0, 7.5, 0.0]
+    echoes = lidar.measure(standing(), scene(at(ball, y=-5.0, retro=3.0), at(ball, x=5.0, retro=7.5)))
+    assert echoes.retro[:, 0].tolist() == [3.0, 7.5, 0.0]
 
 
 def test_without_a_world_nothing_is_met():
-    found = LidarModel("a", OusterOs1(), 0).measure(standing(), None)
-    assert found.ranges.shape == (1024, 128)
-    assert np.isinf(found.ranges).all()
-    assert not found.retro.any()
+    result = LidarModel("a", OusterOs1(), 0).measure(standing(), None)
+    assert result.ranges.shape == (1024, 128)
+    assert np.isinf(result.ranges).all()
+    assert not result.retro.any()
 
 
 # ---------------------------------------------------------------------- noise
@@ -107,9 +107,9 @@ def test_noise_has_its_deviation_and_no_mean():
 def test_noise_leaves_neither_the_bounds_nor_what_was_missed():
     half = scene(at(Cylinder(5.0, 100.0)), at(Box((0.2, 100.0, 100.0)), x=1.1))
     sensor = RplidarA2(**STILL | {"std_noise": 1.0}, min_range=0.99, max_range=5.01)
-    found = LidarModel("a", sensor, 0).measure(standing(), half).ranges
-    assert found.min() == np.float32(0.99)
-    assert found[np.isfinite(found)].max() == np.float32(5.01)
+    result = LidarModel("a", sensor, 0).measure(standing(), half).ranges
+    assert result.min() == np.float32(0.99)
+    assert result[np.isfinite(result)].max() == np.float32(5.01)
     nothing = LidarModel("a", sensor, 0).measure(standing(), scene(at(WALL, x=50.0))).ranges
     assert np.isinf(nothing).all()
 
@@ -120,8 +120,8 @@ def test_a_sample_does_not_depend_on_those_before_it():
     def sample(number, name="a", seed=0, before=()):
         lidar = LidarModel(name, RplidarA2(), seed)
         for one in (*before, number):
-            found = lidar.measure(standing(one / 10.0), around)
-        return found.ranges.tobytes()
+            echoes = lidar.measure(standing(one / 10.0), around)
+        return echoes.ranges.tobytes()
 
     assert sample(5) == sample(5, before=(0, 1, 2, 3, 4))
     assert len({sample(5), sample(6), sample(5, name="b"), sample(5, seed=1)}) == 4

@@ -44,23 +44,23 @@ def drifts(parameters, distance: float) -> np.ndarray:
     """What the odometry added to each true step: x, y, heading, one column a step."""
     poses = along_a_curve(SAMPLES, distance)
     localization = Localization(parameters, poses[0])
-    found = []
+    result = []
     for before, pose in pairwise(poses):
         odom = localization.odom
         localization.update(pose, INTERVAL)
-        found.append(localization.odom.seen_from(odom).seen_from(pose.seen_from(before)))
-    return columns(found)
+        result.append(localization.odom.seen_from(odom).seen_from(pose.seen_from(before)))
+    return columns(result)
 
 
 def map_errors(parameters, interval: float) -> np.ndarray:
     """How far the pose that map -> odom -> base_link gives lies from the true one, seen from that."""
     poses = along_a_curve(SAMPLES)
     localization = Localization(parameters, poses[0])
-    found = []
+    result = []
     for pose in poses[1:]:
         localization.update(pose, interval)
-        found.append(localization.map_to_odom.then(localization.odom).seen_from(pose))
-    return columns(found)
+        result.append(localization.map_to_odom.then(localization.odom).seen_from(pose))
+    return columns(result)
 
 
 # Without noise
@@ -105,8 +105,8 @@ def test_odometry_drifts_with_the_variances_of_the_way_driven(distance):
 
 
 def test_odometry_drifts_without_a_bias_and_each_way_on_its_own():
-    found = drifts(LocalizationParameters(), 0.02)
-    scaled = found / found.std(axis=1, keepdims=True)
+    result = drifts(LocalizationParameters(), 0.02)
+    scaled = result / result.std(axis=1, keepdims=True)
     limit = 4.0 / math.sqrt(SAMPLES)
     assert np.abs(scaled.mean(axis=1)).max() < limit
     assert np.abs(np.corrcoef(scaled) - np.eye(3)).max() < limit
@@ -134,8 +134,8 @@ def test_the_pose_in_the_map_does_not_drift_with_the_odometry():
     [("odom_walk_velocity_translation", (True, True, False)), ("odom_walk_velocity_rotation", (False, False, True))],
 )
 def test_each_parameter_has_its_own_effect_on_the_odometry(changed, moves):
-    found = drifts(dataclasses.replace(EXACT, **{changed: 0.01}), 0.02)
-    assert tuple(spread > 1e-6 for spread in found.std(axis=1)) == moves
+    result = drifts(dataclasses.replace(EXACT, **{changed: 0.01}), 0.02)
+    assert tuple(spread > 1e-6 for spread in result.std(axis=1)) == moves
 
 
 def test_a_vehicle_that_stands_does_not_drift_but_its_pose_in_the_map_still_shakes():

@@ -27,30 +27,30 @@ def pixels() -> tuple[np.ndarray, np.ndarray]:
 
 @given(st.floats(0.5, 50.0))
 def test_a_wall_across_has_one_depth(distance):
-    found = Pinhole(Camera(**SMALL)).view(scene(at(Box((1.0, 1e3, 1e3)), x=distance + 0.5)), AHEAD, colour=False)
-    assert found.colour is None
-    assert found.depth == pytest.approx(np.full((48, 64), distance), rel=1e-6)
+    result = Pinhole(Camera(**SMALL)).view(scene(at(Box((1.0, 1e3, 1e3)), x=distance + 0.5)), AHEAD, colour=False)
+    assert result.colour is None
+    assert result.depth == pytest.approx(np.full((48, 64), distance), rel=1e-6)
 
 
 def test_the_ground():
     """A pixel so far down that its ray falls by s per metre sees the ground at the depth h / s."""
-    found = Pinhole(Camera(**SMALL, clip_max=40.0)).view(scene(at(HalfSpace())), AHEAD, colour=False).depth
+    result = Pinhole(Camera(**SMALL, clip_max=40.0)).view(scene(at(HalfSpace())), AHEAD, colour=False).depth
     _, down = pixels()
     with np.errstate(divide="ignore"):
         depth = 1.0 / down
     expected = np.where((depth > 0.0) & (depth < 40.0), depth, np.inf)
-    assert found == pytest.approx(expected, abs=1e-5)
+    assert result == pytest.approx(expected, abs=1e-5)
 
 
 def test_a_ball_to_the_left_and_above_is_there_in_the_image():
-    found = Pinhole(Camera(**SMALL)).view(scene(at(sphere(0.5), x=5.0, y=2.0, z=2.0)), AHEAD, colour=False).depth
+    result = Pinhole(Camera(**SMALL)).view(scene(at(sphere(0.5), x=5.0, y=2.0, z=2.0)), AHEAD, colour=False).depth
     right, down = pixels()
     square, along = 1.0 + right**2 + down**2, 5.0 - 2.0 * right - 1.0 * down
     root = along**2 - square * (5.0**2 + 2.0**2 + 1.0**2 - 0.25)
     expected = np.where(root > 0.0, (along - np.sqrt(np.maximum(root, 0.0))) / square, np.inf)
     assert np.isfinite(expected).sum() > 20
-    assert found == pytest.approx(expected, abs=1e-5)
-    rows, columns = np.nonzero(np.isfinite(found))
+    assert result == pytest.approx(expected, abs=1e-5)
+    rows, columns = np.nonzero(np.isfinite(result))
     assert rows.max() < 25
     assert columns.max() < 30
 

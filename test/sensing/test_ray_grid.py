@@ -85,9 +85,9 @@ def test_devices_turn_clockwise_and_an_ouster_counts_from_the_top():
 @pytest.mark.parametrize("group", LIDARS)
 def test_directions_are_unit_vectors_at_their_angles(group):
     for grid in (gazebo_grid(group()), driver_grid(group())):
-        found = grid.directions()
-        assert found.shape == (*grid.shape, 3)
-        assert np.linalg.norm(found, axis=-1) == pytest.approx(1.0)
-        assert np.arcsin(found[0, :, 2]) == pytest.approx(grid.elevations)
-        turn = np.arctan2(found[:, 0, 1], found[:, 0, 0]) - grid.azimuths
+        directions = grid.directions()
+        assert directions.shape == (*grid.shape, 3)
+        assert np.linalg.norm(directions, axis=-1) == pytest.approx(1.0)
+        assert np.arcsin(directions[0, :, 2]) == pytest.approx(grid.elevations)
+        turn = np.arctan2(directions[:, 0, 1], directions[:, 0, 0]) - grid.azimuths
         assert np.cos(turn) == pytest.approx(1.0)

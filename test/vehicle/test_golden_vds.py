@@ -108,13 +108,13 @@ def errors(ours: Trace, theirs: Trace) -> dict[str, float]:
     peaks = {name: np.abs(series).max() for name, series in theirs.values.items()}
     best: dict[str, float] = {}
     for shift in SHIFTS:
-        found = {}
+        result = {}
         for name, series in theirs.values.items():
             if peaks[name] > 0.0 and name in ours.values:
                 expected = np.interp(theirs.time[inside] + shift, ours.time, ours.values[name])
-                found[name] = float(np.sqrt(np.mean((series[inside] - expected) ** 2)) / peaks[name])
-        if not best or sum(found.values()) < sum(best.values()):
-            best = found
+                result[name] = float(np.sqrt(np.mean((series[inside] - expected) ** 2)) / peaks[name])
+        if not best or sum(result.values()) < sum(best.values()):
+            best = result
     return best
 
 
@@ -133,10 +133,10 @@ def comparison(request, golden):
 
 def test_our_run_answers_as_the_reference_does(comparison):
     ours, theirs, tolerance = comparison
-    found = errors(ours, theirs)
-    print({name: f"{100.0 * error:.3f} %" for name, error in found.items()})
-    assert {"v_x", "yaw_rate"} <= set(found)
-    assert {name: error for name, error in found.items() if not error < tolerance} == {}
+    problems = errors(ours, theirs)
+    print({name: f"{100.0 * error:.3f} %" for name, error in problems.items()})
+    assert {"v_x", "yaw_rate"} <= set(problems)
+    assert {name: error for name, error in problems.items() if not error < tolerance} == {}
 
 
 def test_the_comparison_notices_a_dead_time_that_is_off_by_a_twentieth_of_a_second(comparison):

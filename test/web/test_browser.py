@@ -379,8 +379,8 @@ def test_the_sliders_end_at_the_vehicles_limits_and_keep_what_was_chosen(start, 
     script = "return ['max', 'value'].map((name) => Number(document.getElementById(arguments[0])[name]))"
 
     def shows(slider: str, end: float, value: float) -> None:
-        found = lambda: browser.driver.execute_script(script, slider)  # noqa: E731
-        browser.until(lambda: found() == [end, value], f"{slider} at {value} of {end}")
+        result = lambda: browser.driver.execute_script(script, slider)  # noqa: E731
+        browser.until(lambda: result() == [end, value], f"{slider} at {value} of {end}")
 
     def choose(slider: str, value: float) -> None:
         choice = "const [id, value] = arguments, one = document.getElementById(id); one.value = value;"

@@ -37,8 +37,8 @@ def at(x=0.0, y=0.0, z=0.0, roll=0.0, pitch=0.0, yaw=0.0):
 
 
 def directions(count, seed=0):
-    found = np.random.default_rng(seed).normal(size=(count, 3))
-    return found / np.linalg.norm(found, axis=1, keepdims=True)
+    result = np.random.default_rng(seed).normal(size=(count, 3))
+    return result / np.linalg.norm(result, axis=1, keepdims=True)
 
 
 def around(count):
@@ -59,12 +59,12 @@ def one(shape, pose, origin, direction, max_range=math.inf):
 def test_a_wall_at_a_known_place(angle, distance):
     """A ray at an angle to a wall's normal runs d / cos(angle)."""
     direction = (math.cos(angle), math.sin(angle), 0.0)
-    found, hits = one(Box((2.0, 1e4, 10.0)), at(x=distance + 1.0), (0.0, 0.0, 1.0), direction)
+    result, hits = one(Box((2.0, 1e4, 10.0)), at(x=distance + 1.0), (0.0, 0.0, 1.0), direction)
     if math.cos(angle) > 0.02:
-        assert found == pytest.approx(distance / math.cos(angle), abs=1e-9, rel=1e-9)
+        assert result == pytest.approx(distance / math.cos(angle), abs=1e-9, rel=1e-9)
         assert hits.normals[0] == pytest.approx((-1.0, 0.0, 0.0))
     elif math.cos(angle) < 0.0:
-        assert found == math.inf
+        assert result == math.inf
         assert hits.things[0] == -1
 
 
@@ -74,8 +74,8 @@ def test_a_cylinder_and_a_sphere_beside_the_middle(y, radius, part):
     b = part * radius
     before = 20.0 - math.sqrt(radius * radius - b * b)
     for shape in (Cylinder(radius, 4.0), sphere(radius), Capsule(radius, 4.0)):
-        found, hits = one(shape, at(x=20.0, y=y, z=1.0), (0.0, y + b, 1.0), (1.0, 0.0, 0.0))
-        assert found == pytest.approx(before, abs=1e-9)
+        result, hits = one(shape, at(x=20.0, y=y, z=1.0), (0.0, y + b, 1.0), (1.0, 0.0, 0.0))
+        assert result == pytest.approx(before, abs=1e-9)
         assert hits.normals[0] == pytest.approx((-math.sqrt(1.0 - part * part), part, 0.0), abs=1e-6)
 
 

@@ -44,9 +44,9 @@ def test_known_distances_from_a_face(gap, turn):
         (Mesh(np.array([(0.0, -5.0, 0.0), (0.0, 5.0, 0.0), (0.0, 0.0, 0.7)]), np.array([(0, 1, 2)])), at(x=touching)),
     ]
     for shape, pose in cases:
-        found, normal, (px, _, _) = apart(shape, pose)
-        assert found == pytest.approx(gap, rel=2e-3, abs=1e-7)
-        assert found <= gap + 1e-12
+        result, normal, (px, _, _) = apart(shape, pose)
+        assert result == pytest.approx(gap, rel=2e-3, abs=1e-7)
+        assert result <= gap + 1e-12
         assert normal == pytest.approx((1.0, 0.0, 0.0), abs=0.05)
         assert px == pytest.approx(touching, rel=2e-3, abs=1e-3)
 
@@ -54,8 +54,8 @@ def test_known_distances_from_a_face(gap, turn):
 @given(st.floats(0.0, 0.9))
 def test_an_overlap_is_the_way_out(depth):
     shape = Box((2.0, 9.0, 4.0))
-    found, (nx, _, _), _ = apart(shape, at(x=2.0 - depth))
-    assert found == pytest.approx(-depth, abs=1e-9)
+    result, (nx, _, _), _ = apart(shape, at(x=2.0 - depth))
+    assert result == pytest.approx(-depth, abs=1e-9)
     assert nx == pytest.approx(1.0)
 
 

@@ -41,22 +41,22 @@ def test_points_of_a_plane_give_it_back(slope_x, slope_y, height, x, y):
     plane = Plane(height, slope_x, slope_y)
     points = [(x + a, y + b, plane.at(x + a, y + b)) for a, b in ((0.0, 0.7), (0.0, -0.7), (2.0, 0.7), (2.0, -0.7))]
     for some in (points, points[:3]):
-        found = plane_through(some)
+        result = plane_through(some)
         for px, py, pz in points:
-            assert found.at(px, py) == pytest.approx(pz, abs=1e-9)
+            assert result.at(px, py) == pytest.approx(pz, abs=1e-9)
 
 
 def test_four_points_off_a_plane_deviate_alike_and_points_on_a_line_do_not_tilt_across():
-    found = plane_through([(1.0, 1.0, 0.1), (1.0, -1.0, 0.0), (-1.0, 1.0, 0.0), (-1.0, -1.0, 0.0)])
-    assert (found.height, found.slope_x, found.slope_y) == pytest.approx((0.025, 0.025, 0.025))
+    plane = plane_through([(1.0, 1.0, 0.1), (1.0, -1.0, 0.0), (-1.0, 1.0, 0.0), (-1.0, -1.0, 0.0)])
+    assert (plane.height, plane.slope_x, plane.slope_y) == pytest.approx((0.025, 0.025, 0.025))
     line = plane_through([(0.0, 0.0, 0.0), (2.0, 0.0, 1.0)])
     assert (line.slope_x, line.slope_y) == pytest.approx((0.5, 0.0))
     assert plane_through([(3.0, 4.0, 5.0)]) == Plane(5.0)
 
 
 def test_looking_down_ends_where_it_should():
-    found = ground_below(caster(GROUND, Thing("box", Box((1.0, 1.0, 1.0)), at(5.0))), [(0, 0, 1), (5, 0, 1)], 2.0)[0]
-    assert found.tolist() == [0.0, 0.5]
+    result = ground_below(caster(GROUND, Thing("box", Box((1.0, 1.0, 1.0)), at(5.0))), [(0, 0, 1), (5, 0, 1)], 2.0)[0]
+    assert result.tolist() == [0.0, 0.5]
     assert ground_below(caster(GROUND), [(0.0, 0.0, 3.0)], 2.0)[0].tolist() == [-math.inf]
     with np.errstate(invalid="raise"):
         assert ground_below(caster(GROUND), [(0.0, 0.0, math.inf)], 2.0)[0].tolist() == [-math.inf]

@@ -20,8 +20,8 @@ from vds_gz.world.load import load_world, rectangles
 
 def test_poses_are_those_of_model_link_and_visual_one_in_the_other(tmp_path):
     inside = f"<pose>1 0 0 0 0 {math.pi / 2}</pose>" + BALL.format(pose="<pose>2 0 0 0 0 0</pose>")
-    found = world(tmp_path, model("m", inside, f"10 0 0 0 0 {math.pi / 2}"))
-    assert places(found) == {"m::l::v": [8.0, 1.0, 0.0]}
+    scene = world(tmp_path, model("m", inside, f"10 0 0 0 0 {math.pi / 2}"))
+    assert places(scene) == {"m::l::v": [8.0, 1.0, 0.0]}
 
 
 def test_degrees_and_quaternions(tmp_path):
@@ -29,11 +29,11 @@ def test_degrees_and_quaternions(tmp_path):
     turned = "<pose degrees='true'>0 0 0 0 0 90</pose>"
     quaternion = f"<pose rotation_format='quat_xyzw'>0 0 0 0 0 {half} {half}</pose>"
     for pose in (turned, quaternion):
-        found = world(
+        scene = world(
             tmp_path,
             f"<model name='m'>{pose}<link name='l'>{BALL.format(pose='<pose>3 0 0 0 0 0</pose>')}</link></model>",
         )
-        assert places(found) == {"m::l::v": [0.0, 3.0, 0.0]}
+        assert places(scene) == {"m::l::v": [0.0, 3.0, 0.0]}
 
 
 def test_frames_chain_across_models(tmp_path):
@@ -48,8 +48,8 @@ def test_frames_chain_across_models(tmp_path):
 
 def test_a_model_can_be_put_by_one_of_its_frames(tmp_path):
     inner = f"<frame name='foot'><pose>0 0 -1 0 0 0</pose></frame><link name='l'>{BALL.format(pose='')}</link>"
-    found = world(tmp_path, f"<model name='m' placement_frame='foot'><pose>3 0 0 0 0 0</pose>{inner}</model>")
-    assert places(found) == {"m::l::v": [3.0, 0.0, 1.0]}
+    scene = world(tmp_path, f"<model name='m' placement_frame='foot'><pose>3 0 0 0 0 0</pose>{inner}</model>")
+    assert places(scene) == {"m::l::v": [3.0, 0.0, 1.0]}
 
 
 def test_models_nest(tmp_path):
@@ -145,10 +145,10 @@ def test_a_wall_that_is_a_plane_is_met_from_its_side(tmp_path):
 @pytest.mark.parametrize("x", [0.0, 1e-7, 3e-6, 1e-3])
 def test_the_normal_of_a_plane_may_point_down_almost(tmp_path, x):
     plane = geometry(f"<plane><normal>{x} 0 -1</normal><size>2e6 2e6</size></plane>")
-    found = world(tmp_path, plane)
-    pose = found.visuals.things[0].pose[:3, :3]
+    scene = world(tmp_path, plane)
+    pose = scene.visuals.things[0].pose[:3, :3]
     np.testing.assert_allclose(pose @ pose.T, np.eye(3), atol=1e-12)
-    assert looking(found, (5e5, 0.0, 1e4), (0.0, 0.0, -1.0)) == pytest.approx(1e4 - 5e5 * x, abs=1e-6)
+    assert looking(scene, (5e5, 0.0, 1e4), (0.0, 0.0, -1.0)) == pytest.approx(1e4 - 5e5 * x, abs=1e-6)
 
 
 def test_a_mesh_is_scaled_and_centred(tmp_path):
@@ -162,33 +162,33 @@ def test_collada_is_read(tmp_path):
     trimesh = pytest.importorskip("trimesh")
     pytest.importorskip("collada")
     (tmp_path / "a.dae").write_bytes(trimesh.exchange.dae.export_collada(trimesh.creation.box((2.0, 2.0, 2.0))))
-    found = world(tmp_path, geometry("<mesh><uri>a.dae</uri></mesh>"))
-    assert looking(found, (0.1, 0.2, 10.0), (0.0, 0.0, -1.0)) == pytest.approx(9.0)
+    scene = world(tmp_path, geometry("<mesh><uri>a.dae</uri></mesh>"))
+    assert looking(scene, (0.1, 0.2, 10.0), (0.0, 0.0, -1.0)) == pytest.approx(9.0)
 
 
 def test_a_heightmap_rises_with_brightness(tmp_path):
     (tmp_path / "hill.pgm").write_bytes(b"P5\n3 3\n255\n" + bytes([0, 0, 0, 0, 255, 0, 0, 0, 0]))
     hill = "<heightmap><uri>hill.pgm</uri><size>2 2 5</size></heightmap>"
-    found = world(tmp_path, geometry(hill))
-    assert looking(found, (0.0, 0.0, 10.0), (0.0, 0.0, -1.0)) == pytest.approx(5.0)
-    assert looking(found, (0.5, 0.0, 10.0), (0.0, 0.0, -1.0)) == pytest.approx(7.5)
+    scene = world(tmp_path, geometry(hill))
+    assert looking(scene, (0.0, 0.0, 10.0), (0.0, 0.0, -1.0)) == pytest.approx(5.0)
+    assert looking(scene, (0.5, 0.0, 10.0), (0.0, 0.0, -1.0)) == pytest.approx(7.5)
 
 
 def test_lidars_see_visuals_and_bumpers_collisions(tmp_path):
     both = "<{0} name='{0}'><geometry><sphere><radius>{1}</radius></sphere></geometry></{0}>"
-    found = world(tmp_path, model("m", both.format("visual", 1) + both.format("collision", 2)))
+    scene = world(tmp_path, model("m", both.format("visual", 1) + both.format("collision", 2)))
     ray = np.array([(1.0, 0.0, 0.0)])
-    assert found.visuals.cast(np.array((-9.0, 0.0, 0.0)), ray)[0][0] == pytest.approx(8.0)
-    assert found.collisions.cast(np.array((-9.0, 0.0, 0.0)), ray)[0][0] == pytest.approx(7.0)
+    assert scene.visuals.cast(np.array((-9.0, 0.0, 0.0)), ray)[0][0] == pytest.approx(8.0)
+    assert scene.collisions.cast(np.array((-9.0, 0.0, 0.0)), ray)[0][0] == pytest.approx(7.0)
 
 
 @pytest.mark.parametrize("name", ["empty", "hall", "outdoor", "parking_lot", "track"])
 def test_the_worlds_that_come_along_are_read_whole(name):
     path = share("worlds", f"{name}.sdf")
-    found = load_world(path)
+    scene = load_world(path)
     text = path.read_text(encoding="utf-8")
-    assert len(found.visuals.things) == text.count("<visual ")
-    assert len(found.collisions.things) == text.count("<collision ")
+    assert len(scene.visuals.things) == text.count("<visual ")
+    assert len(scene.collisions.things) == text.count("<collision ")
 
 
 # ---------------------------------------------------------------------- maps
@@ -250,14 +250,14 @@ PARIS = {"model": "EARTH_WGS84", "axes": "ENU", "latitude": "48.8566"}
 
 
 def test_gravity_and_place_on_earth(tmp_path):
-    found = world(tmp_path, "<gravity>0 0.5 -1.62</gravity>" + EARTH.format(**PARIS))
-    assert found.gravity == (0.0, 0.5, -1.62)
-    assert found.origin == Origin(48.8566, 2.35, 35.5, 90.0)
+    scene = world(tmp_path, "<gravity>0 0.5 -1.62</gravity>" + EARTH.format(**PARIS))
+    assert scene.gravity == (0.0, 0.5, -1.62)
+    assert scene.origin == Origin(48.8566, 2.35, 35.5, 90.0)
 
 
 def test_a_world_that_says_nothing_of_the_earth_lies_where_sdf_puts_it(tmp_path):
-    found = world(tmp_path, "")
-    assert (found.gravity, found.origin) == ((0.0, 0.0, -9.8), Origin(0.0, 0.0, 0.0, 0.0))
+    scene = world(tmp_path, "")
+    assert (scene.gravity, scene.origin) == ((0.0, 0.0, -9.8), Origin(0.0, 0.0, 0.0, 0.0))
 
 
 def test_a_shipped_world_says_where_it_lies():

@@ -49,23 +49,23 @@ def place(found, seconds):
     ],
 )
 def test_where_a_cart_is(tmp_path, repeat, seconds, expected):
-    found = obstacles(tmp_path, CART.format(repeat=repeat))
-    assert place(found, seconds) == pytest.approx(expected, abs=1e-6)
-    assert found.top_speed == pytest.approx(2.0)
+    hits = obstacles(tmp_path, CART.format(repeat=repeat))
+    assert place(hits, seconds) == pytest.approx(expected, abs=1e-6)
+    assert hits.top_speed == pytest.approx(2.0)
 
 
 @given(st.floats(0.0, 100.0), st.floats(1e-3, 0.5), st.sampled_from(["once", "back_and_forth", "loop"]))
 def test_it_never_jumps(tmp_path_factory, seconds, later, repeat):
-    found = obstacles(tmp_path_factory.mktemp("obstacles"), CART.format(repeat=repeat))
-    before, after = place(found, seconds), place(found, seconds + later)
+    hits = obstacles(tmp_path_factory.mktemp("obstacles"), CART.format(repeat=repeat))
+    before, after = place(hits, seconds), place(hits, seconds + later)
     assert math.dist(before[:2], after[:2]) <= 2.0 * later + 1e-6
 
 
 def test_times_let_it_wait(tmp_path):
     text = "obstacles: [{name: man, cylinder: [0.25, 1.8], path: [[0, 4], [0, 4], [6, 4]], times: [2, 7, 10], z: 1}]"
-    found = obstacles(tmp_path, text)
-    assert place(found, 5.0) == pytest.approx((0.0, 4.0, 1.9, 0.0))
-    assert place(found, 8.5)[:2] == pytest.approx((3.0, 4.0))
+    hits = obstacles(tmp_path, text)
+    assert place(hits, 5.0) == pytest.approx((0.0, 4.0, 1.9, 0.0))
+    assert place(hits, 8.5)[:2] == pytest.approx((3.0, 4.0))
 
 
 @pytest.mark.parametrize(
@@ -102,9 +102,9 @@ def test_what_is_refused_says_what_and_where(tmp_path, text, words):
 
 
 def test_a_list_may_be_empty(tmp_path):
-    found = obstacles(tmp_path, "obstacles: []")
-    assert list(found.collisions(0)) == list(found.visuals(0)) == []
-    assert found.top_speed == 0.0
+    hits = obstacles(tmp_path, "obstacles: []")
+    assert list(hits.collisions(0)) == list(hits.visuals(0)) == []
+    assert hits.top_speed == 0.0
 
 
 @pytest.mark.parametrize(
@@ -113,8 +113,8 @@ def test_a_list_may_be_empty(tmp_path):
 )
 def test_the_next_turn_is_the_next_point_of_the_way(repeat, turns):
     obstacle = MovingObstacle("cart", Cylinder(1.0, 1.0), 1.0, 0.0, ((0, 0), (1, 0), (1, 9)), (2.0, 3.0, 5.0), repeat)
-    time, found = 0.0, []
+    time, result = 0.0, []
     for _ in turns:
         time = obstacle.next_turn(time)
-        found.append(time)
-    assert found == turns
+        result.append(time)
+    assert result == turns

@@ -20,13 +20,13 @@ SHAPES = [
 
 def things(random, prefix, retro):
     """Up to six shapes of all kinds, turned anyhow, none of which the rays begin in."""
-    found = []
+    result = []
     for index in range(random.integers(7)):
         place = random.normal(size=3)
         place *= random.uniform(4.0, 9.0) / np.linalg.norm(place)
         pose = matrix(rotation_of_angles(*random.uniform(-3.0, 3.0, 3)), place)
-        found.append(Thing(f"{prefix}{index}", SHAPES[random.integers(len(SHAPES))], pose, retro))
-    return found
+        result.append(Thing(f"{prefix}{index}", SHAPES[random.integers(len(SHAPES))], pose, retro))
+    return result
 
 
 def scene_of(still):

@@ -109,13 +109,13 @@ def test_messages_are_those_of_the_bridge(probe: Probe, name):
 def bounds(azimuths, elevations, origin, reach, texels):
     """The least and the greatest range that exact rays have within one texel around each."""
     texel = np.radians(90.0 / texels)
-    found = []
+    result = []
     for i in (-1.0, -0.5, 0.0, 0.5, 1.0):
         for j in (-1.0, -0.5, 0.0, 0.5, 1.0):
             az, el = np.broadcast_arrays(azimuths + i * texel, elevations + j * texel)
             rays = np.stack([np.cos(el) * np.cos(az), np.cos(el) * np.sin(az), np.sin(el)], axis=-1)
-            found.append(hall().cast(np.array(origin), rays.reshape(-1, 3), reach)[0].reshape(az.shape))
-    return np.min(found, axis=0), np.max(found, axis=0)
+            result.append(hall().cast(np.array(origin), rays.reshape(-1, 3), reach)[0].reshape(az.shape))
+    return np.min(result, axis=0), np.max(result, axis=0)
 
 
 @pytest.mark.parametrize("name", ["scan2d", "rp"])
@@ -132,10 +132,10 @@ def test_scans_agree_but_for_gazebos_texels(probe: Probe, name):
 def test_clouds_agree_but_for_gazebos_texels(probe: Probe, name, every):
     sensor, texels = SENSORS[name]
     (cloud,) = Heard(probe, sensor).measured(standing(1.0), hall())["points"]
-    found = points(cloud)
-    ours = np.sqrt(sum(found[axis].astype(float) ** 2 for axis in "xyz"))[:, ::every]
+    result = points(cloud)
+    ours = np.sqrt(sum(result[axis].astype(float) ** 2 for axis in "xyz"))[:, ::every]
     key = f"{name}/points@{cloud.height}x{cloud.width}"
-    assert (found["ring"][:, 0] == recorded()[1][f"{key}@ring"]).all()
+    assert (result["ring"][:, 0] == recorded()[1][f"{key}@ring"]).all()
     half = sensor.vertical_fov / 2.0
     elevations = np.linspace(-half, half, cloud.height)[:, None]
     azimuths = np.linspace(-np.pi, np.pi, cloud.width, endpoint=False)[None, ::every]
@@ -159,8 +159,8 @@ def test_depth_agrees_but_for_edges(probe: Probe):
     assert (np.isfinite(ours) == np.isfinite(theirs)).mean() > 0.99
     assert (np.abs(ours[both] - theirs[both]) < 0.02 * theirs[both]).mean() > 0.98
     # Gazebo's points are a ninth too far to the sides and up and down, which its own depth image contradicts.
-    found, expected = points(cloud), recorded()[1]["rgbd/points@xyz"]
-    xyz = np.stack([found["x"], found["y"] / 0.9, found["z"] / 0.9], axis=-1)[::4, ::4]
+    result, expected = points(cloud), recorded()[1]["rgbd/points@xyz"]
+    xyz = np.stack([result["x"], result["y"] / 0.9, result["z"] / 0.9], axis=-1)[::4, ::4]
     seen = np.isfinite(expected).all(axis=2) & np.isfinite(xyz).all(axis=2)
     apart = np.linalg.norm(xyz[seen] - expected[seen], axis=1)
     assert (apart < 0.03 * np.linalg.norm(expected[seen], axis=1)).mean() > 0.97

@@ -58,17 +58,17 @@ def test_depth_and_points_agree(probe: Probe):
     assert described(cloud) == [("x", 0, 7), ("y", 4, 7), ("z", 8, 7), ("rgb", 16, 7)]
     assert (cloud.height, cloud.width, cloud.point_step) == (48, 64, 24)
     assert not cloud.is_dense
-    found = points(cloud)
-    assert (found["x"] == seen).all()
+    result = points(cloud)
+    assert (result["x"] == seen).all()
     finite = np.isfinite(seen)
     right, down = np.meshgrid((np.arange(64) + 0.5 - 30.0) / 40.0, (np.arange(48) + 0.5 - 25.0) / 50.0)
-    assert found["y"][finite] == pytest.approx((-right * seen)[finite], abs=1e-5)
-    assert found["z"][finite] == pytest.approx((-down * seen)[finite], abs=1e-5)
+    assert result["y"][finite] == pytest.approx((-right * seen)[finite], abs=1e-5)
+    assert result["z"][finite] == pytest.approx((-down * seen)[finite], abs=1e-5)
     for axis in "yz":
-        assert (found[axis][~finite] == seen[~finite]).all()
-    ground = found["z"] < -0.999
+        assert (result[axis][~finite] == seen[~finite]).all()
+    ground = result["z"] < -0.999
     assert ground.sum() > 100
-    colours = np.frombuffer(found["rgb"].tobytes(), "u1").reshape(48, 64, 4)
+    colours = np.frombuffer(result["rgb"].tobytes(), "u1").reshape(48, 64, 4)
     pixels = np.frombuffer(bytes(image.data), "u1").reshape(48, 64, 3)
     assert (colours[..., 2::-1] == pixels).all()
     assert not colours[..., 3].any()

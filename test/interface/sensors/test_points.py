@@ -25,8 +25,8 @@ def test_as_through_the_bridge(probe: Probe):
     assert described(cloud) == GAZEBO
     assert (cloud.height, cloud.width, cloud.point_step) == (16, 1808, 32)
     assert not cloud.is_dense
-    found = points(cloud)
-    assert (found["ring"] == np.arange(16)[:, None]).all()
+    result = points(cloud)
+    assert (result["ring"] == np.arange(16)[:, None]).all()
 
     elevation = np.radians(np.linspace(-15.0, 15.0, 16))[:, None]
     azimuth = np.linspace(-np.pi, np.pi, 1808, endpoint=False)
@@ -37,9 +37,9 @@ def test_as_through_the_bridge(probe: Probe):
     ranges = np.minimum(wall, ground)
     seen = ranges < 80.0
     for axis, expected in zip("xyz", rays * np.where(seen, ranges, 0.0), strict=True):
-        assert found[axis][seen] == pytest.approx(expected[seen], abs=2e-5), axis
-        assert np.isinf(found[axis][~seen]).all()  # also straight ahead, where y is 0 times that
-    assert (found["intensity"] == np.where(seen, np.where(wall < ground, 4.0, 2.0), 0.0)).mean() > 0.999
+        assert result[axis][seen] == pytest.approx(expected[seen], abs=2e-5), axis
+        assert np.isinf(result[axis][~seen]).all()  # also straight ahead, where y is 0 times that
+    assert (result["intensity"] == np.where(seen, np.where(wall < ground, 4.0, 2.0), 0.0)).mean() > 0.999
 
 
 def test_a_cloud_without_a_miss_is_dense(probe: Probe):
@@ -81,16 +81,16 @@ def test_as_by_velodyne(probe: Probe):
     ]
     assert (cloud.height, cloud.width, cloud.point_step) == (1808, 16, 22)
     assert stamp_ns(cloud.header.stamp) == 2_000_000_000
-    found = points(cloud)
-    assert (found["ring"] == np.arange(16)).all()
-    assert found["time"][-1].tolist() == [0.0] * 16
-    assert found["time"][0] == pytest.approx(-heard.output.span * 1e-9)
-    assert (np.diff(found["time"], axis=0) > 0.0).all()
-    missed = np.isnan(found["x"])
+    result = points(cloud)
+    assert (result["ring"] == np.arange(16)).all()
+    assert result["time"][-1].tolist() == [0.0] * 16
+    assert result["time"][0] == pytest.approx(-heard.output.span * 1e-9)
+    assert (np.diff(result["time"], axis=0) > 0.0).all()
+    missed = np.isnan(result["x"])
     assert 0.1 < missed.mean() < 0.9
-    assert (np.isnan(found["z"]) == missed).all()
-    assert (np.isnan(found["intensity"]) == missed).all()
-    assert set(found["intensity"][~missed].tolist()) == {2.0, 4.0}
+    assert (np.isnan(result["z"]) == missed).all()
+    assert (np.isnan(result["intensity"]) == missed).all()
+    assert set(result["intensity"][~missed].tolist()) == {2.0, 4.0}
     assert not cloud.is_dense
 
 
@@ -101,15 +101,15 @@ def test_as_by_rslidar(probe: Probe):
         *[("x", 0, 7), ("y", 4, 7), ("z", 8, 7), ("intensity", 12, 7), ("ring", 16, 4), ("timestamp", 18, 8)]
     ]
     assert (cloud.height, cloud.width, cloud.point_step) == (1808, 32, 26)
-    found = points(cloud)
+    result = points(cloud)
     assert stamp_ns(cloud.header.stamp) == 2_000_000_000 - heard.output.span
-    assert found["timestamp"][0] == pytest.approx(stamp_ns(cloud.header.stamp) * 1e-9, abs=1e-9)
-    assert found["timestamp"][-1] == pytest.approx(2.0, abs=1e-9)
-    assert (found["ring"] == np.arange(32)).all()
-    ahead = found[0]
+    assert result["timestamp"][0] == pytest.approx(stamp_ns(cloud.header.stamp) * 1e-9, abs=1e-9)
+    assert result["timestamp"][-1] == pytest.approx(2.0, abs=1e-9)
+    assert (result["ring"] == np.arange(32)).all()
+    ahead = result[0]
     assert np.degrees(np.arctan2(ahead["z"], ahead["x"]))[[0, 4, 20]] == pytest.approx([-16.0, -11.0, -0.5], abs=1e-4)
-    assert np.isnan(found["x"]).any()
-    assert (found["intensity"][np.isnan(found["x"])] == 0.0).all()
+    assert np.isnan(result["x"]).any()
+    assert (result["intensity"][np.isnan(result["x"])] == 0.0).all()
 
 
 def test_as_by_ouster(probe: Probe):
@@ -120,20 +120,20 @@ def test_as_by_ouster(probe: Probe):
         *[("ring", 26, 4), ("ambient", 28, 4), ("range", 32, 6)],
     ]
     assert (cloud.height, cloud.width, cloud.point_step) == (8, 64, 48)
-    found = points(cloud)
+    result = points(cloud)
     assert stamp_ns(cloud.header.stamp) == 2_000_000_000 - heard.output.span
-    assert found["t"][0] == pytest.approx(np.linspace(0.0, heard.output.span, 64), abs=1.0)
-    assert (found["t"] == found["t"][0]).all()
-    assert (found["ring"] == np.arange(8)[:, None]).all()
-    assert found["z"][0, 32] > 0.0 > found["z"][7, 32]
-    distance = np.sqrt(found["x"] ** 2 + found["y"] ** 2 + found["z"] ** 2)
-    missed = found["range"] == 0
+    assert result["t"][0] == pytest.approx(np.linspace(0.0, heard.output.span, 64), abs=1.0)
+    assert (result["t"] == result["t"][0]).all()
+    assert (result["ring"] == np.arange(8)[:, None]).all()
+    assert result["z"][0, 32] > 0.0 > result["z"][7, 32]
+    distance = np.sqrt(result["x"] ** 2 + result["y"] ** 2 + result["z"] ** 2)
+    missed = result["range"] == 0
     assert (np.isnan(distance) == missed).all()
-    assert 0.001 * found["range"][~missed] == pytest.approx(distance[~missed], abs=0.00051)
-    assert set(found["reflectivity"][~missed].tolist()) == {2, 4}
-    assert not found["ambient"].any()
+    assert 0.001 * result["range"][~missed] == pytest.approx(distance[~missed], abs=0.00051)
+    assert set(result["reflectivity"][~missed].tolist()) == {2, 4}
+    assert not result["ambient"].any()
     # Columns go clockwise from right behind.
-    assert np.arctan2(found["y"], found["x"])[3, 17:48] == pytest.approx(
+    assert np.arctan2(result["y"], result["x"])[3, 17:48] == pytest.approx(
         np.pi - np.arange(17, 48) * np.pi / 32, abs=1e-6
     )
 

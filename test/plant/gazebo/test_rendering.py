@@ -60,23 +60,23 @@ def received(partition: str, capfd: pytest.CaptureFixture[str]) -> dict[str, lis
     vehicle = Spawn(sdf(models()["bicycle"], BicycleParameters(), sensors=SENSORS))
     wall = Spawn(WALL_SDF, (WALL + 0.5, 0.0, 2.0, 0.0, 0.0, 0.0))
     server = Server(populated(share("worlds", "empty.sdf"), [vehicle, wall])[1], rendering=True)
-    found: dict[str, list[Any]] = defaultdict(list)
+    result: dict[str, list[Any]] = defaultdict(list)
     node = bindings.node()
     for name, _, stream in streams():
         kind = bindings.message(*MESSAGES[stream.gz_type])
-        node.subscribe(kind, topics.of_sensor("vehicle", f"{name}/{stream.gz}"), found[stream.topic(name)].append)
+        node.subscribe(kind, topics.of_sensor("vehicle", f"{name}/{stream.gz}"), result[stream.topic(name)].append)
     end = time.monotonic() + 2 * PATIENCE
     try:
-        while min(map(len, found.values())) < COUNT and server.running() and time.monotonic() < end:
+        while min(map(len, result.values())) < COUNT and server.running() and time.monotonic() < end:
             time.sleep(0.1)
     finally:
         for topic in node.subscribed_topics():
             node.unsubscribe(topic)
         server.stop()
     said = [line for line in capfd.readouterr().err.splitlines() if any(word in line for word in NO_RENDERING)]
-    if not any(found.values()) and said:
+    if not any(result.values()) and said:
         pytest.skip(f"Gazebo cannot draw here: {said[0]}")
-    return found
+    return result
 
 
 def streams() -> list[tuple[str, Any, Stream]]:

@@ -66,7 +66,7 @@ def gazebos(partition: str, probe: Probe, tmp_path: Path) -> dict[str, list[Any]
     server = Server(populated(WORLD, [vehicle])[1], rendering=True)
     command = [program("ros_gz_bridge", "parameter_bridge"), "--ros-args", "-p", f"config_file:={file}"]
     bridge = subprocess.Popen(command)
-    found: dict[str, list[Any]] = defaultdict(list)
+    result: dict[str, list[Any]] = defaultdict(list)
     topics = [stream.topic(name) for name, sensor in SENSORS.items() for stream in TYPES[sensor.type].streams]
     try:
         for name, sensor in SENSORS.items():
@@ -75,12 +75,12 @@ def gazebos(partition: str, probe: Probe, tmp_path: Path) -> dict[str, list[Any]
         probe.until(
             lambda: all(len(probe.received[topic]) >= COUNT for topic in topics), "messages of all sensors", 120.0
         )
-        found |= {topic: list(probe.received[topic]) for topic in topics}
+        result |= {topic: list(probe.received[topic]) for topic in topics}
     finally:
         bridge.kill()
         bridge.wait()
         server.stop()
-    return found
+    return result
 
 
 def plain(message: Any, without: set[str]) -> Any:
@@ -145,8 +145,8 @@ def test_ranges_are_the_same_within_a_texel(gazebos: dict[str, list[Any]]) -> No
         if hasattr(message, "ranges"):
             there = np.array(message.ranges)[:, None]
         else:
-            found = points(message)
-            there = np.sqrt(sum(found[axis].astype(float) ** 2 for axis in "xyz")).T
+            cloud = points(message)
+            there = np.sqrt(sum(cloud[axis].astype(float) ** 2 for axis in "xyz")).T
         least, greatest = envelope(name, sensor)
         within = (there >= least - 2e-3) & (there <= greatest + 2e-3)
         assert within.mean() > 0.985, name

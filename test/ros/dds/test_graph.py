@@ -210,7 +210,7 @@ def test_the_graph_knows_the_node_and_its_endpoints_until_it_leaves(start: Start
     graph = join()
     nodes = NodeList(graph)
     peer = start("node", "--ros-args", "-r", "__ns:=/robot", "-r", "__node:=car")
-    node = until(lambda: (found := nodes().get("/robot/car")) and len(found.reader_gid_seq) == 8 and found, graph)
+    node = until(lambda: (result := nodes().get("/robot/car")) and len(result.reader_gid_seq) == 8 and result, graph)
     assert len(node.writer_gid_seq) == 5 + 7
     gids = {bytes(gid.data) for gid in (*node.reader_gid_seq, *node.writer_gid_seq)}
     assert len(gids) == 20
@@ -224,7 +224,7 @@ def test_nodes_of_humble_have_longer_identities(start: Start, join: Join) -> Non
     graph = join(ROS_DISTRO="humble")
     nodes = NodeList(graph)
     start("node", "--ros-args", "-r", "__node:=car", ROS_DISTRO="humble")
-    node = until(lambda: (found := nodes().get("/car")) and len(found.reader_gid_seq) == 8 and found, graph)
+    node = until(lambda: (result := nodes().get("/car")) and len(result.reader_gid_seq) == 8 and result, graph)
     gids = [bytes(gid.data) for gid in (*node.reader_gid_seq, *node.writer_gid_seq)]
     assert {(len(gid), gid[16:]) for gid in gids} == {(24, bytes(8))}
     assert len(set(gids)) == 20
@@ -276,7 +276,7 @@ def test_names_that_ros_does_not_allow_are_not_offered(join: Join, domain: int) 
     words = [sys.executable, "-m", "helpers.hostile_peer", "1", "0", "teleop", "60"]
     peer = subprocess.Popen(words, env={**os.environ, "PYTHONPATH": path})
     try:
-        offered = until(lambda: "/scan" in (found := graph.offers()) and "/joy" in found and found, graph)
+        offered = until(lambda: "/scan" in (result := graph.offers()) and "/joy" in result and result, graph)
         assert not {"/text", "/kind", "/empty", "/1abc/ground_truth", "//ground_truth", "/"} & offered.keys()
     finally:
         peer.kill()

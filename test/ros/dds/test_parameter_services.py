@@ -68,16 +68,16 @@ def test_parameters_can_be_listed_and_read(tool: Tool) -> None:
 
 
 def test_parameters_describe_themselves(tool: Tool) -> None:
-    found = {d.name: d for d in tool.ask("describe_parameters", names=[*NAMES, "nothing"]).descriptors}
-    rate, gain, steps, kind = found["rate"], found["gain"], found["steps"], found["plant.kind"]
+    result = {d.name: d for d in tool.ask("describe_parameters", names=[*NAMES, "nothing"]).descriptors}
+    rate, gain, steps, kind = result["rate"], result["gain"], result["steps"], result["plant.kind"]
     assert (rate.type, rate.description, rate.read_only) == (3, "Publications a second. [Hz]", False)
     assert (rate.floating_point_range[0].from_value, rate.floating_point_range[0].to_value) == (1.0, 100.0)
     assert (gain.floating_point_range[0].from_value, gain.additional_constraints) == (1e-6, "")
     assert (steps.integer_range[0].from_value, steps.integer_range[0].to_value) == (1, 2**63 - 1)
     assert kind.additional_constraints == "one of kinematic, gazebo"
-    assert found["plant.mass"].read_only
-    assert found["use_sim_time"].floating_point_range == []
-    assert found["nothing"].type == 0
+    assert result["plant.mass"].read_only
+    assert result["use_sim_time"].floating_point_range == []
+    assert result["nothing"].type == 0
 
 
 def test_parameters_can_be_set_one_by_one(tool: Tool) -> None:

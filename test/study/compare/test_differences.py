@@ -149,8 +149,8 @@ def test_equal_stamps_do_not_hide_a_delay():
 @pytest.mark.parametrize("later", [-1.01, -0.99, 0.0, 0.4, 0.995, 1.01, 1.3])
 def test_a_delay_is_found_up_to_the_longest_and_no_further(interval, later):
     time = np.arange(0.0, 20.0, interval)
-    found = delay(time, rough(time), time, rough(time - later)).delay
-    assert found == (None if abs(later) > 1.0 else pytest.approx(later, abs=2e-3))
+    result = delay(time, rough(time), time, rough(time - later)).delay
+    assert result == (None if abs(later) > 1.0 else pytest.approx(later, abs=2e-3))
 
 
 @pytest.mark.parametrize(("later", "found"), [(0.4, 0.4), (-0.4, -0.4), (0.6, None)])
@@ -214,8 +214,8 @@ def measured(dead_time):
 def test_the_verdict_names_what_is_later(later, dead_times, said):
     drive = Measured("drive", "drive", *map(measured, dead_times))
     path = PathDifference(0.1, 0.1, 0.1, 0.1)
-    found = Comparison((), tuple(map(difference, later)), path, np.zeros((2, 2)), np.zeros((2, 2)), (drive,))
-    assert verdict(found) == said
+    result = Comparison((), tuple(map(difference, later)), path, np.zeros((2, 2)), np.zeros((2, 2)), (drive,))
+    assert verdict(result) == said
 
 
 def test_what_is_no_number_is_within_no_bound():
@@ -453,11 +453,11 @@ def test_gazebo_and_kinematics_are_alike(folder, domain):
     if why:
         pytest.skip(f"no Gazebo here: {why}")
     assert main(["compare", "gazebo:ackermann_car", "kinematic:ackermann_car", "--log", "log.csv"]) == 0
-    found = report(folder)
-    assert {one["name"] for one in found["measured"]} == {"drive", "steering"}
-    for one in found["measured"]:
+    content = report(folder)
+    assert {one["name"] for one in content["measured"]} == {"drive", "steering"}
+    for one in content["measured"]:
         assert one["a"]["dead_time"] == pytest.approx(one["b"]["dead_time"], abs=0.01)
-    speed = {one["name"]: one for one in found["differences"]}["speed"]
+    speed = {one["name"]: one for one in content["differences"]}["speed"]
     assert speed["rms"] < 0.1
     assert abs(speed["delay"] or 0.0) < 0.02
     assert (folder / "compare" / "a" / "recording.mcap").stat().st_size > 10_000

@@ -233,11 +233,11 @@ def needs(type_name):
 
 def messages(path):
     """Raw messages by topic, in order."""
-    found = {}
+    result = {}
     with open_bag(path) as bag:
         for connection, _, data in bag.messages(bag.connections):
-            found.setdefault(connection.topic, []).append(bytes(data))
-    return found
+            result.setdefault(connection.topic, []).append(bytes(data))
+    return result
 
 
 @pytest.mark.parametrize(("kind", "package"), [("pedals", "tier4"), ("pedals", "autoware"), ("control", "tier4")])
@@ -247,13 +247,13 @@ def test_reports_and_commands_are_those_of_the_node(tmp_path, kind, package):
     parameters, path, output = autoware_car(package), autoware_log(tmp_path, kind), tmp_path / "out.mcap"
     log = command_log.read(path)
     write_mcap(Replay(command_log.stream(path), parameters, compiled=False), output, parameters, lambda amount: None)
-    found = messages(output)
+    result = messages(output)
 
     vehicle = make_vehicle(parameters, start=BEGIN)
     noise, single = MeasurementNoise(parameters.measurement_noise), np.float32
     entries = list(zip(log.times, log.commands, strict=True))
     expected = []
-    for k in range(len(found["/odom"])):
+    for k in range(len(result["/odom"])):
         now = BEGIN + 20_000_000 * k
         while entries and BEGIN + round(entries[0][0] * 1e9) <= now:
             moment, command = entries.pop(0)
@@ -266,7 +266,7 @@ def test_reports_and_commands_are_those_of_the_node(tmp_path, kind, package):
     types = {"velocity_status": topics.VELOCITY_STATUS, "steering_status": topics.STEERING_STATUS}
     types |= {"gear_status": topics.GEAR_STATUS, "actuation_status": topics.ACTUATION_STATUS[package]}
     codecs = {name: open_types().codec(topic.type) for name, topic in types.items()}
-    sent = [[codecs[name].decode(bytearray(data)) for data in found[f"/{name}"]] for name in types]
+    sent = [[codecs[name].decode(bytearray(data)) for data in result[f"/{name}"]] for name in types]
     for (velocity, steering, gear, actuation), row in zip(zip(*sent, strict=True), expected, strict=True):
         stamps = [stamp_ns(one) for one in (velocity.header.stamp, steering.stamp, gear.stamp, actuation.header.stamp)]
         assert stamps == [row[0]] * 4
@@ -277,7 +277,7 @@ def test_reports_and_commands_are_those_of_the_node(tmp_path, kind, package):
         assert [told[f"{field}_{'status' if package == 'tier4' else 'report'}"] for field in row[5]._fields] == [
             *row[5]
         ]
-    assert (found["/gear_status"][0][12], found["/gear_status"][-1][12]) == (2, 20)
+    assert (result["/gear_status"][0][12], result["/gear_status"][-1][12]) == (2, 20)
 
     again = command_log.read(output)
     assert again.kind == ({"tier4": "pedals", "autoware": "autoware_pedals"}[package] if kind == "pedals" else kind)
@@ -298,10 +298,10 @@ def test_a_recording_with_gears_is_compared_with_its_own_model(tmp_path):
 def test_the_odometry_is_as_noisy_as_the_velocity_report(tmp_path):
     parameters, path, output = autoware_car(), autoware_log(tmp_path, "control"), tmp_path / "out.mcap"
     write_mcap(Replay(command_log.stream(path), parameters, compiled=False), output, parameters, lambda amount: None)
-    types, found = open_types(), messages(output)
+    types, result = open_types(), messages(output)
 
     def decoded(name, kind):
-        return [types.codec(kind).decode(bytearray(data)) for data in found[name]]
+        return [types.codec(kind).decode(bytearray(data)) for data in result[name]]
 
     odometry = [message.twist.twist.linear.x for message in decoded("/odom", topics.ODOM.type)]
     reported = [message.longitudinal_velocity for message in decoded("/velocity_status", topics.VELOCITY_STATUS.type)]
@@ -317,11 +317,11 @@ def test_where_another_node_localizes_a_recording_has_no_map_to_odom_either(tmp_
     parameters = dataclasses.replace(BICYCLE, simulate_localization=drifts, localization=localization)
     replay = Replay(command_log.stream(log_file(tmp_path, seconds=1.0)), parameters, compiled=False)
     write_mcap(replay, tmp_path / "out.mcap", parameters, lambda amount: None)
-    codec, found = open_types().codec(topics.TF.type), messages(tmp_path / "out.mcap")
+    codec, result = open_types().codec(topics.TF.type), messages(tmp_path / "out.mcap")
     children = {
         transform.child_frame_id
         for topic in ("/tf", "/tf_static")
-        for data in found.get(topic, ())
+        for data in result.get(topic, ())
         for transform in codec.decode(bytearray(data)).transforms
     }
     assert children == ({"base_link"} if style == "external" else {"odom", "base_link"})

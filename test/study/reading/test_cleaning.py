@@ -30,8 +30,8 @@ def test_a_clock_that_drifts_is_put_right(random, offset):
     stamps = 0.02 * np.arange(30_000)
     true = offset + stamps * (1.0 + 80e-6)
     notes = []
-    found = measured_time(true + 0.001 + random.exponential(0.005, len(stamps)), stamps, "velocity", notes)
-    assert found - true == pytest.approx(0.001, abs=0.002)
+    result = measured_time(true + 0.001 + random.exponential(0.005, len(stamps)), stamps, "velocity", notes)
+    assert result - true == pytest.approx(0.001, abs=0.002)
     assert "drift by +" in notes[0]
     assert "+0.048 s in 600 s" in notes[0]
 

@@ -43,10 +43,10 @@ def test_runs_are_aligned_by_what_was_commanded_wherever_they_begin(tmp_path, be
     head = "time,v_x_command,v_x_measured\n"
     for name, at, chosen in (("a", time, time >= 0.0), ("b", time + 100.0, part)):
         (tmp_path / f"{name}.csv").write_text(head + rows(at[chosen], speed[chosen], speed[chosen]))
-    found = align(read(tmp_path / "a.csv"), read(tmp_path / "b.csv"))
-    assert not found.doubt
+    result = align(read(tmp_path / "a.csv"), read(tmp_path / "b.csv"))
+    assert not result.doubt
     a, b = (read(tmp_path / f"{name}.csv").motion.time[0] for name in "ab")
-    assert (found.b - found.a) == pytest.approx(100.0, abs=1e-6)
+    assert (result.b - result.a) == pytest.approx(100.0, abs=1e-6)
     assert (a, b) == (0.0, 100.0 + begin)
 
 

@@ -17,8 +17,8 @@ def table(path, head, *rows):
 def test_every_column_has_its_channel(tmp_path):
     head = "time,v_x_command,yaw_rate_command,v_x,x,y,heading,imu_yaw_rate,wheel_left_joint_velocity,arm_position,note"
     signals = read_csv(table(tmp_path / "log.csv", head, *(f"{t},1,0,1,2,3,{h},5,6,7,8" for t, h in [(0, 3), (1, -3)])))
-    found = {channel.name: (channel.quantity, channel.joint, channel.source) for channel in signals.channels}
-    assert found == {
+    result = {channel.name: (channel.quantity, channel.joint, channel.source) for channel in signals.channels}
+    assert result == {
         "v_x": ("v_x", "", "v_x"),
         "x": ("x", "", "pose"),
         "y": ("y", "", "pose"),

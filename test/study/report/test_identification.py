@@ -37,8 +37,8 @@ def fit():
         "steering_actuator.max_position": None,
         "wheel_base": Estimate(2.0, 1.9, 2.1),
     }
-    found = dict.fromkeys(NAMES) | {"dead_time": numbers["drive_actuator.dead_time"]}
-    axis = Axis("v_x", "m/s", found, Reached(1.0, 1.5, 2.0), math.nan, 3)
+    result = dict.fromkeys(NAMES) | {"dead_time": numbers["drive_actuator.dead_time"]}
+    axis = Axis("v_x", "m/s", result, Reached(1.0, 1.5, 2.0), math.nan, 3)
     return VehicleFit(
         model="bicycle",
         parameters=BicycleParameters(
@@ -81,25 +81,25 @@ def test_what_is_poorly_determined_is_named_with_what_tells_more(fit):
 
 
 def test_parameters_keep_a_given_stop_that_was_not_met_and_say_how_the_others_came(fit):
-    found = {override.name.removeprefix("model_params.bicycle."): override for override in overrides(fit)}
-    assert "steering_actuator.max_position" not in found
-    assert found["drive_actuator.max_acceleration"].value == 0.0
-    assert found["drive_actuator.max_acceleration"].origin == "unlimited: not met; 1.25 was reached"
-    assert found["center_at_standstill"].value is True
-    assert found["wheel_base"].origin.endswith("1.9 to 2.1")
+    result = {override.name.removeprefix("model_params.bicycle."): override for override in overrides(fit)}
+    assert "steering_actuator.max_position" not in result
+    assert result["drive_actuator.max_acceleration"].value == 0.0
+    assert result["drive_actuator.max_acceleration"].origin == "unlimited: not met; 1.25 was reached"
+    assert result["center_at_standstill"].value is True
+    assert result["wheel_base"].origin.endswith("1.9 to 2.1")
 
 
 def test_a_variant_that_explains_best_is_written(fit):
     variant = dataclasses.replace(fit.parameters, reverse=True)
-    found = {override.name: override for override in overrides(dataclasses.replace(fit, parameters=variant))}
-    assert found["model_params.bicycle.reverse"].value is True
-    assert found["model_params.bicycle.reverse"].origin == "as it explains the recording best"
+    result = {override.name: override for override in overrides(dataclasses.replace(fit, parameters=variant))}
+    assert result["model_params.bicycle.reverse"].value is True
+    assert result["model_params.bicycle.reverse"].origin == "as it explains the recording best"
 
 
 def test_a_limit_that_was_met_but_is_not_certain_is_not_written_as_none(fit):
     limited = dataclasses.replace(fit.parameters, drive_actuator=DriveParameters(max_acceleration=1.2))
-    found = {override.name: override for override in overrides(dataclasses.replace(fit, parameters=limited))}
-    written = found["model_params.bicycle.drive_actuator.max_acceleration"]
+    result = {override.name: override for override in overrides(dataclasses.replace(fit, parameters=limited))}
+    written = result["model_params.bicycle.drive_actuator.max_acceleration"]
     assert (written.value, written.origin) == (1.2, "as it explains the recording best")
 
 

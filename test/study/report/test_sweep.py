@@ -39,8 +39,8 @@ def swept(count=600, **more):
 
 def test_a_report_needs_no_other_file_and_says_what_broke(tmp_path):
     runs = swept(expected={"path.peak": {"p50": 1.0, "p99": 0.1}})
-    found = analyse(runs)
-    write_report(tmp_path, "a robot", [(runs, found)], ["1 run failed"])
+    analysis = analyse(runs)
+    write_report(tmp_path, "a robot", [(runs, analysis)], ["1 run failed"])
     page = (tmp_path / "report.html").read_text()
     assert "broken: path.peak&#x27;s p99 is" in page
     assert "holds: path.peak&#x27;s p50 is" in page

@@ -121,19 +121,19 @@ def test_a_scan_finds_the_last_value_before_the_first_that_leaves(last, data):
         before, behind = values <= last[candidates], values >= again[candidates]
         return before | (behind & (values < again[candidates] + 30)) if notch else before
 
-    found = last_before_leaving(stays, len(last), 500)
+    result = last_before_leaving(stays, len(last), 500)
     assert len(asked) == 4
     if not notch:
-        assert found.tolist() == last.tolist()
-    left = found < 500
-    assert stays(np.flatnonzero(found >= 0), found[found >= 0]).all()
-    assert not stays(np.flatnonzero(left), found[left] + 1).any()
+        assert result.tolist() == last.tolist()
+    left = result < 500
+    assert stays(np.flatnonzero(result >= 0), result[result >= 0]).all()
+    assert not stays(np.flatnonzero(left), result[left] + 1).any()
 
 
 def test_a_scan_probes_0():
     """Whatever it is further on, what leaves at 0 has no margin."""
-    found = last_before_leaving(lambda candidates, values: values > 0, 3, 1000)
-    assert found.tolist() == [-1] * 3
+    result = last_before_leaving(lambda candidates, values: values > 0, 3, 1000)
+    assert result.tolist() == [-1] * 3
 
 
 #: A chicane of some 15 m.

@@ -45,20 +45,20 @@ def test_measures_are_those_of_a_comparison_of_two_replays(nominal):
     drive = "drive_actuator" if nominal.model == "bicycle" else "drive_actuators"
     vehicles = [varied(nominal, **{drive: {"dead_time": dead_time}}) for dead_time in (0.0, 0.123)]
     vehicles.append(dataclasses.replace(nominal.vehicle, base_link_offset=0.4))
-    found = run_open_loop(log, nominal, vehicles, NAMES)
+    measures = run_open_loop(log, nominal, vehicles, NAMES)
     expected = simulate(log, nominal)
     for i, vehicle in enumerate(vehicles):
         differ = compare(expected, simulate(log, with_vehicle(nominal, vehicle))).numbers()
         for name in ("path.rms", "path.peak", "path.end", "speed.rms", "speed.peak", "yaw_rate.rms", "yaw_rate.peak"):
             quantity, measure = name.split(".")
-            assert found[name][i] == pytest.approx(differ[quantity][measure], rel=1e-9, abs=1e-12), name
+            assert measures[name][i] == pytest.approx(differ[quantity][measure], rel=1e-9, abs=1e-12), name
 
 
 def test_the_nominal_vehicle_differs_from_itself_by_nothing(nominal):
-    found = run_open_loop(log_of(nominal), nominal, [nominal.vehicle] * 3, NAMES)
+    measures = run_open_loop(log_of(nominal), nominal, [nominal.vehicle] * 3, NAMES)
     for name in NAMES:
         if name != "settle":
-            assert found[name].tolist() == [0.0] * 3
+            assert measures[name].tolist() == [0.0] * 3
 
 
 def test_a_run_does_not_depend_on_those_beside_it(nominal):
@@ -81,8 +81,8 @@ def test_settling_takes_dead_time_and_three_time_constants():
     vehicles = [varied(nominal, drive_actuator={"dead_time": t, "time_constant": c, **free}) for t, c in cases]
     settled = run_open_loop(log, nominal, vehicles, ["settle"])["settle"]
     assert last_change(log) == pytest.approx(0.12)
-    for (dead_time, constant), found in zip(cases, settled, strict=True):
-        assert found == pytest.approx(dead_time + np.log(20.0) * constant, abs=0.021)
+    for (dead_time, constant), result in zip(cases, settled, strict=True):
+        assert result == pytest.approx(dead_time + np.log(20.0) * constant, abs=0.021)
 
 
 def test_unknown_measures_and_commands_are_refused():

@@ -42,11 +42,11 @@ def test_every_point_of_the_grid_has_the_same_samples():
 
 def test_samples_are_those_of_sobols_sequence_and_of_philox():
     sequence = qmc.Sobol(2, seed=np.random.default_rng(3)).random(8)
-    found = Space({"a": UniformVariation(0.0, 1.0), "c": UniformVariation(0.0, 2.0)}, Samples(True, 8, seed=3)).values(
+    result = Space({"a": UniformVariation(0.0, 1.0), "c": UniformVariation(0.0, 2.0)}, Samples(True, 8, seed=3)).values(
         0, 8
     )
-    assert np.array_equal(found["a"], sequence[:, 0])
-    assert np.array_equal(found["c"], 2.0 * sequence[:, 1])
+    assert np.array_equal(result["a"], sequence[:, 0])
+    assert np.array_equal(result["c"], 2.0 * sequence[:, 1])
     random = Space({"a": UniformVariation(0.0, 1.0)}, Samples(False, 8, seed=3)).values(5, 6)["a"]
     assert random == np.random.Generator(np.random.Philox(key=(3, 5))).random(1)
 

@@ -18,25 +18,25 @@ def test_ishigami():
     """T. Ishigami and T. Homma (1990): sin a + 7 sin(b)^2 + 0.1 c^4 sin a, whose indices are known."""
     drawn = uniform(4096, a=(-math.pi, math.pi), b=(-math.pi, math.pi), c=(-math.pi, math.pi))
     a, b, c = drawn.values()
-    found = sensitivity(drawn, np.sin(a) + 7.0 * np.sin(b) ** 2 + 0.1 * c**4 * np.sin(a))
-    assert found.trusted
-    assert found.first == pytest.approx({"a": 0.3139, "b": 0.4424, "c": 0.0}, abs=0.02)
-    assert found.total == pytest.approx({"a": 0.5576, "b": 0.4424, "c": 0.2437}, abs=0.02)
-    assert found.ranked() == ["a", "b", "c"]
+    indices = sensitivity(drawn, np.sin(a) + 7.0 * np.sin(b) ** 2 + 0.1 * c**4 * np.sin(a))
+    assert indices.trusted
+    assert indices.first == pytest.approx({"a": 0.3139, "b": 0.4424, "c": 0.0}, abs=0.02)
+    assert indices.total == pytest.approx({"a": 0.5576, "b": 0.4424, "c": 0.2437}, abs=0.02)
+    assert indices.ranked() == ["a", "b", "c"]
 
 
 def test_a_sum_has_the_shares_of_its_variances_on_any_scale():
     drawn = uniform(400, seed=2, a=(0.0, 1e-3), b=(5.0, 5.003), c=(1.0, 1.0))
-    found = sensitivity(drawn, drawn["a"] + drawn["b"])
-    assert found.first == pytest.approx({"a": 0.1, "b": 0.9, "c": 0.0}, abs=0.02)
-    assert found.total == pytest.approx(found.first, abs=0.02)
-    assert found.predicted > 0.999
+    indices = sensitivity(drawn, drawn["a"] + drawn["b"])
+    assert indices.first == pytest.approx({"a": 0.1, "b": 0.9, "c": 0.0}, abs=0.02)
+    assert indices.total == pytest.approx(indices.first, abs=0.02)
+    assert indices.predicted > 0.999
 
 
 def test_a_grid_of_few_values_does():
     a, b = (values.ravel() for values in np.meshgrid([1.0, 2.0, 4.0], np.linspace(0.0, 1.0, 12)))
-    found = sensitivity({"a": a, "b": b}, 10.0 * b + 0.0 * a)
-    assert found.first == pytest.approx({"a": 0.0, "b": 1.0}, abs=1e-9)
+    indices = sensitivity({"a": a, "b": b}, 10.0 * b + 0.0 * a)
+    assert indices.first == pytest.approx({"a": 0.0, "b": 1.0}, abs=1e-9)
 
 
 @pytest.mark.parametrize("samples", [3, 20, 100])
@@ -44,9 +44,9 @@ def test_few_samples_at_many_points_of_a_grid_do_not_pass_for_many(samples):
     """a matters nothing; a polynomial of high degree in so few samples of a and b would be able to say anything."""
     drawn = {name: np.tile(column, 100) for name, column in uniform(samples, a=(0.0, 1.0), b=(0.0, 1.0)).items()}
     drawn["c"] = np.repeat(np.arange(100.0), samples)
-    found = sensitivity(drawn, drawn["b"] + 0.01 * drawn["c"])
-    assert found.total["a"] < 0.02
-    assert found.trusted == (samples > 3)
+    indices = sensitivity(drawn, drawn["b"] + 0.01 * drawn["c"])
+    assert indices.total["a"] < 0.02
+    assert indices.trusted == (samples > 3)
 
 
 def test_noise_is_not_trusted():
@@ -69,33 +69,33 @@ def test_runs_without_a_measure_are_left_out():
 
 
 def test_quantiles_are_values_of_runs():
-    found = distribution("path.peak", np.array([*range(1, 101), math.nan, math.nan]))
-    assert found.count == 100
-    assert found.quantiles == {"p50": 50.0, "p95": 95.0, "p99": 99.0, "max": 100.0}
+    result = distribution("path.peak", np.array([*range(1, 101), math.nan, math.nan]))
+    assert result.count == 100
+    assert result.quantiles == {"p50": 50.0, "p95": 95.0, "p99": 99.0, "max": 100.0}
     broken = distribution("path.peak", np.array([1.0] * 96 + [math.inf] * 4)).quantiles
     assert (broken["p95"], broken["p99"]) == (1.0, math.inf)
     assert math.isnan(distribution("path.peak", np.full(3, math.nan)).quantiles["p50"])
 
 
 def test_of_a_margin_the_least_is_the_worst():
-    found = distribution("delay_margin", np.arange(1.0, 101.0))
-    assert found.quantiles == {"p50": 50.0, "p5": 5.0, "p1": 1.0, "min": 1.0}
+    result = distribution("delay_margin", np.arange(1.0, 101.0))
+    assert result.quantiles == {"p50": 50.0, "p5": 5.0, "p1": 1.0, "min": 1.0}
 
 
 def test_the_number_that_matters_is_to_be_measured():
     """|a - 0.2| s of dead time cost a metre a second: p95 keeps 0.05 m as long as a is known to 50 ms."""
     drawn = uniform(5000, seed=4, a=(0.1, 0.3), b=(0.0, 1.0))
     values = np.abs(drawn["a"] - 0.2) + 1e-4 * drawn["b"]
-    found = sensitivity(drawn, values)
+    indices = sensitivity(drawn, values)
     nominal = {"a": 0.2, "b": 0.5}
-    advice = advise(drawn, nominal, "path.peak", values, found, bound=0.0475)
+    advice = advise(drawn, nominal, "path.peak", values, indices, bound=0.0475)
     assert (advice.parameter, advice.now) == ("a", pytest.approx(0.1, abs=1e-3))
     assert advice.within == pytest.approx(0.05, rel=0.1)
     assert advice.after <= 0.0475 < advice.before == pytest.approx(0.095, rel=0.05)
     sentence = advice.sentence({"a": "s", "path.peak": "m"})
     assert sentence.startswith("Measure a to +-4") or sentence.startswith("Measure a to +-50 ms")
     assert ("(now +-100 ms): then path.peak's p95 stays within 0.0475 m: 0.0") in sentence
-    free = advise(drawn, nominal, "path.peak", values, found)
+    free = advise(drawn, nominal, "path.peak", values, indices)
     assert free.within == pytest.approx(0.01, rel=0.2)
     assert free.bound is None
 

@@ -18,10 +18,10 @@ step = AUTOWARE_MODELS[0].step
 
 @pytest.fixture(scope="module")
 def runs(golden) -> list[Run]:
-    found = read_runs(golden)
-    if not found:
+    result = read_runs(golden)
+    if not result:
         pytest.skip("no runs of Autoware's models among the reference runs")
-    return found
+    return result
 
 
 def worst(run: Run, ours: dict[str, np.ndarray]) -> dict[str, float]:
@@ -52,8 +52,8 @@ def interpreted(run: Run) -> dict[str, np.ndarray]:
 
 def test_interpreted(runs):
     for run in runs:
-        found = worst(run, interpreted(run))
-        assert max(found.values()) <= 1.0, (run.name, found)
+        worst_runs = worst(run, interpreted(run))
+        assert max(worst_runs.values()) <= 1.0, (run.name, worst_runs)
 
 
 @pytest.fixture(scope="module")
@@ -100,8 +100,8 @@ def test_compiled(runs, as_records):
             seen = advance(c, s, [run.command(row) for row in held], np.diff(ends, prepend=start))
             whole = rows[held] == ends
             history[held[whole]] = seen[whole]
-        found = worst(run, columns_of(run, history, coefficients[i].steering.bias))
-        assert max(found.values()) <= 1.0, (run.name, found)
+        worst_runs = worst(run, columns_of(run, history, coefficients[i].steering.bias))
+        assert max(worst_runs.values()) <= 1.0, (run.name, worst_runs)
 
 
 @pytest.mark.slow
@@ -146,5 +146,5 @@ def test_batch(runs, as_records):
         for k, i in enumerate(chosen):
             run = runs[i]
             ours = columns_of(run, history[:, k], c[k]["steering"]["bias"])
-            found = {name: deviation(values, run.rows[name][:length]).max() for name, values in ours.items()}
-            assert max(found.values()) <= 1.0, (run.name, found)
+            result = {name: deviation(values, run.rows[name][:length]).max() for name, values in ours.items()}
+            assert max(result.values()) <= 1.0, (run.name, result)
