@@ -4,7 +4,7 @@ import dataclasses
 import math
 
 import pytest
-from helpers.driving import IDEAL_DRIVE, MILLISECOND, SECOND, differentials, driven, joints_of, twists
+from helpers.driving import IDEAL_DRIVE, SECOND, driven, joints_of
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -88,50 +88,6 @@ def test_pose_and_twist_are_those_of_base_link(offset):
     assert moved.v_y == pytest.approx(offset * 0.4)
     assert moved.x == pytest.approx(plain.x + offset * math.cos(plain.heading))
     assert moved.y == pytest.approx(plain.y + offset * math.sin(plain.heading))
-
-
-@given(differentials, st.lists(twists, min_size=1, max_size=4))
-def test_mirrored_commands_give_the_mirrored_motion(p, commands):
-    left, right = Vehicle(DIFFERENTIAL, p), Vehicle(DIFFERENTIAL, p)
-    for u in commands:
-        left.enter(u, left.time)
-        right.enter(twist(u.v_x, u.v_y, -u.yaw_rate), right.time)
-        for vehicle in (left, right):
-            vehicle.advance(vehicle.time + 40 * MILLISECOND)
-    one, other = left.motion(), right.motion()
-    assert dataclasses.astuple(other) == pytest.approx(
-        (one.x, -one.y, -one.heading, one.v_x, -one.v_y, -one.yaw_rate), abs=1e-9
-    )
-    assert joints_of(right)["wheel_left_joint"] == pytest.approx(joints_of(left)["wheel_right_joint"], abs=1e-9)
-
-
-@given(differentials, st.lists(twists, min_size=1, max_size=4))
-def test_driving_backwards_is_the_mirror_of_driving_forwards(p, commands):
-    p = dataclasses.replace(p, base_link_offset=0.0)
-    ahead, back = Vehicle(DIFFERENTIAL, p), Vehicle(DIFFERENTIAL, p)
-    for u in commands:
-        ahead.enter(u, ahead.time)
-        back.enter(twist(-u.v_x, -u.v_y, -u.yaw_rate), back.time)
-        for vehicle in (ahead, back):
-            vehicle.advance(vehicle.time + 40 * MILLISECOND)
-    one, other = ahead.motion(), back.motion()
-    assert dataclasses.astuple(other) == pytest.approx(
-        (-one.x, one.y, -one.heading, -one.v_x, one.v_y, -one.yaw_rate), abs=1e-9
-    )
-
-
-@given(differentials, twists)
-def test_joint_velocities_are_the_changes_of_the_joint_positions(p, command):
-    vehicle = Vehicle(DIFFERENTIAL, p)
-    vehicle.enter(command, 0)
-    for _ in range(20):
-        before = joints_of(vehicle)
-        vehicle.advance(vehicle.time + 7 * MILLISECOND)
-        last = joints_of(vehicle)
-        vehicle.advance(vehicle.time + MILLISECOND)
-        for name, (position, velocity) in joints_of(vehicle).items():
-            assert (position - last[name][0]) / 1e-3 == pytest.approx(velocity, abs=1e-7)
-        assert set(before) == {"wheel_left_joint", "wheel_right_joint"}
 
 
 def test_actuator_states_are_references_and_responses():

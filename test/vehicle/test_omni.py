@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from helpers.driving import FREE_BODY, IDEAL_DRIVE, MILLISECOND, SECOND, driven, joints_of, omnis, twists
+from helpers.driving import FREE_BODY, IDEAL_DRIVE, SECOND, driven, joints_of, omnis, twists
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -129,50 +129,6 @@ def test_pose_and_twist_are_those_of_base_link(offset):
     assert (motion.v_x, motion.v_y, motion.yaw_rate) == pytest.approx((0.0, 0.0, 0.5), abs=1e-12)
     assert (motion.x, motion.y) == pytest.approx((offset, 0.0), abs=1e-6)
     assert spinning.state.v_y == pytest.approx(-offset * 0.5)
-
-
-@given(omnis, st.lists(twists, min_size=1, max_size=4))
-def test_mirrored_commands_give_the_mirrored_motion(p, commands):
-    left, right = Vehicle(OMNI, p), Vehicle(OMNI, p)
-    for u in commands:
-        left.enter(u, left.time)
-        right.enter(twist(u.v_x, -u.v_y, -u.yaw_rate), right.time)
-        for vehicle in (left, right):
-            vehicle.advance(vehicle.time + 40 * MILLISECOND)
-    one, other = left.motion(), right.motion()
-    assert dataclasses.astuple(other) == pytest.approx(
-        (one.x, -one.y, -one.heading, one.v_x, -one.v_y, -one.yaw_rate), abs=1e-9
-    )
-    joints, twins = joints_of(left), joints_of(right)
-    for name, twin in (("front_left", "front_right"), ("rear_left", "rear_right")):
-        assert twins[f"wheel_{twin}_joint"] == pytest.approx(joints[f"wheel_{name}_joint"], abs=1e-9)
-
-
-@given(omnis, st.lists(twists, min_size=1, max_size=4))
-def test_driving_backwards_is_the_mirror_of_driving_forwards(p, commands):
-    p = dataclasses.replace(p, base_link_offset=0.0)
-    ahead, back = Vehicle(OMNI, p), Vehicle(OMNI, p)
-    for u in commands:
-        ahead.enter(u, ahead.time)
-        back.enter(twist(-u.v_x, u.v_y, -u.yaw_rate), back.time)
-        for vehicle in (ahead, back):
-            vehicle.advance(vehicle.time + 40 * MILLISECOND)
-    one, other = ahead.motion(), back.motion()
-    assert dataclasses.astuple(other) == pytest.approx(
-        (-one.x, one.y, -one.heading, -one.v_x, one.v_y, -one.yaw_rate), abs=1e-9
-    )
-
-
-@given(omnis, twists)
-def test_joint_velocities_are_the_changes_of_the_joint_positions(p, command):
-    vehicle = Vehicle(OMNI, p)
-    vehicle.enter(command, 0)
-    for _ in range(15):
-        vehicle.advance(vehicle.time + 8 * MILLISECOND)
-        last = joints_of(vehicle)
-        vehicle.advance(vehicle.time + MILLISECOND)
-        for name, (position, velocity) in joints_of(vehicle).items():
-            assert (position - last[name][0]) / 1e-3 == pytest.approx(velocity, abs=1e-7)
 
 
 def test_actuator_states_are_references_and_responses():
