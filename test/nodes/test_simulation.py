@@ -5,7 +5,7 @@ from time import monotonic_ns
 import pytest
 
 from vds_gz.configuration import make_vehicle, parameters_of
-from vds_gz.interface.inputs import CommandInputs
+from vds_gz.interface.commands import CommandInputs
 from vds_gz.nodes.clock import ReferenceClock
 from vds_gz.nodes.simulation import LONGEST_CATCH_UP, Simulation
 from vds_gz.parameters.declaration import Override

@@ -1,4 +1,4 @@
-"""The table of command types, and a vehicle's topics for commands.
+"""The table of command types, and the topics from which a vehicle takes them. Invalid messages are refused.
 
 The table is the only place that knows the messages of commands.
 
@@ -6,19 +6,22 @@ To add a command type, add an entry to :data:`OWN`, or let an installed package 
 ``vds_gz.commands``. Vehicles then take it, and it can be read from tables and bags, replayed, recorded and sent.
 """
 
+# ruff: noqa: D102  # Values documents the methods of its kinds
 from __future__ import annotations
 
 import math
+import time
 from array import array
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from operator import attrgetter
 from typing import Any, NamedTuple, Protocol
 
-from vds_gz.errors import ArgumentError
+from vds_gz.errors import ArgumentError, UnknownTypeError
 from vds_gz.interface import topics
-from vds_gz.ros.graph import Message, Topic
+from vds_gz.ros.graph import Graph, Message, Severity, Subscription, Topic
 from vds_gz.ros.messages.fields import set_stamp, stamp_ns
 from vds_gz.share import extensions
 from vds_gz.vehicle import command as vehicle_command
@@ -34,6 +37,10 @@ from vds_gz.vehicle.command import (
     Command,
     CommandKind,
 )
+from vds_gz.vehicle.vehicle import NANOSECONDS
+
+#: Refused messages on the same topic are logged this often [s].
+LOG_AGAIN = 5.0
 
 #: Entry point group under which an installed package offers a :class:`CommandType`.
 ENTRY_POINTS = "vds_gz.commands"
@@ -75,11 +82,9 @@ class Velocity(NamedTuple):
     yaw_rate: float
 
     def command(self) -> Command:
-        """The command for a vehicle model."""
         return Command(TWIST, *self)
 
     def reference(self) -> Reference:
-        """The requested motion."""
         return Reference(*self)
 
 
@@ -97,7 +102,6 @@ class Ackermann(NamedTuple):
         return vehicle_command.ackermann(speed, angle, rate, abs(acceleration))
 
     def reference(self) -> Reference:
-        """The requested motion."""
         return Reference(self.speed, steering_angle=self.steering_angle)
 
 
@@ -107,11 +111,9 @@ class Speed(NamedTuple):
     speed: float
 
     def command(self) -> Command:
-        """The command for a vehicle model."""
         return Command(SPEED, v_x=self.speed)
 
     def reference(self) -> Reference:
-        """The requested motion."""
         return Reference(self.speed)
 
 
@@ -121,11 +123,9 @@ class SteeringAngle(NamedTuple):
     steering_angle: float
 
     def command(self) -> Command:
-        """The command for a vehicle model."""
         return Command(STEERING, steering_angle=self.steering_angle)
 
     def reference(self) -> Reference:
-        """The requested motion."""
         return Reference(steering_angle=self.steering_angle)
 
 
@@ -137,11 +137,9 @@ class Control(NamedTuple):
     steering_tire_angle: float
 
     def command(self) -> Command:
-        """The command for a vehicle model."""
         return vehicle_command.control(*self)
 
     def reference(self) -> Reference:
-        """The requested motion."""
         return Reference(self.velocity, steering_angle=self.steering_tire_angle)
 
 
@@ -153,12 +151,10 @@ class Pedals(NamedTuple):
     steering_command: float
 
     def command(self) -> Command:
-        """The command for a vehicle model."""
         return vehicle_command.pedals(*self)
 
     def reference(self) -> Reference:
-        """All NaN: the effect of pedals depends on the vehicle's maps."""
-        return Reference()
+        return Reference()  # the effect of pedals depends on the vehicle's maps
 
 
 class Gear(NamedTuple):
@@ -167,11 +163,9 @@ class Gear(NamedTuple):
     gear: int
 
     def command(self) -> Command:
-        """The command for a vehicle model."""
         return vehicle_command.gear(int(self.gear))
 
     def reference(self) -> Reference:
-        """No motion is requested."""
         return Reference()
 
 
@@ -341,3 +335,89 @@ def vehicle_topics() -> tuple[Topic, ...]:
 def autoware_topics() -> tuple[Topic, ...]:
     """The topics that only Autoware's vehicles have."""
     return (*(kind.topic for kind in command_types() if kind.autoware), *topics.AUTOWARE)
+
+
+class Refusals:
+    """Counts refused messages by topic, and logs them at a limited rate."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+        self._logged: dict[str, float] = {}
+        self.counts: Counter[str] = Counter()
+
+    def add(self, topic: str, reason: str) -> None:
+        """Count a refused message on ``topic``."""
+        self.counts[topic] += 1
+        now = time.monotonic()
+        if now - self._logged.get(topic, -math.inf) >= LOG_AGAIN:
+            self._logged[topic] = now
+            self._graph.log(Severity.WARN, f"message on '{topic}' refused ({self.counts[topic]} so far): {reason}")
+
+
+class CommandInputs:
+    """The command topics that a vehicle model understands.
+
+    ``now`` gives the simulated time at a reading of the monotonic clock; ``enter`` takes a command, its arrival and its
+    stamp [ns], None without one. A type whose message package is not installed is left out.
+
+    Attributes:
+        max_age: Maximum age of a stamp and of a command in force [ns].
+        last_arrival: Arrival of the last command in simulated time [ns]; None before the first.
+        arrived: The same by ``time.monotonic_ns``; before the first command, the time of construction.
+        refusals: The refused messages.
+        subscriptions: The topics.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        accepts: frozenset[int],
+        now: Callable[[int], int | None],
+        enter: Callable[[Command, int, int | None], None],
+        max_age: float = 1.0,
+        messages: str = "tier4",
+    ) -> None:
+        self.max_age = round(max_age * NANOSECONDS)
+        self.last_arrival: int | None = None
+        self.arrived = time.monotonic_ns()
+        self.refusals = Refusals(graph)
+        self._now = now
+        self._enter = enter
+        self.subscriptions: list[Subscription] = []
+        for kind in command_types():
+            if kind.kind in accepts and kind.variant in ("", messages):
+                topic = kind.topic
+                try:
+                    self.subscriptions.append(graph.subscribe(topic.name, topic.type, topic.qos, self._receiver(kind)))
+                except UnknownTypeError as error:
+                    graph.log(Severity.INFO, f"no topic '{topic.name}': {error}")
+
+    def forget(self) -> None:
+        """Forget the last command's arrival, after a jump of time."""
+        self.last_arrival = None
+
+    def _receiver(self, kind: CommandType) -> Callable[[object, int], None]:
+        topic, values, numbers = kind.topic.name, kind.values, kind.numbers
+
+        def receive(message: object, arrival: int) -> None:
+            now = self._now(arrival)
+            if now is None:
+                self.refusals.add(topic, "the time is not known yet: nothing has been received from /clock or Gazebo")
+                return
+            stamp = kind.stamp_of(message) if kind.stamp else 0
+            if stamp and abs(now - stamp) > self.max_age:
+                self.refusals.add(topic, self._stamp_fault(now - stamp))
+                return
+            try:
+                self._enter(values(*numbers(message)).command(), now, stamp or None)
+            except ArgumentError as error:
+                self.refusals.add(topic, str(error))
+                return
+            self.last_arrival, self.arrived = now, arrival
+
+        return receive
+
+    def _stamp_fault(self, age: int) -> str:
+        seconds, limit = abs(age) * 1e-9, self.max_age * 1e-9
+        how = f"{seconds:.3f} s old; it must be at most" if age > 0 else f"{seconds:.3f} s in the future; at most"
+        return f"its stamp is {how} {limit:g} s. Is use_sim_time the same?"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from vds_gz.interface import topics
-from vds_gz.interface.inputs import CommandInputs
+from vds_gz.interface.commands import CommandInputs
 from vds_gz.interface.vehicle_status import CLOCK, COMMAND_TOPICS, SUFFIX
 from vds_gz.nodes.simulation import Simulation
 from vds_gz.plant.base import Level, Status

@@ -13,7 +13,7 @@ from vds_gz.description.urdf_reader import DescriptionError
 from vds_gz.errors import VdsGzError
 from vds_gz.geometry import Transform, into_world, product, quaternion
 from vds_gz.interface import topics
-from vds_gz.interface.inputs import FARTHEST
+from vds_gz.interface.initial_pose import FARTHEST
 from vds_gz.ros.arguments import check_namespace, expand
 from vds_gz.ros.graph import Graph, Message, QoS, Severity
 from vds_gz.ros.messages.fields import stamp_ns, transform_of

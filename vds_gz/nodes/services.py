@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from vds_gz.errors import UnknownTypeError, VdsGzError
 from vds_gz.geometry import Attitude, Pose, into_body, quaternion
 from vds_gz.interface import topics
-from vds_gz.interface.inputs import FARTHEST, attitude_of
+from vds_gz.interface.initial_pose import FARTHEST, attitude_of
 from vds_gz.nodes.simulation import Simulation, SimulationError
 from vds_gz.ros.graph import Graph, Message, Severity
 from vds_gz.ros.messages.fields import set_stamp, yaw_of

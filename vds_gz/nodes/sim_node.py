@@ -12,7 +12,8 @@ if __name__ == "__main__" and signal.getsignal(signal.SIGINT) is signal.default_
 from vds_gz.configuration import NODE_NAME, parameter_file, read_vehicle_file
 from vds_gz.errors import VdsGzError
 from vds_gz.geometry import Attitude, Pose
-from vds_gz.interface.inputs import CommandInputs, InitialPoseInput
+from vds_gz.interface.commands import CommandInputs
+from vds_gz.interface.initial_pose import InitialPoseInput
 from vds_gz.interface.outputs import FrameNames
 from vds_gz.nodes import services
 from vds_gz.nodes.clock import make_clock

@@ -11,7 +11,7 @@ from time import monotonic_ns
 from vds_gz.errors import VdsGzError
 from vds_gz.geometry import Attitude, Pose
 from vds_gz.interface import topics
-from vds_gz.interface.inputs import CommandInputs
+from vds_gz.interface.commands import CommandInputs
 from vds_gz.interface.outputs import ClockOutput, FrameNames, Outputs, Snapshot
 from vds_gz.interface.vehicle_status import GAZEBO_CLOCK, SYSTEM_CLOCK
 from vds_gz.nodes.clock import Clock, PeriodicTimer, ReferenceClock, SystemClock

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from vds_gz.errors import UnknownTypeError
 from vds_gz.geometry import Transform, axes
 from vds_gz.interface import topics
-from vds_gz.interface.inputs import FARTHEST
+from vds_gz.interface.initial_pose import FARTHEST
 from vds_gz.interface.world_topics import CUBE, CYLINDER, SPHERE, TRIANGLE_LIST
 from vds_gz.ros.graph import Graph, Message, QoS, Subscription
 from vds_gz.ros.messages.fields import transform_of
