@@ -178,14 +178,30 @@ def at(c: BicycleCoefficients, motion: SteadyMotion) -> BicycleState:
 
 
 def set_references(c: BicycleCoefficients, s: BicycleState, u: Command) -> None:
-    """Set the references of both actuators."""
+    """Set the references of both actuators.
+
+    Two steering angles give the direction of a twist: half a turn apart, one with the drive reversed. The one within
+    the stops is taken; if both are, the other one is the alternative.
+    """
     speed = u.v_x
     if not c.allow_reverse and speed < 0.0:
         speed = 0.0
+    drive = speed
     if u.kind == TWIST:
-        drive, angle, opposite = twist_references(c, speed, c.signed_wheelbase * u.yaw_rate)
+        lateral = c.signed_wheelbase * u.yaw_rate
+        known = abs(speed) > STANDSTILL or (c.drive_on_steered_wheel and abs(lateral) > STANDSTILL)
+        angle = direction(lateral, speed) if known else 0.0
+        opposite = angle - math.pi if angle > 0.0 else angle + math.pi
+        if c.drive_on_steered_wheel:
+            drive = math.sqrt(speed * speed + lateral * lateral)
+        beyond = max(0.0, abs(angle) - c.steering.max_position)
+        opposite_beyond = max(0.0, abs(opposite) - c.steering.max_position)
+        if beyond > opposite_beyond:
+            angle = opposite
+            drive = -drive if c.drive_on_steered_wheel else drive
+        elif beyond < opposite_beyond:
+            opposite = angle
     else:
-        drive = speed
         angle = opposite = u.steering_angle
         if c.drive_on_steered_wheel:
             reached = max(-c.steering.max_position, min(angle, c.steering.max_position))
@@ -195,23 +211,6 @@ def set_references(c: BicycleCoefficients, s: BicycleState, u: Command) -> None:
     s.drive_reference = drive
     s.steering_reference = angle
     s.opposite_reference = opposite
-
-
-def twist_references(c: BicycleCoefficients, longitudinal: float, lateral: float) -> tuple[float, float, float]:
-    """Drive [m/s] and steering [rad] reference for a velocity of the steered axle's middle [m/s, m/s].
-
-    Two steering angles give a direction: half a turn apart, one with the drive reversed. The one within the stops is
-    taken; if both are, the third number returned is the other one.
-    """
-    known = abs(longitudinal) > STANDSTILL or (c.drive_on_steered_wheel and abs(lateral) > STANDSTILL)
-    angle = direction(lateral, longitudinal) if known else 0.0
-    opposite = angle - math.pi if angle > 0.0 else angle + math.pi
-    drive = math.sqrt(longitudinal * longitudinal + lateral * lateral) if c.drive_on_steered_wheel else longitudinal
-    beyond = max(0.0, abs(angle) - c.steering.max_position)
-    opposite_beyond = max(0.0, abs(opposite) - c.steering.max_position)
-    if beyond > opposite_beyond:
-        return -drive if c.drive_on_steered_wheel else drive, opposite, opposite
-    return drive, angle, opposite if beyond == opposite_beyond else angle
 
 
 def follow(c: BicycleCoefficients, s: BicycleState, u: Command) -> None:
