@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Any
 
 from vds_gz.errors import MAPPING, NUMBER, PATH, ArgumentError, takes
 from vds_gz.parameters import load
@@ -15,8 +15,6 @@ from vds_gz.sensing.sensor import SensorTypes
 from vds_gz.share import share
 from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.vehicle import AnyGuardedVehicle, AnyVehicle, GuardedVehicle, Vehicle
-
-SomeVehicle = TypeVar("SomeVehicle", bound=AnyVehicle)
 
 #: The node that simulates a vehicle, and its section in parameter files.
 NODE_NAME = "sim_node"
@@ -131,25 +129,24 @@ def make_vehicle(
         from vds_gz.vehicle.compiled import CompiledVehicle
 
         kind = CompiledVehicle
-    return _made(kind, parameters, start, moves)
+    model = models()[parameters.model]
+    return kind(model, parameters.vehicle, start=start, moves=moves, **vehicle_settings(parameters))
 
 
 def make_guarded_vehicle(parameters: NodeParameters, *, start: int = 0) -> AnyGuardedVehicle:
     """The vehicle of these parameters at rest at the origin at a time [ns], for a plant that checks its path."""
-    return _made(GuardedVehicle, parameters, start)
+    model = models()[parameters.model]
+    return GuardedVehicle(model, parameters.vehicle, start=start, **vehicle_settings(parameters))
 
 
-def _made(kind: type[SomeVehicle], parameters: NodeParameters, start: int = 0, moves: bool = True) -> SomeVehicle:
-    return kind(
-        models()[parameters.model],
-        parameters.vehicle,
-        step_rate=parameters.step_rate,
-        max_command_age=parameters.twist_reference_max_oldness,
-        dead_time_jitter=parameters.dead_time_jitter,
-        seed=parameters.random_seed,
-        start=start,
-        moves=moves,
-    )
+def vehicle_settings(parameters: NodeParameters) -> dict[str, Any]:
+    """The arguments of a vehicle that are parameters of its node."""
+    return {
+        "step_rate": parameters.step_rate,
+        "max_command_age": parameters.twist_reference_max_oldness,
+        "dead_time_jitter": parameters.dead_time_jitter,
+        "seed": parameters.random_seed,
+    }
 
 
 def default_parameters() -> NodeParameters:

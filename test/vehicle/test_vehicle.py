@@ -85,21 +85,6 @@ def test_the_result_is_the_same_bits_however_time_is_cut(vehicle, rate, data):
 
 
 @every_model
-def test_the_result_does_not_depend_on_the_publish_rate(kind, model, parameters):
-    results = []
-    for every in (SECOND // 50, SECOND // 1000, SECOND // 7, 3_333_333):
-        vehicle = kind(model, parameters)
-        vehicle.enter(twist(1.0, 0.2, 0.5), 123_456_789)
-        for time in range(0, 2 * SECOND, every):
-            vehicle.advance(time)
-            vehicle.motion()
-        vehicle.advance(2 * SECOND)
-        results.append(snapshot(vehicle))
-    assert all(result == results[0] for result in results)
-    assert results[0]["x"] != 0.0
-
-
-@every_model
 def test_two_runs_are_the_same_bits(kind, model, parameters):
     runs = []
     for _ in range(2):
@@ -191,28 +176,6 @@ def test_a_stamp_in_the_future_does_not_prolong_a_command(kind):
     vehicle.enter(twist(1.0, 0.0, 0.0), 0, stamp=10 * SECOND)
     vehicle.advance(251 * MILLISECOND)
     assert vehicle.motion().v_x == 0.0
-
-
-def test_speed_and_steering_time_out_one_by_one(kind):
-    vehicle = ideal(kind, max_command_age=0.1)
-    vehicle.enter(Command(SPEED, v_x=1.0), 0)
-    vehicle.enter(Command(STEERING, steering_angle=0.3), 50 * MILLISECOND)
-    vehicle.advance(60 * MILLISECOND)
-    assert (vehicle.motion().v_x, vehicle.state.steering.angle) == (1.0, 0.3)
-    vehicle.advance(101 * MILLISECOND)
-    assert (vehicle.motion().v_x, vehicle.state.steering.angle) == (0.0, 0.3)
-    vehicle.advance(151 * MILLISECOND)
-    assert (vehicle.motion().v_x, vehicle.state.steering.angle) == (0.0, 0.0)
-
-
-def test_a_gentle_command_that_times_out_does_not_make_the_stop_gentle():
-    p = ideal_bicycle(drive_actuator=dataclasses.replace(IDEAL_DRIVE, max_acceleration=4.0))
-    vehicle = Vehicle(BICYCLE, p, max_command_age=10.0)
-    vehicle.enter(ackermann(1.0, 0.0, acceleration=0.1), 0)
-    vehicle.advance(10 * SECOND)
-    assert vehicle.motion().v_x == pytest.approx(1.0)
-    vehicle.advance(10 * SECOND + 250 * MILLISECOND)
-    assert vehicle.motion().v_x == pytest.approx(0.0, abs=1e-9)
 
 
 @pytest.mark.parametrize("age", [1e9, 1e300])

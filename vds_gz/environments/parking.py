@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -100,9 +99,7 @@ class ParkingVectorEnv(VehicleVectorEnv):
         error_scale: The error at which the reward has fallen to 1/e [m].
     """
 
-    def task(self, driving: NominalVehicle, count: int, rate: float, **options: Any) -> Parking:
-        """Park."""
-        return Parking(driving, count, rate, **options)
+    task = Parking
 
 
 class ParkingEnv(VehicleEnv):

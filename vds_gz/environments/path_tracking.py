@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from pathlib import Path as File
-from typing import Any
 
 import numpy as np
 
@@ -132,9 +131,7 @@ class PathTrackingVectorEnv(VehicleVectorEnv):
         error_scale: The distance from the path at which the reward has fallen to 1/e [m].
     """
 
-    def task(self, driving: NominalVehicle, count: int, rate: float, **options: Any) -> PathTracking:
-        """Follow a path."""
-        return PathTracking(driving, count, rate, **options)
+    task = PathTracking
 
 
 class PathTrackingEnv(VehicleEnv):

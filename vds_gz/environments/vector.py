@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,6 @@ from vds_gz.environments.task import (
     Flags,
     Floats,
     Indices,
-    NominalVehicle,
     ObservedNumber,
     Reals,
     SomeVehicle,
@@ -53,8 +52,11 @@ class VehicleVectorEnv(VectorEnv[Floats, Floats, NDArray[Any]]):
     ``exp(-(e / e0)^2) - weight * (change of the action)^2``.
 
     Attributes:
+        task: The task, made of a vehicle, a number of vehicles, a number of actions per second [Hz], and its options.
         names: Names of the observations, by column.
     """
+
+    task: Callable[..., Task]
 
     metadata: dict[str, Any] = {"render_modes": ["rgb_array"]}  # noqa: RUF012  # as in the base class
 
@@ -132,10 +134,6 @@ class VehicleVectorEnv(VectorEnv[Floats, Floats, NDArray[Any]]):
         self._elapsed = np.zeros(num_envs, np.int64)
         self._over = np.zeros(num_envs, np.bool_)
         self._successes = np.zeros(num_envs, np.bool_)
-
-    def task(self, driving: NominalVehicle, count: int, rate: float, **options: Any) -> Task:
-        """The task of a number of vehicles, with a number of actions per second [Hz]."""
-        raise NotImplementedError
 
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None

@@ -155,15 +155,6 @@ def correlation_time(default: float, doc: str) -> float:
     return real(default, "s", doc, minimum=1e-6, maximum=1e9)
 
 
-def layout() -> str:
-    """The parameter for the layout of a lidar's messages."""
-    return choice(
-        "gazebo",
-        ("gazebo", "driver"),
-        "message layout: Gazebo's, all points at one time, or that of the device's driver, each point with its time",
-    )
-
-
 def _rising(low_name: str, low: float, high_name: str, high: float) -> None:
     if low >= high:
         raise ParameterError(f"parameter '{low_name}' is {low:g}; it must be less than {high_name}, {high:g} [m]")
@@ -179,7 +170,11 @@ class Lidar(ParameterGroup):
     std_noise: float = range_noise(0.005)
     min_range: float = min_range(0.2)
     max_range: float = max_range(110.0)
-    layout: str = layout()
+    layout: str = choice(
+        "gazebo",
+        ("gazebo", "driver"),
+        "message layout: Gazebo's, all points at one time, or that of the device's driver, each point with its time",
+    )
 
     def check_together(self) -> None:
         """Refuse what does not fit together."""

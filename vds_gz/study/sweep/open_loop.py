@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vds_gz.commandlog.files import CommandLog, CommandLogError
+from vds_gz.configuration import vehicle_settings
 from vds_gz.errors import ArgumentError
 from vds_gz.fleet.fleet import Fleet
 from vds_gz.fleet.layout import BaseLinks, base_links
@@ -147,14 +148,7 @@ class _Driven(Vehicle[Any, Any, Any]):
     """Vehicles that all get the nominal one's commands and have its time."""
 
     def __init__(self, nominal: NodeParameters, parameters: Sequence[ParameterGroup]) -> None:
-        super().__init__(
-            models()[nominal.model],
-            nominal.vehicle,
-            step_rate=nominal.step_rate,
-            max_command_age=nominal.twist_reference_max_oldness,
-            dead_time_jitter=nominal.dead_time_jitter,
-            seed=nominal.random_seed,
-        )
+        super().__init__(models()[nominal.model], nominal.vehicle, **vehicle_settings(nominal))
         self._fleet = Fleet(self.model, parameters, step_rate=nominal.step_rate)
         self._offsets = np.array(
             [self.model.coefficients(group, self.coefficients.dt).base_link_offset for group in parameters]
