@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
@@ -177,10 +177,6 @@ class Outline:
         steered = [wheel.x for wheel in self.wheels if wheel.steers]
         fixed = [wheel.x for wheel in self.wheels if not wheel.steers]
         return sum(steered) / len(steered) - sum(fixed) / len(fixed) if steered and fixed else math.nan
-
-    def as_dict(self) -> dict[str, object]:
-        """For JSON."""
-        return asdict(self)
 
 
 def outline_of(urdf: str) -> Outline:

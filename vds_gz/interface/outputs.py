@@ -245,18 +245,6 @@ def _pose_values(pose: Pose | Motion, attitude: Attitude | None) -> tuple[float,
     return pose.x, pose.y, attitude.z, *quaternion(attitude.roll, attitude.pitch, pose.heading)
 
 
-class ClockOutput(PackedTopic):
-    """The topic that gives other nodes the time."""
-
-    def __init__(self, graph: Graph) -> None:
-        super().__init__(graph, topics.CLOCK, graph.message(topics.CLOCK.type), ["clock"], [])
-
-    @property
-    def full_name(self) -> str:
-        """The topic's name on the graph."""
-        return self._publisher.topic
-
-
 class AmclOutput:
     """The transform and the topic of AMCL."""
 

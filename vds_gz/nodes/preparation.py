@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from vds_gz.configuration import parameters_of
 from vds_gz.description.urdf_reader import BASE_LINK, Robot, UrdfJoint
+from vds_gz.errors import WorldError
 from vds_gz.parameters.declaration import Faults, Override
 from vds_gz.parameters.load import MODEL_PARAMS, of_other_models
 from vds_gz.parameters.node import NodeParameters
@@ -103,8 +104,6 @@ def _world(overrides: Sequence[Override], faults: Faults) -> tuple[Scene | None,
 
 def _read(last: Override | None, read: Callable[[str], Read], faults: Faults) -> Read | None:
     """The content of the file that a parameter names; None without a file or with a faulty one."""
-    from vds_gz.errors import WorldError
-
     if last is None or not isinstance(last.value, str) or not last.value:  # another type is refused by its parameter
         return None
     try:

@@ -12,7 +12,7 @@ from vds_gz.errors import VdsGzError
 from vds_gz.geometry import Attitude, Pose
 from vds_gz.interface import topics
 from vds_gz.interface.commands import CommandInputs
-from vds_gz.interface.outputs import ClockOutput, FrameNames, Outputs, Snapshot
+from vds_gz.interface.outputs import FrameNames, Outputs, Snapshot
 from vds_gz.interface.vehicle_status import GAZEBO_CLOCK, SYSTEM_CLOCK
 from vds_gz.nodes.clock import Clock, PeriodicTimer, ReferenceClock, SystemClock
 from vds_gz.nodes.optional_outputs import make_optional_outputs
@@ -21,6 +21,7 @@ from vds_gz.parameters.node import NodeParameters
 from vds_gz.plant.base import Plant
 from vds_gz.ros.graph import Graph, Message, Severity
 from vds_gz.ros.messages.fields import stamp_ns
+from vds_gz.ros.messages.packed import PackedTopic
 from vds_gz.ros.programs import LONGEST_SLEEP, StopRequest
 from vds_gz.vehicle.command import STOP, TWIST, Command
 from vds_gz.vehicle.model import ActuatorState, JointStates
@@ -97,7 +98,10 @@ class Simulation:
             plant.flat,
             localized_elsewhere=self.amcl is not None or parameters.localization.external,
         )
-        self._clock_output = ClockOutput(graph) if parameters.be_reference_clock else None
+        self._clock_output: PackedTopic | None = None
+        if parameters.be_reference_clock:
+            clock_message = graph.message(topics.CLOCK.type)
+            self._clock_output = PackedTopic(graph, topics.CLOCK, clock_message, ["clock"], [])
         self._followed_topic = ""
         if parameters.use_sim_time and not plant.gives_time:
             topic = topics.CLOCK_IN
@@ -223,7 +227,7 @@ class Simulation:
     def clock_name(self) -> str:
         """The source of the time, as :class:`~vds_gz.interface.vehicle_status.VehicleStatus` has it."""
         if self._clock_output is not None:
-            return self._clock_output.full_name
+            return self._clock_output.publisher.topic
         if self.plant.gives_time:
             return self.plant.clock_topic or GAZEBO_CLOCK
         return self._followed_topic or SYSTEM_CLOCK

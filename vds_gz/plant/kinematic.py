@@ -1,5 +1,6 @@
 """The plant without Gazebo: the model moves the vehicle."""
 
+# ruff: noqa: D102  # vds_gz.plant.base documents the methods
 from __future__ import annotations
 
 from vds_gz.geometry import Attitude, Pose
@@ -27,7 +28,6 @@ class KinematicPlant(Plant):
         vehicle.advance(time)
 
     def motion(self, time: int) -> Motion:
-        """True pose and velocity of base_link."""
         return motion_of(self.vehicle.coefficients, self.vehicle.state)
 
     def body(self, time: int) -> BodyState:
@@ -38,16 +38,13 @@ class KinematicPlant(Plant):
         return body_state(time, self.motion(time), attitude, before, 1.0 / self.vehicle.step_rate)
 
     def set_pose(self, pose: Pose, attitude: Attitude | None = None) -> None:
-        """Place base_link in the plane."""
         self.vehicle.set_pose(pose.x, pose.y, pose.heading)
 
     def stand_still(self, time: int) -> None:
-        """Stop in place and discard all commands; continue from ``time`` [ns]."""
         self._before = None
         self.vehicle.stand_still(time)
 
     def reset(self) -> Pose:
-        """Start again at rest at the origin."""
         self._before = None
         self.vehicle.reset()
         return Pose()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import asdict
 from typing import Any, cast
 
 from vds_gz.ros.arguments import full_node_name
@@ -80,7 +81,7 @@ class WatchedVehicle:
             "columns": COLUMNS,
             "joints": telemetry.joints,
             "actuators": [{"name": a, "unit": Actuator(a, actuator_kind(a)).unit} for a in telemetry.actuators],
-            "outline": telemetry.outline.as_dict() if telemetry.outline else None,
+            "outline": asdict(telemetry.outline) if telemetry.outline else None,
             "fault": telemetry.fault,
             "steers": telemetry.outline is not None and telemetry.outline.steers,
         }

@@ -191,7 +191,7 @@ class PackedTopic(PackedMessage):
         self, graph: Graph, topic: Topic, message: Message, stamps: Sequence[str], numbers: Sequence[str]
     ) -> None:
         super().__init__(graph, topic.type, message, stamps, numbers)
-        self._publisher = publisher = graph.publisher(topic.name, topic.type, topic.qos)
+        self.publisher = publisher = graph.publisher(topic.name, topic.type, topic.qos)
         self.topic = topic
         self.subscribed: Callable[[], int] = publisher.subscription_count
         self.send = publisher.publish_raw
