@@ -4,6 +4,7 @@ import struct
 import sys
 
 import pytest
+import yaml
 from helpers.bag_files import messages_of, topics_of
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,8 +22,9 @@ from vds_gz.bags.reader import (
     is_whole,
     open_bag,
 )
-from vds_gz.bags.recorder import about
+from vds_gz.bags.recorder import about, qos_profile
 from vds_gz.interface import topics
+from vds_gz.ros.graph import QoS
 from vds_gz.ros.messages.factory import definition, open_types
 
 TWIST = topics.TWIST_ACTUAL
@@ -59,6 +61,18 @@ def speeds(path):
 
 CHUNKS = [[0.1 * (100 * k + i) for i in range(100)] for k in range(4)]
 EVERYTHING = [speed for chunk in CHUNKS for speed in chunk]
+
+
+@pytest.mark.parametrize("reliable", [True, False])
+@pytest.mark.parametrize("transient_local", [True, False])
+def test_qos_is_written_in_the_format_of_humble(reliable, transient_local):
+    metadata = pytest.importorskip("rosbags.rosbag2.metadata")
+    text = qos_profile(QoS(7, reliable=reliable, transient_local=transient_local))
+    assert yaml.safe_load(text) == yaml.safe_load(metadata.dump_qos_v8(metadata.parse_qos(text)))
+    (qos,) = metadata.parse_qos(text)
+    assert qos.depth == 7
+    assert qos.reliability.name == ("RELIABLE" if reliable else "BEST_EFFORT")
+    assert qos.durability.name == ("TRANSIENT_LOCAL" if transient_local else "VOLATILE")
 
 
 def test_others_read_what_was_written(tmp_path):

@@ -33,6 +33,12 @@ LARGE = ("sensor_msgs/msg/PointCloud2", "sensor_msgs/msg/Image")
 
 Listener = Callable[[str, bytes, int], None]
 
+#: Policies of history, reliability, durability and liveliness.
+_KEEP_LAST = 1
+_RELIABLE, _BEST_EFFORT = 1, 2
+_TRANSIENT_LOCAL, _VOLATILE = 1, 2
+_AUTOMATIC = 1
+
 #: Time [ns] and place of a message in a chunk's index.
 _PLACE = struct.Struct("<QQ")
 
@@ -174,12 +180,15 @@ def about(topic: Topic, types: Types) -> dict[str, str]:
 
 
 def qos_profile(qos: QoS) -> str:
-    """A quality of service as rosbag2 writes it into a bag, so that playing it back offers the same."""
+    """A quality of service as rosbag2 writes it into a bag, so that playing it back offers the same.
+
+    The policies are numbers (``rmw/types.h``). All of rosbag2 reads those; names it reads from ROS 2 Jazzy on.
+    """
     unset = "{sec: 9223372036, nsec: 854775807}"
     return (
-        f"- history: keep_last\n  depth: {qos.depth}\n"
-        f"  reliability: {'reliable' if qos.reliable else 'best_effort'}\n"
-        f"  durability: {'transient_local' if qos.transient_local else 'volatile'}\n"
-        f"  deadline: {unset}\n  lifespan: {unset}\n  liveliness: automatic\n"
+        f"- history: {_KEEP_LAST}\n  depth: {qos.depth}\n"
+        f"  reliability: {_RELIABLE if qos.reliable else _BEST_EFFORT}\n"
+        f"  durability: {_TRANSIENT_LOCAL if qos.transient_local else _VOLATILE}\n"
+        f"  deadline: {unset}\n  lifespan: {unset}\n  liveliness: {_AUTOMATIC}\n"
         f"  liveliness_lease_duration: {unset}\n  avoid_ros_namespace_conventions: false\n"
     )
