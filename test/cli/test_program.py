@@ -325,14 +325,27 @@ def test_a_program_without_parameters_refuses_them(command, capsys, tmp_path, mo
     assert "unknown parameter 'rate' (-p)" in output.err
 
 
-@pytest.mark.parametrize("command", ["compare", "identify"])
-def test_a_command_without_scipy_says_what_it_needs_and_begins_nothing(command, tmp_path):
-    hidden = "import sys; sys.modules['scipy'] = None; from vds_gz.cli import main; sys.exit(main(sys.argv[1:]))"
-    done = subprocess.run([sys.executable, "-c", hidden, command], cwd=tmp_path, capture_output=True, text=True)
+WITHOUT_SCIPY = "import sys; sys.modules['scipy'] = None; from vds_gz.cli import main\n"
+
+
+@pytest.mark.parametrize("words", ["compare live:/ ackermann_car", "identify log.csv"])
+def test_a_command_without_scipy_says_what_it_needs_and_begins_nothing(words, tmp_path):
+    call = [sys.executable, "-c", WITHOUT_SCIPY + "sys.exit(main(sys.argv[1:]))", *words.split()]
+    done = subprocess.run(call, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 1
-    assert f"vds-gz {command}: needs the Python package 'scipy" in done.stderr
+    assert f"vds-gz {words.split()[0]}: needs the Python package 'scipy" in done.stderr
     assert "pip install '.[all]'" in done.stderr
     assert not list(tmp_path.iterdir())
+
+
+def test_the_help_of_every_command_needs_no_scipy():
+    helped = WITHOUT_SCIPY + (
+        "for command in sys.argv[1:]:\n"
+        "    try: main([command, '--help'])\n"
+        "    except SystemExit as end: print(command, end.code, file=sys.stderr)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", helped, *COMMANDS], capture_output=True, text=True, check=True)
+    assert done.stderr.splitlines() == [f"{command} 0" for command in COMMANDS]
 
 
 def test_run_without_scipy_says_why_its_report_has_no_numbers():

@@ -253,7 +253,7 @@ def _text(value: Value) -> str:
 @command("vds-gz maps")
 def maps(argv: list[str]) -> int:
     """Check a map and draw it."""
-    from vds_gz.study.report.actuation import draw
+    from vds_gz.study.report.actuation_map import draw
 
     parser = CommandLine("vds-gz maps", description="Check a map of actuation, and draw it.")
     parser.add_argument("file", help="CSV file in Autoware's format, e.g. accel_map.csv")

@@ -24,6 +24,9 @@ QUANTITIES = ("v_x", "v_y", "yaw_rate", "steering")
 #: Commands of a car with pedals: positions of accelerator and brake, angle of the steering wheel [rad].
 ACTUATIONS = ("accel", "brake", "wheel")
 
+#: Signals from which pedals and a mechanical steering are identified.
+ACTUATION_QUANTITIES = (*ACTUATIONS, "v_x", "steering")
+
 #: Pose of base_link: position [m], and unwrapped heading [rad].
 POSES = ("x", "y", "heading")
 
