@@ -83,7 +83,7 @@ def candidates_of(setup: Setup, reach: Mapping[str, Reach]) -> list[Candidate]:
         if all(linear):
             dead, lag = index[actuation.dead_time], index[actuation.time_constant]
             # A steering is seldom mounted without a bias; a drive seldom creeps.
-            for biased in (False, True) if name == "steering" else (False,):
+            for biased in (False, True) if name == "steering" and actuation.offset else (False,):
                 terms = tuple(index[part] for part in (*linear, *([actuation.offset] if biased else [])))
                 words = f"linear response of {name}{' with its offset' if biased else ''}"
                 found.append(Candidate(words, terms, partial(_delays, dead, lag)))
@@ -172,8 +172,9 @@ def _whole(
         if actuation.fall:
             changes[index[actuation.fall]] = changes[index[actuation.rise]]
         yield changes
-        if actuation.gain and (point[index[actuation.gain]] != 1.0 or point[index[actuation.offset]] != 0.0):
-            yield changes | {index[actuation.gain]: 1.0, index[actuation.offset]: 0.0}
+        plain = {index[part]: value for part, value in ((actuation.gain, 1.0), (actuation.offset, 0.0)) if part}
+        if any(point[k] != value for k, value in plain.items()):
+            yield changes | plain
 
 
 def _values(k: int, values: Sequence[float] | Array, point: Array) -> Iterator[Mapping[int, float]]:

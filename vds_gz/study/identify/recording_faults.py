@@ -137,7 +137,8 @@ def _check_times(quantity: str, command: Series, measured: Series) -> None:
 def _ahead(command: Series, measured: Series) -> float:
     """The time by which measurements clearly lead the commands [s]; 0 if they do not.
 
-    No lag is tried, as in :func:`relation`: a lag that leads by less than its time constant is no lead.
+    No lag is tried, as in :func:`relation`: a lag that leads by less than its time constant is no lead. Without a peak,
+    as in a slow ramp, the agreement says nothing about times.
     """
     grid = np.arange(measured.time[0], measured.time[-1], STEP)
     reach = round(LEAD / STEP)
@@ -149,7 +150,7 @@ def _ahead(command: Series, measured: Series) -> float:
     correlations = [_correlation(commanded[reach - lag : len(grid) - reach - lag], middle) for lag in lags]
     best = int(np.argmax(correlations)) - reach
     clearly = correlations[best + reach] > max(*correlations[reach:], NOT_TOGETHER - 0.02) + 0.02
-    return -best * STEP if best < 0 and clearly else 0.0
+    return -best * STEP if -reach < best < 0 and clearly else 0.0
 
 
 # ---------------------------------------------------------------------- further channels

@@ -38,6 +38,9 @@ NOISE_RANGE = 5.0
 #: Least length of the horizon: in seconds, and in intervals between samples.
 HORIZON, INTERVALS = 0.1, 2.0
 
+#: Commands below this part of their maximum are near 0.
+NEAR_ZERO = 0.1
+
 #: A horizon that is longer by this factor has a gap in it.
 GAP = 2.0
 
@@ -133,6 +136,15 @@ class Setup:
         ranges = [float(np.ptp(np.percentile(value, (1.0, 99.0)))) for value in values]
         moves = any(spread >= NOISE_RANGE * noise(value) + 1e-9 for spread, value in zip(ranges, values, strict=True))
         return moves and any(self._changes(field, 1e-9) for field in (*FIELDS.values(), "target_acceleration"))
+
+    def reaches_zero(self, quantity: str) -> bool:
+        """Whether commands of a quantity come near 0, or change their sign, while the vehicle drives."""
+        records = np.concatenate([signals.commands.records for signals in self.recordings])
+        values, driven = records[FIELDS[quantity]], records["v_x"] != 0.0
+        if quantity != "v_x" and driven.any():
+            values = values[driven]
+        near = NEAR_ZERO * float(np.max(np.abs(values)))
+        return bool(np.min(values) <= near and np.max(values) >= -near)
 
     def _changes(self, field: str, least: float) -> bool:
         return any(np.ptp(signals.commands.records[field]) > least for signals in self.recordings)

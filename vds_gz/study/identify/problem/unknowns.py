@@ -184,6 +184,10 @@ def _has_sides(model: AnyModel, parameters: ParameterGroup) -> bool:
 def _unknowns(setup: Setup, names: Collection[str]) -> tuple[dict[str, Actuation], list[Term], tuple[str, ...]]:
     """The actuators without gains that are confounded with those of the wheels, all terms, and remarks."""
     parameters, actuators = setup.family.parameters, dict(setup.actuators)
+    turning = "steering" if setup.varies("steering") else "yaw_rate"
+    for name, quantity in (("drive", "v_x"), ("steering", turning)):
+        if name in actuators and not setup.reaches_zero(quantity):  # then an offset is an extrapolation
+            actuators[name] = replace(actuators[name], offset="")
     terms = [term for actuation in actuators.values() for term in actuation.terms()]
     terms += _geometry(parameters, [term.name for term in terms], names)
     known = [term.name for term in terms]
