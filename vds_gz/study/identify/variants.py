@@ -51,6 +51,9 @@ TRIAL_SIMULATIONS, MAP_SIMULATIONS, LAG_SIMULATIONS = 6, 15, 5
 #: Least number of points of a map, and the part of the time in which commands lie beyond either of its ends.
 LEVELS, RARE = 5, 0.02
 
+#: A map in which responses fall has fewer points, but at least this many.
+FEWEST_LEVELS = 3
+
 #: A command has its duration as a weight, but at most this [s].
 LONGEST = 1.0
 
@@ -209,9 +212,7 @@ def with_static_maps(setup: Setup, reach: Reaches, fitted: Fitted) -> tuple[Setu
         if len(references) < LEVELS or not fitted.solution.free[static].any():
             continue
         gain, band = fitted.solution.point[static]
-        responses = np.where(references > band, gain * references, 0.0)
-        mapped = _mapped(setup, name, references, responses)
-        trial = _with_map(mapped, actuation.value, reach, fitted)
+        mapped, trial = _rising_map(setup, name, references, gain, band, reach, fitted)
         noise, blocks = noise_of(fitted.problem, fitted.solution.residuals), blocks_of(fitted.problem)
         before, after = (left_out(fit.problem, fit.solution, blocks, noise) for fit in (fitted, trial))
         if better(before, after, worthwhile=MAP_WORTHWHILE) > 0.0:
@@ -222,6 +223,22 @@ def with_static_maps(setup: Setup, reach: Reaches, fitted: Fitted) -> tuple[Setu
             fitted = Fitted(trial.problem, solution)
             setup = replace(mapped, begin=np.where(maps, solution.point, mapped.begin))
     return setup, fitted
+
+
+def _rising_map(
+    setup: Setup, name: str, references: Array, gain: float, band: float, reach: Reaches, fitted: Fitted
+) -> tuple[Setup, Fitted]:
+    """The fit with a map of an actuator that falls nowhere: two points between which it falls become one."""
+    while True:
+        mapped = _mapped(setup, name, references, np.where(references > band, gain * references, 0.0))
+        trial = _with_map(mapped, setup.actuators[name].value, reach, fitted)
+        maps = [term.kind is Kind.MAP for term in mapped.family.terms]
+        steps = np.diff(trial.solution.point[maps], prepend=0.0)
+        deepest = int(np.argmin(steps))
+        if steps[deepest] >= 0.0 or len(references) == FEWEST_LEVELS:
+            return mapped, trial
+        between = 0.5 * (references[deepest] + references[deepest + 1]) if deepest else 0.0
+        references = np.unique(np.r_[references[:deepest], between, references[deepest + 2 :]])
 
 
 def _with_map(mapped: Setup, limit: str, reach: Reaches, fitted: Fitted) -> Fitted:
