@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,7 +10,8 @@ import numpy as np
 from vds_gz.study.identify.build import Problem
 from vds_gz.study.identify.cross_validation import blocks_of
 from vds_gz.study.identify.estimates import Array
-from vds_gz.study.identify.fit import Solution, residual_limits, robust
+from vds_gz.study.identify.fit import Solution, residual_limits, robust, solve
+from vds_gz.study.identify.problem.parameters import Kind
 from vds_gz.study.identify.robust import inverted, widths
 
 #: Minimum length of blocks, as a multiple of the correlation of residuals, and their maximum number.
@@ -18,6 +20,13 @@ LENGTH, MOST = 10.0, 20
 #: Below this part of the largest eigenvalue of the scaled information, terms are confounded: derivatives are
 #: differences, exact to about the root of this.
 SINGULAR = 1e-9
+
+#: Dead times that are tried, as parts of the interval between samples, which hides when a response begins. Solutions
+#: are equivalent up to this difference of their costs: half of the 95th percentile of chi squared.
+TRIED_DEAD_TIMES, EQUIVALENT = (0.5, 1.0), 1.92
+
+#: Simulations in the fit with another dead time.
+DEAD_TIME_SIMULATIONS = 6
 
 #: Minimum part of a term in a combination for being named as confounded.
 NAMED_PART = 0.2
@@ -61,4 +70,34 @@ def intervals_of(problem: Problem, solution: Solution) -> Intervals:
     determined = ~np.isin(free, [k for group in confounded for k in group]) & np.isfinite(width)
     low[free[determined]] = (solution.point[free] - width)[determined]
     high[free[determined]] = (solution.point[free] + width)[determined]
+    for trial in _equivalent(problem, solution):
+        low[free] = np.minimum(low[free], trial.point[free])
+        high[free] = np.maximum(high[free], trial.point[free])
     return Intervals(low, high, confounded)
+
+
+def _equivalent(problem: Problem, solution: Solution) -> Iterator[Solution]:
+    """Solutions with shorter and longer dead times that explain the samples as well.
+
+    The cost is not smooth in a dead time: between samples that come as regularly as the commands it does not change.
+    """
+    apart = float(np.min(problem.intervals))
+    for k in np.flatnonzero(solution.free):
+        if problem.terms[k].kind is not Kind.DEAD_TIME:
+            continue
+        free = solution.free & (np.arange(len(solution.free)) != k)
+        for change in (-apart, apart):
+            for part in TRIED_DEAD_TIMES:
+                point = solution.point.copy()
+                point[k] = max(point[k] + part * change, 0.0)
+                trial = solve(
+                    problem,
+                    point,
+                    free,
+                    solution.noise,
+                    starts=solution.starts,
+                    evaluations=DEAD_TIME_SIMULATIONS,
+                )
+                if trial.cost > solution.cost + EQUIVALENT:
+                    break
+                yield trial

@@ -232,8 +232,7 @@ def _rising_map(
     while True:
         mapped = _mapped(setup, name, references, np.where(references > band, gain * references, 0.0))
         trial = _with_map(mapped, setup.actuators[name].value, reach, fitted)
-        maps = [term.kind is Kind.MAP for term in mapped.family.terms]
-        steps = np.diff(trial.solution.point[maps], prepend=0.0)
+        steps = np.diff(trial.solution.point[-len(references) + 1 :], prepend=0.0)  # the points are the last terms
         deepest = int(np.argmin(steps))
         if steps[deepest] >= 0.0 or len(references) == FEWEST_LEVELS:
             return mapped, trial
