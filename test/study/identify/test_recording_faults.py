@@ -224,3 +224,11 @@ def test_a_clock_in_milliseconds_is_refused(tmp_path):
     path.write_text("time,v_x_command,v_x\n" + "".join(f"{20 * k},1,1\n" for k in range(30)))
     with pytest.raises(SignalError, match=r"column 'time' has steps of 20; it must be in s\. Is it in ms"):
         read_csv(path)
+
+
+def test_a_slow_ramp_shows_no_lead():
+    """Behind a dead band and an air drag a speed rises ahead of its own command, but without a peak at some lag."""
+    time = 0.1 * np.arange(480)
+    command = np.interp(time, [0.0, 1.6, 1.61, 48.0], [0.0, 0.0, 0.22, 0.52])
+    speed = np.interp(time, [0.0, 9.5, 12.0, 20.0, 30.0, 40.0, 48.0], [0.0, 0.0, 0.5, 1.5, 2.1, 2.65, 3.0])
+    assert checked(Recording({"v_x": Series(time, command)}, {"v_x": Series(time, speed)})).notes == []

@@ -89,3 +89,17 @@ def test_what_is_known_beforehand_may_be_0_or_less():
     assert space.mean[[offset, dead_time]].tolist() == [-0.1, 0.001]
     assert space.sigma[offset] == pytest.approx(0.1 / 1.96)
     assert np.isfinite(space.sigma[dead_time])
+
+
+@pytest.mark.parametrize(
+    ("lowest", "offset"), [(0.15, ""), (0.02, "steering_actuator.offset"), (-0.4, "steering_actuator.offset")]
+)
+def test_an_actuator_has_an_offset_only_if_commands_come_near_zero(lowest, offset):
+    steering = np.linspace(0.4, lowest, len(TIME))
+    steering[0] = 0.0  # before the vehicle drives
+    speed = np.where(TIME > 0.0, 1.0, 0.0)
+    commanded = {"v_x": Series(TIME, speed), "steering": Series(TIME, steering)}
+    signals = Recording(commanded, {"v_x": Series(TIME, speed), "yaw_rate": WAVE})
+    setup = set_up([signals], vehicle=None, wheel_base=0.3, fit=(), priors={})
+    assert setup.actuators["steering"].offset == offset
+    assert setup.actuators["drive"].offset == "drive_actuator.offset"

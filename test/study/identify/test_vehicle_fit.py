@@ -98,6 +98,27 @@ def test_a_point_of_a_map_that_comes_up_in_the_part_held_out_only_stays_plausibl
     assert prediction.rms < 0.5 * prediction.lag
 
 
+def test_no_map_falls_although_the_commands_were_accelerations():
+    random = np.random.default_rng(2)
+    times, commands = 0.04 * np.arange(1200), np.repeat(random.uniform(0.2, 3.0, 60), 20)
+    speed = [0.0]
+    for command in commands[:-1]:
+        speed.append(max(speed[-1] + 0.04 * (command - 1.5 - 0.1 * speed[-1]), 0.0))
+    measured = np.array(speed) + 0.05 * random.standard_normal(len(times))
+    drive = identify(Recording({"v_x": Series(times, commands)}, {"v_x": Series(times, measured)})).parameters
+    assert (np.diff([0.0, *drive.drive_actuators.map_responses]) >= 0.0).all()
+
+
+def test_the_interval_of_a_dead_time_covers_what_samples_as_regular_as_the_commands_hide():
+    """At the commands' own times, all dead times between 0.4 and 0.5 s look the same."""
+    random = np.random.default_rng(3)
+    times, commands = 0.1 * np.arange(400), np.repeat(random.uniform(-1.0, 1.0, 40), 10)
+    measured = np.r_[np.full(5, commands[0]), commands[:-5]] + 0.02 * random.standard_normal(len(times))
+    dead_time = fit_axis(times, commands, times, measured).numbers["dead_time"]
+    assert dead_time.low < 0.41
+    assert dead_time.high > 0.44
+
+
 def test_times_in_which_a_vehicle_does_something_else_do_not_decide_its_numbers(steps):
     times, commands = steps
     fine, response = exact(times, commands)

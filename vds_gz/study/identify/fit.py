@@ -26,7 +26,7 @@ NOT_ROBUST = 1e6
 #: A value is at a bound if it is as near as this part of its term's scale.
 AT_BOUND = 1e-7
 
-#: If the autocorrelation of any channel's residuals is shorter, they are noise [samples].
+#: Residuals with a shorter autocorrelation are noise [samples].
 CORRELATED = 3.0
 
 #: The limit of the robust loss is at least this part of :data:`ROBUST`.
@@ -66,10 +66,10 @@ def robust(z: Array, limit: Array) -> Array:
 def residual_limits(problem: Problem, noise: Noise) -> Array:
     """The limit of weighted residuals of each kind of channel, beyond which they count linearly.
 
-    Where a model explains little and the residuals of all channels are correlated, they are no noise, and the largest
-    are transients. A channel that is constant nearly all the time has no spread to compare with.
+    Where a model explains little and its residuals are correlated, they are no noise, and the largest are transients. A
+    channel that is constant nearly all the time has no spread to compare with.
     """
-    as_noise = (problem.spread <= problem.floors) | (noise.correlation < CORRELATED)
+    as_noise = (problem.spread <= problem.floors) | (noise.own < CORRELATED)
     spread = np.where(as_noise, np.inf, problem.spread)
     part = np.minimum(1.0, problem.largest_noise * spread / np.maximum(noise.scale, 1e-300))
     return np.asarray(ROBUST * np.maximum(part, LEAST_PART) / np.sqrt(noise.correlation))

@@ -28,10 +28,13 @@ class Noise:
 
     Attributes:
         scale: Standard deviation, in the channel's unit.
-        correlation: Integrated autocorrelation time, in samples; at least 1.
+        own: Integrated autocorrelation time, in samples; at least 1.
+        correlation: The shortest autocorrelation time of all channels, in samples of this one; at least 1. It is that
+            of all weights, because model errors, which last long, must not set a channel's weight.
     """
 
     scale: Array
+    own: Array
     correlation: Array
 
     @property
@@ -43,15 +46,12 @@ class Noise:
 
 def first_noise(problem: Problem) -> Noise:
     """The assumed noise before any fit."""
-    return Noise(np.maximum(FIRST_PART * problem.spread, problem.floors), np.ones(len(problem.floors)))
+    ones = np.ones(len(problem.floors))
+    return Noise(np.maximum(FIRST_PART * problem.spread, problem.floors), ones, ones)
 
 
 def noise_of(problem: Problem, residuals: Array) -> Noise:
-    """The noise estimated from residuals.
-
-    The shortest autocorrelation time of all channels applies to each, because model errors, which last long, must not
-    set a channel's weight.
-    """
+    """The noise estimated from residuals."""
     interval = problem.intervals
     scale, time = problem.floors.copy(), np.full(len(problem.floors), math.inf)
     by_experiment = np.split(
@@ -68,7 +68,7 @@ def noise_of(problem: Problem, residuals: Array) -> Noise:
             limit = CLIPPED * max(noise_scale(values, floor), rms)
             scale[k] = max(float(np.sqrt(np.mean(np.clip(values, -limit, limit) ** 2))), floor)
             time[k] = interval[k] * autocorrelation_time([np.clip(run, -limit, limit) for run in runs], floor)
-    return Noise(scale, np.maximum(np.min(time) / interval, 1.0))
+    return Noise(scale, np.maximum(time / interval, 1.0), np.maximum(np.min(time) / interval, 1.0))
 
 
 def is_structured(problem: Problem, residuals: Array) -> bool:

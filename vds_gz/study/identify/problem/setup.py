@@ -139,12 +139,22 @@ class Setup:
 
     def reaches_zero(self, quantity: str) -> bool:
         """Whether commands of a quantity come near 0, or change their sign, while the vehicle drives."""
-        records = np.concatenate([signals.commands.records for signals in self.recordings])
-        values, driven = records[FIELDS[quantity]], records["v_x"] != 0.0
-        if quantity != "v_x" and driven.any():
-            values = values[driven]
+        values = self._driven(FIELDS[quantity])
         near = NEAR_ZERO * float(np.max(np.abs(values)))
         return bool(np.min(values) <= near and np.max(values) >= -near)
+
+    @property
+    def turns_steering(self) -> bool:
+        """Whether a command to the steering changes at a time when a change shows in some measurement."""
+        if self.steering_measured:
+            return True
+        return any(np.ptp(self._driven(FIELDS[quantity])) > 0.0 for quantity in ("steering", "yaw_rate"))
+
+    def _driven(self, field: str) -> Array:
+        """The commands of a field, without those of other fields than the speed while it is 0."""
+        records = np.concatenate([signals.commands.records for signals in self.recordings])
+        driven = records["v_x"] != 0.0
+        return np.asarray(records[field] if field == "v_x" or not driven.any() else records[field][driven])
 
     def _changes(self, field: str, least: float) -> bool:
         return any(np.ptp(signals.commands.records[field]) > least for signals in self.recordings)

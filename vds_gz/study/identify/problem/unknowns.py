@@ -188,6 +188,9 @@ def _unknowns(setup: Setup, names: Collection[str]) -> tuple[dict[str, Actuation
     for name, quantity in (("drive", "v_x"), ("steering", turning)):
         if name in actuators and not setup.reaches_zero(quantity):  # then an offset is an extrapolation
             actuators[name] = replace(actuators[name], offset="")
+    if "steering" in actuators and not setup.turns_steering:
+        lag = dict.fromkeys(("dead_time", "time_constant", "rise", "backlash"), "")
+        actuators["steering"] = replace(actuators["steering"], **lag)
     terms = [term for actuation in actuators.values() for term in actuation.terms()]
     terms += _geometry(parameters, [term.name for term in terms], names)
     known = [term.name for term in terms]
