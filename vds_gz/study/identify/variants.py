@@ -77,24 +77,29 @@ Reaches = Mapping[str, Reach]
 def best_variant(setup: Setup, reach: Reaches, fitted: Fitted, advance: Advance) -> tuple[Setup, Fitted]:
     """The variant with the best fit, and this fit; findings are in the setup."""
     for flags in _promising_first(setup, reach, fitted):
-        if CENTRED in flags:
-            [(gain, _)] = gains_of(setup, [flags], reach, fitted.solution)
-            if gain > BETTER:
-                setup = with_flags(setup, flags)
-                fitted = supported(setup, reach)
-            if abs(gain) > BETTER:
-                setup = replace(setup, centred=bool(getattr(setup.family.parameters, CENTRED)))
-        elif not fitted.exact:
+        variant = with_flags(setup, flags)
+        if not (fitted.exact or (CENTRED in flags and not is_structured(fitted.problem, fitted.solution.residuals))):
             advance(" ".join(flags))
-            variant = with_flags(setup, flags)
             trial = supported(variant, reach)
-            # Deviances are comparable only for equal samples.
-            same = problem_of(variant, [experiment.segment for experiment in fitted.problem.experiments], reach)
-            point, starts, free = trial.solution.point, trial.solution.starts, np.zeros_like(trial.solution.free)
-            residuals = evaluate(same, point, starts, free)[0]
-            if reduction(same, fitted.solution.residuals, residuals)[0] > BETTER:
-                setup, fitted = variant, trial
+            gain = _reduction_by(variant, reach, fitted, trial)
+        elif CENTRED in flags:
+            [(gain, _)] = gains_of(setup, [flags], reach, fitted.solution)
+            trial = supported(variant, reach) if gain > BETTER else fitted
+        else:
+            continue
+        if gain > BETTER:
+            setup, fitted = variant, trial
+        if CENTRED in flags and abs(gain) > BETTER:
+            setup = replace(setup, centred=bool(getattr(setup.family.parameters, CENTRED)))
     return replace(setup, variant=tuple(_places_found(setup, reach, fitted))), fitted
+
+
+def _reduction_by(variant: Setup, reach: Reaches, fitted: Fitted, trial: Fitted) -> float:
+    """The reduction of the deviance by a variant's own fit, with the samples of the present one."""
+    same = problem_of(variant, [experiment.segment for experiment in fitted.problem.experiments], reach)
+    point, starts, free = trial.solution.point, trial.solution.starts, np.zeros_like(trial.solution.free)
+    residuals = evaluate(same, point, starts, free)[0]
+    return reduction(same, fitted.solution.residuals, residuals)[0]
 
 
 def _promising_first(setup: Setup, reach: Reaches, fitted: Fitted) -> list[Flags]:
@@ -212,7 +217,10 @@ def with_static_maps(setup: Setup, reach: Reaches, fitted: Fitted) -> tuple[Setu
         if len(references) < LEVELS or not fitted.solution.free[static].any():
             continue
         gain, band = fitted.solution.point[static]
-        mapped, trial = _rising_map(setup, name, references, gain, band, reach, fitted)
+        rising = _rising_map(setup, name, references, gain, band, reach, fitted)
+        if rising is None:
+            continue
+        mapped, trial = rising
         noise, blocks = noise_of(fitted.problem, fitted.solution.residuals), blocks_of(fitted.problem)
         before, after = (left_out(fit.problem, fit.solution, blocks, noise) for fit in (fitted, trial))
         if better(before, after, worthwhile=MAP_WORTHWHILE) > 0.0:
@@ -227,17 +235,21 @@ def with_static_maps(setup: Setup, reach: Reaches, fitted: Fitted) -> tuple[Setu
 
 def _rising_map(
     setup: Setup, name: str, references: Array, gain: float, band: float, reach: Reaches, fitted: Fitted
-) -> tuple[Setup, Fitted]:
-    """The fit with a map of an actuator that falls nowhere: two points between which it falls become one."""
-    while True:
+) -> tuple[Setup, Fitted] | None:
+    """The fit with a map of an actuator that falls nowhere: two points between which it falls become one.
+
+    None if too few points are left.
+    """
+    while len(references) >= FEWEST_LEVELS:
         mapped = _mapped(setup, name, references, np.where(references > band, gain * references, 0.0))
         trial = _with_map(mapped, setup.actuators[name].value, reach, fitted)
         steps = np.diff(trial.solution.point[-len(references) + 1 :], prepend=0.0)  # the points are the last terms
         deepest = int(np.argmin(steps))
-        if steps[deepest] >= 0.0 or len(references) == FEWEST_LEVELS:
+        if steps[deepest] >= 0.0:
             return mapped, trial
         between = 0.5 * (references[deepest] + references[deepest + 1]) if deepest else 0.0
         references = np.unique(np.r_[references[:deepest], between, references[deepest + 2 :]])
+    return None
 
 
 def _with_map(mapped: Setup, limit: str, reach: Reaches, fitted: Fitted) -> Fitted:
