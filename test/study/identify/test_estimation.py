@@ -51,12 +51,16 @@ def problem(setup, dt=0.005):
     return problem_of(setup, segments_of(setup.recordings, setup.channels, dt), reach_of(setup))
 
 
+def white_noise(scale, count):
+    return Noise(np.full(count, scale), np.ones(count), np.ones(count))
+
+
 def lag_fit(data, setup, upper=np.inf):
     """The fit of the lag alone."""
     index = setup.family.index("drive_actuators.time_constant")
     free = np.arange(len(data.lower)) == index
     data = replace(data, upper=np.where(free, np.minimum(data.upper, upper), data.upper))
-    noise = Noise(np.full(len(data.floors), 0.01), np.ones(len(data.floors)))
+    noise = white_noise(0.01, len(data.floors))
     return index, solve(data, np.where(free, 0.1, neutral(setup)), free, noise, tolerance=1e-9)
 
 
@@ -73,7 +77,7 @@ def test_without_unknowns_the_point_stays():
     setup = setup_of()
     data = problem(setup)
     data = replace(data, fresh=(False,) * len(data.fresh))
-    nothing, noise = np.zeros(len(data.lower), bool), Noise(np.ones(len(data.floors)), np.ones(len(data.floors)))
+    nothing, noise = np.zeros(len(data.lower), bool), white_noise(1.0, len(data.floors))
     solution = solve(data, neutral(setup), nothing, noise)
     assert (solution.point == neutral(setup)).all()
     assert solution.cost > 0.0
@@ -116,7 +120,7 @@ def test_intervals_weigh_and_clip_residuals_as_the_fit_does():
     data = problem(setup)
     index, solution = lag_fit(data, setup)
     ends = [
-        intervals_of(data, replace(solution, noise=Noise(solution.noise.scale, np.array([times])))).high[index]
+        intervals_of(data, replace(solution, noise=replace(solution.noise, correlation=np.array([times])))).high[index]
         for times in (1.0, 2.0)
     ]
     assert ends[0] == pytest.approx(ends[1], rel=1e-9)
@@ -129,7 +133,7 @@ def test_a_channel_without_samples_changes_no_interval():
     drift = 0.01 * np.sin(data.experiments[0].time / 0.3)
     solution = replace(solution, residuals=drift)
     empty = replace(data, floors=np.ones(2), quantities=np.zeros(2, int))
-    noise = Noise(np.full(2, 0.01), np.ones(2))
+    noise = white_noise(0.01, 2)
     expected = intervals_of(data, solution).high[index]
     assert intervals_of(empty, replace(solution, noise=noise)).high[index] == pytest.approx(expected, rel=1e-9)
 
@@ -212,7 +216,7 @@ def test_the_robust_limit_of_a_channel_that_hardly_ever_changes_is_the_usual_one
         {"v_x": LEVELS, "yaw_rate": LEVELS}, {"v_x": Series(TIME, response()), "yaw_rate": Series(TIME, yaw_rate)}
     )
     data = problem(set_up([signals], vehicle=None, wheel_base=None, fit=(), priors={}))
-    white, correlated = (Noise(np.full(2, 0.1), np.full(2, samples)) for samples in (1.0, 4.0))
+    white, correlated = white_noise(0.1, 2), Noise(np.full(2, 0.1), np.full(2, 4.0), np.full(2, 4.0))
     assert data.spread[0] > data.floors[0]
     assert data.spread[1] == 0.0
     assert residual_limits(data, correlated).tolist() == [0.5 * ROBUST, 0.5 * ROBUST]
@@ -221,6 +225,8 @@ def test_the_robust_limit_of_a_channel_that_hardly_ever_changes_is_the_usual_one
     assert lower == pytest.approx(0.1 * data.spread[0] * 0.5 * ROBUST)
     assert usual == 0.5 * ROBUST
     assert residual_limits(few, white).tolist() == [ROBUST, ROBUST]
+    mixed = Noise(np.full(2, 0.1), np.array([4.0, 1.0]), np.ones(2))  # the first channel's residuals are transients
+    assert residual_limits(few, mixed) == pytest.approx([0.1 * data.spread[0] * ROBUST, ROBUST])
 
 
 @pytest.mark.parametrize(("rise", "evaluations"), [(0.2, 1), (1.6, 30)])
@@ -244,7 +250,7 @@ def test_limits_that_parted_are_joined_where_one_of_them_is_enough(rise, evaluat
     limits = [setup.family.index(f"drive_actuators.max_{name}eleration") for name in ("acc", "dec")]
     data, point, free = problem(setup), neutral(setup), np.zeros(len(setup.family.terms), bool)
     point[limits], free[limits] = np.log([rise, limit]), True
-    noise = Noise(np.full(len(data.floors), 0.01), np.ones(len(data.floors)))
+    noise = white_noise(0.01, len(data.floors))
     parted = solve(data, point, free, noise, evaluations=evaluations)
     joined = without_needless(data, parted, blocks_of(data), np.zeros_like(free))
     assert joined.free[limits].tolist() == [True, False]

@@ -43,4 +43,5 @@ def test_friction_that_runs_to_its_bound_stays_as_given():
     fit = fitted(car(friction=10.0), begin, ("friction", "cornering_stiffness_fixed"))
     assert fit.numbers["friction"] is None
     assert fit.parameters.friction == begin.vehicle.friction
-    assert "friction: no value in its range explains the recording best; it keeps the given value" in fit.findings
+    stays = f"it stays {begin.vehicle.friction:g}"
+    assert f"friction: no value in its range explains the recording best; {stays}" in fit.findings

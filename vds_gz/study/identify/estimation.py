@@ -12,7 +12,7 @@ from vds_gz.study.identify.build import FULL_RATE, Problem, coarse_segments, pro
 from vds_gz.study.identify.fit import Solution, evaluate, residual_limits, robust, solve
 from vds_gz.study.identify.intervals import Intervals, intervals_of
 from vds_gz.study.identify.observed_limits import Reach, reach_of
-from vds_gz.study.identify.problem.parameters import UNDERSTEER, Kind, value_of
+from vds_gz.study.identify.problem.parameters import UNDERSTEER, Kind, value_of, with_numbers
 from vds_gz.study.identify.problem.segments import Segment, segments_of
 from vds_gz.study.identify.problem.setup import Setup
 from vds_gz.study.identify.problem.simulation import Mask
@@ -34,7 +34,7 @@ LARGEST_NOISE = 0.2
 SHORT_DELAY = 0.02
 
 #: Kinds of parameters that have a value only between their bounds; one is at a bound if it is as near as this part of
-#: its scale.
+#: its scale, or of the bound.
 BOUNDED = Kind.PARAMETER, Kind.DEAD_TIME, Kind.TIME_CONSTANT, Kind.SLOW
 NEXT_TO_BOUND = 0.01
 
@@ -101,28 +101,31 @@ def _unseen_limits(fitted: Fitted, intervals: Intervals) -> Mask:
 def _at_bounds(fit: Fit) -> Mask:
     """Parameters that run to a bound, so the data give no value; none of an effect is a value."""
     problem, solution = fit.problem, fit.solution
-    near = np.array([NEXT_TO_BOUND * term.scale if term.kind in BOUNDED else -1.0 for term in problem.terms])
-    without = np.array([term.kind is not Kind.PARAMETER or term.name == UNDERSTEER for term in problem.terms])
-    lower = np.where(without, -np.inf, problem.lower)
-    room = np.minimum(solution.point - lower, problem.upper - solution.point)
-    return np.asarray(solution.free & (room <= near))
+    parameters = np.array([term.kind is Kind.PARAMETER for term in problem.terms])
+    understeer = np.array([term.name == UNDERSTEER for term in problem.terms])
+    lower = np.where(parameters & ~understeer, problem.lower, -np.inf)
+    scale = np.where(parameters, [term.scale for term in problem.terms], problem.upper)
+    near = np.minimum(solution.point - lower, problem.upper - solution.point) <= NEXT_TO_BOUND * scale
+    return np.asarray(solution.free & near & np.array([term.kind in BOUNDED for term in problem.terms]))
 
 
 def _without(setup: Setup, names: Collection[str]) -> Setup:
     """The setup without some parameters among its unknowns; a remark names each."""
-    actuators = {}
-    for name, actuation in setup.actuators.items():
-        unknown = {number: "" for number, parameter in actuation.named().items() if parameter in names}
-        actuators[name] = replace(actuation, **unknown)
-    kept = [k for k, term in enumerate(setup.family.terms) if term.name not in names and term.needs not in names]
+    left = {*names, *(term.needs for term in setup.family.terms if term.name in names)} - {""}
+    left |= {term.name for term in setup.family.terms if term.needs in left}
+    kept = [k for k, term in enumerate(setup.family.terms) if term.name not in left]
+    neutral_values = {
+        term.name: term.neutral for term in setup.family.terms if term.name in left and term.kind is not Kind.PARAMETER
+    }
+    parameters = with_numbers(setup.family.parameters, neutral_values)
     remarks = [
-        f"{name}: no value in its range explains the recording best; it stays {value_of(setup.family.parameters, name):g}"
+        f"{name}: no value in its range explains the recording best; it stays {value_of(parameters, name):g}"
         for name in names
     ]
     return replace(
         setup,
-        actuators=actuators,
-        family=replace(setup.family, terms=tuple(setup.family.terms[k] for k in kept)),
+        actuators={name: actuation.without(left) for name, actuation in setup.actuators.items()},
+        family=replace(setup.family, parameters=parameters, terms=tuple(setup.family.terms[k] for k in kept)),
         begin=setup.begin[kept],
         remarks=(*setup.remarks, *sorted(remarks)),
     )

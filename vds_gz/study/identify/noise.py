@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -53,7 +52,7 @@ def first_noise(problem: Problem) -> Noise:
 def noise_of(problem: Problem, residuals: Array) -> Noise:
     """The noise estimated from residuals."""
     interval = problem.intervals
-    scale, time = problem.floors.copy(), np.full(len(problem.floors), math.inf)
+    scale, time = problem.floors.copy(), np.ones(len(problem.floors))
     by_experiment = np.split(
         residuals, np.cumsum([len(experiment.measured) for experiment in problem.experiments])[:-1]
     )
@@ -67,8 +66,9 @@ def noise_of(problem: Problem, residuals: Array) -> Noise:
             rms = float(np.sqrt(np.mean(without_spikes(values) ** 2)))
             limit = CLIPPED * max(noise_scale(values, floor), rms)
             scale[k] = max(float(np.sqrt(np.mean(np.clip(values, -limit, limit) ** 2))), floor)
-            time[k] = interval[k] * autocorrelation_time([np.clip(run, -limit, limit) for run in runs], floor)
-    return Noise(scale, np.maximum(time / interval, 1.0), np.maximum(np.min(time) / interval, 1.0))
+            time[k] = autocorrelation_time([np.clip(run, -limit, limit) for run in runs], floor)
+    time = np.maximum(time, 1.0)
+    return Noise(scale, time, np.maximum(np.min(interval * time) / interval, 1.0))
 
 
 def is_structured(problem: Problem, residuals: Array) -> bool:

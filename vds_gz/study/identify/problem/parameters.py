@@ -193,6 +193,13 @@ class Actuation:
         """The parameters by the names that the numbers of an axis have."""
         return {number: name for number in NUMBERS if (name := getattr(self, number))}
 
+    def without(self, names: Collection[str]) -> Actuation:
+        """The same without these parameters."""
+        left: dict[str, Any] = dict.fromkeys(
+            (number for number, name in dataclasses.asdict(self).items() if name in names), ""
+        )
+        return replace(self, **left)
+
 
 def actuations(parameters: ParameterGroup, *, wheels: bool = False) -> dict[str, Actuation]:
     """The actuators of a model: ``drive``, and ``steering`` if it has one; ``wheels`` with hub motors.

@@ -144,6 +144,15 @@ class Setup:
         return bool(np.min(values) <= near and np.max(values) >= -near)
 
     @property
+    def slows_down(self) -> bool:
+        """Whether some command asks for a lower speed than one before."""
+        for signals in self.recordings:
+            speed = np.max(np.abs([signals.commands.records[field] for field in ("v_x", "v_y", "yaw_rate")]), axis=0)
+            if np.max(np.maximum.accumulate(speed) - speed) > NEAR_ZERO * np.max(speed):
+                return True
+        return False
+
+    @property
     def turns_steering(self) -> bool:
         """Whether a command to the steering changes at a time when a change shows in some measurement."""
         if self.steering_measured:

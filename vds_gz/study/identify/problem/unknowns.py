@@ -31,7 +31,7 @@ from vds_gz.study.identify.problem.setup import COMMANDED_BY, FIELDS, HAND_WHEEL
 from vds_gz.study.identify.problem.simulation import VehicleFamily
 from vds_gz.study.recording import Recording
 from vds_gz.vehicle.catalogue import models
-from vds_gz.vehicle.command import TWIST
+from vds_gz.vehicle.command import CONTROL, TWIST
 from vds_gz.vehicle.model import AnyModel
 
 #: Possible models if no vehicle is given.
@@ -188,9 +188,10 @@ def _unknowns(setup: Setup, names: Collection[str]) -> tuple[dict[str, Actuation
     for name, quantity in (("drive", "v_x"), ("steering", turning)):
         if name in actuators and not setup.reaches_zero(quantity):  # then an offset is an extrapolation
             actuators[name] = replace(actuators[name], offset="")
+    if "drive" in actuators and setup.kind != CONTROL and not setup.slows_down:
+        actuators["drive"] = replace(actuators["drive"], fall="")
     if "steering" in actuators and not setup.turns_steering:
-        lag = dict.fromkeys(("dead_time", "time_constant", "rise", "backlash"), "")
-        actuators["steering"] = replace(actuators["steering"], **lag)
+        actuators["steering"] = replace(actuators["steering"], dead_time="", time_constant="", rise="", backlash="")
     terms = [term for actuation in actuators.values() for term in actuation.terms()]
     terms += _geometry(parameters, [term.name for term in terms], names)
     known = [term.name for term in terms]
