@@ -35,6 +35,7 @@ NEED = {
     "study/reading/test_table.py": ("numba",),
     "study/report/test_identification.py": ("numba",),
     "study/sweep": ("numba", "scipy"),
+    "test_api_arguments.py": ("numba", "scipy"),
     "vehicle/autoware/test_recorded.py": ("numba",),
     "vehicle/test_compiled.py": ("numba",),
     "web": ("aiohttp",),

@@ -13,8 +13,6 @@ from hypothesis import strategies as st
 import vds_gz
 from vds_gz.share import share
 
-pytest.importorskip("numba")
-
 DRIVE = str(share("config", "drives", "hall.csv"))
 ROBOT = str(share("config", "indoor_robot.yaml"))
 MODEL = {"model": vds_gz.DIFFERENTIAL, "parameters": vds_gz.DifferentialParameters()}

@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from vds_gz.cli.program import COMMANDS, main
 from vds_gz.share import share
 
 CAR = str(share("config", "ackermann_car.yaml"))
+NEEDS_SCIPY = pytest.mark.skipif(find_spec("scipy") is None, reason="compare needs scipy")
 
 
 def vds_gz_tool(*arguments: str, **environment: str) -> subprocess.CompletedProcess:
@@ -226,8 +228,8 @@ def test_check_needs_the_core_dependencies_only(tmp_path):
         (["run", "--ros-args", "-p", "step_rat:=3.0"], ["'step_rat'", "'step_rate'"]),
         (["run", "--ros-args", "-p"], ["'-p' is the last one"]),
         (["drive", "nowhere.csv"], ["'nowhere.csv' does not exist"]),
-        (["compare", "nowhere.csv", "forklift"], ["'nowhere.csv' does not exist"]),
-        (["compare", "forklift", "nowhere.yaml"], ["'nowhere.yaml' does not exist"]),
+        pytest.param(["compare", "nowhere.csv", "forklift"], ["'nowhere.csv' does not exist"], marks=NEEDS_SCIPY),
+        pytest.param(["compare", "forklift", "nowhere.yaml"], ["'nowhere.yaml' does not exist"], marks=NEEDS_SCIPY),
         (["drive", CAR], ["line 2", "the columns must be"]),
         (["drive", str(share("config", "drives", "hall.csv")), "--as", "ackermann"], ["velocities", "geometry"]),
         (["drive", str(share("config", "drives", "parking_lot.csv")), "--as", "twist"], ["speeds", "geometry"]),

@@ -130,7 +130,11 @@ def test_a_run_from_begin_to_end(tool, log, tmp_path):
     assert (run / "response.png").read_bytes().startswith(b"\x89PNG")
     assert (run / "response.png").stat().st_size > 50_000
 
+    assert running_vehicles(run) == []
+
     # A busy machine delays commands; how exact the measuring itself is, test/study holds.
+    pytest.importorskip("numba")
+    pytest.importorskip("scipy")
     rows = measured(run)
     for actuator, time_constant in (("drive", 0.4), ("steering", 0.05)):
         assert rows[actuator, "dead time"]["measured"] == pytest.approx(0.2, abs=0.15)
@@ -140,7 +144,6 @@ def test_a_run_from_begin_to_end(tool, log, tmp_path):
     assert rows["steering", "maximum rate"]["measured"] == pytest.approx(2.0, rel=0.4)
     assert rows["steering", "maximum angle"]["measured"] is None
     assert rows["drive", "maximum speed"]["measured"] is None
-    assert running_vehicles(run) == []
 
 
 def test_a_run_into_a_wall_says_so(tool, log, tmp_path):
