@@ -24,7 +24,7 @@ from vds_gz.vehicle.schedule import COMMAND, command_records, fields_of
 
 pytest.importorskip("numba")
 from vds_gz.fleet import sampled as sampled_module
-from vds_gz.fleet.sampled import EXACT, Calibrations, Drive, Readings, Simulations, calibrate, sampled
+from vds_gz.fleet.sampled import EXACT, Calibrations, Readings, SampledDrive, Simulations, calibrate, sampled
 
 DT = 1e-3
 VEHICLES = 70
@@ -266,7 +266,7 @@ def test_recordings_side_by_side_are_read_as_each_by_itself(recordings, vehicles
         readings = readings_of([*terms, (END // 2, "v_x", 0, 1.0)], ["v_x", "yaw_rate", "y"], 5)
         motion = SteadyMotion(v_x=random.uniform(-1, 1), steering_angle=random.uniform(-0.3, 0.3))
         starts = [model.at(c, motion) for c in coefficients] if random.random() < 0.7 else None
-        drives.append(Drive(commands, begins, readings, starts))
+        drives.append(SampledDrive(commands, begins, readings, starts))
     calibrations = Calibrations(v_x=random.uniform(0.8, 1.2, vehicles))
     together = Simulations(model, parameters)
     for _ in range(2):  # the second time with vehicles that have driven

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vds_gz.teleop.outputs import STANDSTILL, STOPS, Drive
+from vds_gz.teleop.outputs import STANDSTILL, STOPS, DriveCommand
 from vds_gz.web.deadman import LEAVES_AFTER, TIMEOUT, WINDOW, DeadMansSwitch, Lateness, NotDrivingError
 
-FORWARDS = Drive(v_x=1.0)
+FORWARDS = DriveCommand(v_x=1.0)
 TICK = 0.05
 
 
@@ -21,14 +21,14 @@ class Road:
     def __init__(self) -> None:
         self.now = 0.0
         self.made = self.closed = 0
-        self.sent: list[Drive] = []
+        self.sent: list[DriveCommand] = []
         self.driver = DeadMansSwitch(self._make, lambda: self.now)
 
     def _make(self) -> Road:
         self.made += 1
         return self
 
-    def send(self, drive: Drive) -> None:
+    def send(self, drive: DriveCommand) -> None:
         self.sent.append(drive)
 
     def close(self) -> None:
@@ -176,8 +176,8 @@ def test_whatever_happens_every_command_came_from_a_page_and_the_last_is_to_stop
     for kind, page, number in events:
         if kind == "drive":
             with suppress(NotDrivingError):
-                road.driver.drive(page, Drive(v_x=number))
-                commanded.append(Drive(v_x=number))
+                road.driver.drive(page, DriveCommand(v_x=number))
+                commanded.append(DriveCommand(v_x=number))
         elif kind == "leave":
             road.driver.leave(page)
         else:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vds_gz.teleop.outputs import Drive
+from vds_gz.teleop.outputs import DriveCommand
 from vds_gz.web.messages import DriveMessage, MessageError, Pause, Reset, Seen, SetParameter, read
 
 DRIVE = {"kind": "drive", "v_x": 1.0, "v_y": 0.0, "yaw_rate": 0.5, "steering_angle": -0.25}
@@ -18,8 +18,8 @@ DRIVE = {"kind": "drive", "v_x": 1.0, "v_y": 0.0, "yaw_rate": 0.5, "steering_ang
 
 def test_every_kind_is_read():
     assert read('{"kind": "seen"}') == Seen()
-    assert read(json.dumps(DRIVE)) == DriveMessage(Drive(1.0, 0.0, 0.5, -0.25))
-    assert read(json.dumps({**DRIVE, "time": 2.5})) == DriveMessage(Drive(1.0, 0.0, 0.5, -0.25), 2.5)
+    assert read(json.dumps(DRIVE)) == DriveMessage(DriveCommand(1.0, 0.0, 0.5, -0.25))
+    assert read(json.dumps({**DRIVE, "time": 2.5})) == DriveMessage(DriveCommand(1.0, 0.0, 0.5, -0.25), 2.5)
     assert read('{"kind": "pause", "number": 1, "paused": true}') == Pause(1, True)
     assert read('{"kind": "reset", "number": 2}') == Reset(2)
     for text, value in (("2.5", 2.5), ("true", True), ('"x"', "x"), ("3", 3), ("[1, 2.5]", (1.0, 2.5))):

@@ -49,7 +49,7 @@ A parameter file lists sensors by name, each with a `type`:
 COMMON_ROWS = 3
 
 
-class Row(NamedTuple):
+class ParameterRow(NamedTuple):
     """A parameter in a table."""
 
     name: str
@@ -59,7 +59,7 @@ class Row(NamedTuple):
     meaning: str
 
 
-Rows = dict[str, Row]
+Rows = dict[str, ParameterRow]
 
 
 def markdown(descriptions: Iterable[Description]) -> str:
@@ -82,7 +82,7 @@ def sensor_tables(sensors: Mapping[str, Iterable[Description]]) -> str:
 
 def _sections(level: str, groups: Mapping[str, Rows]) -> Iterator[str]:
     """Equal groups share a section."""
-    alike: dict[tuple[Row, ...], list[str]] = {}
+    alike: dict[tuple[ParameterRow, ...], list[str]] = {}
     for title, rows in groups.items():
         alike.setdefault(tuple(rows.values()), []).append(title)
     earlier: dict[str, Rows] = {}
@@ -106,7 +106,7 @@ def _sections(level: str, groups: Mapping[str, Rows]) -> Iterator[str]:
         earlier[first] = rows
 
 
-def _shares(row: Row, other: Row | None) -> bool:
+def _shares(row: ParameterRow, other: ParameterRow | None) -> bool:
     """Whether parameters differ in their defaults alone."""
     return other is not None and row._replace(default="") == other._replace(default="")
 
@@ -116,17 +116,17 @@ def _likeness(rows: Rows, base: Rows) -> int:
     return sum(_shares(row, base.get(name)) for name, row in rows.items()) - len(base.keys() - rows.keys()) // 2
 
 
-def _table(rows: Collection[Row]) -> Iterator[str]:
+def _table(rows: Collection[ParameterRow]) -> Iterator[str]:
     if rows:
         yield "\n| parameter | default | meaning |\n|---|---|---|\n"
     yield from (f"| `{row.name}`{row.live} | {row.default}{row.allowed} | {row.meaning} |\n" for row in rows)
 
 
-def _row(name: str, parameter: Description) -> Row:
+def _row(name: str, parameter: Description) -> ParameterRow:
     also = f" (also `{'`, `'.join(parameter.aliases)}`)" if parameter.aliases else ""
     default = f"{_default(parameter)} {'' if parameter.unit == '-' else parameter.unit}".rstrip()
     allowed = f" ({', '.join(parts)})" if (parts := list(_allowed(parameter))) else ""
-    return Row(name, "" if parameter.read_only else "*", default, allowed, parameter.doc + also)
+    return ParameterRow(name, "" if parameter.read_only else "*", default, allowed, parameter.doc + also)
 
 
 def _default(parameter: Description) -> str:

@@ -19,10 +19,10 @@ from vds_gz.fleet.layout import (
     Constant,
     Entries,
     Kind,
+    LaneRow,
     Layout,
     Numbers,
     Reals,
-    Row,
     kinds_of,
     layout_of,
     no_such_number,
@@ -98,13 +98,13 @@ class Lanes(Generic[P, C, S]):
         end = len(numbers)
         u = self.placed([Command()], index, numbers)
         self._numbers = np.array(numbers)
-        rows = {name: entry for name, entry in s.items() if isinstance(entry, Row)}
+        rows = {name: entry for name, entry in s.items() if isinstance(entry, LaneRow)}
         self._places = {name: row.index for name, row in rows.items() if row.kind == "real"}
         layouts = [layout_of(entries) for entries in (s, u)]
         self._layouts = layouts
         self._rest = self._numbers[first:end].copy()
 
-        lines = [{name: Row("real", next(index)) for name in _LINE_FIELDS} for _ in self._line_names]
+        lines = [{name: LaneRow("real", next(index)) for name in _LINE_FIELDS} for _ in self._line_names]
         s |= {
             f"{line}.{name}": row
             for line, rows in zip(self._line_names, lines, strict=True)
@@ -249,7 +249,7 @@ class Lanes(Generic[P, C, S]):
                 )
         indices, bits = [], []
         for entry, values in zip(self._coefficients.values(), placed, strict=True):
-            if isinstance(entry, Row):
+            if isinstance(entry, LaneRow):
                 indices.append([entry.index])
                 bits.append(_bits(entry.kind, values))
         self._numbers[np.array(indices), vehicles] = bits
@@ -282,7 +282,7 @@ class Lanes(Generic[P, C, S]):
             if fixed and kind == "flag" and (values == values[0]).all():
                 entries[path] = Constant(bool(values[0]))
             else:
-                entries[path] = Row(kind, next(index))
+                entries[path] = LaneRow(kind, next(index))
                 numbers.append(_bits(kind, padded))
         return entries
 
@@ -298,7 +298,7 @@ class Lanes(Generic[P, C, S]):
         for name, entry in layout.fields:
             if isinstance(entry, Layout):
                 fields[name] = self.columns(entry, numbers, first)
-            elif isinstance(entry, Row):
+            elif isinstance(entry, LaneRow):
                 row = numbers[entry.index - first, : self._count]
                 fields[name] = row if entry.kind == "real" else row.view(np.int64)
         return Columns(fields)

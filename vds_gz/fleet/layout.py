@@ -91,7 +91,7 @@ Kind = Literal["real", "whole", "flag"]
 
 
 @dataclass(frozen=True)
-class Row:
+class LaneRow:
     """A number, in a row of a block."""
 
     kind: Kind
@@ -109,7 +109,7 @@ class Constant:
 class Layout:
     """The fields of a class in a block."""
 
-    fields: tuple[tuple[str, Row | Constant | Layout], ...]
+    fields: tuple[tuple[str, LaneRow | Constant | Layout], ...]
 
     @property
     def digest(self) -> str:
@@ -118,7 +118,7 @@ class Layout:
 
 
 #: A class's numbers by their paths of dotted names.
-Entries: TypeAlias = "dict[str, Row | Constant]"
+Entries: TypeAlias = "dict[str, LaneRow | Constant]"
 
 Reals: TypeAlias = "NDArray[np.float64]"
 Wholes: TypeAlias = "NDArray[np.int64]"
@@ -166,7 +166,7 @@ def values_of(samples: Sequence[object], paths: Sequence[str]) -> Reals:
 
 def layout_of(entries: Entries) -> Layout:
     """The layout of numbers by their paths."""
-    fields: dict[str, Row | Constant | Entries] = {}
+    fields: dict[str, LaneRow | Constant | Entries] = {}
     for path, entry in entries.items():
         name, _, rest = path.partition(".")
         if rest:

@@ -27,7 +27,7 @@ from numba.extending import (
 )
 
 from vds_gz.compiling import Replacements, outermost, part
-from vds_gz.fleet.layout import Constant, Flags, Layout, Reals, Row, Wholes
+from vds_gz.fleet.layout import Constant, Flags, LaneRow, Layout, Reals, Wholes
 from vds_gz.vehicle.actuators import through_dead_time
 
 #: Version of the code below; compiled results of other versions are not used.
@@ -69,7 +69,7 @@ class _LaneAttributes(AttributeTemplate):
         return field and _TYPES[field.kind]
 
 
-def _address(context: Any, builder: Any, lane: Lane, value: Any, row: Row) -> Any:
+def _address(context: Any, builder: Any, lane: Lane, value: Any, row: LaneRow) -> Any:
     """The address of a number."""
     place = cgutils.create_struct_proxy(lane)(context, builder, value)
     index = builder.add(place.vehicle, ir.Constant(place.vehicle.type, row.index * lane.width), flags=("nsw",))
@@ -93,7 +93,7 @@ def _set(context: Any, builder: Any, signature: Any, arguments: Any, name: str) 
     lane, given = signature.args
     value, number = arguments
     field = lane.fields[name]
-    assert isinstance(field, Row)
+    assert isinstance(field, LaneRow)
     number = context.cast(builder, number, given, _TYPES[field.kind])
     if field.kind == "flag":
         number = builder.zext(number, ir.IntType(64))

@@ -270,7 +270,7 @@ class Calibrations(NamedTuple):
 EXACT = Calibrations()
 
 
-class Drive(NamedTuple):
+class SampledDrive(NamedTuple):
     """The commands that vehicles follow in one recording, and the readings.
 
     Attributes:
@@ -308,7 +308,7 @@ class Simulations(Generic[P, C, S]):
         self.model, self._parameters, self._dt = model, parameters, 1.0 / step_rate
         self._lanes: tuple[int, Lanes[P, C, S]] | None = None
 
-    def read(self, drives: Sequence[Drive], calibrations: Calibrations = EXACT) -> list[Reals]:
+    def read(self, drives: Sequence[SampledDrive], calibrations: Calibrations = EXACT) -> list[Reals]:
         """Readings of the vehicles in each recording, of shape (readings, vehicles).
 
         Args:
@@ -370,11 +370,11 @@ def sampled(
     starts: Sequence[S] | None = None,
 ) -> Reals:
     """Readings of vehicles that follow one recording's commands; see :class:`Simulations`."""
-    drive = Drive(commands, begins, readings, starts)
+    drive = SampledDrive(commands, begins, readings, starts)
     return Simulations(model, parameters, step_rate).read([drive], calibrations)[0]
 
 
-def _check(drive: Drive, vehicles: int) -> None:
+def _check(drive: SampledDrive, vehicles: int) -> None:
     """Refuse a recording whose parts contradict each other."""
     commands, begins, _, starts = drive
     if len(begins) != len(commands) or not len(begins) or begins[0] != 0:

@@ -23,7 +23,7 @@ from vds_gz.parameters.declaration import describe
 from vds_gz.parameters.teleop import KeyParameters
 from vds_gz.ros.graph import Graph, Message
 from vds_gz.ros.programs import StopRequest
-from vds_gz.teleop.outputs import STANDSTILL, STOPS, CommandOutput, Drive
+from vds_gz.teleop.outputs import STANDSTILL, STOPS, CommandOutput, DriveCommand
 
 #: The terminal is gone, or the user pressed Ctrl-D.
 END = "\x04"
@@ -149,11 +149,11 @@ class Keyboard:
             self._speed.stop()
             self._steering.stop()
 
-    def drive(self, now: int) -> Drive:
+    def drive(self, now: int) -> DriveCommand:
         """The driver's present demand."""
         p = self._parameters
         speed, steering = self._speed.advance(now), self._steering.advance(now)
-        return Drive(speed * p.max_speed, 0.0, steering * p.max_yaw_rate, steering * p.max_steering_angle)
+        return DriveCommand(speed * p.max_speed, 0.0, steering * p.max_yaw_rate, steering * p.max_steering_angle)
 
 
 class KeyDriver:
@@ -197,7 +197,7 @@ class KeyDriver:
                 self._output.send(STANDSTILL)
             self._graph.close()
 
-    def _send(self, drive: Drive, now: int) -> None:
+    def _send(self, drive: DriveCommand, now: int) -> None:
         """Send a command; at standstill only the first few, so another node can drive."""
         if drive != STANDSTILL:
             self._stops = STOPS
@@ -206,7 +206,7 @@ class KeyDriver:
             self._stops -= drive == STANDSTILL
         self._show(f"{self._command(drive)}   {self._feedback(now)}")
 
-    def _command(self, drive: Drive) -> str:
+    def _command(self, drive: DriveCommand) -> str:
         turn = f"{drive.yaw_rate:+.2f} rad/s" if self._turns else f"{math.degrees(drive.steering_angle):+6.1f} deg"
         return f"speed {drive.v_x:+.2f} m/s   steering {turn}"
 

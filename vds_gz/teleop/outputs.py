@@ -10,7 +10,7 @@ from vds_gz.ros.graph import Graph
 
 
 @dataclass(frozen=True, slots=True)
-class Drive:
+class DriveCommand:
     """Speed and direction. An Ackermann command takes ``v_x`` and the steering angle, a twist all but that angle."""
 
     # v_x, v_y: velocity forwards and to the left [m/s]
@@ -20,7 +20,7 @@ class Drive:
     steering_angle: float = 0.0  # positive to the left [rad]
 
 
-STANDSTILL = Drive()
+STANDSTILL = DriveCommand()
 
 #: Number of stop commands; then the output is silent, so that another node can drive.
 STOPS = 5
@@ -30,7 +30,7 @@ STOPS = 5
 COMBINED = {"steering_and_velocity": ("steering_angle", "velocity")}
 
 #: The numbers of a command that a driver sets.
-VALUES: dict[type[Values], Callable[[Drive], Values]] = {
+VALUES: dict[type[Values], Callable[[DriveCommand], Values]] = {
     Ackermann: lambda drive: Ackermann(drive.v_x, drive.steering_angle),
     Velocity: lambda drive: Velocity(drive.v_x, drive.v_y, drive.yaw_rate),
     Speed: lambda drive: Speed(drive.v_x),
@@ -65,7 +65,7 @@ class CommandOutput:
         """Whether there is a subscriber."""
         return any(publisher.subscription_count() for publisher in self._publishers)
 
-    def send(self, drive: Drive) -> None:
+    def send(self, drive: DriveCommand) -> None:
         """Send a command, stamped with the present."""
         now = self._now()
         for kind, publisher, message in zip(self._types, self._publishers, self._messages, strict=True):

@@ -93,7 +93,7 @@ class Forces(NamedTuple):
     bank: float
 
 
-class Contact(NamedTuple):
+class TireContact(NamedTuple):
     """An axle's contact with the road: its motion along and across its wheels, and its forces."""
 
     along: float  # along, side: velocity [m/s]
@@ -186,7 +186,7 @@ def resistance(c: TireCoefficients, v_x: float) -> float:
 
 def accelerations(
     c: TireCoefficients, f: Forces, sine: float, cosine: float, v: Velocity
-) -> tuple[Velocity, Contact, Contact]:
+) -> tuple[Velocity, TireContact, TireContact]:
     """Derivatives of the velocity of the centre of gravity in the vehicle's axes [m/s^2, m/s^2, rad/s^2].
 
     The steering angle is given by its sine and cosine. The contacts are those of the steered and the fixed axle.
@@ -209,8 +209,8 @@ def accelerations(
     turning = (c.steered_lever * lateral - c.cg_x * fixed) * c.agility
     return (
         (a_x, a_y, turning),
-        Contact(along, side, rolling, -f.grip_steered * rise, ahead, lateral),
-        Contact(v_x, side_fixed, rolling_fixed, -f.grip_fixed * rise_fixed, f.push_fixed, fixed),
+        TireContact(along, side, rolling, -f.grip_steered * rise, ahead, lateral),
+        TireContact(v_x, side_fixed, rolling_fixed, -f.grip_fixed * rise_fixed, f.push_fixed, fixed),
     )
 
 
@@ -220,7 +220,7 @@ def rolling_at_least(least_speed: float, along: float) -> float:
     return least_speed if rolling < least_speed else rolling
 
 
-def force_rate(contact: Contact, along_rate: float, side_rate: float) -> float:
+def force_rate(contact: TireContact, along_rate: float, side_rate: float) -> float:
     """Derivative of the lateral force of an axle by time, its contact accelerating along and across [m/s^2]."""
     side, rolling = contact.side, contact.rolling
     stiffness = contact.rise / (side * side + rolling * rolling)

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 
 from vds_gz.errors import VdsGzError
-from vds_gz.teleop.outputs import STANDSTILL, STOPS, CommandOutput, Drive
+from vds_gz.teleop.outputs import STANDSTILL, STOPS, CommandOutput, DriveCommand
 
 #: A driving page that sends nothing for this long has released control [s].
 TIMEOUT = 0.4
@@ -53,7 +53,7 @@ class DeadMansSwitch:
         self._stops = 0
         self._next_stop = 0.0
 
-    def drive(self, page: object, wanted: Drive, late: float = 0.0) -> None:
+    def drive(self, page: object, wanted: DriveCommand, late: float = 0.0) -> None:
         """Pass a page's command on."""
         self.tick()
         if self._page is not None and page is not self._page:

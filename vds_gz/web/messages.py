@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from vds_gz.errors import VdsGzError
-from vds_gz.teleop.outputs import Drive
+from vds_gz.teleop.outputs import DriveCommand
 
 #: The longest message that a page may send [bytes].
 MAX_LENGTH = 16 * 1024
@@ -39,7 +39,7 @@ class Seen:
 class DriveMessage:
     """A command, and its time by the page's own clock [s]; None if the page does not send it."""
 
-    drive: Drive
+    drive: DriveCommand
     time: float | None = None
 
 
@@ -92,7 +92,7 @@ def read(text: str) -> Message:
 
 
 def _drive(fields: Mapping[str, object]) -> DriveMessage:
-    drive = Drive(**{name: _within(name, fields[name], limit) for name, limit in _DRIVE_LIMITS.items()})
+    drive = DriveCommand(**{name: _within(name, fields[name], limit) for name, limit in _DRIVE_LIMITS.items()})
     return DriveMessage(drive, _within("time", fields["time"], MAX_TIME) if "time" in fields else None)
 
 

@@ -50,7 +50,7 @@ class CollisionBox:
 
 
 @dataclass(frozen=True, slots=True)
-class Sweep:
+class SweptBox:
     """A piece of the path of a vehicle's box, in the plane of the vehicle's x and y axes."""
 
     start: Row  # axes x, y and z of the vehicle at the beginning, and its origin [m], in the world
@@ -58,7 +58,7 @@ class Sweep:
     body: Row  # middle of the box in the vehicle, and its half sizes [m]
 
     @classmethod
-    def of(cls, pose: Transform, way: Vector, turn: float, body: CollisionBox) -> Sweep:
+    def of(cls, pose: Transform, way: Vector, turn: float, body: CollisionBox) -> SweptBox:
         """The path of a body from a pose."""
         rows = (*axes(pose.orientation), pose.position)
         return cls([number for row in rows for number in row], [*way, turn], body.numbers)
@@ -160,7 +160,7 @@ class Contact:
     def stops(self, body: CollisionBox, pose: Transform, way: Vector, turn: float) -> bool:
         """Whether a path from the contact leads into the thing; see :meth:`Obstacles.pass_by`."""
         x, y, z = self.normal
-        return Sweep.of(pose, way, turn, body).approach(0.0, 1.0, (-x, -y, -z)) > _room(self.gap)
+        return SweptBox.of(pose, way, turn, body).approach(0.0, 1.0, (-x, -y, -z)) > _room(self.gap)
 
 
 class Passage(NamedTuple):
@@ -189,7 +189,7 @@ class Obstacles:
         The path [m] is that of its origin in the world, in the plane of its x and y axes, while it turns about its z
         axis [rad].
         """
-        sweep = Sweep.of(pose, way, turn, body)
+        sweep = SweptBox.of(pose, way, turn, body)
         shapes = self._shapes(*sweep.space()).tolist()
         if not shapes:
             return Passage(end, HORIZON, ())

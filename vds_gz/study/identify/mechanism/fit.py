@@ -100,7 +100,7 @@ def fit_mechanism(
     vehicle = given if given.physical else with_values(given, {DEAD_ZONE: 0.0})
     names = [name for name in free if given.physical or name != DEAD_ZONE]
     rough, problem = (
-        Problem(MechanismLog(wheel, speed, angle, vehicle, rate), vehicle, names)
+        MechanismProblem(MechanismLog(wheel, speed, angle, vehicle, rate), vehicle, names)
         for rate in (min(step_rate, ROUGH_RATE), step_rate)
     )
     x, noise = _refine(problem, _search(rough, advance), advance)
@@ -128,7 +128,7 @@ def with_values(
     return dataclasses.replace(vehicle, mechanical_params=dataclasses.replace(vehicle.mechanical_params, **values))
 
 
-class Problem:
+class MechanismProblem:
     """Residuals of a recording and of the prior, as functions of all unknowns.
 
     The unknowns are parameters, the offset of the angle's sensor and the controller's integral at the start of the
@@ -210,7 +210,7 @@ class Problem:
         return x[: self.shared], x[self.shared :].reshape(-1, len(BEGIN))
 
 
-def _search(problem: Problem, advance: Advance) -> Array:
+def _search(problem: MechanismProblem, advance: Advance) -> Array:
     """The best of several fits: from the given vehicle, and from the best ones of many around it."""
     noise = max(problem.log.level, ROUGH_NOISE * float(np.ptp(problem.log.angle.value)))
     solutions = []
@@ -221,7 +221,7 @@ def _search(problem: Problem, advance: Advance) -> Array:
     return np.asarray(min(solutions, key=lambda solution: solution.cost).x)
 
 
-def _promising(problem: Problem, noise: float) -> list[Array]:
+def _promising(problem: MechanismProblem, noise: float) -> list[Array]:
     """The given vehicle, and the best ones of many around it."""
     p = problem.shared
     cube = qmc.LatinHypercube(p, seed=0).random(TRIED)
@@ -234,7 +234,7 @@ def _promising(problem: Problem, noise: float) -> list[Array]:
     return [problem.begin, *(np.concatenate((points[k], problem.begin[p:])) for k in best)]
 
 
-def _refine(problem: Problem, begin: Array, advance: Advance) -> tuple[Array, float]:
+def _refine(problem: MechanismProblem, begin: Array, advance: Advance) -> tuple[Array, float]:
     """Fit all unknowns, and the noise of the angles [rad], which is estimated again until it settles.
 
     The last fit is with Cauchy's loss, by which outliers to one side hardly shift the estimates.
@@ -250,7 +250,7 @@ def _refine(problem: Problem, begin: Array, advance: Advance) -> tuple[Array, fl
     return np.asarray(_solve(problem, x, noise, "cauchy", PRECISELY).x), noise
 
 
-def _solve(problem: Problem, x: Array, noise: float, loss: str, evaluations: int) -> Any:
+def _solve(problem: MechanismProblem, x: Array, noise: float, loss: str, evaluations: int) -> Any:
     return least_squares(
         problem.residuals,
         x,
@@ -267,7 +267,7 @@ def _solve(problem: Problem, x: Array, noise: float, loss: str, evaluations: int
     )
 
 
-def _half_widths(problem: Problem, x: Array, noise: float) -> Array:
+def _half_widths(problem: MechanismProblem, x: Array, noise: float) -> Array:
     """Half the widths of all unknowns' intervals, (n,)."""
     time = problem.log.angle.time
     blocks = np.minimum((time - time[0]) / np.ptp(time) * BLOCKS, BLOCKS - 1).astype(np.intp)

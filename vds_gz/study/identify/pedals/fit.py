@@ -196,7 +196,7 @@ class Cells(NamedTuple):
     information: Array
 
 
-class Problem:
+class PedalProblem:
     """A recording with weights of its speeds, by their residuals from the model so far.
 
     Bins of speeds that count have an owner, which is their piece, and a weight [s^2/m^2]. By ``widening`` the robust
@@ -259,10 +259,10 @@ class Problem:
         return coefficients
 
 
-def _search(record: Record, advance: Advance) -> tuple[Problem, Array]:
+def _search(record: Record, advance: Advance) -> tuple[PedalProblem, Array]:
     """The times from a coarse grid, then by iteratively reweighted least squares; with the last weights."""
     span = float(np.ptp(record.median))
-    problem = Problem(record, np.interp(record.time, record.speed.time, record.median), ROUGH * span)
+    problem = PedalProblem(record, np.interp(record.time, record.speed.time, record.median), ROUGH * span)
     trials = [np.array([delay, lag, delay, lag]) for delay, lag in product(DELAYS, LAGS)]
     squares = []
     for trial in trials:
@@ -272,7 +272,7 @@ def _search(record: Record, advance: Advance) -> tuple[Problem, Array]:
     advance(0.4)
     for _ in range(ROUNDS):
         before = times
-        problem = Problem(record, problem.modelled(problem.solve(times)), RESOLUTION * span)
+        problem = PedalProblem(record, problem.modelled(problem.solve(times)), RESOLUTION * span)
         times = _least_squares(problem, times)
         if np.abs(times - before).max() < SETTLED:
             break
@@ -280,7 +280,7 @@ def _search(record: Record, advance: Advance) -> tuple[Problem, Array]:
     return problem, times
 
 
-def _least_squares(problem: Problem, start: Array) -> Array:
+def _least_squares(problem: PedalProblem, start: Array) -> Array:
     """The times with the smallest weighted squares."""
     solution = least_squares(
         lambda times: problem.solve(times).residuals,
@@ -295,7 +295,7 @@ def _least_squares(problem: Problem, start: Array) -> Array:
     return np.asarray(solution.x)
 
 
-def _half_widths(problem: Problem, times: Array, cells: Cells) -> Array:
+def _half_widths(problem: PedalProblem, times: Array, cells: Cells) -> Array:
     """Half the widths of the intervals of the times [s] and the cells [m/s^2], from their joint uncertainty."""
     slopes = []
     for k in range(len(times)):

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from vds_gz.fleet.sampled import Calibrations, Drive, Readings, Simulations
+from vds_gz.fleet.sampled import Calibrations, Readings, SampledDrive, Simulations
 from vds_gz.parameters.declaration import ParameterGroup
 from vds_gz.study.identify.estimates import Array
 from vds_gz.study.identify.problem.observed import (
@@ -101,7 +101,7 @@ class VehicleFamily:
         drives = []
         for segment, start, readings in runs:
             states = start_states(simulations.model, coefficients, start) if start.any() else None
-            drives.append(Drive(segment.commands, segment.begins, readings, states))
+            drives.append(SampledDrive(segment.commands, segment.begins, readings, states))
         return simulations.read(drives, self.calibrations(points)), geometry
 
 
