@@ -8,7 +8,7 @@ from gymnasium import Env
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
-from vds_gz.environments.task import Floats
+from vds_gz.environments.task import Floats, Info
 from vds_gz.environments.vector import VehicleVectorEnv
 
 
@@ -31,13 +31,13 @@ class VehicleEnv(Env[Floats, Floats]):
         self.observation_space = self._vector.single_observation_space
         self.action_space = self._vector.single_action_space
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Floats, dict[str, Any]]:
+    def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[Floats, Info]:
         """Begin a new episode."""
         super().reset(seed=seed)
         observations, infos = self._vector.reset(seed=seed)
         return observations[0], _single(infos)
 
-    def step(self, action: Floats) -> tuple[Floats, float, bool, bool, dict[str, Any]]:
+    def step(self, action: Floats) -> tuple[Floats, float, bool, bool, Info]:
         """Let the vehicle act for a period.
 
         Raises:
@@ -52,7 +52,7 @@ class VehicleEnv(Env[Floats, Floats]):
         return None if pictures is None else pictures[0]
 
 
-def _single(infos: dict[str, Any]) -> dict[str, Any]:
+def _single(infos: Info) -> Info:
     """The infos of the only environment."""
     return {
         name: _single(values) if isinstance(values, dict) else values[0].item()

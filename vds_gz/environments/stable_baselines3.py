@@ -10,7 +10,7 @@ from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 from stable_baselines3.common.vec_env import VecEnv
 
-from vds_gz.environments.task import Flags, Floats
+from vds_gz.environments.task import Flags, Floats, Info
 from vds_gz.environments.vector import VehicleVectorEnv
 from vds_gz.errors import ArgumentError
 
@@ -46,11 +46,11 @@ class StableBaselines3VecEnv(VecEnv):
         """Take actions for :meth:`step_wait`."""
         self._actions = actions
 
-    def step_wait(self) -> tuple[Floats, NDArray[np.float32], Flags, list[dict[str, Any]]]:
+    def step_wait(self) -> tuple[Floats, NDArray[np.float32], Flags, list[Info]]:
         """Let every vehicle act; return observations, rewards, ends and infos."""
         observations, rewards, ended, truncated, infos = self.environments.step(self._actions)
         over = ended | truncated
-        each: list[dict[str, Any]] = [{"is_success": bool(done)} for done in infos["is_success"]]
+        each: list[Info] = [{"is_success": bool(done)} for done in infos["is_success"]]
         for i in np.flatnonzero(over).tolist():
             each[i] = {
                 "is_success": bool(infos["final_info"]["is_success"][i]),

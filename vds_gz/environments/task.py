@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,9 @@ Reals = NDArray[np.float64]
 Floats = NDArray[np.float32]
 Flags = NDArray[np.bool_]
 Indices = NDArray[np.intp]
+
+#: What Gymnasium's methods return beside observations, or take as options.
+Info = dict[str, Any]
 
 #: The numbers of a kernel do not depend on the machine, and division by zero raises no exception.
 OPTIONS = {"inlined": True, "error_model": "numpy"}

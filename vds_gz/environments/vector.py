@@ -29,6 +29,7 @@ from vds_gz.environments.task import (
     Flags,
     Floats,
     Indices,
+    Info,
     ObservedNumber,
     Reals,
     SomeVehicle,
@@ -136,8 +137,8 @@ class VehicleVectorEnv(VectorEnv[Floats, Floats, NDArray[Any]]):
         self._successes = np.zeros(num_envs, np.bool_)
 
     def reset(
-        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Floats, dict[str, Any]]:
+        self, *, seed: int | Sequence[int | None] | None = None, options: Info | None = None
+    ) -> tuple[Floats, Info]:
         """Begin new episodes.
 
         Args:
@@ -154,7 +155,7 @@ class VehicleVectorEnv(VectorEnv[Floats, Floats, NDArray[Any]]):
         self._judge(some)
         return self._observations.copy(), self._infos(some)
 
-    def step(self, actions: ArrayLike) -> tuple[Floats, Reals, Flags, Flags, dict[str, Any]]:
+    def step(self, actions: ArrayLike) -> tuple[Floats, Reals, Flags, Flags, Info]:
         """Let every vehicle act for a period; actions are clipped to [-1, 1].
 
         Raises:
@@ -223,7 +224,7 @@ class VehicleVectorEnv(VectorEnv[Floats, Floats, NDArray[Any]]):
         self._elapsed[some] = 0
         self._over[some] = False
 
-    def _begin_at_once(self, some: Indices) -> dict[str, Any]:
+    def _begin_at_once(self, some: Indices) -> Info:
         """Begin the next episodes of some; the infos have the last observations of the old ones."""
         last = np.full(self.num_envs, None, object)
         for i in some.tolist():
@@ -276,7 +277,7 @@ class VehicleVectorEnv(VectorEnv[Floats, Floats, NDArray[Any]]):
             for name in self._driving.inputs
         )
 
-    def _infos(self, some: Indices) -> dict[str, Any]:
+    def _infos(self, some: Indices) -> Info:
         """Infos of some environments: true values of varied parameters, and whether the task is done."""
         which = np.zeros(self.num_envs, np.bool_)
         which[some] = True
@@ -290,7 +291,7 @@ class VehicleVectorEnv(VectorEnv[Floats, Floats, NDArray[Any]]):
             "_is_success": which,
         }
 
-    def _masked(self, options: dict[str, Any]) -> Indices:
+    def _masked(self, options: Info) -> Indices:
         """The environments to reset."""
         mask = options.get("reset_mask")
         if mask is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from functools import cache
@@ -16,7 +16,9 @@ import numba
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.core.typing.templates import AttributeTemplate
+from numba.core.base import BaseContext
+from numba.core.datamodel import DataModelManager
+from numba.core.typing.templates import AttributeTemplate, Signature
 from numba.extending import (
     infer_getattr,
     intrinsic,
@@ -49,7 +51,7 @@ class Lane(types.Type):
 class _LaneModel(models.StructModel):
     """Start of the block, and index of the vehicle."""
 
-    def __init__(self, manager: Any, lane: Lane) -> None:
+    def __init__(self, manager: DataModelManager, lane: Lane) -> None:
         super().__init__(manager, lane, [("block", types.CPointer(types.float64)), ("vehicle", types.intp)])
 
 
@@ -59,7 +61,7 @@ class _LaneAttributes(AttributeTemplate):
 
     key = Lane
 
-    def generic_resolve(self, lane: Lane, name: str) -> Any:
+    def generic_resolve(self, lane: Lane, name: str) -> types.Type | None:
         """The type of an attribute; None if there is none with this name."""
         field = lane.fields.get(name)
         if isinstance(field, Layout):
@@ -69,7 +71,7 @@ class _LaneAttributes(AttributeTemplate):
         return field and _TYPES[field.kind]
 
 
-def _address(context: Any, builder: Any, lane: Lane, value: Any, row: LaneRow) -> Any:
+def _address(context: BaseContext, builder: ir.IRBuilder, lane: Lane, value: ir.Value, row: LaneRow) -> ir.Value:
     """The address of a number."""
     place = cgutils.create_struct_proxy(lane)(context, builder, value)
     index = builder.add(place.vehicle, ir.Constant(place.vehicle.type, row.index * lane.width), flags=("nsw",))
@@ -78,7 +80,7 @@ def _address(context: Any, builder: Any, lane: Lane, value: Any, row: LaneRow) -
 
 
 @lower_getattr_generic(Lane)
-def _get(context: Any, builder: Any, lane: Lane, value: Any, name: str) -> Any:
+def _get(context: BaseContext, builder: ir.IRBuilder, lane: Lane, value: ir.Value, name: str) -> ir.Value:
     field = lane.fields[name]
     if isinstance(field, Layout):
         return value
@@ -89,7 +91,9 @@ def _get(context: Any, builder: Any, lane: Lane, value: Any, name: str) -> Any:
 
 
 @lower_setattr_generic(Lane)
-def _set(context: Any, builder: Any, signature: Any, arguments: Any, name: str) -> None:
+def _set(
+    context: BaseContext, builder: ir.IRBuilder, signature: Signature, arguments: Sequence[ir.Value], name: str
+) -> None:
     lane, given = signature.args
     value, number = arguments
     field = lane.fields[name]
@@ -109,8 +113,10 @@ def lane_of(layout: Layout, width: int) -> Any:
     """
     kind = Lane(layout, width)
 
-    def lane(typing: Any, block: Any, vehicle: Any) -> Any:
-        def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    def lane(typing: object, block: types.Type, vehicle: types.Type) -> object:
+        def code(
+            context: BaseContext, builder: ir.IRBuilder, signature: Signature, arguments: Sequence[ir.Value]
+        ) -> ir.Value:
             place = cgutils.create_struct_proxy(kind)(context, builder)
             place.block = cgutils.create_struct_proxy(signature.args[0])(context, builder, arguments[0]).data
             place.vehicle = arguments[1]

@@ -31,6 +31,7 @@ from vds_gz.nodes.plants import gazebo_plant
 from vds_gz.nodes.preparation import prepare
 from vds_gz.nodes.sim_node import SimNode
 from vds_gz.parameters.node import joint_map
+from vds_gz.plant.gazebo.links.bindings import EntityComponentManager, UpdateInfo
 from vds_gz.plant.gazebo.links.system import SystemLink
 from vds_gz.ros.arguments import parse
 from vds_gz.ros.factory import open_graph
@@ -65,7 +66,7 @@ class VehicleSystem:
         self._failed = float("-inf")
 
     @guarded
-    def configure(self, entity: int, sdf: Any, ecm: Any, events: Any) -> None:
+    def configure(self, entity: int, sdf: Any, ecm: EntityComponentManager, events: Any) -> None:
         """Start the node for a model."""
         settings = ElementTree.fromstring(sdf.to_string(""))
         arguments = parse(shlex.split(settings.findtext("arguments", "")), NODE_NAME)
@@ -87,7 +88,7 @@ class VehicleSystem:
             print(*self._link.columns(), sep=",", file=self._record)
 
     @guarded
-    def pre_update(self, info: Any, ecm: Any) -> None:
+    def pre_update(self, info: UpdateInfo, ecm: EntityComponentManager) -> None:
         """Before a step: have the node see, decide and command the joints."""
         if self._node is None or self._link is None:
             return

@@ -14,6 +14,9 @@ from typing import Any, Protocol
 
 from vds_gz.parameters.declaration import Description, Value
 
+#: Takes a message and its arrival (``time.monotonic_ns``).
+Deliver = Callable[[Any, int], None]
+
 
 @dataclass(frozen=True, slots=True)
 class QoS:
@@ -157,13 +160,10 @@ class Graph(Protocol):
     def publisher(self, topic: str, type_name: str, qos: QoS) -> Publisher:
         """Announce a topic. Relative names, ``/absolute`` and ``~/private`` ones; remaps apply."""
 
-    def subscribe(
-        self, topic: str, type_name: str, qos: QoS, callback: Callable[[Any, int], None], raw: bool = False
-    ) -> Subscription:
-        """Listen to a topic. The callback gets the message and when it arrived (``time.monotonic_ns``).
+    def subscribe(self, topic: str, type_name: str, qos: QoS, callback: Deliver, raw: bool = False) -> Subscription:
+        """Listen to a topic; with ``raw`` the callback gets the serialized message (CDR with its header) as bytes.
 
-        With ``raw`` it gets the serialized message (CDR with its header) as bytes. A
-        :class:`~vds_gz.errors.MalformedMessageError` of the callback is counted, and the first one reported.
+        A :class:`~vds_gz.errors.MalformedMessageError` of the callback is counted, and the first one reported.
         """
 
     def offers(self) -> dict[str, Offer]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import asdict
-from typing import Any, cast
+from typing import cast
 
 from vds_gz.ros.arguments import full_node_name
-from vds_gz.ros.graph import Client, Graph, Publisher, QoS, Subscription
+from vds_gz.ros.graph import Client, Deliver, Graph, Publisher, QoS, Subscription
 from vds_gz.teleop.outputs import CommandOutput
 from vds_gz.vehicle.catalogue import actuator_kind
 from vds_gz.vehicle.model import Actuator
@@ -27,9 +26,7 @@ class _Namespaced:
     def publisher(self, topic: str, type_name: str, qos: QoS) -> Publisher:
         return self._graph.publisher(self._absolute(topic), type_name, qos)
 
-    def subscribe(
-        self, topic: str, type_name: str, qos: QoS, callback: Callable[[Any, int], None], raw: bool = False
-    ) -> Subscription:
+    def subscribe(self, topic: str, type_name: str, qos: QoS, callback: Deliver, raw: bool = False) -> Subscription:
         return self._graph.subscribe(self._absolute(topic), type_name, qos, callback, raw)
 
     def client(self, name: str, type_name: str) -> Client:

@@ -18,7 +18,7 @@ from typing import Any
 from vds_gz.errors import MalformedMessageError
 from vds_gz.ros.dds.domain import Context
 from vds_gz.ros.dds.library import ANY_STATE, DATA, INFINITE, Bytes, Library, Matched, OnMatched, SampleInfo
-from vds_gz.ros.graph import Message, QoS
+from vds_gz.ros.graph import Deliver, Message, QoS
 from vds_gz.ros.messages.portable import Codec
 
 _UNLIMITED = -1
@@ -184,7 +184,7 @@ class TopicSubscription(Input):
         topic: str,
         decode: Callable[[bytearray], Any],
         reader: Reader,
-        callback: Callable[[Any, int], None],
+        callback: Deliver,
         warn: Callable[[str], None],
     ) -> None:
         super().__init__(reader, f"topic '{topic}'", warn)

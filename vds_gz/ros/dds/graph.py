@@ -21,7 +21,7 @@ from vds_gz.ros.dds.domain import Context, discovery, interfaces, join, leave
 from vds_gz.ros.dds.endpoints import EndpointProperties, Inbox, Reader, TopicPublisher, TopicSubscription, Writer
 from vds_gz.ros.dds.library import Library
 from vds_gz.ros.dds.services import Parameters, Service, ServiceClient
-from vds_gz.ros.graph import Message, Offer, QoS, Severity
+from vds_gz.ros.graph import Deliver, Message, Offer, QoS, Severity
 from vds_gz.ros.messages.fields import seconds_and_nanoseconds
 from vds_gz.ros.messages.portable import MessageTypes
 
@@ -134,7 +134,7 @@ class DdsGraph:
         return TopicPublisher(name, self._types.codec(type_name), writer, close)
 
     def subscribe(
-        self, topic: str, type_name: str, qos: QoS, callback: Callable[[Any, int], None], raw: bool = False
+        self, topic: str, type_name: str, qos: QoS, callback: Deliver, raw: bool = False
     ) -> TopicSubscription:
         """Listen to a topic; raw messages are not checked."""
         name = self.arguments.topic(topic)

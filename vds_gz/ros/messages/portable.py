@@ -37,7 +37,7 @@ class MessageTypes:
 
     def __init__(self, distribution: str = "jazzy") -> None:
         self._store = _Store(distribution)
-        self._makers: dict[str, Callable[[], Any]] = {}
+        self._makers: dict[str, Callable[[], Message]] = {}
 
     def new(self, name: str) -> Message:
         """A message with every field at its default.
@@ -47,8 +47,7 @@ class MessageTypes:
         maker = self._makers.get(name)
         if maker is None:
             maker = self._makers[name] = self._maker(name)
-        message: Message = maker()
-        return message
+        return maker()
 
     @staticmethod
     def array(kind: str, values: Iterable[float]) -> NDArray[Any]:
@@ -74,7 +73,7 @@ class MessageTypes:
         self._store.need(name)
         return str(self._store.generate_msgdef(name, ros_version=2)[0])
 
-    def _maker(self, name: str) -> Callable[[], Any]:
+    def _maker(self, name: str) -> Callable[[], Message]:
         self._store.need(name)
         kind: Callable[..., Any] = self._store.types[name]
         defaults = _DEFAULTS.get(name, {})
@@ -83,7 +82,7 @@ class MessageTypes:
         ]
         return lambda: kind(*[make() for make in fields])
 
-    def _field(self, description: Any) -> Callable[[], Any]:
+    def _field(self, description: Any) -> Callable[[], object]:
         node, detail = description
         if node == Nodetype.NAME:
             return self._maker(detail)
@@ -203,7 +202,7 @@ def _char_as_uint8(description: Any) -> Any:
     return (node, ("uint8", 0)) if detail == ("char", 0) else description
 
 
-def _constant(value: Any) -> Callable[[], Any]:
+def _constant(value: object) -> Callable[[], object]:
     return lambda: value
 
 

@@ -37,7 +37,7 @@ from rclpy.task import Future as Response
 from vds_gz.errors import MalformedMessageError, VdsGzError
 from vds_gz.parameters.declaration import Description, ParameterError, Value
 from vds_gz.ros.arguments import Arguments, is_topic
-from vds_gz.ros.graph import Message, Offer, QoS, Severity, spellings
+from vds_gz.ros.graph import Deliver, Message, Offer, QoS, Severity, spellings
 from vds_gz.ros.messages.fields import descriptor_of
 from vds_gz.ros.messages.installed import InstalledTypes, interface
 from vds_gz.ros.programs import WorkQueue
@@ -168,7 +168,7 @@ class RclpyGraph:
         return publisher
 
     def subscribe(
-        self, topic: str, type_name: str, qos: QoS, callback: Callable[[Any, int], None], raw: bool = False
+        self, topic: str, type_name: str, qos: QoS, callback: Deliver, raw: bool = False
     ) -> RclpySubscription:
         # What a callback finds malformed is counted, and the first one reported.
         reported = False

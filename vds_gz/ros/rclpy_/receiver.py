@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
 from typing import Any
 
 from rclpy.callback_groups import CallbackGroup
@@ -18,8 +17,7 @@ from rclpy.guard_condition import GuardCondition
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.subscription import Subscription
 
-#: Takes a message and its arrival (``time.monotonic_ns``).
-Deliver = Callable[[Any, int], None]
+from vds_gz.ros.graph import Deliver
 
 #: Longest single wait [ns].
 LONGEST_WAIT = 1_000_000_000

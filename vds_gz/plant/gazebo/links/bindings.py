@@ -7,10 +7,15 @@ from __future__ import annotations
 
 import importlib
 import subprocess
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from vds_gz.plant.base import LinkError
 from vds_gz.plant.gazebo.links.world_services import TIMEOUT, Request, service_name
+
+#: Objects of Gazebo's bindings, which have no types.
+Message: TypeAlias = Any
+EntityComponentManager: TypeAlias = Any
+UpdateInfo: TypeAlias = Any
 
 
 class Release(NamedTuple):

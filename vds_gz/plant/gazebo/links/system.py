@@ -11,6 +11,7 @@ from vds_gz.geometry import Quaternion, Vector
 from vds_gz.plant.base import LinkError
 from vds_gz.plant.gazebo.links import bindings, world_services
 from vds_gz.plant.gazebo.links.base import Alive, GazeboLink, Inbox, JointReadings, Placement, Tick
+from vds_gz.plant.gazebo.links.bindings import EntityComponentManager, UpdateInfo
 from vds_gz.vehicle.model import Joint
 from vds_gz.vehicle.vehicle import NANOSECONDS
 
@@ -40,7 +41,7 @@ class SystemLink(GazeboLink):
         self._pose: tuple[Vector, Quaternion] | None = None
         self._count = 0
 
-    def attach(self, entity: int, ecm: Any) -> None:
+    def attach(self, entity: int, ecm: EntityComponentManager) -> None:
         """Find the joints of a model, and enable the states of joints and body."""
         self._model = self._sim.Model(entity)
         self._world = self._sim.World(self._sim.world_entity(ecm)).name(ecm)
@@ -58,7 +59,7 @@ class SystemLink(GazeboLink):
 
     # ------------------------------------------------------------------ between the steps
 
-    def look(self, info: Any, ecm: Any) -> None:
+    def look(self, info: UpdateInfo, ecm: EntityComponentManager) -> None:
         """Read the state after the last step, and the time at which the next one will end."""
         end, length = _nanoseconds(info.sim_time), _nanoseconds(info.dt)
         self._count += 1
@@ -70,14 +71,14 @@ class SystemLink(GazeboLink):
         self._look_at_joints(end - length, ecm)
         self._inbox.append(Tick(end))
 
-    def _look_at_body(self, time: int, ecm: Any) -> None:
+    def _look_at_body(self, time: int, ecm: EntityComponentManager) -> None:
         pose = self._body.world_pose(ecm)
         if pose is not None:
             at, turn = pose.pos(), pose.rot()
             position = (at.x(), at.y(), at.z())
             self._inbox.append(Placement(time, position, (turn.x(), turn.y(), turn.z(), turn.w())))
 
-    def _look_at_joints(self, time: int, ecm: Any) -> None:
+    def _look_at_joints(self, time: int, ecm: EntityComponentManager) -> None:
         self._where, self._speeds = {}, {}
         for name, joint in self._joints.items():
             position, velocity = joint.position(ecm), joint.velocity(ecm)
@@ -86,7 +87,7 @@ class SystemLink(GazeboLink):
         if self._where:
             self._inbox.append(JointReadings(time, self._where, self._speeds))
 
-    def act(self, info: Any, ecm: Any) -> None:
+    def act(self, info: UpdateInfo, ecm: EntityComponentManager) -> None:
         """Set the joints for the next step."""
         if self._pose is not None:
             (position, orientation), self._pose = self._pose, None
@@ -101,7 +102,7 @@ class SystemLink(GazeboLink):
                 self._joints[name].set_velocity(ecm, [(target - self._where[name]) / length])
 
     @staticmethod
-    def step_begins(info: Any) -> int:
+    def step_begins(info: UpdateInfo) -> int:
         """Start of the next step [ns]."""
         return _nanoseconds(info.sim_time) - _nanoseconds(info.dt)
 
@@ -110,7 +111,7 @@ class SystemLink(GazeboLink):
         joints = [*self._wheels, *self._steering]
         return ["time [ns]", *(f"{name} told" for name in joints), *(f"{name} was" for name in joints)]
 
-    def row(self, info: Any) -> list[float]:
+    def row(self, info: UpdateInfo) -> list[float]:
         """Start of the present step, the joints' commands for it, and their states before.
 
         Velocities of the wheels [rad/s], positions of the steering [rad].

@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from threading import Event
-from typing import Any
 
 from vds_gz.description import gz_topics as topics
 from vds_gz.parameters.node import GazeboParameters
 from vds_gz.plant.gazebo.links import bindings
 from vds_gz.plant.gazebo.links.base import Alive, HelpedLink, Inbox, JointReadings
+from vds_gz.plant.gazebo.links.bindings import Message
 from vds_gz.vehicle.vehicle import NANOSECONDS
 
 #: Time for callbacks to end after the last subscription has ended [s]; leaving earlier can crash the process.
@@ -96,17 +96,17 @@ class TransportLink(HelpedLink):
 
     # ------------------------------------------------------------------ in Gazebo's thread
 
-    def _on_clock(self, message: Any) -> None:
+    def _on_clock(self, message: Message) -> None:
         if self._tick(_nanoseconds(message.sim)):
             self._wake()
 
-    def _on_statistics(self, message: Any) -> None:
+    def _on_statistics(self, message: Message) -> None:
         self._inbox.append(Alive(message.paused))
 
-    def _on_odometry(self, message: Any) -> None:
+    def _on_odometry(self, message: Message) -> None:
         self._place(_nanoseconds(message.header.stamp), message.pose)
 
-    def _on_joints(self, message: Any) -> None:
+    def _on_joints(self, message: Message) -> None:
         axes = [(joint.name, joint.axis1) for joint in message.joint]
         self._inbox.append(
             JointReadings(
@@ -131,5 +131,5 @@ def answering_world(parameters: GazeboParameters, seconds: float) -> str | None:
     return (parameters.world or "the first one") if answered else None
 
 
-def _nanoseconds(stamp: Any) -> int:
+def _nanoseconds(stamp: Message) -> int:
     return int(stamp.sec) * NANOSECONDS + int(stamp.nsec)
