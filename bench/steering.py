@@ -23,7 +23,7 @@ from vds_gz.study.identify.mechanism.fit import (
     FREE,
     LOGARITHMIC,
     MechanismFit,
-    Problem,
+    MechanismProblem,
     fit_mechanism,
     with_values,
 )
@@ -67,11 +67,11 @@ def trial(seed: int, noise: float, *, dead_zone: bool) -> Trial:
     series = Series(time, wheel), Series(time, speed)
     measured = Series(time, angle + noise * random.standard_normal(len(angle)))
     exact = MechanismLog(*series, Series(time, angle), car, 1000.0)
-    bound = least_deviations(Problem(exact, car, FREE), noise)
+    bound = least_deviations(MechanismProblem(exact, car, FREE), noise)
     return Trial(true, fit_mechanism(*series, measured, GIVEN), bound)
 
 
-def least_deviations(truth: Problem, noise: float) -> dict[str, float]:
+def least_deviations(truth: MechanismProblem, noise: float) -> dict[str, float]:
     """Cramer and Rao's bound at the truth; of positive numbers as a part of them."""
     jacobian = truth.jacobian(truth.begin, noise)
     return dict(zip(FREE, np.sqrt(np.diag(np.linalg.inv(jacobian.T @ jacobian))).tolist(), strict=False))
