@@ -103,3 +103,28 @@ def test_an_actuator_has_an_offset_only_if_commands_come_near_zero(lowest, offse
     setup = set_up([signals], vehicle=None, wheel_base=0.3, fit=(), priors={})
     assert setup.actuators["steering"].offset == offset
     assert setup.actuators["drive"].offset == "drive_actuator.offset"
+
+
+@pytest.mark.parametrize(
+    ("speeds", "falls"),
+    [
+        ([0.0, 0.5, 1.0, 1.0], False),
+        ([0.0, 1.0, 0.95, 1.0], False),
+        ([0.0, 1.0, 0.5, 0.5], True),
+        ([1.0, -1.0, 1.0, -1.0], True),
+    ],
+)
+def test_a_deceleration_limit_needs_a_lower_speed_or_the_opposite_direction(speeds, falls):
+    commands = Series(TIME, np.repeat(speeds, 50))
+    setup = set_up([Recording({"v_x": commands}, {"v_x": WAVE})], vehicle=None, wheel_base=None, fit=(), priors={})
+    assert bool(setup.actuators["drive"].fall) == falls
+
+
+@pytest.mark.parametrize(("moves", "lag"), [(False, ""), (True, "steering_actuator.time_constant")])
+def test_a_steering_that_turns_only_at_standstill_has_no_lag_among_the_unknowns(moves, lag):
+    drives = TIME >= 2.0
+    speed = Series(TIME, np.where(drives, 1.0, 0.0))
+    steering = Series(TIME, np.select([TIME < 1.0, (TIME < 3.0) | (not moves)], [0.0, 0.3], 0.1))
+    signals = Recording({"v_x": speed, "steering": steering}, {"v_x": speed, "yaw_rate": WAVE})
+    setup = set_up([signals], vehicle=None, wheel_base=0.3, fit=(), priors={})
+    assert setup.actuators["steering"].time_constant == lag

@@ -138,29 +138,35 @@ class Setup:
         return moves and any(self._changes(field, 1e-9) for field in (*FIELDS.values(), "target_acceleration"))
 
     def reaches_zero(self, quantity: str) -> bool:
-        """Whether commands of a quantity come near 0, or change their sign, while the vehicle drives."""
+        """Whether the commands of a quantity, as of :meth:`_driven`, come near 0 or change their sign."""
         values = self._driven(FIELDS[quantity])
         near = NEAR_ZERO * float(np.max(np.abs(values)))
         return bool(np.min(values) <= near and np.max(values) >= -near)
 
     @property
     def slows_down(self) -> bool:
-        """Whether some command asks for a lower speed than one before."""
+        """Whether some command asks for a lower speed than one before, or for the opposite direction."""
         for signals in self.recordings:
-            speed = np.max(np.abs([signals.commands.records[field] for field in ("v_x", "v_y", "yaw_rate")]), axis=0)
-            if np.max(np.maximum.accumulate(speed) - speed) > NEAR_ZERO * np.max(speed):
-                return True
+            speeds = np.array([signals.commands.records[field] for field in ("v_x", "v_y", "yaw_rate")])
+            largest = np.take_along_axis(speeds, np.argmax(np.abs(speeds), axis=0)[np.newaxis], axis=0)[0]
+            least = NEAR_ZERO * np.max(np.abs(largest))
+            for speed in (np.maximum(largest, 0.0), np.maximum(-largest, 0.0)):
+                if np.max(np.maximum.accumulate(speed) - speed) > least:
+                    return True
         return False
 
     @property
     def turns_steering(self) -> bool:
-        """Whether a command to the steering changes at a time when a change shows in some measurement."""
+        """Whether some change of the steering's commands shows in a measurement.
+
+        Without a measured steering angle, only the motion shows it, so the vehicle must drive.
+        """
         if self.steering_measured:
             return True
         return any(np.ptp(self._driven(FIELDS[quantity])) > 0.0 for quantity in ("steering", "yaw_rate"))
 
     def _driven(self, field: str) -> Array:
-        """The commands of a field, without those of other fields than the speed while it is 0."""
+        """All commands of the speed; of another field, those at a commanded speed other than 0, if there are any."""
         records = np.concatenate([signals.commands.records for signals in self.recordings])
         driven = records["v_x"] != 0.0
         return np.asarray(records[field] if field == "v_x" or not driven.any() else records[field][driven])
