@@ -119,6 +119,18 @@ def test_the_interval_of_a_dead_time_covers_what_samples_as_regular_as_the_comma
     assert dead_time.high > 0.44
 
 
+def test_a_dead_time_beyond_its_bound_is_no_value():
+    random = np.random.default_rng(1)
+    times, commands = 0.05 * np.arange(800), np.repeat(random.uniform(-1.0, 1.0, 10), 80)
+    speed = np.zeros(len(times))
+    for k in range(61, len(times)):  # a lag behind a dead time of 3 s
+        speed[k] = speed[k - 1] + 0.1 * (commands[k - 61] - speed[k - 1])
+    measured = Series(times, speed + 0.01 * random.standard_normal(len(times)))
+    fit = identify(Recording({"v_x": Series(times, commands)}, {"v_x": measured}), hold_out=0.0)
+    assert fit.numbers["drive_actuators.dead_time"] is None
+    assert any(finding.startswith("drive_actuators.dead_time: no value in its range") for finding in fit.findings)
+
+
 def test_times_in_which_a_vehicle_does_something_else_do_not_decide_its_numbers(steps):
     times, commands = steps
     fine, response = exact(times, commands)

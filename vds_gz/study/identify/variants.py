@@ -51,7 +51,7 @@ TRIAL_SIMULATIONS, MAP_SIMULATIONS, LAG_SIMULATIONS = 6, 15, 5
 #: Least number of points of a map, and the part of the time in which commands lie beyond either of its ends.
 LEVELS, RARE = 5, 0.02
 
-#: A map in which responses fall has fewer points, but at least this many.
+#: Points of a map between which the response falls are merged while at least this many are left.
 FEWEST_LEVELS = 3
 
 #: A command has its duration as a weight, but at most this [s].
@@ -236,7 +236,7 @@ def with_static_maps(setup: Setup, reach: Reaches, fitted: Fitted) -> tuple[Setu
 def _rising_map(
     setup: Setup, name: str, references: Array, gain: float, band: float, reach: Reaches, fitted: Fitted
 ) -> tuple[Setup, Fitted] | None:
-    """The fit with a map of an actuator that falls nowhere: two points between which it falls become one.
+    """The fit with a map that does not fall; two points between which it falls are merged.
 
     None if too few points are left.
     """
@@ -369,7 +369,8 @@ def _two_lags(setup: Setup, reach: Reaches, solution: Solution, name: str, k: in
         fields = ("target_acceleration",)
     else:
         fields = ("v_x", "v_y", "yaw_rate") if "steering" not in setup.actuators else ("v_x",)
-    dead = setup.family.index(setup.actuators[name].dead_time)
+    dead_time = setup.actuators[name].dead_time
+    dead = setup.family.index(dead_time) if dead_time else None
 
     def fit_with(second: float) -> tuple[Problem, Solution]:
         """The fit with a second lag, whose time is subtracted from the dead time, and otherwise from the first lag."""
@@ -382,7 +383,7 @@ def _two_lags(setup: Setup, reach: Reaches, solution: Solution, name: str, k: in
         begin = now.point.copy()
         part = min(second, max(begin[k] - problem.lower[k], 0.0) * 0.5)
         begin[k] -= part
-        if now.free[dead]:
+        if dead is not None and now.free[dead]:
             begin[dead] = max(begin[dead] - (second - part), 0.0)
         return problem, solve(problem, begin, now.free, now.noise, starts=now.starts, evaluations=LAG_SIMULATIONS)
 
