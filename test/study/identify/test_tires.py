@@ -43,5 +43,5 @@ def test_friction_that_runs_to_its_bound_stays_as_given():
     fit = fitted(car(friction=10.0), begin, ("friction", "cornering_stiffness_fixed"))
     assert fit.numbers["friction"] is None
     assert fit.parameters.friction == begin.vehicle.friction
-    stays = f"it stays {begin.vehicle.friction:g}"
-    assert f"friction: no value in its range explains the recording best; {stays}" in fit.findings
+    used = f"{begin.vehicle.friction:g} is used"
+    assert f"friction: no value in its range explains the recording best; {used}" in fit.findings

@@ -26,15 +26,14 @@ HOLDS = 10.0
 NOTICEABLE, LONGEST_FINE = 0.3, 400.0
 
 #: Where a model leaves correlated residuals of more than this part of a channel's standard deviation, the largest are
-#: transients,
-#: which must not decide the numbers.
+#: transients, which must not decide the numbers.
 LARGEST_NOISE = 0.2
 
 #: The search for a dead time or a lag that was not selected begins here [s].
 SHORT_DELAY = 0.02
 
-#: Kinds of parameters that have a value only between their bounds; one is at a bound if it is as near as this part of
-#: its scale, or of the bound.
+#: Kinds of parameters that the data do not determine at a bound. A parameter is at a bound if its distance is at most
+#: this part: of a PARAMETER's scale, or of the upper bound.
 BOUNDED = Kind.PARAMETER, Kind.DEAD_TIME, Kind.TIME_CONSTANT, Kind.SLOW
 NEXT_TO_BOUND = 0.01
 
@@ -61,7 +60,7 @@ class Fit:
 
 
 def fit_all(setup: Setup, advance: Advance = lambda words: None) -> Fit:
-    """Select terms, and fit them to all data; parameters that run to a bound keep their given values."""
+    """Select terms, and fit them to all data; parameters that run to a bound are left out."""
     fit = _fit(setup, advance)
     left_out: list[str] = []
     while (stuck := _at_bounds(fit)).any():
@@ -99,7 +98,10 @@ def _unseen_limits(fitted: Fitted, intervals: Intervals) -> Mask:
 
 
 def _at_bounds(fit: Fit) -> Mask:
-    """Parameters that run to a bound, so the data give no value; none of an effect is a value."""
+    """Parameters that run to a bound, so the data give no value.
+
+    0 is a value of the understeer gradient, dead times, lags and slow shares: they have no effect.
+    """
     problem, solution = fit.problem, fit.solution
     parameters = np.array([term.kind is Kind.PARAMETER for term in problem.terms])
     understeer = np.array([term.name == UNDERSTEER for term in problem.terms])
@@ -119,7 +121,7 @@ def _without(setup: Setup, names: Collection[str]) -> Setup:
     }
     parameters = with_numbers(setup.family.parameters, neutral_values)
     remarks = [
-        f"{name}: no value in its range explains the recording best; it stays {value_of(parameters, name):g}"
+        f"{name}: no value in its range explains the recording best; {value_of(parameters, name):g} is used"
         for name in names
     ]
     return replace(

@@ -69,7 +69,7 @@ def residual_limits(problem: Problem, noise: Noise) -> Array:
     Where a model explains little and its residuals are correlated, they are no noise, and the largest are transients. A
     channel that is constant nearly all the time has no spread to compare with.
     """
-    as_noise = (problem.spread <= problem.floors) | (noise.own < CORRELATED)
+    as_noise = (problem.spread <= problem.floors) | (noise.own_correlation < CORRELATED)
     spread = np.where(as_noise, np.inf, problem.spread)
     part = np.minimum(1.0, problem.largest_noise * spread / np.maximum(noise.scale, 1e-300))
     return np.asarray(ROBUST * np.maximum(part, LEAST_PART) / np.sqrt(noise.correlation))

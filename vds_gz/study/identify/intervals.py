@@ -21,8 +21,8 @@ LENGTH, MOST = 10.0, 20
 #: differences, exact to about the root of this.
 SINGULAR = 1e-9
 
-#: Dead times that are tried, as parts of the interval between samples, which hides when a response begins. Solutions
-#: are equivalent up to this difference of their costs: half of the 95th percentile of chi squared.
+#: Changes of a dead time that are tried, as parts of the interval between samples. Solutions are equivalent up to this
+#: difference of their costs: half of the 95th percentile of chi squared.
 TRIED_DEAD_TIMES, EQUIVALENT = (0.5, 1.0), 1.92
 
 #: Simulations in the fit with another dead time.
@@ -79,7 +79,7 @@ def intervals_of(problem: Problem, solution: Solution) -> Intervals:
 def _equivalent(problem: Problem, solution: Solution) -> Iterator[Solution]:
     """Solutions with shorter and longer dead times that explain the samples as well.
 
-    The cost is not smooth in a dead time: between samples that come as regularly as the commands it does not change.
+    If samples come as regularly as commands, the cost does not depend on where between two samples a response begins.
     """
     apart = float(np.min(problem.intervals))
     for k in np.flatnonzero(solution.free):
@@ -89,7 +89,7 @@ def _equivalent(problem: Problem, solution: Solution) -> Iterator[Solution]:
         for change in (-apart, apart):
             for part in TRIED_DEAD_TIMES:
                 point = solution.point.copy()
-                point[k] = max(point[k] + part * change, 0.0)
+                point[k] = np.clip(point[k] + part * change, problem.lower[k], problem.upper[k])
                 trial = solve(
                     problem,
                     point,

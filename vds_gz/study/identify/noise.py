@@ -27,13 +27,13 @@ class Noise:
 
     Attributes:
         scale: Standard deviation, in the channel's unit.
-        own: Integrated autocorrelation time, in samples; at least 1.
-        correlation: The shortest autocorrelation time of all channels, in samples of this one; at least 1. It is that
-            of all weights, because model errors, which last long, must not set a channel's weight.
+        own_correlation: Integrated autocorrelation time, in samples; at least 1.
+        correlation: The shortest autocorrelation time of all channels, in samples of this one; at least 1. Weights and
+            intervals use it, because model errors, which last long, must not set a channel's weight.
     """
 
     scale: Array
-    own: Array
+    own_correlation: Array
     correlation: Array
 
     @property
