@@ -249,7 +249,7 @@ def test_who_has_ended_must_be_reset_where_nothing_else_does_so():
         ({"randomize": -0.2}, "varies by -0.2"),
         ({"randomize": {"steering_actuator.max_position": (0.3, 1.7)}}, "less than pi/2"),
         ({"randomize": "nowhere.yaml"}, "'nowhere.yaml' does not exist"),
-        ({"rate": 30.0}, "rate is 30 Hz and the fleet does 1000 steps a second"),
+        ({"rate": 30.0}, "rate is 30 Hz; the vehicles' 1000 steps per second must be a whole multiple"),
         ({"rate": 0.0}, "rate is 0.0"),
         ({"rate": "50"}, r"rate is '50'; it must be a finite number greater than 0 \[Hz\]"),
         ({"randomize": (0.1, 0.2)}, r"randomize is \(0.1, 0.2\); it must be a part of every number"),

@@ -329,9 +329,9 @@ def test_controllers_that_there_are_not(controller, message):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"rate": 30.0}, "rate is 30 Hz and the fleet does 1000 steps a second; that must be a multiple"),
+        ({"rate": 30.0}, "rate is 30 Hz; the vehicles' 1000 steps per second must be a whole multiple"),
         ({"rate": 0.0}, "rate is 0; it must be greater than 0"),
-        ({"rate": 2000.0}, "must be a multiple"),
+        ({"rate": 2000.0}, "must be a whole multiple"),
         ({"bound": math.nan}, "bound is nan"),
         ({"laps": 0}, "laps is 0"),
         ({"laps": math.nan}, "laps is nan"),

@@ -275,7 +275,7 @@ def steps_of_period(step_rate: float, rate: float) -> int:
     steps = step_rate / rate
     if round(steps) < 1 or abs(steps - round(steps)) > 1e-6 * steps:
         raise ArgumentError(
-            f"rate is {rate:g} Hz and the fleet does {step_rate:g} steps a second; that must be a multiple of it"
+            f"rate is {rate:g} Hz; the vehicles' {step_rate:g} steps per second must be a whole multiple of it"
         )
     return round(steps)
 
