@@ -33,7 +33,7 @@ LARGE = ("sensor_msgs/msg/PointCloud2", "sensor_msgs/msg/Image")
 
 Listener = Callable[[str, bytes, int], None]
 
-#: Policies of history, reliability, durability and liveliness.
+#: Policies of history, reliability, durability and liveliness, as in ``rmw/types.h``.
 _KEEP_LAST = 1
 _RELIABLE, _BEST_EFFORT = 1, 2
 _TRANSIENT_LOCAL, _VOLATILE = 1, 2
@@ -182,7 +182,7 @@ def about(topic: Topic, types: Types) -> dict[str, str]:
 def qos_profile(qos: QoS) -> str:
     """A quality of service as rosbag2 writes it into a bag, so that playing it back offers the same.
 
-    The policies are numbers (``rmw/types.h``). All of rosbag2 reads those; names it reads from ROS 2 Jazzy on.
+    The policies are numbers, which every rosbag2 reads; it reads names only from ROS 2 Jazzy on.
     """
     unset = "{sec: 9223372036, nsec: 854775807}"
     return (

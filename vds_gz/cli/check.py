@@ -45,7 +45,7 @@ A parameter file lists sensors by name, each with a `type`:
       lidar1: {type: velodyne_vlp16, xyz: [0.5, 0.0, 0.7], rate: 10.0}
 """
 
-#: A group is written as the differences to another one if they have this many rows in common, less missing ones.
+#: A group is written as the differences to another one if their likeness is at least this.
 COMMON_ROWS = 3
 
 

@@ -53,7 +53,7 @@ class VehicleVectorEnv(VectorEnv[Floats, Floats, NDArray[Any]]):
     ``exp(-(e / e0)^2) - weight * (change of the action)^2``.
 
     Attributes:
-        task: The task, made of a vehicle, a number of vehicles, a number of actions per second [Hz], and its options.
+        task: Factory of the task, from a vehicle, a number of vehicles, the actions per second [Hz], and options.
         names: Names of the observations, by column.
     """
 

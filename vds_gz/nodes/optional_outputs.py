@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def make_optional_outputs(graph: Graph, parameters: NodeParameters, plant: Plant) -> OptionalOutputs | None:
-    """Those of a vehicle; None for a vehicle with exact odometry and without reports and contacts."""
+    """The optional outputs of a vehicle; None with exact odometry and without reports and contacts."""
     measures = CONTROL in plant.vehicle.model.accepts
     if not (parameters.simulate_localization or measures or plant.contacts is not None):
         return None
@@ -62,7 +62,7 @@ class OptionalOutputs:
             self._contacts = contacts_output(graph, frames.map, vehicle.model.name)
 
     def publish(self, snapshot: Snapshot) -> Snapshot:
-        """Publish all of them; return the instant with the vehicle's own estimate."""
+        """Publish all of them; return the snapshot with the vehicle's own estimate."""
         motion, reports = snapshot.motion, self._reports
         if self._estimator is not None:
             truth = Pose(motion.x, motion.y, motion.heading)

@@ -77,7 +77,9 @@ class WatchedVehicle:
             "namespace": self.namespace,
             "columns": COLUMNS,
             "joints": telemetry.joints,
-            "actuators": [{"name": a, "unit": Actuator(a, actuator_kind(a)).unit} for a in telemetry.actuators],
+            "actuators": [
+                {"name": name, "unit": Actuator(name, actuator_kind(name)).unit} for name in telemetry.actuators
+            ],
             "outline": asdict(telemetry.outline) if telemetry.outline else None,
             "fault": telemetry.fault,
             "steers": telemetry.outline is not None and telemetry.outline.steers,
