@@ -24,6 +24,9 @@ CONSTANT_RESOLUTION, FINEST_RESOLUTION, FEWEST_LEVELS = 1e-6, 5e-6, 20
 #: Prior standard deviation of sensors' offsets, as a part of their scale. Data with little noise outweigh it.
 OFFSET_SIGMA = 0.1
 
+#: Standard deviation of the prior of a sensor's latency [s]; a long one rather is the dead time of an actuator.
+LATENCY_SIGMA = 0.02
+
 #: Step length [s] and total time of recordings [s] for the selection of terms, which more data hardly change.
 COARSE_STEP, ENOUGH_SECONDS = 0.005, 400.0
 
@@ -106,6 +109,8 @@ def problem_of(setup: Setup, segments: Sequence[Segment], reach: Mapping[str, Re
             lower[k] = max(lower[k], reach[term.name].least)
         if term.kind is Kind.SENSOR_OFFSET:
             sigma[k] = OFFSET_SIGMA * term.scale
+        if term.kind is Kind.LATENCY:
+            sigma[k] = LATENCY_SIGMA
         known = setup.priors.get(term.name)
         if known is not None and known.high > known.low and (known.low > 0.0 or term.kind is not Kind.LIMIT):
             low, mean[k], high = map(term.coordinate, (known.low, known.value, known.high))
