@@ -25,7 +25,7 @@ NEED = {
     "cli/test_profile_optimal.py": ("numba",),
     "environments": ("numba",),
     "fleet": ("numba",),
-    "robustness/test_files.py": ("numba",),
+    "robustness/test_files.py": ("numba", "scipy"),
     "ros/dds": ("cyclonedds",),
     "ros/messages/test_portable.py": ("rosbags",),
     "study/compare": ("scipy",),

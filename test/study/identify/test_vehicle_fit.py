@@ -116,7 +116,7 @@ def test_the_interval_of_a_dead_time_covers_what_samples_as_regular_as_the_comma
     measured = np.r_[np.full(5, commands[0]), commands[:-5]] + 0.02 * random.standard_normal(len(times))
     dead_time = fit_axis(times, commands, times, measured).numbers["dead_time"]
     assert dead_time.low < 0.41
-    assert dead_time.high > 0.44
+    assert dead_time.high > 0.48
 
 
 def test_a_dead_time_beyond_its_bound_is_no_value():
@@ -158,7 +158,9 @@ def test_the_part_held_out_teaches_no_point_of_a_map():
     levels = [0.4, 0.3, 0.0, 0.3, 0.4, 0.0, 0.25, 0.35, 0.25, 0.0, 0.4, 0.3, 0.6, 0.0, 0.6]
     factors = np.repeat([1.0] * 12 + [0.2] * 3, 40)
     fit = identify(throttled(levels, factors))
-    assert fit.parameters.drive_actuators.map_references
+    drive = fit.parameters.drive_actuators
+    assert drive.map_references[-1] < 0.6  # 0.6 moves the vehicle less than 0.4, and a map falls nowhere
+    assert list(drive.map_responses) == sorted(drive.map_responses)
     [prediction] = fit.predictions
     assert prediction.rms > 1.0  # 0.64 m/s come where the first part, in which no command is 0.6, promises 3
 
