@@ -292,6 +292,28 @@ def test_a_recording_becomes_a_parameter_file_that_answers_the_same(folder, caps
 
 
 @pytest.mark.slow
+def test_both_halves_of_a_race_give_the_same_times():
+    file = Path(__file__).parents[3] / "examples/data/f1tenth_race.csv.gz"
+    time, speed, steering, v_x, yaw_rate = np.loadtxt(file, delimiter=",", skiprows=1, unpack=True)
+    fits = [
+        identify(
+            Recording(
+                {"v_x": Series(time[half], speed[half]), "steering": Series(time[half], steering[half])},
+                {"v_x": Series(time[half], v_x[half]), "yaw_rate": Series(time[half], yaw_rate[half])},
+                steers=True,
+            ),
+            wheel_base=0.33,
+        )
+        for half in (time < 0.5 * time[-1], time >= 0.5 * time[-1])
+    ]
+    for name in ("drive_actuator.dead_time", "drive_actuator.time_constant", "steering_actuator.dead_time"):
+        first, second = (fit.numbers[name] for fit in fits)
+        assert first.low <= second.high, name
+        assert second.low <= first.high, name
+        assert first.value == pytest.approx(second.value, rel=0.1), name
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("centred", [True, False])
 def test_what_a_steering_does_at_standstill_is_written(folder, centred):
     Path("robot.yaml").write_text(
