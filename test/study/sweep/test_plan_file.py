@@ -141,7 +141,7 @@ def test_everything_with_everything_is_run(read):
         (
             "measure: path.rms",
             "driving: {rate: 30}\nmeasure: path.rms",
-            "deepracer: rate is 30 Hz and the fleet does 1000",
+            "deepracer: rate is 30 Hz; the vehicles' 1000 steps per second must be a whole multiple of it",
         ),
         (
             "measure: path.rms",
