@@ -36,7 +36,6 @@ NEED = {
     "study/report/test_identification.py": ("numba",),
     "study/sweep": ("numba", "scipy"),
     "test_api_arguments.py": ("numba", "scipy"),
-    "test_docs.py": ("numba",),
     "vehicle/autoware/test_recorded.py": ("numba",),
     "vehicle/test_compiled.py": ("numba",),
     "web": ("aiohttp",),

@@ -158,9 +158,7 @@ def test_the_part_held_out_teaches_no_point_of_a_map():
     levels = [0.4, 0.3, 0.0, 0.3, 0.4, 0.0, 0.25, 0.35, 0.25, 0.0, 0.4, 0.3, 0.6, 0.0, 0.6]
     factors = np.repeat([1.0] * 12 + [0.2] * 3, 40)
     fit = identify(throttled(levels, factors))
-    drive = fit.parameters.drive_actuators
-    assert drive.map_references[-1] < 0.6  # 0.6 moves the vehicle less than 0.4, and a map falls nowhere
-    assert list(drive.map_responses) == sorted(drive.map_responses)
+    assert fit.parameters.drive_actuators.map_references[-1] < 0.6  # 0.6 moves it less than 0.4: two points became one
     [prediction] = fit.predictions
     assert prediction.rms > 1.0  # 0.64 m/s come where the first part, in which no command is 0.6, promises 3
 

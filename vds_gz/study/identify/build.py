@@ -24,7 +24,7 @@ CONSTANT_RESOLUTION, FINEST_RESOLUTION, FEWEST_LEVELS = 1e-6, 5e-6, 20
 #: Prior standard deviation of sensors' offsets, as a part of their scale. Data with little noise outweigh it.
 OFFSET_SIGMA = 0.1
 
-#: Standard deviation of the prior of a sensor's latency [s]; a long one rather is the dead time of an actuator.
+#: Standard deviation of the prior of a sensor's latency [s]; a longer delay is more likely an actuator's dead time.
 LATENCY_SIGMA = 0.02
 
 #: Step length [s] and total time of recordings [s] for the selection of terms, which more data hardly change.

@@ -37,7 +37,7 @@ SHORT_DELAY = 0.02
 BOUNDED = Kind.PARAMETER, Kind.DEAD_TIME, Kind.TIME_CONSTANT, Kind.SLOW
 NEXT_TO_BOUND = 0.01
 
-#: A limit is not seen if its interval ends at more than this multiple of it.
+#: A limit is not seen if its interval ends above this multiple of it.
 UNKNOWN = 3.0
 
 
@@ -81,7 +81,6 @@ def _fit(setup: Setup, advance: Advance) -> Fit:
     setup = replace(setup, variant=(*setup.variant, *lag_findings(setup, reach, rough)))
     advance("all data")
     setup, fitted = refined(setup, reach, _with_whole_delay(setup, rough))
-    fitted = _with_rising_maps(fitted)
     intervals = intervals_of(fitted.problem, fitted.solution)
     if (unseen := _unseen_limits(fitted, intervals)).any():
         begin, solution = np.where(unseen, neutral(setup), fitted.solution.point), fitted.solution
@@ -91,32 +90,16 @@ def _fit(setup: Setup, advance: Advance) -> Fit:
     return Fit(setup, fitted.problem, fitted.solution, intervals, reach)
 
 
-def _with_rising_maps(fitted: Fitted) -> Fitted:
-    """The fit with static maps that fall nowhere: one that does stays level there, and other terms are fitted again."""
-    point, free = fitted.solution.point.copy(), fitted.solution.free.copy()
-    names = [term.name.partition("[")[0] for term in fitted.problem.terms]
-    for name in {name for name, term in zip(names, fitted.problem.terms, strict=True) if term.kind is Kind.MAP}:
-        points = [k for k, of in enumerate(names) if of == name]
-        rising = np.maximum.accumulate(np.maximum(point[points], 0.0))
-        if (rising != point[points]).any():
-            point[points], free[points] = rising, False
-    if (free == fitted.solution.free).all():
-        return fitted
-    solution = converged(fitted.problem, replace(fitted.solution, point=point, free=free))
-    return fitted._replace(solution=solution)
-
-
 def _unseen_limits(fitted: Fitted, intervals: Intervals) -> Mask:
-    """Limits that act only between two samples, because their effect is that of a longer dead time.
+    """Limits that the data do not distinguish from a longer dead time, as those that act only between two samples.
 
-    Such a limit is confounded with the dead time or, in data with hardly any noise, known to no better than
-    :data:`UNKNOWN`.
+    They are confounded with a dead time or, in data with hardly any noise, known to no better than :data:`UNKNOWN`.
     """
     kinds = [term.kind for term in fitted.problem.terms]
     unseen = np.zeros(len(kinds), dtype=bool)
-    if fitted.fine or fitted.nearly_exact:
+    if fitted.nearly_exact:
         limits = np.array([kind is Kind.LIMIT for kind in kinds])
-        unseen = limits & fitted.solution.free & (intervals.high - intervals.low > 2.0 * math.log(UNKNOWN))
+        unseen = limits & fitted.solution.free & (intervals.high - fitted.solution.point > math.log(UNKNOWN))
     for group in intervals.confounded:
         if any(kinds[k] is Kind.DEAD_TIME for k in group):
             unseen[[k for k in group if kinds[k] is Kind.LIMIT]] = True
@@ -134,7 +117,8 @@ def _at_bounds(fit: Fit) -> Mask:
     slow_times = np.array([term.kind is Kind.SLOW and bool(term.needs) for term in problem.terms])
     lower = np.where(parameters & ~understeer | slow_times, problem.lower, -np.inf)
     scale = np.where(parameters, [term.scale for term in problem.terms], problem.upper)
-    near = np.minimum(solution.point - lower, problem.upper - solution.point) <= NEXT_TO_BOUND * scale
+    near = solution.point - lower <= NEXT_TO_BOUND * np.where(slow_times, problem.lower, scale)
+    near |= problem.upper - solution.point <= NEXT_TO_BOUND * scale
     return np.asarray(solution.free & near & np.array([term.kind in BOUNDED for term in problem.terms]))
 
 

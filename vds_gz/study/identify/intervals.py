@@ -23,7 +23,7 @@ SINGULAR = 1e-9
 
 #: Changes of a dead time that are tried, as parts of the interval between samples. Solutions are equivalent up to this
 #: difference of their costs: half of the 95th percentile of chi squared.
-TRIED_DEAD_TIMES, EQUIVALENT = (0.25, 0.5, 0.75, 0.95), 1.92
+TRIED_DEAD_TIMES, EQUIVALENT = (0.5, 0.95), 1.92
 
 #: Simulations in the fit with another dead time.
 DEAD_TIME_SIMULATIONS = 6
