@@ -154,6 +154,16 @@ def test_the_part_held_out_teaches_no_number(steps):
     assert fit.predictions[0].rms == pytest.approx(error, rel=0.05)
 
 
+def test_the_part_held_out_is_of_the_time_that_is_simulated_however_long_is_measured_after_it(steps):
+    times, commands = steps
+    fine, response = exact(times, commands)
+    measured = np.interp(times, fine, response) + 0.01 * np.random.default_rng(2).standard_normal(len(times))
+    rests = times[-1] + 0.05 * np.arange(1, 40 * 20)  # nothing is commanded any more
+    seen = Series(np.r_[times, rests], np.r_[measured, np.full(len(rests), measured[-1])])
+    [prediction] = identify(Recording({"v_x": Series(times, commands)}, {"v_x": seen})).predictions
+    assert prediction.duration == pytest.approx(0.2 * times[-1], rel=0.1)
+
+
 def test_the_part_held_out_teaches_no_point_of_a_map():
     levels = [0.4, 0.3, 0.0, 0.3, 0.4, 0.0, 0.25, 0.35, 0.25, 0.0, 0.4, 0.3, 0.6, 0.0, 0.6]
     factors = np.repeat([1.0] * 12 + [0.2] * 3, 40)

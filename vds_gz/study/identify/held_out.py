@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -14,14 +16,14 @@ from vds_gz.study.identify.fit import Solution, evaluate, solve
 from vds_gz.study.identify.noise import first_noise
 from vds_gz.study.identify.observed_limits import attained_gain, reach_of
 from vds_gz.study.identify.problem.parameters import Kind
-from vds_gz.study.identify.problem.segments import chosen
+from vds_gz.study.identify.problem.segments import Segment, chosen
 from vds_gz.study.identify.problem.setup import Setup
 from vds_gz.study.identify.problem.simulation import Mask
 from vds_gz.study.identify.results import Prediction
 from vds_gz.study.identify.selection import without_needless
 from vds_gz.study.identify.supported_terms import Advance, asked, converged, neutral
 from vds_gz.study.identify.variants import map_priors
-from vds_gz.study.recording import QUANTITIES, MeasuredChannel, Recording, Series, SignalError
+from vds_gz.study.recording import QUANTITIES, Recording, Series, SignalError
 
 
 def predictions(
@@ -32,9 +34,8 @@ def predictions(
     The terms are those of the fit of all data less those that the first part does not need; they are fitted to the
     first part only.
     """
-    borders = [
-        _border(signals, channels, part) for signals, channels in zip(setup.recordings, setup.channels, strict=True)
-    ]
+    segments = coarse_segments(setup)
+    borders = [_border(segments, recording, part) for recording in range(len(setup.recordings))]
     first = replace(
         setup,
         recordings=tuple(map(_cut, setup.recordings, borders)),
@@ -44,20 +45,20 @@ def predictions(
         ),
     )
     try:
-        segments = coarse_segments(first)
+        taught = coarse_segments(first)
     except SignalError:
         return ()
     advance("held out")
     first = replace(first, priors={**first.priors, **_priors_of_maps(first)})
     reach = reach_of(first)
-    known = replace(problem_of(first, segments, reach), largest_noise=LARGEST_NOISE)
+    known = replace(problem_of(first, taught, reach), largest_noise=LARGEST_NOISE)
     fitted = converged(known, solution)
     learned = without_needless(known, fitted, blocks_of(known), asked(setup)).point
     lags = np.array([term.kind in (Kind.DEAD_TIME, Kind.TIME_CONSTANT) for term in setup.family.terms])
     kept = asked(setup) & ~np.array([term.kind is Kind.MAP for term in setup.family.terms])
     command = np.where(kept, learned, neutral(setup))
     simple = solve(known, np.where(lags, learned, command), lags | kept, first_noise(known)).point
-    problem = problem_of(setup, coarse_segments(setup), reach_of(setup))
+    problem = problem_of(setup, segments, reach_of(setup))
     starts, none = [experiment.start for experiment in problem.experiments], np.zeros_like(lags)
     residuals = [evaluate(problem, point, starts, none)[0] for point in (learned, simple, command)]
     scores = []
@@ -80,10 +81,12 @@ def _priors_of_maps(first: Setup) -> dict[str, Interval]:
     return priors
 
 
-def _border(signals: Recording, channels: tuple[MeasuredChannel, ...], part: float) -> float:
-    """The start of the last part of a recording [s]."""
-    first = float(signals.commands.time[0])
-    last = max((float(channel.series.time[-1]) for channel in channels if len(channel.series.time)), default=first)
+def _border(segments: Sequence[Segment], recording: int, part: float) -> float:
+    """The start of the last part of a recording, from its first to its last segment [s]."""
+    spans = [(segment.origin, segment.duration) for segment in segments if segment.recording == recording]
+    if not spans:
+        return math.inf
+    first, last = min(begin for begin, _ in spans), max(begin + duration for begin, duration in spans)
     return last - part * (last - first)
 
 
