@@ -13,12 +13,13 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from multiprocessing import resource_tracker
 from threading import Thread
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 import vds_gz
 from vds_gz.errors import ArgumentError, FailureError, VdsGzError
@@ -159,28 +160,36 @@ def _on_cluster(
             notify(f"no worker is at {address} yet; waiting for one")
         futures = client.map(partial(_on_worker, function, versions()), tasks, pure=False)
         pending = dict(zip((future.key for future in futures), tasks, strict=True))
-        completed = distributed.as_completed(futures, with_results=True, raise_errors=False)
+        completed = distributed.as_completed(futures, client.loop, with_results=True, raise_errors=False)
         del futures  # Dask forgets a result that is not referenced
         for future, result in completed:
-            task, finished = pending.pop(future.key), future.status == "finished"
+            task = pending.pop(future.key)
             future.release()  # else it would be done again if its worker died now
-            if finished:
-                yield task, result
-            elif isinstance(result, distributed.CancelledError):
-                raise FailureError(f"the Dask scheduler at {address} went away")
-            elif isinstance(result[1], distributed.KilledWorker):
-                yield task, FailureError(f"{result[1].allowed_failures + 1} workers died while they did it")
-            else:
-                raise result[1]
+            match result:
+                case _Done(value):
+                    yield task, value
+                case distributed.CancelledError():
+                    raise FailureError(f"the Dask scheduler at {address} went away")
+                case _, distributed.KilledWorker() as error, _:
+                    yield task, FailureError(f"{error.allowed_failures + 1} workers died while they did it")
+                case _, error, _:
+                    raise error
 
 
-def _on_worker(function: Callable[[T], R], wanted: dict[str, str], task: T) -> R | FailureError:
+@dataclass(frozen=True)
+class _Done(Generic[R]):
+    """A result, which is told from an error by its type: its future may already be pending again."""
+
+    value: R
+
+
+def _on_worker(function: Callable[[T], R], wanted: dict[str, str], task: T) -> _Done[R | FailureError]:
     from distributed import get_worker
 
     if wrong := differences(versions(), wanted):
         raise VersionError(f"worker '{get_worker().name}' {wrong}")
     _use_one_thread()
-    return _attempt(function, task)
+    return _Done(_attempt(function, task))
 
 
 @contextmanager
@@ -191,7 +200,8 @@ def _client(address: str) -> Iterator[Any]:
     for name in ("asyncio", "distributed.client"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
-        client = Client(address, timeout=PATIENCE)
+        # Not the default one: Dask looks for that in two threads when the scheduler goes away, and may fail.
+        client = Client(address, timeout=PATIENCE, set_as_default=False)
     except TypeError as error:  # by which Dask says that it has no certificates
         raise ArgumentError(
             f"workers are '{address}', but Dask has no certificates for TLS ({error}); its configuration must have "
