@@ -38,6 +38,7 @@ NEED = {
     "test_api_arguments.py": ("numba", "scipy"),
     "vehicle/autoware/test_recorded.py": ("numba",),
     "vehicle/test_compiled.py": ("numba",),
+    "vehicle/test_single_track.py": ("numba",),
     "web": ("aiohttp",),
 }
 MISSING = {path: module for path, modules in NEED.items() for module in modules if find_spec(module) is None}

@@ -14,6 +14,7 @@ from vds_gz.cli.program import COMMANDS, main
 from vds_gz.share import share
 
 CAR = str(share("config", "ackermann_car.yaml"))
+NEEDS_NUMBA = pytest.mark.skipif(find_spec("numba") is None, reason="sweep needs numba")
 NEEDS_SCIPY = pytest.mark.skipif(find_spec("scipy") is None, reason="compare needs scipy")
 
 
@@ -43,7 +44,11 @@ def test_help_lists_the_commands(capsys):
     assert all(f"  {name} " in said and what in said for name, (_, _, what) in COMMANDS.items())
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+def runnable(names):
+    return [pytest.param(name, marks=NEEDS_NUMBA) if name == "sweep" else name for name in names]
+
+
+@pytest.mark.parametrize("command", runnable(COMMANDS))
 def test_every_command_helps(command, capsys):
     with pytest.raises(SystemExit) as end:
         main([command, "--help"])
@@ -274,7 +279,7 @@ def assert_one_line(output, command):
 PROGRAMS = [*COMMANDS, "joystick_teleop"]
 
 
-@pytest.mark.parametrize("command", PROGRAMS)
+@pytest.mark.parametrize("command", runnable(PROGRAMS))
 def test_every_program_refuses_an_unknown_option(command, capsys):
     with pytest.raises(SystemExit) as end:
         main([command, "--hlp"])
@@ -288,7 +293,7 @@ def test_every_program_refuses_an_unknown_option(command, capsys):
 WORDS = {"check": ["a.yaml"], "compare": ["a", "b"], "identify": ["a"], "record": ["a"]}
 
 
-@pytest.mark.parametrize("command", [name for name in PROGRAMS if name not in WORDS])
+@pytest.mark.parametrize("command", runnable(name for name in PROGRAMS if name not in WORDS))
 def test_every_program_refuses_a_word_that_is_left_over(command, capsys):
     with pytest.raises(SystemExit) as end:
         main([command, "first", "second", "third"])
@@ -340,6 +345,7 @@ def test_a_command_without_scipy_says_what_it_needs_and_begins_nothing(words, tm
     assert not list(tmp_path.iterdir())
 
 
+@NEEDS_NUMBA
 def test_the_help_of_every_command_needs_no_scipy():
     helped = WITHOUT_SCIPY + (
         "for command in sys.argv[1:]:\n"
@@ -350,6 +356,7 @@ def test_the_help_of_every_command_needs_no_scipy():
     assert done.stderr.splitlines() == [f"{command} 0" for command in COMMANDS]
 
 
+@NEEDS_NUMBA
 def test_run_without_scipy_says_why_its_report_has_no_numbers():
     hidden = (
         "import importlib.util as u; find = u.find_spec;"

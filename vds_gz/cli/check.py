@@ -218,11 +218,11 @@ def _line_number(message: str) -> int:
 
 def _check_model(name: str) -> int:
     """Test a vehicle model, and return the exit code."""
-    from vds_gz.modelling.declared import faults  # with numba, which takes a second to load
-
     known = models()
     if name not in known:
         raise ArgumentError(f"there is no vehicle model '{name}'; there are {', '.join(known)}")
+    from vds_gz.modelling.declared import faults  # with numba, which takes a second to load
+
     print(f"testing vehicle model '{name}'; functions that are not compiled yet are compiled", file=sys.stderr)
     mistakes = faults(known[name])
     for fault in mistakes:
