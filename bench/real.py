@@ -34,9 +34,9 @@ from numpy.typing import NDArray
 from scipy.optimize import least_squares
 
 from vds_gz.configuration import load_parameters
-from vds_gz.errors import ArgumentError
+from vds_gz.errors import ArgumentError, RecordingError
 from vds_gz.study.reading.run import read
-from vds_gz.study.recording import Recording, RecordingError
+from vds_gz.study.recording import Recording
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -54,7 +54,7 @@ WARM_UP = 10.0
 #: A vehicle that explains less than this part of a quantity's standard deviation was not to follow that command.
 FOLLOWED = 0.1
 
-#: A prediction is worse than another one if its error is so many times as large.
+#: A prediction is worse than another one if its error is this many times as large.
 WORSE = 1.05
 
 UNITS = {"speed": "m/s", "yaw rate": "rad/s", "steering": "rad"}
@@ -106,9 +106,6 @@ def courses(recording: Recording, wheel_base: float) -> dict[str, Course]:
     return found
 
 
-# ---------------------------------------------------------------------- the simple fit
-
-
 @numba.njit(cache=True)  # type: ignore[misc]
 def follow(command: Array, value: float, lag: float, rate: float) -> Array:
     """A first-order lag with a rate limit, in steps of DT."""
@@ -154,13 +151,10 @@ def simple_fit(runs: Sequence[Course]) -> tuple[Array, float]:
 
     rates = (0.3 * span, 3.0 * span)  # above all of them a limit is not met, and nothing would tell to lower it
     coarse = [fitted(dead, (1.0, 0.0, 0.1, rate)) for dead in DEAD_TIMES for rate in rates]
-    _, dead_time, numbers = min(coarse, key=lambda one: one[0])
+    _, dead_time, numbers = min(coarse, key=lambda trial: trial[0])
     fine = [fitted(max(dead_time + step, 0.0), numbers) for step in FINER]
-    _, dead_time, numbers = min(fine, key=lambda one: one[0])
+    _, dead_time, numbers = min(fine, key=lambda trial: trial[0])
     return numbers, dead_time
-
-
-# ---------------------------------------------------------------------- the vehicle
 
 
 def lines(file: Path) -> list[str]:
@@ -223,9 +217,6 @@ def learned(report: Mapping[str, Any], quantity: str) -> str:
     ]
     mapped = ["a map"] if any(name.endswith("]") for name in numbers) else []
     return ", ".join(parts + mapped) or "nothing"
-
-
-# ---------------------------------------------------------------------- the table
 
 
 def drives(folder: Path, only: str) -> dict[str, list[Path]]:

@@ -17,7 +17,7 @@ from launch_ros.actions import Node
 
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 from vds_gz.configuration import preset_names
-from vds_gz.launching.actions import LaunchError
+from vds_gz.errors import ArgumentError, FailureError
 from vds_gz.launching.vehicle import LaunchedVehicle, common_commands
 from vds_gz.share import PACKAGE, share
 
@@ -55,15 +55,12 @@ def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     """Everything that the arguments select."""
     arguments = context.launch_configurations
     _require_packages()
-    from vds_gz.commandlog.files import CommandLogError, read
+    from vds_gz.commandlog.files import read
 
-    try:
-        duration = read(arguments["drive"]).duration + AFTER
-    except CommandLogError as error:
-        raise LaunchError(str(error)) from None
+    duration = read(arguments["drive"]).duration + AFTER
     in_gazebo = [name for name in "ab" if arguments[f"plant_{name}"] == "gazebo"]
     if len(in_gazebo) == 2:
-        raise LaunchError(
+        raise ArgumentError(
             "plant_a and plant_b are both gazebo, and two servers do not share a clock; one after the other, "
             f"`vds-gz compare gazebo:{arguments['a']} gazebo:{arguments['b']}` compares them"
         )
@@ -94,7 +91,7 @@ def _require_packages() -> None:
     if not any(map(find_spec, READERS)):
         missing.append(READERS[0])
     if missing:
-        raise LaunchError(
+        raise ArgumentError(
             f"compare.launch.py needs {', '.join(missing)}, of this package's dependencies: "
             "rosdep install --from-paths src --ignore-src"
         )
@@ -152,5 +149,5 @@ def _once_listening(drive: Any) -> Callable[[Any], Any]:
 def _end(event: Any, context: LaunchContext) -> Any:
     """Ends everything, and lets the launch fail where the comparison did."""
     if event.returncode:
-        raise LaunchError(f"the comparison failed with exit code {event.returncode}; its last lines say why")
+        raise FailureError(f"the comparison failed with exit code {event.returncode}; its last lines say why")
     return Shutdown(reason="the comparison is done")

@@ -25,10 +25,9 @@ from vds_gz.cli.gazebo import environment, in_step, renders
 from vds_gz.description import ros2_control
 from vds_gz.description.gz_bridge import clock_bridge, vehicle_bridge
 from vds_gz.description.sdf import sdf
-from vds_gz.launching.actions import BOOLEANS, LaunchError, boolean, chosen_file, number, require, vehicle_arguments
+from vds_gz.launching.actions import BOOLEANS, boolean, chosen_file, number, require, vehicle_arguments
 from vds_gz.launching.vehicle import LaunchedVehicle
 from vds_gz.parameters.node import NodeParameters
-from vds_gz.plant.base import LinkError
 from vds_gz.plant.gazebo.links.bindings import bindings_fault
 from vds_gz.plant.gazebo.server import Spawn, gz_command, populated
 from vds_gz.share import share
@@ -83,23 +82,20 @@ def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     link = arguments["link"]
     if link == "auto":
         link = "bridge" if bindings_fault() else "transport"
-    try:
-        file = world_file(arguments["world"])
-        vehicle = described(arguments, link)
-        parameters = vehicle.parameters()
-        sensors = parameters.sensors if wanted["sensors"] else {}
-        text = sdf(models()[parameters.model], parameters.vehicle, arguments["name"], sensors)
-        actions = []
-        if link == "system":
-            text = in_step(text, command_line(vehicle))
-        elif link == "ros2_control":
-            text, *actions = controlled(text, parameters, arguments["namespace"])
-        pose = [number(arguments[axis], axis) for axis in POSE]
-        world, text = populated(file, [Spawn(text, (pose[0], pose[1], pose[2], pose[3], pose[4], pose[5]))])
-        vehicle = replace(vehicle, overrides={**vehicle.overrides, "gazebo.world": world})
-        actions += server(text, file, parameters, arguments)
-    except LinkError as error:
-        raise LaunchError(str(error)) from None
+    file = world_file(arguments["world"])
+    vehicle = described(arguments, link)
+    parameters = vehicle.parameters()
+    sensors = parameters.sensors if wanted["sensors"] else {}
+    text = sdf(models()[parameters.model], parameters.vehicle, arguments["name"], sensors)
+    actions = []
+    if link == "system":
+        text = in_step(text, command_line(vehicle))
+    elif link == "ros2_control":
+        text, *actions = controlled(text, parameters, arguments["namespace"])
+    pose = [number(arguments[axis], axis) for axis in POSE]
+    world, text = populated(file, [Spawn(text, (pose[0], pose[1], pose[2], pose[3], pose[4], pose[5]))])
+    vehicle = replace(vehicle, overrides={**vehicle.overrides, "gazebo.world": world})
+    actions += server(text, file, parameters, arguments)
     everything = vehicle.actions(robot_state_publisher=wanted["robot_state_publisher"])
     actions += everything[1:] if link == "system" else everything  # there the node is inside Gazebo
     actions += bridges(arguments["name"], sensors, parameters, link, arguments["namespace"])
@@ -151,7 +147,7 @@ def controlled(text: str, parameters: NodeParameters, namespace: str) -> tuple[A
 
 def command_line(vehicle: LaunchedVehicle) -> list[str]:
     """Arguments of the node inside Gazebo."""
-    values = [part for one in vehicle.values() for part in ("-p", f"{one.name}:={_yaml(one.value)}")]
+    values = [part for override in vehicle.values() for part in ("-p", f"{override.name}:={_yaml(override.value)}")]
     return ["--ros-args", *values, *(["-r", f"__ns:=/{vehicle.namespace.strip('/')}"] if vehicle.namespace else [])]
 
 
@@ -186,7 +182,7 @@ def server(
 def bridges(
     name: str, sensors: dict[str, Any], parameters: NodeParameters, link: str, namespace: str
 ) -> list[LaunchDescriptionEntity]:
-    """The bridges that are needed: of joints and sensors, and of the clock, which needs one of its own."""
+    """The bridges that are needed: of joints and sensors, and of the clock, which needs a separate one."""
     files = {}
     bridged = link in ("bridge", "ros2_control")
     if sensors or bridged:

@@ -13,10 +13,10 @@ from launch_ros.parameter_descriptions import ParameterFile
 
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 from vds_gz.configuration import in_world
+from vds_gz.errors import ArgumentError
 from vds_gz.interface import topics
 from vds_gz.launching.actions import (
     BOOLEANS,
-    LaunchError,
     boolean,
     given,
     number,
@@ -174,13 +174,13 @@ def make_vehicle(arguments: dict[str, str], stamped: bool) -> LaunchedVehicle:
     overrides = given({**arguments, "be_reference_clock": arguments["reference_clock"]}, PARAMETERS)
     overrides |= LOCALIZATION[arguments["localization"]]
     before = LaunchedVehicle(file, overrides=overrides).values()
-    own = next((str(one.value) for one in reversed(before) if one.name == "world"), "")
+    own = next((str(override.value) for override in reversed(before) if override.name == "world"), "")
     asked = "launch argument 'world'" if arguments["world"] else file if own else "launch argument 'map'"
     world = arguments["world"] or own or arguments["map"]
     if world == NO_WORLD:
         overrides["world"] = ""
     else:
-        overrides |= {one.name: one.value for one in in_world(before, world, asked)}
+        overrides |= {override.name: override.value for override in in_world(before, world, asked)}
     command = topics.TWIST_STAMPED_REFERENCE if stamped else topics.TWIST_REFERENCE
     return LaunchedVehicle(
         file,
@@ -198,15 +198,15 @@ def wanted_servers(localization: str, simulated: NodeParameters) -> list[tuple[s
         simulated: The vehicle's parameters.
 
     Raises:
-        LaunchError: AMCL is asked for, and the vehicle has nothing that it could see with.
+        ArgumentError: AMCL is asked for, and the vehicle has nothing that it could see with.
     """
     if localization != "amcl":
-        return [one for one in SERVERS if one[1] != "amcl"]
+        return [server for server in SERVERS if server[1] != "amcl"]
     types = SensorTypes()
     scan = "sensor_msgs/msg/LaserScan"
     planar = [name for name, sensor in types.items() if scan in (stream.ros_type for stream in sensor.streams)]
     if not any(sensor.type in planar for sensor in simulated.sensors.values()):
-        raise LaunchError(
+        raise ArgumentError(
             f"launch argument 'localization' is 'amcl', which needs a lidar of type {' or '.join(planar)}, and the "
             f"sensors are: {', '.join(simulated.sensors) or 'none'}; list one in its file, or none at all, which gives "
             "it one in a world"

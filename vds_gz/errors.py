@@ -86,5 +86,9 @@ class MalformedMessageError(VdsGzError, ValueError):
     """Received bytes are not a message of the expected type."""
 
 
+class RecordingError(VdsGzError, ValueError):
+    """A bag, a table or a log of commands cannot be used. The message says where, what was found and what is needed."""
+
+
 class WorldError(VdsGzError, ValueError):
     """A world cannot be read. The message says what was found, in which file and line, and what is needed."""

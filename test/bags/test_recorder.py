@@ -14,13 +14,13 @@ from helpers.bag_files import messages_of, topics_of
 from vds_gz.bags.reader import BagError, open_bag
 from vds_gz.bags.recorder import Recorder
 from vds_gz.cli import main
+from vds_gz.errors import RecordingError
 from vds_gz.interface import topics
 from vds_gz.ros.arguments import parse
 from vds_gz.ros.factory import open_graph
 from vds_gz.ros.graph import QoS
 from vds_gz.ros.messages.factory import definition, open_types
 from vds_gz.study.reading.run import read
-from vds_gz.study.recording import RecordingError
 
 #: Records to the file given until it is killed.
 RECORD = """

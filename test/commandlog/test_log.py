@@ -8,7 +8,8 @@ from helpers.bag_files import SUFFIXES, write_bag
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vds_gz.commandlog.files import CommandLog, CommandLogError, read, write_csv
+from vds_gz.commandlog.files import CommandLog, read, write_csv
+from vds_gz.errors import RecordingError
 from vds_gz.interface.commands import Ackermann, Velocity
 from vds_gz.ros.messages.factory import open_types
 from vds_gz.share import share
@@ -88,7 +89,7 @@ def test_optional_columns_may_be_left_out(tmp_path):
 )
 def test_defects_of_a_csv_file(tmp_path, text, said):
     path = csv(tmp_path, text)
-    with pytest.raises(CommandLogError) as error:
+    with pytest.raises(RecordingError) as error:
         read(path)
     for part in [str(path), *said]:
         assert part in str(error.value)
@@ -131,24 +132,24 @@ def test_a_compressed_table_is_read(tmp_path):
     path.write_bytes(gzip.compress(b"time,v_x_command\n0,1\n1,2\n"))
     assert read(path).commands == (Velocity(1.0, 0.0, 0.0), Velocity(2.0, 0.0, 0.0))
     path.write_bytes(path.read_bytes()[:-12])
-    with pytest.raises(CommandLogError, match="cannot be read as a table of text"):
+    with pytest.raises(RecordingError, match="cannot be read as a table of text"):
         read(path)
 
 
 def test_a_file_that_is_no_text(tmp_path):
     path = tmp_path / "log.csv"
     path.write_bytes(b"\xff\xfe\x00\x80")
-    with pytest.raises(CommandLogError, match="cannot be read as a table of text"):
+    with pytest.raises(RecordingError, match="cannot be read as a table of text"):
         read(path)
 
 
 def test_a_file_that_is_not_there(tmp_path):
-    with pytest.raises(CommandLogError, match=r"nowhere\.csv' does not exist"):
+    with pytest.raises(RecordingError, match=r"nowhere\.csv' does not exist"):
         read(tmp_path / "nowhere.csv")
 
 
 def test_a_csv_file_has_no_topics(tmp_path):
-    with pytest.raises(CommandLogError, match="has no topics"):
+    with pytest.raises(RecordingError, match="has no topics"):
         read(csv(tmp_path, "time,speed,steering_angle\n0,1,0\n"), "/cmd")
 
 
@@ -218,7 +219,7 @@ def test_one_of_several_topics(tmp_path):
 
 
 def test_several_topics_without_a_usual_name_are_listed(tmp_path):
-    with pytest.raises(CommandLogError) as error:
+    with pytest.raises(RecordingError) as error:
         read(bag(tmp_path, [*DRIVE, *OTHERS_DRIVE]))
     for part in ("several topics", f"/car/cmd ({ACKERMANN}, 2)", f"/truck/cmd ({ACKERMANN}, 1)", "--topic"):
         assert part in str(error.value)
@@ -227,20 +228,20 @@ def test_several_topics_without_a_usual_name_are_listed(tmp_path):
 def test_a_bag_without_commands(tmp_path):
     path = bag(tmp_path, [*OTHER, *ACTUAL], empty=(("/cmd_vel", TWIST),))
     with pytest.raises(
-        CommandLogError, match=r"no topic with commands was recognised.*/clock \(rosgraph_msgs/msg/Clock, 1\)"
+        RecordingError, match=r"no topic with commands was recognised.*/clock \(rosgraph_msgs/msg/Clock, 1\)"
     ):
         read(path)
-    with pytest.raises(CommandLogError, match="no messages on '/nothing'"):
+    with pytest.raises(RecordingError, match="no messages on '/nothing'"):
         read(path, "nothing")
-    with pytest.raises(CommandLogError, match="'/clock' is rosgraph_msgs/msg/Clock; commands must be"):
+    with pytest.raises(RecordingError, match="'/clock' is rosgraph_msgs/msg/Clock; commands must be"):
         read(path, "/clock")
-    with pytest.raises(CommandLogError, match="no messages on '/cmd_vel'"):
+    with pytest.raises(RecordingError, match="no messages on '/cmd_vel'"):
         read(path, "/cmd_vel")
 
 
 def test_not_a_number_in_a_bag(tmp_path):
     path = bag(tmp_path, [*WALK, ("/cmd_vel", TWIST, 1.0, (0.0, float("nan"), 0.0))])
-    with pytest.raises(CommandLogError, match="'/cmd_vel', message 3: 'v_y' is nan"):
+    with pytest.raises(RecordingError, match="'/cmd_vel', message 3: 'v_y' is nan"):
         read(path)
 
 
@@ -254,7 +255,7 @@ def test_a_database_cut_short_is_refused(tmp_path, part):
     file = long_bag(tmp_path, "sqlite3")
     data = file.read_bytes()
     file.write_bytes(data[: int(part * len(data))])
-    with pytest.raises(CommandLogError, match=r"cannot be read.*complete"):
+    with pytest.raises(RecordingError, match=r"cannot be read.*complete"):
         read(file)
 
 
@@ -269,10 +270,10 @@ def test_of_an_mcap_file_cut_short_the_rest_is_read(tmp_path):
     assert "is cut short" in rest.note
     for content in (b"", data[:20], data[:2000], b"no bag at all"):
         file.write_bytes(content)
-        with pytest.raises(CommandLogError, match=r"cannot be read.*complete"):
+        with pytest.raises(RecordingError, match=r"cannot be read.*complete"):
             read(file)
 
 
 def test_a_folder_that_is_no_bag(tmp_path):
-    with pytest.raises(CommandLogError, match="cannot be read"):
+    with pytest.raises(RecordingError, match="cannot be read"):
         read(tmp_path)

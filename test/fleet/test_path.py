@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vds_gz.errors import VdsGzError
-from vds_gz.fleet.path import Path, PathError, read_path
+from vds_gz.errors import ArgumentError, VdsGzError
+from vds_gz.fleet.path import Path, read_path
 from vds_gz.fleet.tracking import HEADING, locate, point_at, project, radius_at, speed_at, value_at
 
 
@@ -227,7 +227,7 @@ def test_a_path_from_another_process_is_of_the_same_type_to_the_compiler():
     ],
 )
 def test_points_that_make_no_path_are_refused(points, options, message):
-    with pytest.raises(PathError, match=message):
+    with pytest.raises(ArgumentError, match=message):
         Path.from_points(points, **options)
 
 
@@ -261,7 +261,7 @@ def test_a_path_is_read_from_a_table(tmp_path):
 def test_tables_that_hold_no_path_are_refused_by_the_line(tmp_path, text, message):
     file = tmp_path / "path.csv"
     file.write_text(text, encoding="utf-8")
-    with pytest.raises(PathError, match=message):
+    with pytest.raises(ArgumentError, match=message):
         read_path(file)
 
 

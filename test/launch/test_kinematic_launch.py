@@ -16,8 +16,8 @@ from helpers.launches import launching, links  # noqa: E402
 from nav_msgs.msg import Odometry  # noqa: E402
 from std_msgs.msg import String  # noqa: E402
 
+from vds_gz.errors import ArgumentError  # noqa: E402
 from vds_gz.interface import topics  # noqa: E402
-from vds_gz.launching.actions import LaunchError  # noqa: E402
 from vds_gz.launching.vehicle import LaunchedVehicle  # noqa: E402
 from vds_gz.share import share  # noqa: E402
 
@@ -60,7 +60,9 @@ def test_a_car_is_on_the_graph_and_drives(car, ears, exits):
 
 def test_a_frame_that_the_description_lacks_needs_another_description():
     vehicle = LaunchedVehicle(str(share("config", "indoor_robot.yaml")), overrides={"base_frame": "base_footprint"})
-    with pytest.raises(LaunchError, match=r"parameter 'base_frame' is 'base_footprint', and .* begins at 'base_link'"):
+    with pytest.raises(
+        ArgumentError, match=r"parameter 'base_frame' is 'base_footprint', and .* begins at 'base_link'"
+    ):
         vehicle.actions()
     assert [action.node_executable for action in vehicle.actions(robot_state_publisher=False)] == ["sim_node"]
 

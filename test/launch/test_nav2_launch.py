@@ -17,7 +17,7 @@ from helpers.launch_files import launch_arguments
 from helpers.tools import tool
 
 from vds_gz.configuration import LIDAR
-from vds_gz.launching.actions import LaunchError
+from vds_gz.errors import ArgumentError
 from vds_gz.parameters.load import load
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.yaml_reader import read_parameter_file
@@ -307,7 +307,7 @@ def test_a_vehicle_that_initialpose_does_not_move_starts_nowhere_else(launch_fil
     own.write_text("sim_node: {ros__parameters: {localization: {amcl: {initialpose: amcl}}}}", encoding="utf-8")
     arguments = with_defaults(params_file=str(own), localization=localization, x="2.0")
     vehicle = launch_file["make_vehicle"](arguments, stamped=False)
-    with pytest.raises(LaunchError, match="x, y, yaw are 2, 0, 0, but") if refused else nullcontext():
+    with pytest.raises(ArgumentError, match="x, y, yaw are 2, 0, 0, but") if refused else nullcontext():
         vehicle.set_initial_pose()
 
 
@@ -318,7 +318,7 @@ def test_amcl_needs_a_scan(launch_file, tmp_path, sensors, world, refused):
     own.write_text(f"sim_node: {{ros__parameters: {{model: omni, sensors: {sensors}}}}}", encoding="utf-8")
     arguments = with_defaults(params_file=str(own), localization="amcl", world=world)
     vehicle = launch_file["make_vehicle"](arguments, stamped=False)
-    with pytest.raises(LaunchError, match=f"sensors are: {refused}; list one"):
+    with pytest.raises(ArgumentError, match=f"sensors are: {refused}; list one"):
         launch_file["wanted_servers"]("amcl", vehicle.parameters())
 
 
@@ -336,7 +336,7 @@ def test_amcl_is_started_only_where_it_is_asked_for(launch_file, own_file):
 @pytest.mark.ros
 @pytest.mark.parametrize("text", ["nan", "inf", "two"])
 def test_where_the_vehicle_starts_is_a_number(launch_file, text):
-    with pytest.raises(LaunchError, match=f"launch argument 'x' is '{text}'; it must be a finite number"):
+    with pytest.raises(ArgumentError, match=f"launch argument 'x' is '{text}'; it must be a finite number"):
         launch_file["make_vehicle"](with_defaults(x=text), stamped=False)
 
 

@@ -16,7 +16,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
-from vds_gz.errors import VdsGzError
+from vds_gz.errors import RecordingError
 
 #: Extensions of bags that are one file.
 SUFFIXES = (".mcap", ".db3")
@@ -27,7 +27,7 @@ def may_be_bag(path: Path) -> bool:
     return path.is_dir() or path.suffix in SUFFIXES
 
 
-class BagError(VdsGzError, ValueError):
+class BagError(RecordingError):
     """A bag cannot be read. The message says what was found and what is needed."""
 
 

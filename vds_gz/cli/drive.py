@@ -7,8 +7,9 @@ import sys
 from collections.abc import Callable
 
 from vds_gz.cli.console_script import add_topic_option, positive
-from vds_gz.commandlog.files import CommandLog, CommandLogError, columns_of, read, table_types
+from vds_gz.commandlog.files import CommandLog, columns_of, read, table_types
 from vds_gz.commandlog.player import Player
+from vds_gz.errors import RecordingError
 from vds_gz.interface.commands import CommandType, Values, command_type, whole_types
 from vds_gz.ros.arguments import parse
 from vds_gz.ros.factory import open_graph
@@ -102,7 +103,7 @@ def _type(log: CommandLog, wanted: str | None) -> CommandType:
         return log.type
     sent_as = command_type(wanted)
     if sent_as.values is not log.type.values:
-        raise CommandLogError(
+        raise RecordingError(
             f"a log of {log.type.words} cannot be sent as {wanted}; that would need the vehicle's geometry, or maps of "
             "its pedals"
         )

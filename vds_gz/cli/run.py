@@ -23,7 +23,7 @@ from vds_gz.cli.console_script import (
 from vds_gz.commandlog import files as command_log
 from vds_gz.configuration import NODE_NAME as NODE
 from vds_gz.configuration import in_world, parameters_of
-from vds_gz.errors import ArgumentError, GraphError
+from vds_gz.errors import ArgumentError, FailureError, GraphError, RecordingError
 from vds_gz.parameters.declaration import Override
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.ros.arguments import Arguments, parse
@@ -31,13 +31,13 @@ from vds_gz.ros.programs import DONE, CommandLine, command, on_signals
 from vds_gz.sensing.sensor import SensorTypes
 from vds_gz.share import share
 from vds_gz.study.reading.run import read
-from vds_gz.study.recording import Recording, RecordingError
+from vds_gz.study.recording import Recording
 from vds_gz.study.report.run_figure import SummaryRow, draw, summarize
 from vds_gz.study.report.text import text_table
-from vds_gz.study.session import NODE_NAME, RunError, Session, write_parameters
+from vds_gz.study.session import NODE_NAME, Session, write_parameters
 from vds_gz.world.load import load_world
 
-#: Logs of this package by model; other models drive that of the hall.
+#: Command logs of this package, by model; other models get that of the hall.
 DRIVES = {"bicycle": "parking_lot.csv", "omni": "omni.csv"}
 DEFAULT_DRIVE = "hall.csv"
 
@@ -103,11 +103,8 @@ def main(argv: list[str]) -> int:
         _execute(plan, folder, show=not options.no_view)
         _evaluate(plan, folder)
     except (GraphError, ArgumentError, RecordingError) as error:
-        raise RunError(str(error)) from None
+        raise FailureError(str(error)) from None
     return DONE
-
-
-# ---------------------------------------------------------------------- before
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -120,8 +117,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--world",
         metavar="NAME|FILE",
-        help="a world of this package, an SDF file or a map; a vehicle without sensors gets a lidar. none: "
-        f"no world (that of the parameters; {DEFAULT_WORLD} if nothing else is chosen)",
+        help="a world of this package, an SDF file or a map; none: no world. A vehicle without sensors gets a "
+        f"lidar in it (the world of the parameters; {DEFAULT_WORLD} for the default vehicle)",
     )
     add_except_option(parser, "a sensor topic to leave out of the recording, e.g. lidar/points; repeatable")
     parser.add_argument("--out", metavar="DIR", default="runs", help="where to make the run's folder (runs)")
@@ -164,7 +161,7 @@ def _sensor_topics(parameters: NodeParameters, left_out: Sequence[str]) -> tuple
 
 
 def _world(options: argparse.Namespace, overrides: Sequence[Override]) -> tuple[Override, ...]:
-    """The world to drive in, and a lidar if the vehicle has no sensor."""
+    """Overrides that set the world, and a lidar if the vehicle has no sensor."""
     plain = (options.preset, options.params, options.log) == (DEFAULT_PRESET, None, None)
     world = options.world or (DEFAULT_WORLD if plain else None)
     if world is None:
@@ -176,7 +173,7 @@ def _world(options: argparse.Namespace, overrides: Sequence[Override]) -> tuple[
 
 
 def _remaps(for_ros: list[str]) -> list[str]:
-    """The remaps among ROS arguments; a node's new name is for the vehicle alone."""
+    """The remaps among ROS arguments, which driver and recorder share, without a new name of the vehicle's node."""
     pairs = pairwise(for_ros)
     chosen = [pair for pair in pairs if pair[0] in ("-r", "--remap") and not pair[1].startswith(("__node", "__name"))]
     return [argument for pair in chosen for argument in pair]
@@ -191,9 +188,6 @@ def _new_folder(parent: Path, name: str) -> Path:
         folder = wanted.with_name(f"{wanted.name}_{count}")
     folder.mkdir(parents=True)
     return folder
-
-
-# ---------------------------------------------------------------------- during and after
 
 
 def _execute(plan: RunPlan, folder: Path, *, show: bool) -> None:

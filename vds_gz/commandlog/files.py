@@ -13,16 +13,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from vds_gz.bags.reader import BagError, Connection, may_be_bag
-from vds_gz.commandlog.table import COMMANDED, PEDALS, Table, TableError, find_column, open_table
-from vds_gz.commandlog.topics import TopicError, choose_command
-from vds_gz.errors import PATH, TEXT, MalformedMessageError, UnknownTypeError, VdsGzError, takes
+from vds_gz.bags.reader import Connection, may_be_bag, open_bag
+from vds_gz.commandlog.table import COMMANDED, PEDALS, Table, find_column, open_table
+from vds_gz.commandlog.topics import choose_command
+from vds_gz.errors import PATH, TEXT, MalformedMessageError, RecordingError, UnknownTypeError, takes
 from vds_gz.interface.commands import GEAR_COMMAND, CommandType, Gear, Values, command_type, whole_types
 from vds_gz.vehicle.command import DRIVE, MAXIMUM_GEAR
-
-
-class CommandLogError(VdsGzError, ValueError):
-    """A command log cannot be used. The message says what was found, where, and what is needed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +50,7 @@ class CommandStream:
     """A log that is read command by command, so its length does not matter."""
 
     type: CommandType  # the command type of the file, or for sending
-    # time since the first command [s] and command, in the order of time; raises :class:`CommandLogError` at a fault of
+    # time since the first command [s] and command, in the order of time; raises :class:`RecordingError` at a fault of
     # the log
     entries: Iterator[tuple[float, Values]]
     note: str = ""  # remarks from opening, for people; empty without any
@@ -75,11 +71,11 @@ def checked(
         if not (finite(time) and all(map(finite, command))):
             named = zip(("time", *command._fields), (time, *command), strict=True)
             name, value = next(pair for pair in named if not finite(pair[1]))
-            raise CommandLogError(f"{where(place)}: '{name}' is {value}; it must be a finite number")
+            raise RecordingError(f"{where(place)}: '{name}' is {value}; it must be a finite number")
         if begin is None or last is None:
             begin = last = time
         if time < last:
-            raise CommandLogError(
+            raise RecordingError(
                 f"{where(place)}: 'time' is {time:.9g} s, {last - time:g} s less than before; time must not decrease. "
                 "Is another column in its place?"
             )
@@ -96,7 +92,7 @@ def read(path: str | Path, topic: str | None = None) -> CommandLog:
         topic: The topic of a bag, if several have commands.
 
     Raises:
-        CommandLogError: There is no such file, or it holds no usable log.
+        RecordingError: There is no such file, or it holds no usable log.
     """
     return stream(path, topic).collect()
 
@@ -105,11 +101,11 @@ def stream(path: str | Path, topic: str | None = None) -> CommandStream:
     """The same as :func:`read`, command by command."""
     path = Path(path)
     if not path.exists():
-        raise CommandLogError(f"command log '{path}' does not exist (looked in {Path.cwd()})")
+        raise RecordingError(f"command log '{path}' does not exist (looked in {Path.cwd()})")
     if may_be_bag(path):
         return stream_bag(path, topic)
     if topic is not None:
-        raise CommandLogError(f"command log '{path}' is a CSV file, which has no topics; leave out topic '{topic}'")
+        raise RecordingError(f"command log '{path}' is a CSV file, which has no topics; leave out topic '{topic}'")
     return stream_csv(path)
 
 
@@ -122,27 +118,20 @@ def stream_bag(path: Path, topic: str | None = None) -> CommandStream:
 
 def _bag_entries(path: Path, topic: str | None) -> Iterator[Any]:
     """Type and note, then time [s] and command of each message; gears are part of commands that have one."""
-    try:
-        from vds_gz.bags.reader import open_bag
-    except ModuleNotFoundError as error:
-        raise CommandLogError(f"bag '{path}' needs '{error.name}': pip install '.[dds,record]' in a checkout") from None
-    try:
-        with open_bag(path) as bag:
-            types = {command.topic.type: command for command in reversed(whole_types())}
-            counts = {name: (kind, count) for (name, kind), count in bag.counts().items() if count}
-            name = choose_command(path, counts, types, topic, "--topic")
-            command = types[counts[name][0]]
-            yield command, f"'{path}' is cut short; what is left of it is used" if bag.cut_short else ""
-            wanted = {(name, command.topic.type)}
-            if command.geared:
-                gear = GEAR_COMMAND.topic
-                wanted.add((f"{name.rpartition('/')[0]}/{gear.name}", gear.type))
-            connections = [topic for topic in bag.connections if (topic.topic, topic.msgtype) in wanted]
-            where = f"{path}, topic '{name}'"
-            decoded = _decoded(where, command, bag.messages(connections))
-            yield from checked(decoded, lambda number: f"{where}, message {number}")
-    except (BagError, TopicError) as error:
-        raise CommandLogError(str(error)) from None
+    with open_bag(path) as bag:
+        types = {command.topic.type: command for command in reversed(whole_types())}
+        counts = {name: (kind, count) for (name, kind), count in bag.counts().items() if count}
+        name = choose_command(path, counts, types, topic, "--topic")
+        command = types[counts[name][0]]
+        yield command, f"'{path}' is cut short; what is left of it is used" if bag.cut_short else ""
+        wanted = {(name, command.topic.type)}
+        if command.geared:
+            gear = GEAR_COMMAND.topic
+            wanted.add((f"{name.rpartition('/')[0]}/{gear.name}", gear.type))
+        connections = [topic for topic in bag.connections if (topic.topic, topic.msgtype) in wanted]
+        where = f"{path}, topic '{name}'"
+        decoded = _decoded(where, command, bag.messages(connections))
+        yield from checked(decoded, lambda number: f"{where}, message {number}")
 
 
 def _decoded(
@@ -158,11 +147,11 @@ def _decoded(
         try:
             message = codec(connection.msgtype).decode(bytearray(data))
         except (MalformedMessageError, UnknownTypeError) as error:
-            raise CommandLogError(f"{where}, message {number}: {error}") from None
+            raise RecordingError(f"{where}, message {number}: {error}") from None
         begin = time if begin is None else begin
         yield number, (time - begin) * 1e-9, types[connection.msgtype].decode(message)
     if begin is None:
-        raise CommandLogError(f"{where}: there are no messages, although the bag's list of topics counts some")
+        raise RecordingError(f"{where}: there are no messages, although the bag's list of topics counts some")
 
 
 #: The quantities of a table that are the numbers of a command, by its type.
@@ -183,10 +172,7 @@ class _Layout(NamedTuple):
 
 def stream_csv(path: Path) -> CommandStream:
     """The commands in a table, row by row."""
-    try:
-        table = open_table(path, _needed())
-    except TableError as error:
-        raise CommandLogError(str(error)) from None
+    table = open_table(path, _needed())
     layout = _layout(table)
     entries = checked(_entries(table, layout), lambda line: f"{path}, line {line}")
     return CommandStream(layout.type, _not_empty(path, entries))
@@ -219,7 +205,7 @@ def table_types() -> list[CommandType]:
 def _not_empty(path: Path, entries: Iterator[tuple[float, Values]]) -> Iterator[tuple[float, Values]]:
     first = next(entries, None)
     if first is None:
-        raise CommandLogError(f"{path}: there are only the names of the columns; rows with commands must follow")
+        raise RecordingError(f"{path}: there are only the names of the columns; rows with commands must follow")
     yield first
     yield from entries
 
@@ -259,24 +245,21 @@ def _entries(table: Table, layout: _Layout) -> Iterator[tuple[int, float, Values
     held = [defaults.get(field, 0.0) for field in layout.type.columns]
     places = [place for place, name in enumerate(layout.columns) if name is not None]
     last: float | None = None
-    try:
-        for line, time, numbers in table.rows([*names, *([gear] if gear else [])]):
-            if gear and (shifted := numbers.pop()) is not None and shifted != last:
-                last = shifted
-                yield line, time, Gear(_gear(shifted, f"{table.path}, line {line}"))
-            if not names or numbers.count(None) == len(names):
-                continue
-            for place, number in zip(places, numbers, strict=True):
-                if number is not None:
-                    held[place] = number
-            yield line, time, layout.type.values(*held)
-    except TableError as error:
-        raise CommandLogError(str(error)) from None
+    for line, time, numbers in table.rows([*names, *([gear] if gear else [])]):
+        if gear and (shifted := numbers.pop()) is not None and shifted != last:
+            last = shifted
+            yield line, time, Gear(_gear(shifted, f"{table.path}, line {line}"))
+        if not names or numbers.count(None) == len(names):
+            continue
+        for place, number in zip(places, numbers, strict=True):
+            if number is not None:
+                held[place] = number
+        yield line, time, layout.type.values(*held)
 
 
 def _gear(number: float, where: str) -> int:
     if number not in range(MAXIMUM_GEAR + 1):
-        raise CommandLogError(f"{where}, column 'gear': {number:g} must be a whole number from 0 to {MAXIMUM_GEAR}")
+        raise RecordingError(f"{where}, column 'gear': {number:g} must be a whole number from 0 to {MAXIMUM_GEAR}")
     return int(number)
 
 
@@ -285,11 +268,11 @@ def _check_older(table: Table, command: CommandType, gear: set[str]) -> None:
     names, where = table.names, table.head
     known = {"time", "gear"}.union(*(kind.columns for kind in table_types()))
     if unknown := [name for name in names if name not in known]:
-        raise CommandLogError(f"{where}: column {names.index(unknown[0]) + 1} is '{unknown[0]}'; {_needed()}")
+        raise RecordingError(f"{where}: column {names.index(unknown[0]) + 1} is '{unknown[0]}'; {_needed()}")
     if missing := [name for name in command.required if name not in names]:
-        raise CommandLogError(f"{where}: there is no column '{missing[0]}'; {_needed()}")
+        raise RecordingError(f"{where}: there is no column '{missing[0]}'; {_needed()}")
     if foreign := [name for name in names if name not in ("time", *command.columns, *gear)]:
-        raise CommandLogError(f"{where}: column '{foreign[0]}' does not go with '{command.required[0]}'; {_needed()}")
+        raise RecordingError(f"{where}: column '{foreign[0]}' does not go with '{command.required[0]}'; {_needed()}")
 
 
 def _needed() -> str:

@@ -16,10 +16,6 @@ from vds_gz.ros.programs import LONGEST_SLEEP, StopRequest
 SHORTEST_SLEEP = 0.0002
 
 
-class NoVehicleError(FailureError):
-    """No one subscribes to the commands, or the vehicle's time is unknown."""
-
-
 class Player:
     """Sends a log, command by command."""
 
@@ -60,7 +56,7 @@ class Player:
             else:
                 return
             if time.monotonic() > end:
-                raise NoVehicleError(
+                raise FailureError(
                     f"waited {timeout:g} s for a vehicle: {missing}. Vehicles: {self._clock.vehicles()}. Start it "
                     "first (vds-gz node), check that ROS_DOMAIN_ID is the same, remap the topic (-r) or send another "
                     "kind (--as)"

@@ -72,9 +72,6 @@ def log_of(times: Array, drive: Array, turn: Array, side: Array, limits: Limits,
     return CommandLog("twist", moments, tuple(Velocity(*row) for row in np.round(np.column_stack(columns), 6).tolist()))
 
 
-# ---------------------------------------------------------------------- the profiles
-
-
 def _levels(times: Array, random: Random, hold: tuple[float, float], values: Sequence[float]) -> Array:
     """Values in random order, each held for a random time; all of them occur before one comes again."""
     edges, levels = [0.5], [0.0]

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-from vds_gz.errors import VdsGzError
+from vds_gz.errors import RecordingError
 
 #: Extensions of tables.
 SUFFIXES = (".csv", ".csv.gz")
@@ -76,10 +76,6 @@ POSE: Mapping[str, tuple[str, ...]] = MappingProxyType(
 )
 
 
-class TableError(VdsGzError, ValueError):
-    """A table cannot be used. The message says where, what was found and what is needed."""
-
-
 @dataclass(frozen=True, slots=True)
 class Table:
     """A table that is read row by row: ``head`` is the place of the names of the columns."""
@@ -99,27 +95,27 @@ class Table:
         last = -math.inf
         for line, cells in self.cells:
             if len(cells) != len(self.names):
-                raise TableError(
+                raise RecordingError(
                     f"{self.path}, line {line}: there are {len(cells)} values for {len(self.names)} columns "
                     f"({','.join(self.names)})"
                 )
             try:
                 time, *numbers = [float(cell) if (cell := cells[place]) else None for place in places]
             except ValueError:
-                raise TableError(self._no_number(line, cells, places)) from None
+                raise RecordingError(self._no_number(line, cells, places)) from None
             if time is None or not math.isfinite(time) or abs(time) > LATEST:
-                raise TableError(
+                raise RecordingError(
                     f"{self.path}, line {line}: 'time' is {'empty' if time is None else f'{time:g}'}; it must be a "
                     f"finite number of seconds of at most {LATEST:g}"
                 )
             first = time if first is None else first
             if time < last:
-                raise TableError(
+                raise RecordingError(
                     f"{self.path}, line {line}: 'time' is {time:.9g} s, {last - time:g} s less than in the row before; "
                     "time must not decrease. Is another column in its place?"
                 )
             if time - first > LONGEST_SPAN:
-                raise TableError(
+                raise RecordingError(
                     f"{self.path}, line {line}: 'time' is {time - first:g} s after the first row; a table may last "
                     f"{LONGEST_SPAN:g} s. Is it in ms, us or ns?"
                 )
@@ -142,15 +138,15 @@ def open_table(path: Path, needed: str) -> Table:
     cells = _cells(path)
     first = next(cells, None)
     if first is None:
-        raise TableError(f"{path}: the file is empty; {needed}")
+        raise RecordingError(f"{path}: the file is empty; {needed}")
     line, names = first
     head = f"{path}, line {line}"
     if all(map(is_number, names)):
-        raise TableError(f"{head}: the first row has numbers and must have the names of the columns; {needed}")
+        raise RecordingError(f"{head}: the first row has numbers and must have the names of the columns; {needed}")
     if repeated := sorted({name for name in names if name and names.count(name) > 1}):
-        raise TableError(f"{head}: column '{repeated[0]}' is there twice")
+        raise RecordingError(f"{head}: column '{repeated[0]}' is there twice")
     if "time" not in names:
-        raise TableError(f"{head}: there is no column 'time'; it has {','.join(names)}; {needed}")
+        raise RecordingError(f"{head}: there is no column 'time'; it has {','.join(names)}; {needed}")
     return Table(path, names, head, cells)
 
 
@@ -178,9 +174,9 @@ def _cells(path: Path) -> Iterator[tuple[int, list[str]]]:
                     cells = next(csv.reader([text])) if '"' in text else text.split(",")
                     yield number, [cell.strip() for cell in cells]
     except FileNotFoundError:
-        raise TableError(f"'{path}' does not exist (looked in {Path.cwd()})") from None
+        raise RecordingError(f"'{path}' does not exist (looked in {Path.cwd()})") from None
     except (OSError, EOFError, UnicodeDecodeError, csv.Error, zlib.error) as error:
-        raise TableError(f"'{path}' cannot be read as a table of text: {error}") from None
+        raise RecordingError(f"'{path}' cannot be read as a table of text: {error}") from None
 
 
 def _open(path: Path) -> io.TextIOBase:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
-from vds_gz.errors import VdsGzError
+from vds_gz.errors import RecordingError
 from vds_gz.interface.commands import whole_types
 
 #: Parts of names of topics that are not measurements in spite of their types.
@@ -19,7 +19,7 @@ _NOT_COMMANDED = re.compile(r"actual|state|status|measured|estimate|filtered|odo
 Counts = Mapping[str, tuple[str, int]]
 
 
-class TopicError(VdsGzError, ValueError):
+class TopicError(RecordingError):
     """A bag has no topic for a role, or the named one has another role."""
 
 

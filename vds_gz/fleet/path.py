@@ -35,10 +35,6 @@ _SHARPEST = -0.9
 _PIECES = 4
 
 
-class PathError(ArgumentError):
-    """A path cannot be made of the given points. The message names the point, or the line of a file."""
-
-
 @dataclass(frozen=True, eq=False)
 class Path:
     """A path to follow.
@@ -76,7 +72,7 @@ class Path:
             closed: The path leads from the last point to the first one; None: if these are equal.
 
         Raises:
-            PathError: The points do not make a path.
+            ArgumentError: The points do not make a path.
         """
         return path_through(points, speeds, spacing, closed, lambda k: f"point {k}")
 
@@ -137,14 +133,14 @@ def path_through(
     """As :meth:`Path.from_points`; ``place`` says for messages where a point, by its index, was given."""
     waypoints = _numbers("points", points)
     if waypoints.ndim != 2 or waypoints.shape[1] != 2:
-        raise PathError(
+        raise ArgumentError(
             f"the points of a path have the shape {waypoints.shape}; it must be (points, 2), for x and y [m]"
         )
     if not 0.0 < spacing < math.inf:
-        raise PathError(f"the spacing of a path is {spacing:g}; it must be a finite number greater than 0 [m]")
+        raise ArgumentError(f"the spacing of a path is {spacing:g}; it must be a finite number greater than 0 [m]")
     velocity = np.full(len(waypoints), math.inf) if speeds is None else _numbers("speeds", speeds)
     if velocity.shape not in ((), (len(waypoints),)):
-        raise PathError(
+        raise ArgumentError(
             f"the speeds of a path have the shape {velocity.shape}; there must be one or ({len(waypoints)},)"
         )
     count = len(waypoints)
@@ -157,7 +153,7 @@ def path_through(
         waypoints, velocity = np.concatenate([waypoints, waypoints[:1]]), np.concatenate([velocity, velocity[:1]])
     _check_points(waypoints, closed, place)
     for k in np.flatnonzero((velocity[:-1] == 0.0) & (velocity[1:] == 0.0)).tolist():
-        raise PathError(f"{place((k + 1) % count)}: the speed is 0 here and at the point before; it stops a vehicle")
+        raise ArgumentError(f"{place((k + 1) % count)}: the speed is 0 here and at the point before; vehicles stop")
     return _sampled(waypoints, velocity, spacing, closed)
 
 
@@ -165,15 +161,15 @@ def _numbers(name: str, numbers: ArrayLike) -> Reals:
     try:
         return np.array(numbers, np.float64)
     except (TypeError, ValueError) as error:
-        raise PathError(f"the {name} of a path must be numbers: {error}") from None
+        raise ArgumentError(f"the {name} of a path must be numbers: {error}") from None
 
 
 def _check_numbers(points: Reals, speeds: Reals, has_speeds: bool, place: Callable[[int], str]) -> None:
     for k in np.flatnonzero(~(abs(points) <= FARTHEST).all(axis=1)).tolist():
         x, y = points[k]
-        raise PathError(f"{place(k)}: the point is ({x:g}, {y:g}); x and y must be numbers within +-{FARTHEST:g} [m]")
+        raise ArgumentError(f"{place(k)}: the point is ({x:g}, {y:g}); x, y must be numbers within +-{FARTHEST:g} [m]")
     for k in np.flatnonzero(~(np.isfinite(speeds) & (speeds >= 0.0))).tolist() if has_speeds else ():
-        raise PathError(f"{place(k)}: the speed is {speeds[k]:g}; it must be a finite number, at least 0 [m/s]")
+        raise ArgumentError(f"{place(k)}: the speed is {speeds[k]:g}; it must be a finite number, at least 0 [m/s]")
 
 
 def _check_points(points: Reals, closed: bool, place: Callable[[int], str]) -> None:
@@ -182,16 +178,16 @@ def _check_points(points: Reals, closed: bool, place: Callable[[int], str]) -> N
     if count < 2 + closed:
         last = f" ({place(count - 1)})" if count else ""
         kind = "a closed path" if closed else "a path"
-        raise PathError(f"the number of points is {count}{last}; {kind} has at least {2 + closed}")
+        raise ArgumentError(f"the number of points is {count}{last}; {kind} has at least {2 + closed}")
     chords = points[1:] - points[:-1]
     lengths = _lengths(chords)
     for k in np.flatnonzero(lengths == 0.0).tolist():
         x, y = points[k]
-        raise PathError(f"{place((k + 1) % count)}: the point ({x:g}, {y:g}) is the one before it again; remove one")
+        raise ArgumentError(f"{place((k + 1) % count)}: the point ({x:g}, {y:g}) is the one before it; remove one")
     after = np.concatenate([chords[1:], chords[:1]]) if closed else chords[1:]
     cosines = (chords[: len(after)] * after).sum(axis=1) / (lengths[: len(after)] * _lengths(after))
     for k in np.flatnonzero(cosines < _SHARPEST).tolist():
-        raise PathError(f"{place((k + 1) % count)}: the path turns back here; vehicles follow it forwards only")
+        raise ArgumentError(f"{place((k + 1) % count)}: the path turns back here; vehicles follow it forwards only")
 
 
 def _sampled(points: Reals, speeds: Reals, spacing: float, closed: bool) -> Path:
@@ -199,7 +195,7 @@ def _sampled(points: Reals, speeds: Reals, spacing: float, closed: bool) -> Path
     chords = points[1:] - points[:-1]
     lengths = _lengths(chords)
     if lengths.sum() / spacing > MOST_POINTS:
-        raise PathError(
+        raise ArgumentError(
             f"the path is {lengths.sum():g} m long; with a spacing of {spacing:g} m it has more than {MOST_POINTS} "
             "points; give a larger spacing"
         )
@@ -297,7 +293,7 @@ def read_path(file: str | File, *, spacing: float = SPACING, closed: bool | None
         spacing, closed: As in :meth:`Path.from_points`.
 
     Raises:
-        PathError: The file does not contain a path; the message names the line.
+        ArgumentError: The file does not contain a path; the message names the line.
     """
     lines, names, rows = _table(file)
     columns = dict(zip(names, np.array(rows).reshape(-1, len(names)).T, strict=True))
@@ -310,7 +306,7 @@ def _table(file: str | File) -> tuple[list[int], list[str], list[list[float]]]:
     try:
         text = File(file).read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        raise PathError(f"path '{file}' cannot be read as text: {error}") from None
+        raise ArgumentError(f"path '{file}' cannot be read as text: {error}") from None
     lines, cells = [], []
     for number, line in enumerate(text.splitlines(), start=1):
         if line.strip() and not line.lstrip().startswith("#"):
@@ -318,15 +314,15 @@ def _table(file: str | File) -> tuple[list[int], list[str], list[list[float]]]:
             try:
                 cells.append([cell.strip() for cell in next(csv.reader([line]))])
             except csv.Error as error:  # a NUL with Python 3.10, or more than 131072 characters
-                raise PathError(f"{file}, line {number}: {error}") from None
+                raise ArgumentError(f"{file}, line {number}: {error}") from None
     needed = "a row with the names of the columns, x,y or x,y,speed, and rows with numbers must be there"
     if not cells:
-        raise PathError(f"{file}: the file is empty; {needed}")
+        raise ArgumentError(f"{file}: the file is empty; {needed}")
     names = cells[0]
     if sorted(names) not in (["x", "y"], ["speed", "x", "y"]):
-        raise PathError(f"{file}, line {lines[0]}: the columns are '{','.join(names)}'; {needed}")
+        raise ArgumentError(f"{file}, line {lines[0]}: the columns are '{','.join(names)}'; {needed}")
     if not cells[1:]:
-        raise PathError(f"{file}: there are only the names of the columns; {needed}")
+        raise ArgumentError(f"{file}: there are only the names of the columns; {needed}")
     return (
         lines[1:],
         names,
@@ -337,11 +333,11 @@ def _table(file: str | File) -> tuple[list[int], list[str], list[list[float]]]:
 def _row_numbers(cells: Sequence[str], names: Sequence[str], where: str) -> list[float]:
     """The numbers of a row."""
     if len(cells) != len(names):
-        raise PathError(f"{where}: there are {len(cells)} values for {len(names)} columns ({','.join(names)})")
+        raise ArgumentError(f"{where}: there are {len(cells)} values for {len(names)} columns ({','.join(names)})")
     numbers = []
     for name, cell in zip(names, cells, strict=True):
         try:
             numbers.append(float(cell))
         except ValueError:
-            raise PathError(f"{where}, column '{name}': {cell!r} must be a number") from None
+            raise ArgumentError(f"{where}, column '{name}': {cell!r} must be a number") from None
     return numbers

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 from vds_gz.configuration import preset_names
-from vds_gz.errors import VdsGzError
+from vds_gz.errors import ArgumentError
 from vds_gz.parameters.declaration import Value, describe
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.share import PACKAGE, share
@@ -27,10 +27,6 @@ if TYPE_CHECKING:
 AS_IN_FILE = ""
 
 BOOLEANS = {"true": True, "false": False}
-
-
-class LaunchError(VdsGzError, RuntimeError):
-    """A launch file cannot do what its arguments say. The message says why, and what would be right."""
 
 
 def vehicle_arguments() -> list[DeclareLaunchArgument]:
@@ -81,7 +77,7 @@ def boolean(text: str, name: str) -> bool:
     try:
         return BOOLEANS[text.lower()]
     except KeyError:
-        raise LaunchError(f"launch argument '{name}' is '{text}'; it must be true or false") from None
+        raise ArgumentError(f"launch argument '{name}' is '{text}'; it must be true or false") from None
 
 
 def number(text: str, name: str) -> float:
@@ -91,7 +87,7 @@ def number(text: str, name: str) -> float:
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise LaunchError(f"launch argument '{name}' is '{text}'; it must be a finite number")
+        raise ArgumentError(f"launch argument '{name}' is '{text}'; it must be a finite number")
     return value
 
 
@@ -100,7 +96,7 @@ def whole_number(text: str, name: str) -> int:
     try:
         return int(text)
     except ValueError:
-        raise LaunchError(f"launch argument '{name}' is '{text}'; it must be a whole number") from None
+        raise ArgumentError(f"launch argument '{name}' is '{text}'; it must be a whole number") from None
 
 
 def given(arguments: Mapping[str, str], names: Iterable[str]) -> dict[str, Value]:
@@ -131,7 +127,7 @@ def require(purpose: str, *packages: str, part_of: str = "", instead: str = "") 
     distribution = os.environ.get("ROS_DISTRO", "<distribution>")
     debian = [f"ros-{distribution}-{package.replace('_', '-')}" for package in ([part_of] if part_of else missing)]
     kind = "packages" if len(missing) > 1 else "package"
-    raise LaunchError(
+    raise ArgumentError(
         f"{purpose} needs the ROS {kind} {', '.join(missing)}: sudo apt install {' '.join(debian)}"
         + (f", or {instead}" if instead else "")
     )

@@ -16,8 +16,8 @@ from vds_gz.description.urdf_writer import urdf
 from vds_gz.errors import ArgumentError
 from vds_gz.interface import topics
 from vds_gz.interface.commands import command_types
-from vds_gz.launching.actions import LaunchError, description_by_topic, require, rviz
-from vds_gz.parameters.declaration import Override, ParameterError, Value
+from vds_gz.launching.actions import description_by_topic, require, rviz
+from vds_gz.parameters.declaration import Override, Value
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.ros.arguments import check_namespace
 from vds_gz.share import PACKAGE
@@ -50,10 +50,7 @@ class LaunchedVehicle:
 
     def parameters(self) -> NodeParameters:
         """The parameters that the node will have."""
-        try:
-            return parameters_of(self.values())
-        except (ArgumentError, ParameterError) as error:
-            raise LaunchError(str(error)) from None
+        return parameters_of(self.values())
 
     @property
     def _absolute_namespace(self) -> str:
@@ -91,7 +88,7 @@ class LaunchedVehicle:
         require(f"{program}:=true", program, instead=f"launch with {program}:=false")
         parameters = self.parameters()
         if parameters.base_frame != BASE_LINK:
-            raise LaunchError(
+            raise ArgumentError(
                 f"parameter 'base_frame' is '{parameters.base_frame}', and the robot description made here begins at "
                 f"'{BASE_LINK}', which would be right; another one needs a {program} that has a description with it, "
                 f"and {program}:=false, where the launch file has that argument"
@@ -128,7 +125,7 @@ class LaunchedVehicle:
         x, y, yaw = self.pose
         parameters = self.parameters()
         if not parameters.initialpose_moves_vehicle:
-            raise LaunchError(
+            raise ArgumentError(
                 f"launch arguments x, y, yaw are {x:g}, {y:g}, {yaw:g}, but with localization.amcl.initialpose 'amcl' "
                 "the initial pose does not move the vehicle; leave them out, or set it to 'both' or 'vehicle'"
             )
@@ -147,7 +144,7 @@ class LaunchedVehicle:
         """The action that starts RViz with a view of this vehicle."""
         parameters = self.parameters()
         if parameters.frame_prefix:
-            raise LaunchError(
+            raise ArgumentError(
                 f"frame_prefix is '{parameters.frame_prefix}', and rviz:=true shows frames without prefix; "
                 "launch with rviz:=false and set the fixed frame and the model's TF Prefix in RViz, as "
                 "config/rviz/side_by_side.rviz does"

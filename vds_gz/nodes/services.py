@@ -7,11 +7,11 @@ import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from vds_gz.errors import UnknownTypeError, VdsGzError
+from vds_gz.errors import FailureError, UnknownTypeError, VdsGzError
 from vds_gz.geometry import Attitude, Pose, into_body, quaternion
 from vds_gz.interface import topics
 from vds_gz.interface.initial_pose import FARTHEST, attitude_of
-from vds_gz.nodes.simulation import Simulation, SimulationError
+from vds_gz.nodes.simulation import Simulation
 from vds_gz.ros.graph import Graph, Message, Severity
 from vds_gz.ros.messages.fields import set_stamp, yaw_of
 
@@ -56,8 +56,6 @@ class SimulationServices:
             graph.service(f"~/{name}", f"{PACKAGE}/srv/{kind}", self._responding(serve))
         graph.service("~/get_simulator_features", f"{PACKAGE}/srv/GetSimulatorFeatures", self._get_features)
         self._has_action = graph.action("~/simulate_steps", f"{PACKAGE}/action/SimulateSteps", self._simulate_steps)
-
-    # ------------------------------------------------------------------ the simulation
 
     def _get_features(self, request: Message, response: Message) -> None:
         known = response.features
@@ -123,14 +121,12 @@ class SimulationServices:
             time = False
         self._simulation.reset(time=time, state=bool(scope & request.SCOPE_STATE))
 
-    # ------------------------------------------------------------------ the entity
-
     def _get_entities(self, request: Message, response: Message) -> None:
         try:
             matches = re.search(request.filters.filter, ENTITY) is not None
         except (re.error, OverflowError, RecursionError) as error:
             reason = f"filter '{request.filters.filter}' is no regular expression: {error}"
-            raise SimulationError(reason) from None
+            raise FailureError(reason) from None
         response.entities = [ENTITY] if matches else []
 
     def _get_entity_state(self, request: Message, response: Message) -> None:
@@ -162,15 +158,13 @@ class SimulationServices:
         ):
             raise RefusedError(response.INVALID_POSE, "the pose must be finite, with a quaternion of length 1")
         if any((linear.x, linear.y, linear.z, angular.x, angular.y, angular.z)):
-            raise SimulationError("the twist is not zero; velocities come from the actuators and cannot be set")
+            raise FailureError("the twist is not zero; velocities come from the actuators and cannot be set")
         self._simulation.stand_still()
         self._simulation.set_pose(Pose(position.x, position.y, heading), attitude_of(state.pose))
 
     def _check_entity(self, entity: str) -> None:
         if entity != ENTITY:
             raise RefusedError(self._result.RESULT_NOT_FOUND, f"entity is '{entity}'; there is only '{ENTITY}'")
-
-    # ------------------------------------------------------------------ responses
 
     def _responding(self, serve: Callable[[Message, Message], None]) -> Callable[[Message, Message], None]:
         """The same service, with the result of its response filled in."""

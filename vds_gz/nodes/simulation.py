@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from operator import attrgetter, methodcaller
 from time import monotonic_ns
 
-from vds_gz.errors import VdsGzError
+from vds_gz.errors import FailureError
 from vds_gz.geometry import Attitude, Pose
 from vds_gz.interface import topics
 from vds_gz.interface.commands import CommandInputs
@@ -47,10 +47,6 @@ _NEXT = attrgetter("next")
 
 #: The number of an output's subscribers.
 _SUBSCRIBED = methodcaller("subscribed")
-
-
-class SimulationError(VdsGzError, RuntimeError):
-    """The simulation cannot do what was requested in its present state."""
 
 
 class Simulation:
@@ -116,8 +112,6 @@ class Simulation:
         self._awaiting: deque[tuple[int, Sequence[ActuatorState]]] = deque()
         self._lateness = 0
         self._measured = (0, monotonic_ns())
-
-    # ------------------------------------------------------------------ the loop
 
     def run(self) -> None:
         """Run until the stop is requested; then publish the final state."""
@@ -220,8 +214,6 @@ class Simulation:
             snapshot = self._optional.publish(snapshot)
         for output in listened:
             output.send(output.write(time, output.values(snapshot)))
-
-    # ------------------------------------------------------------------ the time
 
     @property
     def clock_name(self) -> str:
@@ -333,8 +325,6 @@ class Simulation:
         lateness, self._lateness = self._lateness, 0
         return lateness
 
-    # ------------------------------------------------------------------ what services and parameters do
-
     @property
     def paused(self) -> bool:
         """Whether the simulation is paused, here or in Gazebo."""
@@ -368,7 +358,7 @@ class Simulation:
         if state:
             pose = self.plant.reset()
             if pose is None:
-                raise SimulationError(
+                raise FailureError(
                     "the vehicle stands, but it has not been seen yet, so it is not known where it began"
                 )
             if self._optional is not None:
@@ -380,10 +370,10 @@ class Simulation:
             self._begin(ReferenceClock.BEGIN)
 
     def step(self, count: int) -> None:
-        """Do so many steps while the node's own time is paused."""
+        """Do ``count`` steps while the node's own time is paused."""
         self.catch_up()  # the loop may not have run yet
         if not self.holds_time or self.now is None:
-            raise SimulationError(
+            raise FailureError(
                 "stepping needs a paused simulation that gives the time; start with be_reference_clock: true, pause"
             )
         vehicle = self.plant.vehicle
@@ -395,7 +385,7 @@ class Simulation:
         self.now = vehicle.time
         self.clock.set(self.now, monotonic_ns())
         if self._stop.requested:
-            raise SimulationError("the node is stopping")
+            raise FailureError("the node is stopping")
 
     def configure(self, before: NodeParameters, parameters: NodeParameters) -> None:
         """Take new parameters."""

@@ -11,7 +11,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from vds_gz.errors import VdsGzError
+from vds_gz.errors import RecordingError
 from vds_gz.vehicle.command import ACKERMANN, CONTROL, DRIVE, PEDALS, TWIST, Command, CommandKind
 from vds_gz.vehicle.model import ActuatorKind
 from vds_gz.vehicle.schedule import COMMAND, Records, fields_of
@@ -56,17 +56,13 @@ COMMANDED = MappingProxyType(
 )
 LIMITS = ("steering_rate_limit", "acceleration_limit")
 
-#: A time without commands and samples is a gap if it exceeds this [s], and so many times the usual interval.
+#: A time without commands and samples is a gap if it exceeds this [s], and this many times the usual interval.
 LONGEST_GAP, GAP_INTERVALS = 1.0, 20.0
 
 
 def is_hinge(joint: str) -> bool:
     """Whether a joint steers, by its name: a robot's bag contains nothing else about its joints."""
     return "steer" in joint and "wheel" not in joint
-
-
-class RecordingError(VdsGzError, ValueError):
-    """A file is not a recording of a vehicle."""
 
 
 class SignalError(RecordingError):
@@ -282,9 +278,6 @@ class Recording:
         return best
 
 
-# ---------------------------------------------------------------------- commands
-
-
 def commands_of(commanded: Mapping[str, Series]) -> Commands:
     """Commands by their numbers, which may come at different times; each number holds until its next.
 
@@ -331,8 +324,6 @@ def longest_gap(time: Array) -> float:
     """A longer time between two samples is a gap [s]."""
     return max(LONGEST_GAP, GAP_INTERVALS * float(np.median(np.diff(time)))) if len(time) > 1 else LONGEST_GAP
 
-
-# ---------------------------------------------------------------------- motion
 
 #: Velocities of a pose are differences over this time [s].
 DIFFERENCE = 0.2

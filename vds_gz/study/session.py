@@ -177,10 +177,6 @@ LONGEST_SLEEP = 0.05
 LAST_LINES = 12
 
 
-class RunError(FailureError):
-    """The run failed."""
-
-
 def write_parameters(overrides: Iterable[Override], folder: Path) -> Path:
     """Write a vehicle's parameters into a parameter file for any namespace."""
     path = folder / "parameters.yaml"
@@ -214,7 +210,7 @@ class Process:
         if code:
             lines = self._output.read_text(encoding="utf-8", errors="replace").strip().splitlines()[-LAST_LINES:]
             head = f"the {self._name} ended with exit code {code}; its last lines:"
-            raise RunError("\n  ".join([head, *lines]))
+            raise FailureError("\n  ".join([head, *lines]))
         return code is not None
 
     def stop(self) -> None:
@@ -305,7 +301,7 @@ class Session:
         if self._show:
             self._monitor.show()
         if self._node.ended():
-            raise RunError("the vehicle ended early, without an error")
+            raise FailureError("the vehicle ended early, without an error")
 
     def _at_rest(self) -> bool:
         """Whether nothing moves and every actuator is at its reference."""

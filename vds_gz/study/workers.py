@@ -37,10 +37,6 @@ PACKAGES = ("numba", "numpy", "scipy")
 PATIENCE = 5.0
 
 
-class VersionError(FailureError):
-    """A worker has other versions than the process that gives the tasks, so its results might differ."""
-
-
 def workers_of(text: str) -> Workers:
     """Parse workers: ``auto``, a number, or an address.
 
@@ -104,9 +100,6 @@ def _use_one_thread() -> None:
         use_one_thread()
 
 
-# ---------------------------------------------------------------------- processes of this machine
-
-
 def _in_processes(function: Callable[[T], R], tasks: Sequence[T], count: int) -> Iterator[tuple[T, R | FailureError]]:
     before = set(multiprocessing.active_children())
     executor = ProcessPoolExecutor(count, multiprocessing.get_context("spawn"), _begin)
@@ -147,9 +140,6 @@ def _interrupts_held() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-# ---------------------------------------------------------------------- a Dask cluster
-
-
 def _on_cluster(
     function: Callable[[T], R], tasks: Sequence[T], address: str, notify: Callable[[str], object]
 ) -> Iterator[tuple[T, R | FailureError]]:
@@ -187,7 +177,7 @@ def _on_worker(function: Callable[[T], R], wanted: dict[str, str], task: T) -> _
     from distributed import get_worker
 
     if wrong := differences(versions(), wanted):
-        raise VersionError(f"worker '{get_worker().name}' {wrong}")
+        raise FailureError(f"worker '{get_worker().name}' {wrong}")
     _use_one_thread()
     return _Done(_attempt(function, task))
 

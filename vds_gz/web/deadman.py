@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Callable
 
-from vds_gz.errors import VdsGzError
+from vds_gz.errors import FailureError
 from vds_gz.teleop.outputs import STANDSTILL, STOPS, CommandOutput, DriveCommand
 
 #: A driving page that sends nothing for this long has released control [s].
@@ -20,10 +20,6 @@ STOP_PERIOD = 0.05
 
 #: After this time without driving, the topic of the commands is withdrawn [s].
 LEAVES_AFTER = 2.0
-
-
-class NotDrivingError(VdsGzError, RuntimeError):
-    """A command was refused because another page drives."""
 
 
 class Lateness:
@@ -57,9 +53,9 @@ class DeadMansSwitch:
         """Pass a page's command on."""
         self.tick()
         if self._page is not None and page is not self._page:
-            raise NotDrivingError("another page drives this vehicle; it must let go first")
+            raise FailureError("another page drives this vehicle; it must let go first")
         if late > TIMEOUT and wanted != STANDSTILL:
-            raise NotDrivingError(f"the command came {late:.1f} s late; it must come within {TIMEOUT:g} s")
+            raise FailureError(f"the command came {late:.1f} s late; it must come within {TIMEOUT:g} s")
         if self._output is None:
             self._output = self._make_output()
         self._page = None if wanted == STANDSTILL else page

@@ -11,8 +11,8 @@ pytest.importorskip("rclpy", reason="needs ROS 2 (rclpy)")
 
 from vds_gz.bags.mcap_writer import McapWriter
 from vds_gz.bags.reader import MESSAGE, Opcode
-from vds_gz.commandlog.files import CommandLogError, read
-from vds_gz.errors import MalformedMessageError, UnknownTypeError
+from vds_gz.commandlog.files import read
+from vds_gz.errors import MalformedMessageError, RecordingError, UnknownTypeError
 from vds_gz.interface import topics
 from vds_gz.ros.messages.installed import InstalledTypes
 
@@ -77,5 +77,5 @@ def test_a_bag_of_a_type_that_is_not_installed(tmp_path, monkeypatch):
     writer.chunk(head + b"\0\1\0\0", 1, 1, {channel: struct.pack("<QQ", 1, 0)})
     writer.close()
     monkeypatch.setitem(sys.modules, "ackermann_msgs.msg", None)
-    with pytest.raises(CommandLogError, match=r"'ackermann_msgs/msg/Ack.*' is not known; install the package 'ack"):
+    with pytest.raises(RecordingError, match=r"'ackermann_msgs/msg/Ack.*' is not known; install the package 'ack"):
         read(path)

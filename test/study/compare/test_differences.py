@@ -11,6 +11,7 @@ import yaml
 from rosbags.rosbag2 import StoragePlugin, Writer
 
 from vds_gz.cli import main
+from vds_gz.errors import ArgumentError, RecordingError
 from vds_gz.plant.gazebo.links.bindings import bindings_fault
 from vds_gz.ros.messages.portable import MessageTypes
 from vds_gz.study.compare.delay import delay
@@ -20,13 +21,11 @@ from vds_gz.study.compare.differences import (
     Difference,
     Measured,
     PathDifference,
-    ToleranceError,
     check_bounds,
     compare,
 )
 from vds_gz.study.identify.actuator_response import ActuatorResponse
 from vds_gz.study.reading.run import read
-from vds_gz.study.recording import RecordingError
 from vds_gz.study.report.comparison import verdict
 
 SLOW = {"dead_time": 0.22}
@@ -272,7 +271,7 @@ def test_a_tolerance_file_is_a_gate(folder, capsys):
 )
 def test_wrong_tolerance_files_are_refused(tmp_path, text, said):
     (tmp_path / "bounds.yaml").write_text(text)
-    with pytest.raises(ToleranceError, match=r"bounds\.yaml") as refused:
+    with pytest.raises(ArgumentError, match=r"bounds\.yaml") as refused:
         check_bounds(tmp_path / "bounds.yaml", {"speed": {"rms": 0.1, "delay": None}})
     assert said in str(refused.value)
 

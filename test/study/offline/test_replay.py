@@ -11,10 +11,10 @@ import pytest
 from vds_gz.bags.reader import open_bag
 from vds_gz.cli import main
 from vds_gz.commandlog import files as command_log
-from vds_gz.commandlog.files import CommandLog, CommandLogError, write_csv
+from vds_gz.commandlog.files import CommandLog, write_csv
 from vds_gz.configuration import load_parameters, make_vehicle, parameters_of
 from vds_gz.description.urdf_writer import urdf
-from vds_gz.errors import UnknownTypeError
+from vds_gz.errors import RecordingError, UnknownTypeError
 from vds_gz.interface import topics
 from vds_gz.interface.commands import Ackermann, Gear, Velocity
 from vds_gz.parameters.declaration import Override
@@ -333,7 +333,7 @@ def test_a_table_of_commands_with_gears_is_written_and_read(tmp_path):
     write_csv(log, tmp_path / "again.csv")
     assert command_log.read(tmp_path / "again.csv") == log
     (tmp_path / "wrong.csv").write_text("time,accel_pedal,brake_pedal,steering_command,gear\n0,0,0,0,2.5\n")
-    with pytest.raises(CommandLogError, match=r"column 'gear': 2\.5 must be a whole number from 0 to 24"):
+    with pytest.raises(RecordingError, match=r"column 'gear': 2\.5 must be a whole number from 0 to 24"):
         command_log.read(tmp_path / "wrong.csv")
 
 
@@ -360,5 +360,5 @@ def test_what_is_wrong_is_said_in_one_line(tmp_path, monkeypatch, capsys, text, 
 
 
 def test_a_model_refuses_what_it_does_not_understand(tmp_path):
-    with pytest.raises(CommandLogError, match="does not take"):
+    with pytest.raises(RecordingError, match="does not take"):
         Replay(command_log.stream(log_file(tmp_path)), OMNI)

@@ -7,11 +7,10 @@ import pytest
 from helpers.bag_files import write_bag
 
 from vds_gz.cli import main
-from vds_gz.errors import VdsGzError
+from vds_gz.errors import RecordingError, VdsGzError
 from vds_gz.ros.messages.factory import open_types
 from vds_gz.study.compare.alignment import align
 from vds_gz.study.reading.run import read
-from vds_gz.study.recording import RecordingError
 
 
 def rows(time, *columns):

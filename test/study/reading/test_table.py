@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from vds_gz.errors import RecordingError
 from vds_gz.study.identify.problem.unknowns import set_up
 from vds_gz.study.reading.table import read_actuation_csv, read_csv
 from vds_gz.study.recording import SignalError
@@ -88,7 +89,9 @@ def test_gaps_split_a_recording_and_a_sensor_that_stops_does_not(tmp_path):
 
 def test_of_a_long_cell_a_message_shows_the_beginning(tmp_path):
     path = table(tmp_path / "log.csv", "time,v_x_command,v_x", f"0,1,{'x' * 200_000}")
-    with pytest.raises(SignalError, match=r"log\.csv, line 2, column 'v_x': 'x{40}\.\.\.' must be a number or empty"):
+    with pytest.raises(
+        RecordingError, match=r"log\.csv, line 2, column 'v_x': 'x{40}\.\.\.' must be a number or empty"
+    ):
         read_csv(path)
 
 

@@ -5,10 +5,10 @@ import dataclasses
 import numpy as np
 import pytest
 
-from vds_gz.commandlog.files import CommandLog, CommandLogError
+from vds_gz.commandlog.files import CommandLog
 from vds_gz.commandlog.profiles import limits_of, make
 from vds_gz.configuration import load_parameters
-from vds_gz.errors import ArgumentError
+from vds_gz.errors import ArgumentError, RecordingError
 from vds_gz.interface.commands import Ackermann, Pedals
 from vds_gz.study.compare.differences import compare
 from vds_gz.study.compare.sources import simulate
@@ -93,5 +93,5 @@ def test_unknown_measures_and_commands_are_refused():
     ):
         run_open_loop(log, nominal, [nominal.vehicle], ["path.rmz"])
     pedals = CommandLog("pedals", (0.0, 1.0), (Pedals(0.1, 0.0, 0.0),) * 2)
-    with pytest.raises(CommandLogError, match="does not take commands of the kind 'pedals'"):
+    with pytest.raises(RecordingError, match="does not take commands of the kind 'pedals'"):
         run_open_loop(pedals, nominal, [nominal.vehicle], ["path.rms"])

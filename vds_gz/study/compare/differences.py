@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from vds_gz.errors import VdsGzError
+from vds_gz.errors import ArgumentError, VdsGzError
 from vds_gz.geometry import Pose
 from vds_gz.parameters.yaml_entries import read_entries
 from vds_gz.study.compare.alignment import Alignment, align
@@ -288,10 +288,6 @@ Numbers = Mapping[str, Mapping[str, float | None]]
 ALIASES = {"sideways": "lateral"}
 
 
-class ToleranceError(VdsGzError, ValueError):
-    """A tolerance file cannot be used. The message says where, and what would be right."""
-
-
 @dataclass(frozen=True, slots=True)
 class Bound:
     """The maximum that a measure of a quantity may have."""
@@ -313,7 +309,7 @@ class Bound:
 
 def load_bounds(path: str | Path) -> dict[str, dict[str, float]]:
     """The bounds in a file, by quantity and measure."""
-    quantities = read_entries(path, "tolerance file", ToleranceError).mapping(
+    quantities = read_entries(path, "tolerance file", ArgumentError).mapping(
         "quantities with bounds, e.g. 'speed: {rms: 0.05, delay: 0.01}'"
     )
     return {
@@ -340,4 +336,4 @@ def check_bounds(path: str | Path, numbers: Numbers) -> list[Bound]:
 def _known(path: str | Path, what: str, name: str, names: Mapping[str, object]) -> None:
     if name not in names:
         nearest = difflib.get_close_matches(name, names, n=1, cutoff=0.0)[0]
-        raise ToleranceError(f"{path}: unknown {what} '{name}'; there are {', '.join(names)}; nearest is '{nearest}'")
+        raise ArgumentError(f"{path}: unknown {what} '{name}'; there are {', '.join(names)}; nearest is '{nearest}'")

@@ -12,14 +12,14 @@ from pathlib import Path
 from vds_gz import configuration
 from vds_gz.bags.recorder import Recorder
 from vds_gz.commandlog.files import CommandLog, write_csv
-from vds_gz.errors import ArgumentError
+from vds_gz.errors import ArgumentError, FailureError
 from vds_gz.interface import topics
 from vds_gz.interface.commands import autoware_topics, vehicle_topics
 from vds_gz.parameters.yaml_reader import read_parameter_file
 from vds_gz.ros.arguments import Arguments, parse
 from vds_gz.ros.factory import open_graph
 from vds_gz.study.progress import progress
-from vds_gz.study.session import RunError, Session, write_parameters
+from vds_gz.study.session import Session, write_parameters
 
 NODE_NAME = "compare"
 
@@ -67,7 +67,7 @@ def record_live(namespaces: Sequence[str], path: Path, duration: float, argument
                     print(f"recording {' and '.join(namespaces)} for {duration:g} s", flush=True)
         if silent := _silent(namespaces, recorder):
             there = ", ".join(sorted(graph.offers())) or "none"
-            raise RunError(
+            raise FailureError(
                 f"nothing came from the vehicle in namespace '{silent[0]}' within {PATIENCE:g} s, on "
                 f"'{topics.GROUND_TRUTH.name}' or '{topics.ODOM.name}'. Topics on the graph: {there}. Is ROS_DOMAIN_ID "
                 "the same?"

@@ -111,7 +111,7 @@ def simulate(log: CommandLog | str | Path, parameters: NodeParameters | str | Pa
     Raises:
         ArgumentError: The log, preset or file does not exist.
         ParameterError: A value in the file is not allowed.
-        CommandLogError: The model does not take these commands.
+        RecordingError: The model does not take these commands.
     """
     log = log if isinstance(log, CommandLog) else read(log)
     parameters = parameters if isinstance(parameters, NodeParameters) else load_parameters(parameters)

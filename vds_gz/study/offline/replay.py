@@ -15,9 +15,10 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from vds_gz.commandlog.files import CommandLogError, CommandStream
+from vds_gz.commandlog.files import CommandStream
 from vds_gz.configuration import make_vehicle
 from vds_gz.description.urdf_writer import urdf
+from vds_gz.errors import RecordingError
 from vds_gz.geometry import Pose
 from vds_gz.interface.commands import CommandType, Values
 from vds_gz.interface.outputs import Snapshot
@@ -84,7 +85,7 @@ class Replay:
         """Put the vehicle at rest at the origin."""
         self.model = models()[parameters.model]
         if log.type.kind not in self.model.accepts:
-            raise CommandLogError(f"the model '{self.model.name}' does not take commands of the kind '{log.type.name}'")
+            raise RecordingError(f"the model '{self.model.name}' does not take commands of the kind '{log.type.name}'")
         self._plant = _plant_of(parameters, self.model) if parameters.world else None
         self.in_world = self._plant is not None
         self.compiled = compiled and not self.in_world and find_spec("numba") is not None
@@ -160,7 +161,7 @@ class Replay:
         try:
             self.vehicle.enter(values.command(), time)
         except ValueError as error:
-            raise CommandLogError(f"command at {(time - BEGIN) * 1e-9:.3f} s: {error}") from None
+            raise RecordingError(f"command at {(time - BEGIN) * 1e-9:.3f} s: {error}") from None
 
     def _sample(self, time: int, state: Any) -> Snapshot:
         c, model = self.vehicle.coefficients, self.model
@@ -184,9 +185,6 @@ def _plant_of(parameters: NodeParameters, model: AnyModel) -> WorldPlant:
     surroundings = Surroundings(load_world(parameters.world).vectorised(), obstacles_of(parameters.moving_obstacles))
     description = urdf(model.name, parameters.vehicle, model.xacro, parameters.sensors)
     return plant_in_world(parameters, description, surroundings, start=BEGIN)
-
-
-# ---------------------------------------------------------------------- to CSV
 
 
 def write_csv(replay: Replay, path: Path, parameters: NodeParameters, advance: Advance) -> int:

@@ -58,8 +58,6 @@ def write_mcap(replay: Replay, path: Path, parameters: NodeParameters, advance: 
     return samples
 
 
-# ---------------------------------------------------------------------- commands
-
 #: Channels, times [ns] and numbers of their messages, a row each.
 Part = tuple[Rows, NDArray[np.int64], NDArray[np.float64]]
 
@@ -90,9 +88,6 @@ def _given(block: Block, inputs: tuple[Rows, Rows | None]) -> list[Part]:
     if given:
         parts.append((commands, times, np.array(given, float)))
     return parts
-
-
-# ---------------------------------------------------------------------- outputs
 
 
 def _outputs(replay: Replay, parameters: NodeParameters) -> tuple[list[tuple[topics.Topic, bytes]], list[Output]]:

@@ -13,11 +13,10 @@ from pathlib import Path
 
 import numpy as np
 
-from vds_gz.bags.reader import BagError, may_be_bag, open_bag
+from vds_gz.bags.reader import may_be_bag, open_bag
 from vds_gz.commandlog.topics import (
     NOT_MEASURED,
     Counts,
-    TopicError,
     choose_command,
     choose_topic,
     last_part,
@@ -77,7 +76,7 @@ def choose_topics(
         path, counts, STEERING_TYPES, "steering angles", "--steering", steering, PREFERRED_STEERINGS, measured
     )
     if not measured:
-        raise TopicError(nothing_recognised(path, "velocities", "--velocity", counts))
+        raise SignalError(nothing_recognised(path, "velocities", "--velocity", counts))
     others = tuple(sorted(measured.keys() - {speeds, angles}))
     geared = {kind.topic.type for kind in whole_types() if kind.geared}
     gears = [name for name, (kind, _) in counts.items() if kind == GEAR_COMMAND.topic.type]
@@ -121,8 +120,6 @@ def read_bag(
             wanted = [connection for connection in bag.connections if connection.topic in chosen.all()]
             topics = read_columns(path, bag.messages(wanted), by_topic)
             cut_short = bag.cut_short
-    except (BagError, TopicError) as error:
-        raise SignalError(str(error)) from None
     except UnknownTypeError as error:
         raise SignalError(f"'{path}': {error}") from None
     signals = _recording(chosen, topics)

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import numpy as np
 
-from vds_gz.bags.reader import Bag, BagError, open_bag
+from vds_gz.bags.reader import Bag, open_bag
 from vds_gz.commandlog.table import is_table
 from vds_gz.commandlog.topics import AmbiguousTopicError, Counts, TopicError, choose_command, last_part
-from vds_gz.errors import PATH, TEXT, UnknownTypeError, takes
+from vds_gz.errors import PATH, TEXT, RecordingError, UnknownTypeError, takes
 from vds_gz.interface import topics
 from vds_gz.interface.commands import whole_types
 from vds_gz.ros.graph import Message
@@ -41,7 +41,7 @@ from vds_gz.study.reading.messages import (
     read_columns,
 )
 from vds_gz.study.reading.table import read_run_csv
-from vds_gz.study.recording import ActuatorSeries, Array, Recording, RecordingError, Touch, TouchLog
+from vds_gz.study.recording import ActuatorSeries, Array, Recording, Touch, TouchLog
 from vds_gz.vehicle.catalogue import actuator_kind
 
 #: Topics from which the motion is taken, the best first: last parts of their names.
@@ -83,8 +83,6 @@ def read(path: str | Path, namespace: str | None = None, topic: str | None = Non
         else:
             with open_bag(path) as bag:
                 run, where = _read(path, bag, namespace, topic)
-    except (BagError, TopicError) as error:
-        raise RecordingError(str(error)) from None
     except UnknownTypeError as error:
         raise RecordingError(f"recording '{path}': {error}") from None
     try:
@@ -102,7 +100,7 @@ def _read(path: Path, bag: Bag, namespace: str | None, topic: str | None) -> tup
     """The run in a bag, and its place in words."""
     counts = {name: (kind, count) for (name, kind), count in bag.counts().items() if count}
     prefix = f"/{(namespace or '').strip('/')}/".replace("//", "/")
-    inside = counts if namespace is None else {name: one for name, one in counts.items() if name.startswith(prefix)}
+    inside = counts if namespace is None else {name: entry for name, entry in counts.items() if name.startswith(prefix)}
     main = _motion_topic(path, bag, inside, namespace)
     place = main.rpartition("/")[0]
     commands = _command_topics(path, counts, inside, place, topic)
@@ -150,7 +148,9 @@ def _fill(run: Recording, columns: Mapping[str, Column], main: str, role: str, s
         )
     measurements_from(run, main, role, column, seconds(stamps, begin))
     order = np.argsort(stamps, kind="stable")
-    clock = _clock([one for name, one in columns.items() if last_part(name) == "clock"], logged[order], stamps[order])
+    clock = _clock(
+        [column for name, column in columns.items() if last_part(name) == "clock"], logged[order], stamps[order]
+    )
     if steering:
         arrived, stamped = columns[steering].times()
         if abs(_late(arrived, stamped) - _late(logged, stamps)) > SAME_CLOCK:
@@ -167,9 +167,6 @@ def _fill(run: Recording, columns: Mapping[str, Column], main: str, role: str, s
 def _late(logged: Times, stamps: Times) -> float:
     """Delay from messages' stamps to their recording [s]."""
     return float(np.median(logged - stamps)) * 1e-9
-
-
-# ---------------------------------------------------------------------- topics
 
 
 def _motion_topic(path: Path, bag: Bag, counts: Counts, namespace: str | None) -> str:
@@ -203,7 +200,7 @@ def _command_topics(path: Path, counts: Counts, inside: Counts, place: str, topi
         ours = {f"{where}/{kind.topic.name}": kind.topic.type for kind in whole_types()}
         if used := {name: kind for name, kind in ours.items() if counts.get(name, ("",))[0] == kind}:
             return used
-    outside = {name: one for name, one in counts.items() if name.count("/") == 1}
+    outside = {name: entry for name, entry in counts.items() if name.count("/") == 1}
     for searched in (counts,) if inside is counts else (inside, outside):
         try:
             name = choose_command(path, searched, types, None, "--topic")
@@ -225,9 +222,6 @@ def _steering_topic(counts: Counts, main: str) -> str:
 def _preferred(names: Sequence[str], preferred: Iterable[str]) -> Iterator[str]:
     """The topics with usual names, the most usual first."""
     return (name for last in preferred for name in names if last_part(name) == last)
-
-
-# ---------------------------------------------------------------------- contents
 
 
 def _keeper(messages: list[Message]) -> Reader:

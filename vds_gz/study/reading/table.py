@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from vds_gz.commandlog.table import COMMANDED, MEASURED, PEDALS, POSE, TableError, find_column, open_table
+from vds_gz.commandlog.table import COMMANDED, MEASURED, PEDALS, POSE, find_column, open_table
 from vds_gz.study.reading.cleaning import clean, note_pieces, unwrapped
 from vds_gz.study.recording import (
     ACTUATIONS,
@@ -37,7 +37,8 @@ LARGEST = 1e9
 #: Ends of the names of columns with an actuator's reference and response.
 _REFERENCE, _ACTUAL = "_reference", "_actual"
 
-#: With so many rows, the median time step must be shorter than this, and the span longer [s]; else the unit is wrong.
+#: From this number of rows on, the median time step must be shorter than LONGEST_STEP, and the span longer than
+#: SHORTEST_SPAN [s]; otherwise the unit is wrong.
 FEWEST_ROWS, LONGEST_STEP, SHORTEST_SPAN = 20, 1.0, 1e-3
 
 NEEDED = "needed are time and pairs such as v_x_command,v_x_measured or steering_command,steering_measured"
@@ -152,20 +153,17 @@ def _others(names: Iterable[str], taken: Iterable[str]) -> Iterator[tuple[str, s
 def _read(path: Path, needed: str, custom: Mapping[str, str] | None) -> tuple[list[str], dict[str, Array]]:
     """Names of all columns, and the numbers of the known ones; NaN for an empty cell."""
     named = set(chain.from_iterable(name.split(":") for name in (custom or {}).values()))
-    try:
-        table = open_table(path, needed)
-        known = (names for columns in (COMMANDED, PEDALS, MEASURED, POSE) for names in columns.values())
-        understood = named.union(*known)
-        names = [name for name in table.names if name in understood or _is_understood(name)]
-        columns = {name: array("d") for name in ("time", *names)}
-        for _, time, numbers in table.rows(names):
-            columns["time"].append(time)
-            for name, number in zip(names, numbers, strict=True):
-                # NaN, infinite and excessive numbers become inf, which is noted; an empty cell is not noted.
-                wrong = number is not None and not abs(number) <= LARGEST
-                columns[name].append(math.nan if number is None else math.inf if wrong else number)
-    except TableError as error:
-        raise SignalError(str(error)) from None
+    table = open_table(path, needed)
+    known = (names for columns in (COMMANDED, PEDALS, MEASURED, POSE) for names in columns.values())
+    understood = named.union(*known)
+    names = [name for name in table.names if name in understood or _is_understood(name)]
+    columns = {name: array("d") for name in ("time", *names)}
+    for _, time, numbers in table.rows(names):
+        columns["time"].append(time)
+        for name, number in zip(names, numbers, strict=True):
+            # NaN, infinite and excessive numbers become inf, which is noted; an empty cell is not noted.
+            wrong = number is not None and not abs(number) <= LARGEST
+            columns[name].append(math.nan if number is None else math.inf if wrong else number)
     if not columns["time"]:
         raise SignalError(f"{path}: there are only the names of the columns; rows with numbers must follow")
     arrays = {name: np.array(column) for name, column in columns.items()}

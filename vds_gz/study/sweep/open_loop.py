@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from vds_gz.commandlog.files import CommandLog, CommandLogError
+from vds_gz.commandlog.files import CommandLog
 from vds_gz.configuration import vehicle_settings
-from vds_gz.errors import ArgumentError
+from vds_gz.errors import ArgumentError, RecordingError
 from vds_gz.fleet.fleet import Fleet
 from vds_gz.fleet.layout import BaseLinks, base_links
 from vds_gz.parameters.declaration import ParameterGroup
@@ -103,7 +103,7 @@ def run_open_loop(
     check_measures(names, OPEN_LOOP)
     model = models()[nominal.model]
     if log.type.kind not in model.accepts:
-        raise CommandLogError(f"the model '{model.name}' does not take commands of the kind '{log.type.name}'")
+        raise RecordingError(f"the model '{model.name}' does not take commands of the kind '{log.type.name}'")
     parts = [_measured(log, nominal, vehicles[i : i + TOGETHER], names) for i in range(0, len(vehicles), TOGETHER)]
     return {name: np.concatenate([part[name] for part in parts]) if parts else np.empty(0) for name in names}
 

@@ -14,7 +14,7 @@ import yaml
 
 from vds_gz.commandlog.files import read as read_log
 from vds_gz.configuration import NODE_NAME, load_parameters, preset_names
-from vds_gz.errors import ArgumentError, VdsGzError
+from vds_gz.errors import ArgumentError
 from vds_gz.fleet.closed_loop import steps_of_period
 from vds_gz.fleet.controllers import Controller, controller_named
 from vds_gz.fleet.path import read_path
@@ -50,10 +50,6 @@ SPREADS = "{uniform: [low, high]}, {interval: parameters.yaml}, {grid: [...]} or
 MOST_RUNS = 100_000_000
 
 
-class SweepFileError(VdsGzError, ValueError):
-    """A sweep's file cannot be used. The message names the line, and what would be right."""
-
-
 def read_sweep(file: str | Path) -> Sweep:
     """Read a sweep from a file; files that it names are beside it, or relative to the working directory."""
     return _PlanReader(Path(file)).sweep()
@@ -70,7 +66,7 @@ class _PlanReader:
 
     def __init__(self, file: Path) -> None:
         self._file = file
-        self._entries = read_entries(file, "sweep", SweepFileError).choice(f"keys of a sweep: {', '.join(KEYS)}", KEYS)
+        self._entries = read_entries(file, "sweep", ArgumentError).choice(f"keys of a sweep: {', '.join(KEYS)}", KEYS)
         self._identified: dict[str, Interval] = {}
 
     def sweep(self) -> Sweep:
@@ -86,7 +82,7 @@ class _PlanReader:
         identified = self._of_vehicle(variations) | self._identified
         sweep = Sweep(tuple(cases), space, measures, driving, self._expected(measures), identified)
         if len(sweep) > MOST_RUNS:
-            raise SweepFileError(f"{self._file}: there are {len(sweep)} runs; there may be at most {MOST_RUNS}")
+            raise ArgumentError(f"{self._file}: there are {len(sweep)} runs; there may be at most {MOST_RUNS}")
         if closed:
             self._check_times(sweep)
         return sweep
@@ -98,15 +94,15 @@ class _PlanReader:
             try:
                 steps_of_period(case.vehicle.step_rate, rate)
             except ArgumentError as error:
-                raise SweepFileError(f"{self._file}: {case.labels['vehicle']}: {error}") from None
+                raise ArgumentError(f"{self._file}: {case.labels['vehicle']}: {error}") from None
         if round(duration * rate) < 1:
-            raise SweepFileError(
+            raise ArgumentError(
                 f"{self._file}: duration is {duration:g} s; it must be at least a period, which is {1.0 / rate:g} s"
             )
 
     def _entry(self, key: str) -> Entry:
         if key not in self._entries:
-            raise SweepFileError(f"{self._file}: '{key}' is missing")
+            raise ArgumentError(f"{self._file}: '{key}' is missing")
         return self._entries[key]
 
     def _located(self, name: str) -> str:
@@ -114,12 +110,10 @@ class _PlanReader:
         beside = self._file.parent / name
         return str(beside) if beside.exists() else name
 
-    # ------------------------------------------------------------------ cases
-
     def _cases(self) -> list[Case]:
         open_loop = "commands" in self._entries
         if open_loop == ("controller" in self._entries) or open_loop == ("path" in self._entries):
-            raise SweepFileError(
+            raise ArgumentError(
                 f"{self._file}: a vehicle is sent 'commands', or a 'controller' follows a 'path': either the first, or "
                 "the other two must be there"
             )
@@ -171,8 +165,6 @@ class _PlanReader:
             if not value > DRIVING[name]:
                 raise entries[name].error(f"is {value:g}; it must be greater than {DRIVING[name]:g}")
         return Driving(**values)  # type: ignore[arg-type]  # laps is whole
-
-    # ------------------------------------------------------------------ variations
 
     def _variations(self, cases: list[Case]) -> dict[str, Variation]:
         if "vary" not in self._entries:
@@ -235,7 +227,7 @@ class _PlanReader:
     def _samples(self, variations: Mapping[str, Variation]) -> Samples:
         drawn = [name for name, variation in variations.items() if isinstance(variation, UniformVariation)]
         if bool(drawn) != ("samples" in self._entries):
-            raise SweepFileError(
+            raise ArgumentError(
                 f"{self._file}: '{drawn[0]}' is drawn from an interval, so 'samples' must say how often, e.g. "
                 "{sobol: 1024, seed: 1}"
                 if drawn
@@ -251,8 +243,6 @@ class _PlanReader:
         seed = settings["seed"].whole(0) if "seed" in settings else 0
         count = settings["sobol" if "sobol" in settings else "random"].whole(1, MOST_RUNS)
         return Samples("sobol" in settings, count, seed)
-
-    # ------------------------------------------------------------------ measures
 
     def _measures(self, driving: Driving, *, closed: bool) -> tuple[str, ...]:
         entry = self._entry("measure")
