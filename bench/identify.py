@@ -52,9 +52,6 @@ from vds_gz.study.recording import Recording  # noqa: E402
 Row = dict[str, Any]
 
 
-# ---------------------------------------------------------------------- one recording
-
-
 def through_a_bag(case: Case, seed: int, duration: float) -> Recording:
     """A recording as the command line makes and reads it."""
     with tempfile.TemporaryDirectory() as folder:
@@ -79,15 +76,16 @@ def trial(case: Case, seed: int, signals: Recording, fit_names: tuple[str, ...] 
         "seed": seed,
         "seconds": took,
         "numbers": {
-            name: {"true": one.true, "allowed": one.allowed, "found": one.estimate and as_list(one.estimate)}
-            for name, one in judged(fit, case, signals, fit_names).items()
+            name: {
+                "true": judgement.true,
+                "allowed": judgement.allowed,
+                "found": judgement.estimate and as_list(judgement.estimate),
+            }
+            for name, judgement in judged(fit, case, signals, fit_names).items()
         },
         "residuals": residuals,
         "findings": list(fit.findings),
     }
-
-
-# ---------------------------------------------------------------------- what is asked
 
 
 def clean_trials(options: argparse.Namespace) -> Iterator[Row]:
@@ -111,13 +109,15 @@ def noisy_trials(options: argparse.Namespace) -> Iterator[Row]:
             signals = disturbed(exact, np.random.default_rng([seed, 1]), how)
             row = trial(case, seed, signals, tuple(options.fit))
             channels = {
-                name: (np.rint(one.time / DT) * DT, how.noise * full_scale(exact, name))
-                for name, one in signals.measured.items()
+                name: (np.rint(series.time / DT) * DT, how.noise * full_scale(exact, name))
+                for name, series in signals.measured.items()
             }
             names = [
                 name
-                for name, one in row["numbers"].items()
-                if one["found"] and np.isfinite(one["true"]) and " " not in name  # of the vehicle, not of a sensor
+                for name, number in row["numbers"].items()
+                if number["found"]
+                and np.isfinite(number["true"])
+                and " " not in name  # of the vehicle, not of a sensor
             ]
             least = bound(case, case.log(seed, options.duration), names, channels) if names else {}
             for name in names:
@@ -135,7 +135,7 @@ def other_trials(options: argparse.Namespace) -> Iterator[Row]:
 
 def wanted(options: argparse.Namespace, name: str) -> bool:
     """Whether a case was named, or none was."""
-    return not options.only or any(one in name for one in options.only)
+    return not options.only or any(word in name for word in options.only)
 
 
 def speed(options: argparse.Namespace) -> None:
@@ -150,9 +150,6 @@ def speed(options: argparse.Namespace) -> None:
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         what = f"{len(durations)} x {durations[0]:.0f} s"
         print(f"{what}: {wall:.1f} s, {used:.1f} s of processor time, {before // 1024} -> {peak // 1024} MB")
-
-
-# ---------------------------------------------------------------------- tables
 
 
 def table(rows: Iterable[Row]) -> Iterator[str]:
@@ -175,38 +172,38 @@ def table(rows: Iterable[Row]) -> Iterator[str]:
         yield f"| {case} | residual / peak: {shown}; {np.median(times):.1f} s, at most {max(times):.1f} s |"
 
 
-def _cells(case: str, name: str, ones: list[Row | None]) -> tuple[str, ...]:
-    there = [one for one in ones if one]
-    found = [one for one in there if one["found"]]
+def _cells(case: str, name: str, numbers: list[Row | None]) -> tuple[str, ...]:
+    there = [number for number in numbers if number]
+    found = [number for number in there if number["found"]]
     missed = len(there) - len(found)
     if not found:
         return case, name, str(len(there)), "", "", "", "", "", str(missed)
-    error = np.array([abs(one["found"][0] - one["true"]) for one in found])
-    over = error / np.array([one["allowed"] for one in found])
-    held = np.mean([holds(one) for one in found])
-    ratios = [error[k] / one["least"] for k, one in enumerate(found) if "least" in one]
+    error = np.array([abs(number["found"][0] - number["true"]) for number in found])
+    over = error / np.array([number["allowed"] for number in found])
+    held = np.mean([holds(number) for number in found])
+    ratios = [error[k] / number["least"] for k, number in enumerate(found) if "least" in number]
     efficiency = f"{np.sqrt(np.mean(np.square(ratios))):.2f}" if ratios else ""
     k = int(np.nanargmax(over)) if np.isfinite(over).any() else 0
     texts = f"{error[k]:.2g}", f"{found[k]['allowed']:.2g}", f"{int(np.sum(~(over <= 1.0)))}"
     return case, name, str(len(there)), *texts, f"{held:.1%}", efficiency, str(missed)
 
 
-def holds(one: Row) -> bool:
+def holds(number: Row) -> bool:
     """The interval has the true number."""
-    return bool(one["found"][1] <= one["true"] <= one["found"][2])
+    return bool(number["found"][1] <= number["true"] <= number["found"][2])
 
 
 def faults(row: Row, *, noisy: bool) -> Iterator[str]:
     """What a trial has that it should not have."""
-    for name, one in row["numbers"].items():
-        if one["found"]:
-            value, low, high = one["found"]
+    for name, number in row["numbers"].items():
+        if number["found"]:
+            value, low, high = number["found"]
             text = f"{row['case']}, seed {row['seed']}: {name} {value:.7g} ({low:.7g} to {high:.7g})"
-            text += f", true {one['true']:.7g}"
-            if not holds(one):
+            text += f", true {number['true']:.7g}"
+            if not holds(number):
                 yield f"{text}: left out"
-            if not noisy and not abs(value - one["true"]) <= one["allowed"]:
-                yield f"{text}: off by {abs(value - one['true']) / (one['allowed'] or 1e-300):.2g} of what is allowed"
+            if not noisy and not abs(value - number["true"]) <= number["allowed"]:
+                yield f"{text}: off by {abs(value - number['true']) / (number['allowed'] or 1e-300):.2g} of the bound"
     for name, residual in row["residuals"].items():
         if not noisy and residual > 1e-3:
             yield f"{row['case']}, seed {row['seed']}: residual of {name} is {residual:.2g} of the peak"

@@ -76,8 +76,8 @@ def listen(graph: Graph, sensors: Sequence[tuple[str, str, dict[str, object]]]) 
     types = SensorTypes()
     for sensor, kind, _ in sensors:
         for stream in types[kind].streams:
-            one = heard[stream.topic(sensor)] = Heard()
-            graph.subscribe(stream.topic(sensor), stream.ros_type, QoS(depth=stream.depth), one.take, raw=True)
+            sink = heard[stream.topic(sensor)] = Heard()
+            graph.subscribe(stream.topic(sensor), stream.ros_type, QoS(depth=stream.depth), sink.take, raw=True)
     return heard
 
 
@@ -88,8 +88,8 @@ def measure(name: str, world: str, seconds: float) -> None:
     heard = listen(node.graph, SETS[name])
     node.drive(5.0)
     used = node.processor_seconds()
-    for one in heard.values():
-        one.lags.clear()
+    for sink in heard.values():
+        sink.lags.clear()
     passed = node.drive(seconds)
     core = 100.0 * (node.processor_seconds() - used) / passed
     main = next(iter(heard.values()), Heard())

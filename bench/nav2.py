@@ -69,9 +69,9 @@ def actuator_values(file: Path, **options: tuple[str, float | None]) -> dict[str
             raise VdsGzError(
                 f"{option} is {value:g}, and no actuator of {file} has the parameter '{name}'; there are: {there}"
             )
-        for one in named:
-            one.check(value, option)
-            found[f"model_params.{parameters.model}.{one.name}"] = value
+        for actuator in named:
+            actuator.check(value, option)
+            found[f"model_params.{parameters.model}.{actuator.name}"] = value
     return found
 
 
@@ -123,13 +123,13 @@ HEADER = """| goal | reached | time [s] | recoveries | off the path [m] | past t
 | --- | --- | --- | --- | --- | --- | --- |"""
 
 
-def row(one: Drive) -> str:
+def row(drive: Drive) -> str:
     """A line of the table."""
-    x, y, heading = one.goal
+    x, y, heading = drive.goal
     return (
-        f"| {x:g}, {y:g}, {math.degrees(heading):.0f}° | {'yes' if one.reached else '**no**'} | {one.seconds:.1f} "
-        f"| {one.recoveries} | {one.off_path:.2f} | {one.passed:.2f} "
-        f"| {localization([one])} |"
+        f"| {x:g}, {y:g}, {math.degrees(heading):.0f}° | {'yes' if drive.reached else '**no**'} | {drive.seconds:.1f} "
+        f"| {drive.recoveries} | {drive.off_path:.2f} | {drive.passed:.2f} "
+        f"| {localization([drive])} |"
     )
 
 
@@ -165,7 +165,7 @@ def main() -> int:
     parser.add_argument("--json", type=Path, help="where to keep what was seen")
     parser.add_argument("--launch", nargs="+", default=[], help="of nav2.launch.py, as localization:=amcl map:=...")
     options = parser.parse_args()
-    ours = not any(one.startswith("nav2_params_file:=") for one in options.launch)
+    ours = not any(argument.startswith("nav2_params_file:=") for argument in options.launch)
     if ours and (unknown := {*options.controllers} - {*CONTROLLERS}):
         parser.error(f"our files for Nav2 have no controller '{min(unknown)}'; they have {', '.join(CONTROLLERS)}")
     vehicle = str(options.params_file or options.vehicle)
@@ -200,7 +200,7 @@ def main() -> int:
         runs.append({**run, "drives": [asdict(drive) for drive in drives]})
         if options.json:
             options.json.write_text(json.dumps(runs), encoding="utf-8")
-    return 0 if all(one["reached"] for run in runs for one in run["drives"]) else 1
+    return 0 if all(drive["reached"] for run in runs for drive in run["drives"]) else 1
 
 
 if __name__ == "__main__":

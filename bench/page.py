@@ -24,7 +24,7 @@ VIEW = [sys.executable, "-m", "vds_gz.cli", "view", "--port", "0"]
 FLAGS = "headless no-sandbox disable-gpu disable-quic no-first-run disable-background-networking disable-sync"
 TICKS = os.sysconf("SC_CLK_TCK")
 
-#: Replaces the page's drawing by one that takes so many milliseconds.
+#: Replaces the page's drawing by one that takes this long [ms].
 SLOW = "const end = performance.now() + {}; while (performance.now() < end); requestAnimationFrame(slow);"
 
 

@@ -85,7 +85,8 @@ def missing(path: Path) -> dict[str, tuple[int, int]]:
     with open_bag(path) as bag:
         codecs = {connection.topic: types.codec(connection.msgtype) for connection in bag.connections}
         found = [
-            (one.topic, codecs[one.topic].decode(bytearray(data))) for one, _, data in bag.messages(bag.connections)
+            (connection.topic, codecs[connection.topic].decode(bytearray(data)))
+            for connection, _, data in bag.messages(bag.connections)
         ]
     for name, message in found:
         short = name.lstrip("/")

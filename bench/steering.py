@@ -88,14 +88,14 @@ def main() -> None:
     names = (*NAMES, DEAD_ZONE) if options.dead_zone else NAMES
     found: dict[str, list[tuple[bool, float, float, float]]] = {name: [] for name in names}
     for seed in range(options.first, options.first + options.trials):
-        one = trial(seed, options.noise, dead_zone=options.dead_zone)
+        result = trial(seed, options.noise, dead_zone=options.dead_zone)
         for name in names:
-            number, value = one.fit.numbers[name], one.true[name]
+            number, value = result.fit.numbers[name], result.true[name]
             if number is not None:
                 error = math.log(number.value / value) if name in LOGARITHMIC else number.value - value
                 half = 0.5 * (number.high - number.low) / number.value
                 held = number.low <= value <= number.high
-                found[name].append((held, number.value / value - 1.0, half, error / one.bound[name]))
+                found[name].append((held, number.value / value - 1.0, half, error / result.bound[name]))
     print("number               interval holds  median error  worst error  median half width  rms error / bound")
     for name, rows in found.items():
         if not rows:

@@ -83,7 +83,7 @@ def compiled_rows() -> list[Row]:
         took = drive(vehicle, given, seconds)
         text = f"{seconds / took:,.0f} x real time ({took / (seconds * 1e3) * 1e9:.0f} ns/step)"
         rows.append((f"compiled, 1 kHz, {label}", text, ">= 8,000 x" if len(given) == 1 else ""))
-    records = command_records(v_x=[one.v_x for one, _ in given], yaw_rate=[one.yaw_rate for one, _ in given])
+    records = command_records(v_x=[u.v_x for u, _ in given], yaw_rate=[u.yaw_rate for u, _ in given])
     times = np.array([time for _, time in given])
 
     def follow() -> None:

@@ -133,17 +133,21 @@ def inline(page: str) -> Iterator[Shown]:
 def repeatable(page: str) -> list[Shown]:
     """The commands of a page that print the same anywhere, but for the time it took and the last digits."""
     return [
-        one
-        for one in shown(page)
-        if one.prints
-        and re.match(r"z?cat|vds-gz (check|profile|replay|identify|compare|sweep) (?!.*(live|gazebo):)", one.text)
+        command
+        for command in shown(page)
+        if command.prints
+        and re.match(r"z?cat|vds-gz (check|profile|replay|identify|compare|sweep) (?!.*(live|gazebo):)", command.text)
     ]
 
 
 def alone(page: str) -> list[Shown]:
     """The commands of a page that need nothing before them, no graph and no terminal, and are done in a moment."""
     quick = r"(?:vds-gz|\./dev) (?:(?:check|world|model|profile) (?!optimal|--model)|parameters$|keys <|\w+ --help)"
-    return [one for one in (*shown(page), *inline(page)) if re.match(quick, one.text) and "FILE" not in one.words]
+    return [
+        command
+        for command in (*shown(page), *inline(page))
+        if re.match(quick, command.text) and "FILE" not in command.words
+    ]
 
 
 def printed(command: Shown) -> list[str]:
@@ -168,13 +172,13 @@ def ran(words: Sequence[str]) -> tuple[int, list[str]]:
 def replaced(page: str, outputs: Mapping[str, Sequence[str]]) -> str:
     """A page in which these commands print these lines. Times stay; in a shortened output only numbers change."""
     lines = page.splitlines()
-    for one in reversed(list(shown(page))):
-        if one.text in outputs:
-            before = {TOOK.sub("", line): line for line in one.prints}
-            fresh = [before.get(TOOK.sub("", line), line) for line in outputs[one.text]]
-            if "..." in one.prints:
-                fresh = shortened(one.prints, fresh)
-            lines[one.output.start - 1 : one.output.stop - 1] = [f"    {line}".rstrip() for line in fresh]
+    for command in reversed(list(shown(page))):
+        if command.text in outputs:
+            before = {TOOK.sub("", line): line for line in command.prints}
+            fresh = [before.get(TOOK.sub("", line), line) for line in outputs[command.text]]
+            if "..." in command.prints:
+                fresh = shortened(command.prints, fresh)
+            lines[command.output.start - 1 : command.output.stop - 1] = [f"    {line}".rstrip() for line in fresh]
     return "\n".join(lines) + "\n"
 
 
@@ -209,7 +213,9 @@ def remade(pages: Sequence[Path], files: Path, pictures: Mapping[str, str]) -> N
         shutil.copytree(files, folder, dirs_exist_ok=True)
         os.chdir(folder)
         try:
-            outputs = {page: {one.text: printed(one) for one in repeatable(text)} for page, text in texts.items()}
+            outputs = {
+                page: {command.text: printed(command) for command in repeatable(text)} for page, text in texts.items()
+            }
             for made, picture in pictures.items():
                 shutil.copy(made, DOCS / "pictures" / picture)
         finally:

@@ -41,11 +41,11 @@ def _mixed(words: Words) -> Words:
 
 
 def place(
-    x: Reals, y: Reals, heading: Reals, offsets: Reals, some: Indices, to_x: Reals, to_y: Reals, to_heading: Reals
+    x: Reals, y: Reals, heading: Reals, offsets: Reals, indices: Indices, to_x: Reals, to_y: Reals, to_heading: Reals
 ) -> None:
     """Place the base_links of some vehicles."""
-    for k in range(len(some)):
-        i = some[k]
+    for k in range(len(indices)):
+        i = indices[k]
         sine, cosine = sine_cosine(heading[k])
         to_x[i] = x[k] - offsets[i] * cosine
         to_y[i] = y[k] - offsets[i] * sine
@@ -63,7 +63,7 @@ def change(actions: Floats, last: Floats, changes: Reals) -> None:
 
 
 def observe(
-    some: Indices,
+    indices: Indices,
     measured: Reals,
     past: Floats,
     newest: int,
@@ -75,7 +75,7 @@ def observe(
     """Fill the columns from the first one on with measurements and past actions, within bounds."""
     count, _, inputs = past.shape
     own = first + len(measured)
-    for i in some:
+    for i in indices:
         for k in range(len(measured)):
             observations[i, first + k] = measured[k, i]
         for k in range(own):

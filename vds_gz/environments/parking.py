@@ -37,8 +37,8 @@ SPEED = 1.0
 class Parking:
     """Stand in a slot at the origin that points along +x.
 
-    The error is the square root of the sum of two squares: the distance of base_link from its goal, and the
-    displacement by the heading's error of a point that is ahead by the vehicle's size.
+    The error combines two distances, as the root of the sum of their squares: that of base_link from its goal, and the
+    distance by which the heading error moves a point one vehicle size ahead.
     """
 
     random_numbers = 3
@@ -52,7 +52,7 @@ class Parking:
         extent: float | None = None,
         error_scale: float | None = None,
     ) -> None:
-        """A task for a number of vehicles; see :class:`ParkingVectorEnv` for the others."""
+        """The task for ``count`` vehicles; :class:`ParkingVectorEnv` has the other arguments."""
         self._size = driving.size
         self._extent = positive("extent", EXTENT * self._size if extent is None else extent, "m")
         self._scale = positive("error_scale", self._size if error_scale is None else error_scale, "m")
@@ -67,17 +67,17 @@ class Parking:
             ObservedNumber("slot_sine", -1.0, 1.0),
         )
 
-    def begin(self, some: Indices, random: Reals) -> tuple[Reals, Reals, Reals]:
+    def begin(self, indices: Indices, random: Reals) -> tuple[Reals, Reals, Reals]:
         """Place vehicles anywhere around the slot, in any direction."""
         x, y, turn = (2.0 * random - 1.0).T
         return self._extent * x, self._extent * y, math.pi * turn
 
-    def judge(self, some: Indices, motion: BaseLinks, observations: Floats) -> Judged:
+    def judge(self, indices: Indices, motion: BaseLinks, observations: Floats) -> Judged:
         """A parked vehicle is a success, and the episode continues."""
-        judged = Judged(np.empty(len(some)), np.empty(len(some), np.bool_), np.empty(len(some), np.bool_))
+        judged = Judged(np.empty(len(indices)), np.empty(len(indices), np.bool_), np.empty(len(indices), np.bool_))
         numbers = 2.0 * self._extent, self._size, self._scale, PARKED * self.max_speed
         pose = motion.x, motion.y, motion.heading, motion.v_x
-        compiled(_judge, **OPTIONS)(*numbers, some, *pose, observations, *judged)
+        compiled(_judge, **OPTIONS)(*numbers, indices, *pose, observations, *judged)
         return judged
 
     def scenery(self) -> list[Reals]:
@@ -95,8 +95,8 @@ class ParkingVectorEnv(VehicleVectorEnv):
 
     Further options:
         speed: Speed for an action of 1 [m/s].
-        extent: Episodes begin within this of the slot, in x and in y, and end at twice as much [m].
-        error_scale: The error at which the reward has fallen to 1/e [m].
+        extent: Episodes begin at most this far from the slot, in x and in y, and end at twice this distance [m].
+        error_scale: The error at which the reward is 1/e [m].
     """
 
     task = Parking
@@ -113,7 +113,7 @@ def _judge(
     size: float,
     error_scale: float,
     standstill: float,
-    some: Indices,
+    indices: Indices,
     x: Reals,
     y: Reals,
     heading: Reals,
@@ -123,9 +123,9 @@ def _judge(
     ended: Flags,
     successes: Flags,
 ) -> None:
-    """Fill the observations, with the slot in the vehicles' frames, and the results of environments."""
-    for k in range(len(some)):
-        i = some[k]
+    """Fill the results, and the observations with the slot's pose in the vehicles' frames."""
+    for k in range(len(indices)):
+        i = indices[k]
         sine, cosine = sine_cosine(heading[i])
         observations[i, 0] = -x[i] * cosine - y[i] * sine
         observations[i, 1] = x[i] * sine - y[i] * cosine

@@ -92,24 +92,26 @@ class PathTracking:
             *(ObservedNumber(f"curvature_{time:g}_s_ahead", -curvature, curvature) for time in AHEAD),
         )
 
-    def begin(self, some: Indices, random: Reals) -> tuple[Reals, Reals, Reals]:
+    def begin(self, indices: Indices, random: Reals) -> tuple[Reals, Reals, Reals]:
         """Anywhere on a closed path, or in the first half of an open one."""
         path = self._path
         within = path.length / path.spacing * (1.0 if path.closed else 0.5)
-        poses = np.empty((3, len(some)))
+        poses = np.empty((3, len(indices)))
         begin = compiled(_begin, **OPTIONS)
-        begin(path.points, path.closed, within, LATERAL_SPREAD * self._bound, some, random, self._positions, poses)
+        begin(path.points, path.closed, within, LATERAL_SPREAD * self._bound, indices, random, self._positions, poses)
         x, y, heading = poses
         return x, y, heading
 
-    def judge(self, some: Indices, motion: BaseLinks, observations: Floats) -> Judged:
+    def judge(self, indices: Indices, motion: BaseLinks, observations: Floats) -> Judged:
         """The end of an open path is a success."""
-        judged = Judged(np.empty(len(some)), np.empty(len(some), np.bool_), np.empty(len(some), np.bool_))
+        judged = Judged(np.empty(len(indices)), np.empty(len(indices), np.bool_), np.empty(len(indices), np.bool_))
         speed = math.inf if self._follows_speeds else self._speed
         numbers = self._reach, speed, self._bound, self._scale, 0.5 * self._speed
         path = self._path.points, self._path.closed
         pose = motion.x, motion.y, motion.heading, motion.v_x
-        compiled(_judge, **OPTIONS)(*path, *numbers, self._ahead, some, *pose, self._positions, observations, *judged)
+        compiled(_judge, **OPTIONS)(
+            *path, *numbers, self._ahead, indices, *pose, self._positions, observations, *judged
+        )
         return judged
 
     def scenery(self) -> list[Reals]:
@@ -156,15 +158,15 @@ def _begin(
     closed: bool,
     within: float,
     lateral: float,
-    some: Indices,
+    indices: Indices,
     random: Reals,
     positions: Reals,
     poses: Reals,
 ) -> None:
     """Poses at random positions of a path."""
-    for k in range(len(some)):
+    for k in range(len(indices)):
         position = random[k, 0] * within
-        positions[some[k]] = position
+        positions[indices[k]] = position
         x, y = point_at(points, closed, position)
         heading = value_at(points, closed, position, HEADING)
         sine, cosine = sine_cosine(heading)
@@ -183,7 +185,7 @@ def _judge(
     error_scale: float,
     speed_scale: float,
     ahead: Reals,
-    some: Indices,
+    indices: Indices,
     x: Reals,
     y: Reals,
     heading: Reals,
@@ -196,8 +198,8 @@ def _judge(
 ) -> None:
     """Fill the observations and the results of environments; the path's own speed counts if it is finite."""
     end = points.shape[0] - 1
-    for k in range(len(some)):
-        i = some[k]
+    for k in range(len(indices)):
+        i = indices[k]
         position, lateral = project(points, closed, reach, x[i], y[i], positions[i])
         positions[i] = position
         difference = v_x[i] - min(speed, speed_at(points, closed, position))

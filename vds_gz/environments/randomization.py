@@ -140,15 +140,15 @@ class _Template:
 
     def made(self, values: Sequence[float]) -> ParameterGroup:
         """A group with these values."""
-        one = object.__new__(self._kind)
+        group = object.__new__(self._kind)
         put = object.__setattr__
         for name, value in self._fixed:
-            put(one, name, value)
+            put(group, name, value)
         for name, k in self._varied:
-            put(one, name, values[k])
+            put(group, name, values[k])
         for name, template in self._nested:
-            put(one, name, template.made(values))
-        return one
+            put(group, name, template.made(values))
+        return group
 
 
 def _intervals(prefix: str, known: Mapping[str, Description], randomize: Randomize) -> dict[str, tuple[float, float]]:
@@ -160,7 +160,9 @@ def _intervals(prefix: str, known: Mapping[str, Description], randomize: Randomi
     if isinstance(randomize, Mapping):
         wanted = _by_proper_name(prefix, known, randomize)
     elif is_number(randomize):
-        wanted = {name: randomize for name, one in known.items() if one.type == "double" and one.default}
+        wanted = {
+            name: randomize for name, parameter in known.items() if parameter.type == "double" and parameter.default
+        }
     else:
         raise ArgumentError(
             f"randomize is {randomize!r}; it must be a part of every number, such as 0.2 for +-20 %, intervals or "

@@ -50,14 +50,14 @@ class StableBaselines3VecEnv(VecEnv):
         """Let every vehicle act; return observations, rewards, ends and infos."""
         observations, rewards, ended, truncated, infos = self.environments.step(self._actions)
         over = ended | truncated
-        each: list[Info] = [{"is_success": bool(done)} for done in infos["is_success"]]
+        listed: list[Info] = [{"is_success": bool(done)} for done in infos["is_success"]]
         for i in np.flatnonzero(over).tolist():
-            each[i] = {
+            listed[i] = {
                 "is_success": bool(infos["final_info"]["is_success"][i]),
                 "terminal_observation": infos["final_obs"][i],
                 "TimeLimit.truncated": bool(truncated[i] and not ended[i]),
             }
-        return observations, rewards.astype(np.float32), over, each
+        return observations, rewards.astype(np.float32), over, listed
 
     def get_images(self) -> Sequence[NDArray[np.uint8] | None]:
         """A picture of every environment."""

@@ -61,18 +61,18 @@ class Task(Protocol):
     random_numbers: int  # number of random numbers of an episode
     max_speed: float  # speed for an action of 1 [m/s]
 
-    def begin(self, some: Indices, random: Reals) -> tuple[Reals, Reals, Reals]:
+    def begin(self, indices: Indices, random: Reals) -> tuple[Reals, Reals, Reals]:
         """Begin episodes of some environments.
 
         Args:
-            some: Their indices.
-            random: Numbers within [0, 1), of shape (some, random_numbers).
+            indices: Their indices.
+            random: Numbers within [0, 1), of shape (len(indices), random_numbers).
 
         Returns:
             Poses of base_link [m, m, rad].
         """
 
-    def judge(self, some: Indices, motion: BaseLinks, observations: Floats) -> Judged:
+    def judge(self, indices: Indices, motion: BaseLinks, observations: Floats) -> Judged:
         """The results of some environments, from the motion of all; fills the first columns of the observations."""
 
     def scenery(self) -> list[Reals]:

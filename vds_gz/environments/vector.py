@@ -149,11 +149,11 @@ class VehicleVectorEnv(VectorEnv[Floats, Floats, NDArray[Any]]):
         Raises:
             ArgumentError: The mask or the seeds do not fit the environments.
         """
-        some = self._masked(options or {})
-        self._seed(seed, some)
-        self._begin(some)
-        self._judge(some)
-        return self._observations.copy(), self._infos(some)
+        indices = self._masked(options or {})
+        self._seed(seed, indices)
+        self._begin(indices)
+        self._judge(indices)
+        return self._observations.copy(), self._infos(indices)
 
     def step(self, actions: ArrayLike) -> tuple[Floats, Reals, Flags, Flags, Info]:
         """Let every vehicle act for a period; actions are clipped to [-1, 1].
@@ -201,38 +201,38 @@ class VehicleVectorEnv(VectorEnv[Floats, Floats, NDArray[Any]]):
         poses = zip(motion.x.tolist(), motion.y.tolist(), motion.heading.tolist(), strict=True)
         return tuple(picture(self._task, geometry, *pose) for geometry, pose in zip(geometries, poses, strict=True))
 
-    def _begin(self, some: Indices) -> None:
+    def _begin(self, indices: Indices) -> None:
         """Begin new episodes of some environments, with new vehicles."""
         assert self._seeds is not None
         varied = len(self._randomization.names)
-        random = uniform(self._seeds[some], self._episodes[some], varied + self._task.random_numbers)
-        self._episodes[some] += np.uint64(1)
+        random = uniform(self._seeds[indices], self._episodes[indices], varied + self._task.random_numbers)
+        self._episodes[indices] += np.uint64(1)
         if varied:
             values = self._randomization.drawn(random[:, :varied])
-            self._values[:, some] = values.T
+            self._values[:, indices] = values.T
             vehicles = self._randomization.vehicles(values)
-            for i, one in zip(some.tolist(), vehicles, strict=True):
-                self._vehicles[i] = one
-            self._fleet.reset(some, vehicles)
+            for i, vehicle in zip(indices.tolist(), vehicles, strict=True):
+                self._vehicles[i] = vehicle
+            self._fleet.reset(indices, vehicles)
         else:
-            self._fleet.reset(some)
-        self._offsets[some] = [self._vehicles[i].base_link_offset for i in some.tolist()]
+            self._fleet.reset(indices)
+        self._offsets[indices] = [self._vehicles[i].base_link_offset for i in indices.tolist()]
         states = self._fleet.states
-        pose = self._task.begin(some, random[:, varied:])
-        compiled(place, **OPTIONS)(*pose, self._offsets, some, states.x, states.y, states.heading)
-        self._past[:, some] = 0.0
-        self._elapsed[some] = 0
-        self._over[some] = False
+        pose = self._task.begin(indices, random[:, varied:])
+        compiled(place, **OPTIONS)(*pose, self._offsets, indices, states.x, states.y, states.heading)
+        self._past[:, indices] = 0.0
+        self._elapsed[indices] = 0
+        self._over[indices] = False
 
-    def _begin_at_once(self, some: Indices) -> Info:
+    def _begin_at_once(self, indices: Indices) -> Info:
         """Begin the next episodes of some; the infos have the last observations of the old ones."""
         last = np.full(self.num_envs, None, object)
-        for i in some.tolist():
+        for i in indices.tolist():
             last[i] = self._observations[i].copy()
         over = self._over.copy()
-        final = {"final_obs": last, "_final_obs": over, "final_info": self._infos(some), "_final_info": over.copy()}
-        self._begin(some)
-        self._judge(some)
+        final = {"final_obs": last, "_final_obs": over, "final_info": self._infos(indices), "_final_info": over.copy()}
+        self._begin(indices)
+        self._judge(indices)
         return final | self._infos(np.arange(self.num_envs))
 
     def _act(self, actions: Floats) -> Reals:
@@ -245,14 +245,14 @@ class VehicleVectorEnv(VectorEnv[Floats, Floats, NDArray[Any]]):
             setattr(self._fleet.commands, name, values * scale)
         return changes
 
-    def _judge(self, some: Indices) -> tuple[Reals, Flags]:
+    def _judge(self, indices: Indices) -> tuple[Reals, Flags]:
         """Errors of some environments, the ended ones, and the observations."""
         motion = self.motion()
-        errors, ended, self._successes[some] = self._task.judge(some, motion, self._observations)
+        errors, ended, self._successes[indices] = self._task.judge(indices, motion, self._observations)
         columns = self._measured_columns(motion)
         first = len(self._task.observed)
         compiled(observe, **OPTIONS)(
-            some, columns, self._past, self._newest, first, self._low, self._high, self._observations
+            indices, columns, self._past, self._newest, first, self._low, self._high, self._observations
         )
         return errors, ended
 
@@ -277,10 +277,10 @@ class VehicleVectorEnv(VectorEnv[Floats, Floats, NDArray[Any]]):
             for name in self._driving.inputs
         )
 
-    def _infos(self, some: Indices) -> Info:
+    def _infos(self, indices: Indices) -> Info:
         """Infos of some environments: true values of varied parameters, and whether the task is done."""
         which = np.zeros(self.num_envs, np.bool_)
-        which[some] = True
+        which[indices] = True
         values = self._values * which
         parameters: dict[str, NDArray[Any]] = dict(zip(self._randomization.names, values, strict=True))
         parameters |= {f"_{name}": which for name in self._randomization.names}
@@ -305,7 +305,7 @@ class VehicleVectorEnv(VectorEnv[Floats, Floats, NDArray[Any]]):
             raise ArgumentError("option 'reset_mask' leaves environments out; the first reset must be of all")
         return np.flatnonzero(mask)
 
-    def _seed(self, seed: int | Sequence[int | None] | None, some: Indices) -> None:
+    def _seed(self, seed: int | Sequence[int | None] | None, indices: Indices) -> None:
         """Set the given seeds of some environments."""
         if self._seeds is None:
             self._seeds = seeds_from(int(self.np_random.integers(2**63)), self.num_envs)
@@ -314,10 +314,10 @@ class VehicleVectorEnv(VectorEnv[Floats, Floats, NDArray[Any]]):
         seeds = seeds_of(seed, self.num_envs)
         if is_whole(seed):
             super().reset(seed=int(seed))
-        for i in some.tolist():
-            one = seeds[i]
-            if one is not None:
-                self._seeds[i] = seeds_from(one, 1)[0]
+        for i in indices.tolist():
+            given = seeds[i]
+            if given is not None:
+                self._seeds[i] = seeds_from(given, 1)[0]
                 self._episodes[i] = 0
 
     def _checked(self, actions: ArrayLike) -> Floats:

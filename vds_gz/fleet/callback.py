@@ -1,4 +1,4 @@
-"""A custom controller, called with the observations of all vehicles, and these observations."""
+"""Custom controllers, and the observations of all vehicles with which they are called."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ class Observations:
     def __init__(
         self, fleet: Fleet[Any, Any, Any], path: Path, kind: CommandKind, preview: Sequence[float], actions: int
     ) -> None:
-        """Observe vehicles on a path, with a preview at these distances [m] and so many of the last commands."""
+        """Observe vehicles on a path; ``preview`` has distances ahead [m], ``actions`` the number of last commands."""
         if not all(0.0 <= distance < math.inf for distance in preview) or actions < 0:
             raise ArgumentError(
-                f"preview is {tuple(preview)} and actions is {actions}; distances must be finite numbers, at least 0 "
-                "[m], and a number of actions too"
+                f"preview is {tuple(preview)} and actions is {actions}; distances [m] must be finite and at least 0, "
+                "actions at least 0"
             )
         self._fleet, self._path = fleet, path
         self._preview = np.array(preview, np.float64)
@@ -66,7 +66,7 @@ class Observations:
         self._last = np.concatenate([present[np.newaxis], self._last])[: len(self._last)]
 
     def observe(self, tracking: Columns) -> Reals:
-        """The present numbers, of shape (vehicles, columns); 0 where a vehicle has no such number."""
+        """The present observations, of shape (vehicles, columns); 0 where a vehicle has no such number."""
         path, states = self._path, self._fleet.states
         count = len(self._fleet)
         ahead = np.empty((count, 3 * len(self._preview)))
@@ -127,7 +127,7 @@ class CallbackController:
     """A function, and the check of its results."""
 
     def __init__(self, name: str, function: Callback, kind: CommandKind) -> None:
-        """Take a function for vehicles that take commands of a kind."""
+        """Call ``function``, which returns commands of ``kind``."""
         self.name, self._function = name, function
         self._columns = _COLUMNS[kind == ACKERMANN]
 

@@ -167,7 +167,7 @@ class ClosedLoop:
         self._begin(positions)
 
     def advance(self, periods: int) -> None:
-        """Advance by so many periods.
+        """Advance by a number of periods.
 
         Raises:
             ArgumentError: The number of periods is not valid.

@@ -208,7 +208,7 @@ STANLEY = Controller(
 #: Below this speed a yaw rate gives no curvature [m/s].
 SLOWEST = 0.05
 
-#: Riccati's iteration ends when nothing changes by more than this part of it, or after so many steps.
+#: Riccati's iteration ends when no element changes by more than this part of it, or after this many steps.
 PRECISION, MOST_ITERATIONS = 1e-12, 100_000
 
 

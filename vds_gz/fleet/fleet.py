@@ -132,9 +132,9 @@ def whole(name: str, number: int) -> int:
 
 def check_class(model: VehicleModel[P, C, S], parameters: Sequence[P]) -> None:
     """Refuse parameters that are not a model's."""
-    for k, one in enumerate(parameters):
-        if not isinstance(one, model.parameters):
+    for k, group in enumerate(parameters):
+        if not isinstance(group, model.parameters):
             raise ArgumentError(
-                f"the parameters at {k} are {type(one).__name__}; vehicle model '{model.name}' has "
+                f"the parameters at {k} are {type(group).__name__}; vehicle model '{model.name}' has "
                 f"{model.parameters.__name__}"
             )

@@ -70,7 +70,7 @@ class Lanes(Generic[P, C, S]):
             constant_flags: Flags that all vehicles share are constants of the program: it is a quarter faster, and each
                 choice of flags compiles its own program.
             width: Number of vehicles in a block.
-            copies: There are so many copies of the vehicles, one set after the other.
+            copies: Number of copies of the vehicles, one set after the other.
 
         Raises:
             ArgumentError: The model has too many phases.
@@ -141,7 +141,7 @@ class Lanes(Generic[P, C, S]):
         self._view()
 
     def advance(self, steps: int) -> None:
-        """Advance by so many steps with the present commands."""
+        """Advance by a number of steps with the present commands."""
         self.limit()
         self.execute(self.program(), self.plan.rows, steps, steps)
 
@@ -151,7 +151,7 @@ class Lanes(Generic[P, C, S]):
             self.begin_limits()
 
     def execute(self, run: Any, rows: int, steps: int, *arguments: object) -> None:
-        """Run a compiled program for so many steps of all blocks, on all cores if that is faster."""
+        """Run a compiled program for a number of steps of all blocks, on all cores if that is faster."""
         delays = DelayLines(self._references, self._rates, self._steps, self._uniform)
 
         def of_blocks(first: int, end: int) -> None:
@@ -228,8 +228,8 @@ class Lanes(Generic[P, C, S]):
         blocks, lanes = np.divmod(vehicles, self._width)
         self._steps[blocks, :, lanes] = lengths
         self._uniform[blocks] = _uniform(self._steps[blocks])
-        for vehicle, one in zip(vehicles.tolist(), parameters, strict=True):
-            self.parameters[vehicle] = one
+        for vehicle, group in zip(vehicles.tolist(), parameters, strict=True):
+            self.parameters[vehicle] = group
 
     def reset(self, vehicles: NDArray[np.intp]) -> None:
         """Put vehicles at rest at the origin, with empty delay lines."""
@@ -255,7 +255,7 @@ class Lanes(Generic[P, C, S]):
         self._numbers[np.array(indices), vehicles] = bits
 
     def _make_room(self, slots: int) -> None:
-        """Extend all delay lines to at least so many slots."""
+        """Extend all delay lines to at least ``slots`` slots."""
         has = self._references.shape[2]
         if slots > has:
             oldest_first = (self._slot + np.arange(has)) % has

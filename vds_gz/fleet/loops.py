@@ -32,7 +32,7 @@ class LoopStructs:
         self.tracking: Columns = columns_of(self._tracking)
 
     def advance(self, control: FunctionType, course: Course, begun: int, period: float, periods: int, n: int) -> None:
-        """Advance by so many periods of ``n`` steps, each after tracking and control."""
+        """Advance by ``periods`` periods of ``n`` steps, each after tracking and control."""
         structs = self._structs
         run = loop_run_of_structs(structs.model.step, structs.model.set_references, control)
         arrays = *structs.arrays, self._gains, self._tracking
@@ -44,7 +44,7 @@ class LoopStructs:
 def loop_run_of_structs(step: FunctionType, set_references: FunctionType, control: FunctionType) -> Any:
     """``run(c, s, u, g, f, ...)``: some vehicles through all periods; arrays have one record a vehicle."""
     step_once, refer, follow, command = (
-        part(one, error_model=NO_EXCEPTIONS) for one in (step, set_references, track, control)
+        part(function, error_model=NO_EXCEPTIONS) for function in (step, set_references, track, control)
     )
 
     def run(
@@ -92,7 +92,7 @@ class LoopLanes:
         self.tracking: Columns = lanes.columns(self._tracking, self._numbers, first)
 
     def advance(self, control: FunctionType, course: Course, begun: int, period: float, periods: int, n: int) -> None:
-        """Advance by so many periods of ``n`` steps, each after tracking and control.
+        """Advance by ``periods`` periods of ``n`` steps, each after tracking and control.
 
         ``begun`` is the number of earlier periods, ``period`` their length [s]. With ``n`` = 0 they are only tracked.
         """

@@ -143,8 +143,8 @@ def share(run: Callable[[int, int], None], items: int, steps: int) -> None:
         run(*first)
     finally:  # no thread may use the arrays after the return
         wait(waiting)
-    for one in waiting:
-        one.result()
+    for future in waiting:
+        future.result()
 
 
 @cache
@@ -157,7 +157,7 @@ def _pool(process: int) -> ThreadPoolExecutor:
 #: than 32 and does not vectorize them.
 WIDTH, NARROW = 64, 32
 
-#: A step has at most so many phases.
+#: Maximum number of phases of a step.
 PHASES = 4
 
 #: numba's option without which a division has a way out of the loop, by an exception.

@@ -37,12 +37,12 @@ class Events(NamedTuple):
     Every recording has the same vehicles: vehicle ``v`` of recording ``r`` is number ``r * vehicles + v``.
 
     Attributes:
-        commands, begins: So many steps are done when each command begins to hold, none when a recording's first one
-            does.
+        commands, begins: The commands, and the step at which each begins to hold; the first one of a recording begins
+            at 0.
         command_ends: Of each recording, the number of commands of it and those before.
         factors: Of shape (5, vehicles of all recordings): those of ``v_x``, ``v_y``, ``yaw_rate`` and
             ``steering_angle`` of the commands, and what is added to the last one [rad].
-        steps: Of each term, so many steps are done.
+        steps: Of each term, its step.
         places: Of each term, where its number lies.
         readings: Of each term, the reading to which it is added.
         weights: Of each term.
@@ -85,7 +85,7 @@ def calibrate(u: Command, given: Command, factors: Reals, vehicle: int) -> None:
 
 
 def begun_by(begins: Wholes, entered: int, end: int, done: int) -> int:
-    """The first command, or ``end``, that has not begun when so many steps are done; those before ``entered`` have."""
+    """The first command that has not begun after ``done`` steps, or ``end``; those before ``entered`` have begun."""
     while entered < end and begins[entered] <= done:
         entered += 1
     return entered
@@ -399,8 +399,8 @@ def _each(name: str, values: ArrayLike, vehicles: int) -> Reals:
         raise ArgumentError(
             f"'{name}' is of shape {numbers.shape}; it must be 1 finite number, or one for each of {vehicles} vehicles"
         )
-    each: Reals = np.broadcast_to(numbers, vehicles).copy()
-    return each
+    per_vehicle: Reals = np.broadcast_to(numbers, vehicles).copy()
+    return per_vehicle
 
 
 def _check_steps(name: str, steps: Wholes) -> None:

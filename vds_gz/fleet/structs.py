@@ -49,8 +49,8 @@ class Structs(Generic[P, C, S]):
 
         Args:
             model, parameters, dt: Those of the vehicles.
-            room: Lists of the state have room for a multiple of so many entries, because programs depend on the room.
-            copies: There are so many copies of the vehicles, one set after the other.
+            room: Lists of the state have room for a multiple of this number, because programs depend on the room.
+            copies: Number of copies of the vehicles, one set after the other.
         """
         self.model = model
         self.parameters = [*parameters] * copies
@@ -70,7 +70,7 @@ class Structs(Generic[P, C, S]):
         self.states, self.commands = columns_of(self._states), columns_of(self._commands)
 
     def advance(self, steps: int) -> None:
-        """Advance by so many steps with the present commands."""
+        """Advance by a number of steps with the present commands."""
         run = structs_run(self.model.step, self.model.set_references)
         share(partial(run, *self.arrays, steps), len(self._states), len(self._states) * steps)
 
@@ -104,8 +104,8 @@ class Structs(Generic[P, C, S]):
         """Set other parameters of vehicles that are reset next; longer lists move all vehicles to larger records."""
         coefficients = [self.model.coefficients(group, self._dt) for group in parameters]
         rest = [self.model.at_rest(c) for c in coefficients]
-        for vehicle, one in zip(vehicles.tolist(), parameters, strict=True):
-            self.parameters[vehicle] = one
+        for vehicle, group in zip(vehicles.tolist(), parameters, strict=True):
+            self.parameters[vehicle] = group
         self._coefficients = with_room(self._coefficients, coefficients)
         self._rest = with_room(self._rest, rest)
         if self._rest.dtype != self._states.dtype:

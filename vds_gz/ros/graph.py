@@ -51,13 +51,13 @@ class Offer:
 
     def together_with(self, other: Offer) -> Offer:
         """The quality of service that two publishers of one topic both offer."""
-        one, two = self.qos, other.qos
+        ours, theirs = self.qos, other.qos
         return Offer(
             other.type,
             QoS(
-                max(one.depth, two.depth),
-                one.reliable and two.reliable,
-                one.transient_local and two.transient_local,
+                max(ours.depth, theirs.depth),
+                ours.reliable and theirs.reliable,
+                ours.transient_local and theirs.transient_local,
             ),
         )
 
@@ -192,7 +192,7 @@ class Graph(Protocol):
         """
 
     def wait(self, timeout: float) -> None:
-        """Run the callbacks for all that has arrived; if nothing has, wait at most so many seconds."""
+        """Run the callbacks for all that has arrived; if nothing has, wait at most ``timeout`` [s]."""
 
     def wake(self) -> None:
         """Let :meth:`wait` return now. Safe to call from any thread and from a signal's handler."""

@@ -78,7 +78,7 @@ class WorkQueue:
             self._come.release()
 
     def run(self, timeout: float) -> None:
-        """Call all waiting functions; if there are none, wait at most so many seconds for one."""
+        """Call all waiting functions; if there are none, wait at most ``timeout`` [s] for one."""
         end = time.monotonic() + timeout
         while not self._work and (left := end - time.monotonic()) > 0.0:
             self._come.acquire(timeout=left)

@@ -46,8 +46,8 @@ def command_records(**numbers: ArrayLike) -> Records:
     >>> command_records(v_x=[1.0, 2.0], yaw_rate=0.3)["v_x"].tolist()
     [1.0, 2.0]
     """
-    one, *columns = np.broadcast_arrays(np.zeros(1), *map(np.atleast_1d, numbers.values()))
-    records: Records = np.full(len(one), np.array(fields_of(Command()), COMMAND))
+    first, *columns = np.broadcast_arrays(np.zeros(1), *map(np.atleast_1d, numbers.values()))
+    records: Records = np.full(len(first), np.array(fields_of(Command()), COMMAND))
     for name, column in zip(numbers, columns, strict=True):
         records[name] = column
     return records

@@ -248,7 +248,7 @@ class Vehicle(Generic[P, C, S]):
         return self._queue.at(self.time)
 
     def time_of(self, steps: int) -> int:
-        """Time [ns] at which so many steps since the start are done."""
+        """Time [ns] at which ``steps`` steps since the start are done."""
         return self.start + round(steps * NANOSECONDS / self.step_rate)
 
     def steps_until(self, time: int) -> int:

@@ -88,7 +88,7 @@ class Writer:
         )
 
     def wait_for_readers(self, seconds: float) -> None:
-        """Wait until all reliable readers have acknowledged everything, at most so many seconds."""
+        """Wait until all reliable readers have acknowledged everything, for at most ``seconds``."""
         self._library.c.dds_wait_for_acks(self._entity, int(seconds * 1e9))
 
     def close(self) -> None:
@@ -229,7 +229,7 @@ class Inbox:
         self._library.c.dds_set_guardcondition(self._guard, True)
 
     def wait(self, timeout: float) -> None:
-        """Deliver all samples that have arrived; if there are none, wait at most so many seconds for one."""
+        """Deliver all samples that have arrived; if there are none, wait at most ``timeout`` [s] for one."""
         c_, ready = self._library.c, self._ready
         end = time.monotonic() + timeout
         while True:

@@ -96,7 +96,7 @@ class DdsGraph:
         self._services = 0
         self._offers: PublishedTopics | None = None
         self._inbox = Inbox(self.context)
-        #: Run the callbacks for all that has arrived; if nothing has, wait at most so many seconds.
+        #: Run the callbacks for all that has arrived; if nothing has, wait at most the timeout [s].
         self.wait = self._inbox.wait
         self._info = DiscoveryInfo(self.context, self.name, self.namespace)
         self._logger = self._make_logger()
