@@ -23,11 +23,11 @@ class Curvature(NamedTuple):
     curvature: float
 
     def command(self) -> Command:
-        """What the vehicle gets."""
+        """The command for the vehicle."""
         return twist(self.speed, 0.0, self.speed * self.curvature)
 
     def reference(self) -> Reference:
-        """The velocities that are asked for: along x and y [m/s], and the yaw rate [rad/s]."""
+        """The reference velocities: along x and y [m/s], and the yaw rate [rad/s]."""
         return Reference(self.speed, 0.0, self.speed * self.curvature)
 
 

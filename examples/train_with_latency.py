@@ -28,7 +28,7 @@ LATENCY = {
 #: The same car without any.
 AT_ONCE = dict.fromkeys(LATENCY, (0.0, 1e-09))
 
-POLICIES, TRIALS = 256, 4  # every policy is tried on so many vehicles
+POLICIES, TRIALS = 256, 4  # TRIALS vehicles try every policy
 STEPS = 250  # 10 s
 #: Cars that no policy has seen, and the seed of the first one.
 CARS, SEED = 200, 50_000

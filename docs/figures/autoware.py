@@ -68,9 +68,6 @@ def mechanical(**changes: float) -> MechanicalParameters:
     return dataclasses.replace(MechanicalParameters(), **changes)
 
 
-# ---------------------------------------------------------------------- what each correction changes
-
-
 def gear_change(axes: Axes) -> None:
     """Speed [m/s]: D to R at 5 m/s"""
     phases = [{"seconds": 0.5}, {"seconds": 3.5, "gear": REVERSE}]
@@ -205,9 +202,6 @@ def draw_corrections(name: str, panels: Sequence[Callable[[Axes], None]]) -> Non
     handles, labels = grid[0].get_legend_handles_labels()
     (grid[-1] if len(panels) % 2 else grid[0]).legend(handles, labels, loc="center" if len(panels) % 2 else "best")
     figure.savefig(FOLDER / f"autoware_corrections_{name}.png", dpi=110)
-
-
-# ---------------------------------------------------------------------- the steerings
 
 
 def draw_steerings() -> None:

@@ -175,7 +175,7 @@ def test_friction_and_plugins_are_taken_over():
 
 
 def test_a_body_without_mass_is_refused():
-    with pytest.raises(ValueError, match="link 'tool' and what is fixed to it have no mass"):
+    with pytest.raises(ValueError, match="link 'tool' and the links fixed to it have no mass"):
         model(ARM.format(heavy=HEAVY, mass="", extension=""), "arm")
 
 

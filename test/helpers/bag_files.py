@@ -40,9 +40,6 @@ def write_bag(path: Path, plugin: str, topics: Mapping[str, str], messages: Iter
     (_rosbags_write if BY_ROSBAGS else _rosbag2_write)(path, plugin, topics, messages)
 
 
-# ---------------------------------------------------------------------- rosbags
-
-
 def _rosbags_topics(path: Path) -> dict[str, Recorded]:
     from rosbags.highlevel import AnyReader
 
@@ -78,9 +75,6 @@ def _rosbags_write(path: Path, plugin: str, topics: Mapping[str, str], messages:
         }
         for topic, time, message in messages:
             writer.write(connections[topic], time, bytes(types.codec(topics[topic]).encode(message)))
-
-
-# ---------------------------------------------------------------------- rosbag2
 
 
 def _rosbag2_open(path: Path) -> Any:

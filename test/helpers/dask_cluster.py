@@ -87,9 +87,6 @@ def until(condition: object, patience: float = 20.0) -> None:
         time.sleep(0.01)
 
 
-# ---------------------------------------------------------------------- tasks, which workers import from here
-
-
 def square(number: int) -> int:
     return number * number
 

@@ -102,9 +102,6 @@ def half_done(command_times: Any, command: Any, times: Any, values: Any) -> floa
     return float(times[np.argmax(done)]) if done.any() else math.inf
 
 
-# ---------------------------------------------------------------------- what was configured
-
-
 def drive(p: Any) -> Dynamics:
     """Of a speed."""
     actuator = getattr(p, "drive_actuator", None) or getattr(p, "drive_actuators", None)
@@ -126,9 +123,6 @@ def steering(p: Any) -> Dynamics | None:
     if not hasattr(p, "steer_time_delay") or hasattr(p, "mechanical_params") or hasattr(p, "steer_map"):
         return None
     return Dynamics(p.steer_time_delay, p.steer_time_constant)
-
-
-# ---------------------------------------------------------------------- what was asked for and done
 
 
 def commanded(commands: Sequence[tuple[float, Command]], what: Callable[[Command], float]) -> tuple[Any, Any]:

@@ -96,9 +96,6 @@ def _autoware_numbers(group: Any) -> list[str]:
     return [field.name for field in dataclasses.fields(group) if field.name.endswith(AUTOWARE_NUMBERS)]
 
 
-# ---------------------------------------------------------------------- the truth
-
-
 def truth(vehicle: Any, dt: float = DT) -> dict[str, float]:
     """Numbers of the actuators as they act in steps of ``dt`` seconds, by dotted names; infinite where no limit is."""
     result: dict[str, float] = {}
@@ -214,9 +211,6 @@ def judged(fit: Found, case: Case, signals: Recording, geometry: Sequence[str] =
     return rows
 
 
-# ---------------------------------------------------------------------- recordings
-
-
 def signals_of(log: CommandLog, run: Recording) -> Recording:
     """Commands and what was measured of them: the twist, and the steering angle of a vehicle that has one."""
     commands, motion = run.references, run.motion
@@ -272,9 +266,6 @@ def disturbed(signals: Recording, random: np.random.Generator, how: Disturbance 
         order = np.argsort(time[kept], kind="stable")
         measured[name] = Series(time[kept][order], value[kept][order])
     return Recording(dict(signals.commanded), measured, signals.steers)
-
-
-# ---------------------------------------------------------------------- the vehicles
 
 
 def _case(name: str, parameters: NodeParameters, **reach: float) -> Case:

@@ -91,13 +91,12 @@ class Probe:
         self.until(lambda: len(self.received[topic.name]) > seen, f"a message on {topic.name}")
         return self.received[topic.name][-1]
 
-    def until_heard(self, topic: topics.Topic, name: str | None = None) -> Publisher:
+    def until_heard(self, topic: topics.Topic) -> Publisher:
         """A publisher of ours that the node has found."""
-        key = name or topic.name
-        if key not in self._publishers:
-            self._publishers[key] = self.graph.publisher(key, topic.type, topic.qos)
-        publisher = self._publishers[key]
-        self.until(publisher.subscription_count, f"a subscription of {key}")
+        if topic.name not in self._publishers:
+            self._publishers[topic.name] = self.graph.publisher(topic.name, topic.type, topic.qos)
+        publisher = self._publishers[topic.name]
+        self.until(publisher.subscription_count, f"a subscription of {topic.name}")
         return publisher
 
     def until_known(self, topic: topics.Topic) -> None:

@@ -54,9 +54,6 @@ def recordings(folder: Path) -> Iterator[Recorded]:
             yield autoware(run)
 
 
-# ---------------------------------------------------------------------- VDS
-
-
 def vds_parameters(folder: Path, run: str) -> NodeParameters:
     """The parameters of a run, as VDS got them."""
     lines = (folder / "vds" / "params.txt").read_text().splitlines()
@@ -97,9 +94,6 @@ def vds(folder: Path, run: str) -> Recorded:
             angles = 0.5 * np.unwrap(2.0 * angles)
         signals.measured["steering"] = Series(np.array([row[0] for row in joints]), angles)
     return Recorded(Case(run, parameters, {}), signals)
-
-
-# ---------------------------------------------------------------------- Autoware
 
 
 def slopes(run: AutowareRun) -> bool:

@@ -54,7 +54,7 @@ from vds_gz.world.load import load_world
         (geometry(f"<mesh><uri>{'a' * 300}</uri></mesh>"), r"a' is not on this machine"),
         (geometry("<mesh><uri>file:///dev/zero</uri></mesh>"), r"'file:///dev/zero' is not on this machine"),
         (geometry("<polyline><point>0 0</point></polyline>" * 2), r"more than one <polyline>; holes are not read"),
-        ("<include><uri>a</uri><merge>true</merge></include>", r"<include merge='true'> is not read"),
+        ("<include><uri>a</uri><merge>true</merge></include>", r"<include merge='true'> is not supported"),
         (model("m", "") + model("m", ""), r"<model> 'm': the name is taken"),
     ],
 )
@@ -66,7 +66,7 @@ def test_what_is_wrong_is_named_with_file_and_line(tmp_path, inside, message):
 def test_entities_are_refused(tmp_path):
     file = tmp_path / "bomb.sdf"
     file.write_text("<!DOCTYPE sdf [<!ENTITY a 'aaa'>]>\n<sdf version='1.9'><world name='&a;'/></sdf>")
-    with pytest.raises(WorldError, match=r"bomb.sdf, line 1: entity 'a'; entities are not read"):
+    with pytest.raises(WorldError, match=r"bomb.sdf, line 1: entity 'a'; entities are not supported"):
         load_world(file)
 
 
@@ -77,7 +77,7 @@ def test_the_folder_of_a_model_is_not_left(tmp_path):
     outside.write_text(f"<sdf version='1.9'>{model('ball', BALL.format(pose=''))}</sdf>")
     for name in ("../outside.sdf", str(outside)):
         (folder / "model.config").write_text(f"<model><sdf version='1.9'>{name}</sdf></model>")
-        with pytest.raises(WorldError, match=r"holds no model.config that names an SDF file in it"):
+        with pytest.raises(WorldError, match=r"has neither a model.config that names an SDF file in it"):
             world(tmp_path, "<include><uri>ball</uri></include>")
 
 

@@ -60,9 +60,6 @@ def compare_runs(options: argparse.Namespace, ros: list[str]) -> int:
     return FAILED if broken else DONE
 
 
-# ---------------------------------------------------------------------- the runs
-
-
 def _get_runs(
     sources: tuple[RunSource, RunSource], options: argparse.Namespace, graph: Arguments
 ) -> tuple[Recording, Recording]:

@@ -74,7 +74,7 @@ def environment() -> dict[str, str]:
 
 
 def together(server: Server, arguments: Sequence[str] | None, stop: StopRequest) -> int:
-    """Run the server, and the node if it is not inside, until one ends or a signal comes; then end both, node first."""
+    """Run the server, and the node unless it is inside, until one ends or a signal comes; then end both, node first."""
     node = None
     if arguments is not None:
         node = subprocess.Popen([sys.executable, "-m", "vds_gz.cli", "node", *arguments], start_new_session=True)

@@ -1,4 +1,4 @@
-"""``vds-gz identify``: the options. :mod:`vds_gz.cli.identify_vehicle` identifies."""
+"""The options of ``vds-gz identify``; the identification is in :mod:`vds_gz.cli.identify_vehicle`."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ Identify a vehicle from recorded commands and motion (system identification): de
 limits of its actuators, gains and offsets, and on request its geometry; each with a confidence interval (95 % if the
 model holds), or "not met" and "not determined". All are fitted together, by simulating the vehicle.
 
-LOG is a bag (rosbag2 folder, .mcap, .db3) or a CSV file; several LOGs of one vehicle are fitted together. Of a bag, the
-commands (Twist, TwistStamped, AckermannDriveStamped, Autoware's Control), the velocities (Odometry, TwistStamped,
-VelocityReport) and the steering angles (JointState, SteeringReport) are found by type and name, or named by options;
-poses, wheels, hinges and IMUs are used too. A CSV file has a column time [s], commands such as v_x_command and
+LOG is a bag (rosbag2 folder, .mcap, .db3) or a CSV file; several LOGs of one vehicle are fitted together. The topics of
+a bag are found by type and name, or named by options: commands (Twist, TwistStamped, AckermannDriveStamped, Autoware's
+Control), velocities (Odometry, TwistStamped, VelocityReport) and steering angles (JointState, SteeringReport). Poses,
+wheels, hinges and IMUs are used too. A CSV file has a column time [s], commands such as v_x_command and
 steering_command, and measurements such as v_x_measured, steering_measured, x, y, heading, imu_yaw_rate and
 <joint>_velocity.
 
@@ -28,8 +28,8 @@ wheel, steering, v_x). Both are those of the models actuation_cmd*.
 parameters.yaml the pooled parameters. Recordings without excitation are named, and the others are used.
 
 Written into a folder: parameters.yaml, which the node loads, report.html, report.json and identified.png, and maps as
-CSV. With --preset or --params the new numbers replace those of that vehicle, which has the geometry; --fit finds
-that too, beginning at intervals that the file may have (as identify writes them).
+CSV. With --preset or --params the new numbers replace those of that vehicle, which has the geometry. --fit
+identifies geometry too, and starts from the intervals in the file if it has any, as files of identify do.
 """
 
 EPILOG = """
@@ -51,7 +51,7 @@ MODELS = ("axes", "pedals", "steering")
 
 @command("vds-gz identify")
 def main(argv: list[str]) -> int:
-    """Identify a vehicle; 0 when something was found, 1 if nothing was excited, 2 if an argument is wrong."""
+    """Identify a vehicle, and return the exit code."""
     options = _parser().parse_args(argv)
     from vds_gz.cli.identify_vehicle import identify  # with scipy, which help does not need
 
@@ -76,7 +76,7 @@ def _parser() -> argparse.ArgumentParser:
         default=[],
         metavar="NAME,NAME",
         help="geometry to find too, such as track,tire_diameter, or all; wheel_gains: distance that the wheels of each "
-        "side roll per nominal metre; with --model steering its parameters to find",
+        "side roll per nominal metre; with --model steering: the parameters to find",
     )
     parser.add_argument("--command", metavar="TOPIC", help="topic with the commands")
     parser.add_argument("--velocity", metavar="TOPIC", help="topic with measured velocities")

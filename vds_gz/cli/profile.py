@@ -73,7 +73,9 @@ exit code: 0 written, 2 wrong use
 def main(argv: list[str]) -> int:
     """Write a log."""
     options = _parser().parse_args(argv)
-    _check_only_optimal(options)
+    for name in ("noise", "acceleration"):
+        if options.kind != OPTIMAL and getattr(options, name) is not None:
+            raise ArgumentError(f"--{name} is for optimal logs; leave it out for {options.kind}")
     parameters = vehicle_of(options) if options.preset or options.params else None
     duration = options.duration or ACTUATION_KINDS.get(options.kind, DURATION)
     chance = {"rate": options.rate, "seed": options.seed}
@@ -136,13 +138,6 @@ def _optimal(
         )
     print("\n".join(_expected(plan, options.rate, duration)))
     return plan.log
-
-
-def _check_only_optimal(options: argparse.Namespace) -> None:
-    """Refuse options of optimal logs for others."""
-    for name in ("noise", "acceleration"):
-        if options.kind != OPTIMAL and getattr(options, name) is not None:
-            raise ArgumentError(f"--{name} is for optimal logs; leave it out for {options.kind}")
 
 
 def _car(parameters: NodeParameters | None, kind: type[Car], needed: str) -> tuple[AnyModel, Car]:

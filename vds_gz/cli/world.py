@@ -42,7 +42,7 @@ def main(argv: list[str]) -> int:
         help=f"height of the picture's lidar above z = 0 [m] ({HEIGHT:g})",
     )
     options = parser.parse_args(argv)
-    world_file(options.world)  # there is one
+    world_file(options.world)  # a missing file is wrong use, not a failed check
     try:
         scene = load_world(options.world)
     except WorldError as error:
@@ -99,6 +99,6 @@ NAMES = {
     "Capsule": ("capsule", "capsules"),
     "Cylinder": ("cylinder", "cylinders"),
     "Ellipsoid": ("ellipsoid", "ellipsoids"),
-    "HalfSpace": ("endless ground", "endless grounds"),
+    "HalfSpace": ("infinite plane", "infinite planes"),
     "Mesh": ("mesh", "meshes"),
 }

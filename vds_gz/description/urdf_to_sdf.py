@@ -1,4 +1,4 @@
-"""From a URDF to the SDF model that Gazebo simulates, without Gazebo.
+"""Converts a URDF to the SDF model that Gazebo simulates. Gazebo is not needed.
 
 Gazebo reads URDF too, but then chooses how to convert rigidly joined links, frames without mass, and names. Here,
 rigidly joined links become one SDF link with the name of the topmost; the others remain as frames, so the SDF has every
@@ -23,8 +23,8 @@ from vds_gz.geometry import Transform, angles, axes
 
 Matrix = NDArray[np.float64]
 
-#: Distance of a hinge's stops beyond its limits in the URDF [rad]. The actuators' limits act; a stop that a joint just
-#: touches would push against its controller.
+#: Distance of a hinge's stops beyond its limits in the URDF [rad]. The actuators enforce the limits; a stop at a
+#: limit would push against the joint's controller.
 STOP_MARGIN = 0.1
 
 _FRICTION = {"mu1": "mu", "mu2": "mu2", "fdir1": "fdir1", "slip1": "slip1", "slip2": "slip2"}
@@ -87,7 +87,7 @@ def _inertial(name: str, members: list[Part]) -> Element:
     masses = np.array([number(attribute(inertial, "mass/value")) for _, inertial in inertials])
     total = float(masses.sum())
     if total <= 0.0:
-        raise DescriptionError(f"link '{name}' and what is fixed to it have no mass; a body must have one to move")
+        raise DescriptionError(f"link '{name}' and the links fixed to it have no mass; a body that moves must have one")
     centres = np.array([pose.position for pose, _ in inertials])
     centre = masses @ centres / total
     tensor = np.zeros((3, 3))
@@ -199,7 +199,7 @@ def _joint(source: UrdfJoint, parts: dict[str, Part]) -> Element:
 
 
 def _stops(joint: UrdfJoint) -> tuple[float, float]:
-    """The stops of a joint. Its rate is unlimited, because the actuators limit it."""
+    """The stops of a joint. There is no rate limit here, because the actuators have one."""
     if joint.kind == "continuous":
         return -math.inf, math.inf
     margin = STOP_MARGIN if joint.kind == "revolute" else 0.0

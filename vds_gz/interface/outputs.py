@@ -195,9 +195,6 @@ def _transform(graph: Graph, parent: str, child: str) -> Message:
     return message
 
 
-# ---------------------------------------------------------------------- where the numbers stand
-
-
 _VARIANCES = [f"pose.covariance[{index}]" for index in (0, 7, 35)]
 
 
@@ -210,9 +207,6 @@ def _pose_paths(position: str, orientation: str, flat: bool) -> list[str]:
 def _twist_paths(twist: str, flat: bool = True) -> list[str]:
     paths = [f"{twist}.linear.x", f"{twist}.linear.y", f"{twist}.angular.z"]
     return paths if flat else [*paths, f"{twist}.linear.z", f"{twist}.angular.x", f"{twist}.angular.y"]
-
-
-# ---------------------------------------------------------------------- what they are
 
 
 def _measured(now: Snapshot) -> Sequence[float]:

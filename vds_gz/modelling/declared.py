@@ -36,7 +36,7 @@ def parameter_faults(model: AnyModel, random: np.random.Generator) -> Iterator[s
             continue
         if described.type == "double" and not described.unit:
             yield f"{name} has no unit; give its SI unit, or '-' for a ratio"
-        if not _bounded(described):
+        if not (math.isfinite(described.minimum) and math.isfinite(described.maximum)):
             yield f"{name} has no bounds; give a finite minimum and maximum"
         elif not _refuses_wrong_values(default, described):
             yield (
@@ -63,10 +63,6 @@ def _group_faults(group: ParameterGroup, prefix: str = "") -> Iterator[str]:
                 f"parameter '{prefix}{field.name}' of {kind} has no unit, bounds and meaning; declare it with real(), "
                 "integer(), flag() or choice()"
             )
-
-
-def _bounded(described: Description) -> bool:
-    return math.isfinite(described.minimum) and math.isfinite(described.maximum)
 
 
 def _refuses_wrong_values(group: ParameterGroup, described: Description) -> bool:

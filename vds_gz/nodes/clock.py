@@ -131,7 +131,7 @@ class PeriodicTimer:
         """Restart: the first point is ``start`` [ns]."""
         self._start = start
         self.rate = rate
-        # So many points take so many nanoseconds.
+        # self._points points take self._nanoseconds, both whole numbers, so that rounding does not add up.
         self._points, seconds = rate.as_integer_ratio()
         self._nanoseconds = seconds * NANOSECONDS
         self._count = 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 if __name__ == "__main__" and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C while it imports ends the program without a traceback
@@ -79,7 +79,7 @@ class SimNode:
         services.offer(graph, simulation, self._map_frame)
         graph.declare_parameters(describe(parameters), self._on_parameters)
         self._diagnostics = Diagnostics(graph, simulation, self._commands)
-        self._look = surroundings.look if surroundings else None
+        self._look: Callable[[], object] = surroundings.look if surroundings else lambda: None
         simulation.every_second = self._every_second
 
     def run(self) -> None:
@@ -103,8 +103,7 @@ class SimNode:
             self.graph.log(Severity.INFO, f"hint: {hint}")
         for line in self._introduction():
             self.graph.log(Severity.INFO, line)
-        if self._look is not None:
-            self._look()
+        self._look()
 
     def _introduction(self) -> Iterator[str]:
         """Model and file; plant and world; topics in and where to look."""
@@ -119,8 +118,7 @@ class SimNode:
 
     def _every_second(self) -> None:
         self._diagnostics.publish()
-        if self._look is not None:
-            self._look()
+        self._look()
 
     def _on_initial_pose(self, pose: Pose, attitude: Attitude | None, deviations: tuple[float, float, float]) -> None:
         amcl = self.simulation.amcl

@@ -129,7 +129,7 @@ def read_entries(file: str | Path, what: str, failure: type[VdsGzError]) -> Entr
     path = Path(file)
     try:
         if path.exists() and not path.is_file():
-            raise failure(f"{what} '{path}' is no file")
+            raise failure(f"{what} '{path}' is not a file")
         if (size := path.stat().st_size) > LARGEST_FILE:
             raise failure(f"{what} '{path}' has {size} bytes; at most {LARGEST_FILE} are read")
         return Entry(f"{path}, line 1:", compose(path.read_text(encoding="utf-8"), f"{what} {path}"), failure)

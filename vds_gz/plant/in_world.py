@@ -172,7 +172,7 @@ class WorldPlant(KinematicPlant):
         self.contacts: tuple[Contact, ...] = ()
         self._granted = self._clear = self._same_ground = 0.0
         self._changes = surroundings.changes
-        # Places where it was stopped, where the ground was looked up last (at most 2 cm ago), where it would have
+        # Places where it was stopped, where the ground was looked up last (if within 2 cm), and where it would have
         # tilted.
         self._stopped_at: Pose | None = None
         self._looked: Pose | None = None
@@ -181,10 +181,8 @@ class WorldPlant(KinematicPlant):
         vehicle.reach = self._body.reach + abs(vehicle.coefficients.base_link_offset)
         self._put(0.0)
 
-    # ------------------------------------------------------------------ what moves it
-
     def advance(self, time: int) -> None:
-        """Advance everything to a point in simulated time [ns]."""
+        """Advance to a point in simulated time [ns]."""
         if self._changes != self._surroundings.changes:
             self._changes = self._surroundings.changes
             self._stopped_at = None
@@ -222,7 +220,7 @@ class WorldPlant(KinematicPlant):
         self._grant()
 
     def _look_down(self, plane: Plane, start: Pose, part: float, time: int) -> None:
-        """Find the ground after a part of a step; put a vehicle back that would tilt into something."""
+        """Find the ground after a part of a step; move the vehicle back if it would tilt into something."""
         standing, deep, friction = self._standing, self._depth, self._standing.friction
         if standing.move(_pose(self._guarded.motion()), time):
             self._touch(time)
@@ -308,8 +306,6 @@ class WorldPlant(KinematicPlant):
         self._granted = self._guarded.reserve = max(0.0, free)
         self._guarded.drift = 0.0 if self._collisions == "off" else self._surroundings.drift
 
-    # ------------------------------------------------------------------ where it is put
-
     def set_pose(self, pose: Pose, attitude: Attitude | None = None) -> None:
         """Place base_link, on the ground nearest to a height or to its present one."""
         height = self._standing.attitude(_pose(self.vehicle.motion()), False).z
@@ -331,8 +327,6 @@ class WorldPlant(KinematicPlant):
         self._feel_road()
         self._grant()
 
-    # ------------------------------------------------------------------ what is known
-
     def attitude(self, time: int) -> Attitude:
         """Attitude of the vehicle out of the plane."""
         motion = self.vehicle.motion()
@@ -344,13 +338,13 @@ class WorldPlant(KinematicPlant):
         values = (("touches", ", ".join(touched)),)
         deepest = max(self.contacts, key=lambda contact: contact.depth, default=None)
         if deepest is not None and deepest.depth > 0.0:
-            text = f"the vehicle stands {deepest.depth:.3f} m deep in {deepest.thing.name}"
-            return Status(Level.WARN, f"{text}; drive it out or put it elsewhere", values)
+            text = f"the vehicle is {deepest.depth:.3f} m deep in {deepest.thing.name}"
+            return Status(Level.WARN, f"{text}; drive it out or move it", values)
         if touched:
             return Status(Level.WARN, f"the vehicle touches {', '.join(touched)}", values)
         if self._standing.lost is not None:
             x, y = self._standing.lost
-            text = f"no ground below the wheels at ({x:.1f}, {y:.1f}) m; the vehicle goes on as on its last plane"
+            text = f"no ground below the wheels at ({x:.1f}, {y:.1f}) m; the vehicle continues in its last plane"
             return Status(Level.WARN, text, values)
         return Status(values=values)
 

@@ -81,8 +81,6 @@ class Amcl(DriftingOdometry):
         if self.active:
             self._begin()
 
-    # ------------------------------------------------------------------ inputs
-
     def update(self, time: int, truth: Pose) -> list[Scan]:
         """Take the true pose of base_link in the map at a time [ns]; return the scans with results by now."""
         p = self.parameters.amcl
@@ -142,8 +140,6 @@ class Amcl(DriftingOdometry):
         self._last, self._mistake = None, Pose()
         self._error = self._spread = np.zeros(3)
         self._held = self.map_to_odom
-
-    # ------------------------------------------------------------------ updates
 
     def _begin(self) -> None:
         if self.parameters.amcl.set_initial_pose:

@@ -140,7 +140,8 @@ class GnssModel:
         self._time = state.time
         white, wandering = self._white.sample(0.0), self._wandering.sample(interval)
         point = state.pose.apply(self._parameters.xyz)
-        fix_type = self._fix_type(point)
+        regions = (region.fix_type for region in self._regions if region.contains(point[0], point[1]))
+        fix_type = next(regions, self._parameters.fix_type)
         if fix_type == "none":
             return _NO_FIX
         if origin != self._frame.origin:
@@ -150,10 +151,6 @@ class GnssModel:
         east, north, up = (a + b for a, b in zip(self._frame.enu(point), errors, strict=True))
         (a, b), (c, d), (e, f) = stddevs
         return Fix(fix_type, self._frame.geodetic((east, north, up)), (a * a + b * b, c * c + d * d, e * e + f * f))
-
-    def _fix_type(self, point: Vector) -> str:
-        x, y, _ = point
-        return next((region.fix_type for region in self._regions if region.contains(x, y)), self._parameters.fix_type)
 
     def _stddevs(self, fix_type: str, origin: Origin) -> tuple[tuple[float, float], ...]:
         """Standard deviations of white noise and correlated error, to the east, to the north and of the height [m]."""

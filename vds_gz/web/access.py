@@ -54,10 +54,6 @@ class Access:
             right = "localhost or 127.0.0.1" if self._local else "an address or the name of this machine"
             raise web.HTTPForbidden(text=f"host '{printable(host)}' is refused; it must be {right}")
 
-    def knows_token(self, cookies: Mapping[str, str]) -> bool:
-        """Whether a browser has shown the token before."""
-        return not self.token or _equal(cookies.get(self._cookie, ""), self.token)
-
     @web.middleware
     async def middleware(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         """Refuse requests that are not allowed."""
@@ -66,7 +62,7 @@ class Access:
             raise web.HTTPMethodNotAllowed(request.method, ["GET"], text="only GET is served; commands go by socket")
         if request.path == SOCKET:
             _check_origin(request.headers, request.host)
-        if not self.knows_token(request.cookies):
+        if self.token and not _equal(request.cookies.get(self._cookie, ""), self.token):
             return self._welcome(request)
         return await handler(request)
 

@@ -70,8 +70,6 @@ class RemoteNode:
             self._requested = now
             self._list.call(self._list.request(), self._on_list)
 
-    # ------------------------------------------------------------------ requests
-
     def set_parameter(self, name: str, value: object, done: Done) -> None:
         """Request another value of a parameter. The node checks the bounds."""
         kind = self._types.get(name)
@@ -113,21 +111,16 @@ class RemoteNode:
         else:
             done(f"no one offers the service '{client.name}'")
 
-    # ------------------------------------------------------------------ responses
-
     def _on_list(self, response: Message) -> None:
         names = list(response.result.names)
         describe, get = self._describe.request(), self._get.request()
         describe.names = get.names = names
 
-        def on_values(descriptors: Sequence[Message], values: Sequence[Message]) -> None:
-            if len(values) == len(names):  # else it is another node by now, and the request is repeated
-                self._learn(dict(zip(names, values, strict=True)), descriptors)
+        def on_values(described: Message, got: Message) -> None:
+            if len(got.values) == len(names):  # else it is another node by now, and the request is repeated
+                self._learn(dict(zip(names, got.values, strict=True)), described.descriptors)
 
-        def on_descriptors(descriptors: Sequence[Message]) -> None:
-            self._get.call(get, lambda response: on_values(descriptors, response.values))
-
-        self._describe.call(describe, lambda response: on_descriptors(response.descriptors))
+        self._describe.call(describe, lambda described: self._get.call(get, lambda got: on_values(described, got)))
 
     def _learn(self, values: Mapping[str, Message], descriptors: Sequence[Message]) -> None:
         self._types = {name: int(value.type) for name, value in values.items()}

@@ -138,7 +138,7 @@ MOST_POINTS = 1000  # a polyline of more points is a mistake
 def read_geometry(geometry: Node, resources: Resources, *, seen: bool) -> Iterator[Placed]:
     """Every shape of a geometry, with its pose in it of shape (4, 4).
 
-    In a visual (``seen``) a plane has its ``size``; in a collision it is endless.
+    In a visual (``seen``) a plane has its ``size``; in a collision it is infinite.
     """
     if len(geometry.children("polyline")) > 1:
         geometry.fail("<geometry> has more than one <polyline>; holes are not read")

@@ -69,7 +69,7 @@ class Node(Element):
         return (self.findtext(tag) or default).strip()
 
     def numbers(self, count: int) -> list[float]:
-        """Its text as so many finite numbers."""
+        """Its text as ``count`` finite numbers."""
         words = (self.text or "").split()
         try:
             values = [float(word) for word in words]
@@ -98,7 +98,7 @@ def read_xml(path: Path) -> Node:
     """The root element of a file, which declares no entities."""
     try:
         if path.exists() and not path.is_file():
-            raise WorldError(f"world '{path}' is no file")
+            raise WorldError(f"world '{path}' is not a file")
         if (size := path.stat().st_size) > LARGEST:
             raise WorldError(f"world '{path}' has {size} bytes; at most {LARGEST} are read")
         data = _COMMENT.sub(_blank, path.read_bytes())
@@ -113,7 +113,7 @@ def read_xml(path: Path) -> Node:
         node.file, node.line = path, parser.CurrentLineNumber
 
     def refuse(name: str, *_rest: object) -> None:
-        raise WorldError(f"{path}, line {parser.CurrentLineNumber}: entity '{name}'; entities are not read")
+        raise WorldError(f"{path}, line {parser.CurrentLineNumber}: entity '{name}'; entities are not supported")
 
     parser.StartElementHandler = start
     parser.EndElementHandler = builder.end
@@ -152,7 +152,7 @@ class Resources:
     def model(self, include: Node) -> Node:
         """The model of an ``<include>``; each file is read once."""
         if not {"true", "1"}.isdisjoint((include.value("merge"), include.get("merge"))):
-            include.fail("<include merge='true'> is not read; include the model without merging")
+            include.fail("<include merge='true'> is not supported; include the model without merging")
         uri = include.needed("uri")
         path = self.find(uri)
         if path.is_dir():
@@ -177,7 +177,7 @@ class Resources:
             if is_file(candidate) or os.path.isdir(candidate):
                 return candidate
             looked.append(candidate)
-        places = ", ".join(map(str, looked)) or "nowhere: no folder for such names is set"
+        places = ", ".join(map(str, looked)) or "nowhere, because no folder is set for such names"
         uri.fail(f"<{uri.tag}> '{text}' is not on this machine, and nothing is downloaded; looked for {places}")
 
     def _candidates(self, scheme: str, inner: PurePosixPath, beside: Path) -> Iterator[Path]:
@@ -219,7 +219,7 @@ def _model_file(folder: Path, uri: Node) -> Path:
     named = read_xml(config).children("sdf") if config.is_file() else []
     name = PurePosixPath((max(named, key=_version).text or "").strip() if named else "model.sdf")
     if name.is_absolute() or ".." in name.parts or not is_file(folder / name):
-        uri.fail(f"{folder} holds no model.config that names an SDF file in it, and no model.sdf")
+        uri.fail(f"{folder} has neither a model.config that names an SDF file in it nor a model.sdf")
     return folder / name
 
 

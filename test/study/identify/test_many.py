@@ -122,7 +122,7 @@ def test_what_has_no_estimate_is_pooled_as_most_recordings_have_it():
     every = [
         result("a", 1.0, Override(dead_time, 0.2), unlimited[0]),
         result("b", 2.0, Override(dead_time, 0.2), unlimited[1], Override(lag, 0.0)),
-        result("c", 1.5, Override(dead_time, 0.2), Override(limit, 1.5, "as it explains the recording best")),
+        result("c", 1.5, Override(dead_time, 0.2), Override(limit, 1.5, "best fit to the recording")),
     ]
     lines = {line.name: line for line in pool_results(every).overrides}
     assert lines[dead_time].value == pytest.approx(0.2)
@@ -144,7 +144,7 @@ def test_another_vehicle_among_them_is_named(folder, capsys):
     write_recording(folder / "run_other.csv", 7, dead_time=0.35)
     assert main(["identify", "--many", "run*.csv", "-o", "out", "--resume"]) == 0
     assert "note: drive dead time scatters" in (told := capsys.readouterr().out)
-    assert "most of all in run_other.csv" in told
+    assert "most in run_other.csv" in told
     pooled = json.loads((folder / "out" / "report.json").read_text())["pooled"]
     assert pooled["v_x.dead_time"]["spread"] == pytest.approx(0.075, abs=0.02)
     assert pooled["v_x.time_constant"]["scatter"] < 3.0

@@ -93,14 +93,14 @@ def test_a_variant_that_explains_best_is_written(fit):
     variant = dataclasses.replace(fit.parameters, reverse=True)
     result = {override.name: override for override in overrides(dataclasses.replace(fit, parameters=variant))}
     assert result["model_params.bicycle.reverse"].value is True
-    assert result["model_params.bicycle.reverse"].origin == "as it explains the recording best"
+    assert result["model_params.bicycle.reverse"].origin == "best fit to the recording"
 
 
 def test_a_limit_that_was_met_but_is_not_certain_is_not_written_as_none(fit):
     limited = dataclasses.replace(fit.parameters, drive_actuator=DriveParameters(max_acceleration=1.2))
     result = {override.name: override for override in overrides(dataclasses.replace(fit, parameters=limited))}
     written = result["model_params.bicycle.drive_actuator.max_acceleration"]
-    assert (written.value, written.origin) == (1.2, "as it explains the recording best")
+    assert (written.value, written.origin) == (1.2, "best fit to the recording")
 
 
 def test_others_get_their_lines(fit):

@@ -64,8 +64,6 @@ class GazeboPlant(Plant):
         self._life = LinkHealth(parameters, link.name, self._names)
         link.start(self._inbox, wake)
 
-    # ------------------------------------------------------------------ observations
-
     def observe(self) -> int | None:
         """Process observations since the last call; return the present [ns], None before Gazebo's clock ticked."""
         self._link.poll()
@@ -122,8 +120,6 @@ class GazeboPlant(Plant):
                 return _between(sent, after, time) if after else None
             after = sent
         return None
-
-    # ------------------------------------------------------------------ actions
 
     def advance(self, time: int) -> None:
         """Advance the actuators to a point in simulated time [ns]."""
@@ -192,8 +188,6 @@ class GazeboPlant(Plant):
             positions = self._own_states().positions
             self._link.send([0.0] * len(self._wheels), [positions[i] for i in self._steering])
         self._link.close()
-
-    # ------------------------------------------------------------------ what is known
 
     def seen(self, time: int) -> bool:
         """Whether Gazebo has reported a pose at a time [ns] or later."""

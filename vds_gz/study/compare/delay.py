@@ -44,12 +44,12 @@ EQUAL = 1e-4
 #: Maximum standard error of a delay [s]. Interpolation between samples adds this part of their interval.
 STANDARD_ERROR, OF_INTERVAL = 0.0015, 0.025
 
-#: Another minimum, at least so far from the best one [s], makes a delay uncertain if its mean square is at most so many
-#: times the smallest, and at most this part of B's variance.
+#: A delay is uncertain if there is another minimum, at least FAR from the best one [s], with a mean square of at most
+#: OTHER_MINIMUM times the smallest plus SHALLOW times B's variance.
 FAR, OTHER_MINIMUM, SHALLOW = 0.1, 1.15, 0.05
 
-#: Signals are compared at so many points per sample, at most at so many points, after averaging over so many intervals
-#: between samples.
+#: Points per sample at which signals are compared, their maximum number, and the intervals between samples over which
+#: signals are averaged first.
 PARTS, SAMPLES, SMOOTHING = 4, 200_000, 3.0
 
 #: Maximum number of shifts of the coarse search in each direction: stamps may come in bursts.
@@ -115,7 +115,7 @@ def delay(time_a: Array, a: Array, time_b: Array, b: Array, *, certain: bool = T
 
 
 def _smoothed(time: Array, at: Array, values: Array, width: float) -> Array:
-    """A signal at times of a grid, averaged twice over so many steps."""
+    """A signal at the times of a grid, averaged twice over ``width`` steps."""
     on_grid = np.interp(time, at, values)
     size = 2 * round(0.5 * width) + 1
     smoothed: Array = uniform_filter1d(uniform_filter1d(on_grid, size, mode="nearest"), size, mode="nearest")

@@ -155,7 +155,7 @@ def coarse_segments(
 
 
 def thinned(channel: MeasuredChannel, rate: float) -> MeasuredChannel:
-    """Every n-th sample of a channel, for the largest n that leaves so many samples per second, if it has as many."""
+    """Every n-th sample of a channel, for the largest n that leaves at least ``rate`` samples per second."""
     time = channel.series.time
     stride = max(1, int(1.0 / (rate * float(np.median(np.diff(time)))) + 1e-6)) if len(time) > 2 else 1
     return channel if stride == 1 else chosen(channel, slice(None, None, stride))

@@ -52,7 +52,8 @@ def blocks_of(problem: Problem, length: float = BLOCK, most: int = MOST_BLOCKS) 
     durations = [float(np.ptp(experiment.time)) for experiment in problem.experiments]
     count = int(np.clip(sum(durations) / max(length, 0.1), FEWEST_BLOCKS, most))
     begins = np.cumsum([0.0, *durations])
-    elapsed = [begin + one.time - np.min(one.time) for begin, one in zip(begins, problem.experiments, strict=False)]
+    times = [experiment.time for experiment in problem.experiments]
+    elapsed = [begin + time - np.min(time) for begin, time in zip(begins, times, strict=False)]
     blocks: np.ndarray = np.minimum((np.concatenate(elapsed) / max(begins[-1], 1e-9) * count).astype(int), count - 1)
     return blocks
 

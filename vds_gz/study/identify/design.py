@@ -194,9 +194,6 @@ def _noise_of(candidates: Forecast, noise: float | Mapping[str, float], steps: C
     return {name: noise * peak for name, peak in zip(sensors, peaks.tolist(), strict=True) if peak > 0.0}
 
 
-# ---------------------------------------------------------------------- search
-
-
 @dataclass(frozen=True)
 class Cycle:
     """A periodic command of one quantity: levels as parts of the maximum, and how long each is held [s]."""
@@ -248,7 +245,7 @@ def varied_window(random: Random, window: Window, second: Window) -> Window:
 
 
 class Search:
-    """A search for the most informative log of so many commands, within maxima and an acceleration [m/s^2]."""
+    """A search for the most informative log of ``count`` commands, within maxima and an acceleration [m/s^2]."""
 
     def __init__(
         self,

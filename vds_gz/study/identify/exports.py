@@ -21,7 +21,7 @@ MPPI_LIMITS = {"v_x": "ax_max", "v_y": "ay_max", "yaw_rate": "az_max", "steering
 
 #: Comments in a parameter file on parameters without an interval.
 NOT_NEEDED = "improves no prediction"
-NOT_MET, STANDSTILL, BEST = "unlimited: not met", "by what it did at standstill", "as it explains the recording best"
+NOT_MET, STANDSTILL, BEST = "unlimited: not met", "as observed at standstill", "best fit to the recording"
 
 
 def overrides(fit: VehicleFit, given: NodeParameters | None = None) -> Iterator[Override]:

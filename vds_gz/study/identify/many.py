@@ -167,9 +167,6 @@ def _key(log: str, source: Source) -> str:
     return hashlib.sha256(repr((vds_gz.__version__, log, stats, source)).encode()).hexdigest()
 
 
-# ---------------------------------------------------------------------- pooling
-
-
 @dataclass(frozen=True, slots=True)
 class Pooled:
     """A parameter pooled over recordings.

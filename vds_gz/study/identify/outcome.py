@@ -90,9 +90,6 @@ def no_motion(setup: Setup) -> VehicleFit:
     return VehicleFit(setup.family.model.name, parameters, numbers, calibrations, {}, tuple(channels), findings, axes)
 
 
-# ---------------------------------------------------------------------- numbers
-
-
 def estimates(fit: Fit) -> Numbers:
     """Estimates of the terms by name; None for those not needed or with too wide intervals."""
     by_name: Numbers = {}
@@ -171,9 +168,6 @@ def _parameters(fit: Fit) -> ParameterGroup:
         if name in terms:
             values.setdefault(name, 0.0)
     return dataclasses.replace(with_numbers(base, values))  # checked
-
-
-# ---------------------------------------------------------------------- channels and axes
 
 
 def _channels(fit: Fit) -> Iterator[Channel]:
@@ -283,9 +277,6 @@ def _numbers_of(setup: Setup, vehicle: ParameterGroup, quantity: str, numbers: N
         if limit is not None and (present is None or limit.value < present.value):
             estimated[number] = limit
     return estimated
-
-
-# ---------------------------------------------------------------------- findings
 
 
 def _findings(

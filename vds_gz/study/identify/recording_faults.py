@@ -88,9 +88,6 @@ def turning_against_steering(signals: Recording) -> str:
     )
 
 
-# ---------------------------------------------------------------------- main measurements
-
-
 def _against_command(signals: Recording, quantity: str) -> Iterator[str]:
     """Faults by the gain from command to measurement."""
     match = relation(signals.commanded[quantity], signals.measured[quantity], 0.0, AFTER_COMMAND, held=True)
@@ -153,9 +150,6 @@ def _ahead(command: Series, measured: Series) -> float:
     return -best * STEP if -reach < best < 0 and clearly else 0.0
 
 
-# ---------------------------------------------------------------------- further channels
-
-
 def _against_main(signals: Recording, channel: MeasuredChannel, notes: list[str]) -> str:
     """Why a further channel contradicts the measured motion; empty if it does not, possibly with a note."""
     reference, series, what = _comparable(signals, channel)
@@ -200,9 +194,6 @@ def _speed_of(poses: Mapping[str, Series]) -> Series | None:
     v_x, v_y = rate(x), rate(y)
     at = np.interp(v_x.time, heading.time, heading.value) if len(v_x.time) else v_x.time
     return Series(v_x.time, v_x.value * np.cos(at) + v_y.value * np.sin(at))
-
-
-# ---------------------------------------------------------------------- wheels
 
 
 def _wrong_wheels(signals: Recording) -> dict[str, str]:
@@ -260,9 +251,6 @@ def _follows(signals: Recording, quantity: str, series: Series) -> Relation | No
     if quantity in signals.commanded:
         return relation(signals.commanded[quantity], series, 0.0, AFTER_COMMAND, held=True)
     return None
-
-
-# ---------------------------------------------------------------------- relations of series
 
 
 class Relation(NamedTuple):

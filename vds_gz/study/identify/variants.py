@@ -200,9 +200,6 @@ def _fitted_again(setup: Setup, reach: Reaches, solution: Solution) -> Array:
     return min(trials, key=lambda trial: trial.cost).residuals
 
 
-# ---------------------------------------------------------------------- static maps
-
-
 def with_static_maps(setup: Setup, reach: Reaches, fitted: Fitted) -> tuple[Setup, Fitted]:
     """The setup and its fit, with a map for each actuator that it predicts clearly better."""
     for name, command in (("drive", "v_x"), ("steering", "steering")):
@@ -321,8 +318,6 @@ def map_priors(names: Sequence[str], responses: Array) -> dict[str, Interval]:
         for name, response in zip(names, responses, strict=True)
     }
 
-
-# ---------------------------------------------------------------------- second lags
 
 # A lag before an actuator is a lag of its commands. The model has one lag and a dead time, which share the effect of
 # two lags.

@@ -18,10 +18,11 @@ GAP_NOTE = re.compile(r" has a gap of \d|^gaps split the recording")
 #: Clocks that differ by less are equal, and the difference is transport [s].
 SAME_CLOCK = 0.3
 
-#: The drift is estimated from the quickest message of each of so many parts, each with at least so many messages.
+#: The drift is estimated from the quickest message of each part: maximum number of parts, minimum number of messages of
+#: a part, minimum number of parts.
 PARTS, PART_SAMPLES, FEWEST_PARTS = 40, 10, 8
 
-#: A drift is removed if it amounts to this over the recording [s], and to so many times the scatter around its line.
+#: A drift is removed if it amounts to this over the recording [s], and to this many times the scatter around its line.
 DRIFT, DRIFT_SCATTER = 0.01, 5.0
 
 #: Differences that jitter by more are not transport: a clock stood still, or ran at another pace [s].

@@ -12,7 +12,7 @@ from vds_gz.study.recording import Array, Recording, Series
 #: The ratio is calculated in blocks [s], from samples with more than this part of the maximum speed.
 BLOCK, DRIVING = 2.0, 0.2
 
-#: Minimum number of blocks. The ratio is reported if it deviates by so much, and by so many standard errors.
+#: Minimum number of blocks. The ratio is reported if it deviates from 1 by RATIO and by CERTAIN standard errors.
 FEWEST, RATIO, CERTAIN = 5, 0.01, 5.0
 
 

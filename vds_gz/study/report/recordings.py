@@ -43,8 +43,8 @@ def pooled_notes(vehicle: PooledVehicle) -> Iterator[str]:
         if (number := vehicle.numbers[word.name]).differs:
             deviation = word.with_unit(number.spread, 2)
             yield (
-                f"{word.axis} {word.label} scatters {number.scatter:.1f} times as much as the recordings' own "
-                f"intervals say, with a standard deviation of {deviation}, most of all in {number.farthest}: the "
+                f"{word.axis} {word.label} scatters {number.scatter:.1f} times as much as the intervals of the "
+                f"recordings predict (standard deviation {deviation}), most in {number.farthest}: the "
                 "vehicle changed between recordings, or the model structure does not fit"
             )
 

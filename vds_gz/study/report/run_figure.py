@@ -130,9 +130,6 @@ def draw(
     path.write_bytes(png(figure))
 
 
-# ---------------------------------------------------------------------- over time
-
-
 class _Panel(NamedTuple):
     """A commanded and an actual quantity, each at its own times [s]."""
 
@@ -186,9 +183,6 @@ def _yaw_rate(recording: Recording, parameters: NodeParameters) -> Array:
     signed_wheelbase = steered[0] - fixed[0]
     by_geometry = commands.speed * np.tan(commands.steering_angle) / signed_wheelbase
     return np.where(np.isfinite(commands.steering_angle), by_geometry, commands.yaw_rate)
-
-
-# ---------------------------------------------------------------------- in the plane
 
 
 def _draw_path(axis: Axes, recording: Recording, parameters: NodeParameters, begin: float) -> None:
@@ -262,9 +256,6 @@ def _rectangle(x: float, y: float, length: float, width: float, angle: float) ->
 def _placed(points: Array, pose: tuple[float, float, float]) -> Array:
     """Points of a body in the frame of its pose."""
     return np.column_stack(Pose(*pose).apply(points[:, 0], points[:, 1]))
-
-
-# ---------------------------------------------------------------------- in numbers
 
 
 def _draw_table(axis: Axes, rows: Sequence[SummaryRow]) -> None:

@@ -38,7 +38,7 @@ def literal(text: str) -> str:
 
 
 def panels(count: int, row: float, *, across: int = 2, extra: float = 0.5, **options: Any) -> tuple[Figure, list[Axes]]:
-    """A figure with so many panels in rows of a height [in]."""
+    """A figure with ``count`` panels in rows of height ``row`` [in]."""
     rows = math.ceil(count / across)
     figure = Figure(figsize=(12.0, row * rows + extra), dpi=100, layout="constrained")
     axes = figure.subplots(rows, across, squeeze=False, **options).ravel()

@@ -82,9 +82,6 @@ def _draw_distribution(panel: Axes, values: Reals, runs: Runs, analysis: Analysi
             note.set_path_effects([withStroke(linewidth=2.5, foreground="white")])
 
 
-# ---------------------------------------------------------------------- sensitivities
-
-
 @mpl.rc_context(STYLE)
 def _sensitivities_figure(runs: Runs, sensitivities: Mapping[str, Sensitivity]) -> Figure:
     """For each measure the part of its variance that each parameter causes, alone and with others."""
@@ -107,9 +104,6 @@ def _draw_sensitivity(panel: Axes, names: Sequence[str], measure: str, indices: 
     panel.grid(visible=False, axis="y")
     doubt = "" if indices.trusted else f"; unreliable: surrogate R2 {max(indices.predicted, 0.0):.2f}"
     panel.set_title(f"{measure}: share of its variance{doubt}")
-
-
-# ---------------------------------------------------------------------- heat maps
 
 
 @mpl.rc_context({**STYLE, "axes.grid": False})

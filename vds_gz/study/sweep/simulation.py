@@ -111,7 +111,7 @@ def cases_of(
 
 
 def simulate(case: Case, driving: Driving, values: Mapping[str, Reals], measures: Sequence[str], count: int) -> Table:
-    """Do so many runs of a case with these values of varied parameters; return measures by name, and the status."""
+    """Do ``count`` runs of a case with these values of varied parameters; return measures by name, and the status."""
     if isinstance(case.drive, CommandLog):
         numbers = run_open_loop(case.drive, case.vehicle, vehicles_of(case, values, count), measures)
         measured = np.logical_and.reduce([~np.isnan(numbers[name]) for name in measures])
@@ -248,7 +248,7 @@ def _controllers_of(
     controller = controller_named(drive.controller)
     if not isinstance(controller, Controller):
         return None
-    varied = {name.removeprefix(CONTROLLER): one for name, one in values.items() if name.startswith(CONTROLLER)}
+    varied = {name.removeprefix(CONTROLLER): numbers for name, numbers in values.items() if name.startswith(CONTROLLER)}
     columns = {name: column.tolist() for name, column in varied.items()}
     gains: Mapping[str, Value] = drive.gains
     return [

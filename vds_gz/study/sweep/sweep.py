@@ -17,13 +17,13 @@ import numpy as np
 from vds_gz.parameters.yaml_reader import Interval
 from vds_gz.study.sweep.simulation import Case, Column, ControlledDrive, Driving, Reals, Table, Wholes, simulate
 
-#: Runs that are done together have about so many steps of vehicles: some seconds of work for a core.
+#: Vehicle steps of the runs that are done together: some seconds of work for a core.
 STEPS = 5e7
 
-#: Their number is a multiple of this, as vehicles are stepped together, and at most this.
+#: The number of these runs is a multiple of TOGETHER, as vehicles are stepped together, and at most LARGEST.
 TOGETHER, LARGEST = 64, 4096
 
-#: Workers share so many pieces of the runs, or more.
+#: Minimum number of pieces of the runs that workers share.
 PIECES = 64
 
 

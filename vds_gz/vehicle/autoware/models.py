@@ -50,9 +50,6 @@ def time_constant(seconds: float) -> float:
     return max(seconds, SHORTEST_TIME_CONSTANT)
 
 
-# ---------------------------------------------------------------------- drives
-
-
 def ideal_speed(p: object, dt: float) -> AutowareDriveCoefficients:
     """The speed follows its reference at once."""
     return AutowareDriveCoefficients(drive.IDEAL_SPEED, False)
@@ -118,9 +115,6 @@ def pedal_maps(p: parameters.ActuationCmdParameters, dt: float) -> AutowareDrive
     if p.convert_brake_cmd:
         c.brake_map = map_of(p.brake_map)
     return c
-
-
-# ---------------------------------------------------------------------- steerings
 
 
 def ideal_angle(p: object, dt: float) -> AutowareSteeringCoefficients:
@@ -200,9 +194,6 @@ def mechanism(p: parameters.ActuationCmdMechanicalParameters, dt: float) -> Auto
         stamps=1 if p.physical else math.ceil(m.torque_delay_time / dt) + 3,
     )
     return c
-
-
-# ---------------------------------------------------------------------- models
 
 
 def model(

@@ -118,7 +118,7 @@ class TransportLink(HelpedLink):
 
 
 def answering_world(parameters: GazeboParameters, seconds: float) -> str | None:
-    """The world from which a message comes within so many seconds; None without one.
+    """The world from which a message comes within ``seconds``; None without one.
 
     It listens to the statistics of the named world, else of the first world of the partition.
     """

@@ -182,9 +182,6 @@ def _joint(model: AnyModel, parameters: ParameterGroup, joint: str, *, speed: bo
     return Observed((number,), _wheel(side_name, speed=speed))
 
 
-# ---------------------------------------------------------------------- starts
-
-
 def start_names(model: AnyModel) -> tuple[str, ...]:
     """The unknown quantities of a vehicle's steady motion at the start of a recording."""
     if _steers(model):
@@ -198,8 +195,6 @@ def start_states(model: AnyModel, coefficients: Sequence[Any], start: Array) -> 
     motions = (SteadyMotion(**dict(zip(fields, row, strict=True))) for row in start.tolist())
     return [model.at(c, motion) for c, motion in zip(coefficients, motions, strict=True)]
 
-
-# ---------------------------------------------------------------------- wheels that differ
 
 # A wheel with another diameter than the configured one turns with its drive, and rolls further or less far; joint and
 # drive do not show it (J. Borenstein and L. Feng, Measurement and correction of systematic odometry errors in mobile

@@ -195,7 +195,7 @@ def check_numbers(signals: Recording) -> None:
         if 2 * late.sum() >= len(late) > 0:
             raise SignalError(
                 f"{int(late.sum())} of {len(series.time)} samples of {name} are no later than the sample before, the "
-                f"first at {series.time[int(np.argmax(late)) + 1]:.9g} s; each sample needs a time of its own"
+                f"first at {series.time[int(np.argmax(late)) + 1]:.9g} s; each sample needs a later time"
             )
     if not len(signals.commands.time):
         raise _nothing_in_both(signals, signals.measured)
@@ -301,9 +301,6 @@ def counting(
         channel for channel in used if np.ptp(channel.series.value) > 0.0 or (lateral and channel.quantity == "v_y")
     ]
     return changing or used
-
-
-# ---------------------------------------------------------------------- poses as mean velocities
 
 
 def _with_increments(channels: Sequence[MeasuredChannel], *, lateral: bool) -> list[MeasuredChannel]:

@@ -243,8 +243,6 @@ class Experiment:
             predictions.append(Predicted(predicted, by_terms, by_start))
         return predictions
 
-    # ------------------------------------------------------------------ sensors
-
     def plan(self, point: Array) -> tuple[Readings, list[list[slice]]]:
         """The readings of each sensor of a vehicle at its instants; with a latency, also those a step earlier."""
         late = index_of(self.family.terms, Kind.LATENCY)

@@ -144,9 +144,6 @@ def _first_value(term: Term, parameters: ParameterGroup) -> float:
     return value_of(parameters, term.name) if term.is_parameter else term.neutral
 
 
-# ---------------------------------------------------------------------- names
-
-
 def check_names(names: Collection[str], vehicle: NodeParameters | None) -> None:
     """Refuse names that cannot be fitted; without a vehicle, those of none of the possible models."""
     if vehicle is not None:
@@ -176,9 +173,6 @@ def _has_sides(model: AnyModel, parameters: ParameterGroup) -> bool:
     """Whether its wheels are in pairs of left and right, which may differ."""
     wheels = (joint.name for joint in model.joints(parameters) if joint.kind == "wheel")
     return not model.geometry(parameters).holonomic and any(name.endswith("_left_joint") for name in wheels)
-
-
-# ---------------------------------------------------------------------- terms
 
 
 def _unknowns(setup: Setup, names: Collection[str]) -> tuple[dict[str, Actuation], list[Term], tuple[str, ...]]:
