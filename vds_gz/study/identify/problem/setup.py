@@ -146,11 +146,10 @@ class Setup:
     @property
     def slows_down(self) -> bool:
         """Whether some command asks for a lower speed than one before, or for the opposite direction."""
-        for signals in self.recordings:
-            speeds = np.array([signals.commands.records[field] for field in ("v_x", "v_y", "yaw_rate")])
-            largest = np.take_along_axis(speeds, np.argmax(np.abs(speeds), axis=0)[np.newaxis], axis=0)[0]
-            least = NEAR_ZERO * np.max(np.abs(largest))
-            for speed in (np.maximum(largest, 0.0), np.maximum(-largest, 0.0)):
+        fields = ("v_x",) if "steering" in self.actuators else ("v_x", "v_y", "yaw_rate")
+        for commanded in (signals.commands.records[field] for signals in self.recordings for field in fields):
+            least = NEAR_ZERO * np.max(np.abs(commanded))
+            for speed in (np.maximum(commanded, 0.0), np.maximum(-commanded, 0.0)):
                 if np.max(np.maximum.accumulate(speed) - speed) > least:
                     return True
         return False
