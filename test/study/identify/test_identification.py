@@ -128,6 +128,7 @@ def test_where_a_bicycle_is_driven_and_steered_is_told_by_its_motion_and_its_whe
     assert "as one whose rear axle steers; if yours does not, the yaw rate or the steering angle is mirrored" in turns
 
 
+@pytest.mark.slow
 def test_of_a_vehicle_that_is_known_to_steer_behind_nothing_is_said():
     case = CASES["forklift"]
     signals = clean(case, 4, 4.0)

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from helpers.identified_vehicles import Case, Disturbance, clean, disturbed, with_vehicle
 
 from vds_gz.configuration import load_parameters
@@ -38,6 +39,7 @@ def test_stiffness_friction_and_yaw_inertia_are_found_where_tires_slide():
         assert abs(estimate.value - value) < estimate.high - estimate.low < 0.2 * value, name
 
 
+@pytest.mark.slow
 def test_friction_that_runs_to_its_bound_stays_as_given():
     begin = car()
     fit = fitted(car(friction=10.0), begin, ("friction", "cornering_stiffness_fixed"))
