@@ -119,6 +119,21 @@ def test_the_interval_of_a_dead_time_covers_what_samples_as_regular_as_the_comma
     assert dead_time.high > 0.48
 
 
+def test_a_dead_time_and_a_lag_that_are_not_told_apart_are_known_together():
+    random = np.random.default_rng(5)
+    times, commands = 0.1 * np.arange(300), np.repeat(random.uniform(-1.0, 1.0, 15), 20)
+    fine, response = exact(times, commands, dead_time=0.15, time_constant=0.15)
+    seldom = np.arange(0.0, 29.0, 0.3)
+    measured = np.interp(seldom, fine, response) + 0.2 * random.standard_normal(len(seldom))
+    fit = identify(Recording({"v_x": Series(times, commands)}, {"v_x": Series(seldom, measured)}), hold_out=0.0)
+    names = "drive_actuators.dead_time", "drive_actuators.time_constant"
+    assert not any(fit.numbers[name] for name in names)
+    said = next(finding for finding in fit.findings if finding.startswith(" and ".join(names)))
+    value, low, high = map(float, re.findall(r"0\.\d+", said))
+    assert low < 0.3 < high < 0.4
+    assert value == pytest.approx(0.3, abs=0.03)
+
+
 def test_a_dead_time_beyond_its_bound_is_no_value():
     random = np.random.default_rng(1)
     times, commands = 0.05 * np.arange(800), np.repeat(random.uniform(-1.0, 1.0, 10), 80)

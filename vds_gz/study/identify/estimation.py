@@ -81,13 +81,19 @@ def _fit(setup: Setup, advance: Advance) -> Fit:
     setup = replace(setup, variant=(*setup.variant, *lag_findings(setup, reach, rough)))
     advance("all data")
     setup, fitted = refined(setup, reach, _with_whole_delay(setup, rough))
-    intervals = intervals_of(fitted.problem, fitted.solution)
+    intervals = intervals_of(fitted.problem, fitted.solution, _delays(setup))
     if (unseen := _unseen_limits(fitted, intervals)).any():
         begin, solution = np.where(unseen, neutral(setup), fitted.solution.point), fitted.solution
         solution = replace(solution, point=begin, free=solution.free & ~unseen)
         fitted = fitted._replace(solution=converged(fitted.problem, solution))
-        intervals = intervals_of(fitted.problem, fitted.solution)
+        intervals = intervals_of(fitted.problem, fitted.solution, _delays(setup))
     return Fit(setup, fitted.problem, fitted.solution, intervals, reach)
+
+
+def _delays(setup: Setup) -> list[tuple[int, int]]:
+    """The dead time and the lag of each actuator that has both."""
+    named = [(setup.actuators[name].dead_time, setup.actuators[name].time_constant) for name in setup.excited]
+    return [(setup.family.index(dead_time), setup.family.index(lag)) for dead_time, lag in named if dead_time and lag]
 
 
 def _unseen_limits(fitted: Fitted, intervals: Intervals) -> Mask:
@@ -152,11 +158,8 @@ def _with_whole_delay(setup: Setup, rough: Fitted) -> Fitted:
     if rough.fine or rough.nearly_exact:
         return rough
     free = rough.solution.free.copy()
-    for name in setup.excited:
-        actuation = setup.actuators[name]
-        if actuation.dead_time and actuation.time_constant:
-            delays = [setup.family.index(actuation.dead_time), setup.family.index(actuation.time_constant)]
-            free[delays] = free[delays].any()
+    for pair in _delays(setup):
+        free[[*pair]] = free[[*pair]].any()
     point = np.where(free & ~rough.solution.free, np.maximum(rough.solution.point, SHORT_DELAY), rough.solution.point)
     return rough._replace(solution=replace(rough.solution, point=point, free=free))
 

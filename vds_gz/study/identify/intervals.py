@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,19 +39,21 @@ class Intervals:
     Attributes:
         low, high: Their ends, in coordinates; infinite if the data do not determine a term.
         confounded: Groups of terms, by index, whose effects the data do not distinguish.
+        sums: Low and high ends of the sums of pairs of terms, by their indices.
     """
 
     low: Array
     high: Array
     confounded: tuple[tuple[int, ...], ...]
+    sums: Mapping[tuple[int, int], tuple[float, float]]
 
 
-def intervals_of(problem: Problem, solution: Solution) -> Intervals:
-    """The intervals of all free terms, with the weights and the loss of the fit."""
+def intervals_of(problem: Problem, solution: Solution, pairs: Sequence[tuple[int, int]] = ()) -> Intervals:
+    """The intervals of all free terms and of the sums of free pairs, with the weights and the loss of the fit."""
     free = np.flatnonzero(solution.free)
     low, high = np.full(len(solution.point), -np.inf), np.full(len(solution.point), np.inf)
     if not len(free):
-        return Intervals(low, high, ())
+        return Intervals(low, high, (), {})
     noise = solution.noise
     weights = noise.weights[problem.kind]
     residuals = solution.residuals * weights
@@ -63,17 +65,23 @@ def intervals_of(problem: Problem, solution: Solution) -> Intervals:
     inverse, null = inverted(information, SINGULAR)
     confounded = tuple(tuple(int(k) for k in free[np.abs(combination) > NAMED_PART]) for combination in null)
     independent = jacobian.T @ (jacobian * (slope / noise.correlation[problem.kind])[:, np.newaxis]) + known
-    variance = np.diag(inverse @ independent @ inverse)
+    pairs = [pair for pair in pairs if solution.free[[*pair]].all()]
+    sums = np.array([np.isin(free, pair) for pair in pairs], dtype=float).reshape(-1, len(free))
+    combinations = np.vstack([np.eye(len(free)), sums]).T
+    variance = np.diag(combinations.T @ inverse @ independent @ inverse @ combinations)
     correlated = noise.correlation * problem.intervals
     blocks = blocks_of(problem, LENGTH * float(np.max(correlated[np.isfinite(correlated)])), MOST)
-    width = widths(residuals, jacobian, weighted, information, inverse, variance, blocks)
+    widths_of_all = widths(residuals, jacobian, weighted, information, inverse, variance, blocks, combinations)
+    width, width_of_sums = widths_of_all[: len(free)], widths_of_all[len(free) :]
     determined = ~np.isin(free, [k for group in confounded for k in group]) & np.isfinite(width)
     low[free[determined]] = (solution.point[free] - width)[determined]
     high[free[determined]] = (solution.point[free] + width)[determined]
     for trial in _equivalent(problem, solution):
         low[free] = np.minimum(low[free], trial.point[free])
         high[free] = np.maximum(high[free], trial.point[free])
-    return Intervals(low, high, confounded)
+    together = [float(np.sum(solution.point[[*pair]])) for pair in pairs]
+    ends = ((both - half, both + half) for both, half in zip(together, width_of_sums, strict=True))
+    return Intervals(low, high, confounded, dict(zip(pairs, ends, strict=True)))
 
 
 def _equivalent(problem: Problem, solution: Solution) -> Iterator[Solution]:

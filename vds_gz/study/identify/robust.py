@@ -82,7 +82,7 @@ def half_widths(residuals: Array, jacobian: Array, blocks: NDArray[np.intp], kno
     information = jacobian.T @ jacobian + known
     inverse, null = inverted(information)
     variance = np.diag(inverse) * max(float(np.mean(residuals**2)), 1.0)
-    half = widths(residuals, jacobian, jacobian, information, inverse, variance, blocks)
+    half = widths(residuals, jacobian, jacobian, information, inverse, variance, blocks, np.eye(len(inverse)))
     # if only few blocks inform a number, they do not show how it repeats: the noise of all samples bounds it
     time = autocorrelation_time([residuals[blocks == block] for block in np.unique(blocks)], 1.0)
     half = np.maximum(half, WIDTH * np.sqrt(time * variance))
@@ -113,8 +113,11 @@ def widths(
     inverse: Array,
     variance: Array,
     blocks: NDArray[np.intp],
+    combinations: Array,
 ) -> Array:
-    """Half the widths of intervals, (p,), of autocorrelated residuals and of a vehicle that differs from its model.
+    """Half the widths of intervals of combinations of unknowns, (m,).
+
+    Residuals may be autocorrelated, and the vehicle may differ from its model.
 
     Gradients summed over blocks of time show by the sandwich estimator (P. Huber, The behavior of maximum likelihood
     estimates under nonstandard conditions, 1967) whether blocks differ by more than noise. If they do, the jackknife
@@ -123,15 +126,15 @@ def widths(
     vary from one recording to the next.
 
     ``weighted`` is the jacobian times the slope of the robust loss, ``information`` and ``inverse`` are of everything,
-    and ``variance`` is of the unknowns if the residuals were independent.
+    ``combinations`` has a column for each, (p, m), and ``variance`` is theirs if the residuals were independent.
     """
     blocks = np.unique(blocks, return_inverse=True)[1]
     scores = np.zeros((int(blocks.max()) + 1, len(inverse)))
     np.add.at(scores, blocks, weighted * residuals[:, np.newaxis])
     freedom = max(len(scores) - 1, 1)
-    by_scores = np.sum((scores @ inverse) ** 2, axis=0) * len(scores) / freedom
+    by_scores = np.sum((scores @ inverse @ combinations) ** 2, axis=0) * len(scores) / freedom
     differs = by_scores > chi2.ppf(CONFIDENCE, freedom) / freedom * variance
-    changes = without_blocks(residuals, jacobian, weighted, information, blocks)
+    changes = without_blocks(residuals, jacobian, weighted, information, blocks) @ combinations
     by_blocks = np.maximum(np.sum(changes**2, axis=0) * freedom / len(scores), variance)
     quantile = float(t.ppf(0.5 + 0.5 * CONFIDENCE, freedom))
     return np.where(differs, quantile * np.sqrt(2.0 * by_blocks - variance), WIDTH * np.sqrt(variance))
