@@ -134,6 +134,18 @@ def test_a_dead_time_and_a_lag_that_are_not_told_apart_are_known_together():
     assert value == pytest.approx(0.3, abs=0.03)
 
 
+def test_a_slow_share_that_does_not_settle_in_the_recording_makes_no_gain_beyond_what_was_measured():
+    random = np.random.default_rng(0)
+    times, commands = 0.05 * np.arange(400), np.repeat(random.uniform(0.1, 0.7, 10), 40)
+    fine, fast = exact(times, commands, 0.1, 0.2)
+    _, slow = exact(times, commands, 0.1, 30.0)
+    measured = np.interp(times, fine, fast + 5.0 * slow) + 0.02 * random.standard_normal(len(times))
+    fit = identify(Recording({"v_x": Series(times, commands)}, {"v_x": Series(times, measured)}), hold_out=0.0)
+    assert fit.parameters.drive_actuators.slow_share == 0.0
+    assert fit.parameters.drive_actuators.gain < np.max(measured / commands)
+    assert any(finding.startswith("drive_actuators.slow_share: no value in its range") for finding in fit.findings)
+
+
 def test_a_dead_time_beyond_its_bound_is_no_value():
     random = np.random.default_rng(1)
     times, commands = 0.05 * np.arange(800), np.repeat(random.uniform(-1.0, 1.0, 10), 80)

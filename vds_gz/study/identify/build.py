@@ -27,6 +27,9 @@ OFFSET_SIGMA = 0.1
 #: Standard deviation of the prior of a sensor's latency [s]; a longer delay is more likely an actuator's dead time.
 LATENCY_SIGMA = 0.02
 
+#: A slow share settles in this many time constants. If the recording is shorter, its size is an extrapolation.
+SETTLED = 4.0
+
 #: Step length [s] and total time of recordings [s] for the selection of terms, which more data hardly change.
 COARSE_STEP, ENOUGH_SECONDS = 0.005, 400.0
 
@@ -99,7 +102,7 @@ class Problem:
 
 def problem_of(setup: Setup, segments: Sequence[Segment], reach: Mapping[str, Reach]) -> Problem:
     """The problem for segments of recordings; no limit is below the value that the vehicle reached."""
-    terms = setup.family.terms
+    terms, longest = setup.family.terms, max(segment.duration for segment in segments)
     lower, upper = np.array([term.bounds for term in terms]).T
     mean, sigma = np.zeros(len(terms)), np.full(len(terms), np.inf)
     for k, term in enumerate(terms):
@@ -107,6 +110,8 @@ def problem_of(setup: Setup, segments: Sequence[Segment], reach: Mapping[str, Re
             lower[k] = math.log(max(reach[term.name].least, LEAST_LIMIT))
         if term.kind is Kind.GAIN and term.name in reach:
             lower[k] = max(lower[k], reach[term.name].least)
+        if term.kind is Kind.SLOW and term.needs:
+            upper[k] = np.clip(longest / SETTLED, lower[k] + term.scale, upper[k])
         if term.kind is Kind.SENSOR_OFFSET:
             sigma[k] = OFFSET_SIGMA * term.scale
         if term.kind is Kind.LATENCY:

@@ -137,9 +137,10 @@ def _without(setup: Setup, names: Collection[str]) -> Setup:
         term.name: term.neutral for term in setup.family.terms if term.name in left and term.kind is not Kind.PARAMETER
     }
     parameters = with_numbers(setup.family.parameters, neutral_values)
+    told = {term.needs or term.name for term in setup.family.terms if term.name in names}
     remarks = [
         f"{name}: no value in its range explains the recording best; {value_of(parameters, name):g} is used"
-        for name in names
+        for name in told
     ]
     return replace(
         setup,
