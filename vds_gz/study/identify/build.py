@@ -27,8 +27,8 @@ OFFSET_SIGMA = 0.1
 #: Standard deviation of the prior of a sensor's latency [s]; a longer delay is more likely an actuator's dead time.
 LATENCY_SIGMA = 0.02
 
-#: A slow share settles in this many time constants. If the recording is shorter, its size is an extrapolation.
-SETTLED = 4.0
+#: A slow share settles to 95 % in this many time constants. If the recording is shorter, its size is an extrapolation.
+SETTLED = 3.0
 
 #: Step length [s] and total time of recordings [s] for the selection of terms, which more data hardly change.
 COARSE_STEP, ENOUGH_SECONDS = 0.005, 400.0
