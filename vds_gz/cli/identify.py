@@ -29,7 +29,7 @@ parameters.yaml the pooled parameters. Recordings without excitation are named, 
 
 Written into a folder: parameters.yaml, which the node loads, report.html, report.json and identified.png, and maps as
 CSV. With --preset or --params the new numbers replace those of that vehicle, which has the geometry. --fit
-identifies geometry too, and starts from the intervals in the file if it has any, as files of identify do.
+identifies geometry too, and starts from the intervals of the file, if any; identify writes them.
 """
 
 EPILOG = """

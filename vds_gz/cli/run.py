@@ -117,8 +117,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--world",
         metavar="NAME|FILE",
-        help="a world of this package, an SDF file or a map; none: no world. A vehicle without sensors gets a "
-        f"lidar in it (the world of the parameters; {DEFAULT_WORLD} for the default vehicle)",
+        help="a world of this package, an SDF file or a map; none: no world (the world of the parameters; "
+        f"{DEFAULT_WORLD} if no vehicle, parameters or log are given). In a world, a vehicle without sensors gets a "
+        "lidar",
     )
     add_except_option(parser, "a sensor topic to leave out of the recording, e.g. lidar/points; repeatable")
     parser.add_argument("--out", metavar="DIR", default="runs", help="where to make the run's folder (runs)")

@@ -164,11 +164,13 @@ def _on_cluster(
                     yield task, FailureError(f"{error.allowed_failures + 1} workers died while they did it")
                 case _, error, _:
                     raise error
+                case _:
+                    raise FailureError(f"a worker at {address} runs other code of vds_gz; restart it")
 
 
 @dataclass(frozen=True)
 class _Done(Generic[R]):
-    """A result, which is told from an error by its type: its future may already be pending again."""
+    """A result, distinguished from an error by its type: its future may already be pending again."""
 
     value: R
 

@@ -119,7 +119,7 @@ def test_the_interval_of_a_dead_time_covers_what_samples_as_regular_as_the_comma
     assert dead_time.high > 0.48
 
 
-def test_a_dead_time_and_a_lag_that_are_not_told_apart_are_known_together():
+def test_a_dead_time_and_a_lag_that_are_not_distinguished_are_known_together():
     random = np.random.default_rng(5)
     times, commands = 0.1 * np.arange(300), np.repeat(random.uniform(-1.0, 1.0, 15), 20)
     fine, response = exact(times, commands, dead_time=0.15, time_constant=0.15)
@@ -143,7 +143,20 @@ def test_a_slow_share_that_does_not_settle_in_the_recording_makes_no_gain_beyond
     fit = identify(Recording({"v_x": Series(times, commands)}, {"v_x": Series(times, measured)}), hold_out=0.0)
     assert fit.parameters.drive_actuators.slow_share == 0.0
     assert fit.parameters.drive_actuators.gain < np.max(measured / commands)
-    assert any(finding.startswith("drive_actuators.slow_share: no value in its range") for finding in fit.findings)
+    assert fit.numbers["drive_actuators.slow_share"] is None
+    assert any("slow_share: the slow response does not settle within the recording" in said for said in fit.findings)
+
+
+@pytest.mark.slow
+def test_a_slow_share_is_found_in_a_recording_that_is_longer_than_it_takes_to_settle():
+    random = np.random.default_rng(1)
+    times, commands = 0.1 * np.arange(4000), np.repeat(random.uniform(0.1, 0.7, 40), 100)
+    fine, fast = exact(times, commands, 0.1, 0.2)
+    _, slow = exact(times, commands, 0.1, 40.0)
+    measured = np.interp(times, fine, 0.6 * fast + 0.4 * slow) + 0.01 * random.standard_normal(len(times))
+    fit = identify(Recording({"v_x": Series(times, commands)}, {"v_x": Series(times, measured)}), hold_out=0.0)
+    share = fit.numbers["drive_actuators.slow_share"]
+    assert share.low < 0.4 < share.high < 0.5
 
 
 def test_a_dead_time_beyond_its_bound_is_no_value():

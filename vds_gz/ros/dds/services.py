@@ -127,7 +127,7 @@ class ServiceClient(Input):
 
     def call(self, request: Message, done: Callable[[Message], None]) -> None:
         now = time.monotonic_ns()
-        self._pending = {key: request for key, request in self._pending.items() if now - request.at < _RESPONSE_TIMEOUT}
+        self._pending = {key: sent for key, sent in self._pending.items() if now - sent.at < _RESPONSE_TIMEOUT}
         self._number += 1
         header = self._mark + self._number.to_bytes(8, "little")
         self._pending[header] = _Pending(done, now)

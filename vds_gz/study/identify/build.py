@@ -102,7 +102,8 @@ class Problem:
 
 def problem_of(setup: Setup, segments: Sequence[Segment], reach: Mapping[str, Reach]) -> Problem:
     """The problem for segments of recordings; no limit is below the value that the vehicle reached."""
-    terms, longest = setup.family.terms, max(segment.duration for segment in segments)
+    terms = setup.family.terms
+    longest = max(end - begin for signals in setup.recordings for begin, end in signals.pieces)
     lower, upper = np.array([term.bounds for term in terms]).T
     mean, sigma = np.zeros(len(terms)), np.full(len(terms), np.inf)
     for k, term in enumerate(terms):
@@ -111,7 +112,7 @@ def problem_of(setup: Setup, segments: Sequence[Segment], reach: Mapping[str, Re
         if term.kind is Kind.GAIN and term.name in reach:
             lower[k] = max(lower[k], reach[term.name].least)
         if term.kind is Kind.SLOW and term.needs:
-            upper[k] = np.clip(longest / SETTLED, lower[k] + term.scale, upper[k])
+            upper[k] = np.clip(longest / SETTLED, 1.01 * lower[k], upper[k])
         if term.kind is Kind.SENSOR_OFFSET:
             sigma[k] = OFFSET_SIGMA * term.scale
         if term.kind is Kind.LATENCY:

@@ -68,7 +68,8 @@ def fit_all(setup: Setup, advance: Advance = lambda words: None) -> Fit:
     left_out: list[str] = []
     while (stuck := _at_bounds(fit)).any():
         names = [fit.problem.terms[k].name for k in np.flatnonzero(stuck)]
-        setup, left_out = _without(setup, names), left_out + names
+        needed = [fit.problem.terms[k].needs for k in np.flatnonzero(stuck) if fit.problem.terms[k].needs]
+        setup, left_out = _without(setup, names), [*left_out, *names, *needed]
         fit = _fit(setup, advance)
     return replace(fit, left_out=tuple(left_out))
 
@@ -137,10 +138,13 @@ def _without(setup: Setup, names: Collection[str]) -> Setup:
         term.name: term.neutral for term in setup.family.terms if term.name in left and term.kind is not Kind.PARAMETER
     }
     parameters = with_numbers(setup.family.parameters, neutral_values)
-    told = {term.needs or term.name for term in setup.family.terms if term.name in names}
     remarks = [
-        f"{name}: no value in its range explains the recording best; {value_of(parameters, name):g} is used"
-        for name in told
+        f"{term.needs}: the slow response does not settle within the recording, so its size is unknown; 0 is used"
+        if term.needs
+        else f"{term.name}: no value in its range explains the recording best; "
+        f"{value_of(parameters, term.name):g} is used"
+        for term in setup.family.terms
+        if term.name in names
     ]
     return replace(
         setup,

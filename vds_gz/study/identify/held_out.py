@@ -45,13 +45,13 @@ def predictions(
         ),
     )
     try:
-        taught = coarse_segments(first)
+        first_segments = coarse_segments(first)
     except SignalError:
         return ()
     advance("held out")
     first = replace(first, priors={**first.priors, **_priors_of_maps(first)})
     reach = reach_of(first)
-    known = replace(problem_of(first, taught, reach), largest_noise=LARGEST_NOISE)
+    known = replace(problem_of(first, first_segments, reach), largest_noise=LARGEST_NOISE)
     fitted = converged(known, solution)
     learned = without_needless(known, fitted, blocks_of(known), asked(setup)).point
     lags = np.array([term.kind in (Kind.DEAD_TIME, Kind.TIME_CONSTANT) for term in setup.family.terms])
@@ -82,7 +82,7 @@ def _priors_of_maps(first: Setup) -> dict[str, Interval]:
 
 
 def _border(segments: Sequence[Segment], recording: int, part: float) -> float:
-    """The start of the last part of a recording, from its first to its last segment [s]."""
+    """The start of the part held out [s]: the last part of the time from the first to the last segment."""
     spans = [(segment.origin, segment.duration) for segment in segments if segment.recording == recording]
     if not spans:
         return math.inf

@@ -65,7 +65,8 @@ def intervals_of(problem: Problem, solution: Solution, pairs: Sequence[tuple[int
     inverse, null = inverted(information, SINGULAR)
     confounded = tuple(tuple(int(k) for k in free[np.abs(combination) > NAMED_PART]) for combination in null)
     independent = jacobian.T @ (jacobian * (slope / noise.correlation[problem.kind])[:, np.newaxis]) + known
-    pairs = [pair for pair in pairs if solution.free[[*pair]].all()]
+    unknown = [k for group in confounded for k in group]
+    pairs = [pair for pair in pairs if solution.free[[*pair]].all() and not np.isin(pair, unknown).any()]
     sums = np.array([np.isin(free, pair) for pair in pairs], dtype=float).reshape(-1, len(free))
     combinations = np.vstack([np.eye(len(free)), sums]).T
     variance = np.diag(combinations.T @ inverse @ independent @ inverse @ combinations)
@@ -73,14 +74,17 @@ def intervals_of(problem: Problem, solution: Solution, pairs: Sequence[tuple[int
     blocks = blocks_of(problem, LENGTH * float(np.max(correlated[np.isfinite(correlated)])), MOST)
     widths_of_all = widths(residuals, jacobian, weighted, information, inverse, variance, blocks, combinations)
     width, width_of_sums = widths_of_all[: len(free)], widths_of_all[len(free) :]
-    determined = ~np.isin(free, [k for group in confounded for k in group]) & np.isfinite(width)
+    determined = ~np.isin(free, unknown) & np.isfinite(width)
     low[free[determined]] = (solution.point[free] - width)[determined]
     high[free[determined]] = (solution.point[free] + width)[determined]
+    together = np.array([np.sum(solution.point[[*pair]]) for pair in pairs])
+    lowest, highest = together - width_of_sums, together + width_of_sums
     for trial in _equivalent(problem, solution):
         low[free] = np.minimum(low[free], trial.point[free])
         high[free] = np.maximum(high[free], trial.point[free])
-    together = [float(np.sum(solution.point[[*pair]])) for pair in pairs]
-    ends = ((both - half, both + half) for both, half in zip(together, width_of_sums, strict=True))
+        together = np.array([np.sum(trial.point[[*pair]]) for pair in pairs])
+        lowest, highest = np.minimum(lowest, together), np.maximum(highest, together)
+    ends = zip(lowest.tolist(), highest.tolist(), strict=True)
     return Intervals(low, high, confounded, dict(zip(pairs, ends, strict=True)))
 
 

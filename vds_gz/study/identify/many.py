@@ -67,7 +67,7 @@ class Source:
         return identify(recordings, vehicle=vehicle, wheel_base=wheel_base, fit=self.fit, priors=self.priors, **options)
 
     def identify(self, log: str) -> Result:
-        """Identify a recording by its path; a SignalError says why that is not possible."""
+        """Identify a recording by its path; a RecordingError says why that is not possible."""
         try:
             fit = self.fit_together([self.read(Path(log))], hold_out=0.0)
         except OSError as error:

@@ -306,8 +306,8 @@ def _findings(
         yield f"{names} {many if len(group) > 1 else 'has no effect on the measurements'}; no value is given"
     for pair, (low, high) in fit.intervals.sums.items():
         both, delays = 0.5 * (low + high), [terms[k].name for k in pair]
-        if not all(map(numbers.get, delays)) and high - both <= max(USEFUL * both, USEFUL_TIME):
-            known = f"{both:.2g} s together ({ends(max(low, 0.0), high)})"
+        if not any(map(numbers.get, delays)) and high - both <= max(USEFUL * both, USEFUL_TIME):
+            known = f"{both:.4g} s together ({ends(max(low, 0.0), high)})"
             yield f"{' and '.join(delays)}: {known}; the recording does not show the share of each"
     yield from fit.setup.remarks
     yield from _diameters(fit, calibrations)

@@ -126,7 +126,8 @@ def widths(
     vary from one recording to the next.
 
     ``weighted`` is the jacobian times the slope of the robust loss, ``information`` and ``inverse`` are of everything,
-    ``combinations`` has a column for each, (p, m), and ``variance`` is theirs if the residuals were independent.
+    ``combinations``, (p, m), has a column for each interval; ``variance``, (m,), is that of the combinations for
+    independent residuals.
     """
     blocks = np.unique(blocks, return_inverse=True)[1]
     scores = np.zeros((int(blocks.max()) + 1, len(inverse)))

@@ -60,7 +60,7 @@ LONGEST = 1.0
 #: A map must improve the prediction by this part of the residual squares.
 MAP_WORTHWHILE = 0.1
 
-#: Time constants of a second lag that are tried, as parts of the first one's; a shorter lag than this is none [s].
+#: Time constants of a second lag that are tried, as parts of the first one's; minimum length of a lag [s].
 PARTS, SHORTEST_LAG = (0.3, 1.0), 0.01
 
 #: The search continues with the best time constant divided and multiplied by this.
@@ -337,8 +337,10 @@ def lag_findings(setup: Setup, reach: Reaches, fitted: Fitted) -> Iterator[str]:
         if k is None or not solution.free[k] or solution.point[k] < SHORTEST_LAG:
             continue
         lags = None if fitted.exact else _two_lags(setup, reach, solution, name, k)
-        if lags is not None and min(lags) >= SHORTEST_LAG:
+        if lags is not None:
             longer, shorter = sorted(lags, reverse=True)
+            if shorter < SHORTEST_LAG:
+                continue
             yield (
                 f"{name}: two lags of about {longer:.2g} and {shorter:.2g} s explain the recording better than one; "
                 "the model has one, whose time constant and dead time share what two do"

@@ -205,7 +205,7 @@ def read_signals(path: str | Path, columns: Mapping[str, str] | None = None) -> 
         columns: Custom names of a CSV file's columns, by quantity: ``{"v_x": "cmd:odom_v"}``.
 
     Raises:
-        SignalError: The file holds no commands with measurements.
+        RecordingError: The file cannot be used, or holds no commands with measurements.
     """
     path = Path(path)
     if may_be_bag(path):

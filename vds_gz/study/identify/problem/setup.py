@@ -148,7 +148,7 @@ class Setup:
         """Whether some command asks for a lower speed than one before, or for the opposite direction."""
         fields = ("v_x",) if "steering" in self.actuators else ("v_x", "v_y", "yaw_rate")
         for commanded in (signals.commands.records[field] for signals in self.recordings for field in fields):
-            least = NEAR_ZERO * np.max(np.abs(commanded))
+            least = max(NEAR_ZERO * np.max(np.abs(commanded)), 1e-9)
             for speed in (np.maximum(commanded, 0.0), np.maximum(-commanded, 0.0)):
                 if np.max(np.maximum.accumulate(speed) - speed) > least:
                     return True
