@@ -13,9 +13,11 @@ import yaml
 from vds_gz.cli import main
 from vds_gz.configuration import parameters_of, parameters_of_file
 from vds_gz.parameters.declaration import Override
+from vds_gz.study.identify.estimation import fit_all
 from vds_gz.study.identify.identification import identify
 from vds_gz.study.identify.labels import advice, is_noiseless, named
 from vds_gz.study.identify.outcome import joined
+from vds_gz.study.identify.problem.unknowns import set_up
 from vds_gz.study.recording import Recording, Series
 
 
@@ -132,6 +134,17 @@ def test_a_dead_time_and_a_lag_that_are_not_distinguished_are_known_together():
     value, low, high = map(float, re.findall(r"0\.\d+", said))
     assert low < 0.3 < high < 0.4
     assert value == pytest.approx(0.3, abs=0.03)
+
+
+def test_a_sum_of_dead_time_and_lag_does_not_end_below_a_dead_time_that_explains_the_samples_as_well():
+    random = np.random.default_rng(2)
+    times, commands = 0.2 * np.arange(300), np.repeat(random.uniform(-1.0, 1.0, 15), 20)
+    fine, response = exact(times, commands, dead_time=0.25, time_constant=0.02)
+    measured = np.interp(times[:290], fine, response) + 0.3 * random.standard_normal(290)
+    signals = Recording({"v_x": Series(times, commands)}, {"v_x": Series(times[:290], measured)})
+    intervals = fit_all(set_up([signals], vehicle=None, wheel_base=None, fit=(), priors={})).intervals
+    [((dead_time, _), (low, high))] = intervals.sums.items()
+    assert low < 0.27 < intervals.high[dead_time] < high
 
 
 def test_a_slow_share_that_does_not_settle_in_the_recording_makes_no_gain_beyond_what_was_measured():
