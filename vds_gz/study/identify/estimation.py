@@ -68,8 +68,9 @@ def fit_all(setup: Setup, advance: Advance = lambda words: None) -> Fit:
     left_out: list[str] = []
     while (stuck := _at_bounds(fit)).any():
         names = [fit.problem.terms[k].name for k in np.flatnonzero(stuck)]
-        needed = [fit.problem.terms[k].needs for k in np.flatnonzero(stuck) if fit.problem.terms[k].needs]
-        setup, left_out = _without(setup, names), [*left_out, *names, *needed]
+        kept = _without(setup, names)
+        left_out += [term.name for term in setup.family.terms if term not in kept.family.terms]
+        setup = kept
         fit = _fit(setup, advance)
     return replace(fit, left_out=tuple(left_out))
 
@@ -138,20 +139,19 @@ def _without(setup: Setup, names: Collection[str]) -> Setup:
         term.name: term.neutral for term in setup.family.terms if term.name in left and term.kind is not Kind.PARAMETER
     }
     parameters = with_numbers(setup.family.parameters, neutral_values)
-    remarks = [
-        f"{term.needs}: the slow response does not settle within the recording, so its size is unknown; 0 is used"
-        if term.needs
-        else f"{term.name}: no value in its range explains the recording best; "
-        f"{value_of(parameters, term.name):g} is used"
-        for term in setup.family.terms
-        if term.name in names
-    ]
+    remarks = {}
+    for term in setup.family.terms:
+        if term.name in names:
+            name, values = term.name, "value in its range"
+            if term.needs:
+                name, values = term.needs, "slow time constant in its range, at most a third of the recording,"
+            remarks[name] = f"{name}: no {values} explains the recording best; {value_of(parameters, name):g} is used"
     return replace(
         setup,
         actuators={name: actuation.without(left) for name, actuation in setup.actuators.items()},
         family=replace(setup.family, parameters=parameters, terms=tuple(setup.family.terms[k] for k in kept)),
         begin=setup.begin[kept],
-        remarks=(*setup.remarks, *sorted(remarks)),
+        remarks=(*setup.remarks, *sorted(remarks.values())),
     )
 
 
