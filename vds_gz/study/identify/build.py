@@ -17,9 +17,9 @@ from vds_gz.study.identify.problem.setup import Setup
 from vds_gz.study.identify.problem.simulation import Experiment, VehicleFamily
 from vds_gz.study.recording import MeasuredChannel
 
-#: Resolution of a channel that never changes, in its unit. Minimum resolution as a part of the range, which is the
-#: accuracy of simulation and differences. Values on fewer levels are a signal at rest, not steps of a sensor.
-CONSTANT_RESOLUTION, FINEST_RESOLUTION, FEWEST_LEVELS = 1e-6, 5e-6, 20
+#: Resolution of a channel that never changes, in its unit. Accuracy of simulation and differences, as a part of the
+#: range. Values on fewer levels are a signal at rest, not steps of a sensor.
+CONSTANT_RESOLUTION, ACCURACY, FEWEST_LEVELS = 1e-6, 5e-6, 20
 
 #: Prior standard deviation of sensors' offsets, as a part of their scale. Data with little noise outweigh it.
 OFFSET_SIGMA = 0.1
@@ -43,13 +43,14 @@ class Problem:
     """The data and unknowns of a fit: segments with their forward model, priors and bounds of all terms.
 
     Each channel has a ``kind``: channels of the same name have the same noise in all recordings, which is at least the
-    resolution (``floors``); each kind has a quantity, by number. The start of a ``fresh`` experiment is fitted; else a
+    resolution (``floors``), and this at least the accuracy of a simulation; each kind has a quantity, by number. The start of a ``fresh`` experiment is fitted; else a
     lead makes it as good as known. An infinite ``sigma`` is no prior. In the robust loss, the
     noise of correlated residuals is at most ``largest_noise``, as a part of a channel's standard deviation.
     """
 
     experiments: tuple[Experiment, ...]
     floors: Array
+    accuracies: Array
     kinds: np.ndarray
     quantities: np.ndarray
     fresh: tuple[bool, ...]
@@ -124,14 +125,16 @@ def problem_of(setup: Setup, segments: Sequence[Segment], reach: Mapping[str, Re
     channels = setup.all_channels
     names = list(dict.fromkeys(channel.name for channel in channels))
     kinds = np.array([names.index(channel.name) for channel in channels])
-    floors = np.zeros(len(names))
-    np.maximum.at(floors, kinds, [resolution(channel) for channel in channels])
+    accuracies, steps = np.zeros((2, len(names)))
+    np.maximum.at(accuracies, kinds, [accuracy(channel) for channel in channels])
+    np.maximum.at(steps, kinds, [_step(channel.series.value) for channel in channels])
+    floors = np.maximum(accuracies, steps / math.sqrt(12.0))
     experiments = tuple(Experiment(setup.family, segment) for segment in segments)
     fresh = tuple(segment.first for segment in segments)
     measured = {channel.name: channel.quantity for channel in channels}
     different = list(dict.fromkeys(measured.values()))
     quantities = np.array([different.index(measured[name]) for name in names])
-    return Problem(experiments, floors, kinds, quantities, fresh, mean, sigma, lower, upper)
+    return Problem(experiments, floors, accuracies, kinds, quantities, fresh, mean, sigma, lower, upper)
 
 
 def coarse_segments(
@@ -167,18 +170,20 @@ def thinned(channel: MeasuredChannel, rate: float) -> MeasuredChannel:
     return channel if stride == 1 else chosen(channel, slice(None, None, stride))
 
 
-def resolution(channel: MeasuredChannel) -> float:
-    """The minimum noise of a channel, whose values may be quantised and are never exact."""
+def accuracy(channel: MeasuredChannel) -> float:
+    """The accuracy of a simulation of a channel, whose values are never exact."""
     values = channel.series.value
     if not len(values):
         return 0.0
     low, high = np.percentile(values, (0.5, 99.5))
     span = float(high - low) or float(np.ptp(values))
-    return max(FINEST_RESOLUTION * span, _step(values) / math.sqrt(12.0), 1e-12 if span else CONSTANT_RESOLUTION)
+    return max(ACCURACY * span, 1e-12 if span else CONSTANT_RESOLUTION)
 
 
 def _step(values: Array) -> float:
     """The step of quantised values, as from a sensor's bits; 0 for others."""
+    if not len(values):
+        return 0.0
     distinct = np.unique(values)
     if len(distinct) > 0.2 * len(values) or len(distinct) < FEWEST_LEVELS:
         return 0.0

@@ -72,7 +72,7 @@ HALFWAY, LONGER = 0.3, 3
 #: If nothing else enters, a whole actuator's fit ends after this many simulations if more than this part is left.
 HURRIED_SIMULATIONS, HOPELESS = 5, 0.97
 
-#: A whole actuator is also accepted if it leaves less than this multiple of the resolution of some channel.
+#: A whole actuator is also accepted if it leaves less than this multiple of a channel's accuracy in simulation.
 NEARLY_EXACT = 200.0
 
 
@@ -144,7 +144,7 @@ def _best(
         if max(dead_times, default=0.0) > PLAUSIBLE_DEAD_TIME:
             continue
         after = refitted(problem, trial, blocks, noise, score)
-        exact = (noise_of(problem, trial.residuals).scale < NEARLY_EXACT * problem.floors).any()
+        exact = (noise_of(problem, trial.residuals).scale < NEARLY_EXACT * problem.accuracies).any()
         if candidate.whole and not exact and least_left(score, after) > (EXCEPTIONAL if last else OVERWHELMING):
             continue
         left = float(np.sum(after)) / max(float(np.sum(score)), LEAST)

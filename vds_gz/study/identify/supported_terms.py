@@ -29,11 +29,12 @@ ROUNDS = 3
 #: small part of the intervals.
 PRECISE, ROUGH = (1e-13, 30), (1e-5, 6)
 
-#: A channel has no noise if its residual is below this multiple of its resolution.
+#: A channel has no noise if its residual is below this multiple of the accuracy of its simulation, and nothing is left to
+#: explain if all are below this multiple of their resolutions.
 EXACT_BELOW = 5.0
 
-#: Coarse steps hide further effects if the residual of a channel is below this multiple of its resolution, or that of
-#: all below this.
+#: Coarse steps hide further effects if the residual of a channel is below this multiple of the accuracy of a simulation,
+#: or that of all below this.
 COARSE_HIDES_ONE, COARSE_HIDES_ALL = 1000.0, 2000.0
 
 Advance = Callable[[str], object]
@@ -46,20 +47,21 @@ class Fitted(NamedTuple):
     solution: Solution
     fine: bool = False
 
-    def resolutions_left(self) -> Array:
-        """The residual of each kind of channel, as a multiple of its resolution."""
-        return noise_of(self.problem, self.solution.residuals).scale / np.maximum(self.problem.floors, 1e-300)
-
     @property
     def exact(self) -> bool:
         """Whether nothing is left to explain."""
-        return bool((self.resolutions_left() < EXACT_BELOW).all())
+        return bool((self._left < EXACT_BELOW * self.problem.floors).all())
 
     @property
     def nearly_exact(self) -> bool:
         """Whether the residual is so small that coarse steps hide further effects."""
-        left = self.resolutions_left()
-        return bool((left < COARSE_HIDES_ONE).any() or (left < COARSE_HIDES_ALL).all())
+        parts = self._left / np.maximum(self.problem.accuracies, 1e-300)
+        return bool((parts < COARSE_HIDES_ONE).any() or (parts < COARSE_HIDES_ALL).all())
+
+    @property
+    def _left(self) -> Array:
+        """The residual of each kind of channel."""
+        return noise_of(self.problem, self.solution.residuals).scale
 
 
 def supported(setup: Setup, reach: Mapping[str, Reach], advance: Advance = lambda words: None) -> Fitted:
@@ -124,7 +126,7 @@ def converged(problem: Problem, rough: Solution) -> Solution:
     dt = problem.experiments[0].segment.dt
     while rounds < ROUNDS:
         noise = solution.noise
-        exact = bool((noise.scale < EXACT_BELOW * problem.floors).any())
+        exact = bool((noise.scale < EXACT_BELOW * problem.accuracies).any())
         tolerance, evaluations = PRECISE if exact else ROUGH
         solution = solve(
             problem, solution.point, free, noise, starts=starts, tolerance=tolerance, evaluations=evaluations
