@@ -152,7 +152,7 @@ class Lanes(Generic[P, C, S]):
 
     def execute(self, run: Any, rows: int, steps: int, *arguments: object) -> None:
         """Run a compiled program for a number of steps of all blocks, on all cores if that is faster."""
-        delays = DelayLines(self._references, self._rates, self._steps, self._uniform)
+        delays = DelayLines(self._references, self._rates, self._steps, self._uniform, self._count)
 
         def of_blocks(first: int, end: int) -> None:
             run(np.empty(rows * self._width), self._numbers, delays, self._slot, first, end, *arguments)

@@ -157,6 +157,10 @@ def _pool(process: int) -> ThreadPoolExecutor:
 #: than 32 and does not vectorize them.
 WIDTH, NARROW = 64, 32
 
+#: The number of vehicles that are stepped in a block is a multiple of this. The compiler knows it, so no loop over
+#: single vehicles follows the vectorized one.
+VECTOR = 8
+
 #: Maximum number of phases of a step.
 PHASES = 4
 
@@ -216,6 +220,7 @@ class DelayLines(NamedTuple):
     rates: Reals
     dead_steps: Wholes  # of shape (blocks, lines, vehicles of a block)
     uniform: Flags  # whether all vehicles of a block have the same ones
+    vehicles: int  # of all blocks together; those that fill up the last block are not stepped
 
 
 @dataclass(frozen=True)
@@ -270,36 +275,37 @@ def blocks_of(phases: tuple[FunctionType, ...], set_references: FunctionType, pl
     entered_rate = tuple(line.entered_rate * width for line in plan.lines)
 
     def steps(block: Reals, b: int, delays: DelayLines, slot: int, n: int) -> int:
-        references, rates, dead_steps, uniform = delays
+        references, rates, dead_steps, uniform, vehicles = delays
         slots = references.shape[2]
-        for i in range(width):
+        lanes = (min(width, vehicles - b * width) + VECTOR - 1) // VECTOR * VECTOR
+        for i in range(lanes):
             refer(c(block, i), s(block, i), u(block, i))
         for _ in range(n):
             for k in range(lines):
                 if uniform[b]:
                     out = slot - dead_steps[b, k, 0]
                     out = out + slots if out < 0 else out
-                    for i in range(width):
+                    for i in range(lanes):
                         block[delayed[k] + i] = references[b, k, out, i]
                         if limited:
                             block[delayed_rate[k] + i] = rates[b, k, out, i]
                 else:
-                    for i in range(width):
+                    for i in range(lanes):
                         out = slot - dead_steps[b, k, i]
                         out = out + slots if out < 0 else out
                         block[delayed[k] + i] = references[b, k, out, i]
                         if limited:
                             block[delayed_rate[k] + i] = rates[b, k, out, i]
-            for i in range(width):
+            for i in range(lanes):
                 one(c(block, i), s(block, i), u(block, i))
-            for i in range(width):
+            for i in range(lanes):
                 two(c(block, i), s(block, i), u(block, i))
-            for i in range(width):
+            for i in range(lanes):
                 three(c(block, i), s(block, i), u(block, i))
-            for i in range(width):
+            for i in range(lanes):
                 four(c(block, i), s(block, i), u(block, i))
             for k in range(lines):
-                for i in range(width):
+                for i in range(lanes):
                     references[b, k, slot, i] = block[entered[k] + i]
                     if limited:
                         rates[b, k, slot, i] = block[entered_rate[k] + i]

@@ -43,9 +43,10 @@ class Problem:
     """The data and unknowns of a fit: segments with their forward model, priors and bounds of all terms.
 
     Each channel has a ``kind``: channels of the same name have the same noise in all recordings, which is at least the
-    resolution (``floors``), and this at least the accuracy of a simulation; each kind has a quantity, by number. The start of a ``fresh`` experiment is fitted; else a
-    lead makes it as good as known. An infinite ``sigma`` is no prior. In the robust loss, the
-    noise of correlated residuals is at most ``largest_noise``, as a part of a channel's standard deviation.
+    resolution (``floors``), and this at least the accuracy of a simulation (``accuracies``); each kind has a quantity,
+    by number. The start of a ``fresh`` experiment is fitted; else a lead makes it as good as known. An infinite
+    ``sigma`` is no prior. In the robust loss, the noise of correlated residuals is at most ``largest_noise``, as a part
+    of a channel's standard deviation.
     """
 
     experiments: tuple[Experiment, ...]

@@ -29,11 +29,11 @@ ROUNDS = 3
 #: small part of the intervals.
 PRECISE, ROUGH = (1e-13, 30), (1e-5, 6)
 
-#: A channel has no noise if its residual is below this multiple of the accuracy of its simulation, and nothing is left to
-#: explain if all are below this multiple of their resolutions.
+#: A channel has no noise if its residual is below this multiple of its accuracy in simulation. Nothing is left to
+#: explain if the residuals of all are below this multiple of their resolutions.
 EXACT_BELOW = 5.0
 
-#: Coarse steps hide further effects if the residual of a channel is below this multiple of the accuracy of a simulation,
+#: Coarse steps hide further effects if the residual of a channel is below this multiple of its accuracy in simulation,
 #: or that of all below this.
 COARSE_HIDES_ONE, COARSE_HIDES_ALL = 1000.0, 2000.0
 
