@@ -20,7 +20,7 @@ from vds_gz.study.identify.problem.setup import HAND_WHEEL
 from vds_gz.study.identify.problem.unknowns import check_names, set_up
 from vds_gz.study.identify.robust import ROBUST
 from vds_gz.study.identify.selection import without_needless
-from vds_gz.study.identify.supported_terms import converged, neutral, supported
+from vds_gz.study.identify.supported_terms import Fitted, converged, neutral, supported
 from vds_gz.study.identify.variants import reduction, with_flags
 from vds_gz.study.recording import MeasuredChannel, Recording, Series
 
@@ -158,6 +158,17 @@ def test_the_selected_terms_come_with_the_problem_that_they_solve():
         fitted.problem, fitted.solution.point, fitted.solution.starts, np.zeros_like(fitted.solution.free)
     )
     assert fitted.solution.residuals == pytest.approx(residuals, abs=1e-9)
+
+
+@pytest.mark.parametrize(("step", "nearly"), [(0.0, True), (0.1, False)])
+def test_steps_of_a_sensor_are_noise_although_nothing_is_left_to_explain(step, nearly):
+    setup = setup_of("odometer")
+    values = np.round(response() / step) * step if step else response()
+    channels = ((MeasuredChannel("v_x", "v_x", "odometer", Series(TIME, values)),),)
+    data = problem(replace(setup, channels=channels))
+    fitted = Fitted(data, converged(data, lag_fit(data, setup)[1]))
+    assert fitted.exact
+    assert fitted.nearly_exact == nearly
 
 
 def test_an_effective_track_does_nothing_at_the_track():
