@@ -47,6 +47,8 @@ def test_all_numbers_and_times_arrive_and_what_stays_stays(name):
     values = [1.5 * k - 7.0 for k in range(len(numbers))]
     for _ in range(2):
         packed.write(3_000_000_004, values)
+    backwards = PackedMessage(GRAPH, name, message, stamps, numbers[::-1])
+    assert backwards.write(3_000_000_004, values[::-1]) == packed.data
     decoded = TYPES.codec(name).decode(packed.data)
     assert [at(decoded, path) for path in numbers] == values
     assert {(at(decoded, f"{stamp}.sec"), at(decoded, f"{stamp}.nanosec")) for stamp in stamps} <= {(3, 4)}

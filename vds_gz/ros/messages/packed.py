@@ -162,6 +162,8 @@ class PackedMessage:
         kept = bytearray(self.data)
         for offset in self.stamps:  # zero now, but not constant
             _STAMP.pack_into(kept, offset, -1, 1)
+        for offset, kind in self.numbers:
+            kept[offset : offset + struct.calcsize(kind)] = b"\1" * struct.calcsize(kind)
         self._runs = list(_runs(self.numbers, kept))
 
     def array(self, path: str) -> NDArray[Any]:
