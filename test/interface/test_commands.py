@@ -1,8 +1,11 @@
 """The table of command types: it is true of the messages, and one entry in it is all that a further type takes."""
 
+import dataclasses
 import math
 import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +15,7 @@ from helpers.bag_files import write_bag
 import vds_gz
 from vds_gz.cli import main
 from vds_gz.commandlog.files import CommandLog, read, write_csv
-from vds_gz.errors import UnknownTypeError
+from vds_gz.errors import ArgumentError, UnknownTypeError
 from vds_gz.interface import topics
 from vds_gz.interface.commands import OWN, Velocity, command_type, command_types, vehicle_topics, whole_types
 from vds_gz.parameters.teleop import OUTPUTS
@@ -66,6 +69,22 @@ def test_the_reference_of_a_command_is_what_its_columns_say():
     assert command_type("ackermann").values(1.5, 0.2).reference()[::3] == (1.5, 0.2)
     assert command_type("twist").values(1.0, 0.5, 0.2).reference()[:3] == (1.0, 0.5, 0.2)
     assert all(map(math.isnan, command_type("pedals").values(1.0, 0.0, 0.2).reference()))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (
+            {"fields": ("linear.x", "linear.y", "angular.w")},
+            "'twist': a geometry_msgs/msg/Twist has no field 'angular.w'",
+        ),
+        ({"stamp": "header.stamp"}, "'twist': a geometry_msgs/msg/Twist has no field 'header.stamp'"),
+        ({"fields": ("linear.x",)}, "'twist' has the fields linear.x; .* one for each of v_x, v_y, yaw_rate"),
+    ],
+)
+def test_fields_that_do_not_fit_are_named(wrong, said):
+    with pytest.raises(ArgumentError, match=said):
+        dataclasses.replace(command_type("twist"), **wrong).check_fields(TYPES.new("geometry_msgs/msg/Twist"))
 
 
 # ---------------------------------------------------------------------- a type of somebody else's package
@@ -159,6 +178,15 @@ def test_it_is_sent_and_drives_a_vehicle_that_runs(log, start, run, probe):
 
     probe.until(drives, "a drive")
     assert "60 commands, 3.0 s, to '/curvature_cmd'" in driver.output
+
+
+def test_a_node_does_not_start_with_a_wrong_field(site):
+    install(site, "radio = radio:CURVATURE")
+    (site / "radio.py").write_text((site / "radio.py").read_text().replace("point.y", "point.k"))
+    command = [sys.executable, "-m", "vds_gz.cli", "node", "--ros-args", "-p", "model:=differential"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2
+    assert "command type 'curvature': a geometry_msgs/msg/PointStamped has no field 'point.k'" in done.stderr
 
 
 @pytest.mark.parametrize(

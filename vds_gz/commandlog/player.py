@@ -40,6 +40,8 @@ class Player:
         offered = [command_type.topic for command_type in types]
         publishers = [graph.publisher(topic.name, topic.type, topic.qos) for topic in offered]
         messages = [graph.message(topic.type) for topic in offered]
+        for command_type, message in zip(types, messages, strict=True):
+            command_type.check_fields(message)
         self._outputs = list(zip(types, publishers, messages, strict=True))
         self.publisher = publishers[0]
         self._clock = VehicleTime(graph, sim_time)

@@ -196,6 +196,30 @@ class CommandType:
     single: bool = False
     variant: str = ""
 
+    def __post_init__(self) -> None:
+        """Refuse another number of fields than of numbers.
+
+        Raises:
+            ArgumentError: It is another one.
+        """
+        if len(self.fields) != len(self.columns):
+            raise ArgumentError(
+                f"command type '{self.name}' has the fields {', '.join(self.fields)}; there must be one for each of "
+                f"{', '.join(self.columns)}"
+            )
+
+    def check_fields(self, message: object) -> None:
+        """Refuse fields that its messages lack.
+
+        Raises:
+            ArgumentError: This message lacks a field.
+        """
+        for path in filter(None, (*self.fields, self.stamp)):
+            try:
+                attrgetter(path)(message)
+            except AttributeError:
+                raise ArgumentError(f"command type '{self.name}': a {self.topic.type} has no field '{path}'") from None
+
     @property
     def geared(self) -> bool:
         """It needs a gear, which has its own topic; without commands the vehicle brakes."""
@@ -384,11 +408,12 @@ class CommandInputs:
         self._now = now
         self._enter = enter
         self.subscriptions: list[Subscription] = []
-        for kind in command_types():
-            if kind.kind in accepts and kind.variant in ("", messages):
-                topic = kind.topic
+        for command_type in command_types():
+            if command_type.kind in accepts and command_type.variant in ("", messages):
+                topic, receive = command_type.topic, self._receiver(command_type)
                 try:
-                    self.subscriptions.append(graph.subscribe(topic.name, topic.type, topic.qos, self._receiver(kind)))
+                    command_type.check_fields(graph.message(topic.type))
+                    self.subscriptions.append(graph.subscribe(topic.name, topic.type, topic.qos, receive))
                 except UnknownTypeError as error:
                     graph.log(Severity.INFO, f"no topic '{topic.name}': {error}")
 
@@ -396,15 +421,15 @@ class CommandInputs:
         """Forget the last command's arrival, after a jump of time."""
         self.last_arrival = None
 
-    def _receiver(self, kind: CommandType) -> Callable[[object, int], None]:
-        topic, values, numbers = kind.topic.name, kind.values, kind.numbers
+    def _receiver(self, command_type: CommandType) -> Callable[[object, int], None]:
+        topic, values, numbers = command_type.topic.name, command_type.values, command_type.numbers
 
         def receive(message: object, arrival: int) -> None:
             now = self._now(arrival)
             if now is None:
                 self.refusals.add(topic, "the time is not known yet: nothing has been received from /clock or Gazebo")
                 return
-            stamp = kind.stamp_of(message) if kind.stamp else 0
+            stamp = command_type.stamp_of(message) if command_type.stamp else 0
             if stamp and abs(now - stamp) > self.max_age:
                 self.refusals.add(topic, self._stamp_fault(now - stamp))
                 return

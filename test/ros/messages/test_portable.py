@@ -44,6 +44,25 @@ def test_defaults_are_those_of_the_definition() -> None:
     assert TYPES.new("geometry_msgs/msg/TransformStamped").transform.rotation.w == 1.0
 
 
+def test_an_installed_package_brings_definitions(tmp_path, monkeypatch) -> None:
+    (tmp_path / "radio_messages.py").write_text(
+        "from pathlib import Path\nMESSAGES = Path(__file__).with_name('definitions')\n"
+    )
+    (tmp_path / "definitions" / "radio_msgs" / "msg").mkdir(parents=True)
+    definition = tmp_path / "definitions" / "radio_msgs" / "msg" / "Radio.msg"
+    definition.write_text("std_msgs/Header header\nfloat32 throttle\n")
+    info = tmp_path / "radio-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: radio\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[vds_gz.messages]\nradio = radio_messages:MESSAGES\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    types = MessageTypes()
+    message = types.new("radio_msgs/msg/Radio")
+    message.throttle = 0.5
+    codec = types.codec("radio_msgs/msg/Radio")
+    assert codec.decode(bytearray(codec.encode(message))).throttle == 0.5
+
+
 def test_sequences_begin_empty_and_of_their_type() -> None:
     scan = TYPES.new("sensor_msgs/msg/LaserScan")
     assert scan.ranges.dtype == np.float32
@@ -74,7 +93,7 @@ def test_own_definitions_are_whole(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["nav_msgs/msg/Odometri", "std_srvs/srv/Trigger", "x_msgs/msg/Y", "nonsense"])
 def test_unknown_types_say_where_they_belong(name: str) -> None:
-    with pytest.raises(UnknownTypeError, match=r"its definition would be .*msg"):
+    with pytest.raises(UnknownTypeError, match=r"there is no .* in .*/messages/msg"):
         MessageTypes().new(name)
 
 

@@ -1,8 +1,9 @@
 """ROS message types without ROS: definitions, default messages, encoding and type hashes.
 
 The definitions of ROS 2 Jazzy or Humble and the CDR encoding come from ``rosbags``. Types that it lacks are read from
-``msg/<package>/msg/<Name>.msg`` or ``msg/<package>/srv/<Name>.srv`` beside this file when they are first needed. The
-request and the response of a service are the types ``<Name>_Request`` and ``<Name>_Response``.
+``<package>/msg/<Name>.msg`` or ``<package>/srv/<Name>.srv`` when they are first needed, in the folder ``msg`` beside
+this file and in those of other installed packages. The request and the response of a service are the types
+``<Name>_Request`` and ``<Name>_Response``.
 """
 
 from __future__ import annotations
@@ -23,8 +24,12 @@ from rosbags.typesys.store import Typestore
 from vds_gz.errors import MalformedMessageError, UnknownTypeError
 from vds_gz.ros.graph import Message
 from vds_gz.ros.messages.fields import Field
+from vds_gz.share import extensions
 
 __all__ = ["Codec", "MalformedMessageError", "MessageTypes", "UnknownTypeError"]
+
+#: Entry point group under which an installed package offers the path of a folder of definitions.
+ENTRY_POINTS = "vds_gz.messages"
 
 _DEFINITIONS = Path(__file__).parent / "msg"
 
@@ -211,9 +216,11 @@ def _load(name: str) -> Any:
     package, _, rest = name.partition("/")
     kind, _, short = rest.partition("/")
     service, _, part = short.rpartition("_")
-    path = _DEFINITIONS / package / (f"srv/{service}.srv" if kind == "srv" else f"{kind}/{short}.msg")
-    if not path.is_file() or (kind == "srv" and part not in ("Request", "Response")):
-        raise UnknownTypeError(f"type '{name}' is not known; its definition would be {path}")
+    file = f"{package}/srv/{service}.srv" if kind == "srv" else f"{package}/{kind}/{short}.msg"
+    folders = [_DEFINITIONS, *(Path(entry.load()) for entry in extensions(ENTRY_POINTS))]
+    path = next((folder / file for folder in folders if (folder / file).is_file()), None)
+    if path is None or (kind == "srv" and part not in ("Request", "Response")):
+        raise UnknownTypeError(f"type '{name}' is not known; there is no {file} in {', '.join(map(str, folders))}")
     text = path.read_text(encoding="utf-8")
     if kind == "srv":
         request, _, response = text.partition("---\n")
