@@ -373,6 +373,12 @@ def test_a_wrong_entry_point_is_one_message_to_the_user(site, capsys, words):
     assert re.fullmatch(r"vds-gz \w+: entry point 'loader' of vds_gz.models is .*\n", capsys.readouterr().err)
 
 
+def test_an_entry_point_that_cannot_be_imported_is_named(site):
+    install(site, "loader = heavy_machines.loader:LODER")
+    with pytest.raises(ArgumentError, match=r"'loader' of vds_gz.models, heavy_machines.loader:LODER, raises Attr"):
+        catalogue.models()
+
+
 def test_a_model_cannot_take_a_name_that_is_taken(site):
     install(site, "one = heavy_machines.loader:LOADER\ntwo = heavy_machines.loader:LOADER")
     with pytest.raises(ArgumentError, match=r"entry point 'two' of vds_gz.models: a model 'loader' exists already"):

@@ -7,8 +7,13 @@ import sys
 import sysconfig
 from collections.abc import Iterator
 from functools import cache
-from importlib.metadata import EntryPoints, entry_points
+from importlib.metadata import EntryPoint, EntryPoints, entry_points
 from pathlib import Path
+from typing import TypeVar
+
+from vds_gz.errors import ArgumentError
+
+T = TypeVar("T")
 
 PACKAGE = "vds_gz"
 
@@ -41,6 +46,22 @@ def _places() -> Iterator[Path]:
 def extensions(group: str) -> EntryPoints:
     """The entry points of installed packages in a group."""
     return _extensions(group, tuple(sys.path))
+
+
+def offered(entry: EntryPoint, kind: type[T]) -> T:
+    """The object of an entry point.
+
+    Raises:
+        ArgumentError: It cannot be imported, or is not of this kind.
+    """
+    place = f"entry point '{entry.name}' of {entry.group}"
+    try:
+        found = entry.load()
+    except Exception as error:  # any exception of the package's module
+        raise ArgumentError(f"{place}, {entry.value}, raises {type(error).__name__}: {error}") from error
+    if not isinstance(found, kind):
+        raise ArgumentError(f"{place} is {found!r}; it must be a {kind.__name__}")
+    return found
 
 
 @cache

@@ -23,7 +23,7 @@ from vds_gz.errors import ArgumentError, UnknownTypeError
 from vds_gz.interface import topics
 from vds_gz.ros.graph import Graph, Message, Severity, Subscription, Topic
 from vds_gz.ros.messages.fields import set_stamp, stamp_ns
-from vds_gz.share import extensions
+from vds_gz.share import extensions, offered
 from vds_gz.vehicle import command as vehicle_command
 from vds_gz.vehicle.command import (
     ACKERMANN,
@@ -331,12 +331,12 @@ def command_types() -> tuple[CommandType, ...]:
     """All command types."""
     types = list(OWN)
     for entry in extensions(ENTRY_POINTS):
-        new = entry.load()
-        place = f"entry point '{entry.name}' of {ENTRY_POINTS}"
-        if not isinstance(new, CommandType):
-            raise ArgumentError(f"{place} is {new!r}; it must be a CommandType")
+        new = offered(entry, CommandType)
         if any(new.name == known.name or new.topic.name == known.topic.name for known in types):
-            raise ArgumentError(f"{place}: there is a command type '{new.name}' or a topic '{new.topic.name}' already")
+            raise ArgumentError(
+                f"entry point '{entry.name}' of {ENTRY_POINTS}: there is a command type '{new.name}' or a topic "
+                f"'{new.topic.name}' already"
+            )
         types.append(new)
     return tuple(types)
 

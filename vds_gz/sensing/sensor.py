@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from vds_gz.errors import ArgumentError
 from vds_gz.parameters.declaration import ParameterGroup
-from vds_gz.share import extensions
+from vds_gz.share import extensions, offered
 
 if TYPE_CHECKING:
     from vds_gz.interface.sensors.setup import SensorSetup
@@ -183,9 +183,7 @@ class SensorTypes(Mapping[str, SensorType]):
 
     def __getitem__(self, name: str) -> SensorType:
         """The type with a name."""
-        record = self._entries[name].load()
-        if not isinstance(record, SensorType):
-            raise ArgumentError(f"entry point '{name}' of {ENTRY_POINTS} is {record!r}; it must be a SensorType")
+        record = offered(self._entries[name], SensorType)
         if record.name != name:
             raise ArgumentError(
                 f"entry point '{name}' of {ENTRY_POINTS} is a type of sensor '{record.name}'; the default of its "

@@ -7,7 +7,7 @@ from functools import cache
 from importlib import import_module
 
 from vds_gz.errors import ArgumentError
-from vds_gz.share import extensions
+from vds_gz.share import extensions, offered
 from vds_gz.vehicle.model import ActuatorKind, AnyModel, VehicleModel
 
 #: Entry point group under which an installed package offers a :class:`~vds_gz.vehicle.model.VehicleModel`.
@@ -41,11 +41,11 @@ class Models(Mapping[str, AnyModel]):
         """Find the models of other packages."""
         self._models: dict[str, AnyModel | None] = dict.fromkeys(OWN)
         for entry in extensions(ENTRY_POINTS):
-            model, place = entry.load(), f"entry point '{entry.name}' of {ENTRY_POINTS}"
-            if not isinstance(model, VehicleModel):
-                raise ArgumentError(f"{place} is {model!r}; it must be a VehicleModel")
+            model: AnyModel = offered(entry, VehicleModel)
             if model.name in self._models:
-                raise ArgumentError(f"{place}: a model '{model.name}' exists already")
+                raise ArgumentError(
+                    f"entry point '{entry.name}' of {ENTRY_POINTS}: a model '{model.name}' exists already"
+                )
             self._models[model.name] = model
 
     def __getitem__(self, name: str) -> AnyModel:

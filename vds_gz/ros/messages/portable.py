@@ -24,7 +24,7 @@ from rosbags.typesys.store import Typestore
 from vds_gz.errors import MalformedMessageError, UnknownTypeError
 from vds_gz.ros.graph import Message
 from vds_gz.ros.messages.fields import Field
-from vds_gz.share import extensions
+from vds_gz.share import extensions, offered
 
 __all__ = ["Codec", "MalformedMessageError", "MessageTypes", "UnknownTypeError"]
 
@@ -217,7 +217,7 @@ def _load(name: str) -> Any:
     kind, _, short = rest.partition("/")
     service, _, part = short.rpartition("_")
     file = f"{package}/srv/{service}.srv" if kind == "srv" else f"{package}/{kind}/{short}.msg"
-    folders = [_DEFINITIONS, *(Path(entry.load()) for entry in extensions(ENTRY_POINTS))]
+    folders = [_DEFINITIONS, *(offered(entry, Path) for entry in extensions(ENTRY_POINTS))]
     path = next((folder / file for folder in folders if (folder / file).is_file()), None)
     if path is None or (kind == "srv" and part not in ("Request", "Response")):
         raise UnknownTypeError(f"type '{name}' is not known; there is no {file} in {', '.join(map(str, folders))}")
