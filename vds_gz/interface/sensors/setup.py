@@ -42,9 +42,10 @@ class SensorSetup:
         return self.frame_prefix + stream.frame(self.name)
 
     def message(self, stream: Stream) -> Message:
-        """An empty message of a topic in its frame."""
+        """An empty message of a topic, in its frame if it has a header."""
         message = self.graph.message(stream.ros_type)
-        message.header.frame_id = self.frame(stream)
+        if hasattr(message, "header"):
+            message.header.frame_id = self.frame(stream)
         return message
 
     def topic(self, stream: Stream) -> Topic:
@@ -77,7 +78,8 @@ class SingleTopicOutput:
         """
         (stream,) = setup.type.streams
         self.rate = setup.parameters.rate
-        self._topic = PackedTopic(setup.graph, setup.topic(stream), message, ["header.stamp"], numbers)
+        stamps = ["header.stamp"] if hasattr(message, "header") else []
+        self._topic = PackedTopic(setup.graph, setup.topic(stream), message, stamps, numbers)
 
     @property
     def subscribed(self) -> bool:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from vds_gz.errors import ArgumentError
 from vds_gz.ros.graph import Graph, Message, Topic
 from vds_gz.ros.messages.factory import open_types
 from vds_gz.ros.messages.fields import FIRST, LAST
@@ -78,11 +79,18 @@ class MessageLayout:
         return cls(places, arrays, HEADER + _message(type_name, message, "", 0, places, arrays))
 
     def numbers(self, paths: Iterable[str]) -> list[Place]:
-        """Positions of the numbers at these paths; ``covariance[7]`` is a number of an array."""
+        """Positions of the numbers at these paths; ``covariance[7]`` is a number of an array.
+
+        Raises:
+            ArgumentError: There is no such number.
+        """
         return [self.places[path] if path in self.places else self._item(path) for path in paths]
 
     def _item(self, path: str) -> Place:
         array, _, index = path.removesuffix("]").rpartition("[")
+        if array not in self.arrays:
+            known = ", ".join([*self.places, *(f"{name}[...]" for name in self.arrays)])
+            raise ArgumentError(f"the message has no number '{path}'; its numbers are {known}")
         return self.arrays[array].item(int(index))
 
     def stamp(self, path: str) -> int:
