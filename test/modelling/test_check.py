@@ -188,7 +188,7 @@ def test_joints_that_are_not_those_of_the_drawing():
     result = faults_of(changed(joints=lambda p: (Joint("wheel_left_joint", "wheel"), Joint("hip", "wheel"))), "drawing")
     assert "joint 'hip' of joints() is not a moving joint of the drawing" in result
     assert "joint 'wheel_right_joint' moves in the drawing and is not in joints()" in result
-    assert "set the model's xacro" in faults_of(changed(name="nobody"), "drawing")
+    assert "set its xacro" in faults_of(changed(name="nobody"), "drawing")
 
 
 # ---------------------------------------------------------------------- motion
@@ -301,7 +301,7 @@ def test_a_fleet_in_lanes_that_disagrees_is_named():
 @pytest.mark.slow
 def test_functions_that_cannot_be_compiled_are_named():
     result = faults_of(changed(moving=(*DIFFERENTIAL.moving, look_up)), "engines")
-    assert re.search("^the compiled vehicle raises .* write phases over plain attributes", result)
+    assert re.search(r"^the compiled vehicle raises .* File .*test_check.py.*; write phases over plain attr", result)
 
 
 @dataclass(slots=True)

@@ -2,7 +2,8 @@
 
 A model ``foo`` is drawn by ``models/foo.urdf.xacro``. Every parameter of its group reaches the file as an argument of
 the same name, those of a nested group with an underscore: ``steering_actuator.max_position`` is
-``$(arg steering_actuator_max_position)``.
+``$(arg steering_actuator_max_position)``. ``$(arg models)`` is the folder ``models``, for files elsewhere that include
+``common.xacro``.
 
 ``base_footprint`` is another name of ``base_link``, which some programs need.
 
@@ -49,7 +50,7 @@ def urdf(
     sides = {name: side for name, sensor in (sensors or {}).items() if (side := types[sensor.type].gazebo)}
     document = _assembly(model, path, sensors or {}, sides)
     try:
-        xacro.process_doc(document, mappings=arguments(parameters))
+        xacro.process_doc(document, mappings={"models": str(share("models")), **arguments(parameters)})
     except (xacro.XacroException, ExpatError) as error:
         raise DescriptionError(f"cannot make a robot description of '{path}': {error}") from error
     root = document.documentElement
@@ -122,7 +123,10 @@ def _model_file(model: str) -> Path:
     path = folder / f"{model}{_SUFFIX}"
     if not path.is_file():
         known = sorted(file.name.removesuffix(_SUFFIX) for file in folder.glob(f"*{_SUFFIX}"))
-        raise DescriptionError(f"there is no robot description of model '{model}'; there are {', '.join(known)}")
+        raise DescriptionError(
+            f"there is no robot description of model '{model}'; set its xacro to the file that draws it, or to one of "
+            f"{', '.join(known)}"
+        )
     return path
 
 

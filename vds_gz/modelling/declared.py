@@ -135,7 +135,7 @@ def drawing_faults(model: AnyModel, random: np.random.Generator) -> Iterator[str
         try:
             robot = Robot(urdf(model.name, p, model.xacro))
         except DescriptionError as error:
-            yield f"drawing: {error}; set the model's xacro to the file that draws it"
+            yield f"drawing: {error}"
             return
         moving = {joint.name for joint in robot.joints if joint.kind in _MOVING}
         names = {joint.name for joint in model.joints(p)}

@@ -104,8 +104,8 @@ def engine_faults(model: AnyModel, random: np.random.Generator) -> Iterator[str]
             states = run(model, runs)
         except Exception as error:  # any exception of numba at a function that it cannot compile
             yield (
-                f"{engine} raises {type(error).__name__} ({_first_line(error)}); write phases over plain attributes, "
-                "with arithmetic, math and functions of the same kind" + _lanes_hint(engine)
+                f"{engine} raises {type(error).__name__} ({_reason(error)}); write phases over plain attributes, with "
+                "arithmetic, math and functions of the same kind that are imported by their names" + _lanes_hint(engine)
             )
             continue
         for (p, _), wanted, state in zip(runs, expected, states, strict=True):
@@ -289,5 +289,8 @@ def _difference(wanted: dict[str, object], actual: dict[str, object]) -> str:
     return next((name for name in wanted if wanted[name] != actual[name] and wanted[name] == wanted[name]), "")
 
 
-def _first_line(error: BaseException) -> str:
-    return next((line.strip() for line in str(error).splitlines() if line.strip()), "")
+def _reason(error: BaseException) -> str:
+    """The first line of an error, and its place; of numba's errors without the stages of its compiler."""
+    lines = [line.strip() for line in str(error).splitlines()]
+    said = [line for line in lines if line and not line.startswith("Failed in nopython mode pipeline")]
+    return ", ".join([*said[:1], *[line.rstrip(":") for line in said[1:] if line.startswith("File ")][:1]])
