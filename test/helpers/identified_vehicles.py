@@ -34,9 +34,8 @@ AUTOWARE_NUMBERS = ("_time_delay", "_time_constant", "vel_lim", "vel_rate_lim", 
 #: and of geometry, and of offsets as a part of the peak.
 ALLOWED_TIME, ALLOWED_PART, ALLOWED_GEOMETRY, ALLOWED_OFFSET = 0.5e-3, 2e-3, 1e-3, 1e-3
 
-#: Numbers of an actuator's steady state, which may do nothing.
-RESPONSE = ("gain", "offset", "dead_band", "backlash", "map_references", "map_responses", "slow_share")
-RESPONSE += ("slow_time_constant",)
+#: How the numbers of an actuator begin that are fitted by default; others may have no effect.
+USUAL = ("dead_time", "time_constant", "max_")
 
 DT = 1e-3
 
@@ -107,7 +106,7 @@ def truth(vehicle: Any, dt: float = DT) -> dict[str, float]:
             numbers = {
                 name: number
                 for name, number in numbers.items()
-                if name not in RESPONSE or number != getattr(neutral, name)
+                if name.startswith(USUAL) or number != getattr(neutral, name)
             }
             numbers |= {name: number or math.inf for name, number in numbers.items() if name.startswith("max_")}
             numbers["dead_time"] = delay_steps(value.dead_time, dt) * dt
@@ -192,7 +191,7 @@ def peaks(signals: Recording) -> dict[str, float]:
 def by_default(name: str) -> bool:
     """A number is fitted without being asked for."""
     group, _, last = name.rpartition(".")
-    return not group or last not in {"gain", "offset", "dead_band", "backlash", "slow_share", "slow_time_constant"}
+    return not group or last.startswith(USUAL)
 
 
 def judged(fit: Found, case: Case, signals: Recording, geometry: Sequence[str] = ()) -> dict[str, Judged]:
