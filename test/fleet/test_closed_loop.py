@@ -31,7 +31,7 @@ from vds_gz.vehicle.trigonometry import direction
 pytest.importorskip("numba")
 from vds_gz.fleet.callback import ControllerError
 from vds_gz.fleet.closed_loop import ClosedLoop
-from vds_gz.fleet.controllers import CONTROLLERS, plant_of, regulator
+from vds_gz.fleet.controllers import CONTROLLERS, controlled_vehicle, regulator
 from vds_gz.fleet.fleet import Fleet
 from vds_gz.fleet.tracking import FINISHED, LEFT, Course, Tracking, track
 
@@ -110,7 +110,7 @@ def interpreted(model, vehicles, name, parameters, places) -> list:
     course = Course(SINE.points, SINE.closed, SINE.spacing, 0.7)
     at_start = loop_of(model, vehicles, name, parameters, places)
     for i, (vehicle, p) in enumerate(zip(vehicles, parameters, strict=True)):
-        plant = plant_of(model, vehicle, 1.0 / RATE, SINE.spacing)
+        plant = controlled_vehicle(model, vehicle, 1.0 / RATE, SINE.spacing)
         c, g, s, u = model.coefficients(vehicle, DT), controller.coefficients(p, plant), None, Command(plant.kind)
         s, f = model.at_rest(c), Tracking()
         s.x, s.y, s.heading = (getattr(at_start.fleet.states, name)[i].item() for name in ("x", "y", "heading"))
@@ -544,7 +544,7 @@ def test_lqr_has_the_gains_of_the_closed_form():
     """Of a double integrator over the distance, which a fast rate and no lag come near to: k1 = sqrt(q1), k2 =
     sqrt(q2 + 2 sqrt(q1))."""
     p = LqrParameters(speed=1.0, lateral_error=0.4, heading_error=0.3, curvature=0.2, steering_time_constant=0.0)
-    g = CONTROLLERS["lqr"].coefficients(p, plant_of(BICYCLE, BicycleParameters(), 1e-4, 0.1))
+    g = CONTROLLERS["lqr"].coefficients(p, controlled_vehicle(BICYCLE, BicycleParameters(), 1e-4, 0.1))
     q1, q2 = (0.2 / 0.4) ** 2, (0.2 / 0.3) ** 2
     assert g.k_y == pytest.approx(math.sqrt(q1), rel=1e-3)
     assert g.k_psi == pytest.approx(math.sqrt(q2 + 2.0 * math.sqrt(q1)), rel=1e-3)
@@ -560,7 +560,7 @@ def test_lqr_has_the_gains_of_the_closed_form():
 @settings(max_examples=20, deadline=None)
 def test_the_regulator_has_the_same_bits_interpreted(speed, period, lag, lateral, heading):
     p = LqrParameters(speed=speed, lateral_error=lateral, heading_error=heading, steering_time_constant=lag)
-    g = CONTROLLERS["lqr"].coefficients(p, plant_of(BICYCLE, BicycleParameters(), period, 0.1))
+    g = CONTROLLERS["lqr"].coefficients(p, controlled_vehicle(BICYCLE, BicycleParameters(), period, 0.1))
     model = g.y_psi, g.y_k, g.psi_k, g.decay, g.b_y, g.b_psi, g.b_k
     weights = (one * one for one in (p.curvature / lateral, p.curvature / heading))
     assert regulator(*model, *weights) == (g.k_y, g.k_psi, g.k_k, g.d_y, g.d_psi, g.d_k, g.inverse)
@@ -570,7 +570,9 @@ def test_lqr_commands_what_least_squares_over_a_long_time_give():
     """All deviations that follow are linear in all commands to come: the first of the best ones is the regulator's."""
     v, period, steps = 2.0, 0.05, 160
     p = LqrParameters(speed=v, preview=2.0, steering_time_constant=0.2)
-    g = CONTROLLERS["lqr"].coefficients(p, plant_of(DIFFERENTIAL, DifferentialParameters(), period, v * period))
+    g = CONTROLLERS["lqr"].coefficients(
+        p, controlled_vehicle(DIFFERENTIAL, DifferentialParameters(), period, v * period)
+    )
     random = np.random.default_rng(4)
     curvature = np.append(0.1 * random.standard_normal(g.steps), np.zeros(steps + 1))
     curvature[g.steps :] = curvature[g.steps - 1]

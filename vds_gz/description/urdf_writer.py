@@ -7,8 +7,8 @@ the same name, those of a nested group with an underscore: ``steering_actuator.m
 
 ``base_footprint`` is another name of ``base_link``, which some programs need.
 
-A sensor with a Gazebo side is drawn by its type's macro, another one that has ``xyz`` and ``rpy`` as a bare link. The
-macro takes the sensor's parameters, its name and the link it is fixed to.
+The macro of its type draws a sensor with a Gazebo side, from its parameters, its name and the link that it is fixed to.
+Another sensor that has ``xyz`` and ``rpy`` is a link without a shape.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def urdf(
             _add_link(root, name, xyz=places["xyz"], rpy=places["rpy"])
     links = [link.getAttribute("name") for link in document.getElementsByTagName("link")]
     if twice := {link for link in links if links.count(link) > 1} & set(sensors or ()):
-        raise DescriptionError(f"sensor '{min(twice)}' has the name of a part of '{path}'; another name would be right")
+        raise DescriptionError(f"sensor '{min(twice)}' has the name of a part of '{path}'; give it another name")
     if BASE_LINK in (child.getAttribute("link") for child in document.getElementsByTagName("child")):
         raise DescriptionError(
             f"link '{BASE_LINK}' of '{path}' is the child of a joint; it must be the root, the vehicle's frame"
@@ -98,7 +98,7 @@ def _assembly(
 
 
 def _add_link(root: Element, name: str, **origin: str) -> None:
-    """Fix a link without a shape or a mass to ``base_link``: at its place, or somewhere else."""
+    """Fix a link without a shape or a mass to ``base_link``, at its origin if none is given."""
     _append(root, "link", name=name)
     joint = _append(root, "joint", name=f"{name}_mount", type="fixed")
     if origin:

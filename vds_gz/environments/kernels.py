@@ -1,8 +1,8 @@
-"""Random numbers of many environments: those of an episode depend on the environment's seed and the episode's number.
+"""Functions over many environments: random numbers, and those that are compiled.
 
-So they do not depend on the number of environments, or on the episodes of others. A counter-based
-generator: the mixing function of SplitMix64 (Steele, Lea and Flood, Fast Splittable Pseudorandom Number Generators,
-2014) of seed, episode and the number's place.
+The random numbers of an episode depend on the environment's seed and the episode's number alone, not on other
+environments. The generator is counter-based: the mixing function of SplitMix64 (Steele, Lea and Flood, Fast Splittable
+Pseudorandom Number Generators, 2014) of seed, episode and the number's place.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ Words = NDArray[np.uint64]
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _FIRST = np.uint64(0xBF58476D1CE4E5B9)
 _SECOND = np.uint64(0x94D049BB133111EB)
-_WORD = 2**64 - 1
+_MASK = 2**64 - 1
 
 
 def seeds_from(seed: int, count: int) -> Words:
     """The seeds of environments, one after the other."""
-    return np.array([seed + i & _WORD for i in range(count)], np.uint64)
+    return np.array([seed + i & _MASK for i in range(count)], np.uint64)
 
 
 def uniform(seeds: Words, episodes: Words, count: int) -> NDArray[np.float64]:
@@ -43,7 +43,7 @@ def _mixed(words: Words) -> Words:
 def place(
     x: Reals, y: Reals, heading: Reals, offsets: Reals, indices: Indices, to_x: Reals, to_y: Reals, to_heading: Reals
 ) -> None:
-    """Place the base_links of some vehicles."""
+    """Place the reference points of some vehicles, given the poses of their base_links."""
     for k in range(len(indices)):
         i = indices[k]
         sine, cosine = sine_cosine(heading[k])
@@ -52,14 +52,14 @@ def place(
         to_heading[i] = heading[k]
 
 
-def change(actions: Floats, last: Floats, changes: Reals) -> None:
+def square_changes(actions: Floats, last: Floats, squares: Reals) -> None:
     """Squares of the actions' changes."""
     for i in range(len(actions)):
         square = 0.0
         for k in range(actions.shape[1]):
             change = float(actions[i, k]) - float(last[i, k])
             square += change * change
-        changes[i] = square
+        squares[i] = square
 
 
 def observe(

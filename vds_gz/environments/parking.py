@@ -45,7 +45,7 @@ class Parking:
 
     def __init__(
         self,
-        driving: NominalVehicle,
+        nominal: NominalVehicle,
         count: int,
         rate: float,
         speed: float | None = None,
@@ -53,10 +53,10 @@ class Parking:
         error_scale: float | None = None,
     ) -> None:
         """The task for ``count`` vehicles; :class:`ParkingVectorEnv` has the other arguments."""
-        self._size = driving.size
+        self._size = nominal.size
         self._extent = positive("extent", EXTENT * self._size if extent is None else extent, "m")
         self._scale = positive("error_scale", self._size if error_scale is None else error_scale, "m")
-        self.max_speed = driving.speed_within(
+        self.max_speed = nominal.speed_within(
             positive("speed", SPEED * math.sqrt(self._size) if speed is None else speed, "m/s")
         )
         far = 3.0 * self._extent

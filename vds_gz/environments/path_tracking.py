@@ -55,7 +55,7 @@ class PathTracking:
 
     def __init__(
         self,
-        driving: NominalVehicle,
+        nominal: NominalVehicle,
         count: int,
         rate: float,
         path: Path | str | File | None = None,
@@ -63,8 +63,8 @@ class PathTracking:
         bound: float | None = None,
         error_scale: float | None = None,
     ) -> None:
-        """A task for a number of vehicles; see :class:`PathTrackingVectorEnv` for the others."""
-        size = driving.size
+        """A task for a number of vehicles; see :class:`PathTrackingVectorEnv` for the options."""
+        size = nominal.size
         if path is None:
             path = eight(RADIUS * size, size * SPACING)
         elif not isinstance(path, Path):
@@ -75,11 +75,11 @@ class PathTracking:
         path_speed = path.speed.max()
         if speed is None:
             limit = math.sqrt(LATERAL_ACCELERATION / max(np.abs(path.curvature).max(), 1e-3))
-            speed = float(path_speed) if math.isfinite(path_speed) else driving.speed_within(limit) / SPEED_MARGIN
+            speed = float(path_speed) if math.isfinite(path_speed) else nominal.speed_within(limit) / SPEED_MARGIN
         self._speed = positive("speed", speed, "m/s")
         self._bound = positive("bound", size if bound is None else bound, "m")
         self._scale = positive("error_scale", 0.25 * self._bound if error_scale is None else error_scale, "m")
-        self.max_speed = driving.speed_within(SPEED_MARGIN * self._speed)
+        self.max_speed = nominal.speed_within(SPEED_MARGIN * self._speed)
         self._follows_speeds = math.isfinite(path_speed)
         self._reach = math.ceil(2.0 * self.max_speed / rate / path.spacing)
         self._ahead = np.array(AHEAD) * self._speed / path.spacing

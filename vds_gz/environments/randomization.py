@@ -76,9 +76,9 @@ def autoreset_mode_of(mode: AutoresetMode | str) -> AutoresetMode:
         ) from None
 
 
-def longest_dead_time(driving: NominalVehicle, vehicle: ParameterGroup) -> int:
+def longest_dead_time(nominal: NominalVehicle, vehicle: ParameterGroup) -> int:
     """Dead times of all actuators of a vehicle [steps]."""
-    coefficients = driving.model.coefficients(vehicle, 1.0 / driving.step_rate)
+    coefficients = nominal.model.coefficients(vehicle, 1.0 / nominal.step_rate)
     paths = [path for path, kind in kinds_of(coefficients) if kind == "whole" and path.endswith("delay_steps")]
     return max((attrgetter(path)(coefficients) for path in paths), default=0)
 

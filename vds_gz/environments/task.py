@@ -119,8 +119,8 @@ class NominalVehicle:
         return min(speed, limit) if limit > 0.0 else speed
 
 
-def driving_of(source: SomeVehicle) -> NominalVehicle:
-    """Select the commands of a vehicle."""
+def nominal_vehicle(source: SomeVehicle) -> NominalVehicle:
+    """The nominal vehicle of a source, with the commands that an environment gives it."""
     model, vehicle, step_rate = _chosen(source)
     geometry = model.geometry(vehicle)
     size = geometry.wheel_base or 2.0 * geometry.yaw_arm

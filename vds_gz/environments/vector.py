@@ -12,7 +12,7 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike, NDArray
 
 from vds_gz.compiling import compiled
-from vds_gz.environments.kernels import Words, change, observe, place, reward, seeds_from, uniform
+from vds_gz.environments.kernels import Words, observe, place, reward, seeds_from, square_changes, uniform
 from vds_gz.environments.randomization import (
     Randomization,
     Randomize,
@@ -34,7 +34,7 @@ from vds_gz.environments.task import (
     Reals,
     SomeVehicle,
     Task,
-    driving_of,
+    nominal_vehicle,
 )
 from vds_gz.errors import ArgumentError
 from vds_gz.fleet.closed_loop import steps_of_period
@@ -94,10 +94,10 @@ class VehicleVectorEnv(VectorEnv[Floats, Floats, NDArray[Any]]):
             ParameterError: A parameter is not allowed.
         """
         self.num_envs = num_envs = at_least_1("num_envs", num_envs)
-        driving = driving_of(vehicle)
-        self._driving = driving
+        nominal = nominal_vehicle(vehicle)
+        self._nominal = nominal
         self._max_steps = None if max_episode_steps is None else at_least_1("max_episode_steps", max_episode_steps)
-        self._steps = steps_of_period(driving.step_rate, positive("rate", rate, "Hz"))
+        self._steps = steps_of_period(nominal.step_rate, positive("rate", rate, "Hz"))
         self._change_weight = at_least_0("change_weight", change_weight)
         self._autoreset = autoreset_mode_of(autoreset_mode)
         self.metadata = {**self.metadata, "autoreset_mode": self._autoreset, "render_fps": rate}
@@ -105,17 +105,17 @@ class VehicleVectorEnv(VectorEnv[Floats, Floats, NDArray[Any]]):
             raise ArgumentError(f"render_mode is {render_mode!r}; it must be 'rgb_array' or None")
         self.render_mode = render_mode
 
-        self._randomization = Randomization(driving.model.name, driving.vehicle, randomize)
+        self._randomization = Randomization(nominal.model.name, nominal.vehicle, randomize)
         slowest = self._randomization.extremes[1]
         self._vehicles = [slowest] * num_envs
-        self._fleet = Fleet(driving.model, self._vehicles, step_rate=driving.step_rate)
-        self._fleet.commands.kind = driving.kind
-        self._task = self.task(driving, num_envs, rate, **task_options)
-        self._scales = np.array(driving.scales(self._task.max_speed))
+        self._fleet = Fleet(nominal.model, self._vehicles, step_rate=nominal.step_rate)
+        self._fleet.commands.kind = nominal.kind
+        self._task = self.task(nominal, num_envs, rate, **task_options)
+        self._scales = np.array(nominal.scales(self._task.max_speed))
 
         if history is None:
-            history = max(1, -(-longest_dead_time(driving, slowest) // self._steps))
-        self._past = np.zeros((at_least_1("history", history), num_envs, len(driving.inputs)), np.float32)
+            history = max(1, -(-longest_dead_time(nominal, slowest) // self._steps))
+        self._past = np.zeros((at_least_1("history", history), num_envs, len(nominal.inputs)), np.float32)
         self._newest = 0
         observed = (*self._task.observed, *self._measured(), *self._last_actions(history))
         self.names = tuple(number.name for number in observed)
@@ -123,7 +123,7 @@ class VehicleVectorEnv(VectorEnv[Floats, Floats, NDArray[Any]]):
             np.array([getattr(number, end) for number in observed], np.float32) for end in ("low", "high")
         )
         self.single_observation_space = Box(self._low, self._high, dtype=np.float32)
-        self.single_action_space = Box(-1.0, 1.0, (len(driving.inputs),), np.float32)
+        self.single_action_space = Box(-1.0, 1.0, (len(nominal.inputs),), np.float32)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
 
@@ -142,8 +142,7 @@ class VehicleVectorEnv(VectorEnv[Floats, Floats, NDArray[Any]]):
         """Begin new episodes.
 
         Args:
-            seed: Seed of environment 0; that of environment i is i more. Or one for each; None continues with the old
-                ones.
+            seed: Seed of environment 0, to which environment i adds i; or one for each; None keeps the seeds.
             options: ``reset_mask`` says for every environment whether it is reset; without it all are.
 
         Raises:
@@ -197,7 +196,7 @@ class VehicleVectorEnv(VectorEnv[Floats, Floats, NDArray[Any]]):
         from vds_gz.environments.rendering import picture
 
         motion = self.motion()
-        geometries = map(self._driving.model.geometry, self._vehicles)
+        geometries = map(self._nominal.model.geometry, self._vehicles)
         poses = zip(motion.x.tolist(), motion.y.tolist(), motion.heading.tolist(), strict=True)
         return tuple(picture(self._task, geometry, *pose) for geometry, pose in zip(geometries, poses, strict=True))
 
@@ -225,7 +224,7 @@ class VehicleVectorEnv(VectorEnv[Floats, Floats, NDArray[Any]]):
         self._over[indices] = False
 
     def _begin_at_once(self, indices: Indices) -> Info:
-        """Begin the next episodes of some; the infos have the last observations of the old ones."""
+        """Begin the next episodes of some environments; the infos have the last observations of the old ones."""
         last = np.full(self.num_envs, None, object)
         for i in indices.tolist():
             last[i] = self._observations[i].copy()
@@ -238,10 +237,10 @@ class VehicleVectorEnv(VectorEnv[Floats, Floats, NDArray[Any]]):
     def _act(self, actions: Floats) -> Reals:
         """Command the vehicles; squares of the actions' changes."""
         changes = np.empty(self.num_envs)
-        compiled(change, **OPTIONS)(actions, self._past[self._newest], changes)
+        compiled(square_changes, **OPTIONS)(actions, self._past[self._newest], changes)
         self._newest = (self._newest + 1) % len(self._past)
         self._past[self._newest] = actions
-        for name, values, scale in zip(self._driving.inputs, actions.T.astype(np.float64), self._scales, strict=True):
+        for name, values, scale in zip(self._nominal.inputs, actions.T.astype(np.float64), self._scales, strict=True):
             setattr(self._fleet.commands, name, values * scale)
         return changes
 
@@ -249,23 +248,23 @@ class VehicleVectorEnv(VectorEnv[Floats, Floats, NDArray[Any]]):
         """Errors of some environments, the ended ones, and the observations."""
         motion = self.motion()
         errors, ended, self._successes[indices] = self._task.judge(indices, motion, self._observations)
-        columns = self._measured_columns(motion)
+        measured = self._measurements(motion)
         first = len(self._task.observed)
         compiled(observe, **OPTIONS)(
-            indices, columns, self._past, self._newest, first, self._low, self._high, self._observations
+            indices, measured, self._past, self._newest, first, self._low, self._high, self._observations
         )
         return errors, ended
 
-    def _measured_columns(self, motion: BaseLinks) -> Reals:
-        """Measurements of the vehicles, a row for each number."""
+    def _measurements(self, motion: BaseLinks) -> Reals:
+        """Measurements, of shape (numbers, vehicles)."""
         steering = getattr(self._fleet.states, "steering", None)
         turn = motion.yaw_rate if steering is None else steering.angle
-        return np.stack([motion.v_x, motion.v_y, turn] if self._driving.holonomic else [motion.v_x, turn])
+        return np.stack([motion.v_x, motion.v_y, turn] if self._nominal.holonomic else [motion.v_x, turn])
 
     def _measured(self) -> tuple[ObservedNumber, ...]:
         """The measured numbers of a vehicle: speeds [m/s], and steering angle [rad] or yaw rate [rad/s]."""
         speed, turn = 2.0 * self._task.max_speed, 2.0 * float(self._scales[0])
-        lateral = (ObservedNumber("v_y", -speed, speed),) if self._driving.holonomic else ()
+        lateral = (ObservedNumber("v_y", -speed, speed),) if self._nominal.holonomic else ()
         angle = "steering_angle" if hasattr(self._fleet.states, "steering") else "yaw_rate"
         return ObservedNumber("v_x", -speed, speed), *lateral, ObservedNumber(angle, -turn, turn)
 
@@ -274,7 +273,7 @@ class VehicleVectorEnv(VectorEnv[Floats, Floats, NDArray[Any]]):
         return tuple(
             ObservedNumber(f"{name}_{ago}_before", -1.0, 1.0)
             for ago in range(1, history + 1)
-            for name in self._driving.inputs
+            for name in self._nominal.inputs
         )
 
     def _infos(self, indices: Indices) -> Info:
@@ -333,9 +332,9 @@ class VehicleVectorEnv(VectorEnv[Floats, Floats, NDArray[Any]]):
             values: Floats = np.asarray(actions, np.float32)
         except (TypeError, ValueError):
             raise ArgumentError(f"the actions are {actions!r}; they must be an array of numbers") from None
-        wanted = (self.num_envs, len(self._driving.inputs))
+        wanted = (self.num_envs, len(self._nominal.inputs))
         if values.shape != wanted:
-            inputs = ", ".join(self._driving.inputs)
+            inputs = ", ".join(self._nominal.inputs)
             raise ArgumentError(f"the actions have the shape {values.shape}; it must be {wanted}, for {inputs} each")
         if not np.isfinite(values).all():
             wrong = np.flatnonzero(~np.isfinite(values).all(axis=1))[0]

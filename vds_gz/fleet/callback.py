@@ -30,7 +30,7 @@ class Observations:
     """Numbers of all vehicles in named columns.
 
     Attributes:
-        names: Of the columns.
+        names: Names of the columns.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class Observations:
         """Discard the last commands."""
         self._last[:] = 0.0
 
-    def commanded(self) -> None:
+    def remember_commands(self) -> None:
         """Remember the present commands."""
         present = np.stack([getattr(self._fleet.commands, name) for name in self._fields], axis=1)
         self._last = np.concatenate([present[np.newaxis], self._last])[: len(self._last)]
@@ -73,7 +73,7 @@ class Observations:
         curvature = np.empty(count)
         where = tracking.position, states.x, states.y, states.heading
         compiled(look_ahead)(path.points, path.closed, path.spacing, self._preview, *where, curvature, ahead)
-        steering = states.steering.angle if "steering" in dir(states) else np.zeros(count)
+        steering = states.steering.angle if hasattr(states, "steering") else np.zeros(count)
         columns = [getattr(tracking, name) for name in _TRACKING]
         columns += [tracking.position * path.spacing, curvature, *(getattr(states, name) for name in _STATE), steering]
         numbers = np.concatenate([np.stack(columns, axis=1), ahead, *self._last], axis=1)
@@ -107,7 +107,7 @@ def look_ahead(
 
 
 #: Names and units of the two columns of commands.
-_COLUMNS = {True: (("steering angle", "rad"), ("speed", "m/s")), False: (("v_x", "m/s"), ("yaw rate", "rad/s"))}
+_COLUMNS = {ACKERMANN: (("steering angle", "rad"), ("speed", "m/s")), TWIST: (("v_x", "m/s"), ("yaw rate", "rad/s"))}
 
 
 class ControllerError(FailureError):
@@ -129,7 +129,7 @@ class CallbackController:
     def __init__(self, name: str, function: Callback, kind: CommandKind) -> None:
         """Call ``function``, which returns commands of ``kind``."""
         self.name, self._function = name, function
-        self._columns = _COLUMNS[kind == ACKERMANN]
+        self._columns = _COLUMNS[kind]
 
     def commands(self, observations: Reals, running: Flags, time: float) -> Reals:
         """The function's commands, of shape (vehicles, 2)."""

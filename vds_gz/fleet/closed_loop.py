@@ -20,8 +20,8 @@ from vds_gz.fleet.controllers import (
     ControlledVehicle,
     Controller,
     Gains,
+    controlled_vehicle,
     controller_named,
-    plant_of,
 )
 from vds_gz.fleet.fleet import Fleet, whole
 from vds_gz.fleet.lanes import Lanes
@@ -99,7 +99,8 @@ class ClosedLoop:
         if not isinstance(chosen, Controller) and not callable(chosen):
             raise ArgumentError(f"controller is {name}; it must be a controller, the name of one, or a function")
         plants = [
-            plant_of(fleet.vehicles.model, group, self.period, path.spacing) for group in fleet.vehicles.parameters
+            controlled_vehicle(fleet.vehicles.model, group, self.period, path.spacing)
+            for group in fleet.vehicles.parameters
         ]
         self._kind = plants[0].kind
         fleet.commands.kind = self._kind
@@ -243,7 +244,7 @@ class ClosedLoop:
         u = self.fleet.commands
         for name, values in zip(COMMAND_FIELDS[self._kind], commands.T, strict=True):
             setattr(u, name, np.where(running, values, u.steering_angle if name == "steering_angle" else 0.0))
-        self._observations.commanded()
+        self._observations.remember_commands()
 
 
 def nothing(course: Course, g: Gains, s: object, f: Tracking, u: object) -> None:

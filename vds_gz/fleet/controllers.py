@@ -15,7 +15,7 @@ k = kappa - w and q = u - w, it is sampled exactly over a period, and the path e
 
     x[n + 1] = A x[n] + B q[n] + D (w[n + 1] - w[n]),    x = (y, psi, k),    D = (0, 0, -1).
 
-What is minimized is the sum of (y / y0)^2 + (psi / psi0)^2 + (q / q0)^2. With P the solution of Riccati's equation,
+It minimizes the sum of (y / y0)^2 + (psi / psi0)^2 + (q / q0)^2. With P the solution of Riccati's equation,
 K = (R + B' P B)^-1 B' P A and E = A - B K, the optimum that knows all changes to come is
 
     q[n] = -K x[n] - (R + B' P B)^-1 B' z[n],    z[n] = P D (w[n + 1] - w[n]) + E' z[n + 1].
@@ -88,7 +88,7 @@ class Controller(Generic[P, G]):
     Attributes:
         name: Its name in files.
         parameters: The parameter group.
-        coefficients: (parameters, plant) -> the object ``g`` of the control function.
+        coefficients: (parameters, vehicle) -> the object ``g`` of the control function.
         control: (course, g, s, f, u) sets the command ``u`` by the vehicle's state ``s`` and its tracking ``f``. It
             runs in lanes: numbers and attributes, without lists.
     """
@@ -103,7 +103,7 @@ class Controller(Generic[P, G]):
 AnyController: TypeAlias = Controller[Any, Any]
 
 
-def plant_of(model: AnyModel, parameters: object, period: float, spacing: float) -> ControlledVehicle:
+def controlled_vehicle(model: AnyModel, parameters: object, period: float, spacing: float) -> ControlledVehicle:
     """The properties of a vehicle for its controller."""
     kind = next((kind for kind in (ACKERMANN, TWIST) if kind in model.accepts), None)
     if kind is None:
@@ -144,9 +144,9 @@ class PurePursuitGains:
     look_ahead_time: float
 
 
-def pure_pursuit_coefficients(p: PurePursuitParameters, plant: ControlledVehicle) -> PurePursuitGains:
+def pure_pursuit_coefficients(p: PurePursuitParameters, vehicle: ControlledVehicle) -> PurePursuitGains:
     """Coefficients for a vehicle."""
-    return PurePursuitGains(plant.following(p), p.look_ahead, p.look_ahead_time)
+    return PurePursuitGains(vehicle.following(p), p.look_ahead, p.look_ahead_time)
 
 
 def pure_pursuit_control(course: Course, g: PurePursuitGains, s: MotionState, f: Tracking, u: Command) -> None:
@@ -177,14 +177,14 @@ class StanleyGains:
     softening: float
 
 
-def stanley_coefficients(p: StanleyParameters, plant: ControlledVehicle) -> StanleyGains:
+def stanley_coefficients(p: StanleyParameters, vehicle: ControlledVehicle) -> StanleyGains:
     """Coefficients for a vehicle."""
-    if not plant.wheel_base > 0.0:
+    if not vehicle.wheel_base > 0.0:
         raise ArgumentError(
-            f"controller 'stanley' steers a front axle, and a vehicle of model '{plant.model}' has none; "
+            f"controller 'stanley' steers a front axle, and a vehicle of model '{vehicle.model}' has none; "
             "take pure_pursuit or lqr"
         )
-    return StanleyGains(plant.following(p), p.gain, p.softening)
+    return StanleyGains(vehicle.following(p), p.gain, p.softening)
 
 
 def stanley_control(course: Course, g: StanleyGains, s: MotionState, f: Tracking, u: Command) -> None:
@@ -235,9 +235,9 @@ class LqrGains:
     period: float  # time between commands [s]
 
 
-def coefficients(p: LqrParameters, plant: ControlledVehicle) -> LqrGains:
+def lqr_coefficients(p: LqrParameters, vehicle: ControlledVehicle) -> LqrGains:
     """Coefficients for a vehicle, at the speed of the parameters. Within their bounds all gains are finite."""
-    lag, period, v = p.steering_time_constant, plant.period, p.speed
+    lag, period, v = p.steering_time_constant, vehicle.period, p.speed
     decay = exponential(-period / lag) if lag > 0.0 else 0.0
     behind = lag * (1.0 - decay)
     y_psi, psi_k, y_k = v * period, v * behind, v * v * lag * (period - behind)
@@ -247,7 +247,7 @@ def coefficients(p: LqrParameters, plant: ControlledVehicle) -> LqrGains:
     numbers: tuple[float, float, float, float, float, float, float] = compiled(regulator)(
         *model, lateral * lateral, heading * heading
     )
-    return LqrGains(plant.following(p), *model, *numbers, round(p.preview / period), period)
+    return LqrGains(vehicle.following(p), *model, *numbers, round(p.preview / period), period)
 
 
 def regulator(
@@ -289,7 +289,7 @@ def regulator(
     return k_y, k_psi, k_k, -yk, -pk, -kk, inverse
 
 
-def control(course: Course, g: LqrGains, s: MotionState, f: Tracking, u: Command) -> None:
+def lqr_control(course: Course, g: LqrGains, s: MotionState, f: Tracking, u: Command) -> None:
     """The path's curvature, less the regulator's feedback, and the effect of its changes ahead."""
     stride = max(s.v_x, 0.0) * g.period / course.spacing
     z_y, z_psi, z_k = 0.0, 0.0, 0.0
@@ -308,7 +308,7 @@ def control(course: Course, g: LqrGains, s: MotionState, f: Tracking, u: Command
     command_curvature(g.following, f, u, path - feedback - ahead)
 
 
-LQR = Controller(name="lqr", parameters=LqrParameters, coefficients=coefficients, control=control)
+LQR = Controller(name="lqr", parameters=LqrParameters, coefficients=lqr_coefficients, control=lqr_control)
 
 
 CONTROLLERS: dict[str, AnyController] = {controller.name: controller for controller in (PURE_PURSUIT, STANLEY, LQR)}

@@ -77,7 +77,7 @@ class RclpyPublisher:
         self._publish_raw(bytes(data))
 
     def flush(self, seconds: float) -> None:
-        """Wait until all published messages have arrived, at most so long."""
+        """Wait up to so many seconds until all published messages have arrived."""
         self._publisher.wait_for_all_acked(Duration(seconds=seconds))
 
 
@@ -170,7 +170,7 @@ class RclpyGraph:
     def subscribe(
         self, topic: str, type_name: str, qos: QoS, callback: Deliver, raw: bool = False
     ) -> RclpySubscription:
-        # What a callback finds malformed is counted, and the first one reported.
+        # Malformed messages are counted, and the first one is reported.
         reported = False
 
         def call(message: Message, arrival: int) -> None:
