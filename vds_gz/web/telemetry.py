@@ -89,10 +89,11 @@ class Telemetry:
             (topics.ROBOT_DESCRIPTION, self._on_description),
         ):
             graph.subscribe(topic.name, topic.type, topic.qos, take)
-        for kind in whole_types():
-            if kind.kind != PEDALS:  # pedals request no motion that could be shown
+        for command_type in whole_types():
+            if command_type.kind != PEDALS:  # pedals request no motion that could be shown
+                topic = command_type.topic
                 with suppress(UnknownTypeError):  # without its package, no vehicle takes it either
-                    graph.subscribe(kind.topic.name, kind.topic.type, NEWEST, partial(self._on_command, kind))
+                    graph.subscribe(topic.name, topic.type, NEWEST, partial(self._on_command, command_type))
 
     def frame(self) -> Frame | None:
         """The present frame; None while there is none."""
@@ -163,8 +164,8 @@ class Telemetry:
                 values = tuple((pair.key, pair.value) for pair in status.values)
                 self._diagnosed = time.monotonic(), ShownStatus(True, level, status.message, values)
 
-    def _on_command(self, kind: CommandType, message: object, arrival: int) -> None:
-        values = kind.decode(message)
+    def _on_command(self, command_type: CommandType, message: object, arrival: int) -> None:
+        values = command_type.decode(message)
         if not fault(values.command()):  # otherwise the vehicle refuses it too
             self._reference = time.monotonic(), self._velocity(values.reference())
 

@@ -115,11 +115,11 @@ def command_readers(*, pedals: bool) -> dict[str, Reader]:
     return {command.topic.type: _reader(command) for command in whole_types() if (command.kind == PEDALS) == pedals}
 
 
-def _reader(kind: CommandType) -> Reader:
-    keys = [(Key(name), COMMANDED[name]) for name in _COUNTING[kind.kind]]
+def _reader(command_type: CommandType) -> Reader:
+    keys = [(Key(name), COMMANDED[name]) for name in _COUNTING[command_type.kind]]
 
     def read(message: object) -> dict[Key, float]:
-        command = kind.decode(message).command()
+        command = command_type.decode(message).command()
         values = {key: getattr(command, field) for key, field in keys}
         return {key: 0.0 if key.quantity in LIMITS and value == math.inf else value for key, value in values.items()}
 
