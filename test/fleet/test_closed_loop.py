@@ -23,7 +23,7 @@ from vds_gz.parameters.declaration import LARGEST, SMALLEST
 from vds_gz.parameters.vehicles import BicycleParameters, DifferentialParameters
 from vds_gz.vehicle.bicycle import BICYCLE
 from vds_gz.vehicle.catalogue import models
-from vds_gz.vehicle.command import Command
+from vds_gz.vehicle.command import ACKERMANN, TWIST, Command
 from vds_gz.vehicle.differential import DIFFERENTIAL
 from vds_gz.vehicle.omni import OMNI
 from vds_gz.vehicle.trigonometry import direction
@@ -358,6 +358,20 @@ def test_what_does_not_go_together_is_refused(options, message):
 def test_places_that_are_none_are_refused(place, message):
     with pytest.raises(ArgumentError, match=message):
         ClosedLoop(Fleet(BICYCLE, [ideal_bicycle()] * 3), STRAIGHT).place(**place)
+
+
+def test_a_vehicle_whose_wheels_all_steer_gets_twists():
+    """An Ackermann command says nothing of the angle of its second axle."""
+
+    def geometry(p):
+        one = BICYCLE.geometry(p)
+        return dataclasses.replace(one, wheels=tuple(dataclasses.replace(wheel, steered=True) for wheel in one.wheels))
+
+    model = dataclasses.replace(BICYCLE, name="rover", geometry=geometry)
+    assert controlled_vehicle(model, BicycleParameters(), 0.02, 0.1).kind == TWIST
+    model = dataclasses.replace(model, accepts=frozenset((ACKERMANN,)))
+    with pytest.raises(ArgumentError, match="no controller can drive vehicle model 'rover': it takes no twist, and no"):
+        controlled_vehicle(model, BicycleParameters(), 0.02, 0.1)
 
 
 @pytest.mark.parametrize("vehicle", [DIFFERENTIAL, dataclasses.replace(BICYCLE, name="rear-steered")])

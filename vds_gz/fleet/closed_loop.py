@@ -98,18 +98,18 @@ class ClosedLoop:
         chosen = controller_named(controller) if isinstance(controller, str) else controller
         if not isinstance(chosen, Controller) and not callable(chosen):
             raise ArgumentError(f"controller is {name}; it must be a controller, the name of one, or a function")
-        plants = [
+        controlled = [
             controlled_vehicle(fleet.vehicles.model, group, self.period, path.spacing)
             for group in fleet.vehicles.parameters
         ]
-        self._kind = plants[0].kind
+        self._kind = controlled[0].kind
         fleet.commands.kind = self._kind
         self._callback: CallbackController | None = None
         if not isinstance(chosen, Controller):
             self._callback = CallbackController(name, chosen, self._kind)
             chosen = UNCONTROLLED
         self._control = cast(FunctionType, chosen.control)
-        gains = _gains(chosen, parameters, plants)
+        gains = _gains(chosen, parameters, controlled)
         vehicles = fleet.vehicles
         self._loop = LoopLanes(vehicles, gains) if isinstance(vehicles, Lanes) else LoopStructs(vehicles, gains)
         self.tracking: Columns = self._loop.tracking
@@ -284,17 +284,19 @@ def steps_of_period(step_rate: float, rate: float) -> int:
 def _gains(
     controller: AnyController,
     parameters: ControllerParameters | Sequence[ControllerParameters] | None,
-    plants: Sequence[ControlledVehicle],
+    controlled: Sequence[ControlledVehicle],
 ) -> list[Gains]:
     """Coefficients of every vehicle's controller."""
     if parameters is None:
         parameters = controller.parameters()
-    groups = list(parameters) if isinstance(parameters, Sequence) else [parameters] * len(plants)
-    if len(groups) != len(plants):
-        raise ArgumentError(f"there are parameters of {len(groups)} controllers; there must be one or {len(plants)}")
+    groups = list(parameters) if isinstance(parameters, Sequence) else [parameters] * len(controlled)
+    if len(groups) != len(controlled):
+        raise ArgumentError(
+            f"there are parameters of {len(groups)} controllers; there must be one or {len(controlled)}"
+        )
     for group in groups:
         if not isinstance(group, controller.parameters):
             raise ArgumentError(
                 f"the controller's parameters are {type(group).__name__}; they must be {controller.parameters.__name__}"
             )
-    return [controller.coefficients(group, plant) for group, plant in zip(groups, plants, strict=True)]
+    return [controller.coefficients(group, vehicle) for group, vehicle in zip(groups, controlled, strict=True)]

@@ -105,14 +105,18 @@ AnyController: TypeAlias = Controller[Any, Any]
 
 def controlled_vehicle(model: AnyModel, parameters: object, period: float, spacing: float) -> ControlledVehicle:
     """The properties of a vehicle for its controller."""
-    kind = next((kind for kind in (ACKERMANN, TWIST) if kind in model.accepts), None)
-    if kind is None:
-        raise ArgumentError(
-            f"vehicle model '{model.name}' takes no Ackermann command and no twist, so no controller can drive it"
-        )
     geometry, limits = model.geometry(parameters), model.limits(parameters)
     steered, fixed = ([wheel.x for wheel in geometry.wheels if wheel.steered is turns] for turns in (True, False))
     wheel_base = math.copysign(geometry.wheel_base, steered[0] - fixed[0]) if steered and fixed else 0.0
+    if ACKERMANN in model.accepts and wheel_base:
+        kind = ACKERMANN
+    elif TWIST in model.accepts:
+        kind = TWIST
+    else:
+        raise ArgumentError(
+            f"no controller can drive vehicle model '{model.name}': it takes no twist, and no Ackermann command with a "
+            "steered and a fixed axle"
+        )
     return ControlledVehicle(
         model.name, kind, wheel_base, limits.speed if limits.speed > 0.0 else FASTEST, period, spacing
     )
