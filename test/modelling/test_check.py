@@ -275,8 +275,8 @@ def drain(c, s, u) -> None:
     s.charge -= abs(s.v_x) * c.dt
 
 
-def look_up(c, s, u) -> None:
-    s.roll_left += [None, "a", 1.0][2]
+def call_through_module(c, s, u) -> None:
+    modelling.integrate_pose(s, c.dt)
 
 
 def test_engines_that_disagree_are_named():
@@ -300,8 +300,10 @@ def test_a_fleet_in_lanes_that_disagrees_is_named():
 
 @pytest.mark.slow
 def test_functions_that_cannot_be_compiled_are_named():
-    result = faults_of(changed(moving=(*DIFFERENTIAL.moving, look_up)), "engines")
-    assert re.search(r"^the compiled vehicle raises .* File .*test_check.py.*; write phases over plain attr", result)
+    result = faults_of(changed(moving=(*DIFFERENTIAL.moving, call_through_module)), "engines")
+    assert re.search(
+        r"^the compiled vehicle raises .*'integrate_pose'.* File .*test_check.py.*imported by their names", result
+    )
 
 
 @dataclass(slots=True)
