@@ -10,23 +10,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vds_gz.teleop.outputs import DriveCommand
-from vds_gz.web.messages import DriveMessage, MessageError, Pause, Reset, Seen, SetParameter, read
+from vds_gz.web.messages import MessageError, read
 
 DRIVE = {"kind": "drive", "v_x": 1.0, "v_y": 0.0, "yaw_rate": 0.5, "steering_angle": -0.25}
 
 
 def test_every_kind_is_read():
-    assert read('{"kind": "seen"}') == Seen()
-    assert read(json.dumps(DRIVE)) == DriveMessage(DriveCommand(1.0, 0.0, 0.5, -0.25))
-    assert read(json.dumps({**DRIVE, "time": 2.5})) == DriveMessage(DriveCommand(1.0, 0.0, 0.5, -0.25), 2.5)
-    assert read('{"kind": "pause", "number": 1, "paused": true}') == Pause(1, True)
-    assert read('{"kind": "reset", "number": 2}') == Reset(2)
+    for message in (
+        {"kind": "seen"},
+        DRIVE,
+        {**DRIVE, "time": 2.5},
+        {"kind": "pause", "number": 1, "paused": True},
+        {"kind": "reset", "number": 2},
+    ):
+        assert {**(told := read(json.dumps(message))).fields, "kind": told.kind} == message
     for text, value in (("2.5", 2.5), ("true", True), ('"x"', "x"), ("3", 3), ("[1, 2.5]", (1.0, 2.5))):
-        message = read(f'{{"kind": "set", "number": 3, "name": "a.b", "value": {text}}}')
-        assert message == SetParameter(3, "a.b", value)
-        assert isinstance(message, SetParameter)
-        assert type(message.value) is type(value)
+        kind, fields = read(f'{{"kind": "set", "number": 3, "name": "a.b", "value": {text}}}')
+        assert (kind, fields) == ("set", {"number": 3, "name": "a.b", "value": value})
+        assert type(fields["value"]) is type(value)
 
 
 @pytest.mark.parametrize(
@@ -84,13 +85,12 @@ def test_nothing_else_is_ever_raised(text):
 @given(KINDS, st.dictionaries(FIELDS, JSON))
 def test_what_gets_through_is_finite(kind, fields):
     try:
-        message = read(json.dumps({**fields, "kind": kind}))
+        kind, fields = read(json.dumps({**fields, "kind": kind}))
     except MessageError:
         return
-    if isinstance(message, DriveMessage):
-        drive = message.drive
-        assert max(abs(drive.v_x), abs(drive.v_y), abs(drive.yaw_rate)) <= 1e3
-        assert abs(drive.steering_angle) <= math.pi
-        assert message.time is None or math.isfinite(message.time)
-    if isinstance(message, SetParameter) and isinstance(message.value, float):
-        assert math.isfinite(message.value)
+    if kind == "drive":
+        assert max(abs(fields[name]) for name in ("v_x", "v_y", "yaw_rate")) <= 1e3
+        assert abs(fields["steering_angle"]) <= math.pi
+        assert math.isfinite(fields.get("time", 0.0))
+    if kind == "set" and isinstance(fields["value"], float):
+        assert math.isfinite(fields["value"])

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
-from typing import NoReturn
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, NamedTuple, NoReturn
 
 from vds_gz.errors import VdsGzError
-from vds_gz.teleop.outputs import DriveCommand
 
 #: The longest message that a page may send [bytes].
 MAX_LENGTH = 16 * 1024
@@ -20,54 +19,16 @@ MAX_SPEED = 1e3
 #: Limit of a page's clock [s].
 MAX_TIME = 1e12
 
-#: Optional fields of messages, by kind.
-_OPTIONAL = {"drive": {"time"}}
-
-_DRIVE_LIMITS = {"v_x": MAX_SPEED, "v_y": MAX_SPEED, "yaw_rate": MAX_SPEED, "steering_angle": math.pi}
-
 
 class MessageError(VdsGzError, ValueError):
     """A message was refused, with the reason and what would be right."""
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """The page has drawn a frame and is ready for another."""
+class Message(NamedTuple):
+    """A message of a kind: one of :data:`FIELDS`, with its checked fields."""
 
-
-@dataclass(frozen=True, slots=True)
-class DriveMessage:
-    """A command, and its time by the page's own clock [s]; None if the page does not send it."""
-
-    drive: DriveCommand
-    time: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class SetParameter:
-    """A request to change a parameter; ``number`` is returned with the response."""
-
-    number: int
-    name: str
-    value: bool | int | float | str | tuple[float, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Pause:
-    """A request to hold the vehicle, or to release it."""
-
-    number: int
-    paused: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Reset:
-    """A request to put the vehicle where it began."""
-
-    number: int
-
-
-Message = Seen | DriveMessage | SetParameter | Pause | Reset
+    kind: str
+    fields: dict[str, Any]
 
 
 def read(text: str) -> Message:
@@ -81,51 +42,23 @@ def read(text: str) -> Message:
     if not isinstance(fields, dict):
         raise MessageError(f"the message is {_shown(fields)}; it must be an object with a 'kind'")
     kind = fields.pop("kind", None)
-    reader = _READERS.get(kind) if isinstance(kind, str) else None
-    if reader is None:
-        raise MessageError(f"kind is {_shown(kind)}; it must be one of {', '.join(_READERS)}")
-    expected, make = reader
-    if fields.keys() - _OPTIONAL.get(kind, set()) != set(expected):
-        wanted = ", ".join(sorted(expected)) or "nothing"
+    known = FIELDS.get(kind) if isinstance(kind, str) else None
+    if known is None:
+        raise MessageError(f"kind is {_shown(kind)}; it must be one of {', '.join(FIELDS)}")
+    if fields.keys() - OPTIONAL != known.keys() - OPTIONAL or fields.keys() - known.keys():
+        wanted = ", ".join(sorted(known.keys() - OPTIONAL)) or "nothing"
         raise MessageError(f"'{kind}' has {', '.join(sorted(fields)) or 'nothing'} beside it; it must have {wanted}")
-    return make(fields)
+    return Message(str(kind), {name: check(name, fields[name]) for name, check in known.items() if name in fields})
 
 
-def _drive(fields: Mapping[str, object]) -> DriveMessage:
-    drive = DriveCommand(**{name: _within(name, fields[name], limit) for name, limit in _DRIVE_LIMITS.items()})
-    return DriveMessage(drive, _within("time", fields["time"], MAX_TIME) if "time" in fields else None)
-
-
-def _set(fields: Mapping[str, object]) -> SetParameter:
-    name = fields["name"]
-    if not isinstance(name, str):
-        raise MessageError(f"name is {_shown(name)}; it must be the name of a parameter")
-    return SetParameter(_number(fields["number"]), name, _value(fields["value"]))
-
-
-def _pause(fields: Mapping[str, object]) -> Pause:
-    if not isinstance(fields["paused"], bool):
-        raise MessageError(f"paused is {_shown(fields['paused'])}; it must be true or false")
-    return Pause(_number(fields["number"]), fields["paused"])
-
-
-_READERS: dict[str, tuple[Collection[str], Callable[[Mapping[str, object]], Message]]] = {
-    "seen": ((), lambda fields: Seen()),
-    "drive": (_DRIVE_LIMITS, _drive),
-    "set": (("number", "name", "value"), _set),
-    "pause": (("number", "paused"), _pause),
-    "reset": (("number",), lambda fields: Reset(_number(fields["number"]))),
-}
-
-
-def _value(value: object) -> bool | int | float | str | tuple[float, ...]:
+def _value(name: str, value: object) -> bool | int | float | str | tuple[float, ...]:
     if isinstance(value, list):
-        return tuple(float(_finite("value", item)) for item in value)
+        return tuple(float(_finite(name, item)) for item in value)
     if isinstance(value, (bool, str)):
         if isinstance(value, str) and not _is_text(value):
-            raise MessageError("value cannot be sent in a message: it contains half a character or a zero")
+            raise MessageError(f"{name} cannot be sent in a message: it contains half a character or a zero")
         return value
-    return _finite("value", value)
+    return _finite(name, value)
 
 
 def _is_text(value: str) -> bool:
@@ -152,9 +85,21 @@ def _finite(name: str, value: object) -> int | float:
     return value
 
 
-def _number(value: object) -> int:
+def _number(name: str, value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**53:
-        raise MessageError(f"number is {_shown(value)}; it must be a whole number, 0 or more")
+        raise MessageError(f"{name} is {_shown(value)}; it must be a whole number, 0 or more")
+    return value
+
+
+def _parameter(name: str, value: object) -> str:
+    if not isinstance(value, str):
+        raise MessageError(f"{name} is {_shown(value)}; it must be the name of a parameter")
+    return value
+
+
+def _flag(name: str, value: object) -> bool:
+    if not isinstance(value, bool):
+        raise MessageError(f"{name} is {_shown(value)}; it must be true or false")
     return value
 
 
@@ -165,3 +110,26 @@ def _no_number(constant: str) -> NoReturn:
 def _shown(value: object) -> str:
     text = json.dumps(value)
     return text if len(text) <= 60 else text[:57] + "..."
+
+
+_SPEED = partial(_within, limit=MAX_SPEED)
+
+#: The fields of each kind of message, with their checks: a frame was drawn, so that the page is ready for another; a
+#: command, with its time by the page's own clock [s]; requests to change a parameter, to hold the vehicle or release
+#: it, and to put it where it began, whose ``number`` is returned with the response.
+FIELDS: Mapping[str, Mapping[str, Callable[[str, object], object]]] = {
+    "seen": {},
+    "drive": {
+        "v_x": _SPEED,
+        "v_y": _SPEED,
+        "yaw_rate": _SPEED,
+        "steering_angle": partial(_within, limit=math.pi),
+        "time": partial(_within, limit=MAX_TIME),
+    },
+    "set": {"number": _number, "name": _parameter, "value": _value},
+    "pause": {"number": _number, "paused": _flag},
+    "reset": {"number": _number},
+}
+
+#: Fields that may be left out.
+OPTIONAL = {"time"}

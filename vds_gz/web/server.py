@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import json
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict
 from importlib.resources import files
+from time import monotonic
 from typing import TypeVar
 
 from aiohttp import WSCloseCode, WSMsgType, web
 
 from vds_gz.errors import VdsGzError
+from vds_gz.teleop.outputs import DriveCommand
 from vds_gz.web.access import HEADERS, SOCKET, Access, Connections, only_asks, printable
 from vds_gz.web.deadman import Lateness
 from vds_gz.web.graph_thread import GraphThread
-from vds_gz.web.messages import MAX_LENGTH, DriveMessage, MessageError, Pause, Reset, Seen, SetParameter, read
+from vds_gz.web.messages import MAX_LENGTH, Message, MessageError, read
 from vds_gz.web.remote_node import Done
 from vds_gz.web.watched_vehicle import WatchedVehicle
 
@@ -125,11 +126,11 @@ class OpenPage:
 
     async def _send(self) -> None:
         """Send changes at a steady rate."""
-        due = time.monotonic()
+        due = monotonic()
         try:
             while True:
-                due = max(due + PERIOD, time.monotonic() - PERIOD)  # only a little lateness is made up
-                await asyncio.sleep(max(0.0, due - time.monotonic()))
+                due = max(due + PERIOD, monotonic() - PERIOD)  # only a little lateness is made up
+                await asyncio.sleep(max(0.0, due - monotonic()))
                 await self._send_new()
         except ConnectionError:
             return
@@ -200,7 +201,7 @@ class OpenPage:
 
     def _slow_enough(self) -> bool:
         begin, count = self._messages
-        now = time.monotonic()
+        now = monotonic()
         self._messages = (begin, count + 1) if now - begin < 1.0 else (now, 1)
         return self._messages[1] <= MAX_MESSAGES
 
@@ -210,31 +211,31 @@ class OpenPage:
         except MessageError as error:
             await self._tell("refused", reason=str(error))
             return
-        if isinstance(message, Seen):
+        if message.kind == "seen":
             self._in_flight = max(0, self._in_flight - 1)
-        elif isinstance(message, DriveMessage):
-            self._start(self._drive(message))
+        elif message.kind == "drive":
+            self._start(self._drive(**message.fields))
         elif len(self._tasks) < MAX_REQUESTS:
             self._start(self._request(message))
         else:
-            await self._respond(message.number, f"{MAX_REQUESTS} requests wait for their responses already")
+            await self._respond(message.fields["number"], f"{MAX_REQUESTS} requests wait for their responses already")
 
     def _start(self, work: Coroutine[object, None, None]) -> None:
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _drive(self, message: DriveMessage) -> None:
+    async def _drive(self, *, time: float | None = None, **numbers: float) -> None:
         def drive() -> None:
-            late = 0.0 if message.time is None else self._lateness.of(message.time, time.monotonic())
-            self._vehicle.driver.drive(self, message.drive, late)
+            late = 0.0 if time is None else self._lateness.of(time, monotonic())
+            self._vehicle.driver.drive(self, DriveCommand(**numbers), late)
 
         try:
             await self._in_graph(drive)
         except VdsGzError as error:
             await self._tell("refused", reason=str(error))
 
-    async def _request(self, message: SetParameter | Pause | Reset) -> None:
+    async def _request(self, message: Message) -> None:
         """Send a request to the vehicle's node, and its result to the page."""
         loop = asyncio.get_running_loop()
         response: asyncio.Future[str] = loop.create_future()
@@ -254,17 +255,18 @@ class OpenPage:
             reason = f"the vehicle's node has not responded within {RESPONSE_TIMEOUT:g} s"
         except VdsGzError as error:
             reason = str(error)
-        await self._respond(message.number, reason)
+        await self._respond(message.fields["number"], reason)
 
     async def _respond(self, number: int, reason: str) -> None:
         await self._tell("response", number=number, reason=reason)
 
 
-def _request(vehicle: WatchedVehicle, message: SetParameter | Pause | Reset, done: Done) -> None:
-    if isinstance(message, SetParameter):
-        vehicle.node.set_parameter(message.name, message.value, done)
-    elif isinstance(message, Pause):
-        vehicle.node.pause(message.paused, done)
+def _request(vehicle: WatchedVehicle, message: Message, done: Done) -> None:
+    fields = message.fields
+    if message.kind == "set":
+        vehicle.node.set_parameter(fields["name"], fields["value"], done)
+    elif message.kind == "pause":
+        vehicle.node.pause(fields["paused"], done)
     else:
         vehicle.node.reset(done)
 
