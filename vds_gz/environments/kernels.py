@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vds_gz.environments.task import Floats, Indices, Reals
-from vds_gz.vehicle.trigonometry import exponential, sine_cosine
+from vds_gz.vehicle.trigonometry import exponential
 
 Words = NDArray[np.uint64]
 
@@ -38,28 +38,6 @@ def _mixed(words: Words) -> Words:
     words = (words ^ (words >> np.uint64(30))) * _FIRST
     words = (words ^ (words >> np.uint64(27))) * _SECOND
     return np.asarray(words ^ (words >> np.uint64(31)))
-
-
-def place(
-    x: Reals, y: Reals, heading: Reals, offsets: Reals, indices: Indices, to_x: Reals, to_y: Reals, to_heading: Reals
-) -> None:
-    """Place the reference points of some vehicles, given the poses of their base_links."""
-    for k in range(len(indices)):
-        i = indices[k]
-        sine, cosine = sine_cosine(heading[k])
-        to_x[i] = x[k] - offsets[i] * cosine
-        to_y[i] = y[k] - offsets[i] * sine
-        to_heading[i] = heading[k]
-
-
-def square_changes(actions: Floats, last: Floats, squares: Reals) -> None:
-    """Squares of the actions' changes."""
-    for i in range(len(actions)):
-        square = 0.0
-        for k in range(actions.shape[1]):
-            change = float(actions[i, k]) - float(last[i, k])
-            square += change * change
-        squares[i] = square
 
 
 def observe(

@@ -12,7 +12,7 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike, NDArray
 
 from vds_gz.compiling import compiled
-from vds_gz.environments.kernels import Words, observe, place, reward, seeds_from, square_changes, uniform
+from vds_gz.environments.kernels import Words, observe, reward, seeds_from, uniform
 from vds_gz.environments.randomization import (
     Randomization,
     Randomize,
@@ -39,7 +39,7 @@ from vds_gz.environments.task import (
 from vds_gz.errors import ArgumentError
 from vds_gz.fleet.closed_loop import steps_of_period
 from vds_gz.fleet.fleet import Fleet
-from vds_gz.fleet.layout import BaseLinks, base_links
+from vds_gz.fleet.layout import BaseLinks, base_links, move
 
 #: Weight of an action's change in the reward.
 CHANGE_WEIGHT = 0.1
@@ -217,8 +217,9 @@ class VehicleVectorEnv(VectorEnv[Floats, Floats, NDArray[Any]]):
             self._fleet.reset(indices)
         self._offsets[indices] = [self._vehicles[i].base_link_offset for i in indices.tolist()]
         states = self._fleet.states
-        pose = self._task.begin(indices, random[:, varied:])
-        compiled(place, **OPTIONS)(*pose, self._offsets, indices, states.x, states.y, states.heading)
+        pose, still = np.array(self._task.begin(indices, random[:, varied:])), np.zeros(len(indices))
+        compiled(move)(*pose, still, still, still, -self._offsets[indices])
+        states.x[indices], states.y[indices], states.heading[indices] = pose
         self._past[:, indices] = 0.0
         self._elapsed[indices] = 0
         self._over[indices] = False
@@ -236,8 +237,7 @@ class VehicleVectorEnv(VectorEnv[Floats, Floats, NDArray[Any]]):
 
     def _act(self, actions: Floats) -> Reals:
         """Command the vehicles; squares of the actions' changes."""
-        changes = np.empty(self.num_envs)
-        compiled(square_changes, **OPTIONS)(actions, self._past[self._newest], changes)
+        changes: Reals = np.square(np.subtract(actions, self._past[self._newest], dtype=np.float64)).sum(axis=1)
         self._newest = (self._newest + 1) % len(self._past)
         self._past[self._newest] = actions
         for name, values, scale in zip(self._nominal.inputs, actions.T.astype(np.float64), self._scales, strict=True):

@@ -194,11 +194,12 @@ class BaseLinks(NamedTuple):
 def base_links(states: Columns, offsets: Reals) -> BaseLinks:
     """The motion of every base_link, equal to the bit to :func:`~vds_gz.vehicle.vehicle.motion_of`."""
     moved = BaseLinks(*(getattr(states, name).copy() for name in BaseLinks._fields))
-    compiled(_move)(*moved, offsets)
+    compiled(move)(*moved, offsets)
     return moved
 
 
-def _move(x: Reals, y: Reals, heading: Reals, v_x: Reals, v_y: Reals, yaw_rate: Reals, offsets: Reals) -> None:
+def move(x: Reals, y: Reals, heading: Reals, v_x: Reals, v_y: Reals, yaw_rate: Reals, offsets: Reals) -> None:
+    """Move poses and velocities along the vehicles' x axes."""
     for i in range(len(x)):
         sine, cosine = sine_cosine(heading[i])
         x[i] += offsets[i] * cosine
