@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -39,143 +40,109 @@ def _write_places(points: Points, ranges: Floats, directions: Mapping[str, Float
         np.multiply(ranges, component, out=points[axis])
 
 
-def _or_nan(values: Floats, ranges: Floats) -> Floats:
-    """Values of hits, else NaN."""
-    return np.where(np.isfinite(ranges), values, np.float32(np.nan))
-
-
 class PointLayout:
-    """Layout of the points of a lidar, or of one of its bands, in a message.
+    """Layout of the points of a lidar, or of some of its rows, in a message.
 
     Attributes:
-        dtype: Fields of a point.
+        dtype: Fields of a point: all of them are written.
         shape: Height and width of the cloud.
         stamped_last: The message's stamp is the time of the last column, else of the first one.
-        transposed: A row of the cloud is a row of the lidar, else one of its columns.
     """
 
-    dtype: np.dtype[Any]
-    stamped_last = False
-    transposed = False
+    def __init__(
+        self,
+        dtype: np.dtype[Any],
+        directions: Array,
+        times: Times,
+        *,
+        rows: slice = slice(None),
+        by_rows: bool = False,
+        stamped_last: bool = False,
+        missing: tuple[float, float] = (np.nan, 0.0),
+    ) -> None:
+        """Lay out the rays, given as directions of shape (columns, rows, 3), and the columns' times.
 
-    def __init__(self, directions: Array, times: Times) -> None:
-        """Lay out the rays, given as directions of shape (columns, rows, 3), and the columns' times."""
-        self._directions = _components(directions.swapaxes(0, 1) if self.transposed else directions)
-        self._times = times
+        ``by_rows``: a row of the cloud is a row of the lidar, else one of its columns. ``missing``: range and intensity
+        of a ray without a hit.
+        """
+        directions = directions[:, rows]
+        self.dtype, self.stamped_last = dtype, stamped_last
+        self._directions = _components(directions.swapaxes(0, 1) if by_rows else directions)
+        self._times, self._rows, self._by_rows = times, rows, by_rows
+        self._missing = np.array(missing, np.float32)
         self.shape = self._directions["x"].shape
 
     def prepare(self, points: Points) -> None:
-        """Write the constant fields: the numbers of the rings."""
-        points["ring"] = np.arange(self.shape[0])[:, None] if self.transposed else np.arange(self.shape[1])
+        """Write the constant fields: the numbers of the rings, and times relative to the message's."""
+        points["ring"] = np.arange(self.shape[0])[:, None] if self._by_rows else np.arange(self.shape[1])
+        if "time" in self._names:
+            points["time"] = 1e-9 * self._times[:, None]
+        if "t" in self._names:
+            points["t"] = self._times - self._times[0]
 
     def write(self, points: Points, echoes: Echoes, begin: float) -> bool:
-        """Write the echoes of a turn, whose first column has a time [s]; return whether every point is finite."""
-        raise NotImplementedError
+        """Write the echoes of a turn, whose first column has a time [s]; return whether every point is finite.
 
-
-class VelodyneLayout(PointLayout):
-    """The organized cloud of ``velodyne_pointcloud``: a row for each firing, rings in it from the lowest.
-
-    The message has the time of the last firing, the points theirs relative to it [s] (organized_cloudXYZIRT.cpp).
-    """
-
-    dtype = _fields(22, intensity=("<f4", 12), ring=("<u2", 16), time=("<f4", 18))
-    stamped_last = True
-
-    def prepare(self, points: Points) -> None:
-        """Number the rings, and write the times."""
-        super().prepare(points)
-        points["time"] = 1e-9 * self._times[:, None]
-
-    def write(self, points: Points, echoes: Echoes, begin: float) -> bool:
-        """Write places and intensities."""
-        _write_places(points, _or_nan(echoes.ranges, echoes.ranges), self._directions)
-        points["intensity"] = _or_nan(echoes.retro, echoes.ranges)
-        return False
-
-
-class RobosenseLayout(PointLayout):
-    """The cloud of ``rslidar_sdk`` with points of type XYZIRT: a row for each firing, rings in it from the lowest.
-
-    The message has the time of the first firing, and each point its own, of the same clock [s]
-    (source_pointcloud_ros.hpp).
-    """
-
-    dtype = _fields(26, intensity=("<f4", 12), ring=("<u2", 16), timestamp=("<f8", 18))
-
-    def write(self, points: Points, echoes: Echoes, begin: float) -> bool:
-        """Write places, intensities and times."""
-        _write_places(points, _or_nan(echoes.ranges, echoes.ranges), self._directions)
-        points["intensity"] = echoes.retro
-        points["timestamp"] = begin + 1e-9 * (self._times - self._times[0])[:, None]
-        return False
-
-
-class OusterLayout(PointLayout):
-    """The cloud of ``ouster-ros`` with points of type "original", destaggered: rows from the highest.
-
-    The message has the time of the first column, the points theirs after it [ns]; ``range`` is in millimetres, 0
-    without a hit (os_point.h, point_cloud_compose.h).
-    """
-
-    dtype = _fields(
-        48,
-        **{"intensity": ("<f4", 16), "t": ("<u4", 20), "reflectivity": ("<u2", 24)},
-        **{"ring": ("<u2", 26), "ambient": ("<u2", 28), "range": ("<u4", 32)},
-    )
-    transposed = True
-
-    def prepare(self, points: Points) -> None:
-        """Number the rings, and write the times."""
-        super().prepare(points)
-        points["t"] = self._times - self._times[0]
-
-    def write(self, points: Points, echoes: Echoes, begin: float) -> bool:
-        """Write places, ranges and intensities."""
-        ranges, retro = np.ascontiguousarray(echoes.ranges.T), echoes.retro.T
+        Drivers of clouds by columns do not look, and say that it is not.
+        """
+        ranges, retro = (
+            np.ascontiguousarray(numbers[:, self._rows].T) if self._by_rows else numbers for numbers in echoes
+        )
         met = np.isfinite(ranges)
-        _write_places(points, _or_nan(ranges, ranges), self._directions)
-        points["range"] = np.rint(1000.0 * np.where(met, ranges, np.float32(0.0)))
-        points["intensity"] = retro
-        points["reflectivity"] = np.clip(retro, 0.0, 65535.0)
-        return bool(met.all())
+        _write_places(points, np.where(met, ranges, self._missing[0]), self._directions)
+        points["intensity"] = np.where(met, retro, self._missing[1])
+        if "timestamp" in self._names:
+            points["timestamp"] = begin + 1e-9 * (self._times - self._times[0])[:, None]
+        if "range" in self._names:
+            points["range"] = np.rint(1000.0 * np.where(met, ranges, np.float32(0.0)))
+            points["reflectivity"] = np.clip(retro, 0.0, 65535.0)
+        return self._by_rows and bool(met.all())
+
+    @property
+    def _names(self) -> tuple[str, ...]:
+        return self.dtype.names or ()
+
+
+#: The organized cloud of ``velodyne_pointcloud``: a row for each firing, rings in it from the lowest. The message has
+#: the time of the last firing, the points theirs relative to it [s] (organized_cloudXYZIRT.cpp).
+VELODYNE = _fields(22, intensity=("<f4", 12), ring=("<u2", 16), time=("<f4", 18))
+
+#: The cloud of ``rslidar_sdk`` with points of type XYZIRT: a row for each firing, rings in it from the lowest. The
+#: message has the time of the first firing, and each point its own, of the same clock [s] (source_pointcloud_ros.hpp).
+ROBOSENSE = _fields(26, intensity=("<f4", 12), ring=("<u2", 16), timestamp=("<f8", 18))
+
+#: The cloud of ``ouster-ros`` with points of type "original", destaggered: rows from the highest. The message has the
+#: time of the first column, the points theirs after it [ns]; ``range`` is in millimetres, 0 without a hit (os_point.h,
+#: point_cloud_compose.h).
+OUSTER = _fields(
+    48,
+    **{"intensity": ("<f4", 16), "t": ("<u4", 20), "reflectivity": ("<u2", 24)},
+    **{"ring": ("<u2", 26), "ambient": ("<u2", 28), "range": ("<u4", 32)},
+)
+
+#: Rows of a cloud are rows of the lidar, the lowest first; rays without a hit are infinite, and all points have the
+#: time of the message. Fields and offsets as gz-sensors 8 has them (GpuLidarSensor.cc), aligned for ROS.
+GAZEBO = _fields(32, intensity=("<f4", 16), ring=("<u2", 24))
 
 
 def driver_layout(sensor: SpinningLidar, directions: Array, times: Times) -> PointLayout:
     """The layout of a device's driver, for rays of shape (columns, rows, 3)."""
     if isinstance(sensor, VelodyneVlp16):
-        return VelodyneLayout(directions, times)
-    return (OusterLayout if isinstance(sensor, OusterOs1) else RobosenseLayout)(directions, times)
-
-
-class GazeboLayout(PointLayout):
-    """Rows of a cloud are rows of the lidar, the lowest first; rays without a hit are infinite.
-
-    Fields and offsets as gz-sensors 8 has them (GpuLidarSensor.cc), aligned for ROS.
-    """
-
-    dtype = _fields(32, intensity=("<f4", 16), ring=("<u2", 24))
-    transposed = True
-
-    def __init__(self, directions: Array, rows: slice) -> None:
-        """Lay out some rows of all rays, those that one lidar of Gazebo's has."""
-        self._rows = rows
-        # Gazebo sums angles up, so that none is exactly 0: an infinite range is infinite in all coordinates, never NaN.
-        directions = np.where(directions == 0.0, np.finfo(np.float32).tiny, directions)
-        super().__init__(directions[:, rows], np.zeros(len(directions), np.int64))
-
-    def write(self, points: Points, echoes: Echoes, begin: float) -> bool:
-        """Write places and intensities; all points have the time of the message."""
-        ranges = np.ascontiguousarray(echoes.ranges[:, self._rows].T)
-        _write_places(points, ranges, self._directions)
-        points["intensity"] = echoes.retro[:, self._rows].T
-        return bool(np.isfinite(ranges).all())
+        return PointLayout(VELODYNE, directions, times, stamped_last=True, missing=(np.nan, np.nan))
+    if isinstance(sensor, OusterOs1):
+        return PointLayout(OUSTER, directions, times, by_rows=True)
+    return PointLayout(ROBOSENSE, directions, times)
 
 
 def gazebo_layouts(directions: Array, bands: tuple[Array, ...]) -> list[PointLayout]:
     """The layouts of a lidar that Gazebo has in several bands, see :func:`vds_gz.sensing.lidar.gazebo_bands`."""
-    ends = np.cumsum([len(band) for band in bands]).tolist()
-    return [GazeboLayout(directions, slice(begin, end)) for begin, end in zip([0, *ends], ends, strict=False)]
+    # Gazebo sums angles up, so that none is exactly 0: an infinite range is infinite in all coordinates, never NaN.
+    directions = np.where(directions == 0.0, np.finfo(np.float32).tiny, directions)
+    times, ends = np.zeros(len(directions), np.int64), np.cumsum([len(band) for band in bands]).tolist()
+    return [
+        PointLayout(GAZEBO, directions, times, rows=slice(*rows), by_rows=True, missing=(np.inf, 0.0))
+        for rows in pairwise([0, *ends])
+    ]
 
 
 class ColouredLayout:
