@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import NamedTuple
 
@@ -22,8 +22,8 @@ COMMAND_RISE_TIME = 0.5
 #: Samples in a mean, and by how many of its standard deviations its maximum may be too large.
 SMOOTHED, ABOVE = 5, 2.5
 
-#: Limits of rates are at least this part of measured ones; where a steered wheel may be driven, whose speed turning
-#: changes too, only this part. Rates that are reached for less time in all are bumps [s].
+#: Limits of rates are at least this part of measured ones; where a steered wheel may be driven and its speed is not
+#: known, only this part. Rates that are reached for less time in all are bumps [s].
 RATE_PART, STEERED_RATE_PART, LASTING = 0.8, 0.4, 0.25
 
 #: Limits of speeds are at least this part of the measured speeds where the track or the wheels' gains are unknown.
@@ -34,6 +34,9 @@ FASTEST_WHEEL_PART = 0.93
 
 #: The largest command times the gain is at least this part of the measured maximum.
 ATTAINED_PART = 0.97
+
+#: The speed of a driven and steered wheel follows from the vehicle's where the cosine of its angle is at least this.
+LEAST_COSINE = 0.5
 
 #: Angles follow from yaw rates where the speed is at least this part of the highest.
 MOVING_PART = 0.2
@@ -132,7 +135,7 @@ def _limit_reach(setup: Setup, needs: Mapping[str, float], number: str) -> Reach
     top = sum(factor * reach.tried for factor, reach in zip(needs.values(), [first, *others], strict=True))
     if number == "value":
         together = 0.0  # speed of the fastest wheel, if speed and yaw rate were measured
-        for measured in _speeds_and_yaw_rates(setup):
+        for measured in _with_speeds_and(setup, "yaw_rate"):
             time = measured["v_x"].time
             parts = (
                 needs[name] * np.abs(np.interp(time, series.time, series.value))
@@ -149,15 +152,17 @@ def _limit_reach(setup: Setup, needs: Mapping[str, float], number: str) -> Reach
 def _reach(setup: Setup, quantity: str, number: str) -> Reach:
     """The reach of a quantity, from its measurements or else its commands."""
     angle = quantity == "steering"
-    direct = setup.given and not getattr(setup.family.parameters, "drive_on_steered_wheel", False)
-    least = partial(least_reached, part=RATE_PART if direct else STEERED_RATE_PART)
+    steered = bool(getattr(setup.family.parameters, "drive_on_steered_wheel", False))
+    least = partial(least_reached, part=RATE_PART if setup.given and not steered else STEERED_RATE_PART)
+
+    def largest(levels: Callable[..., Reached], measured: Iterable[Series]) -> float:
+        values = (getattr(levels(series.time, series.value, angle=angle), number) for series in measured)
+        return max(values, default=0.0)
+
     if measured := _measured(setup, quantity):
-        return Reach(
-            *(
-                max(getattr(levels(series.time, series.value, angle=angle), number) for series in measured)
-                for levels in (least, limit_levels, reached)
-            )
-        )
+        turned = steered and quantity == "v_x" and number != "value"  # steering changes the vehicle's speed too
+        lower = largest(least, _driven_wheel(setup) if turned else measured)
+        return Reach(lower, largest(limit_levels, measured), largest(reached, measured))
     top = _commanded(setup, quantity)
     if angle and top == 0.0:
         top = _angle_of_turning(setup)
@@ -169,7 +174,7 @@ def _angle_of_turning(setup: Setup) -> float:
     """About the largest steering angle of a car that is commanded by twists, by measured speeds and yaw rates [rad]."""
     wheel_base = float(getattr(setup.family.parameters, "wheel_base", 0.0))
     angles = [0.0]
-    for measured in _speeds_and_yaw_rates(setup):
+    for measured in _with_speeds_and(setup, "yaw_rate"):
         time, speed = measured["v_x"].time, np.abs(measured["v_x"].value)
         moves = speed > MOVING_PART * np.max(speed, initial=0.0)
         yaw_rate = np.interp(time[moves], measured["yaw_rate"].time, measured["yaw_rate"].value)
@@ -178,11 +183,20 @@ def _angle_of_turning(setup: Setup) -> float:
     return max(angles)
 
 
-def _speeds_and_yaw_rates(setup: Setup) -> Iterator[dict[str, Series]]:
-    """The measurements of each recording with both, by quantity."""
+def _driven_wheel(setup: Setup) -> Iterator[Series]:
+    """The speed of a driven and steered wheel in each recording of the vehicle's speed and the steering angle."""
+    for measured in _with_speeds_and(setup, "steering"):
+        time, speed = measured["v_x"].time, measured["v_x"].value
+        cosine = np.cos(np.interp(time, measured["steering"].time, measured["steering"].value))
+        near = cosine > LEAST_COSINE
+        yield Series(time[near], speed[near] / cosine[near])
+
+
+def _with_speeds_and(setup: Setup, quantity: str) -> Iterator[dict[str, Series]]:
+    """The measurements of each recording with speeds and another quantity, by quantity."""
     for channels in setup.channels:
         measured = {channel.quantity: channel.series for channel in reversed(channels) if len(channel.series.time)}
-        if {"v_x", "yaw_rate"} <= measured.keys():
+        if {"v_x", quantity} <= measured.keys():
             yield measured
 
 
