@@ -1,12 +1,17 @@
 """Of the measurements those count that the model gives; what cannot be worked on is refused in words."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 
+from vds_gz.parameters.actuators import DriveParameters, SteeringParameters
+from vds_gz.parameters.declaration import ParameterGroup, group
 from vds_gz.parameters.vehicles import BicycleParameters
 from vds_gz.parameters.yaml_reader import Interval
 from vds_gz.study.identify.build import problem_of
 from vds_gz.study.identify.identification import identify
+from vds_gz.study.identify.problem.parameters import actuations
 from vds_gz.study.identify.problem.segments import segments_of
 from vds_gz.study.identify.problem.setup import counting
 from vds_gz.study.identify.problem.unknowns import set_up
@@ -28,6 +33,19 @@ def joint(name, quantity="joint_position"):
 
 def pose(quantity, values=WAVE.value, times=TIME):
     return MeasuredChannel(quantity, quantity, "odom", Series(times, values))
+
+
+@dataclass(frozen=True, slots=True)
+class RoverParameters(ParameterGroup):
+    rack: SteeringParameters = group(SteeringParameters)
+    motor: DriveParameters = group(DriveParameters)
+
+
+def test_actuators_are_known_by_the_types_of_their_groups():
+    found = actuations(RoverParameters())
+    assert list(found) == ["drive", "steering"]
+    assert found["drive"].dead_time == "motor.dead_time"
+    assert found["steering"].value == "rack.max_position"
 
 
 def test_hinges_count_instead_of_their_mean():

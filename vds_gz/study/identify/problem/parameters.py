@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from vds_gz.parameters.actuators import DriveParameters, SteeringParameters
 from vds_gz.parameters.autoware import MAX_STEER_LIM
 from vds_gz.parameters.declaration import LARGEST, ParameterGroup, describe
 from vds_gz.study.identify.estimates import Array
@@ -204,29 +205,37 @@ class Actuation:
 def actuations(parameters: ParameterGroup, *, wheels: bool = False) -> dict[str, Actuation]:
     """The actuators of a model: ``drive``, and ``steering`` if it has one; ``wheels`` with hub motors.
 
-    The body of a vehicle may have limits too: ``body`` and ``turn``.
+    Groups of parameters count by their types, whatever their names. The body of a vehicle may have limits too: ``body``
+    and ``turn``.
     """
-    names = {field.name for field in dataclasses.fields(parameters)}
-    if "drive_actuators" in names:
-        return {
-            "drive": _drive("drive_actuators"),
-            "body": Actuation(rise="max_linear_acceleration", value="max_linear_velocity"),
-            "turn": Actuation(rise="max_angular_acceleration", value="max_angular_velocity"),
-        }
-    if "drive_actuator" in names:
+    names = [field.name for field in dataclasses.fields(parameters)]
+    actuators = {}
+    if drive := _group_of(parameters, DriveParameters):
+        limits = {"rise": "max_acceleration", "fall": "max_deceleration", "value": "max_velocity"}
+        actuators["drive"] = _in_group(drive, "slow_share", "slow_time_constant", **limits)
+    if group := _group_of(parameters, SteeringParameters):
+        steering = _in_group(group, "backlash", rise="max_velocity", value="max_position")
         # With the drive on the fixed axle the steering cannot turn by 90 degrees.
         stop = 0.0 if getattr(parameters, "drive_on_steered_wheel", False) else 1.57
-        steering = _in_group("steering_actuator", "backlash", rise="max_velocity", value="max_position")
-        steering = replace(steering, unlimited=(0.0, 0.0, stop))
-        actuators = {"drive": _drive("drive_actuator"), "steering": steering}
-        if wheels:
-            actuators["wheels"] = Actuation(value=WHEEL_LIMIT, unlimited=(0.0, 0.0, UNLIMITED))
+        actuators["steering"] = replace(steering, unlimited=(0.0, 0.0, stop))
+    if "max_linear_velocity" in names:
+        actuators["body"] = Actuation(rise="max_linear_acceleration", value="max_linear_velocity")
+        actuators["turn"] = Actuation(rise="max_angular_acceleration", value="max_angular_velocity")
+    if wheels:
+        actuators["wheels"] = Actuation(value=WHEEL_LIMIT, unlimited=(0.0, 0.0, UNLIMITED))
+    if actuators:
         return actuators
     prefix = next((prefix for prefix in ("vel", "acc", "accel") if f"{prefix}_time_delay" in names), "none")
     return {
         "drive": _autoware(names, prefix, "vel", UNLIMITED),
         "steering": _autoware(names, "steer", "steer", MAX_STEER_LIM),
     }
+
+
+def _group_of(parameters: ParameterGroup, kind: type[ParameterGroup]) -> str:
+    """The name of the first group of a kind; empty without one."""
+    names = (field.name for field in dataclasses.fields(parameters))
+    return next((name for name in names if isinstance(getattr(parameters, name), kind)), "")
 
 
 def _autoware(names: Collection[str], lag: str, limit: str, unlimited: float) -> Actuation:
@@ -236,11 +245,6 @@ def _autoware(names: Collection[str], lag: str, limit: str, unlimited: float) ->
     limits = (UNLIMITED, UNLIMITED, unlimited)
     shortest = SHORTEST_TIME_CONSTANT
     return Actuation(dead_time, time_constant, rise, "", value, unlimited=limits, shortest=shortest, rounding=NEAREST)
-
-
-def _drive(group: str) -> Actuation:
-    limits = {"rise": "max_acceleration", "fall": "max_deceleration", "value": "max_velocity"}
-    return _in_group(group, "slow_share", "slow_time_constant", **limits)
 
 
 def _in_group(group: str, *alike: str, **limits: str) -> Actuation:

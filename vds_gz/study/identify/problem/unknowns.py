@@ -113,7 +113,7 @@ def _turning_far(recordings: Sequence[Recording], parameters: ParameterGroup) ->
     """
     top = max(float(np.max(np.abs(signals.commands.records["steering_angle"]))) for signals in recordings)
     name = "drive_on_steered_wheel"
-    if top <= math.pi or getattr(parameters, name, True) or not hasattr(parameters, "steering_actuator"):
+    if top <= math.pi or getattr(parameters, name, True) or "steering" not in actuations(parameters):
         return parameters, ()
     changed: dict[str, object] = {name: True}
     remark = (
