@@ -27,9 +27,6 @@ OFFSET_SIGMA = 0.1
 #: Standard deviation of the prior of a sensor's latency [s]; a longer delay is more likely an actuator's dead time.
 LATENCY_SIGMA = 0.02
 
-#: The same of an actuator's dead time and lag [s]: data that hardly show a delay give one that robots have.
-DELAY_SIGMA = 0.5
-
 #: A slow share settles to 95 % in this many time constants. If the recording is shorter, its size is an extrapolation.
 SETTLED = 3.0
 
@@ -122,8 +119,6 @@ def problem_of(setup: Setup, segments: Sequence[Segment], reach: Mapping[str, Re
             sigma[k] = OFFSET_SIGMA * term.scale
         if term.kind is Kind.LATENCY:
             sigma[k] = LATENCY_SIGMA
-        if term.kind in (Kind.DEAD_TIME, Kind.TIME_CONSTANT):
-            sigma[k] = DELAY_SIGMA
         known = setup.priors.get(term.name)
         if known is not None and known.high > known.low and (known.low > 0.0 or term.kind is not Kind.LIMIT):
             low, mean[k], high = map(term.coordinate, (known.low, known.value, known.high))

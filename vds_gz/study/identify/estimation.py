@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from vds_gz.study.identify.build import FULL_RATE, Problem, coarse_segments, problem_of
+from vds_gz.study.identify.estimates import WIDTH
 from vds_gz.study.identify.fit import Solution, evaluate, residual_limits, robust, solve
 from vds_gz.study.identify.intervals import Intervals, intervals_of
 from vds_gz.study.identify.observed_limits import Reach, reach_of
@@ -28,6 +29,10 @@ NOTICEABLE, LONGEST_FINE = 0.3, 400.0
 #: Where a model leaves correlated residuals of more than this part of a channel's standard deviation, the largest are
 #: transients, which must not decide the numbers.
 LARGEST_NOISE = 0.2
+
+#: Standard deviation of the prior of dead times and lags that the data do not determine as well [s]. Robots have delays
+#: of this size.
+DELAY_SIGMA = 0.5
 
 #: The search for a dead time or a lag that was not selected begins here [s].
 SHORT_DELAY = 0.02
@@ -89,6 +94,10 @@ def _fit(setup: Setup, advance: Advance) -> Fit:
         solution = replace(solution, point=begin, free=solution.free & ~unseen)
         fitted = fitted._replace(solution=converged(fitted.problem, solution))
         intervals = intervals_of(fitted.problem, fitted.solution, _delays(setup))
+    if (vague := _vague_delays(fitted, intervals)).any():
+        problem = replace(fitted.problem, sigma=np.where(vague, DELAY_SIGMA, fitted.problem.sigma))
+        fitted = fitted._replace(problem=problem, solution=converged(problem, fitted.solution))
+        intervals = intervals_of(fitted.problem, fitted.solution, _delays(setup))
     return Fit(setup, fitted.problem, fitted.solution, intervals, reach)
 
 
@@ -112,6 +121,13 @@ def _unseen_limits(fitted: Fitted, intervals: Intervals) -> Mask:
         if any(kinds[k] is Kind.DEAD_TIME for k in group):
             unseen[[k for k in group if kinds[k] is Kind.LIMIT]] = True
     return unseen
+
+
+def _vague_delays(fitted: Fitted, intervals: Intervals) -> Mask:
+    """Dead times and lags without a prior whose intervals are wider than that of the prior."""
+    delays = np.array([term.kind in (Kind.DEAD_TIME, Kind.TIME_CONSTANT) for term in fitted.problem.terms])
+    vague = intervals.high - fitted.solution.point > WIDTH * DELAY_SIGMA
+    return np.asarray(fitted.solution.free & delays & vague & np.isinf(fitted.problem.sigma))
 
 
 def _at_bounds(fit: Fit) -> Mask:
