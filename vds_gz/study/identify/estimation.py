@@ -77,7 +77,7 @@ def fit_all(setup: Setup, advance: Advance = lambda words: None) -> Fit:
         left_out += [term.name for term in setup.family.terms if term not in kept.family.terms]
         setup = kept
         fit = _fit(setup, advance)
-    return replace(fit, left_out=tuple(left_out))
+    return replace(_with_prior(fit), left_out=tuple(left_out))
 
 
 def _fit(setup: Setup, advance: Advance) -> Fit:
@@ -93,10 +93,6 @@ def _fit(setup: Setup, advance: Advance) -> Fit:
         begin, solution = np.where(unseen, neutral(setup), fitted.solution.point), fitted.solution
         solution = replace(solution, point=begin, free=solution.free & ~unseen)
         fitted = fitted._replace(solution=converged(fitted.problem, solution))
-        intervals = intervals_of(fitted.problem, fitted.solution, _delays(setup))
-    if (vague := _vague_delays(fitted, intervals)).any():
-        problem = replace(fitted.problem, sigma=np.where(vague, DELAY_SIGMA, fitted.problem.sigma))
-        fitted = fitted._replace(problem=problem, solution=converged(problem, fitted.solution))
         intervals = intervals_of(fitted.problem, fitted.solution, _delays(setup))
     return Fit(setup, fitted.problem, fitted.solution, intervals, reach)
 
@@ -123,11 +119,18 @@ def _unseen_limits(fitted: Fitted, intervals: Intervals) -> Mask:
     return unseen
 
 
-def _vague_delays(fitted: Fitted, intervals: Intervals) -> Mask:
-    """Dead times and lags without a prior whose intervals are wider than that of the prior."""
-    delays = np.array([term.kind in (Kind.DEAD_TIME, Kind.TIME_CONSTANT) for term in fitted.problem.terms])
-    vague = intervals.high - fitted.solution.point > WIDTH * DELAY_SIGMA
-    return np.asarray(fitted.solution.free & delays & vague & np.isinf(fitted.problem.sigma))
+def _with_prior(fit: Fit) -> Fit:
+    """The fit with a prior of those dead times and lags that the data determine to no better than that."""
+    delays = np.array([term.kind in (Kind.DEAD_TIME, Kind.TIME_CONSTANT) for term in fit.problem.terms])
+    vague = fit.solution.free & delays & (fit.intervals.high - fit.solution.point > WIDTH * DELAY_SIGMA)
+    vague &= np.isinf(fit.problem.sigma)
+    if not vague.any():
+        return fit
+    problem = replace(fit.problem, sigma=np.where(vague, DELAY_SIGMA, fit.problem.sigma))
+    solution = converged(problem, fit.solution)
+    return replace(
+        fit, problem=problem, solution=solution, intervals=intervals_of(problem, solution, _delays(fit.setup))
+    )
 
 
 def _at_bounds(fit: Fit) -> Mask:
