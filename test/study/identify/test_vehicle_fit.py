@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.signal import lfilter
 import yaml
 
 from vds_gz.cli import main
@@ -184,6 +185,18 @@ def test_a_dead_time_beyond_its_bound_is_no_value():
     fit = identify(Recording({"v_x": Series(times, commands)}, {"v_x": measured}), hold_out=0.0)
     assert fit.numbers["drive_actuators.dead_time"] is None
     assert any(finding.startswith("drive_actuators.dead_time: no value in its range") for finding in fit.findings)
+
+
+def test_a_delay_that_is_hardly_seen_is_not_long():
+    """Among wandering errors of the same size the one step looks like a lag of 4.8 s."""
+    times = 0.1 * np.arange(600)
+    wandering = lfilter([1.0], [1.0, -0.97], np.random.default_rng(3).standard_normal(len(times)))
+    speed = 0.04 * np.where(times < 2.0, 0.0, 1.0 - np.exp(-(times - 2.0) / 4.0))
+    measured = Series(times, speed + 0.003 * wandering / np.std(wandering))
+    fit = identify(Recording({"v_x": Series(times, np.where(times < 2.0, 0.0, 0.04))}, {"v_x": measured}), hold_out=0.0)
+    assert fit.numbers["drive_actuators.time_constant"] is None
+    assert 0.0 < fit.parameters.drive_actuators.time_constant < 1.0
+    assert fit.parameters.drive_actuators.dead_time < 1.0
 
 
 def test_times_in_which_a_vehicle_does_something_else_do_not_decide_its_numbers(steps):
