@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.signal import lfilter
 import yaml
+from scipy.signal import lfilter
 
 from vds_gz.cli import main
 from vds_gz.configuration import parameters_of, parameters_of_file
