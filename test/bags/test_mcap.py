@@ -1,5 +1,6 @@
 """MCAP files: what is written is found by other readers, and as far as a file goes by our own."""
 
+import struct
 import sys
 
 import pytest
@@ -10,10 +11,12 @@ from hypothesis import strategies as st
 
 from vds_gz.bags.mcap_writer import McapWriter
 from vds_gz.bags.reader import (
+    MESSAGE,
     Bag,
     BagError,
     McapChannel,
     McapMessage,
+    Opcode,
     UnfinishedMcap,
     contents,
     is_whole,
@@ -34,11 +37,14 @@ def write(path, chunks, *, close=True):
     writer.metadata("vds_gz", {"vehicle": "a car"})
     channel = writer.channel("/twist_actual", TWIST.type, definition(TWIST.type), about(TWIST, open_types()))
     for speeds in chunks:
+        data, places, begin = b"", b"", time
         for speed in speeds:
             message.twist.linear.x = speed
-            writer.message(channel, time, codec.encode(message))
+            content = bytes(codec.encode(message))
+            places += struct.pack("<QQ", time, len(data))
+            data += MESSAGE.pack(Opcode.MESSAGE, 22 + len(content), channel, 0, time, time) + content
             time += 1_000_000
-        writer.flush()
+        writer.chunk(data, begin, time - 1_000_000, {channel: places})
     if close:
         writer.close()
     return path

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import struct
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 from vds_gz.bags.mcap_writer import McapWriter
+from vds_gz.bags.reader import MESSAGE, RECORD, Opcode
 from vds_gz.errors import UnknownTypeError
 from vds_gz.interface.topics import Topic
 from vds_gz.ros.graph import Graph, QoS, Subscription
@@ -20,6 +22,9 @@ FLUSH_PERIOD = 0.75
 
 #: Period of looking for new topics [s].
 LOOK_PERIOD = 0.5
+
+#: Size of messages that are written before that time has passed [bytes].
+CHUNK = 256 * 1024
 
 #: Maximum number of waiting messages of a topic; fewer of large ones, to limit memory.
 DEPTH = 1000
@@ -33,6 +38,9 @@ _KEEP_LAST = 1
 _RELIABLE, _BEST_EFFORT = 1, 2
 _TRANSIENT_LOCAL, _VOLATILE = 1, 2
 _AUTOMATIC = 1
+
+#: Time [ns] and place of a message in a chunk's index.
+_PLACE = struct.Struct("<QQ")
 
 
 class Recorder:
@@ -73,6 +81,9 @@ class Recorder:
         self._file = McapWriter(path)
         if metadata:
             self._file.metadata("vds_gz", metadata)
+        self._chunk = bytearray()
+        self._index: dict[int, bytearray] = defaultdict(bytearray)
+        self._first = self._last = 0
         self._to_wall = time.time_ns() - time.monotonic_ns()
         self._flushed = time.monotonic()
         self._looked = 0.0
@@ -91,8 +102,7 @@ class Recorder:
             now = arrival + self._to_wall
             self.counts[topic.name] += 1
             data = bytes(data)
-            self._file.message(channels[0], now, data)
-            self._flush_if_due()
+            self._write(channels[0], now, data, self.counts[topic.name])
             if self._listen is not None:
                 self._listen(topic.name, data, arrival)
 
@@ -116,12 +126,33 @@ class Recorder:
 
     def close(self) -> None:
         """Finish the file."""
-        self._file.close()
+        if not self._file.closed:
+            self._flush()
+            self._file.close()
+
+    def _write(self, channel: int, time_ns: int, data: bytes, number: int) -> None:
+        """Put a message into the chunk."""
+        if not self._chunk:
+            self._first = self._last = time_ns
+        self._first, self._last = min(self._first, time_ns), max(self._last, time_ns)
+        self._index[channel] += _PLACE.pack(time_ns, len(self._chunk))
+        length = MESSAGE.size - RECORD.size + len(data)
+        self._chunk += MESSAGE.pack(Opcode.MESSAGE, length, channel, number & 0xFFFFFFFF, time_ns, time_ns)
+        self._chunk += data
+        self._flush_if_due()
 
     def _flush_if_due(self) -> None:
-        if time.monotonic() - self._flushed >= FLUSH_PERIOD:
-            self._flushed = time.monotonic()
-            self._file.flush()
+        if len(self._chunk) >= CHUNK or time.monotonic() - self._flushed >= FLUSH_PERIOD:
+            self._flush()
+
+    def _flush(self) -> None:
+        """Put the chunk on the disk."""
+        self._flushed = time.monotonic()
+        if self._chunk:
+            index = {channel: bytes(places) for channel, places in self._index.items()}
+            self._file.chunk(bytes(self._chunk), self._first, self._last, index)
+            self._chunk.clear()
+            self._index.clear()
 
     def _look(self, wanted: Callable[[str], bool]) -> None:
         """Record the wanted topics that have appeared."""

@@ -10,6 +10,7 @@ import pytest
 pytest.importorskip("rclpy", reason="needs ROS 2 (rclpy)")
 
 from vds_gz.bags.mcap_writer import McapWriter
+from vds_gz.bags.reader import MESSAGE, Opcode
 from vds_gz.commandlog.files import read
 from vds_gz.errors import MalformedMessageError, RecordingError, UnknownTypeError
 from vds_gz.interface import topics
@@ -72,7 +73,8 @@ def test_a_bag_of_a_type_that_is_not_installed(tmp_path, monkeypatch):
     path = tmp_path / "log.mcap"
     writer = McapWriter(path)
     channel = writer.channel("/ackermann_cmd", topics.ACKERMANN_CMD.type, "", {"offered_qos_profiles": ""})
-    writer.message(channel, 1, b"\0\1\0\0")
+    head = MESSAGE.pack(Opcode.MESSAGE, 26, channel, 0, 1, 1)
+    writer.chunk(head + b"\0\1\0\0", 1, 1, {channel: struct.pack("<QQ", 1, 0)})
     writer.close()
     monkeypatch.setitem(sys.modules, "ackermann_msgs.msg", None)
     with pytest.raises(RecordingError, match=r"'ackermann_msgs/msg/Ack.*' is not known; install the package 'ack"):

@@ -1,64 +1,99 @@
 """A replay as a recording with all topics of the node.
 
-The node's own outputs publish on a graph that writes into the file.
+Messages and their layouts are those of the node's own outputs.
 """
 
 from __future__ import annotations
 
-from contextlib import closing
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
-from vds_gz.bags.mcap_writer import McapWriter
+import numpy as np
+from numpy.typing import NDArray
+
+from vds_gz.bags.mcap_writer import Rows, RowWriter, Template
 from vds_gz.bags.recorder import about
 from vds_gz.description.urdf_writer import urdf
 from vds_gz.errors import UnknownTypeError
+from vds_gz.interface import topics
 from vds_gz.interface.commands import GEAR_COMMAND, CommandType, Gear, command_types
 from vds_gz.interface.outputs import FrameNames, Output, Outputs
 from vds_gz.interface.reports import report_outputs
 from vds_gz.interface.world_topics import ContactsOutput
 from vds_gz.parameters.node import NodeParameters
-from vds_gz.ros.graph import Message, QoS, Severity, Topic
+from vds_gz.ros.graph import Message, QoS, Severity
 from vds_gz.ros.messages.factory import definition, open_types
-from vds_gz.ros.messages.packed import PackedTopic
-from vds_gz.study.offline.replay import BEGIN, Replay
+from vds_gz.ros.messages.packed import MessageLayout
+from vds_gz.study.offline.replay import BEGIN, Block, Replay
 from vds_gz.study.progress import Advance
 
 
 def write_mcap(replay: Replay, path: Path, parameters: NodeParameters, advance: Advance) -> int:
     """Write a replay as a recording with all topics of the node; return its number of samples."""
     samples = 0
-    bag = _Bag(path)
-    graph: Any = bag
-    with closing(bag):
-        outputs = _outputs(graph, replay, parameters)
+    with RowWriter(path) as writer:
+        latched, outputs = _outputs(replay, parameters)
+        once = Rows([(_channel(writer, topic), Template(data)) for topic, data in latched])
+        every = Rows(list(_templates(writer, outputs)))
         topic, variants = replay.command_type.topic.name, ("", parameters.actuation_messages)
-        kind = next(kind for kind in command_types() if kind.variant in variants and kind.topic.name == topic)
-        commands, gears = _input(graph, kind), _input(graph, GEAR_COMMAND) if kind.geared else None
-        contacts = _contacts(graph, replay, parameters) if replay.in_world else None
+        command = next(kind for kind in command_types() if kind.variant in variants and kind.topic.name == topic)
+        commands = Rows([_template(writer, command)])
+        inputs = commands, Rows([_template(writer, GEAR_COMMAND)]) if command.geared else None
+        touched = _Contacts(writer, replay, parameters) if replay.in_world else None
+        writer.write([(once, np.array([BEGIN]), np.empty((1, 0)))])
         for block in replay.blocks():
-            for bag.time, command in zip(block.command_times, block.commands, strict=True):
-                (gears if gears and isinstance(command, Gear) else commands).publish(bag.time, tuple(command))
-            for sample, touched in zip(block.samples, block.contacts, strict=True):
-                bag.time = sample.time
-                for output in outputs:
-                    output.publish(sample.time, output.values(sample))
-                if contacts is not None:
-                    contacts.publish(sample.time, touched)
+            parts = _given(block, inputs)
+            if block.samples:
+                times = np.array([sample.time for sample in block.samples], np.int64)
+                values = (output.values(sample) for sample in block.samples for output in outputs)
+                numbers = np.fromiter(chain.from_iterable(values), float)
+                parts.append((every, times, numbers.reshape(len(times), -1)))
+            if touched is not None:
+                parts += touched.parts(block)
+            writer.write(parts)
             samples += len(block.samples)
             advance(len(block.samples))
     return samples
 
 
-def _input(graph: Any, command: CommandType) -> PackedTopic:
-    """The topic of a command."""
-    stamps = [command.stamp] if command.stamp else []
-    return PackedTopic(graph, command.topic, graph.message(command.topic.type), stamps, command.fields)
+#: Channels, times [ns] and numbers of their messages, a row each.
+Part = tuple[Rows, NDArray[np.int64], NDArray[np.float64]]
 
 
-def _outputs(graph: Any, replay: Replay, parameters: NodeParameters) -> list[Output]:
-    """The node's topics at every sample; its latched messages are published."""
+def _template(writer: RowWriter, command: CommandType) -> tuple[int, Template]:
+    """Channel and message of a command; the message's numbers are the columns."""
+    topic, types = command.topic, open_types()
+    message = types.new(topic.type)
+    layout = MessageLayout.of(topic.type, message)
+    stamps = [layout.stamp(command.stamp)] if command.stamp else []
+    numbers = [(place.offset, place.format, column) for column, place in enumerate(layout.numbers(command.fields))]
+    data = bytes(types.codec(topic.type).encode(message))
+    return _channel(writer, topic), Template(data, stamps, numbers)
+
+
+def _given(block: Block, inputs: tuple[Rows, Rows | None]) -> list[Part]:
+    """The commands of a block, and its gears before them."""
+    commands, gears = inputs
+    parts: list[Part] = []
+    times, given = np.array(block.command_times, np.int64), list(block.commands)
+    if gears is not None:
+        shifts = np.array([isinstance(command, Gear) for command in given], bool)
+        if shifts.any():
+            parts.append(
+                (gears, times[shifts], np.array([command for command in given if isinstance(command, Gear)], float))
+            )
+        times, given = times[~shifts], [command for command in given if not isinstance(command, Gear)]
+    if given:
+        parts.append((commands, times, np.array(given, float)))
+    return parts
+
+
+def _outputs(replay: Replay, parameters: NodeParameters) -> tuple[list[tuple[topics.Topic, bytes]], list[Output]]:
+    """The node's latched messages, and its topics at every sample."""
     model = replay.model
+    graph: Any = Listener()
     joints = [joint.name for joint in model.joints(parameters.vehicle)]
     frames = FrameNames.of(parameters)
     elsewhere = parameters.localization.external
@@ -68,55 +103,94 @@ def _outputs(graph: Any, replay: Replay, parameters: NodeParameters) -> list[Out
     outputs = list(node.outputs)
     if replay.reports:
         outputs += report_outputs(graph, replay.vehicle, frames.base, parameters.actuation_messages)
-    return outputs
+    return graph.taken(), outputs
 
 
-def _contacts(graph: Any, replay: Replay, parameters: NodeParameters) -> ContactsOutput | None:
+def _templates(writer: RowWriter, outputs: Iterable[Output]) -> Iterator[tuple[int, Template]]:
+    """Channel and message of each topic; the messages' numbers are the next columns."""
+    columns = count()
+    for output in outputs:
+        numbers = [(place.offset, place.format, next(columns)) for place in output.numbers]
+        yield _channel(writer, output.topic), Template(bytes(output.data), output.stamps, numbers)
+
+
+class _Contacts:
     """The topic of contacts; none if ROS is sourced without its type."""
-    try:
-        return ContactsOutput(graph, FrameNames.of(parameters).map, replay.model.name)
-    except UnknownTypeError:
-        return None
+
+    def __init__(self, writer: RowWriter, replay: Replay, parameters: NodeParameters) -> None:
+        graph: Any = Listener()
+        self._graph = graph
+        self._output: ContactsOutput | None = None
+        try:
+            self._output = ContactsOutput(graph, FrameNames.of(parameters).map, replay.model.name)
+        except UnknownTypeError:
+            return
+        self._channel = _channel(writer, topics.CONTACTS)
+
+    def parts(self, block: Block) -> Iterator[Part]:
+        """The messages of a block."""
+        for sample, contacts in zip(block.samples, block.contacts, strict=True):
+            if self._output is not None:
+                self._output.publish(sample.time, contacts)
+            for _, data in self._graph.taken():
+                yield Rows([(self._channel, Template(data))]), np.array([sample.time]), np.empty((1, 0))
 
 
-class _Bag:
-    """Stands in for the graph: what is published is written into a file, at ``time`` [ns]."""
+def _channel(writer: RowWriter, topic: topics.Topic) -> int:
+    name = "/" + topic.name.lstrip("/")
+    return writer.channel(name, topic.type, definition(topic.type), about(topic, open_types()))
 
-    def __init__(self, path: Path) -> None:
-        self.time = BEGIN
-        self.file = McapWriter(path)
+
+class Listener:
+    """Stands in for the graph: it keeps what is published."""
+
+    def __init__(self) -> None:
         self._types = open_types()
-        self.close = self.file.close
+        self._taken: list[tuple[topics.Topic, bytes]] = []
+
+    def taken(self) -> list[tuple[topics.Topic, bytes]]:
+        """The messages published since the last call."""
+        taken, self._taken = self._taken, []
+        return taken
 
     def message(self, type_name: str) -> Message:
+        """A new message."""
         return self._types.new(type_name)
 
     def numbers(self, count: int) -> Any:
+        """So many zeros."""
         return self._types.array("float64", (0.0,) * count)
 
     def serialize(self, message: Message, type_name: str) -> bytes:
+        """A message as CDR with its header."""
         return bytes(self._types.codec(type_name).encode(message))
 
     def log(self, severity: Severity, text: str) -> None:
         """Does nothing: no one reads it."""
 
-    def publisher(self, name: str, type_name: str, qos: QoS) -> _BagPublisher:
-        notes = about(Topic(name, type_name, qos), self._types)
-        channel = self.file.channel("/" + name.lstrip("/"), type_name, definition(type_name), notes)
-        return _BagPublisher(self, channel, type_name)
+    def publisher(self, name: str, type_name: str, qos: QoS) -> RecordingPublisher:
+        """Announce a topic."""
+        topic = topics.Topic(name, type_name, qos)
+        return RecordingPublisher(
+            lambda data: self._taken.append((topic, data)), lambda m: self.serialize(m, type_name)
+        )
 
 
-class _BagPublisher:
-    """Counts as subscribed, and writes its messages."""
+class RecordingPublisher:
+    """Counts as subscribed, and passes on its messages."""
 
-    def __init__(self, bag: _Bag, channel: int, type_name: str) -> None:
-        self._bag, self._channel, self._type = bag, channel, type_name
+    def __init__(self, take: Callable[[bytes], None], serialize: Callable[[Message], bytes]) -> None:
+        self._take = take
+        self._serialize = serialize
 
     def subscription_count(self) -> int:
+        """We listen."""
         return 1
 
     def publish(self, message: Message) -> None:
-        self.publish_raw(self._bag.serialize(message, self._type))
+        """Keep a message."""
+        self._take(self._serialize(message))
 
-    def publish_raw(self, data: bytes | bytearray) -> None:
-        self._bag.file.message(self._channel, self._bag.time, data)
+    def publish_raw(self, data: bytearray) -> None:
+        """Keep a serialized message."""
+        self._take(bytes(data))
