@@ -18,7 +18,6 @@ from vds_gz.study.identify.problem.parameters import (
     UNLIMITED,
     Actuation,
     Kind,
-    Term,
     value_of,
 )
 from vds_gz.study.identify.problem.setup import Setup
@@ -87,9 +86,16 @@ def candidates_of(setup: Setup, reach: Mapping[str, Reach]) -> list[Candidate]:
                 terms = tuple(index[part] for part in (*linear, *([actuation.offset] if biased else [])))
                 words = f"linear response of {name}{' with its offset' if biased else ''}"
                 found.append(Candidate(words, terms, partial(_delays, dead, lag)))
+    gain = next((index[actuator.gain] for actuator in setup.actuators.values() if actuator.gain), None)
+    both: list[Candidate] = []
     for k, term in enumerate(setup.family.terms):
-        if term.kind is Kind.COMMAND_GAIN or term.name == EFFECTIVE_TRACK:
-            found.append(Candidate(term.name, (k,), partial(_around, k, term)))
+        if term.kind is Kind.COMMAND_GAIN:
+            found.append(Candidate(term.name, (k,), partial(_values, k, TRIED_GAINS)))
+        if term.name == EFFECTIVE_TRACK:
+            tracks = np.array(TRIED_GAINS) * (term.scale / 0.2)
+            found.append(Candidate(term.name, (k,), partial(_values, k, tracks)))
+            if gain is not None:
+                both.append(Candidate("gain and effective_track", (gain, k), partial(_gains, gain, k, tracks)))
         if term.name == UNDERSTEER:
             gradients = np.array(UNDERSTEERS) * value_of(setup.family.parameters, "wheel_base")
             found.append(Candidate(term.name, (k,), partial(_values, k, gradients)))
@@ -97,11 +103,7 @@ def candidates_of(setup: Setup, reach: Mapping[str, Reach]) -> list[Candidate]:
             if steering.gain in index:
                 terms = k, index[steering.gain]
                 found.append(Candidate("gain of steering and understeer", terms, partial(_values, k, gradients)))
-    gain = next((index[actuator.gain] for actuator in setup.actuators.values() if actuator.gain), None)
-    if gain is not None and (turning := index.get(EFFECTIVE_TRACK)) is not None:
-        term = setup.family.terms[turning]
-        found.append(Candidate("gain and effective_track", (gain, turning), partial(_both, gain, turning, term)))
-    return found
+    return [*found, *both]
 
 
 def second_stage(setup: Setup, reach: Mapping[str, Reach]) -> list[Candidate]:
@@ -117,7 +119,7 @@ def second_stage(setup: Setup, reach: Mapping[str, Reach]) -> list[Candidate]:
         if term.name in idle:
             continue
         if term.kind is Kind.LATENCY or (term.kind is Kind.SENSOR_OFFSET and len(setup.recordings) < FEWEST_BLOCKS):
-            found.append(Candidate(term.name, (k,), partial(_around, k, term), *PROOF_OF_RARE))
+            found.append(Candidate(term.name, (k,), partial(_present, k), *PROOF_OF_RARE))
         elif term.kind is Kind.OFFSET:
             found.append(Candidate(term.name, (k,), partial(_values, k, (0.0,)), *PROOF_OF_RARE))
         elif term.kind in (Kind.DEAD_BAND, Kind.BACKLASH):
@@ -212,27 +214,18 @@ def _delays(dead: int, lag: int, point: Array) -> Iterator[Mapping[int, float]]:
             yield {lag: value, dead: delay}
 
 
+def _gains(gain: int, turning: int, tracks: Array, point: Array) -> Iterator[Mapping[int, float]]:
+    for value, track in product(TRIED_GAINS, tracks):
+        yield {gain: value, turning: float(track)}
+
+
+def _present(k: int, point: Array) -> Iterator[Mapping[int, float]]:
+    yield {k: float(point[k])}
+
+
 def _slowly(share: int, time_constant: int, gain: int, point: Array) -> Iterator[Mapping[int, float]]:
     for seconds in SLOW_TIMES:
         for part in (0.1, 0.25):
             yield {share: part, time_constant: seconds}
             if point[gain] < 1.0:  # the slow share was missing in the gain
                 yield {share: 1.0 - float(point[gain]), time_constant: seconds, gain: 1.0}
-
-
-def _around(k: int, term: Term, point: Array) -> Iterator[Mapping[int, float]]:
-    if term.name == EFFECTIVE_TRACK:
-        track = term.scale / 0.2
-        for value in TRIED_GAINS:
-            yield {k: value * track}
-    elif term.kind is Kind.COMMAND_GAIN:
-        yield from _values(k, TRIED_GAINS, point)
-    else:
-        yield {k: float(point[k])}
-
-
-def _both(gain: int, turning: int, term: Term, point: Array) -> Iterator[Mapping[int, float]]:
-    track = term.scale / 0.2
-    for value in TRIED_GAINS:
-        for other in TRIED_GAINS:
-            yield {gain: value, turning: other * track}
