@@ -12,7 +12,7 @@ import yaml
 from scipy.signal import lfilter
 
 from vds_gz.cli import main
-from vds_gz.configuration import parameters_of, parameters_of_file
+from vds_gz.configuration import load_parameters, parameters_of, parameters_of_file
 from vds_gz.parameters.declaration import Override
 from vds_gz.study.identify.estimation import fit_all
 from vds_gz.study.identify.identification import identify
@@ -185,6 +185,21 @@ def test_a_dead_time_beyond_its_bound_is_no_value():
     fit = identify(Recording({"v_x": Series(times, commands)}, {"v_x": measured}), hold_out=0.0)
     assert fit.numbers["drive_actuators.dead_time"] is None
     assert any(finding.startswith("drive_actuators.dead_time: no value in its range") for finding in fit.findings)
+
+
+def test_a_lag_shorter_than_half_a_step_is_found_without_noise():
+    """A dead time between two steps can stand in for it, but rounds up to the longer one."""
+    step, lag = 0.02, 0.009
+    commands = np.repeat(np.random.default_rng(2).uniform(-0.5, 0.5, 1000), 3)
+    speed = lfilter(
+        [0.0, 1.0 - np.exp(-step / lag)], [1.0, -np.exp(-step / lag)], np.append(np.zeros(3), commands[:-3])
+    )
+    times = step * np.arange(len(commands))
+    vehicle = replace(load_parameters("indoor_robot"), step_rate=1.0 / step, clock_rate=1.0 / step)
+    recording = Recording({"v_x": Series(times, commands)}, {"v_x": Series(times, speed)})
+    numbers = identify(recording, vehicle=vehicle, hold_out=0.0).numbers
+    assert numbers["drive_actuators.dead_time"].value == pytest.approx(0.06, abs=1e-6)
+    assert numbers["drive_actuators.time_constant"].value == pytest.approx(lag, abs=1e-6)
 
 
 def test_a_delay_that_is_hardly_seen_is_not_long():

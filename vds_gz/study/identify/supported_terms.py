@@ -122,9 +122,7 @@ def converged(problem: Problem, rough: Solution) -> Solution:
     """The fit of the same terms, with its noise."""
     solution, free, rounds = rough, rough.free, 0
     starts = rough.starts if len(rough.starts) == len(problem.experiments) else None
-    latencies, lags = (
-        np.array([term.kind is kind for term in problem.terms]) for kind in (Kind.LATENCY, Kind.TIME_CONSTANT)
-    )
+    latencies = np.array([term.kind is Kind.LATENCY for term in problem.terms])
     dt = problem.experiments[0].segment.dt
     while rounds < ROUNDS:
         noise = solution.noise
@@ -134,9 +132,8 @@ def converged(problem: Problem, rough: Solution) -> Solution:
             problem, solution.point, free, noise, starts=starts, tolerance=tolerance, evaluations=evaluations
         )
         starts = solution.starts
-        # A latency shorter than a step was an error of the coarse steps, and in data without noise a lag is one of the
-        # simulation: fit again without it.
-        short = free & (latencies | lags & exact) & (solution.point < 0.5 * dt)
+        # A latency shorter than a step was an error of the coarse steps: fit again without it.
+        short = free & latencies & (solution.point < 0.5 * dt)
         if short.any():
             free, solution = free & ~short, replace(solution, point=np.where(short, 0.0, solution.point))
             continue
