@@ -57,6 +57,16 @@ class Axis:
     outliers: int = 0
     centred: bool | None = None
 
+    def unit_of(self, name: str) -> str:
+        """Unit of one of its numbers."""
+        if name in TIMES:
+            return "s"
+        if name == "gain":
+            return ""
+        if name in ("rise", "fall"):
+            return f"{self.unit}²" if self.unit == "m/s" else "rad/s²" if self.unit == "rad/s" else "rad/s"
+        return self.unit
+
     def label(self, name: str) -> str:
         """The label of one of its numbers."""
         return "rate limit" if self.quantity == "steering" and name == "rise" else LABELS[name]
