@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 
 import numpy as np
 import pytest
@@ -15,7 +16,11 @@ from gymnasium.vector import AutoresetMode
 
 import vds_gz
 import vds_gz.environments
+from vds_gz.environments.task import nominal_vehicle
 from vds_gz.errors import ArgumentError
+from vds_gz.parameters.vehicles import BicycleParameters
+from vds_gz.vehicle.bicycle import BICYCLE
+from vds_gz.vehicle.command import TWIST
 
 IDS = ["vds_gz/PathTracking-v0", "vds_gz/Parking-v0"]
 
@@ -312,3 +317,14 @@ def test_a_copy_looks_ahead(vehicle):
     copied = copy.deepcopy(environments)
     ahead = [copied.step(action) for action in several[10:]]
     assert all(same(one, environments.step(action)) for one, action in zip(ahead, several[10:], strict=True))
+
+
+def test_an_environment_drives_a_vehicle_whose_wheels_all_steer_by_twists(monkeypatch):
+    def geometry(p):
+        one = BICYCLE.geometry(p)
+        return dataclasses.replace(one, wheels=tuple(dataclasses.replace(wheel, steered=True) for wheel in one.wheels))
+
+    rover = dataclasses.replace(BICYCLE, name="rover", geometry=geometry)
+    monkeypatch.setattr("vds_gz.environments.task.models", lambda: {"rover": rover})
+    nominal = nominal_vehicle(BicycleParameters(wheel_base=2.0))
+    assert (nominal.kind, nominal.inputs, nominal.turn) == (TWIST, ("yaw_rate", "v_x"), 0.5)

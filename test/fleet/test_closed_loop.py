@@ -374,6 +374,18 @@ def test_a_vehicle_whose_wheels_all_steer_gets_twists():
         controlled_vehicle(model, BicycleParameters(), 0.02, 0.1)
 
 
+def test_vehicles_of_one_loop_take_commands_of_one_kind():
+    def geometry(p):
+        one = BICYCLE.geometry(p)
+        steered = tuple(dataclasses.replace(wheel, steered=wheel.steered or p.reverse) for wheel in one.wheels)
+        return dataclasses.replace(one, wheels=steered)
+
+    model = dataclasses.replace(BICYCLE, name="rover", geometry=geometry)
+    fleet = Fleet(model, [BicycleParameters(), BicycleParameters(reverse=True)])
+    with pytest.raises(ArgumentError, match="some vehicles take Ackermann commands and others twists"):
+        ClosedLoop(fleet, SINE)
+
+
 @pytest.mark.parametrize("vehicle", [DIFFERENTIAL, dataclasses.replace(BICYCLE, name="rear-steered")])
 def test_stanley_needs_a_front_axle(vehicle):
     parameters = DifferentialParameters() if vehicle is DIFFERENTIAL else BicycleParameters(reverse=True)

@@ -124,15 +124,15 @@ def nominal_vehicle(source: SomeVehicle) -> NominalVehicle:
     model, vehicle, step_rate = _chosen(source)
     geometry = model.geometry(vehicle)
     size = geometry.wheel_base or 2.0 * geometry.yaw_arm
-    if ACKERMANN in model.accepts:
+    if ACKERMANN in model.accepts and geometry.signed_wheel_base:
         turn = model.limits(vehicle).steering or ROUND
         return NominalVehicle(model, vehicle, step_rate, size, ACKERMANN, ("steering_angle", "v_x"), min(turn, ROUND))
     if TWIST in model.accepts:
         inputs = ("yaw_rate", "v_x", "v_y") if geometry.holonomic else ("yaw_rate", "v_x")
-        return NominalVehicle(model, vehicle, step_rate, size, TWIST, inputs, 1.0 / geometry.yaw_arm)
+        return NominalVehicle(model, vehicle, step_rate, size, TWIST, inputs, 1.0 / (geometry.yaw_arm or size))
     raise ArgumentError(
-        f"vehicle {source!r}: model '{model.name}' takes neither Ackermann commands nor twists; an environment needs "
-        "one that does"
+        f"vehicle {source!r}: model '{model.name}' takes no twist, and no Ackermann command with a steered and a fixed "
+        "axle; an environment needs one of them"
     )
 
 

@@ -218,6 +218,7 @@ class VehicleVectorEnv(VectorEnv[Floats, Floats, NDArray[Any]]):
         self._offsets[indices] = [self._vehicles[i].base_link_offset for i in indices.tolist()]
         states = self._fleet.states
         pose, still = np.array(self._task.begin(indices, random[:, varied:])), np.zeros(len(indices))
+        # Velocities of 0 stay 0.
         compiled(move)(*pose, still, still, still, -self._offsets[indices])
         states.x[indices], states.y[indices], states.heading[indices] = pose
         self._past[:, indices] = 0.0

@@ -102,7 +102,10 @@ class ClosedLoop:
             controlled_vehicle(fleet.vehicles.model, group, self.period, path.spacing)
             for group in fleet.vehicles.parameters
         ]
-        self._kind = controlled[0].kind
+        kinds = {vehicle.kind for vehicle in controlled}
+        if len(kinds) > 1:
+            raise ArgumentError("some vehicles take Ackermann commands and others twists; a loop needs equal ones")
+        (self._kind,) = kinds
         fleet.commands.kind = self._kind
         self._callback: CallbackController | None = None
         if not isinstance(chosen, Controller):

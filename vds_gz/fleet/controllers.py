@@ -106,8 +106,7 @@ AnyController: TypeAlias = Controller[Any, Any]
 def controlled_vehicle(model: AnyModel, parameters: object, period: float, spacing: float) -> ControlledVehicle:
     """The properties of a vehicle for its controller."""
     geometry, limits = model.geometry(parameters), model.limits(parameters)
-    steered, fixed = ([wheel.x for wheel in geometry.wheels if wheel.steered is turns] for turns in (True, False))
-    wheel_base = math.copysign(geometry.wheel_base, steered[0] - fixed[0]) if steered and fixed else 0.0
+    wheel_base = geometry.signed_wheel_base
     if ACKERMANN in model.accepts and wheel_base:
         kind = ACKERMANN
     elif TWIST in model.accepts:

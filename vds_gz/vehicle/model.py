@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
@@ -130,6 +131,12 @@ class VehicleGeometry:
     wheel_base: float = 0.0
     yaw_arm: float = 0.0
     holonomic: bool = False
+
+    @property
+    def signed_wheel_base(self) -> float:
+        """Position of the steered axle from the fixed one, along +x [m]; 0 without one of each."""
+        steered, fixed = ([wheel.x for wheel in self.wheels if wheel.steered is turns] for turns in (True, False))
+        return math.copysign(self.wheel_base, steered[0] - fixed[0]) if steered and fixed else 0.0
 
 
 class SteadyMotion(NamedTuple):

@@ -175,13 +175,10 @@ def _draw_panels(figure: SubFigure, recording: Recording, panels: Sequence[_Pane
 def _yaw_rate(recording: Recording, parameters: NodeParameters) -> Array:
     """Commanded yaw rate; for speed and steering angle, by the geometry."""
     commands = recording.references
-    wheels = models()[parameters.model].geometry(parameters.vehicle).wheels
-    steered = [wheel.x for wheel in wheels if wheel.steered]
-    fixed = [wheel.x for wheel in wheels if not wheel.steered]
-    if not steered or not fixed:
+    wheel_base = models()[parameters.model].geometry(parameters.vehicle).signed_wheel_base
+    if not wheel_base:
         return commands.yaw_rate
-    signed_wheelbase = steered[0] - fixed[0]
-    by_geometry = commands.speed * np.tan(commands.steering_angle) / signed_wheelbase
+    by_geometry = commands.speed * np.tan(commands.steering_angle) / wheel_base
     return np.where(np.isfinite(commands.steering_angle), by_geometry, commands.yaw_rate)
 
 
