@@ -17,6 +17,7 @@ from vds_gz.study.identify.problem.setup import counting
 from vds_gz.study.identify.problem.unknowns import set_up
 from vds_gz.study.recording import MeasuredChannel, Recording, Series, SignalError
 from vds_gz.vehicle.bicycle import BICYCLE
+from vds_gz.vehicle.catalogue import models
 
 TIME = 0.02 * np.arange(200)
 WAVE = Series(TIME, np.sin(TIME))
@@ -46,6 +47,8 @@ def test_actuators_are_known_by_the_types_of_their_groups():
     assert list(found) == ["drive", "steering"]
     assert found["drive"].dead_time == "motor.dead_time"
     assert found["steering"].value == "rack.max_position"
+    autoware = models()["delay_steer_vel"].parameters()
+    assert actuations(autoware, wheels=True) == actuations(autoware)
 
 
 def test_hinges_count_instead_of_their_mean():

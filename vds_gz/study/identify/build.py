@@ -17,9 +17,11 @@ from vds_gz.study.identify.problem.setup import Setup
 from vds_gz.study.identify.problem.simulation import Experiment, VehicleFamily
 from vds_gz.study.recording import MeasuredChannel
 
-#: Resolution of a channel that never changes, in its unit. Accuracy of simulation and differences, as a part of the
-#: range. Values on fewer levels are a signal at rest, not steps of a sensor.
-CONSTANT_RESOLUTION, ACCURACY, FEWEST_LEVELS = 1e-6, 5e-6, 20
+#: Accuracy of simulations and of their differences: as a part of a channel's range, and of a constant one in its unit.
+ACCURACY, CONSTANT_ACCURACY = 5e-6, 1e-6
+
+#: Values on fewer levels than this are a signal at rest, not steps of a sensor.
+FEWEST_LEVELS = 20
 
 #: Prior standard deviation of sensors' offsets, as a part of their scale. Data with little noise outweigh it.
 OFFSET_SIGMA = 0.1
@@ -178,7 +180,7 @@ def accuracy(channel: MeasuredChannel) -> float:
         return 0.0
     low, high = np.percentile(values, (0.5, 99.5))
     span = float(high - low) or float(np.ptp(values))
-    return max(ACCURACY * span, 1e-12 if span else CONSTANT_RESOLUTION)
+    return max(ACCURACY * span, 1e-12 if span else CONSTANT_ACCURACY)
 
 
 def _step(values: Array) -> float:

@@ -30,8 +30,7 @@ NOTICEABLE, LONGEST_FINE = 0.3, 400.0
 #: transients, which must not decide the numbers.
 LARGEST_NOISE = 0.2
 
-#: Standard deviation of the prior of dead times and lags that the data do not determine as well [s]. Robots have delays
-#: of this size.
+#: Standard deviation of the prior, around 0, of dead times and lags whose own standard error is larger [s].
 DELAY_SIGMA = 0.5
 
 #: The search for a dead time or a lag that was not selected begins here [s].
@@ -120,7 +119,7 @@ def _unseen_limits(fitted: Fitted, intervals: Intervals) -> Mask:
 
 
 def _with_prior(fit: Fit) -> Fit:
-    """The fit with a prior of those dead times and lags that the data determine to no better than that."""
+    """The fit with a prior of those dead times and lags that the data hardly show; they have no interval."""
     delays = np.array([term.kind in (Kind.DEAD_TIME, Kind.TIME_CONSTANT) for term in fit.problem.terms])
     vague = fit.solution.free & delays & (fit.intervals.high - fit.solution.point > WIDTH * DELAY_SIGMA)
     vague &= np.isinf(fit.problem.sigma)
@@ -128,9 +127,9 @@ def _with_prior(fit: Fit) -> Fit:
         return fit
     problem = replace(fit.problem, sigma=np.where(vague, DELAY_SIGMA, fit.problem.sigma))
     solution = converged(problem, fit.solution)
-    return replace(
-        fit, problem=problem, solution=solution, intervals=intervals_of(problem, solution, _delays(fit.setup))
-    )
+    intervals = intervals_of(problem, solution, _delays(fit.setup))
+    low, high = np.where(vague, -np.inf, intervals.low), np.where(vague, np.inf, intervals.high)
+    return replace(fit, problem=problem, solution=solution, intervals=replace(intervals, low=low, high=high))
 
 
 def _at_bounds(fit: Fit) -> Mask:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vds_gz.parameters.actuators import DriveParameters, SteeringParameters
+from vds_gz.parameters.actuators import BodyLimits, DriveParameters, SteeringParameters
 from vds_gz.parameters.autoware import MAX_STEER_LIM
 from vds_gz.parameters.declaration import LARGEST, ParameterGroup, describe
 from vds_gz.study.identify.estimates import Array
@@ -205,26 +205,26 @@ class Actuation:
 def actuations(parameters: ParameterGroup, *, wheels: bool = False) -> dict[str, Actuation]:
     """The actuators of a model: ``drive``, and ``steering`` if it has one; ``wheels`` with hub motors.
 
-    Groups of parameters count by their types, whatever their names. The body of a vehicle may have limits too: ``body``
-    and ``turn``.
+    The first group of each type counts, whatever its name. The body of a vehicle may have limits too: ``body`` and
+    ``turn``. A model without such groups has the parameters of Autoware's.
     """
-    names = [field.name for field in dataclasses.fields(parameters)]
     actuators = {}
-    if drive := _group_of(parameters, DriveParameters):
+    if group := _group_of(parameters, DriveParameters):
         limits = {"rise": "max_acceleration", "fall": "max_deceleration", "value": "max_velocity"}
-        actuators["drive"] = _in_group(drive, "slow_share", "slow_time_constant", **limits)
+        actuators["drive"] = _in_group(group, "slow_share", "slow_time_constant", **limits)
     if group := _group_of(parameters, SteeringParameters):
         steering = _in_group(group, "backlash", rise="max_velocity", value="max_position")
         # With the drive on the fixed axle the steering cannot turn by 90 degrees.
         stop = 0.0 if getattr(parameters, "drive_on_steered_wheel", False) else 1.57
         actuators["steering"] = replace(steering, unlimited=(0.0, 0.0, stop))
-    if "max_linear_velocity" in names:
+    if isinstance(parameters, BodyLimits):
         actuators["body"] = Actuation(rise="max_linear_acceleration", value="max_linear_velocity")
         actuators["turn"] = Actuation(rise="max_angular_acceleration", value="max_angular_velocity")
-    if wheels:
-        actuators["wheels"] = Actuation(value=WHEEL_LIMIT, unlimited=(0.0, 0.0, UNLIMITED))
     if actuators:
+        if wheels:
+            actuators["wheels"] = Actuation(value=WHEEL_LIMIT, unlimited=(0.0, 0.0, UNLIMITED))
         return actuators
+    names = [field.name for field in dataclasses.fields(parameters)]
     prefix = next((prefix for prefix in ("vel", "acc", "accel") if f"{prefix}_time_delay" in names), "none")
     return {
         "drive": _autoware(names, prefix, "vel", UNLIMITED),
