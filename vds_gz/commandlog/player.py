@@ -38,10 +38,10 @@ class Player:
         self._rate = rate
         types = [sent_as, GEAR_COMMAND] if sent_as.geared else [sent_as]
         offered = [command_type.topic for command_type in types]
-        publishers = [graph.publisher(topic.name, topic.type, topic.qos) for topic in offered]
         messages = [graph.message(topic.type) for topic in offered]
         for command_type, message in zip(types, messages, strict=True):
             command_type.check_fields(message)
+        publishers = [graph.publisher(topic.name, topic.type, topic.qos) for topic in offered]
         self._outputs = list(zip(types, publishers, messages, strict=True))
         self.publisher = publishers[0]
         self._clock = VehicleTime(graph, sim_time)

@@ -157,8 +157,8 @@ def _pool(process: int) -> ThreadPoolExecutor:
 #: than 32 and does not vectorize them.
 WIDTH, NARROW = 64, 32
 
-#: Of a narrow block only the vehicles are stepped, up to the next multiple of this. The compiler knows that it is a
-#: multiple, so no loop over single vehicles follows the vectorized one.
+#: A narrow block steps its vehicles, and lanes up to the next multiple of this. The compiler knows the multiple, so no
+#: loop over single vehicles follows the vectorized one.
 VECTOR = 8
 
 #: Maximum number of phases of a step.
@@ -278,7 +278,7 @@ def blocks_of(phases: tuple[FunctionType, ...], set_references: FunctionType, pl
         references, rates, dead_steps, uniform, vehicles = delays
         slots = references.shape[2]
         lanes = width
-        if width == NARROW:  # the loops over whole blocks of many vehicles are a tenth faster
+        if width == NARROW:  # wide blocks are mostly full, and loops of a constant length are a tenth faster
             lanes = (min(width, vehicles - b * width) + VECTOR - 1) // VECTOR * VECTOR
         for i in range(lanes):
             refer(c(block, i), s(block, i), u(block, i))

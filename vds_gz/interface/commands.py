@@ -197,10 +197,10 @@ class CommandType:
     variant: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse another number of fields than of numbers.
+        """Check that there is one field for each number.
 
         Raises:
-            ArgumentError: It is another one.
+            ArgumentError: The counts differ.
         """
         if len(self.fields) != len(self.columns):
             raise ArgumentError(

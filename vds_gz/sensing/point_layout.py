@@ -44,7 +44,7 @@ class PointLayout:
     """Layout of the points of a lidar, or of some of its rows, in a message.
 
     Attributes:
-        dtype: Fields of a point: all of them are written.
+        dtype: Fields of a point.
         shape: Height and width of the cloud.
         stamped_last: The message's stamp is the time of the last column, else of the first one.
     """
@@ -81,9 +81,9 @@ class PointLayout:
             points["t"] = self._times - self._times[0]
 
     def write(self, points: Points, echoes: Echoes, begin: float) -> bool:
-        """Write the echoes of a turn, whose first column has a time [s]; return whether every point is finite.
+        """Write the echoes of a turn, whose first column has a time [s]; return whether the cloud is called dense.
 
-        Drivers of clouds by columns do not look, and say that it is not.
+        Clouds by columns never are, as from their drivers; others are if every ray met something.
         """
         ranges, retro = (
             np.ascontiguousarray(numbers[:, self._rows].T) if self._by_rows else numbers for numbers in echoes

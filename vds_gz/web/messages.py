@@ -114,11 +114,11 @@ def _shown(value: object) -> str:
 
 _SPEED = partial(_within, limit=MAX_SPEED)
 
-#: The fields of each kind of message, with their checks: a frame was drawn, so that the page is ready for another; a
-#: command, with its time by the page's own clock [s]; requests to change a parameter, to hold the vehicle or release
-#: it, and to put it where it began, whose ``number`` is returned with the response.
+#: The fields of each kind of message, with their checks. The ``number`` of a request returns with the response.
 FIELDS: Mapping[str, Mapping[str, Callable[[str, object], object]]] = {
+    # The page has drawn a frame and is ready for another.
     "seen": {},
+    # A command, and its time by the page's own clock [s].
     "drive": {
         "v_x": _SPEED,
         "v_y": _SPEED,
@@ -126,6 +126,7 @@ FIELDS: Mapping[str, Mapping[str, Callable[[str, object], object]]] = {
         "steering_angle": partial(_within, limit=math.pi),
         "time": partial(_within, limit=MAX_TIME),
     },
+    # Change a parameter; hold or release the vehicle; put it where it began.
     "set": {"number": _number, "name": _parameter, "value": _value},
     "pause": {"number": _number, "paused": _flag},
     "reset": {"number": _number},

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import struct
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from vds_gz.errors import UnknownTypeError
+from vds_gz.errors import ArgumentError, UnknownTypeError
 from vds_gz.ros.messages.factory import open_types
 from vds_gz.ros.messages.packed import MessageLayout, PackedMessage
 
@@ -47,6 +48,9 @@ def test_all_numbers_and_times_arrive_and_what_stays_stays(name):
     values = [1.5 * k - 7.0 for k in range(len(numbers))]
     for _ in range(2):
         packed.write(3_000_000_004, values)
+    for path in ("no[0]", *(f"{array}[{place.length}]" for array, place in layout.arrays.items())):
+        with pytest.raises(ArgumentError, match=re.escape(f"the message has no number '{path}'")):
+            layout.numbers([path])
     backwards = PackedMessage(GRAPH, name, message, stamps, numbers[::-1])
     assert backwards.write(3_000_000_004, values[::-1]) == packed.data
     decoded = TYPES.codec(name).decode(packed.data)

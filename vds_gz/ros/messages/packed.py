@@ -88,8 +88,9 @@ class MessageLayout:
 
     def _item(self, path: str) -> Place:
         array, _, index = path.removesuffix("]").rpartition("[")
-        if array not in self.arrays:
-            known = ", ".join([*self.places, *(f"{name}[...]" for name in self.arrays)])
+        if array not in self.arrays or not index.isdecimal() or int(index) >= self.arrays[array].length:
+            items = (f"{name}[0 to {place.length - 1}]" for name, place in self.arrays.items() if place.length)
+            known = ", ".join([*self.places, *items])
             raise ArgumentError(f"the message has no number '{path}'; its numbers are {known}")
         return self.arrays[array].item(int(index))
 
