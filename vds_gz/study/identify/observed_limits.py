@@ -22,8 +22,8 @@ COMMAND_RISE_TIME = 0.5
 #: Samples in a mean, and by how many of its standard deviations its maximum may be too large.
 SMOOTHED, ABOVE = 5, 2.5
 
-#: Limits of rates are at least this part of measured ones; only this part if a steered wheel may be driven whose speed
-#: is not known, as turning changes the vehicle's. Rates that are reached for less time in all are bumps [s].
+#: Limits of rates are at least this part of measured ones; where a steered wheel may be driven, whose speed is known at
+#: small angles at most, only this part. Rates that are reached for less time in all are bumps [s].
 RATE_PART, STEERED_RATE_PART, LASTING = 0.8, 0.4, 0.25
 
 #: Limits of speeds are at least this part of the measured speeds where the track or the wheels' gains are unknown.
@@ -154,7 +154,7 @@ def _reach(setup: Setup, quantity: str, number: str) -> Reach:
     angle = quantity == "steering"
     steered = bool(getattr(setup.family.parameters, "drive_on_steered_wheel", False))
     wheel = list(_driven_wheel(setup)) if steered and quantity == "v_x" and number != "value" else []
-    least = partial(least_reached, part=RATE_PART if setup.given and (wheel or not steered) else STEERED_RATE_PART)
+    least = partial(least_reached, part=RATE_PART if setup.given and not steered else STEERED_RATE_PART)
     if measured := wheel or _measured(setup, quantity):
         return Reach(
             *(
