@@ -268,7 +268,9 @@ def test_recordings_side_by_side_are_read_as_each_by_itself(recordings, vehicles
         starts = [model.at(c, motion) for c in coefficients] if random.random() < 0.7 else None
         drives.append(SampledDrive(commands, begins, readings, starts))
     calibrations = Calibrations(v_x=random.uniform(0.8, 1.2, vehicles))
-    together = Simulations(model, parameters)
+    together = Simulations(model, [RANDOM["bicycle"](random) for _ in range(vehicles)])
+    together.read([drive._replace(starts=None) for drive in drives], calibrations)
+    together.configure(parameters)
     for _ in range(2):  # the second time with vehicles that have driven
         for drive, read in zip(drives, together.read(drives, calibrations), strict=True):
             alone = Simulations(model, parameters).read([drive], calibrations)[0]

@@ -86,6 +86,7 @@ class Lanes(Generic[P, C, S]):
         coefficients = [model.coefficients(group, dt) for group in parameters]
         rest = model.at_rest(coefficients[0])
         self._line_names = list(_line_names(rest))
+        self._paths, self._kinds = zip(*kinds_of(rest), strict=True)
         at_rest, lengths = self._at_rest(coefficients)
         self._count = len(self.parameters)
         self._blocks = -(-self._count // width)
@@ -196,9 +197,7 @@ class Lanes(Generic[P, C, S]):
 
     def begin(self, states: Sequence[S], vehicles: NDArray[np.intp]) -> None:
         """Give vehicles copies of states, one each."""
-        paths, kinds = zip(*kinds_of(states[0]), strict=True)
-        bits = [_bits(kind, values) for kind, values in zip(kinds, values_of(states, paths), strict=True)]
-        self._numbers[slice(*self.plan.changing), vehicles] = bits
+        self._numbers[slice(*self.plan.changing), vehicles] = self._state_bits(values_of(states, self._paths))
         for k, name in enumerate(self._line_names):
             lines = list(map(attrgetter(name), states))
             lengths = np.array([len(line.references) for line in lines])
@@ -218,17 +217,17 @@ class Lanes(Generic[P, C, S]):
             self._rates[blocks, k, slots, lanes] = rates
 
     def configure(self, vehicles: NDArray[np.intp], parameters: Sequence[P]) -> None:
-        """Set other parameters of vehicles that are reset next."""
+        """Set other parameters of vehicles that are reset next; several sets of vehicles have the same ones."""
+        sets = len(vehicles) // len(parameters)
         coefficients = [self.model.coefficients(group, self._dt) for group in parameters]
         self._set_coefficients(vehicles, coefficients)
         at_rest, lengths = self._at_rest(coefficients)
-        kinds = [kind for _, kind in kinds_of(self.model.at_rest(coefficients[0]))]
-        self._rest[:, vehicles] = [_bits(kind, values) for kind, values in zip(kinds, at_rest, strict=True)]
+        self._rest[:, vehicles] = np.tile(self._state_bits(at_rest), sets)
         self._make_room(int(lengths.max(initial=0)) + 1)
         blocks, lanes = np.divmod(vehicles, self._width)
-        self._steps[blocks, :, lanes] = lengths
+        self._steps[blocks, :, lanes] = np.tile(lengths, (sets, 1))
         self._uniform[blocks] = _uniform(self._steps[blocks])
-        for vehicle, group in zip(vehicles.tolist(), parameters, strict=True):
+        for vehicle, group in zip(vehicles.tolist(), [*parameters] * sets, strict=True):
             self.parameters[vehicle] = group
 
     def reset(self, vehicles: NDArray[np.intp]) -> None:
@@ -239,8 +238,8 @@ class Lanes(Generic[P, C, S]):
             self._rates[vehicles // self._width, :, :, vehicles % self._width] = math.inf
 
     def _set_coefficients(self, vehicles: NDArray[np.intp], coefficients: Sequence[C]) -> None:
-        """Write the coefficients of vehicles."""
-        placed = values_of(coefficients, list(self._coefficients))
+        """Write the coefficients of vehicles, or of each of several sets of vehicles."""
+        placed = np.tile(values_of(coefficients, list(self._coefficients)), len(vehicles) // len(coefficients))
         for (path, entry), values in zip(self._coefficients.items(), placed, strict=True):
             if isinstance(entry, Constant) and (values != entry.value).any():
                 raise ArgumentError(
@@ -314,13 +313,16 @@ class Lanes(Generic[P, C, S]):
 
         States are processed one after the other, because each is large with its delay lines.
         """
-        paths = [path for path, _ in kinds_of(self.model.at_rest(coefficients[0]))]
-        numbers, steps = attrgetter(*paths), [attrgetter(f"{name}.references") for name in self._line_names]
+        numbers, steps = attrgetter(*self._paths), [attrgetter(f"{name}.references") for name in self._line_names]
         values, lengths = [], []
         for state in map(self.model.at_rest, coefficients):
             values.append(numbers(state))
             lengths.append([len(line(state)) - 1 for line in steps])
         return np.ascontiguousarray(np.array(values, np.float64).T), np.array(lengths, np.int64)
+
+    def _state_bits(self, values: Reals) -> list[Reals]:
+        """Numbers of states, of shape (numbers, vehicles), as stored in rows of reals."""
+        return [_bits(kind, row) for kind, row in zip(self._kinds, values, strict=True)]
 
     def _slots(self, entries: int) -> NDArray[np.intp]:
         """Slots of the entries of a delay line, the oldest first."""

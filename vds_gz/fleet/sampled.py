@@ -308,6 +308,13 @@ class Simulations(Generic[P, C, S]):
         self.model, self._parameters, self._dt = model, parameters, 1.0 / step_rate
         self._lanes: tuple[int, Lanes[P, C, S]] | None = None
 
+    def configure(self, parameters: Sequence[P]) -> None:
+        """Give the vehicles other parameters, one group for each. New vehicles take several times as long."""
+        self._parameters = parameters
+        if self._lanes is not None:
+            copies, lanes = self._lanes
+            lanes.configure(np.arange(copies * len(parameters)), parameters)
+
     def read(self, drives: Sequence[SampledDrive], calibrations: Calibrations = EXACT) -> list[Reals]:
         """Readings of the vehicles in each recording, of shape (readings, vehicles).
 

@@ -57,15 +57,15 @@ class VehicleFamily:
     parameters: ParameterGroup
     terms: tuple[Term, ...]
     hold: float = 0.0
-    _made: dict[tuple[bytes, float], tuple[Simulations[Any, Any, Any], list[Any], Geometry]] = field(
+    _made: dict[tuple[int, float], tuple[bytes, Simulations[Any, Any, Any], list[Any], Geometry]] = field(
         default_factory=dict, init=False, compare=False, repr=False
     )
 
     def _simulations(self, points: Array, dt: float) -> tuple[Simulations[Any, Any, Any], list[Any], Geometry]:
-        """The vehicles at some points, their coefficients and geometry; the last ones for the same points."""
-        key = points.tobytes(), dt
-        if key not in self._made:
-            self._made.clear()
+        """The vehicles at some points, their coefficients and geometry; as many vehicles are made once."""
+        number, place = (len(points), dt), points.tobytes()
+        made = self._made.get(number)
+        if made is None or made[0] != place:
             vehicles: list[Any] = [self.vehicle(point) for point in points]
             sides = {term.target: points[:, k] for k, term in enumerate(self.terms) if term.kind is Kind.WHEEL_GAIN}
             geometry = geometry_of(vehicles, **sides)
@@ -73,14 +73,18 @@ class VehicleFamily:
             if sides and model is DIFFERENTIAL:
                 model, vehicles = SIDED, list(sided(vehicles, geometry))
             coefficients = [model.coefficients(vehicle, dt) for vehicle in vehicles]
-            self._made[key] = Simulations(model, vehicles, 1.0 / dt), coefficients, geometry
-        return self._made[key]
+            if made is None:
+                simulations = Simulations(model, vehicles, 1.0 / dt)
+            else:
+                simulations = made[1]
+                simulations.configure(vehicles)
+            made = self._made[number] = place, simulations, coefficients, geometry
+        return made[1:]
 
     def vehicle(self, point: Array) -> ParameterGroup:
         """The parameters at a point."""
-        numbers = {
-            term.name: term.parameter(float(x)) for term, x in zip(self.terms, point, strict=True) if term.is_parameter
-        }
+        values = zip(self.terms, point.tolist(), strict=True)
+        numbers = {term.name: term.parameter(x) for term, x in values if term.is_parameter}
         return with_numbers(self.parameters, numbers)
 
     def index(self, name: str) -> int:
