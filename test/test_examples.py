@@ -79,7 +79,6 @@ def test_train_with_latency():
     assert sum("on cars with latency" in line for line in lines) == 2
 
 
-@pytest.mark.slow
 def test_identify_csv():
     """Every interval holds the number that the recording was made with, or misses it by little: they are 95 %."""
     pytest.importorskip("scipy")
