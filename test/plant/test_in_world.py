@@ -186,7 +186,7 @@ def test_a_car_that_a_beam_keeps_off_a_step_stays_on_its_road_and_can_drive_back
     height = slipping_plant()._body.upper[2]
     plant = slipping_plant(step, Thing("beam", Box((40.0, 4.0, 0.2)), at(-85.0, z=height + 0.12)))
     front = SLIPPING.vehicle.wheel_base
-    drive(plant, ackermann(10.0, 0.0), 3.0)
+    drive(plant, ackermann(10.0, 0.0), 1.0)
     assert plant.motion(0).v_x == 0.0
     assert plant.motion(0).x + front == pytest.approx(-90.0, abs=0.03)
     assert plant.attitude(0) == Attitude()
@@ -199,8 +199,8 @@ def test_ground_with_more_friction_than_the_tyres_changes_no_bit():
     level = replace(ICE, pose=at(z=-0.001))
     plants = [slipping_plant(replace(level, friction=friction)) for friction in (math.inf, SLIPPING.vehicle.friction)]
     for plant in plants:
-        drive(plant, ackermann(12.0, 0.2), 1.0)
-        drive(plant, ackermann(0.0, -0.2), 0.5)
+        drive(plant, ackermann(12.0, 0.2), 0.6)
+        drive(plant, ackermann(0.0, -0.2), 0.3)
     assert plants[0].motion(0) == plants[1].motion(0)
 
 
@@ -301,7 +301,7 @@ def test_how_often_one_looks_changes_no_bit_on_a_hill():
     for period in (1_000_000, 333_000_000):
         plant = plant_outdoors()
         plant.set_pose(Pose(8.0, 0.0, 0.0))
-        drive(plant, twist(4.0, 0.0, 0.1), 2.5, period)
+        drive(plant, twist(4.0, 0.0, 0.1), 1.5, period)
         ends.append((plant.motion(0), plant.attitude(0)))
     assert ends[0][1].pitch < -0.05
     assert ends[0] == ends[1]
@@ -313,7 +313,7 @@ def test_how_often_one_looks_changes_no_bit_on_a_hill():
 @pytest.mark.parametrize("speed", [0.1, 5.0, 300.0])
 def test_a_wall_stops_the_car_where_it_stands(speed):
     plant = plant_in([Thing("wall", Box((1.0, 20.0, 2.0)), at(3.3 + 0.5, 0.0, 1.0))], FAST)
-    drive(plant, twist(speed, 0.0, 0.0), 4.0)
+    drive(plant, twist(speed, 0.0, 0.0), max(0.5, 0.4 / speed))
     motion = plant.motion(0)
     assert 0.4 * SKIN < 3.3 - FRONT - motion.x < 1.1 * SKIN
     assert (motion.v_x, motion.v_y, motion.yaw_rate) == (0.0, 0.0, 0.0)
@@ -347,7 +347,8 @@ def limited(model):
 def test_a_vehicle_that_is_released_accelerates_within_its_limits(model):
     """It presses against a wall and is lifted away: its drives begin at rest, and an IMU feels no blow."""
     plant = plant_in([Thing("wall", Box((1.0, 20.0, 2.0)), at(4.0, 0.0, 1.0))], limited(model))
-    drive(plant, twist(0.8, 0.0, 0.0), 7.0)
+    plant.set_pose(Pose(3.4 - plant._body.upper[0]))
+    drive(plant, twist(0.8, 0.0, 0.0), 3.0)
     assert plant.contacts
     assert plant.motion(0).v_x == 0.0
     plant.set_pose(Pose(-50.0))
@@ -361,10 +362,10 @@ def test_a_vehicle_that_is_released_accelerates_within_its_limits(model):
 
 
 def test_a_vehicle_whose_obstacle_goes_accelerates_within_its_limits(tmp_path):
-    cart = "{name: cart, box: [2, 1, 1], path: [[4, 0], [4, 0], [4, 20]], times: [0, 2.5, 2.6]}"
+    cart = "{name: cart, box: [2, 1, 1], path: [[4, 0], [4, 0], [4, 20]], times: [0, 1.5, 1.6]}"
     plant = plant_beside(tmp_path, cart, limited("bicycle"))
     plant.set_pose(Pose(3.4 - plant._body.upper[0]))
-    drive(plant, twist(0.8, 0.0, 0.0), 2.4)
+    drive(plant, twist(0.8, 0.0, 0.0), 1.4)
     assert [contact.thing.name for contact in plant.contacts] == ["cart"]
     assert _felt(plant, 1.0) <= 1.001 * GAIN
     assert plant.motion(0).v_x > 0.5
@@ -396,15 +397,15 @@ def _pole_at(period):
 def test_beside_a_wall_it_drives_and_in_front_of_it_it_turns_away():
     beside = Thing("wall", Box((100.0, 1.0, 2.0)), at(0.0, SIDE + 0.5 + 0.6 * SKIN, 1.0))
     plant = plant_in([beside], FAST)
-    drive(plant, twist(5.0, 0.0, 0.0), 1.0)
-    assert plant.motion(0).x == pytest.approx(5.0, abs=0.01)
+    drive(plant, twist(5.0, 0.0, 0.0), 0.3)
+    assert plant.motion(0).x == pytest.approx(1.5, abs=0.01)
     robot = load_parameters("indoor_robot")
     plant = plant_in([Thing("wall", Box((1.0, 20.0, 2.0)), at(0.22 + 0.5 + 0.6 * SKIN, 0.0, 1.0))], robot)
     plant.set_pose(Pose(0.0, 0.0, 0.0))
-    drive(plant, twist(0.5, 0.0, 0.0), 1.0)
+    drive(plant, twist(0.5, 0.0, 0.0), 0.5)
     assert plant.contacts
-    drive(plant, twist(-0.5, 0.0, 0.0), 1.5)
-    drive(plant, twist(0.0, 0.0, 1.0), 2.0)
+    drive(plant, twist(-0.5, 0.0, 0.0), 1.0)
+    drive(plant, twist(0.0, 0.0, 1.0), 1.0)
     assert plant.motion(0).heading > 0.5
 
 
@@ -412,10 +413,10 @@ def test_report_passes_through_and_says_so_and_off_says_nothing():
     wall = Thing("wall", Box((0.5, 20.0, 2.0)), at(6.0, 0.0, 1.0))
     reported, off = plant_in([wall], FAST, "report"), plant_in([wall], FAST, "off")
     depths = []
-    for _ in range(100):
+    for _ in range(45):
         drive(reported, twist(10.0, 0.0, 0.0), 0.02)
         depths += [contact.depth for contact in reported.contacts]
-    drive(off, twist(10.0, 0.0, 0.0), 2.0)
+    drive(off, twist(10.0, 0.0, 0.0), 0.9)
     assert reported.motion(0) == off.motion(0)
     assert off.contacts == ()
     assert max(depths) == pytest.approx(0.5 + 0.5 * (FRONT + 0.275) - 0.25, abs=0.3)
@@ -484,11 +485,11 @@ def _assert_outside(things, corners):
 
 def test_a_moving_obstacle_is_met_where_it_is(tmp_path):
     """A cart crosses the way: the car stops at it, and goes on when it has gone."""
-    plant = plant_beside(tmp_path, "{name: cart, box: [2, 1, 1], path: [[8, 0], [8, 0], [8, 20]], times: [0, 5, 9]}")
-    drive(plant, twist(5.0, 0.0, 0.0), 4.5)
+    plant = plant_beside(tmp_path, "{name: cart, box: [2, 1, 1], path: [[8, 0], [8, 0], [8, 20]], times: [0, 2, 6]}")
+    drive(plant, twist(5.0, 0.0, 0.0), 1.5)
     assert plant.motion(0).x == pytest.approx(8.0 - 0.5 - FRONT, abs=2e-4)  # it looks to the left, where it will go
     assert [contact.thing.name for contact in plant.contacts] == ["cart"]
-    drive(plant, twist(5.0, 0.0, 0.0), 4.5)
+    drive(plant, twist(5.0, 0.0, 0.0), 2.5)
     assert plant.motion(0).x > 10.0
     assert plant.contacts == ()
 
