@@ -43,14 +43,14 @@ def exact(times, commands, dead_time=0.15, time_constant=0.25):
 @pytest.fixture(scope="module")
 def steps():
     random = np.random.default_rng(5)
-    times = 0.02 * np.arange(1500)
-    return times, np.repeat(random.uniform(-1.0, 1.0, 30), 50)
+    times = 0.02 * np.arange(750)
+    return times, np.repeat(random.uniform(-1.0, 1.0, 15), 50)
 
 
 def test_gain_and_offset_are_found_and_limits_are_not_invented(steps):
     times, commands = steps
     fine, answer = exact(times, 0.9 * commands)
-    measured = np.interp(times, fine, answer) + 0.05 + 0.01 * np.random.default_rng(1).standard_normal(1500)
+    measured = np.interp(times, fine, answer) + 0.05 + 0.01 * np.random.default_rng(1).standard_normal(len(times))
     fit = identify(Recording({"v_x": Series(times, commands)}, {"v_x": Series(times, measured)}), hold_out=0.0)
     numbers = fit.axes[0].numbers
     assert numbers["gain"].value == pytest.approx(0.9, abs=0.01)
@@ -67,7 +67,7 @@ def test_gain_and_offset_are_found_and_limits_are_not_invented(steps):
 
 def test_a_throttle_becomes_a_map_that_the_vehicle_runs(folder, capsys):
     random = np.random.default_rng(7)
-    times, throttle = 0.02 * np.arange(2500), np.repeat(random.uniform(0.0, 1.0, 50), 50)
+    times, throttle = 0.02 * np.arange(1250), np.repeat(random.uniform(0.0, 1.0, 25), 50)
     truth = [0.0, 0.2, 0.4, 0.7, 1.0], [0.0, 0.0, 0.5, 2.0, 2.3]
     fine, speed = exact(times, np.interp(throttle, *truth))
     measured = np.interp(times, fine, speed) + 0.01 * random.standard_normal(len(times))
@@ -108,8 +108,8 @@ def test_no_map_falls_although_the_commands_were_accelerations():
     for command in commands[:-1]:
         speed.append(max(speed[-1] + 0.04 * (command - 1.5 - 0.1 * speed[-1]), 0.0))
     measured = np.array(speed) + 0.05 * random.standard_normal(len(times))
-    drive = identify(Recording({"v_x": Series(times, commands)}, {"v_x": Series(times, measured)})).parameters
-    assert (np.diff([0.0, *drive.drive_actuators.map_responses]) >= 0.0).all()
+    fit = identify(Recording({"v_x": Series(times, commands)}, {"v_x": Series(times, measured)}), hold_out=0.0)
+    assert (np.diff([0.0, *fit.parameters.drive_actuators.map_responses]) >= 0.0).all()
 
 
 def test_the_interval_of_a_dead_time_covers_what_samples_as_regular_as_the_commands_hide():
@@ -177,7 +177,7 @@ def test_a_slow_share_is_found_in_a_recording_that_is_longer_than_it_takes_to_se
 
 def test_a_dead_time_beyond_its_bound_is_no_value():
     random = np.random.default_rng(1)
-    times, commands = 0.05 * np.arange(800), np.repeat(random.uniform(-1.0, 1.0, 10), 80)
+    times, commands = 0.05 * np.arange(640), np.repeat(random.uniform(-1.0, 1.0, 8), 80)
     speed = np.zeros(len(times))
     for k in range(61, len(times)):  # a lag behind a dead time of 3 s
         speed[k] = speed[k - 1] + 0.1 * (commands[k - 61] - speed[k - 1])
@@ -217,33 +217,27 @@ def test_a_delay_that_is_hardly_seen_is_not_long():
 def test_times_in_which_a_vehicle_does_something_else_do_not_decide_its_numbers(steps):
     times, commands = steps
     fine, response = exact(times, commands)
-    driven_by_hand = (times > 12.0) & (times < 15.0)
+    driven_by_hand = (times > 6.0) & (times < 7.5)
     measured = np.where(driven_by_hand, -2.0, np.interp(times, fine, response))
     numbers = fit_axis(times, commands, times, measured + 0.01 * np.random.default_rng(4).standard_normal(len(times)))
     assert numbers.numbers["time_constant"].value == pytest.approx(0.25, rel=0.25)
     assert numbers.numbers["dead_time"].value == pytest.approx(0.15, abs=0.03)
 
 
-def test_the_part_held_out_teaches_no_number(steps):
+def test_the_part_held_out_is_of_the_time_that_is_simulated_and_teaches_no_number(steps):
     times, commands = steps
     gain = np.where(times < 0.8 * times[-1], 0.8, 0.5)
     fine, response = exact(times, gain * commands, dead_time=0.0)
     measured = np.interp(times, fine, response) + 0.01 * np.random.default_rng(2).standard_normal(len(times))
-    fit = identify(Recording({"v_x": Series(times, commands)}, {"v_x": Series(times, measured)}))
+    rests = times[-1] + 0.05 * np.arange(1, 400)  # nothing is commanded any more
+    seen = Series(np.r_[times, rests], np.r_[measured, np.full(len(rests), measured[-1])])
+    fit = identify(Recording({"v_x": Series(times, commands)}, {"v_x": seen}))
     late = fine > 0.8 * times[-1]
     unchanged = exact(times, 0.8 * commands, dead_time=0.0)[1]
     error = np.sqrt(np.mean((unchanged - response)[late] ** 2))
     assert fit.axes[0].numbers["gain"].value < 0.78
-    assert fit.predictions[0].rms == pytest.approx(error, rel=0.05)
-
-
-def test_the_part_held_out_is_of_the_time_that_is_simulated_however_long_is_measured_after_it(steps):
-    times, commands = steps
-    fine, response = exact(times, commands)
-    measured = np.interp(times, fine, response) + 0.01 * np.random.default_rng(2).standard_normal(len(times))
-    rests = times[-1] + 0.05 * np.arange(1, 40 * 20)  # nothing is commanded any more
-    seen = Series(np.r_[times, rests], np.r_[measured, np.full(len(rests), measured[-1])])
-    [prediction] = identify(Recording({"v_x": Series(times, commands)}, {"v_x": seen})).predictions
+    [prediction] = fit.predictions
+    assert prediction.rms == pytest.approx(error, rel=0.05)
     assert prediction.duration == pytest.approx(0.2 * times[-1], rel=0.1)
 
 
@@ -257,7 +251,7 @@ def test_the_part_held_out_teaches_no_point_of_a_map():
 
 
 def test_commands_that_are_nearly_zero_are_no_point_of_a_map():
-    levels = [0.4, 0.3, 0.6, 0.00002, 0.3, 0.4, 0.00002, 0.25, 0.6, 0.25, 0.00002, 0.6, 0.00002, 0.25, 0.4]
+    levels = [0.4, 0.3, 0.6, 0.00002, 0.3, 0.4, 0.00002, 0.25, 0.6, 0.00002]
     fit = identify(throttled(levels), hold_out=0.0)
     references = fit.parameters.drive_actuators.map_references
     assert references[:2] == (0.0, 0.25)
@@ -285,42 +279,35 @@ def test_a_score_without_motion_in_the_part_held_out_is_called_one():
     )
 
 
-def test_a_few_wild_samples_do_no_harm(steps):
-    times, commands = steps
-    fine, answer = exact(times, commands)
-    measured = np.interp(times, fine, answer) + 0.005 * np.random.default_rng(2).standard_normal(1500)
-    measured[::97] = 40.0
-    fit = fit_axis(times, commands, times, measured)
-    assert fit.outliers >= 15
-    assert fit.numbers["dead_time"].value == pytest.approx(0.15, abs=0.005)
-
-
 def test_a_noisy_first_sample_bends_nothing(steps):
     times, commands = steps
     fine, answer = exact(times, commands)
-    measured = np.interp(times, fine, answer) + 0.002 * np.random.default_rng(6).standard_normal(1500)
+    measured = np.interp(times, fine, answer) + 0.002 * np.random.default_rng(6).standard_normal(len(times))
     measured[:3] += 0.02
     numbers = fit_axis(times, commands, times, measured).numbers
     assert numbers["time_constant"].low <= 0.25 <= numbers["time_constant"].high
     assert numbers["offset"] is None or abs(numbers["offset"].value) < 0.001
 
 
-def test_the_greatest_value_asked_for_is_no_limit(steps):
-    times, commands = (series[:750] for series in steps)
-    fine, answer = exact(times, commands, time_constant=0.05)
-    fit = fit_axis(times, commands, times, np.interp(times, fine, answer))
-    assert fit.numbers["value"] is None
-
-
 def test_terms_that_are_not_distinguishable_are_named_once():
     assert joined([(3,), (1, 2), (5, 6), (2, 4), (3, 4)]) == [{3}, {5, 6}, {1, 2, 3, 4}]
+
+
+def test_a_few_wild_samples_do_no_harm(steps):
+    times, commands = steps
+    fine, answer = exact(times, commands)
+    measured = np.interp(times, fine, answer) + 0.005 * np.random.default_rng(2).standard_normal(len(times))
+    measured[::40] = 40.0
+    fit = fit_axis(times, commands, times, measured)
+    assert fit.outliers >= 15
+    assert fit.numbers["dead_time"].value == pytest.approx(0.15, abs=0.005)
 
 
 def test_jitter_and_gaps_cost_little(steps):
     times, commands = steps
     fine, answer = exact(times, commands)
     random = np.random.default_rng(7)
-    kept = (random.uniform(size=1500) > 0.3) & ~((times > 8.0) & (times < 11.0))
+    kept = (random.uniform(size=len(times)) > 0.3) & ~((times > 8.0) & (times < 11.0))
     at = np.sort(times[kept] + random.uniform(-0.009, 0.009, int(kept.sum())))
     measured = np.interp(at, fine, answer) + 0.02 * random.standard_normal(len(at))
     numbers = fit_axis(times, commands, at, measured).numbers
@@ -331,7 +318,7 @@ def test_jitter_and_gaps_cost_little(steps):
 def test_what_is_only_roughly_known_is_said_with_what_would_tell_more(steps):
     times, commands = steps
     fine, answer = exact(times, 0.2 * commands)
-    measured = np.interp(times, fine, answer) + 0.12 * np.random.default_rng(8).standard_normal(1500)
+    measured = np.interp(times, fine, answer) + 0.12 * np.random.default_rng(8).standard_normal(len(times))
     signals = Recording(commanded={"v_x": Series(times, 0.2 * commands)}, measured={"v_x": Series(times, measured)})
     fit = identify(signals, hold_out=0.0)
     found = list(advice(fit.numbers, named(fit.model, list(fit.numbers))))
@@ -343,18 +330,18 @@ def test_what_is_only_roughly_known_is_said_with_what_would_tell_more(steps):
 @pytest.mark.parametrize("what", ["no command changes", "nothing moves", "only noise"])
 def test_what_is_not_excited_is_not_given(steps, what):
     times, commands = steps
-    noise = 0.02 * np.random.default_rng(3).standard_normal(1500)
+    noise = 0.02 * np.random.default_rng(3).standard_normal(len(times))
     if what == "no command changes":
-        fit = fit_axis(times, np.ones(1500), times, np.ones(1500) + noise)
+        fit = fit_axis(times, np.ones(len(times)), times, np.ones(len(times)) + noise)
     else:
-        fit = fit_axis(times, commands, times, noise if what == "only noise" else np.zeros(1500))
+        fit = fit_axis(times, commands, times, noise if what == "only noise" else np.zeros(len(times)))
     assert set(fit.numbers.values()) == {None}
 
 
 def test_where_nothing_moves_all_that_was_measured_is_noise(steps):
     times, _ = steps
-    speeds = 1.0 + 0.02 * np.random.default_rng(3).standard_normal(1500)
-    fit = identify(Recording({"v_x": Series(times, np.ones(1500))}, {"v_x": Series(times, speeds)}))
+    speeds = 1.0 + 0.02 * np.random.default_rng(3).standard_normal(len(times))
+    fit = identify(Recording({"v_x": Series(times, np.ones(len(times)))}, {"v_x": Series(times, speeds)}))
     [channel] = fit.channels
     assert channel.residual == channel.noise == fit.axes[0].residual == pytest.approx(np.std(speeds))
     assert not is_noiseless(channel)
@@ -448,8 +435,8 @@ def test_a_file_of_ones_own_keeps_its_values_and_a_second_run_writes_the_same(fo
 
 
 def test_a_table_with_empty_cells_and_own_columns(folder, steps, capsys):
-    times, commands = (series[:750] for series in steps)
-    fine, answer = exact(times, commands)
+    times, commands = steps
+    fine, answer = exact(times, commands, time_constant=0.05)
     measured = np.interp(times, fine, answer)
     with open("log.csv", "w", newline="") as file:
         writer = csv.writer(file)
@@ -461,7 +448,7 @@ def test_a_table_with_empty_cells_and_own_columns(folder, steps, capsys):
     written = yaml.safe_load(Path("identified/parameters.yaml").read_text())["sim_node"]["ros__parameters"]
     drive = written["model_params"]["differential"]["drive_actuators"]
     assert drive["dead_time"] == pytest.approx(0.15, abs=0.002)
-    assert drive["max_velocity"] == 0.0
+    assert drive["max_velocity"] == 0.0  # the greatest value asked for is no limit
 
 
 @pytest.mark.parametrize(
@@ -515,7 +502,7 @@ def test_what_is_wrong_is_said_in_one_line(folder, capsys, name, content, argume
 def test_swapped_columns_are_noticed(folder, steps, capsys):
     times, commands = steps
     fine, answer = exact(times, commands)
-    measured = np.interp(times, fine, answer) + 0.02 * np.random.default_rng(9).standard_normal(1500)
+    measured = np.interp(times, fine, answer) + 0.02 * np.random.default_rng(9).standard_normal(len(times))
     with open("log.csv", "w", newline="") as file:
         csv.writer(file).writerows([("time", "v_x_command", "v_x"), *zip(times, measured, commands, strict=True)])
     assert main(["identify", "log.csv"]) == 2
