@@ -319,3 +319,12 @@ def test_recording_needs_no_matplotlib(domain, tmp_path):
     command = [sys.executable, "-c", WITHOUT_MATPLOTLIB, "record", "--duration", "0.5", "-o", "run.mcap"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60.0)
     assert "messages in 0.5 s" in done.stdout, done.stderr
+
+
+@pytest.mark.ros
+def test_a_topic_whose_package_is_not_installed_is_left_out(graph, tmp_path):
+    unknown = topics.Topic("unknown", "not_installed_msgs/msg/Anything")
+    recorder = Recorder(graph, tmp_path / "recording.mcap", [unknown, topics.TWIST_ACTUAL])
+    recorder.close()
+    assert list(recorder.subscriptions) == ["twist_actual"]
+    assert "install the package 'not_installed_msgs'" in recorder.left_out["unknown"]

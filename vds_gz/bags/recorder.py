@@ -93,7 +93,7 @@ class Recorder:
             self.add(topic)
 
     def add(self, topic: Topic) -> None:
-        """Record one more topic."""
+        """Record one more topic; leave it out if the graph does not know its type."""
         channels: list[int] = []
 
         def receive(data: bytes, arrival: int) -> None:
@@ -107,7 +107,11 @@ class Recorder:
                 self._listen(topic.name, data, arrival)
 
         qos = replace(topic.qos, depth=max(topic.qos.depth, DEPTH_OF_LARGE if topic.type in LARGE else DEPTH))
-        subscription = self._graph.subscribe(topic.name, topic.type, qos, receive, raw=True)
+        try:
+            subscription = self._graph.subscribe(topic.name, topic.type, qos, receive, raw=True)
+        except UnknownTypeError as error:
+            self.left_out[topic.name] = str(error)
+            return
         self.subscriptions[topic.name] = subscription
         self._recorded.add(subscription.topic)
         channels.append(self._channel(subscription.topic, topic))
@@ -157,12 +161,8 @@ class Recorder:
     def _look(self, wanted: Callable[[str], bool]) -> None:
         """Record the wanted topics that have appeared."""
         for name, offer in self._graph.offers().items():
-            if name in self._recorded or name in self.left_out or not wanted(name):
-                continue
-            try:
+            if name not in self._recorded and name not in self.left_out and wanted(name):
                 self.add(Topic(name, offer.type, offer.qos))
-            except UnknownTypeError as error:
-                self.left_out[name] = str(error)
 
     def _channel(self, name: str, topic: Topic) -> int:
         text = definition(topic.type)

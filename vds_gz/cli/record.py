@@ -7,6 +7,7 @@ import math
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -115,10 +116,10 @@ def _wanted(options: argparse.Namespace, arguments: Arguments) -> tuple[Callable
             return options.all or name in named
         return name in own or (options.sensors and name.startswith(place) and is_of_sensor(name.removeprefix(place)))
 
-    at_once = [
-        topic for topic in vehicle_topics() if topic is not topics.CLOCK_IN and wanted(arguments.topic(topic.name))
-    ]
-    return wanted, at_once
+    vehicle = (
+        replace(topic, name=arguments.topic(topic.name)) for topic in vehicle_topics() if topic is not topics.CLOCK_IN
+    )
+    return wanted, [topic for topic in vehicle if wanted(topic.name)]
 
 
 def _record(graph: Graph, recorder: Recorder, duration: float | None, stop: StopRequest) -> float:
