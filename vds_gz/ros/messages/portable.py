@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import yaml
 from numpy.typing import NDArray
 from rosbags.interfaces import Nodetype
 from rosbags.serde.cdr import generate_deserialize_cdr, generate_getsize_cdr, generate_serialize_cdr
@@ -34,7 +35,7 @@ ENTRY_POINTS = "vds_gz.messages"
 _DEFINITIONS = Path(__file__).parent / "msg"
 
 # Defaults in ROS's .msg files that rosbags drops: among Jazzy's common messages only this one.
-_DEFAULTS: dict[str, dict[str, float]] = {"geometry_msgs/msg/Quaternion": {"w": 1.0}}
+_DEFAULTS: dict[str, dict[str, Any]] = {"geometry_msgs/msg/Quaternion": {"w": 1.0}}
 
 
 class MessageTypes:
@@ -81,23 +82,24 @@ class MessageTypes:
     def _maker(self, name: str) -> Callable[[], Message]:
         self._store.need(name)
         kind: Callable[..., Any] = self._store.types[name]
-        defaults = _DEFAULTS.get(name, {})
-        fields = [
-            _constant(defaults[f]) if f in defaults else self._field(d) for f, d in self._store.fielddefs[name][1]
-        ]
+        defaults = self._store.defaults.get(name, {})
+        fields = [self._field(kind, defaults.get(field)) for field, kind in self._store.fielddefs[name][1]]
         return lambda: kind(*[make() for make in fields])
 
-    def _field(self, description: Any) -> Callable[[], object]:
+    def _field(self, description: Any, default: Any = None) -> Callable[[], object]:
         node, detail = description
         if node == Nodetype.NAME:
             return self._maker(detail)
         if node == Nodetype.BASE:
-            return _constant({"string": "", "bool": False, "float32": 0.0, "float64": 0.0}.get(detail[0], 0))
+            zero: Any = {"string": "", "bool": False, "float32": 0.0, "float64": 0.0}.get(detail[0], 0)
+            return _constant(zero if default is None else type(zero)(default))
         item, count = detail
         length = count if node == Nodetype.ARRAY else 0
         if item[0] == Nodetype.BASE and item[1][0] != "string":
             dtype = np.dtype(item[1][0] if item[1][0] != "byte" else "uint8")
-            return lambda: np.zeros(length, dtype)
+            return np.array(default or [0] * length, dtype).copy
+        if default:
+            return lambda: list(default)
         make = self._field(item)
         return lambda: [make() for _ in range(length)]
 
@@ -169,6 +171,8 @@ class _Store(Typestore):
     def __init__(self, distribution: str) -> None:
         """The definitions of a ROS release; ``char`` is ``uint8``, as in ROS 2 and its type hashes."""
         super().__init__(import_module(f"rosbags.typesys.stores.ros2_{distribution}"))
+        #: Defaults of fields by types, without those that are zero or empty.
+        self.defaults = dict(_DEFAULTS)
         #: The code of a type, which the code of other types calls for every message.
         self.get_msgdef = _Definitions(self.define).__getitem__  # type: ignore[method-assign, assignment]
         for name, (constants, fields) in self.fielddefs.items():
@@ -177,7 +181,8 @@ class _Store(Typestore):
     def need(self, name: str) -> None:
         """Make sure that a type and all types in it are defined."""
         if name not in self.fielddefs:
-            self.register(_load(name))
+            definitions, self.defaults[name] = _load(name)
+            self.register(definitions)
             for _, (node, detail) in self.fielddefs[name][1]:
                 inner = detail if node in (Nodetype.NAME, Nodetype.BASE) else detail[0][1]
                 if isinstance(inner, str):
@@ -211,8 +216,8 @@ def _constant(value: object) -> Callable[[], object]:
     return lambda: value
 
 
-def _load(name: str) -> Any:
-    """Definitions from the file of a type that rosbags lacks."""
+def _load(name: str) -> tuple[Any, dict[str, Any]]:
+    """Definitions and defaults from the file of a type that rosbags lacks."""
     package, _, rest = name.partition("/")
     kind, _, short = rest.partition("/")
     service, _, part = short.rpartition("_")
@@ -227,4 +232,10 @@ def _load(name: str) -> Any:
         text = request if part == "Request" else response
     # The parser only knows messages: for services too, types without a package are in <package>/msg.
     as_message = f"{package}/msg/{short}"
-    return {name: get_types_from_msg(text, as_message)[as_message]}
+    return {name: get_types_from_msg(text, as_message)[as_message]}, _defaults(text)
+
+
+def _defaults(text: str) -> dict[str, Any]:
+    """The defaults in a definition, which rosbags drops."""
+    lines = (line.partition("#")[0].split(None, 2) for line in text.splitlines())
+    return {line[1]: yaml.safe_load(line[2]) for line in lines if len(line) == 3 and "=" not in line[1] + line[2][0]}
