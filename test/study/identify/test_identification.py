@@ -30,7 +30,7 @@ CASES = {case.name: case for case in presets()}
 @pytest.mark.parametrize("name", ["indoor_robot", pytest.param("forklift", marks=pytest.mark.slow)])
 def test_a_clean_recording_gives_the_numbers_exactly(name):
     case = CASES[name]
-    fit = identify(clean(case, 12, 30.0), vehicle=case.known())
+    fit = identify(clean(case, 12, 20.0), vehicle=case.known())
     for number, true in truth(case.vehicle).items():
         found = fit.numbers.get(number)
         if found is not None:
@@ -51,7 +51,7 @@ def published(case, rate):
 @pytest.mark.parametrize("rate", [30.0, *(pytest.param(rate, marks=pytest.mark.slow) for rate in (60.0, 70.0))])
 def test_publishing_rates_that_do_not_divide_the_step_rate_cost_no_dead_time(rate):
     case = published(random_case("differential", 0), rate)
-    fit = identify(clean(case, 0, 20.0), vehicle=case.known(), hold_out=0.0)
+    fit = identify(clean(case, 0, 10.0), vehicle=case.known(), hold_out=0.0)
     true = truth(case.vehicle)["drive_actuators.dead_time"]
     assert fit.numbers["drive_actuators.dead_time"].value == pytest.approx(true, abs=1e-4)
 
@@ -72,8 +72,8 @@ def test_a_dead_time_between_two_steps_is_not_taken_for_a_rate_limit():
 
 def test_what_changes_between_steps_is_not_taken_for_a_state_that_holds():
     case = published(random_case("differential", 0), 1000.0)
-    signals = clean(case, 0, 20.0)
-    time = np.arange(1.0 / 60.0, 20.0, 1.0 / 60.0)
+    signals = clean(case, 0, 10.0)
+    time = np.arange(1.0 / 60.0, 10.0, 1.0 / 60.0)
     for name, one in signals.measured.items():
         signals.measured[name] = Series(time, np.interp(time, one.time, one.value))
     fit = identify(signals, vehicle=case.known(), hold_out=0.0)
@@ -138,7 +138,7 @@ def test_of_a_vehicle_that_is_known_to_steer_behind_nothing_is_said():
 
 def test_what_is_wrong_with_one_of_several_recordings_says_with_which():
     case = CASES["indoor_robot"]
-    right, mirrored = clean(case, 1, 30.0), clean(case, 2, 30.0)
+    right, mirrored = clean(case, 1, 10.0), clean(case, 2, 10.0)
     speed = mirrored.measured["v_x"]
     mirrored.measured["v_x"] = Series(speed.time, -speed.value)
     with pytest.raises(SignalError, match=r"^recording 2: v_x measured .* is -0\.\d+ times the command"):
@@ -158,9 +158,9 @@ def test_recordings_with_offsets_of_their_own_are_one_fit_with_the_geometry():
 
 
 def test_a_channel_that_rests_nearly_all_the_time_is_fitted():
-    random, times = np.random.default_rng(0), 0.05 * np.arange(600)
-    speeds = np.repeat([0.5, 1.0, 0.2, 0.8, 0.0, 1.0], 100)
-    turning, turned = (np.where((times >= begin) & (times < begin + 0.1), 0.5, 0.0) for begin in (15.0, 15.3))
+    random, times = np.random.default_rng(0), 0.05 * np.arange(300)
+    speeds = np.repeat([0.5, 1.0, 0.2, 0.8, 0.0, 1.0], 50)
+    turning, turned = (np.where((times >= begin) & (times < begin + 0.1), 0.5, 0.0) for begin in (7.5, 7.8))
     measured = {"v_x": 0.9 * speeds + 0.01 * random.standard_normal(len(times)), "yaw_rate": turned}
     fit = identify(
         Recording(

@@ -177,21 +177,6 @@ def test_the_parameter_file_moves_with_its_maps(run, tmp_path, monkeypatch, caps
     assert "map 'accel_map.csv' does not exist" in capsys.readouterr().err
 
 
-def test_maps_beside_the_file_of_the_vehicle_are_found_from_the_new_one(run, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    Path("mine").mkdir()
-    Path("mine/steer.csv").write_text(share("config", "maps", "steer_map.csv").read_text())
-    Path("mine/car.yaml").write_text(
-        "sim_node:\n  ros__parameters:\n    model: actuation_cmd_steer_map\n    model_params:\n"
-        "      actuation_cmd_steer_map:\n        steer_map_path: steer.csv  # mine\n"
-    )
-    with open("drive.csv", "w", newline="") as file:
-        csv.writer(file).writerows([("time", "accel", "brake", "v_x"), *run.T[:1500].round(6).tolist()])
-    assert main(["identify", "drive.csv", "--model", "pedals", "--params", "mine/car.yaml", "-o", "found"]) == 0
-    assert f"steer_map_path: '{tmp_path / 'mine' / 'steer.csv'}'" in Path("found/parameters.yaml").read_text()
-    assert main(["check", "found/parameters.yaml"]) == 0
-
-
 def write_bag(path, run, pedal_topic, command="pedals"):
     """A bag of an Autoware car: pedals as commanded, speeds as reported, by a clock that is off."""
     types, one = MessageTypes(), command_type(command)
@@ -219,14 +204,22 @@ def test_pedals_and_wheel_are_read_from_the_messages_of_either_package(run, tmp_
 
 
 @pytest.mark.parametrize("command", ["pedals", pytest.param("autoware_pedals", marks=pytest.mark.slow)])
-def test_from_a_bag_of_an_autoware_car(run, tmp_path, monkeypatch, capsys, command):
+def test_from_a_bag_of_an_autoware_car_with_another_map_beside_its_file(run, tmp_path, monkeypatch, capsys, command):
     monkeypatch.chdir(tmp_path)
     write_bag("bag", run[:, :2500], "/control/command/actuation_cmd", command)
-    assert main(["identify", "bag", "--model", "pedals"]) == 0
+    Path("mine").mkdir()
+    Path("mine/steer.csv").write_text(share("config", "maps", "steer_map.csv").read_text())
+    Path("mine/car.yaml").write_text(
+        "sim_node:\n  ros__parameters:\n    model: actuation_cmd_steer_map\n    model_params:\n"
+        "      actuation_cmd_steer_map:\n        steer_map_path: steer.csv  # mine\n"
+    )
+    assert main(["identify", "bag", "--model", "pedals", "--params", "mine/car.yaml"]) == 0
     said = capsys.readouterr().out
     assert "the stamps of velocity are off by +995.0" in said
     found = parameters_of_file(tmp_path / "identified" / "parameters.yaml").vehicle
     assert found.accel_time_delay == pytest.approx(0.15, abs=0.01)
+    assert f"steer_map_path: '{tmp_path / 'mine' / 'steer.csv'}'" in Path("identified/parameters.yaml").read_text()
+    assert main(["check", "identified/parameters.yaml"]) == 0
     assert main(["identify", "bag"]) == 2
     assert "no topic with commands was recognised" in capsys.readouterr().err
 

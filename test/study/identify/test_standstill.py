@@ -13,7 +13,7 @@ from vds_gz.vehicle.bicycle import BICYCLE
 from vds_gz.vehicle.command import ackermann, twist
 from vds_gz.vehicle.vehicle import Vehicle
 
-TIMES = 0.02 * np.arange(1000)
+TIMES = 0.02 * np.arange(500)
 MOVING = (TIMES // 2.5) % 2 == 0
 CAR = load_parameters("ackermann_car")
 
@@ -37,8 +37,8 @@ def found(signals, *, centred=False):
     return axis.centred
 
 
-@pytest.mark.parametrize("centred", [True, pytest.param(False, marks=pytest.mark.slow)])
-def test_it_is_told_by_where_the_wheel_stood(centred):
+@pytest.mark.parametrize("centred", [True, False])
+def test_a_wrong_flag_is_corrected_by_where_the_wheel_stood_in_ten_seconds(centred):
     speed = np.where(MOVING, 1.0, 0.0)
     turn = np.where((TIMES // 4.0) % 2 == 0, 0.3, -0.2)
     assert found(recorded(speed, turn, twists=False, centred=centred), centred=not centred) is centred
@@ -51,26 +51,19 @@ def test_a_short_standstill_is_enough_at_a_high_rate_of_samples():
     assert found(recorded(speed, turn, twists=False, centred=True, times=times), centred=False) is True
 
 
-def test_a_wrong_flag_is_corrected_by_twelve_seconds():
-    times = TIMES[TIMES < 12.0]
-    speed = np.where((times // 2.5) % 2 == 0, 1.0, 0.0)
-    turn = np.where((times // 4.0) % 2 == 0, 0.3, -0.2)
-    assert found(recorded(speed, turn, twists=False, centred=False, times=times), centred=True) is False
-
-
 def test_a_car_that_never_stood_with_the_wheel_turned_does_not_tell():
     rate = np.where(MOVING, 0.1, 0.0)
-    assert found(recorded(np.ones(1000), rate, twists=True, centred=False)) is None
+    assert found(recorded(np.ones(len(TIMES)), rate, twists=True, centred=False)) is None
 
 
 def test_the_angle_that_velocities_command_is_that_at_which_a_rear_axle_settles():
     turn = np.where((TIMES // 5.0) % 2 == 0, 0.2, -0.1)
     bicycle = dataclasses.replace(CAR.vehicle, wheel_base=2.7, reverse=True)
     given = dataclasses.replace(CAR, model_params=dict(CAR.model_params) | {"bicycle": bicycle})
-    fit = identify(recorded(np.ones(1000), turn, twists=True, reverse=True), vehicle=given, hold_out=0.0)
+    fit = identify(recorded(np.ones(len(TIMES)), turn, twists=True, reverse=True), vehicle=given, hold_out=0.0)
     [steering] = (channel for channel in fit.channels if channel.quantity == "steering")
     settled = np.isclose(TIMES % 5.0, 4.9)
-    assert settled.sum() == 4
+    assert settled.sum() == 2
     assert steering.commanded[np.isin(steering.time, TIMES[settled])] == pytest.approx(
         steering.measured[np.isin(steering.time, TIMES[settled])], abs=1e-3
     )

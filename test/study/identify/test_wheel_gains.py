@@ -40,7 +40,7 @@ def wheel(side, time, speed, joint="wheel_{}_joint"):
     return MeasuredChannel(name, "joint_velocity", "joints", Series(time[EVERY], speed[EVERY]), name)
 
 
-def recorded(case, seed, *, measured=("v_x", "yaw_rate"), wheels=False, poses=False, duration=12.0):
+def recorded(case, seed, *, measured=("v_x", "yaw_rate"), wheels=False, poses=False, duration=10.0):
     """A vehicle with two drives whose wheels roll :data:`LEFT` and :data:`RIGHT` times as far as they should."""
     log = case.log(seed, duration)
     run = simulate(log, replace(case.parameters, pub_rate=1000.0))
@@ -113,7 +113,7 @@ def test_straight_and_turning_motion_tell_the_track_from_the_gains():
 
 @pytest.mark.parametrize("measured", ["v_x", "yaw_rate"])
 def test_the_track_beside_the_gains_takes_a_speed_and_a_yaw_rate_or_an_exact_command(measured):
-    signals = recorded(ROBOT, 1, measured=(measured,), wheels=True)
+    signals = recorded(ROBOT, 1, measured=(measured,), wheels=True, duration=12.0)
     fit = identify(signals, vehicle=ROBOT.known(), fit=("track", "wheel_gains"), hold_out=0.0)
     assert any(finding.startswith("yaw_rate gain: taken as 1; to tell it from the track") for finding in fit.findings)
     assert fit.numbers["track"].value == pytest.approx(ROBOT.vehicle.track, rel=1e-3)
@@ -140,7 +140,7 @@ def test_what_straight_motion_does_not_tell_is_named(wheels):
 
 
 def test_the_gain_of_a_command_to_turn_is_left_out_where_nothing_else_was_commanded():
-    signals = still(recorded(only(ROBOT, yaw_rate=2.5), 1), "v_x")
+    signals = still(recorded(only(ROBOT, yaw_rate=2.5), 1, duration=12.0), "v_x")
     fit = identify(signals, vehicle=ROBOT.known(), fit=("wheel_gains",), hold_out=0.0)
     assert "drive_actuators.gain" not in fit.numbers
     assert any(finding.startswith("yaw_rate gain: taken as 1") for finding in fit.findings)
@@ -258,7 +258,7 @@ def test_all_geometry_with_gains_of_wheels_is_all_but_the_diameter():
 
 def test_the_command_line_says_which_diameter_each_wheel_has(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    signals = recorded(CASES["indoor_robot"], 1)
+    signals = recorded(CASES["indoor_robot"], 1, duration=12.0)
     columns = {f"{name}_command": one for name, one in signals.commanded.items()} | signals.measured
     time = signals.measured["v_x"].time
     rows = [time, *(column.value[np.searchsorted(column.time, time, side="right") - 1] for column in columns.values())]

@@ -189,6 +189,9 @@ def test_a_sweep_that_is_there_is_not_overwritten_and_another_one_is_not_continu
     other = write_plan(tmp_path, PLAN.replace("seed: 3", "seed: 4"))
     assert main([str(other), "-o", out, "--resume"]) == 2
     assert "is another one" in capsys.readouterr().err
+    (tmp_path / "out" / "plan.json").unlink()
+    assert main([str(plan), "-o", out]) == 2
+    assert "there is a sweep in" in capsys.readouterr().err
 
 
 def test_an_expectation_that_is_broken_is_a_table_and_exit_code_1(tmp_path, capsys):
@@ -213,14 +216,6 @@ def test_a_run_that_never_ends_is_later_than_any_bound_and_never_leaves(tmp_path
     said = capsys.readouterr().err
     assert "finished" in said
     assert "left" not in said
-
-
-def test_a_sweep_without_its_plan_is_not_overwritten(plan, tmp_path, capsys):
-    out = str(tmp_path / "out")
-    assert main([str(plan), "-o", out]) == 0
-    (tmp_path / "out" / "plan.json").unlink()
-    assert main([str(plan), "-o", out]) == 2
-    assert "there is a sweep in" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
