@@ -45,7 +45,7 @@ _LINE_FIELDS = [field.name for field in dataclasses.fields(LineRows)]
 class Lanes(Generic[P, C, S]):
     """The vehicles of a fleet whose model runs in lanes.
 
-    The last block is filled up with vehicles at rest, with the coefficients of the last vehicle.
+    The last block is filled up with vehicles at rest, with the dead times of the last vehicle.
 
     Attributes:
         model, parameters: Those of the vehicles.
@@ -226,6 +226,8 @@ class Lanes(Generic[P, C, S]):
         self._make_room(int(lengths.max(initial=0)) + 1)
         blocks, lanes = np.divmod(vehicles, self._width)
         self._steps[blocks, :, lanes] = np.tile(lengths, (sets, 1))
+        last = (self._count - 1) % self._width
+        self._steps[-1, :, last + 1 :] = self._steps[-1, :, last : last + 1]
         self._uniform[blocks] = _uniform(self._steps[blocks])
         for vehicle, group in zip(vehicles.tolist(), [*parameters] * sets, strict=True):
             self.parameters[vehicle] = group

@@ -207,13 +207,16 @@ def test_other_flags_keep_what_the_recording_said_of_actuators():
 
 def test_turning_the_driven_wheel_bounds_no_acceleration_of_its_drive():
     angle = np.sin(3.0 * TIME)
-    measured = {"v_x": Series(TIME, 2.0 * np.cos(angle)), "steering": Series(TIME, angle)}
-    signals = Recording({"v_x": LEVELS, "steering": LEVELS}, measured, steers=True)
-    setup = set_up([signals], vehicle=load_parameters("forklift"), wheel_base=None, fit=(), priors={})
-    reach = reach_of(setup)
-    assert setup.family.parameters.drive_on_steered_wheel
-    assert reach["drive_actuator.max_acceleration"] == pytest.approx((0.0, 0.0, 0.0), abs=1e-3)
-    assert reach["steering_actuator.max_velocity"].least > 1.0
+    speeds, angles = {"v_x": Series(TIME, 2.0 * np.cos(angle))}, {"steering": Series(TIME, angle)}
+    commands = {"v_x": LEVELS, "steering": LEVELS}
+    reaches = []
+    for measured in (speeds | angles, speeds):
+        signals = Recording(commands, measured, steers=True)
+        setup = set_up([signals], vehicle=load_parameters("forklift"), wheel_base=None, fit=(), priors={})
+        assert setup.family.parameters.drive_on_steered_wheel
+        reaches.append(reach_of(setup))
+        assert reaches[-1]["drive_actuator.max_acceleration"].least == pytest.approx(0.0, abs=1e-3)
+    assert reaches[0]["steering_actuator.max_velocity"].least > 1.0
 
 
 def test_only_what_can_be_found_may_be_named():

@@ -129,7 +129,8 @@ def _with_prior(fit: Fit) -> Fit:
     solution = converged(problem, fit.solution)
     intervals = intervals_of(problem, solution, _delays(fit.setup))
     low, high = np.where(vague, -np.inf, intervals.low), np.where(vague, np.inf, intervals.high)
-    return replace(fit, problem=problem, solution=solution, intervals=replace(intervals, low=low, high=high))
+    of_data = replace(fit.intervals, low=low, high=high)  # the prior determines neither sums nor what is distinguished
+    return replace(fit, problem=problem, solution=solution, intervals=of_data)
 
 
 def _at_bounds(fit: Fit) -> Mask:

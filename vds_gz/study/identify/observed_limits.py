@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import NamedTuple
 
@@ -22,8 +22,8 @@ COMMAND_RISE_TIME = 0.5
 #: Samples in a mean, and by how many of its standard deviations its maximum may be too large.
 SMOOTHED, ABOVE = 5, 2.5
 
-#: Limits of rates are at least this part of measured ones; where a steered wheel may be driven, whose speed is known at
-#: small angles at most, only this part. Rates that are reached for less time in all are bumps [s].
+#: Limits of rates are at least this part of measured ones; where a steered wheel may be driven, only this part of its
+#: own, if its angle is measured too. Rates that are reached for less time in all are bumps [s].
 RATE_PART, STEERED_RATE_PART, LASTING = 0.8, 0.4, 0.25
 
 #: Limits of speeds are at least this part of the measured speeds where the track or the wheels' gains are unknown.
@@ -153,15 +153,16 @@ def _reach(setup: Setup, quantity: str, number: str) -> Reach:
     """The reach of a quantity, from its measurements or else its commands."""
     angle = quantity == "steering"
     steered = bool(getattr(setup.family.parameters, "drive_on_steered_wheel", False))
-    wheel = list(_driven_wheel(setup)) if steered and quantity == "v_x" and number != "value" else []
     least = partial(least_reached, part=RATE_PART if setup.given and not steered else STEERED_RATE_PART)
-    if measured := wheel or _measured(setup, quantity):
-        return Reach(
-            *(
-                max(getattr(levels(series.time, series.value, angle=angle), number) for series in measured)
-                for levels in (least, limit_levels, reached)
-            )
-        )
+
+    def largest(levels: Callable[..., Reached], measured: Iterable[Series]) -> float:
+        values = (getattr(levels(series.time, series.value, angle=angle), number) for series in measured)
+        return max(values, default=0.0)
+
+    if measured := _measured(setup, quantity):
+        turned = steered and quantity == "v_x" and number != "value"  # steering changes the vehicle's speed too
+        lower = largest(least, _driven_wheel(setup) if turned else measured)
+        return Reach(lower, largest(limit_levels, measured), largest(reached, measured))
     top = _commanded(setup, quantity)
     if angle and top == 0.0:
         top = _angle_of_turning(setup)

@@ -206,7 +206,7 @@ def actuations(parameters: ParameterGroup, *, wheels: bool = False) -> dict[str,
     """The actuators of a model: ``drive``, and ``steering`` if it has one; ``wheels`` with hub motors.
 
     The first group of each type counts, whatever its name. The body of a vehicle may have limits too: ``body`` and
-    ``turn``. A model without such groups has the parameters of Autoware's.
+    ``turn``. Otherwise parameters are named as in Autoware's models.
     """
     actuators = {}
     if group := _group_of(parameters, DriveParameters):
