@@ -24,7 +24,7 @@ from vehiclemodels.vehicle_dynamics_std import vehicle_dynamics_std
 from vehiclemodels.vehicle_parameters import setup_vehicle_parameters
 
 DT = 1e-3
-STEPS = 5000
+STEPS = 3500
 #: The reference is integrated by the classical Runge-Kutta method with so many steps in each of ours.
 FINER = 2
 
