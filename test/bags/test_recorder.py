@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from helpers.bag_files import messages_of, topics_of
+from helpers.processes import SEVERAL_GRAPHS, need_messages
 
 from vds_gz.bags.reader import BagError, open_bag
 from vds_gz.bags.recorder import Recorder
@@ -40,10 +41,6 @@ while True:
         matched = True
     recorder.tick()
 """
-
-
-#: Over rclpy a process has one node of ours.
-SEVERAL_GRAPHS = pytest.mark.skipif(find_spec("rclpy") is not None, reason="needs several nodes in one process")
 
 
 @pytest.fixture
@@ -181,6 +178,7 @@ def clock(graph):
     return graph.publisher(topics.CLOCK_IN.name, topics.CLOCK_IN.type, topics.CLOCK_IN.qos)
 
 
+@need_messages("autoware_vehicle_msgs")
 def test_the_command_records_what_is_there_and_what_comes(graph, run, clock, tmp_path):
     path = tmp_path / "recording.mcap"
     twists = announce(graph, topics.TWIST_ACTUAL)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from helpers.bag_files import messages_of, topics_of
+from helpers.processes import need_messages
 
 from vds_gz.interface import topics
 from vds_gz.share import share
@@ -113,6 +114,7 @@ def running_vehicles(run: Path) -> list[int]:
     return result
 
 
+@need_messages("ros_gz_interfaces")
 def test_a_run_from_begin_to_end_which_is_a_wall(tool, log, tmp_path):
     """The wall is on the terminal and in the numbers; the drive is measured up to there."""
     world = tmp_path / "wall.sdf"

@@ -7,6 +7,7 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from typing import Any
 
 import pytest
@@ -22,6 +23,15 @@ PATIENCE = 60.0
 
 #: So many messages one after the other that say the same are a steady state.
 STEADY = 25
+
+#: Over rclpy a process has one node of ours.
+SEVERAL_GRAPHS = pytest.mark.skipif(find_spec("rclpy") is not None, reason="needs several nodes in one process")
+
+
+def need_messages(*packages: str) -> pytest.MarkDecorator:
+    """Skips over rclpy where one of these packages is not installed; over DDS their messages come with this one."""
+    missing = [package for package in packages if find_spec("rclpy") and not find_spec(package)]
+    return pytest.mark.skipif(bool(missing), reason=f"the ROS packages {', '.join(missing)} are not installed")
 
 
 class Program:

@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib.util import find_spec
 from typing import Any
 
 import pytest
+from helpers.processes import need_messages
 
 from vds_gz.interface import topics
 
 DRIVE, REVERSE = 2, 20
 
-#: Over rclpy, messages are those that are installed; over DDS they come with this package.
-MISSING = [
-    one for one in ("autoware_vehicle_msgs", "autoware_control_msgs", "tier4_vehicle_msgs") if not find_spec(one)
-]
-pytestmark = pytest.mark.skipif(
-    bool(find_spec("rclpy") and MISSING), reason=f"the ROS packages {', '.join(MISSING)} are not installed"
-)
+pytestmark = need_messages("autoware_vehicle_msgs", "autoware_control_msgs", "tier4_vehicle_msgs")
 
 
 def pedals(probe: Any, package: str, accel: float, brake: float, steer: float, until: Callable[[], Any]) -> None:

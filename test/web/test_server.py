@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers.pages import Look, Looker
-from helpers.processes import PATIENCE
+from helpers.processes import PATIENCE, need_messages
 
 from vds_gz.interface import topics
 from vds_gz.ros.graph import QoS
@@ -136,6 +136,7 @@ def test_what_a_lidar_met_goes_with_it_and_another_one_is_found(start, view):
     asyncio.run(look())
 
 
+@need_messages("ros_gz_interfaces")
 def test_a_page_sees_what_the_vehicle_touches(start, view, tmp_path):
     """A box, until the vehicle backs away from it."""
     shape = "<geometry><box><size>1 4 2</size></box></geometry>"

@@ -5,8 +5,6 @@ import time
 import pytest
 from helpers.processes import PATIENCE
 
-from vds_gz.ros.arguments import parse
-from vds_gz.ros.factory import open_graph
 from vds_gz.web.surroundings import CLOUD, FLOAT32, LOOK_PERIOD, NEWEST, SCAN, WorldView
 
 
@@ -32,30 +30,28 @@ def show(around, graph, publisher, message) -> None:
     ],
 )
 def test_what_is_met_is_drawn_where_its_frame_is_and_not_while_that_is_unknown(probe, base, frame, met):
-    graph = open_graph(parse([], "page"), "page")
-    truth = probe.graph.message("nav_msgs/msg/Odometry")
+    graph = probe.graph
+    truth = graph.message("nav_msgs/msg/Odometry")
     truth.child_frame_id, truth.pose.pose.orientation.w = base, 1.0
     around = WorldView(graph, "/red", lambda: truth)
-    publisher = probe.graph.publisher("/red/scan", SCAN, NEWEST)
-    message = probe.graph.message(SCAN)
-    message.header.frame_id, message.ranges = frame, probe.graph.numbers(2, "float32")
+    publisher = graph.publisher("/red/scan", SCAN, NEWEST)
+    message = graph.message(SCAN)
+    message.header.frame_id, message.ranges = frame, graph.numbers(2, "float32")
     show(around, graph, publisher, message)
     assert len(around.points["x"]) == met
-    graph.close()
 
 
 @pytest.mark.parametrize("point_step", [0, 8, 25, 2**32 - 1])
 def test_a_cloud_whose_points_are_shorter_than_their_fields_or_longer_than_the_cloud_is_passed_over(probe, point_step):
-    graph = open_graph(parse([], "page"), "page")
+    graph = probe.graph
     around = WorldView(graph, "/red", lambda: None)
-    publisher = probe.graph.publisher("/red/points", CLOUD, NEWEST)
-    message = probe.graph.message(CLOUD)
+    publisher = graph.publisher("/red/points", CLOUD, NEWEST)
+    message = graph.message(CLOUD)
     message.point_step = point_step
     for offset, axis in enumerate("xyz"):
-        field = probe.graph.message("sensor_msgs/msg/PointField")
+        field = graph.message("sensor_msgs/msg/PointField")
         field.name, field.offset, field.datatype, field.count = axis, 4 * offset, FLOAT32, 1
         message.fields.append(field)
-    message.data = probe.graph.numbers(24, "uint8")
+    message.data = graph.numbers(24, "uint8")
     show(around, graph, publisher, message)
     assert around.points_version == 0
-    graph.close()
