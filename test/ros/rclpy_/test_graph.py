@@ -126,6 +126,22 @@ graph.close()
 """
 
 
+#: A request with a type of parameter that there is not, before one that can be answered.
+REQUESTS = (
+    LIST[: LIST.index("def work")]
+    + """
+def work():
+    client = node.create_client(SetParameters, "/listing/set_parameters")
+    assert client.wait_for_service(20.0)
+    wanted = Parameter("points", Parameter.Type.DOUBLE_ARRAY, [0.5]).to_parameter_msg()
+    wanted.value.type = 127
+    client.call_async(SetParameters.Request(parameters=[wanted]))
+    print(ask(GetParameters, "get_parameters", names=["points"]).values[0].type)
+"""
+    + LIST[LIST.index("\nthread") :]
+)
+
+
 #: A callback of raw messages that finds them malformed.
 RAW = """
 from vds_gz.errors import MalformedMessageError
@@ -173,3 +189,7 @@ def test_raw_messages_that_the_callback_finds_malformed_are_counted(domain):
 
 def test_a_list_that_is_empty_takes_numbers_and_none_again():
     assert output(LIST).splitlines() == ["True  8 [0.5, 1.0]", "True  8 []", "[(0.5, 1.0), ()]"]
+
+
+def test_services_outlive_a_malformed_request(domain):
+    assert output(REQUESTS).splitlines() == ["8", "[]"]

@@ -201,12 +201,13 @@ class RclpyGraph:
 
     def offers(self) -> dict[str, Offer]:
         offers: dict[str, Offer] = {}
-        for name, _ in self._node.get_topic_names_and_types():
-            for info in self._node.get_publishers_info_by_topic(name):
-                if not is_topic(name, info.topic_type):  # other nodes may announce any text
-                    continue
-                offer = Offer(info.topic_type, _qos(info.qos_profile))
-                offers[name] = offer.together_with(offers[name]) if name in offers else offer
+        with suppress(UnicodeDecodeError):  # while another node has names that are no text, rclpy lists no topics
+            for name, _ in self._node.get_topic_names_and_types():
+                for info in self._node.get_publishers_info_by_topic(name):
+                    if not is_topic(name, info.topic_type):  # other nodes may announce any text
+                        continue
+                    offer = Offer(info.topic_type, _qos(info.qos_profile))
+                    offers[name] = offer.together_with(offers[name]) if name in offers else offer
         return offers
 
     def service(self, name: str, type_name: str, callback: Callable[[Message, Message], None]) -> None:
@@ -321,7 +322,10 @@ class RclpyGraph:
 
     def _serve(self) -> None:
         while not self._closing:
-            self._executor.spin_once(timeout_sec=1.0)
+            try:
+                self._executor.spin_once(timeout_sec=1.0)
+            except Exception as error:  # what rclpy raises for a malformed request
+                self.log(Severity.WARN, f"a request failed: {type(error).__name__}: {error}")
 
     def _call(self, function: Callable[[], Returned]) -> Returned:
         """Let the node's thread call a function, and wait for its result.
