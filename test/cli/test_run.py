@@ -115,7 +115,7 @@ def running_vehicles(run: Path) -> list[int]:
 
 
 @need_messages("ros_gz_interfaces")
-def test_a_run_from_begin_to_end_which_is_a_wall(tool, log, tmp_path):
+def test_a_run_from_its_begin_to_its_end_at_a_wall(tool, log, tmp_path):
     """The wall is on the terminal and in the numbers; the drive is measured up to there."""
     world = tmp_path / "wall.sdf"
     ground = "<geometry><plane><normal>0 0 1</normal></plane></geometry>"
