@@ -80,8 +80,7 @@ def test_runs_that_kill_all_workers_are_named_and_the_others_are_done(plan, undi
         assert "vds-gz sweep: runs 12 to 12: 2 workers died while they did it" in capsys.readouterr().err
         assert collect(out)["run"].tolist() == [*range(12), *range(16, 32)]
         (orders / "die at 0.3").unlink()
-        for k in range(2):
-            (orders / f"die-{k}").touch()
+        (orders / "die-once").touch()  # twice may be the same run, which is given up then
         assert done(plan, out, dask.address, resume=True) == undisturbed
         assert not list(orders.glob("die-*"))
 

@@ -127,7 +127,7 @@ def _with_prior(fit: Fit) -> Fit:
         return fit
     problem = replace(fit.problem, sigma=np.where(vague, DELAY_SIGMA, fit.problem.sigma))
     solution = converged(problem, fit.solution)
-    intervals = intervals_of(problem, solution, _delays(fit.setup))
+    intervals = intervals_of(problem, solution)
     low, high = np.where(vague, -np.inf, intervals.low), np.where(vague, np.inf, intervals.high)
     of_data = replace(fit.intervals, low=low, high=high)  # the prior determines neither sums nor what is distinguished
     return replace(fit, problem=problem, solution=solution, intervals=of_data)
