@@ -306,11 +306,11 @@ def test_terms_that_are_not_distinguishable_are_named_once():
     assert joined([(3,), (1, 2), (5, 6), (2, 4), (3, 4)]) == [{3}, {5, 6}, {1, 2, 3, 4}]
 
 
-def test_a_few_wild_samples_do_no_harm(steps):
+def test_a_few_wild_samples_do_no_harm_not_even_two_in_a_row(steps):
     times, commands = steps
     fine, answer = exact(times, commands)
     measured = np.interp(times, fine, answer) + 0.005 * np.random.default_rng(2).standard_normal(len(times))
-    measured[::40] = 40.0
+    measured[::60] = measured[1::60] = 40.0
     fit = fit_axis(times, commands, times, measured)
     assert fit.outliers >= 15
     assert fit.numbers["dead_time"].value == pytest.approx(0.15, abs=0.005)

@@ -24,9 +24,9 @@ WIDTH = 1.96
 #: at most this wide [s].
 CERTAIN, CERTAIN_TIME = 0.25, 0.02
 
-#: Single outliers are left out if medians of three have less than this part of the standard deviation; for white noise
-#: it is 0.67.
-SPIKY = 0.3
+#: Medians of so many samples pass over outliers, two in a row at most. Outliers are left out if the medians have less
+#: than this part of the standard deviation; for white noise it is 0.54.
+SPIKE_WINDOW, SPIKY = 5, 0.3
 
 #: Resolution of times: a simulator rounds them to steps of 1 ms, transport takes time [s].
 TIME_RESOLUTION = 0.0006
@@ -58,10 +58,10 @@ def noise(measured: Array) -> float:
 
 
 def without_spikes(values: Array) -> Array:
-    """The values, or medians of three in a row if single outliers make up most of the standard deviation."""
-    if len(values) < 3:
+    """The values, or medians of some in a row if outliers make up most of the standard deviation."""
+    if len(values) < SPIKE_WINDOW:
         return values
-    medians: Array = np.median(np.lib.stride_tricks.sliding_window_view(values, 3), axis=1)
+    medians: Array = np.median(np.lib.stride_tricks.sliding_window_view(values, SPIKE_WINDOW), axis=1)
     if np.std(medians) >= SPIKY * np.std(values):
         return values
-    return np.concatenate([medians[:1], medians, medians[-1:]])
+    return np.pad(medians, SPIKE_WINDOW // 2, mode="edge")
