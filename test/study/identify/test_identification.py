@@ -160,7 +160,7 @@ def test_recordings_with_offsets_of_their_own_are_one_fit_with_the_geometry():
 def test_a_channel_that_rests_nearly_all_the_time_is_fitted():
     random, times = np.random.default_rng(0), 0.05 * np.arange(300)
     speeds = np.repeat([0.5, 1.0, 0.2, 0.8, 0.0, 1.0], 50)
-    turning, turned = (np.where((times >= begin) & (times < begin + 0.1), 0.5, 0.0) for begin in (7.5, 7.8))
+    turning, turned = (np.where((times >= begin) & (times < begin + 0.15), 0.5, 0.0) for begin in (7.5, 7.8))
     measured = {"v_x": 0.9 * speeds + 0.01 * random.standard_normal(len(times)), "yaw_rate": turned}
     fit = identify(
         Recording(
