@@ -32,7 +32,6 @@ from vds_gz.sensing.sensor import SensorTypes
 from vds_gz.share import share
 from vds_gz.study.reading.run import read
 from vds_gz.study.recording import Recording
-from vds_gz.study.report.run_figure import SummaryRow, draw, summarize
 from vds_gz.study.report.text import text_table
 from vds_gz.study.session import NODE_NAME, Session, write_parameters
 from vds_gz.world.load import load_world
@@ -205,9 +204,11 @@ def _execute(plan: RunPlan, folder: Path, *, show: bool) -> None:
 
 def _evaluate(plan: RunPlan, folder: Path) -> None:
     """Measure, draw, write and print the results."""
+    from vds_gz.study.report.run_figure import draw, summarize  # with scipy, which a run does not need
+
     recording = read(folder / "recording.mcap")
     rows = summarize(recording, plan.parameters.vehicle)
-    (folder / "response.json").write_text(_json(plan, recording, rows), encoding="utf-8")
+    (folder / "response.json").write_text(_json(plan, recording, list(map(dataclasses.asdict, rows))), encoding="utf-8")
     driven = f" driven by {Path(plan.driver[0]).name}" if plan.driver else ""
     scene = load_world(plan.parameters.world) if plan.parameters.world else None
     draw(recording, rows, plan.parameters, f"{plan.title}{driven}", folder / "response.png", scene)
@@ -222,14 +223,14 @@ def _evaluate(plan: RunPlan, folder: Path) -> None:
     print(f"numbers    {folder / 'response.json'}")
 
 
-def _json(plan: RunPlan, recording: Recording, rows: Sequence[SummaryRow]) -> str:
+def _json(plan: RunPlan, recording: Recording, actuators: list[dict[str, object]]) -> str:
     content = {
         "vehicle": plan.name,
         "model": plan.parameters.model,
         "log": plan.driver[0] if plan.driver else None,
         "duration": float(recording.motion.time[-1]),
         "messages": dict(sorted(recording.counts.items())),
-        "actuators": [dataclasses.asdict(row) for row in rows],
+        "actuators": actuators,
         "touches": [dataclasses.asdict(touch) for touch in recording.touches],
     }
     return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
