@@ -50,6 +50,9 @@ PROOF_OF_LIMIT = 1.0, 0.03
 #: The same for terms that few vehicles need.
 PROOF_OF_RARE = 2.0, 0.02
 
+#: The same for slow shares, for which few blocks are long enough.
+PROOF_OF_SLOW_SHARE = 1.5, 0.02
+
 #: Coordinate of a limit that does not exist.
 UNLIMITED_AT = math.log(UNLIMITED)
 
@@ -152,7 +155,9 @@ def _of_actuator(
         yield Candidate(actuation.gain, (index[actuation.gain],), partial(_values, index[actuation.gain], TRIED_GAINS))
     if actuation.slow_share and actuation.gain:
         terms = index[actuation.slow_share], index[actuation.slow_time_constant]
-        yield Candidate(actuation.slow_share, terms, partial(_slowly, *terms, index[actuation.gain]), *PROOF_OF_RARE)
+        yield Candidate(
+            actuation.slow_share, terms, partial(_slowly, *terms, index[actuation.gain]), *PROOF_OF_SLOW_SHARE
+        )
 
 
 def _whole(

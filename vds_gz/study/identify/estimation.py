@@ -12,13 +12,14 @@ from vds_gz.study.identify.build import FULL_RATE, Problem, coarse_segments, pro
 from vds_gz.study.identify.estimates import WIDTH
 from vds_gz.study.identify.fit import Solution, evaluate, residual_limits, robust, solve
 from vds_gz.study.identify.intervals import Intervals, intervals_of
+from vds_gz.study.identify.noise import is_structured
 from vds_gz.study.identify.observed_limits import Reach, reach_of
 from vds_gz.study.identify.problem.parameters import UNDERSTEER, Kind, value_of, with_numbers
 from vds_gz.study.identify.problem.segments import Segment, segments_of
 from vds_gz.study.identify.problem.setup import Setup
 from vds_gz.study.identify.problem.simulation import Mask
-from vds_gz.study.identify.supported_terms import PRECISE, Advance, Fitted, converged, neutral, supported
-from vds_gz.study.identify.variants import best_variant, lag_findings, with_static_maps
+from vds_gz.study.identify.supported_terms import PRECISE, Advance, Fitted, asked, converged, neutral, supported
+from vds_gz.study.identify.variants import BETTER, best_variant, lag_findings, reduction_by, with_static_maps
 
 #: A measured state that holds from step to step must lower the robust squares by this, in units of independent squares.
 HOLDS = 10.0
@@ -35,6 +36,9 @@ DELAY_SIGMA = 0.5
 
 #: The search for a dead time or a lag that was not selected begins here [s].
 SHORT_DELAY = 0.02
+
+#: Other searches for parameters that were asked for begin at these multiples of the given values.
+OTHER_BEGINS = 0.5, 2.0
 
 #: Kinds of parameters that the data do not determine at a bound. A parameter is at a bound if its distance is at most
 #: this part: of a PARAMETER's scale, or of the upper bound.
@@ -81,7 +85,7 @@ def fit_all(setup: Setup, advance: Advance = lambda words: None) -> Fit:
 
 def _fit(setup: Setup, advance: Advance) -> Fit:
     reach = reach_of(setup)
-    setup, rough = best_variant(setup, reach, supported(setup, reach, advance), advance)
+    setup, rough = best_variant(setup, reach, _from_several(setup, reach, advance), advance)
     setup, rough = with_static_maps(setup, reach, rough)
     advance("lags")
     setup = replace(setup, variant=(*setup.variant, *lag_findings(setup, reach, rough)))
@@ -94,6 +98,23 @@ def _fit(setup: Setup, advance: Advance) -> Fit:
         fitted = fitted._replace(solution=converged(fitted.problem, solution))
         intervals = intervals_of(fitted.problem, fitted.solution, _delays(setup))
     return Fit(setup, fitted.problem, fitted.solution, intervals, reach)
+
+
+def _from_several(setup: Setup, reach: Mapping[str, Reach], advance: Advance) -> Fitted:
+    """The selected terms; where parameters that were asked for leave residuals that are no noise, the best of several.
+
+    The other searches begin at parts and multiples of the given values: sliding tyres have local minima.
+    """
+    fitted = supported(setup, reach, advance)
+    parameters = np.array([term.kind is Kind.PARAMETER for term in setup.family.terms]) & asked(setup)
+    if parameters.sum() > 1 and not fitted.exact and is_structured(fitted.problem, fitted.solution.residuals):
+        for factor in OTHER_BEGINS:
+            advance(f"{factor:g} times the given values")
+            begin = np.where(parameters, factor * setup.begin, setup.begin)
+            trial = supported(replace(setup, begin=begin), reach)
+            if reduction_by(setup, reach, fitted, trial) > BETTER:
+                fitted = trial
+    return fitted
 
 
 def _delays(setup: Setup) -> list[tuple[int, int]]:

@@ -80,7 +80,7 @@ def best_variant(setup: Setup, reach: Reaches, fitted: Fitted, advance: Advance)
         if not (fitted.exact or (CENTRED in flags and not is_structured(fitted.problem, fitted.solution.residuals))):
             advance(" ".join(flags))
             trial = supported(variant, reach)
-            gain = _reduction_by(variant, reach, fitted, trial)
+            gain = reduction_by(variant, reach, fitted, trial)
         elif CENTRED in flags:
             [(gain, _)] = gains_of(setup, [flags], reach, fitted.solution)
             trial = supported(variant, reach) if gain > BETTER else fitted
@@ -93,7 +93,7 @@ def best_variant(setup: Setup, reach: Reaches, fitted: Fitted, advance: Advance)
     return replace(setup, variant=tuple(_places_found(setup, reach, fitted))), fitted
 
 
-def _reduction_by(variant: Setup, reach: Reaches, fitted: Fitted, trial: Fitted) -> float:
+def reduction_by(variant: Setup, reach: Reaches, fitted: Fitted, trial: Fitted) -> float:
     """The reduction of the deviance by a variant's own fit, with the samples of the present one."""
     same = problem_of(variant, [experiment.segment for experiment in fitted.problem.experiments], reach)
     point, starts, free = trial.solution.point, trial.solution.starts, np.zeros_like(trial.solution.free)
