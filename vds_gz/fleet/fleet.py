@@ -95,7 +95,7 @@ class Fleet(Generic[P, C, S]):
                     f"the state for vehicle {index} has {lengths[name]} entries in '{name}'; it must have {wanted}, as "
                     "the vehicle's own dead time wants"
                 )
-        self.vehicles.set_state(index, state)
+        self.vehicles.begin([state], np.array([index]))
 
     def reset(self, some: Some, parameters: Sequence[P] | None = None) -> None:
         """Put some vehicles at rest at the origin, with their present or new parameters; the others are not touched.

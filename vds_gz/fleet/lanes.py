@@ -185,10 +185,6 @@ class Lanes(Generic[P, C, S]):
                 line.rates = self._rates[place].tolist()
         return state
 
-    def set_state(self, vehicle: int, state: S) -> None:
-        """Give a vehicle a copy of a state."""
-        self.begin([state], np.array([vehicle]))
-
     def place(self, name: str) -> int:
         """The row of a real number of the state by its dotted name."""
         if name not in self._places:

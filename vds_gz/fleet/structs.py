@@ -85,10 +85,6 @@ class Structs(Generic[P, C, S]):
         read_record(self._states[vehicle], state)
         return state
 
-    def set_state(self, vehicle: int, state: S) -> None:
-        """Give a vehicle a copy of a state."""
-        self.begin([state], np.array([vehicle]))
-
     def place(self, name: str) -> int:
         """Position of a real number of the state by its dotted name: a column of the records' bytes as reals."""
         places = dict(_places(self._states.dtype))

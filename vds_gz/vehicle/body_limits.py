@@ -10,6 +10,7 @@ import math
 from dataclasses import dataclass
 
 from vds_gz.parameters.actuators import BodyLimits
+from vds_gz.parameters.vehicles import DifferentialParameters, OmniParameters
 from vds_gz.vehicle.actuators import or_infinite
 from vds_gz.vehicle.model import VehicleLimits
 
@@ -55,9 +56,9 @@ def body_limit_coefficients(p: BodyLimits, dt: float) -> BodyLimitCoefficients:
     )
 
 
-def velocity_limits(p: BodyLimits, wheel_speed: float) -> VehicleLimits:
-    """The smaller limit of the body's and the wheels' speed [m/s]; 0: unlimited."""
-    return VehicleLimits(min(filter(None, (p.max_linear_velocity, wheel_speed)), default=0.0))
+def velocity_limits(p: DifferentialParameters | OmniParameters) -> VehicleLimits:
+    """The smaller limit of the body's and the wheels' speed."""
+    return VehicleLimits(min(filter(None, (p.max_linear_velocity, p.drive_actuators.max_velocity)), default=0.0))
 
 
 def body_references_at(v_x: float, v_y: float, yaw_rate: float) -> BodyReferences:

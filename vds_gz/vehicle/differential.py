@@ -33,7 +33,6 @@ from vds_gz.vehicle.model import (
     JointStates,
     SteadyMotion,
     VehicleGeometry,
-    VehicleLimits,
     VehicleModel,
     Wheel,
     stop_drives,
@@ -174,11 +173,6 @@ def actuator_states(c: DifferentialCoefficients, s: DifferentialState) -> tuple[
     return drive_report(c.drive, s.left), drive_report(c.drive, s.right)
 
 
-def limits(p: DifferentialParameters) -> VehicleLimits:
-    """The limit of the body's speed."""
-    return velocity_limits(p, p.drive_actuators.max_velocity)
-
-
 def geometry(p: DifferentialParameters) -> VehicleGeometry:
     """The left and the right wheel."""
     wheels = tuple(Wheel(-p.base_link_offset, y) for y in (0.5 * p.track, -0.5 * p.track))
@@ -205,7 +199,7 @@ DIFFERENTIAL = VehicleModel(
     joint_states=joint_states,
     actuators=(Actuator("drive_left", "drive"), Actuator("drive_right", "drive")),
     actuator_states=actuator_states,
-    limits=limits,
+    limits=velocity_limits,
     geometry=geometry,
     set_references=set_references,
     stop=stop,

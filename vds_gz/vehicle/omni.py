@@ -38,7 +38,6 @@ from vds_gz.vehicle.model import (
     JointStates,
     SteadyMotion,
     VehicleGeometry,
-    VehicleLimits,
     VehicleModel,
     Wheel,
     stop_drives,
@@ -228,11 +227,6 @@ def actuator_states(c: OmniCoefficients, s: OmniState) -> tuple[ActuatorState, .
     return tuple(drive_report(c.drive, drive) for drive in _drives(s))
 
 
-def limits(p: OmniParameters) -> VehicleLimits:
-    """The limit of the body's speed."""
-    return velocity_limits(p, p.drive_actuators.max_velocity)
-
-
 def geometry(p: OmniParameters) -> VehicleGeometry:
     """The four wheels."""
     front, rear = 0.5 * p.wheel_base - p.base_link_offset, -0.5 * p.wheel_base - p.base_link_offset
@@ -266,7 +260,7 @@ OMNI = VehicleModel(
     joint_states=joint_states,
     actuators=tuple(Actuator(f"drive_{wheel}", "drive") for wheel in WHEELS),
     actuator_states=actuator_states,
-    limits=limits,
+    limits=velocity_limits,
     geometry=geometry,
     set_references=set_references,
     stop=stop,

@@ -7,31 +7,17 @@ give the demanded motion; tyre forces move the vehicle.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
-from typing import TypeAlias
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vds_gz.parameters.autoware import GRAVITY
 from vds_gz.parameters.vehicles import SingleTrackParameters
-from vds_gz.vehicle.bicycle import (
-    BICYCLE,
-    BicycleCoefficients,
-    BicycleState,
-    actuator_states,
-    follow,
-    geometry,
-    joint_states,
-    joints,
-    limits,
-    resize,
-    roll_wheels,
-    set_references,
-    set_velocities,
-)
+from vds_gz.vehicle.bicycle import BICYCLE, BicycleCoefficients, BicycleState, follow, roll_wheels, set_velocities
 from vds_gz.vehicle.command import Command
-from vds_gz.vehicle.model import SteadyMotion, VehicleModel, extended, stop_drives
+from vds_gz.vehicle.model import AnyModel, SteadyMotion, VehicleModel, extended, stop_drives
 from vds_gz.vehicle.tires import (
     Forces,
     TireShape,
@@ -473,25 +459,16 @@ def stop(c: SingleTrackCoefficients, s: SingleTrackState, rest: float) -> None:
     set_speeds(c, s, *sine_cosine(s.steering.angle))
 
 
-SINGLE_TRACK = VehicleModel(
+SINGLE_TRACK: VehicleModel[SingleTrackParameters, SingleTrackCoefficients, SingleTrackState] = replace(
+    cast("AnyModel", BICYCLE),
     name="single_track",
     parameters=SingleTrackParameters,
-    accepts=BICYCLE.accepts,
     coefficients=coefficients,
     at_rest=at_rest,
     at=at,
     actuating=(follow,),
     wheels=set_velocities,
     moving=(slide, roll),
-    resize=resize,
-    joints=joints,
-    joint_states=joint_states,
-    actuators=BICYCLE.actuators,
-    actuator_states=actuator_states,
-    limits=limits,
-    geometry=geometry,
-    set_references=set_references,
     stop=stop,
-    lanes=True,
     feels_slopes=True,
 )
