@@ -23,7 +23,7 @@ import numba
 import numpy as np
 
 from vds_gz.fleet.fleet import Fleet
-from vds_gz.fleet.sampled import Readings, sampled
+from vds_gz.fleet.sampled import Readings, SampledDrive, Simulations
 from vds_gz.parameters.actuators import DriveParameters, SteeringParameters
 from vds_gz.parameters.vehicles import BicycleParameters
 from vds_gz.vehicle.bicycle import BICYCLE
@@ -140,7 +140,7 @@ def of_a_recording(rounds: int) -> None:
         took = []
         for _ in range(rounds + 1):
             before = process_time()
-            sampled(model, [model.parameters()] * count, commands, begins, readings)
+            Simulations(model, [model.parameters()] * count).read([SampledDrive(commands, begins, readings)])
             took.append(process_time() - before)
         print(f"| {name}, {count} vehicles | {min(took) / count / steps * 1e9:.1f} | {took[0] - min(took):.1f} |")
 

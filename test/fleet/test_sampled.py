@@ -23,8 +23,10 @@ from vds_gz.vehicle.omni import OMNI
 from vds_gz.vehicle.schedule import COMMAND, command_records, fields_of
 
 pytest.importorskip("numba")
+from helpers.sampling import sampled
+
 from vds_gz.fleet import sampled as sampled_module
-from vds_gz.fleet.sampled import EXACT, Calibrations, Readings, SampledDrive, Simulations, calibrate, sampled
+from vds_gz.fleet.sampled import EXACT, Calibrations, Readings, SampledDrive, Simulations, calibrate
 
 DT = 1e-3
 VEHICLES = 70

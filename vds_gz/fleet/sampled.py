@@ -374,22 +374,6 @@ class Simulations(Generic[P, C, S]):
         return self._lanes[1]
 
 
-def sampled(
-    model: VehicleModel[P, C, S],
-    parameters: Sequence[P],
-    commands: Records,
-    begins: Wholes,
-    readings: Readings,
-    *,
-    step_rate: float = 1000.0,
-    calibrations: Calibrations = EXACT,
-    starts: Sequence[S] | None = None,
-) -> Reals:
-    """Readings of vehicles that follow one recording's commands; see :class:`Simulations`."""
-    drive = SampledDrive(commands, begins, readings, starts)
-    return Simulations(model, parameters, step_rate).read([drive], calibrations)[0]
-
-
 def _check(drive: SampledDrive, vehicles: int) -> None:
     """Refuse a recording whose parts contradict each other."""
     commands, begins, _, starts = drive

@@ -8,13 +8,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from helpers.identified_vehicles import Case, disturbed, presets, random_case, signals_of
+from helpers.sampling import sampled
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vds_gz.cli import main
 from vds_gz.configuration import load_parameters
 from vds_gz.errors import ArgumentError
-from vds_gz.fleet.sampled import Readings, sampled
+from vds_gz.fleet.sampled import Readings
 from vds_gz.parameters.vehicles import DifferentialParameters
 from vds_gz.parameters.yaml_reader import Interval
 from vds_gz.study.compare.sources import simulate

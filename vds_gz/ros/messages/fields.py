@@ -20,6 +20,23 @@ class Field(NamedTuple):
     length: int | None  # None for a single value, the number of items of an array, 0 for a sequence
 
 
+#: Formats of numbers for :mod:`struct` and numpy.
+FORMATS = {
+    "bool": "<?",
+    "byte": "<B",
+    "char": "<B",
+    "int8": "<b",
+    "uint8": "<B",
+    "int16": "<h",
+    "uint16": "<H",
+    "int32": "<i",
+    "uint32": "<I",
+    "int64": "<q",
+    "uint64": "<Q",
+    "float32": "<f",
+    "float64": "<d",
+}
+
 #: The first and the last time of a stamp [ns].
 FIRST, LAST = -(2**31) * NANOSECONDS, 2**31 * NANOSECONDS - 1
 

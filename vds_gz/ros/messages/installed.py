@@ -13,21 +13,7 @@ from typing import Any
 
 from vds_gz.errors import MalformedMessageError, UnknownTypeError
 from vds_gz.ros.graph import Message
-from vds_gz.ros.messages.fields import Field
-
-#: Type codes of Python's arrays, which messages use for sequences of numbers.
-_CODES = {
-    "float32": "f",
-    "float64": "d",
-    "int8": "b",
-    "uint8": "B",
-    "int16": "h",
-    "uint16": "H",
-    "int32": "i",
-    "uint32": "I",
-    "int64": "q",
-    "uint64": "Q",
-}
+from vds_gz.ros.messages.fields import FORMATS, Field
 
 #: Types' names in IDL that differ from those in message definitions.
 _NAMES = {"boolean": "bool", "octet": "byte", "float": "float32", "double": "float64"}
@@ -64,7 +50,7 @@ class InstalledTypes:
     @staticmethod
     def array(kind: str, values: Iterable[float]) -> array.array[float]:
         """Numbers for a sequence field of type ``kind``, e.g. ``uint8``."""
-        return array.array(_CODES[kind], values)
+        return array.array(FORMATS[kind].removeprefix("<"), values)
 
     def codec(self, name: str) -> InstalledCodec:
         """The encoding of a type."""
@@ -135,7 +121,7 @@ class InstalledCodec:
 _OWN = Path(__file__).parent / "msg"
 
 #: Types of fields that are no messages.
-_PLAIN = {*_CODES, *_NAMES.values(), "char", "string", "wstring"}
+_PLAIN = {*FORMATS, "string", "wstring"}
 
 
 def installed_definitions(type_name: str) -> dict[str, str]:

@@ -15,29 +15,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from vds_gz.errors import ArgumentError
 from vds_gz.ros.graph import Graph, Message, Topic
 from vds_gz.ros.messages.factory import open_types
-from vds_gz.ros.messages.fields import FIRST, LAST
+from vds_gz.ros.messages.fields import FIRST, FORMATS, LAST
 from vds_gz.ros.messages.installed import fields_of
 from vds_gz.vehicle.vehicle import NANOSECONDS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-#: Formats of numbers for :mod:`struct` and numpy.
-FORMATS = {
-    "bool": "<?",
-    "byte": "<B",
-    "char": "<B",
-    "int8": "<b",
-    "uint8": "<B",
-    "int16": "<h",
-    "uint16": "<H",
-    "int32": "<i",
-    "uint32": "<I",
-    "int64": "<q",
-    "uint64": "<Q",
-    "float32": "<f",
-    "float64": "<d",
-}
 
 #: Serialized messages begin with four bytes for the encoding; alignment counts from their end.
 HEADER = 4
