@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from vds_gz.errors import MAPPING, NUMBER, PATH, ArgumentError, takes
 from vds_gz.parameters import load
-from vds_gz.parameters.declaration import Override, ParameterGroup
+from vds_gz.parameters.declaration import Override
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.yaml_reader import read_parameter_file
 from vds_gz.sensing.sensor import SensorTypes
@@ -23,25 +23,9 @@ NODE_NAME = "sim_node"
 LIDAR: Mapping[str, str | list[float]] = {"type": "rplidar_a2", "xyz": [0.0, 0.0, 0.5]}
 
 
-class ParameterGroups(Mapping[str, type[ParameterGroup]]):
-    """The parameter group of every vehicle model, by the model's name; a model is imported when it is looked up."""
-
-    def __init__(self) -> None:
-        self._models = models()
-
-    def __getitem__(self, name: str) -> type[ParameterGroup]:
-        return self._models[name].parameters
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._models)
-
-    def __len__(self) -> int:
-        return len(self._models)
-
-
 def parameters_of(overrides: Iterable[Override]) -> NodeParameters:
     """Parameters with these values and defaults for the rest."""
-    return load.load(overrides, ParameterGroups(), SensorTypes())
+    return load.load(overrides, models(), SensorTypes())
 
 
 def in_world(overrides: Sequence[Override], world: str, origin: str) -> list[Override]:
@@ -151,7 +135,7 @@ def vehicle_settings(parameters: NodeParameters) -> dict[str, Any]:
 
 def default_parameters() -> NodeParameters:
     """The default parameters, with those of all models."""
-    return NodeParameters(model_params={name: group() for name, group in ParameterGroups().items()})
+    return NodeParameters(model_params={name: model.parameters() for name, model in models().items()})
 
 
 def parameters_of_file(path: str | Path) -> NodeParameters:

@@ -15,9 +15,10 @@ import numpy as np
 
 from vds_gz.commandlog.files import CommandLog
 from vds_gz.commandlog.profiles import limits_of, make
-from vds_gz.configuration import ParameterGroups, load_parameters
+from vds_gz.configuration import load_parameters
 from vds_gz.parameters.actuators import DriveParameters, SteeringParameters
 from vds_gz.parameters.node import NodeParameters
+from vds_gz.parameters.vehicles import BicycleParameters, DifferentialParameters, OmniParameters
 from vds_gz.study.compare.sources import simulate
 from vds_gz.study.identify.estimates import Estimate
 from vds_gz.study.recording import Recording, Series
@@ -323,14 +324,13 @@ def random_case(kind: str, seed: int) -> Case:
         return _random_bicycle(kind, random)
     if kind in AUTOWARE:
         return _random_autoware(kind, random)
-    groups = ParameterGroups()
     if kind == "differential":
-        vehicle = groups[kind](track=random.uniform(0.3, 1.0), drive_actuators=_random_drive(random))
+        vehicle = DifferentialParameters(track=random.uniform(0.3, 1.0), drive_actuators=_random_drive(random))
         reach = {"speed": 2.0, "yaw_rate": 1.0 / vehicle.track}
         return _case(kind, NodeParameters(model=kind, model_params={kind: vehicle}), **reach)
     pattern = kind.split()[1]
     base, track = random.uniform(1.2, 1.6), random.uniform(0.4, 0.8)
-    vehicle = groups["omni"](
+    vehicle = OmniParameters(
         wheel_base=base, track=track, roller_pattern=pattern, drive_actuators=_random_drive(random)
     )
     arm = 0.5 * (base + track if pattern == "x" else base - track)
@@ -360,7 +360,7 @@ def _random_bicycle(kind: str, random: np.random.Generator) -> Case:
         max_velocity=random.uniform(0.4, 1.0),
         max_position=random.uniform(0.3, 0.4),
     )
-    vehicle = ParameterGroups()["bicycle"](
+    vehicle = BicycleParameters(
         drive_actuator=_random_drive(random),
         steering_actuator=steering,
         wheel_base=random.uniform(0.6, 2.0),
@@ -377,7 +377,7 @@ def _random_bicycle(kind: str, random: np.random.Generator) -> Case:
 
 
 def _random_autoware(kind: str, random: np.random.Generator) -> Case:
-    group = ParameterGroups()[kind]
+    group = models()[kind].parameters
     numbers = {
         "vel_lim": random.uniform(1.2, 1.8),
         "vel_rate_lim": random.uniform(0.8, 2.0),

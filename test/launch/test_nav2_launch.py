@@ -42,7 +42,7 @@ def controller(name: str, which: str) -> dict:
 
 def vehicle(name: str) -> NodeParameters:
     values = read_parameter_file(str(share("config", f"{VEHICLES[name]}.yaml")), "/sim_node")
-    return load(values, {model: item.parameters for model, item in models().items()}, SensorTypes())
+    return load(values, models(), SensorTypes())
 
 
 def hall() -> np.ndarray:

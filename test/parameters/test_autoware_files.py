@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from vds_gz.configuration import ParameterGroups, parameters_of
+from vds_gz.configuration import parameters_of
 from vds_gz.parameters.autoware_files import is_autoware, translated
 from vds_gz.parameters.declaration import Override, ParameterError
 from vds_gz.parameters.load import load
 from vds_gz.parameters.yaml_reader import read_parameter_file
+from vds_gz.vehicle.catalogue import models
 
 SIMULATOR = """/**:
   ros__parameters:
@@ -67,7 +68,7 @@ def translation(tmp_path, *texts: str):
         file = tmp_path / f"{i}.yaml"
         file.write_text(text)
         values += [Override(*triple) for triple in _triples(read_parameter_file(str(file), "/simulation/sim_node"))]
-    return translated(values, ParameterGroups())
+    return translated(values, models())
 
 
 def _triples(overrides):
@@ -81,7 +82,7 @@ def names(values) -> set[str]:
 def test_simulator_and_vehicle_files(tmp_path):
     result = translation(tmp_path, SIMULATOR, VEHICLE)
     parameters = load(
-        [override for override in result if not override.name.startswith("measurement_noise.")], ParameterGroups(), {}
+        [override for override in result if not override.name.startswith("measurement_noise.")], models(), {}
     )
     assert parameters.model == "delay_steer_acc_geared"
     assert parameters.pub_rate == 40.0
@@ -136,4 +137,4 @@ def test_which_files_are_autowares():
     assert is_autoware([Override("vehicle_model_type", "X")])
     assert not is_autoware([Override("model", "bicycle")])
     with pytest.raises(ParameterError, match="vehicle_model_type"):
-        translated([Override("vel_lim", 3.0)], ParameterGroups())
+        translated([Override("vel_lim", 3.0)], models())

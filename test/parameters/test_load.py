@@ -10,9 +10,12 @@ from helpers.sensors import TYPES
 from vds_gz.parameters.declaration import Override, ParameterError
 from vds_gz.parameters.load import load
 from vds_gz.parameters.node import NodeParameters
-from vds_gz.parameters.vehicles import BicycleParameters, DifferentialParameters, OmniParameters
+from vds_gz.parameters.vehicles import BicycleParameters
+from vds_gz.vehicle.bicycle import BICYCLE
+from vds_gz.vehicle.differential import DIFFERENTIAL
+from vds_gz.vehicle.omni import OMNI
 
-MODELS = {"bicycle": BicycleParameters, "differential": DifferentialParameters, "omni": OmniParameters}
+MODELS = {"bicycle": BICYCLE, "differential": DIFFERENTIAL, "omni": OMNI}
 
 #: Every parameter that a parameter file of vehicle_dynamics_sim names.
 VDS_FILE = """
@@ -78,7 +81,7 @@ def refusal(values: dict | None = None, origin: str = "", **more) -> str:
 
 def test_without_values_everything_has_its_default():
     node = loaded()
-    assert node == NodeParameters(model_params={"bicycle": MODELS["bicycle"]()})
+    assert node == NodeParameters(model_params={"bicycle": BicycleParameters()})
     assert (node.step_rate, node.pub_rate, node.model) == (1000.0, 50.0, "bicycle")
     assert node.vehicle.drive_actuator.time_constant == 0.4
     assert node.vehicle.steering_actuator.max_position == pytest.approx(math.pi / 6)
@@ -104,7 +107,7 @@ def test_of_a_file_for_all_models_the_chosen_ones_values_are_used(model, field, 
     values = dict(flat(yaml.safe_load(VDS_FILE)["sim_node"]["ros__parameters"])) | {"model": model}
     node = loaded(values)
     assert list(node.model_params) == [model]
-    assert isinstance(node.vehicle, MODELS[model])
+    assert isinstance(node.vehicle, MODELS[model].parameters)
     assert getattr(node.vehicle, field) == value
 
 

@@ -8,9 +8,9 @@ from helpers.sensors import GROUPS, TYPES
 from vds_gz.parameters.declaration import Description, Override, ParameterError, describe
 from vds_gz.parameters.load import load
 from vds_gz.parameters.sensors import Imu, VelodyneVlp16
-from vds_gz.parameters.vehicles import BicycleParameters
+from vds_gz.vehicle.bicycle import BICYCLE
 
-MODELS = {"bicycle": BicycleParameters}
+MODELS = {"bicycle": BICYCLE}
 
 
 def loaded(**values):

@@ -10,7 +10,7 @@ import dataclasses
 import re
 from collections.abc import Callable, Iterable, Mapping
 
-from vds_gz.parameters.declaration import Override, ParameterError, describe
+from vds_gz.parameters.declaration import Override, ParameterError, Registered, describe
 from vds_gz.parameters.node import MeasurementNoiseParameters
 
 #: The parameter that marks these files.
@@ -50,7 +50,7 @@ def is_autoware(values: Iterable[Override]) -> bool:
     return any(value.name == MODEL_TYPE for value in values)
 
 
-def translated(values: Iterable[Override], models: Mapping[str, type]) -> list[Override]:
+def translated(values: Iterable[Override], models: Mapping[str, Registered]) -> list[Override]:
     """Values under Autoware's names, converted to ours.
 
     Names without meaning for the model are left out. Unknown ones stay, so that they are refused.
@@ -58,9 +58,9 @@ def translated(values: Iterable[Override], models: Mapping[str, type]) -> list[O
     by_name = {value.name: value for value in values}
     model = _model_of(by_name, models)
     prefix = f"model_params.{model}"
-    ours = _names_of(models[model])
+    ours = _names_of(models[model].parameters)
     noise = _names_of(MeasurementNoiseParameters)
-    theirs = {name for group in models.values() for name in _names_of(group)} | WITHOUT_MEANING
+    theirs = {name for item in models.values() for name in _names_of(item.parameters)} | WITHOUT_MEANING
     overrides = [Override("model", model, by_name[MODEL_TYPE].origin)]
     for name, value in by_name.items():
         if name == MODEL_TYPE:
@@ -79,7 +79,7 @@ def translated(values: Iterable[Override], models: Mapping[str, type]) -> list[O
     return overrides
 
 
-def _model_of(by_name: Mapping[str, Override], models: Mapping[str, type]) -> str:
+def _model_of(by_name: Mapping[str, Override], models: Mapping[str, Registered]) -> str:
     if MODEL_TYPE not in by_name:
         raise ParameterError(f"there is no parameter '{MODEL_TYPE}'; a file of Autoware's simulator has one")
     override = by_name[MODEL_TYPE]

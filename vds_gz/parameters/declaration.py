@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol, TypeVar, cast
 
 from vds_gz.errors import VdsGzError
 
@@ -260,3 +260,11 @@ class Override(NamedTuple):
     name: str
     value: object
     origin: str = ""
+
+
+class Registered(Protocol):
+    """A model or a type of sensor, as needed for parameters."""
+
+    @property
+    def parameters(self) -> type[Any]:
+        """Its parameter group."""

@@ -6,10 +6,10 @@ import dataclasses
 import difflib
 import re
 from collections.abc import Collection, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from vds_gz.parameters.autoware_files import is_autoware, translated
-from vds_gz.parameters.declaration import Description, Faults, Override, ParameterError, Value, describe
+from vds_gz.parameters.declaration import Description, Faults, Override, ParameterError, Registered, Value, describe
 from vds_gz.parameters.node import NodeParameters
 
 if TYPE_CHECKING:
@@ -24,16 +24,8 @@ Group = TypeVar("Group", bound="DataclassInstance")
 FOREIGN = ("qos_overrides.", "start_type_description_service", "diagnostic_updater.")
 
 
-class Registered(Protocol):
-    """A type of sensor, as needed for parameters."""
-
-    @property
-    def parameters(self) -> type[Any]:
-        """Its parameter group."""
-
-
 def load(
-    overrides: Iterable[Override], models: Mapping[str, type], sensors: Mapping[str, Registered]
+    overrides: Iterable[Override], models: Mapping[str, Registered], sensors: Mapping[str, Registered]
 ) -> NodeParameters:
     """Parameters with these values, and defaults for the rest; the last of several values for a name counts."""
     faults, overrides = Faults(), list(overrides)
@@ -62,7 +54,7 @@ def load(
             f"parameter '{override.name}'{_at(override.origin)} is of the model '{name}', and nothing is given for the "
             f"chosen model, '{model}'{chosen}; '{MODEL_PARAMS}.{model}', or 'model: {name}', would be right"
         )
-    selected = NodeParameters(model=model, model_params={model: models[model]()}, sensors=mounted)
+    selected = NodeParameters(model=model, model_params={model: models[model].parameters()}, sensors=mounted)
     with faults.caught():
         selected = replaced(selected, values, given=by_name)
     faults.refuse()
@@ -75,9 +67,11 @@ def _mentioned(overrides: Iterable[Override]) -> set[str]:
     return {part[1] for part in parts if part[0] == MODEL_PARAMS and len(part) > 1}
 
 
-def _known(names: Collection[str], models: Mapping[str, type], sensors: Mapping[str, Any]) -> dict[str, Description]:
+def _known(
+    names: Collection[str], models: Mapping[str, Registered], sensors: Mapping[str, Any]
+) -> dict[str, Description]:
     """The parameters of the node, of these models and of the sensors, by their names."""
-    groups = {name: models[name]() for name in models if name in names}
+    groups = {name: models[name].parameters() for name in models if name in names}
     defaults = NodeParameters(model_params=groups, sensors=dict(sensors))
     return {description.name: description for description in describe(defaults)}
 
