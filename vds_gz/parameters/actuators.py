@@ -14,9 +14,6 @@ MAX_DEAD_TIME = 60.0
 #: Maximum dead band and offset of a drive [m/s]: above any wheeled vehicle, so that sums stay finite.
 MAX_SPEED = 1000.0
 
-#: Largest limit of a body's acceleration [m/s^2, rad/s^2].
-MAX_RATE = 1e6
-
 #: Largest gain of an actuator, for references in other units such as a throttle.
 MAX_GAIN = 1000.0
 
@@ -89,10 +86,6 @@ class BodyLimits(ParameterGroup):
     """Limits that a robot's controller applies to commands before it splits them into wheel speeds."""
 
     max_linear_velocity: float = _live(0.0, "m/s", "maximum commanded speed; 0: unlimited", MAX_SPEED)
-    max_linear_acceleration: float = _live(
-        0.0, "m/s^2", "maximum change of the commanded speed; 0: unlimited", MAX_RATE
-    )
+    max_linear_acceleration: float = _live(0.0, "m/s^2", "maximum change of the commanded speed; 0: unlimited")
     max_angular_velocity: float = _live(0.0, "rad/s", "maximum commanded yaw rate; 0: unlimited", MAX_SPEED)
-    max_angular_acceleration: float = _live(
-        0.0, "rad/s^2", "maximum change of the commanded yaw rate; 0: unlimited", MAX_RATE
-    )
+    max_angular_acceleration: float = _live(0.0, "rad/s^2", "maximum change of the commanded yaw rate; 0: unlimited")

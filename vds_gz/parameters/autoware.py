@@ -17,9 +17,6 @@ from vds_gz.parameters.vehicles import MAX_OFFSET
 #: Acceleration of gravity, as Autoware has it [m/s^2].
 GRAVITY = 9.81
 
-#: Largest coefficient of an empirical formula, of either sign.
-MAX_COEFFICIENT = 1e6
-
 #: A tire angle of nearly 90 degrees [rad].
 MAX_STEER_LIM = 1.5
 
@@ -38,7 +35,7 @@ def _time_constant(default: float, doc: str) -> float:
 
 
 def _coefficient(default: float, doc: str, unit: str = "-") -> float:
-    return real(default, unit, doc, minimum=-MAX_COEFFICIENT, maximum=MAX_COEFFICIENT, live=True)
+    return real(default, unit, doc, live=True)
 
 
 def _map(doc: str) -> str:

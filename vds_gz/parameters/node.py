@@ -70,22 +70,18 @@ class AmclParameters(ParameterGroup):
 
     update_min_d: float = real(0.25, "m", "translation along x or y of the odometry that causes an update", minimum=0.0)
     update_min_a: float = real(0.2, "rad", "rotation that causes an update", minimum=0.0)
-    transform_tolerance: float = real(
-        1.0, "s", "how far map -> odom is stamped into the future", minimum=0.0, maximum=1e6
-    )
+    transform_tolerance: float = real(1.0, "s", "how far map -> odom is stamped into the future", minimum=0.0)
     set_initial_pose: bool = flag(True, "AMCL starts at the true pose; else it waits for initialpose")
     scan_rate: float = real(
         10.0, "Hz", "scans per second, at most pub_rate of which count", minimum=1e-3, maximum=1000.0
     )
-    position_std: float = real(
-        0.03, "m", "standard deviation of the position along each axis", minimum=0.0, maximum=1e6
-    )
+    position_std: float = real(0.03, "m", "standard deviation of the position along each axis", minimum=0.0)
     heading_std: float = real(0.013, "rad", "standard deviation of the heading", minimum=0.0, maximum=math.pi)
     correlation_distance: float = real(
         1.0, "m", "distance over which an error, and the spread of an initial pose, decays by 1/e", positive=True
     )
     jump_rate: float = real(0.0, "Hz", "jumps per second, at updates", minimum=0.0)
-    jump_size: float = real(0.5, "m", "length of a jump, in a random direction", minimum=0.0, maximum=1e6)
+    jump_size: float = real(0.5, "m", "length of a jump, in a random direction", minimum=0.0)
     latency: float = real(0.0, "s", "delay from a scan to its result", minimum=0.0, maximum=10.0)
     initialpose: str = choice(
         "both",
@@ -231,14 +227,11 @@ class NodeParameters(ParameterGroup):
                     f"sensor '{name}' has a frame '{frame}', and so has the vehicle, by base_frame, odom_frame, "
                     "map_frame or their defaults; another name of the sensor would be right"
                 )
-        if self.pub_rate > self.step_rate:
-            raise ParameterError(
-                f"parameter 'pub_rate' is {self.pub_rate:g}; it must be at most step_rate, {self.step_rate:g} [Hz]"
-            )
-        if self.clock_rate > self.step_rate:
-            raise ParameterError(
-                f"parameter 'clock_rate' is {self.clock_rate:g}; it must be at most step_rate, {self.step_rate:g} [Hz]"
-            )
+        for name in ("pub_rate", "clock_rate"):
+            if (rate := getattr(self, name)) > self.step_rate:
+                raise ParameterError(
+                    f"parameter '{name}' is {rate:g}; it must be at most step_rate, {self.step_rate:g} [Hz]"
+                )
 
     @property
     def imitates_amcl(self) -> bool:

@@ -62,9 +62,6 @@ def _region(words: list[str]) -> FixRegion:
     return FixRegion(fix_type, x_min, y_min, x_max, y_max)
 
 
-#: Maximum noise and range [m, m/s^2, rad/s ...]: messages have single precision, and ranges also as millimetres.
-LARGEST = 1e6
-
 #: Maximum numbers of rows, rays, and pixels along an axis of a sensor, to bound memory.
 MOST_ROWS, MOST_RAYS, MOST_PIXELS = 512, 65_536, 8192
 
@@ -110,12 +107,12 @@ def scan_rate(default: float) -> float:
 
 def min_range(default: float) -> float:
     """The parameter for the start of a lidar's rays."""
-    return real(default, "m", "minimum range; nearer things are invisible", positive=True, maximum=LARGEST)
+    return real(default, "m", "minimum range; nearer things are invisible", positive=True)
 
 
 def max_range(default: float) -> float:
     """The parameter for the end of a lidar's rays."""
-    return real(default, "m", "maximum range; farther things are invisible", positive=True, maximum=LARGEST)
+    return real(default, "m", "maximum range; farther things are invisible", positive=True)
 
 
 def rows(default: int) -> int:
@@ -141,13 +138,13 @@ def range_noise(default: float) -> float:
 
 def noise(default: float, unit: str, doc: str) -> float:
     """The standard deviation or the density of a noise."""
-    return real(default, unit, doc, minimum=0.0, maximum=LARGEST)
+    return real(default, unit, doc, minimum=0.0)
 
 
 def bias(unit: str) -> float:
     """A constant bias."""
     doc = "mean magnitude of each axis' constant bias; its sign is random"
-    return real(0.0, unit, doc, minimum=-LARGEST, maximum=LARGEST)
+    return real(0.0, unit, doc)
 
 
 def correlation_time(default: float, doc: str) -> float:
@@ -312,12 +309,12 @@ class Camera(ParameterGroup):
     rate: float = rate(10.0)
     columns: int = integer(640, "width of the image in pixels", minimum=1, maximum=MOST_PIXELS)
     rows: int = integer(480, "height of the image in pixels", minimum=1, maximum=MOST_PIXELS)
-    fx: float = real(400.0, "pixel", "horizontal focal length", minimum=1e-3, maximum=LARGEST)
-    fy: float = real(400.0, "pixel", "vertical focal length", minimum=1e-3, maximum=LARGEST)
-    cx: float = real(320.0, "pixel", "column of the principal point", minimum=-LARGEST, maximum=LARGEST)
-    cy: float = real(240.0, "pixel", "row of the principal point", minimum=-LARGEST, maximum=LARGEST)
-    clip_min: float = real(0.01, "m", "near clipping plane", positive=True, maximum=LARGEST)
-    clip_max: float = real(1e4, "m", "far clipping plane", positive=True, maximum=LARGEST)
+    fx: float = real(400.0, "pixel", "horizontal focal length", minimum=1e-3)
+    fy: float = real(400.0, "pixel", "vertical focal length", minimum=1e-3)
+    cx: float = real(320.0, "pixel", "column of the principal point")
+    cy: float = real(240.0, "pixel", "row of the principal point")
+    clip_min: float = real(0.01, "m", "near clipping plane", positive=True)
+    clip_max: float = real(1e4, "m", "far clipping plane", positive=True)
 
     def check_together(self) -> None:
         """Refuse what does not fit together."""
