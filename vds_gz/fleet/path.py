@@ -217,7 +217,7 @@ def _sampled(points: Reals, speeds: Reals, spacing: float, closed: bool) -> Path
     samples = np.empty((count + 1, 6))
     samples[:, [X, Y]] = _curve(points, lengths, tangents, parameter)
     slopes = _slopes(samples[:, [X, Y]], length / count, closed)
-    samples[:, HEADING] = _continuous([direction(y, x) for x, y in slopes.tolist()])
+    samples[:, HEADING] = np.unwrap([direction(y, x) for x, y in slopes.tolist()])
     samples[:, CURVATURE] = _slopes(samples[:, HEADING], length / count, closed)
     samples[:, RADIUS] = _radii(samples[:, CURVATURE].tolist(), length / count, closed)
     samples[:, SPEED] = math.inf
@@ -257,20 +257,10 @@ def _curve(points: Reals, lengths: Reals, tangents: Reals, parameter: Reals) -> 
 
 def _slopes(values: Reals, step: float, closed: bool) -> Reals:
     """Derivatives of equally spaced values by the distance, to the second order."""
-    inner = values[2:] - values[:-2]
-    if closed:
-        first = last = values[1:2] - values[:1] + values[-1:] - values[-2:-1]
-    else:
-        first = 4.0 * values[1:2] - 3.0 * values[:1] - values[2:3]
-        last = 3.0 * values[-1:] - 4.0 * values[-2:-1] + values[-3:-2]
-    return np.asarray(np.concatenate([first, inner, last]) / (2.0 * step))
-
-
-def _continuous(angles: list[float]) -> Reals:
-    """Angles without jumps of full turns."""
-    raw = np.array(angles)
-    turns = np.round((raw[1:] - raw[:-1]) / (2.0 * math.pi))
-    return np.asarray(raw - 2.0 * math.pi * np.append(0.0, np.cumsum(turns)))
+    if not closed:
+        return np.asarray(np.gradient(values, step, axis=0, edge_order=2))
+    before, after = values[:1] - values[-1:] + values[-2:-1], values[-1:] + values[1:2] - values[:1]
+    return np.asarray(np.gradient(np.concatenate([before, values, after]), step, axis=0)[1:-1])
 
 
 def _radii(curvatures: list[float], step: float, closed: bool) -> list[float]:
