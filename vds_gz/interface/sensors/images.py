@@ -103,7 +103,18 @@ class CameraOutput:
         return message, write
 
     def _information(self, graph: Graph, frame: str) -> tuple[PackedMessage, Writer]:
-        return _information_message(graph, frame, self._sensor), lambda view: ()
+        """The intrinsic parameters of a camera without distortion, in pixels."""
+        camera = self._sensor
+        message: Message = graph.message(CAMERA_INFO.ros_type)
+        message.header.frame_id = frame
+        message.height, message.width = camera.rows, camera.columns
+        message.distortion_model, message.d = "plumb_bob", graph.numbers(5)
+        for matrix, columns in ((message.k, 3), (message.p, 4)):
+            matrix[0], matrix[2] = camera.fx, camera.cx
+            matrix[columns + 1], matrix[columns + 2] = camera.fy, camera.cy
+            matrix[2 * columns + 2] = 1.0
+        message.r[0] = message.r[4] = message.r[8] = 1.0
+        return PackedMessage(graph, CAMERA_INFO.ros_type, message, ["header.stamp"], []), lambda view: ()
 
     def _clipped(self, view: View) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]]:
         assert isinstance(self._sensor, RgbdCamera)
@@ -117,20 +128,6 @@ def _image_message(graph: Graph, frame: str, encoding: str, camera: Camera) -> P
     message.step = camera.columns * PIXEL[encoding]
     message.data = graph.numbers(message.step * message.height, "uint8")
     return PackedMessage(graph, IMAGE.ros_type, message, ["header.stamp"], [])
-
-
-def _information_message(graph: Graph, frame: str, camera: Camera) -> PackedMessage:
-    """The intrinsic parameters of a camera without distortion, in pixels."""
-    message: Message = graph.message(CAMERA_INFO.ros_type)
-    message.header.frame_id = frame
-    message.height, message.width = camera.rows, camera.columns
-    message.distortion_model, message.d = "plumb_bob", graph.numbers(5)
-    for matrix, columns in ((message.k, 3), (message.p, 4)):
-        matrix[0], matrix[2] = camera.fx, camera.cx
-        matrix[columns + 1], matrix[columns + 2] = camera.fy, camera.cy
-        matrix[2 * columns + 2] = 1.0
-    message.r[0] = message.r[4] = message.r[8] = 1.0
-    return PackedMessage(graph, CAMERA_INFO.ros_type, message, ["header.stamp"], [])
 
 
 CAMERA = SensorType(
