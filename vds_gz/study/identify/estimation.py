@@ -45,6 +45,10 @@ OTHER_BEGINS = 0.5, 2.0
 BOUNDED = Kind.PARAMETER, Kind.DEAD_TIME, Kind.TIME_CONSTANT, Kind.SLOW
 NEXT_TO_BOUND = 0.01
 
+#: A parameter that ends beyond this multiple of its given value is not determined either. It is no bound of the search,
+#: because far bounds make the steps of ``least_squares`` too long.
+FARTHEST = 100.0
+
 #: A limit is not seen if its interval ends above this multiple of it.
 UNKNOWN = 3.0
 
@@ -167,6 +171,8 @@ def _at_bounds(fit: Fit) -> Mask:
     scale = np.where(parameters, [term.scale for term in problem.terms], problem.upper)
     near = solution.point - lower <= NEXT_TO_BOUND * np.where(slow_times, problem.lower, scale)
     near |= problem.upper - solution.point <= NEXT_TO_BOUND * scale
+    given = np.array([term.neutral for term in problem.terms])
+    near |= parameters & (given > 0.0) & (solution.point > FARTHEST * given)
     return np.asarray(solution.free & near & np.array([term.kind in BOUNDED for term in problem.terms]))
 
 

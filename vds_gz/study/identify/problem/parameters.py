@@ -43,9 +43,6 @@ SLOW_TIMES, LARGEST_SHARE = (0.5, 60.0), 0.9
 #: Dead times are rounded to steps: those up to this many steps shorter and longer are equal.
 UP, NEAREST = (1.0, 0.0), (0.5, 0.5)
 
-#: A positive parameter that was asked for is at most this many times larger or smaller than the given value.
-FARTHEST = 100.0
-
 #: Bounds of gains.
 GAINS = 0.1, 20.0
 
@@ -268,8 +265,6 @@ def other_parameters(parameters: ParameterGroup, taken: Sequence[str]) -> dict[s
             low = -math.inf if low <= -LARGEST else low
             high = math.inf if parameter.maximum >= LARGEST else parameter.maximum
             value = value_of(parameters, parameter.name)
-            if value > 0.0 and low >= 0.0:
-                low, high = max(low, value / FARTHEST), min(high, FARTHEST * value)
             scale = 0.2 * max(abs(value), 0.1)
             terms[parameter.name] = Term(parameter.name, Kind.PARAMETER, low, high, scale=scale, neutral=value)
     return terms
