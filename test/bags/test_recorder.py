@@ -325,4 +325,4 @@ def test_a_topic_whose_package_is_not_installed_is_left_out(graph, tmp_path):
     recorder = Recorder(graph, tmp_path / "recording.mcap", [unknown, topics.TWIST_ACTUAL])
     recorder.close()
     assert list(recorder.subscriptions) == ["twist_actual"]
-    assert "install the package 'not_installed_msgs'" in recorder.left_out["unknown"]
+    assert "install the package 'not_installed_msgs'" in recorder.left_out[unknown.type]

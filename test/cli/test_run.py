@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from helpers.bag_files import messages_of, topics_of
-from helpers.processes import need_messages
+from helpers.processes import has_messages
 
 from vds_gz.interface import topics
 from vds_gz.share import share
@@ -114,7 +114,6 @@ def running_vehicles(run: Path) -> list[int]:
     return result
 
 
-@need_messages("ros_gz_interfaces")
 def test_a_run_from_its_begin_to_its_end_at_a_wall(tool, log, tmp_path):
     """The wall is on the terminal and in the numbers; the drive is measured up to there."""
     world = tmp_path / "wall.sdf"
@@ -134,12 +133,13 @@ def test_a_run_from_its_begin_to_its_end_at_a_wall(tool, log, tmp_path):
         assert part in output
 
     numbers = json.loads((run / "response.json").read_text())
-    (touch,) = [contact for contact in numbers["touches"] if contact["x"] < 3.6]
-    assert touch["thing"] == "wall"
-    assert touch["x"] == pytest.approx(3.5, abs=1e-3)
-    assert 1.0 < touch["begin"] < touch["end"]
-    assert touch["end"] <= numbers["duration"] + 0.1  # contacts may come after the last odometry
-    assert f"touched wall at {touch['begin']:.2f} s, at (3.50, " in output
+    if has_messages("ros_gz_interfaces"):
+        (touch,) = [contact for contact in numbers["touches"] if contact["x"] < 3.6]
+        assert touch["thing"] == "wall"
+        assert touch["x"] == pytest.approx(3.5, abs=1e-3)
+        assert 1.0 < touch["begin"] < touch["end"]
+        assert touch["end"] <= numbers["duration"] + 0.1  # contacts may come after the last odometry
+        assert f"touched wall at {touch['begin']:.2f} s, at (3.50, " in output
 
     counts = {name: item.count for name, item in topics_of(run / "recording.mcap").items()}
     assert counts.keys() >= TOPICS

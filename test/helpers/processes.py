@@ -28,9 +28,14 @@ STEADY = 25
 SEVERAL_GRAPHS = pytest.mark.skipif(find_spec("rclpy") is not None, reason="needs several nodes in one process")
 
 
+def has_messages(package: str) -> bool:
+    """Whether the messages of a package are there: over DDS they come with this one."""
+    return find_spec("rclpy") is None or find_spec(package) is not None
+
+
 def need_messages(*packages: str) -> pytest.MarkDecorator:
-    """Skips over rclpy where one of these packages is not installed; over DDS their messages come with this one."""
-    missing = [package for package in packages if find_spec("rclpy") and not find_spec(package)]
+    """Skips where the messages of one of these packages are missing."""
+    missing = [package for package in packages if not has_messages(package)]
     return pytest.mark.skipif(bool(missing), reason=f"the ROS packages {', '.join(missing)} are not installed")
 
 

@@ -52,7 +52,7 @@ class Recorder:
     Attributes:
         counts: Messages written so far, by the topics' names as given.
         subscriptions: The subscriptions, by the same names.
-        left_out: Topics that cannot be recorded, with reasons.
+        left_out: Types that cannot be recorded, with reasons.
         undefined: Types of messages that are recorded without their definition, because it is not known.
     """
 
@@ -110,7 +110,7 @@ class Recorder:
         try:
             subscription = self._graph.subscribe(topic.name, topic.type, qos, receive, raw=True)
         except UnknownTypeError as error:
-            self.left_out[topic.name] = str(error)
+            self.left_out[topic.type] = str(error)
             return
         self.subscriptions[topic.name] = subscription
         self._recorded.add(subscription.topic)
@@ -161,7 +161,7 @@ class Recorder:
     def _look(self, wanted: Callable[[str], bool]) -> None:
         """Record the wanted topics that have appeared."""
         for name, offer in self._graph.offers().items():
-            if name not in self._recorded and name not in self.left_out and wanted(name):
+            if name not in self._recorded and offer.type not in self.left_out and wanted(name):
                 self.add(Topic(name, offer.type, offer.qos))
 
     def _channel(self, name: str, topic: Topic) -> int:

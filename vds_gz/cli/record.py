@@ -7,7 +7,6 @@ import math
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -116,10 +115,8 @@ def _wanted(options: argparse.Namespace, arguments: Arguments) -> tuple[Callable
             return options.all or name in named
         return name in own or (options.sensors and name.startswith(place) and is_of_sensor(name.removeprefix(place)))
 
-    vehicle = (
-        replace(topic, name=arguments.topic(topic.name)) for topic in vehicle_topics() if topic is not topics.CLOCK_IN
-    )
-    return wanted, [topic for topic in vehicle if wanted(topic.name)]
+    vehicle = (topic for topic in vehicle_topics() if topic is not topics.CLOCK_IN)
+    return wanted, [topic for topic in vehicle if wanted(arguments.topic(topic.name))]
 
 
 def _record(graph: Graph, recorder: Recorder, duration: float | None, stop: StopRequest) -> float:
@@ -168,4 +165,4 @@ def _tell(recorder: Recorder, took: float, path: Path) -> None:
     for name in sorted(recorder.undefined):
         print(f"vds-gz record: the definition of type '{name}' is not known; readers of the file need it")
     for name, reason in sorted(recorder.left_out.items()):
-        print(f"vds-gz record: '{name}' was left out: {reason}", file=sys.stderr)
+        print(f"vds-gz record: topics of type '{name}' were left out: {reason}", file=sys.stderr)

@@ -51,8 +51,8 @@ def test_an_installed_package_brings_definitions(tmp_path, monkeypatch) -> None:
     (tmp_path / "definitions" / "radio_msgs" / "msg").mkdir(parents=True)
     definition = tmp_path / "definitions" / "radio_msgs" / "msg" / "Radio.msg"
     definition.write_text(
-        "std_msgs/Header header\nfloat32 throttle\nuint8 LOW = 1\nstring NAME=two words\nuint8 quality 7 # of 10\n"
-        "float32 gain 1e1\nbool on true\nstring label \"a = b\"\nint32[3] trim [1, -2, 3]\nstring<=9[] ways ['x']\n"
+        "std_msgs/Header header\nfloat32 throttle\nuint8 LOW = 1\nstring NAME=two words\nuint8 quality 7\t# of 10\n"
+        "float32 gain 1e1\nbool on true\nstring label \"a = b\"\nstring mode off\nint32[3] trim [1, -2, 3]\nstring<=9[] ways ['x']\n"
     )
     info = tmp_path / "radio-1.0.dist-info"
     info.mkdir()
@@ -67,7 +67,7 @@ def test_an_installed_package_brings_definitions(tmp_path, monkeypatch) -> None:
     message.trim[0], message.ways[0] = 5, "y"
     fresh = types.new("radio_msgs/msg/Radio")
     assert (fresh.throttle, fresh.quality, fresh.gain, fresh.on, fresh.label) == (0.0, 7, 10.0, True, "a = b")
-    assert fresh.trim.dtype == np.int32
+    assert (fresh.mode, fresh.trim.dtype) == ("off", np.int32)
     assert (fresh.trim.tolist(), fresh.ways) == ([1, -2, 3], ["x"])
 
 

@@ -171,7 +171,7 @@ class _Store(Typestore):
     def __init__(self, distribution: str) -> None:
         """The definitions of a ROS release; ``char`` is ``uint8``, as in ROS 2 and its type hashes."""
         super().__init__(import_module(f"rosbags.typesys.stores.ros2_{distribution}"))
-        #: Defaults of fields by types, without those that are zero or empty.
+        #: Default values of fields, by type.
         self.defaults = dict(_DEFAULTS)
         #: The code of a type, which the code of other types calls for every message.
         self.get_msgdef = _Definitions(self.define).__getitem__  # type: ignore[method-assign, assignment]
@@ -232,10 +232,27 @@ def _load(name: str) -> tuple[Any, dict[str, Any]]:
         text = request if part == "Request" else response
     # The parser only knows messages: for services too, types without a package are in <package>/msg.
     as_message = f"{package}/msg/{short}"
-    return {name: get_types_from_msg(text, as_message)[as_message]}, _defaults(text)
+    try:
+        defaults = _defaults(text)
+    except (ValueError, yaml.YAMLError) as error:
+        raise UnknownTypeError(f"type '{name}': {path} has a default that is none of its field: {error}") from None
+    return {name: get_types_from_msg(text, as_message)[as_message]}, defaults
 
 
 def _defaults(text: str) -> dict[str, Any]:
     """The defaults in a definition, which rosbags drops."""
     lines = (line.partition("#")[0].split(None, 2) for line in text.splitlines())
-    return {line[1]: yaml.safe_load(line[2]) for line in lines if len(line) == 3 and "=" not in line[1] + line[2][0]}
+    fields = (line for line in lines if len(line) == 3 and "=" not in line[1] + line[2][0])
+    return {name: _default(kind, value.strip()) for kind, name, value in fields}
+
+
+def _default(kind: str, text: str) -> Any:
+    """A default by the type of its field; texts may be without quotes."""
+    if kind.endswith("]"):
+        return [_default(kind.partition("[")[0], item) for item in yaml.load(text, yaml.BaseLoader)]
+    if kind.startswith(("string", "wstring")):
+        quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "'\""
+        return text[1:-1] if quoted else text
+    if kind == "bool":
+        return text.lower() in ("true", "1")
+    return float(text) if kind.startswith("float") else int(text)

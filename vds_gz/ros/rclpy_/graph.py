@@ -201,8 +201,11 @@ class RclpyGraph:
 
     def offers(self) -> dict[str, Offer]:
         offers: dict[str, Offer] = {}
+        names: list[str] = []
         with suppress(UnicodeDecodeError):  # while another node has names that are no text, rclpy lists no topics
-            for name, _ in self._node.get_topic_names_and_types():
+            names = [name for name, _ in self._node.get_topic_names_and_types()]
+        for name in names:
+            with suppress(UnicodeDecodeError):
                 for info in self._node.get_publishers_info_by_topic(name):
                     if not is_topic(name, info.topic_type):  # other nodes may announce any text
                         continue
@@ -321,11 +324,14 @@ class RclpyGraph:
         rclpy.try_shutdown()
 
     def _serve(self) -> None:
+        complained = False
         while not self._closing:
             try:
                 self._executor.spin_once(timeout_sec=1.0)
             except Exception as error:  # what rclpy raises for a malformed request
-                self.log(Severity.WARN, f"a request failed: {type(error).__name__}: {error}")
+                if not complained:
+                    self.log(Severity.WARN, f"a request failed: {type(error).__name__}: {error}")
+                complained = True
 
     def _call(self, function: Callable[[], Returned]) -> Returned:
         """Let the node's thread call a function, and wait for its result.

@@ -24,7 +24,7 @@ WIDTH = 1.96
 #: at most this wide [s].
 CERTAIN, CERTAIN_TIME = 0.25, 0.02
 
-#: Medians of so many samples pass over outliers, two in a row at most. Outliers are left out if the medians have less
+#: Window of the median filter; it removes up to two outliers in a row. Outliers are left out if the medians have less
 #: than this part of the standard deviation; for white noise it is 0.54.
 SPIKE_WINDOW, SPIKY = 5, 0.3
 
@@ -58,7 +58,7 @@ def noise(measured: Array) -> float:
 
 
 def without_spikes(values: Array) -> Array:
-    """The values, or medians of some in a row if outliers make up most of the standard deviation."""
+    """The values, through a median filter if outliers make up most of the standard deviation."""
     if len(values) < SPIKE_WINDOW:
         return values
     medians: Array = np.median(np.lib.stride_tricks.sliding_window_view(values, SPIKE_WINDOW), axis=1)

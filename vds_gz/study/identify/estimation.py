@@ -154,7 +154,7 @@ def _with_prior(fit: Fit) -> Fit:
     solution = converged(problem, fit.solution)
     intervals = intervals_of(problem, solution)
     low, high = np.where(vague, -np.inf, intervals.low), np.where(vague, np.inf, intervals.high)
-    of_data = replace(fit.intervals, low=low, high=high)  # the prior determines neither sums nor what is distinguished
+    of_data = replace(fit.intervals, low=low, high=high)  # sums and confounded terms are the data's
     return replace(fit, problem=problem, solution=solution, intervals=of_data)
 
 

@@ -22,8 +22,9 @@ COMMAND_RISE_TIME = 0.5
 #: Samples in a mean, and by how many of its standard deviations its maximum may be too large.
 SMOOTHED, ABOVE = 5, 2.5
 
-#: Limits of rates are at least this part of measured ones; where a steered wheel may be driven, only this part of its
-#: own, if its angle is measured too. Rates that are reached for less time in all are bumps [s].
+#: Limits of rates are at least this part of measured ones. Where a steered wheel may be driven and its angle is
+#: measured, they are at least a smaller part of the wheel's own rate. Rates that are reached for less time in all are
+#: bumps [s].
 RATE_PART, STEERED_RATE_PART, LASTING = 0.8, 0.4, 0.25
 
 #: Limits of speeds are at least this part of the measured speeds where the track or the wheels' gains are unknown.
