@@ -153,7 +153,8 @@ def test_a_run_from_its_begin_to_its_end_at_a_wall(tool, log, tmp_path):
     assert running_vehicles(run) == []
 
     rows = measured(run)
-    assert rows["drive", "deceleration"]["reached"] < 10.0
+    if has_messages("ros_gz_interfaces"):  # else nothing tells that the wall stopped the vehicle
+        assert rows["drive", "deceleration"]["reached"] < 10.0
     # A busy machine delays commands; how exact the measuring itself is, test/study holds.
     pytest.importorskip("numba")
     pytest.importorskip("scipy")
