@@ -152,9 +152,10 @@ def test_a_run_from_its_begin_to_its_end_at_a_wall(tool, log, tmp_path):
 
     assert running_vehicles(run) == []
 
+    if not has_messages("ros_gz_interfaces"):
+        return  # without contacts, the stop at the wall counts as the drive's
     rows = measured(run)
-    if has_messages("ros_gz_interfaces"):  # else nothing tells that the wall stopped the vehicle
-        assert rows["drive", "deceleration"]["reached"] < 10.0
+    assert rows["drive", "deceleration"]["reached"] < 10.0
     # A busy machine delays commands; how exact the measuring itself is, test/study holds.
     pytest.importorskip("numba")
     pytest.importorskip("scipy")
