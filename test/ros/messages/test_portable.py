@@ -71,6 +71,14 @@ def test_an_installed_package_brings_definitions(tmp_path, monkeypatch) -> None:
     assert (fresh.trim.tolist(), fresh.ways) == ([1, -2, 3], ["x"])
 
 
+@pytest.mark.parametrize(
+    ("kind", "text"), [("int32[]", "12"), ("int32[]", "[[1]]"), ("bool", "yes"), ("uint8", "x"), ("float64[]", "[a]")]
+)
+def test_defaults_that_do_not_fit_their_field_are_refused(kind, text) -> None:
+    with pytest.raises(ValueError, match=r"12|\[1|yes|x|a"):
+        types_module._default(kind, text)
+
+
 def test_sequences_begin_empty_and_of_their_type() -> None:
     scan = TYPES.new("sensor_msgs/msg/LaserScan")
     assert scan.ranges.dtype == np.float32

@@ -20,7 +20,7 @@ class Field(NamedTuple):
     length: int | None  # None for a single value, the number of items of an array, 0 for a sequence
 
 
-#: Formats of numbers for :mod:`struct` and numpy; without ``<``, type codes of arrays.
+#: Formats of numbers for :mod:`struct` and numpy; without ``<``, but for ``bool``, type codes of arrays.
 FORMATS = {
     "bool": "<?",
     "byte": "<B",

@@ -235,7 +235,7 @@ def _load(name: str) -> tuple[Any, dict[str, Any]]:
     try:
         defaults = _defaults(text)
     except (ValueError, yaml.YAMLError) as error:
-        raise UnknownTypeError(f"type '{name}': {path} has a default that is none of its field: {error}") from None
+        raise UnknownTypeError(f"type '{name}': {path} has a default that does not fit its field: {error}") from None
     return {name: get_types_from_msg(text, as_message)[as_message]}, defaults
 
 
@@ -249,10 +249,15 @@ def _defaults(text: str) -> dict[str, Any]:
 def _default(kind: str, text: str) -> Any:
     """A default by the type of its field; texts may be without quotes."""
     if kind.endswith("]"):
-        return [_default(kind.partition("[")[0], item) for item in yaml.load(text, yaml.BaseLoader)]
+        items = yaml.load(text, yaml.BaseLoader)
+        if not (isinstance(items, list) and all(isinstance(item, str) for item in items)):
+            raise ValueError(f"{text} is no list of values")
+        return [_default(kind.partition("[")[0], item) for item in items]
     if kind.startswith(("string", "wstring")):
         quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "'\""
         return text[1:-1] if quoted else text
     if kind == "bool":
+        if text.lower() not in ("true", "false", "1", "0"):
+            raise ValueError(f"{text} is neither true nor false")
         return text.lower() in ("true", "1")
     return float(text) if kind.startswith("float") else int(text)

@@ -330,7 +330,10 @@ class RclpyGraph:
                 self._executor.spin_once(timeout_sec=1.0)
             except Exception as error:  # what rclpy raises for a malformed request
                 if not complained:
-                    self.log(Severity.WARN, f"a request failed: {type(error).__name__}: {error}")
+                    self.log(
+                        Severity.WARN,
+                        f"a request failed: {type(error).__name__}: {error}. Further failures are not reported",
+                    )
                 complained = True
 
     def _call(self, function: Callable[[], Returned]) -> Returned:
