@@ -83,10 +83,10 @@ def missing(path: Path) -> dict[str, tuple[int, int]]:
     stamps: dict[str, list[int]] = defaultdict(list)
     types = open_types()
     with open_bag(path) as bag:
-        codecs = {connection.topic: types.codec(connection.msgtype) for connection in bag.connections}
+        codecs = {connection.topic: types.codec(connection.msgtype) for connection in bag.counts}
         found = [
             (connection.topic, codecs[connection.topic].decode(bytearray(data)))
-            for connection, _, data in bag.messages(bag.connections)
+            for connection, _, data in bag.messages(bag.counts)
         ]
     for name, message in found:
         short = name.lstrip("/")
@@ -123,7 +123,7 @@ def main() -> None:
         for name, (count, lost) in sorted(missing(path).items()):
             print(f"{name:24} {count:7} recorded, {lost} missing" + (f" of {sent} sent" if "cmd" in name else ""))
         with open_bag(path) as bag:
-            print(f"{sum(bag.counts().values())} messages in all, {path.stat().st_size / 1e6:.2f} MB")
+            print(f"{bag.counts.total()} messages in all, {path.stat().st_size / 1e6:.2f} MB")
 
 
 if __name__ == "__main__":

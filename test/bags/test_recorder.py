@@ -61,9 +61,7 @@ def kept(path, topic):
     """How many messages of a topic are in a file that is still written."""
     try:
         with open_bag(path) as bag:
-            return sum(
-                1 for _ in bag.messages([connection for connection in bag.connections if connection.topic == topic])
-            )
+            return sum(1 for _ in bag.messages([connection for connection in bag.counts if connection.topic == topic]))
     except BagError:  # nothing has been written yet
         return 0
 
@@ -140,7 +138,7 @@ def test_a_killed_recorder_leaves_a_readable_file(graph, domain, tmp_path):
     codec = open_types().codec(topics.TWIST_ACTUAL.type)
     with open_bag(path) as bag:
         assert bag.cut_short
-        twists = [connection for connection in bag.connections if connection.topic == "/twist_actual"]
+        twists = [connection for connection in bag.counts if connection.topic == "/twist_actual"]
         result = [codec.decode(bytearray(data)).twist.linear.x for _, _, data in bag.messages(twists)]
     assert result == list(range(200))
 

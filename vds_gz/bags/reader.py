@@ -8,9 +8,8 @@ from __future__ import annotations
 import struct
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator
+from contextlib import closing, contextmanager
 from enum import IntEnum
 from importlib.util import find_spec
 from pathlib import Path
@@ -31,13 +30,11 @@ class BagError(RecordingError):
     """A bag cannot be read. The message says what was found and what is needed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Connection:
-    """One topic of a bag: its name, the type and the number of its messages."""
+class Connection(NamedTuple):
+    """One topic of a bag: its name and the type of its messages."""
 
     topic: str
     msgtype: str
-    msgcount: int
 
 
 MAGIC = b"\x89MCAP0\r\n"
@@ -77,22 +74,6 @@ class Opcode(IntEnum):
 LARGEST = 1 << 31
 
 
-class McapMessage(NamedTuple):
-    """A message of a file; the time of recording is in ns."""
-
-    channel: int
-    time: int
-    data: bytes
-
-
-class McapChannel(NamedTuple):
-    """A topic of a file."""
-
-    number: int
-    topic: str
-    type: str
-
-
 def is_whole(path: Path) -> bool:
     """Whether a file has the end of an MCAP file."""
     with path.open("rb") as file:
@@ -100,9 +81,13 @@ def is_whole(path: Path) -> bool:
         return file.read() == MAGIC and path.stat().st_size > 2 * len(MAGIC)
 
 
-def contents(path: Path) -> Iterator[McapChannel | McapMessage]:
-    """Channels and messages in the order in which they were written, up to the first damage."""
+def contents(path: Path) -> Iterator[tuple[Connection, int, bytes | None]]:
+    """Connection, time of recording [ns] and bytes of each message as it was written, up to the first damage.
+
+    Each connection comes once more before its messages, without bytes.
+    """
     types: dict[int, str] = {}
+    connections: dict[int, Connection] = {}
     with path.open("rb") as file:
         try:
             for opcode, body in _records(file, path.stat().st_size):
@@ -110,12 +95,14 @@ def contents(path: Path) -> Iterator[McapChannel | McapMessage]:
                     return
                 if opcode == Opcode.MESSAGE:
                     channel, _, time, _ = struct.unpack_from("<HIQQ", body)
-                    yield McapMessage(channel, time, body[MESSAGE.size - RECORD.size :])
+                    if channel in connections:
+                        yield connections[channel], time, body[MESSAGE.size - RECORD.size :]
                 elif opcode == Opcode.SCHEMA:
                     types[struct.unpack_from("<H", body)[0]] = _text_at(body, 2)
                 elif opcode == Opcode.CHANNEL:
                     number, schema = struct.unpack_from("<HH", body)
-                    yield McapChannel(number, _text_at(body, 4), types[schema])
+                    connections[number] = Connection(_text_at(body, 4), types[schema])
+                    yield connections[number], 0, None
         except (ValueError, KeyError, struct.error, MemoryError):  # the damage; everything before it is good
             return
 
@@ -171,37 +158,6 @@ def _text_at(body: bytes, at: int) -> str:
     return body[at + 4 : at + 4 + length].decode()
 
 
-class UnfinishedMcap:
-    """An .mcap file without its end, in the order of writing; raises :class:`BagError` without any whole message.
-
-    Attributes:
-        connections: All topics, also those without messages.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._topics: dict[int, tuple[str, str]] = {}
-        counts = Counter(topic for topic, _, _ in self._read())
-        if not counts:
-            raise BagError("it has no end, and no message before it breaks off")
-        self.connections = [Connection(*topic, counts[topic]) for topic in dict.fromkeys(self._topics.values())]
-
-    def messages(self, wanted: Sequence[Connection]) -> Iterator[tuple[Connection, int, bytes]]:
-        """Connection, time of recording [ns] and bytes of every message on the wanted connections."""
-        chosen = {(topic.topic, topic.msgtype): topic for topic in wanted}
-        for topic, time, data in self._read():
-            if topic in chosen:
-                yield chosen[topic], time, data
-
-    def _read(self) -> Iterator[tuple[tuple[str, str], int, bytes]]:
-        """Topic and type, time and bytes of all messages up to the damage."""
-        for record in contents(self._path):
-            if isinstance(record, McapChannel):
-                self._topics[record.number] = record.topic, record.type
-            elif record.channel in self._topics:
-                yield self._topics[record.channel], record.time, record.data
-
-
 #: rosbag2's names of file formats. A folder has its own.
 _STORAGES = {".mcap": "mcap", ".db3": "sqlite3"}
 
@@ -217,30 +173,31 @@ class Bag:
 
     Attributes:
         path: The file or folder.
-        connections: All topics, also those without messages.
+        counts: All connections, also those without messages, with the number of their messages.
         cut_short: The end of the file is missing, with the last messages.
     """
 
-    def __init__(self, path: Path, reader: _Rosbags | _Rosbag2 | UnfinishedMcap) -> None:
+    cut_short = False
+
+    def __init__(self, path: Path) -> None:
         self.path = path
-        self.cut_short = isinstance(reader, UnfinishedMcap)
-        self.connections = reader.connections
-        self._reader = reader
+        self.counts: Counter[Connection] = Counter()
 
-    def described(self) -> str:
-        """The contents, for people."""
-        counts = sorted(self.counts().items())
-        listed = ", ".join(f"{name} ({kind}, {count})" for (name, kind), count in counts if count)
-        return (listed or "no messages") + (", and is cut short: its end is missing" if self.cut_short else "")
+    def by_name(self) -> dict[str, tuple[str, int]]:
+        """Type and number of the messages of each topic that has any."""
+        return {topic: (kind, count) for (topic, kind), count in self.counts.items() if count}
 
-    def counts(self) -> dict[tuple[str, str], int]:
-        """The number of messages, by topic and type."""
-        return {(topic.topic, topic.msgtype): topic.msgcount for topic in self.connections}
-
-    def messages(self, wanted: Iterable[Connection]) -> Iterator[BagMessage]:
+    def messages(self, wanted: Collection[tuple[str, str]]) -> Iterator[BagMessage]:
         """Every message on the wanted connections; raises :class:`BagError` if the bag is damaged."""
         with _named(self.path):
-            yield from self._reader.messages(list(wanted))
+            yield from self._messages({connection for connection in self.counts if connection in wanted})
+
+    def _messages(self, wanted: set[Connection]) -> Iterator[BagMessage]:
+        """The messages on these connections of the bag."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Close the files."""
 
 
 @contextmanager
@@ -251,69 +208,79 @@ def open_bag(path: Path) -> Iterator[Bag]:
         BagError: There is no bag, or it cannot be read.
         ModuleNotFoundError: Neither rosbags nor ROS's rosbag2_py is installed.
     """
-    reader: _Rosbags | _Rosbag2 | UnfinishedMcap
     with _named(path):
         if path.suffix == ".mcap" and path.is_file() and not is_whole(path):
-            reader = UnfinishedMcap(path)
+            bag: Bag = UnfinishedMcap(path)
         elif find_spec("rosbags") is None and find_spec("rosbag2_py") is not None:
-            reader = _Rosbag2(path)
+            bag = _Rosbag2(path)
         else:
-            reader = _Rosbags(path)
-    try:
-        yield Bag(path, reader)
-    finally:
-        if isinstance(reader, _Rosbags):
-            reader.close()
+            bag = _Rosbags(path)
+    with closing(bag):
+        yield bag
 
 
-class _Rosbags:
+class UnfinishedMcap(Bag):
+    """An .mcap file without its end; raises :class:`BagError` without any whole message."""
+
+    cut_short = True
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        for connection, _, data in contents(path):
+            self.counts[connection] += data is not None
+        if not self.counts.total():
+            raise BagError("it has no end, and no message before it breaks off")
+
+    def _messages(self, wanted: set[Connection]) -> Iterator[BagMessage]:
+        for connection, time, data in contents(self.path):
+            if data is not None and connection in wanted:
+                yield connection, time, data
+
+
+class _Rosbags(Bag):
     """A bag read by the package rosbags, without ROS."""
 
     def __init__(self, path: Path) -> None:
         from rosbags.rosbag2 import Reader
 
+        super().__init__(path)
         # A damaged file provokes any exception in rosbags, SQLite and the decompressors.
         with _damage_reported(Exception):
             self._reader = Reader(path)
             self._reader.open()
-            counts: Counter[tuple[str, str]] = Counter()
-            for connection in self._reader.connections:
-                counts[connection.topic, connection.msgtype] += connection.msgcount
-        self.connections = [Connection(*topic, count) for topic, count in counts.items()]
+            for topic in self._reader.connections:
+                self.counts[Connection(topic.topic, topic.msgtype)] += topic.msgcount
 
-    def messages(self, wanted: Sequence[Connection]) -> Iterator[BagMessage]:
-        chosen = {(topic.topic, topic.msgtype): topic for topic in wanted}
-        theirs = [topic for topic in self._reader.connections if (topic.topic, topic.msgtype) in chosen]
+    def _messages(self, wanted: set[Connection]) -> Iterator[BagMessage]:
+        theirs = [topic for topic in self._reader.connections if (topic.topic, topic.msgtype) in wanted]
         if theirs:  # an empty list would mean all
             with _damage_reported(Exception):
                 for topic, time, data in self._reader.messages(theirs):
                     if not isinstance(time, int) or isinstance(data, str | int | float | None):  # a damaged cell
                         raise BagError(f"a message on '{topic.topic}' has no time or no bytes")
-                    yield chosen[topic.topic, topic.msgtype], time, data
+                    yield Connection(topic.topic, topic.msgtype), time, data
 
     def close(self) -> None:
         self._reader.close()
 
 
-class _Rosbag2:
+class _Rosbag2(Bag):
     """A bag read by rosbag2 itself, as ROS installs it."""
 
     def __init__(self, path: Path) -> None:
         from rclpy.logging import LoggingSeverity, set_logger_level
 
+        super().__init__(path)
         for name in _LOGGERS:
             set_logger_level(name, LoggingSeverity.FATAL)
-        self._path = path
         with _damage_reported(RuntimeError, ValueError, IndexError):  # C++ exceptions of rosbag2, YAML and the storages
-            topics = self._open().get_metadata().topics_with_message_count
-        self.connections = [
-            Connection(topic.topic_metadata.name, topic.topic_metadata.type, topic.message_count) for topic in topics
-        ]
+            for topic in self._open().get_metadata().topics_with_message_count:
+                self.counts[Connection(topic.topic_metadata.name, topic.topic_metadata.type)] = topic.message_count
 
-    def messages(self, wanted: Sequence[Connection]) -> Iterator[BagMessage]:
+    def _messages(self, wanted: set[Connection]) -> Iterator[BagMessage]:
         import rosbag2_py
 
-        chosen = {topic.topic: topic for topic in wanted}
+        chosen = {connection.topic: connection for connection in wanted}
         with _damage_reported(RuntimeError, ValueError, IndexError):
             reader = self._open()
             reader.set_filter(rosbag2_py.StorageFilter(topics=list(chosen)))
@@ -324,8 +291,8 @@ class _Rosbag2:
     def _open(self) -> Any:
         import rosbag2_py
 
-        storage = rosbag2_py.StorageOptions(uri=str(self._path), storage_id=_STORAGES.get(self._path.suffix, ""))
-        compressed = self._path.is_dir() and rosbag2_py.Info().read_metadata(str(self._path), "").compression_mode
+        storage = rosbag2_py.StorageOptions(uri=str(self.path), storage_id=_STORAGES.get(self.path.suffix, ""))
+        compressed = self.path.is_dir() and rosbag2_py.Info().read_metadata(str(self.path), "").compression_mode
         reader = rosbag2_py.SequentialCompressionReader() if compressed else rosbag2_py.SequentialReader()
         reader.open(storage, rosbag2_py.ConverterOptions("cdr", "cdr"))
         return reader

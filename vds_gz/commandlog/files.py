@@ -120,7 +120,7 @@ def _bag_entries(path: Path, topic: str | None) -> Iterator[Any]:
     """Type and note, then time [s] and command of each message; gears are part of commands that have one."""
     with open_bag(path) as bag:
         types = {command.topic.type: command for command in reversed(whole_types())}
-        counts = {name: (kind, count) for (name, kind), count in bag.counts().items() if count}
+        counts = bag.by_name()
         name = choose_command(path, counts, types, topic, "--topic")
         command = types[counts[name][0]]
         yield command, f"'{path}' is cut short; what is left of it is used" if bag.cut_short else ""
@@ -128,9 +128,8 @@ def _bag_entries(path: Path, topic: str | None) -> Iterator[Any]:
         if command.geared:
             gear = GEAR_COMMAND.topic
             wanted.add((f"{name.rpartition('/')[0]}/{gear.name}", gear.type))
-        connections = [topic for topic in bag.connections if (topic.topic, topic.msgtype) in wanted]
         where = f"{path}, topic '{name}'"
-        decoded = _decoded(where, command, bag.messages(connections))
+        decoded = _decoded(where, command, bag.messages(wanted))
         yield from checked(decoded, lambda number: f"{where}, message {number}")
 
 

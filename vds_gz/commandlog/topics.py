@@ -45,7 +45,7 @@ def choose_command(
         return topic
     if fitting:
         raise AmbiguousTopicError(
-            f"'{path}': several topics may have the commands: {_listed(fitting)}; name one with {option} TOPIC"
+            f"'{path}': several topics may have the commands: {listed(fitting)}; name one with {option} TOPIC"
         )
     raise TopicError(nothing_recognised(path, "commands", option, counts))
 
@@ -64,7 +64,7 @@ def choose_topic(
     if named is not None:
         name = "/" + named.lstrip("/")
         if name not in counts:
-            raise TopicError(f"'{path}' has no messages on '{name}' ({option}); it has {_listed(counts)}")
+            raise TopicError(f"'{path}' has no messages on '{name}' ({option}); it has {listed(counts)}")
         if counts[name][0] not in known:
             raise TopicError(f"'{path}': '{name}' is {counts[name][0]}; {what} must be {', '.join(known)}")
         return name
@@ -78,10 +78,11 @@ def choose_topic(
 
 def nothing_recognised(path: Path, what: str, option: str, counts: Counts) -> str:
     """The message that no topic has a role."""
-    return f"'{path}': no topic with {what} was recognised; name it with {option} TOPIC. It has {_listed(counts)}"
+    return f"'{path}': no topic with {what} was recognised; name it with {option} TOPIC. It has {listed(counts)}"
 
 
-def _listed(counts: Counts) -> str:
+def listed(counts: Counts) -> str:
+    """Topics with their types and counts, in words."""
     return ", ".join(f"{name} ({kind}, {count})" for name, (kind, count) in sorted(counts.items())) or "no messages"
 
 

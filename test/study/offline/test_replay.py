@@ -235,7 +235,7 @@ def messages(path):
     """Raw messages by topic, in order."""
     result = {}
     with open_bag(path) as bag:
-        for connection, _, data in bag.messages(bag.connections):
+        for connection, _, data in bag.messages(bag.counts):
             result.setdefault(connection.topic, []).append(bytes(data))
     return result
 

@@ -113,11 +113,11 @@ def read_bag(
     readers = command_readers(pedals=pedals)
     try:
         with open_bag(path) as bag:
-            counts = {name: (kind, count) for (name, kind), count in bag.counts().items() if count}
+            counts = bag.by_name()
             chosen = choose_topics(path, counts, readers, command, velocity, steering)
             by_topic = {topic: MEASUREMENTS[counts[topic][0]] for topic in chosen.all() - {chosen.command, chosen.gear}}
             by_topic |= {chosen.command: readers[counts[chosen.command][0]], chosen.gear: _gear}
-            wanted = [connection for connection in bag.connections if connection.topic in chosen.all()]
+            wanted = [connection for connection in bag.counts if connection.topic in chosen.all()]
             topics = read_columns(path, bag.messages(wanted), by_topic)
             cut_short = bag.cut_short
     except UnknownTypeError as error:

@@ -15,7 +15,7 @@ import numpy as np
 
 from vds_gz.bags.reader import Bag, open_bag
 from vds_gz.commandlog.table import is_table
-from vds_gz.commandlog.topics import AmbiguousTopicError, Counts, TopicError, choose_command, last_part
+from vds_gz.commandlog.topics import AmbiguousTopicError, Counts, TopicError, choose_command, last_part, listed
 from vds_gz.errors import PATH, TEXT, RecordingError, UnknownTypeError, takes
 from vds_gz.interface import topics
 from vds_gz.interface.commands import whole_types
@@ -98,7 +98,7 @@ def read(path: str | Path, namespace: str | None = None, topic: str | None = Non
 
 def _read(path: Path, bag: Bag, namespace: str | None, topic: str | None) -> tuple[Recording, str]:
     """The run in a bag, and its place in words."""
-    counts = {name: (kind, count) for (name, kind), count in bag.counts().items() if count}
+    counts = bag.by_name()
     prefix = f"/{(namespace or '').strip('/')}/".replace("//", "/")
     inside = counts if namespace is None else {name: entry for name, entry in counts.items() if name.startswith(prefix)}
     main = _motion_topic(path, bag, inside, namespace)
@@ -113,7 +113,7 @@ def _read(path: Path, bag: Bag, namespace: str | None, topic: str | None) -> tup
     readers |= {name: (counts[name][0], MEASUREMENTS[counts[name][0]]) for name in (main, steering) if name}
     contacts: list[Message] = []
     readers[touched := f"{place}/{topics.CONTACTS.name}"] = topics.CONTACTS.type, _keeper(contacts)
-    wanted = [link for link in bag.connections if link.topic in readers and readers[link.topic][0] == link.msgtype]
+    wanted = {(name, kind) for name, (kind, _) in readers.items()}
     columns = read_columns(path, bag.messages(wanted), {name: reader for name, (_, reader) in readers.items()})
     if (count := len(columns[main].logged) if main in columns else 0) < 2:
         raise RecordingError(f"recording '{path}': number of messages on '{main}' is {count}; it must be at least 2")
@@ -184,9 +184,11 @@ def _motion_topic(path: Path, bag: Bag, counts: Counts, namespace: str | None) -
         if fitting:
             return next(_preferred(fitting, PREFERRED_SPEEDS), fitting[0])
     where = "" if namespace is None else f" in namespace '{namespace}'"
+    end = ", and is cut short: its end is missing" if bag.cut_short else ""
     raise RecordingError(
         f"recording '{path}' has no messages on '{topics.GROUND_TRUTH.name}' or '{topics.ODOM.name}' "
-        f"({topics.ODOM.type}){where}, or on another topic that tells how the vehicle moved; it has {bag.described()}"
+        f"({topics.ODOM.type}){where}, or on another topic that tells how the vehicle moved; "
+        f"it has {listed(bag.by_name())}{end}"
     )
 
 
