@@ -253,7 +253,8 @@ def _text(value: Value) -> str:
 @command("vds-gz maps")
 def maps(argv: list[str]) -> int:
     """Check a map and draw it."""
-    from vds_gz.study.report.actuation_map import draw
+    from vds_gz.study.report.actuation_map import map_figure
+    from vds_gz.study.report.style import png
 
     parser = CommandLine("vds-gz maps", description="Check a map of actuation, and draw it.")
     parser.add_argument("file", help="CSV file in Autoware's format, e.g. accel_map.csv")
@@ -261,6 +262,7 @@ def maps(argv: list[str]) -> int:
     options = parser.parse_args(argv)
     table = read_map(options.file)
     output = options.output or Path(Path(options.file).stem + ".png")
-    draw(table, table.label if table.label not in ("", "default") else Path(options.file).name, output)
+    title = table.label if table.label not in ("", "default") else Path(options.file).name
+    output.write_bytes(png(map_figure(table, title)))
     print(f"{output}: {len(table.actuations)} actuations by {len(table.states)} states")
     return DONE

@@ -12,9 +12,9 @@ from vds_gz.parameters.yaml_reader import INTERVAL
 from vds_gz.study.identify.estimates import CERTAIN, Estimate
 from vds_gz.study.identify.mechanism.fit import MechanismFit
 from vds_gz.study.identify.pedals.fit import PedalFit
-from vds_gz.study.report.actuation_map import draw
-from vds_gz.study.report.identification import plain, report_title
-from vds_gz.study.report.style import ACTUAL, COMMANDED, INK, STYLE, png
+from vds_gz.study.report.actuation_map import map_figure
+from vds_gz.study.report.identification import report_title
+from vds_gz.study.report.style import ACTUAL, COMMANDED, INK, STYLE
 from vds_gz.study.report.text import ReportPage
 
 HEAD = ("number", "value", f"interval ({INTERVAL})")
@@ -25,39 +25,38 @@ Rows = Sequence[tuple[str, ...]]
 
 def write_report(folder: Path, log: str, notes: Sequence[str], fit: PedalFit | MechanismFit) -> Rows:
     """Write report.html, report.json, identified.png and pictures of maps; the rows under :data:`HEAD`."""
-    page = ReportPage(report_title(log))
+    page = ReportPage(folder, report_title(log))
     for note in notes:
         page.text(note)
-    page.picture(_picture(folder, fit), "measured and modelled")
+    page.picture("identified.png", _figure(fit), "measured and modelled")
     if isinstance(fit, PedalFit):
         rows, unit = list(_rows(fit.numbers, "s")), "m/s"
         page.table(HEAD, rows)
-        content = _with_maps(page, folder, log, fit)
+        content = _with_maps(page, log, fit)
     else:
         rows, unit = [*_rows(fit.numbers, ""), *_rows({"steer_bias": fit.offset}, "rad")], "rad"
         page.table(HEAD, rows)
-        content = {"numbers": plain(fit.numbers | {"steer_bias": fit.offset}), "residual": fit.residual}
-    page.write(folder, {"log": log, "notes": list(notes), **content})
+        content = {"numbers": fit.numbers | {"steer_bias": fit.offset}, "residual": fit.residual}
+    page.write({"log": log, "notes": notes, **content})
     return [*rows, ("residual", f"{fit.residual:.4g} {unit}", "standard deviation")]
 
 
-def _with_maps(page: ReportPage, folder: Path, log: str, fit: PedalFit) -> dict[str, object]:
+def _with_maps(page: ReportPage, log: str, fit: PedalFit) -> dict[str, object]:
     """The content of report.json of identified maps, which are added to the page."""
     for name, table in fit.maps().items():
-        draw(table, f"{name} map of {Path(log).name}", folder / f"{name}_map.png")
-        page.picture((folder / f"{name}_map.png").read_bytes(), f"{name} map")
+        page.picture(f"{name}_map.png", map_figure(table, f"{name} map of {Path(log).name}"), f"{name} map")
     page.heading("Every cell")
     page.text("Brakes are negative pedals. Data is the time that the recording spent around a cell.")
     page.table(CELL_HEAD, _cells(fit))
     return {
-        "times": plain(fit.numbers),
+        "times": fit.numbers,
         "residual": fit.residual,
-        "speeds": fit.grid.speeds.tolist(),
-        "pedals": fit.grid.pedals.tolist(),
-        "values": fit.values.tolist(),
-        "half_intervals": fit.half.tolist(),
-        "seconds": fit.seconds.tolist(),
-        "filled": fit.filled.tolist(),
+        "speeds": fit.grid.speeds,
+        "pedals": fit.grid.pedals,
+        "values": fit.values,
+        "half_intervals": fit.half,
+        "seconds": fit.seconds,
+        "filled": fit.filled,
     }
 
 
@@ -112,18 +111,16 @@ def _rows(numbers: dict[str, Estimate | None], unit: str) -> Iterator[tuple[str,
             yield name, f"{number.value:.4g} {unit}".strip(), number.interval
 
 
-def _picture(folder: Path, fit: PedalFit | MechanismFit) -> bytes:
-    """Measurement and model over time; also written as identified.png."""
-    with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(12.0, 4.2), dpi=100, layout="constrained")
-        panel = figure.subplots()
-        if isinstance(fit, MechanismFit):
-            panel.step(fit.time, fit.commanded, where="post", color=COMMANDED, linewidth=1.2, label="commanded")
-        panel.plot(fit.time, fit.measured, ".", color=ACTUAL, markersize=2.0, alpha=0.5, label="measured")
-        panel.plot(fit.time, fit.modelled, color=INK, linewidth=1.1, label="model")
-        panel.set_title("tire angle [rad]" if isinstance(fit, MechanismFit) else "speed [m/s]")
-        panel.set_xlabel("time [s]")
-        panel.legend(ncols=3, loc="upper right")
-        data = png(figure)
-    (folder / "identified.png").write_bytes(data)
-    return data
+@mpl.rc_context(STYLE)
+def _figure(fit: PedalFit | MechanismFit) -> Figure:
+    """Measurement and model over time."""
+    figure = Figure(figsize=(12.0, 4.2), dpi=100, layout="constrained")
+    panel = figure.subplots()
+    if isinstance(fit, MechanismFit):
+        panel.step(fit.time, fit.commanded, where="post", color=COMMANDED, linewidth=1.2, label="commanded")
+    panel.plot(fit.time, fit.measured, ".", color=ACTUAL, markersize=2.0, alpha=0.5, label="measured")
+    panel.plot(fit.time, fit.modelled, color=INK, linewidth=1.1, label="model")
+    panel.set_title("tire angle [rad]" if isinstance(fit, MechanismFit) else "speed [m/s]")
+    panel.set_xlabel("time [s]")
+    panel.legend(ncols=3, loc="upper right")
+    return figure

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from vds_gz.study.compare.differences import Bound, Comparison, Measured, Signal
 from vds_gz.study.identify.actuator_response import unknown
-from vds_gz.study.report.style import ACTUAL, COMMANDED, PALE, STYLE, add_legend, panels, png
+from vds_gz.study.report.style import ACTUAL, COMMANDED, PALE, STYLE, add_legend, panels
 from vds_gz.study.report.text import ReportPage
 
 HEAD = ("quantity", "rms", "peak", "at", "B later by", "rms without it", "gain B/A", "residual")
@@ -93,31 +93,30 @@ def write_report(
     folder: Path, names: tuple[str, str], comparison: Comparison, bounds: Sequence[Bound], notes: Sequence[str]
 ) -> None:
     """Write report.html, report.json and overlay.png."""
-    picture = png(_figure(comparison, names))
-    (folder / "overlay.png").write_bytes(picture)
-    content = {
-        "a": names[0],
-        "b": names[1],
-        "verdict": verdict(comparison),
-        "notes": list(notes),
-        "differences": [dataclasses.asdict(record) for record in comparison.differences],
-        "path": None if comparison.path is None else dataclasses.asdict(comparison.path),
-        "doubt": comparison.doubt,
-        "measured": [dataclasses.asdict(record) for record in comparison.measured],
-        "bounds": [{**dataclasses.asdict(bound), "broken": bound.broken} for bound in bounds],
-    }
-    page = ReportPage(f"{names[0]} against {names[1]}")
+    page = ReportPage(folder, f"{names[0]} against {names[1]}")
     page.text(verdict(comparison))
     for bound in bounds:
         page.text(f"{'broken' if bound.broken else 'holds'}: {bound}", bad=bound.broken)
     for note in notes:
         page.text(f"Note: {note}")
-    page.picture(picture, "both runs over time, and their paths")
+    page.picture("overlay.png", _figure(comparison, names), "both runs over time, and their paths")
     page.heading("Differences, B minus A")
     page.table(HEAD, difference_rows(comparison))
     page.heading("Measured of the actuators")
     page.table(*measured_table(comparison))
-    page.write(folder, content)
+    page.write(
+        {
+            "a": names[0],
+            "b": names[1],
+            "verdict": verdict(comparison),
+            "notes": notes,
+            "differences": comparison.differences,
+            "path": comparison.path,
+            "doubt": comparison.doubt,
+            "measured": comparison.measured,
+            "bounds": [dataclasses.asdict(bound) | {"broken": bound.broken} for bound in bounds],
+        }
+    )
 
 
 @mpl.rc_context(STYLE)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import matplotlib as mpl
@@ -15,13 +14,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from vds_gz.parameters.yaml_reader import INTERVAL
-from vds_gz.study.identify.estimates import Estimate
 from vds_gz.study.identify.exports import autoware, nav2
 from vds_gz.study.identify.labels import advice, is_noiseless, named, noise_words, prediction_words
 from vds_gz.study.identify.results import LIMITS, OUTLIER_WEIGHT, TIMES, Channel, VehicleFit
 from vds_gz.study.recording import QUANTITIES, Array
-from vds_gz.study.report.style import ACTUAL, BODY, COMMANDED, INK, STYLE, literal, png
-from vds_gz.study.report.text import ReportPage, finite
+from vds_gz.study.report.style import ACTUAL, BODY, COMMANDED, INK, STYLE, literal
+from vds_gz.study.report.text import ReportPage
 
 #: Approximate number of points of a curve, and lags of an autocorrelation.
 POINTS, LAGS = 6000, 30
@@ -121,11 +119,6 @@ def report_title(log: str) -> str:
     return f"Vehicle identified from {Path(log).name}"
 
 
-def plain(numbers: Mapping[str, Estimate | None]) -> dict[str, object]:
-    """Estimates for a JSON file."""
-    return {name: None if number is None else dataclasses.asdict(number) for name, number in numbers.items()}
-
-
 def fit_rows(fit: VehicleFit) -> Rows:
     """Rows under :data:`HEAD`: numbers of actuators and of the vehicle, calibrations, and residuals."""
     estimates = fit.numbers | fit.calibrations
@@ -143,20 +136,18 @@ def fit_rows(fit: VehicleFit) -> Rows:
 
 def write_report(folder: Path, log: str, fit: VehicleFit) -> None:
     """Write report.html, report.json, identified.png and, of further recordings and channels, further pictures."""
-    page = ReportPage(report_title(log))
+    page = ReportPage(folder, report_title(log))
     for note in (*map(prediction_words, fit.predictions), *fit.notes, *fit.findings):
         page.text(note)
     for name, (what, channels) in _pictures(fit).items():
-        picture = png(channels_figure(channels, [fit.title(channel) for channel in channels]))
-        (folder / name).write_bytes(picture)
-        page.picture(picture, what)
+        page.picture(name, channels_figure(channels, [fit.title(channel) for channel in channels]), what)
     page.table(HEAD, fit_rows(fit))
     for more in advice(fit.numbers, named(fit.model, list(fit.numbers))):
         page.text(f"Poorly determined: {more}.")
     for title, lines in (("For Nav2", nav2(fit)), ("For Autoware", autoware(fit))):
         page.heading(title)
         page.table((), [(line,) for line in lines])
-    page.write(folder, {"log": log, "notes": list(fit.notes), **_content(fit)})
+    page.write({"log": log, "notes": fit.notes, **_content(fit)})
 
 
 def _pictures(fit: VehicleFit) -> dict[str, tuple[str, list[Channel]]]:
@@ -191,19 +182,20 @@ def _content(fit: VehicleFit) -> dict[str, object]:
         "axes": {
             axis.quantity: {
                 "unit": axis.unit,
-                "numbers": plain(axis.numbers),
+                "numbers": axis.numbers,
                 "reached": axis.reached._asdict(),
-                **finite({"residual": axis.residual, "left_out": axis.outliers}),
+                "residual": axis.residual,
+                "left_out": axis.outliers,
             }
             for axis in fit.axes
         },
         "nav2": list(nav2(fit)),
         "autoware": list(autoware(fit)),
         "model": fit.model,
-        "numbers": plain(fit.numbers),
-        "calibrations": plain(fit.calibrations),
+        "numbers": fit.numbers,
+        "calibrations": fit.calibrations,
         "reached": fit.reached,
-        "channels": [finite({name: getattr(channel, name) for name in STATISTICS}) for channel in fit.channels],
-        "predictions": [finite(dataclasses.asdict(prediction)) for prediction in fit.predictions],
-        "findings": list(fit.findings),
+        "channels": [{name: getattr(channel, name) for name in STATISTICS} for channel in fit.channels],
+        "predictions": fit.predictions,
+        "findings": fit.findings,
     }

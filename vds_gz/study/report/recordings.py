@@ -16,8 +16,8 @@ from matplotlib.figure import Figure
 from vds_gz.parameters.yaml_reader import INTERVAL
 from vds_gz.study.identify.estimates import Estimate
 from vds_gz.study.identify.many import Pooled, PooledVehicle, Result
-from vds_gz.study.report.style import ACTUAL, BODY, COMMANDED, STYLE, add_legend, literal, panels, png
-from vds_gz.study.report.text import ReportPage, finite
+from vds_gz.study.report.style import ACTUAL, BODY, COMMANDED, STYLE, add_legend, literal, panels
+from vds_gz.study.report.text import ReportPage
 
 HEAD = ("axis", "number", "pooled", f"interval ({INTERVAL})", "recordings", "spread", "scatter")
 
@@ -67,23 +67,16 @@ def write_report(folder: Path, results: Sequence[Result], vehicle: PooledVehicle
     """Write recordings.csv, report.html, report.json and pooled.png."""
     write_table(folder / "recordings.csv", results)
     failures = {result.log: result.failure for result in results if result.failure}
-    numbers = vehicle.numbers if vehicle else {}
-    content = {
-        "recordings": len(results),
-        "failures": failures,
-        "pooled": {name: finite(dataclasses.asdict(number)) for name, number in numbers.items()},
-    }
-    page = ReportPage(f"Vehicle identified from {len(results)} recordings")
+    page = ReportPage(folder, f"Vehicle identified from {len(results)} recordings")
     for note in pooled_notes(vehicle) if vehicle else ():
         page.text(f"Note: {note}.")
     for failure in failures.values():
         page.text(failure, bad=True)
     if vehicle is not None and vehicle.words:
-        picture = png(_figure(results, vehicle))
-        (folder / "pooled.png").write_bytes(picture)
-        page.picture(picture, "each parameter by recording, with its interval")
+        page.picture("pooled.png", _figure(results, vehicle), "each parameter by recording, with its interval")
         page.table(HEAD, pooled_rows(vehicle))
-    page.write(folder, content)
+    pooled = vehicle.numbers if vehicle else {}
+    page.write({"recordings": len(results), "failures": failures, "pooled": pooled})
 
 
 @mpl.rc_context(STYLE)

@@ -19,8 +19,8 @@ from matplotlib.patches import Rectangle
 from matplotlib.patheffects import withStroke
 from numpy.typing import NDArray
 
-from vds_gz.study.report.style import ACTUAL, BODY, COMMANDED, INK, STYLE, add_legend, panels, png
-from vds_gz.study.report.text import ReportPage, finite
+from vds_gz.study.report.style import ACTUAL, BODY, COMMANDED, INK, STYLE, add_legend, panels
+from vds_gz.study.report.text import ReportPage
 from vds_gz.study.sweep.analysis import LARGER_IS_BETTER, Analysis, Runs, bad_quantile, quantile, quantiles_of
 from vds_gz.study.sweep.sensitivity import TRUSTED, Reals, Sensitivity
 
@@ -249,17 +249,17 @@ def worst_table(runs: Runs, measure: str) -> tuple[tuple[str, ...], list[tuple[s
 
 def write_report(folder: Path, title: str, cases: Sequence[tuple[Runs, Analysis]], notes: Sequence[str] = ()) -> None:
     """Write report.html, report.json and its pictures as PNG files, with the runs of each case and their analysis."""
-    page = ReportPage(title)
+    page = ReportPage(folder, title)
     for note in notes:
         page.text(f"Note: {note}")
     contents = []
     for number, (runs, analysis) in enumerate(cases, start=1):
-        _add_case(page, folder, f"{number}_" if len(cases) > 1 else "", runs, analysis)
-        contents.append({"label": runs.label, "sentences": list(sentences(runs, analysis)), **_plain(analysis)})
-    page.write(folder, {"title": title, "notes": list(notes), "cases": contents})
+        _add_case(page, f"{number}_" if len(cases) > 1 else "", runs, analysis)
+        contents.append({"label": runs.label, "sentences": list(sentences(runs, analysis)), **_content(analysis)})
+    page.write({"title": title, "notes": notes, "cases": contents})
 
 
-def _add_case(page: ReportPage, folder: Path, prefix: str, runs: Runs, analysis: Analysis) -> None:
+def _add_case(page: ReportPage, prefix: str, runs: Runs, analysis: Analysis) -> None:
     """Add the analysis of a case; the names of its pictures begin with the prefix."""
     if runs.label:
         page.heading(runs.label)
@@ -269,10 +269,8 @@ def _add_case(page: ReportPage, folder: Path, prefix: str, runs: Runs, analysis:
         page.text(text)
     page.table(HEAD, distribution_rows(runs, analysis))
     for name, caption, figure in _figures(runs, analysis):
-        picture = png(figure)
-        (folder / f"{prefix}{name}.png").write_bytes(picture)
         page.heading(caption)
-        page.picture(picture, caption)
+        page.picture(f"{prefix}{name}.png", figure, caption)
     for measure in runs.measures:
         if len(runs.worst(measure, 1)):
             page.heading(f"Worst runs by {measure}")
@@ -291,16 +289,11 @@ def _figures(runs: Runs, analysis: Analysis) -> Iterator[tuple[str, str, Figure]
         yield "sensitivities", "What it depends on: Sobol indices", _sensitivities_figure(runs, analysis.sensitivities)
 
 
-def _plain(analysis: Analysis) -> dict[str, object]:
-    """The analysis for a JSON file, which has no NaN and no infinity."""
+def _content(analysis: Analysis) -> dict[str, object]:
+    """The analysis in report.json."""
     return {
-        "expectations": [
-            {**finite(dataclasses.asdict(record)), "broken": record.broken} for record in analysis.expectations
-        ],
-        "distributions": {
-            name: {"count": record.count, "quantiles": finite(record.quantiles)}
-            for name, record in analysis.distributions.items()
-        },
-        "sensitivities": {name: dataclasses.asdict(record) for name, record in analysis.sensitivities.items()},
-        "advice": {name: finite(dataclasses.asdict(record)) for name, record in analysis.advice.items()},
+        "expectations": [dataclasses.asdict(check) | {"broken": check.broken} for check in analysis.expectations],
+        "distributions": analysis.distributions,
+        "sensitivities": analysis.sensitivities,
+        "advice": analysis.advice,
     }

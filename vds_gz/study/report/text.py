@@ -1,13 +1,20 @@
-"""Tables as text, HTML pages, and values for JSON."""
+"""Tables as text, and reports as HTML pages with a JSON file for programs."""
 
 from __future__ import annotations
 
 import base64
+import dataclasses
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 def text_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -18,12 +25,15 @@ def text_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(lines)
 
 
-def finite(numbers: Mapping[str, object]) -> dict[str, object]:
-    """The same with None in place of NaN and infinity, which JSON does not have."""
-    return {
-        name: None if isinstance(value, float) and not math.isfinite(value) else value
-        for name, value in numbers.items()
-    }
+def plain(value: object) -> object:
+    """Dataclasses, mappings, sequences and arrays for JSON, which has no NaN and no infinity: they become None."""
+    if dataclasses.is_dataclass(value):
+        return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    if isinstance(value, Mapping):
+        return {name: plain(item) for name, item in value.items()}
+    if isinstance(value, list | tuple | np.ndarray):
+        return [plain(item) for item in (value.tolist() if isinstance(value, np.ndarray) else value)]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 _STYLE = """
@@ -36,10 +46,11 @@ td:not(:first-child) { font-variant-numeric: tabular-nums; } .bad { color: #b326
 
 
 class ReportPage:
-    """A report that grows from top to bottom."""
+    """A report that grows from top to bottom, in a folder."""
 
-    def __init__(self, title: str) -> None:
+    def __init__(self, folder: Path, title: str) -> None:
         """Begin with the title."""
+        self._folder = folder
         self._title = escape(title)
         self._parts = [f"<h1>{self._title}</h1>"]
 
@@ -56,21 +67,23 @@ class ReportPage:
         lines = [_row(head, "th"), *(_row(row, "td") for row in rows)]
         self._parts.append(f"<table>{''.join(lines)}</table>")
 
-    def picture(self, png: bytes, what: str) -> None:
-        """Add a picture."""
-        data = base64.b64encode(png).decode()
+    def picture(self, name: str, figure: Figure, what: str) -> None:
+        """Add a picture, and write it as a PNG file with this name."""
+        from vds_gz.study.report.style import png
+
+        picture = png(figure)
+        (self._folder / name).write_bytes(picture)
+        data = base64.b64encode(picture).decode()
         self._parts.append(f'<img alt="{escape(what)}" src="data:image/png;base64,{data}">')
 
-    def write(self, folder: Path, content: Mapping[str, object]) -> None:
+    def write(self, content: Mapping[str, object]) -> None:
         """Write report.html, and report.json with this content."""
-        (folder / "report.html").write_text(self.html(), encoding="utf-8")
-        (folder / "report.json").write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
-
-    def html(self) -> str:
-        """The text of report.html."""
         head = f'<meta charset="utf-8"><title>{self._title}</title><style>{_STYLE}</style>'
         body = "\n".join(self._parts)
-        return f'<!doctype html>\n<html lang="en"><head>{head}</head>\n<body>\n{body}\n</body></html>\n'
+        html = f'<!doctype html>\n<html lang="en"><head>{head}</head>\n<body>\n{body}\n</body></html>\n'
+        (self._folder / "report.html").write_text(html, encoding="utf-8")
+        text = json.dumps(plain(content), indent=2, allow_nan=False)
+        (self._folder / "report.json").write_text(text + "\n", encoding="utf-8")
 
 
 def _row(cells: Sequence[str], tag: str) -> str:
