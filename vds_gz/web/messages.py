@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Any, NamedTuple, NoReturn
 
 from vds_gz.errors import VdsGzError
+
+#: Returns the value of a field, by the field's name and content, or refuses it.
+Check = Callable[[str, object], object]
 
 #: The longest message that a page may send [bytes].
 MAX_LENGTH = 16 * 1024
@@ -54,25 +57,9 @@ def read(text: str) -> Message:
 def _value(name: str, value: object) -> bool | int | float | str | tuple[float, ...]:
     if isinstance(value, list):
         return tuple(float(_finite(name, item)) for item in value)
-    if isinstance(value, (bool, str)):
-        if isinstance(value, str) and not _is_text(value):
-            raise MessageError(f"{name} cannot be sent in a message: it contains half a character or a zero")
-        return value
-    return _finite(name, value)
-
-
-def _is_text(value: str) -> bool:
-    try:
-        return b"\0" not in value.encode()
-    except UnicodeEncodeError:
-        return False
-
-
-def _within(name: str, value: object, limit: float) -> float:
-    number = float(_finite(name, value))
-    if abs(number) > limit:
-        raise MessageError(f"{name} is {number:g}; it must be within +-{limit:g}")
-    return number
+    if isinstance(value, str) and re.search("[\0\ud800-\udfff]", value):
+        raise MessageError(f"{name} cannot be sent in a message: it contains half a character or a zero")
+    return value if isinstance(value, bool | str) else _finite(name, value)
 
 
 def _finite(name: str, value: object) -> int | float:
@@ -85,22 +72,21 @@ def _finite(name: str, value: object) -> int | float:
     return value
 
 
-def _number(name: str, value: object) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**53:
-        raise MessageError(f"{name} is {_shown(value)}; it must be a whole number, 0 or more")
-    return value
+def _must(words: str, fits: Callable[[Any], bool]) -> Check:
+    """A check that a value is of a kind, which words name in messages."""
+
+    def check(name: str, value: object) -> object:
+        if not fits(value):
+            raise MessageError(f"{name} is {_shown(value)}; it must be {words}")
+        return value
+
+    return check
 
 
-def _parameter(name: str, value: object) -> str:
-    if not isinstance(value, str):
-        raise MessageError(f"{name} is {_shown(value)}; it must be the name of a parameter")
-    return value
-
-
-def _flag(name: str, value: object) -> bool:
-    if not isinstance(value, bool):
-        raise MessageError(f"{name} is {_shown(value)}; it must be true or false")
-    return value
+def _within(limit: float) -> Check:
+    """A check of a number's magnitude."""
+    fits = _must(f"within +-{limit:g}", lambda number: abs(number) <= limit)
+    return lambda name, value: fits(name, float(_finite(name, value)))
 
 
 def _no_number(constant: str) -> NoReturn:
@@ -112,10 +98,11 @@ def _shown(value: object) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-_SPEED = partial(_within, limit=MAX_SPEED)
+_SPEED = _within(MAX_SPEED)
+_NUMBER = _must("a whole number, 0 or more", lambda value: type(value) is int and 0 <= value < 2**53)
 
 #: The fields of each kind of message, with their checks. The ``number`` of a request returns with the response.
-FIELDS: Mapping[str, Mapping[str, Callable[[str, object], object]]] = {
+FIELDS: Mapping[str, Mapping[str, Check]] = {
     # The page has drawn a frame and is ready for another.
     "seen": {},
     # A command, and its time by the page's own clock [s].
@@ -123,13 +110,17 @@ FIELDS: Mapping[str, Mapping[str, Callable[[str, object], object]]] = {
         "v_x": _SPEED,
         "v_y": _SPEED,
         "yaw_rate": _SPEED,
-        "steering_angle": partial(_within, limit=math.pi),
-        "time": partial(_within, limit=MAX_TIME),
+        "steering_angle": _within(math.pi),
+        "time": _within(MAX_TIME),
     },
     # Change a parameter; hold or release the vehicle; put it where it began.
-    "set": {"number": _number, "name": _parameter, "value": _value},
-    "pause": {"number": _number, "paused": _flag},
-    "reset": {"number": _number},
+    "set": {
+        "number": _NUMBER,
+        "name": _must("the name of a parameter", lambda value: isinstance(value, str)),
+        "value": _value,
+    },
+    "pause": {"number": _NUMBER, "paused": _must("true or false", lambda value: isinstance(value, bool))},
+    "reset": {"number": _NUMBER},
 }
 
 #: Fields that may be left out.
