@@ -8,7 +8,7 @@ from vds_gz.errors import VdsGzError
 from vds_gz.parameters.yaml_reader import Interval
 from vds_gz.share import share
 from vds_gz.study.sweep.plan_file import read_sweep
-from vds_gz.study.sweep.sweep import GridVariation, UniformVariation
+from vds_gz.study.sweep.sweep import UniformVariation
 
 pytest.importorskip("numba")
 
@@ -76,7 +76,7 @@ def test_intervals_of_the_vehicle_itself_are_known(read):
 )
 def test_a_grid_has_the_numbers_that_one_would_write(read, grid, values):
     sweep = read(PLAN.replace("[-0.1, 0.1]", grid))
-    assert sweep.space.variations["start.lateral"] == GridVariation(values)
+    assert sweep.space.variations["start.lateral"] == values
 
 
 def test_everything_with_everything_is_run(read):
@@ -85,8 +85,8 @@ def test_everything_with_everything_is_run(read):
     assert sweep.space.variations == {
         "drive_actuator.dead_time": UniformVariation(0.05, 0.4),
         "steering_actuator.time_constant": UniformVariation(0.08, 0.12),
-        "additional_dead_time": GridVariation((0.0, 0.1, 0.2)),
-        "start.lateral": GridVariation((-0.1, 0.1)),
+        "additional_dead_time": (0.0, 0.1, 0.2),
+        "start.lateral": (-0.1, 0.1),
     }
     assert [tuple(case.labels.values())[:2] for case in sweep.cases] == [
         ("deepracer", "pure_pursuit"),

@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from vds_gz.study.sweep.sweep import GridVariation, Samples, Space, UniformVariation
+from vds_gz.study.sweep.sweep import Samples, Space, UniformVariation
 
 qmc = pytest.importorskip("scipy.stats.qmc")
 
 VARIED = {
     "a": UniformVariation(1.0, 3.0),
-    "b": GridVariation((5.0, 6.0, 7.0)),
+    "b": (5.0, 6.0, 7.0),
     "c": UniformVariation(-1.0, 0.0),
-    "d": GridVariation((1.0, 2.0)),
+    "d": (1.0, 2.0),
 }
 
 

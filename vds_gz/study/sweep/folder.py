@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import dataclasses
 import fcntl
-import io
 import json
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -148,13 +147,11 @@ def _whole_rows(table: Path) -> list[int]:
 
 def _append(table: Path, runs: Table) -> None:
     """Write rows at the end of a table; from their texts the same numbers are read."""
-    text = io.StringIO(newline="")
-    writer = csv.writer(text, lineterminator="\n")
-    if not table.exists() or not table.stat().st_size:
-        writer.writerow(runs)
-    writer.writerows(zip(*(column.tolist() for column in runs.values()), strict=True))
-    with table.open("ab") as file:
-        file.write(text.getvalue().encode())
+    with table.open("a", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        if not file.tell():
+            writer.writerow(runs)
+        writer.writerows(zip(*(column.tolist() for column in runs.values()), strict=True))
         file.flush()
         os.fsync(file.fileno())
 
@@ -229,8 +226,7 @@ def keep(sweep: Sweep, run: int, file: Path) -> None:
 
 def replay_of(sweep: Sweep, run: int) -> tuple[Replay, NodeParameters]:
     """A run as the replay of its commands, and the parameters of its vehicle."""
-    [(case, point, end)] = sweep.parts(range(run, run + 1))
-    values = sweep.space.values(point, end)
+    case, values = sweep.drawn(range(run, run + 1))
     [vehicle] = vehicles_of(case, values, 1)
     parameters = dataclasses.replace(case.vehicle, model_params={case.vehicle.model: vehicle})
     if isinstance(case.drive, CommandLog):

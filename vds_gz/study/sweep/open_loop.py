@@ -25,9 +25,6 @@ Reals = NDArray[np.float64]
 #: Time of a run after the last command [s].
 TAIL = 1.0
 
-#: Number of vehicles that are stepped together: enough for all lanes of all cores, few enough for little memory.
-TOGETHER = 2048
-
 #: A response has settled within this part of its peak.
 SETTLED = 0.05
 
@@ -104,14 +101,7 @@ def run_open_loop(
     model = models()[nominal.model]
     if log.type.kind not in model.accepts:
         raise RecordingError(f"the model '{model.name}' does not take commands of the kind '{log.type.name}'")
-    parts = [_measured(log, nominal, vehicles[i : i + TOGETHER], names) for i in range(0, len(vehicles), TOGETHER)]
-    return {name: np.concatenate([part[name] for part in parts]) if parts else np.empty(0) for name in names}
-
-
-def _measured(
-    log: CommandLog, nominal: NodeParameters, vehicles: Sequence[ParameterGroup], names: Sequence[str]
-) -> dict[str, Reals]:
-    """The measures of vehicles that are run together; the nominal one is run as the last of them."""
+    # The nominal vehicle is run as the last of them.
     squares, peak, end = ({name: np.zeros(len(vehicles)) for name in DIFFERENCES} for _ in range(3))
     settling = _Settling(last_change(log), len(vehicles) + 1) if "settle" in names else None
     samples = 0

@@ -12,6 +12,7 @@ from typing import TypeVar
 
 import yaml
 
+from vds_gz.commandlog.files import CommandLog
 from vds_gz.commandlog.files import read as read_log
 from vds_gz.configuration import NODE_NAME, load_parameters, preset_names
 from vds_gz.errors import ArgumentError
@@ -32,10 +33,9 @@ from vds_gz.study.sweep.simulation import (
     Case,
     ControlledDrive,
     Driving,
-    cases_of,
     vehicle_parameters,
 )
-from vds_gz.study.sweep.sweep import GridVariation, Samples, Space, Sweep, UniformVariation, Variation
+from vds_gz.study.sweep.sweep import Samples, Space, Sweep, UniformVariation, Variation
 
 T = TypeVar("T")
 
@@ -121,7 +121,19 @@ class _PlanReader:
         vehicles = self._read("vehicle", f"a parameter file, or a preset of {', '.join(preset_names())}", self._vehicle)
         logs = self._read("commands", "command logs", lambda name: read_log(self._located(name)))
         paths = self._read("path", "CSV files of paths", lambda name: read_path(self._located(name)))
-        return list(cases_of(vehicles, logs, self._controllers(), paths))
+        drives: list[tuple[dict[str, str], CommandLog | ControlledDrive]] = [
+            ({"commands": name}, log) for name, log in logs.items()
+        ]
+        drives += [
+            ({"controller": name, "path": file}, ControlledDrive(name, gains, path))
+            for name, gains in self._controllers().items()
+            for file, path in paths.items()
+        ]
+        return [
+            Case({"vehicle": label} | labels, vehicle, drive)
+            for label, vehicle in vehicles.items()
+            for labels, drive in drives
+        ]
 
     def _vehicle(self, name: str) -> NodeParameters:
         return load_parameters(name if name in preset_names() else self._located(name))
@@ -176,7 +188,7 @@ class _PlanReader:
             if (same := names.setdefault(described[0].name, name)) != name:
                 raise entry.error(f"is '{same}' again")
             variations[name] = variation = self._variation(entry, name)
-            ends = variation.values if isinstance(variation, GridVariation) else (variation.low, variation.high)
+            ends = variation if isinstance(variation, tuple) else (variation.low, variation.high)
             for description in described:
                 if description.type != "double":
                     raise entry.error(f"is a {description.type}; only real numbers are varied")
@@ -186,16 +198,16 @@ class _PlanReader:
 
     def _variation(self, entry: Entry, name: str) -> Variation:
         if isinstance(entry.node, yaml.SequenceNode):
-            return GridVariation(tuple(entry.numbers()))
+            return tuple(entry.numbers())
         spread = entry.choice(SPREADS, ("uniform", "interval", "grid", "from", "to", "count"))
         match sorted(spread):
             case ["grid"]:
-                return GridVariation(tuple(spread["grid"].numbers()))
+                return tuple(spread["grid"].numbers())
             case ["count", "from", "to"]:
                 low, high, count = spread["from"].number(), spread["to"].number(), spread["count"].whole(2, MOST_RUNS)
                 # Rounded as written: from 0.4 to 1.6 there is 0.6, not 0.6000000000000001.
                 begin, end = Fraction(repr(low)), Fraction(repr(high))
-                return GridVariation(tuple(float(begin + (end - begin) * k / (count - 1)) for k in range(count)))
+                return tuple(float(begin + (end - begin) * k / (count - 1)) for k in range(count))
             case ["uniform"]:
                 ends = spread["uniform"].numbers()
                 if len(ends) != 2 or not ends[0] < ends[1]:

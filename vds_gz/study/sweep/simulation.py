@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import product
 from typing import TypeAlias, cast
 
 import numpy as np
@@ -23,7 +22,7 @@ from vds_gz.parameters.declaration import Description, ParameterGroup, Value, de
 from vds_gz.parameters.load import replaced
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.study.sweep.analysis import DELAY_MARGIN
-from vds_gz.study.sweep.open_loop import TAIL, TOGETHER, run_open_loop
+from vds_gz.study.sweep.open_loop import TAIL, run_open_loop
 from vds_gz.vehicle.catalogue import models
 
 Reals = NDArray[np.float64]
@@ -56,8 +55,9 @@ PERIODS = 250
 #: Delay margins are at most this, in whole milliseconds.
 LONGEST_MARGIN, MILLISECONDS = 1000, 1e3
 
-#: Lengths of the steps in which delay margins are scanned.
-STEPS = (64, 16, 4, 1)
+#: Lengths of the steps in which delay margins are scanned, and number of vehicles that are probed together: enough for
+#: all lanes of all cores, few enough for little memory.
+STEPS, TOGETHER = (64, 16, 4, 1), 2048
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,21 +93,6 @@ class Case:
     def duration(self, driving: Driving) -> float:
         """Maximum duration of a run [s]."""
         return self.drive.duration + TAIL if isinstance(self.drive, CommandLog) else driving.duration
-
-
-def cases_of(
-    vehicles: Mapping[str, NodeParameters],
-    logs: Mapping[str, CommandLog],
-    controllers: Mapping[str, Mapping[str, float]],
-    paths: Mapping[str, Path],
-) -> Iterator[Case]:
-    """Every vehicle with every log, and with every controller on every path."""
-    for label, vehicle in vehicles.items():
-        for name, log in logs.items():
-            yield Case({"vehicle": label, "commands": name}, vehicle, log)
-        for (name, gains), (file, path) in product(controllers.items(), paths.items()):
-            labels = {"vehicle": label, "controller": name, "path": file}
-            yield Case(labels, vehicle, ControlledDrive(name, gains, path))
 
 
 def simulate(case: Case, driving: Driving, values: Mapping[str, Reals], measures: Sequence[str], count: int) -> Table:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeAlias
@@ -15,23 +15,17 @@ from typing import TypeAlias
 import numpy as np
 
 from vds_gz.parameters.yaml_reader import Interval
-from vds_gz.study.sweep.simulation import Case, Column, ControlledDrive, Driving, Reals, Table, Wholes, simulate
+from vds_gz.study.sweep.simulation import Case, ControlledDrive, Driving, Reals, Table, Wholes, simulate
 
 #: Vehicle steps of the runs that are done together: some seconds of work for a core.
 STEPS = 5e7
 
-#: The number of these runs is a multiple of TOGETHER, as vehicles are stepped together, and at most LARGEST.
-TOGETHER, LARGEST = 64, 4096
+#: The number of these runs is a multiple of LANES, as vehicles are stepped together, and at most LARGEST, to limit
+#: memory.
+LANES, LARGEST = 64, 2048
 
 #: Minimum number of pieces of the runs that workers share.
 PIECES = 64
-
-
-@dataclass(frozen=True, slots=True)
-class GridVariation:
-    """A grid: all of its values are combined with all values of other grids."""
-
-    values: tuple[float, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +36,8 @@ class UniformVariation:
     high: float
 
 
-Variation: TypeAlias = "GridVariation | UniformVariation"
+#: A tuple is a grid: all of its values are combined with all values of other grids.
+Variation: TypeAlias = "tuple[float, ...] | UniformVariation"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,15 +72,15 @@ class Space:
         drawn = iter(self._drawn(points % self.samples.count).T)
         indices = iter(np.unravel_index(points // self.samples.count, self._shape or (1,)))
         return {
-            name: np.array(variation.values)[next(indices)]
-            if isinstance(variation, GridVariation)
+            name: np.array(variation)[next(indices)]
+            if isinstance(variation, tuple)
             else variation.low + next(drawn) * (variation.high - variation.low)
             for name, variation in self.variations.items()
         }
 
     @property
     def _shape(self) -> tuple[int, ...]:
-        return tuple(len(grid.values) for grid in self.variations.values() if isinstance(grid, GridVariation))
+        return tuple(len(grid) for grid in self.variations.values() if isinstance(grid, tuple))
 
     def _drawn(self, samples: Wholes) -> Reals:
         """Numbers from 0 to 1, a row for each of these samples."""
@@ -150,32 +145,33 @@ class Sweep:
         return content.hexdigest()
 
     def batches(self, done: Collection[int], shared: bool) -> list[range]:
-        """The runs that are not done, in pieces of some seconds of work; smaller ones if workers share them."""
+        """The runs that are not done, in pieces of a case with some seconds of work; smaller ones for workers."""
         steps = max(case.duration(self.driving) * case.vehicle.step_rate for case in self.cases)
-        size = min(max(round(STEPS / steps / TOGETHER), 1) * TOGETHER, LARGEST)
+        size = min(max(round(STEPS / steps / LANES), 1) * LANES, LARGEST)
         if shared:
             size = min(size, max((len(self) - len(done)) // PIECES, 1))
         pieces = []
-        first = 0
+        begin, count = 0, len(self.space)
         for run in [*sorted(done), len(self)]:
-            pieces += [range(begin, min(begin + size, run)) for begin in range(first, run, size)]
-            first = run + 1
+            while begin < run:
+                end = min(begin + size, begin - begin % count + count, run)
+                pieces.append(range(begin, end))
+                begin = end
+            begin = run + 1
         return pieces
 
-    def parts(self, runs: range) -> Iterator[tuple[Case, int, int]]:
-        """The cases of some runs, with their first point and the one after the last."""
-        count = len(self.space)
-        for index in range(runs.start // count, -(-runs.stop // count)):
-            begin = index * count
-            yield self.cases[index], max(runs.start - begin, 0), min(runs.stop - begin, count)
+    def drawn(self, runs: range) -> tuple[Case, dict[str, Reals]]:
+        """The case of some runs, which must be one, and their values of the varied parameters."""
+        index, first = divmod(runs.start, len(self.space))
+        return self.cases[index], self.space.values(first, first + len(runs))
 
     def run(self, runs: range) -> Table:
-        """Do some runs; the table of them."""
-        tables = []
-        for case, first, end in self.parts(runs):
-            values = self.space.values(first, end)
-            measured = simulate(case, self.driving, values, self.measures, end - first)
-            labels: dict[str, Column] = {name: np.full(end - first, text) for name, text in case.labels.items()}
-            tables.append({**labels, **values, **measured})
-        numbers: Wholes = np.array(runs)
-        return {"run": numbers} | {name: np.concatenate([table[name] for table in tables]) for name in tables[0]}
+        """Do some runs of one case; the table of them."""
+        case, values = self.drawn(runs)
+        labels: Table = {name: np.full(len(runs), text) for name, text in case.labels.items()}
+        return {
+            "run": np.array(runs),
+            **labels,
+            **values,
+            **simulate(case, self.driving, values, self.measures, len(runs)),
+        }
