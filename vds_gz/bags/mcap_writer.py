@@ -14,7 +14,6 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -161,7 +160,7 @@ class Template:
 
     data: bytes  # CDR with its header
     stamps: Sequence[int] = ()  # offsets of times (seconds ``int32``, nanoseconds ``uint32``)
-    numbers: Sequence[tuple[int, str, int]] = ()  # numbers: offset, numpy type, column of the values
+    numbers: Sequence[tuple[int, str]] = ()  # offsets and numpy types of numbers
 
 
 class Rows:
@@ -169,66 +168,50 @@ class Rows:
 
     def __init__(self, templates: Sequence[tuple[int, Template]]) -> None:
         """Lay out a row of these channels and templates."""
-        fields: dict[str, tuple[str, int]] = {}
+        fields: list[tuple[str, str, int]] = []  # content, numpy type and offset
         self._template = b""
         self._counts = 0
         self.channels: list[tuple[int, int]] = []
-        self._numbers: list[tuple[str, int]] = []
         for channel, template in templates:
             begin = len(self._template)
+            data = begin + MESSAGE.size
             self.channels.append((channel, begin))
             length = MESSAGE.size - RECORD.size + len(template.data)
             self._template += MESSAGE.pack(Opcode.MESSAGE, length, channel, 0, 0, 0) + template.data
-            fields[f"sequence {begin}"] = "<u4", begin + _SEQUENCE
-            fields[f"log time {begin}"] = "<u8", begin + _LOG_TIME
-            fields[f"publish time {begin}"] = "<u8", begin + _PUBLISH_TIME
-            for place in template.stamps:
-                fields[f"second {begin + place}"] = "<i4", begin + MESSAGE.size + place
-                fields[f"nanosecond {begin + place}"] = "<u4", begin + MESSAGE.size + place + 4
-            for place, kind, column in template.numbers:
-                fields[f"number {begin + place}"] = kind, begin + MESSAGE.size + place
-                self._numbers.append((f"number {begin + place}", column))
-        formats, offsets = [kind for kind, _ in fields.values()], [place for _, place in fields.values()]
+            fields.append(("sequence", "<u4", begin + _SEQUENCE))
+            fields += [("time", "<u8", begin + place) for place in (_LOG_TIME, _PUBLISH_TIME)]
+            fields += [("second", "<i4", data + place) for place in template.stamps]
+            fields += [("nanosecond", "<u4", data + place + 4) for place in template.stamps]
+            fields += [("number", kind, data + place) for place, kind in template.numbers]
         self.length = len(self._template)
-        description = {"names": list(fields), "formats": formats, "offsets": offsets, "itemsize": self.length}
+        self._contents, formats, offsets = zip(*fields, strict=True)
+        names = [str(place) for place in offsets]
+        description = {"names": names, "formats": formats, "offsets": offsets, "itemsize": self.length}
         self._type: np.dtype[np.void] = np.dtype(description)  # type: ignore[call-overload]
 
     def fill(self, times: Times, values: Array) -> bytes:
-        """Rows at these times [ns] with these numbers, (rows, columns)."""
+        """Rows at these times [ns]; the columns of values are the numbers of all messages, in order."""
         rows = np.frombuffer(self._template, np.uint8)[None].repeat(len(times), axis=0)
         fields = rows.view(self._type)[:, 0]
         seconds, nanoseconds = np.divmod(times, 1_000_000_000)
-        shared = {"sequence": self._counts + 1 + np.arange(len(times)), "second": seconds, "nanosecond": nanoseconds}
-        for name in self._type.names or ():
-            kind = name.rpartition(" ")[0]
-            if kind != "number":
-                fields[name] = shared.get(kind, times)
-        for name, column in self._numbers:
-            fields[name] = values[:, column]
+        sequence = self._counts + 1 + np.arange(len(times))
+        shared = {"sequence": sequence, "time": times, "second": seconds, "nanosecond": nanoseconds}
+        columns = iter(values.T)
+        for name, content in zip(self._type.names or (), self._contents, strict=True):
+            fields[name] = next(columns) if content == "number" else shared[content]
         self._counts += len(times)
         return rows.tobytes()
 
 
-class RowWriter:
-    """An MCAP file of chunks of rows. Used with ``with``, which finishes the file."""
+class RowWriter(McapWriter):
+    """An MCAP file of chunks of rows, whose topics are announced before them."""
 
     def __init__(self, path: str | Path) -> None:
         """Open the file."""
-        self._file = McapWriter(path)
+        super().__init__(path)
         # Compressing is a fifth of the work, and done by another thread while the next chunk is made.
         self._compressor = ThreadPoolExecutor(1)
         self._compressing: Future[None] | None = None
-
-    def __enter__(self) -> RowWriter:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: object, trace: TracebackType | None) -> None:
-        self.close()
-
-    def channel(self, topic: str, type_name: str, definition: str, about: dict[str, str]) -> int:
-        """Announce a topic with its type, the text of the type's definition and metadata for rosbag2."""
-        self._wait()
-        return self._file.channel(topic, type_name, definition, about)
 
     def write(self, parts: Sequence[tuple[Rows, Times, Array]]) -> None:
         """Write rows as one chunk: layout, times [ns] and values of each kind."""
@@ -244,17 +227,15 @@ class RowWriter:
             first, last = min(int(times[0]) for times in filled), max(int(times[-1]) for times in filled)
             index = {channel: np.concatenate(pairs).tobytes() for channel, pairs in entries.items()}
             self._wait()
-            self._compressing = self._compressor.submit(self._file.chunk, data, first, last, index)
+            self._compressing = self._compressor.submit(self.chunk, data, first, last, index)
 
     def _wait(self) -> None:
         """Wait until the last chunk is written."""
         if self._compressing is not None:
             self._compressing.result()
-            self._compressing = None
 
     def close(self) -> None:
         """Finish the file."""
-        if not self._file.closed:
+        with self._compressor:
             self._wait()
-            self._compressor.shutdown()
-            self._file.close()
+        super().close()

@@ -5,8 +5,9 @@ Messages and their layouts are those of the node's own outputs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from itertools import chain, count
+from collections.abc import Iterator
+from contextlib import closing
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -33,10 +34,10 @@ from vds_gz.study.progress import Advance
 def write_mcap(replay: Replay, path: Path, parameters: NodeParameters, advance: Advance) -> int:
     """Write a replay as a recording with all topics of the node; return its number of samples."""
     samples = 0
-    with RowWriter(path) as writer:
+    with closing(RowWriter(path)) as writer:
         latched, outputs = _outputs(replay, parameters)
         once = Rows([(_channel(writer, topic), Template(data)) for topic, data in latched])
-        every = Rows(list(_templates(writer, outputs)))
+        every = Rows([_output_template(writer, output) for output in outputs])
         topic, variants = replay.command_type.topic.name, ("", parameters.actuation_messages)
         command = next(kind for kind in command_types() if kind.variant in variants and kind.topic.name == topic)
         commands = Rows([_template(writer, command)])
@@ -63,12 +64,12 @@ Part = tuple[Rows, NDArray[np.int64], NDArray[np.float64]]
 
 
 def _template(writer: RowWriter, command: CommandType) -> tuple[int, Template]:
-    """Channel and message of a command; the message's numbers are the columns."""
+    """Channel and message of a command."""
     topic, types = command.topic, open_types()
     message = types.new(topic.type)
     layout = MessageLayout.of(topic.type, message)
     stamps = [layout.stamp(command.stamp)] if command.stamp else []
-    numbers = [(place.offset, place.format, column) for column, place in enumerate(layout.numbers(command.fields))]
+    numbers = [(place.offset, place.format) for place in layout.numbers(command.fields)]
     data = bytes(types.codec(topic.type).encode(message))
     return _channel(writer, topic), Template(data, stamps, numbers)
 
@@ -93,7 +94,7 @@ def _given(block: Block, inputs: tuple[Rows, Rows | None]) -> list[Part]:
 def _outputs(replay: Replay, parameters: NodeParameters) -> tuple[list[tuple[topics.Topic, bytes]], list[Output]]:
     """The node's latched messages, and its topics at every sample."""
     model = replay.model
-    graph: Any = Listener()
+    graph: Any = _Listener()
     joints = [joint.name for joint in model.joints(parameters.vehicle)]
     frames = FrameNames.of(parameters)
     elsewhere = parameters.localization.external
@@ -106,19 +107,17 @@ def _outputs(replay: Replay, parameters: NodeParameters) -> tuple[list[tuple[top
     return graph.taken(), outputs
 
 
-def _templates(writer: RowWriter, outputs: Iterable[Output]) -> Iterator[tuple[int, Template]]:
-    """Channel and message of each topic; the messages' numbers are the next columns."""
-    columns = count()
-    for output in outputs:
-        numbers = [(place.offset, place.format, next(columns)) for place in output.numbers]
-        yield _channel(writer, output.topic), Template(bytes(output.data), output.stamps, numbers)
+def _output_template(writer: RowWriter, output: Output) -> tuple[int, Template]:
+    """Channel and message of a topic of the node."""
+    numbers = [(place.offset, place.format) for place in output.numbers]
+    return _channel(writer, output.topic), Template(bytes(output.data), output.stamps, numbers)
 
 
 class _Contacts:
     """The topic of contacts; none if ROS is sourced without its type."""
 
     def __init__(self, writer: RowWriter, replay: Replay, parameters: NodeParameters) -> None:
-        graph: Any = Listener()
+        graph: Any = _Listener()
         self._graph = graph
         self._output: ContactsOutput | None = None
         try:
@@ -141,7 +140,7 @@ def _channel(writer: RowWriter, topic: topics.Topic) -> int:
     return writer.channel(name, topic.type, definition(topic.type), about(topic, open_types()))
 
 
-class Listener:
+class _Listener:
     """Stands in for the graph: it keeps what is published."""
 
     def __init__(self) -> None:
@@ -153,6 +152,14 @@ class Listener:
         taken, self._taken = self._taken, []
         return taken
 
+    def keep(self, topic: topics.Topic, data: bytes) -> None:
+        """Take a serialized message."""
+        self._taken.append((topic, data))
+
+    def serialize(self, message: Message, type_name: str) -> bytes:
+        """A message as CDR with its header."""
+        return bytes(self._types.codec(type_name).encode(message))
+
     def message(self, type_name: str) -> Message:
         """A new message."""
         return self._types.new(type_name)
@@ -161,36 +168,25 @@ class Listener:
         """So many zeros."""
         return self._types.array("float64", (0.0,) * count)
 
-    def serialize(self, message: Message, type_name: str) -> bytes:
-        """A message as CDR with its header."""
-        return bytes(self._types.codec(type_name).encode(message))
-
     def log(self, severity: Severity, text: str) -> None:
         """Does nothing: no one reads it."""
 
-    def publisher(self, name: str, type_name: str, qos: QoS) -> RecordingPublisher:
+    def publisher(self, name: str, type_name: str, qos: QoS) -> _Publisher:
         """Announce a topic."""
-        topic = topics.Topic(name, type_name, qos)
-        return RecordingPublisher(
-            lambda data: self._taken.append((topic, data)), lambda m: self.serialize(m, type_name)
-        )
+        return _Publisher(topics.Topic(name, type_name, qos), self)
 
 
-class RecordingPublisher:
+class _Publisher:
     """Counts as subscribed, and passes on its messages."""
 
-    def __init__(self, take: Callable[[bytes], None], serialize: Callable[[Message], bytes]) -> None:
-        self._take = take
-        self._serialize = serialize
+    def __init__(self, topic: topics.Topic, listener: _Listener) -> None:
+        self._topic, self._listener = topic, listener
 
     def subscription_count(self) -> int:
-        """We listen."""
         return 1
 
     def publish(self, message: Message) -> None:
-        """Keep a message."""
-        self._take(self._serialize(message))
+        self.publish_raw(self._listener.serialize(message, self._topic.type))
 
-    def publish_raw(self, data: bytearray) -> None:
-        """Keep a serialized message."""
-        self._take(bytes(data))
+    def publish_raw(self, data: bytes) -> None:
+        self._listener.keep(self._topic, bytes(data))
