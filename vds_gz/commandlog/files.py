@@ -14,11 +14,19 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from vds_gz.bags.reader import Connection, may_be_bag, open_bag
-from vds_gz.commandlog.table import COMMANDED, PEDALS, Table, find_column, open_table
+from vds_gz.commandlog.table import (
+    COMMAND_QUANTITIES,
+    COMMANDED,
+    PEDAL_COLUMNS,
+    Table,
+    find_column,
+    kind_of,
+    open_table,
+)
 from vds_gz.commandlog.topics import choose_command
 from vds_gz.errors import PATH, TEXT, MalformedMessageError, RecordingError, UnknownTypeError, takes
 from vds_gz.interface.commands import GEAR_COMMAND, CommandType, Gear, Values, command_type, whole_types
-from vds_gz.vehicle.command import DRIVE, MAXIMUM_GEAR
+from vds_gz.vehicle.command import DRIVE, MAXIMUM_GEAR, PEDALS
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,15 +161,6 @@ def _decoded(
         raise RecordingError(f"{where}: there are no messages, although the bag's list of topics counts some")
 
 
-#: The quantities of a table that are the numbers of a command, by its type.
-QUANTITIES = {
-    "twist": ("v_x", "v_y", "yaw_rate"),
-    "ackermann": ("v_x", "steering", "steering_rate_limit", "acceleration_limit"),
-    "control": ("v_x", "acceleration", "steering"),
-    "pedals": ("accel", "brake", "wheel"),
-}
-
-
 class _Layout(NamedTuple):
     """The type of a table's commands, and the column of each of their numbers; None without such a column."""
 
@@ -215,25 +214,15 @@ def _layout(table: Table) -> _Layout:
     older = max(types, key=lambda command: len(names & set(command.columns)))
     gear = {"gear"} if older.geared else set()
     complete = names.issuperset(older.required) and names <= {"time", *older.columns, *gear}
-    columns = {name: find_column(names, name, known) for known in (PEDALS, COMMANDED) for name in known}
+    columns = {name: find_column(names, name, known) for known in (PEDAL_COLUMNS, COMMANDED) for name in known}
     if complete or not any(columns[name] for name in ("v_x", "v_y", "yaw_rate", "steering", "accel", "brake")):
         _check_older(table, older, gear)
         return _Layout(older, tuple(name if name in names else None for name in older.columns))
-    kind = _kind({name for name, column in columns.items() if column})
-    if kind == "pedals" and columns["wheel"] is None and "steering_command" in names:
+    kind = kind_of({name for name, column in columns.items() if column})
+    if kind == PEDALS and columns["wheel"] is None and "steering_command" in names:
         columns["wheel"] = "steering_command"
-    return _Layout(command_type(kind), tuple(columns[name] for name in QUANTITIES[kind]))
-
-
-def _kind(quantities: set[str]) -> str:
-    """The command type that has these quantities."""
-    if quantities & {"accel", "brake"}:
-        return "pedals"
-    if "yaw_rate" in quantities and "steering" not in quantities:
-        return "twist"
-    if quantities & {"acceleration", "gear"}:
-        return "control"
-    return "ackermann" if "steering" in quantities else "twist"
+    command = next(command for command in types if command.kind == kind)
+    return _Layout(command, tuple(columns[name] for name in COMMAND_QUANTITIES[kind]))
 
 
 def _entries(table: Table, layout: _Layout) -> Iterator[tuple[int, float, Values]]:

@@ -24,6 +24,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from vds_gz.errors import RecordingError
+from vds_gz.vehicle.command import ACKERMANN, CONTROL, PEDALS, TWIST, CommandKind
 
 #: Extensions of tables.
 SUFFIXES = (".csv", ".csv.gz")
@@ -52,11 +53,21 @@ COMMANDED: Mapping[str, tuple[str, ...]] = MappingProxyType(
 )
 
 #: Columns with commands of a car with pedals. Without one for ``wheel``, ``steering_command`` is the wheel's.
-PEDALS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+PEDAL_COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "accel": ("accel", "accel_cmd", "accel_pedal", "throttle"),
         "brake": ("brake", "brake_cmd", "brake_pedal"),
         "wheel": ("wheel", "steer_cmd", "steering_wheel"),
+    }
+)
+
+#: The quantities of a command of each kind, in the order of its numbers.
+COMMAND_QUANTITIES: Mapping[CommandKind, tuple[str, ...]] = MappingProxyType(
+    {
+        TWIST: ("v_x", "v_y", "yaw_rate"),
+        ACKERMANN: ("v_x", "steering", "steering_rate_limit", "acceleration_limit"),
+        CONTROL: ("v_x", "acceleration", "steering"),
+        PEDALS: ("accel", "brake", "wheel"),
     }
 )
 
@@ -153,6 +164,17 @@ def open_table(path: Path, needed: str) -> Table:
 def find_column(names: Collection[str], quantity: str, columns: Mapping[str, tuple[str, ...]]) -> str | None:
     """The column of a table with a quantity, by the names that it may have."""
     return next((name for name in columns[quantity] if name in names), None)
+
+
+def kind_of(quantities: Collection[str]) -> CommandKind:
+    """The kind of command that has these quantities."""
+    if any(name in quantities for name in COMMAND_QUANTITIES[PEDALS]):
+        return PEDALS
+    if "yaw_rate" in quantities and "steering" not in quantities:
+        return TWIST
+    if "acceleration" in quantities or "gear" in quantities:
+        return CONTROL
+    return ACKERMANN if "steering" in quantities else TWIST
 
 
 def is_number(text: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
@@ -11,8 +11,9 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
+from vds_gz.commandlog.table import kind_of
 from vds_gz.errors import RecordingError
-from vds_gz.vehicle.command import ACKERMANN, CONTROL, DRIVE, PEDALS, TWIST, Command, CommandKind
+from vds_gz.vehicle.command import DRIVE, Command
 from vds_gz.vehicle.model import ActuatorKind
 from vds_gz.vehicle.schedule import COMMAND, Records, fields_of
 
@@ -281,26 +282,17 @@ class Recording:
 def commands_of(commanded: Mapping[str, Series]) -> Commands:
     """Commands by their numbers, which may come at different times; each number holds until its next.
 
-    Numbers that were not commanded yet are as in ``Command()``. The kind follows from the numbers: pedals; an
-    acceleration or a gear, which only Autoware's Control has; a steering angle; else velocities.
+    Numbers that were not commanded yet are as in ``Command()``. The kind is that of :func:`kind_of`.
     """
     known = {name: series for name, series in commanded.items() if name in COMMANDED and len(series.time)}
     time = np.unique(np.concatenate([np.empty(0), *(series.time for series in known.values())]))
-    records: Records = np.full(len(time), np.array(fields_of(Command(_kind(known), gear=DRIVE)), COMMAND))
+    records: Records = np.full(len(time), np.array(fields_of(Command(kind_of(known), gear=DRIVE)), COMMAND))
     for name, series in known.items():
         values = _held(series, time)
         there = time >= series.time[0]
         values = np.where(values > 0.0, values, np.inf) if name in LIMITS else values
         records[COMMANDED[name]][there] = values[there]
     return Commands(time, records)
-
-
-def _kind(names: Collection[str]) -> CommandKind:
-    if any(name in names for name in ACTUATIONS):
-        return PEDALS
-    if "acceleration" in names or "gear" in names:
-        return CONTROL
-    return ACKERMANN if "steering" in names else TWIST
 
 
 def _held(series: Series | None, time: Array) -> Array:

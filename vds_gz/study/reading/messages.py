@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from vds_gz.bags.reader import Connection
+from vds_gz.commandlog.table import COMMAND_QUANTITIES
 from vds_gz.errors import MalformedMessageError
 from vds_gz.interface.commands import CommandType, whole_types
 from vds_gz.ros.graph import Message
@@ -20,7 +21,7 @@ from vds_gz.ros.messages.factory import open_types
 from vds_gz.ros.messages.fields import stamp_ns, yaw_of
 from vds_gz.study.reading.cleaning import Times, seconds
 from vds_gz.study.recording import COMMANDED, LIMITS, Array, SignalError, is_hinge
-from vds_gz.vehicle.command import ACKERMANN, CONTROL, PEDALS, TWIST, CommandKind
+from vds_gz.vehicle.command import PEDALS
 
 
 @dataclass(slots=True)
@@ -99,16 +100,6 @@ class Key(NamedTuple):
 
 Reader = Callable[[Message], Mapping[Key, float]]
 
-#: The quantities of a command of each kind.
-_COUNTING: Mapping[CommandKind, tuple[str, ...]] = MappingProxyType(
-    {
-        TWIST: ("v_x", "v_y", "yaw_rate"),
-        ACKERMANN: ("v_x", "steering", *LIMITS),
-        CONTROL: ("v_x", "acceleration", "steering"),
-        PEDALS: ("accel", "brake", "wheel"),
-    }
-)
-
 
 def command_readers(*, pedals: bool) -> dict[str, Reader]:
     """Readers of the messages of all command types: of cars with pedals, or of the others."""
@@ -116,7 +107,7 @@ def command_readers(*, pedals: bool) -> dict[str, Reader]:
 
 
 def _reader(command_type: CommandType) -> Reader:
-    keys = [(Key(name), COMMANDED[name]) for name in _COUNTING[command_type.kind]]
+    keys = [(Key(name), COMMANDED[name]) for name in COMMAND_QUANTITIES[command_type.kind]]
 
     def read(message: object) -> dict[Key, float]:
         command = command_type.decode(message).command()

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from vds_gz.commandlog.table import COMMANDED, MEASURED, PEDALS, POSE, find_column, open_table
+from vds_gz.commandlog.table import COMMANDED, MEASURED, PEDAL_COLUMNS, POSE, find_column, open_table
 from vds_gz.study.reading.cleaning import clean, note_pieces, unwrapped
 from vds_gz.study.recording import (
     ACTUATIONS,
@@ -87,7 +87,7 @@ def read_actuation_csv(path: Path, columns: Mapping[str, str] | None = None) -> 
     signals = Recording()
     names, table = _read(path, PEDALS_NEEDED, columns)
     taken = {"time"}
-    known = {**PEDALS, **{quantity: MEASURED[quantity] for quantity in ("v_x", "steering")}}
+    known = {**PEDAL_COLUMNS, **{quantity: MEASURED[quantity] for quantity in ("v_x", "steering")}}
     for quantity in known:
         name = _find(path, names, quantity, known, (columns or {}).get(quantity, ""))
         taken.add(name)
@@ -154,7 +154,7 @@ def _read(path: Path, needed: str, custom: Mapping[str, str] | None) -> tuple[li
     """Names of all columns, and the numbers of the known ones; NaN for an empty cell."""
     named = set(chain.from_iterable(name.split(":") for name in (custom or {}).values()))
     table = open_table(path, needed)
-    known = (names for columns in (COMMANDED, PEDALS, MEASURED, POSE) for names in columns.values())
+    known = (names for columns in (COMMANDED, PEDAL_COLUMNS, MEASURED, POSE) for names in columns.values())
     understood = named.union(*known)
     names = [name for name in table.names if name in understood or _is_understood(name)]
     columns = {name: array("d") for name in ("time", *names)}
