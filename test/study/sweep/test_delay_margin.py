@@ -19,9 +19,9 @@ from vds_gz.study.sweep.simulation import (
     ControlledDrive,
     Driving,
     last_before_leaving,
-    later,
     linear_delay_margin,
     simulate,
+    vehicles_of,
 )
 
 RATE = 50.0
@@ -181,8 +181,14 @@ def test_margins_of_200_random_cells_are_those_of_a_fine_grid():
 
 
 def test_all_dead_times_of_a_vehicle_grow():
-    longer = later(DifferentialParameters(), 0.25)
-    assert longer.drive_actuators.dead_time == DifferentialParameters().drive_actuators.dead_time + 0.25
-    bicycle = later(IDEAL, 0.25)
+    def longer(vehicle, model):
+        robot = dataclasses.replace(load_parameters("deepracer"), model=model, model_params={model: vehicle})
+        case = Case({}, robot, ControlledDrive("pure_pursuit", {}, STRAIGHT))
+        [changed] = vehicles_of(case, {"additional_dead_time": np.array([0.25])}, 1)
+        return changed
+
+    robot = longer(DifferentialParameters(), "differential")
+    assert robot.drive_actuators.dead_time == DifferentialParameters().drive_actuators.dead_time + 0.25
+    bicycle = longer(IDEAL, "bicycle")
     assert (bicycle.drive_actuator.dead_time, bicycle.steering_actuator.dead_time) == (0.25, 0.25)
     assert bicycle.drive_actuator.time_constant == 0.01

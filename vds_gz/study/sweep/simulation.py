@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias, cast
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -196,24 +195,14 @@ def last_before_leaving(stays: Callable[[Wholes, Wholes], Flags], count: int, mo
 def vehicles_of(case: Case, values: Mapping[str, Reals], count: int) -> list[ParameterGroup]:
     """The parameter groups of vehicles with varied parameters."""
     names = vehicle_parameters(case)
-    varied = {names[name].name: column.tolist() for name, column in values.items() if name in names}
-    extra = values.get(ADDITIONAL_DEAD_TIME, np.zeros(count)).tolist()
-    vehicles = (
-        replaced(case.vehicle.vehicle, {name: column[i] for name, column in varied.items()}) for i in range(count)
-    )
-    return [later(vehicle, more) if more else vehicle for vehicle, more in zip(vehicles, extra, strict=True)]
-
-
-def later(parameters: ParameterGroup, extra: float) -> ParameterGroup:
-    """A vehicle with more dead time [s] in all of its actuators."""
-    changes: dict[str, object] = {}
-    for parameter in dataclasses.fields(parameters):
-        value = getattr(parameters, parameter.name)
-        if dataclasses.is_dataclass(value):
-            changes[parameter.name] = later(cast(ParameterGroup, value), extra)
-        elif parameter.name.endswith(DEAD_TIMES):
-            changes[parameter.name] = value + extra
-    return dataclasses.replace(parameters, **changes)
+    varied = {names[name].name: column for name, column in values.items() if name in names}
+    if (extra := values.get(ADDITIONAL_DEAD_TIME)) is not None:
+        for name, parameter in names.items():
+            if name == parameter.name and name.endswith(DEAD_TIMES):
+                varied[name] = varied.get(name, float(str(parameter.default))) + extra
+    columns = {name: column.tolist() for name, column in varied.items()}
+    vehicle = case.vehicle.vehicle
+    return [replaced(vehicle, {name: column[i] for name, column in columns.items()}) for i in range(count)]
 
 
 def vehicle_parameters(case: Case) -> dict[str, Description]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import warnings
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -103,15 +104,12 @@ def _sobol(seed: int, samples: Wholes, dimensions: int) -> Reals:
 
     first, last = int(samples[0]), int(samples[-1])
     sequence = qmc.Sobol(dimensions, seed=np.random.default_rng(seed))
-    # It warns if the number of points is not a power of two, but not after the first one was taken alone.
-    points = sequence.random(1)
     if first:
-        sequence.fast_forward(first - 1)
-        points = sequence.random(1)
-    if last > first:
-        points = np.concatenate([points, sequence.random(last - first)])
-    chosen: Reals = points[samples - first]
-    return chosen
+        sequence.fast_forward(first)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # the number of points is not a power of two
+        points: Reals = sequence.random(last - first + 1)
+    return points[samples - first]
 
 
 @dataclass(frozen=True)
