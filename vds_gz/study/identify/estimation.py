@@ -144,7 +144,10 @@ def _unseen_limits(fitted: Fitted, intervals: Intervals) -> Mask:
 
 
 def _with_prior(fit: Fit) -> Fit:
-    """The fit with a prior of those dead times and lags that the data hardly show; they have no interval."""
+    """The fit with a prior of those dead times and lags that the data hardly show; they have no interval.
+
+    Intervals of sums are the data's, without those that the fit with the prior contradicts.
+    """
     delays = np.array([term.kind in (Kind.DEAD_TIME, Kind.TIME_CONSTANT) for term in fit.problem.terms])
     vague = fit.solution.free & delays & (fit.intervals.high - fit.solution.point > WIDTH * DELAY_SIGMA)
     vague &= np.isinf(fit.problem.sigma)
@@ -154,8 +157,14 @@ def _with_prior(fit: Fit) -> Fit:
     solution = converged(problem, fit.solution)
     intervals = intervals_of(problem, solution)
     low, high = np.where(vague, -np.inf, intervals.low), np.where(vague, np.inf, intervals.high)
-    of_data = replace(fit.intervals, low=low, high=high)  # sums and confounded terms are the data's
-    return replace(fit, problem=problem, solution=solution, intervals=of_data)
+    sums = {
+        pair: (lowest, highest)
+        for pair, (lowest, highest) in fit.intervals.sums.items()
+        if lowest <= np.sum(solution.point[[*pair]]) <= highest
+    }
+    return replace(
+        fit, problem=problem, solution=solution, intervals=replace(fit.intervals, low=low, high=high, sums=sums)
+    )
 
 
 def _at_bounds(fit: Fit) -> Mask:
