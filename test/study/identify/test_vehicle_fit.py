@@ -321,6 +321,29 @@ def test_a_few_wild_samples_do_no_harm_not_even_two_in_a_row(steps):
     assert fit.numbers["dead_time"].value == pytest.approx(0.15, abs=0.005)
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_many_wild_samples_hide_neither_a_dead_time_nor_a_lag(steps, seed):
+    times, commands = steps
+    random = np.random.default_rng(seed)
+    fine, answer = exact(times, commands)
+    measured = np.interp(times, fine, answer) + 0.01 * random.standard_normal(len(times))
+    wild = random.random(len(times)) < 0.04
+    measured[wild] += 40.0 * random.choice([-1.0, 1.0], wild.sum())
+    numbers = fit_axis(times, commands, times, measured).numbers
+    assert numbers["dead_time"].value == pytest.approx(0.15, abs=0.005)
+    assert numbers["time_constant"].value == pytest.approx(0.25, rel=0.05)
+
+
+@pytest.mark.parametrize("seed", [3, 4, 6, 7])
+def test_a_linear_response_has_no_limits(seed):
+    random = np.random.default_rng(seed)
+    times, commands = 0.02 * np.arange(750), np.repeat(random.uniform(-1.0, 1.0, 15), 50)
+    fine, answer = exact(times, commands)
+    measured = np.interp(times, fine, answer) + 0.01 * random.standard_normal(len(times))
+    numbers = fit_axis(times, commands, times, measured).numbers
+    assert numbers["rise"] is numbers["fall"] is numbers["value"] is None
+
+
 def test_jitter_and_gaps_cost_little(steps):
     times, commands = steps
     fine, answer = exact(times, commands)

@@ -33,6 +33,10 @@ LEAST = 1.0
 #: A quantity has much left to explain if it has this part of all squares.
 SHARE = 0.05
 
+#: Residuals beyond this multiple of the limit of the robust loss are wild samples, which no model explains. They count
+#: as if they were at it, or they would hide what terms explain of the others.
+WILD = 10.0
+
 #: A step without a block moves no term by more than this many standard deviations of its prior.
 LARGEST_STEP = 3.0
 
@@ -72,11 +76,12 @@ def left_out(problem: Problem, solution: Solution, blocks: np.ndarray, noise: No
     limit = LARGEST_STEP / np.sqrt(ridge)
     changes = np.clip(without_blocks(residuals, jacobian, weighted, information, blocks), -limit, limit)
     predicted = residuals + np.sum(jacobian * changes[blocks], axis=1)
-    return summed(problem, robust(predicted**2, limits)[0], blocks)
+    return summed(problem, predicted, limits, blocks)
 
 
-def summed(problem: Problem, squares: Array, blocks: np.ndarray) -> Array:
-    """Sums over samples, (blocks, quantities)."""
+def summed(problem: Problem, residuals: Array, limits: Array, blocks: np.ndarray) -> Array:
+    """Sums of the robust squares of samples, (blocks, quantities); residuals and limits are in standard deviations."""
+    squares = robust(np.minimum(residuals**2, (WILD * limits) ** 2), limits)[0]
     sums = np.zeros((int(blocks.max()) + 1, int(problem.quantities.max()) + 1))
     np.add.at(sums, (blocks, problem.quantities[problem.kind]), squares)
     return sums

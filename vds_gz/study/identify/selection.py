@@ -22,7 +22,7 @@ from vds_gz.study.identify.cross_validation import (
     summed,
 )
 from vds_gz.study.identify.estimates import Array
-from vds_gz.study.identify.fit import Solution, residual_limits, robust, solve
+from vds_gz.study.identify.fit import Solution, residual_limits, solve
 from vds_gz.study.identify.noise import Noise, first_noise, is_structured, noise_of
 from vds_gz.study.identify.problem.parameters import NO_LIMIT, Kind
 from vds_gz.study.identify.problem.simulation import Mask
@@ -227,7 +227,7 @@ def refitted(problem: Problem, trial: Solution, blocks: np.ndarray, noise: Noise
     weights, limits = noise.weights[problem.kind], residual_limits(problem, noise)[problem.kind]
 
     def by_block(residuals: Array) -> Array:
-        return summed(problem, robust((residuals * weights) ** 2, limits)[0], blocks)
+        return summed(problem, residuals * weights, limits, blocks)
 
     explained = by_block(trial.residuals)
     if np.sum(explained) < OVERWHELMING * np.sum(before):
@@ -250,38 +250,47 @@ def refitted(problem: Problem, trial: Solution, blocks: np.ndarray, noise: Noise
 
 
 def weakest(problem: Problem, now: Solution, noise: Noise, neutral: Array, always: Mask) -> list[int]:
-    """Terms that are fewer than :data:`CERTAIN_ERRORS` standard errors away from neutral."""
+    """Terms that are fewer than :data:`CERTAIN_ERRORS` standard errors away from neutral, and limits.
+
+    A whole actuator brings in limits without a proof of each. They have no effect long before they are neutral, so
+    their distance proves nothing.
+    """
     free = np.flatnonzero(now.free)
     jacobian = now.jacobian[:, free] * noise.weights[problem.kind][:, np.newaxis]
     covariance = np.linalg.pinv(jacobian.T @ jacobian, rcond=1e-12)
     error = np.where(np.any(jacobian != 0.0, axis=0), np.sqrt(np.maximum(np.diag(covariance), 0.0)), np.inf)
     near = np.abs(now.point[free] - neutral[free]) < CERTAIN_ERRORS * error
+    near |= np.array([problem.terms[k].kind is Kind.LIMIT for k in free], dtype=bool)
     return [int(k) for k in free[near] if not always[k] and not problem.terms[k].needs]
 
 
-def without_needless(
-    problem: Problem, now: Solution, blocks: np.ndarray, always: Mask, doubtful: Sequence[int] = ()
-) -> Solution:
-    """Remove terms without which blocks are predicted as well; ``doubtful`` ones are tried even far from neutral."""
-    neutral = np.array([term.coordinate(term.neutral) for term in problem.terms])
-    names = [term.name for term in problem.terms]
-    shared = {k: names.index(term.fallback) for k, term in enumerate(problem.terms) if term.fallback}
+def without_needless(problem: Problem, now: Solution, blocks: np.ndarray, always: Mask) -> Solution:
+    """Remove terms without which blocks are predicted as well."""
+    terms = problem.terms
+    neutral = np.array([term.coordinate(term.neutral) for term in terms])
+    limits = [k for k, term in enumerate(terms) if term.kind is Kind.LIMIT]
+    names = [term.name for term in terms]
+    shared = {k: names.index(term.fallback) for k, term in enumerate(terms) if term.fallback}
     while True:
         noise = noise_of(problem, now.residuals)
         score = left_out(problem, now, blocks, noise)
         best: tuple[float, Solution] | None = None
-        tried = {*weakest(problem, now, noise, neutral, always), *(k for k in doubtful if now.free[k])}
-        tried |= {k for k, j in shared.items() if now.free[k] and now.free[j]}
-        for k in sorted(tried):
+        tried = [
+            [k, *(j for j, term in enumerate(terms) if term.needs == names[k])]
+            for k in weakest(problem, now, noise, neutral, always)
+        ]
+        tried += [[k, j] for k, j in shared.items() if now.free[k] and now.free[j]]  # each may make up for the other
+        for together in tried:
             free, point = now.free.copy(), now.point.copy()
-            together = [k, *(j for j, term in enumerate(problem.terms) if term.needs == problem.terms[k].name)]
             free[together], point[together] = False, neutral[together]
             begins = [point]
-            if k in shared:  # either limit may be the one of both
+            if len(together) == 1 and (k := together[0]) in shared:  # either limit may be the one of both
                 begins.append(np.where(np.arange(len(point)) == shared[k], now.point[k], point))
             trials = (solve(problem, x, free, noise, starts=now.starts, evaluations=TRIAL_SIMULATIONS) for x in begins)
             trial = min(trials, key=lambda trial: trial.cost)
-            lost = better(left_out(problem, trial, blocks, noise), score, *REQUIRED_TO_STAY)
+            without = left_out(problem, trial, blocks, noise)
+            present = refitted(problem, now, blocks, noise, without) if together[0] in limits else score
+            lost = better(without, present, *REQUIRED_TO_STAY)
             if lost <= 0.0 and (best is None or lost < best[0]):
                 best = lost, trial
         if best is None:

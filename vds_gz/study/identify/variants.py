@@ -221,9 +221,7 @@ def with_static_maps(setup: Setup, reach: Reaches, fitted: Fitted) -> tuple[Setu
         before, after = (left_out(fit.problem, fit.solution, blocks, noise) for fit in (fitted, trial))
         if better(before, after, worthwhile=MAP_WORTHWHILE) > 0.0:
             maps = [term.kind is Kind.MAP for term in mapped.family.terms]
-            # Limits may have entered in the place of the map.
-            limits = [k for k, term in enumerate(mapped.family.terms) if term.kind is Kind.LIMIT]
-            solution = without_needless(trial.problem, trial.solution, blocks, asked(mapped), limits)
+            solution = without_needless(trial.problem, trial.solution, blocks, asked(mapped))
             fitted = Fitted(trial.problem, solution)
             setup = replace(mapped, begin=np.where(maps, solution.point, mapped.begin))
     return setup, fitted
