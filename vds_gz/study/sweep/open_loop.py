@@ -103,7 +103,9 @@ def run_open_loop(
         raise RecordingError(f"the model '{model.name}' does not take commands of the kind '{log.type.name}'")
     # The nominal vehicle is run as the last of them.
     squares, peak, end = ({name: np.zeros(len(vehicles)) for name in DIFFERENCES} for _ in range(3))
-    settling = _Settling(last_change(log), len(vehicles) + 1) if "settle" in names else None
+    changed = last_change(log)
+    after: list[tuple[float, Reals]] = []
+    peaks = np.zeros((2, len(vehicles) + 1))
     samples = 0
     for time, motion in _Driven(nominal, [*vehicles, nominal.vehicle]).motions(log, nominal.pub_rate):
         samples += 1
@@ -111,13 +113,16 @@ def run_open_loop(
             squares[name] += difference * difference
             end[name] = np.abs(difference)
             np.maximum(peak[name], end[name], out=peak[name])
-        if settling is not None:
-            settling.add(time, motion)
+        if "settle" in names:
+            response = np.stack((motion.v_x, motion.yaw_rate))
+            np.maximum(peaks, np.abs(response), out=peaks)
+            if time >= changed:
+                after.append((time, response))
     numbers = {f"{name}.rms": np.sqrt(total / samples) for name, total in squares.items()}
     numbers |= {f"{name}.peak": value for name, value in peak.items()}
     numbers["path.end"] = end["path"]
-    if settling is not None:
-        numbers["settle"] = settling.settled()[:-1]
+    if "settle" in names:
+        numbers["settle"] = _settling_times(changed, after, peaks)[:-1]
     return {name: numbers[name] for name in names}
 
 
@@ -162,28 +167,14 @@ class _Driven(Vehicle[Any, Any, Any]):
         self._fleet.advance(steps)
 
 
-class _Settling:
-    """Settling times after the last change of a command [s]."""
+def _settling_times(changed: float, after: list[tuple[float, Reals]], peaks: Reals) -> Reals:
+    """Time from the last change [s] until all responses stay within their bands.
 
-    def __init__(self, changed: float, count: int) -> None:
-        self._changed = changed
-        self._times: list[float] = []
-        self._samples: list[Reals] = []
-        self._peaks = np.zeros((2, count))
-
-    def add(self, time: float, motion: BaseLinks) -> None:
-        """Take a sample."""
-        response = np.stack((motion.v_x, motion.yaw_rate))
-        np.maximum(self._peaks, np.abs(response), out=self._peaks)
-        if time >= self._changed:
-            self._times.append(time)
-            self._samples.append(response)
-
-    def settled(self) -> Reals:
-        """Time from the change until both stay within their bands [s]: the first sample after the last one outside."""
-        after = np.append(self._times[1:], self._times[-1]) - self._changed
-        settled = np.zeros(self._peaks.shape[1])
-        for time, response in zip(after, self._samples, strict=True):
-            outside = np.abs(response - self._samples[-1]) > SETTLED * self._peaks
-            settled[outside.any(axis=0)] = time
-        return settled
+    It is the first sample after the last one outside. ``after`` has times [s] and responses since the change.
+    """
+    settled = np.zeros(peaks.shape[1])
+    final = after[-1][1]
+    for (_, response), (time, _) in zip(after, [*after[1:], after[-1]], strict=True):
+        outside = np.abs(response - final) > SETTLED * peaks
+        settled[outside.any(axis=0)] = time - changed
+    return settled
