@@ -36,7 +36,7 @@ matched = False
 while True:
     graph.wait(0.05)
     # A writer knows its reader before the reader knows it, and what is sent in between may be lost.
-    if not matched and recorder.subscriptions["twist_actual"].publisher_count():
+    if not matched and recorder.subscriptions["/twist_actual"].publisher_count():
         print("matched", flush=True)
         matched = True
     recorder.tick()
@@ -97,10 +97,10 @@ def test_what_was_sent_is_recorded(graph, domain, tmp_path):
     latched, twists = announce(graph, topics.ROBOT_DESCRIPTION), announce(graph, topics.TWIST_ACTUAL)
     latched.publish(description)
     wait_until(graph, twists.subscription_count, "the recorder's subscription")
-    wait_until(graph, recorder.subscriptions[topics.TWIST_ACTUAL.name].publisher_count, "the talker's publisher")
+    wait_until(graph, recorder.subscriptions["/twist_actual"].publisher_count, "the talker's publisher")
     talk(graph, twists, 300)
-    wait_until(listener, lambda: recorder.counts[topics.TWIST_ACTUAL.name] == 300, "300 messages")
-    wait_until(listener, lambda: recorder.counts[topics.ROBOT_DESCRIPTION.name] == 1, "the robot description")
+    wait_until(listener, lambda: recorder.counts["/twist_actual"] == 300, "300 messages")
+    wait_until(listener, lambda: recorder.counts["/robot_description"] == 1, "the robot description")
     recorder.close()
     listener.close()
 
@@ -322,5 +322,5 @@ def test_a_topic_whose_package_is_not_installed_is_left_out(graph, tmp_path):
     unknown = topics.Topic("unknown", "not_installed_msgs/msg/Anything")
     recorder = Recorder(graph, tmp_path / "recording.mcap", [unknown, topics.TWIST_ACTUAL])
     recorder.close()
-    assert list(recorder.subscriptions) == ["twist_actual"]
+    assert list(recorder.subscriptions) == ["/twist_actual"]
     assert "install the package 'not_installed_msgs'" in recorder.left_out[unknown.type]

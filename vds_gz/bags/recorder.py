@@ -50,7 +50,7 @@ class Recorder:
     any time.
 
     Attributes:
-        counts: Messages written so far, by the topics' names as given.
+        counts: Messages written so far, by the absolute names of the topics that had any.
         subscriptions: The subscriptions, by the same names.
         left_out: Types that cannot be recorded, with reasons.
         undefined: Types of messages that are recorded without their definition, because it is not known.
@@ -88,21 +88,19 @@ class Recorder:
         self._flushed = time.monotonic()
         self._looked = 0.0
         self._types = open_types()
-        self._recorded: set[str] = set()
         for topic in topics:
             self.add(topic)
 
     def add(self, topic: Topic) -> None:
         """Record one more topic; leave it out if the graph does not know its type."""
-        channels: list[int] = []
 
         def receive(data: bytes, arrival: int) -> None:
             if self._file.closed:
                 return
             now = arrival + self._to_wall
-            self.counts[topic.name] += 1
+            self.counts[subscription.topic] += 1
             data = bytes(data)
-            self._write(channels[0], now, data, self.counts[topic.name])
+            self._write(channel, now, data, self.counts[subscription.topic])
             if self._listen is not None:
                 self._listen(topic.name, data, arrival)
 
@@ -112,13 +110,8 @@ class Recorder:
         except UnknownTypeError as error:
             self.left_out[topic.type] = str(error)
             return
-        self.subscriptions[topic.name] = subscription
-        self._recorded.add(subscription.topic)
-        channels.append(self._channel(subscription.topic, topic))
-
-    def by_topic(self) -> Counter[str]:
-        """Messages written so far, by the absolute names of the topics that had any."""
-        return Counter({self.subscriptions[name].topic: count for name, count in self.counts.items()})
+        self.subscriptions[subscription.topic] = subscription
+        channel = self._channel(subscription.topic, topic)
 
     def tick(self) -> None:
         """Write due messages to the disk and subscribe to new topics; to be called a few times a second."""
@@ -161,7 +154,7 @@ class Recorder:
     def _look(self, wanted: Callable[[str], bool]) -> None:
         """Record the wanted topics that have appeared."""
         for name, offer in self._graph.offers().items():
-            if name not in self._recorded and offer.type not in self.left_out and wanted(name):
+            if name not in self.subscriptions and offer.type not in self.left_out and wanted(name):
                 self.add(Topic(name, offer.type, offer.qos))
 
     def _channel(self, name: str, topic: Topic) -> int:

@@ -75,7 +75,7 @@ def main(argv: list[str]) -> int:
     finally:
         graph.close()
     _tell(recorder, took, path)
-    missing = [name for name in map(arguments.topic, options.topics) if name not in recorder.by_topic()]
+    missing = [name for name in map(arguments.topic, options.topics) if name not in recorder.counts]
     for name in missing:
         print(f"vds-gz record: nothing came on '{name}'", file=sys.stderr)
     return DONE if recorder.counts and not missing else FAILED
@@ -157,7 +157,7 @@ def _warn(graph: Graph, recorder: Recorder) -> None:
 
 def _tell(recorder: Recorder, took: float, path: Path) -> None:
     """Print the recorded and the missing topics."""
-    counts = recorder.by_topic()
+    counts = recorder.counts
     rows = [(name, str(count), f"{count / took:.1f}") for name, count in sorted(counts.items())]
     if rows:
         print(text_table(("topic", "messages", "per second"), rows))

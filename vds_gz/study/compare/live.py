@@ -84,7 +84,7 @@ def _in(namespace: str, topic: topics.Topic) -> str:
 
 def _silent(namespaces: Sequence[str], recorder: Recorder) -> list[str]:
     """Vehicles without a pose yet."""
-    counts = recorder.by_topic()
+    counts = recorder.counts
     motions = (topics.GROUND_TRUTH, topics.ODOM)
     return [place for place in namespaces if not any(counts[_in(place, topic)] for topic in motions)]
 
