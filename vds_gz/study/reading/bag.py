@@ -8,7 +8,6 @@ and left out: nodes publish one measurement on several topics, and counting it t
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -31,6 +30,7 @@ from vds_gz.study.reading.messages import (
     VELOCITY_TYPES,
     Column,
     Key,
+    Reader,
     command_readers,
     read_columns,
 )
@@ -42,30 +42,18 @@ PREFERRED_SPEEDS = ("twist_actual", "odom", "velocity_status", "odometry")
 PREFERRED_STEERINGS = ("actuator_states", "steering_status", "joint_states")
 
 
-@dataclass(frozen=True, slots=True)
-class Chosen:
-    """Topics of a bag by role; empty if there is none."""
-
-    command: str
-    velocity: str
-    steering: str
-    gear: str
-    others: tuple[str, ...]
-
-    def all(self) -> set[str]:
-        """All of them."""
-        return {self.command, self.velocity, self.steering, self.gear, *self.others} - {""}
-
-
-def choose_topics(
+def _choose_topics(
     path: Path,
     counts: Counts,
     readers: Collection[str],
     command: str | None,
     velocity: str | None,
     steering: str | None,
-) -> Chosen:
-    """The topics that were named, or those recognised by name and type; ``readers`` are the types of commands."""
+) -> dict[str, str]:
+    """Roles of topics that were named, or recognised by name and type; ``readers`` are the types of commands.
+
+    Their order is that of precedence; topics of further measurements have an empty role.
+    """
     commands = choose_command(path, counts, readers, command)
     used = {commands, *never_measured(counts)}
     measured = {name: topic for name, topic in counts.items() if name not in used and topic[0] in MEASUREMENTS}
@@ -77,12 +65,16 @@ def choose_topics(
     )
     if not measured:
         raise SignalError(nothing_recognised(path, "velocities", "--velocity", counts))
-    others = tuple(sorted(measured.keys() - {speeds, angles}))
     geared = {kind.topic.type for kind in whole_types() if kind.geared}
     gears = [name for name, (kind, _) in counts.items() if kind == GEAR_COMMAND.topic.type]
     near = [name for name in gears if name.rpartition("/")[0] == commands.rpartition("/")[0]] or gears
     gear = min(near, default="") if counts[commands][0] in geared else ""
-    return Chosen(commands, speeds, angles, gear, others)
+    roles = {commands: "command"}
+    others = ((topic, "") for topic in sorted(measured))
+    for topic, role in ((gear, "gear"), (speeds, "velocity"), (angles, "steering"), *others):
+        if topic:
+            roles.setdefault(topic, role)
+    return roles
 
 
 def never_measured(counts: Counts) -> set[str]:
@@ -114,19 +106,20 @@ def read_bag(
     try:
         with open_bag(path) as bag:
             counts = bag.by_name()
-            chosen = choose_topics(path, counts, readers, command, velocity, steering)
-            by_topic = {topic: MEASUREMENTS[counts[topic][0]] for topic in chosen.all() - {chosen.command, chosen.gear}}
-            by_topic |= {chosen.command: readers[counts[chosen.command][0]], chosen.gear: _gear}
-            wanted = [connection for connection in bag.counts if connection.topic in chosen.all()]
+            roles = _choose_topics(path, counts, readers, command, velocity, steering)
+            inputs: dict[str, Mapping[str, Reader]] = {"command": readers, "gear": {GEAR_COMMAND.topic.type: _gear}}
+            by_topic = {topic: inputs.get(role, MEASUREMENTS)[counts[topic][0]] for topic, role in roles.items()}
+            wanted = [connection for connection in bag.counts if connection.topic in roles]
             topics = read_columns(path, bag.messages(wanted), by_topic)
             cut_short = bag.cut_short
     except UnknownTypeError as error:
         raise SignalError(f"'{path}': {error}") from None
-    signals = _recording(chosen, topics)
-    main = f"velocities '{chosen.velocity or 'none'}', steering '{chosen.steering or 'none'}'"
-    further = sorted({channel.source for channel in signals.further} - {chosen.velocity, chosen.steering})
+    signals = _recording(roles, topics)
+    named = {role: topic for topic, role in roles.items()}
+    main = f"velocities '{named.get('velocity', 'none')}', steering '{named.get('steering', 'none')}'"
+    further = sorted({channel.source for channel in signals.further if not roles[channel.source]})
     also = f", also measured {', '.join(map(repr, further))}" if further else ""
-    signals.notes.insert(0, f"commands '{chosen.command}', {main}{also}")
+    signals.notes.insert(0, f"commands '{named['command']}', {main}{also}")
     if cut_short:
         signals.notes.append(CUT_SHORT.format(path))
     return signals
@@ -136,19 +129,18 @@ def _gear(message: object) -> dict[Key, float]:
     return {Key("gear"): float(GEAR_COMMAND.decode(message).command().gear)}
 
 
-def _recording(chosen: Chosen, topics: Mapping[str, Column]) -> Recording:
+def _recording(roles: Mapping[str, str], topics: Mapping[str, Column]) -> Recording:
     signals = Recording()
     begin = min((column.logged[0] for column in topics.values()), default=0)
-    for topic in (chosen.command, chosen.gear):
-        if (column := topics.get(topic)) is not None:
-            commands_from(signals, column, column.seconds(begin)[0])
-    signals.steers = "steering" in signals.commanded
-    # In order of precedence: copies of earlier measurements are dropped.
-    roles = {chosen.velocity: "velocity", chosen.steering: "steering"} | dict.fromkeys(chosen.others, "")
     for topic, role in roles.items():
-        if (column := topics.get(topic)) is not None:
+        if (column := topics.get(topic)) is None:
+            continue
+        if role in ("command", "gear"):
+            commands_from(signals, column, column.seconds(begin)[0])
+        else:
             time = measured_time(*column.seconds(begin), role or f"'{topic}'", signals.notes)
             measurements_from(signals, topic, role, column, time)
+    signals.steers = "steering" in signals.commanded
     note_pieces(signals)
     return signals
 
