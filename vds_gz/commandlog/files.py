@@ -8,12 +8,12 @@ A table with commands only may name its columns after the numbers of a command t
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from vds_gz.bags.reader import Connection, may_be_bag, open_bag
+from vds_gz.bags.reader import Bag, Connection, may_be_bag, open_bag
 from vds_gz.commandlog.table import (
     COMMAND_QUANTITIES,
     COMMANDED,
@@ -111,17 +111,12 @@ def stream(path: str | Path, topic: str | None = None) -> CommandStream:
     if not path.exists():
         raise RecordingError(f"command log '{path}' does not exist (looked in {Path.cwd()})")
     if may_be_bag(path):
-        return stream_bag(path, topic)
+        entries = _bag_entries(path, topic)
+        command, note = next(entries)
+        return CommandStream(command, entries, note)
     if topic is not None:
         raise RecordingError(f"command log '{path}' is a CSV file, which has no topics; leave out topic '{topic}'")
     return stream_csv(path)
-
-
-def stream_bag(path: Path, topic: str | None = None) -> CommandStream:
-    """The log in a rosbag2 folder or file, message by message; ``twist_actual`` has no commands."""
-    entries = _bag_entries(path, topic)
-    command, note = next(entries)
-    return CommandStream(command, entries, note)
 
 
 def _bag_entries(path: Path, topic: str | None) -> Iterator[Any]:
@@ -132,31 +127,27 @@ def _bag_entries(path: Path, topic: str | None) -> Iterator[Any]:
         name = choose_command(path, counts, types, topic, "--topic")
         command = types[counts[name][0]]
         yield command, f"'{path}' is cut short; what is left of it is used" if bag.cut_short else ""
-        wanted = {(name, command.topic.type)}
+        wanted = {Connection(name, command.topic.type): command}
         if command.geared:
             gear = GEAR_COMMAND.topic
-            wanted.add((f"{name.rpartition('/')[0]}/{gear.name}", gear.type))
+            wanted[Connection(f"{name.rpartition('/')[0]}/{gear.name}", gear.type)] = GEAR_COMMAND
         where = f"{path}, topic '{name}'"
-        decoded = _decoded(where, command, bag.messages(wanted))
-        yield from checked(decoded, lambda number: f"{where}, message {number}")
+        yield from checked(_decoded(where, bag, wanted), lambda number: f"{where}, message {number}")
 
 
-def _decoded(
-    where: str, command: CommandType, raw: Iterable[tuple[Connection, int, bytes]]
-) -> Iterator[tuple[int, float, Values]]:
+def _decoded(where: str, bag: Bag, wanted: Mapping[Connection, CommandType]) -> Iterator[tuple[int, float, Values]]:
     """Number, time [s] and command of each message."""
     from vds_gz.ros.messages.factory import open_types
 
-    types = {known.topic.type: known for known in (GEAR_COMMAND, command)}
     codec = open_types().codec
     begin = None
-    for number, (connection, time, data) in enumerate(raw, start=1):
+    for number, (connection, time, data) in enumerate(bag.messages(wanted), start=1):
         try:
             message = codec(connection.msgtype).decode(bytearray(data))
         except (MalformedMessageError, UnknownTypeError) as error:
             raise RecordingError(f"{where}, message {number}: {error}") from None
         begin = time if begin is None else begin
-        yield number, (time - begin) * 1e-9, types[connection.msgtype].decode(message)
+        yield number, (time - begin) * 1e-9, wanted[connection].decode(message)
     if begin is None:
         raise RecordingError(f"{where}: there are no messages, although the bag's list of topics counts some")
 
