@@ -108,9 +108,11 @@ def read_bag(
             counts = bag.by_name()
             roles = _choose_topics(path, counts, readers, command, velocity, steering)
             inputs: dict[str, Mapping[str, Reader]] = {"command": readers, "gear": {GEAR_COMMAND.topic.type: _gear}}
-            by_topic = {topic: inputs.get(role, MEASUREMENTS)[counts[topic][0]] for topic, role in roles.items()}
-            wanted = [connection for connection in bag.counts if connection.topic in roles]
-            topics = read_columns(path, bag.messages(wanted), by_topic)
+            wanted = {}
+            for topic, role in roles.items():
+                kind, _ = counts[topic]
+                wanted[topic, kind] = inputs.get(role, MEASUREMENTS)[kind]
+            topics = read_columns(bag, wanted)
             cut_short = bag.cut_short
     except UnknownTypeError as error:
         raise SignalError(f"'{path}': {error}") from None

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
 
-from vds_gz.bags.reader import Connection
+from vds_gz.bags.reader import Bag
 from vds_gz.commandlog.table import COMMAND_QUANTITIES
 from vds_gz.errors import MalformedMessageError
 from vds_gz.interface.commands import CommandType, whole_types
@@ -68,18 +67,16 @@ class Column:
         return seconds(logged, begin), np.where(stamps == 0, np.nan, seconds(stamps, begin))
 
 
-def read_columns(
-    path: Path, messages: Iterable[tuple[Connection, int, bytes]], readers: Mapping[str, Reader]
-) -> dict[str, Column]:
-    """The numbers of each topic's messages, by the reader of each topic; times are of recording [ns]."""
+def read_columns(bag: Bag, readers: Mapping[tuple[str, str], Reader]) -> dict[str, Column]:
+    """The numbers of the messages by topic, with a reader for each topic and type; times are of recording [ns]."""
     codec = open_types().codec
     columns: dict[str, Column] = {}
-    for connection, time, data in messages:
+    for connection, time, data in bag.messages(readers):
         try:
             message = codec(connection.msgtype).decode(bytearray(data))
         except MalformedMessageError as error:
-            raise SignalError(f"'{path}', topic '{connection.topic}': {error}") from None
-        values = readers[connection.topic](message)
+            raise SignalError(f"'{bag.path}', topic '{connection.topic}': {error}") from None
+        values = readers[connection](message)
         columns.setdefault(connection.topic, Column()).append(time, _stamp_of(message), values)
     return columns
 

@@ -107,14 +107,13 @@ def _read(path: Path, bag: Bag, namespace: str | None, topic: str | None) -> tup
     ours = [f"{place}/{actuators.name}" for actuators in _ACTUATOR_TOPICS]
     steering = "" if set(ours) <= counts.keys() else _steering_topic(inside, main)
     every = command_readers(pedals=False) | command_readers(pedals=True)
-    readers: dict[str, tuple[str, Reader]] = {name: (kind, every[kind]) for name, kind in commands.items()}
-    readers |= dict.fromkeys(ours, (topics.ACTUATOR_STATES.type, _actuators_of))
-    readers |= dict.fromkeys((f"{place}/clock", topics.CLOCK.name), (topics.CLOCK.type, lambda message: {}))
-    readers |= {name: (counts[name][0], MEASUREMENTS[counts[name][0]]) for name in (main, steering) if name}
+    readers: dict[tuple[str, str], Reader] = {(name, kind): every[kind] for name, kind in commands.items()}
+    readers |= {(name, topics.ACTUATOR_STATES.type): _actuators_of for name in ours}
+    readers |= {(name, topics.CLOCK.type): lambda message: {} for name in (f"{place}/clock", topics.CLOCK.name)}
+    readers |= {(name, counts[name][0]): MEASUREMENTS[counts[name][0]] for name in (main, steering) if name}
     contacts: list[Message] = []
-    readers[touched := f"{place}/{topics.CONTACTS.name}"] = topics.CONTACTS.type, _keeper(contacts)
-    wanted = {(name, kind) for name, (kind, _) in readers.items()}
-    columns = read_columns(path, bag.messages(wanted), {name: reader for name, (_, reader) in readers.items()})
+    readers[touched := f"{place}/{topics.CONTACTS.name}", topics.CONTACTS.type] = _keeper(contacts)
+    columns = read_columns(bag, readers)
     if (count := len(columns[main].logged) if main in columns else 0) < 2:
         raise RecordingError(f"recording '{path}': number of messages on '{main}' is {count}; it must be at least 2")
     run = Recording(counts=Counter({name: count for name, (_, count) in counts.items()}))
