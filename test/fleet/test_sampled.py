@@ -279,6 +279,14 @@ def test_recordings_side_by_side_are_read_as_each_by_itself(recordings, vehicles
             assert read.tobytes() == alone.tobytes()
 
 
+def test_vehicles_get_parameters_of_as_many_of_their_model_only():
+    vehicles = Simulations(BICYCLE, [BicycleParameters()] * 2)
+    with pytest.raises(ArgumentError, match="parameters of 3 vehicles; give those of 2"):
+        vehicles.configure([BicycleParameters()] * 3)
+    with pytest.raises(ArgumentError, match="DifferentialParameters"):
+        vehicles.configure([DifferentialParameters()] * 2)
+
+
 def test_what_is_never_read_is_zero_and_nothing_at_all_can_be_read():
     readings = Readings(np.zeros(0, int), (), np.zeros(0, int), np.zeros(0, int), np.zeros(0), 3)
     for model in (BICYCLE, STRUCTS):
