@@ -151,3 +151,17 @@ def test_a_steering_that_turns_only_at_standstill_has_no_lag_among_the_unknowns(
     signals = Recording({"v_x": speed, "steering": steering}, {"v_x": speed, "yaw_rate": WAVE})
     setup = set_up([signals], vehicle=None, wheel_base=0.3, fit=(), priors={})
     assert setup.actuators["steering"].time_constant == lag
+
+
+@pytest.mark.parametrize(
+    ("commanded", "measured", "late"),
+    [
+        (("v_x", "steering"), ("v_x", "yaw_rate"), []),  # each is the only one of its actuator
+        (("v_x", "steering"), ("v_x", "yaw_rate", "steering"), ["yaw_rate latency", "steering latency"]),
+        (("v_x", "yaw_rate"), ("v_x", "yaw_rate"), ["v_x latency", "yaw_rate latency"]),  # the wheels turn the vehicle
+    ],
+)
+def test_a_sensor_has_a_latency_only_beside_another_of_its_actuator(commanded, measured, late):
+    signals = Recording(dict.fromkeys(commanded, WAVE), dict.fromkeys(measured, WAVE), steers="steering" in commanded)
+    setup = set_up([signals], vehicle=None, wheel_base=None, fit=(), priors={})
+    assert [term.name for term in setup.family.terms if term.name.endswith("latency")] == late

@@ -307,13 +307,20 @@ def _offsets(setup: Setup) -> Iterator[Term]:
 
 
 def _latencies(setup: Setup) -> list[Term]:
-    """Latencies of each source beside the others; a common latency is part of the dead times."""
+    """Latencies of each source of an actuator that several sources measure.
+
+    A common latency is part of the dead times, as is that of the only source of an actuator.
+    """
     sources: dict[str, list[int]] = {}
+    by_actuator: dict[str, set[str]] = {}
+    turning = "steering" if "steering" in setup.actuators else "drive"
     for k, channel in enumerate(setup.all_channels):
+        steers = channel.hinge or channel.quantity in ("steering", "yaw_rate")
+        by_actuator.setdefault(turning if steers else "drive", set()).add(channel.source)
         sources.setdefault(channel.source, []).append(k)
-    if len(sources) < 2:
-        return []
+    beside_others = set().union(*(group for group in by_actuator.values() if len(group) > 1))
     return [
         Term(f"{source.strip('/')} latency", Kind.LATENCY, 0.0, LONGEST_LATENCY, channels=tuple(own), scale=0.02)
         for source, own in sources.items()
+        if source in beside_others
     ]
