@@ -118,6 +118,7 @@ def test_defects_of_a_csv_file(tmp_path, text, said):
         ),
         ("time,throttle,brake_cmd,wheel,v_x\n0,0.5,0,0.1,7\n", "pedals", (0.0,), ((0.5, 0.0, 0.1),)),
         ("time,accel,brake,steering_command,v_x\n0,0.5,0,0.1,7\n", "pedals", (0.0,), ((0.5, 0.0, 0.1),)),
+        ("time,v_x_command,steering_command,wheel\n0,1,0.1,2\n", "ackermann", (0.0,), ((1.0, 0.1, 0.0, 0.0),)),
         ("time,speed,steering_angle\n0,1,\n1,,0.2\n", "ackermann", (0.0, 1.0), ((1, 0, 0, 0), (1, 0.2, 0, 0))),
     ],
 )

@@ -209,7 +209,8 @@ def _layout(table: Table) -> _Layout:
     if complete or not any(columns[name] for name in ("v_x", "v_y", "yaw_rate", "steering", "accel", "brake")):
         _check_older(table, older, gear)
         return _Layout(older, tuple(name if name in names else None for name in older.columns))
-    kind = kind_of({name for name, column in columns.items() if column})
+    # A steering wheel alone, beside speeds and angles, makes no commands of pedals.
+    kind = kind_of({name for name, column in columns.items() if column and name != "wheel"})
     if kind == PEDALS and columns["wheel"] is None and "steering_command" in names:
         columns["wheel"] = "steering_command"
     command = next(command for command in types if command.kind == kind)
