@@ -218,6 +218,23 @@ def test_named_topics_in_a_namespace(graph, run, tmp_path):
     assert recorded["/robot/anything"].count > 10
 
 
+def test_a_renamed_topic_is_recorded_once_and_not_under_its_old_name(graph, run, tmp_path):
+    path = tmp_path / "recording.mcap"
+    old, new = (graph.publisher(name, topics.ODOM.type, topics.ODOM.qos) for name in ("/odom", "/odom_of_robot"))
+    program = run("vds_gz.cli", "record", "--all", "-o", str(path), "--ros-args", "-r", "odom:=odom_of_robot")
+    wait_until(graph, new.subscription_count, "the recorder's subscription")
+    late = announce(graph, topics.CLOCK_IN)
+    wait_until(graph, late.subscription_count, "the recorder's look at new topics")
+    for _ in range(5):
+        old.publish(graph.message(topics.ODOM.type))
+        new.publish(graph.message(topics.ODOM.type))
+        graph.wait(0.05)
+    wait_until(graph, lambda: kept(path, "/odom_of_robot") >= 5, "messages in the file")
+    assert program.stop() == 0
+    counts = {name: recorded.count for name, recorded in topics_of(path).items() if recorded.count}
+    assert counts == {"/odom_of_robot": 5}
+
+
 SENSORS = {
     "/robot/lidar/scan": "sensor_msgs/msg/LaserScan",
     "/robot/top/points": "sensor_msgs/msg/PointCloud2",

@@ -109,7 +109,8 @@ def _wanted(options: argparse.Namespace, arguments: Arguments) -> tuple[Callable
     place = arguments.topic("x")[:-1]
 
     def wanted(name: str) -> bool:
-        if name in left_out:
+        # A rule that renames a topic makes it unreachable under its own name.
+        if name in left_out or arguments.topic(name) != name:
             return False
         if options.topics or options.all:
             return options.all or name in named

@@ -48,7 +48,8 @@ def test_all_numbers_and_times_arrive_and_what_stays_stays(name):
     values = [1.5 * k - 7.0 for k in range(len(numbers))]
     for _ in range(2):
         packed.write(3_000_000_004, values)
-    for path in ("no[0]", *(f"{array}[{place.length}]" for array, place in layout.arrays.items())):
+    wrong = (text for array, place in layout.arrays.items() for text in (f"{array}[{place.length}]", f"{array}[0"))
+    for path in ("no[0]", *wrong):
         with pytest.raises(ArgumentError, match=re.escape(f"the message has no number '{path}'")):
             layout.numbers([path])
     backwards = PackedMessage(GRAPH, name, message, stamps, numbers[::-1])

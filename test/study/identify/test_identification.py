@@ -145,6 +145,16 @@ def test_what_is_wrong_with_one_of_several_recordings_says_with_which():
         identify([right, mirrored])
 
 
+def test_a_yaw_rate_against_the_commanded_steering_of_a_given_car_is_refused():
+    case = random_case("bicycle fs rd", 3)
+    signals = clean(case, 1, 20.0)
+    del signals.measured["steering"]
+    yaw_rate = signals.measured["yaw_rate"]
+    signals.measured["yaw_rate"] = Series(yaw_rate.time, -yaw_rate.value)
+    with pytest.raises(SignalError, match=r"turns against its steering .* Is one of them mirrored"):
+        identify(signals, vehicle=case.known())
+
+
 @pytest.mark.slow
 def test_recordings_with_offsets_of_their_own_are_one_fit_with_the_geometry():
     case = random_case("bicycle fs rd", 3)

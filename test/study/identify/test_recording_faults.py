@@ -205,6 +205,23 @@ def test_a_car_that_turns_against_its_steering_is_named():
     assert "turns against its steering (correlation" in turning_against_steering(car(-1.0))
 
 
+def test_a_car_whose_steering_was_only_commanded_is_named_too():
+    command = steps(4, 0.5)
+    for sign in (1.0, -1.0):
+        signals = car(sign)
+        del signals.measured["steering"]
+        signals.commanded["steering"] = Series(TIME, command)
+        assert bool(turning_against_steering(signals)) is (sign < 0.0)
+
+
+def test_a_mirrored_axis_shows_in_noise_too():
+    rng = np.random.default_rng(7)
+    command = steps(0, 1.0)
+    measured = -lagged(command) + rng.normal(0.0, 0.6 * np.std(command), len(command))
+    with pytest.raises(SignalError, match=r"correlation -0\.[78]\d\).* mirrored"):
+        checked(Recording({"v_x": Series(TIME, command)}, {"v_x": Series(TIME, measured)}))
+
+
 def test_a_steering_angle_in_degrees_is_named():
     signals = car(factor=math.degrees(1.0))
     found = checked(signals)

@@ -7,6 +7,7 @@ only the stamp and the numbers in them are overwritten.
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -70,12 +71,12 @@ class MessageLayout:
         return [self.places[path] if path in self.places else self._item(path) for path in paths]
 
     def _item(self, path: str) -> Place:
-        array, _, index = path.removesuffix("]").rpartition("[")
-        if array not in self.arrays or not index.isdecimal() or int(index) >= self.arrays[array].length:
+        item = re.fullmatch(r"(.+)\[([0-9]+)\]", path)
+        if item is None or item[1] not in self.arrays or int(item[2]) >= self.arrays[item[1]].length:
             items = (f"{name}[0 to {place.length - 1}]" for name, place in self.arrays.items() if place.length)
             known = ", ".join([*self.places, *items])
             raise ArgumentError(f"the message has no number '{path}'; its numbers are {known}")
-        return self.arrays[array].item(int(index))
+        return self.arrays[item[1]].item(int(item[2]))
 
     def stamp(self, path: str) -> int:
         """Offset of the ``builtin_interfaces/Time`` at this path, which has two consecutive numbers."""

@@ -22,6 +22,7 @@ from vds_gz.study.identify.recording_faults import checked, turning_against_stee
 from vds_gz.study.identify.results import VehicleFit
 from vds_gz.study.reading.wheel_radius import wheels_disagree
 from vds_gz.study.recording import Recording, SignalError
+from vds_gz.vehicle.catalogue import models
 
 #: Maximum number of findings, the worst first.
 MOST_FINDINGS = 6
@@ -69,7 +70,7 @@ def identify(
     """
     if not 0.0 <= hold_out < 1.0:
         raise ArgumentError(f"hold_out is {hold_out}; it must be at least 0 (no score) and less than 1")
-    recordings = _checked([signals] if isinstance(signals, Recording) else signals)
+    recordings = _checked([signals] if isinstance(signals, Recording) else signals, vehicle)
     setup = set_up(recordings, vehicle=vehicle, wheel_base=wheel_base, fit=fit, priors=priors or {})
     notes = _notes(setup.recordings)
     if not setup.moves:
@@ -84,7 +85,7 @@ def identify(
     return replace(result, notes=notes, findings=(*turning, *wheels, *result.findings)[:MOST_FINDINGS])
 
 
-def _checked(signals: Sequence[Recording]) -> list[Recording]:
+def _checked(signals: Sequence[Recording], vehicle: NodeParameters | None) -> list[Recording]:
     """Recordings without channels that contradict the vehicle's motion.
 
     Raises:
@@ -99,9 +100,21 @@ def _checked(signals: Sequence[Recording]) -> list[Recording]:
         try:
             check_numbers(recording)
             usable.append(checked(recording))
+            if vehicle is not None and "steering" not in recording.measured:
+                _check_turning(recording, vehicle)
         except SignalError as error:
             raise SignalError(f"recording {k}: {error}" if len(signals) > 1 else str(error)) from None
     return usable
+
+
+def _check_turning(recording: Recording, vehicle: NodeParameters) -> None:
+    """Refuse a yaw rate that runs against the commanded steering of a vehicle whose front axle steers."""
+    in_front = models()[vehicle.model].geometry(vehicle.vehicle).signed_wheel_base > 0.0
+    if in_front and (turns := turning_against_steering(recording)):
+        raise SignalError(
+            f"{turns}. Is one of them mirrored? Both are positive to the left. If the rear axle steers, the vehicle "
+            "needs reverse: true"
+        )
 
 
 def _notes(recordings: Sequence[Recording]) -> tuple[str, ...]:

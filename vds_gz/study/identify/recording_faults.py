@@ -23,6 +23,9 @@ AFTER_COMMAND, APART, LEAD = 2.0, 0.5, 1.0
 #: Correlations above which two series agree, and below which they contradict.
 TOGETHER, NOT_TOGETHER = 0.9, 0.3
 
+#: A response with a correlation below this runs against its command.
+AGAINST = -0.7
+
 #: Tolerance of the factor of a unit, and of the factor 1 of two measurements that agree.
 NEAR, AGREEING = 0.12, 0.2
 
@@ -73,14 +76,23 @@ def checked(signals: Recording) -> Recording:
 
 
 def turning_against_steering(signals: Recording) -> str:
-    """A note that the vehicle turns against its steering, as with a steered rear axle; empty otherwise."""
-    names = ("v_x", "yaw_rate", "steering")
-    if not all(name in signals.measured and len(signals.measured[name].time) for name in names):
+    """A note that the vehicle turns against its steering, as with a steered rear axle; empty otherwise.
+
+    The steering angle is the commanded one if it was not measured.
+    """
+    held = "steering" not in signals.measured
+    steering = (signals.commanded if held else signals.measured).get("steering")
+    v_x, yaw_rate = (signals.measured.get(name) for name in ("v_x", "yaw_rate"))
+    if not (steering and v_x and yaw_rate and len(steering.time) and len(v_x.time)):
         return ""
-    v_x, yaw_rate, steering = (signals.measured[name] for name in names)
-    slope = np.interp(v_x.time, steering.time, np.sin(steering.value) * np.cos(steering.value))
-    match = relation(Series(v_x.time, v_x.value * slope), yaw_rate, -APART, APART)
-    if match is None or match.correlation > -TOGETHER:
+    if held:
+        at = np.clip(np.searchsorted(steering.time, v_x.time, side="right") - 1, 0, None)
+        slope = np.sin(steering.value[at]) * np.cos(steering.value[at])
+    else:
+        slope = np.interp(v_x.time, steering.time, np.sin(steering.value) * np.cos(steering.value))
+    first, last = (0.0, AFTER_COMMAND) if held else (-APART, APART)
+    match = relation(Series(v_x.time, v_x.value * slope), yaw_rate, first, last, held=held)
+    if match is None or match.correlation > (AGAINST if held else -TOGETHER):
         return ""
     return (
         "the vehicle turns against its steering (correlation of the yaw rate with that by speed and steering angle "
@@ -94,7 +106,7 @@ def _against_command(signals: Recording, quantity: str) -> Iterator[str]:
     if match is None:
         return
     words = f"{quantity} measured ({signals.sources.get(quantity, quantity)}) is {match.gain:.4g} times the command"
-    if match.correlation < -TOGETHER:
+    if match.correlation < AGAINST:
         raise SignalError(
             f"{words} (correlation {match.correlation:.2f}), which must go the same way. Is the axis mirrored? "
             "x is forward, y to the left, and angles are positive to the left"
