@@ -231,7 +231,7 @@ def test_a_renamed_topic_is_recorded_once_and_not_under_its_old_name(graph, run,
         graph.wait(0.05)
     wait_until(graph, lambda: kept(path, "/odom_of_robot") >= 5, "messages in the file")
     assert program.stop() == 0
-    counts = {name: recorded.count for name, recorded in topics_of(path).items() if recorded.count}
+    counts = {name: recorded.count for name, recorded in topics_of(path).items() if name.startswith("/odom")}
     assert counts == {"/odom_of_robot": 5}
 
 

@@ -36,7 +36,7 @@ class Fork:
         socket.send_fds(_server(), [request], [program_output, keeper.fileno()])
         os.close(program_output)
         keeper.close()
-        self.stdout = os.fdopen(output)
+        self.stdout = os.fdopen(output, errors="backslashreplace")
         self.returncode: int | None = None
         self.pid = self._number()
 
