@@ -56,6 +56,14 @@ def test_a_car_that_never_stood_with_the_wheel_turned_does_not_tell():
     assert found(recorded(np.ones(len(TIMES)), rate, twists=True, centred=False)) is None
 
 
+def test_a_wheel_that_was_hardly_turned_when_the_car_stood_does_not_tell_in_noise():
+    turn = np.where(TIMES % 5.0 < 1.0, 0.3, 0.0005)
+    signals = recorded(np.where(MOVING, 1.0, 0.0), turn, twists=False)
+    noise = np.random.default_rng(5).normal(0.0, 0.01, len(TIMES))
+    signals.measured["steering"] = Series(TIMES, signals.measured["steering"].value + noise)
+    assert found(signals) is None
+
+
 def test_the_angle_that_velocities_command_is_that_at_which_a_rear_axle_settles():
     turn = np.where((TIMES // 5.0) % 2 == 0, 0.2, -0.1)
     bicycle = dataclasses.replace(CAR.vehicle, wheel_base=2.7, reverse=True)
