@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
+from vds_gz.configuration import load_parameters
 from vds_gz.parameters.actuators import DriveParameters, SteeringParameters
 from vds_gz.parameters.declaration import ParameterGroup, group
 from vds_gz.parameters.vehicles import BicycleParameters
@@ -165,3 +166,16 @@ def test_a_sensor_has_a_latency_only_beside_another_of_its_actuator(commanded, m
     signals = Recording(dict.fromkeys(commanded, WAVE), dict.fromkeys(measured, WAVE), steers="steering" in commanded)
     setup = set_up([signals], vehicle=None, wheel_base=None, fit=(), priors={})
     assert [term.name for term in setup.family.terms if term.name.endswith("latency")] == late
+
+
+def test_a_hinge_is_a_sensor_of_the_steering():
+    signals = Recording(
+        dict.fromkeys(("v_x", "steering"), WAVE),
+        dict.fromkeys(("v_x", "yaw_rate"), WAVE),
+        further=[joint("steering_left"), joint("steering_right")],
+        steers=True,
+    )
+    car = load_parameters("ackermann_car")
+    setup = set_up([signals], vehicle=car, wheel_base=None, fit=(), priors={})
+    late = [term.name for term in setup.family.terms if term.name.endswith("latency")]
+    assert late == ["yaw_rate latency", "joints latency"]

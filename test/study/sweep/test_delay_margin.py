@@ -181,10 +181,11 @@ def test_margins_of_200_random_cells_are_those_of_a_fine_grid():
 
 
 def test_all_dead_times_of_a_vehicle_grow():
-    def longer(vehicle, model):
+    def longer(vehicle, model, **varied):
         robot = dataclasses.replace(load_parameters("deepracer"), model=model, model_params={model: vehicle})
         case = Case({}, robot, ControlledDrive("pure_pursuit", {}, STRAIGHT))
-        [changed] = vehicles_of(case, {"additional_dead_time": np.array([0.25])}, 1)
+        values = {name.replace("__", "."): np.array([value]) for name, value in varied.items()}
+        [changed] = vehicles_of(case, values | {"additional_dead_time": np.array([0.25])}, 1)
         return changed
 
     robot = longer(DifferentialParameters(), "differential")
@@ -192,3 +193,5 @@ def test_all_dead_times_of_a_vehicle_grow():
     bicycle = longer(IDEAL, "bicycle")
     assert (bicycle.drive_actuator.dead_time, bicycle.steering_actuator.dead_time) == (0.25, 0.25)
     assert bicycle.drive_actuator.time_constant == 0.01
+    bicycle = longer(IDEAL, "bicycle", drive_actuator__dead_time=0.5)
+    assert (bicycle.drive_actuator.dead_time, bicycle.steering_actuator.dead_time) == (0.75, 0.25)
