@@ -268,7 +268,6 @@ def without_needless(problem: Problem, now: Solution, blocks: np.ndarray, always
     """Remove terms without which blocks are predicted as well."""
     terms = problem.terms
     neutral = np.array([term.coordinate(term.neutral) for term in terms])
-    limits = [k for k, term in enumerate(terms) if term.kind is Kind.LIMIT]
     names = [term.name for term in terms]
     shared = {k: names.index(term.fallback) for k, term in enumerate(terms) if term.fallback}
     while True:
@@ -289,8 +288,7 @@ def without_needless(problem: Problem, now: Solution, blocks: np.ndarray, always
             trials = (solve(problem, x, free, noise, starts=now.starts, evaluations=TRIAL_SIMULATIONS) for x in begins)
             trial = min(trials, key=lambda trial: trial.cost)
             without = left_out(problem, trial, blocks, noise)
-            present = refitted(problem, now, blocks, noise, without) if together[0] in limits else score
-            lost = better(without, present, *REQUIRED_TO_STAY)
+            lost = better(without, score, *REQUIRED_TO_STAY)
             if lost <= 0.0 and (best is None or lost < best[0]):
                 best = lost, trial
         if best is None:
