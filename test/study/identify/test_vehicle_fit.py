@@ -215,9 +215,7 @@ def test_a_delay_that_is_hardly_seen_is_not_long():
 
 
 @pytest.mark.parametrize(("seed", "known"), [(13, 1), (14, 0)])
-def test_the_prior_of_a_delay_that_is_hardly_seen_neither_determines_its_sum_with_another_nor_contradicts_it(
-    seed, known
-):
+def test_a_sum_of_delays_comes_from_the_data_and_not_from_their_prior(seed, known):
     """Of a dead time of 0.52 s and a lag of 2.84 s; with the prior the sum would end below 3.35 s."""
     times = 0.05 * np.arange(300)
     commands = np.where(times < 1.0, 0.0, 0.5)
@@ -342,6 +340,23 @@ def test_a_linear_response_has_no_limits(seed):
     measured = np.interp(times, fine, answer) + 0.01 * random.standard_normal(len(times))
     numbers = fit_axis(times, commands, times, measured).numbers
     assert numbers["rise"] is numbers["fall"] is numbers["value"] is None
+
+
+@pytest.mark.parametrize("seed", [2, 16, 22])
+def test_a_linear_car_has_no_limits(seed):
+    random = np.random.default_rng(seed)
+    times = 0.02 * np.arange(1500)
+    speeds = np.repeat(random.uniform(0.5, 2.0, 15), 100)
+    angles = np.repeat(random.uniform(-0.35, 0.35, 38), 40)[: len(times)]
+    fine, speed = exact(times, speeds, 0.15, 0.2)
+    _, angle = exact(times, angles, 0.2, 0.08)
+    measured = {
+        name: Series(times, np.interp(times, fine, values) + sigma * random.standard_normal(len(times)))
+        for name, values, sigma in (("v_x", speed, 0.02), ("yaw_rate", speed * np.tan(angle) / 0.33, 0.06))
+    }
+    commanded = {"v_x": Series(times, speeds), "steering": Series(times, angles)}
+    fit = identify(Recording(commanded, measured, steers=True), wheel_base=0.33, hold_out=0.0)
+    assert [name for name, value in fit.numbers.items() if value and ".max_" in name] == []
 
 
 def test_jitter_and_gaps_cost_little(steps):

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from vds_gz.commandlog.table import kind_of
 from vds_gz.errors import RecordingError
 from vds_gz.study.identify.problem.unknowns import set_up
 from vds_gz.study.reading.table import read_actuation_csv, read_csv
@@ -93,6 +94,21 @@ def test_of_a_long_cell_a_message_shows_the_beginning(tmp_path):
         RecordingError, match=r"log\.csv, line 2, column 'v_x': 'x{40}\.\.\.' must be a number or empty"
     ):
         read_csv(path)
+
+
+@pytest.mark.parametrize(
+    ("quantities", "kind"),
+    [
+        (["v_x"], TWIST),
+        (["v_x", "yaw_rate", "gear"], TWIST),
+        (["v_x", "yaw_rate", "acceleration"], TWIST),
+        (["v_x", "steering"], ACKERMANN),
+        (["v_x", "steering", "gear"], CONTROL),
+        (["v_x", "steering", "yaw_rate", "acceleration"], CONTROL),
+    ],
+)
+def test_quantities_tell_the_kind_of_a_command(quantities, kind):
+    assert kind_of(quantities) == kind
 
 
 @pytest.mark.parametrize("column", ["gear", "acceleration_command"])

@@ -14,6 +14,7 @@ from vds_gz.study.identify.exports import autoware, nav2, overrides
 from vds_gz.study.identify.labels import advice, named, prediction_words
 from vds_gz.study.identify.results import NAMES, Axis, Channel, Prediction, Reached, VehicleFit
 from vds_gz.study.report.identification import autocorrelation, fit_rows, write_report
+from vds_gz.study.report.text import plain
 
 TIME = 0.02 * np.arange(500)
 
@@ -150,6 +151,11 @@ def test_a_report_is_written_whole_and_its_json_has_no_infinity(fit, tmp_path):
         assert words in page
     for name in ("identified.png", "identified_further.png"):
         assert (tmp_path / name).read_bytes().startswith(b"\x89PNG")
+
+
+def test_numbers_that_json_does_not_know_are_null():
+    content = {"values": np.array([1.0, math.nan]), "pair": (math.inf, 2)}
+    assert plain(content) == {"values": [1.0, None], "pair": [None, 2]}
 
 
 def test_of_many_recordings_the_first_and_those_that_fit_worst_are_pictured(fit, tmp_path):

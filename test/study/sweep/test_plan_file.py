@@ -53,6 +53,15 @@ def read(tmp_path):
     return read
 
 
+def test_runs_that_are_done_together_are_of_one_case(read):
+    sweep = read(PLAN)
+    count, done = len(sweep.space), [3, len(sweep.space) + 5]
+    pieces = sweep.batches(done, shared=False)
+    assert len(sweep.cases) == 4
+    assert all(piece[0] // count == piece[-1] // count for piece in pieces)
+    assert sorted([*done, *(run for piece in pieces for run in piece)]) == list(range(len(sweep)))
+
+
 def test_intervals_of_the_vehicle_itself_are_known(read):
     """So that a report can say where in what was varied the vehicle is."""
     plan = """\

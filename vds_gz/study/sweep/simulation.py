@@ -54,9 +54,11 @@ PERIODS = 250
 #: Delay margins are at most this, in whole milliseconds.
 LONGEST_MARGIN, MILLISECONDS = 1000, 1e3
 
-#: Lengths of the steps in which delay margins are scanned, and number of vehicles that are probed together: enough for
-#: all lanes of all cores, few enough for little memory.
-STEPS, TOGETHER = (64, 16, 4, 1), 2048
+#: Lengths of the steps in which delay margins are scanned.
+SCAN_STEPS = (64, 16, 4, 1)
+
+#: Number of vehicles that are probed together: enough for all lanes of all cores, few enough for little memory.
+PROBED_TOGETHER = 2048
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,8 +149,8 @@ def _delay_margins(case: Case, driving: Driving, values: Mapping[str, Reals], co
 
     def stay(rows: Wholes, milliseconds: Wholes) -> Flags:
         stayed = np.empty(len(rows), bool)
-        for begin in range(0, len(rows), TOGETHER):
-            part = slice(begin, begin + TOGETHER)
+        for begin in range(0, len(rows), PROBED_TOGETHER):
+            part = slice(begin, begin + PROBED_TOGETHER)
             probed = {name: column[rows[part]] for name, column in values.items()}
             extra = probed.get(ADDITIONAL_DEAD_TIME, np.zeros(len(rows[part])))
             probed[ADDITIONAL_DEAD_TIME] = extra + milliseconds[part] / MILLISECONDS
@@ -182,7 +184,7 @@ def last_before_leaving(stays: Callable[[Wholes, Wholes], Flags], count: int, mo
     """
     begin, leaves = np.zeros(count, np.int64), np.full(count, most + 1)
     last = begin
-    for step in STEPS:
+    for step in SCAN_STEPS:
         probes = -((begin - leaves) // step)
         rows = np.repeat(np.arange(count), probes)
         values = begin[rows] + step * (np.arange(len(rows)) - np.repeat(np.cumsum(probes) - probes, probes))
