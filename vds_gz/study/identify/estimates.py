@@ -26,7 +26,7 @@ CERTAIN, CERTAIN_TIME = 0.25, 0.02
 
 #: Window of the median filter; it removes up to two outliers in a row. Further passes remove the longer runs that a
 #: first one leaves of frequent outliers. Outliers are left out if the medians have less than this part of the standard
-#: deviation; for white noise it is 0.48.
+#: deviation; for white noise it is 0.47.
 SPIKE_WINDOW, SPIKE_PASSES, SPIKY = 5, 3, 0.3
 
 #: Resolution of times: a simulator rounds them to steps of 1 ms, transport takes time [s].

@@ -38,7 +38,7 @@ PLAUSIBLE_DEAD_TIME = 1.7
 ORDER_MARGIN = 1.15
 
 #: Required gain of a term to stay: in standard errors, and as a part of the residual squares.
-REQUIRED_TO_STAY = 0.5, 0.003
+REQUIRED_TO_STAY, LIMIT_TO_STAY = (0.5, 0.003), (0.5, 0.03)
 
 #: A block is left out of a separate fit if a fit of everything leaves less than this part of its squares; maximum
 #: number of such blocks, and of simulations for each.
@@ -288,7 +288,8 @@ def without_needless(problem: Problem, now: Solution, blocks: np.ndarray, always
             trials = (solve(problem, x, free, noise, starts=now.starts, evaluations=TRIAL_SIMULATIONS) for x in begins)
             trial = min(trials, key=lambda trial: trial.cost)
             without = left_out(problem, trial, blocks, noise)
-            lost = better(without, score, *REQUIRED_TO_STAY)
+            required = LIMIT_TO_STAY if terms[together[0]].kind is Kind.LIMIT else REQUIRED_TO_STAY
+            lost = better(without, score, *required)
             if lost <= 0.0 and (best is None or lost < best[0]):
                 best = lost, trial
         if best is None:
