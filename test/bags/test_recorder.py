@@ -224,7 +224,7 @@ def test_a_renamed_topic_is_recorded_once_and_not_under_its_old_name(graph, run,
     program = run("vds_gz.cli", "record", "--all", "-o", str(path), "--ros-args", "-r", "odom:=odom_of_robot")
     wait_until(graph, new.subscription_count, "the recorder's subscription")
     late = announce(graph, topics.CLOCK_IN)
-    wait_until(graph, late.subscription_count, "the recorder's look at new topics")
+    wait_until(graph, late.subscription_count, "the recorder's subscription of another topic")
     for _ in range(5):
         old.publish(graph.message(topics.ODOM.type))
         new.publish(graph.message(topics.ODOM.type))

@@ -109,11 +109,12 @@ def _wanted(options: argparse.Namespace, arguments: Arguments) -> tuple[Callable
     place = arguments.topic("x")[:-1]
 
     def wanted(name: str) -> bool:
-        # A rule that renames a topic makes it unreachable under its own name.
-        if name in left_out or arguments.topic(name) != name:
+        if name in left_out:
             return False
-        if options.topics or options.all:
-            return options.all or name in named
+        if options.all:  # a topic that a rule renames is unreachable under its own name
+            return arguments.topic(name) == name
+        if options.topics:
+            return name in named
         return name in own or (options.sensors and name.startswith(place) and is_of_sensor(name.removeprefix(place)))
 
     vehicle = (topic for topic in vehicle_topics() if topic is not topics.CLOCK_IN)

@@ -111,9 +111,10 @@ def _check_turning(recording: Recording, vehicle: NodeParameters) -> None:
     """Refuse a yaw rate that runs against the commanded steering of a vehicle whose front axle steers."""
     in_front = models()[vehicle.model].geometry(vehicle.vehicle).signed_wheel_base > 0.0
     if in_front and (turns := turning_against_steering(recording)):
+        rear = ", or does the rear axle steer (reverse: true)" if hasattr(vehicle.vehicle, "reverse") else ""
         raise SignalError(
-            f"{turns}. Is one of them mirrored? Both are positive to the left. If the rear axle steers, the vehicle "
-            "needs reverse: true"
+            f"{turns}. Is the yaw rate or the steering angle mirrored (both are positive to the left), has the speed "
+            f"no sign{rear}?"
         )
 
 

@@ -78,24 +78,28 @@ def checked(signals: Recording) -> Recording:
 def turning_against_steering(signals: Recording) -> str:
     """A note that the vehicle turns against its steering, as with a steered rear axle; empty otherwise.
 
-    The steering angle is the commanded one if it was not measured.
+    The steering angle is the commanded one if it was not measured. Commands beyond a quarter turn say nothing: they are
+    of another unit, or of a steering wheel in the hands.
     """
     held = "steering" not in signals.measured
     steering = (signals.commanded if held else signals.measured).get("steering")
     v_x, yaw_rate = (signals.measured.get(name) for name in ("v_x", "yaw_rate"))
     if not (steering and v_x and yaw_rate and len(steering.time) and len(v_x.time)):
         return ""
+    slope = np.sin(steering.value) * np.cos(steering.value)
     if held:
-        at = np.clip(np.searchsorted(steering.time, v_x.time, side="right") - 1, 0, None)
-        slope = np.sin(steering.value[at]) * np.cos(steering.value[at])
+        if np.max(np.abs(steering.value)) > 0.5 * math.pi:
+            return ""
+        slope = slope[np.clip(np.searchsorted(steering.time, v_x.time, side="right") - 1, 0, None)]
+        first, last, against, angle = 0.0, AFTER_COMMAND, AGAINST, "commanded steering angle"
     else:
-        slope = np.interp(v_x.time, steering.time, np.sin(steering.value) * np.cos(steering.value))
-    first, last = (0.0, AFTER_COMMAND) if held else (-APART, APART)
+        slope = np.interp(v_x.time, steering.time, slope)
+        first, last, against, angle = -APART, APART, -TOGETHER, "steering angle"
     match = relation(Series(v_x.time, v_x.value * slope), yaw_rate, first, last, held=held)
-    if match is None or match.correlation > (AGAINST if held else -TOGETHER):
+    if match is None or match.correlation >= against:
         return ""
     return (
-        "the vehicle turns against its steering (correlation of the yaw rate with that by speed and steering angle "
+        f"the vehicle turns against its steering (correlation of the yaw rate with that by speed and {angle} "
         f"{match.correlation:.2f})"
     )
 

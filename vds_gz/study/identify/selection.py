@@ -38,7 +38,10 @@ PLAUSIBLE_DEAD_TIME = 1.7
 ORDER_MARGIN = 1.15
 
 #: Required gain of a term to stay: in standard errors, and as a part of the residual squares.
-REQUIRED_TO_STAY, LIMIT_TO_STAY = (0.5, 0.003), (0.5, 0.01)
+REQUIRED_TO_STAY = 0.5, 0.003
+
+#: The same for a limit. One that lies next to the largest values only smooths noise, and gains less.
+LIMIT_TO_STAY = 0.5, 0.01
 
 #: A block is left out of a separate fit if a fit of everything leaves less than this part of its squares; maximum
 #: number of such blocks, and of simulations for each.
