@@ -214,6 +214,13 @@ def test_a_car_whose_steering_was_only_commanded_is_named_too():
         assert bool(turning_against_steering(signals)) is (sign < 0.0)
 
 
+def test_commands_in_degrees_are_not_called_mirrored():
+    signals = car()
+    del signals.measured["steering"]
+    signals.commanded["steering"] = Series(TIME, 15.0 * np.sign(steps(4, 0.5)))
+    assert turning_against_steering(signals) == ""
+
+
 def test_a_mirrored_axis_shows_in_noise_too():
     rng = np.random.default_rng(7)
     command = steps(0, 1.0)
