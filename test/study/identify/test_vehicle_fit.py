@@ -101,6 +101,30 @@ def test_a_point_of_a_map_that_comes_up_in_the_part_held_out_only_stays_plausibl
     assert prediction.rms < 0.5 * prediction.lag
 
 
+def test_a_map_goes_on_rising_beyond_the_largest_command():
+    levels = [0.4, 0.3, 0.6, 0.0, 0.3, 0.4, 0.0, 0.25, 0.6, 0.25, 0.0, 0.6, 0.15, 0.25, 0.4]
+    drive = identify(throttled(levels), hold_out=0.0).parameters.drive_actuators
+    assert drive.map_references[-2:] == (0.6, 1.2)
+    slope = (3.2 - 1.0) / 0.3  # the mean one from half the largest command on
+    assert drive.map_responses[-1] == pytest.approx(3.2 + 0.6 * slope, rel=0.1)
+
+
+@pytest.mark.parametrize("seed", [3, 5])
+def test_a_gain_that_the_data_do_not_determine_is_not_written(seed):
+    times, commands = 0.025 * np.arange(240), np.zeros(240)
+    for begin, end, command in [(70, 76, -0.8), (90, 98, -0.8), (105, 110, -0.8), (131, 137, -0.8)]:
+        commands[begin:end] = command
+    for begin, end, command in [(147, 150, 0.8), (174, 179, 0.8), (203, 211, 3.9), (211, 240, 0.8)]:
+        commands[begin:end] = command
+    fine, speed = exact(times, commands, 0.09, 0.05)
+    skid = np.where((times > 5.4) & (times < 6.0), 1.3 * np.sin(np.pi * (times - 5.4) / 0.6), 0.0)
+    measured = np.interp(times, fine, np.clip(speed, -1.6, 1.6)) + skid
+    measured += 0.03 * np.random.default_rng(seed).standard_normal(len(times))
+    fit = identify(Recording({"v_x": Series(times, commands)}, {"v_x": Series(times, measured)}), hold_out=0.0)
+    assert fit.numbers["drive_actuators.gain"] is None
+    assert fit.parameters.drive_actuators.gain == 1.0  # 1.7 without this rule
+
+
 def test_no_map_falls_although_the_commands_were_accelerations():
     random = np.random.default_rng(2)
     times, commands = 0.04 * np.arange(1200), np.repeat(random.uniform(0.2, 3.0, 60), 20)
@@ -261,7 +285,7 @@ def test_the_part_held_out_teaches_no_point_of_a_map():
     levels = [0.4, 0.3, 0.0, 0.3, 0.4, 0.0, 0.25, 0.35, 0.25, 0.0, 0.4, 0.3, 0.6, 0.0, 0.6]
     factors = np.repeat([1.0] * 12 + [0.2] * 3, 40)
     fit = identify(throttled(levels, factors))
-    assert fit.parameters.drive_actuators.map_references[-1] < 0.6  # 0.6 moves it less than 0.4: two points became one
+    assert fit.parameters.drive_actuators.map_references[-2] < 0.6  # 0.6 moves it less than 0.4: two points became one
     [prediction] = fit.predictions
     assert prediction.rms > 1.0  # 0.64 m/s come where the first part, in which no command is 0.6, promises 3
 

@@ -20,6 +20,9 @@ Array = NDArray[np.float64]
 #: Half the width of such an interval in standard deviations.
 WIDTH = 1.96
 
+#: A value is given if its interval is at most this part of it wide, to either side.
+USEFUL = 0.5
+
 #: A parameter is well determined if its interval is at most this part of it wide, to either side; a time also if it is
 #: at most this wide [s].
 CERTAIN, CERTAIN_TIME = 0.25, 0.02

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from vds_gz.study.identify.build import FULL_RATE, Problem, coarse_segments, problem_of
-from vds_gz.study.identify.estimates import WIDTH
+from vds_gz.study.identify.estimates import USEFUL, WIDTH
 from vds_gz.study.identify.fit import Solution, evaluate, residual_limits, robust, solve
 from vds_gz.study.identify.intervals import Intervals, intervals_of
 from vds_gz.study.identify.noise import is_structured
@@ -36,6 +36,9 @@ DELAY_SIGMA = 0.5
 
 #: The search for a dead time or a lag that was not selected begins here [s].
 SHORT_DELAY = 0.02
+
+#: Kinds of terms that are set to their neutral values if their intervals, wider than :data:`USEFUL`, hold these.
+STATIC = Kind.GAIN, Kind.OFFSET, Kind.DEAD_BAND, Kind.BACKLASH
 
 #: Other searches for parameters that were asked for begin at these multiples of the given values.
 OTHER_BEGINS = 0.5, 2.0
@@ -84,6 +87,7 @@ def fit_all(setup: Setup, advance: Advance = lambda words: None) -> Fit:
         left_out += [term.name for term in setup.family.terms if term not in kept.family.terms]
         setup = kept
         fit = _fit(setup, advance)
+    fit = _fixed(fit, _insignificant(fit))
     return replace(_with_prior(fit), left_out=tuple(left_out))
 
 
@@ -96,12 +100,8 @@ def _fit(setup: Setup, advance: Advance) -> Fit:
     advance("all data")
     setup, fitted = refined(setup, reach, _with_whole_delay(setup, rough))
     intervals = intervals_of(fitted.problem, fitted.solution, _delays(setup))
-    if (unseen := _unseen_limits(fitted, intervals)).any():
-        begin, solution = np.where(unseen, neutral(setup), fitted.solution.point), fitted.solution
-        solution = replace(solution, point=begin, free=solution.free & ~unseen)
-        fitted = fitted._replace(solution=converged(fitted.problem, solution))
-        intervals = intervals_of(fitted.problem, fitted.solution, _delays(setup))
-    return Fit(setup, fitted.problem, fitted.solution, intervals, reach)
+    fit = Fit(setup, fitted.problem, fitted.solution, intervals, reach)
+    return _fixed(fit, _unseen_limits(fitted, intervals))
 
 
 def _from_several(setup: Setup, reach: Mapping[str, Reach], advance: Advance) -> Fitted:
@@ -141,6 +141,24 @@ def _unseen_limits(fitted: Fitted, intervals: Intervals) -> Mask:
         if any(kinds[k] is Kind.DEAD_TIME for k in group):
             unseen[[k for k in group if kinds[k] is Kind.LIMIT]] = True
     return unseen
+
+
+def _fixed(fit: Fit, terms: Mask) -> Fit:
+    """The fit with some terms at their neutral values."""
+    if not terms.any():
+        return fit
+    point = np.where(terms, neutral(fit.setup), fit.solution.point)
+    solution = converged(fit.problem, replace(fit.solution, point=point, free=fit.solution.free & ~terms))
+    return replace(fit, solution=solution, intervals=intervals_of(fit.problem, solution, _delays(fit.setup)))
+
+
+def _insignificant(fit: Fit) -> Mask:
+    """Gains, offsets, dead bands and backlashes that are hardly known, and may as well be neutral."""
+    point, low, high = fit.solution.point, fit.intervals.low, fit.intervals.high
+    static = np.array([term.kind in STATIC for term in fit.problem.terms])
+    wide = np.maximum(point - low, high - point) > USEFUL * np.abs(point)
+    neutral_point = neutral(fit.setup)
+    return static & fit.solution.free & wide & (low < neutral_point) & (neutral_point < high)
 
 
 def _with_prior(fit: Fit) -> Fit:

@@ -10,7 +10,7 @@ import numpy as np
 
 from vds_gz.parameters.declaration import ParameterGroup
 from vds_gz.parameters.yaml_reader import ends
-from vds_gz.study.identify.estimates import TIME_RESOLUTION, WIDTH, Array, Estimate, noise
+from vds_gz.study.identify.estimates import TIME_RESOLUTION, USEFUL, WIDTH, Array, Estimate, noise
 from vds_gz.study.identify.estimation import Fit
 from vds_gz.study.identify.observed_limits import reached
 from vds_gz.study.identify.problem.observed import geometry_of
@@ -23,9 +23,9 @@ from vds_gz.study.identify.trials import costs_of
 from vds_gz.study.recording import QUANTITIES
 from vds_gz.vehicle.command import TWIST
 
-#: A value is given if its interval is at most this part of it wide, to either side; a time also if it is at most this
-#: wide [s], an offset if it is at most this part of the range of the measurement.
-USEFUL, USEFUL_TIME, CERTAIN_OFFSET = 0.5, 0.05, 0.05
+#: A time is also given if its interval is at most this wide, to either side [s]; an offset if its interval is at most
+#: this part of the range of the measurement.
+USEFUL_TIME, CERTAIN_OFFSET = 0.05, 0.05
 
 #: A limit above this multiple of the observed maximum counts as not met.
 NEVER_MET = 10.0

@@ -60,6 +60,9 @@ LONGEST = 1.0
 #: A map must improve the prediction by this part of the residual squares.
 MAP_WORTHWHILE = 0.1
 
+#: A map is continued to this multiple of its last reference.
+CONTINUED = 2.0
+
 #: Time constants of a second lag that are tried, as parts of the first one's; minimum length of a lag [s].
 PARTS, SHORTEST_LAG = (0.3, 1.0), 0.01
 
@@ -224,6 +227,7 @@ def with_static_maps(setup: Setup, reach: Reaches, fitted: Fitted) -> tuple[Setu
             solution = without_needless(trial.problem, trial.solution, blocks, asked(mapped))
             fitted = Fitted(trial.problem, solution)
             setup = replace(mapped, begin=np.where(maps, solution.point, mapped.begin))
+            setup = _continued(setup, actuation.gain.partition(".")[0], solution.point)
     return setup, fitted
 
 
@@ -275,8 +279,12 @@ def _references(setup: Setup, command: str) -> Array:
     if not np.sum(weight) > 0.0:
         return np.zeros(1)
     share = (np.cumsum(weight) - 0.5 * weight) / np.sum(weight)
-    levels = value[np.searchsorted(share, np.linspace(RARE, 1.0 - RARE, MAP_POINTS - 1)).clip(0, len(value) - 1)]
-    return np.unique(np.append(0.0, np.round(levels, 4)))
+    for count in (MAP_POINTS - 1, MAP_POINTS - 2):
+        levels = value[np.searchsorted(share, np.linspace(RARE, 1.0 - RARE, count)).clip(0, len(value) - 1)]
+        references = np.unique(np.append(0.0, np.round(levels, 4)))
+        if len(references) < MAP_POINTS:  # room for the point that continues the map
+            break
+    return references
 
 
 def _mapped(setup: Setup, name: str, references: Array, responses: Array) -> Setup:
@@ -305,6 +313,25 @@ def _mapped(setup: Setup, name: str, references: Array, responses: Array) -> Set
         actuators={**setup.actuators, name: replace(actuation, gain="", dead_band="", offset="")},
         begin=np.array([x for _, x in kept]),
     )
+
+
+def _continued(setup: Setup, group: str, point: Array) -> Setup:
+    """The setup with one more point of an actuator's map, on the mean slope of the map's upper half.
+
+    A map is constant beyond its last point: a limit that no command has shown. The map's points are the last terms.
+    """
+    actuator = getattr(setup.family.parameters, group)
+    references = np.array(actuator.map_references)
+    responses = np.append(0.0, point[1 - len(references) :])
+    last, half = references[-1], 0.5 * references[-1]
+    slope = (responses[-1] - np.interp(half, references, responses)) / half
+    points: dict[str, object] = {
+        "map_references": (*actuator.map_references, float(CONTINUED * last)),
+        "map_responses": (*actuator.map_responses, float(responses[-1] + slope * (CONTINUED - 1.0) * last)),
+    }
+    continued: dict[str, object] = {group: dataclasses.replace(actuator, **points)}
+    parameters = dataclasses.replace(setup.family.parameters, **continued)
+    return replace(setup, family=replace(setup.family, parameters=parameters))
 
 
 def map_priors(names: Sequence[str], responses: Array) -> dict[str, Interval]:
