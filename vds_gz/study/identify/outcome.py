@@ -184,7 +184,6 @@ def _channels(fit: Fit) -> Iterator[Channel]:
         time, measured, residuals = times[own], problem.measured[own], solution.residuals[own]
         scale = float(solution.noise.scale[problem.kinds[k]])
         inside = np.abs(residuals) < OUTLIER * scale
-        own_scale = float(np.sqrt(np.mean(np.clip(residuals, -OUTLIER * scale, OUTLIER * scale) ** 2)))
         left = residuals[inside]
         power = float(left @ left)
         yield Channel(
@@ -193,7 +192,7 @@ def _channels(fit: Fit) -> Iterator[Channel]:
             channel.unit,
             channel.source,
             recording,
-            min(scale, max(own_scale, float(problem.floors[problem.kinds[k]]))),
+            min(scale, max(noise(measured), float(problem.floors[problem.kinds[k]]))),
             float(np.std(left)) if inside.any() else math.nan,
             int((~inside).sum()),
             float(left[1:] @ left[:-1]) / power if power > 0.0 else 0.0,
@@ -324,7 +323,7 @@ def _findings(
             yield f"{term.name}: {met.format(value)}, but the recording determines it only roughly"
     worst: dict[str, Channel] = {}
     for channel in channels:
-        allowed = NOISY * noise(channel.measured) + NEGLIGIBLE * float(np.ptp(channel.measured))
+        allowed = NOISY * channel.noise + NEGLIGIBLE * float(np.ptp(channel.measured))
         if channel.residual > max(allowed, worst[channel.name].residual if channel.name in worst else 0.0):
             worst[channel.name] = channel
     for channel in worst.values():

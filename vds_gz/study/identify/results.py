@@ -81,7 +81,7 @@ class Channel:
         quantity, unit: The measured quantity: one of base_link, ``steering``, a wheel's speed, a pose ...
         source: The topic or the column.
         recording: Index of the recording.
-        noise: Standard deviation of the residuals, extreme ones clipped, in the unit.
+        noise: Standard deviation of the noise from sample to sample, in the unit; at most that of the residuals.
         residual: Standard deviation of the residuals, without outliers.
         outliers: Number of samples with hardly any weight.
         correlation: Correlation of successive residuals, -1 to 1.
