@@ -199,6 +199,21 @@ def test_a_slow_share_is_found_in_a_recording_that_is_longer_than_it_takes_to_se
     assert share.low < 0.4 < share.high < 0.5
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_a_slow_share_is_found_if_all_parts_of_a_recording_show_it_and_not_if_only_one_does(seed):
+    """The parts are the six blocks of 20 s whose prediction proves a term."""
+    random = np.random.default_rng(seed)
+    times, everywhere = 0.1 * np.arange(1200), np.repeat(random.uniform(0.1, 0.8, 30), 40)
+    in_one_block = np.r_[np.zeros(400), everywhere[400:600], np.full(600, everywhere[599])]
+    noise = 0.02 * random.standard_normal(len(times))
+    for commands, share in ((everywhere, 0.3), (in_one_block, 0.0)):
+        fine, fast = exact(times, commands, 0.1, 0.3)
+        _, slow = exact(times, commands, 0.1, 4.0)
+        measured = np.interp(times, fine, 0.7 * fast + 0.3 * slow) + noise
+        fit = identify(Recording({"v_x": Series(times, commands)}, {"v_x": Series(times, measured)}), hold_out=0.0)
+        assert fit.parameters.drive_actuators.slow_share == pytest.approx(share, abs=0.05)
+
+
 def test_a_dead_time_beyond_its_bound_is_no_value():
     random = np.random.default_rng(1)
     times, commands = 0.05 * np.arange(640), np.repeat(random.uniform(-1.0, 1.0, 8), 80)
