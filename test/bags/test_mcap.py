@@ -11,7 +11,10 @@ from hypothesis import strategies as st
 
 from vds_gz.bags.mcap_writer import McapWriter
 from vds_gz.bags.reader import (
+    LARGEST,
+    MAGIC,
     MESSAGE,
+    RECORD,
     BagError,
     Connection,
     Opcode,
@@ -132,6 +135,41 @@ def test_nothing_is_left(tmp_path, content):
     assert list(contents(path)) == []
     with pytest.raises(BagError, match="has no end"), open_bag(path):
         pass
+
+
+def test_messages_on_an_unknown_channel_are_left_out(tmp_path):
+    path = write(tmp_path / "a.mcap", CHUNKS, close=False)
+    message = MESSAGE.pack(Opcode.MESSAGE, MESSAGE.size - RECORD.size, 99, 0, 0, 0)
+    path.write_bytes(MAGIC + message + path.read_bytes()[len(MAGIC) :])
+    assert speeds(path) == EVERYTHING
+
+
+@pytest.mark.parametrize(
+    ("opcode", "body"), [(Opcode.MESSAGE, b"short"), (Opcode.CHANNEL, struct.pack("<HHI", 2, 99, 0))]
+)
+def test_reading_ends_at_a_record_that_is_too_short_or_of_an_unknown_type(tmp_path, opcode, body):
+    path = write(tmp_path / "a.mcap", CHUNKS, close=False)
+    path.write_bytes(path.read_bytes() + RECORD.pack(opcode, len(body)) + body)
+    assert speeds(path) == EVERYTHING
+
+
+@pytest.mark.parametrize(
+    ("size", "compression", "whole"), [(LARGEST, b"", True), (LARGEST + 1, b"", False), (100, b"lz4", False)]
+)
+def test_chunks_that_are_too_large_or_compressed_otherwise_are_damage(tmp_path, monkeypatch, size, compression, whole):
+    monkeypatch.setitem(sys.modules, "zstandard", None)  # whether it is installed does not matter
+    path = write(tmp_path / "a.mcap", CHUNKS, close=False)
+    message = MESSAGE.pack(Opcode.MESSAGE, MESSAGE.size - RECORD.size, 1, 0, 0, 0)
+    head = struct.pack("<QQQI", 0, 0, size, 0) + struct.pack("<I", len(compression)) + compression
+    body = head + struct.pack("<Q", len(message)) + message
+    path.write_bytes(path.read_bytes() + RECORD.pack(Opcode.CHUNK, len(body)) + body)
+    assert sum(data is not None for _, _, data in contents(path)) == len(EVERYTHING) + whole
+
+
+def test_nothing_is_read_from_another_version_of_mcap(tmp_path):
+    path = write(tmp_path / "a.mcap", CHUNKS)
+    path.write_bytes(path.read_bytes().replace(b"MCAP0", b"MCAP1"))
+    assert list(contents(path)) == []
 
 
 def test_topics_without_messages_are_told(tmp_path):

@@ -189,8 +189,10 @@ class Bag:
 
     def messages(self, wanted: Collection[tuple[str, str]]) -> Iterator[BagMessage]:
         """Every message on the wanted connections; raises :class:`BagError` if the bag is damaged."""
-        with _named(self.path):
-            yield from self._messages({connection for connection in self.counts if connection in wanted})
+        chosen = {connection for connection in self.counts if connection in wanted}
+        if chosen:  # the libraries take an empty list as all topics
+            with _named(self.path):
+                yield from self._messages(chosen)
 
     def _messages(self, wanted: set[Connection]) -> Iterator[BagMessage]:
         """The messages on these connections of the bag."""
@@ -253,12 +255,11 @@ class _Rosbags(Bag):
 
     def _messages(self, wanted: set[Connection]) -> Iterator[BagMessage]:
         theirs = [topic for topic in self._reader.connections if (topic.topic, topic.msgtype) in wanted]
-        if theirs:  # an empty list would mean all
-            with _damage_reported(Exception):
-                for topic, time, data in self._reader.messages(theirs):
-                    if not isinstance(time, int) or isinstance(data, str | int | float | None):  # a damaged cell
-                        raise BagError(f"a message on '{topic.topic}' has no time or no bytes")
-                    yield Connection(topic.topic, topic.msgtype), time, data
+        with _damage_reported(Exception):
+            for topic, time, data in self._reader.messages(theirs):
+                if not isinstance(time, int) or isinstance(data, str | int | float | None):  # a damaged cell
+                    raise BagError(f"a message on '{topic.topic}' has no time or no bytes")
+                yield Connection(topic.topic, topic.msgtype), time, data
 
     def close(self) -> None:
         self._reader.close()
