@@ -95,6 +95,10 @@ def test_whatever_measures_gives_a_channel_and_what_was_commanded_does_not(tmp_p
         "wheel_odom v_x",
     ], "odom's twist is that of twist_actual, wheel_odom's pose that of odom, and its yaw rate and the IMU's are theirs"
     assert signals.sources == dict.fromkeys(("v_x", "v_y", "yaw_rate"), "/twist_actual") | {"steering": "/joint_states"}
+    assert signals.notes[0] == (
+        "commands '/ackermann_cmd', velocities '/twist_actual', steering '/joint_states', "
+        "also measured '/odom', '/wheel_odom'"
+    ), "further channels of the main topics are not named again"
     assert channels["steering"].series.value == pytest.approx([0.2] * 30), "the mean of the hinges"
     assert channels["joint_states steering_left"].quantity == "joint_position"
     speed, angle = (channels[f"joint_states {name}"] for name in names[2:])
@@ -114,6 +118,7 @@ def test_one_hinge_is_the_steering_and_needs_no_velocities_beside_it(tmp_path):
     }
     signals = read_signals(write(tmp_path / "bag", topics, makers))
     assert [channel.name for channel in signals.channels] == ["steering", "joint_states fixed_wheel_joint"]
+    assert signals.notes[0] == "commands '/ackermann_cmd', velocities 'none', steering '/joint_states'"
 
 
 def test_gears_go_with_autoware_s_commands(tmp_path):
@@ -171,4 +176,5 @@ def test_the_only_topic_with_velocities_is_the_main_one_whatever_its_name(tmp_pa
     }
     signals = read_signals(write(tmp_path / "bag", topics, makers))
     assert signals.sources["v_x"] == "/robot/state_of_wheels"
+    assert signals.notes[0].endswith("velocities '/robot/state_of_wheels', steering 'none'")
     assert {"v_x", "yaw_rate"} <= signals.measured.keys()

@@ -10,6 +10,7 @@ from vds_gz.cli import main
 from vds_gz.errors import RecordingError, VdsGzError
 from vds_gz.ros.messages.factory import open_types
 from vds_gz.study.compare.alignment import align
+from vds_gz.study.reading.bag import read_signals
 from vds_gz.study.reading.run import read
 
 
@@ -143,6 +144,38 @@ def test_what_happened_before_the_clock_went_back_is_left_out_with_a_note(tmp_pa
     assert run.motion.time.tolist() == list(range(10))
     assert [(touch.thing, touch.begin) for touch in run.touches] == [("wall_15", 5.0)]
     assert [note for note in run.notes if "the vehicle's clock went back" in note]
+
+
+def without_end(folder, topics):
+    """An MCAP file with 30 messages on each topic, without its last bytes."""
+    types = open_types()
+    messages = []
+    for k in range(30):
+        for topic, kind in topics.items():
+            message = types.new(kind)
+            if topic == "/odom":
+                message.header.stamp.sec = k
+            messages.append((topic, k * 10**9, message))
+    write_bag(folder / "bag", "mcap", topics, messages)
+    [file] = (folder / "bag").glob("*.mcap")
+    cut = folder / "cut.mcap"
+    cut.write_bytes(file.read_bytes()[:-8])
+    return cut
+
+
+def test_a_recording_without_its_end_is_read_with_a_note_that_it_is_cut_short(tmp_path):
+    cut = without_end(tmp_path, {"/cmd_vel": "geometry_msgs/msg/Twist", "/odom": "nav_msgs/msg/Odometry"})
+    note = f"'{cut}' is cut short; it was read up to its last whole part"
+    for reader in (read, read_signals):
+        recording = reader(cut)
+        assert len(recording.measured["v_x"].time) == 30
+        assert note in recording.notes
+
+
+def test_that_a_recording_is_cut_short_is_said_if_the_motion_is_missing(tmp_path):
+    cut = without_end(tmp_path, {"/cmd_vel": "geometry_msgs/msg/Twist"})
+    with pytest.raises(RecordingError, match=r"has no messages on .*, and is cut short: its end is missing$"):
+        read(cut)
 
 
 @pytest.mark.parametrize("name", ["nowhere.csv", "nowhere.csv.gz"])
