@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
 from vds_gz.errors import VdsGzError
 from vds_gz.parameters.yaml_reader import Interval
 from vds_gz.share import share
 from vds_gz.study.sweep.plan_file import read_sweep
-from vds_gz.study.sweep.sweep import UniformVariation
+from vds_gz.study.sweep.sweep import Samples, UniformVariation
 
 pytest.importorskip("numba")
 
@@ -60,6 +62,14 @@ def test_runs_that_are_done_together_are_of_one_case(read):
     assert len(sweep.cases) == 4
     assert all(piece[0] // count == piece[-1] // count for piece in pieces)
     assert sorted([*done, *(run for piece in pieces for run in piece)]) == list(range(len(sweep)))
+
+
+@pytest.mark.parametrize(("duration", "together"), [(0.1, 2048), (500.0, 128), (1e6, 64)])
+def test_short_runs_are_done_2048_at_a_time_and_long_ones_64_to_limit_memory(read, duration, together):
+    sweep = read(PLAN)
+    space = dataclasses.replace(sweep.space, samples=Samples(count=1000))
+    sweep = dataclasses.replace(sweep, space=space, driving=dataclasses.replace(sweep.driving, duration=duration))
+    assert max(map(len, sweep.batches([], shared=False))) == together
 
 
 def test_intervals_of_the_vehicle_itself_are_known(read):
