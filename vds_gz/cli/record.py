@@ -111,8 +111,10 @@ def _wanted(options: argparse.Namespace, arguments: Arguments) -> tuple[Callable
     def wanted(name: str) -> bool:
         if name in left_out:
             return False
-        if options.all:  # a topic that a rule renames is unreachable under its own name
-            return arguments.topic(name) == name
+        if arguments.topic(name) != name:  # a topic that a rule renames is unreachable under its own name
+            return False
+        if options.all:
+            return True
         if options.topics:
             return name in named
         return name in own or (options.sensors and name.startswith(place) and is_of_sensor(name.removeprefix(place)))
