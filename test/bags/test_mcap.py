@@ -166,6 +166,18 @@ def test_chunks_that_are_too_large_or_compressed_otherwise_are_damage(tmp_path, 
     assert sum(data is not None for _, _, data in contents(path)) == len(EVERYTHING) + whole
 
 
+@pytest.mark.parametrize(("missing", "whole"), [(0, True), (1, False)])
+def test_a_compressed_chunk_that_is_larger_than_it_says_is_damage(tmp_path, missing, whole):
+    zstandard = pytest.importorskip("zstandard")
+    path = write(tmp_path / "a.mcap", CHUNKS, close=False)
+    message = MESSAGE.pack(Opcode.MESSAGE, MESSAGE.size - RECORD.size, 1, 0, 0, 0)
+    compressed = zstandard.ZstdCompressor().compress(message)
+    head = struct.pack("<QQQI", 0, 0, len(message) - missing, 0) + struct.pack("<I", 4) + b"zstd"
+    body = head + struct.pack("<Q", len(compressed)) + compressed
+    path.write_bytes(path.read_bytes() + RECORD.pack(Opcode.CHUNK, len(body)) + body)
+    assert sum(data is not None for _, _, data in contents(path)) == len(EVERYTHING) + whole
+
+
 def test_nothing_is_read_from_another_version_of_mcap(tmp_path):
     path = write(tmp_path / "a.mcap", CHUNKS)
     path.write_bytes(path.read_bytes().replace(b"MCAP0", b"MCAP1"))

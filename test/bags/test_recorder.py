@@ -13,7 +13,7 @@ from helpers.bag_files import messages_of, topics_of
 from helpers.processes import SEVERAL_GRAPHS, need_messages
 
 from vds_gz.bags.reader import BagError, open_bag
-from vds_gz.bags.recorder import Recorder
+from vds_gz.bags.recorder import LOOK_PERIOD, Recorder
 from vds_gz.cli import main
 from vds_gz.errors import RecordingError
 from vds_gz.interface import topics
@@ -218,21 +218,32 @@ def test_named_topics_in_a_namespace(graph, run, tmp_path):
     assert recorded["/robot/anything"].count > 10
 
 
-def test_a_renamed_topic_is_recorded_once_and_not_under_its_old_name(graph, run, tmp_path):
+@pytest.mark.parametrize(
+    ("option", "before", "after", "type_name"),
+    [
+        ("--all", "/odom", "/odom_of_robot", topics.ODOM.type),
+        ("--sensors", "/lidar/scan", "/front/scan", "sensor_msgs/msg/LaserScan"),
+    ],
+)
+def test_a_renamed_topic_is_recorded_once_and_not_under_its_old_name(
+    graph, run, tmp_path, option, before, after, type_name
+):
     path = tmp_path / "recording.mcap"
-    old, new = (graph.publisher(name, topics.ODOM.type, topics.ODOM.qos) for name in ("/odom", "/odom_of_robot"))
-    program = run("vds_gz.cli", "record", "--all", "-o", str(path), "--ros-args", "-r", "odom:=odom_of_robot")
+    old, new = (graph.publisher(name, type_name, topics.ODOM.qos) for name in (before, after))
+    program = run("vds_gz.cli", "record", option, "-o", str(path), "--ros-args", "-r", f"{before}:={after}")
     wait_until(graph, new.subscription_count, "the recorder's subscription")
     late = announce(graph, topics.CLOCK_IN)
     wait_until(graph, late.subscription_count, "the recorder's subscription of another topic")
-    for _ in range(5):
-        old.publish(graph.message(topics.ODOM.type))
-        new.publish(graph.message(topics.ODOM.type))
+    sent, end = 0, time.monotonic() + 2.5 * LOOK_PERIOD
+    while time.monotonic() < end:  # it looks for topics again and again
+        old.publish(graph.message(type_name))
+        new.publish(graph.message(type_name))
+        sent += 1
         graph.wait(0.05)
-    wait_until(graph, lambda: kept(path, "/odom_of_robot") >= 5, "messages in the file")
+    wait_until(graph, lambda: kept(path, after) >= sent, "messages in the file")
     assert program.stop() == 0
-    counts = {name: recorded.count for name, recorded in topics_of(path).items() if name.startswith("/odom")}
-    assert counts == {"/odom_of_robot": 5}
+    counts = {name: recorded.count for name, recorded in topics_of(path).items() if name in (before, after)}
+    assert counts == {after: sent}
 
 
 SENSORS = {

@@ -109,14 +109,11 @@ def _wanted(options: argparse.Namespace, arguments: Arguments) -> tuple[Callable
     place = arguments.topic("x")[:-1]
 
     def wanted(name: str) -> bool:
-        if name in left_out:
+        # A rule that renames a topic makes it unreachable under its own name.
+        if name in left_out or arguments.topic(name) != name:
             return False
-        if arguments.topic(name) != name:  # a topic that a rule renames is unreachable under its own name
-            return False
-        if options.all:
-            return True
-        if options.topics:
-            return name in named
+        if options.topics or options.all:
+            return options.all or name in named
         return name in own or (options.sensors and name.startswith(place) and is_of_sensor(name.removeprefix(place)))
 
     vehicle = (topic for topic in vehicle_topics() if topic is not topics.CLOCK_IN)

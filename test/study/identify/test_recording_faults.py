@@ -214,11 +214,21 @@ def test_a_car_whose_steering_was_only_commanded_is_named_too():
         assert bool(turning_against_steering(signals)) is (sign < 0.0)
 
 
-def test_commands_in_degrees_are_not_called_mirrored():
+@pytest.mark.parametrize("what", ["commanded", "measured"])
+def test_steering_angles_in_degrees_are_not_called_mirrored(what):
     signals = car()
     del signals.measured["steering"]
-    signals.commanded["steering"] = Series(TIME, 15.0 * np.sign(steps(4, 0.5)))
+    getattr(signals, what)["steering"] = Series(TIME, 15.0 * np.sign(lagged(steps(4, 0.5), 0.1)))
     assert turning_against_steering(signals) == ""
+
+
+def test_one_wild_command_does_not_hide_a_mirrored_yaw_rate():
+    signals = car(-1.0)
+    del signals.measured["steering"]
+    command = steps(4, 0.5)
+    command[700] = 2.0
+    signals.commanded["steering"] = Series(TIME, command)
+    assert "turns against its steering" in turning_against_steering(signals)
 
 
 def test_a_mirrored_axis_shows_in_noise_too():

@@ -85,10 +85,12 @@ def test_a_throttle_becomes_a_map_that_the_vehicle_runs(folder, capsys):
     assert "# without a parameter there: static map of the drive\n" in printed
 
 
-def throttled(levels, factors=1.0):
+def throttled(levels, factors=1.0, saturation=3.2):
     """A speed that follows a throttle by a map with a lag, each level held for 2 s."""
     times, throttle = 0.05 * np.arange(40 * len(levels)), np.repeat(levels, 40)
-    fine, speed = exact(times, factors * np.interp(throttle, [0.0, 0.2, 0.4, 0.6], [0.0, 0.0, 2.0, 3.2]))
+    fine, speed = exact(
+        times, factors * np.interp(throttle, [0.0, 0.2, 0.4, 0.6], [0.0, 0.0, 2.0, 3.2]).clip(max=saturation)
+    )
     measured = np.interp(times, fine, speed) + 0.02 * np.random.default_rng(3).standard_normal(len(times))
     return Recording({"v_x": Series(times, throttle)}, {"v_x": Series(times, measured)})
 
@@ -101,12 +103,30 @@ def test_a_point_of_a_map_that_comes_up_in_the_part_held_out_only_stays_plausibl
     assert prediction.rms < 0.5 * prediction.lag
 
 
+def test_the_noise_beside_the_residual_is_the_sensors_own():
+    random = np.random.default_rng(4)
+    times, commands = 0.02 * np.arange(1500), np.repeat(random.uniform(0.2, 1.0, 15), 100)
+    fine, speed = exact(times, commands, 0.1, 0.3)
+    measured = np.interp(times, fine, speed) + 0.3 * np.sin(0.7 * times) + 0.02 * random.standard_normal(len(times))
+    fit = identify(Recording({"v_x": Series(times, commands)}, {"v_x": Series(times, measured)}), hold_out=0.0)
+    [channel] = fit.channels
+    assert channel.noise == pytest.approx(0.02, rel=0.1)
+    assert channel.residual > 0.15
+    assert any("the model leaves" in finding for finding in fit.findings)
+
+
 def test_a_map_goes_on_rising_beyond_the_largest_command():
     levels = [0.4, 0.3, 0.6, 0.0, 0.3, 0.4, 0.0, 0.25, 0.6, 0.25, 0.0, 0.6, 0.15, 0.25, 0.4]
     drive = identify(throttled(levels), hold_out=0.0).parameters.drive_actuators
     assert drive.map_references[-2:] == (0.6, 1.2)
-    slope = (3.2 - 1.0) / 0.3  # the mean one from half the largest command on
-    assert drive.map_responses[-1] == pytest.approx(3.2 + 0.6 * slope, rel=0.1)
+    assert drive.map_responses[-1] == pytest.approx(3.2 + 0.6 * (3.2 - 2.0) / 0.2, rel=0.1)
+
+
+def test_a_map_that_saturates_stays_constant():
+    levels = [0.4, 0.3, 0.6, 0.0, 0.3, 0.4, 0.0, 0.25, 0.6, 0.25, 0.0, 0.6, 0.15, 0.25, 0.5, 0.0, 0.5, 0.6, 0.4, 0.5]
+    drive = identify(throttled(levels, saturation=2.0), hold_out=0.0).parameters.drive_actuators
+    assert drive.map_references[-1] == 1.2
+    assert drive.map_responses[-1] == pytest.approx(2.0, rel=0.1)
 
 
 @pytest.mark.parametrize("seed", [3, 5])

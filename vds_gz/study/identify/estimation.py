@@ -156,7 +156,8 @@ def _insignificant(fit: Fit) -> Mask:
     """Gains, offsets, dead bands and backlashes that are hardly known, and may as well be neutral."""
     point, low, high = fit.solution.point, fit.intervals.low, fit.intervals.high
     static = np.array([term.kind in STATIC for term in fit.problem.terms])
-    wide = np.maximum(point - low, high - point) > USEFUL * np.abs(point)
+    half = np.maximum(point - low, high - point)
+    wide = np.isfinite(half) & (half > USEFUL * np.abs(point))  # confounded ones, without ends, are named in a finding
     neutral_point = neutral(fit.setup)
     return static & fit.solution.free & wide & (low < neutral_point) & (neutral_point < high)
 

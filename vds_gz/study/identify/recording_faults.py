@@ -78,18 +78,18 @@ def checked(signals: Recording) -> Recording:
 def turning_against_steering(signals: Recording) -> str:
     """A note that the vehicle turns against its steering, as with a steered rear axle; empty otherwise.
 
-    The steering angle is the commanded one if it was not measured. Commands beyond a quarter turn say nothing: they are
-    of another unit, or of a steering wheel in the hands.
+    The steering angle is the commanded one if it was not measured. Angles beyond a quarter turn say nothing: they are
+    in another unit, or those of a steering wheel in the hands.
     """
     held = "steering" not in signals.measured
     steering = (signals.commanded if held else signals.measured).get("steering")
     v_x, yaw_rate = (signals.measured.get(name) for name in ("v_x", "yaw_rate"))
     if not (steering and v_x and yaw_rate and len(steering.time) and len(v_x.time)):
         return ""
+    if np.percentile(np.abs(steering.value), 99.0) > 0.5 * math.pi:
+        return ""
     slope = np.sin(steering.value) * np.cos(steering.value)
     if held:
-        if np.max(np.abs(steering.value)) > 0.5 * math.pi:
-            return ""
         slope = slope[np.clip(np.searchsorted(steering.time, v_x.time, side="right") - 1, 0, None)]
         first, last, against, angle = 0.0, AFTER_COMMAND, AGAINST, "commanded steering angle"
     else:

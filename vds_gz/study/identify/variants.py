@@ -316,15 +316,20 @@ def _mapped(setup: Setup, name: str, references: Array, responses: Array) -> Set
 
 
 def _continued(setup: Setup, group: str, point: Array) -> Setup:
-    """The setup with one more point of an actuator's map, on the mean slope of the map's upper half.
+    """The setup with one more point of an actuator's map, which continues the map.
 
-    A map is constant beyond its last point: a limit that no command has shown. The map's points are the last terms.
+    A map is constant beyond its last point: a limit that no command has shown. The slope is that of the last segment or
+    the mean one of the upper half, whichever is smaller, so a map that saturates stays constant. The map's points are
+    the last terms.
     """
     actuator = getattr(setup.family.parameters, group)
     references = np.array(actuator.map_references)
     responses = np.append(0.0, point[1 - len(references) :])
     last, half = references[-1], 0.5 * references[-1]
-    slope = (responses[-1] - np.interp(half, references, responses)) / half
+    slope = min(
+        (responses[-1] - responses[-2]) / (last - references[-2]),
+        (responses[-1] - np.interp(half, references, responses)) / half,
+    )
     points: dict[str, object] = {
         "map_references": (*actuator.map_references, float(CONTINUED * last)),
         "map_responses": (*actuator.map_responses, float(responses[-1] + slope * (CONTINUED - 1.0) * last)),
