@@ -122,6 +122,13 @@ def test_a_map_goes_on_rising_beyond_the_largest_command():
     assert drive.map_responses[-1] == pytest.approx(3.2 + 0.6 * (3.2 - 2.0) / 0.2, rel=0.1)
 
 
+def test_a_map_of_many_commands_leaves_room_for_the_point_that_continues_it():
+    levels = np.random.default_rng(5).uniform(0.2, 0.6, 40)
+    drive = identify(throttled([*levels[:20], 0.0, *levels[20:]]), hold_out=0.0).parameters.drive_actuators
+    assert len(drive.map_references) == 8
+    assert drive.map_references[-1] == 2.0 * drive.map_references[-2]
+
+
 def test_a_map_that_saturates_stays_constant():
     levels = [0.4, 0.3, 0.6, 0.0, 0.3, 0.4, 0.0, 0.25, 0.6, 0.25, 0.0, 0.6, 0.15, 0.25, 0.5, 0.0, 0.5, 0.6, 0.4, 0.5]
     drive = identify(throttled(levels, saturation=2.0), hold_out=0.0).parameters.drive_actuators

@@ -37,9 +37,6 @@ DELAY_SIGMA = 0.5
 #: The search for a dead time or a lag that was not selected begins here [s].
 SHORT_DELAY = 0.02
 
-#: Kinds of terms that are set to their neutral values if their intervals, wider than :data:`USEFUL`, hold these.
-STATIC = Kind.GAIN, Kind.OFFSET, Kind.DEAD_BAND, Kind.BACKLASH
-
 #: Other searches for parameters that were asked for begin at these multiples of the given values.
 OTHER_BEGINS = 0.5, 2.0
 
@@ -87,7 +84,7 @@ def fit_all(setup: Setup, advance: Advance = lambda words: None) -> Fit:
         left_out += [term.name for term in setup.family.terms if term not in kept.family.terms]
         setup = kept
         fit = _fit(setup, advance)
-    fit = _fixed(fit, _insignificant(fit))
+    fit = _fixed(fit, _vague_gains(fit))
     return replace(_with_prior(fit), left_out=tuple(left_out))
 
 
@@ -152,14 +149,17 @@ def _fixed(fit: Fit, terms: Mask) -> Fit:
     return replace(fit, solution=solution, intervals=intervals_of(fit.problem, solution, _delays(fit.setup)))
 
 
-def _insignificant(fit: Fit) -> Mask:
-    """Gains, offsets, dead bands and backlashes that are hardly known, and may as well be neutral."""
+def _vague_gains(fit: Fit) -> Mask:
+    """Gains of actuators whose intervals are too wide for a value and hold the neutral one.
+
+    Confounded gains have no interval; a finding names them.
+    """
     point, low, high = fit.solution.point, fit.intervals.low, fit.intervals.high
-    static = np.array([term.kind in STATIC for term in fit.problem.terms])
+    gains = np.array([term.kind is Kind.GAIN for term in fit.problem.terms])
     half = np.maximum(point - low, high - point)
-    wide = np.isfinite(half) & (half > USEFUL * np.abs(point))  # confounded ones, without ends, are named in a finding
+    wide = np.isfinite(half) & (half > USEFUL * np.abs(point))
     neutral_point = neutral(fit.setup)
-    return static & fit.solution.free & wide & (low < neutral_point) & (neutral_point < high)
+    return gains & fit.solution.free & wide & (low < neutral_point) & (neutral_point < high)
 
 
 def _with_prior(fit: Fit) -> Fit:

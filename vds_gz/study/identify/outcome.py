@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
+from vds_gz.parameters.actuators import StaticMapParameters
 from vds_gz.parameters.declaration import ParameterGroup
 from vds_gz.parameters.yaml_reader import ends
 from vds_gz.study.identify.estimates import TIME_RESOLUTION, USEFUL, WIDTH, Array, Estimate, noise
@@ -26,6 +27,9 @@ from vds_gz.vehicle.command import TWIST
 #: A time is also given if its interval is at most this wide, to either side [s]; an offset if its interval is at most
 #: this part of the range of the measurement.
 USEFUL_TIME, CERTAIN_OFFSET = 0.05, 0.05
+
+#: An identified map is continued to this multiple of its last reference.
+CONTINUED = 2.0
 
 #: A limit above this multiple of the observed maximum counts as not met.
 NEVER_MET = 10.0
@@ -167,7 +171,30 @@ def _parameters(fit: Fit) -> ParameterGroup:
     for name in SELECTED:  # 0 stands for none: the track turns the vehicle
         if name in terms:
             values.setdefault(name, 0.0)
-    return dataclasses.replace(with_numbers(base, values))  # checked
+    parameters = with_numbers(base, values)
+    mapped = {term.name.partition(".")[0] for term in setup.family.terms if term.kind is Kind.MAP}
+    continued: dict[str, object] = {group: _continued(getattr(parameters, group)) for group in mapped}
+    return dataclasses.replace(parameters, **continued)  # checked
+
+
+def _continued(actuator: StaticMapParameters) -> StaticMapParameters:
+    """An actuator whose map has one more point, which continues it.
+
+    A map is constant beyond its last point: a limit that no command has shown. The slope is that of the last segment or
+    the mean one of the upper half, whichever is smaller, so a map that saturates stays constant.
+    """
+    references, responses = np.array(actuator.map_references), np.array(actuator.map_responses)
+    last, half = references[-1], 0.5 * references[-1]
+    slope = min(
+        (responses[-1] - responses[-2]) / (last - references[-2]),
+        (responses[-1] - np.interp(half, references, responses)) / half,
+    )
+    response = responses[-1] + slope * (CONTINUED - 1.0) * last
+    return dataclasses.replace(
+        actuator,
+        map_references=(*actuator.map_references, float(CONTINUED * last)),
+        map_responses=(*actuator.map_responses, float(response)),
+    )
 
 
 def _channels(fit: Fit) -> Iterator[Channel]:
@@ -192,7 +219,10 @@ def _channels(fit: Fit) -> Iterator[Channel]:
             channel.unit,
             channel.source,
             recording,
-            min(scale, max(noise(measured), float(problem.floors[problem.kinds[k]]))),
+            min(
+                scale,
+                max(noise(measured[np.diff(measured, prepend=np.nan) != 0.0]), float(problem.floors[problem.kinds[k]])),
+            ),
             float(np.std(left)) if inside.any() else math.nan,
             int((~inside).sum()),
             float(left[1:] @ left[:-1]) / power if power > 0.0 else 0.0,

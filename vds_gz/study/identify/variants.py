@@ -60,9 +60,6 @@ LONGEST = 1.0
 #: A map must improve the prediction by this part of the residual squares.
 MAP_WORTHWHILE = 0.1
 
-#: A map is continued to this multiple of its last reference.
-CONTINUED = 2.0
-
 #: Time constants of a second lag that are tried, as parts of the first one's; minimum length of a lag [s].
 PARTS, SHORTEST_LAG = (0.3, 1.0), 0.01
 
@@ -227,7 +224,6 @@ def with_static_maps(setup: Setup, reach: Reaches, fitted: Fitted) -> tuple[Setu
             solution = without_needless(trial.problem, trial.solution, blocks, asked(mapped))
             fitted = Fitted(trial.problem, solution)
             setup = replace(mapped, begin=np.where(maps, solution.point, mapped.begin))
-            setup = _continued(setup, actuation.gain.partition(".")[0], solution.point)
     return setup, fitted
 
 
@@ -313,30 +309,6 @@ def _mapped(setup: Setup, name: str, references: Array, responses: Array) -> Set
         actuators={**setup.actuators, name: replace(actuation, gain="", dead_band="", offset="")},
         begin=np.array([x for _, x in kept]),
     )
-
-
-def _continued(setup: Setup, group: str, point: Array) -> Setup:
-    """The setup with one more point of an actuator's map, which continues the map.
-
-    A map is constant beyond its last point: a limit that no command has shown. The slope is that of the last segment or
-    the mean one of the upper half, whichever is smaller, so a map that saturates stays constant. The map's points are
-    the last terms.
-    """
-    actuator = getattr(setup.family.parameters, group)
-    references = np.array(actuator.map_references)
-    responses = np.append(0.0, point[1 - len(references) :])
-    last, half = references[-1], 0.5 * references[-1]
-    slope = min(
-        (responses[-1] - responses[-2]) / (last - references[-2]),
-        (responses[-1] - np.interp(half, references, responses)) / half,
-    )
-    points: dict[str, object] = {
-        "map_references": (*actuator.map_references, float(CONTINUED * last)),
-        "map_responses": (*actuator.map_responses, float(responses[-1] + slope * (CONTINUED - 1.0) * last)),
-    }
-    continued: dict[str, object] = {group: dataclasses.replace(actuator, **points)}
-    parameters = dataclasses.replace(setup.family.parameters, **continued)
-    return replace(setup, family=replace(setup.family, parameters=parameters))
 
 
 def map_priors(names: Sequence[str], responses: Array) -> dict[str, Interval]:
