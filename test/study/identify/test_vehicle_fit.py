@@ -103,14 +103,16 @@ def test_a_point_of_a_map_that_comes_up_in_the_part_held_out_only_stays_plausibl
     assert prediction.rms < 0.5 * prediction.lag
 
 
-def test_the_noise_beside_the_residual_is_the_sensors_own():
+@pytest.mark.parametrize("held", [1, 4])
+def test_the_noise_beside_the_residual_is_the_sensors_own(held):
     random = np.random.default_rng(4)
     times, commands = 0.02 * np.arange(1500), np.repeat(random.uniform(0.2, 1.0, 15), 100)
     fine, speed = exact(times, commands, 0.1, 0.3)
     measured = np.interp(times, fine, speed) + 0.3 * np.sin(0.7 * times) + 0.02 * random.standard_normal(len(times))
+    measured = np.repeat(measured[::held], held)  # as of a slower sensor whose last value is sent again
     fit = identify(Recording({"v_x": Series(times, commands)}, {"v_x": Series(times, measured)}), hold_out=0.0)
     [channel] = fit.channels
-    assert channel.noise == pytest.approx(0.02, rel=0.1)
+    assert channel.noise == pytest.approx(0.02, rel=0.3)
     assert channel.residual > 0.15
     assert any("the model leaves" in finding for finding in fit.findings)
 
