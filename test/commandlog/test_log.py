@@ -128,6 +128,21 @@ def test_the_commands_of_a_recording_hold_until_they_change(tmp_path, text, kind
     assert tuple(map(tuple, log.commands)) == commands
 
 
+@pytest.mark.parametrize(
+    ("columns", "unused"),
+    [
+        ("v_x_command,yaw_rate_command,gear_command,acceleration_command,v_x", "acceleration_command, gear_command"),
+        ("v_x_command,steering_command,v_y_command", "v_y_command"),
+        ("v_x_command,acceleration_command,gear_command,steering_command,steering", ""),
+        ("accel,brake,steering_command,v_x", ""),
+        ("speed,steering_angle,acceleration", ""),
+    ],
+)
+def test_commands_that_are_left_out_are_named(tmp_path, columns, unused):
+    note = read(csv(tmp_path, f"time,{columns}\n0{',1' * len(columns.split(','))}\n")).note
+    assert note.endswith(f", without {unused}") if unused else not note
+
+
 def test_a_compressed_table_is_read(tmp_path):
     path = tmp_path / "log.csv.gz"
     path.write_bytes(gzip.compress(b"time,v_x_command\n0,1\n1,2\n"))

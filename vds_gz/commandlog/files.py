@@ -164,7 +164,7 @@ def stream_csv(path: Path) -> CommandStream:
     table = open_table(path, _needed())
     layout = _layout(table)
     entries = checked(_entries(table, layout), lambda line: f"{path}, line {line}")
-    return CommandStream(layout.type, _not_empty(path, entries))
+    return CommandStream(layout.type, _not_empty(path, entries), _unused(table, layout))
 
 
 def write_csv(log: CommandLog, path: str | Path) -> None:
@@ -215,6 +215,14 @@ def _layout(table: Table) -> _Layout:
         columns["wheel"] = "steering_command"
     command = next(command for command in types if command.kind == kind)
     return _Layout(command, tuple(columns[name] for name in COMMAND_QUANTITIES[kind]))
+
+
+def _unused(table: Table, layout: _Layout) -> str:
+    """A note on columns with commands that the type does not have; empty without any."""
+    used = {"gear", *layout.columns} if layout.type.geared else set(layout.columns)
+    found = {quantity: find_column(table.names, quantity, COMMANDED) for quantity in COMMANDED}
+    unused = [name for quantity, name in found.items() if name is not None and not used & {quantity, name}]
+    return f"'{table.path}': commands are {layout.type.words}, without {', '.join(unused)}" if unused else ""
 
 
 def _entries(table: Table, layout: _Layout) -> Iterator[tuple[int, float, Values]]:

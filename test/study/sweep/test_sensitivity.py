@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from vds_gz.study.sweep.analysis import advise, distribution
+from vds_gz.study.sweep.analysis import Runs, advise, analyse, distribution
 from vds_gz.study.sweep.sensitivity import sensitivity
 
 
@@ -74,7 +74,17 @@ def test_quantiles_are_values_of_runs():
     assert result.quantiles == {"p50": 50.0, "p95": 95.0, "p99": 99.0, "max": 100.0}
     broken = distribution("path.peak", np.array([1.0] * 96 + [math.inf] * 4)).quantiles
     assert (broken["p95"], broken["p99"]) == (1.0, math.inf)
-    assert math.isnan(distribution("path.peak", np.full(3, math.nan)).quantiles["p50"])
+
+
+def test_a_measure_that_no_run_has_is_not_printed_as_a_number():
+    analysis = analyse(Runs({}, {"path.peak": np.full(3, math.nan)}, expected={"path.peak": {"p95": 1.0}}))
+    [check] = analysis.expectations
+    assert check.broken
+    assert str(check) == "path.peak's p95 is not measured in any run; it must be at most 1"
+    pytest.importorskip("matplotlib")
+    from vds_gz.study.report.sweep import distribution_rows
+
+    assert list(distribution_rows(Runs({}, {}), analysis)) == [("path.peak", "0", "-", "-", "-", "-")]
 
 
 def test_of_a_margin_the_least_is_the_worst():

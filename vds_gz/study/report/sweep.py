@@ -223,7 +223,10 @@ def distribution_rows(runs: Runs, analysis: Analysis) -> Iterator[tuple[str, ...
         yield (
             name,
             str(distribution.count),
-            *(f"{value:.4g} {unit} ({part})" for part, value in distribution.quantiles.items()),
+            *(
+                f"{value:.4g} {unit} ({part})" if distribution.count else "-"
+                for part, value in distribution.quantiles.items()
+            ),
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -192,12 +193,17 @@ class QuantileCheck:
         return not self.value <= self.bound
 
     @property
+    def result(self) -> str:
+        """The value in words."""
+        return "not measured in any run" if math.isnan(self.value) else f"{self.value:.4g}"
+
+    @property
     def requirement(self) -> str:
         """The bound in words."""
         return f"{'at least' if self.measure in LARGER_IS_BETTER else 'at most'} {self.bound:g}"
 
     def __str__(self) -> str:
-        return f"{self.measure}'s {self.quantile} is {self.value:.4g}; it must be {self.requirement}"
+        return f"{self.measure}'s {self.quantile} is {self.result}; it must be {self.requirement}"
 
 
 @dataclass(frozen=True, slots=True)
