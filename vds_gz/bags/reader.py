@@ -148,8 +148,8 @@ def _decompressed(data: bytes, size: int) -> bytes:
     import zstandard
 
     try:
-        if (largest := zstandard.frame_content_size(data)) > size:  # max_output_size does not limit a frame with a size
-            raise ValueError(f"{largest} compressed bytes where the chunk has {size}")
+        if (stated := zstandard.frame_content_size(data)) > size:  # max_output_size does not limit a frame with a size
+            raise ValueError(f"a frame of {stated} bytes where the chunk has {size}")
         return zstandard.ZstdDecompressor().decompress(data, max_output_size=size)
     except zstandard.ZstdError as error:
         raise ValueError(str(error)) from None

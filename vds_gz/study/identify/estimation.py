@@ -14,7 +14,7 @@ from vds_gz.study.identify.fit import Solution, evaluate, residual_limits, robus
 from vds_gz.study.identify.intervals import Intervals, intervals_of
 from vds_gz.study.identify.noise import is_structured
 from vds_gz.study.identify.observed_limits import Reach, reach_of
-from vds_gz.study.identify.problem.parameters import UNDERSTEER, Kind, value_of, with_numbers
+from vds_gz.study.identify.problem.parameters import UNDERSTEER, Kind, mask_of, value_of, with_numbers
 from vds_gz.study.identify.problem.segments import Segment, segments_of
 from vds_gz.study.identify.problem.setup import Setup
 from vds_gz.study.identify.problem.simulation import Mask
@@ -107,7 +107,7 @@ def _from_several(setup: Setup, reach: Mapping[str, Reach], advance: Advance) ->
     The other searches begin at parts and multiples of the given values: sliding tyres have local minima.
     """
     fitted = supported(setup, reach, advance)
-    parameters = np.array([term.kind is Kind.PARAMETER for term in setup.family.terms]) & asked(setup)
+    parameters = mask_of(setup.family.terms, Kind.PARAMETER) & asked(setup)
     if parameters.sum() > 1 and not fitted.exact and is_structured(fitted.problem, fitted.solution.residuals):
         for factor in OTHER_BEGINS:
             advance(f"{factor:g} times the given values")
@@ -129,14 +129,12 @@ def _unseen_limits(fitted: Fitted, intervals: Intervals) -> Mask:
 
     They are confounded with a dead time or, in data with hardly any noise, known to no better than :data:`UNKNOWN`.
     """
-    kinds = [term.kind for term in fitted.problem.terms]
-    unseen = np.zeros(len(kinds), dtype=bool)
-    if fitted.nearly_exact:
-        limits = np.array([kind is Kind.LIMIT for kind in kinds])
-        unseen = limits & fitted.solution.free & (intervals.high - fitted.solution.point > math.log(UNKNOWN))
+    dead_times, limits = (mask_of(fitted.problem.terms, kind) for kind in (Kind.DEAD_TIME, Kind.LIMIT))
+    wide = intervals.high - fitted.solution.point > math.log(UNKNOWN)
+    unseen = limits & fitted.solution.free & wide & fitted.nearly_exact
     for group in intervals.confounded:
-        if any(kinds[k] is Kind.DEAD_TIME for k in group):
-            unseen[[k for k in group if kinds[k] is Kind.LIMIT]] = True
+        if dead_times[[*group]].any():
+            unseen[[*group]] |= limits[[*group]]
     return unseen
 
 
@@ -155,7 +153,7 @@ def _vague_gains(fit: Fit) -> Mask:
     Confounded gains have no interval; a finding names them.
     """
     point, low, high = fit.solution.point, fit.intervals.low, fit.intervals.high
-    gains = np.array([term.kind is Kind.GAIN for term in fit.problem.terms])
+    gains = mask_of(fit.problem.terms, Kind.GAIN)
     half = np.maximum(point - low, high - point)
     wide = np.isfinite(half) & (half > USEFUL * np.abs(point))
     neutral_point = neutral(fit.setup)
@@ -167,7 +165,7 @@ def _with_prior(fit: Fit) -> Fit:
 
     Intervals of sums are the data's, without those that the fit with the prior contradicts.
     """
-    delays = np.array([term.kind in (Kind.DEAD_TIME, Kind.TIME_CONSTANT) for term in fit.problem.terms])
+    delays = mask_of(fit.problem.terms, Kind.DEAD_TIME, Kind.TIME_CONSTANT)
     vague = fit.solution.free & delays & (fit.intervals.high - fit.solution.point > WIDTH * DELAY_SIGMA)
     vague &= np.isinf(fit.problem.sigma)
     if not vague.any():
@@ -192,7 +190,7 @@ def _at_bounds(fit: Fit) -> Mask:
     0 is a value of the understeer gradient, dead times, lags and slow shares: they have no effect.
     """
     problem, solution = fit.problem, fit.solution
-    parameters = np.array([term.kind is Kind.PARAMETER for term in problem.terms])
+    parameters = mask_of(problem.terms, Kind.PARAMETER)
     understeer = np.array([term.name == UNDERSTEER for term in problem.terms])
     slow_times = np.array([term.kind is Kind.SLOW and bool(term.needs) for term in problem.terms])
     lower = np.where(parameters & ~understeer | slow_times, problem.lower, -np.inf)
@@ -201,7 +199,7 @@ def _at_bounds(fit: Fit) -> Mask:
     near |= problem.upper - solution.point <= NEXT_TO_BOUND * scale
     given = np.array([term.neutral for term in problem.terms])
     near |= parameters & (given > 0.0) & (solution.point > FARTHEST * given)
-    return np.asarray(solution.free & near & np.array([term.kind in BOUNDED for term in problem.terms]))
+    return np.asarray(solution.free & near & mask_of(problem.terms, *BOUNDED))
 
 
 def _without(setup: Setup, names: Collection[str]) -> Setup:

@@ -15,7 +15,7 @@ from vds_gz.study.identify.estimation import LARGEST_NOISE
 from vds_gz.study.identify.fit import Solution, evaluate, solve
 from vds_gz.study.identify.noise import first_noise
 from vds_gz.study.identify.observed_limits import attained_gain, reach_of
-from vds_gz.study.identify.problem.parameters import Kind
+from vds_gz.study.identify.problem.parameters import Kind, mask_of
 from vds_gz.study.identify.problem.segments import Segment, chosen
 from vds_gz.study.identify.problem.setup import Setup
 from vds_gz.study.identify.problem.simulation import Mask
@@ -54,8 +54,8 @@ def predictions(
     known = replace(problem_of(first, first_segments, reach), largest_noise=LARGEST_NOISE)
     fitted = converged(known, solution)
     learned = without_needless(known, fitted, blocks_of(known), asked(setup)).point
-    lags = np.array([term.kind in (Kind.DEAD_TIME, Kind.TIME_CONSTANT) for term in setup.family.terms])
-    kept = asked(setup) & ~np.array([term.kind is Kind.MAP for term in setup.family.terms])
+    lags = mask_of(setup.family.terms, Kind.DEAD_TIME, Kind.TIME_CONSTANT)
+    kept = asked(setup) & ~mask_of(setup.family.terms, Kind.MAP)
     command = np.where(kept, learned, neutral(setup))
     simple = solve(known, np.where(lags, learned, command), lags | kept, first_noise(known)).point
     problem = problem_of(setup, segments, reach_of(setup))

@@ -28,8 +28,9 @@ from vds_gz.vehicle.command import TWIST
 #: this part of the range of the measurement.
 USEFUL_TIME, CERTAIN_OFFSET = 0.05, 0.05
 
-#: An identified map is continued to this multiple of its last reference.
-CONTINUED = 2.0
+#: An identified map is continued to this multiple of its last reference, with the smallest slope from these parts of it
+#: on, unless some command exceeds it by more than this factor.
+CONTINUED, RISES, SHOWN = 2.0, (0.5, 0.9), 1.1
 
 #: A limit above this multiple of the observed maximum counts as not met.
 NEVER_MET = 10.0
@@ -173,22 +174,25 @@ def _parameters(fit: Fit) -> ParameterGroup:
             values.setdefault(name, 0.0)
     parameters = with_numbers(base, values)
     mapped = {term.name.partition(".")[0] for term in setup.family.terms if term.kind is Kind.MAP}
-    continued: dict[str, object] = {group: _continued(getattr(parameters, group)) for group in mapped}
+    continued: dict[str, object] = {
+        group: _continued(getattr(parameters, group), fit.reach[f"{group}.dead_band"].most) for group in mapped
+    }
     return dataclasses.replace(parameters, **continued)  # checked
 
 
-def _continued(actuator: StaticMapParameters) -> StaticMapParameters:
+def _continued(actuator: StaticMapParameters, largest: float) -> StaticMapParameters:
     """An actuator whose map has one more point, which continues it.
 
-    A map is constant beyond its last point: a limit that no command has shown. The slope is that of the last segment or
-    the mean one of the upper half, whichever is smaller, so a map that saturates stays constant.
+    A map is constant beyond its last point: a limit that no command has shown. A map that saturates stays as it is, as
+    does one whose last point is well below the ``largest`` command, because the fit held it constant up to there.
     """
     references, responses = np.array(actuator.map_references), np.array(actuator.map_responses)
-    last, half = references[-1], 0.5 * references[-1]
+    last = references[-1]
     slope = min(
-        (responses[-1] - responses[-2]) / (last - references[-2]),
-        (responses[-1] - np.interp(half, references, responses)) / half,
+        (responses[-1] - np.interp(part * last, references, responses)) / ((1.0 - part) * last) for part in RISES
     )
+    if largest > SHOWN * last or slope <= 0.0:
+        return actuator
     response = responses[-1] + slope * (CONTINUED - 1.0) * last
     return dataclasses.replace(
         actuator,
@@ -219,10 +223,7 @@ def _channels(fit: Fit) -> Iterator[Channel]:
             channel.unit,
             channel.source,
             recording,
-            min(
-                scale,
-                max(noise(measured[np.diff(measured, prepend=np.nan) != 0.0]), float(problem.floors[problem.kinds[k]])),
-            ),
+            min(scale, max(_noise_of(measured), float(problem.floors[problem.kinds[k]]))),
             float(np.std(left)) if inside.any() else math.nan,
             int((~inside).sum()),
             float(left[1:] @ left[:-1]) / power if power > 0.0 else 0.0,
@@ -232,6 +233,12 @@ def _channels(fit: Fit) -> Iterator[Channel]:
             _commanded(fit.setup, recording, channel.quantity, time, parameters),
             1.0 / np.sqrt(1.0 + (residuals / (ROBUST * scale)) ** 2),
         )
+
+
+def _noise_of(measured: Array) -> float:
+    """The noise of a channel from one sample to the next; of a sensor that repeats its values, one sample of each."""
+    repeats = np.bincount(np.diff(np.flatnonzero(np.diff(measured))), minlength=2)
+    return noise(measured[:: max(int(np.argmax(repeats)), 1)])
 
 
 def _commanded(setup: Setup, recording: int, quantity: str, time: Array, parameters: ParameterGroup) -> Array | None:

@@ -24,7 +24,7 @@ from vds_gz.study.identify.cross_validation import (
 from vds_gz.study.identify.estimates import Array
 from vds_gz.study.identify.fit import Solution, residual_limits, solve
 from vds_gz.study.identify.noise import Noise, first_noise, is_structured, noise_of
-from vds_gz.study.identify.problem.parameters import NO_LIMIT, Kind
+from vds_gz.study.identify.problem.parameters import NO_LIMIT, Kind, mask_of
 from vds_gz.study.identify.problem.simulation import Mask
 from vds_gz.study.identify.trials import Candidate, promising
 
@@ -184,7 +184,7 @@ def _may_enter(problem: Problem, candidate: Candidate, now: Solution, *, whole: 
     if candidate.whole:
         return whole
     if problem.terms[candidate.terms[0]].kind is Kind.LATENCY:
-        latencies = np.array([term.kind is Kind.LATENCY for term in problem.terms])
+        latencies = mask_of(problem.terms, Kind.LATENCY)
         if int(now.free[latencies].sum()) >= int(latencies.sum()) - 1:
             return False
     return not all(now.free[list(candidate.terms)])
@@ -263,7 +263,7 @@ def weakest(problem: Problem, now: Solution, noise: Noise, neutral: Array, alway
     covariance = np.linalg.pinv(jacobian.T @ jacobian, rcond=1e-12)
     error = np.where(np.any(jacobian != 0.0, axis=0), np.sqrt(np.maximum(np.diag(covariance), 0.0)), np.inf)
     near = np.abs(now.point[free] - neutral[free]) < CERTAIN_ERRORS * error
-    near |= np.array([problem.terms[k].kind is Kind.LIMIT for k in free], dtype=bool)
+    near |= mask_of(problem.terms, Kind.LIMIT)[free]
     return [int(k) for k in free[near] if not always[k] and not problem.terms[k].needs]
 
 

@@ -15,7 +15,7 @@ from vds_gz.study.identify.estimates import Array
 from vds_gz.study.identify.fit import Solution, solve
 from vds_gz.study.identify.noise import noise_of
 from vds_gz.study.identify.observed_limits import Reach
-from vds_gz.study.identify.problem.parameters import SELECTED, Kind
+from vds_gz.study.identify.problem.parameters import SELECTED, Kind, mask_of
 from vds_gz.study.identify.problem.segments import segments_of
 from vds_gz.study.identify.problem.setup import Setup
 from vds_gz.study.identify.problem.simulation import Mask
@@ -95,7 +95,7 @@ def _selected(
     problem: Problem, candidates: Sequence[Candidate], begin: Array, always: Mask, advance: Advance
 ) -> Solution:
     """The selected terms. Gains of wheels come last, because they can stand in for terms of the actuators."""
-    gains = np.array([term.kind is Kind.WHEEL_GAIN for term in problem.terms])
+    gains = mask_of(problem.terms, Kind.WHEEL_GAIN)
     solution = select(problem, candidates, begin, always & ~gains, advance=advance)
     if not gains.any():
         return solution
@@ -122,7 +122,7 @@ def converged(problem: Problem, rough: Solution) -> Solution:
     """The fit of the same terms, with its noise."""
     solution, free, rounds = rough, rough.free, 0
     starts = rough.starts if len(rough.starts) == len(problem.experiments) else None
-    latencies = np.array([term.kind is Kind.LATENCY for term in problem.terms])
+    latencies = mask_of(problem.terms, Kind.LATENCY)
     dt = problem.experiments[0].segment.dt
     while rounds < ROUNDS:
         noise = solution.noise

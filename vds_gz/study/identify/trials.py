@@ -12,7 +12,7 @@ from vds_gz.study.identify.cross_validation import LEAST, SIGNIFICANT, WORTHWHIL
 from vds_gz.study.identify.estimates import Array
 from vds_gz.study.identify.fit import Solution, evaluate, residual_limits, robust
 from vds_gz.study.identify.noise import Noise
-from vds_gz.study.identify.problem.parameters import Kind
+from vds_gz.study.identify.problem.parameters import Kind, mask_of
 
 #: Coordinates of some terms by their indices, which replace those of a point.
 Starts = Callable[[Array], Iterator[Mapping[int, float]]]
@@ -46,7 +46,7 @@ def promising(
     The expected improvement is the larger of that at the trial values and that of one Gauss-Newton step.
     """
     weights, limits = noise.weights[problem.kind], residual_limits(problem, noise)[problem.kind]
-    smooth = np.array([term.kind not in (Kind.LIMIT, Kind.DEAD_BAND, Kind.BACKLASH) for term in problem.terms])
+    smooth = ~mask_of(problem.terms, Kind.LIMIT, Kind.DEAD_BAND, Kind.BACKLASH)
     residuals, jacobian, _ = evaluate(problem, now.point, now.starts, smooth | now.free)
     residuals = residuals * weights
     root = np.sqrt(robust(residuals**2, limits)[1])

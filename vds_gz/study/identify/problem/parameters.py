@@ -311,6 +311,11 @@ def coordinates(terms: Sequence[Term], values: Mapping[str, float]) -> Array:
     return np.array([term.coordinate(values[term.name]) for term in terms])
 
 
+def mask_of(terms: Sequence[Term], *kinds: Kind) -> NDArray[np.bool_]:
+    """Which unknowns are of some kinds."""
+    return np.array([term.kind in kinds for term in terms], bool)
+
+
 def index_of(terms: Sequence[Term], *kinds: Kind) -> NDArray[np.intp]:
     """Indices of the unknowns of some kinds."""
-    return np.array([k for k, term in enumerate(terms) if term.kind in kinds], np.intp)
+    return np.flatnonzero(mask_of(terms, *kinds))
