@@ -198,7 +198,7 @@ def test_a_period_may_be_any_number_of_steps(rate):
         ("abc", "seed is 'abc'"),
         ([1.5, 2, 3], r"seed is \[1.5, 2, 3\]"),
         ([-1, 2, 3], r"seed is \[-1, 2, 3\]"),
-        ([1, 2], "there are 2 seeds; there must be one, or one for each of 3"),
+        ([1, 2], "there are 2 seeds; it must be a whole number, or 3 seeds, one per environment"),
     ],
 )
 def test_seeds_that_are_none_are_refused(seed, message):
@@ -257,11 +257,11 @@ def test_who_has_ended_must_be_reset_where_nothing_else_does_so():
         ({"rate": 30.0}, "rate is 30 Hz; the vehicles' 1000 steps per second must be a whole multiple"),
         ({"rate": 0.0}, "rate is 0.0"),
         ({"rate": "50"}, r"rate is '50'; it must be a finite number greater than 0 \[Hz\]"),
-        ({"randomize": (0.1, 0.2)}, r"randomize is \(0.1, 0.2\); it must be a part of every number"),
-        ({"randomize": True}, "randomize is True; it must be a part of every number"),
+        ({"randomize": (0.1, 0.2)}, r"randomize is \(0.1, 0.2\); it must be a part of every parameter"),
+        ({"randomize": True}, "randomize is True; it must be a part of every parameter"),
         (
             {"randomize": {"wheel_base": 0.1, "model_params.bicycle.wheel_base": 0.2}},
-            "'wheel_base' is there twice, also as 'model_params.bicycle.wheel_base'",
+            "'wheel_base' is given twice, also as 'model_params.bicycle.wheel_base'",
         ),
         ({"randomize": {3: 0.1}}, "unknown parameter '3'"),
         ({"change_weight": float("nan")}, "change_weight is nan; it must be a finite number, at least 0"),

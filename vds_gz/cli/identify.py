@@ -22,13 +22,13 @@ steering_command, and measurements such as v_x_measured, steering_measured, x, y
 
 --model pedals finds the accelerator's and the brake's map, dead times and lags from commands of pedals
 (ActuationCommandStamped; columns accel, brake, v_x); --model steering the parameters of a mechanical steering (columns
-wheel, steering, v_x). Both are those of the models actuation_cmd*.
+wheel, steering, v_x). Both belong to the models actuation_cmd*.
 
 --many identifies many recordings separately and pools the results: recordings.csv has a row for each recording,
 parameters.yaml the pooled parameters. Recordings without excitation are named, and the others are used.
 
 Written into a folder: parameters.yaml, which the node loads, report.html, report.json and identified.png, and maps as
-CSV. With --preset or --params the new numbers replace those of that vehicle, which has the geometry. --fit
+CSV. With --preset or --params the identified parameters replace those of that vehicle, whose geometry is kept. --fit
 identifies geometry too, and starts from the intervals of the file, if any; identify writes them.
 """
 
@@ -42,7 +42,7 @@ examples:
   vds-gz identify log.csv --model steering --column wheel=steer_cmd --fit inertia,damping
   vds-gz identify --many 'runs/*.mcap' --params my_robot.yaml --workers 4
 
-exit code: 0 done, 1 nothing was excited (with --many: in some recording), 2 wrong use or input
+exit code: 0 done, 1 no parameter was identified (with --many: in some recording), 2 wrong use or input
 """
 
 #: What can be identified.
@@ -68,7 +68,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--resume", action="store_true", help="with --many: keep the results of an earlier call")
     add_vehicle_options(parser, required=False)
     parser.add_argument(
-        "--model", choices=MODELS, default="axes", help="what to find: axes, pedals or (mechanical) steering (axes)"
+        "--model",
+        choices=MODELS,
+        default="axes",
+        help="what to identify: actuators (axes), pedals or mechanical steering (axes)",
     )
     parser.add_argument(
         "--fit",
@@ -89,8 +92,6 @@ def _parser() -> argparse.ArgumentParser:
         help=f"columns of a CSV file, for {', '.join(QUANTITIES)}; with another --model QUANTITY=COLUMN, for "
         f"{', '.join(ACTUATION_QUANTITIES)}; may be given several times",
     )
-    parser.add_argument(
-        "--wheel-base", type=float, metavar="M", help="wheel base [m] of a car that is commanded velocities"
-    )
+    parser.add_argument("--wheel-base", type=float, metavar="M", help="wheel base [m] of a car commanded by velocities")
     parser.add_argument("-o", "--output", metavar="DIR", default="identified", help="folder for results (identified)")
     return parser

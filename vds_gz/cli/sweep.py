@@ -114,7 +114,7 @@ def _tell(title: str, path: Path, sweep: Sweep, table: Table) -> bool:
     broken = [(runs.label, bound) for runs, analysis in cases for bound in analysis.expectations if bound.broken]
     if broken:
         rows = [(bound.measure, bound.quantile, bound.result, bound.requirement, label) for label, bound in broken]
-        head = "measure", "of the runs", "is", "must be", ""
+        head = "measure", "quantile", "is", "must be", ""
         print(f"\nnot as expected:\n{text_table(head, rows)}", file=sys.stderr)
     return bool(broken)
 

@@ -62,7 +62,9 @@ def seeds_of(seed: object, count: int) -> list[int | None]:
     ):
         raise ArgumentError(f"seed is {seed!r}; it must be a whole number, at least 0, or one or None per environment")
     if len(seeds) != count:
-        raise ArgumentError(f"there are {len(seeds)} seeds; there must be one, or one for each of {count}")
+        raise ArgumentError(
+            f"there are {len(seeds)} seeds; it must be a whole number, or {count} seeds, one per environment"
+        )
     return [None if value is None else int(value) for value in seeds]
 
 
@@ -77,7 +79,7 @@ def autoreset_mode_of(mode: AutoresetMode | str) -> AutoresetMode:
 
 
 def longest_dead_time(nominal: NominalVehicle, vehicle: ParameterGroup) -> int:
-    """Dead times of all actuators of a vehicle [steps]."""
+    """Longest dead time of a vehicle's actuators [steps]."""
     coefficients = nominal.model.coefficients(vehicle, 1.0 / nominal.step_rate)
     paths = [path for path, kind in kinds_of(coefficients) if kind == "whole" and path.endswith("delay_steps")]
     return max((attrgetter(path)(coefficients) for path in paths), default=0)
@@ -85,8 +87,8 @@ def longest_dead_time(nominal: NominalVehicle, vehicle: ParameterGroup) -> int:
 
 Reals = NDArray[np.float64]
 
-#: The variation: a part of every number of the vehicle (0.2: +-20 %); intervals, or parts, by the parameters' names; a
-#: file from ``vds-gz identify``, with its confidence intervals; or none.
+#: The variation: a part of every real parameter that is not 0 (0.2: +-20 %); intervals, or parts, by the parameters'
+#: names; a file from ``vds-gz identify``, with its confidence intervals; or none.
 Randomize: TypeAlias = "float | Mapping[str, float | Sequence[float]] | str | Path | None"
 
 
@@ -120,7 +122,7 @@ class Randomization:
 
 
 class _Template:
-    """Makes parameter groups in which a few numbers differ; being between checked values, they are not checked."""
+    """Makes parameter groups in which a few numbers differ; they are between checked ends and need no check."""
 
     def __init__(self, group: ParameterGroup, names: Sequence[str], prefix: str = "") -> None:
         """Take the nominal group and the full names of the numbers."""
@@ -165,7 +167,7 @@ def _intervals(prefix: str, known: Mapping[str, Description], randomize: Randomi
         }
     else:
         raise ArgumentError(
-            f"randomize is {randomize!r}; it must be a part of every number, such as 0.2 for +-20 %, intervals or "
+            f"randomize is {randomize!r}; it must be a part of every parameter, such as 0.2 for +-20 %, intervals or "
             "parts by the parameters' names, a file that 'vds-gz identify' wrote, or None"
         )
     intervals = {}
@@ -183,7 +185,7 @@ def _by_proper_name(
     for given, ends in randomize.items():
         name = proper_name(str(given).removeprefix(prefix), known, "randomize")
         if name in wanted:
-            raise ArgumentError(f"randomize: parameter '{name}' is there twice, also as '{given}'; give it once")
+            raise ArgumentError(f"randomize: parameter '{name}' is given twice, also as '{given}'; give it once")
         wanted[name] = ends
     return wanted
 
@@ -209,8 +211,8 @@ def _ends(parameter: Description, given: object) -> tuple[float, float]:
 def _identified(prefix: str, known: Mapping[str, Description], file: str | Path) -> dict[str, tuple[float, float]]:
     """The confidence intervals of a file, limited to the parameters' bounds."""
     intervals = {}
-    for whole, interval in read_intervals(file, f"/{NODE_NAME}").items():
-        name = whole.removeprefix(prefix)
+    for full_name, interval in read_intervals(file, f"/{NODE_NAME}").items():
+        name = full_name.removeprefix(prefix)
         if name in known:
             low, high = max(interval.low, known[name].minimum), min(interval.high, known[name].maximum)
             if interval.low <= 0.0 < known[name].minimum:  # refused, not moved: the number must be positive

@@ -90,7 +90,7 @@ class VehicleVectorEnv(VectorEnv[Floats, Floats, NDArray[Any]]):
             task_options: Options of the task.
 
         Raises:
-            ArgumentError: One of these is not allowed.
+            ArgumentError: An argument is not allowed.
             ParameterError: A parameter is not allowed.
         """
         self.num_envs = num_envs = at_least_1("num_envs", num_envs)
@@ -106,15 +106,15 @@ class VehicleVectorEnv(VectorEnv[Floats, Floats, NDArray[Any]]):
         self.render_mode = render_mode
 
         self._randomization = Randomization(nominal.model.name, nominal.vehicle, randomize)
-        slowest = self._randomization.extremes[1]
-        self._vehicles = [slowest] * num_envs
+        all_high = self._randomization.extremes[1]
+        self._vehicles = [all_high] * num_envs
         self._fleet = Fleet(nominal.model, self._vehicles, step_rate=nominal.step_rate)
         self._fleet.commands.kind = nominal.kind
         self._task = self.task(nominal, num_envs, rate, **task_options)
         self._scales = np.array(nominal.scales(self._task.max_speed))
 
         if history is None:
-            history = max(1, -(-longest_dead_time(nominal, slowest) // self._steps))
+            history = max(1, -(-longest_dead_time(nominal, all_high) // self._steps))
         self._past = np.zeros((at_least_1("history", history), num_envs, len(nominal.inputs)), np.float32)
         self._newest = 0
         observed = (*self._task.observed, *self._measured(), *self._last_actions(history))
@@ -158,7 +158,7 @@ class VehicleVectorEnv(VectorEnv[Floats, Floats, NDArray[Any]]):
         """Let every vehicle act for a period; actions are clipped to [-1, 1].
 
         Raises:
-            ArgumentError: An action is not a number, their number is wrong, or an environment must be reset before.
+            ArgumentError: An action is not a number, their number is wrong, or an environment must be reset first.
         """
         checked = self._checked(actions)
         again = np.flatnonzero(self._over)
@@ -218,7 +218,7 @@ class VehicleVectorEnv(VectorEnv[Floats, Floats, NDArray[Any]]):
         self._offsets[indices] = [self._vehicles[i].base_link_offset for i in indices.tolist()]
         states = self._fleet.states
         pose, still = np.array(self._task.begin(indices, random[:, varied:])), np.zeros(len(indices))
-        # Velocities of 0 stay 0.
+        # The pose becomes that of the reference point. The vehicles stand still.
         compiled(move)(*pose, still, still, still, -self._offsets[indices])
         states.x[indices], states.y[indices], states.heading[indices] = pose
         self._past[:, indices] = 0.0
@@ -237,7 +237,7 @@ class VehicleVectorEnv(VectorEnv[Floats, Floats, NDArray[Any]]):
         return final | self._infos(np.arange(self.num_envs))
 
     def _act(self, actions: Floats) -> Reals:
-        """Command the vehicles; squares of the actions' changes."""
+        """Command the vehicles; return the squares of the actions' changes."""
         changes: Reals = np.square(np.subtract(actions, self._past[self._newest], dtype=np.float64)).sum(axis=1)
         self._newest = (self._newest + 1) % len(self._past)
         self._past[self._newest] = actions
@@ -246,7 +246,7 @@ class VehicleVectorEnv(VectorEnv[Floats, Floats, NDArray[Any]]):
         return changes
 
     def _judge(self, indices: Indices) -> tuple[Reals, Flags]:
-        """Errors of some environments, the ended ones, and the observations."""
+        """Update the observations of some environments; return their errors and whether each has ended."""
         motion = self.motion()
         errors, ended, self._successes[indices] = self._task.judge(indices, motion, self._observations)
         measured = self._measurements(motion)

@@ -89,9 +89,9 @@ class LaunchedVehicle:
         parameters = self.parameters()
         if parameters.base_frame != BASE_LINK:
             raise ArgumentError(
-                f"parameter 'base_frame' is '{parameters.base_frame}', and the robot description made here begins at "
-                f"'{BASE_LINK}', which would be right; another one needs a {program} that has a description with it, "
-                f"and {program}:=false, where the launch file has that argument"
+                f"parameter 'base_frame' is '{parameters.base_frame}', but the robot description made here begins at "
+                f"'{BASE_LINK}'; use that, or start a {program} with your own description, and launch with "
+                f"{program}:=false where the launch file has that argument"
             )
         remaps = self._remaps
         if by_topic:

@@ -1,6 +1,6 @@
 """The plant, which moves the vehicle: the one that the parameters name, or the one that is available.
 
-What only Gazebo or a world needs is imported when it is chosen.
+Modules that only Gazebo or a world needs are imported when they are chosen.
 """
 
 from __future__ import annotations
@@ -98,12 +98,14 @@ def make_link(graph: Graph, parameters: NodeParameters) -> GazeboLink:
     name, fault = parameters.gazebo.link, bindings_fault()
     if name == "auto":
         name = "bridge" if fault else "transport"
-        graph.log(Severity.INFO, f"gazebo.link: {name}, because {fault or 'the Python bindings of Gazebo are here'}")
+        graph.log(
+            Severity.INFO, f"gazebo.link: {name}, because {fault or 'the Python bindings of Gazebo are installed'}"
+        )
     clock = parameters.gazebo.clock_topic
     if name in ("bridge", "ros2_control") and parameters.be_reference_clock and clock == CLOCK.name:
         raise LinkError(
             f"parameter 'be_reference_clock' is true with gazebo.link '{name}', where ros_gz_bridge publishes /clock; "
-            "it must be false, or gazebo.clock_topic be another topic, to which the bridge brings Gazebo's clock"
+            "set it to false, or gazebo.clock_topic to another topic, to which the bridge brings Gazebo's clock"
         )
     if name == "transport":
         if fault:

@@ -205,7 +205,7 @@ class LidarModel:
 
     @property
     def rays(self) -> int:
-        """Number of columns of a scan."""
+        """Number of rays of a scan."""
         return self.directions.size // 3
 
     def column_times(self, time: int) -> NDArray[np.int64]:

@@ -1,7 +1,7 @@
 """A fixed and a steered axle: cars, forklifts, tricycles; either axle driven, or both; one or two wheels on each.
 
-The reference point is the middle of the fixed axle. Kinematics: no wheel slips laterally, so every wheel's path has the
-same turning centre, on the line of the fixed axle.
+The reference point is the middle of the fixed axle. No wheel slips laterally, so all wheels turn around one centre, on
+the line of the fixed axle. Only the understeer gradient reduces the curvature further.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Limits of the body's velocity and acceleration, as a robot's controller applies them before it splits a command into
-wheel speeds (ROS's ``diff_drive_controller`` does).
+"""Limits of the body's velocity and acceleration.
 
+A robot's controller applies them before it splits a command into wheel speeds, as ROS's ``diff_drive_controller`` does.
 Speed and yaw rate are limited separately, so a saturated command changes its curvature.
 """
 
@@ -41,7 +41,7 @@ class BodyReferences:
     yaw_rate: float = 0.0
 
     def stop(self) -> None:
-        """Start again from rest, after an obstacle; this matters if changes are limited."""
+        """Set the references to 0, after an obstacle."""
         self.v_x = self.v_y = self.yaw_rate = 0.0
 
 
@@ -57,7 +57,7 @@ def body_limit_coefficients(p: BodyLimits, dt: float) -> BodyLimitCoefficients:
 
 
 def velocity_limits(p: DifferentialParameters | OmniParameters) -> VehicleLimits:
-    """The smaller limit of the body's and the wheels' speed."""
+    """The lower one of the speed limits of body and wheels."""
     return VehicleLimits(min(filter(None, (p.max_linear_velocity, p.drive_actuators.max_velocity)), default=0.0))
 
 

@@ -495,7 +495,7 @@ def test_what_is_only_roughly_known_is_said_with_what_would_tell_more(steps):
     found = list(advice(fit.numbers, named(fit.model, list(fit.numbers))))
     number = fit.axes[0].numbers["time_constant"]
     assert (number.high - number.low) / 2 > 0.1 * number.value
-    assert any("drive time constant is known to" in one and "profile steps" in one for one in found)
+    assert any("drive time constant is known only to" in one and "profile steps" in one for one in found)
 
 
 @pytest.mark.parametrize("what", ["no command changes", "nothing moves", "only noise"])

@@ -78,7 +78,7 @@ def test_a_prediction_stands_beside_simpler_explanations(fit):
 
 def test_what_is_poorly_determined_is_named_with_what_tells_more(fit):
     [told] = advice(fit.numbers, named(fit.model, list(fit.numbers)))
-    assert told.startswith("drive time constant is known to +-0.05 s (17%) only; record more quick steps")
+    assert told.startswith("drive time constant is known only to +-0.05 s (17%); record more quick steps")
 
 
 def test_parameters_keep_a_given_stop_that_was_not_met_and_say_how_the_others_came(fit):

@@ -104,7 +104,8 @@ def test_the_number_that_matters_is_to_be_measured():
     assert advice.after <= 0.0475 < advice.before == pytest.approx(0.095, rel=0.05)
     sentence = advice.sentence({"a": "s", "path.peak": "m"})
     assert sentence.startswith("Measure a to +-4") or sentence.startswith("Measure a to +-50 ms")
-    assert ("(now +-100 ms): then path.peak's p95 stays within 0.0475 m: 0.0") in sentence
+    assert "(varied by +-100 ms): then path.peak's p95 is 0.0" in sentence
+    assert sentence.endswith(" instead of 0.095 m (at most 0.0475 m required).")
     free = advise(drawn, nominal, "path.peak", values, indices)
     assert free.within == pytest.approx(0.01, rel=0.2)
     assert free.bound is None
@@ -124,6 +125,6 @@ def test_a_margin_grows_by_measuring():
     assert advice.before == pytest.approx(0.305, abs=0.002)
     assert advice.after >= 0.35
     assert advice.within == pytest.approx(0.05 / 0.95, rel=0.1)
-    assert "delay_margin's p5 stays at least 350 ms: 351 ms rather than 305 ms." in advice.sentence(
+    assert "delay_margin's p5 is 351 ms instead of 305 ms (at least 350 ms required)." in advice.sentence(
         {"delay_margin": "s"}
     )

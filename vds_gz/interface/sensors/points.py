@@ -66,11 +66,11 @@ class LidarOutput:
 
     @property
     def subscribed(self) -> bool:
-        """Whether anybody listens."""
+        """Whether there are subscribers."""
         return self._publisher.subscription_count() > 0
 
     def measure(self, states: Sequence[BodyState], scene: Scene | None) -> None:
-        """Measure a turn, and publish it if there are subscribers; not one that began before time 0."""
+        """Measure and publish a turn, if there are subscribers and it did not begin before time 0."""
         now = states[-1].time
         if self.subscribed and now >= self.span:
             self.publish(self._lidar.measure(states, scene), now - self.span, now)
@@ -127,8 +127,9 @@ EXPRESS_QUALITY = 47.0
 class ScanOutput(LidarOutput):
     """The scan of a lidar in one plane.
 
-    As through ``ros_gz_bridge``: all rays at one time, intensities are retro-reflectivities. As by ``sllidar_ros2``:
-    stamped with the first ray, with the time between rays, and the device's quality for intensity.
+    Like that of ``ros_gz_bridge``, it has all rays at one time, and retro-reflectivities for intensities. Like that of
+    ``sllidar_ros2``, it is stamped with the first ray and has the time between rays, and the device's quality for
+    intensity.
     """
 
     def __init__(self, setup: SensorSetup) -> None:

@@ -19,18 +19,20 @@ CAN_FIT = not MISSING
 if CAN_FIT:  # now, so that a missing package is noticed before anything is recorded
     from vds_gz.study.identify.actuator import fit_actuator
 
-#: Of a longer recording, the part of this length with the most changes of the reference is used [s]; commands act
-#: within LEAD [s].
-LONGEST, LEAD = 60.0, 10.0
+#: The longest part of a recording that is used: that in which the reference moves most [s].
+LONGEST = 60.0
+
+#: Commands that came earlier than this before that part have no effect in it [s].
+LEAD = 10.0
 
 #: Minimum number of samples.
 FEWEST = 20
 
-#: A command shows in the next sample if it comes this part of the interval before it.
+#: A command shows in a sample if it comes at least this part of the sampling interval before it.
 COMMAND_LEAD = 0.05
 
-#: References must exceed a limit of the value by this part to show it: small errors of the commands' times look the
-#: same.
+#: References must exceed a limit of the value by this part to show it. Smaller excesses look like errors of the
+#: commands' times.
 BARELY = 0.01
 
 
@@ -64,7 +66,7 @@ def unknown() -> str:
 def measure(actuator: ActuatorSeries, commands: ArrayLike = ()) -> ActuatorResponse:
     """Measure an actuator with a gain of 1 and no offset, from references and states at the same times.
 
-    If a command came [s] in the interval in which the reference changed, it changed then; else in the middle.
+    A reference changes at the command [s] within its sampling interval, or in the middle of an interval without one.
     """
     angle = actuator.kind == "steering"
     time, reference, response = actuator.time, actuator.reference, actuator.response
@@ -115,7 +117,7 @@ def _most_moved(time: Array, reference: Array) -> slice:
 
 
 def _maxima(time: Array, response: Array, *, angle: bool) -> Reached:
-    """The maxima of the samples, which have no noise. Of equal stamps the last one counts.
+    """The maxima of samples without noise. Of samples with equal stamps the last one counts.
 
     Rates are away from zero or towards it; crossings of zero are left out.
     """

@@ -18,9 +18,12 @@ VEHICLE, CALIBRATION = "vehicle", "calibration"
 #: A channel has no noise if its residual is below this part of the assumed minimum noise.
 NOISELESS = 0.5
 
-#: A value is shown as 0 if it is less than this part of its interval. It is poorly determined if its interval is wider
-#: to either side than this part of it; a time, if also wider than this [s].
-NOTHING, ROUGHLY, ROUGH_TIME = 1e-3, 0.1, 0.01
+#: A value below this part of its interval is shown as 0.
+NOTHING = 1e-3
+
+#: A parameter is poorly determined if half of its interval exceeds this part of its value; a time, if half of it also
+#: exceeds ROUGH_TIME [s].
+ROUGHLY, ROUGH_TIME = 0.1, 0.01
 
 #: Advice on recordings for a parameter.
 _QUICK = "record more quick steps back and forth (`vds-gz profile steps`)"
@@ -91,7 +94,7 @@ def _calibration_unit(name: str) -> str:
 
 
 def advice(numbers: Mapping[str, Estimate | None], words: Sequence[Named]) -> Iterator[str]:
-    """The uncertainty of each poorly determined parameter, and what to record."""
+    """The uncertainty of each poorly determined parameter of :data:`MORE`, and what to record."""
     for word in words:
         number = numbers.get(word.name)
         if number is None or word.kind not in MORE:
@@ -99,7 +102,7 @@ def advice(numbers: Mapping[str, Estimate | None], words: Sequence[Named]) -> It
         half = 0.5 * (number.high - number.low)
         if half > max(ROUGHLY * abs(number.value), ROUGH_TIME if word.kind in TIMES else 0.0):
             share = f" ({half / abs(number.value):.0%})" if number.value else ""
-            yield f"{word.axis} {word.label} is known to +-{word.with_unit(half, 2)}{share} only; {MORE[word.kind]}"
+            yield f"{word.axis} {word.label} is known only to +-{word.with_unit(half, 2)}{share}; {MORE[word.kind]}"
 
 
 def prediction_words(prediction: Prediction) -> str:

@@ -89,13 +89,13 @@ class Advice:
         """The advice as a sentence, with units by parameter and measure."""
         unit, measured = units.get(self.parameter, ""), units.get(self.measure, "")
         sign = -1.0 if self.measure in LARGER_IS_BETTER else 1.0
-        change = f"{_amount(self.after, measured)} rather than {_amount(self.before, measured)}"
+        change = f"{_amount(self.after, measured)} instead of {_amount(self.before, measured)}"
         if self.bound is not None and sign * self.after <= sign * self.bound < sign * self.before:
-            kept = "at least" if self.measure in LARGER_IS_BETTER else "within"
-            change = f"{kept} {_amount(self.bound, measured)}: {change}"
+            least = "at least" if self.measure in LARGER_IS_BETTER else "at most"
+            change += f" ({least} {_amount(self.bound, measured)} required)"
         return (
-            f"Measure {self.parameter} to +-{_amount(self.within, unit, 2)} (now +-{_amount(self.now, unit, 2)}): then "
-            f"{self.measure}'s {bad_quantile(self.measure)} stays {change}."
+            f"Measure {self.parameter} to +-{_amount(self.within, unit, 2)} (varied by "
+            f"+-{_amount(self.now, unit, 2)}): then {self.measure}'s {bad_quantile(self.measure)} is {change}."
         )
 
 

@@ -1,4 +1,4 @@
-"""The models: which drive, which steering, which rule of the gears."""
+"""Autoware's models: each is a drive, a steering and a rule of the gears."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ from vds_gz.vehicle.model import (
     VehicleModel,
 )
 
-#: No time constant is shorter [s].
+#: The shortest time constant [s].
 SHORTEST_TIME_CONSTANT = 0.03
 
-#: The file that draws them all, among this package's models.
+#: The drawing of all models, in the package's folder of models.
 XACRO = Path("autoware/car.urdf.xacro")
 
 #: Parameters of the mechanical steering that its coefficients have by the same names.
@@ -153,7 +153,7 @@ def lagging_scaled_angle(p: parameters.DelaySteerAccParameters, dt: float) -> Au
 
 
 def lagging_unlimited_angle(p: parameters.ActuationCmdParameters, dt: float) -> AutowareSteeringCoefficients:
-    """The tire angle lags behind any angle, up to its end stops."""
+    """The tire angle lags behind the command, which is not limited; the angle has end stops."""
     c = lagging_angle(p, dt)
     c.command_limit = math.inf
     return c
@@ -203,7 +203,7 @@ def model(
     make_steering: Callable[[P, float], AutowareSteeringCoefficients],
     rule: int = NO_RULE,
 ) -> VehicleModel[P, AutowareCoefficients, AutowareState]:
-    """Combine the parts to a model."""
+    """Combine a drive and a steering into a model."""
 
     def coefficients(p: P, dt: float) -> AutowareCoefficients:
         """Coefficients for steps of ``dt`` seconds."""

@@ -15,7 +15,8 @@ from vds_gz.plant.gazebo.links.bindings import EntityComponentManager, UpdateInf
 from vds_gz.vehicle.model import Joint
 from vds_gz.vehicle.vehicle import NANOSECONDS
 
-NOTICES = 100  # steps between two notices that Gazebo runs
+#: Steps between two notices that Gazebo runs.
+NOTICE_STEPS = 100
 
 
 class SystemLink(GazeboLink):
@@ -42,7 +43,7 @@ class SystemLink(GazeboLink):
         self._count = 0
 
     def attach(self, entity: int, ecm: EntityComponentManager) -> None:
-        """Find the joints of a model, and enable the states of joints and body."""
+        """Find the joints of a model, and enable their states."""
         self._model = self._sim.Model(entity)
         self._world = self._sim.World(self._sim.world_entity(ecm)).name(ecm)
         self._body = self._sim.Link(self._model.canonical_link(ecm))
@@ -63,7 +64,7 @@ class SystemLink(GazeboLink):
         """Read the state after the last step, and the time at which the next one will end."""
         end, length = _nanoseconds(info.sim_time), _nanoseconds(info.dt)
         self._count += 1
-        if info.paused or self._count % NOTICES == 1:
+        if info.paused or self._count % NOTICE_STEPS == 1:
             self._inbox.append(Alive(info.paused))
         if info.paused:
             return
@@ -112,7 +113,7 @@ class SystemLink(GazeboLink):
         return ["time [ns]", *(f"{name} told" for name in joints), *(f"{name} was" for name in joints)]
 
     def row(self, info: UpdateInfo) -> list[float]:
-        """Start of the present step, the joints' commands for it, and their states before.
+        """Start of the next step, the joints' commands for it, and their states before.
 
         Velocities of the wheels [rad/s], positions of the steering [rad].
         """
