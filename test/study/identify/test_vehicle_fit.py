@@ -177,7 +177,7 @@ def test_a_map_that_saturates_stays_constant(often, seed):
 
 
 def test_a_map_is_constant_up_to_rare_commands():
-    """The fit holds it so, and the largest command shows that the vehicle does not go faster."""
+    """They show that the vehicle does not go faster, so nothing continues the map."""
     levels = np.random.default_rng(0).uniform(0.1, 0.6, 60)
     levels[10] = 1.0
     drive = identify(throttled(levels)).parameters.drive_actuators

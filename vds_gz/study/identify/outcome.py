@@ -17,6 +17,7 @@ from vds_gz.study.identify.observed_limits import reached
 from vds_gz.study.identify.problem.observed import geometry_of
 from vds_gz.study.identify.problem.parameters import SELECTED, Actuation, Kind, value_of, with_numbers
 from vds_gz.study.identify.problem.setup import COMMANDED_BY, FIELDS, Setup
+from vds_gz.study.identify.problem.simulation import Experiment
 from vds_gz.study.identify.problem.unknowns import WHEELS
 from vds_gz.study.identify.results import LIMITS, NAMES, Axis, Channel, Numbers, Prediction, VehicleFit
 from vds_gz.study.identify.robust import ROBUST
@@ -29,8 +30,8 @@ from vds_gz.vehicle.command import TWIST
 USEFUL_TIME, CERTAIN_OFFSET = 0.05, 0.05
 
 #: An identified map is continued to this multiple of its last reference, with the smallest slope from these parts of it
-#: on, unless some command exceeds it by more than this factor.
-CONTINUED, RISES, SHOWN = 2.0, (0.5, 0.9), 1.1
+#: on.
+CONTINUED, RISES = 2.0, (0.5, 0.9)
 
 #: A limit above this multiple of the observed maximum counts as not met.
 NEVER_MET = 10.0
@@ -41,8 +42,8 @@ NOISY, NEGLIGIBLE = 1.5, 0.01
 #: Number of standard deviations beyond which a sample is an outlier.
 OUTLIER = 5.0
 
-#: Times that are tried if none is needed [s]. A time is consistent with the data if it raises the squares by less than
-#: the 95 % quantile of chi-square.
+#: Times that are tried if none is needed [s]. A time, like the continuation of a map, is consistent with the data if it
+#: raises the squares by less than the 95 % quantile of chi-square.
 TRIED_TIMES = {
     Kind.DEAD_TIME: 1e-3 * np.arange(1.0, 26.0),
     Kind.TIME_CONSTANT: 1e-3 * np.array([0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 7.0, 10.0, 14.0, 20.0, 28.0]),
@@ -173,32 +174,39 @@ def _parameters(fit: Fit) -> ParameterGroup:
         if name in terms:
             values.setdefault(name, 0.0)
     parameters = with_numbers(base, values)
-    mapped = {term.name.partition(".")[0] for term in setup.family.terms if term.kind is Kind.MAP}
-    continued: dict[str, object] = {
-        group: _continued(getattr(parameters, group), fit.reach[f"{group}.dead_band"].most) for group in mapped
-    }
-    return dataclasses.replace(parameters, **continued)  # checked
+    for group in {term.name.partition(".")[0] for term in setup.family.terms if term.kind is Kind.MAP}:
+        continued: dict[str, object] = {group: _continued(getattr(parameters, group))}
+        longer = dataclasses.replace(parameters, **continued)
+        if _cost(fit, longer) - _cost(fit, parameters) < HARMLESS:
+            parameters = longer
+    return dataclasses.replace(parameters)  # checked
 
 
-def _continued(actuator: StaticMapParameters, largest: float) -> StaticMapParameters:
-    """An actuator whose map has one more point, which continues it.
+def _continued(actuator: StaticMapParameters) -> StaticMapParameters:
+    """An actuator whose map has one more point, which continues it, unless it saturates.
 
-    A map is constant beyond its last point: a limit that no command has shown. A map that saturates stays as it is, as
-    does one whose last point is well below the ``largest`` command, because the fit held it constant up to there.
+    A map is constant beyond its last point: a limit that no command has shown. Rare commands lie beyond it too, so they
+    may contradict the continuation.
     """
     references, responses = np.array(actuator.map_references), np.array(actuator.map_responses)
     last = references[-1]
     slope = min(
         (responses[-1] - np.interp(part * last, references, responses)) / ((1.0 - part) * last) for part in RISES
     )
-    if largest > SHOWN * last or slope <= 0.0:
-        return actuator
-    response = responses[-1] + slope * (CONTINUED - 1.0) * last
+    response = responses[-1] + max(slope, 0.0) * (CONTINUED - 1.0) * last
     return dataclasses.replace(
         actuator,
         map_references=(*actuator.map_references, float(CONTINUED * last)),
         map_responses=(*actuator.map_responses, float(response)),
     )
+
+
+def _cost(fit: Fit, parameters: ParameterGroup) -> float:
+    """The robust squares of the fit with other parameters of the vehicle beside its terms."""
+    family = dataclasses.replace(fit.setup.family, parameters=parameters)
+    experiments = tuple(Experiment(family, experiment.segment) for experiment in fit.problem.experiments)
+    problem = dataclasses.replace(fit.problem, experiments=experiments)
+    return float(costs_of(problem, fit.solution.point[np.newaxis], fit.solution.starts, fit.solution.noise)[0])
 
 
 def _channels(fit: Fit) -> Iterator[Channel]:
