@@ -49,8 +49,8 @@ class VehicleVectorEnv(VectorEnv[Floats, Floats, NDArray[Any]]):
     """Vehicles with a task, each with its own parameters and random numbers.
 
     An action is held for a period, in which every vehicle does the same number of steps. Observations end with the last
-    actions, as many as the longest dead time covers: without them the state is not observable. The reward is
-    ``exp(-(e / e0)^2) - weight * (change of the action)^2``.
+    actions, as many as the longest dead time covers: without them the state is not observable. docs/train.md has the
+    reward.
 
     Attributes:
         task: Factory of the task, from a vehicle, a number of vehicles, the actions per second [Hz], and options.

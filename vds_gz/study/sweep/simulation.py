@@ -163,12 +163,10 @@ def _delay_margins(case: Case, driving: Driving, values: Mapping[str, Reals], co
 
 
 def linear_delay_margin(k1: float, k2: float, speed: float) -> float:
-    """The dead time [s] at which a linear path follower becomes unstable.
+    """The dead time [s] at which a linear path follower becomes unstable; docs/delay_margin.md has the equations.
 
-    It drives at a speed v [m/s], y' = v psi, psi' = v kappa(t - T), and steers by kappa = -(k1 y + k2 psi), with k1 in
-    1/m^2 and k2 in 1/m. The loop's gain is 1 at w^2 = (k2^2 v^2 + sqrt(k2^4 v^4 + 4 k1^2 v^4)) / 2, where its phase
-    margin is atan(k2 w / (k1 v)). Pure pursuit with a look-ahead distance L has k1 = 2 / L^2 and k2 = 2 / L on a
-    straight path. Holding commands for a period adds half of it to the dead time.
+    It drives at a speed [m/s] with the curvature -(k1 y + k2 psi) [1/m] for a lateral error y [m] and a heading error
+    psi [rad].
     """
     square = k2**2 * speed**2
     w = math.sqrt(0.5 * (square + math.sqrt(square**2 + 4.0 * k1**2 * speed**4)))
