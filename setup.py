@@ -1,7 +1,7 @@
-"""What setup.cfg cannot say well: data files found by walking the folders, and two values that colcon trips over there.
+"""The parts of the package's description that setup.cfg cannot hold.
 
-colcon reads the package's data from a copy of some of its files, as plain Python values: the readme is not among those
-files, and from setup.cfg the version of Python would come as an object.
+Data files are found by walking the folders. colcon reads setup.cfg from a copy of some of the package's files and needs
+plain Python values: the readme is missing in that copy, and setuptools turns `python_requires` into an object.
 """
 
 from pathlib import Path
@@ -13,17 +13,17 @@ SHARE = Path("share") / "vds_gz"
 
 
 def data_files() -> list[tuple[str, list[str]]]:
-    """Every folder to install into, with its files."""
-    found = [
+    """The folders to install into, each with its files."""
+    installed = [
         ("share/ament_index/resource_index/packages", ["resource/vds_gz"]),
         (SHARE.as_posix(), ["package.xml"]),
     ]
     for top in ("config", "launch", "models", "worlds"):
         files = sorted(path for path in Path(top).rglob("*") if path.is_file() and path.suffix != ".pyc")
         for folder in sorted({file.parent for file in files}):
-            inside = [file.as_posix() for file in files if file.parent == folder]
-            found.append(((SHARE / folder).as_posix(), inside))
-    return found
+            members = [file.as_posix() for file in files if file.parent == folder]
+            installed.append(((SHARE / folder).as_posix(), members))
+    return installed
 
 
 setup(
