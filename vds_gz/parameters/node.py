@@ -177,7 +177,8 @@ class NodeParameters(ParameterGroup):
     backend: str = choice(
         "kinematic",
         ("kinematic", "gazebo", "auto"),
-        "what moves the vehicle; auto: Gazebo if its Python bindings are here and a server answers within 1 s, else kinematics",
+        "what moves the vehicle; auto: Gazebo if its bindings are installed and a server answers within 1 s, "
+        "else kinematics",
     )
     gazebo: GazeboParameters = group(GazeboParameters)
     model: str = text("bicycle", "the vehicle model")

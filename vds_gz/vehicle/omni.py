@@ -87,13 +87,11 @@ class OmniState:
 
 def coefficients(p: OmniParameters, dt: float) -> OmniCoefficients:
     """Coefficients for steps of ``dt`` seconds."""
-    sign = 1.0 if p.roller_pattern == "o" else -1.0
-    yaw_arm = 0.5 * (p.wheel_base - sign * p.track)
     return OmniCoefficients(
         dt,
         p.base_link_offset,
-        sign,
-        yaw_arm,
+        _sign(p),
+        _yaw_arm(p),
         p.tire_diameter / 2.0,
         body_limit_coefficients(p, dt),
         drive_coefficients(p.drive_actuators, dt),
@@ -232,8 +230,17 @@ def geometry(p: OmniParameters) -> VehicleGeometry:
     front, rear = 0.5 * p.wheel_base - p.base_link_offset, -0.5 * p.wheel_base - p.base_link_offset
     left, right = 0.5 * p.track, -0.5 * p.track
     wheels = (Wheel(front, left), Wheel(rear, left), Wheel(rear, right), Wheel(front, right))
-    arm = 0.5 * (p.wheel_base + p.track)
-    return VehicleGeometry(wheels, p.tire_diameter, p.wheel_base, arm, holonomic=True)
+    return VehicleGeometry(wheels, p.tire_diameter, p.wheel_base, abs(_yaw_arm(p)), holonomic=True)
+
+
+def _sign(p: OmniParameters) -> float:
+    """Roller direction of the front left wheel."""
+    return 1.0 if p.roller_pattern == "o" else -1.0
+
+
+def _yaw_arm(p: OmniParameters) -> float:
+    """Speed of the front left actuator for each unit of yaw rate [m]."""
+    return 0.5 * (p.wheel_base - _sign(p) * p.track)
 
 
 def resize(c: OmniCoefficients, s: OmniState) -> None:
