@@ -1,4 +1,4 @@
-"""What rays meet: closed forms, and a second implementation on random scenes."""
+"""Ray casting against closed forms, and against trimesh on random scenes."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def around(count):
     return np.column_stack([np.cos(angles), np.sin(angles), np.zeros(count)])
 
 
-def one(shape, pose, origin, direction, max_range=math.inf):
+def cast_one(shape, pose, origin, direction, max_range=math.inf):
     caster = RayCaster([Thing("one", shape, pose)])
     ranges, shapes = caster.cast(np.array(origin, float), np.array([direction], float), max_range)
     return float(ranges[0]), caster.hits(np.array(origin), np.array([direction], float), ranges, shapes)
@@ -59,7 +59,7 @@ def one(shape, pose, origin, direction, max_range=math.inf):
 def test_a_wall_at_a_known_place(angle, distance):
     """A ray at an angle to a wall's normal runs d / cos(angle)."""
     direction = (math.cos(angle), math.sin(angle), 0.0)
-    result, hits = one(Box((2.0, 1e4, 10.0)), at(x=distance + 1.0), (0.0, 0.0, 1.0), direction)
+    result, hits = cast_one(Box((2.0, 1e4, 10.0)), at(x=distance + 1.0), (0.0, 0.0, 1.0), direction)
     if math.cos(angle) > 0.02:
         assert result == pytest.approx(distance / math.cos(angle), abs=1e-9, rel=1e-9)
         assert hits.normals[0] == pytest.approx((-1.0, 0.0, 0.0))
@@ -74,37 +74,37 @@ def test_a_cylinder_and_a_sphere_beside_the_middle(y, radius, part):
     b = part * radius
     before = 20.0 - math.sqrt(radius * radius - b * b)
     for shape in (Cylinder(radius, 4.0), sphere(radius), Capsule(radius, 4.0)):
-        result, hits = one(shape, at(x=20.0, y=y, z=1.0), (0.0, y + b, 1.0), (1.0, 0.0, 0.0))
+        result, hits = cast_one(shape, at(x=20.0, y=y, z=1.0), (0.0, y + b, 1.0), (1.0, 0.0, 0.0))
         assert result == pytest.approx(before, abs=1e-9)
         assert hits.normals[0] == pytest.approx((-math.sqrt(1.0 - part * part), part, 0.0), abs=1e-6)
 
 
-def test_caps_and_half_spheres_close_what_they_should():
+def test_rays_from_above_hit_caps_and_half_spheres():
     down = (0.0, 0.0, -1.0)
-    assert one(Cylinder(1.0, 2.0), at(), (0.5, 0.0, 5.0), down)[0] == pytest.approx(4.0)
-    assert one(Capsule(1.0, 2.0), at(), (0.6, 0.0, 5.0), down)[0] == pytest.approx(5.0 - 1.0 - 0.8)
-    assert one(Ellipsoid((1.0, 2.0, 3.0)), at(), (0.0, 0.0, 5.0), down)[0] == pytest.approx(2.0)
-    assert one(Cylinder(1.0, 2.0), at(), (1.5, 0.0, 5.0), down)[0] == math.inf
+    assert cast_one(Cylinder(1.0, 2.0), at(), (0.5, 0.0, 5.0), down)[0] == pytest.approx(4.0)
+    assert cast_one(Capsule(1.0, 2.0), at(), (0.6, 0.0, 5.0), down)[0] == pytest.approx(5.0 - 1.0 - 0.8)
+    assert cast_one(Ellipsoid((1.0, 2.0, 3.0)), at(), (0.0, 0.0, 5.0), down)[0] == pytest.approx(2.0)
+    assert cast_one(Cylinder(1.0, 2.0), at(), (1.5, 0.0, 5.0), down)[0] == math.inf
 
 
-def test_from_inside_a_solid_its_far_side_is_met():
+def test_a_ray_from_inside_a_solid_hits_its_far_side():
     for shape in (Box((2.0, 2.0, 2.0)), Cylinder(1.0, 2.0), sphere(1.0), Capsule(1.0, 1.0)):
-        assert one(shape, at(), (0.0, 0.0, 0.0), (1.0, 0.0, 0.0))[0] == pytest.approx(1.0)
+        assert cast_one(shape, at(), (0.0, 0.0, 0.0), (1.0, 0.0, 0.0))[0] == pytest.approx(1.0)
 
 
-def test_the_ground_has_no_end_and_a_drawn_plane_has():
+def test_a_half_space_is_infinite_and_a_rectangle_is_not():
     direction = np.array((1.0, 0.0, -0.01)) / math.hypot(1.0, 0.01)
-    assert one(HalfSpace(), at(), (0.0, 0.0, 10.0), direction)[0] == pytest.approx(10.0 / -direction[2])
-    assert one(rectangle(100.0, 100.0), at(), (0.0, 0.0, 10.0), direction)[0] == math.inf
-    assert one(rectangle(100.0, 100.0), at(), (0.0, 0.0, 10.0), (0.0, 0.0, -1.0))[0] == pytest.approx(10.0)
+    assert cast_one(HalfSpace(), at(), (0.0, 0.0, 10.0), direction)[0] == pytest.approx(10.0 / -direction[2])
+    assert cast_one(rectangle(100.0, 100.0), at(), (0.0, 0.0, 10.0), direction)[0] == math.inf
+    assert cast_one(rectangle(100.0, 100.0), at(), (0.0, 0.0, 10.0), (0.0, 0.0, -1.0))[0] == pytest.approx(10.0)
 
 
-def test_nothing_is_met_beyond_the_range():
-    assert one(Box((1.0, 1.0, 1.0)), at(x=5.5), (0.0, 0.0, 0.0), (1.0, 0.0, 0.0), 4.9)[0] == math.inf
-    assert one(Box((1.0, 1.0, 1.0)), at(x=5.5), (0.0, 0.0, 0.0), (1.0, 0.0, 0.0), 5.1)[0] == pytest.approx(5.0)
+def test_nothing_is_hit_beyond_the_maximum_range():
+    assert cast_one(Box((1.0, 1.0, 1.0)), at(x=5.5), (0.0, 0.0, 0.0), (1.0, 0.0, 0.0), 4.9)[0] == math.inf
+    assert cast_one(Box((1.0, 1.0, 1.0)), at(x=5.5), (0.0, 0.0, 0.0), (1.0, 0.0, 0.0), 5.1)[0] == pytest.approx(5.0)
 
 
-def test_hits_name_what_was_met():
+def test_hits_have_the_thing_its_reflectivity_and_the_normal():
     things = [Thing("near", sphere(1.0), at(x=5.0), retro=3.0), Thing("far", sphere(1.0), at(x=-9.0), retro=7.0)]
     caster = RayCaster(things)
     rays = np.array([(1.0, 0.0, 0.0), (-1.0, 0.0, 0.0), (0.0, 1.0, 0.0)])
@@ -124,7 +124,6 @@ def test_an_empty_world_is_empty():
 
 # ---------------------------------------------------------------------- a second implementation
 
-#: Shapes of one size, their own triangles in trimesh, and whether these are the very shape or come near it.
 CORNERS = np.array([(0.0, 0.0), (2.0, 0.0), (2.0, 1.0), (1.0, 1.0), (1.0, 2.0), (0.0, 2.0)])
 BALL = trimesh.creation.icosphere(6)
 TUBE = trimesh.creation.cylinder(1.0, 2.0, sections=1024)
@@ -134,7 +133,7 @@ def mesh_of(flat):
     return trimesh.Trimesh(flat.vertices, flat.faces, process=False)
 
 
-#: A shape of a scale (x, y, z), and the mesh that has this shape when it is scaled so.
+#: For each kind, a shape of the scale (x, y, z), and a mesh that is this shape after scaling.
 SHAPES = {
     "box": (lambda x, y, z: Box((x, y, z)), trimesh.creation.box((1.0, 1.0, 1.0))),
     "prism": (lambda x, y, z: extruded(CORNERS * (x, y), z), mesh_of(extruded(CORNERS, 1.0))),
@@ -148,7 +147,7 @@ SCALES = st.floats(0.1, 2.0)
 
 @st.composite
 def placed_shapes(draw):
-    """A shape of any size, anywhere, turned anyhow; and its mesh and scale."""
+    """A shape of random size and pose, its mesh and its scale."""
     kind = draw(st.sampled_from(list(SHAPES)))
     make, mesh = SHAPES[kind]
     x, y, z = (draw(SCALES) for _ in range(3))
@@ -158,11 +157,11 @@ def placed_shapes(draw):
 
 
 def met_by_trimesh(mesh, scale, pose, origin, rays):
-    """How far rays run to a mesh: they are brought into its frame, so that its tree is made once."""
+    """Ranges of rays to a mesh, cast in the frame of the mesh, so that trimesh builds its tree once."""
     begin, going = ((origin - pose[:3, 3]) @ pose[:3, :3]) / scale, (rays @ pose[:3, :3]) / scale
-    places, which, _ = mesh.ray.intersects_location(np.tile(begin, (len(rays), 1)), going, multiple_hits=True)
+    places, index, _ = mesh.ray.intersects_location(np.tile(begin, (len(rays), 1)), going, multiple_hits=True)
     expected = np.full(len(rays), np.inf)
-    np.minimum.at(expected, which, np.linalg.norm((places.reshape(-1, 3) - begin) * scale, axis=1))
+    np.minimum.at(expected, index, np.linalg.norm((places.reshape(-1, 3) - begin) * scale, axis=1))
     return expected
 
 
@@ -171,14 +170,14 @@ SCENES = st.lists(placed_shapes(), min_size=1, max_size=4)
 
 @settings(max_examples=8)
 @given(SCENES, st.integers(0, 1000))
-def test_shapes_are_met_where_trimesh_meets_them(placed, seed):
+def test_ranges_are_those_of_trimesh(placed, seed):
     compare_with_trimesh(placed, seed)
 
 
 @pytest.mark.slow
 @settings(max_examples=300)
 @given(SCENES, st.integers(0, 1000))
-def test_many_shapes_are_met_where_trimesh_meets_them(placed, seed):
+def test_ranges_in_many_scenes_are_those_of_trimesh(placed, seed):
     compare_with_trimesh(placed, seed)
 
 
@@ -191,14 +190,14 @@ def compare_with_trimesh(placed, seed):
     ranges, shapes = caster.cast(origin, rays)
     normals = caster.hits(origin, rays, ranges, shapes).normals
     expected = np.min([met_by_trimesh(mesh, scale, thing.pose, origin, rays) for thing, mesh, scale in placed], axis=0)
-    # Meshes of round shapes lie within them, and rays that graze them, or an edge, may pass the one or the other.
+    # Meshes of round shapes lie inside them, so a ray that grazes them, or an edge, may hit only one of both.
     clear = np.abs(np.einsum("ij,ij->i", normals, rays)) > 0.7
     assert (np.isfinite(ranges) == np.isfinite(expected)).mean() > 0.98
     both = clear & np.isfinite(expected)
-    # So far do the corners' chords lie inside a round shape of 1 m.
+    # The distance of a mesh from a round shape of 1 m.
     tolerance = 1e-4 * max(1.0, *(scale.max() for _, _, scale in placed))
     assert (np.abs(ranges[both] - expected[both]) > tolerance).sum() <= 0.01 * len(rays)
-    # Convex shapes are met by every ray that goes to their middle: none slips through.
+    # Every ray to the middle of a convex shape hits it.
     for thing, _, _ in placed:
         if thing.name not in ("prism", "rectangle"):
             through = (thing.pose[:3, 3] - origin) / np.linalg.norm(thing.pose[:3, 3] - origin)
@@ -214,8 +213,8 @@ def compare_with_trimesh(placed, seed):
     ANGLES,
     ANGLES,
 )
-def test_round_shapes_are_met_on_their_surface(shape, x, y, roll, pitch, yaw):
-    """The point met satisfies the surface's own equation, and the normal is its gradient."""
+def test_hits_are_on_the_surface_of_round_shapes(shape, x, y, roll, pitch, yaw):
+    """Hits satisfy the equation of the surface, and their normals face the ray."""
     pose = at(x, y, 0.0, roll, pitch, yaw)
     caster, rays = RayCaster([Thing("round", shape, pose)]), directions(300)
     origin = np.array((20.0, 0.0, 0.0))
@@ -232,7 +231,7 @@ def test_round_shapes_are_met_on_their_surface(shape, x, y, roll, pitch, yaw):
 
 
 def distance(shape, p):
-    """How far points are from a shape's surface, or a measure of it that is 0 there."""
+    """Distance of points from a shape's surface, or a measure that is 0 on it."""
     if isinstance(shape, Ellipsoid):
         return ((p / shape.radii) ** 2).sum(axis=1) - 1.0
     tube = np.hypot(p[:, 0], p[:, 1])
@@ -246,7 +245,7 @@ def distance(shape, p):
 
 
 def test_no_ray_slips_through_a_crack_between_triangles():
-    """A closed mesh of 20,480 triangles, seen from inside: every ray meets it, through edges and corners too."""
+    """Every ray inside a closed mesh of 20,480 triangles hits it, also at edges and corners."""
     ball = trimesh.creation.icosphere(5)
     caster = RayCaster([Thing("ball", Mesh(np.asarray(ball.vertices), np.asarray(ball.faces)), at(0.1, 0.2, 0.3))])
     middles = ball.vertices[ball.edges_unique].mean(axis=1)
@@ -256,7 +255,7 @@ def test_no_ray_slips_through_a_crack_between_triangles():
     assert ranges.min() > 0.99
 
 
-def test_the_tree_changes_nothing():
+def test_a_tree_gives_the_ranges_of_its_shapes():
     random = np.random.default_rng(4)
     things = [
         Thing(str(k), Box(tuple(random.uniform(0.1, 2.0, 3))), at(*random.uniform(-9, 9, 3), *random.uniform(-3, 3, 3)))
@@ -268,13 +267,13 @@ def test_the_tree_changes_nothing():
     assert together.tolist() == apart.tolist()
 
 
-def test_a_thousand_things_in_one_place_are_sorted_too():
+def test_a_tree_of_a_thousand_things_in_one_place():
     things = [Thing(str(k), sphere(1.0), at(x=5.0)) for k in range(1000)]
     assert RayCaster(things).cast(np.zeros(3), np.array([(1.0, 0.0, 0.0)]))[0][0] == pytest.approx(4.0)
 
 
 def mixed(random, count):
-    """Things of all shapes anywhere."""
+    """Things of all shapes at random poses."""
     prism = extruded(CORNERS, 1.0)
     shapes = [
         Box((1.0, 2.0, 0.5)),
@@ -299,14 +298,14 @@ def test_numpy_and_compiled_loops_give_the_same_bits(seed, max_range):
     rays = np.concatenate([directions(60, seed), around(16), np.repeat(np.eye(3), 2, axis=0) * (1.0, -1.0, 1.0)])
     caster = RayCaster(things, compiled=True)
     for origins in (np.zeros(3), random.uniform(-9.0, 9.0, rays.shape)):
-        compiled, vectorised = (one.cast(origins, rays, max_range) for one in (caster, caster.vectorised()))
+        compiled, vectorised = (either.cast(origins, rays, max_range) for either in (caster, caster.vectorised()))
         assert compiled[0].tolist() == vectorised[0].tolist()
         assert compiled[1].tolist() == vectorised[1].tolist()
 
 
 @pytest.mark.slow
 def test_a_million_triangles_are_one_wavy_ground():
-    """Rays straight down meet z = sin(x) cos(y) as closely as triangles of 14 cm follow it."""
+    """Rays straight down hit z = sin(x) cos(y), up to the error of triangles of 14 cm."""
     pytest.importorskip("numba")
     across = np.linspace(-50.0, 50.0, 709)
     x, y = (part.ravel() for part in np.meshgrid(across, across))
@@ -321,13 +320,13 @@ def test_a_million_triangles_are_one_wavy_ground():
 
 
 @pytest.mark.parametrize("compiled", [False, COMPILED])
-def test_of_shapes_at_one_distance_the_first_is_met(compiled):
+def test_of_shapes_at_equal_distance_the_first_is_hit(compiled):
     things = [Thing(str(k), sphere(1.0), at(x=5.0)) for k in range(20)]
     assert RayCaster(things, compiled=compiled).cast(np.zeros(3), np.array([(1.0, 0.0, 0.0)]))[1].tolist() == [0]
 
 
 @pytest.mark.parametrize("compiled", [False, COMPILED])
-def test_numbers_that_are_none_are_met_by_nothing(compiled):
+def test_rays_of_nan_and_negative_ranges_hit_nothing(compiled):
     caster = RayCaster(mixed(np.random.default_rng(0), 12), compiled=compiled)
     rays = directions(20)
     assert np.isinf(caster.cast(np.full(3, np.nan), rays)[0]).all()
@@ -336,15 +335,15 @@ def test_numbers_that_are_none_are_met_by_nothing(compiled):
     assert np.isinf(caster.cast(np.zeros(3), rays, -1.0)[0]).all()
 
 
-def test_rays_of_other_shapes_are_refused():
+def test_arrays_of_wrong_shape_are_refused():
     caster = RayCaster(mixed(np.random.default_rng(0), 3))
     for origins, rays in (((2, 3), (5, 3)), ((3,), (5, 2)), ((1, 1), (5, 3)), ((3,), (3,))):
         with pytest.raises(ValueError, match="rays have origins"):
             caster.cast(np.zeros(origins), np.zeros(rays))
 
 
-def test_a_tree_is_no_deeper_than_a_ray_can_follow():
-    """Sizes and distances that triple: the surface area heuristic cuts off one shape after the other."""
+def test_no_tree_is_deeper_than_the_stack_of_a_traversal():
+    """Sizes and distances triple, so the surface area heuristic cuts off one shape after the other."""
     scales = 3.0 ** np.arange(-150.0, 100.0).repeat(3)[:, None]
     centres = scales * np.random.default_rng(1).uniform(0.9, 1.1, (750, 3))
     order, bounds, first, count = np.arange(750), np.empty((1500, 6)), np.zeros(1500, int), np.zeros(1500, int)
@@ -356,6 +355,6 @@ def test_a_tree_is_no_deeper_than_a_ray_can_follow():
     assert bvh.UNEVEN < depth < bvh.DEPTH
 
 
-def test_what_is_too_far_away_to_calculate_with_is_refused():
+def test_things_too_far_from_the_origin_are_refused():
     with pytest.raises(WorldError, match=r"'far' reaches farther than 1e\+13 m from the origin"):
         RayCaster([Thing("near", sphere(1.0), at()), Thing("far", sphere(1.0), at(x=1e200))])

@@ -1,4 +1,4 @@
-"""How far a box and a shape are apart: closed forms, and a second way to find it."""
+"""Distances between a box and a shape: closed forms and properties."""
 
 import math
 
@@ -22,8 +22,8 @@ def at(x=0.0, y=0.0, z=0.0, roll=0.0, pitch=0.0, yaw=0.0):
 
 
 def row_of(shape, pose):
-    one = packed([Thing("", shape, pose)])
-    return int(one.kinds[0]), one.rows[0].tolist()
+    shapes = packed([Thing("", shape, pose)])
+    return int(shapes.kinds[0]), shapes.rows[0].tolist()
 
 
 def apart(shape, pose, box=UNIT, box_pose=None):
@@ -32,7 +32,7 @@ def apart(shape, pose, box=UNIT, box_pose=None):
 
 @given(st.floats(1e-6, 20.0), ANGLES)
 def test_known_distances_from_a_face(gap, turn):
-    """Of a cube of 2 m around the origin."""
+    """The box is a cube of 2 m around the origin."""
     touching = 1.0 + gap
     cases = [
         (Box((2.0, 3.0, 4.0)), at(x=touching + 1.0)),
@@ -52,7 +52,7 @@ def test_known_distances_from_a_face(gap, turn):
 
 
 @given(st.floats(0.0, 0.9))
-def test_an_overlap_is_the_way_out(depth):
+def test_a_negative_gap_is_the_way_out(depth):
     shape = Box((2.0, 9.0, 4.0))
     result, (nx, _, _), _ = apart(shape, at(x=2.0 - depth))
     assert result == pytest.approx(-depth, abs=1e-9)
@@ -61,8 +61,8 @@ def test_an_overlap_is_the_way_out(depth):
 
 @settings(max_examples=200)
 @given(st.integers(0, 100_000))
-def test_the_direction_parts_both_and_no_other_does_so_better(seed):
-    """Supports along the direction are so far apart, and points of both shapes are not much nearer than that."""
+def test_the_gap_is_measured_along_the_direction_and_close_to_the_distance(seed):
+    """A plane across the direction separates both shapes by the gap, and the distance is hardly larger."""
     random = np.random.default_rng(seed)
     shapes = [Box((1.0, 2.0, 0.3)), Cylinder(0.4, 2.0), Capsule(0.4, 1.0), Ellipsoid((0.3, 1.0, 0.6))]
     pose = at(*random.uniform(-4.0, 4.0, 3), *random.uniform(-3.0, 3.0, 3))

@@ -1,4 +1,4 @@
-"""Places on Earth: closed round trips and places whose coordinates are known."""
+"""Places on Earth: round trips and known coordinates."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ longitudes = st.floats(-180.0, 180.0)
 heights = st.floats(-500.0, 20_000.0)
 near = st.floats(-20_000.0, 20_000.0)
 
-#: Good to this [m].
+#: Tolerance [m].
 CLOSE = 4e-6
 
 

@@ -37,7 +37,7 @@ def test_the_attitude_on_a_plane_has_its_normal(slope_x, slope_y, height, headin
 
 
 @given(SLOPES, SLOPES, PLACES, PLACES, PLACES)
-def test_points_of_a_plane_give_it_back(slope_x, slope_y, height, x, y):
+def test_a_plane_is_fitted_exactly_to_its_points(slope_x, slope_y, height, x, y):
     plane = Plane(height, slope_x, slope_y)
     points = [(x + a, y + b, plane.at(x + a, y + b)) for a, b in ((0.0, 0.7), (0.0, -0.7), (2.0, 0.7), (2.0, -0.7))]
     for some in (points, points[:3]):
@@ -46,7 +46,7 @@ def test_points_of_a_plane_give_it_back(slope_x, slope_y, height, x, y):
             assert result.at(px, py) == pytest.approx(pz, abs=1e-9)
 
 
-def test_four_points_off_a_plane_deviate_alike_and_points_on_a_line_do_not_tilt_across():
+def test_four_points_are_fitted_by_least_squares_and_points_on_a_line_do_not_tilt_across():
     plane = plane_through([(1.0, 1.0, 0.1), (1.0, -1.0, 0.0), (-1.0, 1.0, 0.0), (-1.0, -1.0, 0.0)])
     assert (plane.height, plane.slope_x, plane.slope_y) == pytest.approx((0.025, 0.025, 0.025))
     line = plane_through([(0.0, 0.0, 0.0), (2.0, 0.0, 1.0)])
@@ -54,7 +54,7 @@ def test_four_points_off_a_plane_deviate_alike_and_points_on_a_line_do_not_tilt_
     assert plane_through([(3.0, 4.0, 5.0)]) == Plane(5.0)
 
 
-def test_looking_down_ends_where_it_should():
+def test_heights_below_points():
     result = ground_below(caster(GROUND, Thing("box", Box((1.0, 1.0, 1.0)), at(5.0))), [(0, 0, 1), (5, 0, 1)], 2.0)[0]
     assert result.tolist() == [0.0, 0.5]
     assert ground_below(caster(GROUND), [(0.0, 0.0, 3.0)], 2.0)[0].tolist() == [-math.inf]
@@ -75,7 +75,7 @@ def test_the_ground_nearest_to_a_height():
     assert surface_near(caster(), (0.0, 0.0, 0.1)) == math.inf
 
 
-def test_room_is_as_far_as_the_next_thing_that_could_be_ground():
+def test_room_ends_at_the_next_thing_that_could_be_ground():
     box, high = Thing("box", Box((2.0, 2.0, 2.0)), at(9.0)), Thing("high", Box((2.0, 2.0, 2.0)), at(5.0, 0.0, 3.0))
     assert room_on(caster(GROUND, box, high), Plane(), (0.0, 0.0), -1.0, 0.2) == pytest.approx(8.0)
     assert room_on(caster(GROUND), Plane(), (0.0, 0.0), -1.0, 0.2) == math.inf

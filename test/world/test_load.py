@@ -1,4 +1,4 @@
-"""Worlds from files: poses and frames, shapes, maps, and what is refused."""
+"""Worlds from files: poses and frames, shapes, maps, place on Earth and friction."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from vds_gz.share import share
 from vds_gz.world.geodesy import Origin
 from vds_gz.world.load import load_world, rectangles
 
-# ---------------------------------------------------------------------- where things stand
+# ---------------------------------------------------------------------- poses and frames
 
 
-def test_poses_are_those_of_model_link_and_visual_one_in_the_other(tmp_path):
+def test_poses_of_model_link_and_visual_are_chained(tmp_path):
     inside = f"<pose>1 0 0 0 0 {math.pi / 2}</pose>" + BALL.format(pose="<pose>2 0 0 0 0 0</pose>")
     scene = world(tmp_path, model("m", inside, f"10 0 0 0 0 {math.pi / 2}"))
     assert places(scene) == {"m::l::v": [8.0, 1.0, 0.0]}
@@ -46,7 +46,7 @@ def test_frames_chain_across_models(tmp_path):
     assert places(world(tmp_path, frames % BALL.format(pose=""))) == {"b::l::v": [6.0, 1.0, 2.0]}
 
 
-def test_a_model_can_be_put_by_one_of_its_frames(tmp_path):
+def test_a_model_can_be_placed_by_one_of_its_frames(tmp_path):
     inner = f"<frame name='foot'><pose>0 0 -1 0 0 0</pose></frame><link name='l'>{BALL.format(pose='')}</link>"
     scene = world(tmp_path, f"<model name='m' placement_frame='foot'><pose>3 0 0 0 0 0</pose>{inner}</model>")
     assert places(scene) == {"m::l::v": [3.0, 0.0, 1.0]}
@@ -59,7 +59,7 @@ def test_models_nest(tmp_path):
     }
 
 
-def test_models_are_included_from_the_folders_of_gazebo(tmp_path):
+def test_models_are_included_from_gazebos_resource_path(tmp_path):
     folder = tmp_path / "models" / "ball"
     folder.mkdir(parents=True)
     (folder / "model.config").write_text(
@@ -92,7 +92,7 @@ def test_the_highest_version_of_a_model_is_taken(tmp_path):
     assert list(places(world(tmp_path, "<include><uri>ball</uri></include>"))) == ["new::l::v"]
 
 
-def test_frames_may_be_chained_without_end(tmp_path):
+def test_thousands_of_frames_may_be_chained(tmp_path):
     count = 3000
     chain = "".join(
         f"<frame name='f{k}'><pose relative_to='{f'f{k - 1}' if k else 'world'}'>1 0 0 0 0 0</pose></frame>"
@@ -102,8 +102,8 @@ def test_frames_may_be_chained_without_end(tmp_path):
     assert places(world(tmp_path, chain + ball)) == {"m::l::v": [float(count), 0.0, 0.0]}
 
 
-def test_comments_may_hold_what_gazebo_lets_them_hold(tmp_path):
-    """Two dashes within a comment are no XML, but stand in many worlds of Gazebo's own; lines are counted on."""
+def test_comments_may_contain_two_dashes_and_a_file_may_begin_with_space(tmp_path):
+    """XML forbids both, but many worlds of Gazebo have them."""
     comment = "<!-- gz topic --pub\n --once <include> -->"
     assert list(places(world(tmp_path, comment + model("m", BALL.format(pose=""))))) == ["m::l::v"]
     file = tmp_path / "world.sdf"
@@ -131,19 +131,19 @@ def test_comments_may_hold_what_gazebo_lets_them_hold(tmp_path):
         ),
     ],
 )
-def test_every_shape_ends_where_it_should(tmp_path, shape, above):
+def test_the_top_of_every_shape(tmp_path, shape, above):
     assert looking(world(tmp_path, geometry(shape)), (0.02, 0.01, 10.0), (0.0, 0.0, -1.0)) == pytest.approx(
         10.0 - above, abs=0.01
     )
 
 
-def test_a_wall_that_is_a_plane_is_met_from_its_side(tmp_path):
+def test_a_plane_may_be_a_wall(tmp_path):
     plane = geometry("<plane><normal>1 0 0</normal><size>4 4</size></plane>")
     assert looking(world(tmp_path, plane), (3.0, 0.5, 0.5), (-1.0, 0.0, 0.0)) == pytest.approx(3.0)
 
 
 @pytest.mark.parametrize("x", [0.0, 1e-7, 3e-6, 1e-3])
-def test_the_normal_of_a_plane_may_point_down_almost(tmp_path, x):
+def test_the_normal_of_a_plane_may_point_almost_down(tmp_path, x):
     plane = geometry(f"<plane><normal>{x} 0 -1</normal><size>2e6 2e6</size></plane>")
     scene = world(tmp_path, plane)
     pose = scene.visuals.things[0].pose[:3, :3]
@@ -183,7 +183,7 @@ def test_lidars_see_visuals_and_bumpers_collisions(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["empty", "hall", "outdoor", "parking_lot", "track"])
-def test_the_worlds_that_come_along_are_read_whole(name):
+def test_all_shapes_of_the_shipped_worlds_are_read(name):
     path = share("worlds", f"{name}.sdf")
     scene = load_world(path)
     text = path.read_text(encoding="utf-8")
@@ -239,7 +239,7 @@ def test_transparent_pixels_are_unknown(tmp_path, mode):
     assert len(load_world(file).visuals.things) == 1
 
 
-# ---------------------------------------------------------------------- the Earth beneath it
+# ---------------------------------------------------------------------- gravity and place on Earth
 
 EARTH = (
     "<spherical_coordinates><surface_model>{model}</surface_model>"
@@ -255,12 +255,12 @@ def test_gravity_and_place_on_earth(tmp_path):
     assert scene.origin == Origin(48.8566, 2.35, 35.5, 90.0)
 
 
-def test_a_world_that_says_nothing_of_the_earth_lies_where_sdf_puts_it(tmp_path):
+def test_a_world_without_coordinates_has_the_defaults_of_sdf(tmp_path):
     scene = world(tmp_path, "")
     assert (scene.gravity, scene.origin) == ((0.0, 0.0, -9.8), Origin(0.0, 0.0, 0.0, 0.0))
 
 
-def test_a_shipped_world_says_where_it_lies():
+def test_a_shipped_world_has_a_place_on_earth():
     scene = load_world(share("worlds", "outdoor.sdf"))
     assert (scene.origin.latitude, scene.origin.elevation) == (48.8566, 100.0)
 
@@ -274,7 +274,7 @@ def test_a_shipped_world_says_where_it_lies():
         ({"latitude": "north"}, "line 4: <latitude_deg> is 'north'; it must be 1 number"),
     ],
 )
-def test_what_is_not_the_earth_is_refused(tmp_path, changed, message):
+def test_unsupported_coordinates_are_refused(tmp_path, changed, message):
     with pytest.raises(WorldError, match=message):
         world(tmp_path, EARTH.format(**PARIS | changed))
 
@@ -292,7 +292,7 @@ def test_what_is_not_the_earth_is_refused(tmp_path, changed, message):
         ("<surface><contact/></surface>", 1.0),
     ],
 )
-def test_the_friction_of_ground_is_that_of_its_collision_with_the_defaults_of_sdf(tmp_path, surface, friction):
+def test_friction_is_that_of_the_collision_with_the_defaults_of_sdf(tmp_path, surface, friction):
     shape = "<geometry><box><size>1 1 1</size></box></geometry>"
     (thing,) = world(tmp_path, model("m", f"<collision name='c'>{shape}{surface}</collision>")).collisions.things
     assert thing.friction == friction

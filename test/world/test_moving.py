@@ -1,4 +1,4 @@
-"""Obstacles on paths: where they are when, and what is refused."""
+"""Moving obstacles: their poses over time, and files that are refused."""
 
 import math
 
@@ -28,8 +28,8 @@ def obstacles(folder, text):
     return read_obstacles(path)
 
 
-def place(found, seconds):
-    (thing,) = found.collisions(round(seconds * S))
+def place(moving, seconds):
+    (thing,) = moving.collisions(round(seconds * S))
     pose = thing.pose
     return pose[0, 3], pose[1, 3], pose[2, 3], math.degrees(math.atan2(pose[1, 0], pose[0, 0]))
 
@@ -49,23 +49,23 @@ def place(found, seconds):
     ],
 )
 def test_where_a_cart_is(tmp_path, repeat, seconds, expected):
-    hits = obstacles(tmp_path, CART.format(repeat=repeat))
-    assert place(hits, seconds) == pytest.approx(expected, abs=1e-6)
-    assert hits.top_speed == pytest.approx(2.0)
+    moving = obstacles(tmp_path, CART.format(repeat=repeat))
+    assert place(moving, seconds) == pytest.approx(expected, abs=1e-6)
+    assert moving.top_speed == pytest.approx(2.0)
 
 
 @given(st.floats(0.0, 100.0), st.floats(1e-3, 0.5), st.sampled_from(["once", "back_and_forth", "loop"]))
-def test_it_never_jumps(tmp_path_factory, seconds, later, repeat):
-    hits = obstacles(tmp_path_factory.mktemp("obstacles"), CART.format(repeat=repeat))
-    before, after = place(hits, seconds), place(hits, seconds + later)
+def test_an_obstacle_never_jumps(tmp_path_factory, seconds, later, repeat):
+    moving = obstacles(tmp_path_factory.mktemp("obstacles"), CART.format(repeat=repeat))
+    before, after = place(moving, seconds), place(moving, seconds + later)
     assert math.dist(before[:2], after[:2]) <= 2.0 * later + 1e-6
 
 
-def test_times_let_it_wait(tmp_path):
+def test_an_obstacle_waits_between_equal_points(tmp_path):
     text = "obstacles: [{name: man, cylinder: [0.25, 1.8], path: [[0, 4], [0, 4], [6, 4]], times: [2, 7, 10], z: 1}]"
-    hits = obstacles(tmp_path, text)
-    assert place(hits, 5.0) == pytest.approx((0.0, 4.0, 1.9, 0.0))
-    assert place(hits, 8.5)[:2] == pytest.approx((3.0, 4.0))
+    moving = obstacles(tmp_path, text)
+    assert place(moving, 5.0) == pytest.approx((0.0, 4.0, 1.9, 0.0))
+    assert place(moving, 8.5)[:2] == pytest.approx((3.0, 4.0))
 
 
 @pytest.mark.parametrize(
@@ -88,30 +88,30 @@ def test_times_let_it_wait(tmp_path):
         ("obstacles: [{name: a, box: &b [*b, *b, *b], path: [[0, 0]]}]", "it has aliases"),
         ("[\n" * 1500, "more than 50 deep"),
         ("- name: a", "must hold a list 'obstacles'"),
-        ("obstacles: [{name: a, box: [1, 1, 1], path: [[0, 0], [1, 0]], times: [1, 1]}]", "must rise"),
+        ("obstacles: [{name: a, box: [1, 1, 1], path: [[0, 0], [1, 0]], times: [1, 1]}]", "must increase"),
         ("obstacles: [{name: a, box: [1, 1, 1], path: [[0, 0], [0, 0]], speed: 1}]", "two equal points"),
         ("obstacles: [{name: a, box: [1, 1, 1], path: [[0, 0]], colour: red}]", "there are name, box, cylinder, path"),
         ("obstacles: [{name: a, box: [1, 1, 1], path: [[0, 0]], repeat: twice}]", "once, loop, back_and_forth"),
         ("obstacles: [" + 2 * "{name: a, box: [1, 1, 1], path: [[0, 0]]}, " + "]", "has two obstacles 'a'"),
     ],
 )
-def test_what_is_refused_says_what_and_where(tmp_path, text, words):
+def test_errors_name_the_file_and_the_reason(tmp_path, text, words):
     with pytest.raises(WorldError, match=r"obstacles\.yaml") as refused:
         obstacles(tmp_path, text)
     assert words in str(refused.value)
 
 
 def test_a_list_may_be_empty(tmp_path):
-    hits = obstacles(tmp_path, "obstacles: []")
-    assert list(hits.collisions(0)) == list(hits.visuals(0)) == []
-    assert hits.top_speed == 0.0
+    moving = obstacles(tmp_path, "obstacles: []")
+    assert list(moving.collisions(0)) == list(moving.visuals(0)) == []
+    assert moving.top_speed == 0.0
 
 
 @pytest.mark.parametrize(
     ("repeat", "turns"),
     [("once", [2.0, 3.0, 5.0, math.inf]), ("loop", [2.0, 3.0, 5.0, 6.0]), ("back_and_forth", [2.0, 3.0, 5.0, 7.0])],
 )
-def test_the_next_turn_is_the_next_point_of_the_way(repeat, turns):
+def test_the_next_turn_is_the_next_point_of_the_path(repeat, turns):
     obstacle = MovingObstacle("cart", Cylinder(1.0, 1.0), 1.0, 0.0, ((0, 0), (1, 0), (1, 9)), (2.0, 3.0, 5.0), repeat)
     time, result = 0.0, []
     for _ in turns:

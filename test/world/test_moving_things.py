@@ -1,4 +1,4 @@
-"""A scene in which some things move: rays meet what they would meet were all things in one tree."""
+"""Scenes with moving things, compared with one tree of all things."""
 
 import numpy as np
 from hypothesis import given
@@ -19,7 +19,7 @@ SHAPES = [
 
 
 def things(random, prefix, retro):
-    """Up to six shapes of all kinds, turned anyhow, none of which the rays begin in."""
+    """Up to six shapes of all kinds at random poses, away from the origin of the rays."""
     result = []
     for index in range(random.integers(7)):
         place = random.normal(size=3)
@@ -34,7 +34,7 @@ def scene_of(still):
 
 
 @given(st.integers(0, 1000))
-def test_rays_meet_what_they_would_meet_in_one_tree(seed):
+def test_hits_are_those_of_one_tree(seed):
     random = np.random.default_rng(seed)
     still, moving = things(random, "still", 1.0), things(random, "moving", 2.0)
     still = [*still, Thing("ground", HalfSpace(), matrix(np.eye(3), np.array((0.0, 0.0, -9.0))))]
@@ -42,20 +42,20 @@ def test_rays_meet_what_they_would_meet_in_one_tree(seed):
     rays /= np.linalg.norm(rays, axis=1, keepdims=True)
     scene = scene_of(still).with_moving(moving, [])
     ranges, hits = scene.cast(np.zeros(3), rays)
-    expected, wanted = scene_of([*still, *moving]).cast(np.zeros(3), rays)
+    expected, expected_hits = scene_of([*still, *moving]).cast(np.zeros(3), rays)
     np.testing.assert_array_equal(ranges, expected)
-    np.testing.assert_array_equal(hits.normals, wanted.normals)
-    np.testing.assert_array_equal(hits.retro, wanted.retro)
-    np.testing.assert_array_equal(scene.visuals.retro(scene.visuals.cast(np.zeros(3), rays)[1]), wanted.retro)
+    np.testing.assert_array_equal(hits.normals, expected_hits.normals)
+    np.testing.assert_array_equal(hits.retro, expected_hits.retro)
+    np.testing.assert_array_equal(scene.visuals.retro(scene.visuals.cast(np.zeros(3), rays)[1]), expected_hits.retro)
     names = [thing.name for thing in [*still, *moving]]
     assert [scene.visuals.things[k].name for k in hits.things if k != NOTHING] == [
-        names[k] for k in wanted.things if k != NOTHING
+        names[k] for k in expected_hits.things if k != NOTHING
     ]
     np.testing.assert_array_equal(hits.things == NOTHING, np.isinf(ranges))
 
 
-def test_what_moved_is_no_longer_where_it_was():
-    """And a scene without moving things is the scene of before."""
+def test_moving_things_replace_earlier_ones():
+    """Without moving things, the scene is the fixed one again."""
     wall = Thing("wall", Box((1.0, 1.0, 1.0)), matrix(np.eye(3), np.array((10.0, 0.0, 0.0))))
     ahead = np.array([[1.0, 0.0, 0.0]])
     scene = scene_of([wall])

@@ -1,4 +1,4 @@
-"""Things from above: their outlines and heights, against what rays from above meet."""
+"""Outlines of things from above and their heights, compared with rays from above."""
 
 import math
 
@@ -33,13 +33,13 @@ def inside(polygon, points):
 
 
 @given(st.sampled_from(SHAPES), ANGLES, ANGLES, ANGLES)
-def test_outlines_cover_what_rays_from_above_meet(shape, roll, pitch, yaw):
+def test_outlines_cover_the_hits_of_rays_from_above(shape, roll, pitch, yaw):
     thing = Thing("one", shape, matrix(rotation_of_angles(roll, pitch, yaw), np.array((1.0, 2.0, 3.0))))
     points = np.random.default_rng(0).uniform((-2.0, -1.0), (4.0, 5.0), (400, 2))
     covered = np.any([inside(polygon, points) for polygon in outlines(thing)], axis=0)
     begins = np.column_stack([points, np.full(400, 10.0)])
     ranges, _ = RayCaster([thing]).cast(begins, np.tile((0.0, 0.0, -1.0), (400, 1)))
-    # What is round has corners, so a few points along the rim lie between.
+    # Outlines of round shapes are polygons, so a few points along the rim differ.
     assert (covered != np.isfinite(ranges)).mean() < 0.04
     met = 10.0 - ranges[np.isfinite(ranges)]
     low, high = heights(thing)
@@ -53,12 +53,12 @@ def test_the_outline_of_a_box_is_exact():
     assert heights(thing) == (0.0, 6.0)
 
 
-def test_an_endless_ground_has_no_outline():
+def test_a_half_space_has_no_outline():
     thing = Thing("ground", HalfSpace(), np.eye(4))
     assert outlines(thing) == []
     assert heights(thing) == (-math.inf, math.inf)
 
 
 @pytest.mark.parametrize("points", [np.zeros((3, 2)), np.array([(0.0, 0.0), (1.0, 1.0), (2.0, 2.0)])])
-def test_a_hull_of_nothing_is_thin(points):
+def test_points_on_a_line_have_no_polygon_as_hull(points):
     assert len(hull(points)) <= 2

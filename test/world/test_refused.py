@@ -1,4 +1,4 @@
-"""Worlds that are wrong or hostile: each is refused with a reason, or read; nothing else happens."""
+"""Wrong and hostile worlds are refused with a reason, or read."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from vds_gz.world.load import load_world
         (
             "<frame name='a'><pose relative_to='b'/></frame><frame name='b'><pose relative_to='a'/></frame>"
             "<model name='m'><pose relative_to='a'/></model>",
-            r"frame '\w' stands relative to itself",
+            r"frame '\w' is relative to itself",
         ),
         (
             "<include><uri>model://gone</uri></include>",
@@ -45,7 +45,7 @@ from vds_gz.world.load import load_world
         ),
         (
             model("m", BALL.format(pose="<pose>9e11 0 0 0 0 0</pose>"), "9e11 0 0 0 0 0"),
-            r"<visual> stands farther than 1e\+12 m from the origin",
+            r"<visual> is farther than 1e\+12 m from the origin",
         ),
         (geometry("<mesh><uri>package://</uri></mesh>"), r"<uri> is 'package://'; it must name a file"),
         (geometry("<mesh><uri>https://[x</uri></mesh>"), r"'https://\[x' is not on this machine"),
@@ -53,12 +53,12 @@ from vds_gz.world.load import load_world
         (geometry("<mesh><uri>model://a%2F..%2F..%2Fb.stl</uri></mesh>"), r"must name a file without '..'"),
         (geometry(f"<mesh><uri>{'a' * 300}</uri></mesh>"), r"a' is not on this machine"),
         (geometry("<mesh><uri>file:///dev/zero</uri></mesh>"), r"'file:///dev/zero' is not on this machine"),
-        (geometry("<polyline><point>0 0</point></polyline>" * 2), r"more than one <polyline>; holes are not read"),
+        (geometry("<polyline><point>0 0</point></polyline>" * 2), r"more than one <polyline>; holes are not supported"),
         ("<include><uri>a</uri><merge>true</merge></include>", r"<include merge='true'> is not supported"),
         (model("m", "") + model("m", ""), r"<model> 'm': the name is taken"),
     ],
 )
-def test_what_is_wrong_is_named_with_file_and_line(tmp_path, inside, message):
+def test_errors_name_file_and_line(tmp_path, inside, message):
     with pytest.raises(WorldError, match=message):
         world(tmp_path, inside)
 
@@ -82,7 +82,7 @@ def test_the_folder_of_a_model_is_not_left(tmp_path):
 
 
 def test_includes_that_double_are_bounded(tmp_path, monkeypatch):
-    """Each file includes the next one twice: 2^25 models, were they all read."""
+    """Each file includes the next one twice, which gives 2^25 models in all."""
     monkeypatch.setattr(sdf, "MOST_MODELS", 5000)
     for k in range(25):
         twice = "".join(f"<include><uri>{k + 1}.sdf</uri><name>{side}</name></include>" for side in "ab")
@@ -99,7 +99,7 @@ def test_lines_are_counted_through_comments(tmp_path):
 
 @pytest.mark.parametrize("begin", ["<!--", "<![CDATA["])
 def test_comments_and_text_without_an_end_are_refused(tmp_path, begin):
-    """At once: a search for each one's end would take hours."""
+    """They are refused at once; a search for the end of each would take hours."""
     with pytest.raises(WorldError, match=r"world.sdf, line \d: it is not well-formed XML"):
         world(tmp_path, begin * 50_000)
 
@@ -114,7 +114,7 @@ def test_a_model_that_includes_itself_is_refused(tmp_path):
 
 @given(st.data())
 def test_a_file_that_was_changed_anywhere_is_read_or_refused(tmp_path_factory, data):
-    """Bytes of a sound world replaced, left out and cut off: a scene or a WorldError, nothing else."""
+    """Random changes of the bytes of a valid world give a scene or a WorldError."""
     change_world(tmp_path_factory, data)
 
 
@@ -182,7 +182,7 @@ def change_map(tmp_path_factory, data):
         ("image: a.pgm\norigin: [0, 0, 0]\nresolution: 1", "there is no image"),
     ],
 )
-def test_what_is_wrong_in_a_map_is_named(tmp_path, text, message):
+def test_errors_of_maps_name_the_entry(tmp_path, text, message):
     file = tmp_path / "map.yaml"
     file.write_text(text)
     with pytest.raises(WorldError, match=f"map.yaml.*{message}"):
@@ -201,17 +201,17 @@ def test_what_is_wrong_in_a_map_is_named(tmp_path, text, message):
         b"",
     ],
 )
-def test_images_that_are_none_are_refused(tmp_path, data):
+def test_broken_images_are_refused(tmp_path, data):
     file = write_map(tmp_path, [[0]])
     (tmp_path / "map.pgm").write_bytes(data)
     with pytest.raises(WorldError, match=r"map.yaml: image '.*map.pgm' (cannot be read|has|is cut short)"):
         load_world(file)
 
 
-def test_a_file_that_is_neither_is_refused(tmp_path):
+def test_unknown_and_missing_files_are_refused(tmp_path):
     with pytest.raises(WorldError, match=r"world 'a.txt' ends in '.txt'; it must be an SDF file or a map"):
         load_world("a.txt")
-    with pytest.raises(WorldError, match=r"world 'gone.sdf' cannot be read: No such file"):
+    with pytest.raises(WorldError, match=r"file 'gone.sdf' cannot be read: No such file"):
         load_world("gone.sdf")
     with pytest.raises(WorldError, match=r"there is no world 'aaa"):
         load_world("a" * 300)

@@ -1,4 +1,4 @@
-"""Meshes that are wrong or hostile: each is refused with a reason, or read; nothing else happens."""
+"""Wrong and hostile meshes are refused with a reason, or read."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ trimesh = pytest.importorskip("trimesh")
 pytest.importorskip("collada")
 
 
-def test_files_within_a_mesh_are_found_beside_it_only(tmp_path):
-    """A glTF names its buffer; what lies elsewhere is not read, however it is named."""
+def test_files_that_a_mesh_names_are_read_only_beside_it(tmp_path):
+    """A glTF names its buffer, which is not read from elsewhere."""
     files = trimesh.exchange.gltf.export_gltf(trimesh.Scene(trimesh.creation.box((2.0, 2.0, 2.0))))
     folder = tmp_path / "meshes"
     folder.mkdir()
@@ -33,14 +33,14 @@ def test_files_within_a_mesh_are_found_beside_it_only(tmp_path):
 
 
 @pytest.mark.parametrize(("away", "scale"), [("1e13", "1 1 1"), ("1e9", "1e9 1 1")])
-def test_corners_that_are_nowhere_are_refused(tmp_path, away, scale):
+def test_corners_too_far_away_are_refused(tmp_path, away, scale):
     (tmp_path / "a.off").write_text(f"OFF\n3 1 0\n0 0 0\n{away} 0 0\n0 1 0\n3 0 1 2\n")
     with pytest.raises(WorldError, match=r"world.sdf, line 4: .*has corners that are 1e\+12 m away, or not finite"):
         world(tmp_path, geometry(f"<mesh><uri>a.off</uri><scale>{scale}</scale></mesh>"))
 
 
 def test_triangles_without_corners_are_refused(tmp_path):
-    """The indices of a binary glTF, of which trimesh looks at none."""
+    """trimesh does not check the indices of a binary glTF."""
     data = bytearray(trimesh.creation.icosahedron().export(file_type="glb"))
     indices = data.index(np.asarray(trimesh.creation.icosahedron().faces, np.uint32).tobytes())
     data[indices] = 99

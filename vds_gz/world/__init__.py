@@ -1,1 +1,1 @@
-"""The world around the vehicle: a scene from an SDF world or a map, and ray casting in it. No ROS, no clock."""
+"""The world around the vehicle: scenes from SDF worlds and maps, ray casting, collisions, ground and geodesy."""

@@ -17,20 +17,19 @@ from vds_gz.world.shapes import Array, Indices
 BINS = 12  # number of bins along a node's longest side
 VISIT = 0.5  # cost of visiting a node, in tests of a shape
 
-#: Depth down to which nodes are cut by the surface area heuristic; deeper ones are cut in halves, so that no tree is
-#: deeper than a traversal's stack.
+#: Depth down to which the surface area heuristic cuts nodes. Deeper nodes are cut in halves, so that no tree is deeper
+#: than the stack of a traversal.
 UNEVEN = 40
 
-DEPTH = UNEVEN + 40 + 2  # the deepest stack of a traversal: halves of 2**40 shapes below the uneven cuts
+DEPTH = UNEVEN + 40 + 2  # size of a traversal's stack: 2**40 shapes cut in halves below the uneven cuts
 
 
 def build(
     lower: Array, upper: Array, centres: Array, order: Indices, bounds: Array, first: Indices, count: Indices
 ) -> int:
-    """Sort shapes into a tree, cutting where the surface area heuristic says (Wald 2007, with bins).
+    """Sort shapes into a tree by the surface area heuristic with bins (Wald 2007); return the number of nodes.
 
-    It sorts ``order``, fills ``bounds``, ``first`` and ``count``, which have room for two nodes per shape, and returns
-    the number of nodes.
+    ``order`` is sorted in place; ``bounds``, ``first`` and ``count``, with room for two nodes per shape, are filled.
     """
     used = 1
     stack = [(0, 0, len(order), 0)]
@@ -59,7 +58,7 @@ def enclose(lower: Array, upper: Array, order: Indices, begin: int, end: int, bo
 
 
 def halves(begin: int, end: int) -> int:
-    """The start of the second half of some shapes; ``begin`` if they are few."""
+    """The start of the second half of some shapes; ``begin`` if there are at most 8."""
     return begin if end - begin <= 8 else (begin + end) // 2
 
 
@@ -86,7 +85,7 @@ def cut(lower: Array, upper: Array, centres: Array, order: Indices, begin: int, 
 
 
 def widest(centres: Array, order: Indices, begin: int, end: int) -> tuple[int, float, float]:
-    """The axis of the largest extent of the middles, and their lowest and highest coordinate on it."""
+    """The axis along which the centres are farthest apart, and their lowest and highest coordinate on it."""
     best, lowest, highest = 0, 0.0, -1.0
     for axis in range(3):
         low, high = math.inf, -math.inf
@@ -114,7 +113,7 @@ def cut_costs(
     low: float,
     high: float,
 ) -> Array:
-    """Surface times shapes of both parts for a cut before each bin; the first entry is the surface of the whole."""
+    """Surface times number of shapes, summed over both parts, of a cut before each bin; entry 0: surface of all."""
     boxes = np.empty((BINS, 6))
     boxes[:, :3], boxes[:, 3:] = math.inf, -math.inf
     members = np.zeros(BINS)
@@ -145,13 +144,13 @@ def cut_costs(
 
 
 def surface(box: Array) -> float:
-    """Half the surface of a box; 0 of an empty one."""
+    """Half the surface of a box; 0 for an empty one."""
     x, y, z = box[3] - box[0], box[4] - box[1], box[5] - box[2]
     return x * y + y * z + z * x if x >= 0.0 else 0.0
 
 
 def entry(bounds: Array, node: int, ox: float, oy: float, oz: float, ix: float, iy: float, iz: float) -> float:
-    """Distance at which a ray with these inverse directions enters a node's box; infinity if it passes."""
+    """Distance at which a ray from ``o`` with the inverse direction ``i`` enters a node's box; infinity for a miss."""
     a, b = (bounds[node, 0] - ox) * ix, (bounds[node, 3] - ox) * ix
     near, far = min(a, b), max(a, b)
     a, b = (bounds[node, 1] - oy) * iy, (bounds[node, 4] - oy) * iy
@@ -178,7 +177,7 @@ def cast(
 ) -> None:
     """Find the first hit of every ray; of shapes at the same distance, the one with the lowest index.
 
-    The shapes ``unbounded`` are in no box. ``origins`` has shape (n, 3), or (1, 3) if all rays begin at one point.
+    Shapes in ``unbounded`` are not in the tree. ``origins`` has shape (n, 3), or (1, 3) if all rays begin at one point.
     ``ranges`` and ``hits`` are filled; a ray without a hit nearer than ``max_range`` [m] gets infinity and -1.
     """
     stack = np.empty(DEPTH, np.int64)

@@ -1,9 +1,9 @@
-"""The distance of a box and a convex shape, and its direction.
+"""The distance between a box and a convex shape, and its direction.
 
-Shapes are rows of numbers as in :mod:`vds_gz.world.intersection`. The distance is that of Gilbert, Johnson and Keerthi
-(A Fast Procedure for Computing the Distance Between Complex Objects in Three-Dimensional Space, 1988): the point of the
-difference of both shapes that is nearest to the origin, by way of points farthest along a direction. Each of these
-gives a plane between the shapes, so the result is never more than the true distance.
+Shapes are rows of numbers as in :mod:`vds_gz.world.intersection`. The algorithm is that of Gilbert, Johnson and Keerthi
+(A Fast Procedure for Computing the Distance Between Complex Objects in Three-Dimensional Space, 1988). It searches the
+difference of both shapes for the point nearest to the origin, by points that are farthest along a direction. Each of
+these gives a plane between the shapes, so the result never exceeds the true distance.
 """
 
 from __future__ import annotations
@@ -20,23 +20,21 @@ from vds_gz.world.intersection import BOX, CAPSULE, CYLINDER, HALF_SPACE, TRIANG
 Row = list[float]
 
 Pair = tuple[Vector, Vector]  # a difference of points of both shapes, and the point of the other shape
-EXACT = 1e-8  # distances are exact to this [m], and far ones to this part
-NEAR_ENOUGH = 1e-3
-
-FACE_TO_FACE = 0.01  # below this distance, the faces are tried too [m]
+EXACT = 1e-8  # maximum error of a distance [m]
+NEAR_ENOUGH = 1e-3  # additional error, as a part of the distance
+FACE_TO_FACE = 0.01  # below this distance, the normals of faces are tried as directions too [m]
 ITERATIONS = 64  # maximum number of iterations
 
 
 class Separation(NamedTuple):
-    """The separation of a box and a shape.
-
-    Measured along the direction, no parts of box and shape are closer.
-    """
+    """The separation of a box and a shape: along the direction, no points of them are closer than the gap."""
 
     #: The distance [m]; if they overlap, minus the distance that the box must move against the direction to be clear.
     gap: float
-    direction: Vector  # unit vector in which the box would come nearer; if they overlap, in the box's own plane
-    point: Vector  # the nearest point of the shape
+    #: Unit vector from the box to the shape; if they overlap, in the plane of the box's x and y axes, except for a half
+    #: space.
+    direction: Vector
+    point: Vector  # the nearest point of the shape [m]
 
 
 def dot(a: Vector, b: Vector) -> float:
@@ -72,7 +70,7 @@ def farthest(kind: int, p: Row, d: Vector) -> Vector:
 
 
 def _farthest_of_solid(kind: int, a: float, b: float, c: float, x: float, y: float, z: float) -> Vector:
-    """The same in a solid's own frame, of its sizes."""
+    """The same in the frame of a solid with the sizes ``a``, ``b`` and ``c``, along (x, y, z)."""
     if kind == BOX:
         return math.copysign(a, x), math.copysign(b, y), math.copysign(c, z)
     if kind == CYLINDER:
@@ -122,17 +120,16 @@ def separation(box: Row, kind: int, p: Row) -> Separation:
         if len(simplex) == 4:
             break
     if gap <= 0.0:
-        # The way out is the best of some directions in the box's plane: see _ways_out.
         best = _best(box, kind, p, _ways_out(box, kind, p))
         return Separation(*best, farthest(kind, p, _scaled(best[1], -1.0)))
     if gap < FACE_TO_FACE:
-        # Between large faces that nearly touch, a difference of distant points has too few digits for a direction.
+        # Between large faces that nearly touch, rounding spoils a direction from the difference of distant points.
         gap, direction = max((gap, direction), _best(box, kind, p, _faces(box, kind, p)), key=itemgetter(0))
     return Separation(gap, direction, _mean([point for _, point in simplex], weights))
 
 
 def _best(box: Row, kind: int, p: Row, directions: Iterable[Vector]) -> tuple[float, Vector]:
-    """The largest distance along any of some directions, to either side, and that direction."""
+    """The largest distance along one of some directions or against it, and that direction."""
     gap, best = -math.inf, (0.0, 0.0, 0.0)
     for direction in directions:
         for n in (direction, _scaled(direction, -1.0)):
@@ -143,7 +140,7 @@ def _best(box: Row, kind: int, p: Row, directions: Iterable[Vector]) -> tuple[fl
 
 
 def _faces(box: Row, kind: int, p: Row) -> list[Vector]:
-    """Normals of the faces of both."""
+    """The axes of the box, and those of a solid or the normal of a triangle."""
     if kind != TRIANGLE:
         return [vector(row, k) for row in (box, p) for k in (0, 3, 6)]
     normal = cross(minus(vector(p, 3), vector(p, 0)), minus(vector(p, 6), vector(p, 0)))
@@ -154,7 +151,7 @@ def _faces(box: Row, kind: int, p: Row) -> list[Vector]:
 
 
 def _ways_out(box: Row, kind: int, p: Row) -> list[Vector]:
-    """Candidates in the box's plane: between the middles, along the axes of both, or across a triangle's edges."""
+    """Candidates for the way out, in the box's plane: between the middles, along axes, across a triangle's edges."""
     up, corners = vector(box, 6), [vector(p, k) for k in (0, 3, 6)]
     others = corners
     if kind == TRIANGLE:
@@ -182,8 +179,8 @@ def _mean(points: Sequence[Vector], weights: Sequence[float]) -> Vector:
 def _nearest(simplex: list[Pair]) -> tuple[list[Pair], tuple[float, ...]]:
     """Reduce up to four differences to those whose weighted mean is nearest to the origin, with their weights.
 
-    For every corner, edge, triangle and the whole, the nearest point of its plane to the origin is computed; the
-    nearest one inside is the result. Four are left if the origin is inside.
+    For each corner, edge, triangle and the whole, the point of its plane nearest to the origin is computed. The nearest
+    of those points that lie inside is the result. Four differences remain if the origin is inside.
     """
     best, left, weights = math.inf, simplex[:1], tuple[float, ...]()
     for count in range(1, len(simplex) + 1):
@@ -221,7 +218,7 @@ def _inner_weights(w: Sequence[Vector]) -> tuple[float, ...] | None:
 
 
 def _inside(*weights: float) -> tuple[float, ...] | None:
-    """All weights, the first of which completes the sum to 1; None if one is not positive."""
+    """Weights with a first one that completes their sum to 1; None if one is not positive."""
     first = 1.0
     for weight in weights:
         first -= weight

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from vds_gz.geometry import Vector
 from vds_gz.world.sdf_files import Node
 
-EQUATORIAL = 6378137.0  # semi-major axis [m] and flattening of the ellipsoid of WGS 84
-FLATTENING = 1.0 / 298.257223563
+EQUATORIAL = 6378137.0  # semi-major axis of the ellipsoid of WGS 84 [m]
+FLATTENING = 1.0 / 298.257223563  # its flattening
 
 _POLAR = EQUATORIAL * (1.0 - FLATTENING)
 _ECCENTRICITY2 = FLATTENING * (2.0 - FLATTENING)
@@ -27,7 +27,7 @@ class Origin:
 
     latitude: float = 0.0  # on the ellipsoid of WGS 84 [degrees]
     longitude: float = 0.0
-    elevation: float = 0.0  # above it [m]
+    elevation: float = 0.0  # above the ellipsoid [m]
     heading_deg: float = 0.0  # from the east to the world's x axis, counter-clockwise [degrees]
 
 
@@ -35,7 +35,7 @@ NULL_ISLAND = Origin()  # default origin
 
 
 class LocalFrame:
-    """The tangential plane at an origin: east, north and up, and the world's axes in it."""
+    """East, north and up at an origin, and the world's axes in this frame."""
 
     def __init__(self, origin: Origin) -> None:
         self.origin = origin
@@ -71,7 +71,7 @@ def ecef(latitude: float, longitude: float, height: float) -> Vector:
 
 
 def geodetic(point: Vector) -> Vector:
-    """Latitude, longitude [degrees] and height above the ellipsoid [m] of a point in ECEF [m]; not of Earth's core."""
+    """Latitude, longitude [degrees] and height above the ellipsoid [m] of a point in ECEF [m], outside Earth's core."""
     x, y, z = point
     outward = math.hypot(x, y)
     b = math.atan2(z, outward * (1.0 - _ECCENTRICITY2))
@@ -89,7 +89,7 @@ GRAVITY: Vector = (0.0, 0.0, -9.8)  # default gravity of SDF [m/s^2]
 #: Supported choices of ``<spherical_coordinates>``.
 CHOICES = {"surface_model": "EARTH_WGS84", "world_frame_orientation": "ENU"}
 
-#: Bounds of its numbers.
+#: Bounds of the magnitudes of its numbers.
 BOUNDS = {"latitude_deg": 90.0, "longitude_deg": 360.0, "elevation": 1e6, "heading_deg": 360.0}
 
 

@@ -40,7 +40,7 @@ def matrix(rotation: Array, position: Array) -> Array:
 
 
 def rotation_of_angles(roll: float, pitch: float, yaw: float) -> Array:
-    """Turns about z by the yaw, the new y by the pitch, the new x by the roll [rad]."""
+    """The rotation about z by the yaw, then the new y by the pitch, then the new x by the roll [rad]."""
     (sr, cr), (sp, cp), (sy, cy) = ((math.sin(a), math.cos(a)) for a in (roll, pitch, yaw))
     return np.array(
         [
@@ -52,7 +52,7 @@ def rotation_of_angles(roll: float, pitch: float, yaw: float) -> Array:
 
 
 def _rotation_of_quaternion(x: float, y: float, z: float, w: float) -> Array:
-    """The rotation of a quaternion of any length but about 0."""
+    """The rotation of a quaternion, whose length must not be near 0."""
     scale = 2.0 / (x * x + y * y + z * z + w * w)
     return np.array(
         [
@@ -107,11 +107,11 @@ class Frames:
         self._frames[name] = parent or relative_to or self.root, local, node
 
     def find(self, name: str, node: Node) -> Array:
-        """The pose of a frame in this scope, of shape (4, 4); ``node`` names it, for messages."""
+        """The pose of a frame in this scope, of shape (4, 4); ``node`` is where it is named, for messages."""
         chain: dict[str, Array] = {}
         while name != self.root and name not in self._known:
             if name in chain:
-                node.fail(f"frame '{name}' stands relative to itself, by way of others")
+                node.fail(f"frame '{name}' is relative to itself, through other frames")
             parent, chain[name], node = self._frame(name, node)
             name = parent
         pose = self._known.get(name, IDENTITY)
@@ -132,7 +132,7 @@ class Frames:
 
 Placed = tuple[Shape, Array]
 
-MOST_POINTS = 1000  # a polyline of more points is a mistake
+MOST_POINTS = 1000  # maximum number of points of a polyline
 
 
 def read_geometry(geometry: Node, resources: Resources, *, seen: bool) -> Iterator[Placed]:
@@ -141,7 +141,7 @@ def read_geometry(geometry: Node, resources: Resources, *, seen: bool) -> Iterat
     In a visual (``seen``) a plane has its ``size``; in a collision it is infinite.
     """
     if len(geometry.children("polyline")) > 1:
-        geometry.fail("<geometry> has more than one <polyline>; holes are not read")
+        geometry.fail("<geometry> has more than one <polyline>; holes are not supported")
     for node in geometry:
         assert isinstance(node, Node)
         if node.tag == "empty" or ":" in node.tag:
@@ -176,7 +176,7 @@ def _polyline(node: Node) -> Shape:
     if len(points) > 1 and (points[0] == points[-1]).all():
         points = points[:-1]
     if not 3 <= len(points) <= MOST_POINTS:
-        node.fail(f"<polyline> has {len(points)} different points; it must have 3 to {MOST_POINTS}")
+        node.fail(f"<polyline> has {len(points)} points; it must have 3 to {MOST_POINTS}")
     try:
         return extruded(points, *_positive(node, "height"))
     except ValueError as error:
@@ -199,7 +199,7 @@ def _plane(node: Node, seen: bool) -> Placed:
     normal = np.array(node.vector("normal", (0.0, 0.0, 1.0)))
     length = math.sqrt(float(normal @ normal))
     if length == 0.0:
-        node.fail("<normal> of <plane> is 0 0 0; it must have a length")
+        node.fail("<normal> of <plane> is 0 0 0; its length must not be 0")
     pose = matrix(_turn_from_z(normal / length), np.zeros(3))
     if not seen:
         return HalfSpace(), pose

@@ -13,8 +13,8 @@ from vds_gz.world.intersection import HALF_SPACE, TRIANGLE
 from vds_gz.world.ray_caster import RayCaster
 from vds_gz.world.shapes import Array
 
-SAME = 1e-9  # planes whose slopes differ by less are the same
-BEHIND = 1e-6  # a ray continues this far behind a surface [m]
+SAME = 1e-9  # tolerance for slopes, and for heights [m, and parts of the height]
+BEHIND = 1e-6  # distance behind a surface at which a ray continues [m]
 
 DOWN = np.array([0.0, 0.0, -1.0])
 UP = np.array([0.0, 0.0, 1.0])
@@ -53,7 +53,7 @@ class Plane:
 def plane_through(points: Sequence[tuple[float, float, float]]) -> Plane:
     """The plane through three points, or the one nearest to more [m].
 
-    The fit is by least squares of heights. In a direction in which the points do not differ, the plane is level.
+    The fit is by least squares of heights. Across points on a line, the plane is level.
     """
     count = len(points)
     x, y, z = (sum(point[axis] for point in points) / count for axis in range(3))
@@ -65,7 +65,7 @@ def plane_through(points: Sequence[tuple[float, float, float]]) -> Plane:
     determinant, trace = xx * yy - xy * xy, xx + yy
     if determinant > 1e-9 * trace * trace:
         a, b = (yy * xz - xy * yz) / determinant, (xx * yz - xy * xz) / determinant
-    elif trace > 0.0:  # all on a line: smallest slope
+    elif trace > 0.0:  # on a line
         a, b = xz / trace, yz / trace
     else:
         a, b = 0.0, 0.0
@@ -76,8 +76,8 @@ def plane_through(points: Sequence[tuple[float, float, float]]) -> Plane:
 def room_on(caster: RayCaster, plane: Plane, point: tuple[float, float], low: float, high: float) -> float:
     """The distance from a point within which the plane is certainly the ground [m].
 
-    It is 0 on other planes than that of the only half space. Things below ``low`` or above ``high`` [m] over the plane
-    are not ground.
+    It is 0 unless the scene has one half space and the plane is its surface. On a level plane, things below ``low`` or
+    above ``high`` [m], relative to the plane, are ignored.
     """
     packed = caster.packed
     solid = packed.kinds != HALF_SPACE
@@ -114,7 +114,7 @@ def ground_below(caster: RayCaster, points: Sequence[tuple[float, float, float]]
 
 
 def surface_near(caster: RayCaster, point: tuple[float, float, float]) -> float:
-    """Height of the surface below a point, or else of the one above; infinity without either [m].
+    """Height of the surface below a point, or else of the one above [m]; infinity without either.
 
     For a point inside a solid, this is its upper side.
     """
@@ -128,7 +128,7 @@ def surface_near(caster: RayCaster, point: tuple[float, float, float]) -> float:
 
 
 def _surface(caster: RayCaster, point: tuple[float, float, float], direction: Array) -> tuple[float, bool]:
-    """Height of the first surface above or below a point [m], and whether it is the lower side of a solid."""
+    """Height of the first surface up or down from a point [m], and whether it is the lower side of a solid."""
     origin = np.array(point)
     ranges, shapes = caster.cast(origin, direction[None])
     if not np.isfinite(ranges[0]):

@@ -5,9 +5,9 @@ solid hits its far side. A miss gives infinity. Shapes are rows of numbers as :m
 for triangles three corners, else a rotation into the shape's own frame (row by row), the position of its origin, and
 three sizes.
 
-The formulas of solids have no branches but in :func:`where`, :func:`away_from_zero` and :func:`first_of`, and where
+The formulas of solids branch only in :func:`where`, :func:`away_from_zero` and :func:`first_of`, and where
 :func:`misses` ends them early. :mod:`vds_gz.world.vectorised` runs them over arrays, with functions of arrays in place
-of these and of ``min``, ``max`` and ``sqrt``, so that both give the same bits.
+of these four and of ``min``, ``max`` and ``sqrt``. So both give the same bits.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ TRIANGLE, BOX, CYLINDER, CAPSULE, ELLIPSOID, HALF_SPACE = range(6)
 PARALLEL = 1e-300  # minimum component of a direction, to avoid division by zero
 
 
-def where(condition: bool, one: float, other: float) -> float:
-    """One number where a condition holds, else the other."""
-    return one if condition else other
+def where(condition: bool, then: float, otherwise: float) -> float:
+    """One number if a condition holds, else the other."""
+    return then if condition else otherwise
 
 
 def away_from_zero(x: float) -> float:
-    """The number, kept far enough from zero to divide by it."""
+    """The number, moved away from zero so far that one can divide by it."""
     return copysign(PARALLEL, x) if abs(x) < PARALLEL else x
 
 
 def first_of(near: float, far: float) -> float:
-    """The first hit forwards of a line that is inside from ``near`` to ``far``."""
+    """The first hit of a ray whose line is inside from ``near`` to ``far``; infinity if both are behind."""
     if near > far or far < 0.0:
         return inf
     return near if near > 0.0 else far
@@ -47,7 +47,7 @@ def misses(rest: float) -> bool:
 
 
 def slab(half: float, x: float, ux: float) -> tuple[float, float]:
-    """The part of a ray between two planes, from and to."""
+    """The start and end of a ray's part between the planes at ``-half`` and ``half``."""
     inverse = 1.0 / away_from_zero(ux)
     a, b = (-half - x) * inverse, (half - x) * inverse
     return min(a, b), max(a, b)
@@ -56,10 +56,10 @@ def slab(half: float, x: float, ux: float) -> tuple[float, float]:
 def tube(
     radius: float, half: float, x: float, y: float, z: float, ux: float, uy: float, uz: float
 ) -> tuple[float, float, bool]:
-    """The part of a ray inside a tube and between its ends, from and to, and whether it comes near the axis at all."""
+    """The start and end of a ray's part in a tube, and whether its line comes within the radius of the axis."""
     square = ux * ux + uy * uy
     parallel = square <= 0.0
-    # The distance of the line from the axis, from the point nearest to it: exact from far away too.
+    # By the point of the line nearest to the axis, which is exact from far away too.
     nearest = where(parallel, 0.0, -(x * ux + y * uy) / square)
     a, b = x + nearest * ux, y + nearest * uy
     rest = radius * radius - (a * a + b * b)
@@ -71,7 +71,7 @@ def tube(
 
 
 def ray_box(a: float, b: float, c: float, x: float, y: float, z: float, ux: float, uy: float, uz: float) -> float:
-    """Inside from the last entry between two planes to the first exit."""
+    """A box: the ray is inside from its last entry between two planes to its first exit."""
     x_near, x_far = slab(a, x, ux)
     y_near, y_far = slab(b, y, uy)
     z_near, z_far = slab(c, z, uz)
@@ -79,13 +79,13 @@ def ray_box(a: float, b: float, c: float, x: float, y: float, z: float, ux: floa
 
 
 def ray_cylinder(a: float, b: float, c: float, x: float, y: float, z: float, ux: float, uy: float, uz: float) -> float:
-    """Inside the tube and between the caps."""
+    """A cylinder: the part in a tube that its caps end."""
     near, far, meets = tube(a, c, x, y, z, ux, uy, uz)
     return where(meets, first_of(near, far), inf)
 
 
 def ray_capsule(a: float, b: float, c: float, x: float, y: float, z: float, ux: float, uy: float, uz: float) -> float:
-    """The union of a cylinder and two spheres is convex: the first entry and the last exit count."""
+    """A capsule: a cylinder and two spheres, whose union is convex, so the first entry and the last exit count."""
     near, far, meets = tube(a, c, x, y, z, ux, uy, uz)
     meets = meets & (near <= far) & (ux * ux + uy * uy > 0.0)
     near, far = where(meets, near, inf), where(meets, far, -inf)
@@ -101,7 +101,7 @@ def ray_capsule(a: float, b: float, c: float, x: float, y: float, z: float, ux: 
 
 
 def ray_ellipsoid(a: float, b: float, c: float, x: float, y: float, z: float, ux: float, uy: float, uz: float) -> float:
-    """A unit sphere in a frame that is stretched by the radii."""
+    """An ellipsoid: the unit sphere in a frame scaled by the radii."""
     x, y, z, ux, uy, uz = x / a, y / b, z / c, ux / a, uy / b, uz / c
     square = ux * ux + uy * uy + uz * uz
     nearest = -(x * ux + y * uy + z * uz) / square
@@ -114,13 +114,13 @@ def ray_ellipsoid(a: float, b: float, c: float, x: float, y: float, z: float, ux
 
 
 def ray_half_space(z: float, uz: float) -> float:
-    """The plane that bounds it, from either side."""
+    """A half space: the plane that bounds it, from either side."""
     t = -z / away_from_zero(uz)
     return where(t > 0.0, t, inf)
 
 
 def ray_solid(kind: int, p: Rows, k: int, ox: float, oy: float, oz: float, dx: float, dy: float, dz: float) -> float:
-    """The same as :func:`ray_shape`, of a solid."""
+    """The same as :func:`ray_shape`, for solids."""
     sx, sy, sz = ox - p[k, 9], oy - p[k, 10], oz - p[k, 11]
     x = p[k, 0] * sx + p[k, 1] * sy + p[k, 2] * sz
     y = p[k, 3] * sx + p[k, 4] * sy + p[k, 5] * sz
@@ -142,8 +142,8 @@ def ray_solid(kind: int, p: Rows, k: int, ox: float, oy: float, oz: float, dx: f
 def ray_triangle(p: Rows, k: int, ox: float, oy: float, oz: float, dx: float, dy: float, dz: float) -> float:
     """Woop, Benthin and Wald's test (Watertight Ray/Triangle Intersection, JCGT 2013), both sides.
 
-    The corners are sheared until the ray is an axis; the signs of the edges around it are then exact, so no ray passes
-    between triangles that share an edge or a corner.
+    The corners are sheared so that the ray becomes an axis. The signs of the edges around it are then exact, so no ray
+    passes between triangles that share an edge or a corner.
     """
     ax, ay, az = p[k, 0] - ox, p[k, 1] - oy, p[k, 2] - oz
     bx, by, bz = p[k, 3] - ox, p[k, 4] - oy, p[k, 5] - oz

@@ -21,14 +21,14 @@ from vds_gz.world.sdf import read_sdf
 from vds_gz.world.sdf_files import Resources, is_file
 from vds_gz.world.shapes import Array, Box, HalfSpace
 
-WALL_HEIGHT = 2.0  # height of a map's walls, for which maps have no data [m]
+WALL_HEIGHT = 2.0  # height of walls, which maps do not define [m]
 FINEST = 1e-4  # minimum resolution of a map [m]
 
 MODES = ("trinary", "scale", "raw")
 
 
 def read_map(path: Path) -> list[Thing]:
-    """The walls of a map, each a box; names, units and meaning of its file are those of Nav2's map server."""
+    """The walls of a map, each a box. The YAML file is that of Nav2's map server."""
     entries = read_entries(path, "map", WorldError).mapping(
         "what the YAML file of a map server holds", needed=("image", "resolution", "origin")
     )
@@ -51,10 +51,7 @@ def read_map(path: Path) -> list[Thing]:
 
 
 def _occupied(image: Image, mode: object, threshold: float, negate: bool) -> NDArray[np.bool_]:
-    """Which cells are occupied, row 0 at the upper edge; transparent ones are unknown.
-
-    Cells that are neither free nor occupied in mode ``scale`` are not walls.
-    """
+    """Whether each cell is occupied, row 0 at the upper edge; transparent cells are not, except in mode ``raw``."""
     value = np.round(image.brightness * 255.0).astype(np.float32)
     if mode == "raw":
         return np.asarray((value >= 100.0 * threshold) & (value <= 100.0))
@@ -64,7 +61,7 @@ def _occupied(image: Image, mode: object, threshold: float, negate: bool) -> NDA
 
 
 def rectangles(cells: NDArray[np.bool_]) -> Array:
-    """Occupied cells as few rectangles: left, low, width and depth of each in cells; row 0 is the lowest.
+    """Rectangles that cover the occupied cells: left, low, width and depth of each in cells; row 0 is the lowest.
 
     Runs of a row are joined with equal runs of the rows above.
     """
@@ -93,10 +90,10 @@ def load_world(world: str | Path, environment: Mapping[str, str] = os.environ) -
 
     Args:
         world: The file, or the name of a world of this package.
-        environment: Variables with further folders of files, see :class:`~vds_gz.world.sdf_files.Resources`.
+        environment: Environment variables that name folders to search, see :class:`~vds_gz.world.sdf_files.Resources`.
 
     Raises:
-        WorldError: It cannot be read, or has unknown elements.
+        WorldError: The world cannot be read, or has unknown elements.
 
     >>> import numpy as np
     >>> hall = load_world("hall")
@@ -116,10 +113,10 @@ def load_world(world: str | Path, environment: Mapping[str, str] = os.environ) -
 
 
 def world_file(name: str) -> Path:
-    """The file of a world: a path, or the name of one of this package."""
+    """The file of a world, given as a path or as the name of a world of this package."""
     if is_file(Path(name)):
         return Path(name).resolve()
-    own = sorted(file.stem for file in share("worlds").glob("*.sdf"))
-    if name not in own:
-        raise WorldError(f"there is no world '{name}'; it must be a file or one of {', '.join(own)}")
+    names = sorted(file.stem for file in share("worlds").glob("*.sdf"))
+    if name not in names:
+        raise WorldError(f"there is no world '{name}'; it must be a file or one of {', '.join(names)}")
     return share("worlds", f"{name}.sdf")

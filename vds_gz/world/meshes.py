@@ -1,6 +1,6 @@
-"""Meshes from files, and images of maps and heights.
+"""Meshes, and images of maps and heightmaps, from files.
 
-PGM, the format of map servers, is read here; meshes need trimesh, other images Pillow (extra ``world``).
+PGM, the format of map servers, is read here. Meshes need trimesh, and other images Pillow (extra ``world``).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from vds_gz.world.shapes import Array, Indices, Mesh
 
 MOST = 200_000_000  # maximum number of pixels
 
-#: Formats that are read; others are not used for maps, and some start programs.
+#: Formats that Pillow may read. Others are not used for maps, and for some Pillow starts a program.
 IMAGES = ("PNG", "JPEG", "BMP", "GIF", "PPM", "TIFF", "TGA", "WEBP")
 
 _SPACE = rb"(?:\s|#[^\n]*\n)+"
@@ -27,7 +27,7 @@ _HEADER = re.compile(rb"P([25])" + 3 * (_SPACE + rb"(\d{1,9})") + rb"\s")
 
 
 class Image(NamedTuple):
-    """An image, row 0 at its upper edge."""
+    """An image; row 0 is at its upper edge."""
 
     brightness: Array  # 0 is black and 1 is white, of shape (rows, columns)
     opacity: Array  # 0 is transparent and 1 is opaque, of the same shape
@@ -46,19 +46,20 @@ def read_image(path: Path, place: str) -> Image:
 
 
 def _pgm(header: re.Match[bytes], data: bytes, path: Path, place: str) -> Image:
-    kind, width, height, depth = (int(text) for text in header.groups())
-    if not 0 < width * height <= MOST or not 0 < depth < 65536:
-        raise WorldError(f"{place}: image '{path}' has {width} x {height} pixels of {depth}; at most {MOST} of 65535")
+    kind, width, height, white = (int(text) for text in header.groups())
+    if not 0 < width * height <= MOST or not 0 < white < 65536:
+        size = f"{width} x {height} pixels with a maximum value of {white}"
+        raise WorldError(f"{place}: image '{path}' has {size}; it must have 1 to {MOST} pixels of 1 to 65535")
     body = data[header.end() :]
     if kind == 5:
-        pixels = np.frombuffer(body[: len(body) // 2 * 2] if depth > 255 else body, ">u2" if depth > 255 else "u1")
+        pixels = np.frombuffer(body[: len(body) // 2 * 2] if white > 255 else body, ">u2" if white > 255 else "u1")
     else:
         words = body.split()
         sound = all(word.isdigit() and len(word) <= 5 for word in words)
         pixels = np.array([int(word) for word in words] if sound else [])
     if len(pixels) < width * height:
         raise WorldError(f"{place}: image '{path}' is cut short: {len(pixels)} of {width * height} pixels")
-    brightness = np.minimum(pixels[: width * height].reshape(height, width) / depth, 1.0)
+    brightness = np.minimum(pixels[: width * height].reshape(height, width) / white, 1.0)
     return Image(brightness, np.ones_like(brightness))
 
 
@@ -67,7 +68,7 @@ def _other(path: Path, place: str) -> Image:
         import PIL.Image
     except ModuleNotFoundError:
         raise WorldError(
-            f"{place}: image '{path}' is no PGM; others need: pip install '.[world]' in a checkout"
+            f"{place}: image '{path}' is not a PGM; others need Pillow: pip install '.[world]' in a checkout"
         ) from None
     try:
         with PIL.Image.open(path, formats=IMAGES) as image:
@@ -86,12 +87,12 @@ def _other(path: Path, place: str) -> Image:
 
 MOST_TRIANGLES = 20_000_000  # maximum number of triangles in a mesh or a world
 
-#: Formats that are read, without textures, pictures and animations.
+#: Mesh formats that are read; textures and animations are ignored.
 MESHES = (".dae", ".glb", ".gltf", ".obj", ".off", ".ply", ".stl")
 
 
 class _Beside(Mapping[str, bytes]):
-    """The files that a mesh's file names: only those in its folder, and below."""
+    """The files that a mesh refers to, limited to its folder and those below."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -146,7 +147,7 @@ def _loaded(path: Path, node: Node) -> dict[str, tuple[Array, Indices]]:
         node.fail(f"mesh '{path}' cannot be read: {error}")
     parts = {name: part for name, part in parts.items() if len(part[1])}
     if not parts:
-        node.fail(f"mesh '{path}' holds no triangles")
+        node.fail(f"mesh '{path}' has no triangles")
     if sum(len(part[1]) for part in parts.values()) > MOST_TRIANGLES:
         node.fail(f"mesh '{path}' has more than {MOST_TRIANGLES} triangles")
     if not all(((faces >= 0) & (faces < len(corners))).all() for corners, faces in parts.values()):

@@ -20,14 +20,12 @@ from vds_gz.world.packing import Thing
 from vds_gz.world.ray_caster import RayCaster
 from vds_gz.world.shapes import Array, Indices
 
-#: Distance of contact [m]. The box stops at half to all of it before a shape.
-SKIN = 1e-4
-
+SKIN = 1e-4  # distance of contact [m]; the box stops at half to all of it before a shape
 DEEPER = 1e-9  # tolerance for rounding: a box that overlaps a shape may come this much deeper in a piece [m]
-ITERATIONS = 64  # maximum number of distances for a piece; then the box stops
+ITERATIONS = 64  # maximum number of distances to a shape in a piece; then the box stops
 CONTACTS = 16  # maximum number of contacts
 HORIZON = 1.0  # farther shapes are ignored until the vehicle has come nearer [m]
-REGION = 20.0  # additional distance for the selection of shapes [m]
+REGION = 20.0  # margin within which shapes are selected in advance [m]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +37,12 @@ class CollisionBox:
 
     @property
     def reach(self) -> float:
-        """Its farthest part from the origin, seen from above [m]."""
+        """Distance of its farthest corner from the origin, seen from above [m]."""
         return math.hypot(*(max(abs(a), abs(b)) for a, b in zip(self.lower[:2], self.upper[:2], strict=True)))
 
     @property
     def numbers(self) -> Row:
-        """Middle and half sizes."""
+        """Middle and half sizes [m]."""
         pairs = list(zip(self.lower, self.upper, strict=True))
         return [0.5 * (a + b) for a, b in pairs] + [0.5 * (b - a) for a, b in pairs]
 
@@ -54,8 +52,8 @@ class SweptBox:
     """A piece of the path of a vehicle's box, in the plane of the vehicle's x and y axes."""
 
     start: Row  # axes x, y and z of the vehicle at the beginning, and its origin [m], in the world
-    way: Row  # displacement of the origin [m], and turn about z [rad]
-    body: Row  # middle of the box in the vehicle, and its half sizes [m]
+    way: Row  # displacement of the origin in the world [m], and turn about z [rad]
+    body: Row  # middle of the box in the vehicle's frame, and its half sizes [m]
 
     @classmethod
     def of(cls, pose: Transform, way: Vector, turn: float, body: CollisionBox) -> SweptBox:
@@ -65,7 +63,7 @@ class SweptBox:
 
     @property
     def reach(self) -> float:
-        """The farthest part of the box from the origin, in its plane [m]."""
+        """Distance of the box's farthest corner from the origin, in its plane [m]."""
         return math.hypot(abs(self.body[0]) + self.body[3], abs(self.body[1]) + self.body[4])
 
     def box(self, part: float) -> Row:
@@ -80,11 +78,11 @@ class SweptBox:
         return box
 
     def approach(self, begin: float, end: float, direction: Vector) -> float:
-        """The difference of the box's extent along a direction between two fractions of the path [m]."""
-        return _extent(self.box(end), direction) - _extent(self.box(begin), direction)
+        """The advance of the box along a direction between two fractions of the path [m]."""
+        return _farthest(self.box(end), direction) - _farthest(self.box(begin), direction)
 
     def space(self) -> tuple[Array, Array]:
-        """Bounds of the box on its path, and of all places that it can reach from there within the horizon."""
+        """Lower and upper bounds of the box on its path, widened by the horizon."""
         boxes = np.array([self.box(0.0), self.box(1.0)])
         reach = np.einsum("nj,njd->nd", boxes[:, 12:], np.abs(boxes[:, :9].reshape(-1, 3, 3)))
         margin = HORIZON + self.reach * self.way[3] ** 2
@@ -95,7 +93,7 @@ class SweptBox:
     def go(
         self, kinds: list[int], rows: list[Row], shapes: list[int], end: float, *, stops: bool
     ) -> tuple[float, float, dict[int, Separation]]:
-        """Move the box to a fraction of its path, or to the first of some shapes if they stop it.
+        """Move the box to a fraction of its path; if ``stops``, at most to the first of the shapes with these indices.
 
         Returns the free fraction of the path; the distance that every part of the box may move from there in its plane
         without a collision [m]; and the separation from each touched shape.
@@ -130,8 +128,8 @@ class SweptBox:
         return end, max(0.0, free), touching
 
 
-def _extent(box: Row, direction: Vector) -> float:
-    """The extent of a box along a unit vector [m]."""
+def _farthest(box: Row, direction: Vector) -> float:
+    """Coordinate of the farthest point of a box along a unit vector [m]."""
     reach = dot(vector(box, 9), direction)
     for k in range(3):
         reach += box[12 + k] * abs(dot(vector(box, 3 * k), direction))
@@ -139,7 +137,7 @@ def _extent(box: Row, direction: Vector) -> float:
 
 
 def _room(gap: float) -> float:
-    """The distance that the box may approach a shape at a distance [m]."""
+    """The distance that the box may approach a shape that is ``gap`` away [m]."""
     return max(gap - 0.5 * SKIN, 1e-6 * gap) if gap > 0.0 else DEEPER
 
 
@@ -148,7 +146,7 @@ class Contact:
     """A thing that a vehicle touches."""
 
     thing: Thing
-    point: Vector  # the point on the thing, in the world [m]
+    point: Vector  # the nearest point of the thing, in the world [m]
     normal: Vector  # the outward unit normal of the thing
     gap: float  # the distance to the vehicle [m]; negative inside the thing
 
@@ -169,7 +167,7 @@ class Passage(NamedTuple):
     part: float  # its free fraction, 0 to 1
     #: Distance that any part of the vehicle may move from there, in its own plane, without a new contact [m].
     free: float
-    contacts: tuple[Contact, ...]  # the contacts
+    contacts: tuple[Contact, ...]
 
 
 class Obstacles:
@@ -186,8 +184,8 @@ class Obstacles:
     ) -> Passage:
         """Move a body from a pose to the fraction ``end`` of a path, or to an obstacle that stops it.
 
-        The path [m] is that of its origin in the world, in the plane of its x and y axes, while it turns about its z
-        axis [rad].
+        ``way`` [m] is the displacement of its origin in the world, in the plane of its x and y axes; ``turn`` [rad] is
+        about its z axis.
         """
         sweep = SweptBox.of(pose, way, turn, body)
         shapes = self._shapes(*sweep.space()).tolist()
@@ -197,7 +195,7 @@ class Obstacles:
         return Passage(part, free, tuple(self._contact(shape, apart) for shape, apart in touching.items()))
 
     def _shapes(self, low: Array, high: Array) -> Indices:
-        """The shapes that may reach into a box along the axes."""
+        """The shapes whose bounds overlap a box along the world's axes."""
         if not (self._region[0] <= low).all() or not (high <= self._region[1]).all():
             self._region = np.array((low - REGION, high + REGION))
             packed = self._caster.packed
@@ -211,5 +209,5 @@ class Obstacles:
 
 
 def _within(lower: Array, upper: Array, low: Array, high: Array) -> Indices:
-    """Indices of bounds that overlap others."""
+    """Indices of the bounds that overlap a box."""
     return np.flatnonzero((lower <= high).all(axis=1) & (upper >= low).all(axis=1))

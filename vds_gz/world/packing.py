@@ -1,4 +1,4 @@
-"""Things as rows of numbers for the ray caster, their outward unit normals, and their outlines from above.
+"""Things as rows of numbers for the ray caster; their outward unit normals, outlines from above and heights.
 
 :mod:`vds_gz.world.intersection` defines the rows.
 """
@@ -16,19 +16,19 @@ from vds_gz.errors import WorldError
 from vds_gz.world.intersection import BOX, CAPSULE, CYLINDER, ELLIPSOID, HALF_SPACE, TRIANGLE
 from vds_gz.world.shapes import Array, Box, Capsule, Cylinder, Ellipsoid, HalfSpace, Indices, Mesh, Shape
 
-DEFAULT_COLOUR = (0.7, 0.7, 0.7)  # default diffuse colour
+DEFAULT_COLOUR = (0.7, 0.7, 0.7)  # diffuse colour of things without one
 
-#: Bounds are widened by this [m, and parts of their distance from the origin], so that no ray misses a box by rounding.
+#: Margin of bounds [m, and parts of their distance from the origin], so that no ray misses a box by rounding.
 MARGIN = 1e-9
 
-FARTHEST = 1e13  # maximum distance from the origin [m]; numbers in files end at a tenth of it
+FARTHEST = 1e13  # maximum distance from the origin [m]; numbers in files are limited to a tenth of it
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Thing:
     """A shape somewhere in the world."""
 
-    name: str  # of model, link and visual or collision, with ``::`` between them
+    name: str  # names of model, link and visual or collision, with ``::`` between them
     shape: Shape  # its shape in its own frame
     pose: Array  # from its own frame to the world's, a homogeneous matrix of shape (4, 4) [m]
     retro: float = 0.0  # retro-reflectivity for lidars, SDF's ``laser_retro``
@@ -121,7 +121,7 @@ def _reach(kinds: Indices, rotations: Array, sizes: Array) -> Array:
 
 
 def normals(packed: Packed, shapes: Indices, points: Array) -> Array:
-    """The normals at points [m] of shape (n, 3), the k-th on the shape ``shapes[k]``."""
+    """Outward unit normals at points [m] of shape (n, 3); the k-th point is on the shape ``shapes[k]``."""
     outward = np.empty(points.shape)
     kinds = packed.kinds[shapes]
     for kind in np.unique(kinds).tolist():
@@ -136,7 +136,7 @@ def normals(packed: Packed, shapes: Indices, points: Array) -> Array:
 
 
 def _of_solids(kind: int, rows: Array, points: Array) -> Array:
-    """Of solids of one kind, whose rows hold their axes in the world, their middle and their sizes."""
+    """Outward unit normals of solids of one kind."""
     axes, sizes = rows[:, :9].reshape(-1, 3, 3), rows[:, 12:15]
     if kind == HALF_SPACE:
         return axes[:, 2]
@@ -160,14 +160,14 @@ def _unit(vectors: Array) -> Array:
     return np.asarray(vectors / np.sqrt(np.einsum("ij,ij->i", vectors, vectors))[:, None])
 
 
-ROUND = 32  # corners of a circle
-RINGS = 9  # rings of points of a ball
+ROUND = 32  # number of points of a circle
+RINGS = 9  # number of circles of a ball
 
 
 def outlines(thing: Thing) -> list[Array]:
     """The polygons [m] that a thing covers seen from above, counter-clockwise.
 
-    A solid has one, a mesh one for each triangle, a half space none.
+    A solid has one, a mesh one for each triangle that is not vertical, a half space none.
     """
     if isinstance(thing.shape, HalfSpace):
         return []
@@ -182,7 +182,7 @@ def outlines(thing: Thing) -> list[Array]:
 
 
 def heights(thing: Thing) -> tuple[float, float]:
-    """The lowest and the highest point of a thing [m]; a half space has neither."""
+    """The lowest and the highest point of a thing [m]; infinite for a half space."""
     if isinstance(thing.shape, HalfSpace):
         return -math.inf, math.inf
     z = _points(thing.shape) @ thing.pose[2, :3] + thing.pose[2, 3]
@@ -203,7 +203,7 @@ def _points(shape: Shape) -> Array:
             return _at_both_ends(_ball() * radius, length)
         case Mesh(vertices, _):
             return vertices
-    raise TypeError(f"{type(shape).__name__} has no surface that ends")
+    raise TypeError(f"{type(shape).__name__} has no bounded surface")
 
 
 def _at_both_ends(points: Array, length: float) -> Array:
@@ -228,7 +228,7 @@ def hull(points: Array) -> Array:
 
 
 def _chain(ordered: list[tuple[float, float]]) -> list[tuple[float, float]]:
-    """The side of a hull that lies to the right, on the way through sorted points."""
+    """The hull's side to the right of the way through sorted points."""
     chain: list[tuple[float, float]] = []
     for x, y in ordered:
         while len(chain) > 1:

@@ -1,4 +1,4 @@
-"""Ray casting: fixed things are in one tree, moving ones in another."""
+"""Ray casting, with one tree for fixed things and another for moving ones."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Hits:
     retro: Array  # retro-reflectivity; 0 without a hit
 
 
-COMPILED = find_spec("numba") is not None  # by default, whether rays are cast by compiled loops
+COMPILED = find_spec("numba") is not None  # whether rays are cast by compiled loops by default
 
 
 class RayCaster:
@@ -37,10 +37,10 @@ class RayCaster:
 
     Attributes:
         things: All things; the moving ones are the last.
-        packed: The shapes of the fixed ones.
+        packed: The shapes of the fixed things.
         shapes: The number of all shapes; each triangle of a mesh counts.
         compiled: Whether rays are cast by compiled loops through a tree, else by numpy. Both give the same bits.
-        moving: The caster of the moving ones; None without any.
+        moving: The caster of the moving things; None without any.
     """
 
     def __init__(self, things: Sequence[Thing], *, compiled: bool = COMPILED) -> None:
@@ -52,7 +52,7 @@ class RayCaster:
         self.moving: RayCaster | None = None
         self._still: RayCaster | None = None
         retro = np.array([*(thing.retro for thing in self.things), 0.0])
-        #: For each shape, and last for no hit.
+        #: For each shape, and for no hit as the last entry.
         self._retro = retro[np.append(self.packed.owner, NOTHING)]
         self._friction = np.array([thing.friction for thing in self.things])[self.packed.owner]
 
@@ -71,7 +71,7 @@ class RayCaster:
         return joined
 
     def vectorised(self) -> RayCaster:
-        """The same things, with numpy: for use while another thread runs :meth:`prepare`."""
+        """A caster of the same things that uses numpy, for use while another thread runs :meth:`prepare`."""
         still = copy(self.still)
         still.compiled = False
         return still.with_moving(self.moving.things if self.moving else ())
@@ -110,7 +110,7 @@ class RayCaster:
         if directions.shape[1:] != (3,) or origins.shape not in ((1, 3), directions.shape):
             raise ValueError(
                 f"rays have origins {origins.shape} and directions {directions.shape}; directions must be (n, 3), "
-                "origins too, or (3,) where all begin in one place"
+                "origins the same, or (3,) if all rays begin at one point"
             )
         ranges, shapes = np.empty(len(directions)), np.empty(len(directions), np.int64)
         rays, packed = (origins, directions, float(max_range), ranges, shapes), self.packed
@@ -149,7 +149,7 @@ class RayCaster:
         return np.asarray(self._friction[shapes])
 
     def _parted(self, shapes: Indices) -> tuple[Indices, Indices]:
-        """Indices of fixed shapes, and of moving shapes among the moving ones; no hit for the others."""
+        """Indices among the fixed and among the moving shapes; -1 where a shape is one of the others."""
         if self.moving is None:
             return shapes, shapes
         moves = shapes >= self._begin

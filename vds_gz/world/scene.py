@@ -19,10 +19,10 @@ class Scene:
     """The world around the vehicle.
 
     Attributes:
-        name: Of the world.
+        name: Name of the world.
         visuals: The shapes that lidars and cameras see.
         collisions: The shapes that bodies collide with.
-        gravity: In the world's axes [m/s^2].
+        gravity: Acceleration of gravity in the world's axes [m/s^2].
         origin: The place of the world's origin on Earth.
     """
 
@@ -33,7 +33,7 @@ class Scene:
     origin: Origin = NULL_ISLAND
 
     def with_moving(self, visuals: Sequence[Thing], collisions: Sequence[Thing]) -> Scene:
-        """This scene with moving things at an instant, which replace earlier ones.
+        """This scene with moving things at an instant, which replace earlier moving things.
 
         Fixed things come first in ``scene.visuals.things``, so their indices do not change.
 
@@ -45,7 +45,7 @@ class Scene:
         return replace(self, visuals=seen, collisions=felt)
 
     def vectorised(self) -> Scene:
-        """The same scene, with numpy: for use while another thread runs :meth:`prepare`."""
+        """The same scene with ray casting by numpy, for use while another thread runs :meth:`prepare`."""
         return replace(self, visuals=self.visuals.vectorised(), collisions=self.collisions.vectorised())
 
     def prepare(self) -> None:

@@ -20,8 +20,8 @@ from vds_gz.world.shapes import Array, Mesh
 
 DEFAULT_FRICTION = 1.0  # SDF's default for collisions
 
-#: Ignored children, by their parent.
-WITHOUT_BEARING = {
+#: Children that are ignored, by their parent.
+IGNORED = {
     parent: set(children.split())
     for parent, children in {
         "world": "atmosphere audio gravity gui light magnetic_field physics plugin scene spherical_coordinates wind",
@@ -39,7 +39,7 @@ DEEPEST, MOST_MODELS = 32, 200_000
 
 
 def read_sdf(path: Path, resources: Resources) -> Scene:
-    """The scene of a world, or of the model in a file."""
+    """The scene of the first world in a file, or of its models if it has no world."""
     root = read_xml(path)
     if root.tag != "sdf":
         root.fail(f"the root element is <{root.tag}>; it must be <sdf>")
@@ -70,11 +70,11 @@ class _SdfReader:
     resources: Resources
     visuals: list[Thing] = field(default_factory=list)
     collisions: list[Thing] = field(default_factory=list)
-    models: int = 0  # number of models
-    triangles: int = 0  # number of triangles of their meshes
+    models: int = 0  # number of models so far
+    triangles: int = 0  # number of triangles of their meshes so far
 
     def read(self, outer: Node) -> None:
-        """Read a world, or the root element if there is none."""
+        """Read a world, or the root element of a file without one."""
         scope = Frames("world")
         models = list(self._models(outer, scope, 0))
         if outer.tag == "world":
@@ -99,7 +99,7 @@ class _SdfReader:
                 yield self._entered(node.get("name", ""), node, node, scope, depth)
 
     def _entered(self, name: str, model: Node, placing: Node, scope: Frames, depth: int) -> _Model:
-        """Add a model's frames; ``placing`` has its pose: itself, or its ``<include>``."""
+        """Add a model's frames; ``placing`` is the element with its pose: the model, or its ``<include>``."""
         _refuse_unknown(model, {"model", "include", "frame", "joint", "link"})
         frames = Frames("__model__")
         inside = tuple(self._models(model, frames, depth + 1))
@@ -121,7 +121,7 @@ class _SdfReader:
                 local, frame = placed(part)
                 here = pose @ model.frames.find(frame or link.get("name", ""), part) @ local
                 if not (np.abs(here) < FARTHEST).all():
-                    part.fail(f"<{part.tag}> stands farther than {FARTHEST:g} m from the origin")
+                    part.fail(f"<{part.tag}> is farther than {FARTHEST:g} m from the origin")
                 into = self.visuals if part.tag == "visual" else self.collisions
                 into.extend(self._things(part, f"{name}::{link.get('name', '')}::{part.get('name', '')}", here))
         for inner in model.inside:
@@ -149,7 +149,7 @@ def _colour(part: Node) -> tuple[float, float, float]:
 
 
 def _friction(part: Node) -> float:
-    """The friction coefficient of a collision: the smaller one of ``<mu>`` and ``<mu2>``."""
+    """The friction coefficient of a collision: the smaller of ``<mu>`` and ``<mu2>``."""
     node: Node | None = part
     for tag in ("surface", "friction", "ode"):
         node = node.child(tag) if node is not None else None
@@ -170,8 +170,8 @@ def _enter_frames(outer: Node, frames: Frames) -> None:
 
 
 def _refuse_unknown(node: Node, used: set[str]) -> None:
-    """Refuse unknown children that could have shapes; ``prefix:name`` is a custom element, which is ignored."""
+    """Refuse unknown children, which could have shapes; custom elements ``prefix:name`` are ignored."""
     for child in node:
         assert isinstance(child, Node)
-        if child.tag not in used | WITHOUT_BEARING[node.tag] and ":" not in child.tag:
+        if child.tag not in used | IGNORED[node.tag] and ":" not in child.tag:
             child.fail(f"<{child.tag}> in <{node.tag}> is not known")

@@ -1,6 +1,6 @@
-"""Files named in an SDF file: found by Gazebo's rules, never downloaded; included models are read once.
+"""SDF files, and the files that they name, which are found by Gazebo's rules and never downloaded.
 
-XML is read without entities, so files cannot expand or load others. Elements know their file and line.
+XML is read without entities, so a file can neither grow nor load others. Elements know their file and line.
 """
 
 from __future__ import annotations
@@ -19,16 +19,18 @@ from vds_gz.errors import WorldError
 from vds_gz.geometry import Vector
 
 FARTHEST = 1e12  # bound of numbers in a file [m]
-LARGEST = 64 * 1024 * 1024  # maximum size of a world [bytes]
+LARGEST = 64 * 1024 * 1024  # maximum size of a file [bytes]
 
-
-#: A comment, space before the declaration, or text in which nothing is a comment. Without an end it extends to the end
-#: of the file, so no place is searched twice; the parser refuses it.
+#: A comment, a declaration with space before it, or CDATA, in which nothing is a comment. A match without an end goes
+#: to the end of the file, so that no place is searched twice; the parser refuses it.
 _COMMENT = re.compile(rb"<!--.*?(-->|\Z)|\A\s+<\?xml.*?(\?>|\Z)|<!\[CDATA\[.*?(?:\]\]>|\Z)", re.DOTALL)
 
 
 def _blank(match: re.Match[bytes]) -> bytes:
-    """Lines without comments: many worlds have ``--`` in comments and space at the start, which is not valid XML."""
+    """The line breaks of a comment or a declaration, or CDATA as it is.
+
+    Many worlds have ``--`` in comments or space at the start, which is not valid XML.
+    """
     return b"\n" * match[0].count(b"\n") if match[1] or match[2] else match[0]
 
 
@@ -54,18 +56,18 @@ class Node(Element):
         return node
 
     def needed(self, tag: str) -> Node:
-        """The first child of this tag, which must be there."""
+        """The first child of this tag; raises WorldError without one."""
         node = self.child(tag)
         if node is None:
             self.fail(f"<{self.tag}> has no <{tag}>")
         return node
 
     def children(self, *tags: str) -> list[Node]:
-        """All children of these tags, in their order."""
+        """All children of these tags, in the order of the file."""
         return [node for node in self if isinstance(node, Node) and node.tag in tags]
 
     def value(self, tag: str, default: str = "") -> str:
-        """The text of a child."""
+        """The text of a child; the default without one."""
         return (self.findtext(tag) or default).strip()
 
     def numbers(self, count: int) -> list[float]:
@@ -98,12 +100,12 @@ def read_xml(path: Path) -> Node:
     """The root element of a file, which declares no entities."""
     try:
         if path.exists() and not path.is_file():
-            raise WorldError(f"world '{path}' is not a file")
+            raise WorldError(f"'{path}' is not a file")
         if (size := path.stat().st_size) > LARGEST:
-            raise WorldError(f"world '{path}' has {size} bytes; at most {LARGEST} are read")
+            raise WorldError(f"file '{path}' has {size} bytes; at most {LARGEST} are read")
         data = _COMMENT.sub(_blank, path.read_bytes())
     except OSError as error:
-        raise WorldError(f"world '{path}' cannot be read: {error.strerror or error}") from None
+        raise WorldError(f"file '{path}' cannot be read: {error.strerror or error}") from None
     builder = TreeBuilder(element_factory=Node)
     parser = expat.ParserCreate()
 
@@ -136,13 +138,13 @@ LONGEST = 1000  # maximum length of a name
 
 
 def is_file(path: Path) -> bool:
-    """Whether a file exists; unlike with pathlib, names may be too long."""
+    """Whether a file exists; unlike with pathlib, a name that is too long raises nothing."""
     return os.path.isfile(path)
 
 
 @dataclass(frozen=True, slots=True)
 class Resources:
-    """The folders in which files are found."""
+    """The folders in which files are searched."""
 
     #: ``GZ_SIM_RESOURCE_PATH`` for ``model://`` and relative names, ``AMENT_PREFIX_PATH`` for ``package://``,
     #: ``GZ_FUEL_CACHE_PATH`` for ``https://``.
@@ -177,7 +179,7 @@ class Resources:
             if is_file(candidate) or os.path.isdir(candidate):
                 return candidate
             looked.append(candidate)
-        places = ", ".join(map(str, looked)) or "nowhere, because no folder is set for such names"
+        places = ", ".join(map(str, looked)) or "nothing, because no folder is known for such names"
         uri.fail(f"<{uri.tag}> '{text}' is not on this machine, and nothing is downloaded; looked for {places}")
 
     def _candidates(self, scheme: str, inner: PurePosixPath, beside: Path) -> Iterator[Path]:
@@ -197,7 +199,7 @@ class Resources:
                 yield folder / inner
 
     def _in_fuel_cache(self, inner: PurePosixPath) -> Iterator[Path]:
-        """``https://SERVER/1.0/OWNER/models/NAME[/VERSION][/files/...]``, in its highest version."""
+        """``https://SERVER/1.0/OWNER/models/NAME[/VERSION][/files/...]``; without VERSION, the highest in the cache."""
         pattern = r"([^/]+)/1\.0/([^/]+)/models/([^/]+)(?:/(\d{1,9}|tip))?(?:/files/(.+))?"
         match = re.fullmatch(pattern, str(inner), re.IGNORECASE)
         if match is None:
@@ -214,7 +216,7 @@ class Resources:
 
 
 def _model_file(folder: Path, uri: Node) -> Path:
-    """The SDF file in a model's folder, by its ``model.config``, of the highest version."""
+    """The SDF file in a model's folder: the highest version in its ``model.config``, else ``model.sdf``."""
     config = folder / "model.config"
     named = read_xml(config).children("sdf") if config.is_file() else []
     name = PurePosixPath((max(named, key=_version).text or "").strip() if named else "model.sdf")

@@ -1,4 +1,4 @@
-"""Shapes of things, each in its own frame, as SDF means them. Lengths in metres."""
+"""Shapes of things, each in its own frame, as SDF defines them. Lengths are in metres."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
-FACETS = 256  # sides of round shapes without a formula: 1e-4 of the radius from the true shape
+FACETS = 256  # sides of a cone, which are within 1e-4 of the radius from the true shape
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class HalfSpace:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Mesh:
-    """Triangles: ``vertices`` [m] of shape (n, 3), ``faces`` of shape (m, 3) index them. Both sides are seen."""
+    """Triangles, seen from both sides: ``vertices`` of shape (n, 3), and their indices ``faces`` of shape (m, 3)."""
 
     vertices: Array
     faces: Indices
@@ -84,7 +84,7 @@ def cone(radius: float, length: float) -> Mesh:
 
 
 def extruded(outline: Array, height: float) -> Mesh:
-    """A prism on the plane z = 0."""
+    """A prism that stands on the plane z = 0."""
     x, y = outline.T
     if np.dot(x, np.roll(y, -1)) < np.dot(y, np.roll(x, -1)):  # clockwise
         outline = outline[::-1]

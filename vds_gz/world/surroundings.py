@@ -1,17 +1,18 @@
-"""The surroundings of a vehicle: a scene, obstacles on paths, other vehicles.
+"""The surroundings of a vehicle: a scene, obstacles on paths and other vehicles.
 
-The pose of an obstacle on a path is a pure function of time. A YAML file lists these obstacles:
+The pose of an obstacle is a pure function of time. A YAML file lists obstacles:
 
 obstacles:
   - name: cart
-    box: [1.2, 0.6, 1.0]                 # [m] length, width, height; it stands on z
+    box: [1.2, 0.6, 1.0]                 # [m] length, width, height
     path: [[5, -3], [5, 3], [9, 3]]      # [m] x, y
     speed: 0.8                           # [m/s]
     repeat: back_and_forth               # once, loop or back_and_forth
   - name: pedestrian
     cylinder: [0.25, 1.8]                # [m] radius, height
     path: [[0, 4], [6, 4]]
-    times: [2.0, 7.0]                    # [s] of simulated time, instead of a speed
+    times: [2.0, 7.0]                    # [s] simulated times at the points, instead of a speed
+    z: 0.0                               # [m] height of its lower side, 0 by default
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ from vds_gz.world.shapes import Box, Cylinder
 ONCE, LOOP, BACK_AND_FORTH = "once", "loop", "back_and_forth"
 REPEATS = (ONCE, LOOP, BACK_AND_FORTH)
 
-SIZES = {"box": ("length", "width", "height"), "cylinder": ("radius", "height")}  # sizes of each shape, in words
+SIZES = {"box": ("length", "width", "height"), "cylinder": ("radius", "height")}  # names of the sizes of each shape
 
 KEYS = ("name", *SIZES, "path", "z", "speed", "times", "repeat")
 
@@ -48,14 +49,14 @@ Point = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class MovingObstacle:
-    """A shape that moves along straight pieces and points in its direction of motion."""
+    """A shape that moves along straight pieces, headed in its direction of motion."""
 
     name: str
     shape: Box | Cylinder
-    height: float  # height of the shape, centred at its middle [m]
-    z: float  # of the ground below it [m]
+    height: float  # height of the shape [m]
+    z: float  # height of its lower side [m]
     points: tuple[Point, ...]  # points of the path, (x, y) [m]
-    times: tuple[float, ...]  # increasing times at the points [s]
+    times: tuple[float, ...]  # simulated times at the points, increasing [s]
     repeat: str = ONCE  # one of :data:`REPEATS`
 
     @property
@@ -65,14 +66,14 @@ class MovingObstacle:
         return max((math.dist(a, b) / (end - begin) for (a, b), (begin, end) in pairs), default=0.0)
 
     def at(self, seconds: float) -> Thing:
-        """Its pose at a simulated time [s]."""
+        """The obstacle at a simulated time [s]."""
         when, back = self._on_way(seconds)
         x, y, heading = self._place(when)
         turn = rotation_of_angles(0.0, 0.0, heading + math.pi if back else heading)
         return Thing(self.name, self.shape, matrix(turn, np.array((x, y, self.z + 0.5 * self.height))))
 
     def next_turn(self, seconds: float) -> float:
-        """The time of its next turn or jump [s]; infinity without one."""
+        """The time of its next turn or jump after a simulated time [s]; infinity without one."""
         if not self._repeats(seconds):
             return min((time for time in self.times if time > seconds), default=math.inf)
         begin, end = self.times[0], self.times[-1]
@@ -105,7 +106,7 @@ class MovingObstacle:
         return ax + part * (bx - ax), ay + part * (by - ay), self._heading(piece)
 
     def _heading(self, piece: int) -> float:
-        """Its heading on a piece of the path; while it waits, that of the piece before, or else after."""
+        """Its heading on a piece of the path [rad]; while it waits, that of the motion before, or else after."""
         for k in chain(range(piece, -1, -1), range(piece + 1, len(self.points) - 1)):
             (ax, ay), (bx, by) = self.points[k : k + 2]
             if (ax, ay) != (bx, by):
@@ -118,7 +119,7 @@ class MovingObstacles:
 
     Attributes:
         changes: Always 0, because the paths do not change.
-        top_speed: Speed of the fastest [m/s].
+        top_speed: Speed of the fastest obstacle [m/s].
     """
 
     changes = 0
@@ -128,7 +129,7 @@ class MovingObstacles:
         self.top_speed = max((obstacle.top_speed for obstacle in obstacles), default=0.0)
 
     def next_turn(self, time: int) -> float:
-        """The time of the next turn of one of them after a simulated time [ns]; infinity without one."""
+        """The time of the next turn or jump of an obstacle after a simulated time [ns]; infinity without one."""
         turns = (obstacle.next_turn(time / NANOSECONDS) for obstacle in self.obstacles)
         return NANOSECONDS * min(turns, default=math.inf)
 
@@ -140,7 +141,7 @@ class MovingObstacles:
 
 
 def read_obstacles(path: str | Path) -> MovingObstacles:
-    """The moving obstacles of a file; raises WorldError with the value and what would be right."""
+    """The moving obstacles of a file; raises WorldError with the place, the value and what would be right."""
     meaning = "a list 'obstacles', each with a name, a shape and a path"
     listed = read_entries(path, "moving obstacles", WorldError).mapping(meaning, needed=("obstacles",))["obstacles"]
     obstacles = tuple(map(_obstacle, listed.items(meaning, may_be_empty=True)))
@@ -170,17 +171,17 @@ def _obstacle(entry: Entry) -> MovingObstacle:
 
 
 def _times(entry: Entry, keys: Mapping[str, Entry], points: tuple[Point, ...]) -> tuple[float, ...]:
-    """Its times at the points [s]."""
+    """The simulated times at the points of an obstacle's path [s]."""
     if "times" in keys and "speed" in keys:
         raise entry.error("has 'times' and 'speed'; it must have one of them")
     if "times" in keys:
         times = keys["times"].numbers("a time for each point", len(points))
         if any(after <= before for before, after in pairwise(times)) or times[0] < 0.0:
-            raise keys["times"].error(f"is {times}; they must rise, from 0 on [s]")
+            raise keys["times"].error(f"is {times}; they must increase, from 0 or later [s]")
         return tuple(times)
     lengths = [math.dist(a, b) for a, b in pairwise(points)]
     if not all(lengths):
-        raise keys["path"].error("has two equal points one after the other; give 'times' to let it wait")
+        raise keys["path"].error("has two equal points one after the other; set 'times' for an obstacle that waits")
     if lengths and "speed" not in keys:
         raise entry.error("has neither 'speed' [m/s] nor 'times' [s]; it must have one of them")
     speed = keys["speed"].number("a number greater than 0 [m/s]", lambda value: value > 0.0) if "speed" in keys else 1.0
@@ -188,7 +189,7 @@ def _times(entry: Entry, keys: Mapping[str, Entry], points: tuple[Point, ...]) -
 
 
 class Movers(Protocol):
-    """Moving things."""
+    """A source of moving things."""
 
     @property
     def changes(self) -> int:
@@ -202,14 +203,14 @@ class Movers(Protocol):
         """The time of their next turn or jump after a simulated time [ns]; infinity without one."""
 
     def visuals(self, time: int) -> list[Thing]:
-        """Their visible shapes at a point in simulated time [ns]."""
+        """Their visible shapes at a simulated time [ns]."""
 
     def collisions(self, time: int) -> list[Thing]:
         """Their collision shapes at a simulated time [ns]."""
 
 
 class Surroundings:
-    """The scene of a world at any time, with all moving things; ``look`` looks for new and lost ones."""
+    """The scene of a world at any time, with all moving things; ``look`` searches for new and lost movers."""
 
     def __init__(self, still: Scene, movers: Sequence[Movers] = (), look: Callable[[], None] = lambda: None) -> None:
         self.still = still
@@ -224,7 +225,7 @@ class Surroundings:
 
     @property
     def drift(self) -> float:
-        """Speed of the fastest mover [m/s]."""
+        """Speed of the fastest moving thing [m/s]."""
         return max((mover.top_speed for mover in self._movers), default=0.0)
 
     def next_turn(self, time: int) -> float:
@@ -232,11 +233,11 @@ class Surroundings:
         return min((mover.next_turn(time) for mover in self._movers), default=math.inf)
 
     def scene_at(self, time: int, still: Scene) -> Scene:
-        """The visible scene at a simulated time [ns]; its moving things have no collisions."""
+        """The scene ``still`` with the visible moving things at a simulated time [ns], without their collisions."""
         return still.with_moving([thing for mover in self._movers for thing in mover.visuals(time)], ())
 
     def collisions_at(self, time: int) -> RayCaster:
-        """All collision shapes at a point in simulated time [ns]."""
+        """All collision shapes at a simulated time [ns]."""
         known = time, self.changes
         if self._last is None or self._last[0] != known:
             moving = [thing for mover in self._movers for thing in mover.collisions(time)]

@@ -16,7 +16,7 @@ from vds_gz.world.intersection import PARALLEL, TRIANGLE
 from vds_gz.world.packing import Packed
 from vds_gz.world.shapes import Array, Indices
 
-BLOCK = 1 << 16  # number of rays times shapes at a time, whose data fit into a processor's cache
+BLOCK = 1 << 16  # pairs of rays and shapes at a time, whose data fit into a processor's cache
 
 
 def cast(packed: Packed, origins: Array, directions: Array, max_range: float, ranges: Array, hits: Indices) -> None:
@@ -41,9 +41,9 @@ def cast(packed: Packed, origins: Array, directions: Array, max_range: float, ra
 
 
 def _pairs(packed: Packed, origins: Array, directions: Array, max_range: float) -> Iterator[tuple[Indices, Indices]]:
-    """Pairs of rays and shapes whose bounds they cross, in parts."""
+    """Pairs of rays and shapes whose bounds they cross, in blocks."""
     within = _within_reach(packed, origins, directions, max_range)
-    # For axes without a ray component, shapes within reach count.
+    # Along axes without a ray component, all shapes within reach overlap the rays.
     moving = [axis for axis in range(3) if len(origins) > 1 or directions[:, axis].any()]
     lower, upper = packed.lower[within].T[:, None, :], packed.upper[within].T[:, None, :]
     height = max(1, BLOCK // max(1, len(within)))
@@ -53,15 +53,15 @@ def _pairs(packed: Packed, origins: Array, directions: Array, max_range: float) 
         near, far = np.zeros((1, len(within))), np.full((1, len(within)), max_range)
         for axis in moving:
             begin, inverse = begins[:, axis, None], inverses[:, axis, None]
-            one, other = (lower[axis] - begin) * inverse, (upper[axis] - begin) * inverse
-            near = np.maximum(near, np.minimum(one, other))
-            far = np.minimum(far, np.maximum(one, other))
+            a, b = (lower[axis] - begin) * inverse, (upper[axis] - begin) * inverse
+            near = np.maximum(near, np.minimum(a, b))
+            far = np.minimum(far, np.maximum(a, b))
         rays, shapes = np.nonzero(np.broadcast_to(near <= far, (len(inverses), len(within))))
         yield rays + top, within[shapes]
 
 
 def _within_reach(packed: Packed, origins: Array, directions: Array, max_range: float) -> Indices:
-    """The shapes whose bounds overlap the box around all rays; a flat scan excludes most shapes."""
+    """The shapes whose bounds overlap the box around all rays, which are few for a flat scan."""
     if not len(directions):
         return np.empty(0, np.int64)
     ends = origins + np.where(directions == 0.0, 0.0, directions * max_range)
@@ -103,7 +103,7 @@ def _distances(kind: int, rows: Array, origins: Array, directions: Array) -> Arr
 
 
 def _triangles(p: Array, o: Array, d: Array) -> Array:
-    """Triangles, by the axis that rays are most parallel to, which gives the order of the axes."""
+    """Distances of rays to triangles, grouped by the axis to which the rays are most parallel."""
     x, y, z = np.abs(d)
     axes = np.where((x > z) & (x >= y), 0, np.where(y > z, 1, 2))
     t = np.empty(d.shape[1])
@@ -116,7 +116,7 @@ def _triangles(p: Array, o: Array, d: Array) -> Array:
 
 
 def _sheared(corners: list[Array], o: Array, d: Array) -> Array:
-    """Triangles, for rays that are most parallel to the third axis."""
+    """The same for rays that are most parallel to the third axis."""
     scale = 1.0 / d[2]
     shear_x, shear_y = d[0] * scale, d[1] * scale
     (ax, ay, az), (bx, by, bz), (cx, cy, cz) = (
