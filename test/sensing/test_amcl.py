@@ -1,4 +1,4 @@
-"""The stand-in for AMCL: when it updates, what it holds, how it errs, what it does not notice."""
+"""The simulated AMCL: its updates, its errors, initial poses, services, and moves that it does not notice."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SURE = {"position_std": 0.0, "heading_std": 0.0}
 
 
 def drive(amcl: Amcl, steps: list[Pose], begin: Pose = START, first: int = 0) -> list[tuple[Pose, Pose, Scan]]:
-    """Truth, odometry and scan at every scan of a drive, one step a publish instant."""
+    """Truth, odometry and scan at every scan of a drive with one step per period."""
     truth, seen = begin, []
     for k, step in enumerate(steps):
         truth = truth.then(step)
@@ -52,7 +52,7 @@ steps = st.lists(
 
 
 @given(steps, st.floats(0.05, 0.5), st.floats(0.05, 0.5))
-def test_it_changes_only_where_the_odometry_has_moved_far_enough(way, update_min_d, update_min_a):
+def test_it_updates_only_after_the_odometry_has_moved_far_enough(way, update_min_d, update_min_a):
     seen = drive(Amcl(parameters(3, 1e-3, update_min_d=update_min_d, update_min_a=update_min_a), START), way)
     assert seen[0][2].estimate is not None
     last = seen[0][1]
@@ -79,7 +79,7 @@ def test_scans_come_at_their_rate_on_whole_periods():
     assert len(seen) == 8
 
 
-def test_at_rest_nothing_is_corrected():
+def test_at_rest_it_updates_only_once():
     seen = drive(Amcl(parameters(), START), [Pose()] * 500)
     assert [scan.estimate is not None for *_, scan in seen] == [True] + [False] * 99
     assert len({scan.map_to_odom for *_, scan in seen}) == 1
@@ -95,9 +95,9 @@ def test_without_errors_it_is_right_after_each_update_and_drifts_with_the_odomet
 
 
 def errors(way: float, count: int = 4000, **amcl: object) -> np.ndarray:
-    """What updates are off by, seen from the truth, one every ``way`` metres."""
-    stand_in = Amcl(parameters(7, update_min_d=way / 2.0, scan_rate=50.0, **amcl), Pose())
-    seen = drive(stand_in, [Pose(way, 0.0, 0.0)] * count, Pose())
+    """Errors of updates in the axes of the true pose, one every ``way`` metres."""
+    simulated = Amcl(parameters(7, update_min_d=way / 2.0, scan_rate=50.0, **amcl), Pose())
+    seen = drive(simulated, [Pose(way, 0.0, 0.0)] * count, Pose())
     return np.array([components(scan.estimate.pose.seen_from(truth)) for truth, _, scan in seen])
 
 
@@ -106,7 +106,7 @@ def test_errors_have_their_spread_and_are_correlated_over_the_distance(way):
     problems = errors(way, position_std=0.04, heading_std=0.01, correlation_distance=0.8)
     assert len(problems) == 4000
     keep = math.exp(-way / 0.8)
-    # So many samples are worth independent ones.
+    # Four times the spread of the estimate, with the correlation of the samples.
     spread = 4.0 * math.sqrt((1.0 + keep**2) / (1.0 - keep**2) / 2.0 / len(problems))
     assert problems.std(axis=0) == pytest.approx([0.04, 0.04, 0.01], rel=spread)
     correlation = [np.corrcoef(channel[:-1], channel[1:])[0, 1] for channel in problems.T]
@@ -123,14 +123,14 @@ def test_jumps_come_at_their_rate_and_have_their_size():
     assert np.hypot(np.cos(angles).mean(), np.sin(angles).mean()) < 0.3
 
 
-def test_a_late_scan_gives_what_it_saw():
+def test_latency_does_not_change_the_results_of_scans():
     way = [Pose(0.02, 0.0, 0.002)] * 300
     late, prompt = (drive(Amcl(parameters(2, latency=latency), START), way) for latency in (0.3, 0.0))
     assert [scan for *_, scan in late] == [scan for *_, scan in prompt][: len(late)]
     assert 0 < len(prompt) - len(late) <= 4
 
 
-def test_until_a_late_result_is_there_the_one_before_it_holds():
+def test_map_to_odom_holds_until_a_late_result_is_available():
     amcl = Amcl(parameters(2, latency=0.3, update_min_d=0.01), START)
     held, truth = START, START
     for k in range(300):
@@ -140,7 +140,7 @@ def test_until_a_late_result_is_there_the_one_before_it_holds():
         assert amcl.map_to_odom == held
 
 
-def test_equal_seeds_give_equal_runs_and_a_reset_the_first_one_again():
+def test_equal_seeds_give_equal_runs_and_a_reset_repeats_the_first():
     way = [Pose(0.02, 0.0, 0.01)] * 300
     runs = [drive(Amcl(parameters(seed, 1e-3), START), way) for seed in (3, 3, 4)]
     assert runs[0] == runs[1]
@@ -151,10 +151,10 @@ def test_equal_seeds_give_equal_runs_and_a_reset_the_first_one_again():
     assert drive(amcl, way) == runs[0]
 
 
-# ---------------------------------------------------------------------- initial poses, kidnapping, services
+# ---------------------------------------------------------------------- initial poses, moves by hand, services
 
 
-def test_it_is_silent_until_an_initial_pose_comes():
+def test_it_publishes_nothing_until_an_initial_pose_comes():
     amcl = Amcl(parameters(set_initial_pose=False, **SURE), START)
     assert drive(amcl, [Pose(0.02, 0.0, 0.0)] * 100) == []
     here = START.then(Pose(2.0, 0.0, 0.0))
@@ -165,7 +165,7 @@ def test_it_is_silent_until_an_initial_pose_comes():
     assert first.estimate.variances == pytest.approx([deviation**2 for deviation in INITIAL])
 
 
-def test_an_initial_pose_is_as_wide_as_it_says_and_narrows_on_the_way():
+def test_the_variance_of_an_initial_pose_is_used_and_decays_with_distance():
     amcl = Amcl(parameters(), START)
     amcl.initialise(START, (0.2, 0.3, 0.1))
     seen = drive(amcl, [Pose(0.02, 0.0, 0.0)] * 1000)
@@ -175,7 +175,7 @@ def test_an_initial_pose_is_as_wide_as_it_says_and_narrows_on_the_way():
     assert variances[-1] == pytest.approx([0.03**2, 0.03**2, 0.013**2], rel=1e-3)
 
 
-def test_a_kidnapped_vehicle_is_believed_where_it_would_have_driven_until_somebody_says_better():
+def test_a_move_by_hand_is_noticed_only_after_an_initial_pose():
     amcl = Amcl(parameters(**SURE), START)
     drive(amcl, [Pose(0.02, 0.0, 0.0)] * 100)
     there = Pose(-30.0, 7.0, -2.0)
@@ -194,7 +194,7 @@ def test_a_kidnapped_vehicle_is_believed_where_it_would_have_driven_until_somebo
 
 
 @pytest.mark.parametrize(("off", "found"), [(1.4, True), (1.6, False)])
-def test_an_initial_pose_within_its_own_reach_finds_the_vehicle_and_one_beyond_does_not(off, found):
+def test_an_initial_pose_finds_the_vehicle_within_three_deviations(off, found):
     amcl = Amcl(parameters(**SURE), Pose())
     amcl.initialise(Pose(off, 0.0, 0.0), (0.5, 0.5, 0.2))
     seen = drive(amcl, [Pose(0.02, 0.0, 0.0)] * 1000, Pose())
@@ -203,7 +203,7 @@ def test_an_initial_pose_within_its_own_reach_finds_the_vehicle_and_one_beyond_d
 
 
 @pytest.mark.parametrize("heading", [0.0, math.pi / 2, math.pi])
-def test_its_reach_is_along_the_axes_of_the_map_as_its_covariance_is(heading):
+def test_deviations_of_an_initial_pose_are_along_the_axes_of_the_map(heading):
     truth = Pose(4.0, -3.0, heading)
     amcl = Amcl(parameters(**SURE), truth)
     amcl.initialise(Pose(4.0, -2.1, heading), (0.1, 1.0, 0.2))
@@ -212,8 +212,8 @@ def test_its_reach_is_along_the_axes_of_the_map_as_its_covariance_is(heading):
     assert (last.x, last.y) == pytest.approx((end.x, end.y), abs=1e-6)
 
 
-def test_at_the_systems_time_a_scan_is_there_at_once():
-    """Floating point would make it up to 128 ns later."""
+def test_without_latency_a_scan_is_available_at_once_at_the_systems_time():
+    """Floating-point numbers would delay it by up to 128 ns."""
     period = 33_333_333
     amcl = Amcl(parameters(scan_rate=30.0), START)
     assert [len(amcl.update((52_800_000_000 + k) * period, START)) for k in range(1000)] == [1] * 1000
@@ -240,7 +240,7 @@ def test_a_requested_update_needs_no_motion():
     assert seen[0][2].estimate.variances[0] == pytest.approx(0.03**2 + INITIAL[0] ** 2 * narrower)
 
 
-def test_inactive_it_takes_no_scans_and_active_again_it_knows_where_it_is():
+def test_it_takes_no_scans_while_inactive_and_is_at_the_true_pose_after_activation():
     amcl = Amcl(parameters(lifecycle="managed", **SURE), START)
     assert drive(amcl, [Pose(0.02, 0.0, 0.0)] * 50) == []
     amcl.activate()
@@ -250,7 +250,7 @@ def test_inactive_it_takes_no_scans_and_active_again_it_knows_where_it_is():
     assert drive(amcl, [Pose()] * 50, START.then(Pose(1.0, 0.0, 0.0)), 60) == []
 
 
-def test_time_that_jumps_back_is_no_obstacle():
+def test_scans_continue_after_time_has_jumped_back():
     amcl = Amcl(parameters(latency=0.1, jump_rate=1.0), START)
     drive(amcl, [Pose(0.02, 0.0, 0.0)] * 200, first=10_000)
     seen = drive(amcl, [Pose(0.02, 0.0, 0.0)] * 200, START.then(Pose(4.0, 0.0, 0.0)))

@@ -1,4 +1,4 @@
-"""Gazebo's own IMU and satellite receiver, and ours, of the same parameters in the same place."""
+"""Our IMU and satellite receiver against Gazebo's, with the same parameters in the same place."""
 
 from __future__ import annotations
 
@@ -42,19 +42,19 @@ RATE = 500.0
 
 
 def in_sdf(sensor: SensorParameters) -> str:
-    """The ``<sensor>`` as a vehicle in Gazebo has it, where its link would be."""
+    """The ``<sensor>`` of a vehicle in Gazebo, with the pose of its link."""
     vehicle = ElementTree.fromstring(sdf(models()["bicycle"], BicycleParameters(), sensors={"probe": sensor}))
-    (one,) = vehicle.iterfind(".//sensor[@name='probe']")
-    for pose in one.findall("pose"):
-        one.remove(pose)
-    one.insert(0, ElementTree.fromstring(f"<pose>{' '.join(map(str, (*sensor.xyz, *sensor.rpy)))}</pose>"))
-    return ElementTree.tostring(one, encoding="unicode")
+    (element,) = vehicle.iterfind(".//sensor[@name='probe']")
+    for pose in element.findall("pose"):
+        element.remove(pose)
+    element.insert(0, ElementTree.fromstring(f"<pose>{' '.join(map(str, (*sensor.xyz, *sensor.rpy)))}</pose>"))
+    return ElementTree.tostring(element, encoding="unicode")
 
 
 def gazebos(
     folder: Path, sensor: SensorParameters, steps: int, pose: str = "0 0 0 0 0 0", speed: float = 0.0
 ) -> np.ndarray:
-    """What Gazebo's sensor measures on an arm that turns with a speed [rad/s] at a pose."""
+    """Measurements of Gazebo's sensor on an arm at a pose that turns with a speed [rad/s]."""
     file = folder / "world.sdf"
     file.write_text(WORLD.format(pose=pose, sensor=in_sdf(sensor), speed=speed))
     topic = ElementTree.fromstring(in_sdf(sensor)).findtext("topic")
@@ -85,7 +85,7 @@ def test_the_specific_force_on_a_turning_arm_is_gazebos(tmp_path):
 
 
 def test_the_orientation_is_gazebos(tmp_path):
-    """Relative to that at the start, in which the mount and the arm's own heading no longer count."""
+    """It is relative to the first orientation, so neither the mount nor the arm's heading matters."""
     imu = Imu(rate=100.0, rpy=(0.4, -0.2, 1.1), measure_orientation=True)
     theirs = gazebos(tmp_path, imu, 1000, "0 0 0 0 0 0.7", speed=2.0)[-1, 6:]
     angle = 2.0 * math.acos(theirs[3])
@@ -97,7 +97,7 @@ def test_the_orientation_is_gazebos(tmp_path):
 
 
 def test_mean_spread_and_allan_deviation_are_gazebos(tmp_path):
-    """White noise on one, a walk on the other: each rules alone where it is looked at."""
+    """The gyroscope's noise is mainly a walk, the accelerometer's is white, at the averaging times compared."""
     imu = Imu(
         rate=RATE,
         gyroscope_noise_density=1e-4,
@@ -129,7 +129,7 @@ def test_a_place_on_earth_is_gazebos(tmp_path):
     assert result[2] == pytest.approx(ours[2], abs=1e-4)
 
 
-def test_its_noise_is_gazebos(tmp_path):
+def test_the_noise_of_a_place_on_earth_is_gazebos(tmp_path):
     gnss = Gnss(rate=200.0, horizontal_std_noise=1.5, vertical_std_noise=2.5)
     theirs = gazebos(tmp_path, gnss, 40_000)
     origin, model = load_world(tmp_path / "world.sdf").origin, GnssModel(gnss, "probe", 0)

@@ -1,4 +1,4 @@
-"""Where a sensor was between known instants, and what a turning lidar sees from a moving vehicle."""
+"""Poses between known states, and the motion distortion of spinning lidars."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ WALL = scene(at(Box((1.0, 1000.0, 100.0)), x=20.5))
 
 
 @given(st.lists(POSES, min_size=1, max_size=5), st.integers(1, 10**8))
-def test_exact_at_the_given_states(poses, step):
+def test_poses_are_exact_at_the_given_states(poses, step):
     states = [BodyState(10**18 + k * step, pose) for k, pose in enumerate(poses)]
     result = placements(states, np.array([state.time for state in states]))
     assert result.rotation == pytest.approx(np.array([matrix(pose.orientation) for pose in poses]), abs=1e-12)
@@ -32,7 +32,7 @@ def test_exact_at_the_given_states(poses, step):
 
 
 @given(st.lists(POSES, min_size=2, max_size=4), st.lists(st.integers(-(10**8), 5 * 10**8), min_size=1, max_size=9))
-def test_always_a_rotation_and_never_beyond_the_states(poses, times):
+def test_poses_are_rotations_and_within_the_positions_of_the_states(poses, times):
     states = [BodyState(k * 10**8, pose) for k, pose in enumerate(poses)]
     result = placements(states, np.array(times))
     assert result.rotation @ result.rotation.swapaxes(1, 2) == pytest.approx(
@@ -46,7 +46,7 @@ def test_always_a_rotation_and_never_beyond_the_states(poses, times):
 
 @given(st.floats(-20.0, 20.0), st.floats(0.0, 1.0))
 def test_a_constant_turn_is_exact_between_the_states(rate, part):
-    """Also about an axis that is inclined."""
+    """The axis is inclined."""
 
     def pose(time: float) -> Transform:
         return Transform((1.0, 2.0, 3.0), quaternion(0.3, -0.2, 0.5)).then(
@@ -58,8 +58,8 @@ def test_a_constant_turn_is_exact_between_the_states(rate, part):
     assert result.rotation[0] == pytest.approx(matrix(pose(time * 1e-9).orientation), abs=1e-9)
 
 
-def test_states_at_one_time_do_no_harm():
-    """A vehicle that was put elsewhere is there."""
+def test_of_states_at_the_same_time_the_last_counts():
+    """There are two after a vehicle was placed elsewhere."""
     states = [*standing(1.0), *standing(1.0, x=5.0)]
     assert placements(states, np.array([10**9])).position.tolist() == [[5.0, 0.0, 0.0]]
 
@@ -76,14 +76,14 @@ def test_a_mount_is_a_transform_on_the_body(pose, x, roll):
 
 
 def columns(lidar: LidarModel, end: float) -> tuple[np.ndarray, np.ndarray]:
-    """Azimuths [rad] and times [s] of the columns of a turn that ends at a time."""
+    """Azimuths [rad] and times [s] of the columns of a turn that ends at a time [s]."""
     return lidar.grid.azimuths, lidar.column_times(round(end * 1e9)) * 1e-9
 
 
 @pytest.mark.parametrize("rate", [-3.0, 0.5, 3.0])
 @pytest.mark.parametrize("group", [RplidarA2, VelodyneVlp16, OusterOs1])
 def test_turning_before_a_wall(group, rate):
-    """A column at the azimuth a looks at a + w t, and meets the wall after d / cos(a + w t)."""
+    """At the time t, a column at the azimuth a points along a + w t and has the range d / cos(a + w t)."""
     sensor = group(layout="driver", std_noise=0.0, xyz=(0.0, 0.0, 0.5), max_range=60.0)
     lidar = LidarModel("a", sensor, 0)
     states = driven(lambda time: Transform((0.0, 0.0, 0.0), quaternion(0.0, 0.0, rate * time)), 1.0, 0.1)
@@ -99,7 +99,7 @@ def test_turning_before_a_wall(group, rate):
 
 @given(st.floats(-30.0, 30.0))
 def test_driving_toward_a_wall(speed):
-    """A column at the time t is v t nearer."""
+    """At the time t, the wall is v t nearer."""
     lidar = LidarModel("a", RplidarA2(layout="driver", std_noise=0.0, xyz=(0.0, 0.0, 0.5), max_range=60.0), 0)
     result = lidar.measure(driven(lambda time: Transform((speed * (time - 1.0), 0.0, 0.0)), 1.0, 0.1), WALL).ranges[
         :, 0
@@ -111,7 +111,7 @@ def test_driving_toward_a_wall(speed):
     assert result[sure] == pytest.approx(expected[sure], abs=1e-5)
 
 
-def test_a_standing_vehicle_sees_no_distortion():
+def test_a_standing_vehicle_has_no_distortion():
     around = scene(at(Cylinder(5.0, 10.0)))
     lidar = LidarModel("a", VelodyneVlp16(layout="driver", std_noise=0.0, xyz=(0.0, 0.0, 0.5)), 0)
     result = lidar.measure(standing(1.0), around).ranges
@@ -119,7 +119,7 @@ def test_a_standing_vehicle_sees_no_distortion():
 
 
 def test_a_lidar_on_an_arm_is_swung_around():
-    """The rays begin where the mount was: on a turning vehicle, off its axis."""
+    """Rays begin at the moving mount of a turning vehicle."""
     arm, rate = 2.0, 1.0
     lidar = LidarModel("a", RplidarA2(layout="driver", std_noise=0.0, xyz=(arm, 0.0, 0.5), max_range=60.0), 0)
     states = driven(lambda time: Transform((0.0, 0.0, 0.0), quaternion(0.0, 0.0, rate * time)), 0.2, 0.1)

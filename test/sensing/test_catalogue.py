@@ -15,7 +15,7 @@ from vds_gz.sensing.sensor import GazeboSide, SensorType, Stream, is_of_sensor, 
 
 
 @pytest.mark.parametrize("name", TYPES)
-def test_topics_differ_and_begin_with_the_sensor(name):
+def test_topics_differ_and_begin_with_the_sensors_name(name):
     names = [stream.topic("front") for stream in TYPES[name].streams]
     assert len(set(names)) == len(names)
     assert all(topic.startswith("front/") for topic in names)
@@ -24,7 +24,7 @@ def test_topics_differ_and_begin_with_the_sensor(name):
 
 @dataclass(frozen=True)
 class Unchecked:
-    """Parameters that nothing checks."""
+    """Parameters without checks."""
 
     type: str = "unchecked"
     rate: float = 1.0
@@ -32,7 +32,7 @@ class Unchecked:
 
 @dataclass(frozen=True, slots=True)
 class Rateless(ParameterGroup):
-    """A sensor that never measures."""
+    """A sensor without a rate."""
 
     type: str = kind("rateless")
 
@@ -45,17 +45,17 @@ SIDE = GazeboSide(Path("probe.xacro"))
     [
         (Unchecked, None, "parameters .* are <class '.*Unchecked'>; they must be a dataclass that derives from Param"),
         (Rateless, None, "parameter group Rateless has no rate; every sensor has a type and a rate"),
-        (Imu, SIDE, "type of sensor 'imu': topic 'data' must have names and types in Gazebo"),
+        (Imu, SIDE, "type of sensor 'imu': topic 'data' must have 'gz' and 'gz_type' with a Gazebo side"),
     ],
 )
-def test_a_type_that_cannot_work_is_refused(group, side, words):
+def test_invalid_types_are_refused(group, side, words):
     with pytest.raises(ArgumentError, match=words):
         SensorType(group, (Stream("data", "sensor_msgs/msg/Imu"),), lambda setup: None, gazebo=side)
 
 
 def test_a_topic_in_gazebo_needs_a_gazebo_side():
     stream = Stream("data", "sensor_msgs/msg/Imu", "imu", "gz.msgs.IMU")
-    with pytest.raises(ArgumentError, match="topic 'data' must have none in Gazebo without a Gazebo side"):
+    with pytest.raises(ArgumentError, match="topic 'data' must have neither 'gz' nor 'gz_type' without a Gazebo side"):
         SensorType(Imu, (stream,), lambda setup: None)
 
 
@@ -69,7 +69,7 @@ def test_images_are_in_optical_frames_and_points_are_not():
     }
 
 
-def test_what_sensors_need_is_what_their_types_say():
+def test_needs_of_sensors_are_those_of_their_types():
     sensors = {name: record.parameters() for name, record in TYPES.items()}
     assert needs_of([]) == frozenset()
     assert needs_of([sensors["lidar2d"], sensors["camera"]]) == frozenset()

@@ -1,4 +1,4 @@
-"""The satellite receiver: where it is, how it errs, where it has no fix."""
+"""The satellite receiver: its position, its errors, and regions with other fixes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def at(x: float, y: float, z: float = 0.0, second: int = 0, yaw: float = 0.0) ->
 
 
 def errors(parameters: Gnss, origin: Origin, count: int = 20_000) -> np.ndarray:
-    """To the east, north and up [m], of a receiver that stands at the origin."""
+    """Errors to the east, north and up [m] of a receiver that stands at the origin."""
     model = GnssModel(parameters, "gps", 4)
     b, lon = math.radians(origin.latitude), math.radians(origin.longitude)
     axes = np.array(
@@ -38,7 +38,7 @@ def errors(parameters: Gnss, origin: Origin, count: int = 20_000) -> np.ndarray:
     return (np.array([ecef(*fix.position) for fix in fixes]) - centre) @ axes.T
 
 
-def test_without_noise_it_is_where_its_antenna_is():
+def test_without_noise_it_measures_the_place_of_its_antenna():
     model = GnssModel(Gnss(xyz=(1.0, 0.0, 2.0), **EXACT), "gps", 0)
     origin = Origin(-33.9, 18.4, 20.0, 90.0)
     fix = model.measure(at(10.0, 5.0, 0.5, yaw=math.pi / 2), origin)
@@ -53,12 +53,12 @@ def test_noise_is_in_metres_and_without_a_mean():
     assert np.abs(problems.mean(axis=0) / [1.5, 1.5, 2.5]).max() < 5.0 / math.sqrt(len(problems))
 
 
-def test_as_in_gazebo_noise_to_the_east_shrinks_with_the_latitude():
+def test_noise_to_the_east_shrinks_with_the_latitude_as_in_gazebo():
     problems = errors(Gnss(horizontal_std_noise=1.5), PARIS)
     assert problems.std(axis=0) == pytest.approx([1.5 * math.cos(math.radians(48.8566)), 1.5, 4.0], rel=0.03)
 
 
-def test_an_error_that_wanders_is_forgotten_with_its_correlation_time():
+def test_a_correlated_error_has_its_spread_and_correlation_time():
     problems = errors(
         Gnss(**EXACT, correlated_horizontal_std=3.0, correlated_vertical_std=5.0, correlation_time=10.0), PARIS
     )
@@ -67,7 +67,7 @@ def test_an_error_that_wanders_is_forgotten_with_its_correlation_time():
     assert correlation == pytest.approx([math.exp(-1.0)] * 3, abs=0.1)
 
 
-def test_regions_have_fixes_of_their_own_and_the_first_counts():
+def test_the_first_region_at_a_place_sets_the_fix():
     parameters = Gnss(
         fix_type="rtk",
         regions="none 10 -5 20 5; float 0 -5 30 5; ",
@@ -82,14 +82,13 @@ def test_regions_have_fixes_of_their_own_and_the_first_counts():
     assert fixes[1].variances == pytest.approx((0.3**2 + 0.16, 0.3**2 + 0.16, 0.5**2))
 
 
-def test_where_time_starts_anew_so_does_the_noise():
+def test_noise_restarts_when_time_jumps_back():
     model = GnssModel(Gnss(correlated_horizontal_std=1.0), "gps", 0)
     runs = [[model.measure(at(1.0, 0.0, second=k), PARIS) for k in range(20)] for _ in range(2)]
     assert runs[0] == runs[1]
 
 
-def test_a_region_without_coverage_does_not_change_what_comes_after_it():
-    """Sample k is the same whatever was before it."""
+def test_a_region_without_coverage_does_not_change_later_samples():
     parameters = Gnss(regions="none 10 -5 20 5", correlated_horizontal_std=1.0)
     through, around = (GnssModel(parameters, "gps", 0) for _ in range(2))
     for k in range(5):
@@ -101,6 +100,6 @@ def test_a_region_without_coverage_does_not_change_what_comes_after_it():
 @pytest.mark.parametrize(
     "regions", ["none 1 2 3", "none 1 2 3 4 5", "good 0 0 1 1", "none 1 0 0 1", "none 0 0 nan 1", "none a 0 1 1"]
 )
-def test_what_is_no_region_is_refused(regions):
+def test_invalid_regions_are_refused(regions):
     with pytest.raises(ParameterError, match=r"'regions' has '.*'; each region must be one of fix, float, rtk, none"):
         Gnss(regions=regions)

@@ -1,4 +1,4 @@
-"""The inertial measurement unit: closed forms of specific force, noise in both spellings."""
+"""The inertial measurement unit: closed forms of specific force, and both ways to set its noise."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ def reading(state: BodyState, gravity: Vector = GRAVITY, **parameters: object):
     return ImuModel(replace(SILENT, **parameters), "imu", 0).measure(state, gravity)
 
 
-def test_at_rest_it_feels_what_holds_it_up():
+def test_the_specific_force_at_rest_points_up():
     seen = reading(BodyState(0, Transform()), xyz=(1.0, 2.0, 3.0))
     assert seen.linear_acceleration == (0.0, 0.0, 9.8)
     assert seen.angular_velocity == (0.0, 0.0, 0.0)
 
 
-def test_on_a_slope_gravity_has_a_part_ahead():
-    """Nose up by 0.2: what holds it up points partly ahead."""
+def test_on_a_slope_the_specific_force_has_a_part_ahead():
+    """The vehicle is pitched up by 0.2 rad."""
     seen = reading(BodyState(0, Transform(orientation=quaternion(0.0, -0.2, 1.0))))
     assert seen.linear_acceleration == pytest.approx((9.8 * math.sin(0.2), 0.0, 9.8 * math.cos(0.2)))
 
@@ -43,8 +43,8 @@ def test_a_mount_turns_the_axes():
     assert seen.angular_velocity == pytest.approx((0.0, 0.5, 0.0))
 
 
-def test_in_a_steady_circle_the_lever_arm_adds_to_the_centripetal_acceleration():
-    """A circle of radius 10 m at 0.3 rad/s, the unit 2 m further out: it feels 0.3^2 * 12 to the left."""
+def test_the_lever_arm_adds_to_the_centripetal_acceleration():
+    """On a circle of radius 10 m at 0.3 rad/s, a unit 2 m further out measures 0.3^2 * 12 to the left."""
     orientation = quaternion(0.0, 0.0, 0.7)
     inward = axes(orientation)[1]
     state = BodyState(
@@ -56,7 +56,7 @@ def test_in_a_steady_circle_the_lever_arm_adds_to_the_centripetal_acceleration()
     assert reading(state, xyz=(0.0, -2.0, 0.0)).linear_acceleration == pytest.approx((0.0, 0.09 * 12.0, 9.8))
 
 
-def test_turning_faster_and_faster_pushes_a_unit_ahead_to_the_side():
+def test_an_angular_acceleration_accelerates_a_unit_ahead_sideways():
     state = BodyState(0, Transform(), angular_acceleration=(0.0, 0.0, 0.4))
     assert reading(state, xyz=(3.0, 0.0, 0.0)).linear_acceleration == pytest.approx((0.0, 1.2, 9.8))
 
@@ -66,8 +66,8 @@ vectors = st.tuples(small, small, small)
 
 
 @given(vectors, vectors, vectors, vectors)
-def test_the_specific_force_is_the_second_derivative_of_the_place_less_gravity(angles, turn, spin, place):
-    """The body turns with constant angular acceleration in its own axes; differences of its position by time."""
+def test_the_specific_force_is_the_second_derivative_of_the_position_minus_gravity(angles, turn, spin, place):
+    """The derivative is computed by differences, for a constant angular acceleration in the body's axes."""
     step = 1e-3
 
     def rotation(orientation) -> np.ndarray:
@@ -86,7 +86,7 @@ def test_the_specific_force_is_the_second_derivative_of_the_place_less_gravity(a
     assert true_motion(state, place, GRAVITY)[1] == pytest.approx(expected, abs=1e-6)
 
 
-def test_orientation_is_relative_to_the_first_one_as_gazebo_has_it():
+def test_orientation_is_relative_to_the_first_one():
     model = ImuModel(replace(SILENT, rpy=(0.1, 0.2, 0.3)), "imu", 0)
     first = model.measure(BodyState(0, Transform(orientation=quaternion(0.0, 0.0, 1.0))), GRAVITY)
     assert first.orientation == pytest.approx((0.0, 0.0, 0.0, 1.0))
@@ -104,14 +104,14 @@ def test_noise_has_the_spread_of_its_parameters():
     model = ImuModel(Imu(), "imu", 3)
     states = [BodyState(k * 50_000_000, Transform()) for k in range(20_000)]
     readings = [model.measure(state, GRAVITY) for state in states]
-    turns = np.array([one.angular_velocity for one in readings])
-    forces = np.array([one.linear_acceleration for one in readings])
+    turns = np.array([reading.angular_velocity for reading in readings])
+    forces = np.array([reading.linear_acceleration for reading in readings])
     assert turns.std(axis=0) == pytest.approx([2e-4] * 3, rel=0.03)
     assert forces.std(axis=0) == pytest.approx([0.017] * 3, rel=0.03)
     assert forces.mean(axis=0) == pytest.approx(np.array([0.0, 0.0, 9.8]), abs=5.0 * 0.017 / math.sqrt(20_000))
 
 
-def test_kalibrs_spelling_means_the_same_noise():
+def test_kalibrs_parameters_give_the_same_noise():
     rate = 200.0
     ours = Imu(
         rate=rate,
@@ -139,12 +139,12 @@ def test_kalibrs_spelling_means_the_same_noise():
         ("accelerometer_random_walk", "linear_acceleration_random_walk"),
     ],
 )
-def test_both_spellings_at_once_are_refused(kalibr, ours):
+def test_both_parameters_of_one_noise_are_refused(kalibr, ours):
     with pytest.raises(ParameterError, match=f"'{kalibr}' and '{ours}' are 0.001 and 0.002; .* only one of them"):
         Imu(**{kalibr: 0.001, ours: 0.002})
 
 
-def test_where_time_starts_anew_so_does_the_noise():
+def test_noise_restarts_when_time_jumps_back():
     noisy = Imu(angular_velocity_random_walk=1e-3, linear_acceleration_bias_stddev=0.1, measure_orientation=True)
     model = ImuModel(noisy, "imu", 1)
     states = [BodyState(k * 50_000_000, Transform(orientation=quaternion(0.0, 0.0, 0.1 * k + 0.3))) for k in range(20)]

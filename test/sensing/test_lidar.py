@@ -1,4 +1,4 @@
-"""Ranges of lidars against closed forms, and their noise."""
+"""Ranges of lidars against closed forms, and noise of ranges."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def angles(lidar: LidarModel) -> tuple[np.ndarray, np.ndarray]:
 
 @given(st.floats(-3.0, 3.0), st.floats(1.0, 20.0))
 def test_a_wall(yaw, distance):
-    """A ray at the angle a to the wall's normal is d / cos(a) long, wherever the vehicle looks."""
+    """A ray at the angle a to the wall's normal has the range d / cos(a), at any heading of the vehicle."""
     lidar = LidarModel("a", RplidarA2(**STILL, max_range=50.0), 0)
     result = lidar.measure(standing(x=2.0, y=-1.0, yaw=yaw), scene(at(WALL, x=2.5 + distance))).ranges[:, 0]
     cosine = np.cos(lidar.grid.azimuths + yaw)
@@ -36,7 +36,7 @@ def test_a_wall(yaw, distance):
 
 
 def test_the_ground_under_a_mast():
-    """From the height h, a ray down by e meets the ground at h / sin(e)."""
+    """From the height h, a ray inclined down by e hits the ground at h / sin(e)."""
     lidar = LidarModel("a", VelodyneVlp16(std_noise=0.0, max_range=120.0, xyz=(0.3, 0.2, 1.7)), 0)
     result = lidar.measure(standing(yaw=0.4), scene(at(HalfSpace()))).ranges
     _, elevations = angles(lidar)
@@ -47,7 +47,7 @@ def test_the_ground_under_a_mast():
 
 @pytest.mark.parametrize("shape", [Cylinder(0.5, 100.0), sphere(0.5)])
 def test_a_round_thing(shape):
-    """A ray that passes the middle at a distance b meets the surface sqrt(r^2 - b^2) before it."""
+    """A ray that passes the middle at the distance b hits the surface sqrt(r^2 - b^2) before it."""
     lidar = LidarModel("a", Lidar2d(**STILL, rays=721), 0)
     result = lidar.measure(standing(), scene(at(shape, x=6.0, y=1.0))).ranges[:, 0]
     along = 6.0 * np.cos(lidar.grid.azimuths) + np.sin(lidar.grid.azimuths)
@@ -69,21 +69,21 @@ def test_a_mount_that_is_turned():
 
 
 @pytest.mark.parametrize("layout", ["gazebo", "driver"])
-def test_what_is_too_near_is_seen_through_and_what_is_too_far_not_at_all(layout):
+def test_nearer_things_are_seen_through_and_farther_ones_are_not_seen(layout):
     lidar = LidarModel("a", Lidar2d(**STILL, layout=layout, min_range=1.0, max_range=10.0, rays=3), 0)
     thin = Box((0.1, 0.1, 0.1))
     echoes = lidar.measure(standing(), scene(at(thin, x=0.5), at(thin, x=5.0), at(thin, y=10.1), at(thin, y=-9.0)))
     assert echoes.ranges[:, 0] == pytest.approx([8.95, 4.95, np.inf])
 
 
-def test_intensity_is_how_strongly_a_thing_reflects():
+def test_intensity_is_the_retro_reflectivity_of_the_thing():
     lidar = LidarModel("a", Lidar2d(**STILL, rays=3), 0)
     ball = sphere(1.0)
     echoes = lidar.measure(standing(), scene(at(ball, y=-5.0, retro=3.0), at(ball, x=5.0, retro=7.5)))
     assert echoes.retro[:, 0].tolist() == [3.0, 7.5, 0.0]
 
 
-def test_without_a_world_nothing_is_met():
+def test_without_a_world_there_are_no_hits():
     result = LidarModel("a", OusterOs1(), 0).measure(standing(), None)
     assert result.ranges.shape == (1024, 128)
     assert np.isinf(result.ranges).all()
@@ -104,7 +104,7 @@ def test_noise_has_its_deviation_and_no_mean():
     assert (np.abs(error) > 0.04).mean() == pytest.approx(0.0455, rel=0.05)
 
 
-def test_noise_leaves_neither_the_bounds_nor_what_was_missed():
+def test_noise_keeps_ranges_within_the_bounds_and_misses_infinite():
     half = scene(at(Cylinder(5.0, 100.0)), at(Box((0.2, 100.0, 100.0)), x=1.1))
     sensor = RplidarA2(**STILL | {"std_noise": 1.0}, min_range=0.99, max_range=5.01)
     result = LidarModel("a", sensor, 0).measure(standing(), half).ranges
@@ -119,8 +119,8 @@ def test_a_sample_does_not_depend_on_those_before_it():
 
     def sample(number, name="a", seed=0, before=()):
         lidar = LidarModel(name, RplidarA2(), seed)
-        for one in (*before, number):
-            echoes = lidar.measure(standing(one / 10.0), around)
+        for k in (*before, number):
+            echoes = lidar.measure(standing(k / 10.0), around)
         return echoes.ranges.tobytes()
 
     assert sample(5) == sample(5, before=(0, 1, 2, 3, 4))

@@ -1,4 +1,4 @@
-"""The simulated localization: its variances, its frames, its repeatability."""
+"""The simulated localization: variances, frames and repeatability."""
 
 import dataclasses
 import math
@@ -17,10 +17,9 @@ EXACT = LocalizationParameters(
     map_sample_noise_translation=0.0,
     map_sample_noise_rotation=0.0,
 )
-#: Between two updates [s].
-INTERVAL = 0.02
-#: The spread of a variance estimated from so many samples is sqrt(2 / SAMPLES); four of them are allowed.
+INTERVAL = 0.02  # time between two updates [s]
 SAMPLES = 4000
+#: Tolerance of estimated variances: four times their relative standard deviation.
 SPREAD = 4.0 * math.sqrt(2.0 / SAMPLES)
 
 
@@ -29,7 +28,7 @@ def close(pose: Pose, other: Pose, tolerance: float = 1e-9) -> bool:
 
 
 def along_a_curve(steps: int, distance: float = 0.02, turn: float = 0.01) -> list[Pose]:
-    """Poses one after another, the same step each."""
+    """Poses with equal steps between them."""
     poses = [Pose(1.0, -2.0, 0.5)]
     for _ in range(steps):
         poses.append(poses[-1].then(Pose(distance, 0.0, turn)))
@@ -41,7 +40,7 @@ def columns(poses: list[Pose]) -> np.ndarray:
 
 
 def drifts(parameters, distance: float) -> np.ndarray:
-    """What the odometry added to each true step: x, y, heading, one column a step."""
+    """Errors that the odometry added to each true step: x, y, heading, one column per step."""
     poses = along_a_curve(SAMPLES, distance)
     localization = Localization(parameters, poses[0])
     result = []
@@ -53,7 +52,7 @@ def drifts(parameters, distance: float) -> np.ndarray:
 
 
 def map_errors(parameters, interval: float) -> np.ndarray:
-    """How far the pose that map -> odom -> base_link gives lies from the true one, seen from that."""
+    """Errors of the pose by map -> odom -> base_link, in the axes of the true pose."""
     poses = along_a_curve(SAMPLES)
     localization = Localization(parameters, poses[0])
     result = []
@@ -66,7 +65,7 @@ def map_errors(parameters, interval: float) -> np.ndarray:
 # Without noise
 
 
-def test_without_noise_odometry_is_the_way_since_the_beginning():
+def test_without_noise_odometry_is_the_motion_since_the_beginning():
     path = along_a_curve(500)
     localization = Localization(EXACT, path[0])
     for pose in path[1:]:
@@ -95,16 +94,16 @@ def test_the_heading_counts_full_turns():
 
 
 @pytest.mark.parametrize("distance", [0.005, 0.02, 0.08])
-def test_odometry_drifts_with_the_variances_of_the_way_driven(distance):
+def test_the_variance_of_drift_is_proportional_to_the_distance(distance):
     p = LocalizationParameters(odom_walk_velocity_translation=0.0025, odom_walk_velocity_rotation=0.0076)
     x, y, heading = drifts(p, distance)
-    # The chord is what counts as driven; on this curve it is the step.
+    # The distance driven counts along chords, which here are the steps.
     assert np.var(x) == pytest.approx(0.0025 * distance, rel=SPREAD)
     assert np.var(y) == pytest.approx(0.0025 * distance, rel=SPREAD)
     assert np.var(heading) == pytest.approx(0.0076 * distance, rel=SPREAD)
 
 
-def test_odometry_drifts_without_a_bias_and_each_way_on_its_own():
+def test_drift_has_no_bias_and_no_correlation():
     result = drifts(LocalizationParameters(), 0.02)
     scaled = result / result.std(axis=1, keepdims=True)
     limit = 4.0 / math.sqrt(SAMPLES)
@@ -115,7 +114,7 @@ def test_odometry_drifts_without_a_bias_and_each_way_on_its_own():
 
 
 @pytest.mark.parametrize("interval", [0.005, 0.02, 0.1])
-def test_the_pose_in_the_map_is_off_by_the_noise_density_over_the_interval(interval):
+def test_the_variance_of_the_pose_in_the_map_is_the_density_over_the_interval(interval):
     p = dataclasses.replace(EXACT, map_sample_noise_translation=2.5e-5, map_sample_noise_rotation=3.1e-6)
     x, y, heading = map_errors(p, interval)
     assert np.var(x) == pytest.approx(2.5e-5 / interval, rel=SPREAD)
@@ -138,7 +137,7 @@ def test_each_parameter_has_its_own_effect_on_the_odometry(changed, moves):
     assert tuple(spread > 1e-6 for spread in result.std(axis=1)) == moves
 
 
-def test_a_vehicle_that_stands_does_not_drift_but_its_pose_in_the_map_still_shakes():
+def test_at_rest_there_is_no_drift_but_noise_of_the_pose_in_the_map():
     localization = Localization(LocalizationParameters(), Pose(3.0, 4.0, 1.0))
     seen = set()
     for _ in range(100):
@@ -148,13 +147,13 @@ def test_a_vehicle_that_stands_does_not_drift_but_its_pose_in_the_map_still_shak
     assert len(seen) == 100
 
 
-def test_no_drift_of_a_step_turns_further_than_half_way_round():
+def test_the_drift_of_a_step_turns_by_at_most_half_a_turn():
     p = dataclasses.replace(EXACT, odom_walk_velocity_rotation=1e6)
     _, _, heading = drifts(p, 0.02)
     assert np.abs(heading).max() == pytest.approx(math.pi)
 
 
-def test_the_variances_gathered_are_those_of_the_way_driven():
+def test_accumulated_variances_are_those_of_the_distance():
     path = along_a_curve(100)
     localization = Localization(LocalizationParameters(), path[0])
     assert localization.odom_variance == (0.0, 0.0)
@@ -181,7 +180,7 @@ def test_equal_seeds_give_equal_runs_and_other_seeds_give_others():
     assert runs[0] != runs[2]
 
 
-def test_after_a_reset_the_same_noise_comes_again():
+def test_a_reset_repeats_the_noise():
     path = along_a_curve(50)
     localization = Localization(LocalizationParameters(), path[0])
     first = trace(localization, path)
@@ -190,7 +189,7 @@ def test_after_a_reset_the_same_noise_comes_again():
     assert trace(localization, path) == first
 
 
-def test_a_vehicle_that_is_put_elsewhere_is_there_in_the_map_and_its_odometry_does_not_notice():
+def test_a_move_by_hand_changes_the_pose_in_the_map_and_not_the_odometry():
     path = along_a_curve(50)
     localization = Localization(LocalizationParameters(), path[0])
     trace(localization, path)
@@ -204,7 +203,7 @@ def test_a_vehicle_that_is_put_elsewhere_is_there_in_the_map_and_its_odometry_do
     assert localization.odom_variance == variance
 
 
-def test_after_being_put_elsewhere_the_odometry_goes_on_from_where_it_was():
+def test_after_a_move_by_hand_the_odometry_continues():
     path = along_a_curve(50)
     localization = Localization(EXACT, path[0])
     trace(localization, path)

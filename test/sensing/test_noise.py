@@ -1,4 +1,4 @@
-"""Noise of sensors, by its statistics and its Allan deviation; of measurements of the state; of samples by number."""
+"""Noise of sensors by its statistics and Allan deviation; noise of measurements; noise of numbered samples."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ RATE = 100.0
 
 
 def record(model: NoiseModel, samples: int = SAMPLES, channels: int = CHANNELS, seed: int = 0) -> Array:
-    """Samples of many channels, one row a sample."""
+    """Samples of many channels, one row per sample."""
     noise = ChannelNoise(model, channels, generator(seed, "imu"))
     return np.array([noise.sample(1.0 / RATE if k else 0.0) for k in range(samples)])
 
@@ -29,7 +29,7 @@ def slope(samples: Array, counts: tuple[int, int]) -> float:
     return math.log(high / low) / math.log(counts[1] / counts[0])
 
 
-def test_white_noise_falls_with_the_root_of_the_averaging_time_from_its_density():
+def test_the_allan_deviation_of_white_noise_falls_with_the_root_of_the_averaging_time():
     samples = record(NoiseModel(stddev=0.02))
     density = 0.02 / math.sqrt(RATE)
     for count in (1, 10, 100, 500):
@@ -37,7 +37,7 @@ def test_white_noise_falls_with_the_root_of_the_averaging_time_from_its_density(
     assert slope(samples, (1, 500)) == pytest.approx(-0.5, abs=0.02)
 
 
-def test_a_random_walk_rises_with_the_root_of_the_averaging_time():
+def test_the_allan_deviation_of_a_random_walk_rises_with_the_root_of_the_averaging_time():
     samples = record(NoiseModel(walk=3e-3))
     for count in (20, 100, 500):
         seconds = count / RATE
@@ -45,7 +45,7 @@ def test_a_random_walk_rises_with_the_root_of_the_averaging_time():
     assert slope(samples, (20, 500)) == pytest.approx(0.5, abs=0.03)
 
 
-def test_mean_and_spread_of_white_noise_and_no_correlation():
+def test_mean_spread_and_correlation_of_white_noise():
     samples = record(NoiseModel(stddev=0.017)).ravel()
     assert abs(samples.mean()) < 5.0 * 0.017 / math.sqrt(samples.size)
     assert samples.std() == pytest.approx(0.017, rel=0.01)
@@ -59,7 +59,7 @@ def test_biases_have_a_random_sign_and_their_spread():
     assert np.abs(biases).std() == pytest.approx(0.02, rel=0.03)
 
 
-def test_a_gauss_markov_error_keeps_its_spread_and_is_forgotten_with_its_correlation_time():
+def test_a_gauss_markov_error_has_its_spread_and_correlation_time():
     samples = record(NoiseModel.gauss_markov(1.5, 2.0), samples=1000, channels=800)
     assert samples[0].std() == pytest.approx(1.5, rel=0.08)
     assert samples[-1].std() == pytest.approx(1.5, rel=0.08)
@@ -67,18 +67,18 @@ def test_a_gauss_markov_error_keeps_its_spread_and_is_forgotten_with_its_correla
     assert np.mean(samples[lag:] * samples[:-lag]) / 1.5**2 == pytest.approx(math.exp(-1.0), abs=0.05)
 
 
-def test_the_first_sample_has_the_bias_as_it_was_drawn():
+def test_the_first_sample_has_the_initial_bias():
     noise = ChannelNoise(NoiseModel(bias=0.1, walk=1.0), 3, generator(0, "imu"))
     drawn = noise.bias.copy()
     assert noise.sample(0.0) == drawn
     assert noise.sample(0.01) != drawn
 
 
-def test_equal_seeds_and_names_give_equal_bits_and_others_others():
+def test_noise_depends_on_seed_and_name_alone():
     model = NoiseModel(0.1, 0.2, 0.3, 0.4)
-    one, same = (record(model, 10, 3, seed=5) for _ in range(2))
-    assert one.tobytes() == same.tobytes()
-    assert one.tobytes() != record(model, 10, 3, seed=6).tobytes()
+    first, second = (record(model, 10, 3, seed=5) for _ in range(2))
+    assert first.tobytes() == second.tobytes()
+    assert first.tobytes() != record(model, 10, 3, seed=6).tobytes()
     draws = {generator(0, name).random() for name in ("imu", "imu2", "gps", "")}
     assert len(draws) == 4
 
@@ -121,7 +121,7 @@ def test_measurements_have_the_spread_of_their_parameters():
         assert abs(np.mean(values)) < 4.0 * spread / np.sqrt(len(values))
 
 
-def test_a_run_after_a_reset_is_the_first_run_again_with_drift_and_measurement_noise():
+def test_a_reset_repeats_drift_and_measurement_noise():
     parameters = NodeParameters(
         simulate_localization=True, measurement_noise=MeasurementNoiseParameters(add_measurement_noise=True)
     )
@@ -145,7 +145,7 @@ def test_equal_keys_give_samples_of_equal_bits():
     assert draws(1, "front", 7).tolist() == draws(1, "front", 7).tolist()
 
 
-def test_seed_sensor_and_sample_each_give_other_numbers():
+def test_seed_sensor_and_sample_number_change_the_noise():
     keys = [(1, "front", 7), (2, "front", 7), (1, "rear", 7), (1, "front", 8), (12, "front", 7), (1, "2 front", 7)]
     table = np.array([draws(*key) for key in keys])
     assert np.abs(np.corrcoef(table) - np.eye(len(keys))).max() < 0.15

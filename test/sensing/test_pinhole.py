@@ -20,7 +20,7 @@ AHEAD = mounted((0.0, 0.0, 1.0), (0.0, 0.0, 0.0))
 
 
 def pixels() -> tuple[np.ndarray, np.ndarray]:
-    """How far right and down the pixels' middles are at the depth 1."""
+    """Places of the pixels' middles at the depth 1, to the right and down."""
     right, down = (np.arange(64) + 0.5 - 30.0) / 40.0, (np.arange(48) + 0.5 - 25.0) / 50.0
     return np.broadcast_arrays(right, down[:, None])
 
@@ -33,7 +33,7 @@ def test_a_wall_across_has_one_depth(distance):
 
 
 def test_the_ground():
-    """A pixel so far down that its ray falls by s per metre sees the ground at the depth h / s."""
+    """A pixel whose ray falls by s per metre of depth sees the ground at the depth h / s."""
     result = Pinhole(Camera(**SMALL, clip_max=40.0)).view(scene(at(HalfSpace())), AHEAD, colour=False).depth
     _, down = pixels()
     with np.errstate(divide="ignore"):
@@ -42,7 +42,7 @@ def test_the_ground():
     assert result == pytest.approx(expected, abs=1e-5)
 
 
-def test_a_ball_to_the_left_and_above_is_there_in_the_image():
+def test_a_ball_to_the_left_and_above_is_so_in_the_image():
     result = Pinhole(Camera(**SMALL)).view(scene(at(sphere(0.5), x=5.0, y=2.0, z=2.0)), AHEAD, colour=False).depth
     right, down = pixels()
     square, along = 1.0 + right**2 + down**2, 5.0 - 2.0 * right - 1.0 * down
@@ -55,8 +55,8 @@ def test_a_ball_to_the_left_and_above_is_there_in_the_image():
     assert columns.max() < 30
 
 
-def test_what_is_nearer_than_the_clipping_plane_is_seen_through():
-    """It is a plane: what counts is the depth, also at the image's edges."""
+def test_things_before_the_near_clipping_plane_are_seen_through():
+    """The depth counts, also at the edges of the image."""
     camera = Pinhole(Camera(**SMALL, clip_min=1.0))
     thin = scene(at(Box((0.001, 10.0, 10.0)), x=0.999), at(Box((1.0, 1e3, 1e3)), x=5.5))
     assert camera.view(thin, AHEAD, colour=False).depth == pytest.approx(np.full((48, 64), 5.0))
@@ -86,7 +86,7 @@ def encoded(linear: float) -> int:
     return round(255 * (12.92 * linear if linear <= 0.0031308 else 1.055 * min(linear, 1.0) ** (1 / 2.4) - 0.055))
 
 
-def test_surfaces_are_as_bright_as_they_face_the_sun():
+def test_brightness_depends_on_the_direction_to_the_sun():
     colour = (0.2, 0.4, 0.6)
     down = mounted((0.0, 0.0, 1.0), (0.0, math.pi / 2, 0.0))
     back = mounted((0.0, 0.0, 1.0), (0.0, 0.0, math.pi))
@@ -104,7 +104,7 @@ def test_both_sides_of_a_sheet_are_lit():
     assert colour_of(sheet, below) == brightness((0.0, 0.0, -1.0), grey) == [80] * 3
 
 
-def test_nothing_is_sky():
+def test_rays_without_a_hit_show_the_sky():
     sky = [218, 231, 243]  # what Gazebo's cameras show of 0.7 0.8 0.9
     assert [encoded(part) for part in SKY] == sky
     assert colour_of(at(sphere(1.0), x=-5.0)) == sky

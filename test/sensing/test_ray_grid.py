@@ -1,4 +1,4 @@
-"""Which way rays point: as in the models for Gazebo, and as in the devices' data sheets."""
+"""Directions of rays, as in the models for Gazebo and in the data sheets of the devices."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ LIDARS = [group for group in GROUPS.values() if issubclass(group, Lidar)]
 
 
 def lidars_of_the_model(sensor: Lidar) -> list[ET.Element]:
-    """The lidars in Gazebo that our model of a sensor consists of."""
+    """The lidars in Gazebo of which the model of a sensor consists."""
     text = urdf("bicycle", BicycleParameters(), sensors={"front": sensor})
     return [element for element in ET.fromstring(text).iter("sensor") if element.get("type") == "gpu_lidar"]
 
 
-def span(lidar: ET.Element, which: str) -> np.ndarray:
-    """The angles of rows or columns, evenly spaced as Gazebo does it."""
-    scan = lidar.find(f"lidar/scan/{which}")
+def span(lidar: ET.Element, axis: str) -> np.ndarray:
+    """The angles of rows or columns, evenly spaced as in Gazebo."""
+    scan = lidar.find(f"lidar/scan/{axis}")
     low, high, samples = (float(scan.find(name).text) for name in ("min_angle", "max_angle", "samples"))
     return np.linspace(low, high, round(samples))
 
@@ -67,7 +67,7 @@ def test_a_faster_turn_has_fewer_columns():
 
 
 def test_rows_of_the_real_helios():
-    degrees = [np.degrees(driver_grid(one()).elevations) for one in (Helios26, Helios31, Helios70)]
+    degrees = [np.degrees(driver_grid(group()).elevations) for group in (Helios26, Helios31, Helios70)]
     assert all(len(rows) == 32 for rows in degrees)
     assert degrees[0][[0, 2, 3, 7, 28, 29, 31]] == pytest.approx([-16, -13, -12.5, -7, 3.5, 6, 10])
     assert degrees[1] == pytest.approx(np.arange(-16, 16))

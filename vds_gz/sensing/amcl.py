@@ -25,10 +25,10 @@ INITIAL: Deviations = (0.5, 0.5, math.pi / 12.0)
 
 GLOBAL: Deviations = (5.0, 5.0, math.pi / 2.0)  # standard deviations of particles that are spread over the map
 
-#: If an initial pose is wrong by more of its standard deviations than this, no particles are near the vehicle.
+#: If an initial pose is off by more than this many of its standard deviations, no particles are near the vehicle.
 REACH = 3.0
 
-#: Distance equivalent of a rotation: by AMCL's defaults 0.2 rad cause an update, as does 0.25 m.
+#: Distance equivalent to a rotation: by default, AMCL updates after 0.25 m or 0.2 rad.
 METRES_PER_RADIAN = 1.25
 
 NANOSECONDS = 1_000_000_000
@@ -46,16 +46,16 @@ class Scan(NamedTuple):
 
     time: int  # time of the scan [ns]
     map_to_odom: Pose  # the odometry's frame in the map
-    estimate: PoseEstimate | None  # the vehicle's pose; None if the scan caused no update
+    estimate: PoseEstimate | None  # the estimated pose of the vehicle; None if the scan caused no update
 
 
 class Amcl(DriftingOdometry):
     """Drifting odometry, and localization in the map.
 
     Attributes:
-        parameters: Those of localization and odometry; ``parameters.seed`` seeds the noise of both.
-        map_to_odom: As of the last scan.
-        active: Scans are processed.
+        parameters: Parameters of localization and odometry; ``parameters.seed`` seeds the noise of both.
+        map_to_odom: ``map -> odom`` of the last scan whose result is available.
+        active: Whether scans are processed.
     """
 
     _last: tuple[int, Pose] | None
@@ -82,7 +82,7 @@ class Amcl(DriftingOdometry):
             self._begin()
 
     def update(self, time: int, truth: Pose) -> list[Scan]:
-        """Take the true pose of base_link in the map at a time [ns]; return the scans with results by now."""
+        """Take the true pose of base_link in the map at a time [ns]; return the scans whose results are new."""
         p = self.parameters.amcl
         self._odometry.update(truth, self.parameters)
         self._truth = truth
@@ -92,14 +92,14 @@ class Amcl(DriftingOdometry):
             estimate = self._estimate(time) if self._due() else None
             self._scans.append(Scan(time, self._held, estimate))
         ready = []
-        latency = round(p.latency * NANOSECONDS)  # whole: at the system's time floating point is 256 ns apart
+        latency = round(p.latency * NANOSECONDS)  # an integer, because floats near the system's time are 256 ns apart
         while self._scans and self._scans[0].time + latency <= time:
             ready.append(self._scans.popleft())
             self.map_to_odom = ready[-1].map_to_odom
         return ready
 
     def set_pose(self, pose: Pose) -> None:
-        """The vehicle was moved by hand: neither odometry nor localization notices."""
+        """Move the vehicle by hand, which neither odometry nor localization notices."""
         self._mistake = self._mistake.then(self._truth).then(pose.inverse())
         self._odometry.set_pose(pose)
         self._truth = pose
@@ -107,10 +107,10 @@ class Amcl(DriftingOdometry):
     def initialise(self, pose: Pose, deviations: Deviations) -> None:
         """Take an initial pose.
 
-        If the vehicle is within its reach, along the map's axes, particles find it; else AMCL continues from the wrong
-        place.
+        If it is off by at most :data:`REACH` deviations along the map's axes and in heading, AMCL finds the vehicle;
+        else it continues from the wrong place. Deviations that are not positive are replaced by the defaults.
         """
-        spread = [given if given > 0.0 else own for given, own in zip(deviations, INITIAL, strict=True)]
+        spread = [std if std > 0.0 else default for std, default in zip(deviations, INITIAL, strict=True)]
         near = bool(np.all(np.abs(_difference(pose, self._truth)) <= REACH * np.array(spread)))
         self._mistake = Pose() if near else pose.then(self._truth.inverse())
         self._begin_at(spread, _components(pose.seen_from(self._truth)) if near else np.zeros(3))
@@ -121,7 +121,7 @@ class Amcl(DriftingOdometry):
         self._begin_at(GLOBAL, np.array(GLOBAL) * self._random.standard_normal(3))
 
     def request_update(self) -> None:
-        """Update with the next scan, moved or not; it counts as if ``update_min_d`` had been driven."""
+        """Update with the next scan, also without motion; its error is that after at least ``update_min_d``."""
         self._requested = True
 
     def activate(self) -> None:
@@ -130,7 +130,7 @@ class Amcl(DriftingOdometry):
         self._begin()
 
     def deactivate(self) -> None:
-        """Take no scans."""
+        """Process no scans from now on."""
         self.active = False
         self._scans.clear()
 
@@ -195,7 +195,7 @@ class Amcl(DriftingOdometry):
 
 
 def _difference(pose: Pose, other: Pose) -> tuple[float, float, float]:
-    """Difference of two poses: along the axes of their frame, and in heading."""
+    """Difference of two poses along the axes of their frame [m] and in heading [rad]."""
     return pose.x - other.x, pose.y - other.y, math.remainder(pose.heading - other.heading, math.tau)
 
 

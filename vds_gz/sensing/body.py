@@ -23,7 +23,7 @@ class BodyState:
         pose: base_link in the world.
         velocity, acceleration: Of base_link's origin, in the world's axes [m/s, m/s^2]; without gravity.
         angular_velocity, angular_acceleration: In base_link's axes [rad/s, rad/s^2].
-        joints: Positions of the joints; None if no sensor needs them.
+        joints: States of the joints; None if no sensor needs them.
     """
 
     time: int
@@ -35,7 +35,7 @@ class BodyState:
     joints: JointStates | None = None
 
     def at_rest(self) -> BodyState:
-        """The same pose and joint angles, at rest."""
+        """The state with the same pose and joint positions, at rest."""
         joints = self.joints
         if joints is not None:
             joints = JointStates(joints.positions, [0.0] * len(joints.velocities))
@@ -69,18 +69,18 @@ def matrix(orientation: Quaternion) -> Array:
 
 
 def placements(states: Sequence[BodyState], times: NDArray[np.int64]) -> FramePose:
-    """The body at several times.
+    """Poses of the body at several times [ns].
 
-    Between two states it moves straight and turns about a fixed axis, both at a constant rate; at the states it is
-    exact. In a curve with the lateral acceleration a and states dt apart, the error is at most a dt^2 / 8: 1 mm at
-    20 m/s^2 and 20 ms. Before the first state and after the last one it stands still.
+    Between two states the body moves straight and turns about a fixed axis, both at a constant rate. In a curve with
+    the lateral acceleration a and states dt apart, the error is at most a dt^2 / 8: 1 mm at 20 m/s^2 and 20 ms. Before
+    the first state and after the last one, the body stands still.
     """
     known = np.array([state.time for state in states], np.int64)
     poses = [state.pose for state in states]
     before = np.clip(np.searchsorted(known, times, side="right") - 1, 0, max(len(known) - 2, 0))
     after = np.minimum(before + 1, len(known) - 1)
     fraction = np.clip((times - known[before]) / np.maximum(known[after] - known[before], 1), 0.0, 1.0)
-    fraction[times >= known[after]] = 1.0  # also for two states with one time
+    fraction[times >= known[after]] = 1.0  # also for two states at the same time
     turns = [turned(a.orientation, b.orientation) for a, b in zip(poses, [*poses[1:], poses[-1]], strict=True)]
     rotations = np.array([matrix(pose.orientation) for pose in poses])
     positions = np.array([pose.position for pose in poses])
@@ -98,5 +98,5 @@ def _rotations(turns: Array) -> Array:
     for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
         cross[:, j, i], cross[:, i, j] = turns[:, k], -turns[:, k]
     # sin(a)/a and (1 - cos(a))/a^2, which are 1 and 1/2 where the angle is 0
-    once, twice = np.sinc(angles / np.pi), 0.5 * np.sinc(0.5 * angles / np.pi) ** 2
-    return np.asarray(np.eye(3) + once * cross + twice * (cross @ cross))
+    linear, quadratic = np.sinc(angles / np.pi), 0.5 * np.sinc(0.5 * angles / np.pi) ** 2
+    return np.asarray(np.eye(3) + linear * cross + quadratic * (cross @ cross))

@@ -12,25 +12,25 @@ from vds_gz.sensing.localization import Localization, Measurement, MeasurementNo
 
 
 class StateEstimate(NamedTuple):
-    """The vehicle's own estimate. A tuple, because there are very many of them."""
+    """The vehicle's own estimate; a tuple, because many are created."""
 
     odom: Pose  # pose of base_link in the odometry's frame
     odom_variance: tuple[float, float]  # variances of its position and heading [m^2, rad^2]
     map_to_odom: Pose | None  # the odometry's frame in the map; None if it is fixed
     speed: float  # longitudinal [m/s]
-    steering: float  # tire angle [rad]
+    steering: float  # tyre angle [rad]
     scans: Sequence[Scan] = ()  # AMCL's results of scans since the last estimate
 
 
 class StateEstimator:
-    """Localization and measurements, if the vehicle has them.
+    """Localization and measurement noise, if the parameters enable them.
 
     Attributes:
-        amcl: The simulated AMCL; None in another style.
+        amcl: The simulated AMCL; None without it.
     """
 
     def __init__(self, parameters: NodeParameters, *, measures: bool) -> None:
-        """Start with an exact odometry at the origin; ``measures``: with measurements as by Autoware's vehicles."""
+        """Start at the origin; with ``measures``, add the measurement noise of Autoware's vehicles."""
         self.amcl = Amcl(parameters.localization, Pose()) if parameters.imitates_amcl else None
         self._localization: Localization | Amcl | None = self.amcl
         if parameters.simulate_localization and self.amcl is None:
@@ -43,7 +43,10 @@ class StateEstimator:
         return self._localization is None
 
     def update(self, time: int, truth: Pose, speed: float, steering: float, interval: float) -> StateEstimate:
-        """The estimate for a true pose, speed [m/s] and tire angle [rad] at a time [ns], an interval [s] later."""
+        """The estimate for a true pose, speed [m/s] and tyre angle [rad] at a time [ns].
+
+        ``interval`` is the time since the last update [s].
+        """
         odom, variance, map_to_odom = truth, (0.0, 0.0), None
         scans: Sequence[Scan] = ()
         if (localization := self._localization) is not None:
@@ -64,12 +67,12 @@ class StateEstimator:
             self._localization.parameters = parameters.localization
 
     def set_pose(self, pose: Pose) -> None:
-        """The vehicle was moved to another pose."""
+        """Move the vehicle to another pose by hand."""
         if self._localization is not None:
             self._localization.set_pose(pose)
 
     def reset(self, pose: Pose) -> None:
-        """The vehicle restarts at that pose, and with it all noise, so that every run is the same."""
+        """Restart at a pose, with the same noise, so that every run is the same."""
         if self._localization is not None:
             self._localization.reset(pose)
         if self._noise is not None:

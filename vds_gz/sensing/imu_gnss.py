@@ -1,7 +1,7 @@
 """Measurements of an inertial measurement unit and of a satellite receiver.
 
-The unit measures angular velocity and specific force at its mount, as in Gazebo. The receiver measures its position on
-Earth, with white noise and a correlated error.
+The unit measures orientation, angular velocity and specific force at its mount, as in Gazebo. The receiver measures its
+position on Earth, with white noise and a correlated error.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from vds_gz.world.geodesy import NULL_ISLAND, LocalFrame, Origin
 
 
 class ImuReading(NamedTuple):
-    """One measurement, in the sensor's axes."""
+    """A measurement of the unit, in the sensor's axes."""
 
     orientation: Quaternion  # relative to the sensor's orientation at its first measurement
     angular_velocity: Vector  # [rad/s]
@@ -44,7 +44,7 @@ def noise_models(p: Imu) -> tuple[NoiseModel, NoiseModel]:
 
 
 class ImuModel:
-    """A unit on a vehicle. No measurement may be left out, because biases walk from one to the next.
+    """An inertial measurement unit on a vehicle. No measurement may be skipped, because biases walk between them.
 
     When time goes back, as by a reset of the simulation, it restarts with the same noise.
     """
@@ -63,7 +63,7 @@ class ImuModel:
         self._time = 0
 
     def measure(self, state: BodyState, gravity: Vector) -> ImuReading:
-        """The measurement of a body in a state and a gravity [m/s^2]; time that jumps back starts the noise again."""
+        """The measurement of a body in a state and a gravity [m/s^2]."""
         if state.time < self._time:
             self._begin()
         orientation = product(state.pose.orientation, self._mount)
@@ -98,7 +98,7 @@ def _noisy(true: Vector, noise: ChannelNoise, interval: float) -> Vector:
 
 
 class Fix(NamedTuple):
-    """One measurement."""
+    """A measurement of the receiver."""
 
     fix_type: str  # one of ``FIX_TYPES``
     position: Vector  # latitude, longitude [degrees], height above the ellipsoid [m]; NaN without a fix
@@ -109,7 +109,7 @@ _NO_FIX = Fix("none", (math.nan, math.nan, math.nan), (0.0, 0.0, 0.0))
 
 
 class GnssModel:
-    """A receiver on a vehicle. No measurement may be left out, because errors are correlated from one to the next.
+    """A satellite receiver on a vehicle. No measurement may be skipped, because errors are correlated between them.
 
     When time goes back, as by a reset of the simulation, it restarts with the same noise.
     """
@@ -133,7 +133,7 @@ class GnssModel:
         self._time: int | None = None
 
     def measure(self, state: BodyState, origin: Origin) -> Fix:
-        """Measure, with the world's position on Earth."""
+        """The measurement of a body in a state, with the place of the world's origin on Earth."""
         if self._time is not None and state.time < self._time:
             self._begin()
         interval = 0.0 if self._time is None else (state.time - self._time) * 1e-9

@@ -1,4 +1,4 @@
-"""A lidar: the grid of its rays, the range along each, and where, when and with which noise it measures.
+"""A lidar: the grid of its rays, their ranges, its noise, and its motion during a scan.
 
 A lidar has rows, one above the other, and columns, which it measures one after the other as it turns. As in Gazebo,
 rays begin at the minimum range and see through what is nearer. A range with its noise is clamp(range + N(0, s), minimum
@@ -31,20 +31,19 @@ from vds_gz.sensing.noise import SampleNoise, sample_number
 from vds_gz.world.scene import Scene
 from vds_gz.world.shapes import Array, Indices
 
-#: Times between two firings of VLP-16 and HELIOS, and between two measurements of an RPLIDAR A2 [s].
-FIRING = 55.296e-6
-MEASUREMENT = 125e-6
+FIRING = 55.296e-6  # time between two firings of a VLP-16 or a HELIOS [s]
+MEASUREMENT = 125e-6  # time between two measurements of an RPLIDAR A2 [s]
 
 _TURN = 2.0 * math.pi - 1e-6  # a fan counts as a full turn if it lacks at most this [rad]
 
-#: Evenly spaced rows, bottom, top [degrees] and how many, of the HELIOS 32; see models/sensors.
+#: Bands of evenly spaced rows of the HELIOS 32: bottom, top [degrees] and number of rows, as in models/sensors.
 _BANDS: dict[type[Lidar], tuple[tuple[float, float, int], ...]] = {
     Helios26: ((-16.0, -13.0, 3), (-12.5, -8.0, 4), (-7.0, 3.5, 22), (6.0, 10.0, 3)),
     Helios31: ((-16.0, 15.0, 32),),
     Helios70: ((-55.02, -8.0, 17), (-6.667, 6.667, 11), (8.754, 15.0, 4)),
 }
 
-#: Rows of the real HELIOS 32 with 70 degrees, in degrees there.
+#: Elevations of the rows of the real HELIOS 32 with 70 degrees [rad].
 _HELIOS_70: Array = np.radians(
     [
         *(-55.020, -52.081, -49.142, -46.204, -43.265, -40.326, -37.387, -34.449, -31.510, -28.571, -25.632, -22.694),
@@ -74,7 +73,7 @@ class RayGrid:
 
 
 def column_count(sensor: Lidar) -> int:
-    """Columns of a turn, or rays of a scan: a device with a fixed pace has fewer at a higher rate."""
+    """Number of columns of a turn; devices with a fixed time per column have fewer at a higher rate."""
     if isinstance(sensor, OusterOs1):
         return sensor.columns
     if isinstance(sensor, Lidar2d):
@@ -85,7 +84,7 @@ def column_count(sensor: Lidar) -> int:
 
 
 def gazebo_bands(sensor: Lidar) -> tuple[Array, ...]:
-    """Elevations [rad] from bottom to top: one array for each lidar of the model in Gazebo."""
+    """Elevations of the rows from bottom to top [rad], one array for each lidar of the model in Gazebo."""
     if isinstance(sensor, PlanarLidar):
         return (np.zeros(1),)
     if isinstance(sensor, OusterOs1 | VelodyneVlp16):
@@ -95,7 +94,7 @@ def gazebo_bands(sensor: Lidar) -> tuple[Array, ...]:
 
 
 def gazebo_grid(sensor: Lidar) -> RayGrid:
-    """The rays of the model in Gazebo: columns from right behind counter-clockwise, rows from the lowest."""
+    """The rays of the model in Gazebo: columns counter-clockwise from the lowest azimuth, rows from the lowest."""
     fov = sensor.fov if isinstance(sensor, PlanarLidar) else 2.0 * math.pi
     columns = column_count(sensor)
     last = 0.5 * fov if fov < _TURN else 0.5 * fov - fov / columns
@@ -105,8 +104,8 @@ def gazebo_grid(sensor: Lidar) -> RayGrid:
 def driver_grid(sensor: Lidar) -> RayGrid:
     """The rays of the device, in the order in which its driver reports them.
 
-    Lidars that see all around turn clockwise; a HELIOS begins a turn ahead, the others behind. An Ouster counts its
-    rows from the top. Scanners in one plane are reported counter-clockwise, from the lowest angle to the highest.
+    Spinning lidars turn clockwise; a HELIOS begins a turn ahead, the others behind. An Ouster counts its rows from the
+    top. Planar scanners are reported counter-clockwise, from the lowest angle to the highest.
     """
     if isinstance(sensor, PlanarLidar):
         return RayGrid(np.linspace(-0.5 * sensor.fov, 0.5 * sensor.fov, column_count(sensor)), np.zeros(1))
@@ -125,9 +124,9 @@ Floats = NDArray[np.float32]
 
 
 class Echoes(NamedTuple):
-    """Echoes of a lidar's scan, each of shape (columns, rows)."""
+    """Results of a lidar's scan, each of shape (columns, rows)."""
 
-    ranges: Floats  # ranges [m]; infinite without a hit
+    ranges: Floats  # [m]; infinite without a hit
     retro: Floats  # retro-reflectivities; 0 without a hit
 
 
@@ -145,7 +144,7 @@ class RangeFinder:
         self._turned = np.empty_like(self.directions)
 
     def measure(self, scene: Scene | None, place: FramePose, random: np.random.Generator) -> Echoes:
-        """Cast all rays."""
+        """Measure from one place, or from one for each column."""
         if scene is None:
             return Echoes(np.full(self._shape, np.inf, np.float32), np.zeros(self._shape, np.float32))
         low, high = self._sensor.min_range, self._sensor.max_range
@@ -160,7 +159,7 @@ class RangeFinder:
 
 
 def _between(low: float, high: float, scene: Scene, origins: Array, rays: Array) -> tuple[Array, Indices]:
-    """Ranges and shapes of hits between two ranges [m]; rays that hit something nearer are cast once more."""
+    """Ranges and shapes of hits between two ranges [m]; rays with a nearer hit are cast again from ``low``."""
     ranges, shapes = scene.visuals.cast(origins, rays, high)
     near = np.flatnonzero(ranges < low)
     if len(near):
@@ -171,12 +170,12 @@ def _between(low: float, high: float, scene: Scene, origins: Array, rays: Array)
 
 
 def noisy(ranges: Array, deviation: float, low: float, high: float, random: np.random.Generator) -> Floats:
-    """Ranges with noise, within two bounds but for infinite ones [m]."""
+    """Ranges with noise, clamped to two bounds [m]; infinite ranges stay infinite."""
     measured = random.standard_normal(ranges.shape, np.float32) if deviation else np.zeros(ranges.shape, np.float32)
     measured *= np.float32(deviation)
     np.add(measured, ranges, out=measured, casting="same_kind")
     np.clip(measured, low, high, out=measured)
-    measured[ranges == np.inf] = np.inf  # far cheaper than clipping only the others
+    measured[ranges == np.inf] = np.inf  # far cheaper than clipping only finite ranges
     return measured
 
 
@@ -193,7 +192,7 @@ class LidarModel:
         rotates = sensor.layout == "driver"
         self.grid = driver_grid(sensor) if rotates else gazebo_grid(sensor)
         azimuths = self.grid.azimuths
-        # It turns once per scan, even if its field of view is only a part of the turn.
+        # The lidar turns once per scan, even if its field of view is only a part of the turn.
         swept = abs(float(azimuths[-1] - azimuths[0])) / (2.0 * math.pi)
         self.span = round(1e9 * swept / sensor.rate) if rotates else 0
         self._before_last = np.round(np.linspace(self.span, 0.0, len(azimuths))).astype(np.int64)
@@ -209,7 +208,7 @@ class LidarModel:
         return self.directions.size // 3
 
     def column_times(self, time: int) -> NDArray[np.int64]:
-        """Time of each column's measurement [ns], with the last one at ``time``."""
+        """Times at which the columns are measured [ns], the last one at ``time``."""
         return time - self._before_last
 
     def measure(self, states: Sequence[BodyState], scene: Scene | None) -> Echoes:

@@ -1,6 +1,6 @@
-"""Simulated localization: odometry that drifts, noise of what is published, and the estimate of the pose.
+"""Simulated localization: drifting odometry, a noisy pose in the map, and noise of measurements.
 
-Parameters of the localization are variances. Generators are seeded, so equal runs give equal noise.
+Generators are seeded, so equal runs give equal noise.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from vds_gz.parameters.node import LocalizationParameters, MeasurementNoiseParam
 
 
 class Odometry:
-    """The vehicle's pose by its wheels: without jumps, with an increasing error.
+    """The vehicle's pose by its wheels, with an error that increases without jumps.
 
     Attributes:
         pose: ``odom -> base_link``.
-        variance: Accumulated variances of each axis of the position and of the heading [m^2, rad^2].
+        variance: Accumulated variances: of x and y each [m^2], and of the heading [rad^2].
     """
 
     def __init__(self, truth: Pose, random: np.random.Generator) -> None:
@@ -30,7 +30,7 @@ class Odometry:
         self._random = random
 
     def set_pose(self, truth: Pose) -> None:
-        """The vehicle was moved by hand, which wheels do not notice."""
+        """Move the vehicle by hand, which its wheels do not notice."""
         self._truth = truth
 
     def update(self, truth: Pose, parameters: LocalizationParameters) -> None:
@@ -45,7 +45,7 @@ class Odometry:
 
 
 def noise(normal: np.ndarray, translation: float, rotation: float) -> Pose:
-    """A small random transform with these variances [m^2, rad^2]."""
+    """A random transform with these variances [m^2, rad^2], from three standard normal numbers."""
     spread = math.sqrt(translation)
     turn = math.sqrt(rotation) * normal[2]
     return Pose(spread * normal[0], spread * normal[1], min(max(turn, -math.pi), math.pi))
@@ -64,13 +64,13 @@ class DriftingOdometry:
 
     @property
     def odom_variance(self) -> tuple[float, float]:
-        """Accumulated variances of ``odom``, of each axis of the position and of the heading [m^2, rad^2]."""
+        """Accumulated variances of ``odom``: of x and y each [m^2], and of the heading [rad^2]."""
         return self._odometry.variance
 
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """A measurement: pose [m, m, rad], speed [m/s], tire angle [rad]."""
+    """A measurement: pose [m, m, rad], speed [m/s], tyre angle [rad]."""
 
     x: float
     y: float
@@ -80,7 +80,7 @@ class Measurement:
 
 
 class MeasurementNoise:
-    """Adds normal noise to measurements as Autoware's simulator does, if its parameters say so."""
+    """Normal noise of measurements as in Autoware's simulator, if the parameters enable it."""
 
     def __init__(self, parameters: MeasurementNoiseParameters) -> None:
         self.parameters = parameters
@@ -91,7 +91,7 @@ class MeasurementNoise:
         self._random = np.random.default_rng(self.parameters.seed)
 
     def of(self, true: Measurement) -> Measurement:
-        """Measure, with draws in Autoware's order; odometry and velocity report have the same speed."""
+        """Add noise, drawn in Autoware's order. Odometry and velocity report share the speed."""
         p = self.parameters
         if not p.add_measurement_noise:
             return true
@@ -106,10 +106,10 @@ class MeasurementNoise:
 
 
 class Localization(DriftingOdometry):
-    """Converts true poses to a localization's results: ``odom -> base_link`` and ``map -> odom``.
+    """Drifting odometry, and a pose in the map with white noise.
 
     Attributes:
-        map_to_odom: ``map -> odom``, which gives the vehicle's true pose in the map plus the noise of a measurement.
+        map_to_odom: ``map -> odom``; with ``odom -> base_link`` it gives the true pose plus noise.
     """
 
     def __init__(self, parameters: LocalizationParameters, pose: Pose) -> None:
@@ -123,7 +123,7 @@ class Localization(DriftingOdometry):
         self.map_to_odom = pose
 
     def set_pose(self, pose: Pose) -> None:
-        """The vehicle was moved by hand: the odometry does not notice, the map pose does."""
+        """Move the vehicle by hand, which the pose in the map follows and the odometry does not notice."""
         self._odometry.set_pose(pose)
         self.map_to_odom = pose.then(self.odom.inverse())
 

@@ -1,4 +1,4 @@
-"""Noise of sensors: white, a constant bias, and a bias that walks.
+"""Noise of sensors: white noise, and a bias that starts at random and walks.
 
 The model is that of Gazebo (``GaussianNoiseModel`` of gz-sensors), whose bias is an Ornstein-Uhlenbeck process. That of
 kalibr (https://github.com/ethz-asl/kalibr/wiki/IMU-Noise-Model) is its limit for a long correlation time.
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-BLOCK = 64  # samples that are drawn at once
+BLOCK = 64  # number of samples that are drawn at once
 ENDLESS = 1e9  # a correlation time beyond any run [s]
 
 
@@ -39,10 +39,9 @@ class NoiseModel:
 
 
 class ChannelNoise:
-    """Noise of several independent channels of one model.
+    """Noise of several independent channels with one model.
 
-    Every sample takes the same count of random numbers, so a sample only depends on its number and the generator's
-    seed.
+    Every sample draws the same number of random numbers, whatever the parameters.
     """
 
     def __init__(self, model: NoiseModel, channels: int, random: np.random.Generator) -> None:
@@ -64,21 +63,21 @@ class ChannelNoise:
 
 
 def _normal(random: np.random.Generator, channels: int) -> Iterator[tuple[list[float], list[float]]]:
-    """Yield two standard normal numbers per channel; many are drawn at once, which is much faster."""
+    """Yield two standard normal numbers per channel, drawn in blocks, which is much faster."""
     while True:
         yield from random.standard_normal((BLOCK, 2, channels)).tolist()
 
 
 def generator(seed: int, name: str) -> np.random.Generator:
-    """Random numbers that only depend on a seed and a sensor's name."""
+    """A generator that depends only on a seed and a sensor's name."""
     return np.random.Generator(np.random.Philox(np.random.SeedSequence([seed, *name.encode()])))
 
 
 class SampleNoise:
     """The random generators of a sensor, one for each of its samples.
 
-    What sample number k draws depends on the seed, the sensor's name and k alone. So a sample without subscribers can
-    be skipped, and all others stay equal to the last bit.
+    The random numbers of sample k depend only on the seed, the sensor's name and k. So a sample without subscribers can
+    be skipped without changing the others.
     """
 
     def __init__(self, seed: int, sensor: str) -> None:

@@ -1,12 +1,12 @@
 """A pinhole camera: the rays of its pixels, and the image.
 
 The camera looks along x; columns of the image go to the right (-y), rows down (-z). As in Gazebo, the principal point
-(cx, cy) counts from the image's corner, so that the middle of the first pixel is at (0.5, 0.5) (gz-sensors 8,
+(cx, cy) is measured from the image's corner, so that the middle of the first pixel is at (0.5, 0.5) (gz-sensors 8,
 CameraSensor.cc, BuildProjectionMatrix).
 
 Colours are diffuse light of the sky and of a sun (Lambert), without shadows, as sRGB. In Gazebo, a surface of the
 colour c that faces the sun with the cosine n has the linear brightness c (A / pi + S n), where A is the scene's ambient
-light; S was measured (gz-rendering 8, ogre2, a sun of 0.8).
+light, and S the light of the sun, measured in gz-rendering 8 (ogre2) for a sun of 0.8.
 """
 
 from __future__ import annotations
@@ -25,9 +25,10 @@ from vds_gz.world.shapes import Array, Indices
 
 Bytes = NDArray[np.uint8]
 
-SKY = (0.7, 0.8, 0.9)  # colour of the background, and light of sky and sun, linear: those of this package's worlds
-AMBIENT = 0.5 / np.pi
-SUN = 0.56
+# The light of this package's worlds, linear.
+SKY = (0.7, 0.8, 0.9)  # colour of the background
+AMBIENT = 0.5 / np.pi  # brightness by the ambient light, A / pi
+SUN = 0.56  # brightness of a surface that faces the sun, S
 SUN_DIRECTION = np.array((-0.4, 0.2, -0.9)) / np.sqrt(0.4**2 + 0.2**2 + 0.9**2)
 
 _STEPS = 4096  # number of levels of linear brightness
@@ -35,7 +36,7 @@ _BLOCK = 1 << 15  # number of rays that are shaded at once, to limit memory
 
 
 def shaded(caster: RayCaster, origins: Array, directions: Array, ranges: Array, shapes: Indices) -> Bytes:
-    """The colours of rays' hits."""
+    """Colours of the hits of rays, and of the sky without a hit."""
     colours = np.array([*(thing.colour for thing in caster.things), SKY])
     shades = np.empty(directions.shape, np.uint8)
     for begin in range(0, len(directions), _BLOCK):
@@ -48,7 +49,7 @@ def shaded(caster: RayCaster, origins: Array, directions: Array, ranges: Array, 
 
 
 def srgb(linear: Array) -> Bytes:
-    """Linear brightness, 0 to 1, as a value in an image (IEC 61966-2-1)."""
+    """Values in an image of linear brightness from 0 to 1 (IEC 61966-2-1)."""
     return _srgb_table()[np.rint((_STEPS - 1) * np.clip(linear, 0.0, 1.0)).astype(np.intp)]
 
 
@@ -60,7 +61,7 @@ def _srgb_table() -> Bytes:
 
 
 def _light(normals: Array, directions: Array) -> Array:
-    """Brightness of surfaces seen along these directions; those of a mesh have two sides."""
+    """Brightness of surfaces seen along these directions; a mesh is lit on the side that is seen."""
     facing = np.sign(np.einsum("ij,ij->i", normals, directions))
     return np.asarray(AMBIENT + SUN * np.maximum(0.0, facing * (normals @ SUN_DIRECTION)))
 
@@ -76,7 +77,7 @@ class Pinhole:
     """The rays of a camera.
 
     Attributes:
-        rays: Through the pixels' middles, with the depth 1, in the sensor's frame; of shape (rows, columns, 3).
+        rays: Vectors to the pixels' middles at the depth 1, in the sensor's frame, of shape (rows, columns, 3).
     """
 
     def __init__(self, camera: Camera) -> None:
@@ -106,7 +107,7 @@ class Pinhole:
 
 
 def clipped(depth: NDArray[np.float32], near: float, far: float) -> NDArray[np.float32]:
-    """Depths [m]: -infinity if less than ``near``, infinity if more than ``far``."""
+    """Depths [m], with -infinity for those less than ``near`` and infinity for those more than ``far``."""
     clipped_depth = np.where(depth > far, np.float32(np.inf), depth)
     clipped_depth[depth < near] = -np.inf
     return clipped_depth

@@ -1,4 +1,4 @@
-"""Points of a cloud in memory, as drivers of real lidars and as Gazebo's sensors (gz-sensors 8) send them."""
+"""Memory layouts of point clouds, as sent by drivers of real lidars and by Gazebo's sensors (gz-sensors 8)."""
 
 from __future__ import annotations
 
@@ -15,15 +15,13 @@ from vds_gz.sensing.pinhole import Bytes
 from vds_gz.world.shapes import Array
 
 Points = NDArray[Any]  # points of a structured type, of shape (height, width)
-
-
 Times = NDArray[np.int64]  # times of columns [ns], the last one at 0
 
 _PLACES = {"x": ("<f4", 0), "y": ("<f4", 4), "z": ("<f4", 8)}
 
 
 def _fields(step: int, **places: tuple[str, int]) -> np.dtype[Any]:
-    """A point of ``step`` bytes that begins with its place; each further field has a format and an offset."""
+    """The type of a point of ``step`` bytes: x, y and z, then fields with a format and an offset each."""
     formats, offsets = zip(*(_PLACES | places).values(), strict=True)
     names = [*_PLACES, *places]
     return np.dtype({"names": names, "formats": list(formats), "offsets": list(offsets), "itemsize": step})
@@ -46,7 +44,7 @@ class PointLayout:
     Attributes:
         dtype: Fields of a point.
         shape: Height and width of the cloud.
-        stamped_last: The message's stamp is the time of the last column, else of the first one.
+        stamped_last: Whether the message's stamp is the time of the last column, else of the first one.
     """
 
     def __init__(
@@ -73,7 +71,7 @@ class PointLayout:
         self.shape = self._directions["x"].shape
 
     def prepare(self, points: Points) -> None:
-        """Write the constant fields: the numbers of the rings, and times relative to the message's."""
+        """Write the constant fields: the numbers of the rings, and times relative to the message's stamp."""
         points["ring"] = np.arange(self.shape[0])[:, None] if self._by_rows else np.arange(self.shape[1])
         if "time" in self._names:
             points["time"] = 1e-9 * self._times[:, None]
@@ -81,9 +79,9 @@ class PointLayout:
             points["t"] = self._times - self._times[0]
 
     def write(self, points: Points, echoes: Echoes, begin: float) -> bool:
-        """Write the echoes of a turn, whose first column has a time [s]; return whether the cloud is called dense.
+        """Write the echoes of a turn whose first column is measured at ``begin`` [s]; return the cloud's ``is_dense``.
 
-        Clouds by columns never are, as from their drivers; others are if every ray met something.
+        It is False for clouds by columns, as from their drivers; for others, it is True if every ray has a hit.
         """
         ranges, retro = (
             np.ascontiguousarray(numbers[:, self._rows].T) if self._by_rows else numbers for numbers in echoes
@@ -104,16 +102,16 @@ class PointLayout:
 
 
 #: The organized cloud of ``velodyne_pointcloud``: a row for each firing, rings in it from the lowest. The message has
-#: the time of the last firing, the points theirs relative to it [s] (organized_cloudXYZIRT.cpp).
+#: the time of the last firing, and each point its time relative to it [s] (organized_cloudXYZIRT.cpp).
 VELODYNE = _fields(22, intensity=("<f4", 12), ring=("<u2", 16), time=("<f4", 18))
 
 #: The cloud of ``rslidar_sdk`` with points of type XYZIRT: a row for each firing, rings in it from the lowest. The
-#: message has the time of the first firing, and each point its own, of the same clock [s] (source_pointcloud_ros.hpp).
+#: message has the time of the first firing, and each point its absolute time [s] (source_pointcloud_ros.hpp).
 ROBOSENSE = _fields(26, intensity=("<f4", 12), ring=("<u2", 16), timestamp=("<f8", 18))
 
 #: The cloud of ``ouster-ros`` with points of type "original", destaggered: rows from the highest. The message has the
-#: time of the first column, the points theirs after it [ns]; ``range`` is in millimetres, 0 without a hit (os_point.h,
-#: point_cloud_compose.h).
+#: time of the first column, and each point its time after it [ns]; ``range`` is in millimetres, 0 without a hit
+#: (os_point.h, point_cloud_compose.h).
 OUSTER = _fields(
     48,
     **{"intensity": ("<f4", 16), "t": ("<u4", 20), "reflectivity": ("<u2", 24)},
@@ -136,7 +134,7 @@ def driver_layout(sensor: SpinningLidar, directions: Array, times: Times) -> Poi
 
 def gazebo_layouts(directions: Array, bands: tuple[Array, ...]) -> list[PointLayout]:
     """The layouts of a lidar that Gazebo has in several bands, see :func:`vds_gz.sensing.lidar.gazebo_bands`."""
-    # Gazebo sums angles up, so that none is exactly 0: an infinite range is infinite in all coordinates, never NaN.
+    # Gazebo adds angles up, so no component is exactly 0, and an infinite range gives infinite coordinates, never NaN.
     directions = np.where(directions == 0.0, np.finfo(np.float32).tiny, directions)
     times, ends = np.zeros(len(directions), np.int64), np.cumsum([len(band) for band in bands]).tolist()
     return [
@@ -146,7 +144,7 @@ def gazebo_layouts(directions: Array, bands: tuple[Array, ...]) -> list[PointLay
 
 
 class ColouredLayout:
-    """A point for each pixel; the colour is a number whose bytes are blue, green, red and 0, called a float.
+    """A point for each pixel, with the bytes (blue, green, red, 0) of its colour in a field of type float.
 
     Attributes:
         dtype: Fields of a point.

@@ -1,7 +1,7 @@
-"""A type of sensor as one record: parameters, topics, needs, factory and Gazebo side.
+"""Types of sensors as records: parameters, topics, needs, factory and Gazebo side.
 
-The records of this package are beside the sensors, in :mod:`vds_gz.interface.sensors`; those of other packages are
-entry points. :class:`SensorTypes` finds both.
+The records of this package are in :mod:`vds_gz.interface.sensors`; those of other packages are entry points.
+:class:`SensorTypes` finds both.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ class Stream:
     """One topic of a sensor.
 
     Attributes:
-        ros: Topic in ROS, after the sensor's name; ``lidar1`` has ``lidar1/points``.
-        ros_type: Its type.
+        ros: Topic in ROS, after the sensor's name: ``points`` of ``lidar1`` is ``lidar1/points``.
+        ros_type: Type of its messages.
         gz: Topic in Gazebo, after ``/model/<vehicle>/`` and the sensor's name; empty without a Gazebo side.
-        gz_type: Its type.
-        optical: The frame is ``<sensor>_optical_frame``, along z, instead of ``<sensor>``, along x.
-        depth: Length of the queue. All are reliable and volatile, which matches all subscribers: RViz requires reliable
-            ones, and those with the sensor profile take them too.
+        gz_type: Type of its messages.
+        optical: The frame is ``<sensor>_optical_frame``, which looks along z, instead of ``<sensor>``, along x.
+        depth: Length of the queue. All publishers are reliable and volatile, which suits RViz and subscribers with the
+            sensor profile.
     """
 
     ros: str
@@ -72,7 +72,7 @@ class SensorOutput(Protocol):
 
     @property
     def subscribed(self) -> bool:
-        """Whether a topic has subscribers."""
+        """Whether any of its topics has subscribers."""
 
     def measure(self, states: Sequence[BodyState], scene: Scene | None) -> None:
         """Measure, and publish to subscribers.
@@ -81,7 +81,7 @@ class SensorOutput(Protocol):
         next measurement depends on it.
 
         Args:
-            states: The body's states of the last ``span`` and the one before; the last one is the present.
+            states: The body's states in the last ``span`` and the one before, in order; the last one is the present.
             scene: The visible scene; None without a world.
         """
 
@@ -91,10 +91,10 @@ class GazeboSide:
     """Gazebo's simulation of a type of sensor. The streams have its topics.
 
     Attributes:
-        xacro: File with a macro of the type's name, which takes the sensor's parameters, its ``name`` and its
-            ``parent``, and draws the link ``<name>`` with a ``<sensor>``. A relative path begins in the folder of
-            models.
-        renders: Gazebo must render for it.
+        xacro: File with a macro with the name of the type, which takes the sensor's parameters, its ``name`` and its
+            ``parent``, and draws the link ``<name>`` with a ``<sensor>``. A relative path starts in the folder
+            ``models``.
+        renders: Whether Gazebo must render for it.
     """
 
     xacro: Path
@@ -109,9 +109,9 @@ class SensorType:
         parameters: Its parameter group. The default of its parameter ``type`` is the name of the type.
         streams: Its topics.
         make: Factory of the sensors that the node simulates.
-        needs: Quantities of the body that it needs besides pose and velocity; others may be zero, or missing.
-        gazebo: Its simulation by Gazebo. Without it the node simulates it beside Gazebo too, and it is drawn as a frame
-            without a shape if it has the parameters ``xyz`` and ``rpy``.
+        needs: Quantities of the body that it needs besides pose and velocity; others may be 0 or None.
+        gazebo: Its simulation by Gazebo. Without one, the node simulates the sensor beside Gazebo too, and draws it as
+            a frame without a shape if it has the parameters ``xyz`` and ``rpy``.
     """
 
     parameters: type[SensorParameters]
@@ -139,8 +139,9 @@ class SensorType:
             )
         for stream in self.streams:
             if bool(stream.gz and stream.gz_type) != bool(self.gazebo):
-                there = "have names and types in Gazebo" if self.gazebo else "have none in Gazebo without a Gazebo side"
-                raise ArgumentError(f"type of sensor '{self.name}': topic '{stream.ros}' must {there}")
+                rule = "'gz' and 'gz_type' with" if self.gazebo else "neither 'gz' nor 'gz_type' without"
+                topic = f"type of sensor '{self.name}': topic '{stream.ros}'"
+                raise ArgumentError(f"{topic} must have {rule} a Gazebo side")
 
     @property
     def name(self) -> str:
@@ -150,7 +151,7 @@ class SensorType:
 
 ENTRY_POINTS = "vds_gz.sensors"  # entry point group under which an installed package offers a :class:`SensorType`
 
-#: Modules with this package's records, below vds_gz.interface.sensors.
+#: Modules and names of this package's records, below vds_gz.interface.sensors.
 OWN = {
     "helios_32_fov_26": "points:HELIOS_26",
     "helios_32_fov_31": "points:HELIOS_31",
@@ -168,7 +169,7 @@ OWN = {
 
 
 class SensorTypes(Mapping[str, SensorType]):
-    """All types by name; a type is imported when it is looked up."""
+    """All types of sensors by name; a type is imported when it is looked up."""
 
     def __init__(self) -> None:
         self._entries = {
@@ -186,8 +187,8 @@ class SensorTypes(Mapping[str, SensorType]):
         record = offered(self._entries[name], SensorType)
         if record.name != name:
             raise ArgumentError(
-                f"entry point '{name}' of {ENTRY_POINTS} is a type of sensor '{record.name}'; the default of its "
-                "parameter 'type' and the entry point must have one name"
+                f"entry point '{name}' of {ENTRY_POINTS} is a type of sensor '{record.name}'; both must have the "
+                "same name, the default of the parameter 'type'"
             )
         return record
 
@@ -211,5 +212,5 @@ def is_of_sensor(topic: str) -> bool:
 
 @cache
 def _topic_names() -> frozenset[str]:
-    """The topics of all types, after the sensor's name; finding the installed packages takes milliseconds."""
+    """The topics of all types, after the sensor's name; cached, because finding packages takes milliseconds."""
     return frozenset(stream.ros for record in SensorTypes().values() for stream in record.streams)
