@@ -73,7 +73,7 @@ def test_a_list_of_sensors_is_the_same_as_a_mapping(file, tmp_path, capsys):
         ("sim_node: {ros__parameters: {sensors: {a: {rate: 1.0}}}}", "sensor 'a' .* has no type"),
         (
             "sim_node: {ros__parameters: {sensors: {chassis: {type: imu}}}}",
-            "sensor 'chassis' has the name of a part",
+            "sensor 'chassis' has the name of a link",
         ),
     ],
 )

@@ -1,4 +1,4 @@
-"""Gazebo itself finds nothing wrong with models, sensors and worlds."""
+"""Gazebo accepts models, sensors and worlds without a complaint."""
 
 import pytest
 from helpers.sensors import GROUPS
@@ -13,13 +13,13 @@ from vds_gz.vehicle.catalogue import models
 
 pytestmark = NEEDS_GAZEBO
 
-#: It stands for the frame of a sensor's messages. Gazebo reads it, but its own description of the format lacks it.
+#: The frame of a sensor's messages. Gazebo reads it, but its description of the format does not have it.
 KNOWN_UNKNOWN = "XML Element[gz_frame_id], child of element[sensor], not defined in SDF"
 
 
 @pytest.fixture
 def check(tmp_path):
-    """Asserts that Gazebo accepts a text without a word but for what is known."""
+    """Assert that Gazebo accepts a text without unknown complaints."""
 
     def clean(text: str) -> None:
         file = tmp_path / "checked.sdf"

@@ -5,7 +5,7 @@ from helpers.sensors import GROUPS, IN_GAZEBO
 
 from vds_gz.description.gz_bridge import clock_bridge, vehicle_bridge
 
-#: What ros_gz_bridge can translate.
+#: Types that ros_gz_bridge translates into each other.
 PAIRS = {
     "actuator_msgs/msg/Actuators": "gz.msgs.Actuators",
     "ros_gz_interfaces/msg/Contacts": "gz.msgs.Contacts",
@@ -22,8 +22,7 @@ PAIRS = {
 
 SENSORS = {f"a_{kind}": group() for kind, group in GROUPS.items()}
 
-
-#: What comes out of Gazebo besides sensors.
+#: Topics out of Gazebo besides those of sensors.
 OUT = ("/model/robo/joint_state", "/model/robo/odometry", "contacts")
 
 
@@ -36,13 +35,13 @@ def entries(text):
     return {entry["ros_topic_name"]: entry for entry in yaml.safe_load(text)}
 
 
-def test_joints_go_in_and_everything_else_comes_out():
+def test_only_joint_commands_go_into_gazebo():
     result = entries(vehicle_bridge("robo", SENSORS))
     assert {name for name, item in result.items() if item["direction"] == "ROS_TO_GZ"} == {"/model/robo/actuators"}
     assert set(result) - of_sensors() == {"/model/robo/actuators", *OUT}
 
 
-def test_links_get_what_they_need():
+def test_other_links_need_fewer_topics():
     assert entries(vehicle_bridge("robo", SENSORS, link="transport")).keys() == {"contacts"} | of_sensors()
     control = entries(vehicle_bridge("robo", SENSORS, link="ros2_control"))
     assert control.keys() == {"contacts", "/model/robo/odometry"} | of_sensors()
@@ -53,12 +52,12 @@ def test_types_are_those_that_the_bridge_knows():
     for text in (vehicle_bridge("robo", SENSORS), clock_bridge()):
         for entry in yaml.safe_load(text):
             ros_type, gz_type = entry["ros_type_name"], entry["gz_type_name"]
-            assert PAIRS.get(ros_type) == gz_type, f"what ros_gz_bridge makes of {gz_type} must stand in PAIRS"
+            assert PAIRS.get(ros_type) == gz_type, f"PAIRS must have the ROS type of {gz_type}"
 
 
 def test_only_the_newest_command_counts():
-    one = entries(vehicle_bridge("robo"))["/model/robo/actuators"]
-    assert one["publisher_queue"] == one["subscriber_queue"] == 1
+    commands = entries(vehicle_bridge("robo"))["/model/robo/actuators"]
+    assert commands["publisher_queue"] == commands["subscriber_queue"] == 1
 
 
 def test_sensors_lie_in_the_namespace_and_have_frames():
@@ -69,12 +68,12 @@ def test_sensors_lie_in_the_namespace_and_have_frames():
     assert result["gps/fix"]["frame_id"] == "robo/gps"
 
 
-def test_nobody_pays_for_what_nobody_reads():
+def test_topics_of_sensors_are_lazy():
     for name, item in entries(vehicle_bridge("robo", SENSORS)).items():
         assert item.get("lazy", False) == (not name.startswith("/model"))
 
 
-def test_the_clock_has_a_bridge_of_its_own():
+def test_the_clock_has_its_own_bridge():
     (clock,) = yaml.safe_load(clock_bridge())
     assert clock["ros_topic_name"] == clock["gz_topic_name"] == "/clock"
     assert clock["qos_profile"] == "CLOCK"

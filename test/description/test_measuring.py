@@ -1,4 +1,4 @@
-"""Sensors in Gazebo measure what they should, with the noise that they were given."""
+"""Measurements of sensors in Gazebo have the configured mean and noise."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SECONDS = 40
 
 @pytest.fixture
 def listen(tmp_path):
-    """What a sensor of a standing vehicle tells in 40 s, outdoors."""
+    """Measurements of a sensor on a standing vehicle in 40 s, outdoors."""
 
     def listen_to(sensor, stream, file, kind, fields):
         _, world = populated(
@@ -39,14 +39,14 @@ def listen(tmp_path):
 
 
 def test_imu(listen):
-    """Biases that walk with 0.02 per square root of a second are about 0.02 * sqrt(40) from 0 in the end."""
+    """The gyroscope has white noise, the accelerometer a bias that walks."""
     imu = Imu(rate=100.0, angular_velocity_white_noise=0.01, linear_acceleration_random_walk=0.02)
     fields = [f"{what}.{axis}" for what in ("angular_velocity", "linear_acceleration") for axis in "xyz"]
     messages = listen(imu, "imu", "imu", "IMU", fields)
     assert len(messages) == pytest.approx(SECONDS * 100, abs=2)
     assert messages[:, :3].std(axis=0) == pytest.approx(0.01, rel=0.1)
     assert messages[0, 3:] == pytest.approx([0, 0, 9.8], abs=0.1)
-    # Increments over a tenth of a second, of which there are enough to tell the walk's pace; white noise adds its own.
+    # Increments over 0.1 s, of which there are enough to estimate the density of the walk; white noise adds to them.
     lag, pace, white = 10, 0.02, imu.linear_acceleration_white_noise
     increments = messages[lag::lag, 3:] - messages[:-lag:lag, 3:]
     assert increments.std() == pytest.approx(np.hypot(pace * np.sqrt(0.1), white * np.sqrt(2)), rel=0.1)

@@ -1,4 +1,4 @@
-"""Vehicles in Gazebo: they stand where they stand, and move as their wheels and steering say."""
+"""Vehicles in Gazebo stand still, and move as their wheels and steering command."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ EVERY = 50
 
 @dataclass(frozen=True)
 class Motion:
-    """A steady motion of base_link [m/s, rad/s], and what the joints do in it."""
+    """A steady motion of base_link [m/s, rad/s], and the states of the joints."""
 
     v_x: float
     v_y: float
@@ -50,7 +50,7 @@ class Motion:
 
 
 def steady(name: str, parameters: object, v_x: float, yaw_rate: float) -> Motion:
-    """What the kinematic vehicle does in the end."""
+    """The steady motion of the kinematic vehicle."""
     model = models()[name]
     c = model.coefficients(parameters, 0.001)
     s = model.at_rest(c)
@@ -67,7 +67,7 @@ def steady(name: str, parameters: object, v_x: float, yaw_rate: float) -> Motion
 
 
 def measured(samples: list[list[float]]) -> tuple[float, float, float]:
-    """Mean velocity of base_link in its own axes and yaw rate, from poses, exact where the motion is steady."""
+    """Mean velocity of base_link in its own axes and yaw rate, from poses; exact if the motion is steady."""
     sums = [0.0, 0.0, 0.0]
     for before, after in itertools.pairwise(samples):
         turn = math.remainder(after[6] - before[6], 2 * math.pi)
@@ -83,17 +83,17 @@ def measured(samples: list[list[float]]) -> tuple[float, float, float]:
 
 
 def part(samples: list[list[float]], start: int, steps: int) -> list[list[float]]:
-    """The samples of some steps."""
+    """The samples from a step on, for a number of steps."""
     return [sample for sample in samples if start * 1e-3 <= sample[0] + 1e-9 <= (start + steps) * 1e-3]
 
 
 @pytest.mark.parametrize("vehicle", VEHICLES)
-def test_it_stands_still_and_moves_as_its_joints_do(vehicle, tmp_path):
+def test_a_vehicle_stands_still_and_moves_as_its_joints_command(vehicle, tmp_path):
     name, parameters = VEHICLES[vehicle]
     drives = getattr(parameters, "drive_actuator", None) or getattr(parameters, "drive_actuators", None)
     speed = 0.5 * drives.max_velocity if drives else 3.0
     length = getattr(parameters, "wheel_base", None) or parameters.track
-    # Curves that grip can hold: 4 m/s^2 across
+    # A lateral acceleration of at most 4 m/s^2, which grip can hold.
     curve = min(speed / (3 * length), 4.0 / speed)
     motions = [steady(name, parameters, speed, turn) for turn in (0.0, curve, -curve)]
 
@@ -101,8 +101,8 @@ def test_it_stands_still_and_moves_as_its_joints_do(vehicle, tmp_path):
     samples = drive(tmp_path, sdf(models()[name], parameters), phases, EVERY)
 
     idle = part(samples, 0, IDLE)
-    assert max(math.dist(one[1:4], (0, 0, 0)) for one in idle) < 1e-4
-    assert max(abs(angle) for one in idle for angle in one[4:7]) < 1e-3
+    assert max(math.dist(sample[1:4], (0, 0, 0)) for sample in idle) < 1e-4
+    assert max(abs(angle) for sample in idle for angle in sample[4:7]) < 1e-3
     for index, motion in enumerate(motions):
         start = IDLE + index * (SETTLING + DRIVING) + SETTLING
         v_x, v_y, yaw_rate = measured(part(samples, start, DRIVING))
@@ -114,7 +114,7 @@ def test_it_stands_still_and_moves_as_its_joints_do(vehicle, tmp_path):
 
 
 @pytest.mark.parametrize("preset", ["ackermann_car", "deepracer", "indoor_robot"])
-def test_it_drives_over_the_hill_and_stands_on_it(preset, tmp_path):
+def test_a_vehicle_drives_over_the_hill_and_stands_on_it(preset, tmp_path):
     parameters = load_parameters(preset)
     model = models()[parameters.model]
     motion = steady(parameters.model, parameters.vehicle, 3.0, 0.0)

@@ -1,4 +1,4 @@
-"""How robots look from above."""
+"""Outlines of robots from above, and descriptions that are refused."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from vds_gz.vehicle.catalogue import models
 
 
 @pytest.mark.parametrize("model", models().values(), ids=lambda model: model.name)
-def test_every_joint_of_every_model_is_in_the_picture(model):
+def test_the_outline_of_a_model_has_all_its_joints(model):
     parameters = model.parameters()
     outline = outline_of(urdf(model.name, parameters, model.xacro, {}))
     rolling = {joint.name for joint in model.joints(parameters) if joint.kind == "wheel"}
@@ -26,7 +26,7 @@ def test_every_joint_of_every_model_is_in_the_picture(model):
     assert outline.boxes
 
 
-def test_wheels_stand_where_the_parameters_say():
+def test_places_of_wheels_are_those_of_the_parameters():
     parameters = BicycleParameters(
         base_link_offset=0.25, wheel_base=2.5, track_fixed=1.5, track_steered=1.25, tire_diameter=0.75
     )
@@ -43,7 +43,7 @@ def test_rear_steering_has_a_negative_wheel_base_and_no_steering_has_none():
     assert math.isnan(outline_of(urdf("omni", OmniParameters())).wheel_base)
 
 
-def test_links_turned_and_shifted_are_placed_so():
+def test_rotations_and_translations_of_links_are_chained():
     wheel = "<link name='w'><visual><geometry><cylinder radius='0.3' length='0.1'/></geometry></visual></link>"
     outline = outline_of(
         f"""<robot name='r'><link name='base_link'/><link name='arm'/>{wheel}
@@ -57,7 +57,7 @@ def test_links_turned_and_shifted_are_placed_so():
     assert result == OutlineWheel(result.x, result.y, 0.3, 0.1, "roll", "")
 
 
-def test_a_wheel_whose_joint_is_tilted_so_that_its_z_axis_lies_flat_is_a_wheel():
+def test_a_wheel_may_roll_about_the_z_axis_of_a_tilted_joint():
     outline = outline_of(
         """<robot name='r'><link name='base_link'/><link name='w'/>
         <joint name='roll' type='continuous'><parent link='base_link'/><child link='w'/>
@@ -78,7 +78,7 @@ def fixed(name: str, parent: str, child: str) -> str:
     ("inside", "reason"),
     [
         (LINKS, "the robot has 2 links that are no joint's child; it must have one root"),
-        (LINKS + fixed("j", "a", "c"), "joint 'j' joins link 'c', and there is no such link"),
+        (LINKS + fixed("j", "a", "c"), "joint 'j' joins link 'c', which does not exist"),
         (LINKS + fixed("j", "a", "b") + fixed("k", "a", "b"), "link 'b' is the child of joints 'j' and 'k'"),
         ("<link name='r'/>" + LINKS + fixed("j", "a", "b") + fixed("k", "b", "a"), "link 'a' is not joined to"),
         (LINKS + "<joint name='j'/>", "<joint> 'j' has no attribute 'type'"),
@@ -86,7 +86,7 @@ def fixed(name: str, parent: str, child: str) -> str:
         (LINKS + "<joint name='j' type='fixed'><origin xyz='1 x 2'/></joint>", "has no <parent"),
     ],
 )
-def test_links_that_are_no_tree_are_refused_with_the_reason(inside, reason):
+def test_links_that_form_no_tree_are_refused_with_the_reason(inside, reason):
     with pytest.raises(DescriptionError, match=re.escape(reason)):
         outline_of(f"<robot name='r'>{inside}</robot>")
 
@@ -103,6 +103,6 @@ def test_links_that_are_no_tree_are_refused_with_the_reason(inside, reason):
         "<robot><link name='a'><visual><geometry><box size='1'/></geometry></visual></link></robot>",
     ],
 )
-def test_what_cannot_be_drawn_is_refused(text):
+def test_invalid_descriptions_are_refused(text):
     with pytest.raises(DescriptionError):
         outline_of(text)

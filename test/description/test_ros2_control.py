@@ -1,4 +1,4 @@
-"""What ros2_control is given: hardware, controllers and plugin speak of the same joints in the same order."""
+"""Descriptions for ros2_control: hardware, controllers and plugin have the same joints in the same order."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ MODELS = ("bicycle", "differential", "omni")
 
 
 def parameters(model: str, **gazebo: str) -> NodeParameters:
-    given = [Override("model", model), *(Override(f"gazebo.{key}", value) for key, value in gazebo.items())]
-    given.append(Override("backend", "gazebo"))
-    return parameters_of(given)
+    overrides = [Override("model", model), *(Override(f"gazebo.{key}", value) for key, value in gazebo.items())]
+    overrides.append(Override("backend", "gazebo"))
+    return parameters_of(overrides)
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -45,21 +45,21 @@ def test_controllers_list_the_joints_in_the_order_of_the_model(model: str):
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_the_description_tells_of_every_joint(model: str):
-    given = parameters(model, link="ros2_control")
+def test_the_description_has_every_joint(model: str):
+    controlled = parameters(model, link="ros2_control")
     kind = models()[model]
-    root = ElementTree.fromstring(description(given, kind))
+    root = ElementTree.fromstring(description(controlled, kind))
     in_urdf = {joint.get("name"): joint.get("type") for joint in root.findall("joint")}
     block = root.find("ros2_control")
     assert block is not None
     assert block.findtext("hardware/plugin") == "gz_ros2_control/GazeboSimSystem"
-    joints = kind.joints(given.vehicle)
+    joints = kind.joints(controlled.vehicle)
     result = {
         element.get("name"): [entry.get("name") for entry in element.findall("command_interface")]
         for element in block.findall("joint")
     }
-    wanted = {joint.name: ["velocity" if joint.kind == "wheel" else "position"] for joint in joints}
-    assert result == wanted
+    expected = {joint.name: ["velocity" if joint.kind == "wheel" else "position"] for joint in joints}
+    assert result == expected
     assert all(in_urdf[name] in ("continuous", "revolute") for name in result)
     assert ElementTree.fromstring(description(parameters(model), kind)).find("ros2_control") is None
 

@@ -1,4 +1,4 @@
-"""The model for Gazebo: its plugins keep to the contract, its sensors are what their parameters and data sheets say."""
+"""The model for Gazebo: its plugins, and its sensors compared with their parameters and data sheets."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def settings(plugin: ElementTree.Element) -> dict[str, str]:
 
 def plugins(vehicle: ElementTree.Element, kind: str) -> list[dict[str, str]]:
     result = [element for element in vehicle.findall("plugin") if element.get("name") == f"gz::sim::systems::{kind}"]
-    return [settings(one) for one in result]
+    return [settings(element) for element in result]
 
 
 @pytest.mark.parametrize("preset", preset_names())
@@ -50,13 +50,13 @@ def test_one_message_moves_all_joints(preset):
         result = plugins(vehicle, controller)
         assert [element["joint_name"] for element in result] == names
         assert [element["actuator_number"] for element in result] == [str(index) for index in range(len(names))]
-        for one in result:
-            assert one["topic"] == topics.actuators("robo") == "/model/robo/actuators"
-            assert one["use_actuator_msg"] == "true"
-            assert one.get("use_velocity_commands") == ("true" if kind == "steering" else None)
+        for element in result:
+            assert element["topic"] == topics.actuators("robo") == "/model/robo/actuators"
+            assert element["use_actuator_msg"] == "true"
+            assert element.get("use_velocity_commands") == ("true" if kind == "steering" else None)
 
 
-def test_it_reports_joints_and_pose():
+def test_plugins_report_joints_and_pose():
     vehicle = simulated("omni", OmniParameters(), name="robo", rate=125.0)
     (joints,) = plugins(vehicle, "JointStatePublisher")
     (pose,) = plugins(vehicle, "OdometryPublisher")
@@ -82,7 +82,7 @@ def test_file_names_of_systems():
 
 @pytest.mark.parametrize(("pattern", "sign"), [("x", 1), ("o", -1)])
 def test_rollers_pull_along_their_axles(pattern, sign):
-    """At the bottom a roller lies crosswise to one on top, which in an X points to the middle."""
+    """The roller at the bottom lies across the one on top, which points to the middle in an X."""
     vehicle = simulated("omni", OmniParameters(roller_pattern=pattern))
     for place, diagonal in (("front_left", 1), ("rear_left", -1), ("rear_right", 1), ("front_right", -1)):
         friction = vehicle.find(f"link[@name='wheel_{place}']/collision/surface/friction/ode")
@@ -93,7 +93,7 @@ def test_rollers_pull_along_their_axles(pattern, sign):
         assert [float(part) for part in direction.text.split()] == [1, -diagonal * sign, 0]
 
 
-def test_complete_in_itself():
+def test_the_sdf_needs_no_other_file():
     text = sdf(models()["omni"], OmniParameters())
     assert "<uri>" not in text
     assert "<include>" not in text
@@ -102,7 +102,7 @@ def test_complete_in_itself():
 
 # Sensors
 
-#: Vertical angles of the real ones [degrees].
+#: Vertical angles of the real lidars [degrees].
 HELIOS_ROWS = {
     "helios_32_fov_26": "-16 -14.5 -13 -12.5 -11 -9.5 -8 -7 -6.5 -6.0 -5.5 -5.0 -4.5 -4.0 -3.5 -3.0 -2.5 -2.0 -1.5 "
     "-1.0 -0.5 0 0.5 1.0 1.5 2.0 2.5 3.0 3.5 6.0 8.0 10.0",
@@ -114,13 +114,13 @@ HELIOS_ROWS = {
 
 
 def carried(kind: str, **values: object) -> list[ElementTree.Element]:
-    """The sensors of SDF that one of ours becomes."""
+    """The sensors in SDF that one sensor becomes."""
     vehicle = simulated("bicycle", BicycleParameters(), sensors={"probe": GROUPS[kind](**values)})
     return mounted(vehicle)
 
 
 def mounted(vehicle: ElementTree.Element) -> list[ElementTree.Element]:
-    """The sensors of a vehicle but for that of contacts, which every vehicle has."""
+    """The sensors of a vehicle, without that of contacts, which every vehicle has."""
     return [sensor for sensor in vehicle.findall("link/sensor") if sensor.get("type") != "contact"]
 
 
@@ -197,7 +197,7 @@ def test_imu():
         for what, white, walk in (("angular_velocity", 2e-4, 1e-5), ("linear_acceleration", 0.017, 3e-4)):
             assert value(sensor, f"imu/{what}/{axis}/noise/stddev") == white
             assert value(sensor, f"imu/{what}/{axis}/noise/dynamic_bias_stddev") == walk
-            # So long that the bias of Gazebo, which is drawn back to zero, only walks.
+            # So long that the bias in Gazebo, which decays to zero, only walks.
             assert value(sensor, f"imu/{what}/{axis}/noise/dynamic_bias_correlation_time") >= 1e8
     assert sensor.findtext("imu/enable_orientation") == "false"
     assert carried("imu", measure_orientation=True)[0].findtext("imu/enable_orientation") == "true"
@@ -216,14 +216,14 @@ def test_cameras(kind):
 
 
 @pytest.mark.parametrize("kind", ["camera", "rgbd_camera"])
-def test_a_camera_has_no_lens_that_says_nothing_new(kind):
-    """Gazebo puts the points of an RGBD camera with one in wrong places."""
+def test_a_camera_has_no_lens_if_its_field_of_view_is_enough(kind):
+    """With a lens, Gazebo's points of an RGBD camera are at wrong places."""
     (sensor,) = carried(kind)
     assert value(sensor, "camera/horizontal_fov") == pytest.approx(2 * math.atan(0.8))
     assert sensor.find("camera/lens") is None
 
 
-def test_depth_has_clips_of_its_own():
+def test_depth_has_its_own_clips():
     (sensor,) = carried("rgbd_camera")
     assert value(sensor, "camera/depth_camera/clip/near") == 0.01
     assert value(sensor, "camera/depth_camera/clip/far") == 15.0
@@ -233,14 +233,14 @@ def test_gnss_noise_is_in_metres():
     (sensor,) = carried("gnss", horizontal_std_noise=1.5, vertical_std_noise=2.5)
     sensing = sensor.find("navsat/position_sensing")
     assert float(sensing.findtext("vertical/noise/stddev")) == 2.5
-    # Gazebo adds it to degrees of latitude; one of them is a 360th of the way around the Earth.
+    # Gazebo adds the noise to latitude and longitude in degrees.
     degree = 2 * math.pi * 6371e3 / 360
     assert float(sensing.findtext("horizontal/noise/stddev")) * degree == pytest.approx(1.5, rel=0.005)
 
 
 @pytest.mark.parametrize("kind", IN_GAZEBO)
 def test_macros_have_the_same_defaults_as_the_parameters(kind, tmp_path):
-    """So that the macros can be used in other robots too."""
+    """So the macros can be used in other robots too."""
     file = tmp_path / "robot.xacro"
     file.write_text(f"""<robot name="robot" xmlns:xacro="http://www.ros.org/wiki/xacro">
         <xacro:include filename="{share("models", "sensors", f"{kind}.xacro")}"/>
@@ -268,7 +268,7 @@ def canonical(text: str) -> list[tuple[str, dict[str, object], object]]:
 
 
 @pytest.mark.parametrize("kind", IN_GAZEBO)
-def test_a_sensor_is_where_it_was_put_and_weighs_nothing(kind):
+def test_a_sensor_has_its_pose_and_no_mass(kind):
     sensors = {"probe": GROUPS[kind](xyz=(0.1, -0.2, 0.3), rpy=(0.0, 0.1, 0.2))}
     bare = simulated("bicycle", BicycleParameters())
     vehicle = simulated("bicycle", BicycleParameters(), sensors=sensors)
@@ -278,11 +278,11 @@ def test_a_sensor_is_where_it_was_put_and_weighs_nothing(kind):
     for sensor in mounted(vehicle):
         assert sensor.find("pose").get("relative_to") == "probe"
         assert sensor.findtext("gz_frame_id") == ("probe_optical_frame" if "camera" in kind else "probe")
-    masses = [[float(mass.text) for mass in one.iter("mass")] for one in (bare, vehicle)]
+    masses = [[float(mass.text) for mass in model.iter("mass")] for model in (bare, vehicle)]
     assert masses[0] == masses[1]
 
 
-#: What Gazebo appends to the topic of a sensor, by its type there.
+#: Ends that Gazebo appends to the topic of a sensor, by its type in Gazebo.
 APPENDED = {
     "gpu_lidar": ("", "/points"),
     "imu": ("",),
@@ -296,12 +296,12 @@ APPENDED = {
 def test_topics_are_those_of_the_catalogue(kind):
     vehicle = simulated("bicycle", BicycleParameters(), name="robo", sensors={"probe": GROUPS[kind]()})
     for sensor in mounted(vehicle):
-        own = sensor.findtext("topic")
-        there = {own + end for end in APPENDED[sensor.get("type")] if ".." not in end}
-        there |= {own.rpartition("/")[0] + "/camera_info" for end in APPENDED[sensor.get("type")] if ".." in end}
-        assert {topics.of_sensor("robo", f"probe/{stream.gz}") for stream in IN_GAZEBO[kind].streams} <= there
+        topic = sensor.findtext("topic")
+        present = {topic + end for end in APPENDED[sensor.get("type")] if ".." not in end}
+        present |= {topic.rpartition("/")[0] + "/camera_info" for end in APPENDED[sensor.get("type")] if ".." in end}
+        assert {topics.of_sensor("robo", f"probe/{stream.gz}") for stream in IN_GAZEBO[kind].streams} <= present
 
 
-def test_a_sensor_must_not_have_the_name_of_a_part():
-    with pytest.raises(ValueError, match="sensor 'chassis' has the name of a part of"):
+def test_a_sensor_with_the_name_of_a_link_is_refused():
+    with pytest.raises(ValueError, match="sensor 'chassis' has the name of a link of"):
         sdf(models()["bicycle"], BicycleParameters(), sensors={"chassis": GROUPS["imu"]()})

@@ -1,4 +1,4 @@
-"""From URDF to SDF: the same bodies at the same places, whatever was joined rigidly."""
+"""Conversion of URDF to SDF: the same bodies, joints and shapes at the same places."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from vds_gz.geometry import Transform, quaternion
 
 
 class Simulated:
-    """An SDF model, and where its links and frames are."""
+    """An SDF model, and the poses of its links, joints and frames."""
 
     def __init__(self, root: ElementTree.Element) -> None:
         self.root = root
@@ -23,7 +23,7 @@ class Simulated:
         self.frames = {frame.get("name"): frame for frame in root.findall("frame")}
 
     def pose(self, name: str, **positions: float) -> np.ndarray:
-        """Pose of a link, frame or joint in the model, the joints standing at these positions."""
+        """Pose of a link, frame or joint in the model, with the joints at these positions."""
         element = {**self.links, **self.joints, **self.frames}[name]
         placed = element.find("pose")
         base = element.get("attached_to") or (placed.get("relative_to") if placed is not None else None)
@@ -39,8 +39,8 @@ def matrix(text: str) -> np.ndarray:
     """A pose ``x y z roll pitch yaw`` as a 4x4 matrix."""
     x, y, z, roll, pitch, yaw = numbers(text)
     pose = np.eye(4)
-    across, aside, up = np.eye(3)
-    pose[:3, :3] = rotation(up, yaw) @ rotation(aside, pitch) @ rotation(across, roll)
+    ahead, aside, up = np.eye(3)
+    pose[:3, :3] = rotation(up, yaw) @ rotation(aside, pitch) @ rotation(ahead, roll)
     pose[:3, 3] = x, y, z
     return pose
 
@@ -60,7 +60,7 @@ def test_every_link_is_at_the_same_place(both):
         assert simulated.pose(name, **positions) == pytest.approx(robot.pose(name, **positions), abs=1e-9)
 
 
-def test_joints_are_those_that_move(both):
+def test_moving_joints_are_the_same(both):
     robot, simulated = both
     assert set(simulated.joints) == robot.movable()
     for name, joint in simulated.joints.items():
@@ -78,13 +78,13 @@ def test_stops_do_not_clip_and_rates_are_free(both):
         else:
             assert lower == pytest.approx(robot.limit(name, "lower") - STOP_MARGIN)
             assert upper == pytest.approx(robot.limit(name, "upper") + STOP_MARGIN)
-            # Gazebo heeds the stops of a joint that it moves by velocity only where its effort has a bound.
+            # Gazebo ignores the stops of a joint that it moves by velocity if the effort is infinite.
             assert float(joint.find("axis/limit/effort").text) >= 1e6
         assert joint.find("axis/limit/velocity") is None
 
 
 def about_root(pose: np.ndarray, mass: float, tensor: np.ndarray) -> np.ndarray:
-    """Mass, first moments and tensor about the origin of the root, as one 4x4 matrix, which can be summed."""
+    """Mass, first moments and inertia tensor about the root's origin as a 4x4 matrix, which can be summed."""
     arm = pose[:3, 3]
     result = np.zeros((4, 4))
     result[:3, :3] = pose[:3, :3] @ tensor @ pose[:3, :3].T + mass * (arm @ arm * np.eye(3) - np.outer(arm, arm))
@@ -103,12 +103,12 @@ def test_masses_and_inertias_are_the_same(both):
     for name, link in robot.links.items():
         inertial = link.find("inertial")
         if inertial is not None:
-            tensor = tensor_of(lambda key, one=inertial: float(one.find("inertia").get(key)))
+            tensor = tensor_of(lambda key, source=inertial: float(source.find("inertia").get(key)))
             mass = float(inertial.find("mass").get("value"))
             expected += about_root(robot.pose(name) @ origin(inertial), mass, tensor)
     for name, link in simulated.links.items():
         inertial = link.find("inertial")
-        tensor = tensor_of(lambda key, one=inertial: float(one.find(f"inertia/{key}").text))
+        tensor = tensor_of(lambda key, source=inertial: float(source.find(f"inertia/{key}").text))
         mass = float(inertial.find("mass").text)
         result += about_root(simulated.pose(name) @ matrix(inertial.find("pose").text), mass, tensor)
         moments = np.linalg.eigvalsh(tensor)
@@ -149,7 +149,7 @@ def test_a_pose_as_text_is_the_same_pose(angles):
     assert matrix(text) == pytest.approx(pose, abs=1e-11)
 
 
-# What a URDF may say to Gazebo
+# Elements <gazebo> of a URDF
 
 ARM = """<robot name="arm">
   <link name="root">{heavy}</link>
@@ -162,7 +162,7 @@ ARM = """<robot name="arm">
 HEAVY = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
 
 
-def test_friction_and_plugins_are_taken_over():
+def test_friction_and_plugins_are_copied():
     extension = """<gazebo reference="tool"><mu1>0.5</mu1><slip1>0.1</slip1></gazebo>
         <gazebo><plugin name="p" filename="f"/></gazebo>"""
     arm = model(ARM.format(heavy=HEAVY, mass=HEAVY, extension=extension), "arm")
@@ -179,6 +179,6 @@ def test_a_body_without_mass_is_refused():
         model(ARM.format(heavy=HEAVY, mass="", extension=""), "arm")
 
 
-def test_an_unknown_word_is_refused():
-    with pytest.raises(ValueError, match="<gazebo reference='tool'> holds <kp>; it may hold mu1"):
+def test_an_unknown_element_is_refused():
+    with pytest.raises(ValueError, match="<gazebo reference='tool'> has <kp>; it may have mu1"):
         model(ARM.format(heavy=HEAVY, mass=HEAVY, extension='<gazebo reference="tool"><kp>1</kp></gazebo>'), "arm")

@@ -77,14 +77,14 @@ def test_links_form_one_tree_below_base_link(vehicle):
 
 
 def test_base_footprint_is_base_link(vehicle):
-    """Nav2's own parameter file names it."""
+    """Nav2's default parameters name it."""
     _, _, robot = vehicle
     joint = robot.joints["base_footprint_mount"]
     assert (joint.get("type"), joint.find("parent").get("link")) == ("fixed", "base_link")
     assert joint.find("origin") is None
 
 
-def test_what_is_above_base_link_is_refused(tmp_path):
+def test_a_link_above_base_link_is_refused(tmp_path):
     drawing = tmp_path / "own.urdf.xacro"
     joint = '<joint name="up" type="fixed"><parent link="base_footprint"/><child link="base_link"/></joint>'
     drawing.write_text(f'<robot name="own"><link name="base_footprint"/><link name="base_link"/>{joint}</robot>')
@@ -157,14 +157,14 @@ def test_a_steered_wheel_turns_about_the_vertical_and_rolls_forwards(parameters)
         )
 
 
-def test_wheels_roll_forwards_and_show_it(vehicle):
+def test_wheels_roll_forwards_and_have_a_mark(vehicle):
     _, _, robot = vehicle
     for name in robot.movable():
         if not name.startswith("steering"):
             wheel = name.removesuffix("_joint")
             assert robot.pose(wheel, **{name: 0.1})[0, 2] == pytest.approx(math.sin(0.1))
             marks = [visual for visual in robot.links[wheel].findall("visual") if origin(visual)[2, 3] > 0]
-            assert marks, f"nothing on {wheel} shows that it turns"
+            assert marks, f"{wheel} has no mark that shows its rotation"
 
 
 @pytest.mark.parametrize(("pattern", "sign"), [("x", 1), ("o", -1)])
@@ -174,7 +174,7 @@ def test_rollers_on_top_form_the_pattern(pattern, sign):
         x, y = robot.place(f"wheel_{wheel}")[:2]
         rollers = [visual for visual in robot.links[f"wheel_{wheel}"].findall("visual") if is_cylinder(visual)]
         along = origin(max(rollers, key=lambda visual: origin(visual)[2, 3]))[:3, 2]
-        # Towards the middle of the vehicle in an X; at right angles to that in an O.
+        # Towards the middle of the vehicle in an X, and across that direction in an O.
         assert abs(along[2]) < 1e-9
         assert along[0] * along[1] * np.sign(x * y) == pytest.approx(0.5 * sign)
 
@@ -197,7 +197,7 @@ def test_a_single_steered_wheel_has_the_limits_of_the_actuator(limit):
 
 
 @pytest.mark.parametrize("limit", [0.3, math.pi / 6, 1.2])
-def test_two_steered_wheels_reach_what_ackermanns_rule_asks_of_the_inner_one(limit):
+def test_two_steered_wheels_have_the_limits_of_the_inner_wheel_by_ackermanns_rule(limit):
     parameters = BicycleParameters(steering_actuator=SteeringParameters(max_position=limit, max_velocity=1.5))
     robot = drawn("bicycle", parameters)
     shift = parameters.track_steered / 2 / parameters.wheel_base
@@ -258,7 +258,7 @@ def test_a_differential_rests_on_its_caster():
     assert robot.place("caster")[0] < centre < robot.place("fixed_axle")[0]
 
 
-def test_mass_goes_with_volume():
+def test_mass_is_proportional_to_volume():
     def mass(parameters):
         robot = drawn("bicycle", parameters)
         return sum(float(element.get("value")) for element in robot.root.iter("mass"))
@@ -302,18 +302,18 @@ def test_missing_file(tmp_path):
 
 
 @pytest.mark.parametrize("text", [SLED.format(origin="$(arg width) 0 0"), "<robot", SLED.format(origin="${1 / 0}")])
-def test_bad_file_is_named(tmp_path, text):
+def test_errors_name_the_file(tmp_path, text):
     file = tmp_path / "bad.xacro"
     file.write_text(text)
     with pytest.raises(ValueError, match=r"bad\.xacro"):
         urdf("sled", SledParameters(), file)
 
 
-def test_does_not_depend_on_the_directory(monkeypatch, tmp_path):
+def test_the_urdf_does_not_depend_on_the_directory(monkeypatch, tmp_path):
     here = urdf("bicycle", BicycleParameters())
     monkeypatch.chdir(tmp_path)
     assert urdf("bicycle", BicycleParameters()) == here
 
 
-def test_holds_no_path_of_this_machine():
+def test_the_urdf_has_no_path_of_this_machine():
     assert str(share()) not in urdf("bicycle", BicycleParameters())

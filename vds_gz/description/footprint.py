@@ -1,4 +1,4 @@
-"""A robot from above, by its URDF: contacts with the ground, collision box, boxes and wheels."""
+"""Footprint and outline of a robot, from its URDF: contacts with the ground, collision box, boxes and wheels."""
 
 from __future__ import annotations
 
@@ -17,9 +17,7 @@ from vds_gz.world.geometry_reader import matrix
 from vds_gz.world.packing import Thing
 from vds_gz.world.shapes import Array, Box, Cylinder, Ellipsoid, sphere
 
-#: A ball or disc touches the ground if its lowest point is nearer than this, as a part of its radius.
-STANDING = 0.1
-
+STANDING = 0.1  # maximum distance from the ground of a ball or disc that touches it, as a part of its radius
 CLIMBABLE = 0.5  # maximum step of the ground that wheels climb, as a part of their radius
 
 
@@ -28,13 +26,13 @@ class Footprint:
     """A robot's contacts with ground and walls, in ``base_link`` [m]."""
 
     contacts: tuple[tuple[float, float], ...]  # contacts with level ground, (x, y) of each wheel and caster
-    step: float  # highest step of the ground that its wheels climb
+    step: float  # maximum step of the ground that its wheels climb
     lower: Vector  # corners of the box around all collisions, from ``step`` upwards
     upper: Vector
 
 
 class _Part(NamedTuple):
-    """A visual or collision of a link of a robot: its shape, if it is a box, ball or cylinder, in ``base_link``."""
+    """A visual or collision of a link, with its pose in ``base_link``; the shape is None for a mesh."""
 
     link: str
     shape: Box | Ellipsoid | Cylinder | None
@@ -53,7 +51,7 @@ class _Part(NamedTuple):
         return 0.0, 0.0, 0.0
 
     def bounds(self) -> list[Vector]:
-        """Two corners of the box along the axes of ``base_link`` around it."""
+        """The lower and upper corner of its bounding box along the axes of ``base_link``."""
         reach = self.half_sizes
         if not isinstance(self.shape, Ellipsoid):
             turned = axes(self.pose.orientation)
@@ -64,9 +62,9 @@ class _Part(NamedTuple):
 
 
 def footprint_of(urdf: str, geometry: VehicleGeometry) -> Footprint:
-    """The footprint of a robot, whose ground is at z = 0 of ``base_link``.
+    """The footprint of a robot, which stands on the ground at z = 0 of ``base_link``.
 
-    The wheels of the geometry are used if nothing round touches the ground.
+    If no ball or disc touches the ground, the wheels of the geometry are its contacts.
     """
     parts = list(_bodies(Robot(urdf)))
     standing = []
@@ -85,15 +83,15 @@ def footprint_of(urdf: str, geometry: VehicleGeometry) -> Footprint:
 
 
 def _bodies(robot: Robot) -> Iterator[_Part]:
-    """The collisions of a robot; a wheel with a ball as collision has the width of its visual."""
+    """The collisions of a robot; a ball is replaced by the largest cylinder among the visuals of its link, if any."""
     discs = [part for part in _parts(robot, "visual") if isinstance(part.shape, Cylinder)]
-    broadest = {part.link: part for part in sorted(discs, key=lambda part: part.half_sizes[0])}
+    largest = {part.link: part for part in sorted(discs, key=lambda part: part.half_sizes[0])}
     for part in _parts(robot, "collision"):
-        yield broadest.get(part.link, part) if isinstance(part.shape, Ellipsoid) else part
+        yield largest.get(part.link, part) if isinstance(part.shape, Ellipsoid) else part
 
 
 def _parts(robot: Robot, tag: str) -> Iterator[_Part]:
-    """All visuals or collisions of a robot whose joints stand at 0."""
+    """All visuals or collisions of a robot whose joints are at 0."""
     waiting = [(robot.root, Transform())]
     while waiting:
         link, placed = waiting.pop(0)
@@ -114,7 +112,7 @@ def _shape(geometry: Element) -> Box | Ellipsoid | Cylinder | None:
 
 
 def things_of(urdf: str, name: str, tag: str) -> list[Thing]:
-    """Boxes, cylinders and spheres of a robot in ``base_link``, its joints at 0; meshes and empty shapes are left out.
+    """Boxes, cylinders and spheres of a robot in ``base_link``, with its joints at 0; others are left out.
 
     ``name`` is a prefix of its links' names; ``tag`` is ``visual`` or ``collision``.
     """
@@ -133,12 +131,12 @@ def _matrix(pose: Transform) -> Array:
     return matrix(np.array(axes(pose.orientation)).T, np.array(pose.position))
 
 
-DEFAULT_RADIUS = 0.1  # radius of a wheel whose size is not given [m]
+DEFAULT_RADIUS = 0.1  # radius of a wheel without a cylinder or sphere [m]
 
 
 @dataclass(frozen=True, slots=True)
 class OutlineBox:
-    """A part of the body: its middle, its direction, its size [m]."""
+    """A box of the body from above: middle [m], direction [rad] and size [m]."""
 
     x: float
     y: float
@@ -151,17 +149,17 @@ class OutlineBox:
 class OutlineWheel:
     """A wheel that points straight ahead."""
 
-    x: float  # of its middle in ``base_link`` [m]
+    x: float  # place of its middle in ``base_link`` [m]
     y: float
     radius: float  # [m]
-    width: float
-    rolls: str  # the joint by which it rolls
-    steers: str  # the joint by which it is steered; empty for none
+    width: float  # [m]
+    rolls: str  # name of the joint by which it rolls
+    steers: str  # name of the joint by which it is steered; empty for none
 
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """The outline to draw."""
+    """Boxes and wheels of a robot from above."""
 
     boxes: tuple[OutlineBox, ...]
     wheels: tuple[OutlineWheel, ...]
@@ -173,25 +171,25 @@ class Outline:
 
     @property
     def wheel_base(self) -> float:
-        """From the fixed to the steered axle along x [m]; NaN without two axles, negative with rear steering."""
+        """Distance from the fixed to the steered axle along x [m]; negative with rear steering, NaN without both."""
         steered = [wheel.x for wheel in self.wheels if wheel.steers]
         fixed = [wheel.x for wheel in self.wheels if not wheel.steers]
         return sum(steered) / len(steered) - sum(fixed) / len(fixed) if steered and fixed else math.nan
 
 
 def outline_of(urdf: str) -> Outline:
-    """Read a URDF."""
+    """The outline of a robot, from its URDF."""
     robot = Robot(urdf)
     boxes: list[OutlineBox] = []
     wheels: list[OutlineWheel] = []
     waiting = [(robot.root, Transform(), "")]
     while waiting:
         link, placed, steered_by = waiting.pop(0)
-        if not steered_by:  # parts that turn with a wheel would hide it
+        if not steered_by:  # boxes that turn with a wheel would hide it
             boxes += _boxes(robot.links[link], placed)
         for joint in robot.below(link):
             at = placed.then(joint.origin)
-            # A wheel turns, and not about the vertical.
+            # The axis of a wheel is not vertical.
             if _turns(joint) and abs(into_world(at.orientation, joint.axis)[2]) <= 0.5:
                 radius, width = _wheel_size(robot.links[joint.child])
                 wheels.append(OutlineWheel(at.position[0], at.position[1], radius, width, joint.name, steered_by))
@@ -214,7 +212,7 @@ def _boxes(link: Element, placed: Transform) -> Iterator[OutlineBox]:
 
 
 def _wheel_size(link: Element) -> tuple[float, float]:
-    """Radius and width of a wheel's visual."""
+    """Radius and width of a wheel [m]."""
     cylinders = list(link.iter("cylinder"))
     radii = [number(attribute(shape, "radius")) for shape in (*cylinders, *link.iter("sphere"))]
     radius = max(radii, default=DEFAULT_RADIUS)

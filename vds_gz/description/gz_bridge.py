@@ -1,9 +1,9 @@
-"""Configuration files for ``ros_gz_bridge``, made from a vehicle and its sensors.
+"""Configuration files for ``ros_gz_bridge``, from a vehicle and its sensors.
 
-The clock has its own file and its own bridge: images and point clouds would delay it.
+The clock has its own file and its own bridge, because images and point clouds would delay it.
 
-Bridges of 2026 know the keys ``frame_id`` and ``qos_profile``; older ones ignore them. So the model has the frames too,
-and the quality of service is the bridge's own, except for the clock.
+Bridges know the keys ``frame_id`` and ``qos_profile`` since 2026; older ones ignore them. So the model has the frames
+too, and only the clock sets its quality of service.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ def vehicle_bridge(
     frame_prefix: str = "",
     link: str = "bridge",
 ) -> str:
-    """The bridge of a vehicle: joint commands into Gazebo; joint states, true pose, contacts and sensors out of it.
+    """The bridge of a vehicle, for a link: joint commands, joint states, pose, contacts and sensors.
 
-    Joint commands, joint states and pose have the same names in ROS as in Gazebo. Names of sensors' topics are relative
-    to the bridge's namespace.
+    Joint commands, joint states and pose have the same names in ROS as in Gazebo. Names of contacts and of sensors'
+    topics are relative to the bridge's namespace.
     """
     entries = []
     if link == "bridge":
@@ -59,17 +59,17 @@ def clock_bridge(topic: str = "/clock") -> str:
 
 
 def sensor_entry(name: str, sensor: str, stream: Stream, frame_prefix: str) -> Entry:
-    """One topic of a sensor."""
-    there = topics.of_sensor(name, f"{sensor}/{stream.gz}")
-    topic = entry(stream.topic(sensor), stream.ros_type, stream.gz_type, gz_topic=there, depth=stream.depth)
-    # Images and points without subscribers cost nothing.
+    """The configuration of a topic of a sensor."""
+    gz_topic = topics.of_sensor(name, f"{sensor}/{stream.gz}")
+    topic = entry(stream.topic(sensor), stream.ros_type, stream.gz_type, gz_topic=gz_topic, depth=stream.depth)
+    # With "lazy", a topic without subscribers costs nothing.
     return topic | {"frame_id": frame_prefix + stream.frame(sensor), "lazy": True}
 
 
 def entry(
     topic: str, ros_type: str, gz_type: str, direction: Direction = "GZ_TO_ROS", *, gz_topic: str = "", depth: int = 10
 ) -> Entry:
-    """The configuration of a topic; its name in Gazebo is by default the same."""
+    """The configuration of a topic, whose name in Gazebo is the same by default."""
     return {
         "ros_topic_name": topic,
         "gz_topic_name": gz_topic or topic,

@@ -1,7 +1,7 @@
-"""The parts with which ``ros2_control`` moves a vehicle's joints: hardware in the URDF, controllers, plugin in the SDF.
+"""Descriptions for ``ros2_control``: hardware in the URDF, controllers, and a plugin in the SDF.
 
-Wheels are driven by velocity and steering joints by position, each kind by one forward command controller that lists
-the joints in the order of ``VehicleModel.joints``. Documentation of the parts:
+Wheels are commanded by velocity and steering joints by position, each kind by one forward command controller that lists
+the joints in the order of ``VehicleModel.joints``. Documentation:
 https://control.ros.org/jazzy/doc/gz_ros2_control/doc/index.html
 """
 
@@ -23,16 +23,16 @@ BROADCASTER = "joint_state_broadcaster"
 HARDWARE = "gz_ros2_control/GazeboSimSystem"
 PLUGIN = ("gz_ros2_control-system", "gz_ros2_control::GazeboSimROS2ControlPlugin")
 
-#: Cycles of the controllers per second: one per physics step, so that a steering joint arrives after one step.
+#: Rate of the controllers [Hz]: one cycle per physics step, so that a steering joint arrives after one step.
 UPDATE_RATE = 1000
 
-STATE_RATE = 200  # messages of joint states per second, about
+STATE_RATE = 200  # approximate rate of messages of joint states [Hz]
 
 
 def with_hardware(urdf: str, joints: Iterable[Joint]) -> str:
-    """A URDF with the block that tells ``controller_manager`` the joints.
+    """A URDF with the block that lists the joints for ``controller_manager``.
 
-    It must be in every description on the topic ``robot_description``: one without it ends the server that runs
+    Every description on the topic ``robot_description`` must have it, because one without it ends the server that runs
     gz_ros2_control.
     """
     root = ElementTree.fromstring(urdf)
@@ -63,7 +63,7 @@ def controllers(joints: Iterable[Joint], update_rate: int = UPDATE_RATE) -> str:
     manager: dict[str, object] = {"update_rate": update_rate}
     manager |= {name: {"type": "forward_command_controller/ForwardCommandController"} for name in forward}
     manager[BROADCASTER] = {"type": "joint_state_broadcaster/JointStateBroadcaster"}
-    # Not on joint_states, where the node itself publishes.
+    # Local topics, because the node itself publishes joint_states.
     rate = update_rate // max(1, update_rate // STATE_RATE)
     broadcaster = {"use_local_topics": True, "update_rate": rate}
     nodes = {"controller_manager": manager, **forward, BROADCASTER: broadcaster}
@@ -73,13 +73,13 @@ def controllers(joints: Iterable[Joint], update_rate: int = UPDATE_RATE) -> str:
 
 
 def names(joints: Iterable[Joint]) -> list[str]:
-    """The controllers of a vehicle, to be spawned."""
+    """Names of the controllers to spawn for a vehicle."""
     steers = any(joint.kind == "steering" for joint in joints)
     return [BROADCASTER, VELOCITY_CONTROLLER, *([POSITION_CONTROLLER] if steers else [])]
 
 
 def with_plugin(sdf: str, parameters: str, gain: float = 1.0, namespace: str = "") -> str:
-    """The SDF of a vehicle that ros2_control moves, in place of controllers that listen to Gazebo's topics."""
+    """The SDF of a vehicle whose joints ros2_control moves; ``parameters`` is the path of :func:`controllers`' file."""
     plugin = Element("plugin", filename=PLUGIN[0], name=PLUGIN[1])
     SubElement(plugin, "parameters").text = parameters
     SubElement(plugin, "position_proportional_gain").text = repr(gain)

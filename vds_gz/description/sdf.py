@@ -1,7 +1,7 @@
-"""The model (SDF) of a vehicle for Gazebo, from its parameters: its URDF with plugins for commands and states.
+"""The SDF model of a vehicle for Gazebo, from its parameters: its URDF, with plugins for commands and states.
 
-The node simulates the actuators' dynamics, so Gazebo's joints have none: wheels reach a velocity and steering hinges an
-angle within one physics step. All joints listen to one topic, so that one message moves them in one step.
+The node simulates the actuators' dynamics, so Gazebo's joints have none: a wheel reaches its velocity, and a steering
+joint its angle, within one physics step. All joints listen to one topic, so one message moves them in the same step.
 """
 
 from __future__ import annotations
@@ -16,11 +16,9 @@ from vds_gz.parameters.declaration import ParameterGroup
 from vds_gz.parameters.sensors import SensorParameters
 from vds_gz.vehicle.model import AnyModel, Joint
 
-#: Version of the format, which every release since Fortress reads.
-SDF_VERSION = "1.9"
-
-#: The link of the body, and the names of its collisions that roll on the ground.
-BODY, CASTER = "base_link", "caster"
+SDF_VERSION = "1.9"  # version of the format, which every release since Fortress reads
+BODY = "base_link"  # the link of the body
+CASTER = "caster"  # start of the names of its collisions that touch the ground
 
 register_namespace("gz", "http://gazebosim.org/schema")
 
@@ -32,7 +30,7 @@ def sdf(
     sensors: Mapping[str, SensorParameters] | None = None,
     rate: float = 200.0,
 ) -> str:
-    """The SDF of a vehicle, complete in itself. Its frame is base_link, on the ground between or at the wheels."""
+    """The SDF of a vehicle, whose frame is base_link, without other files; ``rate`` of joint states and pose [Hz]."""
     vehicle = sdf_model(urdf(model.name, parameters, model.xacro, sensors), name)
     for topic in vehicle.iterfind("link/sensor/topic"):
         topic.text = topics.of_sensor(name, topic.text or "")
@@ -46,7 +44,7 @@ def sdf(
 
 
 def _feel_contacts(vehicle: Element, topic: str) -> None:
-    """Publish the contacts of the body, without wheels and casters, which always touch the ground."""
+    """Add a sensor of the body's contacts; wheels and casters are left out, because they always touch the ground."""
     body = vehicle.find(f"link[@name='{BODY}']")
     collisions = [] if body is None else [collision.get("name", "") for collision in body.findall("collision")]
     felt = [name for name in collisions if not name.startswith(CASTER)]
@@ -61,7 +59,7 @@ def _feel_contacts(vehicle: Element, topic: str) -> None:
 
 
 def joint_plugins(joints: Iterable[Joint], name: str) -> Iterable[Element]:
-    """One controller for each joint; the n-th of its kind obeys the n-th number of its kind in the message."""
+    """A controller for each joint; the n-th joint of a kind follows the n-th number of its kind in the message."""
     numbers = {"wheel": 0, "steering": 0}
     for joint in joints:
         number = numbers[joint.kind]
@@ -79,7 +77,7 @@ def joint_plugins(joints: Iterable[Joint], name: str) -> Iterable[Element]:
 
 
 def moved_by(text: str, *systems: Element) -> str:
-    """The SDF of a vehicle whose joints other systems move, in place of :func:`joint_plugins`."""
+    """The SDF of a vehicle with other systems in place of :func:`joint_plugins`."""
     root = fromstring(text)
     model = root.find("model")
     assert model is not None
@@ -95,7 +93,7 @@ def state_plugins(name: str, rate: float) -> Iterable[Element]:
     yield plugin("JointStatePublisher", topic=topics.joint_state(name), update_rate=f"{rate:g}")
     yield plugin(
         "OdometryPublisher",
-        # Three, for slopes: with two, speeds are those on the map, not those along the vehicle.
+        # With two dimensions, velocities on slopes would be those on the map instead of along the vehicle.
         dimensions="3",
         odom_topic=topics.odometry(name),
         odom_publish_frequency=f"{rate:g}",
@@ -105,7 +103,7 @@ def state_plugins(name: str, rate: float) -> Iterable[Element]:
 
 
 def plugin(kind: str, **settings: str) -> Element:
-    """A system of Gazebo's own, e.g. ``JointController``."""
+    """The plugin of a system that comes with Gazebo, such as ``JointController``."""
     words = "".join(f"-{letter.lower()}" if letter.isupper() else letter for letter in kind)
     element = Element("plugin", filename=f"gz-sim{words}-system", name=f"gz::sim::systems::{kind}")
     for key, value in settings.items():

@@ -1,4 +1,4 @@
-"""Reads a URDF: the links and joints of a robot, and where they are. https://wiki.ros.org/urdf/XML"""
+"""The links and joints of a robot, from its URDF: https://wiki.ros.org/urdf/XML"""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ class UrdfJoint:
     """A joint of a robot."""
 
     name: str
-    kind: str  # its type: ``fixed``, ``continuous``, ``revolute``, ``prismatic``
-    parent: str  # name of a link, as is the child
-    child: str
-    origin: Transform  # where it is in the parent's frame
+    kind: str  # its type, such as ``fixed``, ``continuous``, ``revolute`` or ``prismatic``
+    parent: str  # name of a link
+    child: str  # name of a link
+    origin: Transform  # its pose in the parent's frame
     axis: Vector  # axis of its motion, in its own frame
     element: Element  # its element in the URDF
 
@@ -36,8 +36,8 @@ class Robot:
     """A robot: a tree of links and joints.
 
     Attributes:
-        element: The ``<robot>``.
-        links: The links by their names.
+        element: The element ``<robot>``.
+        links: Elements of the links, by name.
         joints: The joints.
         root: Name of the link that is no joint's child.
     """
@@ -46,7 +46,7 @@ class Robot:
         try:
             self.element = fromstring(urdf)
         except ParseError as error:
-            raise DescriptionError(f"the robot's description is no URDF: {error}") from None
+            raise DescriptionError(f"the robot description is not well-formed XML: {error}") from None
         self.links = {attribute(link, "name"): link for link in self.element.findall("link")}
         self.joints = [_joint(joint) for joint in self.element.findall("joint")]
         self._above: dict[str, UrdfJoint] = {}
@@ -63,7 +63,7 @@ class Robot:
     def _add(self, joint: UrdfJoint) -> None:
         for link in (joint.parent, joint.child):
             if link not in self.links:
-                raise DescriptionError(f"joint '{joint.name}' joins link '{link}', and there is no such link")
+                raise DescriptionError(f"joint '{joint.name}' joins link '{link}', which does not exist")
         if joint.child in self._above:
             other = self._above[joint.child].name
             raise DescriptionError(f"link '{joint.child}' is the child of joints '{other}' and '{joint.name}'")
@@ -78,11 +78,11 @@ class Robot:
             waiting += [joint.child for joint in self.below(current)]
 
     def above(self, link: str) -> UrdfJoint | None:
-        """The joint whose child a link is; None for the root."""
+        """The joint above a link; None for the root."""
         return self._above.get(link)
 
     def below(self, link: str) -> list[UrdfJoint]:
-        """The joints whose parent a link is."""
+        """The joints below a link."""
         return self._below.get(link, [])
 
 
@@ -99,7 +99,7 @@ def _joint(element: Element) -> UrdfJoint:
 
 
 def attribute(element: Element, path: str, default: str | None = None) -> str:
-    """An attribute of an element, or with ``child/attribute`` of its first child of this tag."""
+    """An attribute of an element, or of its first child with a tag if the path is ``tag/attribute``."""
     *tags, key = path.split("/")
     owner = element.find(tags[0]) if tags else element
     value = default if owner is None else owner.get(key, default)
@@ -134,6 +134,6 @@ def vector(text: str) -> Vector:
 
 
 def origin(element: Element) -> Transform:
-    """The ``<origin>`` of a link's part or of a joint."""
+    """The ``<origin>`` of a visual, a collision, an inertial or a joint."""
     place, turn = (attribute(element, f"origin/{key}", _ORIGIN) for key in ("xyz", "rpy"))
     return Transform(vector(place), quaternion(*vector(turn)))

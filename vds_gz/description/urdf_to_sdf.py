@@ -1,8 +1,8 @@
-"""Converts a URDF to the SDF model that Gazebo simulates. Gazebo is not needed.
+"""Conversion of a URDF to the SDF model that Gazebo simulates, without Gazebo.
 
 Gazebo reads URDF too, but then chooses how to convert rigidly joined links, frames without mass, and names. Here,
-rigidly joined links become one SDF link with the name of the topmost; the others remain as frames, so the SDF has every
-name of the URDF at the same place.
+rigidly joined links become one SDF link with the name of the topmost. The others remain as frames, so every link of the
+URDF is in the SDF, with the same name and place.
 
 ``<gazebo>`` elements of the URDF without a reference are copied into the model. Those that refer to a link may hold
 ``<mu1>``, ``<mu2>``, ``<fdir1>``, ``<slip1>``, ``<slip2>`` (friction of its collisions) and ``<sensor>``.
@@ -23,8 +23,8 @@ from vds_gz.geometry import Transform, angles, axes
 
 Matrix = NDArray[np.float64]
 
-#: Distance of a hinge's stops beyond its limits in the URDF [rad]. The actuators enforce the limits; a stop at a
-#: limit would push against the joint's controller.
+#: Distance of a revolute joint's stops beyond its limits in the URDF [rad]. The actuators enforce the limits; a stop at
+#: a limit would push against the joint's controller.
 STOP_MARGIN = 0.1
 
 _FRICTION = {"mu1": "mu", "mu2": "mu2", "fdir1": "fdir1", "slip1": "slip1", "slip2": "slip2"}
@@ -36,11 +36,11 @@ class Part:
 
     link: Element
     body: str  # name of the topmost link of the body
-    pose: Transform  # where the link is in the body
+    pose: Transform  # pose of the link in the body
 
 
 def model(urdf: str, name: str) -> Element:
-    """The ``<model>`` of a robot; its frame is the robot's root link."""
+    """The ``<model>`` of a robot, whose frame is the robot's root link."""
     robot = Robot(urdf)
     parts = {link: _part(robot, link) for link in robot.links}
     result = Element("model", name=name)
@@ -55,7 +55,7 @@ def model(urdf: str, name: str) -> Element:
 
 
 def _part(robot: Robot, link: str) -> Part:
-    """A link in the rigid body that it belongs to."""
+    """A link, in the rigid body to which it belongs."""
     body, pose = link, Transform()
     while (joint := robot.above(body)) is not None and joint.kind == "fixed":
         body, pose = joint.parent, joint.origin.then(pose)
@@ -63,7 +63,7 @@ def _part(robot: Robot, link: str) -> Part:
 
 
 def _body(members: list[Part], robot: Robot) -> Iterator[Element]:
-    """The ``<link>`` of one rigid body and the ``<frame>`` of each further link in it."""
+    """The ``<link>`` of a rigid body, and a ``<frame>`` for each of its other links."""
     name = members[0].body
     link = Element("link", name=name)
     if (mover := robot.above(name)) is not None:
@@ -73,17 +73,17 @@ def _body(members: list[Part], robot: Robot) -> Iterator[Element]:
         link.extend(list(_shapes(part, robot.element)))
     yield link
     for part in members:
-        own = part.link.get("name", "")
-        if own != name:
-            frame = Element("frame", name=own, attached_to=name)
+        part_name = part.link.get("name", "")
+        if part_name != name:
+            frame = Element("frame", name=part_name, attached_to=name)
             SubElement(frame, "pose").text = pose_text(part.pose)
             yield frame
 
 
 def _inertial(name: str, members: list[Part]) -> Element:
     """Mass, centre of mass and inertia of all parts together."""
-    own = [(part.pose, part.link.find("inertial")) for part in members]
-    inertials = [(pose.then(origin(inertial)), inertial) for pose, inertial in own if inertial is not None]
+    found = [(part.pose, part.link.find("inertial")) for part in members]
+    inertials = [(pose.then(origin(inertial)), inertial) for pose, inertial in found if inertial is not None]
     masses = np.array([number(attribute(inertial, "mass/value")) for _, inertial in inertials])
     total = float(masses.sum())
     if total <= 0.0:
@@ -146,7 +146,7 @@ def _extensions(robot: Element, link: str) -> tuple[list[Element], list[Element]
                 friction.append(renamed)
             else:
                 known = ", ".join([*_FRICTION, "sensor"])
-                raise DescriptionError(f"<gazebo reference='{link}'> holds <{item.tag}>; it may hold {known}")
+                raise DescriptionError(f"<gazebo reference='{link}'> has <{item.tag}>; it may have {known}")
     return friction, sensors
 
 
@@ -165,7 +165,7 @@ def _shape(source: Element, name: str, pose: Transform) -> Element:
 
 
 def _color(visual: Element, robot: Element) -> Element | None:
-    """The ``<material>`` of a visual. If it only has a name, it is the robot's material of this name."""
+    """The ``<material>`` of a visual, by its colour or by the name of a material of the robot."""
     material = visual.find("material")
     if material is not None and material.find("color") is None:
         material = next((same for same in robot.findall("material") if same.get("name") == material.get("name")), None)
@@ -180,7 +180,7 @@ def _color(visual: Element, robot: Element) -> Element | None:
 
 
 def _joint(source: UrdfJoint, parts: dict[str, Part]) -> Element:
-    """A joint that moves."""
+    """The ``<joint>`` of a joint that moves."""
     parent = parts[source.parent]
     kind = "revolute" if source.kind == "continuous" else source.kind
     joint = Element("joint", name=source.name, type=kind)
@@ -199,7 +199,7 @@ def _joint(source: UrdfJoint, parts: dict[str, Part]) -> Element:
 
 
 def _stops(joint: UrdfJoint) -> tuple[float, float]:
-    """The stops of a joint. There is no rate limit here, because the actuators have one."""
+    """The lower and upper stop of a joint. Its rate is not limited, because the actuators limit it."""
     if joint.kind == "continuous":
         return -math.inf, math.inf
     margin = STOP_MARGIN if joint.kind == "revolute" else 0.0
@@ -213,10 +213,10 @@ def pose_text(pose: Transform) -> str:
 
 
 def numbers_text(values: Iterable[float]) -> str:
-    """Numbers separated by blanks."""
+    """Numbers separated by spaces."""
     return " ".join(map(number_text, values))
 
 
 def number_text(value: float) -> str:
-    """A number to twelve digits; magnitudes below 1e-12 are zero."""
+    """A number with twelve digits; magnitudes below 1e-12 become 0."""
     return f"{0.0 if abs(value) < 1e-12 else value:.12g}"

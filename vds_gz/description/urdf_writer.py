@@ -1,14 +1,13 @@
 """The robot description (URDF) of a vehicle, from its parameters.
 
-A model ``foo`` is drawn by ``models/foo.urdf.xacro``. Every parameter of its group reaches the file as an argument of
-the same name, those of a nested group with an underscore: ``steering_actuator.max_position`` is
-``$(arg steering_actuator_max_position)``. ``$(arg models)`` is the folder ``models``, for files elsewhere that include
-``common.xacro``.
+The file ``models/foo.urdf.xacro`` draws the model ``foo``. Its arguments are the model's parameters, named with
+underscores for dots: ``steering_actuator.max_position`` is ``$(arg steering_actuator_max_position)``.
+``$(arg models)`` is the folder ``models``, for files elsewhere that include ``common.xacro``.
 
 ``base_footprint`` is another name of ``base_link``, which some programs need.
 
-The macro of its type draws a sensor with a Gazebo side, from its parameters, its name and the link that it is fixed to.
-Another sensor that has ``xyz`` and ``rpy`` is a link without a shape.
+A sensor with a Gazebo side is drawn by the macro of its type, from its parameters, its name and the link to which it is
+fixed. Another sensor that has ``xyz`` and ``rpy`` is a link without a shape.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ from vds_gz.share import share
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-BASE_FOOTPRINT = "base_footprint"  # the link of the vehicle's frame, and its other name
+BASE_FOOTPRINT = "base_footprint"  # the other name of ``base_link``
 
 _SUFFIX = ".urdf.xacro"
 _NAMESPACE = "http://www.ros.org/wiki/xacro"
@@ -42,7 +41,7 @@ def urdf(
     xacro_file: str | Path | None = None,
     sensors: Mapping[str, SensorParameters] | None = None,
 ) -> str:
-    """The URDF of a vehicle."""
+    """The URDF of a vehicle, by its model's file or ``xacro_file``; raises DescriptionError if it cannot be made."""
     path = share("models") / xacro_file if xacro_file else _model_file(model)
     if not path.is_file():
         raise DescriptionError(f"there is no xacro file '{path}'")
@@ -60,7 +59,7 @@ def urdf(
             _add_link(root, name, xyz=places["xyz"], rpy=places["rpy"])
     links = [link.getAttribute("name") for link in document.getElementsByTagName("link")]
     if twice := {link for link in links if links.count(link) > 1} & set(sensors or ()):
-        raise DescriptionError(f"sensor '{min(twice)}' has the name of a part of '{path}'; give it another name")
+        raise DescriptionError(f"sensor '{min(twice)}' has the name of a link of '{path}'; give it another name")
     if BASE_LINK in (child.getAttribute("link") for child in document.getElementsByTagName("child")):
         raise DescriptionError(
             f"link '{BASE_LINK}' of '{path}' is the child of a joint; it must be the root, the vehicle's frame"
@@ -71,22 +70,22 @@ def urdf(
 
 
 def arguments(parameters: DataclassInstance) -> dict[str, str]:
-    """The xacro arguments of a group of parameters, by name."""
+    """The xacro arguments of a group of parameters: values as text, by name."""
     return {item.name.replace(".", "_"): _text(item.default) for item in describe(parameters)}
 
 
 def _assembly(
     model: str, path: Path, sensors: Mapping[str, SensorParameters], sides: Mapping[str, GazeboSide]
 ) -> Document:
-    """A xacro document that includes the vehicle and calls one macro for each sensor that has one."""
+    """A xacro document that includes the vehicle's file and calls the macro of each sensor with a Gazebo side."""
     document = Document()
     root = document.createElement("robot")
     document.appendChild(root)
     root.setAttribute("name", model)
     root.setAttribute("xmlns:xacro", _NAMESPACE)
 
-    def call(what: str, **attributes: str) -> None:
-        _append(root, f"xacro:{what}", _NAMESPACE, **attributes)
+    def call(macro: str, **attributes: str) -> None:
+        _append(root, f"xacro:{macro}", _NAMESPACE, **attributes)
 
     call("include", filename=str(path))
     for file in dict.fromkeys(side.xacro for side in sides.values()):
@@ -98,7 +97,7 @@ def _assembly(
 
 
 def _add_link(root: Element, name: str, **origin: str) -> None:
-    """Fix a link without a shape or a mass to ``base_link``, at its origin if none is given."""
+    """Fix a link without a shape or a mass to ``base_link``, at its origin by default."""
     _append(root, "link", name=name)
     joint = _append(root, "joint", name=f"{name}_mount", type="fixed")
     if origin:
@@ -108,7 +107,7 @@ def _add_link(root: Element, name: str, **origin: str) -> None:
 
 
 def _append(above: Element, tag: str, namespace: str | None = None, **attributes: str) -> Element:
-    """A new element in another one."""
+    """Append a new element to another one."""
     document = above.ownerDocument
     assert document is not None
     element = document.createElementNS(namespace, tag)
@@ -124,8 +123,8 @@ def _model_file(model: str) -> Path:
     if not path.is_file():
         known = sorted(file.name.removesuffix(_SUFFIX) for file in folder.glob(f"*{_SUFFIX}"))
         raise DescriptionError(
-            f"there is no robot description of model '{model}'; set its xacro to the file that draws it, or to one of "
-            f"{', '.join(known)}"
+            f"there is no robot description of model '{model}'; set its xacro to a file that draws it, or use "
+            f"one of {', '.join(known)}"
         )
     return path
 
