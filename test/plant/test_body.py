@@ -1,4 +1,4 @@
-"""base_link as a body in space: closed forms."""
+"""States of base_link as a body in space, against closed forms."""
 
 import math
 
@@ -22,7 +22,7 @@ def plant_of(preset="indoor_robot", **values):
     return KinematicPlant(make_vehicle(load_parameters(preset, values)))
 
 
-def test_a_constant_turn_pulls_toward_its_middle():
+def test_the_acceleration_of_a_constant_turn_points_to_its_middle():
     plant = plant_of()
     plant.vehicle.max_command_age = 100.0
     plant.vehicle.enter(twist(0.4, 0.0, 0.5), 0)
@@ -40,8 +40,8 @@ def test_a_constant_turn_pulls_toward_its_middle():
 
 
 @pytest.mark.parametrize("advance", [1_000_000, 7_000_000, 20_000_000])
-def test_a_ramp_of_speed_is_its_slope(advance):
-    """Whatever the instants at which somebody looks."""
+def test_the_acceleration_of_a_ramp_of_speed_is_its_slope(advance):
+    """It does not depend on the period of advances."""
     key = "model_params.bicycle.drive_actuator"
     car = plant_of("ackermann_car", **{f"{key}.max_acceleration": 2.0, f"{key}.dead_time": 0.0})
     car.vehicle.enter(twist(10.0, 0.0, 0.0), 0)
@@ -51,7 +51,7 @@ def test_a_ramp_of_speed_is_its_slope(advance):
     assert body.acceleration == pytest.approx((2.0, 0.0, 0.0), abs=1e-9)
 
 
-def test_what_stood_still_between_has_no_acceleration_left():
+def test_after_standing_still_there_is_no_acceleration():
     car = plant_of("ackermann_car")
     car.vehicle.enter(twist(10.0, 0.0, 0.0), 0)
     car.advance(SECOND // 2)
@@ -61,7 +61,7 @@ def test_what_stood_still_between_has_no_acceleration_left():
 
 
 @pytest.mark.parametrize("end", [KinematicPlant.reset, lambda plant: plant.stand_still(plant.vehicle.time)])
-def test_a_reset_is_no_braking(end):
+def test_a_reset_is_no_acceleration(end):
     car = plant_of("ackermann_car")
     car.vehicle.enter(twist(10.0, 0.0, 0.0), 0)
     car.advance(SECOND // 2)
@@ -81,7 +81,7 @@ def test_on_a_slope_the_velocity_points_along_it(pitch, heading, speed, rate):
 
 
 def test_a_body_that_spins_about_a_point_beside_it():
-    """The origin of a body that turns faster and faster feels the Euler and the centripetal acceleration."""
+    """The acceleration of its origin is the sum of the Euler and the centripetal acceleration."""
     arm, rate, spin = 2.0, 3.0, 0.5
     before = BodyVelocity((0.0, arm * (rate - spin * 0.01), 0.0), (0.0, 0.0, rate - spin * 0.01))
     body = body_state(0, Motion(arm, 0.0, 0.0, 0.0, arm * rate, rate), None, before, 0.01)
@@ -89,7 +89,7 @@ def test_a_body_that_spins_about_a_point_beside_it():
     assert body.angular_acceleration == pytest.approx((0.0, 0.0, spin))
 
 
-def test_the_history_of_placements_knows_how_far_back_it_goes():
+def test_the_history_has_an_interval_and_covers_times_after_its_first_placement():
     history = History()
     assert (history.interval, history.covers(5)) == (0, False)
     history.add(Placement(5, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0)))

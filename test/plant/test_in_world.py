@@ -1,4 +1,4 @@
-"""The kinematic vehicle in a world: on its ground, against its walls. Closed forms and properties."""
+"""The kinematic vehicle on the ground and among the obstacles of a world: closed forms and properties."""
 
 import math
 from dataclasses import replace
@@ -60,7 +60,7 @@ def plant_in(things, parameters=CAR, collisions="stop", ground=(GROUND,), movers
 
 
 def plant_beside(tmp_path, obstacle, parameters=FAST):
-    """With a moving obstacle."""
+    """A plant beside a moving obstacle."""
     file = tmp_path / "obstacles.yaml"
     file.write_text(f"obstacles: [{obstacle}]", encoding="utf-8")
     return plant_in([], parameters, movers=[read_obstacles(file)])
@@ -81,22 +81,22 @@ def drive(plant, command, seconds, period=20_000_000):
 # ---------------------------------------------------------------------- ground
 
 
-def test_a_flat_world_changes_no_bit():
+def test_an_empty_flat_world_does_not_change_the_motion():
     parameters = load_parameters("ackermann_car")
     plain = KinematicPlant(make_vehicle(parameters))
     plain.vehicle.max_command_age = 1e6
     plant = plant_in([], parameters)
-    for one in (plain, plant):
-        drive(one, twist(3.0, 0.0, 0.4), 5.0)
-        drive(one, twist(-1.0, 0.0, 0.2), 3.0)
+    for driven in (plain, plant):
+        drive(driven, twist(3.0, 0.0, 0.4), 5.0)
+        drive(driven, twist(-1.0, 0.0, 0.2), 3.0)
     assert plant.motion(0) == plain.motion(0)
     assert plant.attitude(0) == Attitude()
     assert plant.body(plant.vehicle.time) == plain.body(plain.vehicle.time)
 
 
 @pytest.mark.parametrize("heading", [0.0, math.pi, 0.5 * math.pi, 1.0])
-def test_a_slope_is_driven_along_itself(heading):
-    """The way on the map is the way along the slope, seen from above."""
+def test_distances_on_a_slope_are_along_it(heading):
+    """The path on the map is the path along the slope, seen from above."""
     slope = 0.2
     plane = Thing("ramp", HalfSpace(), at(pitch=-slope))
     plant = plant_in([plane])
@@ -180,8 +180,8 @@ def test_a_car_with_some_wheels_on_ice_has_the_mean_friction_of_ground_and_tyres
     assert plant.vehicle.state.road_friction == pytest.approx(friction)
 
 
-def test_a_car_that_a_beam_keeps_off_a_step_stays_on_its_road_and_can_drive_back():
-    """The step up would tilt it into the beam."""
+def test_a_car_does_not_tilt_into_a_beam_and_can_drive_back():
+    """A step up would tilt it into the beam."""
     step = replace(ICE, shape=Box((20.0, 20.0, 0.1)), pose=at(-80.0))
     height = slipping_plant()._body.upper[2]
     plant = slipping_plant(step, Thing("beam", Box((40.0, 4.0, 0.2)), at(-85.0, z=height + 0.12)))
@@ -195,7 +195,7 @@ def test_a_car_that_a_beam_keeps_off_a_step_stays_on_its_road_and_can_drive_back
     assert plant.motion(0).x + front < -91.0
 
 
-def test_ground_with_more_friction_than_the_tyres_changes_no_bit():
+def test_ground_with_more_friction_than_the_tyres_does_not_change_the_motion():
     level = replace(ICE, pose=at(z=-0.001))
     plants = [slipping_plant(replace(level, friction=friction)) for friction in (math.inf, SLIPPING.vehicle.friction)]
     for plant in plants:
@@ -204,7 +204,7 @@ def test_ground_with_more_friction_than_the_tyres_changes_no_bit():
     assert plants[0].motion(0) == plants[1].motion(0)
 
 
-def test_a_turn_on_a_slope_is_a_circle_on_it():
+def test_a_steady_turn_on_a_slope_is_a_circle():
     slope = 0.3
     plant = plant_in([Thing("ramp", HalfSpace(), at(pitch=-slope))])
     plant.set_pose(Pose(50.0, 0.0, 0.0), Attitude(math.tan(slope) * 50.0))
@@ -221,8 +221,8 @@ def test_a_turn_on_a_slope_is_a_circle_on_it():
     assert away.mean() == pytest.approx(motion.v_x / motion.yaw_rate, rel=0.03)
 
 
-def test_onto_a_ramp():
-    """It stands on the plane before and on the ramp, and between it tilts bit by bit."""
+def test_the_pitch_changes_smoothly_onto_a_ramp():
+    """The ramp begins in front of the vehicle."""
     slope = 0.1
     ramp = Thing("ramp", Box((100.0, 10.0, 2.0)), at(15.0, 0.0, -math.cos(slope), pitch=-slope))
     plant = plant_in([ramp])
@@ -239,8 +239,8 @@ def test_onto_a_ramp():
     assert plant.status().level == Level.OK
 
 
-def test_three_wheels_stand_on_what_is_below_each():
-    """A forklift whose left wheel stands on a plate: the plane through three points."""
+def test_three_wheels_stand_on_the_ground_below_each():
+    """The left wheel of a forklift stands on a plate."""
     forklift = load_parameters("forklift")
     plant = plant_in([Thing("plate", Box((1.0, 0.5, 0.1)), at(0.0, 0.55, 0.0))], forklift)
     attitude = plant.attitude(0)
@@ -248,7 +248,7 @@ def test_three_wheels_stand_on_what_is_below_each():
     assert attitude.z == pytest.approx(0.025, abs=1e-3)
 
 
-def test_a_step_that_wheels_climb_is_no_wall_and_a_higher_one_is():
+def test_wheels_climb_a_low_step_and_a_higher_one_stops_them():
     low, high = (Thing("kerb", Box((4.0, 20.0, 2.0 * height)), at(12.0)) for height in (0.1, 0.2))
     over, stopped = plant_in([low]), plant_in([high])
     for plant in (over, stopped):
@@ -258,9 +258,9 @@ def test_a_step_that_wheels_climb_is_no_wall_and_a_higher_one_is():
     assert [contact.thing.name for contact in stopped.contacts] == ["kerb"]
 
 
-def test_where_the_ground_ends_it_goes_on_and_says_so():
+def test_the_vehicle_continues_with_a_warning_where_the_ground_ends():
     plant = plant_in([Thing("deck", Box((20.0, 20.0, 1.0)), at(z=4.5))], ground=())
-    assert plant.attitude(0).z == 5.0  # put on what is above, for there is nothing below
+    assert plant.attitude(0).z == 5.0  # on the deck above, because there is nothing below
     assert plant.status().level == Level.OK
     drive(plant, twist(5.0, 0.0, 0.0), 6.0)
     assert plant.motion(0).x > 12.0
@@ -269,7 +269,7 @@ def test_where_the_ground_ends_it_goes_on_and_says_so():
     assert "no ground below the wheels" in plant.status().text
 
 
-def test_a_world_of_nothing_is_driven_in_and_said_to_be_none():
+def test_the_vehicle_drives_with_a_warning_in_an_empty_world():
     plant = plant_in([], ground=())
     drive(plant, twist(2.0, 0.0, 0.0), 2.0)
     assert plant.motion(0).x > 1.0
@@ -278,7 +278,7 @@ def test_a_world_of_nothing_is_driven_in_and_said_to_be_none():
 
 
 def test_a_car_rolls_down_the_hill_of_the_world_outdoor():
-    """As in Gazebo: the ramp rises by 6 degrees from x = 10 m."""
+    """The ramp rises by 6 degrees from x = 10 m. Gazebo has the same test."""
     slope, foot = math.radians(6.0), 10.0
     plant = plant_outdoors(load_parameters("autoware_delay_car"))
     drive(plant, control(0.0, 0.0, 0.0, gear=2), 1.0)
@@ -296,7 +296,7 @@ def test_a_car_rolls_down_the_hill_of_the_world_outdoor():
     assert attitude.z == pytest.approx(math.tan(slope) * (motion.x - foot), abs=1e-4)
 
 
-def test_how_often_one_looks_changes_no_bit_on_a_hill():
+def test_motion_on_a_hill_does_not_depend_on_the_period_of_advances():
     ends = []
     for period in (1_000_000, 333_000_000):
         plant = plant_outdoors()
@@ -311,7 +311,7 @@ def test_how_often_one_looks_changes_no_bit_on_a_hill():
 
 
 @pytest.mark.parametrize("speed", [0.1, 5.0, 300.0])
-def test_a_wall_stops_the_car_where_it_stands(speed):
+def test_a_wall_stops_the_car_at_its_face(speed):
     plant = plant_in([Thing("wall", Box((1.0, 20.0, 2.0)), at(3.3 + 0.5, 0.0, 1.0))], FAST)
     drive(plant, twist(speed, 0.0, 0.0), max(0.5, 0.4 / speed))
     motion = plant.motion(0)
@@ -330,12 +330,12 @@ def test_a_wall_stops_the_car_where_it_stands(speed):
     assert plant.contacts == ()
 
 
-#: No model gains more speed in a second than this [m/s^2].
+#: Limit of the drives' acceleration [m/s^2].
 GAIN = 1.5
 
 
 def limited(model):
-    """The defaults of a model, whose drives gain no more than :data:`GAIN`."""
+    """The defaults of a model with the acceleration limited to :data:`GAIN`."""
     limits = {"bicycle": "drive_actuator.max_acceleration", "differential": "drive_actuators.max_acceleration"}
     limits |= {"omni": limits["differential"], "single_track": limits["bicycle"]}
     groups = {"delay": "vel_rate_lim", "actuation": "vel_rate_lim"}
@@ -345,7 +345,7 @@ def limited(model):
 
 @pytest.mark.parametrize("model", [name for name in models() if not name.startswith("ideal")])
 def test_a_vehicle_that_is_released_accelerates_within_its_limits(model):
-    """It presses against a wall and is lifted away: its drives begin at rest, and an IMU feels no blow."""
+    """It presses against a wall and is placed elsewhere; its drives start at rest, so its IMU measures no shock."""
     plant = plant_in([Thing("wall", Box((1.0, 20.0, 2.0)), at(4.0, 0.0, 1.0))], limited(model))
     plant.set_pose(Pose(3.4 - plant._body.upper[0]))
     drive(plant, twist(0.8, 0.0, 0.0), 3.0)
@@ -356,7 +356,7 @@ def test_a_vehicle_that_is_released_accelerates_within_its_limits(model):
     assert _felt(plant, 1.0) <= 1.001 * GAIN
     way = plant.motion(0).x + 50.0
     assert way > 0.2
-    # Wheels that stood with the vehicle have rolled as far as it went.
+    # The wheels have rolled as far as the vehicle moved.
     radius = 0.5 * plant.vehicle.parameters.tire_diameter
     assert plant.joint_states(0).positions[-1] - joints[-1] == pytest.approx(way / radius, abs=1e-3 / radius)
 
@@ -372,7 +372,7 @@ def test_a_vehicle_whose_obstacle_goes_accelerates_within_its_limits(tmp_path):
 
 
 def _felt(plant, seconds):
-    """The most acceleration along x, by an IMU and by the speed's changes, while time goes on [m/s^2]."""
+    """The maximum acceleration along x in some time [s], by the body and by changes of speed [m/s^2]."""
     speeds, felt = [plant.motion(0).v_x], []
     for _ in range(round(seconds * 1000)):
         plant.advance(plant.vehicle.time + 1_000_000)
@@ -382,7 +382,7 @@ def _felt(plant, seconds):
 
 
 @pytest.mark.parametrize("period", [20_000_000, 333_000_000])
-def test_a_thin_pole_is_not_jumped_over_and_how_often_one_looks_changes_nothing(period):
+def test_a_thin_pole_stops_a_fast_car_at_any_period_of_advances(period):
     assert _pole_at(period).x == pytest.approx(100.0 - 0.005 - FRONT, abs=2e-4)
     assert _pole_at(period) == _pole_at(1_000_000)
 
@@ -394,7 +394,7 @@ def _pole_at(period):
     return plant.motion(0)
 
 
-def test_beside_a_wall_it_drives_and_in_front_of_it_it_turns_away():
+def test_a_vehicle_drives_along_a_wall_and_turns_away_from_one_ahead():
     beside = Thing("wall", Box((100.0, 1.0, 2.0)), at(0.0, SIDE + 0.5 + 0.6 * SKIN, 1.0))
     plant = plant_in([beside], FAST)
     drive(plant, twist(5.0, 0.0, 0.0), 0.3)
@@ -409,7 +409,7 @@ def test_beside_a_wall_it_drives_and_in_front_of_it_it_turns_away():
     assert plant.motion(0).heading > 0.5
 
 
-def test_report_passes_through_and_says_so_and_off_says_nothing():
+def test_report_passes_through_with_contacts_and_off_without():
     wall = Thing("wall", Box((0.5, 20.0, 2.0)), at(6.0, 0.0, 1.0))
     reported, off = plant_in([wall], FAST, "report"), plant_in([wall], FAST, "off")
     depths = []
@@ -424,7 +424,7 @@ def test_report_passes_through_and_says_so_and_off_says_nothing():
     assert reported.status().level == Level.OK
 
 
-def test_who_starts_in_a_wall_is_told_and_may_drive_out_only():
+def test_a_vehicle_placed_in_a_wall_can_drive_out_and_not_further_in():
     plant = plant_in([Thing("wall", Box((1.0, 20.0, 2.0)), at(FRONT + 0.4, 0.0, 1.0))], FAST)
     assert "0.100 m deep in wall" in plant.status().text
     drive(plant, twist(1.0, 0.0, 0.0), 0.5)
@@ -454,8 +454,8 @@ def scene_of(random, count):
 
 @settings(max_examples=10)
 @given(st.integers(0, 10_000))
-def test_never_inside_anything_and_never_stopped_by_nothing(seed):
-    """Whatever stands around and however it drives: outside of everything, by points all over the body."""
+def test_a_vehicle_never_enters_a_thing_and_stops_only_at_contacts(seed):
+    """Random things and commands; the edges of the body stay outside of all things."""
     random = np.random.default_rng(seed)
     things = scene_of(random, 12)
     plant = plant_in(things, FAST)
@@ -473,7 +473,7 @@ def test_never_inside_anything_and_never_stopped_by_nothing(seed):
 
 
 def _assert_outside(things, corners):
-    """The edges of the body meet none of them: rays along all twelve edges."""
+    """Rays along the twelve edges of the body hit no thing."""
     caster = RayCaster(things, compiled=False)
     pairs = [(i, j) for i in range(8) for j in range(i) if bin(i ^ j).count("1") == 1]
     origins = np.array([corners[i] for i, _ in pairs])
@@ -483,11 +483,11 @@ def _assert_outside(things, corners):
     assert (ranges >= lengths).all()
 
 
-def test_a_moving_obstacle_is_met_where_it_is(tmp_path):
-    """A cart crosses the way: the car stops at it, and goes on when it has gone."""
+def test_a_moving_obstacle_stops_the_vehicle_where_it_is(tmp_path):
+    """A cart crosses the path: the car stops at it, and continues after it has left."""
     plant = plant_beside(tmp_path, "{name: cart, box: [2, 1, 1], path: [[8, 0], [8, 0], [8, 20]], times: [0, 2, 6]}")
     drive(plant, twist(5.0, 0.0, 0.0), 1.5)
-    assert plant.motion(0).x == pytest.approx(8.0 - 0.5 - FRONT, abs=2e-4)  # it looks to the left, where it will go
+    assert plant.motion(0).x == pytest.approx(8.0 - 0.5 - FRONT, abs=2e-4)  # the cart is headed to the left
     assert [contact.thing.name for contact in plant.contacts] == ["cart"]
     drive(plant, twist(5.0, 0.0, 0.0), 2.5)
     assert plant.motion(0).x > 10.0
@@ -495,8 +495,8 @@ def test_a_moving_obstacle_is_met_where_it_is(tmp_path):
 
 
 @pytest.mark.parametrize("turn_at", [3.01, 3.05])
-def test_an_obstacle_that_turns_into_the_way_at_once_is_met_there(tmp_path, turn_at):
-    """A long pole beside the way turns across it just before the car, which had room when it last looked."""
+def test_an_obstacle_that_turns_into_the_path_stops_the_vehicle(tmp_path, turn_at):
+    """A long pole beside the path turns across it just before the car, which had room at its last check."""
     path, times = [[8, 2.9], [14, 2.9], [14, 50]], [0, turn_at, turn_at + 23.0]
     plant = plant_beside(tmp_path, f"{{name: pole, box: [6, 0.1, 1], path: {path}, times: {times}}}")
     plant.set_pose(Pose(13.85 - FRONT - 5.0 * turn_at, 0.0, 0.0))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class LinkError(VdsGzError, RuntimeError):
-    """A link is not available here, or a request to it failed. The message has the reason and what would be right."""
+    """Gazebo, or a link to it, is not available, or a request failed. The message has the reason and a remedy."""
 
 
 class Level(IntEnum):
@@ -31,23 +31,23 @@ class Level(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """The health of a plant, in words."""
+    """The health of a plant."""
 
     level: Level = Level.OK
-    text: str = ""  # problems and remedies; empty without problems
-    values: tuple[tuple[str, str], ...] = ()  # names and values of further information
+    text: str = ""  # problem and remedy; empty without a problem
+    values: tuple[tuple[str, str], ...] = ()  # further information: names and values
 
 
 class Plant:
     """A vehicle's actuators and the motion of its wheels and body: base class.
 
     Attributes:
-        name: Its name.
-        gives_time: The plant gives simulated time; :meth:`observe` returns it.
-        flat: base_link stays level on the map's plane.
-        senses: It simulates the types of sensors that have a Gazebo side.
+        name: Name of the plant.
+        gives_time: Whether the plant gives simulated time, which :meth:`observe` returns.
+        flat: Whether base_link stays level on the map's plane.
+        senses: Whether the plant simulates the types of sensors that have a Gazebo side.
         vehicle: The vehicle with its actuators.
-        contacts: Its contacts in a world that the node simulates; None without one.
+        contacts: Contacts of the vehicle in a world that the node simulates; None without one.
     """
 
     name: str
@@ -59,7 +59,7 @@ class Plant:
 
     @property
     def clock_topic(self) -> str:
-        """Full name of the topic on which others get the plant's time; empty if there is none."""
+        """Full name of the topic on which other nodes receive the plant's time; empty if there is none."""
         return ""
 
     @property
@@ -68,15 +68,15 @@ class Plant:
         return False
 
     def observe(self) -> int | None:
-        """Process observations since the last call, if the plant gives the time; return the present [ns] once known."""
+        """Process observations since the last call, if the plant gives time; return the present [ns] once known."""
         return None
 
     def advance(self, time: int) -> None:
-        """Advance the actuators, and all else that the node simulates, to a simulated time [ns]."""
+        """Advance the actuators, and everything else that the node simulates, to a simulated time [ns]."""
         raise NotImplementedError
 
     def command(self, now: int) -> None:
-        """Command the joints at the present [ns], if the plant gives the time."""
+        """Command the joints at the present [ns], if the plant gives time."""
 
     def seen(self, time: int) -> bool:
         """Whether motion and joint states at a time [ns] are known."""
@@ -99,7 +99,7 @@ class Plant:
         return self.vehicle.model.joint_states(self.vehicle.coefficients, self.vehicle.state)
 
     def set_pose(self, pose: Pose, attitude: Attitude | None = None) -> None:
-        """Put base_link at a pose; without an attitude, level and at its present height."""
+        """Place base_link at a pose; without an attitude, level at its present height."""
         raise NotImplementedError
 
     def stand_still(self, time: int) -> None:
@@ -111,7 +111,7 @@ class Plant:
         raise NotImplementedError
 
     def pause(self, paused: bool) -> bool:
-        """Pause or resume the plant; return whether it can. Otherwise the node must hold the vehicle."""
+        """Pause or resume the plant; return whether the plant can. Otherwise the node must hold the vehicle."""
         return False
 
     def status(self) -> Status:
@@ -133,7 +133,7 @@ class BodyVelocity(NamedTuple):
 
     @classmethod
     def of(cls, motion: Motion, attitude: Attitude | None) -> BodyVelocity:
-        """The velocity of a vehicle with a motion and an attitude."""
+        """The velocity of a motion and the rates of an attitude."""
         lifted = attitude or LEVEL
         return cls((motion.v_x, motion.v_y, lifted.v_z), (lifted.roll_rate, lifted.pitch_rate, motion.yaw_rate))
 
@@ -144,16 +144,17 @@ def body_state(
     """State of base_link at an instant.
 
     The acceleration of its origin is ``dv/dt + w x v``, with ``v`` in the body's axes: it includes the centripetal
-    acceleration.
+    acceleration. ``dv/dt`` is computed from the velocity ``before``, an ``interval`` [s] earlier; it is 0 for None.
     """
     lifted = attitude or LEVEL
     orientation = quaternion(lifted.roll, lifted.pitch, motion.heading)
     now = BodyVelocity.of(motion, attitude)
     (u, v, w), (p, q, r) = now.linear, now.angular
-    gained, spun = _rate(before, now, interval)
-    felt = (gained[0] + q * w - r * v, gained[1] + r * u - p * w, gained[2] + p * v - q * u)
+    rate, spin = _rate(before, now, interval)
+    acceleration = (rate[0] + q * w - r * v, rate[1] + r * u - p * w, rate[2] + p * v - q * u)
     pose = Transform((motion.x, motion.y, lifted.z), orientation)
-    return BodyState(time, pose, into_world(orientation, now.linear), now.angular, into_world(orientation, felt), spun)
+    velocity = into_world(orientation, now.linear)
+    return BodyState(time, pose, velocity, now.angular, into_world(orientation, acceleration), spin)
 
 
 def _rate(before: BodyVelocity | None, now: BodyVelocity, interval: float) -> tuple[Vector, Vector]:

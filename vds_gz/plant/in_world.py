@@ -31,13 +31,13 @@ from vds_gz.world.surroundings import Surroundings
 
 
 class Standing:
-    """The plane on which a vehicle's wheels stand, and how it changes while the vehicle moves.
+    """The plane on which a vehicle's wheels stand, and its changes while the vehicle moves.
 
     Attributes:
         plane: The plane through the contacts, by least squares if there are more than three.
         friction: Friction coefficients of the ground below the contacts.
-        lost: Place at which the ground below the wheels ended, (x, y) [m]; None on ground. The vehicle continues on its
-            last plane.
+        lost: Place (x, y) [m] of the vehicle where a wheel has no ground, and the vehicle continues on its last plane;
+            None on ground.
     """
 
     def __init__(self, ground: RayCaster, footprint: Footprint) -> None:
@@ -45,7 +45,7 @@ class Standing:
         self._contacts = footprint.contacts
         self._step = footprint.step
         pairs = [math.dist(a, b) for a in footprint.contacts for b in footprint.contacts]
-        # Deeper ground would tilt it by more than 45 degrees, so it is not used.
+        # Ground so much lower would tilt the vehicle by more than 45 degrees, so it is not used.
         self._reach = max(2.0 * footprint.step, *pairs)
         self.plane = Plane()
         self.friction: tuple[float, ...] = (math.inf,)
@@ -54,7 +54,7 @@ class Standing:
         self._since = 0
 
     def attitude(self, pose: Pose, moves: bool) -> Attitude:
-        """Attitude of a vehicle with base_link there; without motion, the rates are 0."""
+        """Attitude of a vehicle with base_link at a pose; its rates are 0 unless the vehicle ``moves``."""
         at = self.plane.attitude(pose.x, pose.y, pose.heading)
         rates = self._rates if moves else LEVEL
         return Attitude(at.z, at.roll, at.pitch, rates.v_z, rates.roll_rate, rates.pitch_rate)
@@ -86,7 +86,7 @@ class Standing:
         if not math.isfinite(ground):
             self.lost = pose.x, pose.y
             return
-        for _ in range(3):  # the contacts move a little as it tilts
+        for _ in range(3):  # the contacts move a little as the vehicle tilts
             touching = self._touching(pose, attitude)
             below = [self._follow((pose.x, pose.y, ground), (x, y)) for x, y, _ in touching]
             if not all(math.isfinite(height) for height, _ in below):
@@ -106,7 +106,7 @@ class Standing:
         self.plane, self.friction, self._rates = plane, friction, LEVEL
 
     def _follow(self, start: Vector, end: tuple[float, float]) -> tuple[float, float]:
-        """Height [m] and friction of the ground at the end of a path that begins on it, up and down climbable steps."""
+        """Height [m] and friction of the ground at the end of a path from a point on it, over climbable steps."""
         (x, y, height), friction = start, math.inf
         count = max(1, math.ceil(math.dist((x, y), end) / self._step))
         for k in range(1, count + 1):
@@ -137,12 +137,12 @@ def _rates(before: Plane, after: Plane, pose: Pose, interval: float) -> Attitude
     return Attitude(v_z=(new.z - old.z) / interval, roll_rate=roll, pitch_rate=pitch)
 
 
-GROUND_EVERY = 0.02  # the ground is looked up again when the wheels may have moved this far [m]
-OTHERS_EVERY = 10_000_000  # positions of moving things are updated this often [ns]
+GROUND_EVERY = 0.02  # the ground is searched again after the wheels may have moved this far [m]
+OTHERS_EVERY = 10_000_000  # period of updates of moving things [ns]
 
 
 class WorldPlant(KinematicPlant):
-    """A vehicle that its model moves, on the ground of a scene.
+    """A vehicle that its model moves on the ground of a scene.
 
     The model moves the vehicle in its own plane, that of its wheels' contacts. A step of length ``d`` along a
     slope thus moves it by ``d cos(pitch)`` on the map.
@@ -172,17 +172,15 @@ class WorldPlant(KinematicPlant):
         self.contacts: tuple[Contact, ...] = ()
         self._granted = self._clear = self._same_ground = 0.0
         self._changes = surroundings.changes
-        # Places where it was stopped, where the ground was looked up last (if within 2 cm), and where it would have
-        # tilted.
-        self._stopped_at: Pose | None = None
-        self._looked: Pose | None = None
-        self._refused: Pose | None = None
+        self._stopped_at: Pose | None = None  # where an obstacle stopped the vehicle
+        self._looked: Pose | None = None  # where the ground was found last, if it may change within GROUND_EVERY
+        self._refused: Pose | None = None  # where the vehicle would have tilted into something
         vehicle.guard = self._watch
         vehicle.reach = self._body.reach + abs(vehicle.coefficients.base_link_offset)
         self._put(0.0)
 
     def advance(self, time: int) -> None:
-        """Advance to a point in simulated time [ns]."""
+        """Advance to a simulated time [ns]; new paths of moving things are taken into account first."""
         if self._changes != self._surroundings.changes:
             self._changes = self._surroundings.changes
             self._stopped_at = None
@@ -209,7 +207,7 @@ class WorldPlant(KinematicPlant):
             part = self._meet(pose, way, step.heading, time)
             self._stopped_at = start if part == 0.0 and vehicle.drift == 0.0 else None
             if self._stopped_at:
-                self._meet(pose, (0.0, 0.0, 0.0), 0.0, time)  # things farther along the path are not touched
+                self._meet(pose, (0.0, 0.0, 0.0), 0.0, time)  # without contacts farther along the path
         if part < 1.0 or not plane.level:
             self._move(start, pose, way, step.heading, part)
         if part < 1.0:
@@ -241,7 +239,7 @@ class WorldPlant(KinematicPlant):
         self._looked = pose if room < GROUND_EVERY else None
 
     def _meet(self, pose: Transform, way: Vector, turn: float, time: int) -> float:
-        """The free part of a path; also sets the contacts, and the distance until the next check."""
+        """The free part of a path; set the contacts, and the distance until the next check."""
         self._clear = math.inf
         self.contacts = ()
         if self._collisions == "off":
@@ -249,7 +247,7 @@ class WorldPlant(KinematicPlant):
         part, seen = 1.0, time - time % OTHERS_EVERY
         turn_at, drift = self._surroundings.next_turn(seen), self._surroundings.drift
         if drift > 0.0 and turn_at < math.inf:
-            # The reserve, reduced by the possible approach of obstacles, ends then.
+            # Obstacles use up the reserve at the speed ``drift``, so the next check is at the turn.
             self._clear = max(0.0, turn_at - time) * 1e-9 * drift
         collisions = self._surroundings.collisions_at(seen)
         known, self._obstacles = self._obstacles, {}
@@ -261,7 +259,7 @@ class WorldPlant(KinematicPlant):
         return part
 
     def _touch(self, time: int) -> None:
-        """Set the contacts at its present place."""
+        """Set the contacts at the vehicle's present place."""
         pose = _in_space(self._standing.plane, _pose(self.vehicle.motion()))
         self._meet(pose, (0.0, 0.0, 0.0), 0.0, time)
 
@@ -270,7 +268,7 @@ class WorldPlant(KinematicPlant):
         return max((contact.depth for contact in self.contacts), default=0.0)
 
     def _move(self, start: Pose, pose: Transform, way: Vector, turn: float, part: float) -> None:
-        """Move it by a part of a step."""
+        """Move the vehicle by a part of a step."""
         turned = product(pose.orientation, quaternion(0.0, 0.0, part * turn))
         heading = start.heading + math.remainder(angles(turned)[2] - start.heading, math.tau)
         if self._standing.plane.level:
@@ -279,14 +277,14 @@ class WorldPlant(KinematicPlant):
         vehicle.set_pose(start.x + part * way[0], start.y + part * way[1], heading)
 
     def _stop(self, part: float) -> None:
-        """Undo the last part of a step; stop body, wheels and drives."""
+        """Undo this part of a step at its end; stop body, wheels and drives."""
         vehicle = self._guarded
         state = vehicle.state
         vehicle.model.stop(vehicle.coefficients, state, part / vehicle.step_rate)
         vehicle.state = state
 
     def _feel_road(self) -> None:
-        """Set gravity along the vehicle in models that feel slopes; if they slip, gravity across it and friction."""
+        """Set gravity along the vehicle in models that feel slopes; if they slip, also gravity across and friction."""
         vehicle = self._guarded
         if vehicle.model.feels_slopes:
             orientation = _in_space(self._standing.plane, _pose(vehicle.motion())).orientation
@@ -296,24 +294,24 @@ class WorldPlant(KinematicPlant):
             if hasattr(state, "road_bank"):
                 state.road_bank = gravity[1]
             if hasattr(state, "road_friction"):
-                tires = vehicle.coefficients.friction  # at each contact the smaller one, as in Gazebo
+                tires = vehicle.coefficients.friction  # the smaller one counts at each contact, as in Gazebo
                 state.road_friction = _mean([min(friction, tires) for friction in self._standing.friction])
             vehicle.state = state
 
     def _grant(self) -> None:
-        """Set the distance without collisions or other ground; on a slope every step is corrected."""
+        """Grant the vehicle the distance without obstacles and other ground; on a slope, every step is checked."""
         free = min(self._clear, self._same_ground) if self._standing.plane.level else 0.0
         self._granted = self._guarded.reserve = max(0.0, free)
         self._guarded.drift = 0.0 if self._collisions == "off" else self._surroundings.drift
 
     def set_pose(self, pose: Pose, attitude: Attitude | None = None) -> None:
-        """Place base_link, on the ground nearest to a height or to its present one."""
+        """Place base_link on the ground nearest to the attitude's height, or else to its present height."""
         height = self._standing.attitude(_pose(self.vehicle.motion()), False).z
         super().set_pose(pose, attitude)
         self._put(height if attitude is None else attitude.z)
 
     def reset(self) -> Pose:
-        """Start again at rest at the origin."""
+        """Restart at rest at the origin, on the ground nearest to the height 0."""
         pose = super().reset()
         self._put(0.0)
         return pose
@@ -328,12 +326,12 @@ class WorldPlant(KinematicPlant):
         self._grant()
 
     def attitude(self, time: int) -> Attitude:
-        """Attitude of the vehicle out of the plane."""
+        """Attitude of base_link out of the map's plane, at its present time."""
         motion = self.vehicle.motion()
         return self._standing.attitude(_pose(motion), bool(motion.v_x or motion.v_y or motion.yaw_rate))
 
     def status(self) -> Status:
-        """Whether it is on ground, and its contacts."""
+        """A warning if the vehicle touches something, is inside it, or has no ground."""
         touched = sorted({contact.thing.name for contact in self.contacts})
         values = (("touches", ", ".join(touched)),)
         deepest = max(self.contacts, key=lambda contact: contact.depth, default=None)
@@ -344,7 +342,7 @@ class WorldPlant(KinematicPlant):
             return Status(Level.WARN, f"the vehicle touches {', '.join(touched)}", values)
         if self._standing.lost is not None:
             x, y = self._standing.lost
-            text = f"no ground below the wheels at ({x:.1f}, {y:.1f}) m; the vehicle continues in its last plane"
+            text = f"no ground below the wheels at ({x:.1f}, {y:.1f}) m; the vehicle continues on its last plane"
             return Status(Level.WARN, text, values)
         return Status(values=values)
 
@@ -352,7 +350,7 @@ class WorldPlant(KinematicPlant):
 def plant_in_world(
     parameters: NodeParameters, urdf: str, surroundings: Surroundings, *, start: int = 0, felt: bool = False
 ) -> WorldPlant:
-    """The vehicle of these parameters on the ground at the origin of a world."""
+    """A vehicle on the ground at the origin of a world; ``start`` and ``felt`` are those of vehicle and plant."""
     vehicle = make_guarded_vehicle(parameters, start=start)
     footprint = footprint_of(urdf, vehicle.model.geometry(parameters.vehicle))
     return WorldPlant(vehicle, footprint, surroundings, parameters.collisions, felt=felt)

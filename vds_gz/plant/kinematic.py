@@ -10,7 +10,10 @@ from vds_gz.vehicle.vehicle import AnyVehicle, Motion, motion_of
 
 
 class KinematicPlant(Plant):
-    """A vehicle on an infinite plane. Its state is known only at its present time."""
+    """A vehicle on an infinite plane. Its state is known only at its present time.
+
+    ``felt``: whether :meth:`body` is needed with accelerations.
+    """
 
     name = "kinematic"
 
@@ -20,7 +23,7 @@ class KinematicPlant(Plant):
         self._before: tuple[int, Motion] | None = None
 
     def advance(self, time: int) -> None:
-        """Advance everything to a point in simulated time [ns]; the last step shows how the velocity changes."""
+        """Advance to a simulated time [ns]; the velocity before the last step is kept for accelerations."""
         vehicle = self.vehicle
         if self._felt and (last := vehicle.steps_until(time) - 1) >= vehicle.steps:
             vehicle.advance(vehicle.time_of(last))
@@ -31,7 +34,7 @@ class KinematicPlant(Plant):
         return motion_of(self.vehicle.coefficients, self.vehicle.state)
 
     def body(self, time: int) -> BodyState:
-        """State of base_link as a body in space; accelerations are those of the last step."""
+        """State of base_link as a body in space, with the accelerations of the last step."""
         end, motion = self._before or (None, None)
         attitude = self.attitude(time)
         before = BodyVelocity.of(motion, attitude) if motion and end == self.vehicle.time else None

@@ -1,4 +1,4 @@
-"""Tests that need a Gazebo are skipped where there is none."""
+"""Tests marked with ``gazebo`` are skipped without Gazebo."""
 
 import shutil
 

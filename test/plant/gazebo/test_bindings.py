@@ -1,4 +1,4 @@
-"""How Gazebo's releases differ."""
+"""Options of Gazebo's releases."""
 
 from __future__ import annotations
 

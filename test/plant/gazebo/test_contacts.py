@@ -1,4 +1,4 @@
-"""A vehicle that leans against a wall in a real Gazebo says so; one that only stands on its wheels says nothing."""
+"""Contacts of a vehicle in a real Gazebo: with a wall, and none with the ground."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WALL = """<sdf version="1.9"><model name="wall"><static>true</static><link name=
 
 
 def touched(serve: Callable[..., Any], *walls: Spawn) -> list[Any]:
-    """The contacts of a robot's body in its first moments, beside its joints' states, which show that it lives."""
+    """Contacts of a robot's body during its first 200 messages of joint states."""
     serve(vehicle(preset("indoor_robot")), *walls)
     node = bindings.transport().Node()
     contacts: list[Any] = []
@@ -37,9 +37,9 @@ def touched(serve: Callable[..., Any], *walls: Spawn) -> list[Any]:
     return contacts
 
 
-def test_a_body_that_leans_against_a_wall_feels_it(serve: Callable[..., Any]) -> None:
+def test_a_body_against_a_wall_has_a_contact(serve: Callable[..., Any]) -> None:
     messages = touched(serve, Spawn(WALL, (0.6, 0.0, 1.0, 0.0, 0.0, 0.0)))
-    names = {(one.collision1.name, one.collision2.name) for message in messages for one in message.contact}
+    names = {(pair.collision1.name, pair.collision2.name) for message in messages for pair in message.contact}
     assert ("vehicle::base_link::chassis_collision_0", "wall::link::face") in names
 
 

@@ -1,4 +1,4 @@
-"""A car on a hill in a real Gazebo: it stands tilted in every message, and gravity pulls it as its model says."""
+"""A car on a hill in a real Gazebo: attitude in all messages, and motion by gravity."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from vds_gz.share import share
 
 pytestmark = pytest.mark.gazebo
 
-#: The ramp of the world ``outdoor`` rises along x from here [m], so steeply [rad].
+#: Start [m] and slope [rad] of the ramp in the world ``outdoor``, which rises along x.
 FOOT, SLOPE = 10.0, math.radians(6.0)
 
 CAR = preset("autoware_delay_car")
@@ -35,7 +35,7 @@ def hill(partition: str) -> Iterator[None]:
 
 
 def release(driver: Driver, seconds: float) -> None:
-    """Gear in, foot off all pedals, for a duration of simulated time."""
+    """Command no acceleration for a duration of simulated time [s]."""
 
     def fill(message: Any) -> None:
         message.longitudinal.acceleration = 0.0
@@ -90,16 +90,16 @@ def test_a_car_rolls_down_a_hill(hill: None, start: Callable[..., Any], driver: 
     assert_one_pose(driver)
 
 
-def test_a_car_is_put_somewhere_tilted_falls_and_is_put_back(partition: str):
+def test_a_car_is_placed_tilted_in_the_air_falls_and_is_reset(partition: str):
     car = Stepped(preset("ackermann_car"))
     car.plant.set_pose(Pose(3.0, 1.0, 0.5), Attitude(0.5, 0.2, -0.1))
     car.run(2)
     motion, attitude = car.stands()
     assert (motion.x, motion.y, motion.heading) == pytest.approx((3.0, 1.0, 0.5), abs=1e-3)
     assert (attitude.z, attitude.roll, attitude.pitch) == pytest.approx((0.5, 0.2, -0.1), abs=1e-3)
-    assert (motion.v_x, attitude.v_z) == pytest.approx((0.0, 0.0), abs=0.1)  # being lifted is no motion
+    assert (motion.v_x, attitude.v_z) == pytest.approx((0.0, 0.0), abs=0.1)  # a placement is no motion
     car.run(100)
-    # It has fallen freely for 0.1 s, which is told in its own axes.
+    # It has fallen freely for 0.1 s; the velocity is in its own axes.
     assert car.stands()[1].v_z == pytest.approx(-0.1 * GRAVITY * math.cos(0.2) * math.cos(0.1), rel=0.03)
     body = car.plant.body(car.plant.vehicle.time - STEP)
     assert body.velocity == pytest.approx((0.0, 0.0, -0.1 * GRAVITY), abs=0.03)
@@ -115,7 +115,7 @@ def test_a_car_is_put_somewhere_tilted_falls_and_is_put_back(partition: str):
 
 
 def assert_one_pose(driver: Driver) -> None:
-    """``ground_truth`` is what the frames map, odom, base_link make of it, and ``odom`` is the second of them."""
+    """``ground_truth`` is ``map -> odom -> base_link``, and ``odom`` is ``odom -> base_link``."""
     received = driver.probe.received
     truth = {stamp_ns(message.header.stamp): message.pose.pose for message in received[topics.GROUND_TRUTH.name]}
     odom = {stamp_ns(message.header.stamp): message.pose.pose for message in received[topics.ODOM.name]}

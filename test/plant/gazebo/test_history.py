@@ -1,4 +1,4 @@
-"""Where the vehicle was, between two placements."""
+"""Motion and attitude between placements of the vehicle."""
 
 import math
 
@@ -45,7 +45,7 @@ def test_motion_along_a_circle_also_on_a_slope(at, pitch, every):
     start=st.tuples(st.floats(-3.0, 3.0), st.floats(-1.5, 1.5), st.floats(-3.0, 3.0)),
 )
 def test_lift_and_turns_about_all_axes(v_z, rates, start):
-    """Steady rates about the vehicle's own axes are found, wherever it points."""
+    """Steady rates about the vehicle's axes are exact at any orientation."""
     rate = math.hypot(*rates)
     history = History()
     for k in range(3):
@@ -77,7 +77,7 @@ def test_time_that_goes_back_begins_a_new_history():
     assert not history.reaches(100 * MS)
 
 
-def test_being_lifted_is_no_motion():
+def test_a_placement_by_hand_is_no_motion():
     history = History()
     history.add(circle(0))
     history.expect((30.0, 40.0, 0.0))

@@ -1,4 +1,4 @@
-"""How late joints are, found from commands and answers alone."""
+"""Estimates of the lag of joints from commands and measured states."""
 
 import math
 
@@ -17,21 +17,21 @@ def swing(t):
 
 
 def first_order(lag, seconds=10.0, every=5):
-    """What a joint with a first-order lag does, sampled each so many steps."""
+    """Commands and positions of a joint with a first-order lag, sampled every few steps."""
     angle, samples = 0.0, []
     for i in range(round(seconds / STEP)):
-        wanted = swing(i * STEP)
+        commanded = swing(i * STEP)
         if i % every == 0:
-            samples.append((wanted, angle))
-        angle += (wanted - angle) * (1.0 - math.exp(-STEP / lag)) if lag else wanted - angle
+            samples.append((commanded, angle))
+        angle += (commanded - angle) * (1.0 - math.exp(-STEP / lag)) if lag else commanded - angle
     return samples
 
 
 @given(lag=st.floats(0.002, 0.1), every=st.integers(1, 10))
 def test_a_first_order_lag_is_found(lag, every):
     estimator = LagEstimator(0.01)
-    for wanted, got in first_order(lag, every=every):
-        estimator.add(every * STEP, [wanted], [got])
+    for commanded, measured in first_order(lag, every=every):
+        estimator.add(every * STEP, [commanded], [measured])
     assert estimator.lag() == pytest.approx(lag, rel=0.1, abs=0.001)
 
 
@@ -44,14 +44,14 @@ def test_a_dead_time_is_found(delay):
     assert estimator.lag() == pytest.approx(delay, rel=0.1, abs=0.0005)
 
 
-def test_joints_that_do_not_move_say_nothing():
+def test_joints_at_rest_have_no_estimate():
     estimator = LagEstimator(0.01)
     for _ in range(1000):
         estimator.add(0.005, [0.2], [0.2])
     assert estimator.lag() is None
 
 
-def test_a_gap_does_not_spoil_it():
+def test_a_gap_does_not_change_the_estimate():
     estimator = LagEstimator(0.01)
     for i in range(1000):
         t = 0.005 * i

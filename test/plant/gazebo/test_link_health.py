@@ -1,4 +1,4 @@
-"""A node beside a real Gazebo server that comes, pauses, goes back, goes away and comes again."""
+"""A node beside a real Gazebo server that starts, pauses, resets, dies and returns."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def robot():
     return vehicle(preset("vds_defaults", **CAR))
 
 
-def test_the_node_may_be_there_first_and_gazebo_may_die_and_return(start, serve, driver, robot):
+def test_the_node_may_start_first_and_gazebo_may_die_and_return(start, serve, driver, robot):
     node = start(*NODE)
     driver.until_says("waiting for Gazebo")
     first = serve(robot)
@@ -39,9 +39,9 @@ def test_the_node_may_be_there_first_and_gazebo_may_die_and_return(start, serve,
     assert abs(float(driver.values()["lag of the wheel joints [s]"])) < 0.005
 
     first.process.kill()
-    driver.until_says("Gazebo has gone")
+    driver.until_says("Gazebo stopped responding")
     serve(robot)
-    # The last command is forgotten. Nothing may move until another one comes.
+    # The last command is discarded. Nothing may move before a new one.
     driver.until_says("no command yet")
     assert max(map(abs, driver.wheels())) < 1e-3
     assert math.hypot(*driver.at()) < 1e-3
@@ -51,7 +51,7 @@ def test_the_node_may_be_there_first_and_gazebo_may_die_and_return(start, serve,
     assert "Traceback" not in node.output
 
 
-def test_a_pause_makes_commands_old(start, serve, driver, robot):
+def test_commands_are_too_old_after_a_pause(start, serve, driver, robot):
     serve(robot)
     start(*NODE)
     driver.until_says("no command yet")
@@ -62,14 +62,14 @@ def test_a_pause_makes_commands_old(start, serve, driver, robot):
     before = driver.probe.received[ros_topics.GROUND_TRUTH.name][-1].pose.pose.position.x
     control("pause: false")
     driver.probe.serve(3.0)
-    # What is left of the motion is the vehicle's dead time of 0.2 s and its braking, 0.6 s at 1 m/s^2 and lag.
+    # The remaining motion is that of the dead time of 0.2 s and of braking at 1 m/s^2 with lag.
     assert driver.speed() == pytest.approx(0.0, abs=5e-3)
     assert driver.at()[0] - before < 0.5 * 0.2 + 0.5 * 0.2 + 0.5**2 / 2 + 0.03
     driver.drive(0.5, 2.0)
     assert driver.speed() == pytest.approx(0.5, rel=0.05)
 
 
-def test_gazebo_goes_back_to_the_beginning(start, serve, driver, robot):
+def test_the_node_follows_a_reset_of_gazebo(start, serve, driver, robot):
     serve(robot)
     node = start(*NODE)
     driver.until_says("no command yet")
@@ -77,7 +77,7 @@ def test_gazebo_goes_back_to_the_beginning(start, serve, driver, robot):
     assert driver.at()[0] > 0.5
     control("reset: {all: true}")
     driver.probe.until(lambda: "time jumped back" in node.output, "the node's notice")
-    # A message from before may still be on its way to us.
+    # Messages from before the reset may arrive late.
     driver.probe.until(lambda: math.hypot(*driver.at()) < 0.01, "the vehicle where it began")
     driver.probe.serve(0.5)
     assert max(map(abs, driver.wheels())) < 1e-3
@@ -88,7 +88,7 @@ def test_gazebo_goes_back_to_the_beginning(start, serve, driver, robot):
     assert driver.speed() == pytest.approx(0.5, rel=0.05)
 
 
-def test_a_model_that_is_not_there_and_joints_of_other_names(start, serve, driver, robot):
+def test_a_missing_model_and_missing_joints_are_reported(start, serve, driver, robot):
     serve(robot)
     node = start(*NODE, "-p", "gazebo.model:=robot")
     driver.until_says("nothing reports where model 'robot' is")
@@ -134,7 +134,7 @@ def test_a_node_that_ends_leaves_no_wheel_turning_and_another_takes_over(start, 
     assert max(map(abs, driver.wheels())) < 1e-3
 
 
-def test_it_is_put_somewhere_and_begins_anew(start, serve, driver):
+def test_the_vehicle_is_placed_and_reset(start, serve, driver):
     serve(vehicle(preset("vds_defaults", **CAR), x=1.0, y=2.0))
     start(*NODE, "-p", "gazebo.world:=empty")
     driver.until_at(1.0, 2.0)
@@ -161,17 +161,17 @@ def test_the_standard_services_pause_gazebo(start, serve, driver, robot):
     package = "simulation_interfaces/srv"
     state = driver.probe.graph.message("simulation_interfaces/msg/SimulationState")
 
-    def told() -> int:
+    def current() -> int:
         return driver.call(("~/get_simulation_state", f"{package}/GetSimulationState")).state.state
 
-    for wanted in (state.STATE_PAUSED, state.STATE_PLAYING):
-        state.state = wanted
+    for target in (state.STATE_PAUSED, state.STATE_PLAYING):
+        state.state = target
         answer = driver.call(("~/set_simulation_state", f"{package}/SetSimulationState"), state=state)
         assert answer.result.result == answer.result.RESULT_OK
-        driver.probe.until(lambda wanted=wanted: told() == wanted, f"the state {wanted}")
+        driver.probe.until(lambda target=target: current() == target, f"the state {target}")
 
 
-def test_the_node_inside_gazebo_pauses_its_world_and_goes_back(serve, driver):
+def test_the_node_inside_gazebo_pauses_its_world_and_resets(serve, driver):
     spawn = vehicle(preset("vds_defaults", **CAR), x=1.0, y=2.0)
     inside = in_step(spawn.sdf, ["--ros-args", "-p", "backend:=gazebo", "-p", "model:=differential"])
     serve(replace(spawn, sdf=inside), environment=environment())
@@ -201,7 +201,7 @@ def test_two_vehicles_in_one_world(start, serve, driver):
     assert (other.x, other.y) == pytest.approx((0.0, 3.0), abs=1e-3)
 
 
-def test_auto_takes_gazebo_where_it_answers(start, serve, driver, robot):
+def test_auto_selects_gazebo_if_it_responds(start, serve, driver, robot):
     node = start("-p", "backend:=auto", "-p", "model:=differential")
     driver.until_says("no command yet")
     node.stop()
@@ -215,7 +215,7 @@ def test_auto_takes_gazebo_where_it_answers(start, serve, driver, robot):
     assert "backend: gazebo, because" in node.output
 
 
-def test_gazebo_gives_the_time_to_everybody(start, serve, driver, robot):
+def test_the_node_publishes_gazebos_time_on_clock(start, serve, driver, robot):
     serve(robot)
     start(*NODE, "-p", "be_reference_clock:=true")
     driver.probe.listen(ros_topics.CLOCK)

@@ -1,4 +1,4 @@
-"""The links to another process, with one in Gazebo's place that speaks the topics of each."""
+"""The links from outside Gazebo, with a process that imitates Gazebo's topics."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from vds_gz.plant.gazebo.links.ros_links import JOINT_STATES
 
 with_bindings = pytest.mark.skipif(bool(bindings_fault()), reason=bindings_fault() or "-")
 
-#: The link that is in Gazebo's place in another test by default.
+#: Slow, because test_a_hidden_lag_is_found_and_explained covers this link by default.
 SLOW_CONTROL = pytest.param("ros2_control", marks=pytest.mark.slow)
 
 CAR = ("-p", "backend:=gazebo", "-p", "model_params.bicycle.track_steered:=1.2")
@@ -71,7 +71,7 @@ def test_the_joints_obey(link: str, start: Callable[..., Program], imitate: Call
 
 
 @pytest.mark.parametrize("link", [pytest.param("transport", marks=with_bindings), "bridge"])
-def test_it_lives_with_what_a_server_does(
+def test_the_node_follows_pauses_resets_and_restarts(
     link: str, start: Callable[..., Program], imitate: Callable[..., World], driver: Driver
 ):
     node = start(*CAR, "-p", f"gazebo.link:={link}", "-p", "gazebo.command_rate:=50")
@@ -86,7 +86,7 @@ def test_it_lives_with_what_a_server_does(
     driver.until_says("Gazebo is paused")
     driver.probe.serve(1.1)
     world.tell("r")
-    driver.probe.until(lambda: abs(driver.speed()) < 5e-3, "a vehicle that stands, for its command is too old")
+    driver.probe.until(lambda: abs(driver.speed()) < 5e-3, "a vehicle at rest, because its command is too old")
 
     driver.drive(1.0, 1.0)
     world.tell("z")
@@ -95,7 +95,7 @@ def test_it_lives_with_what_a_server_does(
     assert max(map(abs, driver.wheels())) < 1e-6
 
     world.stop()
-    driver.until_says("Gazebo has gone")
+    driver.until_says("Gazebo stopped responding")
     imitate(link)
     driver.until_says("no command yet")
     assert max(map(abs, driver.wheels())) < 1e-6
@@ -145,16 +145,16 @@ def test_a_node_that_is_killed_leaves_no_wheel_turning(
 def test_a_node_that_ends_by_itself_sends_nothing_afterwards(
     start: Callable[..., Program], imitate: Callable[..., World], driver: Driver
 ):
-    told = topics.Topic(actuators("vehicle"), "actuator_msgs/msg/Actuators")
+    commands = topics.Topic(actuators("vehicle"), "actuator_msgs/msg/Actuators")
     imitate("bridge")
     node = start(*CAR, "-p", "gazebo.link:=bridge")
     driver.until_says("no command yet")
-    driver.probe.listen(told)
+    driver.probe.listen(commands)
     driver.drive(1.0, 1.5)
     assert node.stop() == 0
-    driver.probe.until_quiet(told)
-    standing = [max(map(abs, message.velocity)) == 0.0 for message in driver.probe.received[told.name]]
-    assert standing[-2:] == [False, True]  # its own last word, and none of its watchdog's
+    driver.probe.until_quiet(commands)
+    standing = [max(map(abs, message.velocity)) == 0.0 for message in driver.probe.received[commands.name]]
+    assert standing[-2:] == [False, True]  # its last message, and none of its watchdog
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ def test_a_node_that_ends_by_itself_sends_nothing_afterwards(
         (["-p", "gazebo.world:=fake"], "the program 'gz' is not in the PATH"),
     ],
 )
-def test_what_the_world_cannot_be_asked_is_said(
+def test_requests_that_cannot_be_sent_are_reported(
     arguments: list[str],
     words: str,
     start: Callable[..., Program],
@@ -193,18 +193,18 @@ def test_what_the_world_cannot_be_asked_is_said(
         (["gazebo.link:=telepathy"], "one of auto, transport, bridge, ros2_control, system"),
     ],
 )
-def test_what_cannot_be_is_refused_at_once(start: Callable[..., Program], arguments: list[str], words: str):
-    given = [part for argument in arguments for part in ("-p", argument)]
-    node = start("-p", "backend:=gazebo", *given)
+def test_contradictory_parameters_are_refused_at_start(start: Callable[..., Program], arguments: list[str], words: str):
+    options = [part for argument in arguments for part in ("-p", argument)]
+    node = start("-p", "backend:=gazebo", *options)
     assert node.process.wait(20.0) == 2
     node.stop()
     assert words in node.output
 
 
-def test_a_sensor_without_a_gazebo_side_is_the_nodes_own(
+def test_the_node_simulates_sensors_without_a_gazebo_side(
     start: Callable[..., Program], imitate: Callable[..., World], driver: Driver
 ):
-    """Encoders of the wheels in Gazebo; an IMU, which Gazebo has, is left to it."""
+    """It simulates wheel encoders, and leaves the IMU to Gazebo."""
     imitate()
     start(
         *(*CAR, "-p", "gazebo.link:=bridge"),

@@ -1,4 +1,4 @@
-"""In a real Gazebo, every vehicle does what its kinematics does, as late and as slowly as it was configured."""
+"""Vehicles in a real Gazebo, compared with their kinematics and their configured dynamics."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from helpers.stepped import drive
 
 pytestmark = pytest.mark.gazebo
 
-#: Root mean square of what is left, in parts of the peak.
+#: Maximum root mean square of differences, in parts of the peak.
 LIMIT = 0.01
 
-#: The same in real time, where a busy machine delays commands: enough to see a wrong joint, sign or size.
+#: The same in real time, where a busy machine delays commands; it still detects a wrong joint, sign or size.
 LIVE_LIMIT = 0.05
 
 VEHICLES = {
@@ -39,14 +39,14 @@ def driven(name: str) -> dict[str, list[Sample]]:
 
 
 @pytest.mark.parametrize("name", VEHICLES)
-def test_it_follows_the_kinematics(name: str, partition: str):
+def test_vehicles_follow_their_kinematics(name: str, partition: str):
     for manoeuvre, samples in driven(name).items():
         errors = error(samples, speed), error(samples, yaw_rate)
         assert max(errors) < LIMIT, f"speed and yaw rate of the {manoeuvre}"
 
 
 @pytest.mark.parametrize("name", VEHICLES)
-def test_gazebo_shows_the_dead_times_and_time_constants_configured(name: str, partition: str):
+def test_identified_dead_times_and_time_constants_are_those_configured(name: str, partition: str):
     pytest.importorskip("scipy", reason="the identification needs it")
     from helpers.identified_responses import answers
 
@@ -55,7 +55,7 @@ def test_gazebo_shows_the_dead_times_and_time_constants_configured(name: str, pa
         assert answer.agrees(), answer
 
 
-def test_it_follows_them_over_transport_too(serve: Callable[..., object]):
+def test_a_vehicle_follows_its_kinematics_over_transport(serve: Callable[..., object]):
     parameters = VEHICLES["ackermann_car"]
     serve(vehicle(parameters))
     slalom = next(manoeuvre for manoeuvre in manoeuvres(parameters) if manoeuvre.name == "slalom")

@@ -1,4 +1,4 @@
-"""Sensors that have to be drawn: lidars and cameras of a vehicle before a wall, in a real Gazebo."""
+"""Lidars and cameras of a vehicle before a wall, rendered by a real Gazebo."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SENSORS: dict[str, Any] = {
     "rgbd1": RgbdCamera(rate=4.0, **SMALL),
 }
 
-#: Where the near side of the wall is [m].
+#: Distance to the near side of the wall [m].
 WALL = 7.5
 
 WALL_SDF = """<sdf version="1.9"><model name="wall"><static>true</static><link name="link">
@@ -47,16 +47,16 @@ MESSAGES = {
     "gz.msgs.CameraInfo": ("camera_info", "CameraInfo"),
 }
 
-#: What a server says that cannot draw.
+#: Messages of a server that cannot render.
 NO_RENDERING = ("render engine", "rendering engine", "OpenGL", "EGL", "GLX", "Failed to load plugin")
 
-#: So many messages of each are waited for.
+#: Number of messages of each topic to wait for.
 COUNT = 4
 
 
 @pytest.fixture
 def received(partition: str, capfd: pytest.CaptureFixture[str]) -> dict[str, list[Any]]:
-    """The first messages of every sensor, by their topics in ROS."""
+    """The first messages of every sensor, by topic in ROS."""
     vehicle = Spawn(sdf(models()["bicycle"], BicycleParameters(), sensors=SENSORS))
     wall = Spawn(WALL_SDF, (WALL + 0.5, 0.0, 2.0, 0.0, 0.0, 0.0))
     server = Server(populated(share("worlds", "empty.sdf"), [vehicle, wall])[1], rendering=True)
@@ -75,7 +75,7 @@ def received(partition: str, capfd: pytest.CaptureFixture[str]) -> dict[str, lis
         server.stop()
     said = [line for line in capfd.readouterr().err.splitlines() if any(word in line for word in NO_RENDERING)]
     if not any(result.values()) and said:
-        pytest.skip(f"Gazebo cannot draw here: {said[0]}")
+        pytest.skip(f"Gazebo cannot render here: {said[0]}")
     return result
 
 
@@ -83,15 +83,15 @@ def streams() -> list[tuple[str, Any, Stream]]:
     return [(name, sensor, stream) for name, sensor in SENSORS.items() for stream in TYPES[sensor.type].streams]
 
 
-def test_lidars_and_cameras_tell_what_they_should(received: dict[str, list[Any]]):
+def test_messages_of_lidars_and_cameras(received: dict[str, list[Any]]):
     for name, sensor, stream in streams():
         messages = received[stream.topic(name)]
         assert len(messages) >= COUNT, stream.topic(name)
-        # The first one comes when the world begins, and not at a beat.
+        # The first one is sent when the world starts, not after a period.
         times = np.array([message.header.stamp.sec + message.header.stamp.nsec * 1e-9 for message in messages[1:]])
         assert np.diff(times) == pytest.approx(1.0 / sensor.rate, abs=1e-3), stream.topic(name)
         frame = next(pair.value[0] for pair in messages[0].header.data if pair.key == "frame_id")
-        if (sensor.type, stream.ros) != ("rgbd_camera", "points"):  # Gazebo has another one there
+        if (sensor.type, stream.ros) != ("rgbd_camera", "points"):  # Gazebo has another frame
             assert frame == stream.frame(name)
 
     scan = received["scan1/scan"][-1]
@@ -105,7 +105,7 @@ def test_lidars_and_cameras_tell_what_they_should(received: dict[str, list[Any]]
         assert (received[topic][-1].width, received[topic][-1].height) == (64, 48), topic
     image = received["camera1/image_raw"][-1]
     assert len(image.data) == 64 * 48 * 3
-    assert len(set(image.data)) > 3  # there is something to be seen
+    assert len(set(image.data)) > 3  # the image is not uniform
     information = received["camera1/camera_info"][-1]
     assert list(information.intrinsics.k)[:6] == pytest.approx([40.0, 0.0, 32.0, 0.0, 40.0, 24.0])
     depth = np.frombuffer(received["rgbd1/depth/image_raw"][-1].data, "<f4").reshape(48, 64)

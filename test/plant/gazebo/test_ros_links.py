@@ -1,4 +1,4 @@
-"""The links bridge and ros2_control against a real Gazebo, with ros_gz_bridge and gz_ros2_control as they are."""
+"""The links bridge and ros2_control with a real Gazebo, ros_gz_bridge and gz_ros2_control."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ with_ros2_control = need("gz_ros2_control", "controller_manager", "forward_comma
 
 @pytest.fixture(params=["bridge", pytest.param("ros2_control", marks=with_ros2_control)])
 def link(request: Any, start: Any, serve: Any, bridge: Any, tmp_path: Any) -> Any:
-    """Everything, over one of the links; the node."""
+    """Gazebo, the bridge and a node, over one of the links; returns the node."""
     parameters = preset("vds_defaults")
     node = start(*CAR, "-p", f"gazebo.link:={request.param}")
     bridge()
@@ -38,7 +38,7 @@ def link(request: Any, start: Any, serve: Any, bridge: Any, tmp_path: Any) -> An
 
 
 class Truth:
-    """What Gazebo itself tells of the vehicle."""
+    """Position and speed of the vehicle, from Gazebo."""
 
     def __init__(self) -> None:
         self.position = (0.0, 0.0)
@@ -59,7 +59,7 @@ class Truth:
         time.sleep(0.2)
 
 
-def test_the_vehicle_drives_is_put_pauses_and_stops(link: Any, driver: Driver):
+def test_the_vehicle_drives_is_placed_pauses_and_stops(link: Any, driver: Driver):
     driver.until_says("no command yet")
     truth = Truth()
     driver.probe.listen(topics.CLOCK, topics.ODOM)

@@ -1,7 +1,7 @@
-"""Lidars and cameras of a real Gazebo, through the real bridge, beside our own in the same place of the same world.
+"""Our lidars and cameras against those of a real Gazebo through the bridge, in the same place of the same world.
 
-Gazebo draws what a lidar sees into textures and gives a ray the range of the nearest texel, so a range of Gazebo's lies
-between the least and the greatest of the exact ranges within a texel of its ray.
+Gazebo renders a lidar into textures, and a ray has the range of the nearest texel. So a range in Gazebo is between the
+least and the greatest exact range within a texel of its ray.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ pytestmark = [pytest.mark.ros, pytest.mark.gazebo, need("ros_gz_bridge")]
 
 PICTURE: dict[str, Any] = {"columns": 160, "rows": 120, "fx": 150.0, "fy": 150.0, "cx": 80.0, "cy": 60.0, "rate": 2.0}
 
-#: One above the other, so high that none sees the vehicle or another one.
+#: The sensors are one above the other, so high that none sees the vehicle or another sensor.
 SENSORS: dict[str, Any] = {
     "flat": RplidarA2(xyz=(0.0, 0.0, 1.8), std_noise=0.0, rate=4.0),
     "puck": VelodyneVlp16(xyz=(0.0, 0.0, 2.1), std_noise=0.0, rate=5.0),
@@ -48,10 +48,10 @@ SENSORS: dict[str, Any] = {
     "depth": RgbdCamera(xyz=(0.0, 0.0, 3.3), **PICTURE),
 }
 
-#: Texels for 90 degrees, at the least.
+#: Minimum number of texels for 90 degrees.
 TEXELS = {"flat": 256, "puck": 512, "ouster": 256}
 
-#: So many messages of each topic are waited for.
+#: Number of messages of each topic to wait for.
 COUNT = 4
 
 WORLD = share("worlds", "hall.sdf")
@@ -59,7 +59,7 @@ WORLD = share("worlds", "hall.sdf")
 
 @pytest.fixture
 def gazebos(partition: str, probe: Probe, tmp_path: Path) -> dict[str, list[Any]]:
-    """The first messages of every sensor in Gazebo, by their topics in ROS."""
+    """The first messages of every sensor in Gazebo, by topic in ROS."""
     file = tmp_path / "bridge.yaml"
     file.write_text(vehicle_bridge(sensors=SENSORS))
     vehicle = Spawn(sdf(models()["bicycle"], BicycleParameters(), sensors=SENSORS))
@@ -105,13 +105,13 @@ def test_messages_are_the_same(gazebos: dict[str, list[Any]], probe: Probe) -> N
             there, here = gazebos[stream.topic(name)], ours[stream.ros]
             for one, other in zip(there[-2 * count : -count], here, strict=True):
                 compare(name, stream.ros, one, other)
-            # The first measurement comes when the world begins, and not after a period.
+            # The first measurement is at the start of the world, not after a period.
             times = np.array([stamp_ns(message.header.stamp) * 1e-9 for message in there])[count::count]
             assert np.diff(times) == pytest.approx(1.0 / sensor.rate, abs=2e-3), stream.topic(name)
 
 
 def compare(name: str, topic: str, there: Any, here: Any) -> None:
-    """Everything but the time, the names and what is measured."""
+    """Compare everything except time, names and measurements."""
     apart = {"header", "data", "ranges", "is_dense"}
     one, other = plain(there, apart), plain(here, apart)
     assert one.keys() == other.keys()
@@ -120,7 +120,7 @@ def compare(name: str, topic: str, there: Any, here: Any) -> None:
     for field in ("data", "ranges"):
         if hasattr(there, field):
             assert len(getattr(there, field)) == len(getattr(here, field))
-    # An older bridge leaves the points of an RGBD camera in the optical frame.
+    # With older bridges, points of an RGBD camera have the optical frame.
     assert there.header.frame_id in {here.header.frame_id.removeprefix("our_"), f"{name}_optical_frame"}
 
 

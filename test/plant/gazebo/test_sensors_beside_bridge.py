@@ -1,4 +1,4 @@
-"""Messages of Gazebo's IMU and satellite receiver through ros_gz_bridge, and ours of the same parameters."""
+"""Messages of our IMU and satellite receiver against Gazebo's through ros_gz_bridge, with the same parameters."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ THEIRS = {
     "compass": Imu(rate=50.0, measure_orientation=True),
     "gps": Gnss(rate=50.0),
 }
-#: What each of a message is; ours have another sensor's name, and so another topic.
+#: Types of messages; our sensors have other names, so their topics differ.
 TYPES = {"unit": "Imu", "compass": "Imu", "gps": "NavSatFix"}
 STREAM = {"Imu": "data", "NavSatFix": "fix"}
 
@@ -42,7 +42,7 @@ def topic(sensor: str, name: str) -> topics.Topic:
 
 @pytest.fixture
 def messages(serve: Any, probe: Any, tmp_path: Path, domain: int) -> Any:
-    """By sensor: a message of Gazebo's, and one of ours."""
+    """For each sensor, a message from Gazebo and one of ours."""
     parameters = load_parameters("vds_defaults")
     serve(Spawn(sdf(models()[parameters.model], parameters.vehicle, sensors=THEIRS)))
     file = tmp_path / "bridge.yaml"
@@ -67,11 +67,11 @@ def messages(serve: Any, probe: Any, tmp_path: Path, domain: int) -> Any:
     return {name: [probe.received[topic(name + end, name).name][-1] for end in ("", "2")] for name in THEIRS}
 
 
-def vector(one: Any) -> list[float]:
-    return [one.x, one.y, one.z]
+def vector(value: Any) -> list[float]:
+    return [value.x, value.y, value.z]
 
 
-def test_they_are_alike(messages: Any):
+def test_messages_are_the_same(messages: Any):
     for name, (theirs, ours) in messages.items():
         assert ours.header.frame_id.replace(f"{name}2", name) == theirs.header.frame_id == name
 
@@ -97,7 +97,7 @@ def test_they_are_alike(messages: Any):
     assert list(ours.position_covariance) == list(theirs.position_covariance)
 
 
-def test_only_ours_says_that_there_is_no_orientation(messages: Any):
+def test_only_our_message_marks_a_missing_orientation(messages: Any):
     theirs, ours = messages["unit"]
     assert list(theirs.orientation_covariance) == [0.0] * 9
     assert list(ours.orientation_covariance) == [-1.0] + [0.0] * 8

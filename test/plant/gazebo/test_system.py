@@ -1,4 +1,4 @@
-"""The node inside a real Gazebo: in step with the physics, and the same in every run."""
+"""The node inside a real Gazebo: in step with the physics and repeatable."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ LOG = """time,v_x,v_y,yaw_rate
 
 
 def start(folder: Path, arguments: list[str], steps: int = 0) -> Server:
-    """A server whose node writes what the joints were told and did into ``joints.csv``, step by step."""
+    """A server whose node records commands and states of the joints at every step in ``joints.csv``."""
     parameters = preset("ackermann_car")
     (folder / "drive.csv").write_text(LOG)
     text = in_step(
@@ -40,7 +40,7 @@ def start(folder: Path, arguments: list[str], steps: int = 0) -> Server:
 
 
 def run(folder: Path, arguments: list[str]) -> list[dict[str, str]]:
-    """What the joints were told and did."""
+    """Commands and states of the joints in a run."""
     server = start(folder, arguments, STEPS)
     try:
         server.process.wait(timeout=3 * PATIENCE)
@@ -65,13 +65,13 @@ def test_two_runs_are_the_same_and_no_step_is_lost(tmp_path, partition, domain, 
     was = [name.replace(" told", " was") for name in told]
     assert [[row[name] for name in told] for row in rows[0]] == [[row[name] for name in told] for row in rows[1]]
 
-    # What a step was told, the joints have done when it ends.
+    # The joints reach the command of a step at its end.
     numbers = [[[float(row[name]) for name in names] for row in rows[0]] for names in (told, was)]
     assert max(abs(value) for row in numbers[0] for value in row) > 3.0
     for before, after in zip(numbers[0][10:], numbers[1][11:], strict=False):
         assert after == pytest.approx(before, abs=1e-6)
 
-    # And it was told what the vehicle by itself does in this very step.
+    # Commands are those of a vehicle without Gazebo, at the same step.
     parameters = preset("ackermann_car")
     model = models()[parameters.model]
     alone = make_vehicle(parameters)
@@ -85,12 +85,12 @@ def test_two_runs_are_the_same_and_no_step_is_lost(tmp_path, partition, domain, 
         alone.advance(int(row["time [ns]"]) + 1_000_000)
         states = model.joint_states(alone.coefficients, alone.state)
         for i, joint in enumerate(joints):
-            wanted = states.velocities[i] if joint.kind == "wheel" else states.positions[i]
-            assert float(row[f"{joint.name} told"]) == wanted
+            expected = states.velocities[i] if joint.kind == "wheel" else states.positions[i]
+            assert float(row[f"{joint.name} told"]) == expected
 
 
-def test_the_vehicle_is_there_from_the_first_step(tmp_path, partition, domain, arguments):
-    """Also in a server that runs until it is stopped, which may load its world in the background."""
+def test_the_vehicle_exists_in_the_first_step(tmp_path, partition, domain, arguments):
+    """The server runs without a limit of steps, so it may load its world in the background."""
     server, record = start(tmp_path, arguments), tmp_path / "joints.csv"
     end = time.monotonic() + PATIENCE
     while (not record.exists() or record.read_text().count("\n") < 2) and time.monotonic() < end:
@@ -99,7 +99,7 @@ def test_the_vehicle_is_there_from_the_first_step(tmp_path, partition, domain, a
     assert record.read_text().splitlines()[1].startswith("0,")
 
 
-def test_a_failure_is_said_and_the_world_goes_on(tmp_path, partition, domain, capfd):
+def test_an_error_is_reported_and_the_world_continues(tmp_path, partition, domain, capfd):
     run_text = in_step(vehicle(preset("vds_defaults")).sdf, ["--ros-args", "-p", "gazebo.joint_names:=steering_left=x"])
     server = Server(
         populated(share("worlds", "empty.sdf"), [Spawn(run_text)], 0.0)[1], steps=50, environment=environment()

@@ -1,4 +1,4 @@
-"""Monitoring of Gazebo: recent poses of the vehicle, lag of its joints, health of the link."""
+"""Monitoring of Gazebo: recent poses of the vehicle, lag of its joints and health of the link."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from vds_gz.plant.base import Level
 from vds_gz.plant.gazebo.links.base import Alive, JointReadings, Placement, Seen, Tick
 from vds_gz.vehicle.vehicle import Motion
 
-KEPT = 400  # number of placements kept; outputs wait for a few at most
-ARRIVED = 0.05  # distance at which the vehicle has arrived where it was put [m]
+KEPT = 400  # number of placements kept, far more than outputs need
+ARRIVED = 0.05  # distance within which the vehicle is at the expected position [m]
 
 
 class History:
-    """The last placements. Velocities are differences of poses: half an interval old at most, on slopes too."""
+    """The last placements. Velocities are differences of poses, which are exact in the middle of an interval."""
 
     def __init__(self) -> None:
         self._placements: deque[Placement] = deque(maxlen=KEPT)
@@ -30,13 +30,13 @@ class History:
         if self._placements and placement.time <= self._placements[-1].time:
             self._placements.clear()
         if self._expected is not None and math.dist(placement.position[:2], self._expected[:2]) < ARRIVED:
-            # It was put here, which is not a motion.
+            # The vehicle was placed here, which is not a motion.
             self._placements.clear()
             self._expected = None
         self._placements.append(placement)
 
     def expect(self, position: Vector) -> None:
-        """Expect that the vehicle is put at a position soon [m]."""
+        """Expect that the vehicle will be placed at a position [m]."""
         self._expected = position
 
     def clear(self) -> None:
@@ -55,11 +55,11 @@ class History:
 
     @property
     def interval(self) -> int:
-        """Time between the last two placements [ns]; 0 if there are none."""
+        """Time between the last two placements [ns]; 0 with fewer than two."""
         return self._placements[-1].time - self._placements[-2].time if len(self._placements) > 1 else 0
 
     def covers(self, time: int) -> bool:
-        """Whether there is also a placement before this time [ns], so that the velocity is known."""
+        """Whether there is a placement before this time [ns], so that the velocity is known."""
         return bool(self._placements) and self._placements[0].time < time
 
     def motion(self, time: int) -> Motion:
@@ -97,20 +97,23 @@ def _between(before: Placement, after: Placement, time: int) -> tuple[Motion, At
 
 
 MEMORY = 5.0  # time constant of the weight of past samples [s]
-SMALLEST = 0.010  # a lag below this causes no warning [s]: it comes from sampling at usual rates
-SMALL = 0.1  # a lag below this part of the configured delay is small
+SMALLEST = 0.010  # lags up to this are small [s], because sampling at usual rates causes them
+SMALL = 0.1  # lags up to this part of the configured dead time and time constant are small
 
+#: Ends of the names of parameters that are dead times or time constants.
 _DYNAMICS = ("dead_time", "time_constant", "time_delay", "delay_time")
 
-#: Parameters with such a name that do not delay all of a response.
+#: Words in the names of those that do not delay the whole response.
 _NO_DELAY = ("torque", "slow_time_constant")
 
 
 class LagEstimator:
     """The lag of some joints: dead time or time constant.
 
-    A joint that follows ``w`` with a lag of the first order has ``T x' = w - x``; one that is late by ``T`` has the
-    same to first order. So ``T`` is the slope of ``w - x`` over ``x'``, here by least squares over the recent past.
+    A joint that follows ``w`` with a first-order lag has ``T x' = w - x``; one with the dead time ``T`` has the same to
+    first order. So ``T`` is the slope of ``w - x`` over ``x'``, estimated by least squares over the recent past.
+
+    ``excitation``: minimum integral of the squared rates for an estimate.
     """
 
     def __init__(self, excitation: float) -> None:
@@ -118,22 +121,22 @@ class LagEstimator:
         self.forget()
 
     def forget(self) -> None:
-        """Restart, as after a jump; the last estimate is kept."""
+        """Restart, as after a jump."""
         self._last: tuple[Sequence[float], Sequence[float]] | None = None
         self._errors = 0.0
         self._squares = 0.0
 
-    def add(self, interval: float, wanted: Sequence[float], got: Sequence[float]) -> None:
-        """Take commands and positions of all joints, an interval [s] after the last call."""
+    def add(self, interval: float, commanded: Sequence[float], measured: Sequence[float]) -> None:
+        """Take the commands and the measured states of all joints, an interval [s] after the last call."""
         if self._last is not None and interval > 0.0:
             keep = math.exp(-interval / MEMORY)
             self._errors *= keep
             self._squares *= keep
-            for w0, x0, w1, x1 in zip(*self._last, wanted, got, strict=True):
+            for w0, x0, w1, x1 in zip(*self._last, commanded, measured, strict=True):
                 rate = (x1 - x0) / interval
                 self._errors += 0.5 * ((w0 - x0) + (w1 - x1)) * rate * interval
                 self._squares += rate * rate * interval
-        self._last = (wanted, got)
+        self._last = (commanded, measured)
 
     def lag(self) -> float | None:
         """The lag [s], negative if the joints lead; None while they have not moved enough."""
@@ -141,7 +144,7 @@ class LagEstimator:
 
 
 def configured(parameters: object, steering: bool) -> float:
-    """Sum of dead time and time constant in a vehicle's parameters, of its steering or its drive [s]."""
+    """Dead time plus time constant of steering or drive [s], by the parameters; the smallest of several actuators."""
     by_group: dict[str, float] = {}
     for parameter in describe(parameters):
         name = parameter.name
@@ -153,20 +156,20 @@ def configured(parameters: object, steering: bool) -> float:
 
 
 def allowed(dynamics: float) -> float:
-    """The lag that is small compared with the sum of dead time and time constant [s]."""
+    """The maximum small lag [s] for a sum of dead time and time constant [s]."""
     return max(SMALL * dynamics, SMALLEST)
 
 
-SILENCE = 1.0  # a source without messages for this long has gone [s]
+SILENCE = 1.0  # time without messages after which a source counts as absent [s]
 
 NEVER = float("-inf")
 
 
 class LinkHealth:
-    """Times of the last messages of each kind, by the monotonic clock [s].
+    """The health of a link, by the times of the last messages of each kind on the monotonic clock [s].
 
     Attributes:
-        paused: Gazebo runs and is paused.
+        paused: Whether Gazebo runs and is paused.
     """
 
     def __init__(self, parameters: GazeboParameters, link: str, joints: Sequence[str]) -> None:
@@ -176,13 +179,13 @@ class LinkHealth:
         self._received = self._placed = self._read = NEVER
         self._missing: list[str] = []
         self._others: list[str] = []
-        self._there = False
+        self._present = False
         self.paused = False
 
     def add(self, seen: Seen, now: float) -> None:
-        """Something was seen."""
+        """Take an observation at a time [s]."""
         self._received = now
-        self._there = True
+        self._present = True
         if isinstance(seen, Tick):
             self.paused = False
         elif isinstance(seen, Placement):
@@ -195,10 +198,10 @@ class LinkHealth:
             self.paused = seen.paused
 
     def lost(self, now: float) -> bool:
-        """Whether Gazebo has gone; true only once until it is back."""
-        if not self._there or now - self._received < SILENCE:
+        """Whether Gazebo has stopped responding; True only once until it is back."""
+        if not self._present or now - self._received < SILENCE:
             return False
-        self._there = self.paused = False
+        self._present = self.paused = False
         return True
 
     @property
@@ -207,9 +210,9 @@ class LinkHealth:
         return self._read > NEVER and not self._missing
 
     def verdict(self, now: float, fault: str) -> tuple[Level, str]:
-        """The present health, with what would be right."""
+        """The present health, with a remedy; ``fault`` is that of the link."""
         model = f"model '{self._parameters.model}'"
-        if not self._there:
+        if not self._present:
             return self._absent(now, fault)
         if self.paused:
             return Level.WARN, "Gazebo is paused"
@@ -228,8 +231,8 @@ class LinkHealth:
             )
         if self._missing:
             return Level.ERROR, (
-                f"{model} has no joint {_list(self._missing)}; besides ours it has {_list(self._others)}. "
-                "Name them in gazebo.joint_names as ours=theirs"
+                f"{model} has no joint {_list(self._missing)}; its other joints are {_list(self._others)}. "
+                "Set gazebo.joint_names as ours=theirs"
             )
         return (Level.ERROR, fault) if fault else (Level.OK, "")
 
@@ -237,7 +240,7 @@ class LinkHealth:
         if self._received > NEVER:
             return (
                 Level.ERROR,
-                f"Gazebo has gone, {now - self._received:.0f} s ago; the vehicle stands until it is back",
+                f"Gazebo stopped responding {now - self._received:.0f} s ago; the vehicle stands until it is back",
             )
         partition = self._parameters.partition or os.environ.get("GZ_PARTITION", "")
         where = f" in partition '{partition}'" if partition and self._link == "transport" else ""
@@ -245,7 +248,7 @@ class LinkHealth:
 
     def values(self) -> tuple[tuple[str, str], ...]:
         """Names and values for a report."""
-        state = "absent" if not self._there else "paused" if self.paused else "running"
+        state = "absent" if not self._present else "paused" if self.paused else "running"
         return (("Gazebo", state), ("model in Gazebo", self._parameters.model))
 
     def _world(self) -> str:

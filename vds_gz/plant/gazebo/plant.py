@@ -1,4 +1,4 @@
-"""The plant in Gazebo: this package's actuators move Gazebo's joints, and Gazebo reports the motion."""
+"""The plant in Gazebo: simulated actuators command Gazebo's joints, and Gazebo reports the motion."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from vds_gz.sensing.body import BodyState
 from vds_gz.vehicle.model import JointStates
 from vds_gz.vehicle.vehicle import NANOSECONDS, AnyVehicle, Motion
 
-SENT = 400  # number of commands kept for comparison with joint states
-LONGEST_INTERVAL = 0.5  # joint states further apart are not compared [s]
-STEERING_EXCITATION = 0.01  # minimum excitation for a lag: a steering joint that swings by 0.05 rad within 0.25 s
-DRIVE_EXCITATION = 0.5  # the same: a wheel that gains 1 rad/s within 2 s
+SENT = 400  # number of commands, and of joint states, kept for their comparison
+LONGEST_INTERVAL = 0.5  # maximum interval between compared joint states [s]
+STEERING_EXCITATION = 0.01  # minimum for a lag: one joint that turns by 0.05 rad in 0.25 s
+DRIVE_EXCITATION = 0.5  # minimum for a lag: one wheel that gains 1 rad/s in 2 s
 
 
 class GazeboPlant(Plant):
     """A vehicle with simulated actuators, whose wheels roll in Gazebo.
 
-    Simulated time is Gazebo's; the actuators run ahead of it by the time that a command takes to arrive.
+    Simulated time is Gazebo's. The actuators run ahead of it by ``lead``, the time in which a command arrives.
     """
 
     name = "gazebo"
@@ -61,16 +61,16 @@ class GazeboPlant(Plant):
         self._compared = 0
         self._sent: deque[tuple[int, JointStates]] = deque(maxlen=SENT)
         self._lags = {"steering": LagEstimator(STEERING_EXCITATION), "wheel": LagEstimator(DRIVE_EXCITATION)}
-        self._life = LinkHealth(parameters, link.name, self._names)
+        self._health = LinkHealth(parameters, link.name, self._names)
         link.start(self._inbox, wake)
 
     def observe(self) -> int | None:
-        """Process observations since the last call; return the present [ns], None before Gazebo's clock ticked."""
+        """Process observations since the last call; return the present [ns], None before the first tick."""
         self._link.poll()
         now = monotonic()
         while self._inbox:
             seen = self._inbox.popleft()
-            self._life.add(seen, now)
+            self._health.add(seen, now)
             if isinstance(seen, Tick):
                 self._time = seen.time + self._lead
             elif isinstance(seen, Placement):
@@ -80,8 +80,8 @@ class GazeboPlant(Plant):
             elif isinstance(seen, JointReadings):
                 self._readings = seen
                 self._uncompared.append(seen)
-        if self._life.lost(now):
-            self._warn("Gazebo has gone; the vehicle forgets its commands and stands until it is back")
+        if self._health.lost(now):
+            self._warn("Gazebo stopped responding; the vehicle discards its commands and stands until it is back")
             self.stand_still(self.vehicle.time)
             self._history.clear()
         return self._time
@@ -97,11 +97,11 @@ class GazeboPlant(Plant):
         """Estimate the lag of the joints behind the sent commands."""
         while self._uncompared and self._uncompared[0].time <= self.vehicle.time:
             readings = self._uncompared.popleft()
-            wanted = self._wanted(readings.time)
-            if wanted is not None and self._life.joints_complete:
-                self._measure_lag(readings, wanted)
+            commanded = self._commanded(readings.time)
+            if commanded is not None and self._health.joints_complete:
+                self._measure_lag(readings, commanded)
 
-    def _measure_lag(self, readings: JointReadings, wanted: JointStates) -> None:
+    def _measure_lag(self, readings: JointReadings, commanded: JointStates) -> None:
         interval, self._compared = (readings.time - self._compared) * 1e-9, readings.time
         if not 0.0 < interval < LONGEST_INTERVAL:
             for lag in self._lags.values():
@@ -109,11 +109,11 @@ class GazeboPlant(Plant):
             return
         steering = [readings.positions[self._names[i]] for i in self._steering]
         wheels = [readings.velocities[self._names[i]] for i in self._wheels]
-        self._lags["steering"].add(interval, [wanted.positions[i] for i in self._steering], steering)
-        self._lags["wheel"].add(interval, [wanted.velocities[i] for i in self._wheels], wheels)
+        self._lags["steering"].add(interval, [commanded.positions[i] for i in self._steering], steering)
+        self._lags["wheel"].add(interval, [commanded.velocities[i] for i in self._wheels], wheels)
 
-    def _wanted(self, time: int) -> JointStates | None:
-        """States of the vehicle's joints at a time [ns]."""
+    def _commanded(self, time: int) -> JointStates | None:
+        """Commanded joint states at a time [ns]; None unless commands were sent before and after it."""
         after = None
         for sent in reversed(self._sent):
             if sent[0] <= time:
@@ -122,11 +122,11 @@ class GazeboPlant(Plant):
         return None
 
     def advance(self, time: int) -> None:
-        """Advance the actuators to a point in simulated time [ns]."""
+        """Advance the actuators to a simulated time [ns]."""
         self.vehicle.advance(time)
 
     def command(self, now: int) -> None:
-        """Command the joints at the present [ns]."""
+        """Advance the actuators to the present [ns]; command the joints if a period has passed."""
         self.vehicle.advance(now)
         if now < self._next_send and self._next_send - now <= self._period:
             return
@@ -134,13 +134,13 @@ class GazeboPlant(Plant):
         self._send()
 
     def _send(self) -> None:
-        states = self._own_states()
+        states = self._simulated_states()
         self._sent.append((self.vehicle.time, states))
         self._compare()
         self._link.send([states.velocities[i] for i in self._wheels], [states.positions[i] for i in self._steering])
 
     def set_pose(self, pose: Pose, attitude: Attitude | None = None) -> None:
-        """Put base_link at a pose; without an attitude, level and at its present height."""
+        """Place base_link at a pose; without an attitude, level at its present height."""
         last = self._history.last
         attitude = attitude or Attitude(last.position[2] if last else 0.0)
         self._request_pose((pose.x, pose.y, attitude.z), quaternion(attitude.roll, attitude.pitch, pose.heading))
@@ -151,7 +151,7 @@ class GazeboPlant(Plant):
 
     def stand_still(self, time: int) -> None:
         """Stop in place and discard all commands; continue from ``time`` [ns], which may be in the past."""
-        if time < self.vehicle.time:  # earlier observations may be in the future
+        if time < self.vehicle.time:  # observations may be later than the new time
             self._history.clear()
             self._uncompared.clear()
         self.vehicle.stand_still(time)
@@ -174,18 +174,18 @@ class GazeboPlant(Plant):
 
     @property
     def clock_topic(self) -> str:
-        """The topic on which others get Gazebo's time."""
+        """The topic on which other nodes receive Gazebo's time."""
         return self._link.clock_topic
 
     @property
     def paused(self) -> bool:
         """Whether Gazebo is paused."""
-        return self._life.paused
+        return self._health.paused
 
     def close(self) -> None:
         """Stop the wheels; the steering keeps its angle."""
         if self._time is not None:
-            positions = self._own_states().positions
+            positions = self._simulated_states().positions
             self._link.send([0.0] * len(self._wheels), [positions[i] for i in self._steering])
         self._link.close()
 
@@ -202,7 +202,7 @@ class GazeboPlant(Plant):
         return self._history.attitude(time)
 
     def body(self, time: int) -> BodyState:
-        """State of base_link at a time [ns]; accelerations are differences of velocities, one placement apart."""
+        """State of base_link at a time [ns]; accelerations are differences of velocities one placement apart."""
         earlier = time - self._history.interval
         known = earlier < time and self._history.covers(earlier)
         before = BodyVelocity.of(self.motion(earlier), self.attitude(earlier)) if known else None
@@ -210,22 +210,22 @@ class GazeboPlant(Plant):
 
     def joint_states(self, time: int) -> JointStates:
         """States of the joints; the commanded ones if Gazebo does not report them."""
-        if self._readings is None or not self._life.joints_complete:
-            return self._own_states()
+        if self._readings is None or not self._health.joints_complete:
+            return self._simulated_states()
         readings = self._readings
         return JointStates(
             [readings.positions[name] for name in self._names], [readings.velocities[name] for name in self._names]
         )
 
     def status(self) -> Status:
-        """The state of the link, and whether the joints follow."""
-        level, text = self._life.verdict(monotonic(), self._link.fault())
+        """The health of the link, or a warning if the joints lag."""
+        level, text = self._health.verdict(monotonic(), self._link.fault())
         lags = [(name, lag.lag()) for name, lag in self._lags.items() if name == "wheel" or self._steering]
         if level == Level.OK:
             level, text = self._lag_verdict(lags)
         words = ((name, "not known yet" if lag is None else f"{lag:.4f}") for name, lag in lags)
         values = [(f"lag of the {name} joints [s]", word) for name, word in words]
-        return Status(level, text, (("link", self._link.name), *self._life.values(), *values))
+        return Status(level, text, (("link", self._link.name), *self._health.values(), *values))
 
     def _lag_verdict(self, lags: Sequence[tuple[str, float | None]]) -> tuple[Level, str]:
         for name, lag in lags:
@@ -237,7 +237,7 @@ class GazeboPlant(Plant):
                 )
         return Level.OK, ""
 
-    def _own_states(self) -> JointStates:
+    def _simulated_states(self) -> JointStates:
         return self.vehicle.model.joint_states(self.vehicle.coefficients, self.vehicle.state)
 
 

@@ -1,4 +1,4 @@
-"""Starts and stops a Gazebo server with a world and vehicles in it."""
+"""A Gazebo server with a world and vehicles in it."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from xml.etree.ElementTree import Element, SubElement
 from vds_gz.plant.base import LinkError
 from vds_gz.plant.gazebo.links.bindings import server_options
 
-GOODBYE = 5.0  # time for a server to end by itself [s]
+GOODBYE = 5.0  # time for a server to end after a signal [s]
 
 ElementTree.register_namespace("gz", "http://gazebosim.org/schema")
 
 
 @dataclass(frozen=True, slots=True)
 class Spawn:
-    """A model for a world."""
+    """A model to add to a world."""
 
     sdf: str  # its SDF, with one model
     #: Pose: x, y, z [m], roll, pitch, yaw [rad].
@@ -41,7 +41,7 @@ def populated(world: Path, spawns: Iterable[Spawn], real_time_factor: float | No
         raise LinkError(f"world file '{world}' cannot be read: {error}") from None
     element = root.find("world")
     if element is None:
-        raise LinkError(f"file '{world}' holds no <world>; it must be an SDF world")
+        raise LinkError(f"file '{world}' has no <world>; it must be an SDF world")
     for spawn in spawns:
         element.append(_model(spawn))
     if real_time_factor is not None:
@@ -53,7 +53,7 @@ def _model(spawn: Spawn) -> Element:
     root = ElementTree.fromstring(spawn.sdf)
     model = root if root.tag == "model" else root.find("model")
     if model is None:
-        raise LinkError("an SDF to be spawned holds no <model>")
+        raise LinkError("an SDF to be spawned has no <model>; it must have one")
     _set(model, "pose", " ".join(f"{number:.9g}" for number in spawn.pose))
     return model
 
@@ -73,7 +73,7 @@ def gz_program() -> str:
     if program is None:
         raise LinkError(
             "the program 'gz' is not in the PATH; install Gazebo (https://gazebosim.org/docs), or use the kinematic "
-            "backend, which needs none"
+            "backend, which does not need it"
         )
     return program
 
@@ -81,18 +81,19 @@ def gz_program() -> str:
 def gz_command(
     world: Path, *, headless: bool = True, run: bool = True, rendering: bool = False, steps: int = 0
 ) -> list[str]:
-    """The command that starts a server; arguments as those of :class:`Server`."""
+    """The command that starts a server; the arguments are those of :class:`Server`."""
     options = (("-s", headless), ("-r", run), ("--headless-rendering", rendering and headless))
-    chosen = [option for option, wanted in options if wanted]
+    chosen = [option for option, enabled in options if enabled]
     program, count = gz_program(), ["--iterations", str(steps)] if steps else []
     return [program, "sim", *server_options(program), *chosen, *count, str(world)]
 
 
 class Server:
-    """A ``gz sim`` process, or two with a window: without a window if ``headless``, paused unless ``run``.
+    """A ``gz sim`` process, or two with a window.
 
-    Cameras and lidars of a headless server need ``rendering``. It ends after ``steps``, if given. Relative paths of
-    models in the world start at ``folder``. ``GZ_PARTITION`` separates it from other servers.
+    It has no window if ``headless``, is paused unless ``run``, and ends after ``steps`` unless they are 0. Cameras and
+    lidars of a headless server need ``rendering``. Relative paths of models in the world start at ``folder``.
+    ``GZ_PARTITION`` separates it from other servers.
     """
 
     def __init__(
@@ -119,7 +120,7 @@ class Server:
         self.process = subprocess.Popen(command, env=variables, start_new_session=True)
 
     def running(self) -> bool:
-        """Whether it still runs."""
+        """Whether the server still runs."""
         return self.process.poll() is None
 
     def stop(self) -> None:

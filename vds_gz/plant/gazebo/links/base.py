@@ -1,7 +1,7 @@
 """The interface of links to a vehicle in Gazebo.
 
-A link's library may call it in any thread. It puts its observations into the plant's inbox, a deque, whose ends may be
-used from different threads; the plant reads them in the node's own thread.
+The library of a link may call it in any thread. The link appends observations to the plant's inbox, a deque, which is
+safe for use from several threads. The plant reads them in the node's thread.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Tick:
 
 @dataclass(frozen=True, slots=True)
 class Alive:
-    """Gazebo runs, paused or not; this is also sent while its time stands still."""
+    """Gazebo runs, paused or not; it is also reported while Gazebo's time does not change."""
 
     paused: bool
 
@@ -58,7 +58,7 @@ class GazeboLink:
     """A link to a vehicle in Gazebo: base class.
 
     Attributes:
-        name: Its name in ``gazebo.link``.
+        name: Name of the link in ``gazebo.link``.
         lag_cause: The likely cause if the joints follow late.
         clock_topic: Full name of the ROS topic of Gazebo's clock; empty if the link needs none.
     """
@@ -72,22 +72,22 @@ class GazeboLink:
         raise NotImplementedError
 
     def poll(self) -> None:
-        """Do periodic work; called often, in the node's thread."""
+        """Do periodic work; the plant calls it often, in the node's thread."""
 
     def send(self, velocities: Sequence[float], positions: Sequence[float]) -> None:
         """Command velocities of wheels [rad/s] and positions of steering joints [rad], in the model's order."""
         raise NotImplementedError
 
     def set_pose(self, position: Vector, orientation: Quaternion) -> None:
-        """Request a pose of the vehicle [m] without waiting; raise LinkError if the request cannot be sent."""
+        """Request a pose of the vehicle [m]; raise LinkError if the request fails at once."""
         raise NotImplementedError
 
     def pause(self, paused: bool) -> None:
-        """Request the world to pause or resume without waiting; raise LinkError if the request cannot be sent."""
+        """Request the world to pause or resume; raise LinkError if the request fails at once."""
         raise NotImplementedError
 
     def fault(self) -> str:
-        """The fault of the link itself, in words; empty without one."""
+        """The fault of the link; empty without one."""
         return ""
 
     def close(self) -> None:
@@ -98,11 +98,11 @@ class HelpedLink(GazeboLink):
     """A link from outside Gazebo's process; a helper process calls Gazebo's services."""
 
     def __init__(self, parameters: GazeboParameters, actuators: str = "") -> None:
-        """Start the helper, see :class:`Helper`."""
+        """Start the helper; see :class:`Helper` for ``actuators``."""
         self._parameters = parameters
         self._world = parameters.world
         self._helper = Helper(parameters.partition, actuators)
-        # A tick is reported when most of a period has passed, so that a rate like the physics' leaves none out.
+        # Less than a period, so that no tick is skipped if ticks come at the command rate.
         self._period = round(0.75 * NANOSECONDS / parameters.command_rate)
         self._last_tick = -1
         self._inbox: Inbox = deque()
@@ -124,7 +124,7 @@ class HelpedLink(GazeboLink):
         self._helper.close()
 
     def _tick(self, time: int) -> bool:
-        """Whether a time of Gazebo's clock [ns] is reported."""
+        """Report a time of Gazebo's clock [ns], unless the last report is too recent; return whether it is reported."""
         if 0 <= time - self._last_tick < self._period:
             return False
         self._last_tick = time
@@ -132,6 +132,6 @@ class HelpedLink(GazeboLink):
         return True
 
     def _place(self, time: int, pose: Any) -> None:
-        """Report where the vehicle is, by a message of Gazebo or ROS."""
+        """Report a pose of the vehicle, from a message of Gazebo or ROS."""
         at, turn = pose.position, pose.orientation
         self._inbox.append(Placement(time, (at.x, at.y, at.z), (turn.x, turn.y, turn.z, turn.w)))

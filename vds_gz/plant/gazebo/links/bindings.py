@@ -1,6 +1,6 @@
-"""Gazebo's releases: how they differ, and the Python bindings of the newest one that is installed.
+"""Differences of Gazebo's releases, and the Python bindings of the newest one that is installed.
 
-Transport and messages must be of one release: otherwise messages are registered twice or not understood.
+Transport and messages must be of one release; otherwise messages are registered twice or not understood.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ class Release(NamedTuple):
 
     name: str
     version: int  # major version of gz-sim
-    transport: str  # names of its Python packages
-    messages: str
-    sim: str  # for access to the world inside a server
-    math: str
-    options: tuple[str, ...] = ()  # options of ``gz sim`` with which every model of a world is there in the first step
+    transport: str  # name of its Python package of gz-transport
+    messages: str  # that of its messages
+    sim: str  # that for access to the world inside a server
+    math: str  # that of poses and vectors
+    options: tuple[str, ...] = ()  # see :func:`server_options`
 
 
 #: The newest first.
@@ -39,9 +39,9 @@ RELEASES = (
 
 
 def server_options(program: str) -> tuple[str, ...]:
-    """Options of ``gz sim`` with which every model of a world is there in the first step.
+    """Options of ``gz sim`` with which every model of a world exists in the first step.
 
-    Jetty otherwise adds the models in the background, while time goes on.
+    Otherwise Jetty adds the models in the background, while time advances.
     """
     versions = subprocess.run([program, "sim", "--versions"], capture_output=True, text=True, check=False).stdout
     majors = [line.partition(".")[0].strip() for line in versions.splitlines()]
@@ -61,12 +61,12 @@ def message(file: str, name: str) -> Any:
 
 
 def sim() -> Any:
-    """The module for access to the world inside a server; it needs the module of mathematics."""
+    """The module for access to the world inside a server."""
     return importlib.import_module(_newest("{0.math}", "{0.sim}").sim)
 
 
 def math() -> Any:
-    """The module of poses and vectors that goes with :func:`sim`."""
+    """The module of poses and vectors of the same release as :func:`sim`."""
     return importlib.import_module(_newest("{0.math}", "{0.sim}").math)
 
 
@@ -83,7 +83,7 @@ def _newest(*modules: str) -> Release:
 
 
 def node(partition: str = "") -> Any:
-    """A node of gz-transport in a partition; empty for that of the environment."""
+    """A node of gz-transport in a partition; an empty name is that of the environment."""
     module = transport()
     options = module.NodeOptions()
     if partition:
@@ -93,7 +93,7 @@ def node(partition: str = "") -> Any:
 
 def call(node: Any, world: str, request: Request) -> None:
     """Send a request to a service of a world, and wait for the response."""
-    from google.protobuf import text_format  # what Gazebo's messages are made of
+    from google.protobuf import text_format  # installed with the bindings
 
     name = service_name(world, request)
     kind = message(request.file, request.type)
@@ -106,7 +106,7 @@ def call(node: Any, world: str, request: Request) -> None:
 
 
 def bindings_fault() -> str:
-    """The reason why transport cannot be used, in words; empty if it can."""
+    """The reason why gz-transport cannot be used; empty if it can."""
     try:
         transport()
         message("clock", "Clock")

@@ -1,13 +1,13 @@
 """A process for work that would block the node: ``python -m vds_gz.plant.gazebo.links.helper_process``.
 
-It calls Gazebo's services, and looks for worlds: both block their caller, by Python's lock or by the second
+The process calls Gazebo's services and looks for worlds. Both block their caller, by Python's lock or by the second
 that the program ``gz`` takes to start.
 
-It is the watchdog of the joints: neither Gazebo's joint controllers nor a ``forward_command_controller`` has a
-time-out, so if the node is killed, the wheels would follow their last command for ever. This process outlives the node
-and sends the messages that stop them.
+The process is also the watchdog of the joints. Neither Gazebo's joint controllers nor a ``forward_command_controller``
+has a time-out: if the node were killed, the wheels would follow their last command for ever. The process outlives the
+node and sends the messages that stop them.
 
-Both exchange lines of JSON: tasks in, results out.
+Node and process exchange lines of JSON: tasks in, results out.
 """
 
 from __future__ import annotations
@@ -28,23 +28,27 @@ from vds_gz.plant.base import LinkError
 from vds_gz.plant.gazebo.links import bindings
 from vds_gz.plant.gazebo.links.world_services import Request, call_by_program
 
-LOOKING = 0.5  # period of looking for worlds [s]
-NOTING = 0.1  # minimum time between changes of the messages that stop the joints [s]
+LOOKING = 0.5  # time without tasks after which the process looks for worlds [s]
+NOTING = 0.1  # minimum time between updates of the messages that stop the joints [s]
 
-#: Number of times that the joints are stopped after the node has died: a message can be lost during connection.
+#: Number of times that a message is sent to stop the joints, because messages can be lost during connection.
 REPETITIONS = 5
 
-PATIENCE = 10.0  # time to find the controller of the joints over ROS [s]
+PATIENCE = 10.0  # time to find the controllers of the joints over ROS [s]
 GOODBYE = 3.0  # time for the process to end [s]
+
 Message = tuple[str, str, bytes]  # a topic's full name, its type and a serialized message
 
 
 class Helper:
-    """The node's side of the process. No call waits for it, except that :meth:`close` waits for its end.
+    """The node's side of the process. Only :meth:`close` waits for the process.
+
+    With ``actuators``, the topic of joint commands in Gazebo, the process uses gz-transport. Without, it uses the
+    program ``gz`` for services and ROS for the joints.
 
     Attributes:
-        worlds: The worlds that it has found, if it looks for them.
-        fault: The last error, in words; empty without one.
+        worlds: The worlds that were found over gz-transport.
+        fault: The last error; empty without one.
     """
 
     def __init__(self, partition: str, actuators: str = "") -> None:
@@ -67,12 +71,12 @@ class Helper:
         """Request a call of a world's service."""
         if not world:
             raise LinkError(
-                "parameter 'gazebo.world' is empty; it must name the world, whose service "
+                "parameter 'gazebo.world' is empty; it must name the world whose service "
                 f"'{request.service}' is to be called"
             )
         if self._by_program and shutil.which("gz") is None:
             raise LinkError(
-                f"the program 'gz' is not in the PATH; it must be, to call the service '{request.service}' of the world"
+                f"the program 'gz' is not in the PATH; it is needed to call the world's service '{request.service}'"
             )
         self._tell(call=[world, *request])
 
@@ -101,7 +105,7 @@ class Helper:
             self.fault = result.get("fault", self.fault)
 
     def close(self) -> None:
-        """End the process at a regular end of the node; it sends nothing."""
+        """End the process at a regular end of the node, without messages to the joints."""
         self._tell(end=True)
         for pipe in (self._process.stdin, self._process.stdout):
             assert pipe is not None
@@ -118,17 +122,17 @@ class Helper:
             self._process.stdin.write(json.dumps(task).encode() + b"\n")
             self._process.stdin.flush()
         except (BrokenPipeError, ValueError):
-            self.fault = "the helper process has ended, so no service of Gazebo can be called; start the node again"
+            self.fault = "the helper process has ended, so no service of Gazebo can be called; restart the node"
 
 
 # ---------------------------------------------------------------------- in the helper process
 
 
 class Worker:
-    """The work of the process."""
+    """The process's side."""
 
     def __init__(self, partition: str, actuators: str) -> None:
-        """Join Gazebo's network, if there are ``actuators`` on it."""
+        """Join gz-transport if ``actuators`` is given."""
         self._messages: list[Message] = []
         self._worlds: list[str] = []
         self._node: Any = None
@@ -140,7 +144,7 @@ class Worker:
             self._publisher = self._node.advertise(actuators, self._actuators)
 
     def run(self) -> None:
-        """Serve until the node ends; stop the joints if it ended without notice."""
+        """Serve until the node ends; stop the joints if it ends without :meth:`Helper.close`."""
         data = b""
         while True:
             if not select.select([sys.stdin], [], [], LOOKING)[0]:
@@ -205,10 +209,10 @@ def send_over_ros(messages: Sequence[Message]) -> None:
     graph.close()
 
 
-def report(**found: object) -> None:
-    """Send a result to the node, which may have gone."""
+def report(**result: object) -> None:
+    """Send a result to the node, which may have ended."""
     try:
-        print(json.dumps(found), flush=True)
+        print(json.dumps(result), flush=True)
     except BrokenPipeError:
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - for the rest of the process
 

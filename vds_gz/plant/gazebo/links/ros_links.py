@@ -1,4 +1,4 @@
-"""Links to Gazebo over ROS topics, through ros_gz_bridge or ros2_control; a helper process calls Gazebo's services."""
+"""Links to Gazebo over ROS topics, through ros_gz_bridge or ros2_control."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from vds_gz.plant.gazebo.links.base import Alive, HelpedLink, Inbox, JointReadin
 from vds_gz.ros.graph import Graph, Message, QoS
 from vds_gz.ros.messages.fields import stamp_ns
 
-#: Gazebo also publishes its time while it stands still; if it does not change for this long, Gazebo is paused [s].
+#: Gazebo also publishes its time while it is paused. It counts as paused if the time does not change for this long [s].
 STANDING = 0.2
 
 _STATE = QoS(depth=10)
 
 
 class RosLink(HelpedLink):
-    """Puts clock, joint states and odometry from ROS into the plant's inbox; the helper process calls services."""
+    """Puts clock, joint states and odometry from ROS into the plant's inbox."""
 
     def __init__(self, graph: Graph, parameters: GazeboParameters, joint_states: str) -> None:
         """Make the link, without subscriptions; ``joint_states`` is the default topic of joint states."""
@@ -76,16 +76,16 @@ ACTUATORS = "actuator_msgs/msg/Actuators"
 
 
 class BridgeLink(RosLink):
-    """All joints in one ``actuator_msgs/Actuators``; `vds-gz model PRESET --format bridge` writes the bridge's file."""
+    """Sends one ``actuator_msgs/Actuators`` for all joints; `vds-gz model --format bridge` writes the bridge's file."""
 
     name = "bridge"
     lag_cause = (
-        "the bridge: give /clock its own bridge and cameras another; or a JointPositionController without "
+        "the bridge, unless /clock and cameras have their own bridges; or a JointPositionController without "
         "<use_velocity_commands>"
     )
 
     def __init__(self, graph: Graph, parameters: GazeboParameters) -> None:
-        """Announce the topic of commands, with a queue of one, because older commands are useless."""
+        """Advertise the topic of commands, with a queue of one, because older commands are useless."""
         super().__init__(graph, parameters, topics.joint_state(parameters.model))
         topic = parameters.actuators_topic or topics.actuators(parameters.model)
         self._publisher = graph.publisher(topic, ACTUATORS, QoS(depth=1))
@@ -104,7 +104,7 @@ class BridgeLink(RosLink):
     def fault(self) -> str:
         """The fault of the link itself."""
         if not self._publisher.subscription_count():
-            return f"no one listens to '{self._publisher.topic}'; does ros_gz_bridge run, with this topic?"
+            return f"no one listens to '{self._publisher.topic}'; is ros_gz_bridge running with this topic?"
         return self._helper.fault
 
 
@@ -117,8 +117,8 @@ JOINT_STATES = "joint_state_broadcaster/joint_states"
 class Ros2ControlLink(RosLink):
     """Sends wheels to a velocity controller and steering joints to a position controller, as two messages.
 
-    The controllers list the joints in the order of ``joint_states``. Both messages act in the next cycle of
-    ``controller_manager``; only when that begins between the two, one cycle lies between them.
+    The controllers list the joints in the order of ``VehicleModel.joints``. Both messages act in the next cycle of
+    ``controller_manager``, or one cycle apart if a cycle begins between them.
     """
 
     name = "ros2_control"
@@ -135,7 +135,7 @@ class Ros2ControlLink(RosLink):
         self._steers = False
 
     def send(self, velocities: Sequence[float], positions: Sequence[float]) -> None:
-        """Send the commands, steering first: if a cycle begins between the two messages, the wheels turn as before."""
+        """Send the commands, steering first, so that the wheels never act a cycle earlier than the steering."""
         self._steers = bool(positions)
         for publisher, values in ((self._positions, positions), (self._velocities, velocities)):
             if values:

@@ -1,4 +1,4 @@
-"""The link from inside Gazebo: joints and poses are read and set between two steps of the physics."""
+"""The link from inside Gazebo, which reads and sets joints and poses between two physics steps."""
 
 from __future__ import annotations
 
@@ -15,14 +15,13 @@ from vds_gz.plant.gazebo.links.bindings import EntityComponentManager, UpdateInf
 from vds_gz.vehicle.model import Joint
 from vds_gz.vehicle.vehicle import NANOSECONDS
 
-#: Steps between two notices that Gazebo runs.
-NOTICE_STEPS = 100
+NOTICE_STEPS = 100  # number of steps between two reports that Gazebo runs
 
 
 class SystemLink(GazeboLink):
-    """The access of a Gazebo system: before each step it reads the state, lets the node decide, and sets the joints.
+    """The link of a Gazebo system, which calls :meth:`look`, runs the node and calls :meth:`act` before each step.
 
-    A command acts in the step for which it was computed, without a step of latency.
+    A command acts in the step for which it was computed, without latency.
     """
 
     name = "system"
@@ -43,7 +42,7 @@ class SystemLink(GazeboLink):
         self._count = 0
 
     def attach(self, entity: int, ecm: EntityComponentManager) -> None:
-        """Find the joints of a model, and enable their states."""
+        """Find the joints of a model and enable their states."""
         self._model = self._sim.Model(entity)
         self._world = self._sim.World(self._sim.world_entity(ecm)).name(ecm)
         self._body = self._sim.Link(self._model.canonical_link(ecm))
@@ -51,7 +50,7 @@ class SystemLink(GazeboLink):
         if missing := [name for name in self._names if name not in present]:
             raise LinkError(
                 f"model '{self._model.name(ecm)}' has no joint {', '.join(missing)}; it has "
-                f"{', '.join(sorted(present))}. Name them in gazebo.joint_names as ours=theirs"
+                f"{', '.join(sorted(present))}. Set gazebo.joint_names as ours=theirs"
             )
         self._joints = {name: present[name] for name in self._names}
         for joint in self._joints.values():
@@ -61,7 +60,7 @@ class SystemLink(GazeboLink):
     # ------------------------------------------------------------------ between the steps
 
     def look(self, info: UpdateInfo, ecm: EntityComponentManager) -> None:
-        """Read the state after the last step, and the time at which the next one will end."""
+        """Report the state after the last step, and the time at which the next step ends."""
         end, length = _nanoseconds(info.sim_time), _nanoseconds(info.dt)
         self._count += 1
         if info.paused or self._count % NOTICE_STEPS == 1:
@@ -89,7 +88,7 @@ class SystemLink(GazeboLink):
             self._inbox.append(JointReadings(time, self._where, self._speeds))
 
     def act(self, info: UpdateInfo, ecm: EntityComponentManager) -> None:
-        """Set the joints for the next step."""
+        """Set the joints, and a requested pose, for the next step."""
         if self._pose is not None:
             (position, orientation), self._pose = self._pose, None
             self._model.set_world_pose_cmd(ecm, _pose(position, orientation))
@@ -113,9 +112,9 @@ class SystemLink(GazeboLink):
         return ["time [ns]", *(f"{name} told" for name in joints), *(f"{name} was" for name in joints)]
 
     def row(self, info: UpdateInfo) -> list[float]:
-        """Start of the next step, the joints' commands for it, and their states before.
+        """Start of the next step, the joints' commands for it and their states before it.
 
-        Velocities of the wheels [rad/s], positions of the steering [rad].
+        They are velocities of wheels [rad/s] and positions of steering joints [rad].
         """
         commanded = [*self._velocities, *(self._positions or [math.nan] * len(self._steering))]
         was = [self._speeds.get(name, math.nan) for name in self._wheels]
@@ -129,7 +128,7 @@ class SystemLink(GazeboLink):
     # ------------------------------------------------------------------ the plant's side
 
     def start(self, inbox: Inbox, wake: Callable[[], None]) -> None:
-        """Begin; ``wake`` is not used, because the node runs when Gazebo calls."""
+        """Set the inbox; ``wake`` is not used, because the node runs when Gazebo calls it."""
         self._inbox = inbox
 
     def send(self, velocities: Sequence[float], positions: Sequence[float]) -> None:
@@ -137,7 +136,7 @@ class SystemLink(GazeboLink):
         self._velocities, self._positions = velocities, positions
 
     def set_pose(self, position: Vector, orientation: Quaternion) -> None:
-        """Put the vehicle at a pose before the next step."""
+        """Place the vehicle at a pose before the next step."""
         self._pose = (position, orientation)
 
     def pause(self, paused: bool) -> None:
@@ -153,5 +152,5 @@ def _pose(position: Vector, orientation: Quaternion) -> Any:
 
 
 def _nanoseconds(duration: timedelta) -> int:
-    """Nanoseconds of a duration of the bindings, which is exact to 1 us."""
+    """Nanoseconds of a duration of the bindings, which has a resolution of 1 us."""
     return round(duration / timedelta(microseconds=1)) * (NANOSECONDS // 1_000_000)

@@ -13,7 +13,7 @@ from vds_gz.plant.gazebo.links.base import Alive, HelpedLink, Inbox, JointReadin
 from vds_gz.plant.gazebo.links.bindings import Message
 from vds_gz.vehicle.vehicle import NANOSECONDS
 
-#: Time for callbacks to end after the last subscription has ended [s]; leaving earlier can crash the process.
+#: Time for callbacks to return after the last subscription has ended [s]; an earlier exit can crash the process.
 SETTLING = 0.2
 
 
@@ -37,7 +37,7 @@ class TransportLink(HelpedLink):
         self._publisher = self._node.advertise(self._actuators, type(self._message))
 
     def start(self, inbox: Inbox, wake: Callable[[], None]) -> None:
-        """Begin to listen."""
+        """Subscribe to odometry and joint states, and to the clock if a world is named."""
         self._inbox = inbox
         self._wake = wake
         p = self._parameters
@@ -56,7 +56,7 @@ class TransportLink(HelpedLink):
             self._follow(worlds[0])
 
     def _follow(self, world: str) -> None:
-        """Follow a world's clock."""
+        """Subscribe to the clock and the statistics of a world, in place of the last one."""
         if self._world:
             for name in ("clock", "stats"):
                 self._node.unsubscribe(f"/world/{self._world}/{name}")
@@ -79,7 +79,7 @@ class TransportLink(HelpedLink):
         """The fault of the link itself."""
         worlds = self._helper.worlds
         if not self._parameters.world and len(worlds) > 1:
-            return f"there are the worlds {', '.join(worlds)}; gazebo.world must name one"
+            return f"several worlds are running: {', '.join(worlds)}; gazebo.world must name one"
         if self._world and not self._publisher.has_connections():
             return (
                 f"no one listens to '{self._actuators}'; the joints need controllers with <use_actuator_msg> and "
@@ -118,15 +118,12 @@ class TransportLink(HelpedLink):
 
 
 def answering_world(parameters: GazeboParameters, seconds: float) -> str | None:
-    """The world from which a message comes within ``seconds``; None without one.
-
-    It listens to the statistics of the named world, else of the first world of the partition.
-    """
-    heard = Event()
+    """The named world, or "the first one", if its statistics arrive within ``seconds``; else None."""
+    received = Event()
     listener = bindings.node(parameters.partition)
     topic = f"/world/{parameters.world}/stats" if parameters.world else "/stats"
-    listener.subscribe(bindings.message("world_stats", "WorldStatistics"), topic, lambda message: heard.set())
-    answered = heard.wait(seconds)
+    listener.subscribe(bindings.message("world_stats", "WorldStatistics"), topic, lambda message: received.set())
+    answered = received.wait(seconds)
     listener.unsubscribe(topic)
     return (parameters.world or "the first one") if answered else None
 

@@ -1,4 +1,4 @@
-"""Requests to services of a world in Gazebo: messages as text, which Python's bindings and ``gz`` both accept."""
+"""Requests to services of a world in Gazebo, as text, which the Python bindings and ``gz`` both accept."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ PROGRAM_TIMEOUT = 10.0  # total time for the program ``gz`` [s]; it needs about 
 class Request(NamedTuple):
     """A request to a service of a world, whose response is a ``gz.msgs.Boolean``."""
 
-    service: str  # the service's name in the world
-    file: str  # name of the file that defines its message
-    type: str  # name of the message in package ``gz.msgs``
+    service: str  # name of the service in the world
+    file: str  # name of the file that defines the message
+    type: str  # type of the message in package ``gz.msgs``
     text: str  # the message in protobuf's text format
 
 
 def set_pose(model: str, position: Vector, orientation: Quaternion) -> Request:
-    """A request to put a model at a pose [m]."""
+    """A request to place a model at a pose [m]."""
     at = ", ".join(f"{axis}: {number!r}" for axis, number in zip("xyz", position, strict=True))
     turn = ", ".join(f"{part}: {number!r}" for part, number in zip("xyzw", orientation, strict=True))
     return Request("set_pose", "pose", "Pose", f'name: "{model}", position: {{{at}}}, orientation: {{{turn}}}')
