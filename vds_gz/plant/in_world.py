@@ -277,7 +277,7 @@ class WorldPlant(KinematicPlant):
         vehicle.set_pose(start.x + part * way[0], start.y + part * way[1], heading)
 
     def _stop(self, part: float) -> None:
-        """Undo this part of a step at its end; stop body, wheels and drives."""
+        """Undo the last fraction ``part`` of a step; stop body, wheels and drives."""
         vehicle = self._guarded
         state = vehicle.state
         vehicle.model.stop(vehicle.coefficients, state, part / vehicle.step_rate)

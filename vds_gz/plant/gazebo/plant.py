@@ -25,7 +25,7 @@ DRIVE_EXCITATION = 0.5  # minimum for a lag: one wheel that gains 1 rad/s in 2 s
 class GazeboPlant(Plant):
     """A vehicle with simulated actuators, whose wheels roll in Gazebo.
 
-    Simulated time is Gazebo's. The actuators run ahead of it by ``lead``, the time in which a command arrives.
+    Simulated time is Gazebo's. The actuators run ahead of it by ``gazebo.lead``, the time in which a command arrives.
     """
 
     name = "gazebo"

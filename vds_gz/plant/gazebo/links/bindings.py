@@ -23,10 +23,10 @@ class Release(NamedTuple):
 
     name: str
     version: int  # major version of gz-sim
-    transport: str  # name of its Python package of gz-transport
-    messages: str  # that of its messages
-    sim: str  # that for access to the world inside a server
-    math: str  # that of poses and vectors
+    transport: str  # Python package of gz-transport
+    messages: str  # Python package of gz-msgs
+    sim: str  # Python package of gz-sim
+    math: str  # Python package of gz-math
     options: tuple[str, ...] = ()  # see :func:`server_options`
 
 
@@ -93,7 +93,7 @@ def node(partition: str = "") -> Any:
 
 def call(node: Any, world: str, request: Request) -> None:
     """Send a request to a service of a world, and wait for the response."""
-    from google.protobuf import text_format  # installed with the bindings
+    from google.protobuf import text_format  # a dependency of Gazebo's bindings
 
     name = service_name(world, request)
     kind = message(request.file, request.type)
