@@ -121,7 +121,7 @@ class Amcl(DriftingOdometry):
         self._begin_at(GLOBAL, np.array(GLOBAL) * self._random.standard_normal(3))
 
     def request_update(self) -> None:
-        """Update with the next scan, also without motion; its error is that after at least ``update_min_d``."""
+        """Update with the next scan, also without motion; it counts as one after at least ``update_min_d``."""
         self._requested = True
 
     def activate(self) -> None:

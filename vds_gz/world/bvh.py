@@ -113,7 +113,7 @@ def cut_costs(
     low: float,
     high: float,
 ) -> Array:
-    """Surface times number of shapes, summed over both parts, of a cut before each bin; entry 0: surface of all."""
+    """Costs of a cut before each bin: surface times number of shapes, for both parts. Entry 0 is the surface of all."""
     boxes = np.empty((BINS, 6))
     boxes[:, :3], boxes[:, 3:] = math.inf, -math.inf
     members = np.zeros(BINS)

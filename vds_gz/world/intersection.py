@@ -79,7 +79,7 @@ def ray_box(a: float, b: float, c: float, x: float, y: float, z: float, ux: floa
 
 
 def ray_cylinder(a: float, b: float, c: float, x: float, y: float, z: float, ux: float, uy: float, uz: float) -> float:
-    """A cylinder: the part in a tube that its caps end."""
+    """A cylinder: the ray's part in a tube with ends."""
     near, far, meets = tube(a, c, x, y, z, ux, uy, uz)
     return where(meets, first_of(near, far), inf)
 
