@@ -198,7 +198,7 @@ def test_a_period_may_be_any_number_of_steps(rate):
         ("abc", "seed is 'abc'"),
         ([1.5, 2, 3], r"seed is \[1.5, 2, 3\]"),
         ([-1, 2, 3], r"seed is \[-1, 2, 3\]"),
-        ([1, 2], "there are 2 seeds; it must be a whole number, or 3 seeds, one per environment"),
+        ([1, 2], "there are 2 seeds; give a whole number, or 3 seeds, one per environment"),
     ],
 )
 def test_seeds_that_are_none_are_refused(seed, message):

@@ -256,7 +256,7 @@ def test_a_vehicle_is_replaced_with_other_parameters_while_the_others_go_on(mode
 
 def test_parameters_of_which_a_fleet_cannot_be_are_refused():
     fleet = Fleet(BICYCLE, [BicycleParameters()] * 3)
-    with pytest.raises(ArgumentError, match="2 vehicles were to get the parameters of 1"):
+    with pytest.raises(ArgumentError, match="parameters of 1 vehicles; there must be one group for each of 2"):
         fleet.reset([0, 1], [BicycleParameters()])
     before = fleet.state(2)
     with pytest.raises(ArgumentError, match=r"'parallel_steering' is True for vehicle 2; in this fleet it is False"):
@@ -286,7 +286,7 @@ def test_columns_are_views_that_are_set_for_all_or_for_some(model):
         fleet.commands.speed = 1.0
     with pytest.raises(ArgumentError, match=r"'drive' has fields .*velocity"):
         fleet.states.drive = 1.0
-    with pytest.raises(IndexError, match="no vehicle 5; there are 5"):
+    with pytest.raises(IndexError, match="no vehicle 5; the fleet has 5"):
         fleet.state(5)
     with pytest.raises(ArgumentError, match="views of a fleet's numbers and cannot be copied"):
         copy.deepcopy(fleet.states)

@@ -311,12 +311,12 @@ ONE = readings_of([(1, "v_x", 0, 1.0)], ["v_x"], 1)
         ({"parameters": []}, "parameters of 0 vehicles"),
         ({"parameters": [DifferentialParameters()]}, "parameters at 0 are DifferentialParameters; .* has Bicycle"),
         ({"step_rate": 0.0}, "step_rate is 0; it must be"),
-        ({"begins": np.array([1])}, "1 commands, which begin at 1 steps, 1 first; .* the first one begins at 0"),
+        ({"begins": np.array([1])}, "1 commands, which begin at 1 steps, 1 first; .* the first one must be 0"),
         ({"begins": np.array([0, 1])}, "1 commands, which begin at 2 steps"),
         ({"commands": command_records(v_x=[1.0, 1.0, 1.0]), "begins": np.array([0, 5, 4])}, "must not decrease"),
         (
             {"calibrations": Calibrations(v_x=[1.0, 2.0, 3.0])},
-            r"'v_x' is of shape \(3,\); it must be 1 .* of 2 vehicles",
+            r"'v_x' is \[1.0, 2.0, 3.0\]; it must be 1 .* of 2 vehicles",
         ),
         ({"calibrations": Calibrations(v_y=math.nan)}, "'v_y' .* finite"),
         ({"starts": []}, "0 starts and 2 vehicles; there must be one for each"),
@@ -337,7 +337,7 @@ def test_what_does_not_go_together_is_refused(model, changed, message):
         ({"steps": np.array([-1])}, "steps of readings must not decrease, nor be negative"),
         ({"number": np.array([1])}, "'number' of readings is 1 to 1; it must be 0 to 0"),
         ({"reading": np.array([-1])}, "'reading' of readings is -1 to -1; it must be 0 to 0"),
-        ({"weights": np.ones(2)}, "terms of readings have the shapes"),
+        ({"weights": np.ones(2)}, "terms of readings have shapes"),
     ],
 )
 def test_readings_that_contradict_each_other_are_refused(changed, message):

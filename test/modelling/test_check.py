@@ -167,7 +167,7 @@ def test_a_group_within_is_checked_too():
         ({"accepts": frozenset()}, "it must have a kind of whole command"),
         ({"actuators": ("left", "right")}, "it must be a tuple of at least one Actuator"),
         ({"actuators": DIFFERENTIAL.actuators[:1]}, "actuator_states gives 2 states; it must be 1"),
-        ({"limits": lambda p: VehicleLimits(-1.0)}, "must be VehicleLimits of a speed of at least 0"),
+        ({"limits": lambda p: VehicleLimits(-1.0)}, "must be VehicleLimits with a finite speed of at least 0"),
         ({"geometry": lambda p: VehicleGeometry((), 0.5)}, "must be VehicleGeometry with wheels"),
         (
             {"joints": lambda p: DIFFERENTIAL.joints(p)[:1]},

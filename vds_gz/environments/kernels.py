@@ -22,7 +22,7 @@ _MASK = 2**64 - 1
 
 
 def seeds_from(seed: int, count: int) -> Words:
-    """The seeds of environments, one after the other."""
+    """Consecutive seeds of environments."""
     return np.array([seed + i & _MASK for i in range(count)], np.uint64)
 
 
@@ -52,16 +52,16 @@ def observe(
 ) -> None:
     """Fill the columns from the first one on with measurements and past actions, within bounds."""
     count, _, inputs = past.shape
-    own = first + len(measured)
+    columns = first + len(measured)
     for i in indices:
         for k in range(len(measured)):
             observations[i, first + k] = measured[k, i]
-        for k in range(own):
+        for k in range(columns):
             observations[i, k] = min(max(observations[i, k], low[k]), high[k])
         for ago in range(count):
             slot = newest - ago if ago <= newest else newest - ago + count
             for k in range(inputs):
-                observations[i, own + ago * inputs + k] = past[slot, i, k]
+                observations[i, columns + ago * inputs + k] = past[slot, i, k]
 
 
 def reward(errors: Reals, changes: Reals, weight: float, rewards: Reals) -> None:

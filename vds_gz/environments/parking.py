@@ -27,18 +27,19 @@ from vds_gz.vehicle.trigonometry import sine_cosine
 #: Episodes begin within this multiple of the vehicle's size from the slot, and end at twice this distance.
 EXTENT = 4.0
 
-#: A vehicle is parked if its error is below this part of the error's scale, and its speed of its maximum.
+#: A vehicle is parked if its error is below this part of the error's scale, and its speed below this part of the
+#: maximum speed.
 PARKED = 0.1
 
-#: The maximum speed is 1 m/s for a vehicle of 1 m, scaled by its size (a Froude number of 1/g).
+#: Maximum speed of a vehicle of 1 m [m/s]; it grows with the root of the size, so that the Froude number stays.
 SPEED = 1.0
 
 
 class Parking:
     """Stand in a slot at the origin that points along +x.
 
-    The error combines two distances, as the root of the sum of their squares: that of base_link from its goal, and the
-    distance by which the heading error moves a point one vehicle size ahead.
+    The error is the root of the sum of two squared distances: that of base_link from its goal, and that by which the
+    heading error moves a point one vehicle size ahead.
     """
 
     random_numbers = 3
@@ -52,7 +53,7 @@ class Parking:
         extent: float | None = None,
         error_scale: float | None = None,
     ) -> None:
-        """The task for ``count`` vehicles; :class:`ParkingVectorEnv` has the other arguments."""
+        """A task for ``count`` vehicles; see :class:`ParkingVectorEnv` for the options."""
         self._size = nominal.size
         self._extent = positive("extent", EXTENT * self._size if extent is None else extent, "m")
         self._scale = positive("error_scale", self._size if error_scale is None else error_scale, "m")
@@ -81,7 +82,7 @@ class Parking:
         return judged
 
     def scenery(self) -> list[Reals]:
-        """The slot, around a vehicle with base_link on its rear axle, and the path into it."""
+        """The slot, around a vehicle with base_link on its rear axle."""
         back, front, side = -0.5 * self._size, 1.5 * self._size, 0.5 * self._size
         return [np.array([[front, side], [back, side], [back, -side], [front, -side], [front, side]])]
 

@@ -38,10 +38,10 @@ RADIUS = 4.0
 #: Lateral acceleration in that turn at the default speed [m/s^2].
 LATERAL_ACCELERATION = 2.0
 
-#: Maximum distance of a path's points, as a part of the vehicle's size.
+#: Distance between a path's points, as a part of the vehicle's size.
 SPACING = 0.125
 
-#: The maximum action, as a multiple of the path's speed.
+#: The speed for an action of 1, as a multiple of the path's speed.
 SPEED_MARGIN = 1.5
 
 #: Maximum heading error [rad] and lateral error (as a part of the bound) at the beginning of episodes.
@@ -63,7 +63,7 @@ class PathTracking:
         bound: float | None = None,
         error_scale: float | None = None,
     ) -> None:
-        """A task for a number of vehicles; see :class:`PathTrackingVectorEnv` for the options."""
+        """A task for ``count`` vehicles; see :class:`PathTrackingVectorEnv` for the options."""
         size = nominal.size
         if path is None:
             path = eight(RADIUS * size, size * SPACING)
@@ -143,7 +143,7 @@ class PathTrackingEnv(VehicleEnv):
 
 
 def eight(radius: float, spacing: float) -> Path:
-    """A closed path like an eight, Bernoulli's lemniscate, whose tightest turns have a radius [m]."""
+    """A closed path like an eight, Bernoulli's lemniscate; ``radius`` is that of its tightest turns [m]."""
     half = 3.0 * radius
     points = []
     for k in range(128):
@@ -196,7 +196,7 @@ def _judge(
     ended: Flags,
     successes: Flags,
 ) -> None:
-    """Fill the observations and the results of environments; the path's own speed counts if it is finite."""
+    """Fill the observations and the results of environments; ``speed`` limits the path's own speed."""
     end = points.shape[0] - 1
     for k in range(len(indices)):
         i = indices[k]

@@ -63,13 +63,13 @@ def seeds_of(seed: object, count: int) -> list[int | None]:
         raise ArgumentError(f"seed is {seed!r}; it must be a whole number, at least 0, or one or None per environment")
     if len(seeds) != count:
         raise ArgumentError(
-            f"there are {len(seeds)} seeds; it must be a whole number, or {count} seeds, one per environment"
+            f"there are {len(seeds)} seeds; give a whole number, or {count} seeds, one per environment"
         )
     return [None if value is None else int(value) for value in seeds]
 
 
 def autoreset_mode_of(mode: AutoresetMode | str) -> AutoresetMode:
-    """A mode, also given by its value."""
+    """A mode, which may be given as text."""
     try:
         return AutoresetMode(mode)
     except ValueError:
@@ -143,13 +143,13 @@ class _Template:
     def made(self, values: Sequence[float]) -> ParameterGroup:
         """A group with these values."""
         group = object.__new__(self._kind)
-        put = object.__setattr__
+        set_field = object.__setattr__
         for name, value in self._fixed:
-            put(group, name, value)
+            set_field(group, name, value)
         for name, k in self._varied:
-            put(group, name, values[k])
+            set_field(group, name, values[k])
         for name, template in self._nested:
-            put(group, name, template.made(values))
+            set_field(group, name, template.made(values))
         return group
 
 
@@ -160,9 +160,9 @@ def _intervals(prefix: str, known: Mapping[str, Description], randomize: Randomi
     if isinstance(randomize, (str, Path)):
         return _identified(prefix, known, randomize)
     if isinstance(randomize, Mapping):
-        wanted = _by_proper_name(prefix, known, randomize)
+        variations = _by_proper_name(prefix, known, randomize)
     elif is_number(randomize):
-        wanted = {
+        variations = {
             name: randomize for name, parameter in known.items() if parameter.type == "double" and parameter.default
         }
     else:
@@ -171,8 +171,8 @@ def _intervals(prefix: str, known: Mapping[str, Description], randomize: Randomi
             "parts by the parameters' names, a file that 'vds-gz identify' wrote, or None"
         )
     intervals = {}
-    for name, given in wanted.items():
-        intervals[name] = _ends(known[name], given)
+    for name, variation in variations.items():
+        intervals[name] = _ends(known[name], variation)
         checked((Override(name, end, "randomize") for end in intervals[name]), known)
     return intervals
 
@@ -181,29 +181,29 @@ def _by_proper_name(
     prefix: str, known: Mapping[str, Description], randomize: Mapping[str, object]
 ) -> dict[str, object]:
     """The given variations, by the parameters' proper names."""
-    wanted: dict[str, object] = {}
-    for given, ends in randomize.items():
-        name = proper_name(str(given).removeprefix(prefix), known, "randomize")
-        if name in wanted:
-            raise ArgumentError(f"randomize: parameter '{name}' is given twice, also as '{given}'; give it once")
-        wanted[name] = ends
-    return wanted
+    variations: dict[str, object] = {}
+    for key, variation in randomize.items():
+        name = proper_name(str(key).removeprefix(prefix), known, "randomize")
+        if name in variations:
+            raise ArgumentError(f"randomize: parameter '{name}' is given twice, also as '{key}'; give it once")
+        variations[name] = variation
+    return variations
 
 
-def _ends(parameter: Description, given: object) -> tuple[float, float]:
+def _ends(parameter: Description, variation: object) -> tuple[float, float]:
     """An interval, given by its ends, or by a part of the nominal number to either side."""
     nominal = parameter.default
-    ends = given if isinstance(nominal, float) else None
-    if is_number(given) and isinstance(nominal, float):
-        part = abs(nominal) * float(given)
+    ends = variation if isinstance(nominal, float) else None
+    if is_number(variation) and isinstance(nominal, float):
+        part = abs(nominal) * float(variation)
         ends = (nominal - part, nominal + part)
     if isinstance(ends, (Sequence, np.ndarray)) and len(ends) == 2 and all(map(is_number, ends)):
         low, high = map(float, ends)
         if low < high:
             return low, high
     raise ArgumentError(
-        f"randomize: parameter '{parameter.name}' varies by {given!r}; it must be an interval (low, high) whose ends "
-        "are numbers, the first one below the second, or a part greater than 0 of a number, such as 0.2 for +-20 %"
+        f"randomize: parameter '{parameter.name}' varies by {variation!r}; it must be an interval (low, high) whose "
+        "ends are numbers, the first one below the second, or a part greater than 0 of a number, such as 0.2 for +-20 %"
         + (f"; this one is {nominal}" if not nominal or not isinstance(nominal, float) else "")
     )
 

@@ -77,7 +77,7 @@ class StableBaselines3VecEnv(VecEnv):
 
     def env_method(self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any) -> list[Any]:
         """Refused, because the environments are one object."""
-        raise ArgumentError(f"method '{method_name}' is none of some environments: they are one object")
+        raise ArgumentError(f"method '{method_name}' cannot be called for some environments: they are one object")
 
     def env_is_wrapped(self, wrapper_class: type, indices: Any = None) -> list[bool]:
         """Whether each environment is wrapped: none is."""

@@ -23,10 +23,10 @@ Floats = NDArray[np.float32]
 Flags = NDArray[np.bool_]
 Indices = NDArray[np.intp]
 
-#: What Gymnasium's methods return beside observations, or take as options.
+#: The infos and options of Gymnasium's methods.
 Info = dict[str, Any]
 
-#: The numbers of a kernel do not depend on the machine, and division by zero raises no exception.
+#: Options of compiled functions: small functions are inlined, and division by zero raises no exception.
 OPTIONS = {"inlined": True, "error_model": "numpy"}
 
 
@@ -47,7 +47,7 @@ class Judged(NamedTuple):
 
 
 class PictureArea(NamedTuple):
-    """The part of the plane that a picture shows: its middle, and from there to its sides [m]."""
+    """The part of the plane that a picture shows: its centre, and the distance from there to its sides [m]."""
 
     x: float
     y: float
@@ -57,7 +57,7 @@ class PictureArea(NamedTuple):
 class Task(Protocol):
     """A task, of many environments."""
 
-    observed: tuple[ObservedNumber, ...]  # its observed numbers
+    observed: tuple[ObservedNumber, ...]  # its numbers, the first columns of the observations
     random_numbers: int  # number of random numbers of an episode
     max_speed: float  # speed for an action of 1 [m/s]
 
@@ -85,7 +85,7 @@ class Task(Protocol):
 #: The name of a preset, a parameter file, or parameters, of a vehicle or of its node.
 SomeVehicle: TypeAlias = "str | Path | NodeParameters | ParameterGroup"
 
-#: Maximum angle of a wheel without stops [rad].
+#: Maximum steering angle for an action of 1 [rad].
 ROUND = 1.5
 
 

@@ -53,7 +53,7 @@ class VehicleVectorEnv(VectorEnv[Floats, Floats, NDArray[Any]]):
     reward.
 
     Attributes:
-        task: Factory of the task, from a vehicle, a number of vehicles, the actions per second [Hz], and options.
+        task: Factory of the task, from a nominal vehicle, the number of vehicles, actions per second [Hz], and options.
         names: Names of the observations, by column.
     """
 
@@ -75,7 +75,7 @@ class VehicleVectorEnv(VectorEnv[Floats, Floats, NDArray[Any]]):
         render_mode: str | None = None,
         **task_options: Any,
     ) -> None:
-        """Make environments; :meth:`reset` begins.
+        """Make environments; :meth:`reset` begins their episodes.
 
         Args:
             num_envs: Number of environments.
@@ -158,7 +158,7 @@ class VehicleVectorEnv(VectorEnv[Floats, Floats, NDArray[Any]]):
         """Let every vehicle act for a period; actions are clipped to [-1, 1].
 
         Raises:
-            ArgumentError: An action is not a number, their number is wrong, or an environment must be reset first.
+            ArgumentError: An action is not finite, the shape is wrong, or an environment must be reset first.
         """
         checked = self._checked(actions)
         again = np.flatnonzero(self._over)
@@ -278,17 +278,17 @@ class VehicleVectorEnv(VectorEnv[Floats, Floats, NDArray[Any]]):
         )
 
     def _infos(self, indices: Indices) -> Info:
-        """Infos of some environments: true values of varied parameters, and whether the task is done."""
-        which = np.zeros(self.num_envs, np.bool_)
-        which[indices] = True
-        values = self._values * which
+        """Infos of some environments: true values of varied parameters, and whether the task is done; else zeros."""
+        mask = np.zeros(self.num_envs, np.bool_)
+        mask[indices] = True
+        values = self._values * mask
         parameters: dict[str, NDArray[Any]] = dict(zip(self._randomization.names, values, strict=True))
-        parameters |= {f"_{name}": which for name in self._randomization.names}
+        parameters |= {f"_{name}": mask for name in self._randomization.names}
         return {
             "parameters": parameters,
-            "_parameters": which,
-            "is_success": self._successes & which,
-            "_is_success": which,
+            "_parameters": mask,
+            "is_success": self._successes & mask,
+            "_is_success": mask,
         }
 
     def _masked(self, options: Info) -> Indices:
@@ -296,11 +296,11 @@ class VehicleVectorEnv(VectorEnv[Floats, Floats, NDArray[Any]]):
         mask = options.get("reset_mask")
         if mask is None:
             return np.arange(self.num_envs)
-        wanted = f"it must be a NumPy array of {self.num_envs} booleans, at least one of them True"
+        required = f"it must be a NumPy array of {self.num_envs} booleans, at least one of them True"
         if not (isinstance(mask, np.ndarray) and mask.shape == (self.num_envs,) and mask.dtype == np.bool_):
-            raise ArgumentError(f"option 'reset_mask' is {mask!r}; {wanted}")
+            raise ArgumentError(f"option 'reset_mask' is {mask!r}; {required}")
         if not mask.any():
-            raise ArgumentError(f"option 'reset_mask' has no True in it; {wanted}")
+            raise ArgumentError(f"option 'reset_mask' has no True in it; {required}")
         if self._seeds is None and not mask.all():
             raise ArgumentError("option 'reset_mask' leaves environments out; the first reset must be of all")
         return np.flatnonzero(mask)
@@ -315,9 +315,9 @@ class VehicleVectorEnv(VectorEnv[Floats, Floats, NDArray[Any]]):
         if is_whole(seed):
             super().reset(seed=int(seed))
         for i in indices.tolist():
-            given = seeds[i]
-            if given is not None:
-                self._seeds[i] = seeds_from(given, 1)[0]
+            new = seeds[i]
+            if new is not None:
+                self._seeds[i] = seeds_from(new, 1)[0]
                 self._episodes[i] = 0
 
     def _checked(self, actions: ArrayLike) -> Floats:
@@ -333,10 +333,10 @@ class VehicleVectorEnv(VectorEnv[Floats, Floats, NDArray[Any]]):
             values: Floats = np.asarray(actions, np.float32)
         except (TypeError, ValueError):
             raise ArgumentError(f"the actions are {actions!r}; they must be an array of numbers") from None
-        wanted = (self.num_envs, len(self._nominal.inputs))
-        if values.shape != wanted:
+        shape = (self.num_envs, len(self._nominal.inputs))
+        if values.shape != shape:
             inputs = ", ".join(self._nominal.inputs)
-            raise ArgumentError(f"the actions have the shape {values.shape}; it must be {wanted}, for {inputs} each")
+            raise ArgumentError(f"the actions have the shape {values.shape}; it must be {shape}, for {inputs} each")
         if not np.isfinite(values).all():
             wrong = np.flatnonzero(~np.isfinite(values).all(axis=1))[0]
             raise ArgumentError(f"the action of environment {wrong} is {values[wrong].tolist()}; it must be finite")

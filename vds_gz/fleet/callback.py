@@ -18,8 +18,10 @@ from vds_gz.fleet.tracking import CURVATURE, DIVERGED, point_at, value_at
 from vds_gz.vehicle.command import ACKERMANN, MAXIMUM, TWIST, CommandKind
 from vds_gz.vehicle.trigonometry import sine_cosine
 
-#: Columns that are fields of the tracking, and of the vehicle's state.
+#: Columns that are fields of the tracking.
 _TRACKING = ("lateral", "heading_error", "reference_speed")
+
+#: Columns that are fields of the vehicle's state.
 _STATE = ("v_x", "v_y", "yaw_rate", "x", "y", "heading")
 
 #: Columns of a function's commands, as fields of a command.
@@ -27,7 +29,7 @@ COMMAND_FIELDS: dict[CommandKind, tuple[str, str]] = {ACKERMANN: ("steering_angl
 
 
 class Observations:
-    """Numbers of all vehicles in named columns.
+    """The numbers that a function observes, of all vehicles, in named columns.
 
     Attributes:
         names: Names of the columns.
@@ -66,7 +68,7 @@ class Observations:
         self._last = np.concatenate([present[np.newaxis], self._last])[: len(self._last)]
 
     def observe(self, tracking: Columns) -> Reals:
-        """The present observations, of shape (vehicles, columns); 0 where a vehicle has no such number."""
+        """The observations, of shape (vehicles, columns); all 0 for a diverged vehicle."""
         path, states = self._path, self._fleet.states
         count = len(self._fleet)
         ahead = np.empty((count, 3 * len(self._preview)))
@@ -138,15 +140,15 @@ class CallbackController:
             result = self._function(observations.copy())
         except Exception as error:
             raise ControllerError(f"{where}: it raised {type(error).__name__}: {error}", time) from error
-        wanted = f"it must return commands of shape ({len(observations)}, 2): " + " and ".join(
+        required = f"it must return commands of shape ({len(observations)}, 2): " + " and ".join(
             f"{name} [{unit}]" for name, unit in self._columns
         )
         try:
             commands = np.asarray(result, np.float64)
         except (TypeError, ValueError):
-            raise ControllerError(f"{where}: it returned {type(result).__name__}; {wanted}", time) from None
+            raise ControllerError(f"{where}: it returned {type(result).__name__}; {required}", time) from None
         if commands.shape != (len(observations), 2):
-            raise ControllerError(f"{where}: it returned the shape {commands.shape}; {wanted}", time)
+            raise ControllerError(f"{where}: it returned the shape {commands.shape}; {required}", time)
         wrong = ~(abs(commands) <= MAXIMUM) & running[:, np.newaxis]
         if wrong.any():
             vehicle, column = np.argwhere(wrong)[0].tolist()

@@ -36,10 +36,10 @@ from vds_gz.vehicle.trigonometry import sine_cosine
 class ClosedLoop:
     """Vehicles that follow a path, each with its controller; all start at rest at the path's start.
 
-    In every period the controller reads the vehicle's state, and its command holds until the next one. The measures
-    take a sample at the same instant. A run ends when the vehicle has reached the end or left the bound; then it brakes
-    with its last steering angle. Controllers take wheelbase and maximum speed when this object is made: make a new one
-    after the fleet's parameters have changed.
+    At the start of every period the controller reads the vehicle's state, and the measures take a sample. The command
+    holds until the next period. A vehicle's run ends when it reaches the end, leaves the bound or diverges; the vehicle
+    then brakes with its last steering angle. Controllers take wheelbase and maximum speed when this object is made:
+    make a new one after the fleet's parameters have changed.
 
     Attributes:
         fleet: The vehicles.
@@ -72,12 +72,12 @@ class ClosedLoop:
                 shape (vehicles, numbers), see :attr:`observation_names`, and returns commands of shape (vehicles, 2):
                 steering angle [rad] and speed [m/s] of models that take Ackermann commands, ``v_x`` [m/s] and yaw rate
                 [rad/s] of others.
-            parameters: Of the controller, one group for all or one a vehicle; None for the defaults.
-            rate: Commands per second [Hz], of which the fleet's step rate is a multiple.
+            parameters: Controller parameters, one group for all or one a vehicle; None for the defaults.
+            rate: Commands per second [Hz]; the fleet's step rate must be a whole multiple of it.
             bound: A vehicle whose lateral error exceeds it has left the path [m].
             laps: Number of laps of a closed path until the run is finished.
             preview: Distances ahead at which a function observes the path [m].
-            actions: Number of its last commands that a function observes.
+            actions: Number of its own last commands that a function observes.
 
         Raises:
             ArgumentError: The arguments contradict each other.
@@ -104,7 +104,7 @@ class ClosedLoop:
         ]
         kinds = {vehicle.kind for vehicle in controlled}
         if len(kinds) > 1:
-            raise ArgumentError("some vehicles take Ackermann commands and others twists; a loop needs equal ones")
+            raise ArgumentError("some vehicles take Ackermann commands and others twists; all must take the same")
         (self._kind,) = kinds
         fleet.commands.kind = self._kind
         self._callback: CallbackController | None = None
@@ -191,7 +191,11 @@ class ClosedLoop:
             self._periods += 1
 
     def observe(self) -> Reals:
-        """The observations for a function, of shape (vehicles, numbers), at the start of the last period."""
+        """The observations for a function, of shape (vehicles, numbers).
+
+        The vehicle's state is the present one; its position and errors on the path are those at the start of the last
+        period.
+        """
         return self._observations.observe(self.tracking)
 
     def measures(self) -> dict[str, Reals]:
@@ -199,7 +203,7 @@ class ClosedLoop:
 
         ``path.rms`` and ``path.peak`` of the lateral error [m], ``heading.rms`` and ``heading.peak`` [rad],
         ``speed.rms`` and ``speed.peak`` of the difference from the reference speed [m/s], ``distance`` along the path
-        [m]; ``finished`` and ``left``, the time when it reached the end or left the bound [s], NaN if it did not.
+        [m]; ``finished`` and ``left``, the time at which the vehicle reached the end or left the bound [s], or NaN.
         """
         f = self.tracking
         samples = np.maximum(f.samples, 1)
@@ -231,15 +235,15 @@ class ClosedLoop:
         segments = len(self.path.points) - 1
         self.tracking.goal = positions + self._laps * segments if self.path.closed else float(segments)
 
-    def _each(self, name: str, given: ArrayLike) -> list[float]:
+    def _each(self, name: str, values: ArrayLike) -> list[float]:
         """One number for each vehicle."""
         try:
-            numbers = np.asarray(given, np.float64)
+            numbers = np.asarray(values, np.float64)
         except (TypeError, ValueError):
             numbers = np.array(math.nan)
         if numbers.shape not in ((), (1,), (len(self),)) or not np.isfinite(numbers).all():
             shape = f" of shape {numbers.shape}" if numbers.ndim else ""
-            raise ArgumentError(f"{name} is {given!r}{shape}; it must be one finite number or {len(self)}")
+            raise ArgumentError(f"{name} is {values!r}{shape}; it must be one finite number or {len(self)}")
         return list(np.broadcast_to(numbers, len(self)).tolist())
 
     def _obey(self, commands: Reals, running: Flags) -> None:

@@ -10,8 +10,8 @@ Driving, American Control Conference (2007), equation 5, with a softened speed.
 
 The linear-quadratic regulator knows the path's curvature ahead. Its model, in errors from the path at a constant
 speed v: lateral error y' = v psi, heading error psi' = v (kappa - w), curvature of the vehicle
-kappa' = (u - kappa) / tau, w being the path's. With deviations from the path's curvature,
-k = kappa - w and q = u - w, it is sampled exactly over a period, and the path enters by changes of its curvature alone:
+kappa' = (u - kappa) / tau, where w is the curvature of the path. With the deviations k = kappa - w and q = u - w, the
+model is sampled exactly over a period, and the path enters by changes of its curvature alone:
 
     x[n + 1] = A x[n] + B q[n] + D (w[n + 1] - w[n]),    x = (y, psi, k),    D = (0, 0, -1).
 
@@ -134,7 +134,7 @@ def command_curvature(c: Following, f: Tracking, u: Command, curvature: float) -
         u.yaw_rate = curvature * f.reference_speed
 
 
-#: A target nearer than this gives no direction [m^2].
+#: Squared distance below which a target gives no direction [m^2].
 NO_DISTANCE = 1e-12
 
 
@@ -208,11 +208,14 @@ STANLEY = Controller(
 )
 
 
-#: Below this speed a yaw rate gives no curvature [m/s].
+#: Minimum speed by which a yaw rate is divided to give a curvature [m/s].
 SLOWEST = 0.05
 
-#: Riccati's iteration ends when no element changes by more than this part of it, or after this many steps.
-PRECISION, MOST_ITERATIONS = 1e-12, 100_000
+#: Iteration of Riccati's equation ends when no diagonal element changes by more than this part of it.
+PRECISION = 1e-12
+
+#: Maximum number of its steps.
+MOST_ITERATIONS = 100_000
 
 
 @dataclass(slots=True)
@@ -220,7 +223,7 @@ class LqrGains:
     """The numbers of model and regulator, as in the module's docstring."""
 
     following: Following
-    y_psi: float  # y_psi, y_k, psi_k, decay: entries of A above and on its diagonal, which else has ones
+    y_psi: float  # y_psi, y_k, psi_k, decay: A = [1, y_psi, y_k; 0, 1, psi_k; 0, 0, decay]
     y_k: float
     psi_k: float
     decay: float
@@ -239,7 +242,7 @@ class LqrGains:
 
 
 def lqr_coefficients(p: LqrParameters, vehicle: ControlledVehicle) -> LqrGains:
-    """Coefficients for a vehicle, at the speed of the parameters. Within their bounds all gains are finite."""
+    """Coefficients for a vehicle, at the speed of the parameters. All gains are finite within their bounds."""
     lag, period, v = p.steering_time_constant, vehicle.period, p.speed
     decay = exponential(-period / lag) if lag > 0.0 else 0.0
     behind = lag * (1.0 - decay)
@@ -324,8 +327,8 @@ def controller_named(name: str) -> AnyController | Callback:
     """The controller of a name, or the function that ``module:function`` names."""
     if name in CONTROLLERS:
         return CONTROLLERS[name]
-    module, colon, function = name.partition(":")
-    if not (module and colon and function):
+    module, _, function = name.partition(":")
+    if not (module and function):
         raise ArgumentError(
             f"controller '{name}' is unknown; there are {', '.join(CONTROLLERS)}, and module:function for your own"
         )

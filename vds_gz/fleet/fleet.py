@@ -33,7 +33,7 @@ class Fleet(Generic[P, C, S]):
             step_rate: Steps per second [Hz].
 
         Raises:
-            ArgumentError: There is no vehicle, or they do not fit each other.
+            ArgumentError: There is no vehicle, or an argument is not valid.
         """
         MODEL.check("model", model)
         ArgumentKind("a list of parameter groups", (list, tuple)).check("parameters", parameters)
@@ -89,11 +89,11 @@ class Fleet(Generic[P, C, S]):
                 f"the state of vehicle {index} is given as {type(state).__name__}; it must be {type(present).__name__}"
             )
         lengths = list_lengths(state)
-        for name, wanted in list_lengths(present).items():
-            if lengths[name] != wanted:
+        for name, length in list_lengths(present).items():
+            if lengths[name] != length:
                 raise ArgumentError(
-                    f"the state for vehicle {index} has {lengths[name]} entries in '{name}'; it must have {wanted}, as "
-                    "the vehicle's own dead time wants"
+                    f"the state for vehicle {index} has {lengths[name]} entries in '{name}'; it must have {length}, by "
+                    "the vehicle's dead time"
                 )
         self.vehicles.begin([state], np.array([index]))
 
@@ -102,16 +102,19 @@ class Fleet(Generic[P, C, S]):
 
         Args:
             some: An index, a slice, a mask or indices.
-            parameters: New ones of each of these vehicles; their old ones if None. In a fleet that does not run in
-                lanes, read ``states`` and its columns again after a dead time that is longer than all before.
+            parameters: New parameters, one group for each of these vehicles; None keeps the present ones. A dead time
+                longer than all before replaces ``states`` of a fleet that does not run in lanes: read it again.
 
         Raises:
-            ArgumentError: There are not as many parameters as vehicles, or new vehicles cannot be in this fleet.
+            ArgumentError: There are not as many parameters as vehicles, or vehicles with them cannot be in this fleet.
         """
         vehicles = np.atleast_1d(np.arange(self._count)[some])
         if parameters is not None:
             if len(parameters) != len(vehicles):
-                raise ArgumentError(f"{len(vehicles)} vehicles were to get the parameters of {len(parameters)}")
+                raise ArgumentError(
+                    f"there are parameters of {len(parameters)} vehicles; there must be one group for each of "
+                    f"{len(vehicles)}"
+                )
             check_class(self.vehicles.model, parameters)
             self.vehicles.configure(vehicles, parameters)
         self.vehicles.reset(vehicles)
@@ -119,19 +122,19 @@ class Fleet(Generic[P, C, S]):
     def _index(self, vehicle: int) -> int:
         """A vehicle's index, counted from the end where it is negative."""
         if not -self._count <= vehicle < self._count:
-            raise IndexError(f"there is no vehicle {vehicle}; there are {self._count}, from 0 on")
+            raise IndexError(f"there is no vehicle {vehicle}; the fleet has {self._count}, counted from 0")
         return vehicle % self._count
 
 
 def whole(name: str, number: int) -> int:
-    """A valid number of steps or periods."""
+    """A number of steps or periods, checked."""
     if not isinstance(number, (int, np.integer)) or number < 0:
         raise ArgumentError(f"{name} is {number!r}; it must be a whole number, at least 0")
     return int(number)
 
 
 def check_class(model: VehicleModel[P, C, S], parameters: Sequence[P]) -> None:
-    """Refuse parameters that are not a model's."""
+    """Refuse parameters of another model."""
     for k, group in enumerate(parameters):
         if not isinstance(group, model.parameters):
             raise ArgumentError(

@@ -36,7 +36,7 @@ from vds_gz.vehicle.model import C, P, S, VehicleModel
 #: Fields of a command that limit a rate; infinite without a limit.
 _LIMITS = ("acceleration", "steering_rate")
 
-#: What a copy recreates.
+#: Attributes that a copy creates again.
 _NOT_COPIED = {"states", "commands", "_program"}
 
 _LINE_FIELDS = [field.name for field in dataclasses.fields(LineRows)]
@@ -147,7 +147,7 @@ class Lanes(Generic[P, C, S]):
         self.execute(self.program(), self.plan.rows, steps, steps)
 
     def limit(self) -> None:
-        """Extend the delay lines by limits of rates, if commands have some."""
+        """Let the delay lines hold limits of rates, if commands have some."""
         if not self.plan.limited and not all(np.isposinf(getattr(self.commands, name)).all() for name in _LIMITS):
             self.begin_limits()
 
@@ -213,7 +213,7 @@ class Lanes(Generic[P, C, S]):
             self._rates[blocks, k, slots, lanes] = rates
 
     def configure(self, vehicles: NDArray[np.intp], parameters: Sequence[P]) -> None:
-        """Set other parameters of vehicles that are reset next; several sets of vehicles have the same ones."""
+        """Set new parameters of vehicles that are reset next; several sets of vehicles get the same ones."""
         sets = len(vehicles) // len(parameters)
         coefficients = [self.model.coefficients(group, self._dt) for group in parameters]
         self._set_coefficients(vehicles, coefficients)
@@ -253,13 +253,13 @@ class Lanes(Generic[P, C, S]):
 
     def _make_room(self, slots: int) -> None:
         """Extend all delay lines to at least ``slots`` slots."""
-        has = self._references.shape[2]
-        if slots > has:
-            oldest_first = (self._slot + np.arange(has)) % has
-            older = ((0, 0), (0, 0), (slots - has, 0), (0, 0))
-            self._references = np.pad(self._references[:, :, oldest_first], older)
+        present = self._references.shape[2]
+        if slots > present:
+            order = (self._slot + np.arange(present)) % present
+            older = ((0, 0), (0, 0), (slots - present, 0), (0, 0))
+            self._references = np.pad(self._references[:, :, order], older)
             if self.plan.limited:
-                self._rates = np.pad(self._rates[:, :, oldest_first], older, constant_values=math.inf)
+                self._rates = np.pad(self._rates[:, :, order], older, constant_values=math.inf)
             self._slot = 0
 
     def placed(
@@ -284,7 +284,7 @@ class Lanes(Generic[P, C, S]):
         return entries
 
     def padded(self, values: NDArray[np.float64] | NDArray[np.int64]) -> Numbers:
-        """Values for all blocks from values of all vehicles, of one set of copies or of one, along the last axis."""
+        """Values for all blocks, along the last axis, from those of all vehicles, of one copy of them or of one."""
         copies = self._copies if values.shape[-1] * self._copies <= self._count else 1
         missing = self._blocks * self._width - values.shape[-1] * copies
         return np.concatenate([*[values] * copies, np.repeat(values[..., -1:], missing, axis=-1)], axis=-1)
@@ -301,7 +301,7 @@ class Lanes(Generic[P, C, S]):
         return Columns(fields)
 
     def begin_limits(self) -> None:
-        """Extend the delay lines by limits of rates."""
+        """Let the delay lines hold limits of rates."""
         self.plan = dataclasses.replace(self.plan, limited=True)
         self._program = None
         self._rates = np.full(self._references.shape, math.inf)

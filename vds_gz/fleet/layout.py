@@ -28,7 +28,7 @@ def no_such_number(model: str, name: str, names: Iterable[str]) -> str:
 
 
 class Columns:
-    """The fields of many objects of one class: each an array with one entry a vehicle, a nested object ``Columns``.
+    """The fields of many objects of one class: arrays with one entry a vehicle, and ``Columns`` for nested objects.
 
     The arrays are views and can be changed in place. ``columns.v_x = 1.0`` sets all; ``columns[3] = twist(...)`` sets
     all fields of some vehicles to those of one object.
@@ -92,7 +92,7 @@ Kind = Literal["real", "whole", "flag"]
 
 @dataclass(frozen=True)
 class LaneRow:
-    """A number, in a row of a block."""
+    """A number of every vehicle, in a row of a block."""
 
     kind: Kind
     index: int
@@ -126,7 +126,7 @@ Flags: TypeAlias = "NDArray[np.bool_]"
 
 
 def kinds_of(sample: object, prefix: str = "") -> Iterator[tuple[str, Kind]]:
-    """The numbers of a dataclass's object and its nested objects, by path; without lists and positions in lists."""
+    """Paths and kinds of the numbers of a dataclass object and its nested ones, without lists and positions in them."""
     assert dataclasses.is_dataclass(sample)
     values = [(field, getattr(sample, field.name)) for field in dataclasses.fields(sample)]
     has_lists = any(isinstance(value, list) for _, value in values)

@@ -25,14 +25,14 @@ class LoopStructs:
     """Vehicles of an array of structs; see :class:`~vds_gz.fleet.loops.LoopLanes`."""
 
     def __init__(self, structs: AnyStructs, gains: Sequence[Gains]) -> None:
-        """At the path's start."""
+        """Begin the tracking at the path's start."""
         self._structs = structs
         self._gains = records(gains)
         self._tracking = records([Tracking() for _ in gains])
         self.tracking: Columns = columns_of(self._tracking)
 
     def advance(self, control: FunctionType, course: Course, begun: int, period: float, periods: int, n: int) -> None:
-        """Advance by ``periods`` periods of ``n`` steps, each after tracking and control."""
+        """As :meth:`LoopLanes.advance`."""
         structs = self._structs
         run = loop_run_of_structs(structs.model.step, structs.model.set_references, control)
         arrays = *structs.arrays, self._gains, self._tracking
@@ -80,7 +80,7 @@ class LoopLanes:
     """
 
     def __init__(self, lanes: AnyLanes, gains: Sequence[Gains]) -> None:
-        """Put the vehicles at the path's start."""
+        """Begin the tracking at the path's start."""
         self._lanes = lanes
         first = lanes.plan.rows
         index = count(first)
@@ -94,7 +94,7 @@ class LoopLanes:
     def advance(self, control: FunctionType, course: Course, begun: int, period: float, periods: int, n: int) -> None:
         """Advance by ``periods`` periods of ``n`` steps, each after tracking and control.
 
-        ``begun`` is the number of earlier periods, ``period`` their length [s]. With ``n`` = 0 they are only tracked.
+        ``begun`` is the number of earlier periods, ``period`` their length [s]. With ``n`` = 0 no vehicle moves.
         """
         lanes = self._lanes
         lanes.limit()

@@ -31,7 +31,7 @@ MOST_POINTS = 2_000_000
 #: Cosine of the sharpest turn at a given point; at a sharper one the path turns back.
 _SHARPEST = -0.9
 
-#: Minimum number of pieces for the length of each spacing and each chord.
+#: Minimum number of pieces in which a spacing is measured; a chord has at least twice as many.
 _PIECES = 4
 
 
@@ -78,12 +78,12 @@ class Path:
 
     @property
     def x(self) -> Reals:
-        """Coordinate of the points [m]."""
+        """x of the points [m]."""
         return self.points[:, X]
 
     @property
     def y(self) -> Reals:
-        """Coordinate of the points [m]."""
+        """y of the points [m]."""
         return self.points[:, Y]
 
     @property
@@ -103,10 +103,10 @@ class Path:
 
     @property
     def radius(self) -> Reals:
-        """At the points, the radius of a circle with the same maximum speed [m].
+        """Radius of a circle with the same maximum speed, at the points [m].
 
-        Its product with the maximum lateral acceleration is the square of the maximum speed, ahead of a curve with
-        ``BRAKING`` times that acceleration as deceleration.
+        The square of the maximum speed is this radius times the maximum lateral acceleration. Ahead of a curve the
+        radius is smaller than the path's own, for braking with ``BRAKING`` times that acceleration.
         """
         return self.points[:, RADIUS]
 
@@ -130,7 +130,7 @@ class Path:
 def path_through(
     points: ArrayLike, speeds: ArrayLike | None, spacing: float, closed: bool | None, place: Callable[[int], str]
 ) -> Path:
-    """As :meth:`Path.from_points`; ``place`` says for messages where a point, by its index, was given."""
+    """As :meth:`Path.from_points`; ``place`` names a point in messages, from its index."""
     waypoints = _numbers("points", points)
     if waypoints.ndim != 2 or waypoints.shape[1] != 2:
         raise ArgumentError(
@@ -141,7 +141,7 @@ def path_through(
     velocity = np.full(len(waypoints), math.inf) if speeds is None else _numbers("speeds", speeds)
     if velocity.shape not in ((), (len(waypoints),)):
         raise ArgumentError(
-            f"the speeds of a path have the shape {velocity.shape}; there must be one or ({len(waypoints)},)"
+            f"speeds is of shape {velocity.shape}; it must be one number or of shape ({len(waypoints)},)"
         )
     count = len(waypoints)
     velocity = np.broadcast_to(velocity, count)
@@ -153,7 +153,10 @@ def path_through(
         waypoints, velocity = np.concatenate([waypoints, waypoints[:1]]), np.concatenate([velocity, velocity[:1]])
     _check_points(waypoints, closed, place)
     for k in np.flatnonzero((velocity[:-1] == 0.0) & (velocity[1:] == 0.0)).tolist():
-        raise ArgumentError(f"{place((k + 1) % count)}: the speed is 0 here and at the point before; vehicles stop")
+        raise ArgumentError(
+            f"{place((k + 1) % count)}: the speed is 0 here and at the point before, where vehicles would stop; give "
+            "one of them a speed greater than 0"
+        )
     return _sampled(waypoints, velocity, spacing, closed)
 
 
@@ -183,7 +186,7 @@ def _check_points(points: Reals, closed: bool, place: Callable[[int], str]) -> N
     lengths = _lengths(chords)
     for k in np.flatnonzero(lengths == 0.0).tolist():
         x, y = points[k]
-        raise ArgumentError(f"{place((k + 1) % count)}: the point ({x:g}, {y:g}) is the one before it; remove one")
+        raise ArgumentError(f"{place((k + 1) % count)}: the point ({x:g}, {y:g}) equals the one before; remove one")
     after = np.concatenate([chords[1:], chords[:1]]) if closed else chords[1:]
     cosines = (chords[: len(after)] * after).sum(axis=1) / (lengths[: len(after)] * _lengths(after))
     for k in np.flatnonzero(cosines < _SHARPEST).tolist():
@@ -210,9 +213,9 @@ def _sampled(points: Reals, speeds: Reals, spacing: float, closed: bool) -> Path
     length = float(distances[-1])
     count = max(4, round(length / spacing))
 
-    wanted = np.arange(count + 1) * (length / count)
-    piece = np.clip(np.searchsorted(distances, wanted, side="right") - 1, 0, len(distances) - 2)
-    fraction = (wanted - distances[piece]) / (distances[piece + 1] - distances[piece])
+    stations = np.arange(count + 1) * (length / count)
+    piece = np.clip(np.searchsorted(distances, stations, side="right") - 1, 0, len(distances) - 2)
+    fraction = (stations - distances[piece]) / (distances[piece + 1] - distances[piece])
     parameter = parameter[piece] + np.minimum(fraction, 1.0) * (parameter[piece + 1] - parameter[piece])
     samples = np.empty((count + 1, 6))
     samples[:, [X, Y]] = _curve(points, lengths, tangents, parameter)
@@ -232,7 +235,7 @@ def _lengths(vectors: Reals) -> Reals:
 
 
 def _tangents(slopes: Reals, lengths: Reals, closed: bool) -> Reals:
-    """At every point that of the parabola, over the chords' lengths, through it and its neighbours."""
+    """Tangents at the points: those of parabolas, over the chords' lengths, through each point and its neighbours."""
     if len(slopes) == 1:
         return np.concatenate([slopes, slopes])
     before, after = (np.roll(slopes, 1, axis=0), slopes) if closed else (slopes[:-1], slopes[1:])
@@ -244,7 +247,7 @@ def _tangents(slopes: Reals, lengths: Reals, closed: bool) -> Reals:
 
 
 def _curve(points: Reals, lengths: Reals, tangents: Reals, parameter: Reals) -> Reals:
-    """Points of the curve; the parameter is a chord's index, and how much of it has been passed."""
+    """Points of the curve; the parameter is a chord's index plus a fraction of the chord."""
     chord = np.minimum(parameter.astype(np.int64), len(lengths) - 1)
     u = (parameter - chord)[:, np.newaxis]
     length = lengths[chord][:, np.newaxis]
@@ -264,7 +267,7 @@ def _slopes(values: Reals, step: float, closed: bool) -> Reals:
 
 
 def _radii(curvatures: list[float], step: float, closed: bool) -> list[float]:
-    """Radii of the curves, smaller ahead of them for braking: v^2 = v_end^2 + 2 a (distance to the end)."""
+    """Radii of curves, smaller ahead of a curve for braking: v^2 = v_end^2 + 2 a (distance to the end)."""
     radii = [1.0 / abs(curvature) if curvature else math.inf for curvature in curvatures]
     for _ in range(1 + closed):
         following = radii[0] if closed else math.inf
@@ -275,8 +278,9 @@ def _radii(curvatures: list[float], step: float, closed: bool) -> list[float]:
 
 @takes(file=PATH, spacing=NUMBER)
 def read_path(file: str | File, *, spacing: float = SPACING, closed: bool | None = None) -> Path:
-    """The path in a CSV file with the columns x, y [m] and optionally speed [m/s]. Lines that begin with # are
-    comments.
+    """The path in a CSV file with the columns x, y [m] and optionally speed [m/s].
+
+    Lines that begin with # are comments.
 
     Args:
         file: The file.
@@ -305,7 +309,7 @@ def _table(file: str | File) -> tuple[list[int], list[str], list[list[float]]]:
                 cells.append([cell.strip() for cell in next(csv.reader([line]))])
             except csv.Error as error:  # a NUL with Python 3.10, or more than 131072 characters
                 raise ArgumentError(f"{file}, line {number}: {error}") from None
-    needed = "a row with the names of the columns, x,y or x,y,speed, and rows with numbers must be there"
+    needed = "it must have a row with the names of the columns, x,y or x,y,speed, and rows with numbers"
     if not cells:
         raise ArgumentError(f"{file}: the file is empty; {needed}")
     names = cells[0]

@@ -1,4 +1,4 @@
-"""The compiled program of a fleet in lanes: blocks of vehicles, each through all steps while it lies in the cache."""
+"""The compiled program of a fleet in lanes: each block of vehicles does all steps while it is in the cache."""
 
 from __future__ import annotations
 
@@ -94,11 +94,11 @@ def _get(context: BaseContext, builder: ir.IRBuilder, lane: Lane, value: ir.Valu
 def _set(
     context: BaseContext, builder: ir.IRBuilder, signature: Signature, arguments: Sequence[ir.Value], name: str
 ) -> None:
-    lane, given = signature.args
+    lane, kind = signature.args
     value, number = arguments
     field = lane.fields[name]
     assert isinstance(field, LaneRow)
-    number = context.cast(builder, number, given, _TYPES[field.kind])
+    number = context.cast(builder, number, kind, _TYPES[field.kind])
     if field.kind == "flag":
         number = builder.zext(number, ir.IntType(64))
     builder.store(number, _address(context, builder, lane, value, field))
@@ -124,7 +124,7 @@ def lane_of(layout: Layout, width: int) -> Any:
 
         return kind(block, types.intp), code
 
-    # The name of dependent results on disk.
+    # numba names compiled results on disk by it.
     lane.__qualname__ = kind.name
     return intrinsic(lane)
 
@@ -137,8 +137,8 @@ def share(run: Callable[[int, int], None], items: int, steps: int) -> None:
     """Process a range of items in parts, on as many of numba's threads as are useful."""
     threads = max(1, min(numba.get_num_threads(), items, steps // WORTH_A_THREAD))
     cuts = [items * k // threads for k in range(threads + 1)]
-    first, *others = pairwise(cuts)
-    waiting = [_pool(os.getpid()).submit(run, *part) for part in others]
+    first, *rest = pairwise(cuts)
+    waiting = [_pool(os.getpid()).submit(run, *cut) for cut in rest]
     try:
         run(*first)
     finally:  # no thread may use the arrays after the return
@@ -153,27 +153,27 @@ def _pool(process: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(numba.config.NUMBA_NUM_THREADS)
 
 
-#: Vehicles of a block, and of one of the few that a fit simulates side by side. The compiler unrolls loops of fewer
-#: than 32 and does not vectorize them.
+#: Number of vehicles in a block of a fleet, and in one of a fit, which simulates few vehicles. The compiler unrolls
+#: loops of fewer than 32 and does not vectorize them.
 WIDTH, NARROW = 64, 32
 
-#: A narrow block steps its vehicles, and lanes up to the next multiple of this. The compiler knows the multiple, so no
-#: loop over single vehicles follows the vectorized one.
+#: The number of vehicles that a narrow block steps is rounded up to a multiple of this. The compiler knows the
+#: multiple, so no loop over single vehicles follows the vectorized one.
 VECTOR = 8
 
 #: Maximum number of phases of a step.
 PHASES = 4
 
-#: numba's option without which a division has a way out of the loop, by an exception.
+#: numba's error model in which a division raises no exception; with one, a loop would have a second exit.
 NO_EXCEPTIONS = "numpy"
 
-#: numba's options of functions that only compiled ones call; to make wrappers takes longer than these functions.
+#: numba's options of functions that only compiled ones call; their wrappers take longer to compile than they do.
 WITHOUT_WRAPPERS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
 @dataclass(frozen=True)
 class LineRows:
-    """Rows of what comes out of a delay line and of what goes in."""
+    """Rows of the numbers that leave and enter a delay line."""
 
     delayed_reference: int
     delayed_rate: int
@@ -190,7 +190,7 @@ class Plan:
     command: Layout
     lines: tuple[LineRows, ...]  # rows of the delay lines
     changing: tuple[int, int]  # the first row of the state, and the first one after it
-    rows: int  # how many there are
+    rows: int  # their number
     limited: bool  # commands have limits of rates, so that delay lines hold these too
     width: int = WIDTH  # vehicles of a block
 
@@ -204,13 +204,13 @@ def through_line(c: Any, s: Any, reference: float, rate: float) -> tuple[float, 
 
 
 def through_unlimited_line(c: Any, s: Any, reference: float, rate: float) -> tuple[float, float]:
-    """The same where no command limits a rate."""
+    """:func:`through_line` where no command limits a rate."""
     s.entered_reference = reference
     return reference if c.delay_steps == 0 else s.delayed_reference, math.inf
 
 
 def nothing(c: Any, s: Any, u: Any) -> None:
-    """The phases that a model has fewer than others."""
+    """A phase in the place of one that a model does not have."""
 
 
 class DelayLines(NamedTuple):
@@ -218,9 +218,9 @@ class DelayLines(NamedTuple):
 
     references: Reals  # references, rates: their entries, of shape (blocks, lines, slots, vehicles of a block)
     rates: Reals
-    dead_steps: Wholes  # of shape (blocks, lines, vehicles of a block)
-    uniform: Flags  # whether all vehicles of a block have the same ones
-    vehicles: int  # of all blocks together, without those that fill up the last one
+    dead_steps: Wholes  # dead times [steps], of shape (blocks, lines, vehicles of a block)
+    uniform: Flags  # whether all vehicles of a block have the same dead times
+    vehicles: int  # number of vehicles, without those that fill up the last block
 
 
 @dataclass(frozen=True)
@@ -233,14 +233,14 @@ class Blocks:
     s: Any
     u: Any
     # steps(block, b, delays, slot, n) does n steps of block b with its present commands; the next entry of all lines
-    # comes to a slot, and the one after the last is returned
+    # goes to ``slot``, and the slot after the last one is returned
     steps: Any
 
 
 def inlined(
     function: Callable[..., Any], replaced: tuple[tuple[Callable[..., Any], Callable[..., Any]], ...] = ()
 ) -> Any:
-    """A function, and what is to be called in the place of others, within the code of the program that calls it."""
+    """A function, some of whose calls are replaced by others, for inlining into the program that calls it."""
     return part(
         cast(FunctionType, function), True, cast(Replacements, replaced), error_model=NO_EXCEPTIONS, **WITHOUT_WRAPPERS
     )
@@ -254,7 +254,7 @@ def load(block: Reals, begin: int, numbers: Reals, b: int, width: int) -> None:
 
 
 def store(block: Reals, begin: int, numbers: Reals, b: int, width: int, first: int, end: int) -> None:
-    """Copy the rows ``first`` to ``end`` of those numbers back."""
+    """Copy the rows ``first`` to ``end`` of the numbers back."""
     for k in range(first, end):
         for i in range(width):
             numbers[k, b * width + i] = block[(begin + k) * width + i]

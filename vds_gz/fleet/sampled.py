@@ -3,7 +3,7 @@
 Each vehicle does the whole run in one call of compiled code. Only the readings are kept, so memory grows with readings
 times vehicles, not with steps.
 
-Commands begin and numbers are read between the steps of the compiled programs.
+Commands take effect and readings are taken between steps.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ class Events(NamedTuple):
         commands, begins: The commands, and the step at which each begins to hold; the first one of a recording begins
             at 0.
         command_ends: Of each recording, the number of commands of it and those before.
-        factors: Of shape (5, vehicles of all recordings): those of ``v_x``, ``v_y``, ``yaw_rate`` and
-            ``steering_angle`` of the commands, and what is added to the last one [rad].
+        factors: Of shape (5, vehicles of all recordings): factors of ``v_x``, ``v_y``, ``yaw_rate`` and
+            ``steering_angle`` of the commands, and the offset of the steering angle [rad].
         steps: Of each term, its step.
         places: Of each term, where its number lies.
         readings: Of each term, the reading to which it is added.
         weights: Of each term.
         term_ends: Of each recording, the number of terms of it and those before.
-        vehicles: Of each recording.
+        vehicles: Number of vehicles in each recording.
     """
 
     commands: Records
@@ -63,7 +63,7 @@ class Events(NamedTuple):
 
     @property
     def end(self) -> int:
-        """The last step that anybody reads."""
+        """The last step with a reading."""
         return int(self.steps.max(initial=0))
 
 
@@ -85,14 +85,14 @@ def calibrate(u: Command, given: Command, factors: Reals, vehicle: int) -> None:
 
 
 def begun_by(begins: Wholes, entered: int, end: int, done: int) -> int:
-    """The first command that has not begun after ``done`` steps, or ``end``; those before ``entered`` have begun."""
+    """Index of the first command that begins after step ``done``, or ``end``; those before ``entered`` have begun."""
     while entered < end and begins[entered] <= done:
         entered += 1
     return entered
 
 
 def next_event(when: int, begins: Wholes, entered: int, end: int) -> int:
-    """The steps that are done when a number is read or the next command begins, whatever is first."""
+    """The step of the next event: the reading at step ``when``, or the beginning of a command before it."""
     return begins[entered] if entered < end and begins[entered] < when else when
 
 
@@ -102,7 +102,7 @@ def begin_of(ends: Wholes, recording: int) -> int:
 
 
 def read_structs(structs: AnyStructs, events: Events, count: int) -> Reals:
-    """So many readings, of shape (readings of all recordings, vehicles); see :meth:`Simulations.read`."""
+    """``count`` readings, of shape (readings of all recordings, vehicles); see :meth:`Simulations.read`."""
     run = sampled_run_of_structs(structs.model.step, structs.model.set_references)
     arrays = tuple(array.view(np.ndarray) for array in structs.arrays)
     vehicles = len(structs.parameters)
@@ -150,7 +150,7 @@ def sampled_run_of_structs(step: FunctionType, set_references: FunctionType) -> 
 
 
 def read_lanes(lanes: AnyLanes, events: Events, count: int) -> Reals:
-    """So many readings, of shape (readings of all recordings, vehicles); see :meth:`Simulations.read`."""
+    """``count`` readings, of shape (readings of all recordings, vehicles); see :meth:`Simulations.read`."""
     if any((events.commands[name] < math.inf).any() for name in ("acceleration", "steering_rate")):
         lanes.begin_limits()
     events = events._replace(factors=lanes.padded(events.factors).astype(np.float64, copy=False))
@@ -241,7 +241,7 @@ class Readings:
         terms = [getattr(self, name) for name in ("steps", "number", "reading", "weights")]
         if any(np.shape(term) != (len(self.steps),) for term in terms):
             raise ArgumentError(
-                f"the terms of readings have the shapes {[np.shape(term) for term in terms]}; all must be equal"
+                f"the terms of readings have shapes {[np.shape(term) for term in terms]}; all must have equal lengths"
             )
         _check_steps("steps of readings", self.steps)
         for name, indices, end in (("number", self.number, len(self.numbers)), ("reading", self.reading, self.count)):
@@ -255,7 +255,7 @@ class Calibrations(NamedTuple):
     """Calibration of commands before they enter a vehicle, each one number or one for each vehicle.
 
     Attributes:
-        v_x, v_y, yaw_rate, steering_angle: Factors of the commanded ones.
+        v_x, v_y, yaw_rate, steering_angle: Factors of these numbers of a command.
         steering_offset: Added to the commanded steering angle, after its factor [rad].
     """
 
@@ -363,12 +363,12 @@ class Simulations(Generic[P, C, S]):
         return np.split(numbers, ends[:-1])
 
     def _at_rest(self, copies: int) -> Lanes[P, C, S] | Structs[P, C, S]:
-        """So many copies of the vehicles; one program of a model serves all, whatever their flags and dead times."""
+        """Copies of the vehicles at rest; one program of a model serves all flags and dead times."""
         if not self.model.lanes:
             return Structs(self.model, self._parameters, self._dt, room=ROOM, copies=copies)
         if self._lanes is None or self._lanes[0] != copies:
-            made = Lanes(self.model, self._parameters, self._dt, constant_flags=False, width=NARROW, copies=copies)
-            self._lanes = copies, made
+            lanes = Lanes(self.model, self._parameters, self._dt, constant_flags=False, width=NARROW, copies=copies)
+            self._lanes = copies, lanes
         else:
             self._lanes[1].reset(np.arange(copies * len(self._parameters)))
         return self._lanes[1]
@@ -380,8 +380,8 @@ def _check(drive: SampledDrive, vehicles: int) -> None:
     if len(begins) != len(commands) or not len(begins) or begins[0] != 0:
         begin = f", {begins[0]} first" if len(begins) else ""
         raise ArgumentError(
-            f"there are {len(commands)} commands, which begin at {len(begins)} steps{begin}; there must be as "
-            "many of both, at least 1, and the first one begins at 0"
+            f"there are {len(commands)} commands, which begin at {len(begins)} steps{begin}; there must be one step "
+            "for each command, at least 1, and the first one must be 0"
         )
     _check_steps("steps at which commands begin", begins)
     if starts is not None and len(starts) != vehicles:
@@ -397,7 +397,7 @@ def _each(name: str, values: ArrayLike, vehicles: int) -> Reals:
     numbers = np.asarray(values, np.float64)
     if numbers.shape not in ((), (1,), (vehicles,)) or not np.isfinite(numbers).all():
         raise ArgumentError(
-            f"'{name}' is of shape {numbers.shape}; it must be 1 finite number, or one for each of {vehicles} vehicles"
+            f"calibration '{name}' is {values!r}; it must be 1 finite number, or one for each of {vehicles} vehicles"
         )
     per_vehicle: Reals = np.broadcast_to(numbers, vehicles).copy()
     return per_vehicle

@@ -49,7 +49,7 @@ class Structs(Generic[P, C, S]):
 
         Args:
             model, parameters, dt: Those of the vehicles.
-            room: Lists of the state have room for a multiple of this number, because programs depend on the room.
+            room: The lists' length is rounded up to a multiple of this number, because programs depend on it.
             copies: Number of copies of the vehicles, one set after the other.
         """
         self.model = model

@@ -23,12 +23,11 @@ AS_NEAR = 1e-9
 
 
 def project(points: Reals, closed: bool, reach: int, x: float, y: float, position: float) -> tuple[float, float]:
-    """The nearest point of a path.
+    """The nearest point of a path: its position along the path [spacings], and the offset to the left of it [m].
 
-    The search is around its last position, so a path may cross itself; it covers at most one lap of a closed path.
-
-    ``reach`` segments are searched on each side. It returns the position along the path [spacings], the first one of
-    several, and the offset to the left [m]; for a point that is not finite, the last position and NaN.
+    ``reach`` segments are searched on each side of the last position, and at most one lap of a closed path, so a path
+    may cross itself. The first one of equally near points counts. A point that is not finite has the last position and
+    the offset NaN.
     """
     segments = points.shape[0] - 1
     here = math.floor(position)
@@ -39,7 +38,7 @@ def project(points: Reals, closed: bool, reach: int, x: float, y: float, positio
         first = max(0, min(here - reach, segments - 1))
         last = max(0, min(here + reach, segments - 1))
     nearest = math.inf
-    found = position
+    projected = position
     lateral = math.nan
     for segment in range(first, last + 1):
         k = segment % segments
@@ -53,9 +52,9 @@ def project(points: Reals, closed: bool, reach: int, x: float, y: float, positio
         if squared < nearest - AS_NEAR:
             nearest = squared
             beyond = not closed and ((segment == 0 and fraction < 0.0) or (segment == segments - 1 and fraction > 1.0))
-            found = segment + (fraction if beyond else within)
+            projected = segment + (fraction if beyond else within)
             lateral = (along_x * to_y - along_y * to_x) / math.sqrt(square)
-    return found, lateral
+    return projected, lateral
 
 
 def locate(points: Reals, closed: bool, x: float, y: float) -> tuple[float, float]:

@@ -100,7 +100,7 @@ def whole_number(text: str, name: str) -> int:
 
 
 def given(arguments: Mapping[str, str], names: Iterable[str]) -> dict[str, Value]:
-    """The given launch arguments that set the node's parameters of the same name."""
+    """The node's parameters that launch arguments of the same name set."""
     known = {parameter.name: parameter for parameter in describe(NodeParameters())}
     values: dict[str, Value] = {}
     for name in names:
@@ -115,12 +115,12 @@ def given(arguments: Mapping[str, str], names: Iterable[str]) -> dict[str, Value
 #: The first robot_state_publisher that can take the description from the topic.
 DESCRIPTION_BY_TOPIC = (3, 5, 3)
 
-#: Delay of a recorded drive [s], which only waits for the first vehicle, not for all.
+#: Delay before a recorded drive [s]: ``vds-gz drive`` waits only for the first vehicle.
 SETTLING = 3.0
 
 
 def require(purpose: str, *packages: str, part_of: str = "", instead: str = "") -> None:
-    """Make sure that ROS packages are installed."""
+    """Refuse to continue if a ROS package is not installed; the message says how to install it."""
     missing = [package for package in packages if not installed(package)]
     if not missing:
         return

@@ -35,7 +35,7 @@ class LaunchedVehicle:
     params_file: str  # its parameter file, written for ``sim_node`` or for the node in its namespace
     namespace: str = ""  # its namespace; empty for none
     overrides: Mapping[str, Value] = field(default_factory=dict)  # parameters that replace those of the file
-    remaps: Sequence[tuple[str, str]] = ()  # topics: name and other name
+    remaps: Sequence[tuple[str, str]] = ()  # topics: name and new name
     tf: str = topics.TF.name  # the topic of its transforms; the static ones go to the same name with ``_static``
     pose: tuple[float, float, float] = (0.0, 0.0, 0.0)  # its initial pose: x [m], y [m], yaw [rad]
     log_level: str = "info"  # the minimum severity that its nodes log
@@ -101,7 +101,7 @@ class LaunchedVehicle:
             description = {topics.ROBOT_DESCRIPTION.name: ParameterValue(text, value_type=str)}
             # It would publish the description a second time, beside the node itself.
             remaps = [*remaps, (topics.ROBOT_DESCRIPTION.name, "~/robot_description")]
-        others = {
+        settings = {
             "use_sim_time": on_simulation_time(parameters),
             "frame_prefix": parameters.frame_prefix,
             "publish_frequency": min(parameters.pub_rate, 1000.0),
@@ -110,7 +110,7 @@ class LaunchedVehicle:
             package=program,
             executable=program,
             namespace=self.namespace,
-            parameters=[others, description],
+            parameters=[settings, description],
             remappings=remaps,
             ros_arguments=["--log-level", self.log_level],
             output="screen",
@@ -152,7 +152,7 @@ class LaunchedVehicle:
         return rviz("vehicle.rviz", on_simulation_time(parameters), self.namespace, self._remaps)
 
     def common_map(self, y: float) -> Node:
-        """The action that publishes the transform from ``map`` to the vehicle's map frame."""
+        """The action that publishes the transform from ``map`` to the vehicle's map frame, at ``y`` [m]."""
         from launch_ros.actions import Node
 
         parameters = self.parameters()

@@ -11,23 +11,21 @@ import numpy as np
 
 from vds_gz.description.urdf_reader import DescriptionError, Robot
 from vds_gz.description.urdf_writer import urdf
-from vds_gz.modelling.driven import engine_faults, motion_faults, resize_faults, steady_faults
+from vds_gz.modelling.driven import DT, engine_faults, motion_faults, resize_faults, steady_faults
 from vds_gz.modelling.samples import WHOLE, random_parameters, with_values
 from vds_gz.parameters.declaration import Description, ParameterError, ParameterGroup, describe
 from vds_gz.vehicle.model import Actuator, AnyModel, Joint, VehicleGeometry, VehicleLimits
 
-DT = 1e-3
-
-#: Types of joints with unlimited motion, and that of a hinge.
+#: Types of joints that rotate, without and with limits.
 _MOVING = ("continuous", "revolute")
 
 _MOTION = ("x", "y", "heading", "v_x", "v_y", "yaw_rate")
 
 
 def parameter_faults(model: AnyModel, random: np.random.Generator) -> Iterator[str]:
-    """Parameters without a description, unit, meaning or bounds, and bounds that do not hold."""
-    yield from _group_faults(model.parameters())
+    """Parameters without a declaration, unit, meaning or bounds, and bounds that do not hold."""
     default = model.parameters()
+    yield from _group_faults(default)
     for described in describe(default):
         name = f"parameter '{described.name}'"
         if not described.doc:
@@ -46,7 +44,7 @@ def parameter_faults(model: AnyModel, random: np.random.Generator) -> Iterator[s
 
 
 def _group_faults(group: ParameterGroup, prefix: str = "") -> Iterator[str]:
-    """Groups that do not derive from ParameterGroup and fields without a description, nested groups included."""
+    """Groups that do not derive from ParameterGroup, and fields without a declaration, nested groups included."""
     kind = type(group).__name__
     if not isinstance(group, ParameterGroup):
         yield (
@@ -99,12 +97,12 @@ def description_faults(model: AnyModel, random: np.random.Generator) -> Iterator
     if getattr(c, "dt", DT) != DT:
         yield f"coefficients.dt is {c.dt}; it must be the length of a step, here {DT} s"
     yield from _joint_faults(model, p, c, s)
-    reports, wanted = model.actuator_states(c, s), len(model.actuators)
-    if len(reports) != wanted:
-        yield f"actuator_states gives {len(reports)} states; it must be {wanted}, as many as there are actuators"
+    reports, count = model.actuator_states(c, s), len(model.actuators)
+    if len(reports) != count:
+        yield f"actuator_states gives {len(reports)} states; it must be {count}, as many as there are actuators"
     limits = model.limits(p)
     if not isinstance(limits, VehicleLimits) or not 0.0 <= limits.speed < math.inf:
-        yield f"limits gives {limits!r}; it must be VehicleLimits of a speed of at least 0 (0: unlimited)"
+        yield f"limits gives {limits!r}; it must be VehicleLimits with a finite speed of at least 0 (0: unlimited)"
     geometry = model.geometry(p)
     if not isinstance(geometry, VehicleGeometry) or not geometry.wheels or not geometry.tire_diameter > 0.0:
         yield f"geometry gives {geometry!r}; it must be VehicleGeometry with wheels and a tire diameter above 0"
@@ -145,7 +143,7 @@ def drawing_faults(model: AnyModel, random: np.random.Generator) -> Iterator[str
             yield f"joint '{name}' moves in the drawing and is not in joints(); add it, or draw it fixed"
 
 
-#: The checks, by name. All are done, although later ones mean little after earlier faults.
+#: The checks, by name. All run, although later ones mean little after earlier faults.
 CHECKS = {
     "parameters": parameter_faults,
     "description": description_faults,
@@ -164,6 +162,6 @@ def faults(model: AnyModel, seed: int = 1) -> list[str]:
         try:
             for fault in check(model, np.random.default_rng(seed)):
                 messages[fault] = None
-        except Exception as error:  # any exception of the model's functions is their fault
+        except Exception as error:  # any exception of the model's functions is a fault
             messages[f"{name}: {type(error).__name__}: {error}"] = None
     return list(messages)

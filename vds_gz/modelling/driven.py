@@ -28,14 +28,23 @@ from vds_gz.vehicle.compiled import ROOM, CompiledVehicle
 from vds_gz.vehicle.model import AnyModel, SteadyMotion
 from vds_gz.vehicle.vehicle import NANOSECONDS
 
+#: Length of a step [s].
 DT = 1e-3
 
-#: Vehicles of random parameters, the commands of each, and the steps of each command.
-VEHICLES, COMMANDS, STEPS = 4, 6, 80
+#: Number of vehicles: one with the default parameters, the others with random ones.
+VEHICLES = 4
 
-#: Number of steps of a steady start, its maximum drift as a part of the motion, and the maximum factor between
-#: parameters and defaults, because a vehicle with a controller is not stable with any gain.
-HELD, DRIFT, SPREAD = 400, 1e-2, 1.1
+#: Number of commands of a vehicle, and of steps of a command.
+COMMANDS, STEPS = 6, 80
+
+#: Number of steps for which a steady motion is held.
+HELD = 400
+
+#: Maximum drift of a steady motion, as a part of it.
+DRIFT = 1e-2
+
+#: Maximum factor between parameters and defaults in a steady motion: a controlled vehicle is not stable with any gain.
+SPREAD = 1.1
 
 Runs = list[tuple[ParameterGroup, list[Command]]]
 
@@ -155,7 +164,7 @@ def steady_faults(model: AnyModel, random: np.random.Generator) -> Iterator[str]
         c = model.coefficients(p, DT)
         for motion in _motions(model, p):
             s = model.at(c, motion)
-            for name, wanted in _asked(model, motion).items():
+            for name, wanted in _required(model, motion).items():
                 if abs(getattr(s, name) - wanted) > DRIFT * max(abs(wanted), 0.1):
                     yield f"at({motion}) gives '{name}' {getattr(s, name):g}; it must be {wanted:g}"
             if (u := _holding(model, c, s, motion)) is None:
@@ -174,9 +183,9 @@ def resize_faults(model: AnyModel, random: np.random.Generator) -> Iterator[str]
     for described in dead_times(model, p, DT):
         assert isinstance(described.default, float)
         for value in (longer_dead_time(described), max(described.minimum, 0.5 * described.default)):
-            other = with_values(p, {described.name: value})
+            changed = with_values(p, {described.name: value})
             what = f"resize, '{described.name}' from {described.default:g} to {value:g} s"
-            yield from _resize_faults(model, model.coefficients(p, DT), model.coefficients(other, DT), p, what)
+            yield from _resize_faults(model, model.coefficients(p, DT), model.coefficients(changed, DT), p, what)
 
 
 def _resize_faults(model: AnyModel, before: object, after: object, p: ParameterGroup, what: str) -> Iterator[str]:
@@ -227,7 +236,7 @@ def _responses(model: AnyModel, c: object, s: object) -> dict[str, float]:
 
 
 def _motions(model: AnyModel, p: ParameterGroup) -> list[SteadyMotion]:
-    """Slow motions within the vehicle's limits, forwards and backwards."""
+    """Two slow motions within the vehicle's limits: turns to both sides, or forwards and backwards without steering."""
     limits, geometry = model.limits(p), model.geometry(p)
     speed, angle = 0.2 * min(limits.speed or 1.0, 5.0), 0.3 * min(limits.steering or 0.5, 0.5)
     if any(actuator.kind == "steering" for actuator in model.actuators):
@@ -237,8 +246,8 @@ def _motions(model: AnyModel, p: ParameterGroup) -> list[SteadyMotion]:
     return [SteadyMotion(speed, v_y, turn), SteadyMotion(-speed, v_y, -turn)]
 
 
-def _asked(model: AnyModel, motion: SteadyMotion) -> dict[str, float]:
-    """The numbers of the state that a motion decides."""
+def _required(model: AnyModel, motion: SteadyMotion) -> dict[str, float]:
+    """The numbers that the state must have in a motion."""
     if any(actuator.kind == "steering" for actuator in model.actuators):
         return {"v_x": motion.v_x}
     return {"v_x": motion.v_x, "yaw_rate": motion.yaw_rate}
@@ -256,16 +265,16 @@ def _holding(model: AnyModel, c: object, s: object, motion: SteadyMotion) -> Com
         fields = ["v_x", "v_y", "yaw_rate"]
     else:
         return None
-    wanted = _references(model, c, s)
+    target = _references(model, c, s)
     for _ in range(4):
-        off = wanted - _asked_of(model, c, s, u)
-        if np.abs(off).max() <= 1e-9:
+        error = target - _commanded(model, c, s, u)
+        if np.abs(error).max() <= 1e-9:
             return u
         columns = []
         for name in fields:
             moved = dataclasses.replace(u, **{name: getattr(u, name) + 1e-4})
-            columns.append((_asked_of(model, c, s, moved) - _asked_of(model, c, s, u)) / 1e-4)
-        change = np.linalg.lstsq(np.array(columns).T, off, rcond=None)[0]
+            columns.append((_commanded(model, c, s, moved) - _commanded(model, c, s, u)) / 1e-4)
+        change = np.linalg.lstsq(np.array(columns).T, error, rcond=None)[0]
         u = dataclasses.replace(
             u, **{name: getattr(u, name) + d for name, d in zip(fields, change.tolist(), strict=True)}
         )
@@ -276,7 +285,7 @@ def _references(model: AnyModel, c: object, s: object) -> NDArray[np.float64]:
     return np.array([state.reference_position + state.reference_velocity for state in model.actuator_states(c, s)])
 
 
-def _asked_of(model: AnyModel, c: object, s: object, u: Command) -> NDArray[np.float64]:
+def _commanded(model: AnyModel, c: object, s: object, u: Command) -> NDArray[np.float64]:
     """The references that a command gives in a state."""
     s = copy.deepcopy(s)
     model.set_references(c, s, u)
@@ -285,12 +294,12 @@ def _asked_of(model: AnyModel, c: object, s: object, u: Command) -> NDArray[np.f
 
 
 def _difference(wanted: dict[str, object], actual: dict[str, object]) -> str:
-    """The first number that differs; none if NaN stands in the place of NaN."""
+    """Name of the first number that differs, or empty; a wanted NaN is not compared."""
     return next((name for name in wanted if wanted[name] != actual[name] and wanted[name] == wanted[name]), "")
 
 
 def _reason(error: BaseException) -> str:
-    """The first line of an error, and its place; of numba's errors without the stages of its compiler."""
+    """The first line of an error, and its place; numba's errors without the stages of its compiler."""
     lines = [line.strip() for line in str(error).splitlines()]
     said = [line for line in lines if line and not line.startswith("Failed in nopython mode pipeline")]
     return ", ".join([*said[:1], *[line.rstrip(":") for line in said[1:] if line.startswith("File ")][:1]])

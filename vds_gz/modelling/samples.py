@@ -12,7 +12,7 @@ from vds_gz.parameters.declaration import Description, ParameterError, Parameter
 from vds_gz.vehicle.command import ACKERMANN, CONTROL, DIRECT, DRIVE, PEDALS, REVERSE, TWIST, Command, CommandKind
 from vds_gz.vehicle.model import AnyModel
 
-#: Maximum number of draws of contradictory parameters, with fewer changes each time.
+#: Maximum number of draws until parameters do not contradict each other; each changes fewer of them.
 DRAWS = 8
 
 #: Commands for the whole vehicle; the others command one actuator only.
@@ -37,7 +37,7 @@ def random_parameters(model: AnyModel, random: np.random.Generator, spread: floa
 def random_value(described: Description, random: np.random.Generator, spread: float) -> Value:
     """A value within the bounds: the default times a factor of up to ``spread``.
 
-    A default of 0 mostly switches something off. It becomes a small number, or stays 0 where the spread is below 2.
+    A default of 0 mostly switches something off; it becomes a small number, or stays 0 if the spread is below 2.
     """
     default = described.default
     if described.choices:
@@ -53,16 +53,16 @@ def random_value(described: Description, random: np.random.Generator, spread: fl
 
 def with_values(parameters: ParameterGroup, values: Mapping[str, object]) -> ParameterGroup:
     """A copy of a parameter group with other values, by their dotted names."""
-    own: dict[str, object] = {}
+    fields: dict[str, object] = {}
     nested: dict[str, dict[str, object]] = {}
     for name, value in values.items():
         first, _, rest = name.partition(".")
         if rest:
             nested.setdefault(first, {})[rest] = value
         else:
-            own[first] = value
+            fields[first] = value
     groups = {name: with_values(getattr(parameters, name), inner) for name, inner in nested.items()}
-    return dataclasses.replace(parameters, **own, **groups)
+    return dataclasses.replace(parameters, **fields, **groups)
 
 
 def random_commands(
