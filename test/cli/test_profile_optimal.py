@@ -66,4 +66,4 @@ def test_a_noise_that_is_no_number_is_refused(capsys):
     with pytest.raises(SystemExit) as ended:
         main(["optimal", "--preset", "indoor_robot", "--noise", "much"])
     assert ended.value.code == 2
-    assert "'much' must be a number, as 0.02, or deviations of what is measured" in capsys.readouterr().err
+    assert "'much' must be a number, such as 0.02, or deviations of quantities" in capsys.readouterr().err

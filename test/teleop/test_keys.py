@@ -260,7 +260,7 @@ def test_it_says_when_nobody_listens(screen, probe):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "keys: standard input is no terminal, and only a terminal gives keys"),
+        ([], "keys: standard input is not a terminal, and only a terminal gives keys"),
         (["--max-speed", "fast"], "keys: parameter 'max_speed' is 'fast' (--max-speed); it must be a double"),
         (["--ros-args", "-p", "max_speed:=-1"], "keys: parameter 'max_speed' is -1 (-p); it must be a finite number"),
     ],

@@ -81,16 +81,16 @@ def sensor_tables(sensors: Mapping[str, Iterable[Description]]) -> str:
 
 
 def _sections(level: str, groups: Mapping[str, Rows]) -> Iterator[str]:
-    """Equal groups share a section."""
+    """A section for each group; equal groups share one."""
     alike: dict[tuple[ParameterRow, ...], list[str]] = {}
     for title, rows in groups.items():
         alike.setdefault(tuple(rows.values()), []).append(title)
     earlier: dict[str, Rows] = {}
-    for first, *others in alike.values():
+    for first, *equal in alike.values():
         rows = groups[first]
         yield f"\n{level} {first}\n"
-        if others:
-            yield f"\nAlso {', '.join(others)}.\n"
+        if equal:
+            yield f"\nAlso {', '.join(equal)}.\n"
         base = max(earlier, key=lambda title: _likeness(rows, earlier[title]), default=None)
         if base is not None and _likeness(rows, earlier[base]) >= COMMON_ROWS:
             same = [row for name, row in rows.items() if _shares(row, earlier[base].get(name))]
@@ -98,21 +98,21 @@ def _sections(level: str, groups: Mapping[str, Rows]) -> Iterator[str]:
             changed = [f"`{row.name}` {row.default}" for row in same if row not in earlier[base].values()]
             without = f" without {', '.join(lacking)}" if lacking else ""
             but = f", with {', '.join(changed)}" if changed else ""
-            own = [row for row in rows.values() if row not in same]
-            yield f"\nAs {base}{without}{but}{', and:' if own else '.'}\n"
-            yield from _table(own)
+            rest = [row for row in rows.values() if row not in same]
+            yield f"\nAs {base}{without}{but}{', and:' if rest else '.'}\n"
+            yield from _table(rest)
         else:
             yield from _table(rows.values())
         earlier[first] = rows
 
 
 def _shares(row: ParameterRow, other: ParameterRow | None) -> bool:
-    """Whether parameters differ in their defaults alone."""
+    """Whether parameters differ at most in their defaults."""
     return other is not None and row._replace(default="") == other._replace(default="")
 
 
 def _likeness(rows: Rows, base: Rows) -> int:
-    """Number of shared rows, less half of those that the group lacks: a name is shorter than a row."""
+    """Number of shared rows, less half of those that ``rows`` lack: a name is shorter than a row."""
     return sum(_shares(row, base.get(name)) for name, row in rows.items()) - len(base.keys() - rows.keys()) // 2
 
 
@@ -162,7 +162,7 @@ def main(argv: list[str]) -> int:
         "vds-gz check",
         description="Check parameter files as the node does when it starts, with the files that they name; print all "
         "errors, or the values that differ from the defaults.",
-        epilog="exit code: 0 all are valid, 1 one is not, 2 wrong use",
+        epilog="exit code: 0 all are valid, 1 at least one is not, 2 wrong use",
     )
     parser.add_argument("files", nargs="*", metavar="FILE", help="a ROS 2 parameter file (YAML) for sim_node")
     parser.add_argument(
@@ -258,7 +258,7 @@ def maps(argv: list[str]) -> int:
 
     parser = CommandLine("vds-gz maps", description="Check a map of actuation, and draw it.")
     parser.add_argument("file", help="CSV file in Autoware's format, e.g. accel_map.csv")
-    parser.add_argument("-o", "--output", type=Path, help="the PNG file (named after the map, in this folder)")
+    parser.add_argument("-o", "--output", type=Path, help="the PNG file (named after the map, in the current folder)")
     options = parser.parse_args(argv)
     table = read_map(options.file)
     output = options.output or Path(Path(options.file).stem + ".png")

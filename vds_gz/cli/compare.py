@@ -20,12 +20,12 @@ A and B are any of
   gazebo:MODEL     the same vehicle in Gazebo, which is started, driven and ended
   live:/NAMESPACE  a running vehicle, recorded for --duration seconds; live:/ without namespace
 
-A model is sent the commands of the recording it is compared with, or --log, or else steps for --duration seconds. Runs
-are aligned by their commands, in the vehicle's time, and put at the same pose there; two vehicles that run beside each
-other are aligned by their clock. A delay is given only if it clearly lowers the difference, its standard error is at
-most 1.5 ms, and the commands of both runs are the same.
+A model follows the commands of --log, or else of the recording it is compared with, or else steps for --duration
+seconds. Runs are aligned by their commands, in the vehicle's time, and moved to the same pose there; two vehicles that
+run beside each other are aligned by their clock. A delay is given only if it clearly lowers the difference, its
+standard error is at most 1.5 ms, and the commands of both runs are the same.
 
-Written into a folder: report.html, which needs no other file, report.json and overlay.png; recordings that were made.
+Written into a folder: report.html, which needs no other file, report.json, overlay.png, and recordings of new runs.
 """
 
 EPILOG = """
@@ -58,7 +58,7 @@ def main(argv: list[str]) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = CommandLine("vds-gz compare", description=DESCRIPTION, epilog=EPILOG)
     parser.add_argument("a", metavar="A", help="a recording, a model, or a running vehicle")
-    parser.add_argument("b", metavar="B", help="another one")
+    parser.add_argument("b", metavar="B", help="another recording, model or vehicle")
     parser.add_argument("--log", metavar="FILE", help="commands for models: a CSV file or a bag")
     add_topic_option(parser)
     parser.add_argument(

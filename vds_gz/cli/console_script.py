@@ -16,7 +16,7 @@ from vds_gz.study.workers import Workers, workers_of
 
 
 def split_ros_arguments(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
-    """A command's own arguments, and those that follow ``--ros-args``."""
+    """The arguments before ``--ros-args``, and those after it."""
     end = arguments.index("--ros-args") if "--ros-args" in arguments else len(arguments)
     return list(arguments[:end]), list(arguments[end + 1 :])
 
@@ -28,7 +28,7 @@ def positive(text: str) -> float:
     except ValueError:
         value = math.nan
     if not 0.0 < value < math.inf:
-        raise argparse.ArgumentTypeError(f"'{text}' must be a number greater than 0")
+        raise argparse.ArgumentTypeError(f"'{text}' must be a finite number greater than 0")
     return value
 
 

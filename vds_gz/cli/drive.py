@@ -67,7 +67,7 @@ def main(argv: list[str]) -> int:
 
 
 def _shown(advance: Advance) -> Callable[[float, Values], None]:
-    """Shows the progress of a log, by its time [s], and the last command."""
+    """A function of a log's time [s] and its last command, which shows the progress."""
     last = [0.0]
 
     def show(passed: float, values: Values) -> None:
@@ -99,14 +99,14 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _type(log: CommandLog, wanted: str | None) -> CommandType:
+def _type(log: CommandLog, kind: str | None) -> CommandType:
     """The type of messages to send."""
-    if wanted is None:
+    if kind is None:
         return log.type
-    sent_as = command_type(wanted)
+    sent_as = command_type(kind)
     if sent_as.values is not log.type.values:
         raise RecordingError(
-            f"a log of {log.type.words} cannot be sent as {wanted}; that would need the vehicle's geometry, or maps of "
+            f"a log of {log.type.words} cannot be sent as {kind}; that would need the vehicle's geometry, or maps of "
             "its pedals"
         )
     return sent_as

@@ -55,26 +55,26 @@ def main(argv: list[str]) -> int:
 
 def node_arguments(file: str, ros: Sequence[str], *, link: str, model: str) -> list[str]:
     """The node's command line."""
-    own = {"backend": "gazebo", "gazebo.link": link, "gazebo.model": model}
-    parameters = [part for key, value in own.items() for part in ("-p", f"{key}:={value}")]
+    values = {"backend": "gazebo", "gazebo.link": link, "gazebo.model": model}
+    parameters = [argument for key, value in values.items() for argument in ("-p", f"{key}:={value}")]
     return ["--ros-args", "--params-file", str(Path(file).resolve()), *parameters, *ros]
 
 
 def in_step(text: str, arguments: Sequence[str], **settings: str) -> str:
     """The SDF of a vehicle with the node inside Gazebo instead of controllers."""
-    ours = {"module_name": "vds_gz.nodes.gazebo_system", "arguments": shlex.join(arguments)}
-    return moved_by(text, plugin("PythonSystemLoader", **ours, **settings))
+    loaded = {"module_name": "vds_gz.nodes.gazebo_system", "arguments": shlex.join(arguments)}
+    return moved_by(text, plugin("PythonSystemLoader", **loaded, **settings))
 
 
 def environment() -> dict[str, str]:
-    """Environment variables for the server: Python inside it finds the same packages."""
+    """Environment variables of the server, in which Python finds the same packages as here."""
     variables = dict(os.environ)
     variables["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)
     return variables
 
 
 def together(server: Server, arguments: Sequence[str] | None, stop: StopRequest) -> int:
-    """Run the server, and the node unless it is inside, until one ends or a signal comes; then end both, node first."""
+    """Run the server, and a node with ``arguments``, until one ends or a signal comes; then end both, node first."""
     node = None
     if arguments is not None:
         node = subprocess.Popen([sys.executable, "-m", "vds_gz.cli", "node", *arguments], start_new_session=True)
@@ -113,7 +113,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--name", default="vehicle", help="the model's name in Gazebo (vehicle)")
     parser.add_argument("--headless", action="store_true", help="without a window")
     parser.add_argument("--paused", action="store_true", help="begin paused")
-    parser.add_argument("--pace", type=float, metavar="FACTOR", help="real-time factor; 0: as fast as possible (1)")
+    parser.add_argument("--pace", type=float, metavar="FACTOR", help="real-time factor; 0: unlimited (the world's)")
     parser.add_argument(
         "--link",
         choices=[link for link in LINKS if link != "ros2_control"],

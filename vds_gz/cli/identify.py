@@ -11,7 +11,7 @@ from vds_gz.study.recording import ACTUATION_QUANTITIES, QUANTITIES
 DESCRIPTION = """
 Identify a vehicle from recorded commands and motion (system identification): dead times, time constants and
 limits of its actuators, gains and offsets, and on request its geometry; each with a confidence interval (95 % if the
-model holds), or "not met" and "not determined". All are fitted together, by simulating the vehicle.
+model holds), or as "not met" or "not determined". All are fitted together, by simulating the vehicle.
 
 LOG is a bag (rosbag2 folder, .mcap, .db3) or a CSV file; several LOGs of one vehicle are fitted together. The topics of
 a bag are found by type and name, or named by options: commands (Twist, TwistStamped, AckermannDriveStamped, Autoware's
@@ -25,7 +25,7 @@ steering_command, and measurements such as v_x_measured, steering_measured, x, y
 wheel, steering, v_x). Both belong to the models actuation_cmd*.
 
 --many identifies many recordings separately and pools the results: recordings.csv has a row for each recording,
-parameters.yaml the pooled parameters. Recordings without excitation are named, and the others are used.
+parameters.yaml the pooled parameters. Recordings without excitation are reported and left out.
 
 Written into a folder: parameters.yaml, which the node loads, report.html, report.json and identified.png, and maps as
 CSV. With --preset or --params the identified parameters replace those of that vehicle, whose geometry is kept. --fit
@@ -45,7 +45,7 @@ examples:
 exit code: 0 done, 1 no parameter was identified (with --many: in some recording), 2 wrong use or input
 """
 
-#: What can be identified.
+#: Parts of a vehicle that can be identified.
 MODELS = ("axes", "pedals", "steering")
 
 

@@ -26,7 +26,7 @@ from vds_gz.study.recording import Recording, Series, SignalError
 from vds_gz.study.report.actuation import HEAD, Rows, pedal_notes, steering_notes, write_report
 from vds_gz.study.report.text import text_table
 
-HEADER = "# Identified by vds-gz identify from {}.\n# Numbers without an interval were not found.\n"
+HEADER = "# Identified by vds-gz identify from {}.\n# Numbers without an interval were not identified.\n"
 
 #: A given vehicle, and its parameter file.
 Vehicle: TypeAlias = tuple[NodeParameters, Path]
@@ -48,7 +48,7 @@ def write_parameters(folder: Path, log: str, given: Vehicle | None, model: str, 
 
 
 def _folder(line: Override) -> Path | None:
-    """The folder of the file that a parameter names by its whole path."""
+    """The folder of the file that a parameter names by an absolute path."""
     path = Path(str(line.value))
     return path.parent if line.name.endswith("_path") and path.is_absolute() else None
 
@@ -56,7 +56,7 @@ def _folder(line: Override) -> Path | None:
 def identify_pedals(log: str, signals: Recording, given: Vehicle | None, folder: Path) -> None:
     """Identify maps of pedals from ``accel``, ``brake`` and ``v_x``; write them, parameters and a report.
 
-    The maps of the vehicle, or else our own, give the grid.
+    The maps of the given vehicle, or else those of this package, set the grid.
     """
     vehicle = given[0].vehicle if given else None
     if vehicle is not None and not isinstance(vehicle, ActuationCmdParameters):
@@ -108,7 +108,7 @@ def identify_steering(log: str, signals: Recording, given: Vehicle | None, folde
     known = [field.name for field in dataclasses.fields(MechanicalParameters)]
     for name in names:
         if name not in known:
-            raise ArgumentError(f"--fit '{name}' is no parameter in mechanical_params; there are {', '.join(known)}")
+            raise ArgumentError(f"--fit '{name}' is not a parameter in mechanical_params; there are {', '.join(known)}")
     with progress("identifying", 1.0) as advance:
         fit = fit_mechanism(
             _needed(signals, "wheel", signals.commanded),
@@ -135,8 +135,8 @@ def _needed(signals: Recording, quantity: str, group: dict[str, Series]) -> Seri
     """A signal without which nothing can be identified."""
     signal = group.get(quantity)
     if signal is None or len(signal.time) < 2:
-        signals_there = (signals.commanded | signals.measured).items()
-        there = ", ".join(f"{name} ({len(series.time)})" for name, series in signals_there)
+        present = (signals.commanded | signals.measured).items()
+        there = ", ".join(f"{name} ({len(series.time)} samples)" for name, series in present)
         sources = sorted({channel.source for channel in signals.further if channel.quantity == quantity})
         hint = f"; it was measured in {' and '.join(sources)}: name one of them by an option" if sources else ""
         raise SignalError(f"there is no signal '{quantity}' in the recording; it has {there or 'none'}{hint}")

@@ -85,7 +85,7 @@ def _identify_many(options: argparse.Namespace, given: Vehicle | None, folder: P
     """Identify recordings separately; write a table, pooled parameters and a report, and return the exit code."""
     if options.log or options.model != "axes":
         wrong = f"LOG '{options.log[0]}'" if options.log else f"--model {options.model}"
-        raise ArgumentError(f"{wrong} does not go with --many, which finds the vehicle of the recordings that it names")
+        raise ArgumentError(f"{wrong} does not go with --many, which identifies axes from the recordings that it names")
     source = _source(options, given)
     logs = []
     for pattern in options.many:
@@ -123,7 +123,7 @@ def _identify_many(options: argparse.Namespace, given: Vehicle | None, folder: P
 
 
 def _source(options: argparse.Namespace, given: Vehicle | None) -> Source:
-    """The reader of the recordings, and the terms that are identified."""
+    """The reader of the recordings and the choice of terms to identify."""
     vehicle, fit = _prior_vehicle(given, options.wheel_base), tuple(options.fit)
     return Source(_topics(options), _columns(options), options.wheel_base, vehicle, fit, _priors(given))
 
@@ -133,7 +133,7 @@ def _topics(options: argparse.Namespace) -> dict[str, str | None]:
 
 
 def _prior_vehicle(given: Vehicle | None, wheel_base: float | None) -> NodeParameters | None:
-    """The given vehicle, with another wheel base where one is given too."""
+    """The given vehicle, with the wheel base of the option if there is one."""
     if given is None or wheel_base is None:
         return given[0] if given else None
     if not hasattr(given[0].vehicle, "wheel_base"):
@@ -142,7 +142,7 @@ def _prior_vehicle(given: Vehicle | None, wheel_base: float | None) -> NodeParam
 
 
 def _priors(given: Vehicle | None) -> dict[str, Interval]:
-    """Intervals in the parameter file by names below the model, without actuators', which are estimated."""
+    """Intervals in the parameter file, by names below the model, except those of actuators, which are identified."""
     if given is None:
         return {}
     vehicle, path = given
@@ -151,7 +151,7 @@ def _priors(given: Vehicle | None) -> dict[str, Interval]:
 
 
 def _named_by_option(line: Override, wheel_base: float | None) -> Override:
-    """A line of the parameter file; a wheel base that an option gave says so."""
+    """A line of the parameter file; the wheel base of the option has it as its origin."""
     by_option = wheel_base is not None and line.name.endswith(".wheel_base") and line.value == wheel_base
     return line._replace(origin="--wheel-base") if by_option else line
 
@@ -180,7 +180,7 @@ def _check(options: argparse.Namespace) -> None:
 
 
 def _columns(options: argparse.Namespace) -> dict[str, str]:
-    """The columns of a table that were named, by quantity."""
+    """The columns of a table that options name, by quantity."""
     axes = options.model == "axes"
     columns = {}
     known = QUANTITIES if axes else ACTUATION_QUANTITIES

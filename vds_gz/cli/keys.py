@@ -54,17 +54,17 @@ def _terminal() -> Terminal:
     try:
         from vds_gz.teleop.keys import Terminal
     except ImportError:
-        raise ArgumentError("driving with keys needs a terminal as Linux and macOS have it") from None
+        raise ArgumentError("driving with keys needs a terminal of Linux or macOS") from None
     if not sys.stdin.isatty():
         raise ArgumentError(
-            "standard input is no terminal, and only a terminal gives keys; start it in one, not in a "
+            "standard input is not a terminal, and only a terminal gives keys; start it in one, not in a "
             "pipe, in the background or from a launch file"
         )
     return Terminal(sys.stdin.fileno())
 
 
 def _parameters(arguments: Arguments) -> KeyParameters:
-    """Every parameter is an option too: ``--max-speed 2`` means ``-p max_speed:=2``."""
+    """The parameters; each is an option too: ``--max-speed 2`` means ``-p max_speed:=2``."""
     parser = CommandLine("vds-gz keys", description=DESCRIPTION, epilog=EPILOG)
     flags = {"--" + parameter.name.replace("_", "-"): parameter for parameter in describe(KeyParameters())}
     for option, parameter in flags.items():

@@ -27,8 +27,14 @@ if TYPE_CHECKING:
 
 Car = TypeVar("Car", bound=ActuationCmdParameters)
 
-#: Default length of a log [s]; kinds of logs for pedals, and their default lengths; their default car.
-DURATION, ACTUATION_KINDS, CAR = 60.0, {"pedals": 300.0, "turns": 60.0}, "actuation_cmd_mechanical"
+#: Default length of a log [s].
+DURATION = 60.0
+
+#: Kinds of logs for cars with pedals, and their default lengths [s].
+ACTUATION_KINDS = {"pedals": 300.0, "turns": 60.0}
+
+#: Their default model.
+CAR = "actuation_cmd_mechanical"
 
 #: The kind that is found by a search.
 OPTIMAL = "optimal"
@@ -44,8 +50,8 @@ KIND is one of
   slalom    steady speed, steering to and fro
   figure8   a full circle to the left, a full circle to the right
   parking   to and fro with full lock, as into a parking space
-  optimal   the most informative commands for the given vehicle: they make the widest relative interval smallest; it
-            prints the intervals to expect from `identify`, beside those of `steps`
+  optimal   the most informative commands for the given vehicle, which minimize the widest relative interval; prints
+            the intervals to expect from `identify`, beside those of `steps`
 or, for a car with pedals (the models actuation_cmd*),
   pedals    accelerator and brake in all positions at all speeds, straight ahead; for `identify --model pedals`
   turns     the steering wheel turned far and little, slowly and quickly, to and fro; for `identify --model steering`
@@ -118,7 +124,7 @@ def _optimal(
     ackermann: bool,
     duration: float,
 ) -> CommandLog:
-    """The most informative log of the vehicle that was given; its expected intervals are printed."""
+    """The most informative log for the given vehicle; prints its expected intervals."""
     if parameters is None:
         raise ArgumentError("optimal is for a vehicle; give what is known of it by --params FILE or --preset NAME")
     from vds_gz.study.identify.design import NOISE, design  # with numba, which no other kind needs
@@ -141,7 +147,7 @@ def _optimal(
 
 
 def _car(parameters: NodeParameters | None, kind: type[Car], needed: str) -> tuple[AnyModel, Car]:
-    """The model and the parameters of a car with pedals; of our own where none was given."""
+    """The model and the parameters of a car with pedals: the given one, or :data:`CAR` with its defaults."""
     model = models()[parameters.model if parameters is not None else CAR]
     car = parameters.vehicle if parameters is not None else model.parameters()
     if not isinstance(car, kind):
@@ -157,18 +163,18 @@ def noise_option(text: str) -> float | dict[str, float]:
         return {name: float(value) for name, _, value in (pair.partition("=") for pair in text.split(","))}
     except ValueError:
         raise argparse.ArgumentTypeError(
-            f"'{text}' must be a number, as 0.02, or deviations of what is measured, as v_x=0.05,yaw_rate=0.02"
+            f"'{text}' must be a number, such as 0.02, or deviations of quantities, such as v_x=0.05,yaw_rate=0.02"
         ) from None
 
 
-def _is_ackermann(parameters: NodeParameters | None, wanted: str | None, *, steers: bool) -> bool:
-    """Speeds and steering angles are to be written."""
+def _is_ackermann(parameters: NodeParameters | None, kind: str | None, *, steers: bool) -> bool:
+    """Whether the log has speeds and steering angles."""
     if parameters is None:
-        return wanted == "ackermann" or (wanted is None and steers)
+        return kind == "ackermann" or (kind is None and steers)
     takes = ACKERMANN in models()[parameters.model].accepts
-    if wanted == "ackermann" and not takes:
+    if kind == "ackermann" and not takes:
         raise ArgumentError(f"the model '{parameters.model}' takes no steering angles; leave out --as ackermann")
-    return takes and wanted != "twist"
+    return takes and kind != "twist"
 
 
 #: Options of limits, including an old name, and the limited quantities.
@@ -205,7 +211,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-#: Units of sensors.
+#: Units of measured quantities.
 UNITS = {"v_x": "m/s", "v_y": "m/s", "yaw_rate": "rad/s", "steering": "rad"}
 
 UNDETERMINED = "not determined"
@@ -227,10 +233,10 @@ def _expected(plan: Design, rate: float, duration: float) -> Iterator[str]:
         for expectation in plan.expectations
     ]
     yield text_table(("parameter", "prior", "95 % interval", "with `steps`"), rows)
-    own, of_steps = plan.largest
-    if own < math.inf:
+    largest, of_steps = plan.largest
+    if largest < math.inf:
         yield (
-            f"largest due to noise: {own:.2%}, with `steps` {of_steps:.2%} (dead times have a resolution of "
+            f"largest due to noise: {largest:.2%}, with `steps` {of_steps:.2%} (dead times have a resolution of "
             f"+-{WIDTH * TIME_RESOLUTION:.2g} s)"
         )
     undetermined = [expectation.name for expectation in plan.expectations if expectation.part is None]

@@ -1,7 +1,7 @@
 """``vds-gz``: selects and runs a subcommand.
 
-A subcommand is a line in :data:`COMMANDS`. Its module, imported when the subcommand is called, has a ``main(argv)``
-that returns the exit code.
+A subcommand is a line in :data:`COMMANDS`. Its module, imported when the subcommand is called, has a function of
+``argv`` that returns the exit code.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ COMMANDS = {
     "parameters": ("vds_gz.cli.check", "reference", "print the reference of all parameters"),
 }
 
-#: Module and function of programs that have a console script and are no subcommand to list.
+#: Module and function of programs that have a console script and are not listed as subcommands.
 PROGRAMS = {"joystick_teleop": ("vds_gz.nodes.joystick_teleop", "main")}
 
 

@@ -25,12 +25,12 @@ from vds_gz.study.report.text import text_table
 
 NODE_NAME = "record"
 
-#: After this time without any message, a warning lists the expected topics [s].
+#: After this time without any message, a warning lists the topics on the graph [s].
 PATIENCE = 5.0
 
 DESCRIPTION = """
-Record a vehicle's topics to an MCAP file until Ctrl-C: everything that it receives and publishes, or the
-topics named.
+Record a vehicle's topics to an MCAP file until Ctrl-C: everything that it receives and publishes, without its
+sensors' data unless --sensors is given, or the topics named.
 
 Messages are written as they come, compressed, and are on the disk within a second: a recorder that is
 killed leaves a readable file. `ros2 bag info` and `play`, Foxglove and PlotJuggler open recordings,
@@ -100,8 +100,8 @@ def _wanted(options: argparse.Namespace, arguments: Arguments) -> tuple[Callable
     The clock is not among the latter: its reliability varies and is only known by discovery.
     """
     if options.topics and (options.all or options.sensors):
-        chosen = "--all records every topic" if options.all else "--sensors adds those of sensors to a vehicle's own"
-        raise ArgumentError(f"{chosen}; leave it out, or the names of topics")
+        option = "--all records every topic" if options.all else "--sensors adds those of sensors to a vehicle's own"
+        raise ArgumentError(f"{option}; leave it out, or the names of topics")
     left_out = {arguments.topic(name) for name in options.left_out}
     named = {arguments.topic(name) for name in options.topics}
     known = (*vehicle_topics(), *autoware_topics(), *topics.SURROUNDINGS)
@@ -145,7 +145,7 @@ def _record(graph: Graph, recorder: Recorder, duration: float | None, stop: Stop
 
 
 def _warn(graph: Graph, recorder: Recorder) -> None:
-    """Warn about topics without messages."""
+    """Warn if no message has come."""
     if not recorder.counts:
         there = ", ".join(sorted(graph.offers())) or "none"
         print(
@@ -157,7 +157,7 @@ def _warn(graph: Graph, recorder: Recorder) -> None:
 
 
 def _tell(recorder: Recorder, took: float, path: Path) -> None:
-    """Print the recorded and the missing topics."""
+    """Print the recorded topics, and the types without a definition or that were left out."""
     counts = recorder.counts
     rows = [(name, str(count), f"{count / took:.1f}") for name, count in sorted(counts.items())]
     if rows:

@@ -36,14 +36,19 @@ from vds_gz.study.report.text import text_table
 from vds_gz.study.session import NODE_NAME, Session, write_parameters
 from vds_gz.world.load import load_world
 
-#: Command logs of this package, by model; other models get that of the hall.
+#: Command logs of this package, by model.
 DRIVES = {"bicycle": "parking_lot.csv", "omni": "omni.csv"}
+
+#: That of other models.
 DEFAULT_DRIVE = "hall.csv"
 
 DEFAULT_PRESET = "ackermann_car"
 
-#: Default world of the default preset, and the value for no world.
-DEFAULT_WORLD, NO_WORLD = "parking_lot", "none"
+#: World of the default preset.
+DEFAULT_WORLD = "parking_lot"
+
+#: Value of ``--world`` for no world.
+NO_WORLD = "none"
 
 DESCRIPTION = """
 Start a vehicle, drive it with a command log from a second process, record all topics and show the response, live and
@@ -78,7 +83,7 @@ class RunPlan:
 
     name: str
     parameters: NodeParameters
-    overrides: tuple[Override, ...]  # the parameter file's part of the parameters
+    overrides: tuple[Override, ...]  # parameters of the file and of --world
     for_ros: list[str]  # the user's own ROS arguments, for the vehicle
     driver: list[str] | None  # arguments of the driver; None for no driver
     graph: Arguments
@@ -173,19 +178,19 @@ def _world(options: argparse.Namespace, overrides: Sequence[Override]) -> tuple[
 
 
 def _remaps(for_ros: list[str]) -> list[str]:
-    """The remaps among ROS arguments, which driver and recorder share, without a new name of the vehicle's node."""
+    """The remaps among ROS arguments, for driver and recorder: all but those that rename the vehicle's node."""
     pairs = pairwise(for_ros)
-    chosen = [pair for pair in pairs if pair[0] in ("-r", "--remap") and not pair[1].startswith(("__node", "__name"))]
-    return [argument for pair in chosen for argument in pair]
+    remaps = [pair for pair in pairs if pair[0] in ("-r", "--remap") and not pair[1].startswith(("__node", "__name"))]
+    return [argument for pair in remaps for argument in pair]
 
 
 def _new_folder(parent: Path, name: str) -> Path:
     """A new folder for the run."""
-    wanted = parent / f"{datetime.now():%Y-%m-%d_%H-%M-%S}_{name}"
-    folder, count = wanted, 1
+    folder = first = parent / f"{datetime.now():%Y-%m-%d_%H-%M-%S}_{name}"
+    count = 1
     while folder.exists():
         count += 1
-        folder = wanted.with_name(f"{wanted.name}_{count}")
+        folder = first.with_name(f"{first.name}_{count}")
     folder.mkdir(parents=True)
     return folder
 

@@ -55,7 +55,7 @@ examples:
 exit code: 0 done and as expected, 1 an expectation is broken or a run failed, 2 wrong use or input
 """
 
-#: Varied parameters that are never measured.
+#: Beginnings of the names of varied quantities that are chosen, not measured on a vehicle.
 CHOSEN = (CONTROLLER, START, ADDITIONAL_DEAD_TIME)
 
 #: Maximum number of printed failures.
@@ -88,7 +88,7 @@ def main(argv: list[str]) -> int:
         complain("vds-gz sweep", f"and {len(failed) - PRINTED} more pieces of the sweep failed")
     if not (path / RUNS).exists():
         return FAILED
-    # Labels, which are texts, would take most of the memory.
+    # Labels are left out: as texts they would take most of the memory.
     table = collect(path, "run", *sweep.space.variations, *sweep.measures, "status")
     broken = _tell(options.file, path, sweep, table)
     if kept:
@@ -125,18 +125,18 @@ def cases_of(sweep: Sweep, table: Table) -> Iterator[Runs]:
     columns = [name for name in sweep.cases[0].labels if len({case.labels[name] for case in sweep.cases}) > 1]
     numbers = table["run"].astype(np.int64)
     for index, case in enumerate(sweep.cases):
-        chosen = numbers // len(sweep.space) == index
+        of_case = numbers // len(sweep.space) == index
         varied = dict(descriptions(sweep, case))
         yield Runs(
-            {name: table[name][chosen].astype(np.float64) for name in varied},
-            {name: table[name][chosen].astype(np.float64) for name in sweep.measures},
+            {name: table[name][of_case].astype(np.float64) for name in varied},
+            {name: table[name][of_case].astype(np.float64) for name in sweep.measures},
             {name: parameter.unit for name, parameter in varied.items()}
             | {name: known[name] for name in sweep.measures},
             {name: float(str(parameter.default)) for name, parameter in varied.items() if not name.startswith(CHOSEN)},
             sweep.identified,
             sweep.expected,
             ", ".join(case.labels[name] for name in columns),
-            numbers[chosen].tolist(),
+            numbers[of_case].tolist(),
         )
 
 

@@ -25,7 +25,7 @@ NODE_NAME = "view"
 DESCRIPTION = """
 Show a running vehicle in the browser: pose, path, wheels, references and responses of its
 actuators. The page changes parameters and drives the vehicle by touch, keyboard or gamepad. The vehicle may
-start before or after this, and may be one in Gazebo or not.
+start before or after this program, and may be in Gazebo.
 """
 
 EPILOG = """

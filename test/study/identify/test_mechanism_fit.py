@@ -137,7 +137,7 @@ def test_from_a_table_to_a_parameter_file(run, tmp_path, monkeypatch, capsys):
     assert found.inertia == pytest.approx(35.0, rel=0.05)
     assert Path("identified/identified.png").stat().st_size > 1000
     for arguments, said in (
-        (["--fit", "mass"], "is no parameter in mechanical_params"),
+        (["--fit", "mass"], "is not a parameter in mechanical_params"),
         (["--preset", "forklift"], "no mechanical"),
     ):
         assert main(["identify", "log.csv", "--model", "steering", *arguments]) == 2

@@ -248,8 +248,8 @@ def test_damaged_bags_and_bags_without_pedals_are_explained(run, tmp_path, monke
 @pytest.mark.parametrize(
     ("head", "arguments", "said"),
     [
-        ("time,accel,v_x,brake", [], "no signal 'brake' in the recording; it has accel (3), brake (0), v_x (3)"),
-        ("time,brake,v_x", [], "no signal 'accel' in the recording; it has brake (3), v_x (3)"),
+        ("time,accel,v_x,brake", [], "no signal 'brake' in the recording; it has accel (3 samples), brake (0 samples)"),
+        ("time,brake,v_x", [], "no signal 'accel' in the recording; it has brake (3 samples), v_x (3 samples)"),
         ("time,accel,brake", [], "no signal 'v_x'"),
         ("time,accel,v_x", ["--column", "accel"], "must be one of accel, brake, wheel, v_x, steering"),
         ("time,accel,v_x", ["--column", "accel=pedal"], "no column 'pedal'; it has time,accel,v_x"),
