@@ -1,8 +1,8 @@
-"""A live node, driven over the ROS 2 graph from Python: commands go out, odometry comes back, until 2 m are done.
+"""Drive a live node over the ROS 2 graph from Python: send commands until the odometry shows 2 m.
 
     python examples/drive_live_node.py
 
-It runs over rclpy where ROS 2 is sourced, else over DDS; the node is an ordinary one for every other ROS 2 node.
+It uses rclpy if ROS 2 is sourced, else DDS; every other ROS 2 node sees both nodes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ TOPICS = {"twist_reference": "geometry_msgs/msg/Twist", "odom": "nav_msgs/msg/Od
 
 
 def drive(graph: vds_gz.Graph) -> float:
-    """Command 0.5 m/s until the odometry says that the distance is done; how long that took [s]."""
+    """Command 0.5 m/s until the odometry shows the distance; return the time taken [s]."""
     gone = 0.0
 
     def on_odometry(message: object, arrival: int) -> None:

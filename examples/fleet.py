@@ -1,4 +1,4 @@
-"""A thousand cars that differ in dead time and lag, stepped together: how far do they roll until they stand?
+"""A thousand cars that differ in dead time and lag, stepped together: how far do they roll before they stop?
 
 python examples/fleet.py [NUMBER OF CARS]
 """
@@ -18,7 +18,7 @@ STEP_RATE = 1000  # [Hz]
 
 
 def stopping_distances(count: int, seed: int = 1) -> NDArray[np.float64]:
-    """Distance [m] from the command to stop until each car stands, of shape (count,)."""
+    """Distance [m] that each car rolls after the command to stop, of shape (count,)."""
     random = np.random.default_rng(seed)
     drives = [
         vds_gz.DriveParameters(dead_time=dead_time, time_constant=lag, max_velocity=10.0, max_acceleration=2.0)
@@ -34,13 +34,13 @@ def stopping_distances(count: int, seed: int = 1) -> NDArray[np.float64]:
 
 
 def main(arguments: Sequence[str] = ()) -> None:
-    """Print how the distances are spread."""
+    """Print a histogram of the distances."""
     distances = stopping_distances(int(arguments[0]) if arguments else 1000)
     counts, edges = np.histogram(distances, bins=10)
     for count, low, high in zip(counts, edges[:-1], edges[1:], strict=True):
         print(f"{low:5.2f} to {high:5.2f} m  {'#' * round(60 * count / counts.max())}")
-    middle, worst = np.percentile(distances, (50, 99))
-    print(f"{len(distances)} cars at {SPEED:g} m/s stop within {middle:.2f} m (median), {worst:.2f} m (99 %)")
+    median, worst = np.percentile(distances, (50, 99))
+    print(f"{len(distances)} cars at {SPEED:g} m/s stop within {median:.2f} m (median), {worst:.2f} m (99 %)")
 
 
 if __name__ == "__main__":

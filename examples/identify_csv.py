@@ -2,8 +2,8 @@
 
     python examples/identify_csv.py [FILE]
 
-The file has a column ``time`` [s] and pairs such as ``v_x_command,v_x_measured`` [m/s]. Without one, a recording of a
-vehicle whose numbers are known is made first, with noise, so that one sees how well they are found.
+The file has a column ``time`` [s] and pairs such as ``v_x_command,v_x_measured`` [m/s]. Without FILE, the example makes
+a noisy recording of a vehicle with known parameters first, so that you can compare the results with them.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ import numpy as np
 import vds_gz
 
 DRIVE = vds_gz.DriveParameters(dead_time=0.15, time_constant=0.3, max_velocity=1.5, max_acceleration=1.2)
-NOISE = 0.01  # standard deviation of the speed measured [m/s]
+NOISE = 0.01  # standard deviation of the measured speed [m/s]
 
 
 def write_recording(path: Path, seed: int = 3) -> None:
-    """A minute of a robot that is sent a new speed every second, at times a higher one than it can reach."""
+    """Record a minute of a robot that gets a new speed every second, at times one that it cannot reach."""
     random = np.random.default_rng(seed)
     vehicle = vds_gz.Vehicle(vds_gz.DIFFERENTIAL, vds_gz.DifferentialParameters(drive_actuators=DRIVE))
     rows = ["time,v_x_command,v_x_measured"]
@@ -38,17 +38,17 @@ def write_recording(path: Path, seed: int = 3) -> None:
 
 
 def main(arguments: Sequence[str] = ()) -> None:
-    """Print what the file tells."""
+    """Print the identified parameters."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(arguments[0]) if arguments else Path(folder, "recording.csv")
         if not arguments:
             write_recording(path)
         for axis in vds_gz.identify(vds_gz.read_signals(path)):
             for name, number in axis.numbers.items():
-                found = "not in this recording"
+                text = "not in this recording"
                 if number is not None:
-                    found = f"{number.value:7.4f} ({number.low:.4f} to {number.high:.4f}) {axis.unit_of(name)}"
-                print(f"{axis.quantity}  {axis.label(name):20}  {found}")
+                    text = f"{number.value:7.4f} ({number.low:.4f} to {number.high:.4f}) {axis.unit_of(name)}"
+                print(f"{axis.quantity}  {axis.label(name):20}  {text}")
 
 
 if __name__ == "__main__":

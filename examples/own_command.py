@@ -43,12 +43,12 @@ CURVATURE = CommandType(
 
 
 def main() -> None:
-    """Drive a circle of 2 m."""
+    """Drive a circle with a radius of 2 m."""
     vehicle = load_vehicle("indoor_robot", {"twist_reference_max_oldness": 10.0})
     vehicle.enter(Curvature(0.4, 0.5).command(), time=0)
     vehicle.advance(8_000_000_000)
     motion = vehicle.motion()
-    print(f"the robot drives on a circle of {motion.v_x / motion.yaw_rate:.2f} m")
+    print(f"the robot drives on a circle with a radius of {motion.v_x / motion.yaw_rate:.2f} m")
 
 
 if __name__ == "__main__":

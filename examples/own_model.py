@@ -28,7 +28,7 @@ class SkidSteeredParameters(vds_gz.DifferentialParameters):
 
 @dataclass(slots=True)
 class SkidSteeredCoefficients(modelling.DifferentialCoefficients):
-    """Those of a differential drive and the grip."""
+    """The coefficients of a differential drive, and the grip."""
 
     grip: float
 
@@ -62,7 +62,7 @@ SKID_STEERED = dataclasses.replace(
 
 
 def main() -> None:
-    """Turn on the spot for as long as a differential drive takes to go round once."""
+    """Turn on the spot for as long as a differential drive takes for one turn."""
     drive = vds_gz.DriveParameters(dead_time=0.1, time_constant=0.2, max_velocity=1.0, max_acceleration=2.0)
     vehicle = vds_gz.Vehicle(SKID_STEERED, SkidSteeredParameters(drive_actuators=drive), max_command_age=math.inf)
     vehicle.enter(vds_gz.twist(0.0, 0.0, 1.0), time=0)

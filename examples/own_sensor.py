@@ -32,12 +32,12 @@ class Sonar(measuring.ParameterGroup):
     rpy: tuple[float, float, float] = measuring.straight()
     rate: float = measuring.rate(10.0)
     cone: float = measuring.real(0.5, "rad", "opening angle", positive=True, maximum=math.pi)
-    min_range: float = measuring.real(0.2, "m", "what is nearer is reported as -inf", positive=True, maximum=100.0)
-    max_range: float = measuring.real(4.0, "m", "what is farther is reported as +inf", positive=True, maximum=100.0)
+    min_range: float = measuring.real(0.2, "m", "smaller distances are reported as -inf", positive=True, maximum=100.0)
+    max_range: float = measuring.real(4.0, "m", "larger distances are reported as +inf", positive=True, maximum=100.0)
     std_noise: float = measuring.noise(0.01, "m", "standard deviation of a range")
 
     def check_together(self) -> None:
-        """Refuse ranges that no distance lies between."""
+        """Refuse a minimum range that is not below the maximum."""
         if self.min_range >= self.max_range:
             raise vds_gz.ParameterError(
                 f"parameter 'min_range' is {self.min_range:g}; it must be less than max_range, {self.max_range:g} [m]"
@@ -45,7 +45,7 @@ class Sonar(measuring.ParameterGroup):
 
 
 class SonarModel:
-    """What a sonar measures, without ROS."""
+    """The measurement of a sonar, without ROS."""
 
     def __init__(self, parameters: Sonar, name: str = "sonar", seed: int = 0) -> None:
         """Mount it."""
@@ -56,7 +56,7 @@ class SonarModel:
         self._rays = np.column_stack([np.cos(azimuths), np.sin(azimuths), np.zeros(RAYS)])
 
     def measure(self, state: measuring.BodyState, scene: vds_gz.Scene | None) -> float:
-        """The range [m]; infinite where nothing is in reach, as ROS's REP 117 has it."""
+        """The range [m]; -inf if something is too near, +inf if nothing is in reach, as in ROS's REP 117."""
         p = self._parameters
         if scene is None:
             return math.inf
@@ -73,7 +73,7 @@ class SonarOutput(measuring.SingleTopicOutput):
     rays = RAYS
 
     def __init__(self, setup: measuring.SensorSetup) -> None:
-        """Announce the topic, with all that is the same in every message."""
+        """Announce the topic, and set the fields that are equal in all messages."""
         parameters = setup.parameters
         assert isinstance(parameters, Sonar)
         self._model = SonarModel(parameters, setup.name, setup.seed)
@@ -83,7 +83,7 @@ class SonarOutput(measuring.SingleTopicOutput):
         super().__init__(setup, message, ["range"])
 
     def values(self, state: measuring.BodyState, scene: vds_gz.Scene | None) -> Sequence[float]:
-        """What differs from message to message."""
+        """The fields that differ from message to message."""
         return (self._model.measure(state, scene),)
 
 

@@ -1,4 +1,4 @@
-"""A scan of a lidar in one plane, anywhere in a world, without a vehicle: drawn with characters, seen from above.
+"""Scan a world with a planar lidar, without a vehicle, and draw the scan from above with characters.
 
 python examples/scan_world.py [WORLD [X Y]]
 """
@@ -18,16 +18,16 @@ REACH = 16.0  # [m]
 
 
 def scan(world: str, x: float, y: float, rays: int = 720) -> NDArray[np.float64]:
-    """Where the rays end [m], of shape (n, 2); those that meet nothing are left out."""
+    """The points that the rays hit [m], of shape (n, 2)."""
     azimuth = np.linspace(-np.pi, np.pi, rays, endpoint=False)
     directions = np.column_stack([np.cos(azimuth), np.sin(azimuth), np.zeros(rays)])
     ranges, _ = vds_gz.load_world(world).cast(np.array([x, y, HEIGHT]), directions, REACH)
-    met = np.isfinite(ranges)
-    return np.asarray(directions[met, :2] * ranges[met, None] + (x, y))
+    hit = np.isfinite(ranges)
+    return np.asarray(directions[hit, :2] * ranges[hit, None] + (x, y))
 
 
 def main(arguments: Sequence[str] = ()) -> None:
-    """Draw the scan, and say how far it is to the nearest thing."""
+    """Draw the scan, and print the distance to the nearest point."""
     world = arguments[0] if arguments else "hall"
     x, y = (float(number) for number in arguments[1:3]) if len(arguments) > 2 else (0.0, 0.0)
     points = scan(world, x, y)

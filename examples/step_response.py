@@ -1,4 +1,4 @@
-"""The step response of a vehicle, offline: what its actuators make of one command. No ROS, no clock, no Gazebo.
+"""The step response of a vehicle, offline: how its actuators respond to one command. No ROS, no clock, no Gazebo.
 
 python examples/step_response.py [PRESET or parameter file]
 """
@@ -15,7 +15,7 @@ SPEED = 0.5  # [m/s]
 
 
 def step_response(source: str) -> list[tuple[float, float]]:
-    """Time [s] and speed [m/s] every 10 ms, after a command of :data:`SPEED` at time 0 that stays on."""
+    """Time [s] and speed [m/s] every 10 ms, with a command of :data:`SPEED` from time 0 on."""
     vehicle = vds_gz.load_vehicle(source)
     response = []
     for millisecond in range(0, 3000, 10):
@@ -27,7 +27,7 @@ def step_response(source: str) -> list[tuple[float, float]]:
 
 
 def main(arguments: Sequence[str] = ()) -> None:
-    """Print the response and the times by which engineers know it."""
+    """Print the response, its dead time, and the time at which it reaches 63 %."""
     source = arguments[0] if arguments else "ackermann_car"
     response = step_response(source)
     for time, speed in response[::20]:

@@ -19,13 +19,13 @@ Reals = NDArray[np.float64]
 
 ENVIRONMENT = "vds_gz.environments:vds_gz/PathTracking-v0"
 TASK = {"vehicle": "ackermann_car", "speed": 6.0, "rate": 25.0, "history": 10}  # speed [m/s], rate [Hz]
-#: How the real car responds: its dead times and lags are not known exactly [s].
+#: Latency of the real car: its dead times and lags are not known exactly [s].
 LATENCY = {
     "steering_actuator.dead_time": (0.2, 0.4),
     "steering_actuator.time_constant": (0.05, 0.15),
     "drive_actuator.dead_time": (0.1, 0.3),
 }
-#: The same car without any.
+#: The same car without latency.
 AT_ONCE = dict.fromkeys(LATENCY, (0.0, 1e-09))
 
 POLICIES, TRIALS = 256, 4  # TRIALS vehicles try every policy
@@ -35,10 +35,10 @@ CARS, SEED = 200, 50_000
 
 
 def features(observations: NDArray[np.float32], scale: Reals, inputs: int) -> Reals:
-    """What a policy looks at: all that is observed but for the last actions, their mean, and 1."""
+    """Inputs of a policy: the observations without the last actions, the mean of the last actions, and 1."""
     past = observations[:, -inputs * TASK["history"] :].reshape(len(observations), -1, inputs)
-    seen = observations[:, : -inputs * TASK["history"]] / scale
-    return np.concatenate([seen, past.mean(axis=1), np.ones((len(seen), 1))], axis=1)
+    present = observations[:, : -inputs * TASK["history"]] / scale
+    return np.concatenate([present, past.mean(axis=1), np.ones((len(present), 1))], axis=1)
 
 
 def driven(
@@ -47,7 +47,7 @@ def driven(
     """Drive one episode in every environment.
 
     Args:
-        environments: Of this module's kind.
+        environments: Environments made from :data:`ENVIRONMENT` and :data:`TASK`.
         policies: One an environment, of shape (environments, features, inputs).
         seeds: One an environment.
 
@@ -73,7 +73,7 @@ def driven(
 
 
 def trained(randomize: dict[str, tuple[float, float]], iterations: int, seed: int = 1) -> Reals:
-    """A policy, of shape (features, inputs), that was found on vehicles with these intervals of parameters."""
+    """A policy, of shape (features, inputs), trained on vehicles with these intervals of parameters."""
     environments = gymnasium.make_vec(ENVIRONMENT, POLICIES * TRIALS, randomize=randomize, **TASK)
     inputs = environments.single_action_space.shape[0]
     size = environments.single_observation_space.shape[0] - inputs * TASK["history"] + inputs + 1

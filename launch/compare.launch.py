@@ -1,7 +1,7 @@
 """Two vehicles in namespaces, /a and /b, driven by the same commands and compared.
 
-Either may be moved by its kinematics or in Gazebo. `vds-gz compare` records both and writes a report. When it is done,
-everything ends; where a bound of the tolerance file is broken, `ros2 launch` ends with exit code 1.
+Kinematics or Gazebo move a vehicle; only one may be in Gazebo. `vds-gz compare` records both and writes a report. When
+it is done, everything ends; if a bound of the tolerance file is broken, `ros2 launch` ends with exit code 1.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from vds_gz.errors import ArgumentError, FailureError
 from vds_gz.launching.vehicle import LaunchedVehicle, common_commands
 from vds_gz.share import PACKAGE, share
 
-#: What `vds-gz compare` prints when it receives from both vehicles.
+#: Output of `vds-gz compare` when it receives from both vehicles.
 LISTENING = b"recording /a and /b"
 
-#: Any of these reads the recording.
+#: Packages that read recordings; one is enough.
 READERS = ("rosbag2_py", "rosbags")
 
-#: Recorded after the last command [s].
+#: Time recorded after the last command [s].
 AFTER = 3.0
 
 
@@ -36,7 +36,7 @@ def generate_launch_description() -> LaunchDescription:
     plants = ["kinematic", "gazebo"]
     arguments = [
         DeclareLaunchArgument("a", default_value="ackermann_car", description="A vehicle: preset or parameter file."),
-        DeclareLaunchArgument("b", default_value="ackermann_car", description="The other one."),
+        DeclareLaunchArgument("b", default_value="ackermann_car", description="The other vehicle."),
         DeclareLaunchArgument("plant_a", default_value="kinematic", choices=plants, description="What moves A."),
         DeclareLaunchArgument("plant_b", default_value="kinematic", choices=plants, description="What moves B."),
         DeclareLaunchArgument(
@@ -61,8 +61,8 @@ def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     in_gazebo = [name for name in "ab" if arguments[f"plant_{name}"] == "gazebo"]
     if len(in_gazebo) == 2:
         raise ArgumentError(
-            "plant_a and plant_b are both gazebo, and two servers do not share a clock; one after the other, "
-            f"`vds-gz compare gazebo:{arguments['a']} gazebo:{arguments['b']}` compares them"
+            "plant_a and plant_b are both gazebo, but two servers do not share a clock; to run one after the other, "
+            f"use `vds-gz compare gazebo:{arguments['a']} gazebo:{arguments['b']}`"
         )
     output = Path(arguments["output"])
     actions = []
@@ -86,7 +86,7 @@ def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
 
 
 def _require_packages() -> None:
-    """Make sure that the report can be made."""
+    """Refuse to start if the report could not be made."""
     missing = [name for name in ("scipy", "matplotlib") if find_spec(name) is None]
     if not any(map(find_spec, READERS)):
         missing.append(READERS[0])
@@ -103,7 +103,7 @@ def _file(vehicle: str) -> str:
 
 
 def _time(name: str, in_gazebo: list[str]) -> dict[str, Any]:
-    """Which clock a vehicle goes by: with Gazebo both go by its."""
+    """The parameters that set a vehicle's clock: if one is in Gazebo, both use its time."""
     if not in_gazebo:
         return {}
     return {"be_reference_clock": True} if name in in_gazebo else {"use_sim_time": True}
@@ -113,7 +113,7 @@ def _gazebo(vehicle: LaunchedVehicle, folder: Path, world: str) -> Any:
     """The action that starts a vehicle in its own Gazebo."""
     from vds_gz.study.session import write_parameters
 
-    vehicle.parameters()  # What is wrong is refused here, before anything starts.
+    vehicle.parameters()  # Errors are reported here, before anything starts.
     folder.mkdir(parents=True, exist_ok=True)
     file = write_parameters(vehicle.values(), folder)
     arguments = ["gazebo", "--headless", "--world", world, "--params", str(file)]
@@ -134,7 +134,7 @@ def _program(*arguments: str, sim_time: bool = False, namespace: str = "", remap
 
 
 def _once_listening(drive: Any) -> Callable[[Any], Any]:
-    """Starts the drive when both vehicles are received."""
+    """A handler that starts the drive when both vehicles are received."""
     started: list[bool] = []
 
     def on_output(event: Any) -> Any:
@@ -147,7 +147,7 @@ def _once_listening(drive: Any) -> Callable[[Any], Any]:
 
 
 def _end(event: Any, context: LaunchContext) -> Any:
-    """Ends everything, and lets the launch fail where the comparison did."""
+    """End everything; the launch fails if the comparison did."""
     if event.returncode:
         raise FailureError(f"the comparison failed with exit code {event.returncode}; its last lines say why")
     return Shutdown(reason="the comparison is done")

@@ -1,4 +1,4 @@
-"""A vehicle in Gazebo: the server with a world, sim_node, robot_state_publisher, and what else is wanted."""
+"""A vehicle in Gazebo: server, world, sim_node, robot_state_publisher and bridges; on request RViz and a joystick."""
 
 from __future__ import annotations
 
@@ -34,10 +34,11 @@ from vds_gz.share import share
 from vds_gz.vehicle.catalogue import models
 from vds_gz.world.load import world_file
 
-#: Where a bridge brings Gazebo's clock, in the vehicle's namespace.
+#: Topic of Gazebo's clock behind a bridge, in the vehicle's namespace.
 CLOCK = "gazebo_clock"
 
-POSE = ("x", "y", "z", "R", "P", "Y")
+#: Arguments of the vehicle's pose, and their meaning.
+POSE = {"x": "x [m]", "y": "y [m]", "z": "z [m]", "R": "roll [rad]", "P": "pitch [rad]", "Y": "yaw [rad]"}
 
 
 def generate_launch_description() -> LaunchDescription:
@@ -49,14 +50,14 @@ def generate_launch_description() -> LaunchDescription:
         ),
         DeclareLaunchArgument("name", default_value="vehicle", description="Name of the vehicle's model in Gazebo."),
         *(
-            DeclareLaunchArgument(axis, default_value="0.0", description=f"Where it begins [{unit}].")
-            for axis, unit in zip(POSE, ("m", "m", "m", "rad", "rad", "rad"), strict=True)
+            DeclareLaunchArgument(axis, default_value="0.0", description=f"The vehicle's {meaning} at the start.")
+            for axis, meaning in POSE.items()
         ),
         DeclareLaunchArgument(
             "link",
             default_value="auto",
             choices=["auto", "transport", "bridge", "ros2_control", "system"],
-            description="The way to the joints; auto: transport where Gazebo's Python bindings are, else bridge.",
+            description="Link to the joints; auto: transport if Gazebo's Python bindings are installed, else bridge.",
         ),
         DeclareLaunchArgument(
             "headless", default_value="false", choices=[*BOOLEANS], description="Gazebo without a window."
@@ -78,14 +79,14 @@ def generate_launch_description() -> LaunchDescription:
 def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     """Everything that the arguments select."""
     arguments = dict(context.launch_configurations)
-    wanted = {name: boolean(arguments[name], name) for name in ("sensors", "robot_state_publisher", "rviz", "joystick")}
+    flags = {name: boolean(arguments[name], name) for name in ("sensors", "robot_state_publisher", "rviz", "joystick")}
     link = arguments["link"]
     if link == "auto":
         link = "bridge" if bindings_fault() else "transport"
     file = world_file(arguments["world"])
     vehicle = described(arguments, link)
     parameters = vehicle.parameters()
-    sensors = parameters.sensors if wanted["sensors"] else {}
+    sensors = parameters.sensors if flags["sensors"] else {}
     text = sdf(models()[parameters.model], parameters.vehicle, arguments["name"], sensors)
     actions = []
     if link == "system":
@@ -96,19 +97,19 @@ def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     world, text = populated(file, [Spawn(text, (pose[0], pose[1], pose[2], pose[3], pose[4], pose[5]))])
     vehicle = replace(vehicle, overrides={**vehicle.overrides, "gazebo.world": world})
     actions += server(text, file, parameters, arguments)
-    everything = vehicle.actions(robot_state_publisher=wanted["robot_state_publisher"])
-    actions += everything[1:] if link == "system" else everything  # there the node is inside Gazebo
+    everything = vehicle.actions(robot_state_publisher=flags["robot_state_publisher"])
+    actions += everything[1:] if link == "system" else everything  # with "system" the node is inside Gazebo
     actions += bridges(arguments["name"], sensors, parameters, link, arguments["namespace"])
-    if wanted["rviz"]:
+    if flags["rviz"]:
         actions.append(vehicle.rviz())
-    if wanted["joystick"]:
+    if flags["joystick"]:
         include = PythonLaunchDescriptionSource(str(share("launch", "joystick.launch.py")))
         actions.append(IncludeLaunchDescription(include))
     return actions
 
 
 def described(arguments: dict[str, str], link: str) -> LaunchedVehicle:
-    """The vehicle; it gives Gazebo's time to everybody, at a rate that everybody can follow."""
+    """The vehicle, which publishes Gazebo's time on /clock at a rate that all nodes can follow."""
     return LaunchedVehicle(
         params_file=chosen_file(arguments),
         namespace=arguments["namespace"],
@@ -125,7 +126,7 @@ def described(arguments: dict[str, str], link: str) -> LaunchedVehicle:
 
 
 def controlled(text: str, parameters: NodeParameters, namespace: str) -> tuple[Any, ...]:
-    """The model with its joints in the hands of ros2_control, and the actions that start its controllers."""
+    """The model with joints that ros2_control moves, and the actions that start its controllers."""
     needed = ("gz_ros2_control", "controller_manager", "forward_command_controller", "joint_state_broadcaster")
     require("link:=ros2_control", *needed, instead="launch with link:=bridge")
     joints = models()[parameters.model].joints(parameters.vehicle)
@@ -147,7 +148,7 @@ def controlled(text: str, parameters: NodeParameters, namespace: str) -> tuple[A
 
 def command_line(vehicle: LaunchedVehicle) -> list[str]:
     """Arguments of the node inside Gazebo."""
-    values = [part for override in vehicle.values() for part in ("-p", f"{override.name}:={_yaml(override.value)}")]
+    values = [word for override in vehicle.values() for word in ("-p", f"{override.name}:={_yaml(override.value)}")]
     return ["--ros-args", *values, *(["-r", f"__ns:=/{vehicle.namespace.strip('/')}"] if vehicle.namespace else [])]
 
 
@@ -158,7 +159,7 @@ def _yaml(value: Any) -> str:
 def server(
     text: str, file: Path, parameters: NodeParameters, arguments: dict[str, str]
 ) -> list[LaunchDescriptionEntity]:
-    """The server; when it ends, so does everything."""
+    """The server, whose end ends the launch."""
     folder = tempfile.TemporaryDirectory(prefix="vds_gz_")
     world = Path(folder.name, "world.sdf")
     world.write_text(text, encoding="utf-8")
@@ -182,7 +183,7 @@ def server(
 def bridges(
     name: str, sensors: dict[str, Any], parameters: NodeParameters, link: str, namespace: str
 ) -> list[LaunchDescriptionEntity]:
-    """The bridges that are needed: of joints and sensors, and of the clock, which needs a separate one."""
+    """The bridges that are needed: one for joints and sensors, and another one for the clock."""
     files = {}
     bridged = link in ("bridge", "ros2_control")
     if sensors or bridged:

@@ -1,4 +1,4 @@
-"""Drive with a joystick: the driver of package `joy`, and joystick_teleop, which makes commands of its messages."""
+"""Drive with a joystick: the driver of package `joy`, and joystick_teleop, which turns its messages into commands."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 from vds_gz.launching.actions import BOOLEANS, boolean, require, whole_number
 from vds_gz.share import PACKAGE, share
 
-#: A message at least so often, also while nothing moves: without any, the teleop takes the joystick for lost [Hz].
+#: Minimum rate of messages, also while nothing moves: without messages, the teleop reports a lost joystick [Hz].
 REPEAT_RATE = 20.0
 
 
@@ -20,7 +20,7 @@ def generate_launch_description() -> LaunchDescription:
             "controller",
             default_value="xbox",
             choices=sorted(file.stem for file in share("config", "joystick").glob("*.yaml")),
-            description="What is held in the hand: a file of config/joystick with its axes and buttons.",
+            description="The kind of joystick: a file of config/joystick with its axes and buttons.",
         ),
         DeclareLaunchArgument(
             "params_file", default_value="", description="A file of your own, instead of the controller's."
@@ -32,13 +32,13 @@ def generate_launch_description() -> LaunchDescription:
             description="The node of package joy that reads the joystick; none: something else publishes joy. "
             "game_controller_node numbers the axes of all game controllers alike; give it controller:=generic.",
         ),
-        DeclareLaunchArgument("device_id", default_value="0", description="Which of several joysticks."),
+        DeclareLaunchArgument("device_id", default_value="0", description="Number of the joystick, from 0."),
         DeclareLaunchArgument("namespace", default_value="", description="Namespace of the vehicle to drive."),
         DeclareLaunchArgument(
             "use_sim_time",
             default_value="",
             choices=[*BOOLEANS, ""],
-            description="Follow /clock. Empty: commands are stamped by the clock that the vehicle lives by.",
+            description="Follow /clock. Empty: commands are stamped by the vehicle's clock.",
         ),
     ]
     return LaunchDescription([*arguments, OpaqueFunction(function=start)])
@@ -47,8 +47,8 @@ def generate_launch_description() -> LaunchDescription:
 def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     """Everything that the arguments select."""
     arguments = context.launch_configurations
-    given = arguments["use_sim_time"]
-    simulation_time = [{"use_sim_time": boolean(given, "use_sim_time")}] if given else []
+    text = arguments["use_sim_time"]
+    simulation_time = [{"use_sim_time": boolean(text, "use_sim_time")}] if text else []
     teleop = Node(
         package=PACKAGE,
         executable="joystick_teleop",

@@ -1,4 +1,4 @@
-"""A simulated vehicle without Gazebo: sim_node, robot_state_publisher and, if wanted, RViz."""
+"""A simulated vehicle without Gazebo: sim_node, robot_state_publisher and, on request, RViz."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def generate_launch_description() -> LaunchDescription:
         DeclareLaunchArgument(
             "speed_factor",
             default_value="",
-            description="As reference clock: simulated seconds per second; 0: as fast as possible.",
+            description="Simulated seconds per second of a reference clock; 0: as fast as possible.",
         ),
         DeclareLaunchArgument(
             "simulate_localization",
@@ -45,16 +45,16 @@ def generate_launch_description() -> LaunchDescription:
             description="Let the odometry drift and the pose in the map be noisy.",
         ),
         DeclareLaunchArgument(
-            "frame_prefix", default_value="", description="Put before the name of every frame, e.g. car1/."
+            "frame_prefix", default_value="", description="Prefix of the name of every frame, e.g. car1/."
         ),
         DeclareLaunchArgument(
-            "world", default_value="", description="What stands around: a world of this package, an SDF file or a map."
+            "world", default_value="", description="The world: one of this package, an SDF file or a map."
         ),
         DeclareLaunchArgument(
             "collisions",
             default_value="",
             choices=["stop", "report", "off", ""],
-            description="What happens where the vehicle meets a thing of the world.",
+            description="What happens if the vehicle touches something in the world.",
         ),
         DeclareLaunchArgument(
             "moving_obstacles", default_value="", description="A YAML file of boxes that move through the world."
@@ -69,14 +69,14 @@ def generate_launch_description() -> LaunchDescription:
             default_value="/tf",
             description="Topic of the transforms, /tf_static likewise; tf (relative) puts them into the namespace.",
         ),
-        DeclareLaunchArgument("x", default_value="0.0", description="Where the vehicle starts in the map [m]."),
-        DeclareLaunchArgument("y", default_value="0.0", description="Where the vehicle starts in the map [m]."),
-        DeclareLaunchArgument("yaw", default_value="0.0", description="Its heading there [rad]."),
+        DeclareLaunchArgument("x", default_value="0.0", description="The vehicle's x in the map at the start [m]."),
+        DeclareLaunchArgument("y", default_value="0.0", description="The vehicle's y in the map at the start [m]."),
+        DeclareLaunchArgument("yaw", default_value="0.0", description="Its heading in the map at the start [rad]."),
         DeclareLaunchArgument(
             "robot_description",
             default_value="auto",
             choices=["auto", "topic", "parameter"],
-            description="How robot_state_publisher gets the robot description; auto: on the topic where it can.",
+            description="How robot_state_publisher gets the robot description; auto: on the topic if it supports that.",
         ),
     ]
     return LaunchDescription([*arguments, OpaqueFunction(function=start)])

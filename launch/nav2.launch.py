@@ -1,6 +1,6 @@
-"""Nav2 driving a simulated vehicle through a known hall, which it sees with a lidar.
+"""Nav2 drives a simulated vehicle with a lidar through a hall of which it has a map.
 
-sim_node gives the odometry, the scan, and map -> odom, which with localization:=amcl is left to Nav2's AMCL.
+sim_node publishes the odometry, the scan, and map -> odom; with localization:=amcl, Nav2's AMCL publishes the last.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ from vds_gz.parameters.node import NodeParameters
 from vds_gz.sensing.sensor import SensorTypes
 from vds_gz.share import share
 
-#: The parameter file of the vehicle, for each file of parameters for Nav2.
+#: The vehicle's parameter file for each parameter file of Nav2.
 VEHICLES = {"differential": "indoor_robot", "ackermann": "scaled_car"}
 
 #: Arguments that set the parameter of the same name.
 PARAMETERS = ("be_reference_clock", "speed_factor", "moving_obstacles")
 
-#: The argument world where there is to be nothing to see.
+#: Value of the argument world for no world.
 NO_WORLD = "none"
 
-#: What the argument localization sets.
+#: Parameters that each value of the argument localization sets.
 LOCALIZATION: dict[str, dict[str, bool | str]] = {
     "exact": {"simulate_localization": False, "localization.style": "continuous"},
     "noisy": {"simulate_localization": True, "localization.style": "continuous"},
@@ -50,7 +50,7 @@ LOCALIZATION: dict[str, dict[str, bool | str]] = {
     "": {},
 }
 
-#: Package and program of Nav2's nodes; a node has the name of its program. In the order in which they are brought up.
+#: Package and program of Nav2's nodes, in the order of bringing them up; a node has the name of its program.
 SERVERS = (
     ("nav2_map_server", "map_server"),
     ("nav2_amcl", "amcl"),
@@ -61,7 +61,7 @@ SERVERS = (
 )
 MANAGER = ("nav2_lifecycle_manager", "lifecycle_manager")
 
-#: Where the planners, controllers and critics of our parameter files come from; files of others may name others.
+#: Packages of the plugins that this package's parameter files name; other files may name others.
 PLUGINS = (
     "nav2_costmap_2d",
     "nav2_mppi_controller",
@@ -91,18 +91,18 @@ def generate_launch_description() -> LaunchDescription:
             "nav2_params_file", default_value="", description="A parameter file of your own for Nav2."
         ),
         DeclareLaunchArgument(
-            "map", default_value=str(share("config", "nav2", "hall.yaml")), description="The map, as map_server has it."
+            "map", default_value=str(share("config", "nav2", "hall.yaml")), description="The map's YAML file."
         ),
         DeclareLaunchArgument(
             "cmd_vel",
             default_value="twist" if distribution in BEFORE_STAMPED else "twist_stamped",
             choices=["twist", "twist_stamped"],
-            description="What goes from Nav2 to the vehicle on cmd_vel. The default is that of the ROS distribution.",
+            description="Type of Nav2's commands on cmd_vel. The default is that of the ROS distribution.",
         ),
         DeclareLaunchArgument(
             "world",
             default_value="",
-            description="What stands around the vehicle: a world of this package, an SDF file, a map; none: nothing. "
+            description="The world: one of this package, an SDF file or a map; none: no world. "
             "Empty: as in the vehicle's parameter file, else the map. A vehicle without sensors gets a lidar, on the "
             "topic scan.",
         ),
@@ -114,13 +114,13 @@ def generate_launch_description() -> LaunchDescription:
             default_value="",
             choices=[*LOCALIZATION],
             description="exact: odometry and map -> odom are the truth; noisy: the odometry drifts, the pose in the "
-            "map is noisy; amcl_style: it is held and corrected as AMCL does it; amcl: the odometry drifts, and AMCL "
-            "itself gives map -> odom. Empty, here and below: as in the vehicle's parameter file; where that says "
-            "'external', nothing here gives map -> odom.",
+            "map is noisy; amcl_style: that pose is held and corrected as by AMCL; amcl: the odometry drifts, and AMCL "
+            "itself publishes map -> odom. Empty, here and below: as in the vehicle's parameter file; if that says "
+            "'external', another program must publish map -> odom.",
         ),
-        DeclareLaunchArgument("x", default_value="0.0", description="Where the vehicle starts in the map [m]."),
-        DeclareLaunchArgument("y", default_value="0.0", description="Where the vehicle starts in the map [m]."),
-        DeclareLaunchArgument("yaw", default_value="0.0", description="Its heading there [rad]."),
+        DeclareLaunchArgument("x", default_value="0.0", description="The vehicle's x in the map at the start [m]."),
+        DeclareLaunchArgument("y", default_value="0.0", description="The vehicle's y in the map at the start [m]."),
+        DeclareLaunchArgument("yaw", default_value="0.0", description="Its heading in the map at the start [rad]."),
         DeclareLaunchArgument(
             "reference_clock",
             default_value="",
@@ -130,14 +130,14 @@ def generate_launch_description() -> LaunchDescription:
         DeclareLaunchArgument(
             "speed_factor",
             default_value="",
-            description="As reference clock: simulated seconds per second. Before Lyrical Nav2's controllers keep to "
-            "the rate of the wall clock, so that only 1 is right.",
+            description="Simulated seconds per second of a reference clock. Before Lyrical, Nav2's controllers run at "
+            "the rate of the wall clock, so it must be 1.",
         ),
         DeclareLaunchArgument(
             "servers",
             default_value="true",
             choices=[*BOOLEANS],
-            description="Start Nav2's servers. false: only the vehicle, for a Nav2 that is started elsewhere.",
+            description="Start Nav2's servers; false: start only the vehicle, for a Nav2 that runs elsewhere.",
         ),
         robot_state_publisher_argument(),
         DeclareLaunchArgument(
@@ -168,19 +168,19 @@ def make_vehicle(arguments: dict[str, str], stamped: bool) -> LaunchedVehicle:
 
     Args:
         arguments: The launch arguments.
-        stamped: It takes TwistStamped, else Twist.
+        stamped: The vehicle takes TwistStamped, else Twist.
     """
     file = arguments["params_file"] or str(share("config", f"{VEHICLES[arguments['vehicle']]}.yaml"))
     overrides = given({**arguments, "be_reference_clock": arguments["reference_clock"]}, PARAMETERS)
     overrides |= LOCALIZATION[arguments["localization"]]
     before = LaunchedVehicle(file, overrides=overrides).values()
-    own = next((str(override.value) for override in reversed(before) if override.name == "world"), "")
-    asked = "launch argument 'world'" if arguments["world"] else file if own else "launch argument 'map'"
-    world = arguments["world"] or own or arguments["map"]
+    of_file = next((str(override.value) for override in reversed(before) if override.name == "world"), "")
+    origin = "launch argument 'world'" if arguments["world"] else file if of_file else "launch argument 'map'"
+    world = arguments["world"] or of_file or arguments["map"]
     if world == NO_WORLD:
         overrides["world"] = ""
     else:
-        overrides |= {override.name: override.value for override in in_world(before, world, asked)}
+        overrides |= {override.name: override.value for override in in_world(before, world, origin)}
     command = topics.TWIST_STAMPED_REFERENCE if stamped else topics.TWIST_REFERENCE
     return LaunchedVehicle(
         file,
@@ -191,14 +191,14 @@ def make_vehicle(arguments: dict[str, str], stamped: bool) -> LaunchedVehicle:
 
 
 def wanted_servers(localization: str, simulated: NodeParameters) -> list[tuple[str, str]]:
-    """Those of ``SERVERS`` that are started: AMCL only where the launch argument asks for it.
+    """The ``SERVERS`` to start: AMCL only if the launch argument selects it.
 
     Args:
         localization: The launch argument.
         simulated: The vehicle's parameters.
 
     Raises:
-        ArgumentError: AMCL is asked for, and the vehicle has nothing that it could see with.
+        ArgumentError: AMCL is selected, and the vehicle has no lidar with a LaserScan.
     """
     if localization != "amcl":
         return [server for server in SERVERS if server[1] != "amcl"]
@@ -208,8 +208,8 @@ def wanted_servers(localization: str, simulated: NodeParameters) -> list[tuple[s
     if not any(sensor.type in planar for sensor in simulated.sensors.values()):
         raise ArgumentError(
             f"launch argument 'localization' is 'amcl', which needs a lidar of type {' or '.join(planar)}, and the "
-            f"sensors are: {', '.join(simulated.sensors) or 'none'}; list one in its file, or none at all, which gives "
-            "it one in a world"
+            f"sensors are: {', '.join(simulated.sensors) or 'none'}; list one in the vehicle's "
+            "file, or no sensor at all: in a world, the vehicle then gets one"
         )
     return [*SERVERS]
 
@@ -219,7 +219,7 @@ def nav2(arguments: dict[str, str], vehicle: LaunchedVehicle, stamped: bool) -> 
 
     Args:
         arguments: The launch arguments.
-        vehicle: What they drive.
+        vehicle: The vehicle that they drive.
         stamped: They send TwistStamped, else Twist.
     """
     simulated = vehicle.parameters()

@@ -1,8 +1,7 @@
 """An ideal and a realistic robot beside each other, driven by the same commands.
 
-Both listen to the same topics, /twist_reference and the others, so that whatever drives one drives the other: the
-recorded drive that is started here, a joystick, `ros2 topic pub`. Each has its own frames, hung up in a common map at
-places beside each other.
+Both take commands from the same topics, such as /twist_reference, so the recorded drive that is started here, a
+joystick or `ros2 topic pub` drives both. Each has its own frames, in a common map.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ def generate_launch_description() -> LaunchDescription:
         DeclareLaunchArgument(
             "drive",
             default_value=str(share("config", "drives", "hall.csv")),
-            description="A command log to send, as `vds-gz drive` takes it; empty: you drive.",
+            description="A command log to send, as `vds-gz drive` takes it; empty: none.",
         ),
         DeclareLaunchArgument("loop", default_value="false", choices=[*BOOLEANS], description="Repeat the drive."),
         DeclareLaunchArgument("use_sim_time", default_value="false", choices=[*BOOLEANS], description="Follow /clock."),
