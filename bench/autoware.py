@@ -1,4 +1,4 @@
-"""What a step of Autoware's models costs: interpreted, and compiled at 1 kHz.
+"""Measure a step of Autoware's models: interpreted, and compiled at 1 kHz.
 
     python3 bench/autoware.py
 
@@ -25,12 +25,12 @@ def command_for(model: VehicleModel) -> Command:
 
 
 def best(vehicle: Vehicle, seconds: float, repeats: int) -> float:
-    """The shortest processor time [s] that a simulated time [s] took."""
+    """The shortest processor time [s] of simulating ``seconds``, of ``repeats`` trials."""
     times = []
     for _ in range(repeats):
         start = time.process_time()
         vehicle.advance(vehicle.time + round(seconds * NANOSECONDS))
-        vehicle.motion()  # steps are done when somebody looks
+        vehicle.motion()  # steps are done when the motion is read
         times.append(time.process_time() - start)
     return min(times)
 
@@ -53,7 +53,7 @@ def compiled(model: VehicleModel) -> float:
 
 
 def main(names: list[str]) -> int:
-    """Measure the models of these names, or all; 1 if the mechanical one is too slow."""
+    """Measure the models of these names, or all; return 1 if the mechanical one is too slow."""
     failed = False
     print("model                                 interpreted [us/step]   compiled [times real time]")
     for model in AUTOWARE_MODELS:

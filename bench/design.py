@@ -1,9 +1,9 @@
-"""How much more informative an optimal log is than `profile steps` of the same length: the largest relative interval.
+"""Compare an optimal log with `profile steps` of the same length by the largest relative interval.
 
 Usage: python bench/design.py [DURATION]
 
-In parts of the number, by the noise, at 2 % of full scale, for presets and random vehicles; with what the search
-takes of a processor.
+The intervals are those due to noise of 2 % of full scale, for presets and random vehicles. The table also has the
+processor time of the search.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ def main() -> None:
     for case in cases():
         before = process_time()
         limits = limits_of(case.parameters, **case.reach)
-        found = design(case.parameters, limits, ackermann=case.ackermann, duration=duration)
-        own, steps = found.largest
+        plan = design(case.parameters, limits, ackermann=case.ackermann, duration=duration)
+        optimal, steps = plan.largest
         took = process_time() - before
-        print(f"| {case.name} | {own:.2%} | {steps:.2%} | {steps / own:.1f} | {took:.0f} |", flush=True)
+        print(f"| {case.name} | {optimal:.2%} | {steps:.2%} | {steps / optimal:.1f} | {took:.0f} |", flush=True)
 
 
 if __name__ == "__main__":

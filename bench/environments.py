@@ -1,9 +1,9 @@
-"""How fast environments are: environment steps per second of one core, and how long it takes to make and reset them.
+"""Measure environments: environment steps per second of one core, and the time to make and reset them.
 
 Usage: python bench/environments.py [ROUNDS]
 
-Processor time of one thread; the least of all rounds counts, so other programs disturb it little. An environment's step
-is 20 steps of its vehicle. Actions are random and episodes end, so new vehicles are drawn all the time.
+Processor time of one thread; the minimum of all rounds counts, so other programs disturb it little. An environment's
+step is 20 steps of its vehicle. Actions are random and episodes end, so new vehicles are drawn all the time.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ print(made - before, perf_counter() - before)
 
 
 def steps(rounds: int) -> None:
-    """Print how fast environments are."""
+    """Print the time of environment steps."""
     numba.set_num_threads(1)
     print("| environment | vehicle | vehicles differ | ns an environment step | of it the vehicle | M steps/s a core |")
     print("| --- | --- | --- | --- | --- | --- |")
@@ -66,14 +66,14 @@ def steps(rounds: int) -> None:
 
 
 def makes() -> None:
-    """Print how long it takes until environments run, compiling and from the cache on disk."""
+    """Print the time until environments run, with compilation and from the cache on disk."""
     with tempfile.TemporaryDirectory() as folder:
         environment = os.environ | {"NUMBA_CACHE_DIR": folder}
-        for which in ("first", "second"):
+        for order in ("first", "second"):
             words = subprocess.check_output([sys.executable, "-c", MAKE], text=True, env=environment).split()
             made, stepped = map(float, words)
             print(
-                f"{which} process: {COUNT} made after {made:.2f} s (goal 5 s), reset and stepped after {stepped:.2f} s"
+                f"{order} process: {COUNT} made after {made:.2f} s (goal 5 s), reset and stepped after {stepped:.2f} s"
             )
 
 

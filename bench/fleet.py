@@ -1,8 +1,8 @@
-"""How fast a fleet is, beside plain C over the same vehicles: nanoseconds of processor time a vehicle and step.
+"""Measure a fleet beside plain C over the same vehicles: nanoseconds of processor time for each vehicle and step.
 
 Usage: python bench/fleet.py [ROUNDS]
 
-Fleet and C take turns, on one core, and the least of all rounds counts, so other programs disturb the ratios little.
+Fleet and C take turns on one core, and the minimum of all rounds counts, so other programs disturb the ratios little.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from vds_gz.vehicle.schedule import command_records
 
 VEHICLES, STEPS, SLOTS = 2048, 300, 201
 COMMANDS = (twist(1.0, 0.0, 0.3), ackermann(1.0, 0.3))
-#: (what, kind of command, random dead times, limits of rates, times C)
+#: Title, index of the command, random dead times, limits of rates, and the goal as a multiple of C's speed.
 CASES = (
     ("twist, equal dead times", 0, False, False, 3.0),
     ("Ackermann, equal dead times", 1, False, False, 2.5),
@@ -75,14 +75,14 @@ def fleet_of(kind: int, spread: bool, limited: bool, count: int = VEHICLES) -> F
 
 
 def nanoseconds(fleet: Fleet, clock: Callable[[], float], steps: int = STEPS) -> float:
-    """What a vehicle's step takes."""
+    """Time of a vehicle's step by a clock [ns]."""
     before = clock()
     fleet.advance(steps)
     return (clock() - before) / len(fleet) / steps * 1e9
 
 
 def built(folder: Path) -> Path:
-    """The program in C."""
+    """The compiled program in C."""
     compiler = next(filter(None, map(shutil.which, ("cc", "gcc", "clang"))), None)
     if compiler is None:
         sys.exit("bench/fleet.py: there is no C compiler (cc, gcc or clang)")
@@ -112,7 +112,7 @@ def beside_c(rounds: int) -> None:
 
 
 def cores(rounds: int) -> None:
-    """Print what more cores give."""
+    """Print the speed-up by all cores."""
     fleet = fleet_of(0, False, False, 16 * VEHICLES)
     count = os.cpu_count() or 1
     best = dict.fromkeys((1, count), math.inf)
@@ -124,7 +124,7 @@ def cores(rounds: int) -> None:
 
 
 def of_a_recording(rounds: int) -> None:
-    """Print what a step takes of vehicles that follow a recording's commands and are read 50 times a second."""
+    """Print the time of a step of vehicles that follow a recording's commands and are read 50 times a second."""
     numba.set_num_threads(1)
     random, steps = np.random.default_rng(1), 6000
     speeds, angles = random.uniform(-1, 1, 120), random.uniform(-0.3, 0.3, 120)
@@ -146,7 +146,7 @@ def of_a_recording(rounds: int) -> None:
 
 
 def first_calls() -> None:
-    """Print how long the first call takes, compiling and from the cache on disk."""
+    """Print the time of the first call, with compilation and from the cache on disk."""
     with tempfile.TemporaryDirectory() as folder:
         environment = os.environ | {"NUMBA_CACHE_DIR": folder}
         took = [
@@ -156,7 +156,7 @@ def first_calls() -> None:
 
 
 def memory() -> None:
-    """Print how much memory a large fleet takes."""
+    """Print the memory of a large fleet."""
     fleet = fleet_of(0, False, False, 100_000)
     fleet.advance(SLOTS)
     used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024**2

@@ -1,7 +1,7 @@
 """Figures of the Gazebo backend on a real server: ``python bench/gazebo.py [delay] [pace] [parity] [live]``, or all.
 
 ``parity`` compares every vehicle with its kinematics in step with Gazebo, as the link ``system`` does, and identifies
-its dead times and time constants; ``live`` compares over ``transport``, in real time, on a machine that is quiet.
+its dead times and time constants; ``live`` compares over ``transport`` in real time, which needs an idle machine.
 """
 
 from __future__ import annotations
@@ -43,20 +43,20 @@ PRESETS = (
 #: Vehicle models with parameters in ``vds_defaults``; the others have their own defaults.
 IN_FILE = ("bicycle", "differential", "omni")
 
-#: Presets, and all vehicle models with what they are by default.
+#: Presets, and all vehicle models with their defaults.
 VEHICLES = {
     **{name: (name,) for name in PRESETS},
     **{name: ("vds_defaults" if name in IN_FILE else "", ("model", name)) for name in models()},
 }
 
-#: Those that are driven in real time too: with lags and without, heavy and light, of each kind.
+#: Vehicles for ``live``: with lags and without, heavy and light, of each kind.
 LIVE = ("ackermann_car", "autoware_car", "deepracer", "scaled_car", "differential", "omni")
 
 SECONDS = 10.0
 
 
 def preset(name: str, *overrides: tuple[str, object]) -> NodeParameters:
-    """A preset's parameters; without a name those that a model has by default."""
+    """A preset's parameters; without a name, the defaults of the model in ``overrides``."""
     if not name:
         return parameters_of([Override(parameter, value, "bench") for parameter, value in overrides])
     return load_parameters(name, dict(overrides))
@@ -64,7 +64,7 @@ def preset(name: str, *overrides: tuple[str, object]) -> NodeParameters:
 
 @contextmanager
 def server(parameters: NodeParameters, world: str = "empty", inside: list[str] | None = None) -> Iterator[Server]:
-    """A world with the vehicle, in its own partition; ``inside``: the command line of the node in there."""
+    """A world with the vehicle, in its own partition; ``inside`` is the command line of a node inside the server."""
     os.environ["GZ_PARTITION"] = f"vds_gz_{os.getpid()}_{time.monotonic_ns()}"
     text = sdf(models()[parameters.model], parameters.vehicle, sensors=parameters.sensors)
     if inside is not None:
@@ -87,7 +87,7 @@ def node(*arguments: str) -> Iterator[subprocess.Popen[bytes]]:
 
 
 def parity() -> None:
-    """How well vehicles in Gazebo follow the kinematics in step with it, and what is identified of them there."""
+    """Compare vehicles in Gazebo, in step, with their kinematics, and identify their actuators."""
     print(f"{'vehicle':38}speed / yaw rate, RMS in % of the peak; actuators: identified (configured) [s]")
     for name, (file, *overrides) in VEHICLES.items():
         parameters = preset(file, *overrides)
@@ -105,7 +105,7 @@ def parity() -> None:
 
 
 def live() -> None:
-    """How well vehicles follow the kinematics over transport; mean velocities between samples."""
+    """Compare vehicles over transport with their kinematics, by mean velocities between samples."""
     for name in LIVE:
         file, *overrides = VEHICLES[name]
         parameters = preset(file, *overrides)
@@ -124,7 +124,7 @@ def show(name: str, driven: dict[str, list[Sample]]) -> None:
 
 
 def delay() -> None:
-    """From a clock tick's arrival to the joint command it gave rise to: within the link, and seen from outside."""
+    """Measure the time from a clock tick's arrival to its joint command, in the link and from outside."""
     parameters = preset("ackermann_car", ("gazebo.world", "empty"))
     with server(parameters):
         inside(parameters)
@@ -179,7 +179,7 @@ def report(what: str, delays: list[float]) -> None:
 
 
 def pace() -> None:
-    """Simulated seconds per second, on the test track, with one vehicle and an IMU."""
+    """Measure simulated seconds per second, on the test track, with one vehicle and an IMU."""
     imu = (("sensors.imu1.type", "imu"),)
     parameters = preset("ackermann_car", *imu)
     car = ("--params-file", str(share("config", "ackermann_car.yaml")), "-p", "backend:=gazebo")

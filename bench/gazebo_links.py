@@ -1,6 +1,6 @@
-"""What the node costs beside Gazebo, by link: ``python bench/gazebo_links.py [transport] [bridge] [ros2_control]``.
+"""Measure the node beside Gazebo, by link: ``python bench/gazebo_links.py [transport] [bridge] [ros2_control]``.
 
-Processor time of the node's process over 20 s, by the scheduler's own count, while it drives. The links over ROS need
+Processor time of the node's process over 20 s of driving, counted by the scheduler. The links over ROS need
 ros_gz_bridge and gz_ros2_control; without ROS (VDS_GZ_GRAPH=dds) they go over DDS.
 """
 
@@ -45,7 +45,7 @@ def running(command: list[str]) -> Iterator[subprocess.Popen[bytes]]:
 
 
 def measure(link: str, folder: Path) -> None:
-    """Start everything, drive, and print what the node took."""
+    """Start everything, drive, and print the node's processor time."""
     parameters = preset("vds_defaults")
     os.environ["GZ_PARTITION"] = f"vds_gz_{os.getpid()}_{link}"
     spawn = controlled(parameters, folder, 1.0, 1000) if link == "ros2_control" else vehicle(parameters)
@@ -74,7 +74,7 @@ def measure(link: str, folder: Path) -> None:
 
 
 def drive(seconds: float) -> tuple[float, float]:
-    """Command the vehicle for a while; its last speed [m/s], and seconds of simulated time per second."""
+    """Command the vehicle; return its last speed [m/s], and simulated seconds per second."""
     graph = open_graph(parse([], "driver"), "driver")
     seen: list[tuple[float, int, float]] = []
 

@@ -1,12 +1,12 @@
-"""How well vehicles are identified, where their numbers are known.
+"""Measure how well vehicles with known parameters are identified.
 
     python bench/identify.py clean [--seeds 0:50] [--only NAME]    every preset and model, no noise
     python bench/identify.py noisy [--seeds 0:200] [--only NAME]   2 % noise, 5 % lost, 1 ms of jitter
-    python bench/identify.py others [FOLDER ...]                   recordings of other people's programs
-    python bench/identify.py speed                                 a minute, an hour, short logs: time and memory
-    python bench/identify.py table FILE ...                        what earlier calls wrote with --output
+    python bench/identify.py others [FOLDER ...]                   recordings of other programs
+    python bench/identify.py speed                                 time and memory: a minute, an hour, short logs
+    python bench/identify.py table FILE ...                        the table of files of --output
 
-A call takes one core; several with other seeds may run at once, each with an `--output` of its own.
+A call uses one core; several calls with different seeds may run at once, each with its own `--output`.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def as_list(estimate: Estimate) -> list[float]:
 
 
 def trial(case: Case, seed: int, signals: Recording, fit_names: tuple[str, ...] = ()) -> Row:
-    """Identify one recording, knowing of the vehicle what a ruler tells."""
+    """Identify one recording of a vehicle whose geometry is known."""
     begin = process_time()
     fit = identify(signals, vehicle=case.known(), fit=fit_names)
     took = process_time() - begin
@@ -98,7 +98,7 @@ def clean_trials(options: argparse.Namespace) -> Iterator[Row]:
 
 
 def noisy_trials(options: argparse.Namespace) -> Iterator[Row]:
-    """Random vehicles, and how far off unbiased estimates must be at least."""
+    """Noisy recordings of random vehicles, with the Cramer-Rao bound of unbiased estimates."""
     how = Disturbance()
     for seed in options.seeds:
         for kind in KINDS:
@@ -134,12 +134,12 @@ def other_trials(options: argparse.Namespace) -> Iterator[Row]:
 
 
 def wanted(options: argparse.Namespace, name: str) -> bool:
-    """Whether a case was named, or none was."""
+    """Whether ``--only`` selects a case."""
     return not options.only or any(word in name for word in options.only)
 
 
 def speed(options: argparse.Namespace) -> None:
-    """A minute, an hour, and twenty short recordings of a car."""
+    """Measure a minute, an hour, and twenty short recordings of a car."""
     case = random_case("bicycle fs rd", 1)
     identify(clean(case, 1), vehicle=case.known())  # compiles
     for durations in ([60.0], [3600.0], [3.0] * 20):
@@ -189,12 +189,12 @@ def _cells(case: str, name: str, numbers: list[Row | None]) -> tuple[str, ...]:
 
 
 def holds(number: Row) -> bool:
-    """The interval has the true number."""
+    """Whether the interval contains the true number."""
     return bool(number["found"][1] <= number["true"] <= number["found"][2])
 
 
 def faults(row: Row, *, noisy: bool) -> Iterator[str]:
-    """What a trial has that it should not have."""
+    """Faults of a trial: numbers and residuals out of bounds."""
     for name, number in row["numbers"].items():
         if number["found"]:
             value, low, high = number["found"]
@@ -237,13 +237,13 @@ def _seeds(text: str) -> range:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=("clean", "noisy", "others", "speed", "table"))
-    parser.add_argument("folders", nargs="*", help="of recordings, or files to make a table of")
-    parser.add_argument("--seeds", type=_seeds, default=range(4), metavar="FIRST:END", help="(0:4)")
-    parser.add_argument("--only", action="append", metavar="NAME", help="cases with this in their name; several times")
-    parser.add_argument("--fit", action="append", default=[], metavar="NAME", help="geometry to find too")
-    parser.add_argument("--duration", type=float, default=60.0, metavar="S", help="(60)")
+    parser.add_argument("folders", nargs="*", help="folders of recordings, or files for the table")
+    parser.add_argument("--seeds", type=_seeds, default=range(4), metavar="FIRST:END", help="seeds of the trials (0:4)")
+    parser.add_argument("--only", action="append", metavar="NAME", help="cases whose names contain NAME; repeatable")
+    parser.add_argument("--fit", action="append", default=[], metavar="NAME", help="geometry to fit too; repeatable")
+    parser.add_argument("--duration", type=float, default=60.0, metavar="S", help="length of a recording (60)")
     parser.add_argument("--bag", action="store_true", help="write a bag and read it, as the command line does")
-    parser.add_argument("--output", metavar="FILE", help="add results to a file, a line of JSON each")
+    parser.add_argument("--output", metavar="FILE", help="append each result to a file, as a line of JSON")
     return parser
 
 

@@ -1,4 +1,4 @@
-"""What the live node costs: time to the first message, processor, memory, and speed as fast as possible.
+"""Measure the live node: time to the first message, processor, memory, and its maximum speed.
 
 Run by ``./dev bench live_node``, or in a ROS 2 environment by ``python bench/live_node.py``. Another simulator that
 takes ``twist_reference`` and publishes ``odom`` is measured beside it, in the same run, by ``--peer 'COMMAND'``.
@@ -35,7 +35,7 @@ LISTENED = (
 
 
 class Measured:
-    """A simulator's process with a listener beside it that sends commands at 10 Hz."""
+    """A simulator's process, and a peer that listens and sends commands at 10 Hz."""
 
     def __init__(self, command: list[str], everything: bool) -> None:
         os.environ["ROS_DOMAIN_ID"] = str(next(DOMAINS))
@@ -58,7 +58,7 @@ class Measured:
         self.stamps.append(stamp_ns(message.header.stamp))  # type: ignore[attr-defined]
 
     def drive(self, seconds: float) -> float:
-        """Send commands for a while and return how long it was."""
+        """Send commands for a while and return the true duration [s]."""
         begin = now = time.monotonic()
         following = begin
         while now < begin + seconds:
@@ -70,9 +70,9 @@ class Measured:
         return now - begin
 
     def processor_seconds(self) -> float:
-        """What the process's threads have used of all cores so far, as the scheduler has counted it.
+        """Processor time of the process's threads so far, counted by the scheduler [s].
 
-        The time in ``stat`` is sampled at the clock's ticks, which is unfair to who wakes by them.
+        The time in ``stat`` is sampled at clock ticks, which is wrong for programs that wake at them.
         """
         threads = Path(f"/proc/{self.process.pid}/task").glob("*/schedstat")
         return sum(int(thread.read_text().split()[0]) for thread in threads) * 1e-9

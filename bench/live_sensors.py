@@ -1,8 +1,8 @@
-"""What sensors cost the live node: processor, memory, time to the first message, and how late messages leave.
+"""Measure sensors of the live node: processor, memory, time to the first message, and lag of messages.
 
 Run by ``./dev bench live_sensors``, or in a ROS 2 environment by ``python bench/live_sensors.py``. The vehicle drives
-in ``worlds/hall.sdf``, and somebody listens to every topic of its sensors. Where Gazebo and ros_gz_bridge are,
-``--gazebo`` measures them with the same sensors in the same world beside it.
+in ``worlds/hall.sdf``, and every topic of its sensors has a subscriber. With Gazebo and ros_gz_bridge, ``--gazebo``
+measures them too, with the same sensors in the same world.
 """
 
 from __future__ import annotations
@@ -48,13 +48,13 @@ SETS: dict[str, list[tuple[str, str, dict[str, object]]]] = {
 
 @dataclass
 class Heard:
-    """Messages of one topic: when each arrived after its stamp [s]."""
+    """Messages of one topic: times of arrival after their stamps [s]."""
 
     first: float = 0.0
     lags: list[float] = field(default_factory=list)
 
     def take(self, data: bytes, arrival: int) -> None:
-        """A serialized message with a header."""
+        """Take a serialized message with a header."""
         second, nanosecond = struct.unpack_from("<iI", data, 4)
         now = time.time() - (time.monotonic_ns() - arrival) * 1e-9
         self.first = self.first or time.monotonic()
@@ -82,7 +82,7 @@ def listen(graph: Graph, sensors: Sequence[tuple[str, str, dict[str, object]]]) 
 
 
 def measure(name: str, world: str, seconds: float) -> None:
-    """Print a row of the node."""
+    """Print the row of the node."""
     begin = time.monotonic()
     node = Measured(command(SETS[name], world), everything=False)
     heard = listen(node.graph, SETS[name])
@@ -104,7 +104,7 @@ def measure(name: str, world: str, seconds: float) -> None:
 
 
 def measure_gazebo(name: str, world: str, seconds: float) -> None:
-    """Print a row of Gazebo's server and the bridge, with the vehicle standing."""
+    """Print the row of Gazebo's server and the bridge; the vehicle stands still."""
     os.environ |= {"GZ_PARTITION": f"bench_{time.monotonic_ns()}", "ROS_DOMAIN_ID": str(next(DOMAINS))}
     parameters = parse(command(SETS[name], world)[3:], "sim_node").overrides
     loaded = parameters_of(parameters)
@@ -133,14 +133,14 @@ def measure_gazebo(name: str, world: str, seconds: float) -> None:
 
 
 def spin(graph: Graph, seconds: float) -> None:
-    """Take what comes for a while."""
+    """Take messages for a while."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         graph.wait(0.02)
 
 
 def group_seconds(leaders: Sequence[int]) -> float:
-    """What the processes of these groups have used of all cores [s]."""
+    """Processor time of these process groups [s]."""
     total = 0
     for stat in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):
@@ -153,7 +153,7 @@ def main() -> int:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=20.0, help="length of each measurement")
-    parser.add_argument("--world", default="hall", help="where the vehicle drives")
+    parser.add_argument("--world", default="hall", help="world in which the vehicle drives")
     parser.add_argument("--gazebo", action="store_true", help="measure Gazebo and ros_gz_bridge too")
     options = parser.parse_args()
     print("| sensors | core [%] | memory [MB] | first message [s] | rate [Hz] | after its stamp, median [ms] | 99 % |")

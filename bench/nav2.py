@@ -1,8 +1,7 @@
-"""Nav2 itself driving a vehicle: ``python bench/nav2.py --help``, in a shell where ROS 2 and Nav2 are.
+"""Measure Nav2 with a vehicle: ``python bench/nav2.py --help``, in a shell with ROS 2 and Nav2.
 
-Starts ``nav2.launch.py``, sends goals one after the other and watches: was each reached, how long did it take, how many
-recoveries did it need, how far was the vehicle from its path, how far did it pass the goal, and how far was it from
-where its localization held it to be. A table is printed; ``--json`` keeps all that was seen.
+Starts ``nav2.launch.py``, sends goals one after the other and prints for each: whether it was reached, time, number of
+recoveries, distance from the path, overshoot of the goal, and error of the localization. ``--json`` keeps all results.
 """
 
 from __future__ import annotations
@@ -46,11 +45,11 @@ GOALS = (
 
 
 def actuator_values(file: Path, **options: tuple[str, float | None]) -> dict[str, float]:
-    """Parameters of all actuators of a vehicle that get the values that are given.
+    """Values for parameters of all actuators of a vehicle, by name.
 
     Args:
-        file: Its parameter file.
-        options: By the last part of a parameter's name, the option that sets it, and its value, if it has one.
+        file: The vehicle's parameter file.
+        options: By the last word of a parameter's name, the option that sets it, and its value or None.
 
     Raises:
         VdsGzError: No actuator has such a parameter, or it cannot have the value.
@@ -77,7 +76,7 @@ def actuator_values(file: Path, **options: tuple[str, float | None]) -> dict[str
 
 @contextmanager
 def launched(arguments: list[str], log: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """Nav2 and the vehicle while this runs."""
+    """Nav2 and a vehicle, which run inside the context."""
     with log.open("w", encoding="utf-8") as output:
         command = ["ros2", "launch", "vds_gz", "nav2.launch.py", *arguments]
         process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, start_new_session=True)
@@ -113,7 +112,7 @@ def tour(options: argparse.Namespace, file: Path, controller: str, values: dict[
 
 
 def localization(drives: list[Drive]) -> str:
-    """By how much it was wrong at most."""
+    """The largest errors of the localization, in words."""
     metres = [drive.mislocated for drive in drives if drive.mislocated is not None]
     radians = [drive.misheaded for drive in drives if drive.misheaded is not None]
     return f"{max(metres):.3f} m, {math.degrees(max(radians)):.1f}°" if metres else "(there was none)"
@@ -145,25 +144,29 @@ def summary(drives: list[Drive]) -> str:
 
 
 def main() -> int:
-    """Run it; 0 if each goal was reached, else 1."""
+    """Drive all tours; return 0 if each goal was reached, else 1."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--vehicle", choices=[*VEHICLES], default="differential")
     parser.add_argument("--params-file", type=Path, help="the vehicle's parameter file; default: of --vehicle")
     parser.add_argument(
-        "--controllers", nargs="+", default=[*CONTROLLERS], help="as Nav2's file names them; default: %(default)s"
+        "--controllers", nargs="+", default=[*CONTROLLERS], help="names in Nav2's file; default: %(default)s"
     )
     parser.add_argument(
-        "--dead-times", nargs="+", type=float, default=[None], help="of all actuators [s]; default: as in its file"
+        "--dead-times",
+        nargs="+",
+        type=float,
+        default=[None],
+        help="of all actuators, a tour each [s]; default: as in the file",
     )
     parser.add_argument("--time-constant", type=float, help="of all actuators [s]; default: as in the vehicle's file")
     parser.add_argument(
-        "--goals", type=int, choices=range(1, len(GOALS) + 1), default=len(GOALS), help="how many of the goals"
+        "--goals", type=int, choices=range(1, len(GOALS) + 1), default=len(GOALS), help="number of goals"
     )
     parser.add_argument(
-        *("--goal", "-g"), nargs=3, type=float, action="append", metavar=("X", "Y", "DEGREES"), help="one of your own"
+        *("--goal", "-g"), nargs=3, type=float, action="append", metavar=("X", "Y", "DEGREES"), help="a custom goal"
     )
-    parser.add_argument("--json", type=Path, help="where to keep what was seen")
-    parser.add_argument("--launch", nargs="+", default=[], help="of nav2.launch.py, as localization:=amcl map:=...")
+    parser.add_argument("--json", type=Path, help="file for all results")
+    parser.add_argument("--launch", nargs="+", default=[], help="arguments of nav2.launch.py: localization:=amcl ...")
     options = parser.parse_args()
     ours = not any(argument.startswith("nav2_params_file:=") for argument in options.launch)
     if ours and (unknown := {*options.controllers} - {*CONTROLLERS}):

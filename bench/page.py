@@ -1,6 +1,6 @@
-"""What the live page costs: the node with and without it, its server, and pictures per second in Chromium.
+"""Measure the live page: the node with and without it, its server, and frames per second in Chromium.
 
-Run by ``./dev bench page``. The pictures need chromium, chromedriver and selenium; without them the rest is measured.
+Run by ``./dev bench page``. Frames need chromium, chromedriver and selenium; without them, the rest is measured.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ SLOW = "const end = performance.now() + {}; while (performance.now() < end); req
 
 
 def processor_seconds(process: subprocess.Popen[str]) -> float:
-    """What a process has used of all cores so far."""
+    """Processor time of a process so far [s]."""
     fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / TICKS
 
 
 @contextmanager
 def running(command: list[str]) -> Iterator[subprocess.Popen[str]]:
-    """A program, while it is needed."""
+    """A program, which runs inside the context."""
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     try:
         yield process
@@ -64,7 +64,7 @@ def browser(url: str) -> Iterator[Any]:
 
 
 def frames(driver: Any) -> int:
-    """How many frames the page has drawn."""
+    """Number of frames that the page has drawn."""
     return int(driver.execute_script("return document.documentElement.dataset.frames") or 0)
 
 

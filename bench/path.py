@@ -1,7 +1,7 @@
-"""The way of a command through the live node: our functions that run from the arrival of a Twist to the next odom.
+"""Trace a command through the live node: this package's functions from the arrival of a Twist to the next odom.
 
-A real node on the graph that this machine has, with a listener to ``odom`` in the same process. Everything that the
-loop calls is traced with :func:`sys.setprofile` and counted once: properties, closures and comprehensions too, but no
+The node runs on the graph of this machine, with a subscriber of ``odom`` in the same process. Everything that its loop
+calls is traced with :func:`sys.setprofile` and counted once: properties, closures and comprehensions too, but no
 code of other packages and none that dataclasses generate. Run by ``./dev bench path``; it prints the functions by file.
 """
 
@@ -24,12 +24,12 @@ from vds_gz.ros.programs import StopRequest
 
 ROOT = f"{Path(vds_gz.__file__).parent}{os.sep}"
 
-#: Real time before the Twist that is traced, in which peers find each other and earlier ones have acted [s].
+#: Real time before the traced Twist, in which peers find each other and earlier commands take effect [s].
 SETTLING = 3.0
 
 
 class Trace:
-    """Stops the node at the first odom after a Twist, and has noted all our functions in between."""
+    """Notes all functions of this package from a Twist to the next odom, which stops the node."""
 
     def __init__(self) -> None:
         os.environ.setdefault("ROS_DOMAIN_ID", str(120 + os.getpid() % 50))
@@ -50,7 +50,7 @@ class Trace:
             self.functions[frame.f_code] = None
 
     def run(self) -> None:
-        """Let the loop turn as :meth:`Simulation.run` does it, with the peer in between."""
+        """Turn the loop as :meth:`Simulation.run` does, with the peer in between."""
         simulation, end = self.node.simulation, time.monotonic() + SETTLING
         twist = self.peer.message(TWIST_REFERENCE.type)
         twist.linear.x, twist.angular.z = 0.5, 0.1

@@ -1,16 +1,16 @@
-"""How well vehicles that are identified from recordings of real robots predict what they have not seen.
+"""Measure how well vehicles identified from recordings of real robots predict other parts of the recordings.
 
     python bench/real.py [FOLDER] [--only NAME] [--page docs/real_robots.md]
 
 FOLDER (examples/data) holds recordings NAME.csv or NAME.csv.gz in the columns of `vds-gz identify`, and for each a
 parameter file ROBOT.yaml, there or in a folder below; ROBOT is NAME up to its first underscore. `identify` learns from
-the first 60 % of a recording, `replay` sends all commands through what it wrote, and the rest is compared. Of runs
-NAME_01, NAME_02 ... of one drive, three of each five teach and the others are predicted. Speed and yaw rate of poses
-are differences over 0.2 s.
+the first 60 % of a recording, `replay` simulates the result with all commands, and the rest is compared. Of runs
+NAME_01, NAME_02 ... of one drive, `identify` learns from three of each five, and the others are predicted. Speed and
+yaw rate of poses are differences over 0.2 s.
 
 Prints a table in Markdown, with root mean square errors of the command as it is, of a simple fit (dead time, gain,
 offset, first-order lag and rate limit by least squares, of one quantity at a time) and of the identified vehicle.
---page replaces the table of a page. Exit code 1: another explanation predicts some quantity more than 5 % better.
+--page replaces the table of a page. Exit code 1: another prediction of some quantity is more than 5 % better.
 """
 
 from __future__ import annotations
@@ -42,16 +42,19 @@ ROOT = Path(__file__).resolve().parents[1]
 
 Array = NDArray[np.float64]
 
-#: What of a recording teaches; where runs are short, which of each five do.
-TAUGHT, TAUGHT_RUNS = 0.6, (0, 1, 2)
+#: Part of a recording to learn from.
+TAUGHT = 0.6
+
+#: Runs of one drive to learn from, of each five.
+TAUGHT_RUNS = (0, 1, 2)
 
 #: Step of the simple fit [s], the dead times that it tries, and steps from the best of them [s].
 DT, DEAD_TIMES, FINER = 0.01, np.arange(0.0, 0.61, 0.04), (-0.02, -0.01, 0.0, 0.01, 0.02)
 
-#: So long the first commands are sent before a replay [s].
+#: Time for which the first commands are sent before a replay [s].
 WARM_UP = 10.0
 
-#: A vehicle that explains less than this part of a quantity's standard deviation was not to follow that command.
+#: A quantity does not depend on the command if predictions explain less than this part of its standard deviation.
 FOLLOWED = 0.1
 
 #: A prediction is worse than another one if its error is this many times as large.
@@ -66,7 +69,7 @@ TITLE = "| recording | quantity | standard deviation | command as it is | simple
 
 @dataclass(frozen=True)
 class Course:
-    """What was commanded and what was measured of one quantity; it is the actuator's value times ``factor``."""
+    """Commands and measurements of one quantity, which is the actuator's value times ``factor``."""
 
     command_time: Array
     command: Array
@@ -79,13 +82,13 @@ class Course:
         return self.command[np.maximum(np.searchsorted(self.command_time, time, side="right") - 1, 0)]
 
     def until(self, border: float) -> Course:
-        """What was measured before a time."""
+        """The course with the measurements before a time."""
         early = self.time < border
         return Course(self.command_time, self.command, self.time[early], self.measured[early], self.factor[early])
 
 
 def courses(recording: Recording, wheel_base: float) -> dict[str, Course]:
-    """What a recording tells of each quantity that was commanded."""
+    """The courses of a recording, by quantity."""
     motion, commands, steering = recording.motion, recording.references, recording.steering
     angle = (motion.time, motion.time * np.nan) if steering is None else (steering.time, steering.value)
     found = {}
@@ -149,7 +152,7 @@ def simple_fit(runs: Sequence[Course]) -> tuple[Array, float]:
         )
         return fit.cost, dead_time, fit.x
 
-    rates = (0.3 * span, 3.0 * span)  # above all of them a limit is not met, and nothing would tell to lower it
+    rates = (0.3 * span, 3.0 * span)  # a limit above all rates has no gradient
     coarse = [fitted(dead, (1.0, 0.0, 0.1, rate)) for dead in DEAD_TIMES for rate in rates]
     _, dead_time, numbers = min(coarse, key=lambda trial: trial[0])
     fine = [fitted(max(dead_time + step, 0.0), numbers) for step in FINER]
@@ -164,7 +167,7 @@ def lines(file: Path) -> list[str]:
 
 
 def identified(files: Sequence[Path], border: float, vehicle: Path, folder: Path) -> dict[str, Any]:
-    """Learn from what these files hold before the border, as a user does; what `report.json` says."""
+    """Identify from the rows before a time, by the command line; return the content of `report.json`."""
     cut = []
     for file in files:
         head, *rows = lines(file)
@@ -181,9 +184,9 @@ def identified(files: Sequence[Path], border: float, vehicle: Path, folder: Path
 
 
 def vehicle_prediction(file: Path, folder: Path, course: Course, quantity: str) -> Array:
-    """What the identified vehicle does with all commands of a file, at the times of the samples.
+    """The identified vehicle's response to all commands of a file, at the times of the samples.
 
-    The first commands are sent for a while before, because a replay begins at rest and a recording need not.
+    The first commands are sent for a while before, because a replay begins at rest and a recording may not.
     """
     replayed = folder / f"{file.name.partition('.')[0]}_replay.csv"
     if not replayed.exists():
@@ -245,7 +248,7 @@ def vehicle_of(folder: Path, name: str) -> Path:
 
 @dataclass(frozen=True)
 class Row:
-    """One quantity of a recording: its standard deviation and what each explanation leaves of it."""
+    """One quantity of a recording: its standard deviation, and the error of each prediction."""
 
     recording: str
     quantity: str
@@ -257,7 +260,7 @@ class Row:
 
     @property
     def worse(self) -> bool:
-        """Another explanation predicts clearly better, and what it predicts is not nothing."""
+        """Whether another prediction is clearly better, and explains enough to count."""
         best = min(self.command, self.simple)
         return self.identified > WORSE * best and best < (1.0 - FOLLOWED) * self.spread
 
@@ -269,7 +272,7 @@ class Row:
 
 
 def rms(parts: Sequence[Array]) -> float:
-    """Root mean square of all."""
+    """Root mean square of all arrays together."""
     return float(np.sqrt(np.mean(np.concatenate(parts) ** 2)))
 
 
@@ -310,14 +313,14 @@ def rows(name: str, files: Sequence[Path], vehicle: Path) -> Iterator[Row]:
 
 
 def replaced(page: str, table: Sequence[str]) -> str:
-    """A page with this table in the place of its own."""
+    """A page with its table replaced."""
     before, _, rest = page.partition(TITLE)
     after = re.sub(r"\A(\n\|.*)*", "", rest)
     return before + "\n".join(table) + after
 
 
 def main() -> int:
-    """The table of all recordings; 1 where another explanation predicts clearly better."""
+    """Print the table of all recordings; return 1 if another prediction is clearly better."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, nargs="?", default=ROOT / "examples" / "data")
     parser.add_argument("--only", default="", help="recordings whose names contain this")

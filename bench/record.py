@@ -1,7 +1,7 @@
-"""What recording costs, and whether anything is lost: all topics of a driven vehicle at 50 Hz.
+"""Measure recording and its losses: all topics of a driven vehicle at 50 Hz.
 
-Run by ``./dev bench record``, or ``python bench/record.py --seconds 600``. Lost is what the stamps miss: a vehicle's
-messages are stamped every 20 ms sharp, and the commands of this bench are numbered.
+Run by ``./dev bench record``, or ``python bench/record.py --seconds 600``. Losses are gaps in the stamps: a
+vehicle's messages are stamped every 20 ms exactly, and the commands of this bench are numbered.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from vds_gz.ros.messages.factory import open_types
 PERIOD = 20_000_000
 TICKS = os.sysconf("SC_CLK_TCK")
 
-#: Begins after the program has started, so that its imports are not counted [s].
+#: Time after the start of the programs that is not measured, so that imports do not count [s].
 STARTED = 3.0
 
 STAMPED = {
@@ -44,7 +44,7 @@ STAMPED = {
 
 
 def processor_seconds(pid: int) -> float:
-    """What a process has used of all cores so far."""
+    """Processor time of a process so far [s]."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / TICKS
 
@@ -55,7 +55,7 @@ def memory(pid: int) -> float:
 
 
 def drive(seconds: float, first: int = 0) -> int:
-    """Send commands at 50 Hz, numbered from the first; the number after the last."""
+    """Send commands at 50 Hz, numbered from ``first`` on; return the number after the last."""
     graph = open_graph(parse([], "bench"), "bench")
     topic = topics.ACKERMANN_CMD
     publisher = graph.publisher(topic.name, topic.type, topic.qos)
@@ -67,7 +67,7 @@ def drive(seconds: float, first: int = 0) -> int:
         if now < begin + 0.02 * count:
             graph.wait(begin + 0.02 * count - now)
             continue
-        # The time-out of commands goes by stamps, so the number goes where nothing looks at it.
+        # The time-out of commands uses the stamp, so the number goes into a field that is not used.
         message.header.stamp.sec, message.header.stamp.nanosec = divmod(time.time_ns(), 1_000_000_000)
         message.header.frame_id = str(count)
         message.drive.speed = float(np.sin(0.01 * count))
@@ -95,7 +95,7 @@ def missing(path: Path) -> dict[str, tuple[int, int]]:
             stamps[name].append(header.stamp.sec * 1_000_000_000 + header.stamp.nanosec)
         elif short == topics.ACKERMANN_CMD.name:
             stamps[name].append(int(message.header.frame_id) * PERIOD)
-    # The node sends everything once more as it ends, between two periods.
+    # When it ends, the node sends everything once more, between two periods.
     regular = {name: [stamp for stamp in found if stamp % PERIOD == 0] for name, found in stamps.items()}
     return {name: (len(found), (found[-1] - found[0]) // PERIOD + 1 - len(found)) for name, found in regular.items()}
 

@@ -1,4 +1,4 @@
-"""What lidars and cameras cost without a node: rays alone, a measurement with its noise, and writing the message.
+"""Measure lidars and cameras without a node: ray casting, measurement with noise, and writing of the message.
 
 CPU time of one thread, medians, in the worlds of this package. Usage: python bench/sensors.py
 """

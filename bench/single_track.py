@@ -1,8 +1,8 @@
-"""How fast a car on tyres is: interpreted, compiled, in lanes, beside plain C with the same equations.
+"""Measure a car on tyres: interpreted, compiled and in lanes, beside plain C with the same equations.
 
 Usage: python bench/single_track.py [ROUNDS]
 
-Lanes and C take turns, on one core, and the least of all rounds counts, so other programs disturb the ratios little.
+Lanes and C take turns on one core, and the minimum of all rounds counts, so other programs disturb the ratios little.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ VARIANTS = {
 
 
 def alone(kind: type[Vehicle], parameters: SingleTrackParameters, steps: int, rounds: int) -> float:
-    """Nanoseconds of a step of one vehicle."""
+    """Time of a step of one vehicle [ns]."""
     vehicle = kind(SINGLE_TRACK, parameters, max_command_age=1e9)
     vehicle.enter(ackermann(8.0, 0.1), 0)
     best = math.inf

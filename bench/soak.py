@@ -1,4 +1,4 @@
-"""Long runs as fast as possible: does memory grow, and are two runs equal to the bit, sensors included?
+"""Test long runs as fast as possible: does memory grow, and are two runs equal to the bit, sensors included?
 
 Run by ``./dev bench soak``, or with ``--hours`` for another length. A vehicle with a lidar, an IMU and a satellite
 receiver drives in a world; a digest of every scan, by its stamp, is compared with that of a second run.
@@ -25,7 +25,7 @@ SENSORS: list[tuple[str, str, dict[str, object]]] = [
 
 
 def run(hours: float, world: str) -> dict[int, bytes]:
-    """One run; what was heard of the lidar, by its stamp [ns]."""
+    """Digests of the lidar's scans in a run, by their stamps [ns]."""
     flat_out = ["-p", "be_reference_clock:=true", "-p", "speed_factor:=0.0"]
     node = Measured([*command(SENSORS, world), *flat_out], everything=False)
     heard: dict[int, bytes] = {}

@@ -1,9 +1,9 @@
-"""Mechanical steerings with random parameters, driven by `profile turns`: are they found, and do the intervals hold?
+"""Identify random mechanical steerings from `profile turns`: how large are the errors, and do the intervals hold?
 
     python bench/steering.py [--trials 20] [--first 0] [--noise 0.002] [--dead-zone]
 
-The bound is Cramer and Rao's: the least standard deviation that any estimate without bias can have, everything that was
-looked for being unknown. A root mean square error of 1 bound is all the information in the samples.
+The bound is Cramer and Rao's: the minimum standard deviation of unbiased estimates, with all fitted numbers unknown.
+Estimates whose rms error is 1 bound use all information in the samples.
 """
 
 from __future__ import annotations
@@ -35,13 +35,16 @@ from vds_gz.vehicle.compiled import CompiledVehicle
 MODEL, GIVEN = models()["actuation_cmd_mechanical"], ActuationCmdMechanicalParameters()
 NAMES = ("kp", "ki", "inertia", "damping", "friction")
 
-#: Parameters lie within this factor, as a logarithm, of the given ones; dead zones between these torques [N m].
-SPREAD, DEAD_ZONES = 0.4, (0.3, 2.0)
+#: Maximum ratio of random and given parameters, as a logarithm.
+SPREAD = 0.4
+
+#: Range of random dead zones [N m].
+DEAD_ZONES = (0.3, 2.0)
 
 
 @dataclasses.dataclass(frozen=True)
 class Trial:
-    """The parameters of a steering, their estimates, and the least standard deviation of each."""
+    """The parameters of a steering, their estimates, and the bound of each standard deviation."""
 
     true: Mapping[str, float]
     fit: MechanismFit
@@ -49,7 +52,7 @@ class Trial:
 
 
 def trial(seed: int, noise: float, *, dead_zone: bool) -> Trial:
-    """Make a steering, drive it, and find its parameters."""
+    """Make a steering, drive it, and identify its parameters."""
     random = np.random.default_rng(seed)
     given = GIVEN.mechanical_params
     true = {name: getattr(given, name) * float(np.exp(random.uniform(-SPREAD, SPREAD))) for name in NAMES}
@@ -72,13 +75,13 @@ def trial(seed: int, noise: float, *, dead_zone: bool) -> Trial:
 
 
 def least_deviations(truth: MechanismProblem, noise: float) -> dict[str, float]:
-    """Cramer and Rao's bound at the truth; of positive numbers as a part of them."""
+    """Cramer and Rao's bound at the truth; relative for positive numbers."""
     jacobian = truth.jacobian(truth.begin, noise)
     return dict(zip(FREE, np.sqrt(np.diag(np.linalg.inv(jacobian.T @ jacobian))).tolist(), strict=False))
 
 
 def main() -> None:
-    """Run the trials and tell."""
+    """Run the trials and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--trials", type=int, default=20)
     parser.add_argument("--first", type=int, default=0, help="seed of the first trial (0)")

@@ -1,4 +1,4 @@
-"""How fast the vehicle is: interpreted, compiled, compiled over a fleet; beside a plain C loop of the same arithmetic.
+"""Measure the vehicle: interpreted, compiled, and compiled over a fleet, beside a plain C loop of the same arithmetic.
 
 Usage: python bench/vehicle.py
 """
@@ -41,13 +41,13 @@ def best(run: Callable[[], object], clock: Callable[[], float] = perf_counter) -
 
 
 def commands(seconds: float) -> list[tuple[Command, int]]:
-    """A command every 20 ms and its time of arrival."""
+    """A command every 20 ms, and its time of arrival [ns]."""
     count = round(seconds * 50)
     return [(twist(1.0, 0.0, -0.2 if k % 2 else 0.3), k * HELD * MILLISECOND) for k in range(count)]
 
 
 def drive(vehicle: Vehicle, given: list[tuple[Command, int]], seconds: float) -> float:
-    """Seconds of processor time that it takes to drive a while, the vehicle's commands given as they arrive."""
+    """Processor time of driving for ``seconds``, with commands entered as they arrive [s]."""
     start = vehicle.time
 
     def run() -> None:
@@ -56,7 +56,7 @@ def drive(vehicle: Vehicle, given: list[tuple[Command, int]], seconds: float) ->
             vehicle.advance(start + time)
             vehicle.enter(command, start + time)
         vehicle.advance(start + round(seconds * SECOND))
-        vehicle.motion()  # steps are done when somebody looks
+        vehicle.motion()  # steps are done when the motion is read
 
     return best(run, process_time)
 
@@ -116,7 +116,7 @@ def fleet_rows() -> list[Row]:
 
 
 def c_rows() -> list[Row]:
-    """The plain C loop, where there is a compiler; and whether it drove the same way."""
+    """The plain C loop if there is a compiler, and its distance from the vehicle after 20 s."""
     compiler = next(filter(None, map(shutil.which, ("cc", "gcc", "clang"))), None)
     if compiler is None:
         return [("plain C loop (peer)", "no compiler here", "")]

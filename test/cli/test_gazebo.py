@@ -22,7 +22,7 @@ def test_joint_names():
 
 
 @pytest.mark.parametrize("text", ["a", "a=", "=b", "a=b, a=c", "a=c, b=c", "a=b c=d ,x"])
-def test_joint_names_that_cannot_be_meant_are_refused(text):
+def test_invalid_joint_names_are_refused(text):
     with pytest.raises(ParameterError, match="joint_names"):
         GazeboParameters(joint_names=text)
 
@@ -42,7 +42,7 @@ def test_vehicles_are_put_into_a_world():
     assert world.findtext("physics/real_time_factor") == "0"
 
 
-def test_what_is_no_world_is_refused(tmp_path):
+def test_files_without_a_world_are_refused(tmp_path):
     for text in ("nothing", "<sdf version='1.9'/>"):
         (tmp_path / "w.sdf").write_text(text)
         with pytest.raises(LinkError, match=r"w\.sdf"):

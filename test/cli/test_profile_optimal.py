@@ -29,7 +29,7 @@ def test_the_log_is_written_and_the_intervals_to_expect_are_printed(tmp_path, ca
 
 
 @pytest.mark.usefixtures("_few")
-def test_intervals_of_the_file_and_measurements_that_there_are_count(tmp_path, capsys):
+def test_intervals_of_the_file_and_measured_quantities_count(tmp_path, capsys):
     """A robot whose maximum speed is uncertain, and that has no IMU."""
     text = preset_file("indoor_robot").read_text(encoding="utf-8")
     prior = tmp_path / "prior.yaml"
@@ -62,7 +62,7 @@ def test_wrong_use_is_one_message(arguments, message, capsys, tmp_path, monkeypa
     assert not list(tmp_path.iterdir())
 
 
-def test_a_noise_that_is_no_number_is_refused(capsys):
+def test_a_noise_that_is_not_a_number_is_refused(capsys):
     with pytest.raises(SystemExit) as ended:
         main(["optimal", "--preset", "indoor_robot", "--noise", "much"])
     assert ended.value.code == 2

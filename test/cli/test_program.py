@@ -209,7 +209,7 @@ def test_parameters_are_those_of_all_models(capsys):
 
 
 def test_check_needs_the_core_dependencies_only(tmp_path):
-    # What imports one of these fails.
+    # Imports of these fail.
     for name in ("cyclonedds", "rosbags", "matplotlib", "rich", "zstandard", "scipy", "numba", "rclpy"):
         (tmp_path / f"{name}.py").write_text(f"raise ModuleNotFoundError('no {name}', name='{name}')\n")
     path = os.pathsep.join([str(tmp_path), str(Path(vds_gz.__file__).parents[1])])
@@ -269,13 +269,13 @@ def test_wrong_options(arguments, capsys):
 
 
 def assert_one_line(output, command):
-    """One line of error, which names the program, and nothing else."""
+    """Assert that a program printed one line of error with its name, and nothing else."""
     assert output.out == ""
     assert len(output.err.splitlines()) == 1
     assert output.err.startswith((f"vds-gz {command}: ", f"{command}: "))
 
 
-#: All subcommands, and the program that is none.
+#: All subcommands, and the program that is not one.
 PROGRAMS = [*COMMANDS, "joystick_teleop"]
 
 
@@ -289,7 +289,7 @@ def test_every_program_refuses_an_unknown_option(command, capsys):
     assert "option '--hlp' is unknown; did you mean '--help'?" in output.err
 
 
-#: Those that take any number of words of their own.
+#: Programs that take any number of words, with words for them.
 WORDS = {"check": ["a.yaml"], "compare": ["a", "b"], "identify": ["a"], "record": ["a"]}
 
 

@@ -77,7 +77,7 @@ def log(tmp_path: Path) -> str:
 
 
 def the_run(folder: Path) -> Path:
-    """The folder of the only run there was."""
+    """The folder of the only run."""
     (result,) = (folder / "runs").iterdir()
     return result
 
@@ -95,7 +95,7 @@ def wait_for(condition: Callable[[], object], what: str) -> None:
 
 
 def driving(folder: Path) -> Path:
-    """Wait until the driver drives; the run's folder."""
+    """Wait until the driver drives; return the run's folder."""
     wait_for(
         lambda: any("commands" in log.read_text() for log in folder.glob("runs/*/driver.log")), "the first command"
     )
@@ -156,7 +156,7 @@ def test_a_run_from_its_begin_to_its_end_at_a_wall(tool, log, tmp_path):
         return  # without contacts, the stop at the wall counts as the drive's
     rows = measured(run)
     assert rows["drive", "deceleration"]["reached"] < 10.0
-    # A busy machine delays commands; how exact the measuring itself is, test/study holds.
+    # A busy machine delays commands; test/study tests the accuracy of the measurement.
     pytest.importorskip("numba")
     pytest.importorskip("scipy")
     for actuator, time_constant in (("drive", 0.4), ("steering", 0.05)):
@@ -170,7 +170,7 @@ def test_a_run_from_its_begin_to_its_end_at_a_wall(tool, log, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_vehicle_of_ones_own_and_a_driver_that_is_stopped(tool, log, probe, tmp_path):
+def test_a_run_forever_and_a_driver_that_is_stopped(tool, log, probe, tmp_path):
     namespace = ["--ros-args", "-r", "__ns:=/robot1"]
     session = tool("run", "--forever", "--no-view", *namespace)
     odom, commands = (replace(one, name=f"/robot1/{one.name}") for one in (topics.ODOM, topics.ACKERMANN_CMD))
@@ -196,7 +196,7 @@ def test_a_vehicle_of_ones_own_and_a_driver_that_is_stopped(tool, log, probe, tm
 
 
 @pytest.mark.slow
-def test_a_vehicle_that_gives_the_time(tool, log, tmp_path):
+def test_a_vehicle_that_is_the_reference_clock(tool, log, tmp_path):
     options = ["-p", "be_reference_clock:=true", "-p", "speed_factor:=0.5"]
     session = tool("run", "--log", log, "--no-view", "--ros-args", *options)
     _, errors = session.communicate(timeout=PATIENCE)
@@ -232,7 +232,7 @@ def test_a_vehicle_that_cannot_start(tool, log, tmp_path):
 
 
 def test_a_run_that_is_stopped(tool, tmp_path):
-    """And one in the void, though the parameters name a world."""
+    """It has no world, although its parameters name one."""
     file = tmp_path / "car.yaml"
     file.write_text("/**: {ros__parameters: {model: bicycle, world: hall}}")
     session = tool("run", "--params", str(file), "--world", "none", "--no-view")

@@ -1,4 +1,4 @@
-"""Whatever waits ends when a signal says so, at whichever moment it comes. With --all, 10,000 signals each."""
+"""Every program that waits ends at a signal, whenever it comes. With --all, 10,000 signals each."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import vds_gz
 
 SIGNALS = pytest.mark.parametrize("signals", [1000, pytest.param(10_000, marks=pytest.mark.slow)])
 
-#: Stops of a program and signals of each: the first begins it, the others fall into it.
+#: Number of stops of a program, and of signals at each: the first one begins the stop, the others come during it.
 STOPS = pytest.mark.parametrize(("stops", "signals"), [(2, 20), pytest.param(100, 100, marks=pytest.mark.slow)])
 
 ROOT = Path(vds_gz.__file__).parents[1]
@@ -23,7 +23,7 @@ ROOT = Path(vds_gz.__file__).parents[1]
 RCLPY = pytest.param("rclpy", marks=pytest.mark.ros)
 GRAPHS = [pytest.param("dds", marks=pytest.mark.skipif(not find_spec("cyclonedds"), reason="no cyclonedds")), RCLPY]
 
-#: A timer's signals come a little later than a wait ends, again and again, so that some meet its very end.
+#: A timer's signals come repeatedly a little later than a wait should end, so that some come exactly at its end.
 WAITS = """
 import os, signal, sys, time
 {make}
@@ -80,8 +80,8 @@ PROGRAMS = {
     "vds_gz.cli.keys": (),
 }
 
-#: One that waits for the graph alone, and one that waits for browsers too; the others wait in the same ways. With rclpy
-#: all are tried, as the weekly run of the slow tests has no ROS.
+#: A program that waits for the graph alone, and one that waits for browsers too; the others wait in the same ways. With
+#: rclpy all are tested, as the weekly run of the slow tests has no ROS.
 USUAL = ("vds_gz.nodes.sim_node", "vds_gz.cli.view")
 
 CASES = [
@@ -91,7 +91,7 @@ CASES = [
     for slow in [module not in USUAL and graph is not RCLPY]
 ]
 
-#: What a program needs besides the graph.
+#: Packages that programs need besides the graph.
 NEEDS = {"vds_gz.cli.view": "aiohttp"}
 
 

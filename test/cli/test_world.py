@@ -6,7 +6,7 @@ from helpers.worlds import model
 from vds_gz.cli.world import main
 
 
-def test_a_world_of_ours_is_described(capsys):
+def test_a_world_of_this_package_is_described(capsys):
     assert main(["outdoor"]) == 0
     output = capsys.readouterr().out
     assert "outdoor: OK, world 'outdoor'" in output
@@ -15,7 +15,7 @@ def test_a_world_of_ours_is_described(capsys):
     assert "on Earth   48.8566" in output
 
 
-def test_the_extent_is_that_of_what_stands_there(tmp_path, capsys):
+def test_the_extent_is_that_of_the_shapes(tmp_path, capsys):
     file = tmp_path / "a.sdf"
     shape = "<geometry><ellipsoid><radii>200 200 2</radii></ellipsoid></geometry>"
     disc = model("m", f"<visual name='v'>{shape}</visual>", "0 0 0 0 0 0.1")
@@ -32,7 +32,7 @@ def test_a_world_that_is_refused_is_a_failed_check(tmp_path, capsys):
 
 
 @pytest.mark.parametrize("arguments", [["nowhere"], ["hall", "--png", "/nowhere/a.png"]])
-def test_what_is_not_there_is_wrong_use(arguments, capsys):
+def test_missing_files_are_wrong_use(arguments, capsys):
     assert main(arguments) == 2
     assert "vds-gz world: " in capsys.readouterr().err
 

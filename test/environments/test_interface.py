@@ -24,7 +24,7 @@ from vds_gz.vehicle.command import TWIST
 
 IDS = ["vds_gz/PathTracking-v0", "vds_gz/Parking-v0"]
 
-#: Short enough that every mode resets by itself, by leaving the bound and by time, and the fleet's ring turns round.
+#: With these, episodes end by the bound and by time in every mode, and the delay lines wrap around.
 OPTIONS = {
     "vehicle": "ackermann_car",
     "randomize": {"steering_actuator.dead_time": (0.05, 0.3), "wheel_base": 0.1, "drive_actuator.time_constant": 0.5},
@@ -41,7 +41,7 @@ def actions(count: int, inputs: int, steps: int, seed: int = 3):
 
 
 def same(one: object, other: object) -> bool:
-    """Equal to the bit, types and all."""
+    """Whether values are equal to the bit, with their types."""
     if isinstance(one, dict):
         return isinstance(other, dict) and one.keys() == other.keys() and all(same(one[k], other[k]) for k in one)
     if isinstance(one, tuple) or (isinstance(one, np.ndarray) and one.dtype == object):
@@ -88,7 +88,7 @@ def test_many_are_as_many_single_ones_to_the_bit(name, mode):
 
 
 @pytest.mark.parametrize("name", IDS)
-def test_environments_do_not_feel_when_others_are_reset(name):
+def test_resets_of_other_environments_have_no_effect(name):
     options = OPTIONS | SHORT[name] | {"autoreset_mode": AutoresetMode.DISABLED}
     one, other = (gymnasium.make_vec(name, 70, **options) for _ in range(2))
     one.reset(seed=1), other.reset(seed=1)
@@ -106,7 +106,7 @@ def test_environments_do_not_feel_when_others_are_reset(name):
         assert (results[0][2] == results[1][2])[rest].all()
 
 
-def test_a_seed_tells_all_and_episodes_differ():
+def test_a_seed_determines_everything_and_episodes_differ():
     environments = gymnasium.make_vec(IDS[0], 4, **OPTIONS)
     first, infos = environments.reset(seed=5)
     _, others = environments.reset()
@@ -121,7 +121,7 @@ def test_a_seed_tells_all_and_episodes_differ():
     assert len(np.unique(first[:, 0])) == 4
 
 
-def test_every_observation_is_data_of_its_own():
+def test_observations_share_no_memory():
     environments = gymnasium.make_vec(IDS[0], 2, **OPTIONS)
     first, _ = environments.reset(seed=1)
     copy = first.copy()
@@ -155,7 +155,7 @@ def test_pictures_show_the_vehicle_where_it_is(name):
         ([["left", 1.0]] * 3, "must be an array of numbers"),
     ],
 )
-def test_actions_that_are_none_are_refused_and_change_nothing(wrong, message):
+def test_invalid_actions_are_refused_and_change_nothing(wrong, message):
     environments, others = (gymnasium.make_vec(IDS[0], 3) for _ in range(2))
     with pytest.raises(ArgumentError, match="call reset before step"):
         environments.step(np.zeros((3, 2), np.float32))
@@ -166,7 +166,7 @@ def test_actions_that_are_none_are_refused_and_change_nothing(wrong, message):
     assert results[0][0].tobytes() == results[1][0].tobytes()
 
 
-def test_an_action_of_the_single_environment_may_be_a_list_and_what_is_none_is_refused():
+def test_an_action_of_the_single_environment_may_be_a_list_and_invalid_ones_are_refused():
     one, other = (gymnasium.make(IDS[0]).unwrapped for _ in range(2))
     one.reset(seed=1), other.reset(seed=1)
     assert same(one.step([0.5, 1]), other.step(np.array([0.5, 1.0], np.float32)))
@@ -201,7 +201,7 @@ def test_a_period_may_be_any_number_of_steps(rate):
         ([1, 2], "there are 2 seeds; give a whole number, or 3 seeds, one per environment"),
     ],
 )
-def test_seeds_that_are_none_are_refused(seed, message):
+def test_invalid_seeds_are_refused(seed, message):
     with pytest.raises(ArgumentError, match=message):
         gymnasium.make_vec(IDS[0], 3).reset(seed=seed)
 
@@ -215,14 +215,14 @@ def test_seeds_that_are_none_are_refused(seed, message):
         (np.array([0, 1, 1]), "NumPy array of 3 booleans"),
     ],
 )
-def test_masks_that_are_none_are_refused(mask, message):
+def test_invalid_masks_are_refused(mask, message):
     environments = gymnasium.make_vec(IDS[0], 3, autoreset_mode="Disabled")
     environments.reset(seed=1)
     with pytest.raises(ArgumentError, match=message):
         environments.reset(options={"reset_mask": mask})
 
 
-def test_who_has_ended_must_be_reset_where_nothing_else_does_so():
+def test_an_ended_environment_must_be_reset_unless_it_resets_itself():
     environments = gymnasium.make_vec(IDS[0], 2, autoreset_mode="Disabled", max_episode_steps=1)
     with pytest.raises(ArgumentError, match="first reset must be of all"):
         environments.reset(options={"reset_mask": np.array([True, False])})
@@ -283,7 +283,7 @@ def test_wrong_options_are_refused_in_words(options, message):
         gymnasium.make_vec(IDS[0], **{"num_envs": 2} | options)
 
 
-def test_gymnasiums_own_wrappers_go_around_it():
+def test_gymnasiums_wrappers_work():
     environments = gymnasium.make_vec(IDS[0], 3, max_episode_steps=5)
     environments = gymnasium.wrappers.vector.RecordEpisodeStatistics(
         gymnasium.wrappers.vector.RescaleObservation(environments, -1.0, 1.0)
@@ -295,7 +295,7 @@ def test_gymnasiums_own_wrappers_go_around_it():
     assert infos["episode"]["l"].tolist() == [5, 5, 5]
 
 
-def test_environments_of_processes_of_their_own_give_the_same():
+def test_environments_in_other_processes_give_the_same():
     options = {"max_episode_steps": 3, "randomize": 0.1}
     many = gymnasium.make_vec(IDS[1], 2, **options)
     processes = gymnasium.make_vec(IDS[1], 2, "async", vector_kwargs={"context": "spawn"}, **options)
@@ -321,8 +321,9 @@ def test_a_copy_looks_ahead(vehicle):
 
 def test_an_environment_drives_a_vehicle_whose_wheels_all_steer_by_twists(monkeypatch):
     def geometry(p):
-        one = BICYCLE.geometry(p)
-        return dataclasses.replace(one, wheels=tuple(dataclasses.replace(wheel, steered=True) for wheel in one.wheels))
+        plain = BICYCLE.geometry(p)
+        wheels = tuple(dataclasses.replace(wheel, steered=True) for wheel in plain.wheels)
+        return dataclasses.replace(plain, wheels=wheels)
 
     rover = dataclasses.replace(BICYCLE, name="rover", geometry=geometry)
     monkeypatch.setattr("vds_gz.environments.task.models", lambda: {"rover": rover})

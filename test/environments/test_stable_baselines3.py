@@ -1,4 +1,4 @@
-"""The environments under Stable-Baselines3, where it is installed: it brings PyTorch, so it is no part of ``test``."""
+"""The environments under Stable-Baselines3, if installed: it brings PyTorch, so the extra ``test`` lacks it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_the_single_environment_passes_its_check(name):
     check_env(gymnasium.make(name, randomize=0.1).unwrapped)
 
 
-def test_ends_are_handed_on_as_it_wants_them():
+def test_ends_of_episodes_are_passed_on():
     environments = adapted(IDS[0], 3, max_episode_steps=4)
     plain = gymnasium.make_vec(IDS[0], 3, autoreset_mode="SameStep", max_episode_steps=4)
     environments.seed(7)
@@ -56,7 +56,7 @@ def test_it_learns_in_it():
     assert environments.get_images()[15].shape == (400, 400, 3)
 
 
-def test_what_it_cannot_have_is_refused():
+def test_unsupported_requests_are_refused():
     with pytest.raises(ArgumentError, match="have autoreset_mode 'NextStep'; Stable-Baselines3 needs"):
         StableBaselines3VecEnv(gymnasium.make_vec(IDS[0], 2))
     environments = adapted(IDS[0], 2)

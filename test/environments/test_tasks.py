@@ -1,4 +1,4 @@
-"""What is observed, rewarded and drawn, against what it is by definition."""
+"""Observations, rewards and random vehicles, against their definitions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from vds_gz.fleet.path import Path
 
 TRACKING, PARKING = "vds_gz/PathTracking-v0", "vds_gz/Parking-v0"
 
-#: A car of which all but the dead times is ideal.
+#: A car that is ideal but for the dead time of its steering and its limits.
 CAR = vds_gz.BicycleParameters(
     base_link_offset=0.5,
     wheel_base=2.0,
@@ -47,7 +47,7 @@ def seen(environments, observations):
     return dict(zip(environments.unwrapped.names, observations[0].tolist(), strict=True))
 
 
-def test_a_path_is_observed_from_base_link_and_the_reward_is_what_it_says():
+def test_a_path_is_observed_from_base_link_and_the_reward_follows_its_formula():
     environments = gymnasium.make_vec(
         TRACKING, 1, vehicle=CAR, path=STRAIGHT, speed=2.0, bound=3.0, error_scale=0.5, change_weight=0.3
     )
@@ -70,7 +70,7 @@ def test_a_path_is_observed_from_base_link_and_the_reward_is_what_it_says():
 
 
 def test_the_curvature_ahead_is_that_of_the_path_at_the_speed_it_is_driven_with():
-    """A circle of 20 m that begins after a straight of 100 m."""
+    """An arc with a radius of 20 m, after a straight of 100 m."""
     turns = [(100.0 + 20.0 * math.sin(a), 20.0 - 20.0 * math.cos(a)) for a in np.linspace(0.0, 1.5, 30)[1:]]
     path = Path.from_points([(float(x), 0.0) for x in range(0, 101, 2)] + turns)
     environments = gymnasium.make_vec(TRACKING, 1, vehicle=CAR, path=path, speed=8.0, bound=3.0)
@@ -120,7 +120,7 @@ def test_the_slot_is_observed_from_the_vehicle_and_to_stand_in_it_is_a_success()
 @pytest.mark.parametrize(
     ("dead_time", "rate", "actions"), [(0.1, 50.0, 5), (0.101, 50.0, 6), (0.0, 50.0, 1), (0.3, 20.0, 6)]
 )
-def test_as_many_actions_are_observed_as_the_longest_dead_time_holds_back(dead_time, rate, actions):
+def test_as_many_actions_are_observed_as_the_longest_dead_time_covers(dead_time, rate, actions):
     steering = dataclasses.replace(CAR.steering_actuator, dead_time=dead_time)
     vehicle = dataclasses.replace(CAR, steering_actuator=steering)
     environments = gymnasium.make_vec(TRACKING, 2, vehicle=vehicle, rate=rate)
@@ -128,7 +128,7 @@ def test_as_many_actions_are_observed_as_the_longest_dead_time_holds_back(dead_t
 
 
 def test_equal_observations_have_equal_futures():
-    """Where the actions differ only in those that are no longer observed, nothing that follows does: the lags are 0."""
+    """If actions differ only in ones that are no longer observed, all that follows is equal, as the lags are 0."""
     environments = gymnasium.make_vec(TRACKING, 2, vehicle=CAR, path=STRAIGHT, bound=50.0)
     environments.reset(seed=[9, 9])
     random = np.random.default_rng(2)
@@ -146,7 +146,7 @@ def test_equal_observations_have_equal_futures():
     assert short[6][0, :9].tobytes() != short[6][1, :9].tobytes()
 
 
-def test_vehicles_are_drawn_evenly_from_their_intervals_and_told():
+def test_vehicles_are_drawn_evenly_from_their_intervals_and_reported():
     intervals = {"steering_actuator.dead_time": (0.05, 0.3), "model_params.bicycle.wheel_base": 0.25}
     environments = gymnasium.make_vec(TRACKING, 2000, vehicle=CAR, randomize=intervals)
     _, infos = environments.reset(seed=1)
@@ -212,14 +212,14 @@ def test_a_vehicle_of_another_kind_is_driven_too():
         assert (environments.unwrapped._fleet.states.x != begun).all()
 
 
-def test_the_eight_has_the_radius_that_was_wanted():
+def test_the_eight_has_the_requested_radius():
     path = eight(2.0, 0.05)
     assert path.closed
     assert np.abs(path.curvature).max() == pytest.approx(0.5, rel=0.05)
     assert np.abs(path.x).max() == pytest.approx(6.0, rel=1e-3)
 
 
-def test_random_numbers_are_even_and_of_their_own():
+def test_random_numbers_are_uniform_and_independent():
     numbers = uniform(seeds_from(2**64 - 2, 300), np.arange(300, dtype=np.uint64), 40)
     assert numbers.min() >= 0.0
     assert numbers.max() < 1.0
@@ -231,7 +231,7 @@ def test_random_numbers_are_even_and_of_their_own():
     assert np.abs(correlations - np.diag(np.diag(correlations))).max() < 0.85
 
 
-def test_a_path_of_ones_own_says_how_fast(tmp_path):
+def test_a_custom_path_sets_the_speed(tmp_path):
     file = tmp_path / "path.csv"
     file.write_text("x,y,speed\n0,0,2\n100,0,2\n200,0,4\n")
     environments = gymnasium.make_vec(TRACKING, 1, vehicle=CAR, path=file)
@@ -243,7 +243,7 @@ def test_a_path_of_ones_own_says_how_fast(tmp_path):
 
 @pytest.mark.parametrize("name", [TRACKING, PARKING])
 @pytest.mark.parametrize(
-    "preset", [pytest.param(one, marks=[] if one in USUAL else pytest.mark.slow) for one in preset_names()]
+    "preset", [pytest.param(name, marks=[] if name in USUAL else pytest.mark.slow) for name in preset_names()]
 )
 def test_every_preset_can_be_driven(name, preset):
     environments = gymnasium.make_vec(name, 2, vehicle=preset, randomize=SPREAD)

@@ -40,7 +40,7 @@ VEHICLES, PERIODS = 70, 90
 
 
 def circle(radius: float) -> Path:
-    """One to the left, from the origin on."""
+    """A circle to the left, from the origin."""
     angles = np.linspace(0.0, 2.0 * math.pi, 100)[:-1]
     return Path.from_points([(radius * math.sin(a), radius - radius * math.cos(a)) for a in angles], closed=True)
 
@@ -53,7 +53,7 @@ IDEAL_DRIVE = DriveParameters(dead_time=0.0, time_constant=0.0, max_velocity=0.0
 
 
 def ideal_bicycle(**steering: float) -> BicycleParameters:
-    """Without dead times, lags and limits but those given of the steering."""
+    """A bicycle without other dead times, lags and limits than those in ``steering``."""
     none = {"dead_time": 0.0, "time_constant": 0.0, "max_velocity": 0.0, "max_position": 1.0}
     return BicycleParameters(
         wheel_base=1.0, drive_actuator=IDEAL_DRIVE, steering_actuator=SteeringParameters(**none | steering)
@@ -95,7 +95,7 @@ def loop_of(model, vehicles, name, parameters, places) -> ClosedLoop:
 
 
 def results(loop: ClosedLoop) -> list:
-    """Of every vehicle where it is on its path and how it moves."""
+    """Tracking and motion of every vehicle."""
     every = []
     for i in range(len(loop)):
         tracking, state = Tracking(), loop.fleet.state(i)
@@ -105,7 +105,7 @@ def results(loop: ClosedLoop) -> list:
 
 
 def interpreted(model, vehicles, name, parameters, places) -> list:
-    """The same by the functions as they stand."""
+    """The same results by the interpreted functions."""
     controller, every = CONTROLLERS[name], []
     course = Course(SINE.points, SINE.closed, SINE.spacing, 0.7)
     at_start = loop_of(model, vehicles, name, parameters, places)
@@ -156,7 +156,7 @@ def test_lanes_and_structs_under_control_are_the_interpreted_vehicles_to_the_bit
         assert results(structs) == expected
 
 
-def test_a_run_that_begins_anew_is_the_same():
+def test_a_run_that_begins_again_is_the_same():
     vehicles, parameters, places = random_runs(BICYCLE, "pure_pursuit", 5)
     loop = loop_of(BICYCLE, vehicles, "pure_pursuit", parameters, places)
     loop.advance(PERIODS)
@@ -167,7 +167,7 @@ def test_a_run_that_begins_anew_is_the_same():
 
 
 def test_controlled_lanes_are_vectorized(monkeypatch, tmp_path):
-    """A compiler that no longer can do so says nothing and steps vehicle by vehicle."""
+    """A compiler that no longer vectorizes gives no warning and steps vehicle by vehicle."""
     from vds_gz.fleet import loops
 
     monkeypatch.setattr("numba.config.CACHE_DIR", str(tmp_path))
@@ -181,7 +181,7 @@ def test_controlled_lanes_are_vectorized(monkeypatch, tmp_path):
     assert len(re.findall(r"\bv?(?:add|sub|mul|div)pd\b", code)) > 100
 
 
-# ---------------------------------------------------------------------- controllers of one's own
+# ---------------------------------------------------------------------- custom controllers
 
 
 def as_pure_pursuit(wheel_base: float, look_ahead: float, speed: float):
@@ -190,7 +190,7 @@ def as_pure_pursuit(wheel_base: float, look_ahead: float, speed: float):
     def control(observations):
         x, y = observations[:, names.index(f"x_{look_ahead:g}m")], observations[:, names.index(f"y_{look_ahead:g}m")]
         curvature = 2.0 * y / (x * x + y * y)
-        angles = [direction(one * wheel_base, 1.0) for one in curvature.tolist()]
+        angles = [direction(value * wheel_base, 1.0) for value in curvature.tolist()]
         return np.stack([angles, np.full(len(x), speed)], axis=1)
 
     names = ()
@@ -321,7 +321,7 @@ def test_a_function_of_a_module_drives_vehicles_without_steering(tmp_path, monke
         ("math:no_such_function", "module 'math' has no function 'no_such_function'"),
     ],
 )
-def test_controllers_that_there_are_not(controller, message):
+def test_unknown_controllers_are_refused(controller, message):
     with pytest.raises(ArgumentError, match=message):
         ClosedLoop(Fleet(BICYCLE, [ideal_bicycle()]), STRAIGHT, controller)
 
@@ -342,7 +342,7 @@ def test_controllers_that_there_are_not(controller, message):
         ({"parameters": [PurePursuitParameters()]}, "parameters of 1 controllers; there must be one or 2"),
     ],
 )
-def test_what_does_not_go_together_is_refused(options, message):
+def test_contradictory_arguments_are_refused(options, message):
     with pytest.raises(ArgumentError, match=message):
         ClosedLoop(Fleet(BICYCLE, [ideal_bicycle()] * 2), STRAIGHT, **options)
 
@@ -355,17 +355,18 @@ def test_what_does_not_go_together_is_refused(options, message):
         ({"distance": [1.0, 2.0]}, r"distance is \[1.0, 2.0\] of shape \(2,\); it must be one finite number or 3"),
     ],
 )
-def test_places_that_are_none_are_refused(place, message):
+def test_invalid_places_are_refused(place, message):
     with pytest.raises(ArgumentError, match=message):
         ClosedLoop(Fleet(BICYCLE, [ideal_bicycle()] * 3), STRAIGHT).place(**place)
 
 
 def test_a_vehicle_whose_wheels_all_steer_gets_twists():
-    """An Ackermann command says nothing of the angle of its second axle."""
+    """An Ackermann command does not give the angle of its second axle."""
 
     def geometry(p):
-        one = BICYCLE.geometry(p)
-        return dataclasses.replace(one, wheels=tuple(dataclasses.replace(wheel, steered=True) for wheel in one.wheels))
+        plain = BICYCLE.geometry(p)
+        wheels = tuple(dataclasses.replace(wheel, steered=True) for wheel in plain.wheels)
+        return dataclasses.replace(plain, wheels=wheels)
 
     model = dataclasses.replace(BICYCLE, name="rover", geometry=geometry)
     assert controlled_vehicle(model, BicycleParameters(), 0.02, 0.1).kind == TWIST
@@ -376,9 +377,9 @@ def test_a_vehicle_whose_wheels_all_steer_gets_twists():
 
 def test_vehicles_of_one_loop_take_commands_of_one_kind():
     def geometry(p):
-        one = BICYCLE.geometry(p)
-        steered = tuple(dataclasses.replace(wheel, steered=wheel.steered or p.reverse) for wheel in one.wheels)
-        return dataclasses.replace(one, wheels=steered)
+        plain = BICYCLE.geometry(p)
+        wheels = tuple(dataclasses.replace(wheel, steered=wheel.steered or p.reverse) for wheel in plain.wheels)
+        return dataclasses.replace(plain, wheels=wheels)
 
     model = dataclasses.replace(BICYCLE, name="rover", geometry=geometry)
     fleet = Fleet(model, [BicycleParameters(), BicycleParameters(reverse=True)])
@@ -402,7 +403,7 @@ def test_a_regulator_has_finite_gains_at_the_bounds_of_its_parameters(name, weig
     assert math.isfinite(loop.fleet.states.v_x[0])
 
 
-def test_a_vehicle_that_may_be_as_fast_as_can_be_is_found_on_its_path():
+def test_a_vehicle_with_the_highest_maximum_speed_is_found_on_its_path():
     fast = dataclasses.replace(ideal_bicycle(), drive_actuator=dataclasses.replace(IDEAL_DRIVE, max_velocity=LARGEST))
     loop = ClosedLoop(Fleet(BICYCLE, [fast]), STRAIGHT)
     loop.advance(50)
@@ -410,7 +411,7 @@ def test_a_vehicle_that_may_be_as_fast_as_can_be_is_found_on_its_path():
 
 
 @pytest.mark.parametrize("periods", [-1, 1.5])
-def test_what_is_no_number_of_periods_is_refused(periods):
+def test_invalid_numbers_of_periods_are_refused(periods):
     with pytest.raises(ArgumentError, match=f"periods is {periods}; it must be a whole number, at least 0"):
         ClosedLoop(Fleet(BICYCLE, [ideal_bicycle()]), STRAIGHT).advance(periods)
 
@@ -445,14 +446,14 @@ def test_a_run_is_finished_at_the_end_of_the_path():
 
 
 def test_a_path_may_begin_and_end_at_standstill():
-    """As a recorded one does."""
+    """Recorded paths do."""
     recorded = Path.from_points([(0.0, 0.0), (1.0, 0.0), (3.0, 0.0), (4.0, 0.0)], [0.0, 2.0, 2.0, 0.0])
     loop = ClosedLoop(Fleet(BICYCLE, [ideal_bicycle()]), recorded, parameters=PurePursuitParameters(speed=3.0))
     loop.advance(500)
     assert loop.statuses() == ["finished"]
 
 
-@pytest.mark.parametrize(("radius", "rate"), [(5.0, 50.0), (1.0, 10.0)], ids=["long", "shorter than what is searched"])
+@pytest.mark.parametrize(("radius", "rate"), [(5.0, 50.0), (1.0, 10.0)], ids=["long", "shorter than the search"])
 def test_laps_of_a_closed_path(radius, rate):
     loop = ClosedLoop(
         Fleet(BICYCLE, [ideal_bicycle()]),
@@ -480,7 +481,7 @@ def test_a_vehicle_that_leaves_the_bound_says_when_and_brakes():
     assert loop.measures()["path.peak"][0] < 0.55
 
 
-def test_a_vehicle_whose_numbers_are_none_is_said_to_have_diverged():
+def test_a_vehicle_with_a_state_of_nan_has_diverged():
     loop = ClosedLoop(Fleet(BICYCLE, [ideal_bicycle()] * 2), STRAIGHT)
     loop.advance(10)
     loop.fleet.states.y[1] = math.nan
@@ -506,7 +507,7 @@ def test_vehicles_start_where_they_are_put():
 def test_the_loop_is_stable_up_to_the_dead_time_of_the_closed_form_and_no_further(rate):
     """y' = v psi, psi' = v kappa(t - T), kappa = -(k1 y + k2 psi): stable up to T = atan(k2 w / (k1 v)) / w.
 
-    A command that is held for a period is late by half of it in the mean.
+    A command that is held for a period is late by half a period on average.
     """
     v, look_ahead = 2.0, 2.0
     k1, k2 = 2.0 / look_ahead**2, 2.0 / look_ahead
@@ -545,7 +546,7 @@ def test_every_controller_comes_to_the_path_from_both_sides_and_stays(model, nam
     assert loop.fleet.states.v_x == pytest.approx(1.5)
 
 
-def test_a_vehicle_that_steers_behind_comes_to_the_path_too():
+def test_a_vehicle_with_a_steered_rear_axle_comes_to_the_path_too():
     for name in ("pure_pursuit", "lqr"):
         loop = ClosedLoop(Fleet(BICYCLE, [BicycleParameters(reverse=True)] * 2), STRAIGHT, name)
         loop.place(lateral=[0.5, -0.5])
@@ -567,8 +568,7 @@ def test_autowares_models_are_controlled_too(name):
 
 
 def test_lqr_has_the_gains_of_the_closed_form():
-    """Of a double integrator over the distance, which a fast rate and no lag come near to: k1 = sqrt(q1), k2 =
-    sqrt(q2 + 2 sqrt(q1))."""
+    """At a fast rate without lag, as for a double integrator over distance: k1 = sqrt(q1), k2 = sqrt(q2 + 2 k1)."""
     p = LqrParameters(speed=1.0, lateral_error=0.4, heading_error=0.3, curvature=0.2, steering_time_constant=0.0)
     g = CONTROLLERS["lqr"].coefficients(p, controlled_vehicle(BICYCLE, BicycleParameters(), 1e-4, 0.1))
     q1, q2 = (0.2 / 0.4) ** 2, (0.2 / 0.3) ** 2
@@ -588,12 +588,12 @@ def test_the_regulator_has_the_same_bits_interpreted(speed, period, lag, lateral
     p = LqrParameters(speed=speed, lateral_error=lateral, heading_error=heading, steering_time_constant=lag)
     g = CONTROLLERS["lqr"].coefficients(p, controlled_vehicle(BICYCLE, BicycleParameters(), period, 0.1))
     model = g.y_psi, g.y_k, g.psi_k, g.decay, g.b_y, g.b_psi, g.b_k
-    weights = (one * one for one in (p.curvature / lateral, p.curvature / heading))
+    weights = (ratio * ratio for ratio in (p.curvature / lateral, p.curvature / heading))
     assert regulator(*model, *weights) == (g.k_y, g.k_psi, g.k_k, g.d_y, g.d_psi, g.d_k, g.inverse)
 
 
 def test_lqr_commands_what_least_squares_over_a_long_time_give():
-    """All deviations that follow are linear in all commands to come: the first of the best ones is the regulator's."""
+    """Deviations are linear in the commands to come; the regulator gives the first of the optimal commands."""
     v, period, steps = 2.0, 0.05, 160
     p = LqrParameters(speed=v, preview=2.0, steering_time_constant=0.2)
     g = CONTROLLERS["lqr"].coefficients(

@@ -30,7 +30,7 @@ from vds_gz.fleet.program import lanes_run
 from vds_gz.vehicle.compiled import read_record, records
 
 DT = 1e-3
-#: Steps with one command, and how many commands.
+#: Number of steps with one command, and of commands.
 STEPS, COMMANDS = 60, 4
 VEHICLES = 335
 
@@ -38,14 +38,14 @@ MODELS = [BICYCLE, DIFFERENTIAL, OMNI]
 
 
 def without_lanes(model):
-    """The model as one that runs as structs."""
+    """The model, running as structs."""
     return dataclasses.replace(model, lanes=False)
 
 
-#: Where each model compiles its own program, the quickest stands for all.
+#: The quickest model represents all where each model compiles its own program.
 QUICKEST = pytest.mark.parametrize(
     "model",
-    [pytest.param(one, id=one.name, marks=[] if one is DIFFERENTIAL else pytest.mark.slow) for one in MODELS],
+    [pytest.param(item, id=item.name, marks=[] if item is DIFFERENTIAL else pytest.mark.slow) for item in MODELS],
 )
 
 FLEETS = pytest.mark.parametrize("model", [BICYCLE, without_lanes(BICYCLE)], ids=["lanes", "structs"])
@@ -74,7 +74,7 @@ def interpreted(model, parameters, commands) -> list:
 
 
 def compiled(model, parameters, commands) -> list:
-    """The same by compiled steps."""
+    """The same states by compiled steps."""
     run = compiled_run(model.step, model.set_references)
     every = [model.coefficients(p, DT) for p in parameters]
     states = [model.at_rest(c) for c in every]
@@ -88,7 +88,7 @@ def compiled(model, parameters, commands) -> list:
 
 
 def fleet_of(model, parameters, commands) -> Fleet:
-    """A fleet that has done the same."""
+    """A fleet after the same commands."""
     fleet = Fleet(model, parameters)
     for row in commands:
         for i, command in enumerate(row):
@@ -141,7 +141,7 @@ def test_compiled_vehicles_are_the_interpreted_ones_to_the_bit(runs):
 
 
 @QUICKEST
-def test_vehicles_of_one_kind_of_whose_flags_the_program_is_made_are_the_interpreted_ones(model):
+def test_equal_vehicles_are_the_interpreted_ones_to_the_bit(model):
     """Flags that all share are constants, equal dead times are copied, and no command limits a rate."""
     parameters, commands = histories(model, 1, 11)
     parameters, commands = (
@@ -178,7 +178,7 @@ def test_other_variants_of_the_c_librarys_functions_give_the_same_bits(tmp_path)
     assert outputs[0] == outputs[1]
 
 
-def test_every_vehicle_of_a_fleet_has_a_dead_time_of_its_own():
+def test_every_vehicle_of_a_fleet_has_its_own_dead_time():
     dead_times = [0.0, 0.005, 0.5, 0.05]
     ideal = DriveParameters(time_constant=0.0, max_acceleration=0.0)
     fleet = Fleet(
@@ -212,7 +212,7 @@ def test_a_vehicle_can_be_copied_and_put_back_to_its_start_while_the_others_go_o
     "copied", [copy.deepcopy, lambda fleet: pickle.loads(pickle.dumps(fleet))], ids=["copy", "pickle"]
 )
 @FLEETS
-def test_a_copy_of_a_fleet_goes_on_as_the_fleet_does_and_on_its_own(model, copied):
+def test_a_copy_of_a_fleet_continues_as_the_fleet_does_without_changing_it(model, copied):
     parameters, commands = histories(BICYCLE, 70, 3)
     fleet = fleet_of(model, parameters, commands)
     other = copied(fleet)
@@ -254,7 +254,7 @@ def test_a_vehicle_is_replaced_with_other_parameters_while_the_others_go_on(mode
     assert fleet.state(3) == BICYCLE.at_rest(BICYCLE.coefficients(replaced[0], DT))
 
 
-def test_parameters_of_which_a_fleet_cannot_be_are_refused():
+def test_parameters_that_do_not_fit_a_fleet_are_refused():
     fleet = Fleet(BICYCLE, [BicycleParameters()] * 3)
     with pytest.raises(ArgumentError, match="parameters of 1 vehicles; there must be one group for each of 2"):
         fleet.reset([0, 1], [BicycleParameters()])
@@ -302,13 +302,13 @@ def test_columns_are_views_that_are_set_for_all_or_for_some(model):
     ],
 )
 @FLEETS
-def test_fleets_that_there_cannot_be_are_refused(model, parameters, options, message):
+def test_invalid_fleets_are_refused(model, parameters, options, message):
     with pytest.raises(ArgumentError, match=message):
         Fleet(model, parameters, **options)
 
 
 @FLEETS
-def test_what_is_no_number_of_steps_is_refused_and_changes_nothing(model):
+def test_invalid_numbers_of_steps_are_refused_and_change_nothing(model):
     fleet = Fleet(model, [BicycleParameters()])
     for steps in (-5, 1.5):
         with pytest.raises(ArgumentError, match=f"steps is {steps}; it must be a whole number, at least 0"):
@@ -332,7 +332,7 @@ def test_a_state_of_another_model_or_of_other_dead_times_is_refused(model):
 
 @dataclasses.dataclass(slots=True)
 class WatchedState(DifferentialState):
-    """With a flag that changes."""
+    """A state with a flag that changes."""
 
     fast: bool = False
 
@@ -375,14 +375,14 @@ print(os.waitpid(child, 0)[1])
 """
 
 
-def test_a_process_that_is_forked_goes_on_with_threads_of_its_own():
+def test_a_forked_process_uses_its_own_threads():
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "NUMBA_NUM_THREADS": "2"}
     assert subprocess.check_output([sys.executable, "-c", FORK], env=environment, text=True) == "0\n"
 
 
 @QUICKEST
 def test_lanes_are_vectorized(model, monkeypatch, tmp_path):
-    """A compiler that no longer can do so says nothing and steps vehicle by vehicle."""
+    """A compiler that no longer vectorizes gives no warning and steps vehicle by vehicle."""
     monkeypatch.setattr("numba.config.CACHE_DIR", str(tmp_path))
     lanes_run.cache_clear()
     fleet = Fleet(model, [model.parameters()] * 3)

@@ -19,7 +19,7 @@ def on_circle(count: int, radius: float = 5.0, turns: float = 1.0):
 
 
 def figure_of_eight(count: int = 80, size: float = 10.0):
-    """It crosses itself at the origin, at a right angle about."""
+    """A path that crosses itself at the origin, at about a right angle."""
     angles = np.arange(count) / count * 2.0 * math.pi
     return np.stack([size * np.sin(angles), size * np.sin(angles) * np.cos(angles)], axis=1)
 
@@ -78,7 +78,7 @@ def test_speeds_are_those_of_the_points_and_between_them_in_proportion():
     assert np.isinf(CIRCLE.speed).all()
 
 
-def test_the_speed_in_a_curve_is_braked_to_ahead_of_it():
+def test_the_maximum_speed_falls_ahead_of_a_curve():
     """v^2 = a R in the curve, and v^2 = a R + 2 (a / 2) d at a distance d before it."""
     bend = np.linspace(0.0, math.pi / 2.0, 20)[1:]
     arc = np.stack([20.0 + 4.0 * np.sin(bend), 4.0 - 4.0 * np.cos(bend)], axis=1)
@@ -134,7 +134,7 @@ def test_the_crossing_of_a_figure_of_eight_is_passed_on_the_same_branch():
     assert position > 1.9 * (len(EIGHT.x) - 1)
 
 
-def test_on_a_short_closed_path_nothing_is_taken_for_the_same_place_a_lap_before():
+def test_on_a_short_closed_path_a_place_is_not_taken_for_itself_a_lap_before():
     position, lap = 0.0, len(CIRCLE.x) - 1
     for distance in np.arange(0.0, 2.0 * CIRCLE.length, 3.0):
         x, y, _ = CIRCLE.pose_at(distance)
@@ -151,7 +151,7 @@ def test_the_nearest_of_all_is_the_first_of_equally_near_ones():
 
 @pytest.mark.parametrize("path", [CIRCLE, EIGHT, STRAIGHT], ids=["circle", "eight", "straight"])
 @given(x=st.floats(-15.0, 15.0), y=st.floats(-15.0, 15.0))
-def test_nothing_of_the_whole_path_is_nearer(path, x, y):
+def test_no_other_point_of_the_path_is_nearer(path, x, y):
     distance, _ = path.nearest(x, y)
     nearest_x, nearest_y, _ = path.pose_at(min(max(distance, 0.0), path.length))
     result = math.hypot(nearest_x - x, nearest_y - y)
@@ -166,7 +166,7 @@ def test_nothing_of_the_whole_path_is_nearer(path, x, y):
     path=st.sampled_from([CIRCLE, EIGHT, STRAIGHT]),
 )
 @settings(max_examples=300)
-def test_compiled_the_projection_has_the_same_bits(x, y, position, reach, path):
+def test_the_compiled_projection_has_the_same_bits(x, y, position, reach, path):
     pytest.importorskip("numba")
     from vds_gz.compiling import compiled
 
@@ -182,7 +182,7 @@ def test_compiled_the_projection_has_the_same_bits(x, y, position, reach, path):
         assert repr(np.float64(compiled(function)(*arguments))) == repr(np.float64(function(*arguments)))
 
 
-def test_a_point_that_is_none_leaves_the_position_as_it_was():
+def test_a_point_that_is_not_finite_leaves_the_position_as_it_was():
     for x, y in ((math.nan, 0.0), (0.0, math.nan), (math.inf, 0.0)):
         position, lateral = project(CIRCLE.points, True, 5, x, y, 12.25)
         assert position == 12.25
@@ -190,7 +190,7 @@ def test_a_point_that_is_none_leaves_the_position_as_it_was():
 
 
 def test_a_path_from_another_process_is_of_the_same_type_to_the_compiler():
-    """Otherwise a worker would compile what it already has."""
+    """Otherwise a worker would compile again."""
     numba = pytest.importorskip("numba")
     assert numba.typeof(pickle.loads(pickle.dumps(CIRCLE)).points) == numba.typeof(CIRCLE.points)
 

@@ -42,7 +42,7 @@ def records_of(commands) -> np.ndarray:
 
 
 def readings_of(terms, names, count) -> Readings:
-    """Of (step, name, reading, weight)."""
+    """Readings of terms (step, name, reading, weight)."""
     terms = sorted(terms, key=lambda term: term[0])
     steps, number, reading, weights = zip(*terms, strict=True)
     return Readings(
@@ -138,7 +138,7 @@ def varied(model, random):
 
 
 def random_input(model, random) -> Command:
-    """A command as a driver or a model's own inputs give it."""
+    """A command of a driver, or of a model's own inputs."""
     kind = random.choice([PEDALS if PEDALS in model.accepts else DIRECT, CONTROL])
     return Command(
         kind,
@@ -157,8 +157,8 @@ def random_input(model, random) -> Command:
 USUAL = ("delay_steer_vel",)
 
 
-@pytest.mark.parametrize("name", [pytest.param(one, marks=[] if one in USUAL else pytest.mark.slow) for one in MODELS])
-def test_so_they_are_of_autowares_models(name):
+@pytest.mark.parametrize("name", [pytest.param(key, marks=[] if key in USUAL else pytest.mark.slow) for key in MODELS])
+def test_readings_of_autowares_models_are_those_of_interpreted_vehicles(name):
     model, random = MODELS[name], np.random.default_rng(3)
     parameters = [varied(model, random) for _ in range(6)]
     begins = random_begins(7, random)
@@ -189,7 +189,7 @@ def test_vehicles_start_in_the_states_that_are_given(model):
         assert read[:, i].tolist() == interpreted(model, p, commands, begins, readings, state=state)
 
 
-def test_a_car_of_autowares_that_starts_moving_has_been_asked_for_it_through_its_dead_time():
+def test_a_start_in_motion_fills_the_dead_time_of_autowares_models():
     model = MODELS["delay_steer_vel"]
     readings = readings_of([(0, "v_x", 0, 1.0), (300, "v_x", 1, 1.0), (440, "v_x", 2, 1.0)], ["v_x"], 3)
     # As many entries, and so the same program, as of the vehicles above.
@@ -257,7 +257,7 @@ EVENTS = st.tuples(st.lists(CHANGES, min_size=1, max_size=6), st.lists(TERMS, ma
 @given(st.lists(EVENTS, min_size=1, max_size=9), st.integers(1, 40), st.integers(0, 10**6), st.booleans())
 @settings(max_examples=25, deadline=None)
 def test_recordings_side_by_side_are_read_as_each_by_itself(recordings, vehicles, seed, structs):
-    """Whatever their number is: a block may hold vehicles of several recordings, a recording may fill several."""
+    """A block may hold vehicles of several recordings, and a recording may fill several blocks."""
     random, model = np.random.default_rng(seed), STRUCTS if structs else BICYCLE
     parameters = [RANDOM["bicycle"](random) for _ in range(vehicles)]
     coefficients = [model.coefficients(p, DT) for p in parameters]
@@ -279,7 +279,7 @@ def test_recordings_side_by_side_are_read_as_each_by_itself(recordings, vehicles
             assert read.tobytes() == alone.tobytes()
 
 
-def test_vehicles_get_parameters_of_as_many_of_their_model_only():
+def test_parameters_of_another_number_or_model_are_refused():
     vehicles = Simulations(BICYCLE, [BicycleParameters()] * 2)
     with pytest.raises(ArgumentError, match="parameters of 3 vehicles; give those of 2"):
         vehicles.configure([BicycleParameters()] * 3)
@@ -294,8 +294,8 @@ def test_what_is_never_read_is_zero_and_nothing_at_all_can_be_read():
         assert read.tolist() == [[0.0, 0.0]] * 3
 
 
-def test_a_command_is_given_on_whole():
-    """Every number of it, those that are added to commands one day too."""
+def test_a_command_is_passed_on_completely():
+    """Every field, including those that are added to commands later."""
     numbers = {field.name: 2 + k for k, field in enumerate(dataclasses.fields(Command))}
     received = Command()
     calibrate(received, Command(**numbers), np.array([[1.0], [1.0], [1.0], [1.0], [0.0]]), 0)
@@ -324,11 +324,11 @@ ONE = readings_of([(1, "v_x", 0, 1.0)], ["v_x"], 1)
     ],
 )
 @BOTH
-def test_what_does_not_go_together_is_refused(model, changed, message):
-    given = {"parameters": [BicycleParameters()] * 2, "commands": command_records(v_x=1.0), "begins": np.array([0])}
-    given |= {"readings": ONE} | changed
+def test_contradictory_arguments_are_refused(model, changed, message):
+    arguments = {"parameters": [BicycleParameters()] * 2, "commands": command_records(v_x=1.0), "begins": np.array([0])}
+    arguments |= {"readings": ONE} | changed
     with pytest.raises(ArgumentError, match=message):
-        sampled(model, **given)
+        sampled(model, **arguments)
 
 
 @pytest.mark.parametrize(
@@ -350,7 +350,7 @@ def test_readings_that_contradict_each_other_are_refused(changed, message):
     [pytest.param(model, id=model.name, marks=[] if model is DIFFERENTIAL else pytest.mark.slow) for model in IN_LANES],
 )
 def test_sampled_lanes_are_vectorized(model, monkeypatch, tmp_path):
-    """A compiler that no longer can do so says nothing and steps vehicle by vehicle."""
+    """A compiler that no longer vectorizes gives no warning and steps vehicle by vehicle."""
     monkeypatch.setattr("numba.config.CACHE_DIR", str(tmp_path))
     made = []
     run = sampled_module.sampled_run_of_lanes.__wrapped__

@@ -1,4 +1,4 @@
-"""launch/compare.launch.py on the real graph: two vehicles, one drive, a report, and an outcome that is seen."""
+"""launch/compare.launch.py on the real graph: two vehicles, one drive, a report, and an exit code."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.ros
 
 @pytest.fixture
 def launch(domain, tmp_path):
-    """Launches with two cars, of which B has so much more dead time [s], and tells how it ended."""
+    """A function that launches two cars, B with more dead time by ``later`` [s], and returns the finished process."""
 
     def start(later: float, *arguments: str) -> subprocess.CompletedProcess[str]:
         for name, dead_time in (("a", 0.1), ("b", 0.1 + later)):
@@ -30,11 +30,11 @@ def launch(domain, tmp_path):
             (tmp_path / f"{name}.yaml").write_text(yaml.safe_dump({"sim_node": {"ros__parameters": car}}))
         rows = [f"{0.05 * i},{1.5 * (i // 20 % 2)},0.2\n" for i in range(1, 100)]
         (tmp_path / "log.csv").write_text("time,speed,steering_angle\n" + "".join(rows))
-        given = {name: tmp_path / f"{name}.yaml" for name in "ab"}
-        given |= {"drive": tmp_path / "log.csv", "output": tmp_path / "compared"}
+        values = {name: tmp_path / f"{name}.yaml" for name in "ab"}
+        values |= {"drive": tmp_path / "log.csv", "output": tmp_path / "compared"}
         file = share("launch", "compare.launch.py")
         command = ["ros2", "launch", str(file)]
-        command += [f"{name}:={value}" for name, value in given.items()]
+        command += [f"{name}:={value}" for name, value in values.items()]
         return subprocess.run([*command, *arguments], capture_output=True, text=True, timeout=60, check=False)
 
     return start
@@ -45,7 +45,7 @@ def report(tmp_path: Path) -> dict:
     return json.loads((tmp_path / "compared" / "report.json").read_text())
 
 
-def test_the_later_one_is_found_out(launch, tmp_path):
+def test_the_later_vehicle_is_found(launch, tmp_path):
     done = launch(0.05)
     assert done.returncode == 0, done.stdout + done.stderr
     measured = {one["name"]: one for one in report(tmp_path)["measured"]}["drive"]

@@ -143,7 +143,7 @@ def test_a_vehicle_starts_where_it_is_put(placed, ears, exits):
         (("rviz:=true", "frame_prefix:=a/"), "launch with rviz:=false"),
     ],
 )
-def test_what_cannot_be_is_refused_before_anything_starts(domain, arguments, message):
+def test_invalid_arguments_are_refused_before_anything_starts(domain, arguments, message):
     done = subprocess.run(
         ["ros2", "launch", "vds_gz", "kinematic.launch.py", *arguments], capture_output=True, text=True, timeout=60
     )

@@ -1,4 +1,4 @@
-"""The layouts for RViz and PlotJuggler name what the node really publishes."""
+"""The layouts for RViz and PlotJuggler name topics that the node publishes."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ from vds_gz.vehicle.catalogue import models
 #: Vehicles by the name of their parameters for Nav2.
 VEHICLES = {"differential": "indoor_robot", "ackermann": "scaled_car"}
 
-#: The middle of the door of the hall's room, and a place inside it [m].
+#: The centre of the door of the hall's room, and a place in the room [m].
 DOOR, ROOM = (4.1, 4.0), (7.0, 4.0)
 
 
@@ -46,7 +46,7 @@ def vehicle(name: str) -> NodeParameters:
 
 
 def hall() -> np.ndarray:
-    """The map as true where it is free, its first row at the bottom."""
+    """The map, true where it is free; the first row is the bottom one."""
     magic, size, maximum, pixels = share("config", "nav2", "hall.pgm").read_bytes().split(b"\n", 3)
     assert (magic, maximum) == (b"P5", b"255")
     width, height = map(int, size.split())
@@ -177,7 +177,7 @@ PLUGINS = (
 
 @pytest.fixture
 def stand_ins(tmp_path, monkeypatch):
-    """Nodes that have the names of Nav2's and take the parameters of Nav2's, and do nothing."""
+    """Nodes with the names of Nav2's nodes that take their parameters and do nothing."""
     pytest.importorskip("rclpy", reason="needs ROS 2 (rclpy)")
     index = tmp_path / "share" / "ament_index" / "resource_index" / "packages"
     index.mkdir(parents=True)
@@ -211,7 +211,7 @@ def state_of(node: str) -> str:
 def test_all_nodes_get_their_parameters_and_the_vehicle_its_commands(
     stand_ins, domain, ears, name, model, localization
 ):
-    """ROS reads our files for Nav2, and what goes to cmd_vel reaches the vehicle, in the type that both have."""
+    """ROS reads this package's files for Nav2, and commands on cmd_vel reach the vehicle."""
     from geometry_msgs.msg import TwistStamped
     from nav_msgs.msg import Odometry
     from sensor_msgs.msg import LaserScan
@@ -284,7 +284,7 @@ def own_file(tmp_path) -> str:
 
 @pytest.mark.ros
 @pytest.mark.parametrize(("given", "world"), [("", "track"), ("hall", "hall"), ("none", "")])
-def test_the_world_of_the_vehicles_file_stays_unless_another_is_asked_for(launch_file, own_file, given, world):
+def test_the_world_of_the_vehicles_file_stays_unless_the_argument_sets_another(launch_file, own_file, given, world):
     arguments = with_defaults(params_file=own_file, world=given)
     parameters = launch_file["make_vehicle"](arguments, stamped=False).parameters()
     assert parameters.world == world
@@ -323,7 +323,7 @@ def test_amcl_needs_a_scan(launch_file, tmp_path, sensors, world, refused):
 
 
 @pytest.mark.ros
-def test_amcl_is_started_only_where_it_is_asked_for(launch_file, own_file):
+def test_amcl_is_started_only_if_it_is_selected(launch_file, own_file):
     """A file that says 'external' leaves the localization to whatever the user starts."""
     for localization in ("amcl", ""):
         arguments = with_defaults(params_file=own_file, localization=localization)
@@ -335,7 +335,7 @@ def test_amcl_is_started_only_where_it_is_asked_for(launch_file, own_file):
 
 @pytest.mark.ros
 @pytest.mark.parametrize("text", ["nan", "inf", "two"])
-def test_where_the_vehicle_starts_is_a_number(launch_file, text):
+def test_the_start_must_be_a_number(launch_file, text):
     with pytest.raises(ArgumentError, match=f"launch argument 'x' is '{text}'; it must be a finite number"):
         launch_file["make_vehicle"](with_defaults(x=text), stamped=False)
 

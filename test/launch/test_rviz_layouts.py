@@ -1,4 +1,4 @@
-"""RViz itself shows our layouts: every display loads and listens, and it says no error."""
+"""RViz shows this package's layouts: every display loads and listens, and RViz logs no error."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ pytestmark = [pytest.mark.ros, pytest.mark.skipif(not shutil.which("Xvfb"), reas
 
 RVIZ = str(Path(get_package_prefix("rviz2"), "lib", "rviz2", "rviz2"))
 
-#: For so long it draws frames before its log is read [s].
+#: Time for which RViz draws before its log is read [s].
 FRAMES = 2.0
 
 #: What RViz logs about a layout that it cannot follow.

@@ -1,4 +1,4 @@
-"""The check of vehicle models: all shipped ones pass, and a model that lies anywhere is told what is wrong."""
+"""The check of vehicle models: all shipped models pass, and the faults of others are named."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from vds_gz.modelling.declared import CHECKS, faults
 sys.path.append(str(Path(__file__).parents[2] / "examples"))
 from own_model import SKID_STEERED
 
-#: Compiling takes most of the time: the quickest model stands for all where not everything is tested.
+#: The checks that do not compile: compiling takes most of the time.
 QUICK = [name for name in CHECKS if name != "engines"]
 
 
@@ -81,7 +81,7 @@ def test_a_model_that_passes_turns_by_the_same_angle_in_every_engine():
 # ---------------------------------------------------------------------- phases
 
 
-def test_a_step_of_its_own_is_refused():
+def test_a_custom_step_is_refused():
     with pytest.raises(TypeError, match="'step'"):
         changed(step=drive)
 
@@ -312,7 +312,7 @@ class Larger(DifferentialCoefficients):
 
 
 def test_each_vehicle_of_a_fleet_in_lanes_begins_in_its_own_state_at_rest():
-    """All used to begin in that of the first one."""
+    """All vehicles used to begin in the state of the first one."""
     from vds_gz.fleet.fleet import Fleet
 
     model = changed(

@@ -72,7 +72,7 @@ def test_this_machine_is_a_fit_host(alone, host):
     "host", ["evil.example", "localhost.evil.example", "192.168.1.5", "evil.example:80", "[", "0.0.0.0"]
 )
 def test_a_foreign_host_is_refused(alone, host):
-    """A name of somebody else's that was made to mean 127.0.0.1."""
+    """An attacker's name that resolves to 127.0.0.1."""
     status, text, _ = ask(alone, Host=host)
     assert status == 403
     assert f"host '{host}' is refused; it must be localhost or 127.0.0.1" in text
@@ -88,7 +88,7 @@ def test_a_host_that_is_not_ascii_is_refused(alone, host, path):
 
 
 def converse(served: Served, request: bytes) -> bytes:
-    """What a request over a bare socket is answered."""
+    """The response to a request over a bare socket."""
     with socket.create_connection(("127.0.0.1", served.port), PATIENCE) as connection:
         connection.sendall(request)
         return connection.recv(65536)
@@ -115,7 +115,7 @@ def test_only_get_is_served(alone, method):
         assert "only GET is served" in text
 
 
-def test_a_vehicle_that_is_none_is_named(alone):
+def test_an_unknown_vehicle_is_named(alone):
     status, text = refusal(alone, query="?vehicle=/other", Origin=alone.origin)
     assert (status, text) == (404, "no vehicle '/other'; there are /")
 
@@ -165,7 +165,7 @@ def test_a_flood_of_messages_ends_the_socket(alone):
     assert asyncio.run(flood()) == aiohttp.WSCloseCode.POLICY_VIOLATION
 
 
-def test_what_is_malformed_is_refused_with_a_reason_and_the_socket_lives(alone):
+def test_malformed_messages_are_refused_with_a_reason_and_the_socket_stays_open(alone):
     async def mumble() -> list[str]:
         async with Look(alone) as looker:
             await looker.socket.send_bytes(b"\x00")
@@ -184,7 +184,7 @@ def test_what_is_malformed_is_refused_with_a_reason_and_the_socket_lives(alone):
     ]
 
 
-def test_so_many_pages_and_no_more(view):
+def test_a_seventeenth_page_is_refused(view):
     served = view()  # its own: the pages of other tests may count for a moment after they were closed
 
     async def crowd() -> None:
@@ -244,7 +244,7 @@ def test_on_this_machine_a_token_may_be_required(view, domain):
     assert ask(served, f"/?vehicle=/blue&token={token}")[2]["Location"] == "/?vehicle=/blue"
 
 
-def test_on_this_machine_there_is_none_otherwise_and_no_other_address_is_listened_at(alone):
+def test_by_default_there_is_no_token_and_only_the_local_address_is_served(alone):
     assert alone.url == f"http://127.0.0.1:{alone.port}/"
     with pytest.raises(OSError, match="refused"):
         socket.create_connection(("127.0.0.2", alone.port), timeout=2.0)

@@ -58,7 +58,7 @@ class Browser:
         return self.driver.find_element("id", name).text
 
     def frames(self) -> int:
-        """How many frames have been drawn."""
+        """Number of frames drawn."""
         return int(self.driver.execute_script("return document.documentElement.dataset.frames") or 0)
 
     def until(self, condition: Callable[[], Any], what: str) -> Any:
@@ -83,7 +83,7 @@ class Browser:
         actions.perform()
 
     def boxes(self, selector: str) -> list[dict[str, float]]:
-        """Where the visible elements lie in the window [pixels]."""
+        """The rectangles of the visible elements in the window [pixels]."""
         script = """
             return [...document.querySelectorAll(arguments[0])].map((one) => one.getBoundingClientRect().toJSON())
                 .filter((box) => box.width > 0 && box.height > 0);
@@ -91,7 +91,7 @@ class Browser:
         return self.driver.execute_script(script, selector)
 
     def complaints(self) -> list[str]:
-        """What went wrong in the page."""
+        """Errors that the page has logged."""
         return [entry["message"] for entry in self.driver.get_log("browser") if entry["level"] == "SEVERE"]
 
 
@@ -129,7 +129,7 @@ def tab(driver: Any) -> Iterator[Browser]:
     """A new page: no held key, cookie or error is left of the one before."""
     driver.switch_to.new_window("tab")
     page = Browser(driver)
-    driver.execute_cdp_cmd("Page.bringToFront", {})  # or it has no focus, and hears no gamepad
+    driver.execute_cdp_cmd("Page.bringToFront", {})  # otherwise it has no focus, and ignores gamepads
     page.complaints()
     try:
         yield page
@@ -265,7 +265,7 @@ def test_a_parameter_is_changed_in_place(start, view, probe, browser):
     browser.until(lambda: "-3" in browser.text("live"), "why it is refused")
     field.clear()
     field.send_keys("quick\n")
-    browser.until(lambda: "'quick' is no number" in browser.text("live"), "that it is no number")
+    browser.until(lambda: "'quick' is not a number" in browser.text("live"), "that it is not a number")
 
 
 def test_a_field_shows_the_true_value_when_it_is_left_and_what_was_refused_goes_with_its_reason(start, view, browser):
@@ -279,7 +279,7 @@ def test_a_field_shows_the_true_value_when_it_is_left_and_what_was_refused_goes_
     value = lambda: field.get_property("value")  # noqa: E731
 
     def elsewhere(name: str, number: float) -> None:
-        """Another page sets a parameter, and this one knows it."""
+        """Set a parameter from another page."""
 
         async def setting() -> None:
             async with Look(served) as looker:
@@ -296,11 +296,11 @@ def test_a_field_shows_the_true_value_when_it_is_left_and_what_was_refused_goes_
     elsewhere(SPEED, 1.25)
     elsewhere(other, 1.5)
     browser.until(lambda: others.get_property("value") == "1.5", "the other parameter")
-    assert value() != "1.25"  # somebody may be typing there
+    assert value() != "1.25"  # the user may be typing there
     field.send_keys(Keys.TAB)
     browser.until(lambda: value() == "1.25", "the true value")
 
-    for wrong, reason in (("-3", "-3"), ("quick", "'quick' is no number")):
+    for wrong, reason in (("-3", "-3"), ("quick", "'quick' is not a number")):
         field.click()
         type_(wrong + Keys.TAB)
         browser.until(lambda reason=reason: reason in browser.text("live"), "why it is refused")
@@ -315,7 +315,7 @@ def test_a_field_shows_the_true_value_when_it_is_left_and_what_was_refused_goes_
     browser.until(lambda: value() == "1.75", "the new value")
 
 
-#: A socket whose responses come later than what they have brought about.
+#: A socket whose responses come later than the new values.
 LATE_RESPONSES = """
     window.WebSocket = class extends WebSocket {
         set onmessage(take) {
@@ -455,7 +455,7 @@ def test_the_token_leaves_the_address_and_the_page_works(start, view, browser):
 
 
 def test_a_page_that_is_refused_says_why(view, browser):
-    """Where the server has restarted with a token, or without the vehicle."""
+    """If the server has restarted with a token, or without the vehicle."""
     served = view("--namespace", "/red", "--namespace", "/blue")
     browser.driver.get(f"{served.origin}/?vehicle=/blue")
     browser.until(lambda: "no data from a vehicle" in browser.text("status"), "a status")
@@ -479,7 +479,7 @@ def test_a_page_that_is_refused_says_why(view, browser):
 
 
 class Thumb:
-    """A thumb on its pad: what it shall do, in order. A movement takes 0.1 s."""
+    """The actions of a thumb on its pad, in order. A movement takes 0.1 s."""
 
     def __init__(self, browser: Browser, pad: str) -> None:
         (self.box,) = browser.boxes(f"#{pad}")
@@ -504,7 +504,7 @@ class Thumb:
 
 
 def perform(browser: Browser, *thumbs: Thumb) -> None:
-    """Let thumbs act at the same time, and come to an end."""
+    """Do the actions of thumbs, at the same time."""
     browser.driver.execute(Command.W3C_ACTIONS, {"actions": [thumb.pointer.encode() for thumb in thumbs]})
 
 
@@ -542,7 +542,7 @@ def test_two_thumbs_drive_and_each_that_is_lifted_stops_its_axis(start, view, pr
     probe.until_quiet(reference)
     commands = probe.received[reference.name]
     # The thumbs begin to move one after the other; from then on both axes are driven, then the right one, then none.
-    # Of a page that is kept waiting the vehicle is stopped in between.
+    # If the page is delayed, the vehicle is stopped in between.
     driven = [sign for sign in signs(commands) if sign != (0.0, 0.0)]
     assert [key for key, _ in groupby(driven)][-2:] == [(1.0, 1.0), (0.0, 1.0)]
     assert signs(commands)[-1] == (0.0, 0.0)

@@ -1,4 +1,4 @@
-"""Connections that ask for nothing, over real sockets."""
+"""Idle connections, over real sockets."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_of_too_many_connections_the_one_that_has_waited_longest_is_closed(monke
         async with serving() as port:
             waiting = [await begin(port) for _ in range(50)]
             answer = await begin(port, BEGUN + b"Connection: close\r\n\r\n")
-            assert b"here" in await answer.read()  # there is room for who asks for something
+            assert b"here" in await answer.read()  # a complete request finds room
             for reader in waiting[:31]:
                 assert await reader.read() == b""
             assert not any(reader.at_eof() for reader in waiting[31:])
@@ -117,7 +117,7 @@ asyncio.run(main())
 
 
 def test_a_page_ends_without_a_traceback_under_a_hostile_load(start, view):
-    """It is driven, and sockets flood it with pings and break off."""
+    """A page drives, and sockets flood the server with pings and break off."""
     start("-p", "model:=differential")
     served = view()
     hostile = subprocess.Popen([sys.executable, "-c", HOSTILE, served.origin], stdout=subprocess.PIPE)

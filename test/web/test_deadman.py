@@ -17,7 +17,7 @@ TICK = 0.05
 
 
 class Road:
-    """What reaches the vehicle, and when."""
+    """The outputs of the switch, over time."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -41,7 +41,7 @@ class Road:
             self.driver.tick()
 
 
-def test_nobody_drives_and_the_vehicle_receives_nothing():
+def test_without_a_driver_the_vehicle_receives_nothing():
     road = Road()
     road.pass_time(5.0)
     road.driver.leave("a page")

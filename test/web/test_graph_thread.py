@@ -42,7 +42,7 @@ def test_jobs_are_done_in_the_thread_of_the_graph_and_their_errors_come_back(mak
     assert thread.submit(lambda: 1).result(PATIENCE) == 1
 
 
-def test_what_is_due_is_done_again_and_again_and_the_end_once(make_thread):
+def test_due_is_called_repeatedly_and_end_once(make_thread):
     calls: list[Any] = []
     thread = make_thread(lambda: calls.append("due"), lambda: calls.append("end"))
     end = time.monotonic() + PATIENCE

@@ -48,8 +48,8 @@ def test_every_kind_is_read():
         ('{"kind": "set", "number": 1, "name": "a", "value": [1, "b"]}', 'value is "b"; it must be a number'),
         ('{"kind": "set", "number": 1, "name": "a", "value": 1e999}', "value is inf; it must be finite"),
         (f'{{"kind": "set", "number": 1, "name": "a", "value": {10**400}}}', "more digits than 64 bits hold"),
-        ('{"kind": "set", "number": 1, "name": "a", "value": "\\ud800"}', "half a character"),
-        ('{"kind": "set", "number": 1, "name": "a", "value": "x\\u0000y"}', "half a character or a zero"),
+        ('{"kind": "set", "number": 1, "name": "a", "value": "\\ud800"}', "half of a surrogate pair"),
+        ('{"kind": "set", "number": 1, "name": "a", "value": "x\\u0000y"}', "half of a surrogate pair or a null"),
     ],
 )
 def test_what_is_wrong_is_explained(text, reason):
@@ -62,7 +62,7 @@ def test_what_is_wrong_is_explained(text, reason):
 @pytest.mark.parametrize(
     "value", ["NaN", "Infinity", "-Infinity", "1e999", "-1e999", "1e4", "true", '"1"', "null", "[1]"]
 )
-def test_no_command_that_is_not_finite_and_meant_gets_through(field, value):
+def test_commands_that_are_not_finite_numbers_are_refused(field, value):
     text = json.dumps({**DRIVE, field: "HERE"}).replace('"HERE"', value)
     with pytest.raises(MessageError):
         read(text)
@@ -77,13 +77,13 @@ KINDS = st.sampled_from(["seen", "drive", "set", "pause", "reset"])
 
 
 @given(st.text() | JSON.map(json.dumps))
-def test_nothing_else_is_ever_raised(text):
+def test_no_other_error_is_raised(text):
     with suppress(MessageError):
         read(text)
 
 
 @given(KINDS, st.dictionaries(FIELDS, JSON))
-def test_what_gets_through_is_finite(kind, fields):
+def test_accepted_messages_are_finite(kind, fields):
     try:
         kind, fields = read(json.dumps({**fields, "kind": kind}))
     except MessageError:

@@ -36,7 +36,7 @@ def length(layout: Any) -> int:
 
 
 async def drive_until(looker: Looker, condition: Callable[[], Any], what: str, **wanted: float) -> int:
-    """Drive as a page does until something has come about; how many commands were sent."""
+    """Drive as a page does until a condition holds; return the number of commands."""
     end, count = time.monotonic() + PATIENCE, 0
     while not condition():
         assert time.monotonic() < end, f"{what} did not come about; the last frame: {looker.frames[-1:]}"
@@ -59,7 +59,7 @@ def test_a_page_sees_the_vehicle_and_drives_it(start, view, probe):
             assert len(layout["outline"]["wheels"]) == 4
             assert math.isnan(before[REFERENCE_SPEED])
             await looker.until(lambda: looker.newest["status"]["values"], "diagnostics")
-            assert ["command publishers", "0"] in looker.newest["status"]["values"]  # who only looks is no driver
+            assert ["command publishers", "0"] in looker.newest["status"]["values"]  # it only looks
 
             def curves() -> bool:
                 now = looker.frames[-1]
@@ -123,7 +123,7 @@ def test_a_page_sees_the_world_and_what_the_lidar_meets_where_it_stands(start, v
     asyncio.run(look())
 
 
-def test_what_a_lidar_met_goes_with_it_and_another_one_is_found(start, view):
+def test_the_points_of_a_lidar_go_with_it_and_another_lidar_is_found(start, view):
     async def look() -> None:
         async with Look(view()) as looker:
             points = lambda: looker.newest.get("points", {}).get("x")  # noqa: E731
@@ -162,7 +162,7 @@ def test_a_page_sees_what_the_vehicle_touches(start, view, tmp_path):
 
 
 def distance(polygon: Any, points: Any) -> Any:
-    """How far points are from the nearest side of a polygon [m]."""
+    """Distances of points from the nearest side of a polygon [m]."""
     begin, side = polygon, np.roll(polygon, -1, axis=0) - polygon
     to = points[:, None] - begin
     along = np.clip((to * side).sum(axis=2) / (side * side).sum(axis=1), 0.0, 1.0)

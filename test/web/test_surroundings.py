@@ -1,4 +1,4 @@
-"""What the page knows of a vehicle's surroundings, of whatever comes."""
+"""A vehicle's surroundings on the page, from valid and invalid messages."""
 
 import time
 
@@ -9,7 +9,7 @@ from vds_gz.web.surroundings import CLOUD, FLOAT32, LOOK_PERIOD, NEWEST, SCAN, W
 
 
 def show(around, graph, publisher, message) -> None:
-    """Publish a message until the page's part has surely taken it."""
+    """Publish a message often enough that the view has received it."""
     end = time.monotonic() + PATIENCE
     while not publisher.subscription_count() and time.monotonic() < end:
         around.tick()
@@ -29,7 +29,7 @@ def show(around, graph, publisher, message) -> None:
         ("base_link", "velodyne_base_link", 0),
     ],
 )
-def test_what_is_met_is_drawn_where_its_frame_is_and_not_while_that_is_unknown(probe, base, frame, met):
+def test_points_are_drawn_at_their_frame_and_not_while_its_pose_is_unknown(probe, base, frame, met):
     graph = probe.graph
     truth = graph.message("nav_msgs/msg/Odometry")
     truth.child_frame_id, truth.pose.pose.orientation.w = base, 1.0
@@ -42,7 +42,7 @@ def test_what_is_met_is_drawn_where_its_frame_is_and_not_while_that_is_unknown(p
 
 
 @pytest.mark.parametrize("point_step", [0, 8, 25, 2**32 - 1])
-def test_a_cloud_whose_points_are_shorter_than_their_fields_or_longer_than_the_cloud_is_passed_over(probe, point_step):
+def test_a_cloud_whose_points_are_shorter_than_their_fields_or_longer_than_the_cloud_is_ignored(probe, point_step):
     graph = probe.graph
     around = WorldView(graph, "/red", lambda: None)
     publisher = graph.publisher("/red/points", CLOUD, NEWEST)

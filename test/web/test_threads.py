@@ -28,15 +28,15 @@ ANY_THREAD = {"wake"}
 
 
 class Observed:
-    """A graph, or something that it has made, and by which threads its methods are called, and which ones too late."""
+    """A graph or an object that it has made; records the threads that call its methods, and calls after its end."""
 
     def __init__(self, inner: Any, calls: set[tuple[str, str]], late: list[str], open_: list[bool]) -> None:
         self.inner, self.calls, self.late, self.open = inner, calls, late, open_
 
     def __getattr__(self, name: str) -> Any:
-        found = getattr(self.inner, name)
-        if not callable(found):
-            return found
+        attribute = getattr(self.inner, name)
+        if not callable(attribute):
+            return attribute
 
         def call(*arguments: Any) -> Any:
             self.calls.add((name, threading.current_thread().name))
@@ -44,7 +44,7 @@ class Observed:
                 self.late.append(name)
             if name == "close":
                 self.open[0] = False
-            result = found(*arguments)
+            result = attribute(*arguments)
             makes = name in ("client", "publisher", "subscribe")
             return Observed(result, self.calls, self.late, self.open) if makes else result
 
@@ -73,9 +73,9 @@ class Watched:
 
 @pytest.fixture
 def watched(domain):
-    one = Watched()
-    yield one
-    one.thread.close()
+    server = Watched()
+    yield server
+    server.thread.close()
 
 
 def test_pages_never_touch_the_graph_from_their_own_thread(watched):
@@ -107,7 +107,7 @@ def test_pages_outlive_the_graph(watched):
     assert watched.graph.late == []
 
 
-def test_a_page_learns_that_what_it_commands_by_is_not_installed(watched):
+def test_a_page_learns_that_its_type_of_commands_is_not_installed(watched):
     graph = watched.graph
     watched.vehicle.driver = DeadMansSwitch(lambda: graph.publisher("cmd", "no_such_msgs/msg/Command", QoS()))
 
@@ -135,7 +135,7 @@ def test_a_response_after_the_server_has_ended_does_no_harm(watched, probe):
     assert watched.thread.submit(lambda: 1).result(PATIENCE) == 1
 
 
-def test_a_job_that_the_thread_does_not_live_to_do_ends_with_an_error(watched):
+def test_a_job_that_is_not_done_before_the_thread_ends_has_an_error(watched):
     begun = threading.Event()
     watched.thread.submit(lambda: begun.wait(PATIENCE))
     jobs = [watched.thread.submit(lambda: 1) for _ in range(50)]

@@ -62,9 +62,7 @@ def seeds_of(seed: object, count: int) -> list[int | None]:
     ):
         raise ArgumentError(f"seed is {seed!r}; it must be a whole number, at least 0, or one or None per environment")
     if len(seeds) != count:
-        raise ArgumentError(
-            f"there are {len(seeds)} seeds; give a whole number, or {count} seeds, one per environment"
-        )
+        raise ArgumentError(f"there are {len(seeds)} seeds; give a whole number, or {count} seeds, one per environment")
     return [None if value is None else int(value) for value in seeds]
 
 

@@ -21,7 +21,7 @@ from urllib.parse import urlencode, urlsplit
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
-#: Sent with every response.
+#: Headers of every response.
 HEADERS = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; "
@@ -48,7 +48,7 @@ class Access:
         self._names = {"localhost"} if self._local else {"localhost", name, f"{name}.local"}
 
     def _check_host(self, host: str) -> None:
-        """Refuse requests for other hosts than the addresses served."""
+        """Refuse requests for hosts that are not this server."""
         name = _hostname(f"//{host}")
         if name not in self._names and not (_is_address(name) and (is_loopback(name) or not self._local)):
             right = "localhost or 127.0.0.1" if self._local else "an address or the name of this machine"
@@ -71,7 +71,7 @@ class Access:
         sent = request.query.get("token", "")
         if request.path != "/" or not _equal(sent, self.token):
             wrong = "the token is wrong" if sent else "a token is needed"
-            raise web.HTTPUnauthorized(text=f"{wrong}; the address that 'vds-gz view' has printed holds the right one")
+            raise web.HTTPUnauthorized(text=f"{wrong}; the address that 'vds-gz view' printed contains the right one")
         kept = [(key, value) for key, value in request.query.items() if key != "token"]
         response = web.Response(
             status=303, headers={"Location": f"/?{urlencode(kept, safe='/', errors='replace')}" if kept else "/"}
@@ -81,7 +81,7 @@ class Access:
 
 
 def only_asks(headers: Mapping[str, str]) -> bool:
-    """Whether a request does not open a socket: a page asks why it was refused one."""
+    """Whether a request opens no socket: a page asks why its socket was refused."""
     return "Upgrade" not in headers
 
 
@@ -126,13 +126,13 @@ def _equal(sent: str, token: str) -> bool:
     return hmac.compare_digest(sent.encode(errors="replace"), token.encode())
 
 
-#: Maximum number of connections. A further one replaces the one that has been idle for longest.
+#: Maximum number of connections. A further one replaces the one that has been idle the longest, if any is.
 MOST = 256
 
 #: A connection without a complete request for this long is closed [s].
 PATIENCE = 10.0
 
-#: Period of checking them [s].
+#: Period of the check for idle connections [s].
 PERIOD = 1.0
 
 
@@ -158,7 +158,7 @@ class Connections:
 
     @web.middleware
     async def middleware(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        """A connection is not idle while it has a request that is complete."""
+        """Count a connection as busy while it handles a complete request."""
         self._idle.pop(request.protocol, None)
         try:
             return await handler(request)

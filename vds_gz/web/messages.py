@@ -13,7 +13,7 @@ from vds_gz.errors import VdsGzError
 #: Returns the value of a field, by the field's name and content, or refuses it.
 Check = Callable[[str, object], object]
 
-#: The longest message that a page may send [bytes].
+#: Maximum length of a page's message [bytes].
 MAX_LENGTH = 16 * 1024
 
 #: Limit of speeds [m/s] and yaw rates [rad/s].
@@ -49,8 +49,8 @@ def read(text: str) -> Message:
     if known is None:
         raise MessageError(f"kind is {_shown(kind)}; it must be one of {', '.join(FIELDS)}")
     if fields.keys() - OPTIONAL != known.keys() - OPTIONAL or fields.keys() - known.keys():
-        wanted = ", ".join(sorted(known.keys() - OPTIONAL)) or "nothing"
-        raise MessageError(f"'{kind}' has {', '.join(sorted(fields)) or 'nothing'} beside it; it must have {wanted}")
+        required = ", ".join(sorted(known.keys() - OPTIONAL)) or "nothing"
+        raise MessageError(f"'{kind}' has {', '.join(sorted(fields)) or 'nothing'} beside it; it must have {required}")
     return Message(str(kind), {name: check(name, fields[name]) for name, check in known.items() if name in fields})
 
 
@@ -58,7 +58,7 @@ def _value(name: str, value: object) -> bool | int | float | str | tuple[float, 
     if isinstance(value, list):
         return tuple(float(_finite(name, item)) for item in value)
     if isinstance(value, str) and re.search("[\0\ud800-\udfff]", value):
-        raise MessageError(f"{name} cannot be sent in a message: it contains half a character or a zero")
+        raise MessageError(f"{name} cannot be sent: it contains half of a surrogate pair or a null character")
     return value if isinstance(value, bool | str) else _finite(name, value)
 
 

@@ -28,7 +28,7 @@ class RemoteNode:
     Attributes:
         table: Descriptions of the parameters, ready for JSON, in the node's own order.
         values: Their present values.
-        described, changed: Count the changes of both.
+        described, changed: Number of changes of the table, and of the values.
     """
 
     def __init__(self, graph: Graph, node: str) -> None:
@@ -38,7 +38,7 @@ class RemoteNode:
         self._node = node
         self._graph = graph
         self._types: dict[str, int] = {}
-        self._wanted = True
+        self._outdated = True
         self._requested = -math.inf
         self._list = graph.client(f"{node}/list_parameters", "rcl_interfaces/srv/ListParameters")
         self._describe = graph.client(f"{node}/describe_parameters", "rcl_interfaces/srv/DescribeParameters")
@@ -55,18 +55,18 @@ class RemoteNode:
                 f"node '{self._node}' offers no services here. Is that its name (--node)? Where no ROS is sourced, "
                 "only nodes with rmw_cyclonedds_cpp, and those that run without ROS, can be called"
             )
-        return "asking the node for its parameters ..." if self._wanted else ""
+        return "asking the node for its parameters ..." if self._outdated else ""
 
     def look_again(self) -> None:
-        """The node may be another one now: request its parameters again."""
-        self._wanted = True
+        """Request the parameters again: the node may be another one now."""
+        self._outdated = True
         self._requested = -math.inf
 
     def tick(self) -> None:
-        """Request the parameters, if they are not known and it is time."""
+        """Request the parameters if they are outdated, at most once in :data:`RETRY`."""
         now = time.monotonic()
         services = (self._list, self._describe, self._get)
-        if self._wanted and now - self._requested > RETRY and all(service.ready() for service in services):
+        if self._outdated and now - self._requested > RETRY and all(service.ready() for service in services):
             self._requested = now
             self._list.call(self._list.request(), self._on_list)
 
@@ -127,12 +127,12 @@ class RemoteNode:
         self.values = {name: _plain(python_value(value)) for name, value in values.items()}
         known = [(descriptor, self._types.get(descriptor.name)) for descriptor in descriptors]
         self.table = [_described(descriptor, kind) for descriptor, kind in known if kind in _TYPES]
-        self._wanted = False
+        self._outdated = False
         self.described += 1
         self.changed += 1
 
     def _on_event(self, event: Message, arrival: int) -> None:
-        if event.node == self._node and not self._wanted:
+        if event.node == self._node and not self._outdated:
             for parameter in event.changed_parameters:
                 self.values[parameter.name] = _plain(python_value(parameter.value))
             self.changed += 1
@@ -143,7 +143,7 @@ def _succeeded(done: Done) -> Callable[[Message], None]:
 
 
 def _described(descriptor: Message, kind: int | None) -> dict[str, object]:
-    """A ``ParameterDescriptor`` for JSON. A bound that is infinite, or at the end of the type's range, is left out."""
+    """A ``ParameterDescriptor`` for JSON. A bound that is infinite, or at the end of the type's range, is None."""
     low = high = None
     for bounds in (*descriptor.floating_point_range, *descriptor.integer_range):
         low, high = _bound(bounds.from_value), _bound(bounds.to_value)
@@ -173,8 +173,7 @@ def _fitting(value: object, kind: int) -> object:
         return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
     if kind == DOUBLE_ARRAY:
         return list(value) if isinstance(value, tuple) else None
-    wanted = _PYTHON_TYPES.get(kind)
-    return value if wanted is not None and type(value) is wanted else None
+    return value if type(value) is _PYTHON_TYPES.get(kind) else None
 
 
 def _plain(value: object) -> object:

@@ -31,9 +31,13 @@ PERIOD = 1.0 / RATE
 #: Maximum number of frames in flight to a page. A slow or hidden page gets fewer frames; none are queued.
 FRAMES_IN_FLIGHT = 3
 
-#: Maximum numbers of open pages, of messages per second from each, and of pending requests of each.
+#: Maximum number of open pages.
 MAX_PAGES = 16
+
+#: Maximum number of messages per second from a page.
 MAX_MESSAGES = 200
+
+#: Maximum number of pending requests of a page.
 MAX_REQUESTS = 20
 
 #: A request without a response of the vehicle's node for this long has failed [s].
@@ -67,7 +71,7 @@ class PageServer:
             raise web.HTTPNotFound(text=f"no vehicle '{printable(namespace)}'; there are {', '.join(self._vehicles)}")
         if len(self._pages) >= MAX_PAGES:
             raise web.HTTPServiceUnavailable(text=f"{MAX_PAGES} pages are shown already; close one of them")
-        if only_asks(request.headers):  # and may have one now
+        if only_asks(request.headers):  # nothing refuses a socket now
             return web.Response()
         socket = web.WebSocketResponse(
             max_msg_size=MAX_LENGTH, heartbeat=10.0, timeout=CLOSE_TIMEOUT, compress=False, autoping=False
@@ -97,7 +101,7 @@ class OpenPage:
         self._vehicles = vehicles
         self._in_flight = 0
         self._sent_stamp = -1
-        # Nothing is known yet.
+        # Version 0 of each: the page has nothing yet.
         self._sent: dict[str, object] = dict.fromkeys(
             ("layout", "parameters", "values", "world", "points", "contacts"), 0
         )
@@ -129,7 +133,7 @@ class OpenPage:
         due = monotonic()
         try:
             while True:
-                due = max(due + PERIOD, monotonic() - PERIOD)  # only a little lateness is made up
+                due = max(due + PERIOD, monotonic() - PERIOD)  # at most one period is made up
                 await asyncio.sleep(max(0.0, due - monotonic()))
                 await self._send_new()
         except ConnectionError:
@@ -150,7 +154,7 @@ class OpenPage:
             await self.socket.send_bytes(frame)
 
     def _frame(self) -> bytes | None:
-        """The present frame, unless it was sent already. Runs in the graph's thread, as the next method."""
+        """The present frame, unless it was sent already. Runs in the graph's thread, as :meth:`_changes`."""
         frame = self._vehicle.telemetry.frame()
         if frame is None or frame.stamp == self._sent_stamp:
             return None

@@ -28,7 +28,7 @@ NEWEST = QoS(depth=1, reliable=False)
 #: Period of looking for a lidar [s].
 LOOK_PERIOD = 1.0
 
-#: Maximum numbers for a page.
+#: Maximum numbers of points and of polygons for a page.
 MOST_POINTS, MOST_POLYGONS = 1000, 5000
 
 #: Points of a cloud up to this height above the vehicle's ground count as ground and are left out [m].
@@ -66,9 +66,10 @@ class WorldView:
                 graph.subscribe(topic.name, topic.type, topic.qos, take)
 
     def tick(self) -> None:
-        """Look for a lidar, if there is none and it is time: after a restart the vehicle may have another one.
+        """Look for a lidar if there is none, at most once in :data:`LOOK_PERIOD`.
 
-        It must be on another topic: with some ROS middlewares a topic keeps its type for a process.
+        After a restart the vehicle may have another lidar. If its type differs, it must be on another topic: with some
+        ROS middlewares a topic keeps its type for a process.
         """
         now = time.monotonic()
         if now - self._looked < LOOK_PERIOD:
@@ -144,7 +145,7 @@ class WorldView:
         self._take(message.header.frame_id, points, lowest=GROUND)
 
     def _take(self, frame: str, points: Array, lowest: float) -> None:
-        """Keep points of a lidar's frame at their present position in the world, without those that are not finite."""
+        """Show finite points of a lidar's frame in the world, above ``lowest`` [m] from the vehicle's ground."""
         truth = self._truth()
         mount = self._mount(frame, truth.child_frame_id) if truth is not None else None
         if truth is None or mount is None:
@@ -174,7 +175,7 @@ class WorldView:
 
 
 def _things(markers: Iterable[Message]) -> Iterator[Thing]:
-    """The things of markers, without those of other types and without a valid shape."""
+    """The things of markers that have a known type and a valid shape."""
     for marker in markers:
         placed = transform_of(marker.pose.position, marker.pose.orientation)
         place, turn = placed.position, placed.orientation

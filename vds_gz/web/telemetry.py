@@ -25,11 +25,13 @@ from vds_gz.vehicle.vehicle import fault
 #: A slow reader loses messages and never delays the vehicle.
 NEWEST = QoS(depth=1, reliable=False)
 
-#: A vehicle without messages for this long is silent, and a command of this age has ended [s].
+#: A vehicle without messages for this long is silent [s].
 SILENT = 2.5
+
+#: Age at which a command has ended [s].
 COMMAND_HOLDS = 1.0
 
-#: The first numbers of every frame; then follow the joints' positions, and a reference and a state per actuator.
+#: First numbers of every frame; the joints' positions, the actuators' references and their states follow.
 MOTION = ("v_x", "v_y", "yaw_rate")
 COLUMNS = ("time", "x", "y", "heading", *MOTION, *(f"reference_{name}" for name in MOTION))
 

@@ -1,4 +1,4 @@
-"""The vehicle that the page shows: its node, and the graph as a node in its namespace would see it."""
+"""The vehicle that a page shows: its node, data, surroundings and driver."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class WatchedVehicle:
         return "ackermann" if outline is not None and outline.steers else "twist"
 
     def tick(self) -> None:
-        """Do what is due."""
+        """Do the periodic work of all parts."""
         self.node.tick()
         self.driver.tick()
         self.surroundings.tick()

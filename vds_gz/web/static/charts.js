@@ -19,17 +19,17 @@ export class Charts {
   }
 
   shape(layout) {
-    const wanted = [
+    const quantities = [
       { name: "speed", unit: "m/s", reference: "reference_v_x", actual: "v_x" },
       { name: "yaw rate", unit: "rad/s", reference: "reference_yaw_rate", actual: "yaw_rate" },
     ];
     if (!layout.steers && layout.actuators.length > 2) {
-      wanted.splice(1, 0, { name: "lateral speed", unit: "m/s", reference: "reference_v_y", actual: "v_y" });
+      quantities.splice(1, 0, { name: "lateral speed", unit: "m/s", reference: "reference_v_y", actual: "v_y" });
     }
-    for (const { name, unit } of layout.actuators.filter((one) => one.unit === "rad")) {
-      wanted.push({ name: name.replaceAll("_", " "), unit, reference: `reference ${name}`, actual: `actual ${name}` });
+    for (const { name, unit } of layout.actuators.filter((actuator) => actuator.unit === "rad")) {
+      quantities.push({ name: name.replaceAll("_", " "), unit, reference: `reference ${name}`, actual: `actual ${name}` });
     }
-    this.charts = wanted.map((one) => ({ ...one, ...figure(one) }));
+    this.charts = quantities.map((quantity) => ({ ...quantity, ...figure(quantity) }));
     this.list.replaceChildren(...this.charts.map((chart) => chart.element));
   }
 
@@ -139,7 +139,7 @@ function scaled(values) {
 // The next 1, 2 or 5 times a power of ten.
 function rounded(step) {
   const decade = 10 ** Math.floor(Math.log10(step));
-  return [1, 2, 5, 10].map((factor) => factor * decade).find((one) => one >= step);
+  return [1, 2, 5, 10].map((factor) => factor * decade).find((candidate) => candidate >= step);
 }
 
 function shown(value) {

@@ -1,5 +1,5 @@
-// Drives by touch, gamepad or keyboard. Commands go out at a steady rate while somebody drives; when all is released, when
-// the page loses the focus or the connection, they are zero a few times, and then there is silence, so that others can drive.
+// Drives by touch, gamepad or keyboard. Commands are sent at a steady rate while a source is active. When all is released,
+// or the page loses the focus, a few commands of zero follow; then the page is silent, so that others can drive.
 
 import { Gamepad } from "./gamepad.js";
 import { Keyboard, key } from "./keyboard.js";
@@ -7,7 +7,7 @@ import { fixed } from "./numbers.js";
 import { Thumbs } from "./thumbs.js";
 
 const PERIOD = 50; // [ms]
-const STOPS = 5;
+const STOPS = 5; // commands of zero at the end
 const STANDSTILL = { longitudinal: 0, lateral: 0, turn: 0 }; // parts of the limits, -1 to 1; forward and left are positive
 
 export class Driving {
@@ -31,7 +31,7 @@ export class Driving {
   }
 
   shape(layout) {
-    if (layout.steers !== this.steers) this.chosen.delete(this.limit.turn); // it was another quantity
+    if (layout.steers !== this.steers) this.chosen.delete(this.limit.turn); // its quantity has changed
     this.steers = layout.steers;
     this.omni = !layout.steers && layout.actuators.length > 2;
     for (const source of this.sources) source.shape(this);
@@ -57,7 +57,7 @@ export class Driving {
   // The vehicle's own limits of speed and steering angle, as the ends of the sliders. A limit of 0 means no limit.
   limits(values) {
     const find = (...endings) =>
-      Object.entries(values).find(([name, value]) => value > 0 && endings.some((one) => name.endsWith(one)))?.[1];
+      Object.entries(values).find(([name, value]) => value > 0 && endings.some((ending) => name.endsWith(ending)))?.[1];
     const speed = find("drive_actuator.max_velocity", "drive_actuators.max_velocity", ".vel_lim") ?? 5;
     const turn = this.steers ? find("steering_actuator.max_position", ".steer_lim") ?? 0.6 : 3;
     this.setEnd(this.limit.speed, speed, 2);
@@ -80,7 +80,7 @@ export class Driving {
     return this.steers ? "rad" : "rad/s";
   }
 
-  // Why a command was refused, for a while.
+  // Show for a while why a command was refused.
   refused(reason) {
     this.reason = reason;
     clearTimeout(this.forgetting);
@@ -114,7 +114,7 @@ export class Driving {
       v_y: lateral,
       yaw_rate: this.steers ? 0 : turn,
       steering_angle: this.steers ? turn : 0,
-      time: performance.now() / 1000, // so that the server knows which ones were kept back on the way
+      time: performance.now() / 1000, // by which the server recognizes late commands
     });
   }
 

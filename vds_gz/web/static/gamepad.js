@@ -15,7 +15,7 @@ export class Gamepad {
     this.turnName = turnName;
   }
 
-  // Its button is the dead man's switch; there is nothing to forget.
+  // Nothing to release: the enabling button is the dead man's switch.
   release() {}
 
   command() {
@@ -23,14 +23,14 @@ export class Gamepad {
     this.notice.textContent = pads.length
       ? `gamepad: hold the left shoulder button; right stick speed, left stick ${this.turnName}`
       : "gamepad: connect one and press a button";
-    const pad = pads.find((one) => one.buttons[ENABLE]?.pressed);
+    const pad = pads.find((candidate) => candidate.buttons[ENABLE]?.pressed);
     if (!pad || !document.hasFocus()) return null;
     const [steer, lateral, speed] = [pad.axes[0], pad.axes[2], pad.axes[3]].map(withoutDeadZone);
     return { longitudinal: -speed, lateral: this.omni ? -lateral : 0, turn: -steer };
   }
 }
 
-// An axis from -1 to 1 without the part around its middle that does nothing.
+// An axis from -1 to 1, without the dead zone around its centre.
 export function withoutDeadZone(value) {
   const size = Math.abs(value);
   return size > DEAD_ZONE ? (Math.sign(value) * Math.min(1, size - DEAD_ZONE)) / (1 - DEAD_ZONE) : 0;

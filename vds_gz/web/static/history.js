@@ -1,7 +1,7 @@
 // The frames of the last minute, column by column.
 
 const LENGTH = 60 * 32;
-const GAP = 1.5; // a longer silence, in the vehicle's time and in ours, breaks a line [s]
+const GAP = 1.5; // a longer silence, both in the vehicle's time and in ours, breaks a line [s]
 
 export class History {
   constructor() {
@@ -13,8 +13,8 @@ export class History {
     this.names = [
       ...layout.columns,
       ...layout.joints.map((name) => `joint ${name}`),
-      ...layout.actuators.map((one) => `reference ${one.name}`),
-      ...layout.actuators.map((one) => `actual ${one.name}`),
+      ...layout.actuators.map(({ name }) => `reference ${name}`),
+      ...layout.actuators.map(({ name }) => `actual ${name}`),
     ];
     this.columns = new Map(this.names.map((name) => [name, new Float64Array(LENGTH)]));
     this.clear();
@@ -30,12 +30,12 @@ export class History {
     return numbers.length === this.names.length;
   }
 
-  // Keep a frame that has arrived now [s]. True if the vehicle has restarted: its time has gone back.
+  // Keep a frame that arrives now [s]. Returns whether the vehicle has restarted: its time has gone back.
   add(numbers, now) {
     const time = numbers[0];
     const restarted = time < this.last;
     if (restarted) this.clear();
-    const silence = Math.min(time - this.last, now - this.arrived); // its time may run faster than ours, or slower
+    const silence = Math.min(time - this.last, now - this.arrived); // the vehicle's time may run faster or slower than ours
     if (silence > GAP && this.count > 0) this.put(new Float64Array(numbers.length).fill(NaN), time);
     this.put(numbers, time);
     [this.last, this.arrived] = [time, now];
@@ -53,7 +53,7 @@ export class History {
     return Object.fromEntries(this.names.map((name, i) => [name, numbers[i]]));
   }
 
-  // Call `visit(time, value)` for what a column held in the last so many seconds, oldest first.
+  // Call `visit(time, value)` for the values of a column in the last `seconds`, oldest first.
   each(name, seconds, visit) {
     const times = this.columns.get("time");
     const values = this.columns.get(name);

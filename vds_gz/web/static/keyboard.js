@@ -1,6 +1,6 @@
 // Drives by the keys that are held while the view has the focus.
 
-const [STEER_IN, STEER_BACK] = [0.45, 0.2]; // from the middle to the end and back by key [s]
+const [STEER_IN, STEER_BACK] = [0.45, 0.2]; // time from the centre to the end, and back [s]
 const FORWARD = { KeyW: 1, ArrowUp: 1, KeyS: -1, ArrowDown: -1 };
 const TURN = { KeyA: 1, ArrowLeft: 1, KeyD: -1, ArrowRight: -1 };
 const LATERAL = { KeyQ: 1, KeyE: -1 };
@@ -40,7 +40,7 @@ export class Keyboard {
     this.turn = 0;
   }
 
-  // The keys' command; null while none is held and the steering is back in the middle.
+  // The keys' command; null if no key is held and the steering is back at the centre.
   command() {
     const sum = (map) => Math.sign([...this.keys].reduce((total, code) => total + (map[code] ?? 0), 0));
     this.steer(sum(TURN));

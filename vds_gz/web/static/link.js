@@ -8,7 +8,7 @@ export class Link {
     this.responses = new Map();
     this.number = 0;
     this.unseen = 0;
-    this.reason = ""; // why the server opened no socket the last time
+    this.reason = ""; // why the server refused the last socket
     const query = vehicle === null ? "" : `?vehicle=${encodeURIComponent(vehicle)}`;
     this.address = `${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/socket${query}`;
     this.open();
@@ -54,13 +54,13 @@ export class Link {
       this.tell("lost", event.reason || this.reason);
       setTimeout(() => this.open(), RETRY);
       const reason = event.reason || (await this.refusal());
-      if (this.socket.readyState === WebSocket.OPEN) return; // meanwhile, so that reason holds no more
+      if (this.socket.readyState === WebSocket.OPEN) return; // connected meanwhile: the reason is outdated
       this.reason = reason;
       this.tell("lost", reason);
     };
   }
 
-  // The server's reason for refusing a socket, which the socket itself does not get; empty if there is none.
+  // The server's reason for refusing a socket, which the browser hides from the socket; empty if there is none.
   async refusal() {
     try {
       const response = await fetch(this.address.replace("ws", "http"), { signal: AbortSignal.timeout(RETRY) });

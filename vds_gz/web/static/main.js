@@ -52,13 +52,13 @@ link.on("values", (message) => {
 });
 link.on("refused", (message) => driving.refused(message.reason));
 link.on("frame", (numbers) => {
-  if (!history.fits(numbers)) return; // of another layout, which is on its way
+  if (!history.fits(numbers)) return; // the frame has a layout that has not arrived yet
   if (history.add(numbers, performance.now() / 1000)) scene.clearPath();
   newest = numbers;
 });
 
-// Frames are drawn when the browser draws, and only then does the server send further ones: a slow browser gets fewer,
-// and one that does not show the page gets none.
+// Frames are drawn when the browser draws, and only then does the server send further frames: a slow browser gets fewer
+// frames, and one that does not show the page gets none.
 function draw(now) {
   requestAnimationFrame(draw);
   if (newest) {
@@ -74,7 +74,8 @@ function draw(now) {
   link.seen();
 }
 requestAnimationFrame(draw);
-// Also while the vehicle is silent.
+
+// Redraw everything, also while the vehicle is silent.
 function redraw() {
   scene.redraw();
   charts.draw();

@@ -18,7 +18,7 @@ export class Parameters {
   }
 
   shape(table) {
-    this.rows = table.map((one) => this.row(one));
+    this.rows = table.map((parameter) => this.row(parameter));
     fill(this.live, this.rows.filter((row) => !row.read_only));
     fill(this.fixed, this.rows.filter((row) => row.read_only));
     this.filter(document.getElementById("filter").value.trim().toLowerCase());
@@ -27,7 +27,7 @@ export class Parameters {
   show(values) {
     this.values = values;
     for (const row of this.rows) {
-      row.missed = row.asking; // what was asked for may be in there already, before the response
+      row.missed = row.asking; // the new value may come before the response
       if (!row.asking && !focused(row)) this.refresh(row);
     }
   }
@@ -48,31 +48,32 @@ export class Parameters {
     if (text) document.getElementById("fixed-part").open = true;
   }
 
-  row(one) {
+  row(parameter) {
     const element = document.createElement("div");
     const [label, unit, reason] = ["label", "span", "p"].map((tag) => document.createElement(tag));
-    const input = one.read_only ? document.createElement("span") : control(one);
-    const dot = one.name.lastIndexOf(".");
+    const input = parameter.read_only ? document.createElement("span") : control(parameter);
+    const dot = parameter.name.lastIndexOf(".");
     element.className = "parameter";
-    element.title = input.title = `${one.name}\n${[one.text, bounds(one)].filter(Boolean).join("; ")}`;
-    label.append(...breakable(one.name.slice(dot + 1)));
+    element.title = input.title = `${parameter.name}\n${[parameter.text, bounds(parameter)].filter(Boolean).join("; ")}`;
+    label.append(...breakable(parameter.name.slice(dot + 1)));
     unit.className = "unit";
-    unit.textContent = one.unit.replaceAll("^2", "²").replaceAll("^3", "³");
+    unit.textContent = parameter.unit.replaceAll("^2", "²").replaceAll("^3", "³");
     reason.className = "reason";
     reason.setAttribute("role", "status");
-    if (one.read_only) {
+    if (parameter.read_only) {
       input.className = "value";
       element.tabIndex = 0;
     } else {
-      input.id = label.htmlFor = `parameter ${one.name}`;
-      input.name = one.name;
+      input.id = label.htmlFor = `parameter ${parameter.name}`;
+      input.name = parameter.name;
     }
     element.append(label, input, unit, reason);
-    const row = { ...one, group: one.name.slice(0, Math.max(0, dot)), element, input, reason, put: putter(one, input) };
+    const group = parameter.name.slice(0, Math.max(0, dot));
+    const row = { ...parameter, group, element, input, reason, put: putter(parameter, input) };
     // Touch and keyboard users see no tooltip.
     element.addEventListener("focusin", () => this.meaning.replaceChildren(...breakable(element.title)));
     element.addEventListener("focusout", () => this.meaning.replaceChildren());
-    if (!one.read_only) {
+    if (!parameter.read_only) {
       input.addEventListener("change", () => this.set(row));
       input.addEventListener("blur", () => {
         // Typed text stays until the response comes, or its reason has been read.
@@ -83,12 +84,12 @@ export class Parameters {
   }
 
   async set(row) {
-    const value = wanted(row);
-    const mine = (row.asked = (row.asked ?? 0) + 1);
+    const value = entered(row);
+    const request = (row.asked = (row.asked ?? 0) + 1);
     row.asking = true;
     row.missed = false;
-    const reason = value === undefined ? `'${row.input.value}' is no number` : await this.link.ask("set", { name: row.name, value });
-    if (mine !== row.asked) return; // another value was sent meanwhile
+    const reason = value === undefined ? `'${row.input.value}' is not a number` : await this.link.ask("set", { name: row.name, value });
+    if (request !== row.asked) return; // another value was sent meanwhile
     row.asking = false;
     row.reason.dataset.ok = String(!reason);
     row.input.ariaInvalid = String(Boolean(reason));
@@ -100,7 +101,7 @@ export class Parameters {
   }
 }
 
-// Somebody may be typing there.
+// Whether the user may be typing in a row.
 function focused(row) {
   return document.activeElement === row.input;
 }
@@ -111,13 +112,13 @@ function fill(element, rows) {
   for (const row of rows) groups.set(row.group, [...(groups.get(row.group) ?? []), row]);
   element.replaceChildren(
     ...[...groups].map(([name, members]) => {
-      const part = document.createElement("div");
+      const section = document.createElement("div");
       const heading = document.createElement("h3");
-      part.className = "parameters";
+      section.className = "parameters";
       heading.className = "group";
       heading.append(...breakable(name.replace("model_params.", "") || "node"));
-      part.append(heading, ...members.map((row) => row.element));
-      return part;
+      section.append(heading, ...members.map((row) => row.element));
+      return section;
     }),
   );
 }
@@ -127,27 +128,27 @@ function breakable(name) {
   return name.split(/(?<=[_./])/).flatMap((part) => [part, document.createElement("wbr")]);
 }
 
-function control(one) {
-  if (one.choices.length) {
+function control(parameter) {
+  if (parameter.choices.length) {
     const select = document.createElement("select");
-    select.append(...one.choices.map((choice) => new Option(choice, choice)));
+    select.append(...parameter.choices.map((choice) => new Option(choice, choice)));
     return select;
   }
   const input = document.createElement("input");
-  input.type = one.type === "bool" ? "checkbox" : "text";
-  if (["double", "integer"].includes(one.type)) input.inputMode = "decimal";
+  input.type = parameter.type === "bool" ? "checkbox" : "text";
+  if (["double", "integer"].includes(parameter.type)) input.inputMode = "decimal";
   return input;
 }
 
-function putter(one, input) {
+function putter(parameter, input) {
   const text = (value) => (Array.isArray(value) ? value.join(", ") : String(value));
-  if (one.read_only) return (value) => input.replaceChildren(...breakable(text(value) || "–"));
-  if (one.type === "bool") return (value) => (input.checked = value);
+  if (parameter.read_only) return (value) => input.replaceChildren(...breakable(text(value) || "–"));
+  if (parameter.type === "bool") return (value) => (input.checked = value);
   return (value) => (input.value = text(value));
 }
 
 // The value of a row's control in the type of the parameter; undefined if it is not valid.
-function wanted({ type, input }) {
+function entered({ type, input }) {
   const number = (text) => (text.trim() === "" || !Number.isFinite(Number(text)) ? undefined : Number(text));
   if (type === "bool") return input.checked;
   if (type === "string") return input.value;

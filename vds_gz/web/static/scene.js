@@ -31,7 +31,7 @@ export class Scene {
     this.moved = true;
   }
 
-  // What stands around, the lowest first.
+  // Set the outlines of the world, the lowest first.
   surround(polygons) {
     this.polygons = polygons.map(({ corners, colour, edge }) => {
       const path = new Path2D();
@@ -43,14 +43,14 @@ export class Scene {
     this.moved = true;
   }
 
-  // What the lidar has met.
+  // Set the points of the lidar.
   meet(points) {
     this.points = points;
     this.canvas.dataset.points = String(points.x.length);
     this.moved = true;
   }
 
-  // Where the vehicle touches something.
+  // Set the present contacts of the vehicle.
   touch(contacts) {
     this.contacts = contacts;
     this.canvas.dataset.touched = contacts.names.join(" ");
@@ -119,7 +119,7 @@ export class Scene {
     const lines = (middle, size, line) => {
       const reach = size / 2 / this.scale;
       for (let i = Math.ceil((middle - reach) / step); i * step <= middle + reach; i++) {
-        context.globalAlpha = i === 0 ? 0.3 : 0.1; // to be seen on any ground
+        context.globalAlpha = i === 0 ? 0.3 : 0.1; // visible on any ground
         context.beginPath();
         line(Math.round((i * step - middle) * this.scale) + 0.5);
         context.stroke();
@@ -248,7 +248,7 @@ export class Scene {
     context.globalAlpha = 1;
   }
 
-  // Where base_link is, and its axes.
+  // The origin and the axes of base_link.
   drawOrigin(context) {
     const length = this.outline ? 0.35 : 14 / this.scale;
     for (const [x, y, color] of [[length, 0, "reference"], [0, length, "actual"]]) {

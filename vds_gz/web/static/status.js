@@ -1,7 +1,7 @@
-// The line at the top, and what the diagnostics say.
+// The line at the top, and the diagnostics.
 
-const LONG = 24; // a longer value has its own line [characters]
-const WINDOW = 1000; // frames per second are counted over so long [ms]
+const LONG = 24; // a longer value takes a line of its own [characters]
+const WINDOW = 1000; // time over which frames per second are counted [ms]
 
 export class Status {
   constructor() {
@@ -28,12 +28,12 @@ export class Status {
     else this.say("no data from a vehicle: is its node running, in this namespace and ROS domain?", "waiting");
     this.list.replaceChildren(
       ...values.map(([key, value]) => {
-        const [part, term, detail] = ["div", "dt", "dd"].map((tag) => document.createElement(tag));
+        const [row, term, detail] = ["div", "dt", "dd"].map((tag) => document.createElement(tag));
         term.textContent = key;
         detail.textContent = value || "–";
-        part.classList.toggle("long", value.length > LONG);
-        part.append(term, detail);
-        return part;
+        row.classList.toggle("long", value.length > LONG);
+        row.append(term, detail);
+        return row;
       }),
     );
   }
@@ -45,7 +45,7 @@ export class Status {
     this.choice.onchange = () => location.assign(`/?vehicle=${encodeURIComponent(this.choice.value)}`);
   }
 
-  // A frame has been drawn, of an instant of the vehicle's time [s].
+  // Count a frame that was drawn `now` [ms], of the vehicle's time [s].
   drawn(now, time) {
     this.frames++;
     document.documentElement.dataset.frames = this.frames;

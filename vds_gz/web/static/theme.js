@@ -22,7 +22,7 @@ export class Theme {
   }
 }
 
-// Fit a canvas to its place on the screen; its context in CSS pixels, and their numbers.
+// Fit a canvas to its size on the screen. Returns its context and its size, both in CSS pixels.
 export function fitted(canvas) {
   const ratio = devicePixelRatio || 1;
   const width = canvas.clientWidth;

@@ -1,5 +1,5 @@
-// Drives by two thumbs: the left one gives the speed, the right one the steering or the yaw rate. Where a thumb comes down
-// is zero, so that a touch alone never moves the vehicle; lifting it stops its axis.
+// Drives by two thumbs: the left one gives the speed, the right one the steering or the yaw rate. The point where a thumb
+// comes down is zero, so a touch alone never moves the vehicle; lifting the thumb stops its axis.
 
 import { withoutDeadZone } from "./gamepad.js";
 
@@ -37,7 +37,7 @@ class Thumb {
     this.knob = element.querySelector(".knob");
     this.release();
     element.addEventListener("pointerdown", (event) => {
-      event.preventDefault(); // neither focus nor text selection shall follow
+      event.preventDefault(); // prevents focus and text selection
       if (this.held || event.button !== 0) return;
       element.setPointerCapture(event.pointerId);
       this.start = { id: event.pointerId, x: event.clientX, y: event.clientY };
@@ -61,7 +61,7 @@ class Thumb {
     return this.start !== null;
   }
 
-  // Half the pad's smaller side is the full deflection.
+  // A deflection of half the pad's smaller side is full.
   move(dx, dy) {
     const reach = Math.min(this.element.clientWidth, this.element.clientHeight) / 2;
     const limited = (pixels) => Math.max(-1, Math.min(1, pixels / reach));
