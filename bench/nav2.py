@@ -152,11 +152,7 @@ def main() -> int:
         "--controllers", nargs="+", default=[*CONTROLLERS], help="names in Nav2's file; default: %(default)s"
     )
     parser.add_argument(
-        "--dead-times",
-        nargs="+",
-        type=float,
-        default=[None],
-        help="of all actuators, a tour each [s]; default: as in the file",
+        "--dead-times", nargs="+", type=float, default=[None], help="of all actuators [s]; default: as in its file"
     )
     parser.add_argument("--time-constant", type=float, help="of all actuators [s]; default: as in the vehicle's file")
     parser.add_argument(

@@ -29,7 +29,7 @@ COMMAND_FIELDS: dict[CommandKind, tuple[str, str]] = {ACKERMANN: ("steering_angl
 
 
 class Observations:
-    """The numbers that a function observes, of all vehicles, in named columns.
+    """The numbers that a function observes: a row for each vehicle, in named columns.
 
     Attributes:
         names: Names of the columns.

@@ -124,7 +124,7 @@ def lane_of(layout: Layout, width: int) -> Any:
 
         return kind(block, types.intp), code
 
-    # numba names compiled results on disk by it.
+    # Part of the fingerprint of functions that call it, by which their compiled code is kept on disk.
     lane.__qualname__ = kind.name
     return intrinsic(lane)
 

@@ -43,7 +43,7 @@ HELD = 400
 #: Maximum drift of a steady motion, as a part of it.
 DRIFT = 1e-2
 
-#: Maximum factor between parameters and defaults in a steady motion: a controlled vehicle is not stable with any gain.
+#: Maximum factor between parameters and defaults in a steady motion: a controlled vehicle is unstable with some gains.
 SPREAD = 1.1
 
 Runs = list[tuple[ParameterGroup, list[Command]]]
@@ -294,12 +294,12 @@ def _commanded(model: AnyModel, c: object, s: object, u: Command) -> NDArray[np.
 
 
 def _difference(wanted: dict[str, object], actual: dict[str, object]) -> str:
-    """Name of the first number that differs, or empty; a wanted NaN is not compared."""
+    """Name of the first number that differs; empty if none does. A wanted NaN is not compared."""
     return next((name for name in wanted if wanted[name] != actual[name] and wanted[name] == wanted[name]), "")
 
 
 def _reason(error: BaseException) -> str:
-    """The first line of an error, and its place; numba's errors without the stages of its compiler."""
+    """The first line of an error and its place, without the stages of numba's compiler."""
     lines = [line.strip() for line in str(error).splitlines()]
     said = [line for line in lines if line and not line.startswith("Failed in nopython mode pipeline")]
     return ", ".join([*said[:1], *[line.rstrip(":") for line in said[1:] if line.startswith("File ")][:1]])
