@@ -79,7 +79,7 @@ def test_a_command_beyond_the_drives_is_slowed_down_in_the_same_direction(p, com
     assert np.abs(speeds(vehicle)).max() <= limit
 
 
-@given(p=omnis())
+@given(omnis)
 def test_the_arm_of_the_geometry_is_the_speed_of_a_wheel_that_turns_in_place(p):
     assert OMNI.geometry(p).yaw_arm == pytest.approx(np.abs(system(p) @ [0.0, 0.0, 1.0]).max(), abs=1e-12)
 
