@@ -198,7 +198,7 @@ def test_commands_as_arrays_that_cannot_be_followed_are_refused():
     speeds = command_records(v_x=[1.0, 2.0])
     for commands, times, end, message in (
         (speeds, [0], 0, "2 commands and 1 times"),
-        (speeds, [5, 4], 9, "time 1 is 4 ns, before the 5 ns of the one before"),
+        (speeds, [5, 4], 9, "time 1 is 4 ns, and the one before it 5 ns; times must not decrease"),
         (speeds, [0, 5], 4, "end is 4 ns, before the last command at 5 ns"),
         (command_records(v_x=[1.0, math.nan]), [0, 1], 2, "command 1: v_x is nan"),
         (command_records(v_x=1.0, gear=99), [0], 2, "command 0: gear is 99"),

@@ -1,6 +1,7 @@
-"""The two actuators: dead time, dead band, gain and offset, saturation, first-order lag, rate limit, in this order.
+"""The two actuators: drive and steering.
 
-A steering may have backlash between its actuator and its wheels.
+Their stages, in this order: dead time, dead band, static map, gain and offset, saturation, slow share (drive),
+first-order lag, rate limit, backlash (steering).
 """
 
 from __future__ import annotations
@@ -19,17 +20,17 @@ class DriveCoefficients:
     """A drive's parameters, prepared for a fixed step length."""
 
     delay_steps: int  # dead time in whole steps
-    dead_band: float  # references below it count as 0 [m/s]
-    gain: float  # response to a reference, as a factor
-    map: StaticMap  # between dead band and gain, where it is used
+    dead_band: float  # references of smaller magnitude count as 0 [m/s]
+    gain: float  # response per reference
+    map: StaticMap  # acts between dead band and gain
     offset: float  # added to every response [m/s]; -0.0 where there is none, which changes no bit, not even of -0.0
     max_velocity: float  # saturation [m/s]
-    max_reference: float  # the largest reference that is not saturated, without the offset [m/s]; infinite with a map
+    max_reference: float  # largest reference without saturation, ignoring the offset [m/s]; infinite with a map
     slow_share: float  # share of a response that comes slowly
-    slow_decay: float  # fraction of its deviation that remains after one step
+    slow_decay: float  # fraction of the slow share's deviation that remains after one step
     decay: float  # fraction of a deviation that remains after one step
-    max_rise: float  # max_rise, max_fall: maximum change in one step away from and towards standstill [m/s]
-    max_fall: float
+    max_rise: float  # maximum change in one step away from standstill [m/s]
+    max_fall: float  # maximum change in one step towards standstill [m/s]
     dt: float  # length of a step [s]
 
 
@@ -37,7 +38,7 @@ class DriveCoefficients:
 class DriveState:
     """Velocity of a drive [m/s], and the references that have not acted yet.
 
-    ``slow`` [m/s] follows the target with the long time constant.
+    ``slow`` [m/s] follows the target with the time constant of the slow share.
     ``references`` [m/s] and ``rates`` [m/s^2] are rings of ``delay_steps + 1`` entries; ``head`` is the oldest.
     """
 
@@ -57,25 +58,25 @@ class SteeringCoefficients:
     """A steering actuator's parameters, prepared for a fixed step length."""
 
     delay_steps: int  # dead time in whole steps
-    dead_band: float  # references below it count as 0 [rad]
-    gain: float  # response to a reference, as a factor
-    map: StaticMap  # between dead band and gain, where it is used
+    dead_band: float  # references of smaller magnitude count as 0 [rad]
+    gain: float  # response per reference
+    map: StaticMap  # acts between dead band and gain
     offset: float  # added to every response [rad]; -0.0 where there is none, which changes no bit, not even of -0.0
     half_backlash: float  # half of the play between actuator and wheel [rad]
-    max_position: float  # saturation [rad]; infinite if the unit turns all the way round
+    max_position: float  # saturation [rad]; infinite if the steering turns all the way round
     decay: float  # fraction of a deviation that remains after one step
     max_change: float  # maximum change in one step [rad]
     dt: float  # length of a step [s]
     step_rate: float  # steps per second [Hz]
-    turns_round: bool  # it turns all the way round
+    turns_round: bool  # the steering turns all the way round
 
 
 @dataclass(slots=True)
 class SteeringState:
     """Angle of a steering, and the references that have not acted yet.
 
-    ``angle`` [rad] and ``rate`` [rad/s] are the wheel's. ``slack`` [rad] is how far the wheel is ahead of its actuator,
-    within half of the backlash.
+    ``angle`` [rad] and ``rate`` [rad/s] are the wheel's. ``slack`` [rad] is the wheel's angle minus the actuator's, at
+    most half of the backlash.
     ``references`` [rad] and ``rates`` [rad/s] are rings of ``delay_steps + 1`` entries; ``head`` is the oldest.
     """
 
@@ -142,7 +143,7 @@ def steering_at_rest(c: SteeringCoefficients) -> SteeringState:
 
 
 def drive_at(c: DriveCoefficients, velocity: float) -> DriveState:
-    """A drive in steady state at a velocity [m/s], with this reference throughout its dead time."""
+    """A drive in steady state at a velocity [m/s], with the reference for it throughout the dead time."""
     s = drive_at_rest(c)
     s.velocity = velocity
     s.slow = velocity
@@ -151,7 +152,7 @@ def drive_at(c: DriveCoefficients, velocity: float) -> DriveState:
 
 
 def steering_at(c: SteeringCoefficients, angle: float) -> SteeringState:
-    """A steering in steady state at an angle [rad], with this reference throughout its dead time."""
+    """A steering in steady state at an angle [rad], with the reference for it throughout the dead time."""
     s = steering_at_rest(c)
     s.angle = angle
     s.references = [steady_reference(c, angle)] * len(s.references)
@@ -159,7 +160,7 @@ def steering_at(c: SteeringCoefficients, angle: float) -> SteeringState:
 
 
 def steady_reference(c: DriveCoefficients | SteeringCoefficients, response: float) -> float:
-    """The reference of a response in steady state, ignoring dead band and saturation."""
+    """The reference that gives a response in steady state, ignoring dead band and saturation."""
     reference = (response - c.offset) / c.gain
     return unmapped(c.map, reference) if c.map.used else reference
 
@@ -199,7 +200,7 @@ def step_drive(c: DriveCoefficients, s: DriveState, reference: float, rate: floa
         target = c.max_velocity
     elif target < -c.max_velocity:
         target = -c.max_velocity
-    s.slow = target - c.slow_decay * (target - s.slow)  # always, so that a share that is set live begins without a jump
+    s.slow = target - c.slow_decay * (target - s.slow)  # also without a share, so that setting one causes no jump
     if c.slow_share > 0.0:
         target -= c.slow_share * (target - s.slow)
 
@@ -223,8 +224,8 @@ def step_drive(c: DriveCoefficients, s: DriveState, reference: float, rate: floa
 def step_steering(c: SteeringCoefficients, s: SteeringState, reference: float, rate: float) -> None:
     """Advance a steering actuator by one step.
 
-    A unit without stops turns the short way round; one with stops cannot pass through them and never wraps. The wheel
-    stays where it is while the actuator crosses the backlash.
+    A steering without stops turns the short way round; one with stops cannot pass through them and never wraps. The
+    wheel stays where it is while the actuator crosses the backlash.
 
     Args:
         c, s: Coefficients and state; the state changes in place.
@@ -280,13 +281,13 @@ def oldest_first(line: list[float], head: int) -> list[float]:
 
 
 def resized_line(line: list[float], head: int, steps: int) -> list[float]:
-    """A delay line of another length that holds the newest of the same entries, oldest first.
+    """The newest ``steps + 1`` entries of a delay line, oldest first.
 
-    A longer line repeats the oldest entry, so that nothing jumps.
+    A longer line repeats the oldest entry, so that its output does not jump.
     """
     entries = oldest_first(line, head)
-    wanted = steps + 1
-    return [entries[0]] * (wanted - len(entries)) + entries[-wanted:]
+    length = steps + 1
+    return [entries[0]] * (length - len(entries)) + entries[-length:]
 
 
 def fit_lines(s: DriveState | SteeringState, steps: int) -> None:
@@ -304,7 +305,7 @@ def wrap(angle: float) -> float:
 
 
 def or_infinite(limit: float) -> float:
-    """A limit, of which 0 means none."""
+    """A limit, infinite if it is 0 (unlimited)."""
     return limit if limit > 0.0 else math.inf
 
 

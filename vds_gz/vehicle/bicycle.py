@@ -1,7 +1,7 @@
 """A fixed and a steered axle: cars, forklifts, tricycles; either axle driven, or both; one or two wheels on each.
 
-The reference point is the middle of the fixed axle. No wheel slips laterally, so all wheels turn around one centre, on
-the line of the fixed axle. Only the understeer gradient reduces the curvature further.
+The reference point is the middle of the fixed axle. The axles do not slip laterally, so the vehicle turns around a
+centre on the line of the fixed axle. An understeer gradient reduces the curvature.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 #: Parameters of a vehicle with a fixed and a steered axle.
 TwoAxles: TypeAlias = "BicycleParameters | CarParameters"
 
-#: Below this a speed or a yaw rate gives no direction to steer to [m/s, rad/s].
+#: Smaller longitudinal and lateral speeds define no steering direction [m/s].
 STANDSTILL = 1e-12
 
 #: A wheel at 90 degrees cannot move the reference point; this keeps its speed finite.
@@ -87,9 +87,9 @@ class Wheels(Protocol):
 class BicycleCoefficients:
     """The vehicle's geometry and actuators, prepared for a fixed step length.
 
-    ``signed_wheelbase`` is the position of the steered axle along +x from the fixed axle [m], negative if it is behind;
-    the half tracks are those of the fixed and the steered axle [m]; ``max_wheel_velocity`` of a driven wheel [m/s] is
-    infinite where there is no such limit; ``understeer`` is the gradient [rad s^2/m], with the sign of the wheelbase.
+    ``signed_wheelbase`` is the position of the steered axle along +x from the fixed axle [m], negative if it is behind.
+    ``max_wheel_velocity`` is the limit of each driven wheel [m/s], infinite without one. ``understeer`` is the gradient
+    [rad s^2/m], with the sign of the wheelbase.
     """
 
     dt: float
@@ -130,11 +130,9 @@ class BicycleState:
     roll_fixed_right: float = 0.0
     roll_steered_left: float = 0.0
     roll_steered_right: float = 0.0
-    # drive_reference, steering_reference: references of the present command [m/s, rad]
-    drive_reference: float = 0.0
-    steering_reference: float = 0.0
-    # The alternative steering angle, with the drive on the steered wheel reversed [rad]; equal to steering_reference if
-    # there is none
+    drive_reference: float = 0.0  # reference of the present command [m/s]
+    steering_reference: float = 0.0  # reference of the present command [rad]
+    # alternative steering angle, with a drive on the steered wheel reversed [rad]; else equal to steering_reference
     opposite_reference: float = 0.0
 
 
@@ -180,8 +178,9 @@ def at(c: BicycleCoefficients, motion: SteadyMotion) -> BicycleState:
 def set_references(c: BicycleCoefficients, s: BicycleState, u: Command) -> None:
     """Set the references of both actuators.
 
-    Two steering angles give the direction of a twist: half a turn apart, one with the drive reversed. The one within
-    the stops is taken; if both are, the other one is the alternative.
+    Two steering angles, half a turn apart, give the direction of a twist; on a driven steered wheel, the second one
+    needs the drive reversed. The angle within the stops, or less far beyond them, becomes the reference. If neither is
+    better, the second one is the alternative.
     """
     speed = u.v_x
     if not c.allow_reverse and speed < 0.0:
@@ -214,7 +213,7 @@ def set_references(c: BicycleCoefficients, s: BicycleState, u: Command) -> None:
 
 
 def follow(c: BicycleCoefficients, s: BicycleState, u: Command) -> None:
-    """Advance both actuators by one step, the steering by the shorter of two ways."""
+    """Advance both actuators by one step; the steering goes to the nearer of its two references."""
     drive = s.drive_reference
     angle = s.steering_reference
     opposite = s.opposite_reference
@@ -243,8 +242,8 @@ def set_velocities(c: BicycleCoefficients, s: BicycleState, u: Command) -> None:
     """Set body velocity and wheel speeds from the actuators.
 
     A car that understeers turns as one with a longer wheelbase, which grows with the speed squared.
-    Each wheel rolls with the speed of its own contact point. The drive's maximum velocity is that of its own axle's
-    middle, as behind a mechanical differential, so an outer wheel may be faster. Hub motors have a limit each: where
+    Each wheel rolls with the speed of its own contact point. The drive's maximum velocity is that of the middle of the
+    driven axle, as with a mechanical differential, so an outer wheel may be faster. Hub motors have one limit each: if
     a driven wheel would exceed it, all slow down by one factor, which keeps the curvature.
     """
     sine, cosine = sine_cosine(s.steering.angle)

@@ -28,9 +28,9 @@ class BodyLimitCoefficients:
 
 @dataclass(slots=True)
 class BodyReferences:
-    """The commanded velocity within the velocity limits (goals), and the present references of the wheels.
+    """Velocities of base_link [m/s, m/s, rad/s]: the command within the velocity limits (goals), and the references.
 
-    Velocities [m/s, m/s, rad/s] of base_link.
+    The references approach the goals within the acceleration limits; wheel speeds follow from them.
     """
 
     goal_v_x: float = 0.0
@@ -57,7 +57,7 @@ def body_limit_coefficients(p: BodyLimits, dt: float) -> BodyLimitCoefficients:
 
 
 def velocity_limits(p: DifferentialParameters | OmniParameters) -> VehicleLimits:
-    """The lower one of the speed limits of body and wheels."""
+    """The lower of the speed limits of body and wheels."""
     return VehicleLimits(min(filter(None, (p.max_linear_velocity, p.drive_actuators.max_velocity)), default=0.0))
 
 

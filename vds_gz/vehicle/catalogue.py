@@ -13,7 +13,7 @@ from vds_gz.vehicle.model import ActuatorKind, AnyModel, VehicleModel
 #: Entry point group under which an installed package offers a :class:`~vds_gz.vehicle.model.VehicleModel`.
 ENTRY_POINTS = "vds_gz.models"
 
-#: The models of this package and their modules below vds_gz.vehicle. The constant there is the name in capitals.
+#: The models of this package and their modules below vds_gz.vehicle, where the constant is the name in capitals.
 OWN: Mapping[str, str] = {
     "bicycle": "bicycle",
     "differential": "differential",
@@ -69,7 +69,7 @@ def models() -> Models:
     """Every model by its name.
 
     Raises:
-        ArgumentError: A package offers something else than a model, or a name that is taken.
+        ArgumentError: An entry point cannot be imported, is not a model, or has a name that is taken.
     """
     return Models()
 

@@ -22,7 +22,7 @@ class CommandKind(IntEnum):
     PEDALS = 4
     #: Autoware's Control: velocity, acceleration and tire angle.
     CONTROL = 5
-    #: The gear of ``PEDALS`` and ``CONTROL``, which has its own topic.
+    #: A gear for the following commands in :data:`DRIVEN`; it has its own topic.
     GEAR = 6
     #: A model's own inputs, as a log of Autoware's models holds them: the acceleration is along +x in every gear.
     DIRECT = 7
@@ -42,22 +42,21 @@ class GearCode(IntEnum):
     LOW = 23
     LOW_2 = 24
 
-    # In tables and messages a gear is its code.
+    # Tables and messages show the code.
     __str__ = __repr__ = int.__repr__
 
 
 TWIST, ACKERMANN, SPEED, STEERING, PEDALS, CONTROL, GEAR, DIRECT, STOP = CommandKind
 NONE, NEUTRAL, DRIVE, REVERSE, REVERSE_2, PARK, LOW, LOW_2 = GearCode
 
-#: Kinds that have a gear, and that end in ``STOP`` when they time out. Zero would mean no pedal, and the car would roll
-#: on.
+#: Kinds with a gear. After a time-out ``STOP`` replaces them; zero would mean no pedal, and the car would roll on.
 DRIVEN = (PEDALS, CONTROL, DIRECT)
 
 MAXIMUM_GEAR = max(GearCode)
-#: In a command: the gear stays as it is.
+#: In a command: keep the present gear.
 KEEP_GEAR = -1
 
-#: Larger velocities [m/s], yaw rates [rad/s] and angles [rad] are invalid; none below this overflows.
+#: Maximum magnitude of the numbers in :data:`MEASURES`; up to it, no result overflows.
 MAXIMUM = 1e6
 
 #: Numbers of a command that are bounded by :data:`MAXIMUM`.
@@ -74,6 +73,7 @@ MEASURES = (
 )
 measures_of = attrgetter(*MEASURES)
 
+#: A time after all others [ns].
 NEVER = 2**63 - 1
 
 
@@ -83,15 +83,15 @@ class Command:
 
     Attributes:
         kind: ``TWIST`` reads ``v_x``, ``v_y``, ``yaw_rate``; ``ACKERMANN`` reads ``v_x`` and the three after the yaw
-            rate; ``PEDALS`` reads pedals and steering command, ``CONTROL`` and ``DIRECT`` read ``v_x``, target
-            acceleration and steering angle, and all three read gear and slope.
+            rate, ``SPEED`` and ``STEERING`` half of these; ``PEDALS`` reads pedals and steering command; ``CONTROL``
+            and ``DIRECT`` read ``v_x``, target acceleration and steering angle; the last three read gear and slope.
         v_x, v_y: Velocity of base_link [m/s]; for ``ACKERMANN``, ``v_x`` is the speed of the reference point.
         yaw_rate: [rad/s].
         steering_angle: Angle of the middle steered wheel [rad].
         steering_rate: Maximum steering rate [rad/s], infinite for the actuator's own.
         acceleration: Maximum acceleration [m/s^2], infinite for the actuator's own.
-        accel_pedal, brake_pedal: Positions of the pedals as the model's maps have them, mostly 0 to 1. Of a model
-            without an accelerator map, ``accel_pedal`` is an acceleration [m/s^2].
+        accel_pedal, brake_pedal: Positions of the pedals as in the model's maps, mostly 0 to 1. In a model without an
+            accelerator map, ``accel_pedal`` is an acceleration [m/s^2].
         steering_command: In the units of the model's steering: a tire angle or a steering wheel's [rad], or a voltage.
         target_acceleration: Acceleration reference [m/s^2], positive is faster in the gear's direction.
         gear: Code of a gear, or ``KEEP_GEAR``.
@@ -134,7 +134,7 @@ def pedals(accel: float, brake: float, steering: float, gear: int = KEEP_GEAR, s
 def control(
     velocity: float, acceleration: float, steering_angle: float, gear: int = KEEP_GEAR, slope: float = 0.0
 ) -> Command:
-    """Autoware's Control: a velocity [m/s], an acceleration [m/s^2], a tire angle [rad]; a model takes some of them."""
+    """Autoware's Control: velocity [m/s], acceleration [m/s^2] and tire angle [rad]; each model uses some of them."""
     _check_numbers(velocity=velocity, acceleration=acceleration, steering_angle=steering_angle, gear=gear, slope=slope)
     return Command(
         CONTROL, velocity, steering_angle=steering_angle, target_acceleration=acceleration, gear=gear, slope=slope

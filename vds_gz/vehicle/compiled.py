@@ -1,7 +1,7 @@
 """One vehicle, compiled for long runs. Needs numba.
 
-Nothing is written twice. numba compiles the functions of a model, and all functions that they call, as they are;
-coefficients, states and commands become records of the same field names.
+numba compiles the same functions that run interpreted: those of a model, and all functions that they call.
+Coefficients, states and commands become records with the same field names.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from vds_gz.vehicle.model import C, P, S, no_references
 from vds_gz.vehicle.schedule import COMMAND, Records, Wholes, check, driven_before, fields_of, segments
 from vds_gz.vehicle.vehicle import NANOSECONDS, Motion, Vehicle, motion_of
 
-#: Maximum number of segments that are done together.
+#: Maximum number of segments in one compiled call.
 TOGETHER = 10_000
 
 #: Lists of states have room for a multiple of this, so that one compiled program serves most dead times.
@@ -35,7 +35,7 @@ ROOM = 256
 def record_type(samples: Sequence[object], room: int = 1) -> np.dtype[np.void]:
     """The record of a state or coefficients class.
 
-    Lists have room for the longest one among the samples, and for a multiple of ``room`` entries.
+    Lists have room for the longest one among the samples, rounded up to a multiple of ``room`` entries.
     """
     fields: list[tuple[str, DTypeLike] | tuple[str, DTypeLike, tuple[int]]] = []
     for field, values in _field_values(samples):
@@ -50,7 +50,7 @@ def record_type(samples: Sequence[object], room: int = 1) -> np.dtype[np.void]:
 
 
 def number_type(field: dataclasses.Field[object], value: object) -> type:
-    """The type of a number in a record: real if its class says so, even for a value of 2."""
+    """The type of a number in a record: real if the field is declared as float, even if the value is an int."""
     if field.type in ("float", float):
         return float
     return int if isinstance(value, IntEnum) else type(value)
@@ -64,7 +64,7 @@ def records(samples: Sequence[object], room: int = 1) -> Records:
 
 
 def write_columns(array: NDArray[np.void], samples: Sequence[object]) -> None:
-    """Copy every field of many objects into records, field by field."""
+    """Copy every field of many objects into records."""
     for field, values in _field_values(samples):
         column = array[field.name]
         if dataclasses.is_dataclass(values[0]):
@@ -77,14 +77,14 @@ def write_columns(array: NDArray[np.void], samples: Sequence[object]) -> None:
 
 
 def _field_values(samples: Sequence[object]) -> Iterator[tuple[dataclasses.Field[object], list[Any]]]:
-    """The fields of a dataclass, and the values that many of its objects have."""
+    """The fields of a dataclass, each with its values in many objects."""
     assert dataclasses.is_dataclass(samples[0])
     for field in dataclasses.fields(samples[0]):
         yield field, list(map(attrgetter(field.name), samples))
 
 
 def with_room(array: Records, samples: Sequence[object]) -> Records:
-    """Records that have room for the lists of some more states or coefficients: the same ones if they have it."""
+    """Records with room for the lists of these samples too; unchanged if they have it already."""
     wide = _wider(array.dtype, record_type(samples))
     if wide == array.dtype:
         return array
@@ -93,13 +93,12 @@ def with_room(array: Records, samples: Sequence[object]) -> Records:
     return moved
 
 
-def _wider(one: np.dtype[np.void], other: np.dtype[np.void]) -> np.dtype[np.void]:
-    """The record with the longer one of each list of two records of one class."""
+def _wider(first: np.dtype[np.void], second: np.dtype[np.void]) -> np.dtype[np.void]:
+    """The record with the longer of each two lists of two records of one class."""
     fields: list[tuple[str, DTypeLike]] = []
-    for name in one.names or ():
-        mine, theirs = one[name], other[name]
-        nested = _wider(mine, theirs) if mine.names else max(mine, theirs, key=lambda kind: kind.shape)
-        fields.append((name, nested))
+    for name in first.names or ():
+        kinds = first[name], second[name]
+        fields.append((name, _wider(*kinds) if kinds[0].names else max(kinds, key=lambda kind: kind.shape)))
     return np.dtype(fields, align=True)
 
 
@@ -125,13 +124,13 @@ def read_record(record: np.void, sample: object) -> None:
 
 
 def _values(sample: object) -> list[tuple[dataclasses.Field[object], object]]:
-    """The fields of a dataclass's object and their values."""
+    """The fields of a dataclass object and their values."""
     assert dataclasses.is_dataclass(sample)
     return [(field, getattr(sample, field.name)) for field in dataclasses.fields(sample)]
 
 
-def _each(states: Records, plain: S) -> Iterator[S]:
-    """Records one by one as the model's state object, which is reused."""
+def _as_states(states: Records, plain: S) -> Iterator[S]:
+    """Each record as the model's state object ``plain``, which is reused."""
     holders, names, columns = zip(*_columns(states, plain), strict=True)
     for row in zip(*columns, strict=True):
         deque(map(setattr, holders, names, row), maxlen=0)
@@ -204,13 +203,13 @@ class CompiledVehicle(Vehicle[P, C, S]):
             for command, steps in self._segments(time):
                 self._waiting.add(command, steps)
             ends.append(len(self._waiting.steps))
-        return _each(self._follow(ends), self.model.at_rest(self.coefficients))
+        return _as_states(self._follow(ends), self.model.at_rest(self.coefficients))
 
     def follow(self, commands: Records, times: Wholes, end: int) -> None:
         """Enter commands and advance, as :meth:`enter` and :meth:`advance` do, in one compiled call.
 
         Args:
-            commands: From :func:`~vds_gz.vehicle.schedule.command_records`. Halves of commands and single gears are
+            commands: From :func:`~vds_gz.vehicle.schedule.command_records`. ``SPEED``, ``STEERING`` and ``GEAR`` are
                 refused; ``PEDALS``, ``CONTROL`` and ``DIRECT`` must have a gear.
             times: Their arrival times [ns], which must not decrease.
             end: Time to advance to [ns], not before the last command.
@@ -221,7 +220,7 @@ class CompiledVehicle(Vehicle[P, C, S]):
         times = np.asarray(times, np.int64)
         check(commands, times)
         if end < times[-1]:
-            raise ArgumentError(f"end is {end} ns, before the last command at {times[-1]} ns; it must not be")
+            raise ArgumentError(f"end is {end} ns, before the last command at {times[-1]} ns; it must be that or later")
         begins = np.maximum(self._steps_from(times), self.steps)
         last = max(int(np.searchsorted(begins, self.steps_until(end), side="right")) - 1, 0)
         if self._queue.waits or self.dead_time_jitter > 0.0 or driven_before(commands[last], commands[:last]):
@@ -254,7 +253,7 @@ class CompiledVehicle(Vehicle[P, C, S]):
             self._follow([len(self._waiting.steps)])
 
     def _follow(self, ends: list[int]) -> Records:
-        """Do all pending steps, and return the states after given numbers of segments."""
+        """Do all pending steps, and return the state after each of these numbers of segments."""
         waiting, self._waiting = self._waiting, _Segments()
         numbers = np.array(waiting.commands or [fields_of(Command())], COMMAND)
         return self._run(numbers, *(np.array(items, np.int64) for items in (waiting.which, waiting.steps, ends)))

@@ -42,7 +42,10 @@ from vds_gz.vehicle.trigonometry import integrate_pose
 
 @dataclass(slots=True)
 class DifferentialCoefficients:
-    """Geometry [m], limits of the body and drives, prepared for steps of ``dt`` seconds."""
+    """Geometry [m], limits of the body, and drives, prepared for steps of ``dt`` seconds.
+
+    ``track`` splits a command into wheel speeds; ``turning_track`` is that with which the wheels turn the vehicle.
+    """
 
     dt: float
     base_link_offset: float
@@ -112,7 +115,7 @@ def set_references(c: DifferentialCoefficients, s: DifferentialState, u: Command
 def split(c: DifferentialCoefficients, s: DifferentialState) -> None:
     """Set the drives' references from the body's.
 
-    If a wheel would exceed the maximum velocity, both slow down by one factor, which keeps the curvature.
+    If a wheel would exceed the maximum velocity, both are scaled by one factor, which keeps the curvature.
     """
     half = 0.5 * c.track * s.body.yaw_rate
     left = s.body.v_x - half

@@ -99,7 +99,7 @@ class ActuatorState(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class VehicleLimits:
-    """Maximum speed [m/s] and steering angle [rad] of a vehicle; 0: unlimited, or it does not steer."""
+    """Maximum speed [m/s] and steering angle [rad] of a vehicle; 0: unlimited, or not steered."""
 
     speed: float
     steering: float = 0.0
@@ -107,7 +107,7 @@ class VehicleLimits:
 
 @dataclass(frozen=True, slots=True)
 class Wheel:
-    """Position of a wheel in base_link [m], and whether it is steered."""
+    """The position of a wheel in base_link [m], and whether the wheel is steered."""
 
     x: float
     y: float
@@ -119,11 +119,11 @@ class VehicleGeometry:
     """The wheels of a vehicle.
 
     Attributes:
-        wheels: All of them.
-        tire_diameter: [m].
-        wheel_base: Distance between the axles [m]; 0: there is one.
-        yaw_arm: Maximum wheel speed for each unit of yaw rate, if wheel speeds turn the vehicle [m]; 0: it steers.
-        holonomic: It moves laterally too.
+        wheels: All wheels.
+        tire_diameter: Diameter of the wheels [m].
+        wheel_base: Distance between the axles [m]; 0 with one axle.
+        yaw_arm: Maximum wheel speed per yaw rate, of a vehicle that wheel speeds turn [m]; 0 if it steers.
+        holonomic: The vehicle can move laterally.
     """
 
     wheels: tuple[Wheel, ...]
@@ -134,7 +134,7 @@ class VehicleGeometry:
 
     @property
     def signed_wheel_base(self) -> float:
-        """Position of the steered axle from the fixed one, along +x [m]; 0 without one of each."""
+        """Position of the steered axle from the fixed one, along +x [m]; 0 unless there are both."""
         steered, fixed = ([wheel.x for wheel in self.wheels if wheel.steered is turns] for turns in (True, False))
         return math.copysign(self.wheel_base, steered[0] - fixed[0]) if steered and fixed else 0.0
 
@@ -143,9 +143,9 @@ class SteadyMotion(NamedTuple):
     """A motion at constant velocity.
 
     Attributes:
-        v_x, v_y, yaw_rate: Velocity of base_link in its own axes [m/s, m/s, rad/s]. A vehicle that steers takes its
-            yaw rate from the steering angle.
-        steering_angle: [rad].
+        v_x, v_y, yaw_rate: Velocity of base_link in its own axes [m/s, m/s, rad/s]. Models that steer ignore
+            ``v_y`` and ``yaw_rate``.
+        steering_angle: Angle of the middle steered wheel [rad]; models that do not steer ignore it.
     """
 
     v_x: float = 0.0
@@ -158,23 +158,24 @@ class SteadyMotion(NamedTuple):
 class VehicleModel(Generic[P, C, S]):
     """A vehicle model of parameters ``P``, coefficients ``C`` and states ``S``: a description and pure functions.
 
-    A step has three phases: ``set_references``, ``actuating``, ``moving``. Every engine (interpreted, compiled, fleets
-    in lanes or as structs) runs these functions and no others. :func:`vds_gz.modelling.check` tests a model.
+    ``set_references`` runs for a new command, the functions of ``actuating`` and ``moving`` in every step. Every engine
+    (interpreted, compiled, fleets in lanes or as structs) runs these functions. :func:`vds_gz.modelling.check` tests a
+    model.
 
     Attributes:
-        name: Its name, which ``model:`` selects.
+        name: The name that ``model:`` selects.
         parameters: The parameter group under ``model_params.<name>``.
-        accepts: Kinds of commands that it understands.
+        accepts: The kinds of commands that the model understands.
         coefficients: (parameters, dt [s]) -> the object ``c`` of the other functions.
         at_rest: (c) -> a new state ``s``: standing still at the origin, no reference.
-        at: (c, motion) -> a new state at the origin in steady state at a :class:`SteadyMotion`: all actuators have had
-            the references of this motion since before their dead times.
+        at: (c, motion) -> a new state at the origin in a steady :class:`SteadyMotion`: all actuators have had the
+            references of this motion for longer than their dead times.
         actuating: Functions (c, s, u), called one after the other. They advance the actuators by one step and set wheel
             speeds and body velocity, if ``wheels`` does not. They leave the pose as it is, because Gazebo may move the
             vehicle.
         moving: Functions (c, s, u), called after those. They turn the wheels and move the reference point by one step.
-        wheels: Function (c, s, u), called after ``actuating`` if Gazebo moves the vehicle: it sets wheel speeds and
-            body velocity in models whose ``moving`` otherwise sets them.
+        wheels: Function (c, s, u), called after ``actuating`` if Gazebo moves the vehicle. It sets wheel speeds and
+            body velocity in models in which ``moving`` sets them otherwise.
         resize: (c, s) fits the delay lines of a state to new coefficients.
         joints: (parameters) -> all joints.
         joint_states: (c, s) -> positions and velocities of the joints.
@@ -185,15 +186,15 @@ class VehicleModel(Generic[P, C, S]):
         set_references: (c, s, u) sets in ``s`` the references, or goals, that follow from ``c`` and ``u`` alone.
             It is called at least once after a change of either, before the next step.
         lanes: The model can run in the lanes of a fleet (:mod:`vds_gz.fleet`), where short loops are faster than a long
-            one. It has at most four functions in ``actuating`` and ``moving`` together, without ``while`` loops, and
-            without lists but those that ``through_dead_time`` handles. Limits of rates that go through dead times are
-            the command's: infinite where the command's are. Other models run vehicle by vehicle.
-        stop: (c, s, rest) stops the vehicle at an obstacle, ``rest`` seconds before the end of the last step: its
-            drives stop too, and wheels turn back by what they rolled since.
-        xacro: File of its drawing, for models of other packages.
-        feels_slopes: Its state has a field ``road_slope``, the acceleration that gravity gives along +x [m/s^2], which
-            the user sets; in a field ``road_bank``, if the state has it, that along +y, and in ``road_friction`` the
-            friction coefficient of the road.
+            one. ``actuating`` and ``moving`` together have at most four functions, without ``while`` loops, and without
+            lists except those that ``through_dead_time`` handles. Rate limits that pass a dead time must be the
+            command's, infinite where the command's are. Other models run vehicle by vehicle.
+        stop: (c, s, rest) stops the vehicle at an obstacle, ``rest`` seconds before the end of the last step. The
+            drives stop too, and wheels turn back by what they rolled in this time.
+        xacro: Drawing of the vehicle, for models of other packages.
+        feels_slopes: The state has a field ``road_slope``, the acceleration by gravity along +x [m/s^2], which the user
+            sets. It may have ``road_bank``, the same along +y, and ``road_friction``, the friction coefficient of the
+            road.
 
     Raises:
         ArgumentError: A phase is not a plain function.
@@ -247,12 +248,12 @@ class VehicleModel(Generic[P, C, S]):
 
 
 def extended(parent: Any, kind: Callable[..., K], **more: object) -> K:
-    """An object of a subclass of a dataclass: the fields of an object of the parent, and those that the subclass adds.
+    """An object of a subclass of a dataclass, with the fields of an object of the parent class.
 
     Args:
         parent: An object of the parent class.
         kind: The subclass.
-        more: The fields that it adds.
+        more: The fields that the subclass adds.
     """
     return kind(**{field.name: getattr(parent, field.name) for field in fields(parent)}, **more)
 
@@ -261,7 +262,7 @@ def extended(parent: Any, kind: Callable[..., K], **more: object) -> K:
 def in_turn(phases: tuple[Callable[..., None], ...]) -> Callable[..., None]:
     """One function (c, s, u) that calls several one after the other.
 
-    They are its globals, so it compiles like a function of a module.
+    The phases are its globals, so it compiles like a function of a module.
     """
     if len(phases) == 1:
         return phases[0]

@@ -1,8 +1,8 @@
 """Four mecanum wheels, each with its own drive. The reference point is the middle of the wheels.
 
-Wheels in this order: front left, rear left, rear right, front right. A wheel with rollers at 45 degrees rolls with
-``v_x + a v_y`` of its hub, ``a`` being +1 or -1 by the direction of its rollers; its actuator does ``a`` times
-that.
+The order of the wheels is front left, rear left, rear right, front right. A wheel with rollers at 45 degrees rolls at
+``v_x + a v_y`` of its hub, where ``a`` is +1 or -1, by the direction of its rollers. The speed of its actuator is ``a``
+times that.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class OmniCoefficients:
     dt: float
     base_link_offset: float
     sign: float  # roller direction of the front left wheel, +1 (rollers in an O seen from above) or -1 (in an X)
-    yaw_arm: float  # front left actuator's speed by yaw rate [m]
+    yaw_arm: float  # speed of the front left actuator per yaw rate [m]
     wheel_radius: float
     body: BodyLimitCoefficients
     drive: DriveCoefficients
@@ -131,7 +131,7 @@ def set_references(c: OmniCoefficients, s: OmniState, u: Command) -> None:
 def split(c: OmniCoefficients, s: OmniState) -> None:
     """Set the drives' references from the body's.
 
-    If a wheel would exceed the maximum velocity, all slow down by one factor, which keeps the direction.
+    If a wheel would exceed the maximum velocity, all are scaled by one factor, which keeps the direction.
     """
     front_left, rear_left, rear_right, front_right = wheel_speeds(c, s.body.v_x, s.body.v_y, s.body.yaw_rate)
     fastest = max(abs(front_left), abs(rear_left), abs(rear_right), abs(front_right))
@@ -143,7 +143,7 @@ def split(c: OmniCoefficients, s: OmniState) -> None:
 
 
 def wheel_speeds(c: OmniCoefficients, v_x: float, v_y: float, yaw_rate: float) -> tuple[float, float, float, float]:
-    """The drives' speeds [m/s] for a velocity of base_link [m/s, m/s, rad/s], counter-clockwise from front left."""
+    """The speeds of the drives [m/s] for a velocity of base_link [m/s, m/s, rad/s], in the order of the wheels."""
     longitudinal = c.sign * v_x
     lateral = v_y - c.base_link_offset * yaw_rate
     turn = c.yaw_arm * yaw_rate
@@ -158,7 +158,7 @@ def wheel_speeds(c: OmniCoefficients, v_x: float, v_y: float, yaw_rate: float) -
 def velocity_of(
     c: OmniCoefficients, front_left: float, rear_left: float, rear_right: float, front_right: float
 ) -> tuple[float, float, float]:
-    """The velocity of the reference point [m/s, m/s, rad/s] that fits four wheel speeds [m/s] best by least squares.
+    """The velocity of the reference point [m/s, m/s, rad/s] that fits the speeds of four drives [m/s] by least squares.
 
     The columns of the 4x3 system are orthogonal, so each component is a projection.
     """

@@ -26,10 +26,10 @@ from vds_gz.vehicle.vehicle import fault
 Records = NDArray[np.void]
 Wholes = NDArray[np.int64]
 
-#: A command's numbers in the order of its record's fields.
+#: The numbers of a command, in the order of the fields of its record.
 fields_of = attrgetter(*(field.name for field in dataclasses.fields(Command)))
 
-#: A command as a record: whole numbers and reals by the fields of :class:`~vds_gz.vehicle.command.Command`.
+#: The record of a command, with the fields of :class:`~vds_gz.vehicle.command.Command`.
 COMMAND = np.dtype(
     [(field.name, np.float64 if field.type == "float" else np.int64) for field in dataclasses.fields(Command)],
     align=True,
@@ -40,8 +40,8 @@ def command_records(**numbers: ArrayLike) -> Records:
     """Commands as records.
 
     Args:
-        numbers: Fields of :class:`~vds_gz.vehicle.command.Command`, each a number for all commands, or an array with
-            one per command; omitted fields are as in ``Command()``.
+        numbers: Fields of :class:`~vds_gz.vehicle.command.Command`: one number for all commands, or an array with one
+            per command. Omitted fields are as in ``Command()``.
 
     >>> command_records(v_x=[1.0, 2.0], yaw_rate=0.3)["v_x"].tolist()
     [1.0, 2.0]
@@ -57,21 +57,21 @@ def check(commands: Records, times: Wholes) -> None:
     """Refuse commands that are invalid or depend on earlier ones, and times that decrease."""
     if commands.shape != times.shape or not times.size:
         raise ArgumentError(
-            f"there are {commands.size} commands and {times.size} times; there must be as many, at least 1"
+            f"there are {commands.size} commands and {times.size} times; the numbers must be equal and at least 1"
         )
     back = np.flatnonzero(np.diff(times) < 0)
     if back.size:
         k = int(back[0]) + 1
         raise ArgumentError(
-            f"time {k} is {times[k]} ns, before the {times[k - 1]} ns of the one before; they must not decrease"
+            f"time {k} is {times[k]} ns, and the one before it {times[k - 1]} ns; times must not decrease"
         )
     kinds = commands["kind"]
     halves = np.isin(kinds, (SPEED, STEERING, GEAR)) | (np.isin(kinds, DRIVEN) & (commands["gear"] == KEEP_GEAR))
     for k in np.flatnonzero(halves)[:1].tolist():
         numbers = f"kind {kinds[k]}, gear {commands['gear'][k]}"
         raise ArgumentError(
-            f"command {k} ({numbers}) is a gear, half a command or one without a gear, which needs those before it; "
-            "enter it by itself"
+            f"command {k} ({numbers}) is a gear, half a command or without a gear, so it depends on earlier commands; "
+            "give it to enter()"
         )
     faulty = ~(np.abs([commands[name] for name in MEASURES]).sum(axis=0) <= MAXIMUM)
     faulty |= ~(commands["steering_rate"] >= 0.0) | ~(commands["acceleration"] >= 0.0)
@@ -81,9 +81,9 @@ def check(commands: Records, times: Wholes) -> None:
             raise ArgumentError(f"command {k}: {wrong}")
 
 
-def driven_before(command: np.void, others: Records) -> bool:
-    """Whether other commands have gears that still hold for a command without a gear."""
-    return int(command["kind"]) not in DRIVEN and bool(np.isin(others["kind"], DRIVEN).any())
+def driven_before(command: np.void, earlier: Records) -> bool:
+    """Whether earlier commands set a gear, and this command is of a kind without one, so that their gear remains."""
+    return int(command["kind"]) not in DRIVEN and bool(np.isin(earlier["kind"], DRIVEN).any())
 
 
 def timed_out(commands: Records) -> Records:
@@ -97,9 +97,9 @@ def timed_out(commands: Records) -> Records:
 
 
 def segments(commands: Records, begins: Wholes, expiries: Wholes) -> tuple[Records, Wholes]:
-    """Commands, and for how many steps each holds until the last one begins.
+    """Commands and the number of steps for which each holds, until the last one begins.
 
-    ``begins`` is the first step of each, ``expiries`` the first step for which each is too old.
+    ``begins`` has the first step of each, ``expiries`` the first step at which each is too old.
     """
     ends = begins[1:]
     old = np.clip(expiries[:-1], begins[:-1], ends)

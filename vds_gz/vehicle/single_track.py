@@ -1,7 +1,7 @@
 """A car whose tyres slip: the dynamic single-track model behind the actuators of a bicycle.
 
-Actuators, commands, joints and geometry are those of :mod:`vds_gz.vehicle.bicycle`. Actuators and wheels without slip
-give the demanded motion; tyre forces move the vehicle.
+Actuators, commands, joints and geometry are those of :mod:`vds_gz.vehicle.bicycle`. The actuators give
+the steering angle and the target speed of the driven wheel; tyre forces move the vehicle.
 """
 
 from __future__ import annotations
@@ -35,69 +35,62 @@ from vds_gz.vehicle.trigonometry import sine_cosine
 
 Vector: TypeAlias = NDArray[np.float64]
 
-#: Between kinematic and dynamic motion, slip is lost with this time constant where both have the same weight [s].
+#: Time constant with which slip decays where kinematic and dynamic motion have the same weight [s].
 BLENDING = 0.02
 
-#: Below this speed rolling resistance fades out [m/s].
+#: Rolling resistance fades out below this speed [m/s].
 ROLLING_FADES = 0.05
 
-#: Minimum friction coefficient of a road, which is also that of tyres.
+#: Minimum friction coefficient of a road; the parameter of the tyres has the same minimum.
 LEAST_FRICTION = 0.01
 
 #: Friction of a road that does not limit the tyres.
 ROUGH_ROAD = 1e3
 
-#: Minimum weight on the road by mass, even if the road is a wall [m/s^2].
+#: Minimum weight on the road per mass, for roads as steep as a wall [m/s^2].
 LEAST_LOAD = 0.01
 
 #: Brakes hold a vehicle whose target speed is below this [m/s].
 STANDING = 1e-3
 
-#: The integrator is stable while the largest eigenvalue of the tyres times a step is less than 2.51.
+#: Maximum of the tyres' largest eigenvalue times the step length; the integrator is stable below 2.51.
 STABLE = 2.0
 
 
 @dataclass(slots=True)
 class SingleTrackCoefficients(BicycleCoefficients):
-    """Coefficients of a bicycle, its body and its tyres. Forces and loads are divided by mass or weight."""
+    """Coefficients of a bicycle, its body and its tyres. Forces are divided by the mass, loads by the weight."""
 
     cg_x: float  # from the fixed axle to the centre of gravity along +x, negative with the steered axle behind [m]
     steered_lever: float  # from the centre of gravity to the steered axle along +x [m]
-    gyration: float  # yaw inertia by mass [m^2]; agility is its inverse
-    agility: float
-    yaw_effort: float  # square of the forces of both axles, by mass, for a yaw acceleration of 1 rad/s^2 [m^2]
+    gyration: float  # yaw inertia divided by mass [m^2]
+    agility: float  # mass divided by yaw inertia [1/m^2]
+    yaw_effort: float  # square of the forces of both axles for a yaw acceleration of 1 rad/s^2 [m^2]
     load_steered: float  # share of the weight on the steered axle at rest
     load_shift: float  # share of the weight that a driving force of 1 m/s^2 takes from the steered axle [s^2/m]
     friction: float  # friction coefficient of the tyres
-    # slope_fixed, slope_steered: slope B of the magic formula times the friction coefficient [1/rad]
-    slope_fixed: float
-    slope_steered: float
-    # stiffness_fixed, stiffness_steered: lateral force by slip angle and load [1/rad]
-    stiffness_fixed: float
-    stiffness_steered: float
-    shape: TireShape  # shape, curvature: C and E of the magic formula; is_curved: E is not 0
-    curvature: float
-    is_curved: bool
+    slope_fixed: float  # fixed axle's slope B of the magic formula, times the friction coefficient [1/rad]
+    slope_steered: float  # the same of the steered axle [1/rad]
+    stiffness_fixed: float  # fixed axle's lateral force per slip angle and load [1/rad]
+    stiffness_steered: float  # the same of the steered axle [1/rad]
+    shape: TireShape  # C of the magic formula
+    curvature: float  # E of the magic formula
+    is_curved: bool  # E is not 0
     small_angles: bool  # linear equations
     pushes_along_wheel: bool  # the driving force turns with the steered wheel; with small angles it does not
-    least_speed: float  # slower wheels have the slip angle of this speed, for stability of the integrator [m/s]
-    drag: float  # drag, rolling: air drag [1/m] and rolling resistance [m/s^2]
-    rolling: float
-    rolling_rate: float  # share of the rolling resistance by speed, near standstill [s/m]
-    # drive_share, drive_shift: share of the weight on the driven axle at rest, and what a driving force of 1 m/s^2 adds
-    # to it [s^2/m]
-    drive_share: float
-    drive_shift: float
-    # lift_forwards, lift_backwards: forces along +x and -x that lift an axle off the ground [m/s^2]
-    lift_forwards: float
-    lift_backwards: float
-    brakes_on_all_wheels: bool  # brakes_on_all_wheels, drive_gives_acceleration: as the parameters
-    drive_gives_acceleration: bool
-    # kinematic_square, blend_rate: speed squared below which no wheel slips [m^2/s^2], and how fast tyres gain weight
-    # above it [s^2/m^2]
-    kinematic_square: float
-    blend_rate: float
-    blending: float  # length of a step by the time constant of the blending
+    least_speed: float  # slower wheels have the slip angle of this speed, which keeps the integrator stable [m/s]
+    drag: float  # air drag per speed squared [1/m]
+    rolling: float  # rolling resistance [m/s^2]
+    rolling_rate: float  # share of the rolling resistance per speed, near standstill [s/m]
+    drive_share: float  # share of the weight on the driven axle at rest
+    drive_shift: float  # what a driving force of 1 m/s^2 adds to this share [s^2/m]
+    lift_forwards: float  # force along +x that lifts an axle off the ground [m/s^2]
+    lift_backwards: float  # force along -x that lifts an axle off the ground [m/s^2]
+    brakes_on_all_wheels: bool  # as the parameter
+    drive_gives_acceleration: bool  # as the parameter
+    kinematic_square: float  # speed squared below which no wheel slips [m^2/s^2]
+    blend_rate: float  # weight that tyre forces gain per speed squared above it [s^2/m^2]
+    blending: float  # step length divided by the time constant of the blending
     step_rate: float  # steps per second [Hz]
 
 
@@ -105,8 +98,8 @@ class SingleTrackCoefficients(BicycleCoefficients):
 class Body:
     """The body, which the tyres move: the velocity of the centre of gravity [m/s, m/s, rad/s].
 
-    ``load`` is the deceleration of the driven wheel that the drive compensated in the last step, besides resistances
-    and slopes [m/s^2]. ``sine`` and ``cosine`` are those of the steering angle at its end.
+    ``load`` is the deceleration of the driven wheel in the last step, except by resistances and slopes [m/s^2]; the
+    drive compensates it. ``sine`` and ``cosine`` are those of the steering angle at the end of that step.
     """
 
     v_x: float = 0.0
@@ -119,12 +112,12 @@ class Body:
 
 @dataclass(slots=True)
 class SingleTrackState(BicycleState):
-    """State of a bicycle and its body, and the road: acceleration by gravity along +x and +y [m/s^2], and friction.
+    """State of a bicycle, its body, and the road: acceleration by gravity along +x and +y [m/s^2], and friction.
 
     The smaller friction coefficient of tyres and road counts, as in Gazebo.
 
-    After a step the velocities and wheel speeds are those of the body. Where Gazebo moves the vehicle, they are those
-    that the actuators give to wheels that do not slip.
+    After a step, velocities and wheel speeds are those of the body. If Gazebo moves the vehicle, they are those of a
+    bicycle whose wheels do not slip.
     """
 
     body: Body = field(default_factory=Body)
@@ -210,7 +203,7 @@ def at_rest(c: SingleTrackCoefficients) -> SingleTrackState:
 def at(c: SingleTrackCoefficients, motion: SteadyMotion) -> SingleTrackState:
     """A vehicle in steady state at the origin; without slip if its tyres cannot hold the curve.
 
-    Lateral velocity, yaw rate and driving force are found by Newton's method.
+    Newton's method finds lateral velocity, yaw rate and driving force.
     """
     s = extended(BICYCLE.at(c, motion), SingleTrackState)
     s.body.v_x = s.v_x
@@ -235,7 +228,7 @@ def at(c: SingleTrackCoefficients, motion: SteadyMotion) -> SingleTrackState:
 
 
 def _unsteadiness(c: SingleTrackCoefficients, s: SingleTrackState, unknowns: Vector, along: float) -> Vector:
-    """The accelerations at a lateral velocity, a yaw rate and a driving force."""
+    """The accelerations for the unknowns lateral velocity, yaw rate and driving force; 0 in steady state."""
     v_y, yaw_rate, push = unknowns.tolist()
     shared = c.four_wheel_drive or (c.brakes_on_all_wheels and push * along * s.v_x < 0.0)
     f = forces(c, s, friction_on(c, s), weight_on(s), push, shared, along)
@@ -247,7 +240,7 @@ def _unsteadiness(c: SingleTrackCoefficients, s: SingleTrackState, unknowns: Vec
 def slide(c: SingleTrackCoefficients, s: SingleTrackState, u: Command) -> None:
     """Apply drive and tyre forces for one step, and move the reference point.
 
-    Forces at the beginning take the wheel's direction of the last step. They do not depend on the new one, so a
+    Forces at the beginning use the wheel's direction from the last step. They do not depend on the new direction, so a
     processor computes both in parallel.
     """
     body = s.body
@@ -306,10 +299,12 @@ def driving_force(
     inertia: float,
     along: float,
 ) -> tuple[float, bool]:
-    """The force that gives the driven wheel its speed [m/s^2], within friction, and whether all wheels share it.
+    """The force that gives the driven wheel its speed [m/s^2], within its limits, and whether all wheels share it.
 
-    ``rolling`` and ``target`` are the speed of the driven wheel now and its target [m/s]. ``passive`` is the
-    acceleration by slopes and resistances along it [m/s^2], ``inertia`` the acceleration of its contact by such a
+    Friction limits the force, and the lift of an axle; with small angles, only the lift.
+
+    ``rolling`` and ``target`` are the present and the target speed of the driven wheel [m/s]. ``passive`` is the
+    acceleration by slopes and resistances along the wheel [m/s^2], ``inertia`` the acceleration of its contact per
     force, and ``along`` the cosine between the wheel and +x.
     """
     made_up_for = 0.0 if c.drive_gives_acceleration else passive - body.load
@@ -334,11 +329,11 @@ def driving_force(
 def without_slip(
     c: SingleTrackCoefficients, v: Velocity, free: Velocity, friction: float, sine: float, cosine: float
 ) -> tuple[float, float, float, float]:
-    """A velocity, near standstill blended with the nearest one without slip, and the weight of that, from 0 to 1.
+    """The velocity ``v``, blended near standstill with the nearest velocity without slip, and the weight of the latter.
 
-    The difference to the nearest one has the least kinetic energy, so blending adds no energy. ``free`` is the velocity
+    "Nearest" means the least kinetic energy of the difference, so blending adds no energy. ``free`` is the velocity
     without tyre forces. Tyre forces and blending change it by at most ``friction`` [m/s], in the norm of the forces, so
-    a vehicle slides on a bank that is too steep. Elsewhere, ``friction`` is infinite.
+    a vehicle slides on a road that is too steep. On other roads, ``friction`` is infinite.
     """
     v_x, v_y, yaw_rate = v
     weight = (v_x * v_x + v_y * v_y + c.gyration * yaw_rate * yaw_rate - c.kinematic_square) * c.blend_rate
@@ -369,7 +364,7 @@ def friction_on(c: SingleTrackCoefficients, s: SingleTrackState) -> float:
 
 
 def weight_on(s: SingleTrackState) -> float:
-    """The weight on the road, by mass [m/s^2]."""
+    """The weight on the road per mass [m/s^2]."""
     square = GRAVITY * GRAVITY - s.road_slope * s.road_slope - s.road_bank * s.road_bank
     return math.sqrt(square if square > LEAST_LOAD * LEAST_LOAD else LEAST_LOAD * LEAST_LOAD)
 
@@ -385,8 +380,8 @@ def forces(
 ) -> Forces:
     """The forces of a step.
 
-    ``push`` is the force [m/s^2] of wheels with a cosine ``along`` to +x; if ``shared``, of all wheels by their loads.
-    ``weight`` is the load of all wheels [m/s^2].
+    ``push`` is the driving force along the driven wheels [m/s^2], whose cosine to +x is ``along``; if ``shared``, all
+    wheels share it by their loads. ``weight`` is the load of all wheels [m/s^2].
     """
     load_steered = c.load_steered - push * along * c.load_shift
     load_steered = 1.0 if load_steered > 1.0 else 0.0 if load_steered < 0.0 else load_steered
@@ -440,13 +435,13 @@ def set_speeds(c: SingleTrackCoefficients, s: SingleTrackState, sine: float, cos
 def rolling_speed(
     c: SingleTrackCoefficients, v_x: float, v_y: float, yaw_rate: float, y: float, sine: float, cosine: float
 ) -> float:
-    """Rolling speed of the steered wheel at ``y`` metres to the left of the middle [m/s]."""
+    """Rolling speed of the steered wheel ``y`` metres to the left of the middle [m/s]."""
     if c.parallel_steering:
         return (v_x - yaw_rate * y) * cosine + v_y * sine
     forward = c.signed_wheelbase * cosine - y * sine
     sideways = c.signed_wheelbase * sine
     length = math.sqrt(forward * forward + sideways * sideways)
-    # Ackermann's direction on the branch of the middle wheel
+    # the sign of Ackermann's direction that is nearer to the middle wheel's
     length = math.copysign(length, forward * cosine + sideways * sine)
     return ((v_x - yaw_rate * y) * forward + v_y * sideways) / length
 

@@ -1,6 +1,6 @@
-"""A static map from an actuator's reference to its response: straight lines between points, such as throttle to speed.
+"""A static map from an actuator's reference to its response, such as throttle to speed: straight lines between points.
 
-It has a fixed number of segments in fields of their own, and no list, so that the same source runs in lanes.
+Its segments are a fixed number of fields, not a list, so that the same source runs in lanes.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from vds_gz.parameters.actuators import MAP_POINTS, StaticMapParameters
 
 @dataclass(slots=True)
 class StaticMap:
-    """The response is ``start`` plus the sum of all segments: ``slope`` times the part of the segment that was passed.
+    """A map with the response ``start`` plus the sum over all segments of ``slope`` times the passed part of a segment.
 
-    Segments begin at ``begin`` and are ``width`` wide, both in the unit of references; unused ones have a width and a
-    slope of 0.
+    Segments begin at ``begin`` and are ``width`` wide, both in the unit of references. Unused segments have a width and
+    a slope of 0.
     """
 
     used: bool = False  # there is a map
@@ -49,7 +49,7 @@ assert len(fields(StaticMap)) == 3 + 3 * (MAP_POINTS - 1)
 
 
 def static_map(p: StaticMapParameters) -> StaticMap:
-    """The map of an actuator's parameters; unused if they have no points."""
+    """The map of an actuator's parameters; not used if they have no points."""
     if not p.map_references:
         return StaticMap()
     points = list(zip(p.map_references, p.map_responses, strict=True))
@@ -61,7 +61,7 @@ def static_map(p: StaticMapParameters) -> StaticMap:
 
 
 def mapped(m: StaticMap, reference: float) -> float:
-    """The response to a reference; constant beyond the first and the last point."""
+    """The response to a reference, constant beyond the first and the last point."""
     entry = abs(reference) if m.odd else reference
     response = (
         m.start
@@ -77,12 +77,12 @@ def mapped(m: StaticMap, reference: float) -> float:
 
 
 def passed(distance: float, width: float) -> float:
-    """The part of a segment below a reference at a distance beyond its begin."""
+    """The part of a segment that a reference passes, at a distance beyond the segment's beginning."""
     return 0.0 if distance < 0.0 else width if distance > width else distance
 
 
 def unmapped(m: StaticMap, response: float) -> float:
-    """The reference of least magnitude with a response; that of the nearest point if no reference has it."""
+    """The reference of least magnitude that gives a response; that of the nearest point if none gives it."""
     numbers = astuple(m)[3:]
     value, points = m.start, [(m.begin1, m.start)]
     for begin, width, slope in zip(numbers[::3], numbers[1::3], numbers[2::3], strict=True):
@@ -96,7 +96,7 @@ def unmapped(m: StaticMap, response: float) -> float:
 
 
 def _entry(points: list[tuple[float, float]], response: float) -> float:
-    """The entry of least magnitude at which lines between points (entry, response) have a response."""
+    """The entry of least magnitude with a response, on lines between points (entry, response)."""
     entries = [
         low + (high - low) * (response - from_response) / (to_response - from_response)
         for (low, from_response), (high, to_response) in pairwise(points)

@@ -20,24 +20,27 @@ from vds_gz.vehicle.trigonometry import direction, sine_cosine
 #: Velocity of the centre of gravity along +x and +y, and the yaw rate [m/s, m/s, rad/s].
 Velocity: TypeAlias = "tuple[float, float, float]"
 
-#: Weights of Simpson's rule and Kutta's method, and of the method with two derivatives.
+#: Weights of the integrators.
 SIXTH, THIRD, TWELFTH = 1.0 / 6.0, 1.0 / 3.0, 1.0 / 12.0
 
-#: Number of powers in a tyre's shape, and in its derivative.
+#: Numbers of coefficients of a tyre's shape and of its derivative.
 POWERS, SLOPE_POWERS = 12, 8
 
 #: A steering angle that changes more than this in a step counts as a jump [rad].
 JUMP = 0.1
 
-#: tan(pi / 6), above which a slip angle is measured from pi / 3, and tan(pi / 3).
-STEEP, STEEPER = 0.57735026918962576, 1.73205080756887729
+#: Slip angles with a greater tangent are measured from pi / 3: tan(pi / 6).
+STEEP = 0.57735026918962576
+
+#: tan(pi / 3).
+STEEPER = 1.73205080756887729
 
 
 @dataclass(frozen=True, slots=True)
 class TireShape:
-    """Powers of the cosine of an angle from 0 to pi / 2, for a shape factor C.
+    """Coefficients of polynomials in the cosine of an angle from 0 to pi / 2, for a shape factor C.
 
-    ``p0`` to ``p11`` are those in ``sin(C angle) / sin(angle)``, ``q0`` to ``q7`` in ``C cos(C angle)``.
+    ``p0`` to ``p11`` give ``sin(C angle) / sin(angle)``, ``q0`` to ``q7`` give ``C cos(C angle)``.
     """
 
     p0: float
@@ -80,33 +83,32 @@ class TireCoefficients(Protocol):
 
 
 class Forces(NamedTuple):
-    """Forces on a vehicle during a step, by mass [m/s^2]."""
+    """Forces on a vehicle during a step, divided by its mass [m/s^2]."""
 
-    push_fixed: float  # push_fixed, push_steered: driving forces of the axles, along their wheels
-    push_steered: float
-    # grip_fixed, grip_steered: largest lateral forces of the axles; with small angles, forces by slip angle
-    grip_fixed: float
-    grip_steered: float
-    slope_fixed: float  # slope_fixed, slope_steered: slope B of the magic formula [1/rad]
-    slope_steered: float
-    slope: float  # slope, bank: what gravity gives along +x and +y
-    bank: float
+    push_fixed: float  # driving force of the fixed axle, along its wheels
+    push_steered: float  # driving force of the steered axle, along its wheels
+    grip_fixed: float  # maximum lateral force of the fixed axle; with small angles, force per slip angle
+    grip_steered: float  # the same of the steered axle
+    slope_fixed: float  # fixed axle's slope B of the magic formula [1/rad]
+    slope_steered: float  # the same of the steered axle [1/rad]
+    slope: float  # gravity along +x
+    bank: float  # gravity along +y
 
 
 class TireContact(NamedTuple):
-    """An axle's contact with the road: its motion along and across its wheels, and its forces."""
+    """An axle's contact with the road: its motion and its forces."""
 
-    along: float  # along, side: velocity [m/s]
-    side: float
-    rolling: float  # speed along the wheels, at least the least speed [m/s]
+    along: float  # velocity along the wheels [m/s]
+    side: float  # velocity across the wheels [m/s]
+    rolling: float  # magnitude of ``along``, at least the least speed [m/s]
     rise: float  # derivative of the lateral force by the slip angle [m/s^2]
-    ahead: float  # ahead, lateral: forces in the vehicle's axes [m/s^2]
-    lateral: float
+    ahead: float  # force along +x [m/s^2]
+    lateral: float  # force along +y [m/s^2]
 
 
 @cache
 def tire_shape(factor: float) -> TireShape:
-    """The powers for a shape factor from 1 to 2."""
+    """The polynomials for a shape factor from 1 to 2."""
 
     def share(cosine: float) -> float:
         sine = math.sqrt(1.0 - cosine * cosine)
@@ -119,7 +121,7 @@ def tire_shape(factor: float) -> TireShape:
 
 
 def _powers(function: Callable[[float], float], count: int) -> list[float]:
-    """Powers of a polynomial that follows a function from 0 to 1: Newton's interpolation at Chebyshev's points."""
+    """Coefficients of the polynomial that interpolates a function at Chebyshev's points from 0 to 1, by Newton."""
     points = [0.5 - 0.5 * sine_cosine(math.pi * (k + 0.5) / count)[1] for k in range(count)]
     differences = list(map(function, points))
     for order in range(1, count):
@@ -132,12 +134,12 @@ def _powers(function: Callable[[float], float], count: int) -> list[float]:
 
 
 def magic_formula(side: float, ahead: float, slope: float, c: TireCoefficients) -> tuple[float, float]:
-    """The share of the largest lateral force that a tyre has at a slip angle, and its derivative by the angle [1/rad].
+    """The lateral force of a tyre as a share of its maximum, and the derivative by the slip angle [1/rad].
 
-    ``side / ahead`` is the tangent of the slip angle. ``sin(C atan(x - E (x - atan x)))`` with ``x`` the slip angle
-    times slope B, shape C and curvature E. Polynomials follow it within 1e-9. They take half the time of exact
-    functions, each of which waits for the one before. Even and odd powers of the cosine are separate, because those of
-    its square do not wait for the root.
+    ``side / ahead`` is the tangent of the slip angle. The formula is ``sin(C atan(x - E (x - atan x)))`` with shape C,
+    curvature E and ``x``, the slip angle times slope B. Polynomials approximate it within 1e-9, in half the time of the
+    exact functions, each of which waits for the one before. Even and odd powers of the cosine are separate, because the
+    even ones do not wait for the root.
     """
     numerator, denominator = angle_fraction(side, ahead)
     numerator *= slope
@@ -162,8 +164,8 @@ def magic_formula(side: float, ahead: float, slope: float, c: TireCoefficients) 
 def angle_fraction(side: float, ahead: float) -> tuple[float, float]:
     """Numerator and denominator of the angle of a vector from the x axis, at most a right angle [rad].
 
-    The relative error is below 1.1e-10. It is the best rational function up to tan(pi / 6), by Remez's method, times
-    the sixth power of the divisor of its tangent, so that no division is needed.
+    Their quotient is the best rational approximation up to tan(pi / 6), by Remez's method, with a relative error below
+    1.1e-10. Both are multiplied by the sixth power of the tangent's divisor, so that no division is needed.
     """
     width = abs(side)
     steep = width > STEEP * ahead
@@ -178,7 +180,7 @@ def angle_fraction(side: float, ahead: float) -> tuple[float, float]:
 
 
 def resistance(c: TireCoefficients, v_x: float) -> float:
-    """Acceleration by air drag and rolling resistance [m/s^2]; the latter fades out towards standstill."""
+    """Acceleration by air drag and rolling resistance [m/s^2]; rolling resistance fades out towards standstill."""
     rolling = v_x * c.rolling_rate
     rolling = 1.0 if rolling > 1.0 else -1.0 if rolling < -1.0 else rolling
     return -c.drag * abs(v_x) * v_x - c.rolling * rolling
@@ -189,7 +191,7 @@ def accelerations(
 ) -> tuple[Velocity, TireContact, TireContact]:
     """Derivatives of the velocity of the centre of gravity in the vehicle's axes [m/s^2, m/s^2, rad/s^2].
 
-    The steering angle is given by its sine and cosine. The contacts are those of the steered and the fixed axle.
+    ``sine`` and ``cosine`` are those of the steering angle. The contacts are those of the steered and the fixed axle.
     """
     v_x, v_y, yaw_rate = v
     across = v_y + c.steered_lever * yaw_rate
@@ -215,13 +217,13 @@ def accelerations(
 
 
 def rolling_at_least(least_speed: float, along: float) -> float:
-    """The speed along a wheel in its slip angle [m/s]."""
+    """The speed along a wheel from which its slip angle is computed [m/s]."""
     rolling = abs(along)
     return least_speed if rolling < least_speed else rolling
 
 
 def force_rate(contact: TireContact, along_rate: float, side_rate: float) -> float:
-    """Derivative of the lateral force of an axle by time, its contact accelerating along and across [m/s^2]."""
+    """Time derivative of an axle's lateral force, from the acceleration of its contact along and across [m/s^2]."""
     side, rolling = contact.side, contact.rolling
     stiffness = contact.rise / (side * side + rolling * rolling)
     grows = along_rate if contact.along == rolling else -along_rate if contact.along == -rolling else 0.0
@@ -231,7 +233,7 @@ def force_rate(contact: TireContact, along_rate: float, side_rate: float) -> flo
 def derivatives(
     c: TireCoefficients, f: Forces, sine: float, cosine: float, rate: float, v: Velocity
 ) -> tuple[Velocity, Velocity]:
-    """First and second derivatives of the velocity, while the steering turns at a rate [rad/s] or jumps."""
+    """First and second derivatives of the velocity. The steering turns at a rate [rad/s]; a jump counts as no rate."""
     rate = rate if abs(rate * c.dt) < JUMP else 0.0
     a, steered, fixed = accelerations(c, f, sine, cosine, v)
     a_x, a_y, turning = a
@@ -252,10 +254,10 @@ def derivatives(
 def advanced(
     c: TireCoefficients, f: Forces, sine: float, cosine: float, v: Velocity, a: Velocity, jerk: Velocity
 ) -> tuple[Velocity, Velocity]:
-    """Velocity after a step and its mean, of the third order where forces and angle are constant, else of the second.
+    """Velocity after a step and mean velocity, of the third order for constant forces and steering, else of the second.
 
-    The method takes two derivatives at the beginning and the accelerations at the end, where the steering angle is
-    given by its sine and cosine. So tyres are evaluated twice a step; Kutta's third-order method takes three
+    The method uses two derivatives at the beginning and the accelerations at the end, where ``sine`` and ``cosine``
+    are those of the steering angle. It evaluates the tyres twice a step; Kutta's third-order method needs three
     evaluations, one after the other.
     """
     dt, half = c.dt, 0.5 * c.dt
@@ -276,9 +278,9 @@ def advanced(
 def linear_accelerations(
     c: TireCoefficients, f: Forces, angle: float, v_x: float, v_y: float, yaw_rate: float
 ) -> Velocity:
-    """Accelerations for small angles: forces are proportional to slip angles and act across the direction of motion,
-    the push along it.
+    """Accelerations for small angles.
 
+    Lateral forces are proportional to slip angles and act across the direction of motion, driving forces along it.
     Slip angles are limited to a right angle, so that a vehicle beyond its critical speed stays finite.
     """
     ahead = -1.0 if v_x < 0.0 else 1.0
@@ -302,9 +304,9 @@ def linear_accelerations(
 
 
 def runge_kutta(c: TireCoefficients, f: Forces, angle: float, rate: float, v: Velocity) -> tuple[Velocity, Velocity]:
-    """Velocity after a step and its mean, for small angles, by Kutta's third-order method.
+    """Velocity after a step and mean velocity, for small angles, by Kutta's third-order method.
 
-    The steering turns evenly to its angle.
+    The steering turns at a constant rate [rad/s] and reaches ``angle`` at the end of the step.
     """
     dt, half = c.dt, 0.5 * c.dt
     v_x, v_y, yaw_rate = v
@@ -325,6 +327,6 @@ def runge_kutta(c: TireCoefficients, f: Forces, angle: float, rate: float, v: Ve
 
 
 def rest_of_ellipse(grip: float, push: float) -> float:
-    """The largest lateral force of a tyre beside a driving force (all in m/s^2)."""
+    """The maximum lateral force of a tyre that also has a driving force (all in m/s^2)."""
     rest = grip * grip - push * push
     return math.sqrt(rest if rest > 0.0 else 0.0)

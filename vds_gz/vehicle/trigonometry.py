@@ -1,10 +1,10 @@
-"""Sine, cosine, exponential, direction of a vector, motion of a pose: by additions, multiplications, divisions alone.
+"""Sine, cosine, direction of a vector, exponential and motion of a pose, from exactly rounded operations only.
 
-So they give the same bits interpreted, compiled and in SIMD lanes, on every processor, unlike those of C libraries.
-Branches only select values, so compilers need no jumps.
+Unlike functions of C libraries, they give the same bits interpreted, compiled and in SIMD lanes, on every processor.
+In sine, cosine and direction, branches only select values, so compilers need no jumps.
 
-Sources: S. Moshier and Sun's fdlibm (k_sin.c, k_cos.c, s_atan.c) for the polynomials; Cody and Waite, Software Manual
-for the Elementary Functions (1980), for the reduction by a pi in three parts.
+Sources: S. Moshier and Sun's fdlibm (k_sin.c, k_cos.c, s_atan.c, e_exp.c) for the polynomials; Cody and Waite, Software
+Manual for the Elementary Functions (1980), for the reductions by pi / 2 in three parts and log(2) in two parts.
 """
 
 from __future__ import annotations
@@ -20,10 +20,8 @@ _TANGENT = 0.41421356237309503
 
 
 def sine_cosine(angle: float) -> tuple[float, float]:
-    """Sine and cosine of an angle [rad], within two units of the last digit up to a million radians.
-
-    Adding and subtracting 1.5 * 2^52 rounds to the nearest integer.
-    """
+    """Sine and cosine of an angle [rad], within two units of the last digit up to a million radians."""
+    # Adding and subtracting 1.5 * 2^52 rounds to the nearest integer.
     quarters = (angle * 0.6366197723675814 + 6755399441055744.0) - 6755399441055744.0
     x = angle - quarters * 1.57079632673412561417e00 - quarters * 6.07710050630396597660e-11
     x -= quarters * 2.02226624879595063154e-21
@@ -85,11 +83,7 @@ def integrate_pose(s: MotionState, dt: float) -> None:
 
 
 def exponential(x: float) -> float:
-    """The exponential of a number below 709, within one unit of the last digit.
-
-    Sources: Sun's fdlibm (e_exp.c) for the polynomial; Cody and Waite, Software Manual for the Elementary Functions
-    (1980), for the reduction by a logarithm of 2 in two parts.
-    """
+    """The exponential of a number below 709, within one unit of the last digit."""
     if x < -746.0:
         return 0.0
     doublings = (x * 1.44269504088896338700 + 6755399441055744.0) - 6755399441055744.0

@@ -30,9 +30,10 @@ from vds_gz.vehicle.command import (
 from vds_gz.vehicle.model import C, MotionState, P, S, StepCoefficients, VehicleModel
 from vds_gz.vehicle.trigonometry import sine_cosine
 
+#: Nanoseconds per second.
 NANOSECONDS = 1_000_000_000
 
-#: What :class:`Vehicle` takes.
+#: Arguments of :class:`Vehicle`.
 MODEL = ArgumentKind("a vehicle model, such as vds_gz.BICYCLE or one of vds_gz.models()", (VehicleModel,))
 COMMAND = ArgumentKind("a command, as vds_gz.twist() or vds_gz.ackermann() make it", (Command,))
 
@@ -46,15 +47,14 @@ def fault(command: Command) -> str:
                 return f"{name} is {value:g}; it must be a finite number within +-{MAXIMUM:g}"
     for name, value in (("steering_rate", command.steering_rate), ("acceleration", command.acceleration)):
         if not value >= 0.0:
-            return f"{name} is {value:g}; it must be a number"
+            return f"{name} is {value:g}; it must be a number of at least 0"
     if not KEEP_GEAR <= command.gear <= MAXIMUM_GEAR:
         return f"gear is {command.gear}; it must be a code of autoware_vehicle_msgs/GearCommand, 0 to {MAXIMUM_GEAR}"
     return ""
 
 
 class TimedCommand(NamedTuple):
-    """A command with the time it arrived and the time from which it no longer holds [ns]. A tuple, because there are
-    very many."""
+    """A command, its arrival and its expiry [ns]. A tuple, because there are very many."""
 
     command: Command
     arrived: int
@@ -62,14 +62,14 @@ class TimedCommand(NamedTuple):
 
 
 class CommandQueue:
-    """Commands in order of arrival, and the one that holds now.
+    """Commands in order of arrival, and the present one.
 
     The latest arrival wins. Speed and steering angle may arrive separately, each with its own time-out. After a
-    time-out, a command is replaced by zero, at the limits of the actuators; where zero would mean rolling on
-    (``DRIVEN``), by ``STOP``. A gear holds until the next one.
+    time-out, zero replaces a command, at the limits of the actuators; ``STOP`` replaces a command of a kind in
+    ``DRIVEN``. A gear holds until the next one.
 
     Attributes:
-        next_change: The earliest time of a change after the last :meth:`at` [ns].
+        next_change: Time of the first change after the last call of :meth:`at` [ns].
     """
 
     def __init__(self) -> None:
@@ -87,7 +87,7 @@ class CommandQueue:
 
     @property
     def waits(self) -> bool:
-        """Whether a command has not arrived yet."""
+        """Whether there are commands that have not arrived yet."""
         return bool(self._waiting)
 
     def enter(self, timed: TimedCommand) -> None:
@@ -172,8 +172,8 @@ def motion_of(c: StepCoefficients, s: MotionState) -> Motion:
 class Vehicle(Generic[P, C, S]):
     """A model with its state, its commands and its time.
 
-    The state changes in whole steps only, and a command acts from the first step that begins at its arrival or
-    later. So results depend only on when commands arrive, not on how often :meth:`advance` is called.
+    The state changes in whole steps only. A command acts from the first step that begins at its arrival or later. So
+    results depend on when commands arrive, but not on how often :meth:`advance` is called.
 
     Attributes:
         state: The state of the model. That of a compiled vehicle is a copy: assign it to change the vehicle.
@@ -199,13 +199,16 @@ class Vehicle(Generic[P, C, S]):
             model: The vehicle model.
             parameters: Its parameter group.
             step_rate: Steps per second of simulated time [Hz].
-            max_command_age: Age at which a command is replaced by zero [s].
-            dead_time_jitter: Longest additional delay of a command [s], as on a radio link. Each command draws one,
-                uniformly distributed; no command overtakes another.
+            max_command_age: Age at which zero or a stop replaces a command [s].
+            dead_time_jitter: Maximum additional delay of a command [s], as on a radio link. The delay of each command
+                is random, uniformly distributed; no command overtakes another.
             seed: Seed of these delays.
             start: Start time [ns].
-            moves: Whether the model moves the vehicle; false if Gazebo does, and the model only has actuators and
+            moves: Whether the model moves the vehicle. If false, Gazebo does, and the model only moves actuators and
                 wheels.
+
+        Raises:
+            ArgumentError: An argument has a wrong type, or the step rate is not allowed.
         """
         MODEL.check("model", model)
         ArgumentKind(f"{model.parameters.__name__}, as model '{model.name}' has them", (model.parameters,)).check(
@@ -244,15 +247,15 @@ class Vehicle(Generic[P, C, S]):
 
     @property
     def command(self) -> Command:
-        """The present command."""
+        """The command that holds at the vehicle's present time."""
         return self._queue.at(self.time)
 
     def time_of(self, steps: int) -> int:
-        """Time [ns] at which ``steps`` steps since the start are done."""
+        """The time at which ``steps`` steps since the start are done [ns]."""
         return self.start + round(steps * NANOSECONDS / self.step_rate)
 
     def steps_until(self, time: int) -> int:
-        """Steps since the start that are done at ``time`` [ns]."""
+        """The number of steps since the start that are done at ``time`` [ns]."""
         steps = math.floor((time - self.start) * self.step_rate / NANOSECONDS)
         if self.time_of(steps) > time:
             return steps - 1
@@ -263,11 +266,11 @@ class Vehicle(Generic[P, C, S]):
 
         Args:
             command: The command.
-            time: Its arrival [ns]; a command from the past acts from the next step.
-            stamp: The time from which it ages [ns]; by default its arrival.
+            time: Arrival of the command [ns]; a command from the past acts from the next step.
+            stamp: Time from which the command ages [ns], at most its arrival, which is the default.
 
         Raises:
-            ArgumentError: A number of the command is not finite or too large.
+            ArgumentError: A number of the command is not finite or too large, a limit negative, or a gear unknown.
         """
         if not isinstance(command, Command):
             COMMAND.check("command", command)
@@ -282,7 +285,7 @@ class Vehicle(Generic[P, C, S]):
         self._queue.enter(TimedCommand(command, time, made + round(min(self.max_command_age * NANOSECONDS, NEVER))))
 
     def advance(self, time: int) -> int:
-        """Advance in whole steps, up to ``time`` [ns] at most, and return how many steps that took."""
+        """Advance in whole steps, up to ``time`` [ns] at most, and return the number of steps."""
         if type(time) is not int:
             NUMBER.check("time", time)
         before = self.steps
@@ -291,7 +294,7 @@ class Vehicle(Generic[P, C, S]):
         return self.steps - before
 
     def sample(self, times: Iterable[int]) -> Iterator[S]:
-        """Advance to each of these times [ns], which increase; yield the state at each, usually in the same object."""
+        """Advance to each of these increasing times [ns]; yield the states, usually in the same object."""
         for time in times:
             self.advance(time)
             yield self.state
@@ -303,12 +306,12 @@ class Vehicle(Generic[P, C, S]):
             step(c, s, command)
 
     def _segments(self, time: int) -> Iterator[tuple[Command, int]]:
-        """Each command up to a time [ns], and its number of steps, which count as done at the next command."""
+        """Each command up to a time [ns], and its number of steps, to be done before the next item."""
         end = self.steps_until(time)
         while self.steps < end:
             command = self._queue.at(self.time_of(self.steps))
             change, until = self._queue.next_change, end
-            if change < time:  # it acts from the first step that begins then, but the next one at the earliest
+            if change < time:  # a change acts from the first step that begins then, at the earliest from the next one
                 until = min(end, max(self.steps_until(change - 1), self.steps) + 1)
             yield command, until - self.steps
             self.steps = until
@@ -322,7 +325,7 @@ class Vehicle(Generic[P, C, S]):
         self.state = state
 
     def skip_to(self, time: int) -> None:
-        """Skip to a time [ns] while the vehicle is held."""
+        """Set the present time [ns], without a step, while the vehicle is held."""
         self.start = time
         self.steps = 0
 
@@ -336,7 +339,7 @@ class Vehicle(Generic[P, C, S]):
         self.state = state
 
     def reset(self, time: int | None = None) -> None:
-        """Start again at rest at the origin, every queue empty, at ``time`` [ns] or the present."""
+        """Start again at rest at the origin, without commands, at ``time`` [ns] or the present."""
         self.start = self.time if time is None else time
         self.steps = 0
         self.state = self.model.at_rest(self.coefficients)
@@ -361,14 +364,14 @@ AnyVehicle: TypeAlias = Vehicle[Any, Any, Any]
 
 
 class GuardedVehicle(Vehicle[P, C, S]):
-    """A vehicle that calls a guard before it can reach an obstacle; the guard corrects its last step.
+    """A vehicle that calls a guard when it may have reached an obstacle; the guard corrects the last step.
 
     Steps equal those of :class:`Vehicle` to the bit; a free step costs one more comparison.
 
     Attributes:
         guard: Called after a step, with the previous pose of the reference point and the end of the step [ns]. It may
             set the pose and the velocity.
-        reach: The farthest part of the vehicle, from the reference point [m].
+        reach: Distance of the farthest part of the vehicle from the reference point [m].
         reserve: Distance that any part may still move before the guard is called [m].
         drift: Maximum speed at which obstacles come nearer [m/s].
     """

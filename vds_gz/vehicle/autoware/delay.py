@@ -33,17 +33,19 @@ def sign(value: float) -> float:
 
 
 def whole(quotient: float) -> int:
-    """The integer nearest to a non-negative quotient; halves round up."""
+    """The integer nearest to a quotient; halves round up."""
     below = math.floor(quotient)
     return below + 1 if quotient - below >= 0.5 else below
 
 
-#: Rules of the gears: none; motion against the gear is stopped; the car may roll either way.
+#: Rule of the gears: none.
 NO_RULE = 0
+#: Rule of the gears: motion against the gear is stopped.
 NO_FALL = 1
+#: Rule of the gears: the car may roll in either direction.
 ROLLING = 2
 
-#: Steps shorter than this do not count in the acceleration of a stop [s].
+#: Minimum divisor of a change of speed in an acceleration [s].
 SHORTEST_STEP = 1e-5
 
 
@@ -53,7 +55,7 @@ def is_reverse(gear: int) -> bool:
 
 
 def forbidden(gear: int, speed: float) -> bool:
-    """Whether the gear forbids this speed [m/s]; gears that hold the car forbid every speed, even 0."""
+    """Whether the gear forbids a speed [m/s]; gears that hold the car forbid every speed, even 0."""
     if is_reverse(gear):
         return speed > 0.0
     if DRIVE <= gear <= LOW_2 and gear != PARK:
@@ -68,14 +70,14 @@ def against_gear(gear: int, speed: float) -> bool:
 
 @dataclass(slots=True)
 class DelayLine:
-    """The values in a dead time: a ring whose oldest entry is at ``head``."""
+    """The values within a dead time: a ring whose oldest entry is at ``head``."""
 
     values: list[float]
     head: int = 0
 
 
 def steps_of(delay: float, dt: float) -> int:
-    """A dead time in steps, to the nearest (both in s)."""
+    """A dead time as the nearest number of steps (both in s)."""
     return whole(delay / dt)
 
 

@@ -1,4 +1,4 @@
-"""Five drives, each given by the derivatives of the speed and of a lagging state."""
+"""Drives, each given by the derivatives of the speed and of a lagging acceleration."""
 
 from __future__ import annotations
 
@@ -9,14 +9,17 @@ from vds_gz.vehicle.autoware.delay import DelayLine, against_gear, empty_line, i
 from vds_gz.vehicle.autoware.maps import Map, interpolate
 from vds_gz.vehicle.command import DRIVE, NEUTRAL, NONE, PARK
 
-#: The speed follows its reference at once; the acceleration does.
+#: The speed follows its reference at once.
 IDEAL_SPEED = 0
+#: The acceleration follows its reference at once.
 IDEAL_ACCELERATION = 1
-#: The speed follows with a first-order lag; the acceleration does, optionally through a map of the vehicle's response.
+#: The speed follows its reference with a first-order lag.
 LAGGING_SPEED = 2
+#: The acceleration follows its reference with a first-order lag.
 LAGGING_ACCELERATION = 3
+#: The same with a map of the vehicle's response before the lag.
 MAPPED_ACCELERATION = 4
-#: The drive's own acceleration lags, the slope acts at once, and brakes act against the motion.
+#: The drive's acceleration lags, the slope acts at once, and brakes act against the motion.
 ROLLING_ACCELERATION = 5
 #: Two pedals, each with a map, a dead time and a time constant.
 PEDAL_MAPS = 6
@@ -28,36 +31,33 @@ class AutowareDriveCoefficients:
 
     kind: int  # one of the drives above
     physical: bool  # unphysical behaviour of Autoware's models is corrected
-    speed_limit: float = math.inf  # speed_limit, acceleration_limit: saturations [m/s, m/s^2]
-    acceleration_limit: float = math.inf
-    # delay_steps, brake_delay_steps: dead times in steps; the first one is also that of a speed or an acceleration
-    delay_steps: int = 0
-    brake_delay_steps: int = 0
-    time_constant: float = 0.0  # time_constant, brake_time_constant: of the lags [s]
-    brake_time_constant: float = 0.0
+    speed_limit: float = math.inf  # saturation of the speed [m/s]
+    acceleration_limit: float = math.inf  # saturation of the acceleration [m/s^2]
+    delay_steps: int = 0  # dead time of speed, acceleration or accelerator, in steps
+    brake_delay_steps: int = 0  # dead time of the brake, in steps
+    time_constant: float = 0.0  # time constant of the lag [s]
+    brake_time_constant: float = 0.0  # the same for the brake [s]
     scale: float = 1.0  # factor of a commanded acceleration
-    # uses_map, uses_brake_map: A pedal's position goes through its map; else it is an acceleration [m/s^2]
-    uses_map: bool = False
-    uses_brake_map: bool = False
-    # acceleration [m/s^2] by the accelerator, or by the commanded acceleration, and speed [m/s]
+    uses_map: bool = False  # the accelerator goes through its map; else it is an acceleration [m/s^2]
+    uses_brake_map: bool = False  # the brake goes through its map; else it has no effect
+    # acceleration [m/s^2] by accelerator or commanded acceleration, and speed [m/s]
     map: Map = field(default_factory=Map)
     brake_map: Map = field(default_factory=Map)  # acceleration [m/s^2] by brake pedal and speed
     free_in_neutral: bool = False  # in neutral the vehicle rolls; else neutral holds it
-    resists: bool = False  # A gear that does not allow the motion brakes it
+    resists: bool = False  # a gear that does not allow the motion brakes it
 
 
 @dataclass(slots=True)
 class AutowareDriveState:
     """Inputs that act on the drive now, and inputs in the dead times."""
 
-    line: DelayLine  # line, brake_line: dead times
-    brake_line: DelayLine
-    # input, brake: what comes out of them: a speed [m/s], an acceleration [m/s^2] or an accelerator; a brake pedal
-    input: float = 0.0
-    brake: float = 0.0
+    line: DelayLine  # dead time of speed, acceleration or accelerator
+    brake_line: DelayLine  # dead time of the brake
+    input: float = 0.0  # output of line: a speed [m/s], an acceleration [m/s^2] or an accelerator
+    brake: float = 0.0  # output of brake_line: a brake pedal
     gear: int = DRIVE  # code of the gear
-    slope: float = 0.0  # acceleration that the road's slope gives [m/s^2], uphill negative
-    resisted: float = 0.0  # +1 or -1 where the gear does not allow the motion in this direction and brakes it; else 0
+    slope: float = 0.0  # acceleration by the road's slope [m/s^2], uphill negative
+    resisted: float = 0.0  # direction of the motion, +1 or -1, while the gear forbids and brakes it; else 0
     braking: bool = False  # the brake is pressed
     brake_force: float = 0.0  # acceleration by the brake in neutral [m/s^2], at most 0
     target: float = 0.0  # target of a lagging acceleration [m/s^2]
@@ -72,7 +72,8 @@ def drive_at_rest(c: AutowareDriveCoefficients) -> AutowareDriveState:
 def prepare_drive(c: AutowareDriveCoefficients, s: AutowareDriveState, speed: float) -> None:
     """Set what is constant during a step that begins at a speed [m/s].
 
-    Corrected (gear change): a gear that does not allow the motion brakes it as hard as the limit allows.
+    Corrected (gear change): a gear that does not allow the motion brakes it, as hard as the acceleration limit allows;
+    else the rule of the gears stops it at once.
     """
     rolls = c.free_in_neutral and s.gear == NEUTRAL
     s.resisted = sign(speed) if c.resists and not rolls and against_gear(s.gear, speed) else 0.0
@@ -94,7 +95,8 @@ def brake_force(c: AutowareDriveCoefficients, s: AutowareDriveState, speed: floa
 def pedal_lag(c: AutowareDriveCoefficients, s: AutowareDriveState) -> float:
     """The present time constant [s].
 
-    Corrected (time constants): the brake's applies while the brake is pressed; else, whenever the accelerator is not.
+    Corrected (time constants): the brake's applies while the brake or a gear brakes; else, unless the accelerator is
+    pressed.
     """
     if s.input > 0.0:
         return c.time_constant
@@ -104,7 +106,10 @@ def pedal_lag(c: AutowareDriveCoefficients, s: AutowareDriveState) -> float:
 
 
 def within_reach(c: AutowareDriveCoefficients, acceleration: float) -> float:
-    """Corrected (bounded acceleration): the lag's input is limited, so the acceleration stays bounded."""
+    """The lag's input for an acceleration [m/s^2].
+
+    Corrected (bounded acceleration): the input is limited, so the lagging acceleration stays bounded.
+    """
     return limited(acceleration, c.acceleration_limit) if c.physical else acceleration
 
 
@@ -133,7 +138,8 @@ def drive_derivative(
 def mapped_acceleration(c: AutowareDriveCoefficients, s: AutowareDriveState, v: float) -> float:
     """The vehicle's response to the commanded acceleration [m/s^2].
 
-    Corrected (maps in reverse): the map is read with speed and acceleration backwards, else at standstill.
+    Corrected (maps in reverse): in reverse, the signs of speed and acceleration are reversed; else the map is read at
+    standstill.
     """
     reference = limited(s.input, c.acceleration_limit)
     if c.physical and is_reverse(s.gear):
@@ -144,8 +150,8 @@ def mapped_acceleration(c: AutowareDriveCoefficients, s: AutowareDriveState, v: 
 def pedal_acceleration(c: AutowareDriveCoefficients, s: AutowareDriveState, v: float) -> float:
     """Acceleration by the pedals in the gear's direction [m/s^2].
 
-    Corrected (maps in reverse): the maps are read at the speed in either direction, else at standstill.
-    Corrected (coasting): with no pedal pressed, the accelerator's map gives creep and engine drag; else nothing acts.
+    Corrected (maps in reverse): backwards too, the maps are read at the speed; else at standstill.
+    Corrected (coasting): with no pedal pressed, the accelerator's map gives creep and engine drag; else 0 acts.
     """
     speed = abs(v) if c.physical else v
     if c.uses_map and s.input > 0.0:
@@ -160,9 +166,10 @@ def pedal_acceleration(c: AutowareDriveCoefficients, s: AutowareDriveState, v: f
 
 
 def geared(c: AutowareDriveCoefficients, s: AutowareDriveState, v: float, acceleration: float) -> float:
-    """Acceleration along +x that drive, gear and slope give together [m/s^2].
+    """Acceleration along +x by drive, gear and slope together [m/s^2].
 
-    Corrected (neutral): in neutral the engine does not act and the car rolls; else neutral acts like drive.
+    Corrected (neutral): in neutral the engine does not act and the car rolls; else the engine acts as in drive, and the
+    rule of the gears stops the car.
     """
     if c.free_in_neutral and s.gear == NEUTRAL:
         return within_reach(c, rolling(s, v, s.brake_force))

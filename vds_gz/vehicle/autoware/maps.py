@@ -23,7 +23,7 @@ class Map:
 
 
 def map_of(table: ActuationMap) -> Map:
-    """A map that was read from a file."""
+    """The map of a table."""
     return Map(
         len(table.states),
         len(table.actuations),
@@ -34,7 +34,7 @@ def map_of(table: ActuationMap) -> Map:
 
 
 def interpolate(m: Map, actuation: float, state: float) -> float:
-    """The value of a map."""
+    """The value of a map at an actuation and a state."""
     column, fraction = locate(m, state)
     actuation = cropped(actuation, m.actuations[0], m.actuations[m.rows - 1])
     row = interval(m.actuations, actuation)
@@ -44,7 +44,7 @@ def interpolate(m: Map, actuation: float, state: float) -> float:
 
 
 def locate(m: Map, state: float) -> tuple[int, float]:
-    """Place of a state: the column before it, and its fraction of the way to the next one."""
+    """The column before a state, and the state's fraction of the way to the next column."""
     state = cropped(state, m.states[0], m.states[m.columns - 1])
     column = interval(m.states, state)
     return column, (state - m.states[column]) / (m.states[column + 1] - m.states[column])
@@ -57,7 +57,7 @@ def value_in_row(m: Map, row: int, column: int, fraction: float) -> float:
 
 
 def interval(keys: list[float], key: float) -> int:
-    """The first interval of rising keys that reaches up to ``key``, which must not be beyond the last."""
+    """The first interval of rising keys that ends at or after ``key``, which must not be beyond the last key."""
     i = 0
     while keys[i + 1] < key:
         i += 1
@@ -78,43 +78,43 @@ def fraction_between(before: float, after: float, value: float) -> float:
     return (value - before) / (after - before) if after != before else 0.0
 
 
-def rising_inverse(m: Map, state: float, wanted: float) -> float:
-    """The actuation for a value, at a state where more actuation gives more; out of range, the nearest one."""
+def rising_inverse(m: Map, state: float, value: float) -> float:
+    """The actuation for a value, at a state where values rise with actuation; out of range, the nearest one."""
     column, fraction = locate(m, state)
-    if wanted < value_in_row(m, 0, column, fraction):
+    if value < value_in_row(m, 0, column, fraction):
         return m.actuations[0]
-    if wanted > value_in_row(m, m.rows - 1, column, fraction):
+    if value > value_in_row(m, m.rows - 1, column, fraction):
         return m.actuations[m.rows - 1]
     row = 0
     before = value_in_row(m, 0, column, fraction)
     after = value_in_row(m, 1, column, fraction)
-    while after < wanted:
+    while after < value:
         row += 1
         before = after
         after = value_in_row(m, row + 1, column, fraction)
     start = m.actuations[row]
-    return start + (m.actuations[row + 1] - start) * fraction_between(before, after, wanted)
+    return start + (m.actuations[row + 1] - start) * fraction_between(before, after, value)
 
 
-def falling_inverse(m: Map, state: float, wanted: float, mirrored: bool) -> float:
-    """The actuation for a value, at a state where more actuation gives less; out of range, the nearest one.
+def falling_inverse(m: Map, state: float, value: float, mirrored: bool) -> float:
+    """The actuation for a value, at a state where values fall with actuation; out of range, the nearest one.
 
-    ``mirrored`` reads the actuation, within the range of values, from the wrong end of its axis.
+    ``mirrored`` reads actuations within the range of values from the wrong end of their axis, as Autoware does.
     """
     column, fraction = locate(m, state)
     last = m.rows - 1
-    if wanted < value_in_row(m, last, column, fraction):
+    if value < value_in_row(m, last, column, fraction):
         return m.actuations[last]
-    if wanted > value_in_row(m, 0, column, fraction):
+    if value > value_in_row(m, 0, column, fraction):
         return m.actuations[0]
     row = last
     before = value_in_row(m, last, column, fraction)
     after = value_in_row(m, last - 1, column, fraction)
-    while after < wanted:
+    while after < value:
         row -= 1
         before = after
         after = value_in_row(m, row - 1, column, fraction)
-    part = fraction_between(before, after, wanted)
+    part = fraction_between(before, after, value)
     if mirrored:
         start = m.actuations[last - row]
         return start + (m.actuations[last - row + 1] - start) * part

@@ -1,14 +1,13 @@
-"""A mechanical steering: limits and a PID controller command a torque, power steering forms it, inertia responds.
+"""A mechanical steering: a PID controller commands a torque, power steering changes it, and an inertia responds.
 
     J w' = z(T) - D w - K angle - F sign(w),    angle' = w
 
-z is the dead zone, which subtracts its threshold from the torque: a smaller torque has no effect, and a turning
-steering continues by its inertia. (G. Tao, P. V. Kokotovic, IEEE Trans. Automatic Control 39(1), 1994; power steering:
-no assist up to a torque, from there on in proportion.) So angles depend continuously on all parameters. In Autoware's
-simulator z(T) = T, and while a small torque opposes the motion, angle and rate do not change.
+The dead zone z subtracts its threshold from the torque T (G. Tao, P. V. Kokotovic, IEEE Trans. Automatic Control 39(1),
+1994). A smaller torque has no effect, and a turning steering continues by its inertia. So angles depend continuously on
+all parameters. In Autoware's simulator z(T) = T, and angle and rate do not change while a small torque opposes the
+motion.
 
-The model is identified from a vehicle (Autoware's ACTUATION_CMD_MECHANICAL), so torques are in the unit of its
-parameters.
+Autoware identified the model (ACTUATION_CMD_MECHANICAL) from a vehicle, so torques are in the unit of its parameters.
 """
 
 from __future__ import annotations
@@ -18,13 +17,13 @@ from dataclasses import dataclass, field
 
 from vds_gz.vehicle.autoware.delay import DelayLine, clear_line, delayed, empty_line, limited, outside, sign
 
-#: Below this a step is too short for a difference quotient [s].
+#: Minimum step for a difference quotient [s]; in shorter steps, the controller's derivative part is 0.
 SHORTEST_STEP = 1e-6
 
 
 @dataclass(slots=True)
 class MechanismCoefficients:
-    """A mechanical steering's parameters; the names are those of its parameters, ``a`` to ``h`` the polynomial's.
+    """The parameters of a mechanical steering, ``a`` to ``h`` being those of the polynomial.
 
     ``torque_delay_steps`` is the torque's dead time in steps, ``stamps`` the room for the times of torques.
     """
@@ -59,18 +58,16 @@ class MechanismCoefficients:
 class MechanismState:
     """State of mechanism and controller."""
 
-    # dead time of the torque; torque is what comes out of it
-    torques: DelayLine = field(default_factory=lambda: empty_line(0))
-    torque: float = 0.0
+    torques: DelayLine = field(default_factory=lambda: empty_line(0))  # dead time of the torque
+    torque: float = 0.0  # output of torques
     rate: float = 0.0  # steering rate [rad/s]
     in_dead_zone: bool = False  # the torque is within the dead zone
-    integral: float = 0.0  # integral, error: of the controller: integral of its error [rad s], last error [rad]
-    error: float = 0.0
+    integral: float = 0.0  # integral of the controller's error [rad s]
+    error: float = 0.0  # last error of the controller [rad]
     previous: float = 0.0  # start of the command's rate limit [rad]
-    # when each torque still waiting was commanded [s], a ring of count entries from first on
-    times: list[float] = field(default_factory=lambda: [0.0])
-    first: int = 0
-    count: int = 0
+    times: list[float] = field(default_factory=lambda: [0.0])  # ring of the times of waiting torques [s]
+    first: int = 0  # index of the ring's first entry
+    count: int = 0  # number of the ring's entries
 
 
 def mechanism_at_rest(c: MechanismCoefficients) -> MechanismState:
@@ -79,7 +76,7 @@ def mechanism_at_rest(c: MechanismCoefficients) -> MechanismState:
 
 
 def restart(c: MechanismCoefficients, m: MechanismState) -> None:
-    """Stop and clear the state; without ``physical``, the last target of the command's rate limit stays."""
+    """Stop and clear the state; unless ``physical``, the last target of the command's rate limit stays."""
     m.rate = m.integral = m.error = m.torque = 0.0
     m.in_dead_zone = False
     m.first = m.count = 0
@@ -128,8 +125,8 @@ def mean(k1: float, k2: float, k3: float, k4: float) -> float:
 def limit_command(c: MechanismCoefficients, m: MechanismState, target: float, dt: float) -> float:
     """The angle that the controller follows [rad].
 
-    Corrected (command rate): the limit starts from the last limited command; else from the target, so it lasts only one
-    step.
+    Corrected (command rate): the limit starts from the last limited command; else from the last target, so it acts for
+    one step only.
     """
     change = limited(limited(target, c.angle_limit) - m.previous, c.rate_limit * dt)
     command = limited(m.previous + change, c.angle_limit)
@@ -140,7 +137,7 @@ def limit_command(c: MechanismCoefficients, m: MechanismState, target: float, dt
 def torque_of(
     c: MechanismCoefficients, m: MechanismState, command: float, speed: float, dt: float, angle: float
 ) -> float:
-    """The torque commanded at an angle [rad], by controller and power steering."""
+    """The torque that controller and power steering command at an angle [rad]."""
     error = command - angle
     change = 0.0 if dt < SHORTEST_STEP else (c.kd * (error - m.error)) / dt
     commanded = c.ff_gain * command + ((c.kp * error + c.ki * (m.integral + error * dt)) + change)
@@ -150,8 +147,8 @@ def torque_of(
 def acting(c: MechanismCoefficients, m: MechanismState, torque: float) -> float:
     """The torque that acts.
 
-    Corrected (torque delay): it is the torque commanded one delay ago; else the present one, and the delay only holds
-    the steering still once, at the start. Corrected (dead zone): it is the excess over the dead zone; else the whole
+    Corrected (torque delay): the torque commanded one delay ago acts; else the present one, and the delay only holds
+    the steering still once, at the start. Corrected (dead zone): the excess over the dead zone acts; else the whole
     torque, and in the zone nothing moves.
     """
     if not c.physical:
@@ -180,16 +177,16 @@ def stage(
     return rate, (free - held) / c.inertia, error, torque
 
 
-def power_steering(c: MechanismCoefficients, commanded: float, w: float) -> float:
-    """The torque of the power steering for a commanded torque, at a speed ``w`` [m/s]."""
+def power_steering(c: MechanismCoefficients, commanded: float, speed: float) -> float:
+    """The torque of the power steering for a commanded torque, at a speed [m/s]."""
     return (
         c.a * commanded * commanded * commanded
         + c.b * commanded * commanded
         + c.c * commanded
-        + c.d * w * w * w
-        + c.e * w * w
-        + c.f * w
-        + c.g * commanded * w
+        + c.d * speed * speed * speed
+        + c.e * speed * speed
+        + c.f * speed
+        + c.g * commanded * speed
         + c.h
     )
 
@@ -199,8 +196,8 @@ def friction_torque(
 ) -> float:
     """The torque of dry friction during a step.
 
-    Corrected (friction at rest): it opposes the motion, and at rest it balances torques up to its own size; else, at
-    rest, it pushes to the right. :func:`turn_round` handles reversals within a step.
+    Corrected (friction at rest): at rest, friction balances torques up to its own size; else it pushes to the right.
+    :func:`turn_round` handles reversals within a step.
     """
     if m.rate != 0.0:
         return c.friction * sign(m.rate)
@@ -210,12 +207,12 @@ def friction_torque(
 def turn_round(
     c: MechanismCoefficients, m: MechanismState, before: float, push: float, friction: float, dt: float
 ) -> float:
-    """Come to rest at a reversal, then stay or continue; return the angle turned [rad].
+    """Come to rest at a reversal within a step, then stay or continue; return the angle turned [rad].
 
-    So the motion depends continuously on the time of the reversal within a step.
+    So the motion depends continuously on the time of the reversal.
 
     ``m.rate`` is the rate as if friction had kept its direction. ``push`` is the mean angular acceleration [rad/s^2]
-    with ``friction`` against the rate before.
+    with ``friction`` against ``before``, the rate before the step [rad/s].
     """
     rest = m.rate / (m.rate - before) * dt
     free = push * c.inertia + friction
@@ -224,9 +221,9 @@ def turn_round(
 
 
 def dead_zone(c: MechanismCoefficients, rate: float, was_in: bool, torque: float) -> bool:
-    """Whether the torque has no effect, as in Autoware's simulator.
+    """Whether the torque has no effect in Autoware's simulator.
 
-    A torque below the threshold has none if it opposes the rate, or if the torque before it was in the dead zone
+    A torque below the threshold has no effect if it opposes the rate, or if the previous torque was in the dead zone
     (``was_in``). A rate of 0 counts as one to the left.
     """
     small = abs(torque) < c.dead_zone_threshold
@@ -244,7 +241,7 @@ def note_dead_zone(c: MechanismCoefficients, m: MechanismState, torque: float) -
 
 
 def stamp(c: MechanismCoefficients, m: MechanismState, dt: float) -> float:
-    """Time of the present step [s], counted from the oldest waiting torque."""
+    """End of the present step since the start [s], as the sum of step lengths."""
     if m.count == 0:
         return dt
     return m.times[(m.first + m.count - 1) % c.stamps] + dt

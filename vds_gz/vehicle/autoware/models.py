@@ -34,7 +34,7 @@ SHORTEST_TIME_CONSTANT = 0.03
 #: The drawing of all models, in the package's folder of models.
 XACRO = Path("autoware/car.urdf.xacro")
 
-#: Parameters of the mechanical steering that its coefficients have by the same names.
+#: Parameters of the mechanical steering whose coefficients have the same names.
 _SAME_NAMES = (
     *("kp", "ki", "kd", "ff_gain", "angle_limit", "rate_limit", "dead_zone_threshold"),
     *("inertia", "damping", "stiffness", "friction"),
@@ -46,7 +46,7 @@ COMMON = frozenset((TWIST, ACKERMANN, SPEED, STEERING, CONTROL, GEAR))
 
 
 def time_constant(seconds: float) -> float:
-    """A time constant as the models take it [s]."""
+    """A time constant, at least the shortest one [s]."""
     return max(seconds, SHORTEST_TIME_CONSTANT)
 
 
@@ -63,7 +63,7 @@ def ideal_acceleration(p: object, dt: float) -> AutowareDriveCoefficients:
 def lagging(
     kind: int, p: parameters.LaggingSteeringParameters, delay_steps: int, seconds: float
 ) -> AutowareDriveCoefficients:
-    """A drive with limits, a dead time, and a lag [s]."""
+    """A drive with limits, a dead time and a lag of ``seconds``."""
     return AutowareDriveCoefficients(
         kind, p.physical, p.vel_lim, p.vel_rate_lim, delay_steps, time_constant=time_constant(seconds)
     )
@@ -82,7 +82,7 @@ def lagging_acceleration(p: parameters.DelaySteerAccParameters, dt: float) -> Au
 
 
 def rolling_acceleration(p: parameters.DelaySteerAccParameters, dt: float) -> AutowareDriveCoefficients:
-    """The acceleration of the drive lags, and the car may roll."""
+    """The acceleration of the drive lags; the car may roll."""
     c = lagging_acceleration(p, dt)
     c.kind = drive.ROLLING_ACCELERATION
     return c
@@ -139,7 +139,7 @@ def lagging_angle(p: parameters.LaggingSteeringParameters, dt: float) -> Autowar
 def lagging_angle_with_band(
     p: parameters.DelaySteerVelParameters | parameters.DelaySteerAccParameters, dt: float
 ) -> AutowareSteeringCoefficients:
-    """Steering with a dead zone."""
+    """The tire angle lags; small deviations have no effect."""
     c = lagging_angle(p, dt)
     c.dead_band = p.steer_dead_band
     return c
@@ -272,8 +272,10 @@ def joint_states(c: AutowareCoefficients, s: AutowareState) -> JointStates:
 
 def actuator_states(c: AutowareCoefficients, s: AutowareState) -> tuple[ActuatorState, ...]:
     """References and responses; pedals give no speed reference, so the present speed replaces it."""
-    drive = ActuatorState(0.0, s.speed_reference, 0.0, s.v_x)
-    return drive, ActuatorState(s.angle_reference, 0.0, s.steering.angle, s.steering.rate)
+    return (
+        ActuatorState(0.0, s.speed_reference, 0.0, s.v_x),
+        ActuatorState(s.angle_reference, 0.0, s.steering.angle, s.steering.rate),
+    )
 
 
 def limits(p: parameters.CarParameters) -> VehicleLimits:
@@ -338,5 +340,5 @@ ACTUATION_CMD_MECHANICAL = model(
     "actuation_cmd_mechanical", parameters.ActuationCmdMechanicalParameters, pedal_maps, mechanism, NO_FALL
 )
 
-#: All of them, in this order.
+#: All models of Autoware's simulator, in the order above.
 AUTOWARE_MODELS: tuple[AnyModel, ...] = tuple(value for value in globals().values() if isinstance(value, VehicleModel))

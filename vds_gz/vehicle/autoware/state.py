@@ -33,21 +33,20 @@ class AutowareCoefficients:
     base_link_offset: float  # from the rear axle to base_link, along +x [m]
     physical: bool  # unphysical behaviour of Autoware's models is corrected
     signed_wheelbase: float  # wheel base [m]
-    half_track_fixed: float  # half_track_fixed, half_track_steered: of the rear and the front axle [m]
-    half_track_steered: float
+    half_track_fixed: float  # half of the rear axle's track [m]
+    half_track_steered: float  # half of the front axle's track [m]
     wheel_radius: float  # [m]
-    parallel_steering: bool  # never; both front wheels follow Ackermann's rule
+    parallel_steering: bool  # always false: both front wheels follow Ackermann's rule
     rule: int  # the rule of the gears
     turning_limit: float  # tire angle beyond which the vehicle turns no faster [rad]
-    speed_kept: float  # the speed stays within this after a step [m/s]
-    angle_kept: float  # the tire angle does [rad]
-    acceleration_kept: float  # the acceleration does [m/s^2]
-    # weight, weight_of_sum: factors of the derivatives' sum, taken one after the other; their product is dt / 6
-    weight: float
-    weight_of_sum: float
-    road_slope: float  # acceleration that the road's slope gives at the beginning [m/s^2]
+    speed_kept: float  # limit of the speed after a step [m/s]
+    angle_kept: float  # limit of the tire angle after a step [rad]
+    acceleration_kept: float  # limit of the acceleration after a step [m/s^2]
+    weight: float  # first factor of the sum of the derivatives
+    weight_of_sum: float  # second factor; the product of both is dt / 6
+    road_slope: float  # acceleration by the road's slope at the start [m/s^2]
     slopes: bool  # slopes act
-    speed_gain: float  # of the loop that turns a speed reference into an acceleration [1/s]
+    speed_gain: float  # gain of the loop from a speed reference to an acceleration [1/s]
     drive: AutowareDriveCoefficients
     steering: AutowareSteeringCoefficients
 
@@ -70,9 +69,9 @@ class AutowareState:
     road_slope: float = 0.0  # acceleration along +x by the road's slope [m/s^2]; set by the user
     speed_reference: float = 0.0  # commanded speed [m/s]
     angle_reference: float = 0.0  # commanded tire angle [rad]
-    turn: float = 0.0  # turn, advance_x, advance_y: how far the last step turns and moves the rear axle [rad, m, m]
-    advance_x: float = 0.0
-    advance_y: float = 0.0
+    turn: float = 0.0  # change of the heading in the last step [rad]
+    advance_x: float = 0.0  # motion of the rear axle along the world's x axis in the last step [m]
+    advance_y: float = 0.0  # the same along its y axis [m]
     speed_fixed_left: float = 0.0
     speed_fixed_right: float = 0.0
     speed_steered_left: float = 0.0
@@ -98,7 +97,7 @@ def put(
     angle: float = 0.0,
     acceleration: float = 0.0,
 ) -> None:
-    """Place the vehicle, as an initial pose does, with a given motion.
+    """Place the vehicle at a pose with a motion, as an initial pose of Autoware does.
 
     Corrected (reset): delay lines and all memory are cleared; else old references still act.
     """
@@ -116,7 +115,7 @@ def put(
 
 
 class ActuationStatus(NamedTuple):
-    """ActuationStatusStamped: the pedals that go with the present acceleration, and the steering command."""
+    """The content of ActuationStatusStamped: the pedals for the present acceleration, and the steering command."""
 
     accel: float
     brake: float
@@ -134,7 +133,7 @@ def gear_report(s: AutowareState) -> int:
 
 
 def has_actuation_status(c: AutowareCoefficients) -> bool:
-    """Whether there are pedals with maps, from which an actuation status follows."""
+    """Whether the model has a pedal map, from which an actuation status follows."""
     return c.drive.uses_map or c.drive.uses_brake_map
 
 
@@ -143,9 +142,9 @@ def actuation_status(c: AutowareCoefficients, s: AutowareState) -> ActuationStat
 
     The accelerator is also 0 if the acceleration is below its map.
 
-    Corrected (brake status): the brake map is read the right way round; else a response within the map is mirrored.
-    Corrected (maps in reverse): the slope does not count as a pedal, and in reverse the maps are read for reverse; else
-    the acceleration along +x counts in every gear. Corrected: the steering command is reported; else 0 is.
+    Corrected (brake status): the brake is not mirrored, the slope does not count as a pedal, the acceleration in the
+    gear's direction counts, and the steering command is reported; else a brake within the map is mirrored, the
+    acceleration along +x counts in every gear, and the steering command is 0.
     """
     drive = c.drive
     a = limited(s.acceleration, drive.acceleration_limit)
@@ -166,7 +165,7 @@ def actuation_status(c: AutowareCoefficients, s: AutowareState) -> ActuationStat
 
 
 def steering_position(c: AutowareCoefficients, s: AutowareState) -> float:
-    """Position of the steering, in the unit of its command; a rate command is reported as it acts."""
+    """Position of the steering, in the unit of its command; with a steering rate map, the command that acts."""
     steering = c.steering
     if steering.kind in (VARIABLE_RATIO, MECHANISM):
         return wheel_angle(steering, s.v_x, s.steering.angle)

@@ -1,4 +1,4 @@
-"""Five steerings: four given by the derivative of the tire angle, and a mechanism.
+"""Five steerings: an ideal one, three given by the derivative of the tire angle, and a mechanism.
 
 Angles are those of the middle steered wheel [rad], left positive.
 """
@@ -20,14 +20,14 @@ from vds_gz.vehicle.autoware.mechanism import (
 IDEAL_ANGLE = 0
 #: The angle follows with a first-order lag.
 LAGGING_ANGLE = 1
-#: The command is any quantity, such as a voltage; a map gives the steering rate for it.
+#: The command is any quantity, such as a voltage; a map gives its steering rate.
 RATE_MAP = 2
-#: The command is the angle of the steering wheel, geared to the tires by a ratio that varies.
+#: The command is the angle of the steering wheel; a variable gear ratio gives the tire angle, which lags.
 VARIABLE_RATIO = 3
-#: As before, but the tires are turned by a controller, a motor, and friction.
+#: The command is the angle of the steering wheel; a controller, a motor and mechanics turn the tires.
 MECHANISM = 4
 
-#: No gear ratio is smaller.
+#: Minimum gear ratio.
 LEAST_RATIO = 1e-5
 
 
@@ -41,16 +41,16 @@ class AutowareSteeringCoefficients:
     command_limit: float = math.inf  # saturation of an angle reference [rad]
     angle_limit: float = math.inf  # end stops [rad]
     rate_limit: float = math.inf  # maximum steering rate [rad/s]
-    time_constant: float = 0.0  # of the lag [s]
-    bias: float = 0.0  # offset of a sensor's reading [rad]
+    time_constant: float = 0.0  # time constant of the lag [s]
+    bias: float = 0.0  # offset of the sensor's reading [rad]
     dead_band: float = 0.0  # smallest deviation that has an effect [rad]
     scale: float = 1.0  # factor of an angle reference
-    map: Map = field(default_factory=Map)  # steering rate [rad/s] by the command and the tire angle [rad]
-    ratio: float = 1.0  # ratio, ratio_by_speed, ratio_by_angle: coefficients of the gear ratio [-, s^2/m^2, 1/rad]
-    ratio_by_speed: float = 0.0
-    ratio_by_angle: float = 0.0
-    gain: float = 0.0  # of the loop that turns a reference of the tire angle into a steering rate [1/s]
-    mechanism: MechanismCoefficients = field(default_factory=MechanismCoefficients)  # the mechanical steering
+    map: Map = field(default_factory=Map)  # steering rate [rad/s] by command and tire angle [rad]
+    ratio: float = 1.0  # gear ratio at standstill, straight ahead
+    ratio_by_speed: float = 0.0  # increase of the gear ratio per speed squared [s^2/m^2]
+    ratio_by_angle: float = 0.0  # decrease of the gear ratio per angle of the steering wheel [1/rad]
+    gain: float = 0.0  # gain of the loop from a tire angle reference to a steering rate [1/s]
+    mechanism: MechanismCoefficients = field(default_factory=MechanismCoefficients)
 
 
 @dataclass(slots=True)
@@ -58,9 +58,9 @@ class AutowareSteeringState:
     """Tire angle, and commands in the dead time."""
 
     line: DelayLine  # dead time
-    mechanism: MechanismState  # the mechanical steering
-    angle: float = 0.0  # angle, rate: of the tires [rad, rad/s]
-    rate: float = 0.0
+    mechanism: MechanismState
+    angle: float = 0.0  # tire angle [rad]
+    rate: float = 0.0  # steering rate [rad/s]
     command: float = 0.0  # output of the dead time
     target: float = 0.0  # target of a lagging angle [rad]
 
@@ -71,7 +71,7 @@ def steering_at_rest(c: AutowareSteeringCoefficients) -> AutowareSteeringState:
 
 
 def prepare_steering(c: AutowareSteeringCoefficients, s: AutowareSteeringState) -> None:
-    """Set what is constant during a step."""
+    """Set what is constant during a step, and the angle of an ideal steering."""
     s.target = limited(s.command, c.command_limit) * c.scale
     if c.kind == IDEAL_ANGLE:
         s.angle = s.command
@@ -80,8 +80,8 @@ def prepare_steering(c: AutowareSteeringCoefficients, s: AutowareSteeringState) 
 def steering_derivative(c: AutowareSteeringCoefficients, s: AutowareSteeringState, v: float, angle: float) -> float:
     """Derivative of the tire angle [rad/s].
 
-    Corrected (feedback): the present angle is fed back, also within a step; else the angle is held over a step, and
-    long steps overshoot.
+    Corrected (feedback): the angle within a step is fed back; else the angle at its beginning, and long steps
+    overshoot.
     """
     measured = (angle if c.physical else s.angle) + c.bias
     if c.kind == LAGGING_ANGLE:
@@ -94,10 +94,10 @@ def steering_derivative(c: AutowareSteeringCoefficients, s: AutowareSteeringStat
 
 
 def mapped_rate(c: AutowareSteeringCoefficients, command: float, v: float, angle: float) -> float:
-    """Steering rate that a command gives [rad/s].
+    """Steering rate for a command [rad/s].
 
-    Corrected (steering map): the map is read at its own axis, the tire angle, and gives a rate; else it is read at the
-    speed, and its value is divided by the time constant.
+    Corrected (steering map): the map is read at the tire angle and gives a rate; else it is read at the speed, and its
+    value is divided by the time constant.
     """
     if c.physical:
         return interpolate(c.map, command, angle)
@@ -105,16 +105,16 @@ def mapped_rate(c: AutowareSteeringCoefficients, command: float, v: float, angle
 
 
 def geared_angle(c: AutowareSteeringCoefficients, wheel: float, v: float, angle: float) -> float:
-    """The tire angle [rad] of a steering wheel's angle [rad], at a speed [m/s] and a tire angle [rad]."""
+    """The tire angle [rad] for a steering wheel's angle [rad], at a speed [m/s] and the present tire angle [rad]."""
     return wheel / gear_ratio(c, v, wheel_angle(c, v, angle))
 
 
 def gear_ratio(c: AutowareSteeringCoefficients, v: float, wheel: float) -> float:
-    """Angle of the steering wheel over tire angle: more with speed, less with the wheel turned [rad]."""
+    """Steering wheel's angle divided by tire angle; it rises with the speed, and falls with the wheel's angle [rad]."""
     ratio = c.ratio + c.ratio_by_speed * v * v - c.ratio_by_angle * abs(wheel)
     return ratio if ratio > LEAST_RATIO else LEAST_RATIO
 
 
 def wheel_angle(c: AutowareSteeringCoefficients, v: float, angle: float) -> float:
-    """Angle of the steering wheel [rad] that belongs to a tire angle [rad], for which the ratio is solved."""
+    """The steering wheel's angle [rad] for a tire angle [rad]: the solution of ``wheel = ratio(wheel) * angle``."""
     return ((c.ratio + c.ratio_by_speed * v * v) * angle) / (1.0 + c.ratio_by_angle * abs(angle))

@@ -1,7 +1,7 @@
 """A step of the models of Autoware's simulator: from a command to the inputs, and through the integrators to the state.
 
-The driver is what Autoware's raw_vehicle_cmd_converter is to a vehicle with pedals: a speed loop commands an
-acceleration, the inverse of the maps finds the pedals for it, and the inverse of the steering's gear the command.
+A driver converts other commands to a model's inputs, as Autoware's raw_vehicle_cmd_converter does for pedals. A speed
+loop gives an acceleration, the inverse maps give the pedals for it, and the inverse gear ratio the steering command.
 """
 
 from __future__ import annotations
@@ -57,11 +57,12 @@ from vds_gz.vehicle.command import (
 )
 from vds_gz.vehicle.model import SteadyMotion
 
-#: Below this a speed gives a yaw rate no direction to steer to [m/s].
+#: At smaller speeds, a yaw rate defines no steering angle [m/s].
 STANDSTILL = 1e-12
 
-#: For a commanded speed of 0, the brake holds the car below this speed [m/s], with this deceleration [m/s^2].
+#: For a commanded speed of 0, the driver holds the car with the brake below this speed [m/s].
 NEARLY_STANDING = 0.1
+#: Deceleration of that brake [m/s^2].
 HOLDING = 1.0
 
 
@@ -89,16 +90,16 @@ def pedal_inputs(c: AutowareCoefficients, s: AutowareState, u: Command) -> tuple
     if u.kind == CONTROL:
         s.drive.gear = u.gear
         s.speed_reference = u.v_x
-        wanted = u.target_acceleration
+        acceleration = u.target_acceleration
     else:
-        wanted = driven_acceleration(c, s, u)
-    accel, brake = pedals_for(c.drive, wanted, abs(s.v_x) if c.physical else s.v_x)
-    return accel, brake, steering_command_for(c, s, wanted_angle(c, s, u))
+        acceleration = driven_acceleration(c, s, u)
+    accel, brake = pedals_for(c.drive, acceleration, abs(s.v_x) if c.physical else s.v_x)
+    return accel, brake, steering_command_for(c, s, angle_reference(c, s, u))
 
 
 def acceleration_inputs(c: AutowareCoefficients, s: AutowareState, u: Command) -> tuple[float, float]:
     """Speed or acceleration, and tire angle, for a command."""
-    angle = wanted_angle(c, s, u)
+    angle = angle_reference(c, s, u)
     takes_speed = c.drive.kind in (IDEAL_SPEED, LAGGING_SPEED)
     if u.kind in (CONTROL, DIRECT):
         s.drive.gear = u.gear
@@ -111,61 +112,61 @@ def acceleration_inputs(c: AutowareCoefficients, s: AutowareState, u: Command) -
     if takes_speed:
         s.speed_reference = commanded_speed(u)
         return s.speed_reference, angle
-    wanted = driven_acceleration(c, s, u)
+    acceleration = driven_acceleration(c, s, u)
     if c.drive.kind == ROLLING_ACCELERATION:
-        return wanted, angle
-    return along_x(s, wanted), angle
+        return acceleration, angle
+    return along_x(s, acceleration), angle
 
 
-def along_x(s: AutowareState, wanted: float) -> float:
+def along_x(s: AutowareState, acceleration: float) -> float:
     """Sum of an acceleration in the gear's direction and the slope's, along +x [m/s^2]; 0 without a gear.
 
-    (As Autoware's node combines them for models that do not know the slope.)
+    Autoware's node adds them for models without a slope of their own.
     """
     if s.drive.gear == NONE:
         return 0.0
-    return (-wanted if is_reverse(s.drive.gear) else wanted) + s.drive.slope
+    return (-acceleration if is_reverse(s.drive.gear) else acceleration) + s.drive.slope
 
 
 def commanded_speed(u: Command) -> float:
-    """The speed reference of a command [m/s]; 0 for those that stop or have pedals only."""
+    """The speed reference of a command [m/s]; 0 for a stop, pedals and a model's own inputs."""
     return 0.0 if u.kind in (STOP, PEDALS, DIRECT) else u.v_x
 
 
 def driven_acceleration(c: AutowareCoefficients, s: AutowareState, u: Command) -> float:
-    """Acceleration in the gear's direction with which a driver follows a speed, slope compensated [m/s^2].
+    """Acceleration in the gear's direction with which a driver follows a speed and compensates the slope [m/s^2].
 
-    The driver brakes to a standstill before reversing, and holds the vehicle there.
+    The driver shifts gears, brakes to a standstill before reversing, and holds a vehicle that is to stand.
     """
     speed = limited(commanded_speed(u), c.drive.speed_limit)
     s.speed_reference = speed
     most = u.acceleration if u.acceleration < c.drive.acceleration_limit else c.drive.acceleration_limit
-    wanted = limited(c.speed_gain * (speed - s.v_x), most)
+    acceleration = limited(c.speed_gain * (speed - s.v_x), most)
     if c.rule == NO_RULE:
         s.drive.gear = DRIVE
-        return wanted - s.drive.slope
+        return acceleration - s.drive.slope
     backwards = s.v_x < 0.0 or (s.v_x == 0.0 and speed < 0.0)
     s.drive.gear = REVERSE if backwards else DRIVE
     if speed == 0.0 and abs(s.v_x) < NEARLY_STANDING:
         return -HOLDING - abs(s.drive.slope)
-    return s.drive.slope - wanted if backwards else wanted - s.drive.slope
+    return s.drive.slope - acceleration if backwards else acceleration - s.drive.slope
 
 
-def pedals_for(c: AutowareDriveCoefficients, wanted: float, speed: float) -> tuple[float, float]:
+def pedals_for(c: AutowareDriveCoefficients, acceleration: float, speed: float) -> tuple[float, float]:
     """Accelerator and brake that give an acceleration in the gear's direction [m/s^2] at a speed [m/s]."""
     if c.uses_map:
         column, fraction = locate(c.map, speed)
-        if wanted > value_in_row(c.map, 0, column, fraction):
-            return rising_inverse(c.map, speed, wanted), 0.0
-    elif wanted >= 0.0 or not c.uses_brake_map:
-        return wanted, 0.0
+        if acceleration > value_in_row(c.map, 0, column, fraction):
+            return rising_inverse(c.map, speed, acceleration), 0.0
+    elif acceleration >= 0.0 or not c.uses_brake_map:
+        return acceleration, 0.0
     if c.uses_brake_map:
-        return 0.0, falling_inverse(c.brake_map, speed, wanted, False)
-    return min(wanted, 0.0), 0.0
+        return 0.0, falling_inverse(c.brake_map, speed, acceleration, False)
+    return min(acceleration, 0.0), 0.0
 
 
-def wanted_angle(c: AutowareCoefficients, s: AutowareState, u: Command) -> float:
-    """The tire angle reference of a command [rad]; a stop keeps the last one."""
+def angle_reference(c: AutowareCoefficients, s: AutowareState, u: Command) -> float:
+    """The tire angle reference of a command [rad]; stops and pedals keep the last one."""
     if u.kind == TWIST:
         s.angle_reference = math.atan(c.signed_wheelbase * u.yaw_rate / u.v_x) if abs(u.v_x) > STANDSTILL else 0.0
     elif u.kind != STOP and u.kind != PEDALS:
@@ -195,8 +196,8 @@ def commanded_angle(c: AutowareCoefficients, s: AutowareState, command: float) -
     return s.steering.angle if steering.kind == RATE_MAP else command
 
 
-#: Heading, speed, tire angle, lagging acceleration, x and y of the rear axle. The order of every sum is that of
-#: Autoware's, so that the last digits agree.
+#: Heading, speed, tire angle, lagging acceleration, x and y of the rear axle. Sums have Autoware's order, so that the
+#: last digits agree.
 Vector = tuple[float, float, float, float, float, float]
 
 
@@ -258,7 +259,7 @@ def euler(c: AutowareCoefficients, s: AutowareState) -> None:
 
 
 def integrate(c: AutowareCoefficients, s: AutowareState) -> None:
-    """Advance speed, tire angle and acceleration by one step; set how far the vehicle turns and moves in it."""
+    """Advance speed, tire angle and acceleration by one step, and set how far the vehicle turns and moves in it."""
     if c.drive.kind == ROLLING_ACCELERATION:
         euler(c, s)
     else:
@@ -307,8 +308,7 @@ def stop(c: AutowareCoefficients, s: AutowareState, rest: float) -> None:
 def stops(c: AutowareCoefficients, s: AutowareState, v_before: float) -> bool:
     """Whether the rule ends the motion in this step, in which the speed changed from ``v_before`` to ``s.v_x``.
 
-    Autoware ends every motion against the gear, at any speed. Corrected (no velocity jump on a gear change): the drive
-    brakes such a motion, which ends at standstill or at its reversal.
+    Corrected (gear change): a motion against the gear ends at standstill or at its reversal; else at any speed.
     """
     if not c.physical:
         return forbidden(s.drive.gear, s.v_x)
@@ -322,8 +322,8 @@ def stops(c: AutowareCoefficients, s: AutowareState, v_before: float) -> bool:
 def keep_limits(c: AutowareCoefficients, s: AutowareState) -> None:
     """Keep the state within its limits.
 
-    Corrected (bounded acceleration): the acceleration is limited too. Corrected (end stops): so is the tire angle of
-    every model.
+    Corrected (bounded acceleration): the acceleration is limited; else it is not. Corrected (end stops): the tire angle
+    of every lagging model is limited; else that of pedal models only.
     """
     s.v_x = limited(s.v_x, c.speed_kept)
     s.steering.angle = limited(s.steering.angle, c.angle_kept)
@@ -343,7 +343,7 @@ def report_acceleration(c: AutowareCoefficients, s: AutowareState, v_before: flo
 
 
 def set_wheel_speeds(c: AutowareCoefficients, s: AutowareState) -> None:
-    """Yaw rate and wheel speeds that belong to the speed and the tire angle."""
+    """Set the yaw rate and the wheel speeds from the speed and the tire angle."""
     v_x = s.v_x
     angle = s.steering.angle
     yaw_rate = (v_x * math.tan(angle)) / c.signed_wheelbase
@@ -358,7 +358,7 @@ def set_wheel_speeds(c: AutowareCoefficients, s: AutowareState) -> None:
 
 
 def at(c: AutowareCoefficients, motion: SteadyMotion) -> AutowareState:
-    """A car in steady state at the origin, held there by a driver who commands its speed and tire angle."""
+    """A car at the origin in a steady motion, kept by a driver who commands its speed and tire angle."""
     s = at_rest(c)
     s.v_x = motion.v_x
     s.steering.angle = motion.steering_angle
