@@ -87,7 +87,7 @@ def test_switches_of_no_use_here_are_taken() -> None:
         (["-p", "rate"], "'-p rate' must have the form '-p name:=value'"),
         (["-p", "rate:="], "must have the form"),
         (["-p", "rate:=[1"], "not valid YAML"),
-        (["-p", "rate:={a: 1}"], "a mapping is no value"),
+        (["-p", "rate:={a: 1}"], "it is a mapping; it must be a single value or a list"),
         (["-p", "rate:=[1, 2.5]"], "mixes types"),
         (["-p", "rate:=[[1]]"], "a list may hold only single values"),
         (["-p", "a b:=1"], "parameter name 'a b'"),
@@ -307,8 +307,8 @@ def test_an_empty_section_is_one(write) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "there is nothing in it"),
-        ("# only a comment\n", "there is nothing in it"),
+        ("", "it is empty"),
+        ("# only a comment\n", "it is empty"),
         ("sim_node:\n  ros__parameters:\n    a: [1, 2\n", r"line \d: not valid YAML"),
         ("sim_node:\n  ros__parameters:\n    a: 'x\n", r"not valid YAML"),
         ("sim_node:\n\tros__parameters:\n", r"line 2: not valid YAML"),
@@ -316,7 +316,7 @@ def test_an_empty_section_is_one(write) -> None:
         ("a: 1\n", "line 1: 'a' has a value where a node's name is expected"),
         ("ros__parameters:\n  a: 1\n", "must stand under the name of a node"),
         ("sim_node:\n  ros__parameters: 5\n", "line 2: 'ros__parameters' must hold 'name: value' pairs"),
-        ("sim_node:\n  ros__parameters:\n    a:\n", "parameter 'a', .*line 3: there is no value"),
+        ("sim_node:\n  ros__parameters:\n    a:\n", "parameter 'a', .*line 3: it has no value"),
         ("sim_node:\n  ros__parameters:\n    a: [1, x]\n", "parameter 'a', .*line 3: .* mixes types"),
         ("other:\n  x:\n    ros__parameters: {a: 1}\n", "the file has '/other/x'; '/sim_node:' or"),
         ("sim_node: {}\n", "the file has no 'ros__parameters' at all"),

@@ -57,7 +57,7 @@ def test_a_map_acts_between_dead_band_and_gain():
 @pytest.mark.parametrize(
     ("references", "responses", "message"),
     [
-        ((0.0, 1.0), (0.0,), "have 2 and 1 numbers; they must have as many of both, at least 2, or none"),
+        ((0.0, 1.0), (0.0,), "have 2 and 1 numbers; they must have equally many, at least 2, or none"),
         ((0.0,), (0.0,), "at least 2"),
         ((0.0, 0.5, 0.5), (0.0, 1.0, 2.0), "it must rise from point to point"),
         (tuple(range(9)), tuple(range(9)), "it must be a list of at most 8 finite numbers"),

@@ -1,4 +1,4 @@
-"""Parameters of the actuators. Every limit of 0 means unlimited; a time constant of 0 means no lag."""
+"""Parameters of the actuators, and limits of the body."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ from vds_gz.parameters.declaration import LARGEST, ParameterError, ParameterGrou
 #: Maximum dead time [s]. A delay line holds one value per step, so this bounds memory.
 MAX_DEAD_TIME = 60.0
 
-#: Maximum dead band and offset of a drive [m/s]: above any wheeled vehicle, so that sums stay finite.
+#: Maximum dead band and offset of a drive [m/s], and maximum limit of a body [m/s, rad/s]: above any wheeled vehicle.
 MAX_SPEED = 1000.0
 
-#: Largest gain of an actuator, for references in other units such as a throttle.
+#: Maximum gain of an actuator; references may be in other units, such as a throttle.
 MAX_GAIN = 1000.0
-
 
 #: Maximum number of points of a static map.
 MAP_POINTS = 8
@@ -29,11 +28,11 @@ def _live(default: float, unit: str, doc: str, maximum: float = LARGEST, *, mini
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StaticMapParameters(ParameterGroup):
-    """The response of an actuator in steady state: a static map of the reference, and a gain after it."""
+    """The response of an actuator in steady state: a static map of the reference, then a gain."""
 
     gain: float = real(1.0, "-", "response per reference, in steady state", positive=True, maximum=MAX_GAIN, live=True)
     map_references: tuple[float, ...] = reals(
-        (), "", "points of a static map before the gain: references, rising; empty: none", most=MAP_POINTS, live=True
+        (), "", "points of a static map before the gain: rising references; empty: no map", most=MAP_POINTS, live=True
     )
     map_responses: tuple[float, ...] = reals(
         (), "", "points of the static map: response to each of map_references", most=MAP_POINTS, live=True
@@ -45,7 +44,7 @@ class StaticMapParameters(ParameterGroup):
         if len(references) != len(responses) or len(references) == 1:
             raise ParameterError(
                 f"parameters 'map_references' and 'map_responses' have {len(references)} and {len(responses)} numbers; "
-                "they must have as many of both, at least 2, or none"
+                "they must have equally many, at least 2, or none"
             )
         if any(after <= before for before, after in pairwise(references)):
             raise ParameterError(f"parameter 'map_references' is {list(references)}; it must rise from point to point")
@@ -53,30 +52,30 @@ class StaticMapParameters(ParameterGroup):
 
 @dataclass(frozen=True, slots=True)
 class DriveParameters(StaticMapParameters):
-    """A velocity-controlled drive: dead time, dead band, gain, offset, saturation, slow share, lag, rate limits."""
+    """A velocity-controlled drive."""
 
     dead_time: float = _live(0.2, "s", "time until a new reference begins to act", MAX_DEAD_TIME)
     time_constant: float = _live(0.4, "s", "time constant of the first-order lag; 0: no lag")
     max_velocity: float = _live(2.0, "m/s", "maximum speed of the drive; 0: unlimited")
     max_acceleration: float = _live(2.0, "m/s^2", "maximum change of speed away from standstill; 0: unlimited")
     max_deceleration: float = _live(0.0, "m/s^2", "maximum change of speed towards standstill; 0: as max_acceleration")
-    dead_band: float = _live(0.0, "m/s", "references below it do not move the drive", MAX_SPEED)
+    dead_band: float = _live(0.0, "m/s", "references of smaller magnitude count as 0", MAX_SPEED)
     offset: float = _live(0.0, "m/s", "speed at reference 0, such as creep", MAX_SPEED, minimum=-MAX_SPEED)
     slow_share: float = _live(
-        0.0, "-", "share of a response that comes slowly, as from the integral part of a speed controller; 0: none", 1.0
+        0.0, "-", "share of a response that comes slowly, as by the integral part of a speed controller; 0: none", 1.0
     )
     slow_time_constant: float = real(5.0, "s", "time constant of the slow share", positive=True, live=True)
 
 
 @dataclass(frozen=True, slots=True)
 class SteeringParameters(StaticMapParameters):
-    """A position-controlled steering: dead time, dead band, gain, offset, saturation, lag, rate limit, backlash."""
+    """A position-controlled steering."""
 
     dead_time: float = _live(0.2, "s", "time until a new reference begins to act", MAX_DEAD_TIME)
     time_constant: float = _live(0.05, "s", "time constant of the first-order lag; 0: no lag")
     max_velocity: float = _live(2.0, "rad/s", "maximum steering rate; 0: unlimited")
     max_position: float = _live(math.pi / 6, "rad", "maximum steering angle; 0: turns all the way round")
-    dead_band: float = _live(0.0, "rad", "references below it count as straight ahead", math.pi)
+    dead_band: float = _live(0.0, "rad", "references of smaller magnitude count as 0", math.pi)
     offset: float = _live(0.0, "rad", "angle at reference 0", math.pi, minimum=-math.pi)
     backlash: float = _live(0.0, "rad", "play between the actuator and the wheel", math.pi)
 

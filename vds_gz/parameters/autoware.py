@@ -1,7 +1,7 @@
 """Parameters of Autoware's vehicle models, under Autoware's names and with Autoware's defaults.
 
-Geometry has the names of the other models, so that wheels and drawing are shared. Not from Autoware are
-``compatibility``, ``speed_gain``, ``steering_gain`` and ``road_pitch``.
+Geometry has the names of the other models. ``compatibility``, ``speed_gain``, ``steering_gain`` and ``road_pitch`` are
+not Autoware's.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from vds_gz.parameters.vehicles import MAX_OFFSET
 #: Acceleration of gravity, as Autoware has it [m/s^2].
 GRAVITY = 9.81
 
-#: A tire angle of nearly 90 degrees [rad].
+#: Maximum of a tire angle's limit [rad], nearly 90 degrees.
 MAX_STEER_LIM = 1.5
 
 
 def slope_acceleration(pitch: float) -> float:
-    """Acceleration along +x that a slope gives [m/s^2], by the vehicle's pitch [rad], nose down positive."""
+    """Acceleration along +x by a slope [m/s^2], from the vehicle's pitch [rad], nose down positive."""
     return GRAVITY * math.sin(pitch)
 
 
@@ -31,7 +31,7 @@ def _dead_time(default: float, doc: str) -> float:
 
 
 def _time_constant(default: float, doc: str) -> float:
-    return real(default, "s", f"{doc}; at least 0.03 acts", minimum=0.0, live=True)
+    return real(default, "s", f"{doc}; values below 0.03 act as 0.03", minimum=0.0, live=True)
 
 
 def _coefficient(default: float, doc: str, unit: str = "-") -> float:
@@ -39,12 +39,12 @@ def _coefficient(default: float, doc: str, unit: str = "-") -> float:
 
 
 def _map(doc: str) -> str:
-    return text("", f"CSV file of {doc}, beside the parameter file or anywhere; empty: the one in config/maps")
+    return text("", f"CSV file of {doc}: a path, also relative to the parameter file; empty: the one in config/maps")
 
 
 @dataclass(frozen=True, slots=True)
 class CarParameters(ParameterGroup):
-    """The car of all of these models: driven by the rear axle, steered by the front axle."""
+    """The car of all these models: driven by the rear axle, steered by the front axle."""
 
     base_link_offset: float = real(
         0.0, "m", "from the middle of the rear axle to base_link, along +x", minimum=-MAX_OFFSET, maximum=MAX_OFFSET
@@ -56,14 +56,16 @@ class CarParameters(ParameterGroup):
     compatibility: str = choice(
         "physical",
         ("autoware", "physical"),
-        "autoware: as Autoware's simulator; physical: its unphysical behaviour is corrected",
+        "autoware: as Autoware's simulator; physical: without its unphysical behaviour",
     )
     speed_gain: float = real(
         2.0, "1/s", "gain of the speed controller, for commands without acceleration", positive=True, live=True
     )
-    enable_road_slope_simulation: bool = flag(True, "slopes act: of commands, of Gazebo, and road_pitch", live=True)
+    enable_road_slope_simulation: bool = flag(
+        True, "slopes act: those of commands, of the world or Gazebo, and road_pitch", live=True
+    )
     road_pitch: float = real(0.0, "rad", "pitch of the road, nose down positive", minimum=-1.5, maximum=1.5, live=True)
-    enable_pub_steer: bool = flag(True, "the tire angle is reported")
+    enable_pub_steer: bool = flag(True, "publish the tire angle")
 
     @property
     def physical(self) -> bool:
@@ -106,8 +108,8 @@ class DelaySteerAccParameters(LaggingSteeringParameters):
     steer_dead_band: float = real(
         0.0, "rad", "deviation from the command up to which the steering does not move", minimum=0.0, live=True
     )
-    debug_acc_scaling_factor: float = _coefficient(1.0, "of the commanded acceleration")
-    debug_steer_scaling_factor: float = _coefficient(1.0, "of the commanded tire angle")
+    debug_acc_scaling_factor: float = _coefficient(1.0, "factor of the commanded acceleration")
+    debug_steer_scaling_factor: float = _coefficient(1.0, "factor of the commanded tire angle")
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,14 +121,14 @@ class DelaySteerMapAccGearedParameters(LaggingSteeringParameters):
     acceleration_map_path: str = _map("the acceleration by speed (columns) and commanded acceleration (rows)")
 
     def check_together(self) -> None:
-        """Refuse what does not fit together."""
+        """Read a map with a given path, so that faults are reported at once."""
         if self.acceleration_map_path:
             read_map(self.acceleration_map_path)
 
     @property
     def acceleration_map(self) -> ActuationMap:
         """Acceleration [m/s^2] by speed [m/s] and commanded acceleration [m/s^2]."""
-        return _given_or_own(self.acceleration_map_path, "acceleration_map.csv")
+        return _map_at(self.acceleration_map_path, "acceleration_map.csv")
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +145,7 @@ class ActuationCmdParameters(LaggingSteeringParameters):
     brake_map_path: str = _map("the acceleration by speed (columns) and brake pedal (rows)")
 
     def check_together(self) -> None:
-        """Read the maps with a given path, so that faults are reported at once."""
+        """Read maps that are used and have a path, so that faults are reported at once."""
         for path, used in (
             (self.accel_map_path, self.convert_accel_cmd),
             (self.brake_map_path, self.convert_brake_cmd),
@@ -154,12 +156,12 @@ class ActuationCmdParameters(LaggingSteeringParameters):
     @property
     def accel_map(self) -> ActuationMap:
         """Acceleration [m/s^2] by speed [m/s] and accelerator."""
-        return _given_or_own(self.accel_map_path, "accel_map.csv")
+        return _map_at(self.accel_map_path, "accel_map.csv")
 
     @property
     def brake_map(self) -> ActuationMap:
         """Acceleration [m/s^2] by speed [m/s] and brake pedal."""
-        return _given_or_own(self.brake_map_path, "brake_map.csv")
+        return _map_at(self.brake_map_path, "brake_map.csv")
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +174,7 @@ class ActuationCmdSteerMapParameters(ActuationCmdParameters):
     )
 
     def check_together(self) -> None:
-        """Refuse what does not fit together."""
+        """Read maps that are used and have a path."""
         ActuationCmdParameters.check_together(self)
         if self.steer_map_path:
             read_map(self.steer_map_path)
@@ -180,16 +182,20 @@ class ActuationCmdSteerMapParameters(ActuationCmdParameters):
     @property
     def steer_map(self) -> ActuationMap:
         """Steering rate [rad/s] by tire angle [rad] and steering command."""
-        return _given_or_own(self.steer_map_path, "steer_map.csv")
+        return _map_at(self.steer_map_path, "steer_map.csv")
 
 
 @dataclass(frozen=True, slots=True)
 class ActuationCmdVgrParameters(ActuationCmdParameters):
     """Pedals with maps; the steering command is the steering wheel's angle, with a variable gear ratio."""
 
-    vgr_coef_a: float = real(15.713, "-", "gear ratio of the steering, standing, straight", positive=True, live=True)
-    vgr_coef_b: float = real(0.053, "s^2/m^2", "its gain with the square of the speed", minimum=0.0, live=True)
-    vgr_coef_c: float = real(0.042, "1/rad", "its loss with the steering wheel's angle", minimum=0.0, live=True)
+    vgr_coef_a: float = real(
+        15.713, "-", "gear ratio of the steering at standstill, straight ahead", positive=True, live=True
+    )
+    vgr_coef_b: float = real(0.053, "s^2/m^2", "increase of the gear ratio per speed squared", minimum=0.0, live=True)
+    vgr_coef_c: float = real(
+        0.042, "1/rad", "decrease of the gear ratio per angle of the steering wheel", minimum=0.0, live=True
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,27 +203,29 @@ class MechanicalParameters(ParameterGroup):
     """A steering's controller, power steering and mechanics; defaults are Autoware's, identified from a vehicle."""
 
     kp: float = _coefficient(386.9151820510161, "proportional gain of the controller", "1/rad")
-    ki: float = _coefficient(5.460970982628869, "integral gain", "1/(rad s)")
-    kd: float = _coefficient(0.03550834077602694, "derivative gain", "s/rad")
-    ff_gain: float = _coefficient(0.03051963576179274, "gain of the command itself", "1/rad")
+    ki: float = _coefficient(5.460970982628869, "integral gain of the controller", "1/(rad s)")
+    kd: float = _coefficient(0.03550834077602694, "derivative gain of the controller", "s/rad")
+    ff_gain: float = _coefficient(0.03051963576179274, "feed-forward gain of the command", "1/rad")
     angle_limit: float = real(10.0, "rad", "maximum tire angle", positive=True, live=True)
     rate_limit: float = real(3.0, "rad/s", "maximum rate of the command and of the tires", positive=True, live=True)
     dead_zone_threshold: float = real(
         0.00708241866710033, "N m", "torque that has no effect; subtracted from a larger one", minimum=0.0, live=True
     )
-    poly_a: float = _coefficient(0.15251276182076065, "power steering: of the torque's cube")
-    poly_b: float = _coefficient(-0.17301900674117585, "of the torque's square")
-    poly_c: float = _coefficient(1.5896528355739639, "of the torque")
-    poly_d: float = _coefficient(0.002300899817071436, "of the speed's cube")
-    poly_e: float = _coefficient(-0.0418928856764797, "of the speed's square")
-    poly_f: float = _coefficient(0.18449047960081838, "of the speed")
-    poly_g: float = _coefficient(-0.06320887302605509, "of torque times speed")
-    poly_h: float = _coefficient(0.18696796150634806, "constant part")
-    inertia: float = real(25.17844747941984, "kg m^2", "of what turns, seen from the tires", positive=True, live=True)
-    damping: float = real(117.00653795106054, "N m s/rad", "of what turns", minimum=0.0, live=True)
-    stiffness: float = real(0.17526182368541224, "N m/rad", "that centres the tires", minimum=0.0, live=True)
+    poly_a: float = _coefficient(0.15251276182076065, "power steering: coefficient of torque^3")
+    poly_b: float = _coefficient(-0.17301900674117585, "power steering: coefficient of torque^2")
+    poly_c: float = _coefficient(1.5896528355739639, "power steering: coefficient of torque")
+    poly_d: float = _coefficient(0.002300899817071436, "power steering: coefficient of speed^3")
+    poly_e: float = _coefficient(-0.0418928856764797, "power steering: coefficient of speed^2")
+    poly_f: float = _coefficient(0.18449047960081838, "power steering: coefficient of speed")
+    poly_g: float = _coefficient(-0.06320887302605509, "power steering: coefficient of torque times speed")
+    poly_h: float = _coefficient(0.18696796150634806, "power steering: constant part")
+    inertia: float = real(
+        25.17844747941984, "kg m^2", "moment of inertia of the steering, at the tires", positive=True, live=True
+    )
+    damping: float = real(117.00653795106054, "N m s/rad", "damping of the steering", minimum=0.0, live=True)
+    stiffness: float = real(0.17526182368541224, "N m/rad", "stiffness that centres the tires", minimum=0.0, live=True)
     friction: float = real(0.6596571248682918, "N m", "torque of dry friction", minimum=0.0, live=True)
-    steering_torque_limit: float = real(30.0, "N m", "maximum torque", positive=True, live=True)
+    steering_torque_limit: float = real(30.0, "N m", "maximum torque of the power steering", positive=True, live=True)
     torque_delay_time: float = real(
         0.0007641271506616108, "s", "dead time of the torque", minimum=0.0, maximum=MAX_DEAD_TIME, live=True
     )
@@ -225,12 +233,13 @@ class MechanicalParameters(ParameterGroup):
 
 @dataclass(frozen=True, slots=True)
 class ActuationCmdMechanicalParameters(ActuationCmdVgrParameters):
-    """Pedals with maps; the steering command is the steering wheel's angle, which a mechanism follows."""
+    """Pedals with maps; the steering command is the steering wheel's angle, and a mechanism turns the tires."""
 
     steer_time_delay: float = _dead_time(0.0, "dead time of the steering")
-    steer_time_constant: float = real(0.001, "s", "does not act", minimum=0.0, live=True)
+    steer_time_constant: float = real(0.001, "s", "without effect", minimum=0.0, live=True)
     mechanical_params: MechanicalParameters = group(MechanicalParameters)
 
 
-def _given_or_own(path: str, name: str) -> ActuationMap:
+def _map_at(path: str, name: str) -> ActuationMap:
+    """The map of a file; without a path, the map of this package with a name."""
     return read_map(path) if path else own_map(name)

@@ -1,7 +1,7 @@
 """Parameter files of Autoware's simple_planning_simulator, converted to parameters of this package.
 
-Autoware spreads them over files: of the simulator, of the vehicle's size, of the mechanical steering. Their values may
-be given together, in any order.
+Autoware has separate files for the simulator, the vehicle's size and the mechanical steering. Their values may be given
+together, in any order.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from vds_gz.parameters.node import MeasurementNoiseParameters
 #: The parameter that marks these files.
 MODEL_TYPE = "vehicle_model_type"
 
-#: The period of the node [ms].
+#: The parameter of the node's period [ms].
 TIMER = "timer_sampling_time_ms"
 
-#: Names without meaning here: their values come from elsewhere, or are not simulated.
+#: Names without meaning here: their values come from other places, or are not simulated.
 WITHOUT_MEANING = frozenset(
     (
         "simulated_frame_id",
@@ -51,9 +51,9 @@ def is_autoware(values: Iterable[Override]) -> bool:
 
 
 def translated(values: Iterable[Override], models: Mapping[str, Registered]) -> list[Override]:
-    """Values under Autoware's names, converted to ours.
+    """Values under Autoware's names, converted to the names of this package.
 
-    Names without meaning for the model are left out. Unknown ones stay, so that they are refused.
+    Names without meaning for the model are left out. Unknown names stay, so that they are refused.
     """
     by_name = {value.name: value for value in values}
     model = _model_of(by_name, models)
@@ -68,11 +68,11 @@ def translated(values: Iterable[Override], models: Mapping[str, Registered]) -> 
         if name in noise:
             overrides.append(Override(f"measurement_noise.{name}", value.value, value.origin))
         elif name in ours:
-            path = _FIND_SHARE.sub(r"package://\1", value.value) if isinstance(value.value, str) else value.value
-            overrides.append(Override(f"{prefix}.{name}", path, value.origin))
+            converted = _FIND_SHARE.sub(r"package://\1", value.value) if isinstance(value.value, str) else value.value
+            overrides.append(Override(f"{prefix}.{name}", converted, value.origin))
         elif name in _DERIVED:
-            for ours_name, number in _DERIVED[name](_number(value)).items():
-                full_name = ours_name if name == TIMER else f"{prefix}.{ours_name}"
+            for our_name, number in _DERIVED[name](_number(value)).items():
+                full_name = our_name if name == TIMER else f"{prefix}.{our_name}"
                 overrides.append(Override(full_name, number, value.origin))
         elif name not in theirs and not name.startswith("mechanical_params."):
             overrides.append(value)
@@ -81,7 +81,7 @@ def translated(values: Iterable[Override], models: Mapping[str, Registered]) -> 
 
 def _model_of(by_name: Mapping[str, Override], models: Mapping[str, Registered]) -> str:
     if MODEL_TYPE not in by_name:
-        raise ParameterError(f"there is no parameter '{MODEL_TYPE}'; a file of Autoware's simulator has one")
+        raise ParameterError(f"parameter '{MODEL_TYPE}' is missing; files of Autoware's simulator have it")
     override = by_name[MODEL_TYPE]
     model = str(override.value).lower()
     if model not in models:
@@ -103,7 +103,7 @@ def _number(value: Override) -> float:
     return float(value.value)
 
 
-#: Our numbers that follow from theirs; all but the rate of the node are of the vehicle.
+#: Parameters of this package that follow from Autoware's; those of ``TIMER`` are the node's, the others the vehicle's.
 _DERIVED: dict[str, Callable[[float], dict[str, float]]] = {
     TIMER: lambda milliseconds: {"pub_rate": 1000.0 / milliseconds},
     "wheel_radius": lambda radius: {"tire_diameter": 2.0 * radius},

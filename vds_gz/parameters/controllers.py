@@ -15,14 +15,14 @@ class ControllerParameters(ParameterGroup):
     lateral_acceleration: float = real(
         2.0,
         "m/s^2",
-        "limit of the reference speed in curves, with half as much deceleration before them; 0: unlimited",
+        "limit in curves, which lowers the reference speed there, with half as much deceleration before; 0: unlimited",
         minimum=0.0,
     )
 
 
 @dataclass(frozen=True, slots=True)
 class PurePursuitParameters(ControllerParameters):
-    """An arc through a point of the path ahead, at the larger of two distances."""
+    """Steers along an arc to a target point of the path, at the larger of two distances."""
 
     look_ahead: float = real(1.0, "m", "minimum distance along the path to the target point", positive=True)
     look_ahead_time: float = real(1.5, "s", "distance to the target point, as a time at the present speed", minimum=0.0)
@@ -30,21 +30,21 @@ class PurePursuitParameters(ControllerParameters):
 
 @dataclass(frozen=True, slots=True)
 class StanleyParameters(ControllerParameters):
-    """Steered wheels parallel to the path, turned towards it by the distance of their middle from it."""
+    """Steers the wheels parallel to the path, and towards it by the distance of their middle from it."""
 
-    gain: float = real(1.0, "1/s", "lateral speed towards the path for a distance from it", minimum=0.0)
-    softening: float = real(0.5, "m/s", "added to the speed, so that low ones steer less", positive=True)
+    gain: float = real(1.0, "1/s", "lateral speed towards the path per distance from it", minimum=0.0)
+    softening: float = real(0.5, "m/s", "added to the speed, so that steering is gentler at low speed", positive=True)
 
 
 @dataclass(frozen=True, slots=True)
 class LqrParameters(ControllerParameters):
-    """Least squares of errors and curvature, with preview of the path's curvature.
+    """A linear-quadratic regulator of errors and curvature, with preview of the path's curvature.
 
-    The first three are weights, by Bryson's rule: deviations that count as equally bad.
+    ``lateral_error``, ``heading_error`` and ``curvature`` are weights by Bryson's rule: deviations that count equally.
     """
 
-    lateral_error: float = real(0.5, "m", "lateral error of weight 1", positive=True)
-    heading_error: float = real(0.5, "rad", "heading error of weight 1", positive=True)
-    curvature: float = real(0.2, "1/m", "deviation from the path's curvature of weight 1", positive=True)
-    preview: float = real(1.0, "s", "how far ahead the path's curvature is known", minimum=0.0, maximum=60.0)
+    lateral_error: float = real(0.5, "m", "lateral error with weight 1", positive=True)
+    heading_error: float = real(0.5, "rad", "heading error with weight 1", positive=True)
+    curvature: float = real(0.2, "1/m", "deviation from the path's curvature with weight 1", positive=True)
+    preview: float = real(1.0, "s", "time for which the path's curvature ahead is known", minimum=0.0, maximum=60.0)
     steering_time_constant: float = real(0.05, "s", "assumed lag of the steering; 0: no lag", minimum=0.0)

@@ -1,8 +1,8 @@
 """The description of a parameter: type, default, unit, bounds and meaning, each stated once.
 
 A group of parameters is a frozen dataclass, a :class:`ParameterGroup`, whose fields are made with :func:`real`,
-:func:`flag`, :func:`choice`, :func:`text`, :func:`reals` or :func:`group`. From these fields come the check of every
-group that is made, the YAML loader, the ROS parameter descriptors and the reference page.
+:func:`integer`, :func:`flag`, :func:`choice`, :func:`text`, :func:`reals` or :func:`group`. The check of every new
+group, the YAML loader, the ROS parameter descriptors and the reference page use these fields.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ Value = float | int | bool | str | tuple[float, ...]
 
 _KEY, _KIND = "vds_gz", "vds_gz group"
 
-#: Default bounds of real numbers, within which the equations of the models stay finite.
+#: Default bound of the magnitude of real numbers, within which the equations of the models stay finite.
 LARGEST = 1e6
-#: The minimum of real numbers that must be positive.
+#: Minimum of real numbers that must be positive.
 SMALLEST = 1e-6
 #: Bounds of whole numbers: those of the messages that carry parameters.
 LEAST_INTEGER, LARGEST_INTEGER = -(2**63), 2**63 - 1
@@ -41,7 +41,7 @@ class ParameterError(VdsGzError, ValueError):
 
 
 class Faults:
-    """Collects the errors of several checks, so that all of them are reported at once."""
+    """The errors of several checks, collected to report all of them at once."""
 
     def __init__(self) -> None:
         self.messages: list[str] = []
@@ -55,7 +55,7 @@ class Faults:
             self.messages += str(error).splitlines()
 
     def refuse(self) -> None:
-        """End the checks."""
+        """Raise all collected errors as one, if there are any."""
         if self.messages:
             raise ParameterError("\n".join(self.messages))
 
@@ -68,13 +68,13 @@ class Description:
         name: Dotted name, e.g. ``model_params.bicycle.wheel_base``.
         type: ROS type of the value.
         default: Value if none is given.
-        unit: Unit in SI, empty for numbers without one.
-        doc: Its meaning, in one sentence.
-        minimum, maximum: Bounds of a number, or of each in an array, both inclusive. Every number has finite ones.
+        unit: SI unit; ``-`` or empty without one.
+        doc: Meaning of the parameter, in one sentence.
+        minimum, maximum: Bounds of a number or of each number in an array, inclusive and finite.
         choices: The allowed strings; empty for any.
-        read_only: Fixed once the node runs.
-        aliases: Last parts of its other names.
-        most: Greatest length of an array; 0: exactly the length of its default.
+        read_only: The value is fixed while the node runs.
+        aliases: Last parts of other names of the parameter.
+        most: Maximum length of an array; 0: exactly the length of its default.
     """
 
     name: str
@@ -91,12 +91,12 @@ class Description:
 
     @property
     def other_names(self) -> tuple[str, ...]:
-        """Its aliases as full names."""
+        """The aliases as full names."""
         group, dot, _ = self.name.rpartition(".")
         return tuple(f"{group}{dot}{alias}" for alias in self.aliases)
 
     def check(self, value: object, where: str = "") -> Value:
-        """The value in its proper type; numpy's numbers are accepted."""
+        """The value in its proper type, or a :class:`ParameterError`; numpy's numbers are accepted."""
         place = f" ({where})" if where else ""
         if self.type == "double_array":
             return self._array(value, place)
@@ -155,7 +155,7 @@ def real(
     live: bool = False,
     aliases: tuple[str, ...] = (),
 ) -> float:
-    """A number. ``positive``: it is at least :data:`SMALLEST`; ``live``: it may change while the node runs."""
+    """A number, at least :data:`SMALLEST` if ``positive``. ``live`` parameters may change while the node runs."""
     least = max(minimum, SMALLEST) if positive else minimum
     return _field(default, Description("", "double", default, unit, doc, least, maximum, (), not live, aliases))
 
@@ -173,7 +173,7 @@ def flag(default: bool, doc: str, *, live: bool = False) -> bool:
 
 
 def choice(default: str, choices: tuple[str, ...], doc: str, *, live: bool = False) -> str:
-    """One word of several."""
+    """One of several words."""
     return _field(default, Description("", "string", default, "", doc, choices=choices, read_only=not live))
 
 
@@ -222,7 +222,7 @@ class ParameterGroup:
                 if checked is not value:
                     object.__setattr__(self, item.name, checked)
             elif (kind := item.metadata.get(_KIND)) and not isinstance(value := getattr(self, item.name), kind):
-                raise ParameterError(f"parameters '{item.name}' are {value!r}; they must be {kind.__name__}")
+                raise ParameterError(f"parameters '{item.name}' are {value!r}; they must be of {kind.__name__}")
         self.check_together()
 
     def check_together(self) -> None:
@@ -230,7 +230,7 @@ class ParameterGroup:
 
 
 def describe(parameters: object, prefix: str = "") -> Iterator[Description]:
-    """The descriptions of a group and all groups below it, with full dotted names."""
+    """The descriptions of a group and all groups below it, with dotted names, and the group's values as defaults."""
     for item in dataclasses.fields(cast("DataclassInstance", parameters)):
         name = f"{prefix}.{item.name}" if prefix else item.name
         value = getattr(parameters, item.name)
@@ -244,7 +244,7 @@ def describe(parameters: object, prefix: str = "") -> Iterator[Description]:
 
 
 def _plain(value: object) -> object:
-    """A number of numpy or of another kind, as a Python number."""
+    """A number of numpy or another package as a Python number; other values unchanged."""
     if isinstance(value, (bool, Integral)):
         return value if isinstance(value, bool) else int(value)
     return float(value) if isinstance(value, Real) else value
@@ -263,8 +263,8 @@ class Override(NamedTuple):
 
 
 class Registered(Protocol):
-    """A model or a type of sensor, as needed for parameters."""
+    """A vehicle model or a type of sensor, which has parameters."""
 
     @property
     def parameters(self) -> type[Any]:
-        """Its parameter group."""
+        """The parameter group."""

@@ -1,4 +1,4 @@
-"""Conversion of names and values, from any source, to consistent parameters."""
+"""Conversion of names and values from any source to consistent parameters."""
 
 from __future__ import annotations
 
@@ -27,24 +27,24 @@ FOREIGN = ("qos_overrides.", "start_type_description_service", "diagnostic_updat
 def load(
     overrides: Iterable[Override], models: Mapping[str, Registered], sensors: Mapping[str, Registered]
 ) -> NodeParameters:
-    """Parameters with these values, and defaults for the rest; the last of several values for a name counts."""
+    """Parameters with these values and defaults for the rest; the last of several values for a name counts."""
     faults, overrides = Faults(), list(overrides)
     if is_autoware(overrides):
         overrides = translated(overrides, models)
     mounted, overrides = _sensors_of(overrides, sensors, faults)
     known = _known(_mentioned(overrides), models, mounted)
     names = _spellings(known.values())
-    if any(override.name not in names for override in overrides):  # all models' parameters, to find the nearest name
+    if any(override.name not in names for override in overrides):  # the nearest name may be of any model
         known = _known(models, models, mounted)
         names = _spellings(known.values())
     values = _checked(overrides, known, faults)
     by_name = {names.get(override.name, override.name): override for override in overrides}
-    chosen = _at(by_name["model"].origin) if "model" in by_name else ""
+    origin = _at(by_name["model"].origin) if "model" in by_name else ""
     model = str(values.get("model", known["model"].default))
     if model not in models:
         near = difflib.get_close_matches(model, models, n=1, cutoff=0.0)[0]
         faults.messages.append(
-            f"parameter 'model' is '{model}'{chosen}; it must be one of {', '.join(models)}; the nearest is '{near}'"
+            f"parameter 'model' is '{model}'{origin}; it must be one of {', '.join(models)}; the nearest is '{near}'"
         )
         faults.refuse()
     unused = of_other_models(overrides, model)
@@ -52,19 +52,19 @@ def load(
         name, override = next(iter(unused.items()))
         faults.messages.append(
             f"parameter '{override.name}'{_at(override.origin)} is of the model '{name}', and nothing is given for the "
-            f"chosen model, '{model}'{chosen}; '{MODEL_PARAMS}.{model}', or 'model: {name}', would be right"
+            f"chosen model, '{model}'{origin}; '{MODEL_PARAMS}.{model}', or 'model: {name}', would be right"
         )
     selected = NodeParameters(model=model, model_params={model: models[model].parameters()}, sensors=mounted)
     with faults.caught():
-        selected = replaced(selected, values, given=by_name)
+        selected = replaced(selected, values, overrides=by_name)
     faults.refuse()
     return selected
 
 
 def _mentioned(overrides: Iterable[Override]) -> set[str]:
-    """Possible names of models in the names of parameters: only these models must be imported."""
-    parts = (override.name.split(".") for override in overrides)
-    return {part[1] for part in parts if part[0] == MODEL_PARAMS and len(part) > 1}
+    """Possible names of models in the names of parameters; only these models must be imported."""
+    paths = (override.name.split(".") for override in overrides)
+    return {path[1] for path in paths if path[0] == MODEL_PARAMS and len(path) > 1}
 
 
 def _known(
@@ -77,7 +77,7 @@ def _known(
 
 
 def of_other_models(overrides: Iterable[Override], model: str) -> dict[str, Override]:
-    """The first given parameter of each other model, by the model's name. They have no effect."""
+    """The first given parameter of each other model, by the model's name. Such parameters have no effect."""
     unused: dict[str, Override] = {}
     for override in overrides:
         group, _, rest = override.name.partition(".")
@@ -87,7 +87,11 @@ def of_other_models(overrides: Iterable[Override], model: str) -> dict[str, Over
 
 
 def checked(overrides: Iterable[Override], known: Mapping[str, Description]) -> dict[str, Value]:
-    """The values by proper name, each of the right type and within its bounds."""
+    """The values by proper name, each of the right type and within its bounds.
+
+    Raises:
+        ParameterError: Names are unknown, or values not allowed.
+    """
     faults = Faults()
     values = _checked(overrides, known, faults)
     faults.refuse()
@@ -95,7 +99,7 @@ def checked(overrides: Iterable[Override], known: Mapping[str, Description]) -> 
 
 
 def _checked(overrides: Iterable[Override], known: Mapping[str, Description], faults: Faults) -> dict[str, Value]:
-    """The values by proper name, without invalid ones."""
+    """The valid values by proper name; errors go into ``faults``."""
     names = _spellings(known.values())
     values: dict[str, Value] = {}
     for override in overrides:
@@ -111,7 +115,7 @@ def _checked(overrides: Iterable[Override], known: Mapping[str, Description], fa
 
 
 def proper_name(name: str, known: Mapping[str, Description], origin: str = "") -> str:
-    """The proper name of a parameter that was given by any of its names."""
+    """The proper name of a parameter, from any of its names."""
     names = _spellings(known.values())
     if name not in names:
         raise ParameterError(_unknown(Override(name, None, origin), names))
@@ -119,9 +123,9 @@ def proper_name(name: str, known: Mapping[str, Description], origin: str = "") -
 
 
 def replaced(
-    group: Group, values: Mapping[str, Value], prefix: str = "", given: Mapping[str, Override] | None = None
+    group: Group, values: Mapping[str, Value], prefix: str = "", overrides: Mapping[str, Override] | None = None
 ) -> Group:
-    """The same parameters with some values changed."""
+    """The same parameters with some values changed; errors name the origin of an override."""
     changes: dict[str, object] = {}
     faults = Faults()
     for item in dataclasses.fields(group):
@@ -129,12 +133,12 @@ def replaced(
         value = getattr(group, item.name)
         if dataclasses.is_dataclass(value) and not isinstance(value, type):
             with faults.caught():
-                changes[item.name] = replaced(value, values, name, given)
+                changes[item.name] = replaced(value, values, name, overrides)
         elif isinstance(value, dict):
             members = changes[item.name] = dict(value)
             for key, member in value.items():
                 with faults.caught():
-                    members[key] = replaced(member, values, f"{name}.{key}", given)
+                    members[key] = replaced(member, values, f"{name}.{key}", overrides)
         elif name in values:
             changes[item.name] = values[name]
     faults.refuse()
@@ -142,14 +146,14 @@ def replaced(
         return dataclasses.replace(group, **changes)
     except ParameterError as error:
         text = f"{prefix}: {error}" if prefix else str(error)
-        raise ParameterError(text + _place(str(error), prefix, given or {})) from None
+        raise ParameterError(text + _place(str(error), prefix, overrides or {})) from None
 
 
-def _place(message: str, prefix: str, given: Mapping[str, Override]) -> str:
+def _place(message: str, prefix: str, overrides: Mapping[str, Override]) -> str:
     """The origin of the first parameter whose name or value a message quotes; empty without one."""
     group = f"{prefix}." if prefix else ""
     for word in re.findall(r"'([^']+)'", message):
-        for name, override in given.items():
+        for name, override in overrides.items():
             if name == group + word or (name.startswith(group) and override.value == word):
                 return _at(override.origin)
     return ""
@@ -161,7 +165,7 @@ def _at(origin: str) -> str:
 
 
 def _spellings(descriptions: Iterable[Description]) -> dict[str, str]:
-    """The proper name for every accepted name."""
+    """The proper names of parameters by every accepted name."""
     names = {}
     for description in descriptions:
         names[description.name] = description.name
@@ -177,25 +181,25 @@ def _unknown(override: Override, names: Mapping[str, str]) -> str:
 def _sensors_of(
     overrides: Iterable[Override], types: Mapping[str, Registered], faults: Faults
 ) -> tuple[dict[str, Any], list[Override]]:
-    """The sensors in parameters."""
+    """The sensors with the defaults of their types, by name, and the overrides without those of faulty sensors."""
     overrides = list(overrides)
     origins: dict[str, str] = {}
-    chosen: dict[str, Override] = {}
+    type_overrides: dict[str, Override] = {}
     for override in overrides:
         if (parts := override.name.split("."))[0] == SENSORS and len(parts) == 3:
             origins.setdefault(parts[1], override.origin)
             if parts[2] == "type":
-                chosen[parts[1]] = override
+                type_overrides[parts[1]] = override
     sensors: dict[str, Any] = {}
     for name, origin in origins.items():
         with faults.caught():
-            sensors[name] = _group_of(name, chosen.get(name), origin, types)()
+            sensors[name] = _group_of(name, type_overrides.get(name), origin, types)()
     faulty = tuple(f"{SENSORS}.{name}." for name in origins.keys() - sensors.keys())
     return sensors, [override for override in overrides if not override.name.startswith(faulty)]
 
 
 def _group_of(name: str, override: Override | None, origin: str, types: Mapping[str, Registered]) -> type[Any]:
-    """The group of a sensor's type."""
+    """The parameter group of a sensor's type."""
     known = ", ".join(types)
     if not re.fullmatch(r"[A-Za-z]\w*", name, re.ASCII):
         raise ParameterError(

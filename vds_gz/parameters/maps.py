@@ -1,7 +1,7 @@
-"""Maps of actuation, read from CSV files in Autoware's format, and checked.
+"""Actuation maps, read from CSV files in Autoware's format and checked.
 
-The first row holds a label and the keys of the columns (a speed, a tire angle), the first column the keys of the rows
-(a pedal, a steering command), the other cells the response to that actuation in that state. Empty lines are ignored.
+The first row holds a label and the keys of the columns (states: speeds, tire angles). The first column holds the keys
+of the rows (actuations: pedals, steering commands), the other cells the responses. Empty lines are ignored.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _OURS = "vds_gz"
 
 @dataclass(frozen=True, slots=True)
 class ActuationMap:
-    """A map."""
+    """A table of responses by actuation and state."""
 
     label: str  # the file's first cell
     states: tuple[float, ...]  # keys of the columns, rising
@@ -37,7 +37,7 @@ def own_map(name: str) -> ActuationMap:
 
 
 def read_map(path: str) -> ActuationMap:
-    """A map from a file."""
+    """A map from a file: a path, or ``package://name/path`` of an installed package."""
     file = _located(path)
     try:
         changed = file.stat().st_mtime_ns

@@ -14,7 +14,7 @@ LINKS = ("auto", "transport", "bridge", "ros2_control", "system")
 
 @dataclass(frozen=True, slots=True)
 class GazeboParameters(ParameterGroup):
-    """The vehicle in Gazebo, and how to reach it. Empty names stand for Gazebo's or the model's own."""
+    """The vehicle in Gazebo, and how to reach it. Empty names stand for defaults of Gazebo or of the model."""
 
     link: str = choice(
         "auto", LINKS, "the link to the joints; auto: transport if Gazebo's Python bindings are installed, else bridge"
@@ -28,24 +28,24 @@ class GazeboParameters(ParameterGroup):
     lead: float = real(
         0.001,
         "s",
-        "how far the actuators run ahead of Gazebo's clock: the time of a command until it moves a joint",
+        "time by which the actuators run ahead of Gazebo's clock: that from a command until it moves a joint",
         minimum=0.0,
         maximum=0.1,
     )
     joint_names: str = text("", "names of joints that differ in Gazebo: `ours=theirs, ours=theirs`")
     actuators_topic: str = text("", "joint commands; empty: /model/<model>/actuators")
     joint_states_topic: str = text("", "joint states; empty: /model/<model>/joint_state")
-    odometry_topic: str = text("", "true pose of the model; empty: /model/<model>/odometry")
+    odometry_topic: str = text("", "exact pose of the model; empty: /model/<model>/odometry")
     clock_topic: str = text("/clock", "Gazebo's time in ROS, for the links bridge and ros2_control")
     velocity_commands_topic: str = text(
-        "forward_velocity_controller/commands", "wheel joints of the link ros2_control [rad/s]"
+        "forward_velocity_controller/commands", "commands of the wheel joints for the link ros2_control [rad/s]"
     )
     position_commands_topic: str = text(
-        "forward_position_controller/commands", "steering joints of the link ros2_control [rad]"
+        "forward_position_controller/commands", "commands of the steering joints for the link ros2_control [rad]"
     )
 
     def check_together(self) -> None:
-        """Refuse what does not fit together."""
+        """Refuse invalid joint names, and a model without a name."""
         joint_map(self.joint_names)
         if not self.model:
             raise ParameterError("parameter 'model' is empty; it must be the name of a model in the world")
@@ -54,12 +54,12 @@ class GazeboParameters(ParameterGroup):
 def joint_map(names: str) -> dict[str, str]:
     """Gazebo's names of joints by ours, from a text such as ``steering_left=servo_1, steering_right=servo_2``."""
     pairs: dict[str, str] = {}
-    for part in filter(None, (piece.strip() for piece in names.split(","))):
-        ours, equals, theirs = (piece.strip() for piece in part.partition("="))
+    for pair in filter(None, (piece.strip() for piece in names.split(","))):
+        ours, equals, theirs = (piece.strip() for piece in pair.partition("="))
         if not (ours and equals and theirs):
-            raise ParameterError(f"parameter 'joint_names' has '{part}'; it must be pairs ours=theirs, with commas")
+            raise ParameterError(f"parameter 'joint_names' has '{pair}'; it must be pairs ours=theirs, with commas")
         if ours in pairs or theirs in pairs.values():
-            raise ParameterError(f"parameter 'joint_names' has '{part}'; one of its names stands there already")
+            raise ParameterError(f"parameter 'joint_names' has '{pair}'; each name may occur in one pair only")
         pairs[ours] = theirs
     return pairs
 
@@ -70,7 +70,7 @@ class AmclParameters(ParameterGroup):
 
     update_min_d: float = real(0.25, "m", "translation along x or y of the odometry that causes an update", minimum=0.0)
     update_min_a: float = real(0.2, "rad", "rotation that causes an update", minimum=0.0)
-    transform_tolerance: float = real(1.0, "s", "how far map -> odom is stamped into the future", minimum=0.0)
+    transform_tolerance: float = real(1.0, "s", "time by which map -> odom is stamped into the future", minimum=0.0)
     set_initial_pose: bool = flag(True, "AMCL starts at the true pose; else it waits for initialpose")
     scan_rate: float = real(
         10.0, "Hz", "scans per second, at most pub_rate of which count", minimum=1e-3, maximum=1000.0
@@ -86,8 +86,8 @@ class AmclParameters(ParameterGroup):
     initialpose: str = choice(
         "both",
         ("both", "amcl", "vehicle"),
-        "effect of initialpose: amcl: it sets AMCL's belief, also an external one's; vehicle: the vehicle is moved "
-        "there, kidnapped; both",
+        "effect of initialpose: amcl: it sets AMCL's belief, also that of an external AMCL; vehicle: it moves the "
+        "vehicle, which AMCL does not notice; both: both",
         live=True,
     )
     lifecycle: str = choice(
@@ -100,7 +100,7 @@ class AmclParameters(ParameterGroup):
 
 @dataclass(frozen=True, slots=True)
 class LocalizationParameters(ParameterGroup):
-    """Noise of a simulated localization. That of the continuous style and of the odometry is given as variances."""
+    """Noise of a simulated localization. Variances describe the continuous style and the odometry."""
 
     odom_walk_velocity_translation: float = real(
         0.0025, "m^2/m", "drift of the odometry's position per metre driven", minimum=0.0, live=True
@@ -118,8 +118,8 @@ class LocalizationParameters(ParameterGroup):
     style: str = choice(
         "continuous",
         ("continuous", "amcl", "external"),
-        "continuous: a measurement at each instant; amcl: held between updates, as Nav2's AMCL does it; external: "
-        "map -> odom comes from another node, even where simulate_localization is false",
+        "continuous: a measurement at each instant; amcl: held between updates, as by Nav2's AMCL; external: map -> "
+        "odom comes from another node, also if simulate_localization is false",
     )
     amcl: AmclParameters = group(AmclParameters)
 
@@ -131,13 +131,13 @@ class LocalizationParameters(ParameterGroup):
 
 @dataclass(frozen=True, slots=True)
 class MeasurementNoiseParameters(ParameterGroup):
-    """Noise of measurements, as in Autoware's simulator, given as standard deviations."""
+    """Noise of measurements, as in Autoware's simulator."""
 
     add_measurement_noise: bool = flag(False, "pose, speed and tire angle are noisy")
-    pos_noise_stddev: float = real(0.01, "m", "of x and of y", minimum=0.0, live=True)
-    vel_noise_stddev: float = real(0.01, "m/s", "of the speed", minimum=0.0, live=True)
-    rpy_noise_stddev: float = real(1e-4, "rad", "of the heading", minimum=0.0, live=True)
-    steer_noise_stddev: float = real(1e-4, "rad", "of the tire angle", minimum=0.0, live=True)
+    pos_noise_stddev: float = real(0.01, "m", "standard deviation of x and of y", minimum=0.0, live=True)
+    vel_noise_stddev: float = real(0.01, "m/s", "standard deviation of the speed", minimum=0.0, live=True)
+    rpy_noise_stddev: float = real(1e-4, "rad", "standard deviation of the heading", minimum=0.0, live=True)
+    steer_noise_stddev: float = real(1e-4, "rad", "standard deviation of the tire angle", minimum=0.0, live=True)
     seed: int = integer(0, "seed of the noise; equal seeds give equal runs", minimum=0)
 
 
@@ -147,10 +147,10 @@ class NodeParameters(ParameterGroup):
 
     step_rate: float = real(1000.0, "Hz", "steps of the model per second", minimum=0.1, maximum=100_000.0)
     pub_rate: float = real(
-        50.0, "Hz", "messages per second on every topic but the clock", minimum=0.1, maximum=10_000.0, live=True
+        50.0, "Hz", "messages per second, except of clock and sensors", minimum=0.1, maximum=10_000.0, live=True
     )
     twist_reference_max_oldness: float = real(
-        1.0, "s", "age at which a command is replaced by zero", positive=True, live=True, aliases=("command_timeout",)
+        1.0, "s", "age at which zero replaces a command", positive=True, live=True, aliases=("command_timeout",)
     )
     dead_time_jitter: float = real(
         0.0,
@@ -171,7 +171,7 @@ class NodeParameters(ParameterGroup):
     odom_frame: str = text("odom", "frame of the odometry")
     base_frame: str = text(
         "base_link",
-        "frame of the vehicle, child of odom_frame; where documentation says base_link, this frame is meant",
+        "frame of the vehicle, child of odom_frame; the documentation calls it base_link",
     )
     frame_prefix: str = text("", "prefix of the names of all frames")
     backend: str = choice(
@@ -206,7 +206,7 @@ class NodeParameters(ParameterGroup):
     )
 
     def check_together(self) -> None:
-        """Refuse what does not fit together."""
+        """Refuse values that contradict each other."""
         if self.use_sim_time and self.be_reference_clock:
             raise ParameterError(
                 "parameters 'use_sim_time' and 'be_reference_clock' are both true; a node follows a clock or gives it"
@@ -214,19 +214,19 @@ class NodeParameters(ParameterGroup):
         if self.moving_obstacles and not self.world:
             raise ParameterError(
                 f"parameter 'moving_obstacles' is '{self.moving_obstacles}' and 'world' is empty; obstacles move "
-                "through a world: set world:=empty where there is to be nothing else"
+                "through a world: set world:=empty for a world without anything else"
             )
         if self.base_frame in ("", self.odom_frame, self.map_frame):
             raise ParameterError(
-                f"parameter 'base_frame' is '{self.base_frame}'; it must be a name, and another one than odom_frame, "
+                f"parameter 'base_frame' is '{self.base_frame}'; it must be a name that differs from odom_frame, "
                 f"'{self.odom_frame}', and map_frame, '{self.map_frame}'"
             )
-        own = {self.base_frame, self.odom_frame, self.map_frame}
+        vehicle_frames = {self.base_frame, self.odom_frame, self.map_frame}
         for name in self.sensors:
-            for frame in own & {name, f"{name}_optical_frame"}:
+            for frame in vehicle_frames & {name, f"{name}_optical_frame"}:
                 raise ParameterError(
-                    f"sensor '{name}' has a frame '{frame}', and so has the vehicle, by base_frame, odom_frame, "
-                    "map_frame or their defaults; another name of the sensor would be right"
+                    f"sensor '{name}' has a frame '{frame}', which is also base_frame, odom_frame or map_frame of the "
+                    "vehicle; give the sensor another name"
                 )
         for name in ("pub_rate", "clock_rate"):
             if (rate := getattr(self, name)) > self.step_rate:
@@ -242,8 +242,8 @@ class NodeParameters(ParameterGroup):
     @property
     def initialpose_moves_vehicle(self) -> bool:
         """Whether an initial pose moves the vehicle, and not only the belief."""
-        another = self.imitates_amcl or self.localization.external
-        return not another or self.localization.amcl.initialpose != "amcl"
+        has_belief = self.imitates_amcl or self.localization.external
+        return not has_belief or self.localization.amcl.initialpose != "amcl"
 
     @property
     def fixed_odom(self) -> bool:

@@ -1,6 +1,6 @@
-"""Parameters of a vehicle's sensors, a group for each type.
+"""Parameters of a vehicle's sensors, one group per type.
 
-In a parameter file they are under names of the user's choice, ``sensors.<name>.<parameter>``; the parameter ``type``
+In a parameter file, a sensor has a name of the user's choice, ``sensors.<name>.<parameter>``; the parameter ``type``
 selects the group:
 
     sensors:
@@ -29,7 +29,7 @@ FIX_TYPES = ("fix", "float", "rtk", "none")
 
 
 class FixRegion(NamedTuple):
-    """A box in the world's axes, of any height [m], and the type of fix in it."""
+    """A box of unlimited height in the world's axes [m], and the type of fix in it."""
 
     fix_type: str
     x_min: float
@@ -38,7 +38,7 @@ class FixRegion(NamedTuple):
     y_max: float
 
     def contains(self, x: float, y: float) -> bool:
-        """Whether a point [m] is in it."""
+        """Whether a point [m] is in the box."""
         return self.x_min <= x <= self.x_max and self.y_min <= y <= self.y_max
 
 
@@ -52,7 +52,7 @@ def _region(words: list[str]) -> FixRegion:
         fix_type, (x_min, y_min, x_max, y_max) = words[0], map(float, words[1:])
     except ValueError:
         fix_type, x_min, y_min, x_max, y_max = "", 0.0, 0.0, 0.0, 0.0
-    # Written so that NaN is refused.
+    # also true for NaN
     if fix_type not in FIX_TYPES or not (x_min < x_max and y_min < y_max):
         known = ", ".join(FIX_TYPES)
         raise ParameterError(
@@ -62,12 +62,16 @@ def _region(words: list[str]) -> FixRegion:
     return FixRegion(fix_type, x_min, y_min, x_max, y_max)
 
 
-#: Maximum numbers of rows, rays, and pixels along an axis of a sensor, to bound memory.
-MOST_ROWS, MOST_RAYS, MOST_PIXELS = 512, 65_536, 8192
+#: Maximum number of rows of a lidar, which bounds memory.
+MOST_ROWS = 512
+#: Maximum number of rays or columns of a scan.
+MOST_RAYS = 65_536
+#: Maximum number of pixels along an axis of an image.
+MOST_PIXELS = 8192
 
 
 class SensorParameters(Protocol):
-    """The parameters that every sensor has."""
+    """The parameters of every sensor."""
 
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
@@ -101,54 +105,54 @@ def rate(default: float) -> float:
 
 
 def scan_rate(default: float) -> float:
-    """The parameter for the rate of a lidar, fast enough that an Ouster's times [ns] fit into 32 bits."""
+    """The parameter for the rate of a lidar; from its minimum on, an Ouster's times [ns] fit into 32 bits."""
     return real(default, "Hz", "scans per second", minimum=0.25, maximum=1000.0)
 
 
 def min_range(default: float) -> float:
-    """The parameter for the start of a lidar's rays."""
+    """The parameter for the minimum range of a lidar."""
     return real(default, "m", "minimum range; nearer things are invisible", positive=True)
 
 
 def max_range(default: float) -> float:
-    """The parameter for the end of a lidar's rays."""
+    """The parameter for the maximum range of a lidar."""
     return real(default, "m", "maximum range; farther things are invisible", positive=True)
 
 
 def rows(default: int) -> int:
-    """The parameter for the number of a lidar's rings."""
+    """The parameter for the number of rings of a lidar."""
     return integer(default, "rings, one above the other; a single one is level", minimum=1, maximum=MOST_ROWS)
 
 
 def vertical_fov(degrees: float) -> float:
-    """The vertical field of view of a lidar."""
+    """The parameter for the vertical field of view of a lidar."""
     doc = "vertical field of view, from the lowest to the highest ring"
     return real(math.radians(degrees), "rad", doc, minimum=0.0, maximum=math.pi)
 
 
 def field_of_view(default: float) -> float:
-    """The field of view of a scanner in one plane."""
+    """The parameter for the field of view of a scanner in one plane."""
     return real(default, "rad", "field of view, centred ahead", positive=True, maximum=2.0 * math.pi)
 
 
 def range_noise(default: float) -> float:
-    """The noise of a lidar."""
+    """The parameter for the noise of a lidar."""
     return noise(default, "m", "standard deviation of a range")
 
 
 def noise(default: float, unit: str, doc: str) -> float:
-    """The standard deviation or the density of a noise."""
+    """A parameter for the standard deviation or the density of a noise."""
     return real(default, unit, doc, minimum=0.0)
 
 
 def bias(unit: str) -> float:
-    """A constant bias."""
+    """A parameter for a constant bias."""
     doc = "mean magnitude of each axis' constant bias; its sign is random"
     return real(0.0, unit, doc)
 
 
 def correlation_time(default: float, doc: str) -> float:
-    """The time constant of a Gauss-Markov process."""
+    """A parameter for the time constant of a Gauss-Markov process."""
     return real(default, "s", doc, minimum=1e-6, maximum=1e9)
 
 
@@ -159,7 +163,7 @@ def _rising(low_name: str, low: float, high_name: str, high: float) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Lidar(ParameterGroup):
-    """The parameters of all range finders."""
+    """The parameters of all lidars."""
 
     xyz: tuple[float, float, float] = place(0.5, 0.0, 0.7)
     rpy: tuple[float, float, float] = straight()
@@ -174,7 +178,7 @@ class Lidar(ParameterGroup):
     )
 
     def check_together(self) -> None:
-        """Refuse what does not fit together."""
+        """Refuse a minimum range that is not less than the maximum."""
         _rising("min_range", self.min_range, "max_range", self.max_range)
 
 
@@ -238,7 +242,7 @@ class Lidar2d(Lidar):
 
 @dataclass(frozen=True, slots=True)
 class RplidarA2(Lidar):
-    """An RPLIDAR A2, which scans all around in one plane."""
+    """An RPLIDAR A2, which scans in one plane, by default all around."""
 
     xyz: tuple[float, float, float] = place(1.8, 0.0, 0.7)
     std_noise: float = range_noise(0.01)
@@ -250,7 +254,7 @@ class RplidarA2(Lidar):
 
 @dataclass(frozen=True, slots=True)
 class Imu(ParameterGroup):
-    """An inertial measurement unit: white noise, and biases with a random walk, also by kalibr's names."""
+    """An inertial measurement unit with white noise and with biases that have a random walk, also by kalibr's names."""
 
     type: str = kind("imu")
     xyz: tuple[float, float, float] = place(0.0, 0.0, 0.0)
@@ -258,8 +262,8 @@ class Imu(ParameterGroup):
     rate: float = rate(20.0)
     angular_velocity_white_noise: float = noise(2e-4, "rad/s", "standard deviation of a sample")
     linear_acceleration_white_noise: float = noise(0.017, "m/s^2", "standard deviation of a sample")
-    angular_velocity_random_walk: float = noise(0.0, "rad/s/sqrt(s)", "random walk of the biases")
-    linear_acceleration_random_walk: float = noise(0.0, "m/s^2/sqrt(s)", "random walk of the biases")
+    angular_velocity_random_walk: float = noise(0.0, "rad/s/sqrt(s)", "random walk of its biases")
+    linear_acceleration_random_walk: float = noise(0.0, "m/s^2/sqrt(s)", "random walk of its biases")
     gyroscope_noise_density: float = noise(
         0.0, "rad/s/sqrt(Hz)", "as in kalibr, in place of angular_velocity_white_noise"
     )
@@ -277,7 +281,7 @@ class Imu(ParameterGroup):
     linear_acceleration_bias: float = bias("m/s^2")
     linear_acceleration_bias_stddev: float = noise(0.0, "m/s^2", "standard deviation of that magnitude")
     bias_correlation_time: float = correlation_time(1e9, "correlation time of the random walk of the biases")
-    measure_orientation: bool = flag(False, "orientation is measured too, without noise")
+    measure_orientation: bool = flag(False, "measure the orientation too, without noise")
 
     def check_together(self) -> None:
         """Refuse a noise that is given in both forms."""
@@ -301,7 +305,7 @@ _SPELLINGS = {
 
 @dataclass(frozen=True, slots=True)
 class Camera(ParameterGroup):
-    """A colour camera without distortion; it looks along the x axis."""
+    """A colour camera without distortion that looks along the x axis."""
 
     type: str = kind("camera")
     xyz: tuple[float, float, float] = place(0.65, 0.0, 1.0)
@@ -317,7 +321,7 @@ class Camera(ParameterGroup):
     clip_max: float = real(1e4, "m", "far clipping plane", positive=True)
 
     def check_together(self) -> None:
-        """Refuse what does not fit together."""
+        """Refuse a near clipping plane that is not nearer than the far one."""
         _rising("clip_min", self.clip_min, "clip_max", self.clip_max)
 
 
@@ -330,14 +334,14 @@ class RgbdCamera(Camera):
     depth_clip_max: float = real(15.0, "m", "maximum depth; farther points have none", positive=True)
 
     def check_together(self) -> None:
-        """Refuse what does not fit together."""
+        """Refuse clipping planes and depths whose minimum is not less than the maximum."""
         Camera.check_together(self)
         _rising("depth_clip_min", self.depth_clip_min, "depth_clip_max", self.depth_clip_max)
 
 
 @dataclass(frozen=True, slots=True)
 class Gnss(ParameterGroup):
-    """A satellite navigation receiver. Its place on Earth comes from the world. Gazebo has only white noise."""
+    """A satellite navigation receiver. The world gives its place on Earth. Gazebo simulates only white noise."""
 
     type: str = kind("gnss")
     xyz: tuple[float, float, float] = place(0.0, 0.0, 0.0)
@@ -363,7 +367,7 @@ class Gnss(ParameterGroup):
     correlation_time: float = correlation_time(300.0, "correlation time of these errors")
     regions: str = text(
         "",
-        "fix type or none, and a box in the world: 'none x_min y_min x_max y_max; float ...' [m]; the first counts",
+        "boxes in the world with their type of fix: 'none x_min y_min x_max y_max; float ...' [m]; the first counts",
     )
 
     def check_together(self) -> None:

@@ -16,8 +16,11 @@ from vds_gz.parameters.yaml_reader import Scalar, compose, scalar_of
 
 T = TypeVar("T")
 
-#: Limits of a file's size [bytes] and of the magnitude of numbers.
-LARGEST_FILE, LARGEST_NUMBER = 1_000_000, 1e12
+#: Maximum size of a file [bytes].
+LARGEST_FILE = 1_000_000
+
+#: Numbers must be of smaller magnitude.
+LARGEST_NUMBER = 1e12
 
 #: Maximum number of characters of a key or a value in messages.
 LONGEST_TEXT = 60
@@ -25,9 +28,9 @@ LONGEST_TEXT = 60
 
 @dataclass(frozen=True)
 class Entry:
-    """A part of the file: its content, its place for messages, and the class of its errors.
+    """A part of the file: its place for messages, its content, and the class of its errors.
 
-    ``meaning`` is the expected content in words, for messages.
+    The argument ``meaning`` of its methods is the expected content in words, for messages.
     """
 
     where: str
@@ -39,7 +42,7 @@ class Entry:
         return self.failure(f"{self.where} {problem}")
 
     def within(self, action: Callable[[], T]) -> T:
-        """Do an action, whose errors name this part of the file."""
+        """Do an action; its errors name this part of the file."""
         try:
             return action()
         except VdsGzError as error:
@@ -68,7 +71,7 @@ class Entry:
         entries = self.mapping(meaning, needed)
         for name in (name for name in entries if name not in keys):
             nearest = difflib.get_close_matches(name, keys, n=1, cutoff=0.0)[0]
-            raise entries[name].error(f"is not a key here; there are {', '.join(keys)}; nearest is '{nearest}'")
+            raise entries[name].error(f"is not a key here; keys are {', '.join(keys)}; the nearest is '{nearest}'")
         return entries
 
     def items(self, meaning: str, *, may_be_empty: bool = False) -> list[Entry]:
@@ -80,7 +83,7 @@ class Entry:
         return [self._below(item, f"item {k}", item) for k, item in enumerate(self.node.value, start=1)]
 
     def text(self, meaning: str = "a text", choices: Iterable[str] = ()) -> str:
-        """A text, or one of several."""
+        """A text, or one of several choices."""
         known = tuple(choices)
         meaning = ", ".join(known) or meaning
         if not isinstance(self.node, yaml.ScalarNode) or not self.node.value:
@@ -93,11 +96,11 @@ class Entry:
     def scalar(self, meaning: str) -> Scalar:
         """A single value."""
         if not isinstance(self.node, yaml.ScalarNode):
-            raise self.error(f"is no single value; it must be {meaning}")
+            raise self.error(f"is a list or a mapping; it must be {meaning}")
         return scalar_of(self.node, self.where) if self.node.value else ""
 
     def number(self, meaning: str = "a finite number", fits: Callable[[float], bool] = lambda value: True) -> float:
-        """A number that is allowed."""
+        """A finite number that ``fits``."""
         value = self.scalar(meaning)
         if isinstance(value, bool | str) or not math.isfinite(value) or not fits(value):
             raise self.error(f"is {str(self.node.value)[:LONGEST_TEXT]!r}; it must be {meaning}")
@@ -106,15 +109,15 @@ class Entry:
         return float(value)
 
     def numbers(self, meaning: str = "numbers", count: int | None = None) -> list[float]:
-        """Any number of numbers, or exactly ``count``."""
+        """A list of numbers, exactly ``count`` if given."""
         items = self.items(meaning)
         if count not in (None, len(items)):
-            held = "1 item" if len(items) == 1 else f"{len(items)} items"
-            raise self.error(f"has {held}; it must have {count}: {meaning}")
+            length = "1 item" if len(items) == 1 else f"{len(items)} items"
+            raise self.error(f"has {length}; it must have {count}: {meaning}")
         return [item.number() for item in items]
 
     def whole(self, least: int, most: float = math.inf) -> int:
-        """A whole number."""
+        """A whole number within bounds."""
         meaning = f"a whole number of at least {least}" + ("" if most == math.inf else f" and at most {most}")
         return round(self.number(meaning, lambda value: value == round(value) and least <= value <= most))
 

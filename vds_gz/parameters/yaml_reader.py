@@ -1,7 +1,7 @@
 """Parameter values and parameter files, in the YAML that ROS reads and writes.
 
-ROS has its own rules for bare words: ``1e3`` is a number, ``y`` is true, ``010`` is eight. They apply here too, so a
-file means the same to every node.
+ROS has its own rules for bare words: ``1e3`` is a number, ``y`` is true, ``010`` is eight. The same rules apply here,
+so a file means the same to every node.
 
 Files from ``vds-gz identify`` have confidence intervals in comments at the ends of lines.
 """
@@ -39,23 +39,24 @@ _SPECIAL = re.compile(r"([+-]?)\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
 
 
 class _Loader(_FASTEST):  # type: ignore[misc]  # the C loader where libyaml is
-    """A loader that does not interpret bare words; explicit tags are kept."""
+    """A loader that does not interpret bare words and keeps explicit tags."""
 
     def resolve(self, kind: type[yaml.Node], value: str | None, implicit: object) -> str:
-        """The tag of a node that has none."""
+        """The tag of a node without an explicit one: none."""
         return ""
 
 
 def parse_value(text: str, where: str) -> ParameterValue:
-    """One value: a boolean, a number, a text, or a list of these, all of one type."""
+    """One value: a boolean, a number, a text, or a list of values of one of these types."""
     return _value(compose(text, where), where)
 
 
 def read_parameter_file(path: str, *full_names: str, faults: Faults | None = None) -> list[Override]:
-    """The values in a parameter file for a node.
+    """The values in a parameter file for a node with these names.
 
-    Sections with wildcards come first, so that the section with the node's name overrides them. A parameter whose name
-    ends in ``_path`` may name a file beside this one without a folder; it becomes absolute.
+    Later sections override earlier ones: those with wildcards come first, then those by name, in the order of
+    ``full_names``. The value of a parameter whose name ends in ``_path`` may be relative to the file; it becomes
+    absolute.
     """
     where = f"file {path}"
     values = faults or Faults()
@@ -74,7 +75,7 @@ def section_of(path: str, full_name: str) -> str:
 
 
 def _sections_for(path: str, full_names: Sequence[str]) -> list[tuple[str, yaml.Node]]:
-    """A parameter file's sections for a node and their names; the most specific one comes last."""
+    """The names and contents of a parameter file's sections for a node, the most specific one last."""
     where = f"file {path}"
     try:
         text = Path(path).read_text(encoding="utf-8")
@@ -102,7 +103,7 @@ def _sections_for(path: str, full_names: Sequence[str]) -> list[tuple[str, yaml.
 
 
 def _located(override: Override, folder: Path) -> Override:
-    """A file in the folder with its whole path; other files are relative to the working directory."""
+    """An override with the whole path of a file in the folder; other paths are relative to the working directory."""
     value = override.value
     if override.name.endswith("_path") and isinstance(value, str) and value and (folder / value).is_file():
         return override._replace(value=str(folder / value))
@@ -110,7 +111,7 @@ def _located(override: Override, folder: Path) -> Override:
 
 
 def compose(text: str, where: str) -> yaml.Node:
-    """The nodes of a YAML text, with their places in it."""
+    """The root node of a YAML text; its nodes have their places in the text."""
     try:
         _check_events(yaml.parse(text, Loader=_Loader), where)
         node = yaml.compose(text, Loader=_Loader)
@@ -120,7 +121,7 @@ def compose(text: str, where: str) -> yaml.Node:
         problem = getattr(error, "problem", None) or getattr(error, "reason", None) or str(error)
         raise ArgumentError(f"{where}{line}: not valid YAML: {problem}") from None
     if node is None:
-        raise ArgumentError(f"{where}: there is nothing in it")
+        raise ArgumentError(f"{where}: it is empty")
     return node
 
 
@@ -173,10 +174,7 @@ def _parameters(node: yaml.Node, prefix: str, where: str, faults: Faults) -> Ite
 
 
 def _by_name(node: yaml.Node, where: str) -> yaml.MappingNode:
-    """A list of mappings, converted to a mapping by each item's ``name``.
-
-    ROS's own reader knows only the latter.
-    """
+    """A list of mappings, converted to a mapping by each item's ``name``, the only form that ROS's reader knows."""
     members: dict[str, tuple[yaml.Node, yaml.Node]] = {}
     for item in node.value:
         entries = item.value if isinstance(item, yaml.MappingNode) else []
@@ -197,7 +195,7 @@ def _value(node: yaml.Node, where: str) -> ParameterValue:
     if isinstance(node, yaml.ScalarNode):
         return scalar_of(node, where)
     if isinstance(node, yaml.MappingNode):
-        raise ArgumentError(f"{where}: a mapping is no value; it must be a single value or a list")
+        raise ArgumentError(f"{where}: it is a mapping; it must be a single value or a list")
     items = [scalar_of(item, where) for item in node.value]
     if len({type(item) for item in items}) > 1:
         raise ArgumentError(
@@ -214,7 +212,7 @@ def scalar_of(node: yaml.Node, where: str) -> Scalar:
     if node.style in ("'", '"') or node.tag == "tag:yaml.org,2002:str":
         return text
     if not text:
-        raise ArgumentError(f"{where}: there is no value; '' would be an empty text")
+        raise ArgumentError(f"{where}: it has no value; '' would be an empty text")
     return _bare(text)
 
 
@@ -231,7 +229,7 @@ def _bare(text: str) -> Scalar:
 
 
 def parameter_file(overrides: Iterable[Override], section: str) -> str:
-    """The text of a parameter file with these values for a node; a value's origin becomes a comment after it."""
+    """The text of a parameter file with these values for a node; the origins of values become comments."""
     groups: dict[str, Any] = {}
     for override in overrides:
         *path, name = override.name.split(".")
@@ -253,11 +251,11 @@ def _lines(group: Mapping[str, Any], indent: str) -> Iterator[str]:
 
 
 def _text(value: object) -> str:
-    """A value as YAML; a list in one line."""
+    """A value as YAML, a list in one line."""
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(_text, value))}]"
     if isinstance(value, str):
-        # Other readers of YAML take a bare null for no value.
+        # other readers of YAML interpret a bare null
         plain = re.fullmatch(r"[A-Za-z]\w*", value, re.ASCII) and _bare(value) == value and value.lower() != "null"
         if plain:
             return value
@@ -267,7 +265,7 @@ def _text(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else repr(value)
 
 
-#: The kind of every interval, for tables and parameter files.
+#: The label of every interval in tables and parameter files.
 INTERVAL = "95 % if the model holds"
 
 _REMARK = re.compile(rf"#.*\b{re.escape(INTERVAL)}: (\S+) to (\S+)")

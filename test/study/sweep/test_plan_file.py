@@ -122,7 +122,7 @@ def test_everything_with_everything_is_run(read):
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        (PLAN, "", "there is nothing in it"),
+        (PLAN, "", "it is empty"),
         (PLAN, "vehicle: [a: {", r"line \d: not valid YAML"),
         (PLAN, "vehicle: " + "[" * 60 + "]" * 60, "lists and mappings are nested more than 50 deep"),
         (PLAN, "vehicle: " + "[" * 5000 + "]" * 5000, "not valid YAML|more than 50 deep"),
