@@ -18,9 +18,8 @@ The packages, in the order of the layers of each group:
 * programs: ``ros``, ``interface``, ``teleop``, ``nodes``, ``web``, ``launching``, ``cli``
 * tools: ``bags``, ``commandlog``, ``fleet``, ``environments``, ``study``, ``modelling``, ``measuring``
 
-``__all__`` is the public interface, with :mod:`vds_gz.modelling` for custom models and
-:mod:`vds_gz.measuring` for sensors; everything else may change. Names are imported when they are first used, so that
-``import vds_gz`` loads nothing else.
+``__all__`` is the public interface, with :mod:`vds_gz.modelling` for custom models and :mod:`vds_gz.measuring` for
+custom sensors; everything else may change. Names are imported on first use, so ``import vds_gz`` alone loads nothing.
 """
 
 from __future__ import annotations
@@ -130,7 +129,7 @@ __all__ = [
     "ControllerError",
 ]
 
-#: Where each public name is defined; ``name/other`` has the public name ``other``.
+#: The public names by the module that defines them; ``name/other`` has the public name ``other``.
 _HOMES = {
     "vds_gz.configuration": "load_vehicle load_parameters",
     "vds_gz.vehicle.vehicle": "Vehicle Motion",

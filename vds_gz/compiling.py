@@ -1,9 +1,9 @@
-"""Functions compiled by numba: linked from other compiled ones, and kept on disk between runs.
+"""Functions compiled by numba: linked from other compiled functions, and kept on disk between runs.
 
-numba's own cache only checks the file of the outermost function. A model's step is spread over several files, also of
-other packages. So this cache finds a result by its content: the code of the function and of all functions that it
-calls, and their constants. Changed code has another name, so no result is stale, and processes that save at the same
-time do not disturb each other. If nothing can be written, each process compiles, as without a cache.
+numba's cache checks only the file of the outermost function, but a model's step is spread over several files, also of
+other packages. This cache identifies a result by its content: the code of the function and of all functions that it
+calls, and their constants. Changed code has another name, so no result is stale, and processes can save at the same
+time. If nothing can be written, each process compiles, as without a cache.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ from numba.misc.appdirs import AppDirs
 #: Version of the file format; files of another version are not read.
 FORMAT = 2
 
-#: Maximum number of results; the newest ones are kept, of some 200 kB each.
+#: Number of the newest results that are kept, about 200 kB each.
 KEPT = 1000
 
 _DIGEST = hashlib.sha256().digest_size
 
 
 def _mangling_args(record: numba.types.Record) -> tuple[str, tuple[int]]:
-    """The content of a record type, for the name of a compiled function.
+    """A name of a record type by its content, for the names of compiled functions.
 
-    numba's own name contains a number that each process assigns itself: with two results from different processes, the
+    numba's name contains a number that each process assigns by itself. With two results from different processes, the
     second would run the code of the first, with records of another layout.
     """
     return "Record", (int.from_bytes(hashlib.sha256(record.name.encode()).digest()[:8], "little"),)
@@ -52,7 +52,7 @@ numba.types.Record.mangling_args = property(_mangling_args)
 
 
 class DiskCache:
-    """The cache of one function, in the place of numba's own (``numba.core.caching._Cache``)."""
+    """The cache of one function, instead of numba's (``numba.core.caching._Cache``)."""
 
     def __init__(self, fingerprint: str) -> None:
         """A cache of the function with this :func:`fingerprint`."""
@@ -64,10 +64,10 @@ class DiskCache:
         return str(Path(numba.config.CACHE_DIR or AppDirs("", appauthor=False).user_cache_dir) / "vds_gz")
 
     def load_overload(self, signature: object, target: BaseContext) -> object:
-        """The compiled code for these types of arguments; None without any.
+        """The compiled code for these types of arguments; None if there is none.
 
-        Machine code needs numba's run-time library to run, but none of its rules of typing and lowering (``refresh``),
-        which take longer to load than everything else here: they are loaded only for compiling.
+        Machine code needs numba's run-time library, but not its rules of typing and lowering (``refresh``). They take
+        longer to load than everything else here, so they are loaded only for compiling.
         """
         rtsys.initialize(target)
         try:
@@ -102,7 +102,7 @@ class DiskCache:
 
 
 def fingerprint(function: FunctionType) -> str:
-    """A hash of all that a compiled function depends on: its code, that of what it calls, and their constants."""
+    """A hash of the dependencies of a compiled function: its code, that of the functions it calls, their constants."""
     digest = hashlib.sha256()
     pending, seen = [function], set()
     while pending:
@@ -114,7 +114,7 @@ def fingerprint(function: FunctionType) -> str:
 
 
 def _facts(function: FunctionType, pending: list[FunctionType]) -> list[object]:
-    """The dependencies of a function; the functions that it names are added to the pending ones."""
+    """The dependencies of a function; the functions that it calls are added to ``pending``."""
     every_code = list(codes(function.__code__))
     names = [name for code in every_code for name in code.co_names]
     values: list[object] = [cell.cell_contents for cell in function.__closure__ or ()]
@@ -141,15 +141,15 @@ def _facts(function: FunctionType, pending: list[FunctionType]) -> list[object]:
 
 
 def codes(code: CodeType) -> Iterator[CodeType]:
-    """The code of a function, and of those within it."""
+    """The code of a function, and of the functions within it."""
     yield code
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             yield from codes(constant)
 
 
-#: Coefficients of a derived model are records that begin with the fields of the base model's. numba may call functions
-#: with them that it has compiled for the base model; the layout is the same.
+#: Coefficients of a derived model are records that begin with the fields of the base model's. So numba may pass them to
+#: functions that it has compiled for the base model.
 warnings.filterwarnings("ignore", ".* has been considered a subtype of ", numba.errors.NumbaExperimentalFeatureWarning)
 
 
@@ -157,7 +157,7 @@ warnings.filterwarnings("ignore", ".* has been considered a subtype of ", numba.
 def compiled(function: FunctionType, *, inlined: bool = False, **options: bool | str) -> Any:
     """A function, and all functions that it calls by their names, compiled by numba or read from the cache on disk.
 
-    ``inlined`` puts the code of the functions that it calls into its own; for many calls of small ones.
+    ``inlined`` puts the code of the called functions into the function, which suits many calls of small functions.
     """
     return _kept(_linked(function, inlined), **options)
 
@@ -183,22 +183,22 @@ def _linked(
 
 @cache
 def part(function: FunctionType, inlined: bool = False, replaced: Replacements = (), **options: bool | str) -> Any:
-    """A function for compiled ones to call; its compiled code is saved as a part of theirs.
+    """A function that compiled functions call; its compiled code is saved as a part of theirs.
 
-    ``replaced`` has functions that it calls, itself or through others, each with the one to call in its place.
+    ``replaced`` has pairs of a function that it calls, directly or through others, and the function to call instead.
     """
     return numba.njit(forceinline=inlined, **options)(_linked(function, inlined, replaced, **options))
 
 
 def outermost(run: Callable[..., None], **options: bool | str) -> Any:
-    """A compiled function that calls other compiled ones."""
+    """A compiled function that calls other compiled functions."""
     assert isinstance(run, FunctionType)
     run.__qualname__ = _unmistakable(run)
     return _kept(run, **options)
 
 
 def _unmistakable(function: FunctionType) -> str:
-    """A name that no function of other content has: numba's libraries find functions by their names."""
+    """A name that depends on the function's content, because numba's libraries find functions by their names."""
     return f"{function.__qualname__}_{fingerprint(function)[:16]}"
 
 
@@ -210,5 +210,5 @@ def _kept(function: FunctionType, **options: bool | str) -> Any:
 
 
 def use_one_thread() -> None:
-    """Prevent further threads from this one, because its process is one of several."""
+    """Let compiled code of this thread use no other threads, for a process that is one of several."""
     numba.set_num_threads(1)

@@ -19,7 +19,7 @@ from vds_gz.vehicle.vehicle import AnyGuardedVehicle, AnyVehicle, GuardedVehicle
 #: The node that simulates a vehicle, and its section in parameter files.
 NODE_NAME = "sim_node"
 
-#: The sensor in a world of a vehicle without sensors.
+#: The sensor that a vehicle without sensors gets in a world.
 LIDAR: Mapping[str, str | list[float]] = {"type": "rplidar_a2", "xyz": [0.0, 0.0, 0.5]}
 
 
@@ -42,7 +42,7 @@ def load_parameters(source: str | Path, values: Mapping[str, object] | None = No
 
     Args:
         source: The name of a preset (a vehicle of this package), or the path of a parameter file.
-        values: Parameters that differ, by their dotted names.
+        values: Parameters with other values, by their dotted names.
 
     Raises:
         ArgumentError: The preset or file does not exist.
@@ -85,8 +85,8 @@ def load_vehicle(
 
     Args:
         source: The name of a preset, or the path of a parameter file.
-        values: Parameters that differ, by their dotted names.
-        compiled: Whether to compile its steps, which needs numba and is some hundred times faster.
+        values: Parameters with other values, by their dotted names.
+        compiled: Whether to compile the steps, which needs numba; the vehicle is some hundred times faster then.
         start: Start time [ns].
 
     Raises:
@@ -118,13 +118,13 @@ def make_vehicle(
 
 
 def make_guarded_vehicle(parameters: NodeParameters, *, start: int = 0) -> AnyGuardedVehicle:
-    """The vehicle of these parameters at rest at the origin at a time [ns], for a plant that checks its path."""
+    """The vehicle of these parameters, at rest at the origin at a time [ns], for a plant that checks its path."""
     model = models()[parameters.model]
     return GuardedVehicle(model, parameters.vehicle, start=start, **vehicle_settings(parameters))
 
 
 def vehicle_settings(parameters: NodeParameters) -> dict[str, Any]:
-    """The arguments of a vehicle that are parameters of its node."""
+    """The arguments of a vehicle that come from parameters of its node."""
     return {
         "step_rate": parameters.step_rate,
         "max_command_age": parameters.twist_reference_max_oldness,

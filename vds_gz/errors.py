@@ -1,4 +1,4 @@
-"""The exceptions of this package, and the check of the arguments of public functions. Programs catch the base class."""
+"""The exceptions of this package, and a check of the arguments of public functions. Programs catch the base class."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class VdsGzError(Exception):
 
 
 class ArgumentError(VdsGzError, ValueError):
-    """An input is wrong: on a command line, in a file that it names, in a call, or from another package."""
+    """An input is wrong: on a command line, in a file, in a call, or from another package."""
 
 
 class FailureError(VdsGzError, RuntimeError):
@@ -52,7 +52,7 @@ MAPPING = ArgumentKind("a mapping, such as a dict", (Mapping,))
 
 
 def takes(**kinds: ArgumentKind) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Make a public function refuse arguments of a wrong type, by name, before it uses them."""
+    """Make a public function refuse arguments of a wrong type, by their names, before it runs."""
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         bind = inspect.signature(function).bind

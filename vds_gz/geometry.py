@@ -17,14 +17,14 @@ Quaternion = tuple[float, float, float, float]
 #: The identity.
 IDENTITY: Quaternion = (0.0, 0.0, 0.0, 1.0)
 
-#: A pitch with a sine above this counts as 90 degrees, where roll and heading turn about the same axis.
+#: If the sine of a pitch is closer to +-1, the pitch counts as 90 degrees: roll and heading turn about the same axis.
 _GIMBAL_LOCK = 1e-12
 
 
 def angles(q: Quaternion) -> Vector:
     """Roll, pitch and heading [rad]: turns about z by the heading, the new y by the pitch, the new x by the roll.
 
-    Looking straight up or down, the heading is 0.
+    At a pitch of +-90 degrees the heading is 0.
     """
     x, y, z, w = q
     sine = 2.0 * (w * y - x * z)
@@ -49,7 +49,7 @@ def quaternion(roll: float, pitch: float, heading: float) -> Quaternion:
 
 
 def between(before: Quaternion, after: Quaternion, part: float) -> Quaternion:
-    """The orientation at a fraction ``part`` of the turn from one to another, which must be small."""
+    """The orientation at a fraction ``part`` of a turn from one orientation to another; the turn must be small."""
     sign = 1.0 if sum(a * b for a, b in zip(before, after, strict=True)) >= 0.0 else -1.0
     total = [a + part * (sign * b - a) for a, b in zip(before, after, strict=True)]
     norm = math.sqrt(sum(number * number for number in total))
@@ -58,7 +58,7 @@ def between(before: Quaternion, after: Quaternion, part: float) -> Quaternion:
 
 
 def product(first: Quaternion, second: Quaternion) -> Quaternion:
-    """The orientation after a turn, followed by another one about the turned axes."""
+    """The orientation after a first turn, then a second one about the turned axes."""
     a, b, c, d = first
     x, y, z, w = second
     return (
@@ -81,7 +81,7 @@ def cross(a: Vector, b: Vector) -> Vector:
 
 
 def into_world(q: Quaternion, v: Vector) -> Vector:
-    """A vector of the body's axes in the world."""
+    """A vector in the body's axes, in the axes of the world."""
     x, y, z, w = q
     # v + 2 w (u x v) + 2 u x (u x v), with u the rotation's axis
     a = (y * v[2] - z * v[1], z * v[0] - x * v[2], x * v[1] - y * v[0])
@@ -90,12 +90,12 @@ def into_world(q: Quaternion, v: Vector) -> Vector:
 
 
 def into_body(q: Quaternion, v: Vector) -> Vector:
-    """A vector of the world in the body's axes."""
+    """A vector in the axes of the world, in the body's axes."""
     return into_world(inverse(q), v)
 
 
 def axes(q: Quaternion) -> tuple[Vector, Vector, Vector]:
-    """The body's axes in the world: the columns of the rotation's matrix."""
+    """The body's axes in the world: the columns of the rotation matrix."""
     return into_world(q, (1.0, 0.0, 0.0)), into_world(q, (0.0, 1.0, 0.0)), into_world(q, (0.0, 0.0, 1.0))
 
 
@@ -115,7 +115,7 @@ def of_axes(x: Vector, y: Vector, z: Vector) -> Quaternion:
 
 
 def turned(before: Quaternion, after: Quaternion) -> Vector:
-    """Angles by which the body has turned about each of its own axes from one orientation to another [rad]."""
+    """The rotation vector from one orientation to another, in the body's axes [rad]."""
     x, y, z, cosine = product(inverse(before), after)
     sine = math.hypot(x, y, z)
     if sine == 0.0:
@@ -128,13 +128,14 @@ def turned(before: Quaternion, after: Quaternion) -> Vector:
 class Attitude:
     """The part of base_link's pose and velocity that is out of the plane.
 
-    It is turned by its heading about z, then by ``pitch`` about the new y, nose down positive, then by ``roll`` about
-    the new x, as in REP-103.
+    The orientation is a turn by the heading about z, then by ``pitch`` about the new y, nose down positive, then by
+    ``roll`` about the new x, as in REP-103.
 
     Attributes:
         z: Height in the map [m].
-        roll, pitch: [rad].
-        v_z, roll_rate, pitch_rate: Along its own z axis [m/s], about its own x and y axes [rad/s].
+        roll, pitch: Angles [rad].
+        v_z: Velocity along base_link's z axis [m/s].
+        roll_rate, pitch_rate: Rates about base_link's x and y axes [rad/s].
     """
 
     z: float = 0.0
@@ -145,7 +146,7 @@ class Attitude:
     pitch_rate: float = 0.0
 
 
-#: A coordinate [m], or those of many points.
+#: The coordinate of a point [m], or of many points.
 Coordinate = TypeVar("Coordinate", float, "NDArray[np.float64]")
 
 
@@ -158,12 +159,12 @@ class Pose:
     heading: float = 0.0
 
     def apply(self, x: Coordinate, y: Coordinate) -> tuple[Coordinate, Coordinate]:
-        """Points of this frame [m] in its parent frame."""
+        """Points in this frame [m], in its parent frame."""
         cosine, sine = math.cos(self.heading), math.sin(self.heading)
         return self.x + cosine * x - sine * y, self.y + sine * x + cosine * y
 
     def then(self, step: Pose) -> Pose:
-        """This transform followed by another one in its frame."""
+        """This transform, followed by ``step`` in its frame."""
         return Pose(*self.apply(step.x, step.y), self.heading + step.heading)
 
     def inverse(self) -> Pose:
@@ -172,7 +173,7 @@ class Pose:
         return Pose(-cosine * self.x - sine * self.y, sine * self.x - cosine * self.y, -self.heading)
 
     def seen_from(self, origin: Pose) -> Pose:
-        """This pose in the frame of another one."""
+        """This pose in the frame of another pose."""
         return origin.inverse().then(self)
 
 
@@ -184,7 +185,7 @@ class Transform:
     orientation: Quaternion = IDENTITY
 
     def then(self, step: Transform) -> Transform:
-        """This transform followed by another one in its frame."""
+        """This transform, followed by ``step`` in its frame."""
         return Transform(self.apply(step.position), product(self.orientation, step.orientation))
 
     def inverse(self) -> Transform:
@@ -194,6 +195,6 @@ class Transform:
         return Transform((-x, -y, -z), back)
 
     def apply(self, point: Vector) -> Vector:
-        """A point of this frame [m] in its parent frame."""
+        """A point in this frame [m], in its parent frame."""
         (x, y, z), (dx, dy, dz) = self.position, into_world(self.orientation, point)
         return x + dx, y + dy, z + dz

@@ -1,7 +1,6 @@
 """The toolbox for custom types of sensors: parameters, the body's state, noise, and a :class:`SensorType`.
 
-``examples/own_sensor.py`` and the page on extending show how they fit together. ``__all__`` is part of
-the public interface.
+``examples/own_sensor.py`` and docs/extending.md show how they fit together. ``__all__`` is public.
 """
 
 from vds_gz.geometry import Transform
@@ -34,14 +33,14 @@ __all__ = [
     "SensorSetup",
     "SensorOutput",
     "SingleTopicOutput",
-    # What it measures: the body's state, its place, its joints
+    # What a sensor measures: the state, the joints and its place on the body
     "BodyState",
     "Transform",
     "Joint",
     "JointStates",
     "mounted",
     "placement",
-    # Noise that is the same in every run of one seed
+    # Noise that is equal in all runs with the same seed
     "SampleNoise",
     "sample_number",
 ]

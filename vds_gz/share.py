@@ -23,11 +23,11 @@ def share(*parts: str) -> Path:
     places = list(dict.fromkeys(_places()))
     for place in places:
         path = place.joinpath(*parts)
-        # The manifest distinguishes this folder from one of another package, such as a `config` in site-packages.
+        # The manifest distinguishes this package's folder from others, such as a `config` in site-packages.
         if (place / "package.xml").is_file() and path.exists():
             return path
-    wanted = "/".join(parts) or "data folder"
-    raise FileNotFoundError(f"{PACKAGE} has no {wanted}; looked in\n  " + "\n  ".join(map(str, places)))
+    name = "/".join(parts) or "data folder"
+    raise FileNotFoundError(f"{PACKAGE} has no {name}; looked in\n  " + "\n  ".join(map(str, places)))
 
 
 def _places() -> Iterator[Path]:
@@ -37,9 +37,9 @@ def _places() -> Iterator[Path]:
     # Installed: share/ is beside an ancestor of this module in every scheme (colcon, venv, --user, --target).
     for prefix in package.parents:
         yield prefix / "share" / PACKAGE
-    # The code was moved away from its data: try the prefixes of ROS and Python.
-    for known in filter(None, os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep)):
-        yield Path(known) / "share" / PACKAGE
+    # Code that was moved away from its data: the prefixes of ROS and Python.
+    for ros_prefix in filter(None, os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep)):
+        yield Path(ros_prefix) / "share" / PACKAGE
     yield Path(sysconfig.get_path("data")) / "share" / PACKAGE
 
 
@@ -52,16 +52,16 @@ def offered(entry: EntryPoint, kind: type[T]) -> T:
     """The object of an entry point.
 
     Raises:
-        ArgumentError: It cannot be imported, or is not of this kind.
+        ArgumentError: The object cannot be imported, or is not of this kind.
     """
     place = f"entry point '{entry.name}' of {entry.group}"
     try:
-        found = entry.load()
+        loaded = entry.load()
     except Exception as error:  # any exception of the package's module
         raise ArgumentError(f"{place}, {entry.value}, raises {type(error).__name__}: {error}") from error
-    if not isinstance(found, kind):
-        raise ArgumentError(f"{place} is {found!r}; it must be a {kind.__name__}")
-    return found
+    if not isinstance(loaded, kind):
+        raise ArgumentError(f"{place} is {loaded!r}; it must be a {kind.__name__}")
+    return loaded
 
 
 @cache
