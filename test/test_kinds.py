@@ -1,4 +1,4 @@
-"""Tests that cannot run here are said at the end, and fail the run where they were required."""
+"""A run names the tests that cannot run here, and fails if their kind is required."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_in_a_browser(): pass
 
 @pytest.fixture
 def dev_test(tmp_path: Path):
-    """pytest over three tests, with the project's own conftest, where Chromium is or is not on the PATH."""
+    """pytest with the project's conftest over three tests, with or without Chromium on the PATH."""
     (tmp_path / "conftest.py").write_text((ROOT / "test" / "conftest.py").read_text())
     (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers =\n  slow:\n  browser:\n")
     (tmp_path / "test_three.py").write_text(TESTS)
@@ -49,7 +49,7 @@ def dev_test(tmp_path: Path):
     return run
 
 
-def test_what_cannot_run_is_said(dev_test):
+def test_tests_that_cannot_run_are_named(dev_test):
     done = dev_test(browser=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "1 passed, 2 skipped" in done.stdout
@@ -57,17 +57,17 @@ def test_what_cannot_run_is_said(dev_test):
     assert "skipped slow tests (1): they take long and run with --all" in done.stdout
 
 
-def test_slow_tests_run_when_all_are_wanted(dev_test):
+def test_slow_tests_run_with_all(dev_test):
     assert "2 passed, 1 skipped" in dev_test("--all", browser=False).stdout
 
 
-def test_what_is_required_must_be_here(dev_test):
+def test_a_required_kind_must_be_able_to_run(dev_test):
     done = dev_test("--require", "browser", browser=False)
     assert done.returncode != 0
     assert "--require browser: there is no chromium and no chromedriver" in done.stderr
 
 
-def test_what_is_required_must_run(dev_test):
+def test_a_test_of_a_required_kind_must_run(dev_test):
     assert dev_test("--require", "browser", browser=True).returncode == 0
     done = dev_test("--require", "browser", "-k", "no_kind", browser=True)
     assert done.returncode == 1

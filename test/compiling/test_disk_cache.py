@@ -1,4 +1,4 @@
-"""What is compiled once is read by the next process, and what has changed is compiled again."""
+"""Compiled functions are read from disk by the next process; changed ones are compiled again."""
 
 import os
 import subprocess
@@ -13,7 +13,7 @@ import numba
 
 from vds_gz.compiling import DiskCache, compiled, fingerprint
 
-#: Of somebody else's package: a function that calls one of another file, which has a constant and one of a module.
+#: Another package: a function that calls one in another file, which uses a constant and one of a module.
 STEP = """
 from machine.gears import geared
 
@@ -74,7 +74,7 @@ def test_the_second_process_compiles_nothing_until_a_function_that_is_called_cha
 
 
 def stepping(offset=0.5, ratio=2.0, gears=GEARS):
-    """The function as it would be imported, without a file."""
+    """The function ``step`` as if it were imported, but without files."""
     numbers = types.ModuleType("numbers_of_mine")
     numbers.OFFSET = offset
     geared = {"__name__": "machine.gears", "numbers": numbers}
@@ -95,7 +95,7 @@ def stepping(offset=0.5, ratio=2.0, gears=GEARS):
         {"gears": GEARS.replace("numbers.OFFSET", "0.5")},
     ],
 )
-def test_constants_and_code_of_what_is_called_count_and_remarks_do_not(changed):
+def test_the_fingerprint_covers_constants_and_code_of_called_functions_but_no_comments(changed):
     assert fingerprint(stepping()) == fingerprint(stepping(gears=f"# A remark.\n{GEARS}"))
     assert fingerprint(stepping(**changed)) != fingerprint(stepping())
 
@@ -110,7 +110,7 @@ def test_constants_and_code_of_what_is_called_count_and_remarks_do_not(changed):
         "def step(x, offset=LEVEL):\n    return x + offset",
     ],
 )
-def test_a_constant_counts_wherever_it_stands(text):
+def test_the_fingerprint_covers_a_constant_wherever_it_stands(text):
     def stepping_by(offset):
         outer = types.ModuleType("outer")
         outer.inner, outer.inner.outer = types.ModuleType("inner"), outer
@@ -124,7 +124,7 @@ def test_a_constant_counts_wherever_it_stands(text):
     assert stepping_by(0.5) != stepping_by(0.25)
 
 
-def test_how_a_called_function_is_compiled_counts():
+def test_the_fingerprint_covers_how_a_called_function_is_compiled():
     def stepping_by(**options):
         names = {"__name__": "machine", "called": numba.njit(**options)(negated)}
         exec("def step(x):\n    return called(x)", names)
@@ -168,14 +168,14 @@ def test_the_oldest_results_make_room_and_files_of_others_stay(monkeypatch, tmp_
 
 
 @pytest.mark.slow
-def test_where_nothing_can_be_written_it_compiles_without_a_word(machine, tmp_path):
+def test_without_a_writable_folder_functions_compile_silently(machine, tmp_path):
     file = tmp_path / "no_folder"
     file.write_text("")
     assert run(machine, file / "cache") == [7.5, 0, 1]
 
 
 @pytest.mark.slow
-def test_a_file_that_is_cut_off_is_compiled_anew(machine, tmp_path):
+def test_a_truncated_file_is_compiled_again(machine, tmp_path):
     run(machine, tmp_path)
     (file,) = (tmp_path / "vds_gz").iterdir()
     file.write_bytes(file.read_bytes()[:-100])
@@ -184,8 +184,8 @@ def test_a_file_that_is_cut_off_is_compiled_anew(machine, tmp_path):
 
 @pytest.mark.slow
 def test_processes_that_start_at_once_do_not_disturb_each_other(machine, tmp_path):
-    every = [start(machine, tmp_path) for _ in range(2)]
-    assert [float(process.communicate()[0].split()[0]) for process in every] == [7.5] * 2
+    processes = [start(machine, tmp_path) for _ in range(2)]
+    assert [float(process.communicate()[0].split()[0]) for process in processes] == [7.5] * 2
     assert run(machine, tmp_path) == [7.5, 1, 0]
     assert len(list((tmp_path / "vds_gz").iterdir())) == 1
 
@@ -205,12 +205,13 @@ fleet = Fleet(DIFFERENTIAL, [DifferentialParameters()] * 3)
 fleet.commands.v_x, fleet.commands.yaw_rate = 1.0, 0.2
 fleet.advance(1000)
 (sample,) = vehicle.sample([2_000_000_000])
-every = (
+programs = (
     compiled_schedule(DIFFERENTIAL.step, DIFFERENTIAL.set_references),
     compiled_schedule(DIFFERENTIAL.actuate, DIFFERENTIAL.set_references),
     fleet.vehicles.program(),
 )
-print(fleet.states.x[2], sample.x, held.motion().x, *(sum(one.stats.cache_misses.values()) for one in every))
+misses = (sum(program.stats.cache_misses.values()) for program in programs)
+print(fleet.states.x[2], sample.x, held.motion().x, *misses)
 print(int("numba.cpython.mathimpl" in sys.modules))
 """
 
@@ -229,7 +230,7 @@ for dead_time in map(float, sys.argv[1:]):
 
 
 def test_records_of_other_lengths_from_other_processes_are_not_taken_for_each_other(machine, tmp_path):
-    """In numba each process numbers record types itself, and libraries find functions by these numbers."""
+    """Each process numbers numba's record types by itself, and libraries find functions by these numbers."""
     short, long = (run(machine, tmp_path, RECORDS, dead_time) for dead_time in ("0.17", "0.25"))
     assert run(machine, tmp_path, RECORDS, "0.17", "0.25") == [*short, *long]
 

@@ -24,7 +24,7 @@ def numbers(pose: Pose) -> list[float]:
 
 
 @given(POSES, POSES, POSES)
-def test_it_does_not_matter_which_pair_is_joined_first(a, b, c):
+def test_composition_is_associative(a, b, c):
     assert numbers(a.then(b).then(c)) == near(a.then(b.then(c)))
 
 
@@ -42,7 +42,7 @@ def test_a_pose_seen_from_another_leads_back_to_it(a, b):
 
 
 @given(POSES, POSES, METRES, METRES)
-def test_points_go_the_way_of_both_transforms(a, b, x, y):
+def test_points_follow_both_transforms(a, b, x, y):
     assert a.then(b).apply(x, y) == pytest.approx(a.apply(*b.apply(x, y)), abs=1e-9)
     many = a.apply(np.array([x, 0.0]), np.array([y, 0.0]))
     assert (many[0][0], many[1][0]) == a.apply(x, y)

@@ -1,4 +1,4 @@
-"""Autoware's own parameter files as ours."""
+"""Autoware's parameter files, converted to parameters of this package."""
 
 from __future__ import annotations
 
@@ -67,12 +67,8 @@ def translation(tmp_path, *texts: str):
     for i, text in enumerate(texts):
         file = tmp_path / f"{i}.yaml"
         file.write_text(text)
-        values += [Override(*triple) for triple in _triples(read_parameter_file(str(file), "/simulation/sim_node"))]
+        values += read_parameter_file(str(file), "/simulation/sim_node")
     return translated(values, models())
-
-
-def _triples(overrides):
-    return [(override.name, override.value, override.origin) for override in overrides]
 
 
 def names(values) -> set[str]:
@@ -110,20 +106,20 @@ def test_mechanical_sample(tmp_path):
     assert not {"mechanical_params.vgr_coef_a", "convert_steer_cmd_method"} & names(result)
 
 
-def test_names_that_nobody_knows_are_told_apart(tmp_path):
+def test_only_unknown_names_stay(tmp_path):
     result = translation(tmp_path, SIMULATOR + "    vel_limm: 3.0\n    vel_time_delay: 0.25\n")
     assert "vel_limm" in names(result)
     assert "vel_time_delay" not in names(result)
 
 
-def test_values_are_checked_as_any(tmp_path):
+def test_converted_values_are_checked(tmp_path):
     result = translation(tmp_path, SIMULATOR.replace("steer_lim: 0.6", "steer_lim: -0.6"))
     with pytest.raises(ParameterError, match="steer_lim"):
         parameters_of([override for override in result if not override.name.startswith("measurement_noise.")])
 
 
 @pytest.mark.parametrize("text", ["LEARNED_STEER_VEL", "DELAY_STEER_WHATEVER"])
-def test_models_that_there_are_not(tmp_path, text):
+def test_unknown_models_are_refused(tmp_path, text):
     with pytest.raises(ParameterError, match=rf"'vehicle_model_type' is '{text}'.*DELAY_STEER_ACC_GEARED"):
         translation(tmp_path, SIMULATOR.replace("DELAY_STEER_ACC_GEARED", text))
 

@@ -1,4 +1,4 @@
-"""One description of a parameter: what it accepts, what it refuses and how it says so."""
+"""Descriptions of parameters: accepted values, refusals and their messages."""
 
 import dataclasses
 import math
@@ -53,7 +53,7 @@ class Cart:
     rear: Wheel = group(Wheel, radius=0.5)
 
 
-KNOWN = {one.name: one for one in describe(Cart())}
+KNOWN = {parameter.name: parameter for parameter in describe(Cart())}
 
 
 def refusal(name: str, value: object, where: str = "") -> str:
@@ -63,7 +63,7 @@ def refusal(name: str, value: object, where: str = "") -> str:
     return str(caught.value)
 
 
-# What is said of a parameter
+# Descriptions
 
 
 def test_every_parameter_of_all_groups_is_described_once_by_its_dotted_name():
@@ -117,7 +117,7 @@ def test_the_groups_of_a_dict_are_described_by_their_keys():
     assert "model_params.cart.rear.radius" in names
 
 
-# What is accepted
+# Accepted values
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def test_a_value_within_its_bounds_is_kept_in_its_proper_type(name, value, kept)
     assert type(checked) is type(kept)
 
 
-# What is refused
+# Refused values
 
 
 @pytest.mark.parametrize("value", ["2.5", "fast", True, False, None, [1.0], {"a": 1.0}])
@@ -204,7 +204,7 @@ def test_a_refusal_tells_where_the_value_came_from(name, value):
     assert "(" not in refusal(name, value)
 
 
-# Our own parameters
+# Parameters of this package
 
 
 def every_parameter() -> dict[str, Description]:
@@ -280,7 +280,7 @@ def test_the_reference_page_writes_defaults_and_bounds_as_one_would_in_a_file():
     assert "| `spokes` | 5 (integer, >=3) | how many spokes |" in page
 
 
-# A group checks itself wherever it is made
+# Groups check themselves
 
 GROUPS = (
     *(model.parameters for model in models().values()),

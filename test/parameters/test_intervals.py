@@ -1,4 +1,4 @@
-"""The intervals that identify wrote are read from its file."""
+"""Intervals in the parameter files that identify writes."""
 
 import math
 
@@ -44,7 +44,7 @@ def test_a_file_without_intervals_has_none(tmp_path):
 
 
 @pytest.mark.parametrize("ends", ["much to more", "0.3 to 0.2", "nan to 1"])
-def test_an_interval_that_is_none_is_refused(tmp_path, ends):
+def test_an_invalid_interval_is_refused(tmp_path, ends):
     path = tmp_path / "parameters.yaml"
     path.write_text(FILE.replace("wheel_base: 0.6", f"wheel_base: 0.6  # 95 % if the model holds: {ends}"))
     with pytest.raises(
@@ -53,7 +53,7 @@ def test_an_interval_that_is_none_is_refused(tmp_path, ends):
         read_intervals(path, "/sim_node")
 
 
-def test_no_parameter_file_is_refused(tmp_path):
+def test_a_missing_parameter_file_is_refused(tmp_path):
     with pytest.raises(ArgumentError, match="does not exist"):
         read_intervals(tmp_path / "none.yaml", "/sim_node")
 
@@ -61,7 +61,7 @@ def test_no_parameter_file_is_refused(tmp_path):
 @pytest.mark.parametrize(
     ("low", "high"), [(0.269328, 0.269331), (-0.1234567, -0.1234561), (0.0, 1.00001e-9), (-math.inf, math.inf)]
 )
-def test_an_interval_in_words_has_in_it_what_the_numbers_have(low, high):
+def test_an_interval_in_words_contains_the_interval(low, high):
     first, last = map(float, ends(low, high).split(" to "))
     assert first <= low <= high <= last
     assert remark(low, high).endswith(ends(low, high))

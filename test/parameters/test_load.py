@@ -1,4 +1,4 @@
-"""From names and values to parameters: what is found, what is refused, and with which words."""
+"""From names and values to parameters: loading, refusals and their messages."""
 
 import dataclasses
 import math
@@ -76,7 +76,7 @@ def refusal(values: dict | None = None, origin: str = "", **more) -> str:
     return str(caught.value)
 
 
-# What is found
+# Loading
 
 
 def test_without_values_everything_has_its_default():
@@ -103,7 +103,7 @@ def test_a_parameter_file_of_vehicle_dynamics_sim_loads_unchanged():
 
 
 @pytest.mark.parametrize(("model", "field", "value"), [("differential", "track", 0.5), ("omni", "wheel_base", 1.5)])
-def test_of_a_file_for_all_models_the_chosen_ones_values_are_used(model, field, value):
+def test_of_a_file_for_all_models_the_values_of_the_chosen_one_are_used(model, field, value):
     values = dict(flat(yaml.safe_load(VDS_FILE)["sim_node"]["ros__parameters"])) | {"model": model}
     node = loaded(values)
     assert list(node.model_params) == [model]
@@ -111,7 +111,7 @@ def test_of_a_file_for_all_models_the_chosen_ones_values_are_used(model, field, 
     assert getattr(node.vehicle, field) == value
 
 
-def test_of_several_values_for_one_name_the_last_counts():
+def test_the_last_of_several_values_for_one_name_counts():
     overrides = [Override("step_rate", 200.0), Override("step_rate", 400.0)]
     assert load(overrides, MODELS, TYPES).step_rate == 400.0
 
@@ -128,7 +128,7 @@ def test_an_older_name_means_the_new_one(alias, field):
     assert getattr(loaded({f"model_params.bicycle.{alias}": 0.77}).vehicle, field) == 0.77
 
 
-def test_the_age_limit_of_commands_has_the_fields_name_too():
+def test_the_age_limit_of_commands_has_an_alias():
     assert loaded({"command_timeout": 0.25}).twist_reference_max_oldness == 0.25
 
 
@@ -152,11 +152,11 @@ def test_whole_numbers_are_taken_for_numbers():
 @pytest.mark.parametrize(
     "name", ["qos_overrides./tf.publisher.depth", "start_type_description_service", "diagnostic_updater.period"]
 )
-def test_parameters_that_ros_gives_every_node_are_passed_over(name):
+def test_parameters_that_ros_gives_every_node_are_ignored(name):
     assert loaded({name: "whatever"}) == loaded()
 
 
-# What is refused
+# Refusals
 
 
 def test_an_unknown_name_is_refused_with_the_nearest_valid_one():
@@ -186,7 +186,7 @@ def test_an_unknown_name_tells_where_it_stood():
     assert "unknown parameter 'step_rat' (file car.yaml);" in refusal(step_rat=1.0, origin="file car.yaml")
 
 
-def test_an_unknown_model_is_refused_with_those_that_there_are():
+def test_an_unknown_model_is_refused_with_the_known_ones():
     said = "parameter 'model' is 'omi'; it must be one of bicycle, differential, omni; the nearest is 'omni'"
     assert refusal(model="omi") == said
 
@@ -247,7 +247,7 @@ def test_the_vehicles_frame_has_a_name_of_its_own(name):
 
 
 @pytest.mark.parametrize(
-    ("sensor", "frame", "given"),
+    ("sensor", "frame", "values"),
     [
         ("eye", "eye", {"base_frame": "eye"}),
         ("eye", "eye_optical_frame", {"base_frame": "eye_optical_frame"}),
@@ -256,8 +256,8 @@ def test_the_vehicles_frame_has_a_name_of_its_own(name):
         ("base_link", "base_link", {"base_frame": "robot"}),
     ],
 )
-def test_a_sensor_is_not_called_as_a_frame_of_the_vehicle(sensor, frame, given):
-    said = refusal({**given, f"sensors.{sensor}.type": "camera"})
+def test_a_sensor_must_not_have_the_name_of_a_frame_of_the_vehicle(sensor, frame, values):
+    said = refusal({**values, f"sensors.{sensor}.type": "camera"})
     assert f"sensor '{sensor}' has a frame '{frame}', which is also base_frame" in said
 
 
@@ -295,7 +295,7 @@ def test_rollers_in_an_o_cannot_turn_wheels_that_stand_in_a_square():
     assert loaded(square | {"model_params.omni.roller_pattern": "x"}).vehicle.wheel_base == 1.2
 
 
-def test_what_does_not_fit_together_is_said_of_the_chosen_model_only():
+def test_contradictions_of_other_models_do_not_matter():
     square = {
         "model": "bicycle",
         "model_params.bicycle.wheel_base": 2.0,
@@ -311,7 +311,7 @@ def test_parameters_of_other_models_alone_are_refused():
     assert "'model_params.omni', or 'model: bicycle', would be right" in said
 
 
-def test_everything_that_is_wrong_is_said_at_once():
+def test_all_faults_are_reported_at_once():
     wrong = {
         "steprate": 5.0,
         "step_rate": -1.0,
@@ -326,7 +326,7 @@ def test_everything_that_is_wrong_is_said_at_once():
     assert all(any(name in line for line in lines) for name in named)
 
 
-def test_what_does_not_fit_together_is_said_of_every_group():
+def test_contradictions_in_several_groups_are_reported_at_once():
     limit = "model_params.bicycle.steering_actuator.max_position"
     said = refusal({"pub_rate": 2000.0, limit: 0.0, "gazebo.model": ""}).splitlines()
     assert [line.partition(":")[0] for line in said] == ["gazebo", "model_params.bicycle"]

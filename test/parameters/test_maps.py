@@ -1,4 +1,4 @@
-"""Maps of actuation: what is read, what is refused and how it says so, those that come with the package."""
+"""Actuation maps: reading, refusals and their messages, and the maps of the package."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_files_of_packages(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("name", OWN)
 def test_own_maps_rise_or_fall_with_actuation(name):
-    """So that each has an inverse at every state."""
+    """Each map has an inverse at every state."""
     table = own_map(name)
     sign = -1.0 if name == "brake_map.csv" else 1.0
     for before, after in itertools.pairwise(table.values):
@@ -102,7 +102,7 @@ def test_accelerator_and_brake_released_are_the_same():
     assert accel.values[0] == brake.values[0]
 
 
-def test_own_steering_map_knows_no_side():
+def test_own_steering_map_is_symmetric():
     table = own_map("steer_map.csv")
     for row, opposite in zip(table.values, table.values[::-1], strict=True):
         assert row == pytest.approx([-value for value in opposite[::-1]])
@@ -129,12 +129,12 @@ def test_lookups_stay_within_the_map(actuation, state):
 
 
 @given(st.lists(st.integers(-2, 2), min_size=4, max_size=4), st.floats(-3.0, 3.0))
-def test_inverses_of_flat_and_odd_maps_are_within_the_axis(column, wanted):
+def test_inverses_of_flat_and_odd_maps_are_within_the_axis(column, response):
     rows = "".join(f"{i},{value},{value}\n" for i, value in enumerate(column))
     table = map_of(parse_map(f"odd,0,1\n{rows}", "odd"))
     for answer in (
-        rising_inverse(table, 0.5, wanted),
-        falling_inverse(table, 0.5, wanted, False),
-        falling_inverse(table, 0.5, wanted, True),
+        rising_inverse(table, 0.5, response),
+        falling_inverse(table, 0.5, response, False),
+        falling_inverse(table, 0.5, response, True),
     ):
         assert 0.0 <= answer <= 3.0

@@ -1,4 +1,4 @@
-"""Sensors in parameters: found by the names that the user gave, refused with words that help."""
+"""Sensors in parameters: their names, types and values, and what is refused."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ MODELS = {"bicycle": BICYCLE}
 
 
 def loaded(**values):
-    """Parameters with these of one sensor, ``lidar1``."""
+    """The sensors of parameters with these values of one sensor, ``lidar1``."""
     overrides = [Override(f"sensors.lidar1.{name}", value, "file a.yaml") for name, value in values.items()]
     return load(overrides, MODELS, TYPES).sensors
 
@@ -92,9 +92,9 @@ def test_a_name_must_be_good_for_topics_and_frames(name):
 
 
 def test_a_list_parameter_says_its_length():
-    one = Description("corner", "double_array", (0.0, 0.0), "m")
-    assert one.bounds() == "a list of 2 finite numbers, at least -1e+06, at most 1e+06"
-    assert one.check([1, 2.5]) == (1.0, 2.5)
+    corner = Description("corner", "double_array", (0.0, 0.0), "m")
+    assert corner.bounds() == "a list of 2 finite numbers, at least -1e+06, at most 1e+06"
+    assert corner.check([1, 2.5]) == (1.0, 2.5)
 
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "sensors.md"

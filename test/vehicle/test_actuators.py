@@ -67,7 +67,7 @@ def ideal_steering(**changes) -> SteeringParameters:
 
 @pytest.fixture(params=["drive", "steering"])
 def kind(request):
-    """(run, parameters of an actuator that is ideal but for some changes), for both actuators."""
+    """(run, parameters of an ideal actuator with some changes), for both actuators."""
     return {"drive": (run_drive, ideal_drive), "steering": (run_steering, ideal_steering)}[request.param]
 
 
@@ -152,7 +152,7 @@ def test_deceleration_holds_towards_standstill_and_acceleration_beyond_it(sign):
     assert out[-1] == -sign
 
 
-def test_the_step_that_crosses_standstill_brakes_first_and_accelerates_with_what_is_left_of_it():
+def test_the_step_that_crosses_standstill_brakes_first_and_accelerates_for_its_rest():
     # 3 mm/s to lose with 4 m/s^2 take three quarters of a step; the last quarter gains 1 m/s^2 * 0.25 ms.
     p = ideal_drive(max_acceleration=1.0, max_deceleration=4.0)
     out = run_drive(p, [0.003] * 4 + [-1.0])
@@ -219,7 +219,7 @@ def test_a_commands_acceleration_bounds_braking_too():
     assert out[-1] == pytest.approx(1.0 - 0.5 * 0.1)
 
 
-def test_a_commands_rate_of_nothing_holds_the_actuator():
+def test_a_rate_limit_of_zero_in_a_command_holds_the_actuator():
     assert run_drive(ideal_drive(), [1.0, 0.0, -1.0], rates=[math.inf, 0.0, 0.0]) == [1.0, 1.0, 1.0]
     assert run_steering(ideal_steering(), [1.0, 0.0, -1.0], rates=[math.inf, 0.0, 0.0]) == [1.0, 1.0, 1.0]
 
@@ -352,8 +352,8 @@ def delayed(values, dead_time, dt, default):
     return out
 
 
-def asked_for(p, reference):
-    """What an actuator is to do after a reference's dead time."""
+def target_of(p, reference):
+    """The target of an actuator for a delayed reference, before saturation."""
     return p.gain * (reference if abs(reference) >= p.dead_band else 0.0) + p.offset
 
 
@@ -367,13 +367,13 @@ def test_a_drive_does_what_its_specification_says(p, offset, references, dt, own
     out = run_drive(p, references, dt, [own_rate] * len(references))
     rates = delayed([own_rate] * len(references), p.dead_time, dt, math.inf)
     for k, reference in enumerate(delayed(references, p.dead_time, dt, 0.0)):
-        asked = asked_for(p, reference)
+        target = target_of(p, reference)
         if p.max_velocity:
-            asked = max(-p.max_velocity, min(asked, p.max_velocity))
-        slow += (1.0 - math.exp(-dt / p.slow_time_constant)) * (asked - slow)
-        asked += p.slow_share * (slow - asked)
+            target = max(-p.max_velocity, min(target, p.max_velocity))
+        slow += (1.0 - math.exp(-dt / p.slow_time_constant)) * (target - slow)
+        target += p.slow_share * (slow - target)
         gain = 1.0 - math.exp(-dt / p.time_constant) if p.time_constant else 1.0
-        goal = velocity + gain * (asked - velocity)
+        goal = velocity + gain * (target - velocity)
         rise, fall = min(acceleration, rates[k]), min(deceleration, rates[k])
         if goal * velocity >= 0.0:
             limit = rise if abs(goal) > abs(velocity) else fall
@@ -396,11 +396,11 @@ def test_a_steering_does_what_its_specification_says(p, offset, references, dt, 
     out = run_steering(p, references, dt, [own_rate] * len(references))
     rates = delayed([own_rate] * len(references), p.dead_time, dt, math.inf)
     for k, reference in enumerate(delayed(references, p.dead_time, dt, 0.0)):
-        asked = asked_for(p, reference)
+        target = target_of(p, reference)
         if p.max_position:
-            gap = max(-p.max_position, min(asked, p.max_position)) - position
+            gap = max(-p.max_position, min(target, p.max_position)) - position
         else:
-            gap = math.remainder(asked - position, 2.0 * math.pi)
+            gap = math.remainder(target - position, 2.0 * math.pi)
         gain = 1.0 - math.exp(-dt / p.time_constant) if p.time_constant else 1.0
         most = min(p.max_velocity or math.inf, rates[k]) * dt
         position += max(-most, min(gain * gap, most))
@@ -409,13 +409,12 @@ def test_a_steering_does_what_its_specification_says(p, offset, references, dt, 
 
 
 @given(drives, free_steerings, histories, histories, histories)
-def test_no_output_knows_inputs_younger_than_the_dead_time(drive, steering, common, one, other):
+def test_no_output_knows_inputs_younger_than_the_dead_time(drive, steering, common, left, right):
     for run, p in ((run_drive, drive), (run_steering, steering)):
-        length = len(common) + min(len(one), len(other))
+        length = len(common) + min(len(left), len(right))
         known = len(common) + math.ceil(p.dead_time / DT - 1e-6)
-        first = run(p, (common + one)[:length])
-        second = run(p, (common + other)[:length])
-        assert first[:known] == second[:known]
+        outputs = [run(p, (common + end)[:length])[:known] for end in (left, right)]
+        assert outputs[0] == outputs[1]
 
 
 @given(drives, histories, rate_limits)
@@ -462,7 +461,7 @@ def test_a_wrapped_angle_points_the_same_way_within_half_a_turn(angle):
 
 
 @pytest.mark.parametrize("angle", [math.pi, -math.pi])
-def test_half_a_turn_stays_what_it_is(angle):
+def test_a_wrapped_half_turn_keeps_its_sign(angle):
     assert wrap(angle) == angle
 
 

@@ -44,7 +44,7 @@ def standing(parameters, angle=0.0, speed=0.0) -> Vehicle:
 
 
 def steered_wheels(vehicle) -> list[tuple[float, float, float, float]]:
-    """Position x, y of each steered wheel from the reference point, its angle, and the speed that it rolls with."""
+    """Position x, y from the reference point, angle and rolling speed of each steered wheel."""
     p, joints = vehicle.parameters, joints_of(vehicle)
     x = -p.wheel_base if p.reverse else p.wheel_base
     sides = {"_left": p.track_steered / 2.0, "_right": -p.track_steered / 2.0} if p.track_steered else {"": 0.0}
@@ -217,7 +217,7 @@ def test_a_way_beyond_the_stops_is_not_taken(standing_at, along, across):
 
 @pytest.mark.parametrize("side", [1.0, -1.0])
 def test_a_steering_with_stops_takes_the_way_that_is_nearer_without_passing_through_them(side):
-    # From 2.4 rad to -2.4 rad a unit with stops travels 4.8 rad; the opposite way, 0.74 rad, is 1.66 rad away.
+    # From 2.4 rad to -2.4 rad a steering with stops travels 4.8 rad; the opposite angle, 0.74 rad, is 1.66 rad away.
     limited = dataclasses.replace(IDEAL_STEERING, max_position=2.5)
     p = ideal_bicycle(drive_on_steered_wheel=True, steering_actuator=limited)
     vehicle = standing(p, side * 2.4)
@@ -301,7 +301,7 @@ def test_joints_are_named_left_before_right_and_hinges_before_wheels():
 
 
 @pytest.mark.parametrize("v", [1.0, -2.0])
-def test_wheels_roll_the_way_that_they_went(v):
+def test_wheels_roll_as_far_as_they_moved(v):
     p = ideal_bicycle(tire_diameter=0.5)
     straight = joints_of(driven(BICYCLE, p, twist(v, 0.0, 0.0), 3.0))
     for name in ("fixed_wheel_left", "fixed_wheel_right", "steered_wheel_left", "steered_wheel_right"):
@@ -435,14 +435,14 @@ def test_a_vehicle_that_may_not_reverse_still_steers():
     assert vehicle.state.steering.angle == 0.3
 
 
-def test_the_steering_centres_at_standstill_only_if_told_to():
+def test_the_steering_centres_at_standstill_only_if_configured():
     for centred, angle in ((True, 0.0), (False, 0.3)):
         p = ideal_bicycle(center_at_standstill=centred)
         assert driven(BICYCLE, p, ackermann(0.0, 0.3), 0.1).state.steering.angle == angle
         assert driven(BICYCLE, p, ackermann(0.5, 0.3), 0.1).state.steering.angle == 0.3
 
 
-def test_turning_in_place_is_no_standstill():
+def test_turning_in_place_is_not_standstill():
     p = ideal_bicycle(drive_on_steered_wheel=True, center_at_standstill=True)
     motion = driven(BICYCLE, p, twist(0.0, 0.0, 0.5), 0.1).motion()
     assert motion.yaw_rate == pytest.approx(0.5)

@@ -30,7 +30,7 @@ def test_speed_and_yaw_rate_are_limited_separately(model, parameters):
 @pytest.mark.parametrize(
     ("body", "wheel", "limit"), [(0.5, 2.0, 0.5), (3.0, 2.0, 2.0), (0.5, 0.0, 0.5), (0.0, 2.0, 2.0), (0.0, 0.0, 0.0)]
 )
-def test_the_vehicle_s_limit_is_the_smaller_one_and_zero_is_none(model, parameters, body, wheel, limit):
+def test_the_limit_of_the_vehicle_is_the_smaller_one_and_zero_is_unlimited(model, parameters, body, wheel, limit):
     drive = dataclasses.replace(parameters.drive_actuators, max_velocity=wheel)
     p = dataclasses.replace(parameters, max_linear_velocity=body, drive_actuators=drive)
     assert model.limits(p).speed == limit
@@ -47,7 +47,7 @@ def test_references_change_no_faster_than_the_maximum_accelerations(model, param
     assert (motion.v_x, motion.yaw_rate) == pytest.approx((1.0, -3.0))
 
 
-def test_of_an_omni_vehicle_the_direction_is_kept():
+def test_limits_keep_the_direction_of_an_omni_vehicle():
     p = dataclasses.replace(ROBOTS[1][1], max_linear_velocity=0.5, max_linear_acceleration=1.0)
     for seconds, speed in ((0.2, 0.2), (1.0, 0.5)):
         motion = driven(OMNI, p, twist(3.0, -4.0, 0.0), seconds).motion()
@@ -55,7 +55,7 @@ def test_of_an_omni_vehicle_the_direction_is_kept():
 
 
 @robots
-def test_limits_that_are_set_while_it_drives_make_no_jump(model, parameters):
+def test_limits_that_are_set_while_driving_cause_no_jump(model, parameters):
     vehicle = driven(model, parameters, twist(1.0, 0.0, 0.5), 0.5)
     vehicle.configure(dataclasses.replace(parameters, max_linear_acceleration=1.0, max_angular_acceleration=1.0))
     vehicle.advance(501_000_000)

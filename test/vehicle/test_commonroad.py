@@ -1,7 +1,7 @@
 """The single-track car beside CommonRoad's reference implementation, with the same equations and parameters.
 
-ST (linear, small angles) is the whole model with ``small_angles``. STD (drift) has wheels that spin and tyres with
-combined slip, which ``single_track`` has not; with wheels that roll freely its equations are those without
+ST (linear, small angles) is the whole model with ``small_angles``. STD (drift) has spinning wheels and tyres with
+combined slip, which ``single_track`` lacks. With freely rolling wheels, its equations are those without
 ``small_angles``.
 """
 
@@ -25,7 +25,7 @@ from vehiclemodels.vehicle_parameters import setup_vehicle_parameters
 
 DT = 1e-3
 STEPS = 3500
-#: The reference is integrated by the classical Runge-Kutta method with so many steps in each of ours.
+#: Steps of the reference, which the classical Runge-Kutta method integrates, per step of ours.
 FINER = 2
 
 TIMES = np.arange(STEPS) * DT
@@ -83,7 +83,7 @@ def driven(parameters, speed, rates, accelerations):
 
 
 def reference(derivative, p, speed, rates, accelerations):
-    """The same by an implementation of the equations."""
+    """The same quantities, from an implementation of the equations."""
     x = np.array([0.0, 0.0, 0.0, speed, 0.0, 0.0, 0.0])
     dt, states = DT / FINER, []
     for u in zip(rates.tolist(), accelerations.tolist(), strict=True):
@@ -111,7 +111,7 @@ def std(x, u, p):
 
 
 def largest_difference(ours, theirs) -> float:
-    """Of all states, each by the largest value of its own."""
+    """The largest difference of all states, each divided by its largest value."""
     return float((abs(ours - theirs).max(axis=0) / abs(theirs).max(axis=0)).max())
 
 

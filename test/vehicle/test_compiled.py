@@ -54,7 +54,7 @@ def test_a_compiled_vehicle_takes_commands_time_outs_and_cuts_of_time_like_the_i
     assert both[0].motion().x != 0.0
 
 
-def test_commands_that_nobody_watches_act_as_they_were_when_they_held(both):
+def test_commands_that_change_later_act_as_they_were_when_entered(both):
     for vehicle in both:
         command = twist(0.0, 0.0, 0.0)
         for k in range(TOGETHER + 7):
@@ -95,7 +95,7 @@ def test_a_compiled_vehicle_can_be_placed_reset_stopped_and_configured_like_the_
     assert (new.x, new.v_x) == (0.3, 0.0)
 
 
-def test_a_compiled_vehicle_that_something_else_moves_turns_its_actuators_only():
+def test_a_compiled_vehicle_that_gazebo_moves_only_moves_its_actuators():
     p = BicycleParameters(
         drive_actuator=DriveParameters(dead_time=0.0), steering_actuator=SteeringParameters(dead_time=0.0)
     )
@@ -118,7 +118,7 @@ def test_a_record_has_the_fields_of_its_class_and_room_for_the_longest_line():
     assert kind["left"]["head"] == np.int64
 
 
-def test_another_dead_time_is_seldom_another_program():
+def test_most_dead_times_share_one_compiled_program():
     program = compiled_schedule(BICYCLE.step, BICYCLE.set_references)
     compiled = []
     for dead_time in (0.0, 0.1, 0.255):
@@ -132,22 +132,22 @@ def test_another_dead_time_is_seldom_another_program():
     assert compiled == [compiled[0]] * 3
 
 
-def test_whole_numbers_for_reals_are_the_reals_that_they_stand_for():
+def test_integers_for_reals_are_stored_as_reals():
     whole = BicycleParameters(wheel_base=2, base_link_offset=1, drive_actuator=DriveParameters(max_acceleration=2))
-    ones = [dataclasses.replace(whole), dataclasses.replace(whole, wheel_base=2.5, base_link_offset=0.75)]
-    coefficients = records([BICYCLE.coefficients(one, 0.001) for one in ones])
+    both = [whole, dataclasses.replace(whole, wheel_base=2.5, base_link_offset=0.75)]
+    coefficients = records([BICYCLE.coefficients(parameters, 0.001) for parameters in both])
     assert coefficients.signed_wheelbase.tolist() == [2.0, 2.5]
     assert coefficients.base_link_offset.tolist() == [1.0, 0.75]
     vehicles = [Vehicle(BICYCLE, whole), CompiledVehicle(BICYCLE, whole)]
     for vehicle in vehicles:
         vehicle.enter(twist(1.0, 0.0, 0.3), 0)
         vehicle.advance(SECOND)
-        vehicle.configure(ones[1])
+        vehicle.configure(both[1])
         vehicle.advance(2 * SECOND)
     assert vehicles[1].motion() == vehicles[0].motion()
 
 
-def test_what_is_written_into_a_record_comes_back_from_it():
+def test_a_state_that_is_written_into_a_record_is_read_back():
     vehicle = driven(DIFFERENTIAL, DifferentialParameters(), twist(1.0, 0.0, 0.4), 0.7)
     copy = DIFFERENTIAL.at_rest(vehicle.coefficients)
     read_record(records([vehicle.state])[0], copy)
@@ -173,22 +173,23 @@ WHOLE = st.builds(
     st.sampled_from([1000.0, 333.0]),
 )
 @settings(max_examples=100)
-def test_commands_as_arrays_are_those_that_are_entered_one_by_one(timed, more, age, rate):
-    times, commands = zip(*sorted(timed, key=lambda one: one[0]), strict=True)
+def test_commands_as_arrays_act_like_commands_entered_one_by_one(timed, more, age, rate):
+    times, commands = zip(*sorted(timed, key=lambda pair: pair[0]), strict=True)
     end = max(times[-1], 0) + more
     vehicles = [CompiledVehicle(BICYCLE, P, step_rate=rate, max_command_age=age) for _ in range(2)]
     for vehicle in vehicles:
         vehicle.enter(twist(1.0, 0.0, 0.1), 0)
         vehicle.advance(100_300_000)
-    one, all_at_once = vehicles
+    one_by_one, at_once = vehicles
     for command, time in zip(commands, times, strict=True):
-        one.enter(command, time)
-    one.advance(end)
-    columns = {field.name: [getattr(one, field.name) for one in commands] for field in dataclasses.fields(Command)}
-    all_at_once.follow(command_records(**columns), np.array(times), end)
+        one_by_one.enter(command, time)
+    one_by_one.advance(end)
+    names = [field.name for field in dataclasses.fields(Command)]
+    columns = {name: [getattr(command, name) for command in commands] for name in names}
+    at_once.follow(command_records(**columns), np.array(times), end)
     for _ in range(2):
-        assert all_at_once.steps == one.steps
-        assert snapshot(all_at_once) == snapshot(one)
+        assert at_once.steps == one_by_one.steps
+        assert snapshot(at_once) == snapshot(one_by_one)
         for vehicle in vehicles:
             vehicle.advance(end + 400_000_000)
 
@@ -209,26 +210,26 @@ def test_commands_as_arrays_that_cannot_be_followed_are_refused():
     assert vehicle.steps == 0
 
 
-def test_a_gear_and_a_command_that_waits_act_on_commands_as_arrays_too():
+def test_gears_and_waiting_commands_also_affect_commands_as_arrays():
     gears = command_records(kind=[CONTROL, TWIST], v_x=1.0, gear=[20, 2])
     speeds = command_records(v_x=[1.0, 1.0])
     for before, commands, times in (([], gears, [0, 100]), ([(twist(0.0, 0.0, 0.0), 500)], speeds, [100, 200])):
-        one, all_at_once = (CompiledVehicle(BICYCLE, P) for _ in range(2))
-        for vehicle in (one, all_at_once):
+        one_by_one, at_once = (CompiledVehicle(BICYCLE, P) for _ in range(2))
+        for vehicle in (one_by_one, at_once):
             for command, time in before:
                 vehicle.enter(command, time * MILLISECOND)
         for record, time in zip(commands.tolist(), times, strict=True):
-            one.enter(Command(*record), time * MILLISECOND)
-        one.advance(600 * MILLISECOND)
-        all_at_once.follow(commands, np.array(times) * MILLISECOND, 600 * MILLISECOND)
-        for vehicle in (one, all_at_once):
+            one_by_one.enter(Command(*record), time * MILLISECOND)
+        one_by_one.advance(600 * MILLISECOND)
+        at_once.follow(commands, np.array(times) * MILLISECOND, 600 * MILLISECOND)
+        for vehicle in (one_by_one, at_once):
             vehicle.enter(control(1.0, 1.0, 0.0), 600 * MILLISECOND)
             vehicle.advance(700 * MILLISECOND)
-        assert all_at_once.command == one.command
-        assert snapshot(all_at_once) == snapshot(one)
+        assert at_once.command == one_by_one.command
+        assert snapshot(at_once) == snapshot(one_by_one)
 
 
-def test_jitter_is_the_same_where_commands_are_entered_at_once():
+def test_jitter_is_the_same_for_commands_as_arrays():
     commands, times = [twist(0.1 * k, 0.0, 0.2) for k in range(30)], [k * 20 * MILLISECOND for k in range(30)]
     single = Vehicle(DIFFERENTIAL, DifferentialParameters(), dead_time_jitter=0.1, seed=5)
     for command, time in zip(commands, times, strict=True):

@@ -12,17 +12,17 @@ from vds_gz.vehicle.trigonometry import exponential
 @example(-0.5 * math.log(2.0))
 @example(-1e-3 / 0.3)
 @example(-1e-300)
-def test_it_is_right_to_the_last_unit(x):
+def test_the_exponential_is_right_to_the_last_unit(x):
     assert abs(exponential(x) - math.exp(x)) <= math.ulp(math.exp(x))
 
 
 @given(st.floats(-1e300, -700.0))
 @example(-745.0)
 @example(-math.inf)
-def test_far_below_zero_it_vanishes(x):
+def test_the_exponential_vanishes_far_below_zero(x):
     assert 0.0 <= exponential(x) <= 1e-303
     assert abs(exponential(x) - math.exp(x)) <= 5e-324
 
 
-def test_of_zero_it_is_one():
+def test_the_exponential_of_zero_is_one():
     assert exponential(0.0) == 1.0

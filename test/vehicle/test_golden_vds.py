@@ -1,7 +1,7 @@
-"""Against recorded runs of vehicle_dynamics_sim, whose parameters and meaning ours are.
+"""Vehicles against recorded runs of vehicle_dynamics_sim, which has the same parameters.
 
-That program runs on the wall clock, about a millisecond restless and one step late, so the comparison allows for a
-shift of a few milliseconds.
+That program runs on the wall clock, with about a millisecond of jitter and a delay of one step, so the comparison
+allows a shift of a few milliseconds.
 """
 
 import csv
@@ -22,8 +22,8 @@ from vds_gz.vehicle.command import twist
 from vds_gz.vehicle.vehicle import Vehicle
 
 MODELS = models()
-#: What that program takes where nothing is given; our defaults are those of its parameter file. The track, by which it
-#: draws the steered wheels, is that of the recorded joints: tan(left), tan(right) = L tan(d) / (L -+ T/2 tan(d)).
+#: Defaults in the code of that program; this package has those of its parameter file. The track T, with which it draws
+#: the steered wheels, follows from the recorded joints: tan(left), tan(right) = L tan(d) / (L -+ T/2 tan(d)).
 CODE_DEFAULTS = {
     "model_params.bicycle.track_steered": 1.12,
     "model_params.bicycle.wheel_base": 2.0,
@@ -32,8 +32,8 @@ CODE_DEFAULTS = {
 }
 #: Shifts to try [s].
 SHIFTS = np.arange(-0.010, 0.0101, 0.0005)
-#: Runs, and RMS over peak that is allowed. In the first one that program was up to 15 ms late, now and then, where the
-#: steering is limited by its rate; the drives of the turns and spins are saturated for most of the time.
+#: Tolerance of each run, as RMS divided by peak. In the first run that program was at times up to 15 ms late while it
+#: limited the steering rate. The drives of turns and spins are saturated most of the time.
 RUNS = {
     "bicycle_fs_rd_steps": 0.006,
     "omni_omni": 0.002,
@@ -46,10 +46,10 @@ RUNS = {
 
 
 def parameters_of_run(run: str, folder):
-    """The parameters of a run, as that program got them."""
+    """The parameters of a run of that program."""
     line = next(line for line in (folder / "params.txt").read_text().splitlines() if line.startswith(run))
-    given = (word.split(":=", 1) for word in shlex.split(line) if ":=" in word)
-    values = CODE_DEFAULTS | {name: yaml.safe_load(value) for name, value in given}
+    arguments = (word.split(":=", 1) for word in shlex.split(line) if ":=" in word)
+    values = CODE_DEFAULTS | {name: yaml.safe_load(value) for name, value in arguments}
     overrides = [Override(name, value, "reference run") for name, value in values.items()]
     return parameters_of(overrides)
 
@@ -71,7 +71,7 @@ class Trace:
 
 
 def recorded(rows, origin: float) -> Trace:
-    """What the program did: twist and steering joints, on one time base."""
+    """Twist and steering joints of that program, on one time base."""
     time = np.array([float(row[0]) for row in rows["twist"]]) - origin
     twists = np.array([[float(value) for value in row[1:]] for row in rows["twist"]]).T
     values = dict(zip(("v_x", "v_y", "yaw_rate"), twists, strict=True))
@@ -87,7 +87,7 @@ def recorded(rows, origin: float) -> Trace:
 
 
 def simulated(node, rows, origin: float, end: float) -> Trace:
-    """What ours does with the same commands at the same times."""
+    """Twist and steering joints of our vehicle, with the same commands at the same times."""
     model = MODELS[node.model]
     vehicle = Vehicle(model, node.vehicle)
     for stamp, *command in rows["cmd"]:
@@ -103,7 +103,7 @@ def simulated(node, rows, origin: float, end: float) -> Trace:
 
 
 def errors(ours: Trace, theirs: Trace) -> dict[str, float]:
-    """RMS over peak of every quantity, at the one shift that suits all of them best."""
+    """RMS divided by peak of every quantity, at the shift that fits all of them best."""
     inside = (theirs.time > 0.05) & (theirs.time < ours.time[-1] - 0.05)
     peaks = {name: np.abs(series).max() for name, series in theirs.values.items()}
     best: dict[str, float] = {}
@@ -123,7 +123,7 @@ def comparison(request, golden):
     """(ours, theirs, tolerance) of one run."""
     folder = golden / "vds"
     if not folder.is_dir():
-        pytest.skip("the reference runs here hold none of vehicle_dynamics_sim")
+        pytest.skip("there are no reference runs of vehicle_dynamics_sim")
     rows = rows_of(request.param, folder)
     origin = min(float(rows["cmd"][0][0]), float(rows["twist"][0][0]))
     theirs = recorded(rows, origin)
@@ -131,7 +131,7 @@ def comparison(request, golden):
     return ours, theirs, RUNS[request.param]
 
 
-def test_our_run_answers_as_the_reference_does(comparison):
+def test_our_run_equals_the_reference_within_its_tolerance(comparison):
     ours, theirs, tolerance = comparison
     problems = errors(ours, theirs)
     print({name: f"{100.0 * error:.3f} %" for name, error in problems.items()})
@@ -145,7 +145,7 @@ def test_the_comparison_notices_a_dead_time_that_is_off_by_a_twentieth_of_a_seco
     assert all(error > 1.5 * tolerance for error in errors(late, theirs).values())
 
 
-def test_the_reference_run_is_one_in_which_the_vehicle_moves_and_turns(comparison):
+def test_in_the_reference_run_the_vehicle_moves_and_turns(comparison):
     _, theirs, _ = comparison
     assert np.abs(theirs.values["v_x"]).max() > 0.5
     assert np.abs(theirs.values["yaw_rate"]).max() > 0.2

@@ -17,7 +17,7 @@ from vds_gz.vehicle.vehicle import Vehicle
 
 IDEAL = OmniParameters(drive_actuators=IDEAL_DRIVE)
 WHEELS = ("front_left", "rear_left", "rear_right", "front_right")
-#: Where the wheels stand, in halves of wheel base and track, and the direction of their rollers in an O.
+#: Positions of the wheels in halves of wheel base and track, and the direction of their rollers in an O.
 CORNERS = ((1, 1, 1), (-1, 1, -1), (-1, -1, 1), (1, -1, -1))
 
 
@@ -48,7 +48,7 @@ def test_forward_lateral_in_place_and_mixed_commands_are_tracked_in_steady_state
 
 
 @given(omnis, twists)
-def test_each_actuator_gets_what_the_body_velocity_means_at_its_wheel(p, command):
+def test_each_actuator_gets_the_speed_of_its_wheel_for_the_body_velocity(p, command):
     p = dataclasses.replace(p, base_link_offset=0.0, drive_actuators=IDEAL_DRIVE, **FREE_BODY)
     vehicle = driven(OMNI, p, command, 0.002)
     expected = system(p) @ (command.v_x, command.v_y, command.yaw_rate)
@@ -130,7 +130,7 @@ def test_pose_and_twist_are_those_of_base_link(offset):
     p = dataclasses.replace(IDEAL, base_link_offset=offset)
     spinning = driven(OMNI, p, twist(0.0, 0.0, 0.5), 3.0)
     motion = spinning.motion()
-    # base_link was put `offset` ahead of the origin; commanded to turn, it turns about itself.
+    # base_link starts `offset` ahead of the origin; a command to turn turns it in place.
     assert (motion.v_x, motion.v_y, motion.yaw_rate) == pytest.approx((0.0, 0.0, 0.5), abs=1e-12)
     assert (motion.x, motion.y) == pytest.approx((offset, 0.0), abs=1e-6)
     assert spinning.state.v_y == pytest.approx(-offset * 0.5)

@@ -55,20 +55,20 @@ class Run:
 
     @property
     def energy(self) -> float:
-        """By mass."""
+        """Kinetic energy per mass."""
         b = self.s.body
         return 0.5 * (b.v_x**2 + b.v_y**2 + self.c.gyration * b.yaw_rate**2)
 
 
 def set_motion(run, v_x, v_y, yaw_rate):
-    """Throw a car whose wheels are straight and whose drive follows."""
+    """Set the velocity of a car's body, and that of its drive."""
     body = run.s.body
     body.v_x, body.v_y, body.yaw_rate = v_x, v_y, yaw_rate
     run.s.drive.velocity = v_x
 
 
 def understeer(p) -> float:
-    """Steering angle by lateral acceleration, beyond that of the wheel base [rad s^2/m]."""
+    """Steering angle per lateral acceleration, beyond that of the wheel base [rad s^2/m]."""
     return (1.0 / p.cornering_stiffness_steered - 1.0 / p.cornering_stiffness_fixed) / G
 
 
@@ -114,7 +114,7 @@ def test_beyond_its_critical_speed_an_oversteering_car_spins_by_itself(factor, g
 
 @pytest.mark.parametrize("speed", [10.0, 20.0, 40.0])
 def test_yaw_response_has_natural_frequency_and_damping_of_theory(speed):
-    """Of the linear single-track model; coefficients of the second-order equation of a free yaw motion."""
+    """Coefficients of the second-order equation of a free yaw motion, of the linear single-track model."""
     p, run = COASTING, Run(COASTING, speed)
     front, rear = p.wheel_base - p.cg_distance, p.cg_distance
     steered = p.cornering_stiffness_steered * p.mass * G * rear / p.wheel_base
@@ -235,7 +235,7 @@ def test_the_tyres_together_never_exceed_friction(v_x, v_y, yaw_rate, angle, ref
 
 
 @given(st.floats(-0.2, 0.2), st.floats(-0.6, 0.6), st.booleans(), st.booleans())
-def test_near_standstill_it_is_the_bicycle_without_slip(speed, angle, reverse, steered):
+def test_near_standstill_a_car_moves_as_the_bicycle_without_slip(speed, angle, reverse, steered):
     p = dataclasses.replace(CAR, reverse=reverse, drive_on_steered_wheel=steered)
     run = Run(p)
     s = run.go(ackermann(speed, angle), 0.15)
@@ -259,7 +259,7 @@ def test_from_rest_to_speed_and_back_nothing_jumps(sign):
     assert motions[-1].tolist() == [0.0, 0.0, 0.0]
 
 
-def test_at_rest_it_stays_to_the_bit_while_the_wheels_turn():
+def test_a_car_at_rest_stays_in_place_to_the_bit_while_the_wheels_turn():
     run = Run()
     for angle in (1.0, -1.0, 0.3):
         s = run.go(ackermann(0.0, angle), 0.1)
@@ -278,7 +278,7 @@ def test_a_drive_that_holds_its_speed_stands_on_a_slope_as_long_as_tyres_grip(sl
 @pytest.mark.parametrize("along", [-1.0, 0.0, 1.0])
 @pytest.mark.parametrize("steer", [0.0, 0.3])
 def test_a_car_at_rest_slides_where_the_road_is_steeper_than_its_friction_and_nowhere_else(along, steer):
-    """Along and across its way; at 0.733 rad friction and weight are in balance."""
+    """Along and across its heading; at 0.733 rad friction and weight are in balance."""
     for angle in (0.72, 0.74, 1.0):
         run = Run()
         run.go(ackermann(0.0, steer), 0.01)
@@ -330,7 +330,7 @@ def test_a_drive_holds_its_speed_in_a_curve_and_a_force_does_not():
 
 
 def test_wheels_roll_with_their_contact_points():
-    """Without slip each as in the bicycle; with slip the rolling part of the contact's velocity is left."""
+    """Without slip as in the bicycle; with slip at the part of the contact's velocity along the wheel."""
     s = Run(CAR, 10.0, 0.1).s
     assert s.speed_fixed_right - s.speed_fixed_left == pytest.approx(s.yaw_rate * CAR.track_fixed)
     contact = s.v_y + CAR.wheel_base * s.yaw_rate
@@ -339,7 +339,7 @@ def test_wheels_roll_with_their_contact_points():
 
 
 def slalom(p, dt):
-    """Where a car is at the end of a slalom of 5 s at and beyond the limit of grip."""
+    """The state of a car at the end of a slalom of 5 s, at and beyond the limit of grip."""
     run = Run(p, 20.0, dt=dt)
     for k in range(5):
         reference = Command(ACKERMANN, 20.0, steering_angle=0.05 if k % 2 else -0.05)
@@ -349,7 +349,7 @@ def slalom(p, dt):
 
 
 @pytest.mark.parametrize("p", [COASTING, CAR], ids=["coasting", "holding its speed"])
-def test_a_slalom_with_steps_of_1_ms_is_that_with_steps_of_a_tenth(p):
+def test_a_slalom_with_steps_of_1_ms_equals_that_with_steps_of_a_tenth(p):
     p = dataclasses.replace(p, steering_actuator=dataclasses.replace(IDEAL_STEERING, max_velocity=0.5))
     assert abs(slalom(p, 1e-3) / slalom(p, 1e-4) - 1.0).max() < 3e-7
 
@@ -366,7 +366,7 @@ def test_a_centre_of_gravity_outside_the_axles_is_refused():
     ("count", "interpreted"), [(50, 20), pytest.param(10_000, 200, marks=pytest.mark.slow)], ids=["few", "many"]
 )
 def test_random_cars_stay_finite_with_bounded_energy_and_equal_bits_in_all_engines(count, interpreted):
-    """Also where the friction of the road changes, and at last on slopes and banks, which give energy."""
+    """The friction of the road changes too; at the end slopes and banks add energy."""
     pytest.importorskip("numba")
     from vds_gz.fleet.lanes import Lanes
     from vds_gz.fleet.structs import Structs

@@ -46,7 +46,7 @@ def test_mirrored_commands_give_the_mirrored_motion(model, parameters, data, com
     left = drive_through(model, p, commands)
     right = drive_through(model, p, [twist(u.v_x, -u.v_y, -u.yaw_rate) for u in commands])
     motion, mirrored = left.motion(), right.motion()
-    # Half a turn away from a reference both ways are equally far, and rounding decides.
+    # At half a turn from a reference both ways are equally long, and rounding decides.
     assume(abs(motion.v_x - mirrored.v_x) < 1e-6)
     assert dataclasses.astuple(mirrored) == pytest.approx(
         (motion.x, -motion.y, -motion.heading, motion.v_x, -motion.v_y, -motion.yaw_rate), abs=1e-9

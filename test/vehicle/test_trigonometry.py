@@ -33,7 +33,7 @@ def test_sine_is_odd_and_cosine_even_to_the_bit(angle):
     assert sine_cosine(-angle) == (-sine, cosine)
 
 
-def test_no_turn_is_exact():
+def test_an_angle_of_zero_is_exact():
     assert sine_cosine(0.0) == (0.0, 1.0)
 
 
@@ -51,9 +51,9 @@ def test_a_direction_is_right_to_the_last_two_units(y, x):
 
 
 @pytest.mark.parametrize(("y", "x"), [(1.0, math.nan), (0.0, math.nan), (math.nan, 1.0), (math.nan, 0.0)])
-def test_what_is_no_vector_has_no_direction(y, x):
+def test_nan_has_no_direction(y, x):
     assert math.isnan(direction(y, x))
 
 
-def test_no_vector_points_ahead_and_one_along_minus_x_to_the_left():
+def test_the_direction_of_the_zero_vector_is_0_and_along_minus_x_pi():
     assert [direction(y, x) for y, x in ((0.0, 0.0), (0.0, -1.0), (-0.0, -1.0))] == [0.0, math.pi, math.pi]

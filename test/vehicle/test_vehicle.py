@@ -1,4 +1,4 @@
-"""Stepping: time, commands and their order decide the result, and nothing else does."""
+"""Stepping: the result depends on times and commands only."""
 
 import dataclasses
 import math
@@ -47,7 +47,7 @@ halves = st.one_of(
 
 @pytest.fixture(params=["interpreted", "compiled"])
 def kind(request) -> type[Vehicle]:
-    """Either kind of vehicle, for what must hold of both."""
+    """Both kinds of vehicle."""
     if request.param == "interpreted":
         return Vehicle
     return pytest.importorskip("vds_gz.vehicle.compiled", reason="numba is not installed").CompiledVehicle
@@ -96,7 +96,7 @@ def test_two_runs_are_the_same_bits(kind, model, parameters):
     assert runs[0] == runs[1]
 
 
-def test_the_moment_that_a_vehicle_begins_at_shifts_time_and_nothing_else(kind):
+def test_the_start_time_shifts_time_and_nothing_else(kind):
     at_zero = driven(BICYCLE, BicycleParameters(), twist(1.0, 0.0, 0.2), 1.0, kind=kind)
     start = 1_795_223_021_914_148_301
     late = kind(BICYCLE, BicycleParameters(), start=start, max_command_age=1e6)
@@ -179,14 +179,14 @@ def test_a_stamp_in_the_future_does_not_prolong_a_command(kind):
 
 
 @pytest.mark.parametrize("age", [1e9, 1e300])
-def test_a_command_can_be_made_to_hold_for_ever(kind, age):
+def test_a_command_can_hold_for_ever(kind, age):
     vehicle = ideal(kind, max_command_age=age)
     vehicle.enter(twist(1.0, 0.0, 0.0), 0)
     vehicle.advance(5 * SECOND)
     assert vehicle.motion().v_x == 1.0
 
 
-def test_the_command_that_holds_is_known(kind):
+def test_the_present_command_can_be_read(kind):
     vehicle = ideal(kind)
     vehicle.enter(twist(1.0, 0.0, 0.3), 10 * MILLISECOND)
     assert vehicle.command == Command()
@@ -262,7 +262,7 @@ def test_a_command_ages_while_time_is_skipped(kind):
     assert vehicle.motion().v_x == 0.0
 
 
-# Being put elsewhere, restarting, other parameters
+# Placing, restarting and configuring
 
 
 def test_the_state_is_the_models_own_and_can_be_set(kind):
@@ -275,25 +275,25 @@ def test_the_state_is_the_models_own_and_can_be_set(kind):
     vehicle.state = state
     assert vehicle.motion().x == 7.0
     assert snapshot(vehicle) == dataclasses.asdict(state)
-    later = [one.x for one in vehicle.sample([vehicle.time + MILLISECOND, vehicle.time + 2 * MILLISECOND])]
+    later = [state.x for state in vehicle.sample([vehicle.time + MILLISECOND, vehicle.time + 2 * MILLISECOND])]
     assert 7.0 < later[0] < later[1]
     assert vehicle.state.x == later[1]
 
 
 def test_samples_are_the_states_that_single_advances_give(kind):
     times = [0, 5 * MILLISECOND, 5 * MILLISECOND, 300 * MILLISECOND, SECOND]
-    one, other = (kind(BICYCLE, BicycleParameters()) for _ in range(2))
-    for vehicle in (one, other):
+    sampling, advancing = (kind(BICYCLE, BicycleParameters()) for _ in range(2))
+    for vehicle in (sampling, advancing):
         vehicle.enter(twist(1.0, 0.0, 0.2), 1)
-    sampled = [dataclasses.asdict(state) for state in one.sample(times)]
+    sampled = [dataclasses.asdict(state) for state in sampling.sample(times)]
     single = []
     for time in times:
-        other.advance(time)
-        single.append(snapshot(other))
+        advancing.advance(time)
+        single.append(snapshot(advancing))
     assert [state["x"] for state in sampled] == [state["x"] for state in single]
     references = [[list(state["drive"]["references"]) for state in states] for states in (sampled, single)]
     assert references[0] == references[1]
-    assert snapshot(one) == snapshot(other)
+    assert snapshot(sampling) == snapshot(advancing)
     assert sampled[-1]["x"] > 0.0
 
 
@@ -341,7 +341,7 @@ def test_a_placed_vehicle_stands_there_and_keeps_its_velocity(kind, model, param
     assert (after.v_x, after.v_y, after.yaw_rate) == (before.v_x, before.v_y, before.yaw_rate)
 
 
-def test_a_vehicle_that_something_else_moves_turns_its_actuators_only(kind):
+def test_a_vehicle_that_gazebo_moves_only_moves_its_actuators(kind):
     moved = driven(BICYCLE, BicycleParameters(), twist(1.0, 0.0, 0.2), 1.0, moves=False, kind=kind)
     free = driven(BICYCLE, BicycleParameters(), twist(1.0, 0.0, 0.2), 1.0, kind=kind)
     assert (moved.motion().x, moved.motion().heading) == (0.0, 0.0)
@@ -381,7 +381,7 @@ def test_nothing_jumps_when_the_dead_time_changes(model, parameters, before, aft
 
 
 @pytest.mark.parametrize(("before", "after"), [(0.1, 0.3), (0.3, 0.1), (0.0, 0.2), (0.2, 0.0)])
-def test_a_new_dead_time_holds_for_what_is_entered_next(before, after):
+def test_a_new_dead_time_holds_for_later_commands(before, after):
     p = ideal_bicycle()
     vehicle = Vehicle(BICYCLE, with_dead_times(p, before), max_command_age=1e6)
     vehicle.enter(twist(1.0, 0.0, 0.0), 0)
@@ -394,7 +394,7 @@ def test_a_new_dead_time_holds_for_what_is_entered_next(before, after):
     assert vehicle.motion().v_x == 2.0
 
 
-def test_a_longer_dead_time_does_not_repeat_what_has_acted():
+def test_a_longer_dead_time_does_not_repeat_earlier_commands():
     p = ideal_bicycle()
     vehicle = Vehicle(BICYCLE, with_dead_times(p, 0.1), max_command_age=1e6)
     for k, v in enumerate((1.0, 2.0, 3.0, 4.0)):
@@ -424,12 +424,12 @@ def test_a_lowered_top_speed_slows_the_vehicle_down_and_does_not_stop_it_dead(st
     assert vehicle.motion().v_x == pytest.approx(1.0)
 
 
-# Nothing makes the state other than finite
+# The state stays finite
 
 
 @every_model
 @pytest.mark.parametrize("value", [1e300, -1e300, math.inf, math.nan])
-def test_a_command_beyond_all_measure_is_refused_and_changes_nothing(kind, model, parameters, value):
+def test_a_command_out_of_bounds_is_refused_and_changes_nothing(kind, model, parameters, value):
     vehicle = driven(model, parameters, twist(1.0, 0.0, 0.2), 1.0, kind=kind)
     before = snapshot(vehicle)
     with pytest.raises(ValueError, match="v_x is"):
@@ -465,7 +465,7 @@ def test_the_maximum_commands_that_are_accepted_keep_everything_finite(model, pa
 
 
 def commanded_speeds(seed: int, jitter=0.05) -> list[float]:
-    """The command that holds in every millisecond, of commands that come every 10 ms and count up."""
+    """The speed in every millisecond, for commands that arrive every 10 ms and count up."""
     ideal = dataclasses.replace(DifferentialParameters(), drive_actuators=IDEAL_DRIVE)
     vehicle = Vehicle(DIFFERENTIAL, ideal, dead_time_jitter=jitter, seed=seed)
     for k in range(20):

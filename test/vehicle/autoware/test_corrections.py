@@ -1,4 +1,4 @@
-"""What ``compatibility: physical`` corrects: each holds there, and each is seen not to hold in ``autoware``."""
+"""The corrections of ``compatibility: physical``: each holds there, and does not hold with ``autoware``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from vds_gz.parameters.autoware import MechanicalParameters
 from vds_gz.vehicle.autoware.state import actuation_status, put
 from vds_gz.vehicle.command import PARK
 
-#: In half of the tests an example is sure to fail, and need not be the simplest.
+#: With ``autoware`` a test must fail; its example need not be the simplest.
 QUICK = settings(max_examples=20, phases=[Phase.generate], report_multiple_bugs=False)
 
 ACCELERATED = [model for model in LAGGING if not model.name.endswith("vel")]
@@ -45,21 +45,21 @@ def test_gear_change_never_makes_the_speed_jump(model, compatibility):
         car = Car(model.name, compatibility=compatibility, dt=0.01)
         before = 0.0
 
-        def each(car):
+        def check_step(car):
             nonlocal before
             assert abs(car.v - before) <= car.parameters.vel_rate_lim * car.c.dt * 1.0001
             before = car.v
 
         for accel, brake, gear, slope in manoeuvre:
-            car.go(1.0, accel * (1.0 if car.c.drive.uses_map else 7.0), brake, 0.0, gear, slope, each)
+            car.go(1.0, accel * (1.0 if car.c.drive.uses_map else 7.0), brake, 0.0, gear, slope, check_step)
 
     check()
 
 
 @MENDED
 @pytest.mark.parametrize("model", GUARDED, ids=lambda model: model.name)
-def test_gear_change_brakes_and_then_reverses(model, compatibility):
-    """From 5 m/s in reverse the car first stops; it takes the time that braking takes, and nothing is left over."""
+def test_gear_change_brakes_to_a_stop(model, compatibility):
+    """A car at 5 m/s in reverse gear brakes gradually and stops."""
     car = Car(model.name, compatibility=compatibility)
     put(car.c, car.s, 0.0, 0.0, 0.0, 5.0)
     car.go(0.5, gear=REVERSE)
@@ -72,25 +72,25 @@ def test_gear_change_brakes_and_then_reverses(model, compatibility):
 @pytest.mark.parametrize("slope", [10.0, -10.0])
 @pytest.mark.parametrize("model", ACCELERATED, ids=lambda model: model.name)
 def test_acceleration_is_bounded(model, compatibility, slope):
-    """Neither a slope nor a factor drives the acceleration, the drive's or the car's, beyond its limit."""
+    """Neither a slope nor a factor takes the acceleration of the drive or the car beyond its limit."""
     scale = {"debug_acc_scaling_factor": 3.0} if hasattr(model.parameters, "debug_acc_scaling_factor") else {}
     if model.name.endswith("map_acc_geared"):
         scale = {"vel_rate_lim": 0.5}
     car = Car(model.name, compatibility=compatibility, **scale)
 
-    def each(car):
+    def check_step(car):
         limit = car.parameters.vel_rate_lim
         assert abs(car.s.drive_acceleration) <= limit
         if "wo_fall" not in car.model.name:
             assert abs(car.s.acceleration) <= limit
 
-    car.go(1.0, 7.0 if slope > 0.0 or scale else 0.0, 0.0, 0.0, 2, slope, each)
-    car.go(0.5, 0.0, 0.0, 0.0, 20, slope, each)
+    car.go(1.0, 7.0 if slope > 0.0 or scale else 0.0, 0.0, 0.0, 2, slope, check_step)
+    car.go(0.5, 0.0, 0.0, 0.0, 20, slope, check_step)
 
 
 @MENDED
 def test_torque_delay_delays(compatibility):
-    """A steering that has moved already answers a new command no sooner than after the delay."""
+    """A steering that has moved already responds to a new command only after the delay."""
     slow = dataclasses.replace(MechanicalParameters(), torque_delay_time=0.1)
     pair = [Car("actuation_cmd_mechanical", compatibility=compatibility, mechanical_params=slow) for _ in range(2)]
     for car in pair:
@@ -107,7 +107,7 @@ def test_torque_delay_delays(compatibility):
 @QUICK
 @given(command=st.floats(-12.0, 12.0), speed=st.floats(1.0, 20.0))
 def test_steering_map_is_read_at_the_tire_angle(compatibility, command, speed):
-    """At any speed a command turns the tires as the map says of their angle: straight ahead, and then elsewhere."""
+    """At any speed, the steering rate is that of the map at the tire angle: straight ahead, and at 0.3 rad."""
     car = Car("actuation_cmd_steer_map", compatibility=compatibility, steer_time_delay=0.0)
     put(car.c, car.s, 0.0, 0.0, 0.0, speed)
     car.go(0.001, steer=command)
@@ -141,7 +141,7 @@ def test_brake_status_is_the_brake(compatibility, brake):
 @QUICK
 @given(offset=st.floats(-0.6, 0.6))
 def test_friction_holds_at_rest(compatibility, offset):
-    """A torque that is less than the friction moves no tire that rests."""
+    """A torque below the friction does not move tires at rest."""
     m = dataclasses.replace(MechanicalParameters(), poly_h=offset)
     car = Car("actuation_cmd_mechanical", compatibility=compatibility, mechanical_params=m)
     car.go(0.2)
@@ -185,17 +185,18 @@ def test_the_angle_depends_continuously_on_the_dead_zone(compatibility):
         m = dataclasses.replace(MechanicalParameters(), dead_zone_threshold=count * step)
         car = Car("actuation_cmd_mechanical", compatibility=compatibility, mechanical_params=m, dt=0.005)
         ends.append([car.go(0.4, steer=command).angle for command in (3.0, 2.9, 2.7, 3.1, 2.5)])
-    for one, two in itertools.pairwise(ends):
-        assert one == pytest.approx(two, abs=0.02 * step)
+    for angles, next_angles in itertools.pairwise(ends):
+        assert angles == pytest.approx(next_angles, abs=0.02 * step)
 
 
 def test_without_dead_zone_and_friction_it_is_autowares_steering():
-    """What is corrected acts through dead zone, friction, torque delay and rate limit; without them nothing differs."""
+    """Corrections act through dead zone, friction, torque delay and rate limit; without these nothing differs."""
     plain = dataclasses.replace(
         STEERABLE, dead_zone_threshold=0.0, friction=0.0, torque_delay_time=0.0, rate_limit=1e3, poly_h=0.0
     )
     pair = [
-        Car("actuation_cmd_mechanical", compatibility=one, mechanical_params=plain) for one in ("physical", "autoware")
+        Car("actuation_cmd_mechanical", compatibility=compatibility, mechanical_params=plain)
+        for compatibility in ("physical", "autoware")
     ]
     for command in (0.0, 4.0, -3.0, 0.1, 0.0):
         angles = [car.go(0.6, steer=command, gear=PARK).angle for car in pair]
@@ -206,8 +207,8 @@ def test_without_dead_zone_and_friction_it_is_autowares_steering():
 @MENDED
 @QUICK
 @given(command=st.floats(0.02, 8.0))
-def test_left_is_as_right(compatibility, command):
-    """From rest, a steering whose power steering knows no side answers to both sides alike."""
+def test_left_and_right_are_symmetric(compatibility, command):
+    """From rest, a steering with symmetric power steering responds equally to both sides."""
     even = dataclasses.replace(STEERABLE, poly_b=0.0, poly_h=0.0, dead_zone_threshold=0.05)
     pair = [
         Car("actuation_cmd_mechanical", compatibility=compatibility, mechanical_params=even, dt=0.005) for _ in range(2)
@@ -231,13 +232,13 @@ def test_command_rate_is_limited(compatibility):
 @pytest.mark.parametrize("dt", [0.033, 0.05, 0.06])
 @pytest.mark.parametrize("name", ["delay_steer_vel", "delay_steer_acc_geared", "actuation_cmd"])
 def test_steering_does_not_overshoot(compatibility, name, dt):
-    """A first-order lag comes from one side, be the step nearly as long as its time constant or longer."""
+    """A first-order lag does not overshoot, also with steps as long as its time constant or longer."""
     car = Car(name, compatibility=compatibility, dt=dt, steer_time_constant=0.03, steer_rate_lim=100.0)
 
-    def each(car):
+    def check_step(car):
         assert car.angle <= 0.2 + 1e-12
 
-    car.go(2.0, steer=0.2, each=each)
+    car.go(2.0, steer=0.2, each=check_step)
     assert car.angle == pytest.approx(0.2, abs=1e-3)
 
 
@@ -253,7 +254,7 @@ def test_maps_are_read_in_reverse_too(model, compatibility):
 @MENDED
 @pytest.mark.parametrize("speed", [0.0, 5.0, 20.0])
 def test_coasting_is_the_end_of_the_accelerator(compatibility, speed):
-    """A pedal that is hardly pressed does what no pedal does: the car creeps, or the engine drags."""
+    """A hardly pressed pedal acts like a released one: the car creeps, or the engine drags."""
     ends = []
     for accel in (0.0, 1e-9):
         car = Car("actuation_cmd", compatibility=compatibility)
@@ -298,13 +299,13 @@ def test_end_stops_hold(compatibility, name):
 @MENDED
 @pytest.mark.parametrize("model", LAGGING, ids=lambda model: model.name)
 def test_put_forgets_what_was_commanded(model, compatibility):
-    """A car that is put somewhere stands there as if it had never been driven."""
+    """A car that is placed stands as if it had never been driven."""
     delays = {field.name: 0.2 for field in dataclasses.fields(model.parameters) if field.name.endswith("_time_delay")}
     car = Car(model.name, compatibility=compatibility, **delays)
     car.go(1.0, accel=1.0, steer=0.5)
     put(car.c, car.s, 1.0, 2.0, 0.0)
     fresh = Car(model.name, compatibility=compatibility, **delays)
     put(fresh.c, fresh.s, 1.0, 2.0, 0.0)
-    for one in (car, fresh):
-        one.go(0.15)
+    for placed in (car, fresh):
+        placed.go(0.15)
     assert (car.v, car.angle) == (fresh.v, fresh.angle)

@@ -1,4 +1,4 @@
-"""Driving cars of Autoware's models: any command, by twist, with pedals, until the commands end."""
+"""Driving Autoware's cars with any command, with twists and pedals, and after the last command."""
 
 from __future__ import annotations
 
@@ -36,21 +36,14 @@ from vds_gz.vehicle.vehicle import Vehicle, fault
 every_model = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
 both = pytest.mark.parametrize("compatibility", ["physical", "autoware"])
 
-#: Steps in a second where a car drives for many seconds, and where it gets does not depend on their number [Hz].
+#: Step rate of long drives whose result does not depend on it [Hz].
 FEW = 250.0
 
 
-def numbers(s) -> list[float]:
-    """All numbers of a state but those in dead times."""
-    flat = []
-    for value in dataclasses.asdict(s).values():
-        flat += numbers_of(value)
-    return flat
-
-
 def numbers_of(value) -> list[float]:
+    """All numbers in nested dicts and lists."""
     if isinstance(value, dict):
-        return [number for one in value.values() for number in numbers_of(one)]
+        return [number for member in value.values() for number in numbers_of(member)]
     return list(value) if isinstance(value, list) else [value]
 
 
@@ -75,11 +68,11 @@ commands = st.builds(
 @settings(max_examples=15)
 @given(held=st.lists(commands, min_size=1, max_size=5), dt=st.sampled_from((1e-4, 1e-3, 0.01, 1 / 30, 0.1, 1.0)))
 def test_state_stays_finite(model, compatibility, held, dt):
-    """Whatever is commanded, in any gear, with steps of any length."""
+    """For any commands, in any gear, with steps of any length."""
     car = Car(model.name, compatibility=compatibility, dt=dt)
     for command in held:
         car.drive(20 * dt, command)
-        assert all(map(math.isfinite, numbers(car.s)))
+        assert all(map(math.isfinite, numbers_of(dataclasses.asdict(car.s))))
         assert all(map(math.isfinite, actuation_status(car.c, car.s)))
 
 
@@ -142,8 +135,8 @@ def test_follows_autoware_control(model):
 
 
 @pytest.mark.parametrize("model", GUARDED, ids=lambda model: model.name)
-def test_who_is_driven_no_more_brakes_and_keeps_its_curve(model):
-    """Pedals and Control end in a stop, not in rolling on; the steering stays where it is."""
+def test_a_car_whose_commands_end_brakes_and_keeps_its_tire_angle(model):
+    """After Pedals and Control the car stops and does not roll on."""
     vehicle = Vehicle(model, model.parameters(), max_command_age=0.5, step_rate=FEW)
     for i in range(30):
         vehicle.enter(control(5.0, 2.0, 0.2), i * SECOND // 10)
@@ -157,7 +150,7 @@ def test_who_is_driven_no_more_brakes_and_keeps_its_curve(model):
     assert vehicle.state.steering.angle == pytest.approx(angle, abs=0.02)
 
 
-def test_gear_comes_by_itself_and_holds():
+def test_a_gear_command_holds_until_the_next_one():
     model = MODELS["actuation_cmd"]
     vehicle = Vehicle(model, model.parameters(), max_command_age=0.5)
     vehicle.enter(gear(REVERSE), 0)
@@ -177,7 +170,7 @@ def test_gear_comes_by_itself_and_holds():
 
 @pytest.mark.parametrize("model", WITH_PEDALS, ids=lambda model: model.name)
 def test_dead_times_are_exact(model):
-    """Nothing moves until a dead time is over, and then it does."""
+    """Nothing moves before the end of its dead time, and everything moves after it."""
     raw = {"convert_accel_cmd": False, "convert_brake_cmd": False}
     car = Car(model.name, accel_time_delay=0.05, steer_time_delay=0.08, **raw)
     car.go(0.05, accel=2.0, steer=5.0)
@@ -194,7 +187,7 @@ def test_dead_times_are_exact(model):
 @pytest.mark.parametrize("name", ["actuation_cmd", "actuation_cmd_steer_map", "actuation_cmd_vgr", "delay_steer_acc"])
 @given(command=st.floats(-10.0, 10.0))
 @settings(max_examples=10)
-def test_left_is_as_right(name, command):
+def test_left_and_right_are_symmetric(name, command):
     left = Car(name, dt=0.01).go(2.0, accel=0.4, steer=command)
     right = Car(name, dt=0.01).go(2.0, accel=0.4, steer=-command)
     assert left.angle == pytest.approx(-right.angle)
@@ -215,7 +208,7 @@ def test_slope_can_be_switched_off():
 
 
 def test_gazebo_moves_the_car():
-    """``actuate`` does everything but to move the car."""
+    """``actuate`` does everything except move the car."""
     moved, held = Car("actuation_cmd_mechanical"), Car("actuation_cmd_mechanical")
     u = pedals(0.5, 0.0, 3.0, 2)
     for _ in range(2000):
@@ -253,7 +246,7 @@ def test_status_reports_the_accelerator_that_is_pressed():
 
 @every_model
 def test_new_parameters_make_no_jump(model):
-    """A car that gets other dead times while it drives goes on from where it was."""
+    """A car that gets other dead times while driving continues without a jump."""
     vehicle = Vehicle(model, model.parameters(), max_command_age=1e3)
     vehicle.enter(control(5.0, 1.0, 0.1), 0)
     vehicle.advance(2 * SECOND)
@@ -300,7 +293,7 @@ def test_variable_ratio_grows_with_speed():
 
 
 def test_mechanical_steering_sticks_and_is_slow():
-    """A command that asks for less than the friction does nothing; a great one is limited by the motor's torque."""
+    """A command with a torque below the friction has no effect; the torque limit bounds a large one."""
     assert steered("actuation_cmd_mechanical", 0.01, 0.0, 0.3)[-1] == 0.0
     angles = steered("actuation_cmd_mechanical", 8.0, 0.0)
     rates = [(b - a) / 0.01 for a, b in itertools.pairwise(angles)]

@@ -1,4 +1,4 @@
-"""The models against a plain reading of their description: any parameters, gears, steps, and being put elsewhere."""
+"""The models against a plain implementation of their description: any parameters, gears, steps, and placing."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ GEARS = (0, 1, 2, 2, 2, 2, 7, 19, 20, 20, 21, 22, 23, 24)
 
 
 def odd_parameters(model, chance: random.Random):
-    """Parameters that are not the defaults, some of them at odds with each other."""
+    """Parameters that differ from the defaults; some contradict each other."""
     values = {}
     for item in dataclasses.fields(model.parameters):
         default = item.default
@@ -34,8 +34,8 @@ def odd_parameters(model, chance: random.Random):
         elif isinstance(default, float):
             values[item.name] = default * chance.uniform(0.3, 1.5)
     if "mechanical_params" in model.parameters.__dataclass_fields__:
-        every = dataclasses.fields(MechanicalParameters)
-        mechanical = {parameter.name: parameter.default * chance.uniform(0.7, 1.4) for parameter in every}
+        fields = dataclasses.fields(MechanicalParameters)
+        mechanical = {parameter.name: parameter.default * chance.uniform(0.7, 1.4) for parameter in fields}
         mechanical["torque_delay_time"] = chance.choice((0.0, 0.0007, 0.05, 0.1))
         mechanical["dead_zone_threshold"] = chance.choice((0.007, 0.3))
         values["mechanical_params"] = MechanicalParameters(**mechanical)

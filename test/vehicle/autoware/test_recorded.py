@@ -12,7 +12,7 @@ from helpers.autoware_recorded import MECHANISM, STATES, Run, begin, deviation, 
 
 from vds_gz.vehicle.autoware.models import AUTOWARE_MODELS
 
-#: All models are one step.
+#: The step of all models.
 step = AUTOWARE_MODELS[0].step
 
 
@@ -58,9 +58,9 @@ def test_interpreted(runs):
 
 @pytest.fixture(scope="module")
 def as_records(runs):
-    """Coefficients, states and commands of all runs as records of one type each, so that one compilation does.
+    """Coefficients, states and commands of all runs as records of one type each, so that one compilation serves all.
 
-    The runs come twice, the second time with the deviations corrected.
+    The runs come twice, the second time with ``compatibility: physical``.
     """
     compiled = pytest.importorskip("vds_gz.vehicle.compiled", reason="numba is not installed")
     twice = [*runs, *map(corrected, runs)]
@@ -71,12 +71,12 @@ def as_records(runs):
 
 
 def corrected(run: Run) -> Run:
-    """The same run with the deviations corrected."""
+    """The same run with ``compatibility: physical``."""
     return dataclasses.replace(run, parameters=dataclasses.replace(run.parameters, compatibility="physical"))
 
 
 def columns_of(run: Run, states: np.ndarray, bias: float) -> dict[str, np.ndarray]:
-    """The columns that a state has by itself."""
+    """The columns that are fields of a state."""
     ours = {name: states[STATES[name]] for name in run.columns() if name in STATES}
     ours |= {name: states["steering"]["mechanism"][MECHANISM[name]] for name in run.columns() if name in MECHANISM}
     return ours | {"out_steer": states["steering"]["angle"] + bias}
