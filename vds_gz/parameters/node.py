@@ -28,7 +28,7 @@ class GazeboParameters(ParameterGroup):
     lead: float = real(
         0.001,
         "s",
-        "time by which the actuators run ahead of Gazebo's clock: that from a command until it moves a joint",
+        "lead of the actuators over Gazebo's clock: time from a command until it moves a joint",
         minimum=0.0,
         maximum=0.1,
     )
@@ -87,7 +87,7 @@ class AmclParameters(ParameterGroup):
         "both",
         ("both", "amcl", "vehicle"),
         "effect of initialpose: amcl: it sets AMCL's belief, also that of an external AMCL; vehicle: it moves the "
-        "vehicle, which AMCL does not notice; both: both",
+        "vehicle, which AMCL does not notice; both: it does both",
         live=True,
     )
     lifecycle: str = choice(

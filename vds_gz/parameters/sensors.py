@@ -262,8 +262,8 @@ class Imu(ParameterGroup):
     rate: float = rate(20.0)
     angular_velocity_white_noise: float = noise(2e-4, "rad/s", "standard deviation of a sample")
     linear_acceleration_white_noise: float = noise(0.017, "m/s^2", "standard deviation of a sample")
-    angular_velocity_random_walk: float = noise(0.0, "rad/s/sqrt(s)", "random walk of its biases")
-    linear_acceleration_random_walk: float = noise(0.0, "m/s^2/sqrt(s)", "random walk of its biases")
+    angular_velocity_random_walk: float = noise(0.0, "rad/s/sqrt(s)", "random walk of the gyroscope's biases")
+    linear_acceleration_random_walk: float = noise(0.0, "m/s^2/sqrt(s)", "random walk of the accelerometer's biases")
     gyroscope_noise_density: float = noise(
         0.0, "rad/s/sqrt(Hz)", "as in kalibr, in place of angular_velocity_white_noise"
     )
