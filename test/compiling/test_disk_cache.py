@@ -245,7 +245,7 @@ def test_vehicles_held_vehicles_and_fleets_come_back_from_disk_as_they_were(mach
 
 
 @pytest.mark.slow
-def test_what_comes_back_from_disk_does_not_wait_for_the_compiler(machine, tmp_path):
+def test_results_from_disk_do_not_load_the_compiler(machine, tmp_path):
     """numba's rules of typing and lowering take ten times as long to load as the machine code."""
     assert [run(machine, tmp_path, FLEET)[6] for _ in range(2)] == [1, 0]
 

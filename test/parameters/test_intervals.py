@@ -23,7 +23,7 @@ sim_node:
 """
 
 
-def test_what_was_written_is_read_back(tmp_path):
+def test_written_intervals_are_read_back(tmp_path):
     result = {
         "model_params.bicycle.drive_actuator.dead_time": Estimate(0.17, 0.16, 0.18),
         "model_params.bicycle.steering_actuator.max_velocity": Estimate(1.23456e-3, -0.00012, 2e-3),
@@ -78,7 +78,7 @@ def test_an_interval_in_words_contains_the_interval(low, high):
         min_size=1,
     )
 )
-def test_what_is_written_is_read_as_the_same_values(tmp_path_factory, values):
+def test_written_values_are_read_as_the_same_values(tmp_path_factory, values):
     path = tmp_path_factory.getbasetemp() / "values.yaml"
     text = parameter_file([Override(name, value, "a remark") for name, value in values.items()], "sim_node")
     path.write_text(text, encoding="utf-8")

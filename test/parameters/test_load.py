@@ -187,8 +187,8 @@ def test_an_unknown_name_tells_where_it_stood():
 
 
 def test_an_unknown_model_is_refused_with_the_known_ones():
-    said = "parameter 'model' is 'omi'; it must be one of bicycle, differential, omni; the nearest is 'omni'"
-    assert refusal(model="omi") == said
+    message = "parameter 'model' is 'omi'; it must be one of bicycle, differential, omni; the nearest is 'omni'"
+    assert refusal(model="omi") == message
 
 
 def test_a_group_is_no_parameter():
@@ -242,7 +242,7 @@ def test_a_node_cannot_follow_a_clock_and_give_it():
 
 
 @pytest.mark.parametrize("name", ["", "odom", "map"])
-def test_the_vehicles_frame_has_a_name_of_its_own(name):
+def test_the_vehicles_frame_must_have_its_own_name(name):
     assert f"parameter 'base_frame' is '{name}'; it must be a name that differs" in refusal(base_frame=name)
 
 
@@ -257,8 +257,8 @@ def test_the_vehicles_frame_has_a_name_of_its_own(name):
     ],
 )
 def test_a_sensor_must_not_have_the_name_of_a_frame_of_the_vehicle(sensor, frame, values):
-    said = refusal({**values, f"sensors.{sensor}.type": "camera"})
-    assert f"sensor '{sensor}' has a frame '{frame}', which is also base_frame" in said
+    message = refusal({**values, f"sensors.{sensor}.type": "camera"})
+    assert f"sensor '{sensor}' has a frame '{frame}', which is also base_frame" in message
 
 
 def test_obstacles_need_a_world_to_move_through():
@@ -306,9 +306,9 @@ def test_contradictions_of_other_models_do_not_matter():
 
 
 def test_parameters_of_other_models_alone_are_refused():
-    said = refusal({"model": "omni", "model_params.bicycle.wheel_base": 2.0})
-    assert "'model_params.bicycle.wheel_base' is of the model 'bicycle'" in said
-    assert "'model_params.omni', or 'model: bicycle', would be right" in said
+    message = refusal({"model": "omni", "model_params.bicycle.wheel_base": 2.0})
+    assert "'model_params.bicycle.wheel_base' is of the model 'bicycle'" in message
+    assert "'model_params.omni', or 'model: bicycle', would be right" in message
 
 
 def test_all_faults_are_reported_at_once():
@@ -328,5 +328,5 @@ def test_all_faults_are_reported_at_once():
 
 def test_contradictions_in_several_groups_are_reported_at_once():
     limit = "model_params.bicycle.steering_actuator.max_position"
-    said = refusal({"pub_rate": 2000.0, limit: 0.0, "gazebo.model": ""}).splitlines()
-    assert [line.partition(":")[0] for line in said] == ["gazebo", "model_params.bicycle"]
+    message = refusal({"pub_rate": 2000.0, limit: 0.0, "gazebo.model": ""}).splitlines()
+    assert [line.partition(":")[0] for line in message] == ["gazebo", "model_params.bicycle"]

@@ -134,7 +134,7 @@ def test_a_steering_turns_with_its_rate_and_arrives_without_overshoot():
     assert set(out[500:]) == {-1.0}
 
 
-def test_without_a_deceleration_of_its_own_a_drive_slows_down_as_it_speeds_up():
+def test_without_max_deceleration_a_drive_slows_down_as_it_speeds_up():
     p = ideal_drive(max_acceleration=2.0)
     out = run_drive(p, [1.0] * 600 + [0.0] * 600)
     assert out[600 + 249] == pytest.approx(0.5, abs=1e-12)

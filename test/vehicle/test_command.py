@@ -50,7 +50,7 @@ def test_a_command_holds_from_its_arrival_to_its_expiry(queue):
     assert queue.next_change == NEVER
 
 
-def test_the_last_to_arrive_wins_whatever_kind_it_is(queue):
+def test_the_last_command_to_arrive_wins_over_any_kind(queue):
     queue.enter(TimedCommand(twist(1.0, 0.0, 0.2), 10, 100))
     queue.enter(TimedCommand(ackermann(2.0, 0.3), 20, 100))
     queue.enter(TimedCommand(twist(3.0, 0.0, 0.1), 20, 100))
@@ -93,7 +93,7 @@ def test_speed_and_steering_that_arrive_separately_make_one_command(queue):
     assert (held.v_x, held.acceleration, held.steering_angle, held.steering_rate) == (1.5, 2.0, 0.3, 0.5)
 
 
-def test_each_half_has_a_time_out_of_its_own(queue):
+def test_each_half_has_its_own_time_out(queue):
     queue.enter(TimedCommand(speed(1.5), 0, 50))
     queue.enter(TimedCommand(steering(0.3), 0, 80))
     assert (queue.at(49).v_x, queue.at(49).steering_angle) == (1.5, 0.3)

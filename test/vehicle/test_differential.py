@@ -69,7 +69,7 @@ def test_without_a_limit_nothing_is_scaled():
     assert (motion.v_x, motion.yaw_rate) == pytest.approx((50.0, 20.0))
 
 
-def test_each_side_has_an_actuator_of_its_own():
+def test_each_side_has_its_own_actuator():
     p = DifferentialParameters(drive_actuators=dataclasses.replace(IDEAL_DRIVE, max_acceleration=1.0))
     vehicle = driven(DIFFERENTIAL, p, twist(1.0, 0.0, 1.0), 0.5)
     assert vehicle.state.left.velocity == pytest.approx(0.4)

@@ -141,7 +141,7 @@ class Description:
         return self.minimum <= value <= self.maximum
 
     def _unit(self) -> str:
-        return f" [{self.unit}]" if self.unit else ""
+        return f" [{self.unit}]" if self.unit not in ("", "-") else ""
 
 
 def real(

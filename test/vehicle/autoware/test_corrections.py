@@ -298,7 +298,7 @@ def test_end_stops_hold(compatibility, name):
 
 @MENDED
 @pytest.mark.parametrize("model", LAGGING, ids=lambda model: model.name)
-def test_put_forgets_what_was_commanded(model, compatibility):
+def test_put_clears_earlier_commands(model, compatibility):
     """A car that is placed stands as if it had never been driven."""
     delays = {field.name: 0.2 for field in dataclasses.fields(model.parameters) if field.name.endswith("_time_delay")}
     car = Car(model.name, compatibility=compatibility, **delays)
