@@ -71,7 +71,7 @@ class Entry:
         entries = self.mapping(meaning, needed)
         for name in (name for name in entries if name not in keys):
             nearest = difflib.get_close_matches(name, keys, n=1, cutoff=0.0)[0]
-            raise entries[name].error(f"is not a key here; keys are {', '.join(keys)}; the nearest is '{nearest}'")
+            raise entries[name].error(f"is not a key here; there are {', '.join(keys)}; the nearest is '{nearest}'")
         return entries
 
     def items(self, meaning: str, *, may_be_empty: bool = False) -> list[Entry]:
