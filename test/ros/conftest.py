@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def domain(domain: int, monkeypatch: pytest.MonkeyPatch) -> int:
-    """A ROS domain that no one else uses, and an environment that says nothing else."""
+    """A ROS domain that no one else uses, in an environment without other settings of discovery."""
     for name in ("ROS_AUTOMATIC_DISCOVERY_RANGE", "ROS_LOCALHOST_ONLY", "ROS_STATIC_PEERS", "CYCLONEDDS_URI"):
         monkeypatch.delenv(name, raising=False)
     return domain

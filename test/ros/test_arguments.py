@@ -29,7 +29,7 @@ def values(arguments: Arguments) -> dict[str, object]:
 
 
 def refusal(call: Callable[[], object]) -> str:
-    """Why something is refused, empty where it is not."""
+    """The message of a refusal; empty if the call succeeds."""
     try:
         call()
     except ArgumentError as error:
@@ -47,7 +47,7 @@ def write(tmp_path: Path):
     return write_file
 
 
-# What belongs to ROS, and what does not
+# Arguments that belong to ROS, and others
 
 
 def test_nothing_given() -> None:
@@ -63,7 +63,7 @@ def test_only_sections_are_for_ros() -> None:
     assert [rule.old for rule in arguments.remaps] == ["x", "u"]
 
 
-def test_switches_of_no_use_here_are_taken() -> None:
+def test_ros_options_without_effect_are_accepted() -> None:
     arguments = ros(
         "--enable-rosout-logs",
         "--disable-stdout-logs",
@@ -145,7 +145,7 @@ def test_rules_for_topics_or_services_only() -> None:
     assert arguments.service("reset") == "/s"
 
 
-def test_first_rule_that_fits_counts_once() -> None:
+def test_the_first_matching_rule_is_applied_once() -> None:
     arguments = ros("-r", "a:=b", "-r", "a:=c", "-r", "b:=d", "-r", "/tf:=tf", "-r", "__ns:=/robot")
     assert arguments.topic("a") == "/robot/b"
     assert arguments.topic("b") == "/robot/d"
@@ -166,7 +166,7 @@ def test_expanded_names_are_absolute_and_stay_so(name: str, node: str, namespace
 
 
 @given(names, names, tokens, namespaces)
-def test_a_rule_renames_what_it_names_however_it_is_written(old: str, new: str, node: str, namespace: str) -> None:
+def test_a_rule_applies_to_every_spelling_of_a_name(old: str, new: str, node: str, namespace: str) -> None:
     rules = [Remap("name", old, new)]
     assert remap(old, node, namespace, rules, "topic") == expand(new, node, namespace)
     assert remap(expand(old, node, namespace), node, namespace, rules, "service") == expand(new, node, namespace)
@@ -299,7 +299,7 @@ def test_the_node_by_name_overrides_wildcards(write) -> None:
     assert values(ros("-r", "__ns:=/a", "--params-file", path)) == {"rate": 3, "b": 2}
 
 
-def test_an_empty_section_is_one(write) -> None:
+def test_an_empty_section_is_accepted(write) -> None:
     assert ros("--params-file", write("sim_node:\n  ros__parameters: {}\n")).overrides == ()
     assert ros("--params-file", write("sim_node:\n  ros__parameters:\n")).overrides == ()
 

@@ -66,11 +66,11 @@ def is_topic(name: str, type_name: str) -> bool:
 
 
 def check_name(name: str, where: str) -> str:
-    """Check a given name of a topic or service: relative, ``/absolute`` or ``~/private``."""
+    """Check the name of a topic or service: relative, ``/absolute`` or ``~/private``."""
     if not _GIVEN.fullmatch(name):
         raise ArgumentError(
-            f"name '{name}' ({where}) must be letters, digits and '_' joined by single '/', no part starting with a "
-            "digit, with '/' or '~/' at most in front"
+            f"name '{name}' ({where}) must be names of letters, digits and '_' joined by single '/', none starting "
+            "with a digit; it may begin with '/' or '~/'"
         )
     return name
 
@@ -109,8 +109,8 @@ class Arguments:
     remaps: tuple[Remap, ...] = ()
     overrides: tuple[Override, ...] = ()
     log_level: Severity = Severity.INFO
-    rest: tuple[str, ...] = ()
-    given: tuple[str, ...] = ()
+    rest: tuple[str, ...] = ()  # those that are not for ROS
+    given: tuple[str, ...] = ()  # all of them, as given
 
     @property
     def full_name(self) -> str:
@@ -151,8 +151,8 @@ def parse(given: Sequence[str], default_name: str) -> Arguments:
     """Read a command line, without the program's own name."""
     options, rest = _split(given)
     rules = [_remap_rule(value) for flag, value in options if flag == "remap"]
-    # The first rule of each kind is applied. A rule for one node is selected by its original name for the name, and by
-    # its new name for the namespace.
+    # The first rule of each kind applies. A rule for one node gives the node's original name if it changes the name,
+    # and its new name if it changes the namespace.
     name = check_node_name(default_name, "in the program")
     name = next((rule.new for rule in rules if rule.kind == "node" and rule.node in ("", name)), name)
     namespace = next((rule.new for rule in rules if rule.kind == "namespace" and rule.node in ("", name)), "/")
@@ -198,8 +198,8 @@ def _split(given: Sequence[str]) -> tuple[list[tuple[str, str]], list[str]]:
             options.append((flags[argument], value))
         elif not _IGNORED.fullmatch(argument):
             raise ArgumentError(
-                f"argument '{argument}' after --ros-args is unknown; "
-                "-r, -p, --params-file and --log-level are, and '--' ends them"
+                f"argument '{argument}' after --ros-args is unknown; it must be -r, -p, --params-file or --log-level, "
+                "or follow '--', which ends them"
             )
     return options, rest
 

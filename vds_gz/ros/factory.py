@@ -1,4 +1,4 @@
-"""Selects the graph by what is installed."""
+"""Selects the graph by what is installed, or by the environment."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def open_graph(
 
     Raises:
         ArgumentError: An argument or an environment variable is wrong.
-        GraphError: Neither is installed, or the graph cannot be joined.
+        GraphError: The selected library is not installed, or the graph cannot be joined.
     """
     forced = environment.get("VDS_GZ_GRAPH", "")
     if forced not in ("", "dds", "rclpy"):
@@ -46,8 +46,8 @@ def open_graph(
     missing = [package for package in ("rosbags", "numpy") if not _installed(package)]
     if missing:
         raise GraphError(
-            f"no ROS 2 is sourced, and without it {' and '.join(missing)} must be installed: "
-            "pip install '.[dds]' in a checkout"
+            f"without rclpy, {' and '.join(missing)} must be installed: pip install '.[dds]' in a checkout, or source "
+            "ROS 2's setup.bash"
         )
     from vds_gz.ros.dds.graph import DdsGraph
 

@@ -50,7 +50,7 @@ class Offer:
     qos: QoS  # the quality of service that all of them offer
 
     def together_with(self, other: Offer) -> Offer:
-        """The quality of service that two publishers of one topic both offer."""
+        """The offer of two publishers of one topic: what both offer, and the type of ``other``."""
         ours, theirs = self.qos, other.qos
         return Offer(
             other.type,
@@ -73,7 +73,7 @@ class Severity(IntEnum):
 
 
 class Message(Protocol):
-    """A message, or a part of one: an object with the fields of its ROS definition, of whichever graph made it."""
+    """A message, or a part of one: an object with the fields of its ROS definition."""
 
     def __getattr__(self, name: str, /) -> Any: ...
 
@@ -155,10 +155,10 @@ class Graph(Protocol):
         """A message as CDR with its header, little endian."""
 
     def numbers(self, count: int, kind: str = "float64") -> Any:
-        """So many zeros of a kind, such as ``uint8``, for an array field that is written in place later."""
+        """``count`` zeros of a kind, such as ``uint8``, for an array or a sequence that is written in place later."""
 
     def publisher(self, topic: str, type_name: str, qos: QoS) -> Publisher:
-        """Announce a topic. Relative names, ``/absolute`` and ``~/private`` ones; remaps apply."""
+        """Announce a topic. Its name may be relative, ``/absolute`` or ``~/private``; remaps apply."""
 
     def subscribe(self, topic: str, type_name: str, qos: QoS, callback: Deliver, raw: bool = False) -> Subscription:
         """Listen to a topic; with ``raw`` the callback gets the serialized message (CDR with its header) as bytes.
@@ -195,7 +195,7 @@ class Graph(Protocol):
         """Run the callbacks for all that has arrived; if nothing has, wait at most ``timeout`` [s]."""
 
     def wake(self) -> None:
-        """Let :meth:`wait` return now. Safe to call from any thread and from a signal's handler."""
+        """Let :meth:`wait` return now. Safe to call from any thread and from a signal handler."""
 
     def set_time(self, time_ns: int) -> None:
         """Set the node's ROS time, for the stamps of log messages and parameter events."""
@@ -204,4 +204,4 @@ class Graph(Protocol):
         """Log a message on the terminal and on ``/rosout``."""
 
     def close(self) -> None:
-        """Leave the graph, after all published messages have been sent."""
+        """Leave the graph, after a short wait until published messages have arrived."""

@@ -29,38 +29,38 @@ SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP"
 
 
 class StopRequest:
-    """Whether a program has been asked to end: ``requested``."""
+    """A request to end the program; ``requested`` is true once it was made."""
 
     def __init__(self) -> None:
         self.requested = False
         self._wake: Callable[[], object] | None = None
 
     def wakes(self, wake: Callable[[], object]) -> None:
-        """Call ``wake`` at every request, also in a signal's handler, so it must not wait for a lock of this thread."""
+        """Call ``wake`` at every request, also in a signal handler, so it must not wait for a lock of this thread."""
         self._wake = wake
 
     def request(self) -> None:
-        """Let the program end. Safe to call from any thread and from a signal's handler."""
+        """Ask the program to end. Safe to call from any thread and from a signal handler."""
         self.requested = True
         if self._wake is not None:
             self._wake()
 
 
 def on_signals() -> StopRequest:
-    """A request that is made by the :data:`SIGNALS` from now on. Must be called in the main thread.
+    """A request that each of the :data:`SIGNALS` makes from now on. Must be called in the main thread.
 
-    Under ``nohup`` a program outlives its terminal, so that signal stays ignored.
+    SIGHUP stays ignored if it was, so that a program under ``nohup`` outlives its terminal.
     """
     stop = StopRequest()
     for number in SIGNALS:
-        outlives = number == getattr(signal, "SIGHUP", None) and signal.getsignal(number) is signal.SIG_IGN
-        if not outlives:
+        ignored = number == getattr(signal, "SIGHUP", None) and signal.getsignal(number) is signal.SIG_IGN
+        if not ignored:
             signal.signal(number, lambda number, frame: stop.request())
     return stop
 
 
 class WorkQueue:
-    """Work that threads and handlers of signals leave for the thread that runs the queue.
+    """Functions that threads and signal handlers leave for the thread that runs the queue.
 
     ``queue.SimpleQueue`` is not used because in CPython 3.10 to 3.12 its ``get(timeout=...)`` hangs if a signal comes
     as the timeout ends. A timed wait for a lock does not. The lock is an event: it is free when there is work.
@@ -68,20 +68,20 @@ class WorkQueue:
 
     def __init__(self) -> None:
         self._work: deque[Callable[[], object]] = deque()
-        self._come = Lock()
-        self._come.acquire()
+        self._available = Lock()
+        self._available.acquire()
 
     def put(self, work: Callable[[], object]) -> None:
-        """Add a function. Safe to call from any thread and from a signal's handler."""
+        """Add a function. Safe to call from any thread and from a signal handler."""
         self._work.append(work)
         with suppress(RuntimeError):  # free already
-            self._come.release()
+            self._available.release()
 
     def run(self, timeout: float) -> None:
         """Call all waiting functions; if there are none, wait at most ``timeout`` [s] for one."""
         end = time.monotonic() + timeout
         while not self._work and (left := end - time.monotonic()) > 0.0:
-            self._come.acquire(timeout=left)
+            self._available.acquire(timeout=left)
         for _ in range(len(self._work)):  # later ones wait, so that a flood of messages cannot keep this from returning
             self._work.popleft()()
 
@@ -108,7 +108,7 @@ def command(name: str) -> Callable[[Main], ConsoleFunction]:
     """Make a command of a function that takes a command line without the program's name.
 
     An error of this package, or of a file, is printed with one line per fault, after the command's name. The exit code
-    is 1 if the request was valid but failed, else 2.
+    is then 1 if the request was valid but failed, else 2.
     """
 
     def decorate(main: Main) -> ConsoleFunction:
@@ -128,7 +128,7 @@ def command(name: str) -> Callable[[Main], ConsoleFunction]:
 
 
 def complain(name: str, text: str) -> None:
-    """Print errors, one a line, each with the program's name."""
+    """Print errors, one a line, each after the program's name; indented lines continue an error."""
     for line in text.splitlines():
         print(line if line.startswith(" ") else f"{name}: {line}", file=sys.stderr)
 
@@ -143,13 +143,13 @@ class CommandLine(argparse.ArgumentParser):
     """A parser whose errors are one line with exit code 2. For an unknown option it proposes the nearest one."""
 
     def __init__(self, prog: str, *, description: str = "", epilog: str = "", usage: str | None = None) -> None:
-        by_hand = "\n" in description or "\n" in epilog
+        laid_out = "\n" in description or "\n" in epilog
         super().__init__(
             prog,
             usage=usage,
             description=description,
             epilog=epilog,
-            formatter_class=RAW if by_hand else argparse.HelpFormatter,
+            formatter_class=RAW if laid_out else argparse.HelpFormatter,
             allow_abbrev=False,
         )
 
@@ -168,5 +168,5 @@ class CommandLine(argparse.ArgumentParser):
         return options
 
     def error(self, message: str) -> NoReturn:
-        """End the program."""
+        """End the program with a message."""
         self.exit(WRONG_USE, f"{self.prog}: {message} (see {self.prog} --help)\n")

@@ -1,4 +1,4 @@
-"""Clients of services over plain DDS, beside services that are offered so."""
+"""Clients of services over plain DDS, and services of such a node."""
 
 from __future__ import annotations
 
@@ -49,19 +49,19 @@ def test_a_service_answers_inside_wait(join, echo):
 
 def test_two_clients_of_one_service_hear_their_own_answers_only(join, echo):
     asking = join(name="asking")
-    one, other = asking.client("echo", SET_BOOL), asking.client("echo", SET_BOOL)
-    until(lambda: one.ready() and other.ready(), asking, echo)
-    of_one: list[Any] = []
-    of_other: list[Any] = []
+    first, second = asking.client("echo", SET_BOOL), asking.client("echo", SET_BOOL)
+    until(lambda: first.ready() and second.ready(), asking, echo)
+    first_answers: list[Any] = []
+    second_answers: list[Any] = []
     for _ in range(5):
-        ask(one, True, of_one)
-        ask(other, False, of_other)
-    until(lambda: len(of_one) == len(of_other) == 5, asking, echo)
-    assert {answer.success for answer in of_one} == {True}
-    assert {answer.success for answer in of_other} == {False}
+        ask(first, True, first_answers)
+        ask(second, False, second_answers)
+    until(lambda: len(first_answers) == len(second_answers) == 5, asking, echo)
+    assert {answer.success for answer in first_answers} == {True}
+    assert {answer.success for answer in second_answers} == {False}
 
 
-def test_nobody_is_ready_until_the_service_comes_and_after_it_has_gone(join):
+def test_a_client_is_ready_only_while_the_service_is_offered(join):
     asking = join(name="asking")
     client = asking.client("/late", SET_BOOL)
     asking.wait(0.2)
@@ -88,7 +88,7 @@ def test_a_malformed_response_is_counted_and_the_next_one_is_received(join):
     response.message = "true"
     codec = forger.context.types.codec(f"{SET_BOOL}_Response")
     writer.write(bytearray(codec.encode(response, requests[0][4:20])[:24]))
-    writer.write(codec.encode(response, bytes(16)))  # somebody else's
+    writer.write(codec.encode(response, bytes(16)))  # for another client
     writer.write(codec.encode(response, requests[1][4:20]))
     until(lambda: answers, asking)
     assert [answer.message for answer in answers] == ["true"]

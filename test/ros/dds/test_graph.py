@@ -48,7 +48,7 @@ def test_two_processes_find_each_other_and_talk(start: Start, join: Join) -> Non
     assert before < arrival <= time.monotonic_ns()
 
 
-def test_messages_arrive_in_order_and_the_object_may_be_filled_anew(join: Join) -> None:
+def test_messages_arrive_in_order_and_the_object_may_be_filled_again(join: Join) -> None:
     graph, got = join(), []
     publisher = graph.publisher("~/odom", ODOMETRY, QoS(50))
     subscription = graph.subscribe("/probe/odom", ODOMETRY, QoS(50), take_all(got))
@@ -92,7 +92,7 @@ def test_large_messages_pass_whole(start: Start, join: Join) -> None:
     assert np.array_equal(got[0].data, message.data)
 
 
-def test_a_late_joiner_gets_what_is_kept(start: Start, join: Join) -> None:
+def test_a_late_subscriber_gets_latched_messages(start: Start, join: Join) -> None:
     start("node", "--ros-args", "-r", "__ns:=/robot")
     graph, kept = join(), []
     until(graph.subscribe("/robot/chatter", STRING, QoS(), take_all([])).publisher_count, graph)
@@ -101,8 +101,8 @@ def test_a_late_joiner_gets_what_is_kept(start: Start, join: Join) -> None:
     assert kept[0].data == "the map"
 
 
-def test_a_publisher_that_is_closed_is_gone_for_all(join: Join) -> None:
-    """For its subscribers; another one of the topic stays, and a new one comes."""
+def test_a_closed_publisher_is_gone_for_its_subscribers(join: Join) -> None:
+    """Another publisher of the topic stays, and a new one can be made."""
     graph, got = join(), []
     stays, goes = (graph.publisher("command", TWIST, QoS()) for _ in range(2))
     here = join(name="here")
@@ -119,7 +119,7 @@ def test_a_publisher_that_is_closed_is_gone_for_all(join: Join) -> None:
 
 
 def test_readers_are_counted_as_they_come_and_go(start: Start, join: Join) -> None:
-    """In other processes and in this one; a discarded publisher does no harm when they come."""
+    """Readers of other processes and of this one; a discarded publisher does no harm."""
     graph = join()
     graph.publisher("command", TWIST, QoS())
     commands = graph.publisher("command", TWIST, QoS())
@@ -133,9 +133,8 @@ def test_readers_are_counted_as_they_come_and_go(start: Start, join: Join) -> No
     for _ in range(2):
         said.clear()
         peer = start("node")
-        until(
-            lambda: commands.subscription_count() == 2 and said, graph
-        )  # so it is there whole, and will take its leave
+        # Once it has sent a message, the peer is complete, and will announce that it leaves.
+        until(lambda: commands.subscription_count() == 2 and said, graph)
         peer.process.send_signal(signal.SIGINT)
         until(lambda: commands.subscription_count() == 1, graph)
     here.close()
@@ -244,7 +243,7 @@ def test_endpoints_announce_their_type_hash(start: Start, join: Join) -> None:
     assert reader.writer_user_data(writer) == {"typehash": graph.context.types.hash(STRING)}
 
 
-# What does not belong
+# Invalid data
 
 
 @pytest.mark.parametrize(
@@ -314,7 +313,7 @@ def test_a_reply_waits_for_a_client_that_is_not_known_yet(start: Start, join: Jo
 # Log
 
 
-def test_what_is_said_is_on_the_terminal_and_on_rosout(join: Join, capfd: pytest.CaptureFixture[str]) -> None:
+def test_log_messages_are_on_the_terminal_and_on_rosout(join: Join, capfd: pytest.CaptureFixture[str]) -> None:
     graph, got = join("-r", "__ns:=/robot", "--log-level", "warn"), []
     graph.log(Severity.INFO, "not said")
     graph.set_time(12_345_678_900_000_001)
@@ -341,7 +340,7 @@ def test_lines_are_coloured_on_demand(start: Start) -> None:
     assert "ROS_AUTOMATIC_DISCOVERY_RANGE is 'nowhere'; it must be one of SUBNET, LOCALHOST" in line
 
 
-# Where the graph is
+# Discovery settings
 
 
 def xml(how: Discovery) -> ElementTree.Element:
@@ -379,7 +378,7 @@ def test_configuration_for_this_host_only() -> None:
     assert [node.get("address") for node in root.iter("NetworkInterface")] == [None, "127.0.0.1"]
 
 
-def test_configuration_with_what_the_user_wants() -> None:
+def test_configuration_with_the_users_settings() -> None:
     how = discovery({"CYCLONEDDS_URI": "file:///x.xml", "ROS_STATIC_PEERS": "10.0.0.5"}, LAN)
     root = xml(how)
     assert how.configuration().endswith("</CycloneDDS>,file:///x.xml")
@@ -396,12 +395,12 @@ def test_configuration_off_and_system_default() -> None:
 
 
 @pytest.mark.parametrize("number", ["-1", "233", "five", "1.0", " 1"])
-def test_a_domain_that_is_none(number: str) -> None:
+def test_an_invalid_domain_is_refused(number: str) -> None:
     with pytest.raises(ArgumentError, match=f"ROS_DOMAIN_ID is '{number}'; it must be a whole number from 0 to 232"):
         discovery({"ROS_DOMAIN_ID": number}, LAN)
 
 
-def test_interfaces_of_this_host_can_be_told() -> None:
+def test_interfaces_of_this_host_are_known_on_linux() -> None:
     assert interfaces().known == (sys.platform == "linux")
 
 
@@ -416,7 +415,7 @@ def test_forcing_a_graph(domain: int) -> None:
         open_graph([], "node", {"VDS_GZ_GRAPH": "ros"})
 
 
-def test_with_neither_it_says_what_to_install(tmp_path: Path) -> None:
+def test_without_a_library_the_error_says_what_to_install(tmp_path: Path) -> None:
     import yaml
 
     (tmp_path / "yaml").symlink_to(Path(yaml.__file__).parent)
@@ -428,7 +427,7 @@ def test_with_neither_it_says_what_to_install(tmp_path: Path) -> None:
         env={"PYTHONPATH": f"{ROOT}:{tmp_path}"},
         timeout=PATIENCE,
     )
-    assert "GraphError: no ROS 2 is sourced" in run.stderr
+    assert "GraphError: without rclpy, rosbags and numpy must be installed" in run.stderr
     assert "pip install '.[dds]'" in run.stderr
 
 
@@ -449,7 +448,7 @@ def test_the_library_needs_no_wheel(tmp_path: Path, domain: int) -> None:
         return subprocess.run(command, capture_output=True, text=True, env=environment, timeout=PATIENCE)
 
     done = run()
-    assert "Cyclone DDS is not installed" in done.stderr
+    assert "Cyclone DDS must be installed" in done.stderr
     assert "pip install '.[dds]'" in done.stderr
     done = run(CYCLONEDDS_HOME=str(home))
     assert done.returncode == 0, done.stderr

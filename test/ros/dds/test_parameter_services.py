@@ -85,7 +85,7 @@ def test_parameters_can_be_set_one_by_one(tool: Tool) -> None:
     assert tool.get(*NAMES) == [True, 20.0, 2.0, 5, "gazebo", 900.0]
 
 
-def test_what_is_wrong_is_refused_with_a_reason(tool: Tool) -> None:
+def test_wrong_values_are_refused_with_a_reason(tool: Tool) -> None:
     results = tool.set(
         rate=0.5, gain=float("nan"), steps=2.5, plant__kind="moon", plant__mass=1.0, nothing=1, use_sim_time=None
     )
@@ -107,7 +107,7 @@ def test_what_is_wrong_is_refused_with_a_reason(tool: Tool) -> None:
     assert tool.get(*NAMES) == [False, 50.0, 1.0, 20, "kinematic", 900.0]
 
 
-def test_the_node_has_the_last_word(tool: Tool) -> None:
+def test_the_node_may_refuse_valid_values_that_do_not_fit_together(tool: Tool) -> None:
     refused = (False, "a gain above 10 needs a rate of at most 10")
     assert tool.set(gain=20.0) == [(True, "")]
     assert tool.set(gain=20.0, rate=50.0) == 2 * [(True, "")]
@@ -119,12 +119,12 @@ def test_the_node_has_the_last_word(tool: Tool) -> None:
     assert tool.get("gain", "rate") == [20.0, 5.0]
 
 
-def test_changes_are_told(tool: Tool) -> None:
+def test_changes_are_published(tool: Tool) -> None:
     events: list[Any] = []
     subscription = tool.graph.subscribe("/parameter_events", EVENT, QoS(100), lambda event, _: events.append(event))
     until(subscription.publisher_count, tool.graph)
     tool.set(rate=20.0, plant__mass=5.0)
-    # That they were declared may be told after that they were changed has been asked for.
+    # The event of their declaration may arrive after the request to change them.
     event = until(lambda: next((event for event in events if event.changed_parameters), None), tool.graph)
     assert event.node == "/peer"
     assert event.stamp.sec > 0
@@ -165,7 +165,7 @@ def test_several_are_changed_together_or_not_at_all() -> None:
         st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=9), st.lists(st.integers(), max_size=2)
     ),
 )
-def test_nothing_gets_in_that_its_description_forbids(name: str, value: Any) -> None:
+def test_no_value_is_set_that_its_description_forbids(name: str, value: Any) -> None:
     description: Description = next(d for d in DESCRIPTIONS if d.name == name)
     changes: list[Any] = []
     parameters, _ = make(changes)

@@ -48,7 +48,7 @@ def test_the_hash_is_that_of_the_type():
 
 
 @pytest.mark.parametrize("data", [b"", b"\0\1", b"\0\0\0\0" + bytes(40), b"\0\1\0\0" + bytes(8)])
-def test_bytes_that_are_no_message(data):
+def test_bytes_that_are_not_a_message(data):
     with pytest.raises(MalformedMessageError, match="are not a nav_msgs/msg/Odometry"):
         TYPES.codec("nav_msgs/msg/Odometry").decode(bytearray(data))
 

@@ -15,7 +15,7 @@ EVERY = sorted({topic.type for topic in (*topics.VEHICLE, *topics.AUTOWARE, *(ki
 
 
 def filled(name, length=3):
-    """A message whose texts and sequences have a length."""
+    """A message whose texts and sequences have this length."""
     try:
         message = TYPES.new(name)
     except UnknownTypeError as error:
@@ -37,7 +37,7 @@ def filled(name, length=3):
 
 
 def parts(message, path):
-    """What holds the number at a path, and its name or index there."""
+    """The message or sequence that holds the number at a path, and the number's name or index in it."""
     *holders, last = path.replace("[", ".[").split(".")
     for holder in holders:
         message = message[int(holder[1:-1])] if holder.startswith("[") else getattr(message, holder)

@@ -16,7 +16,7 @@ from vds_gz.ros.messages.packed import MessageLayout, PackedMessage
 TYPES = open_types()
 GRAPH = SimpleNamespace(serialize=lambda message, name: TYPES.codec(name).encode(message))
 
-#: Numbers and texts in turn; numbers alone; times between numbers, without a text; numbers behind long arrays of zeros.
+#: In this order: numbers and texts in turn; numbers alone; times between numbers; numbers after long arrays of zeros.
 NAMES = [
     "nav_msgs/msg/Odometry",
     "geometry_msgs/msg/Twist",
@@ -32,7 +32,7 @@ def at(message: object, path: str) -> object:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_all_numbers_and_times_arrive_and_what_stays_stays(name):
+def test_numbers_and_times_are_written_and_the_rest_is_kept(name):
     try:
         message = TYPES.new(name)
     except UnknownTypeError as error:
@@ -75,7 +75,7 @@ def test_an_array_between_changing_numbers_is_not_handed_out():
     assert (decoded.pose.pose.orientation.w, decoded.twist.twist.linear.x, decoded.twist.covariance[0]) == (1, 3, 2)
 
 
-def test_padding_before_numbers_that_are_not_there_is_cut_off():
+def test_padding_before_an_empty_sequence_is_cut_off():
     name = "sensor_msgs/msg/JointState"
     message = TYPES.new(name)
     message.name = ["left", "wheel"]  # the last sequence, of no efforts, ends behind four of eight bytes

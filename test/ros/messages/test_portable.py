@@ -100,7 +100,7 @@ def test_type_hashes_are_those_of_jazzy(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", own_types())
-def test_own_definitions_are_whole(name: str) -> None:
+def test_own_definitions_are_complete(name: str) -> None:
     codec = TYPES.codec(name)
     data = codec.encode(TYPES.new(name))
     assert codec.encode(codec.decode(data)) == data
@@ -108,7 +108,7 @@ def test_own_definitions_are_whole(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["nav_msgs/msg/Odometri", "std_srvs/srv/Trigger", "x_msgs/msg/Y", "nonsense"])
-def test_unknown_types_say_where_they_belong(name: str) -> None:
+def test_an_unknown_type_is_refused_with_the_missing_file(name: str) -> None:
     with pytest.raises(UnknownTypeError, match=r"there is no .* in .*/messages/msg"):
         MessageTypes().new(name)
 

@@ -19,5 +19,5 @@ def test_a_stamp_holds_the_nearest_time(time, held):
     assert stamp_ns(stamp) == held
 
 
-def test_nanoseconds_of_more_than_a_second_do_not_go_beyond():
+def test_a_stamp_with_nanoseconds_of_more_than_a_second_saturates():
     assert stamp_ns(SimpleNamespace(sec=2**31 - 1, nanosec=2**32 - 1)) == LAST

@@ -1,4 +1,4 @@
-"""The graph over rclpy leaves, whatever others still request of it, and hides no error of the node's own."""
+"""The graph over rclpy: leaving during requests, errors of callbacks, empty lists, malformed requests and messages."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 pytestmark = pytest.mark.ros
 
-#: A goal that never ends, of a node beside it.
+#: Leaves while it executes another node's goal, which never ends.
 ACTION = """
 import threading
 import rclpy
@@ -47,7 +47,7 @@ print("left")
 """
 
 
-#: A service whose callback has a bug, called by a node beside it.
+#: A service whose callback has a bug, called by another node.
 SERVICE = """
 import threading
 import rclpy
@@ -83,7 +83,7 @@ print("left")
 """
 
 
-#: A list that is empty at the start, set by a node beside it to two numbers and then to none.
+#: A list that is empty at the start. Another node sets it to two numbers, and then to none.
 LIST = """
 import threading
 import rclpy
@@ -126,7 +126,7 @@ graph.close()
 """
 
 
-#: A request with a type of parameter that there is not, before one that can be answered.
+#: A request with an unknown type of parameter, before a valid one.
 REQUESTS = (
     LIST[: LIST.index("def work")]
     + """
@@ -179,7 +179,7 @@ def test_it_leaves_while_an_action_runs(domain):
     assert output(ACTION) == "left\n"
 
 
-def test_what_a_callback_raises_is_raised_where_the_node_waits(domain):
+def test_an_error_of_a_callback_is_raised_in_wait(domain):
     assert output(SERVICE) == "raised 'a bug'\nleft\n"
 
 
@@ -187,7 +187,7 @@ def test_raw_messages_that_the_callback_finds_malformed_are_counted(domain):
     assert output(RAW) == "left\n"
 
 
-def test_a_list_that_is_empty_takes_numbers_and_none_again():
+def test_an_empty_list_can_be_filled_and_emptied_again():
     assert output(LIST).splitlines() == ["True  8 [0.5, 1.0]", "True  8 []", "[(0.5, 1.0), ()]"]
 
 

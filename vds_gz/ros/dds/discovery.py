@@ -62,7 +62,7 @@ class DiscoveryInfo:
         self._publish()
 
     def remove_node(self, seconds: float) -> None:
-        """Withdraw the node, and wait at most ``seconds`` until all know."""
+        """Withdraw the node, and wait at most ``seconds`` until all participants have acknowledged that."""
         self._message.node_entities_info_seq = []
         self._publish()
         self._writer.wait_for_readers(seconds)

@@ -16,8 +16,8 @@ from vds_gz.ros.messages.portable import MessageTypes
 
 _RANGES = ("SUBNET", "LOCALHOST", "OFF", "SYSTEM_DEFAULT")
 _LARGEST_ID = 232  # the port numbers of higher domains would exceed 65535
-_FAST_DDS = "1.15"
-_MOST_PER_HOST = 32
+_FAST_DDS = "1.15"  # its vendor number
+_LARGEST_INDEX = 32  # of a participant on a host, from 0
 _GET_ADDRESS, _GET_FLAGS = 0x8915, 0x8913  # SIOCGIFADDR, SIOCGIFFLAGS
 _UP, _LOOPBACK, _MULTICAST = 0x1, 0x8, 0x1000
 
@@ -37,8 +37,8 @@ class Interfaces:
     """Properties of the interfaces that are up and have an IPv4 address, without the loopback interface."""
 
     known: bool  # whether this system reports them; if not, the rest is a guess
-    any: bool = True
-    multicast: bool = True
+    any: bool = True  # whether there are any
+    multicast: bool = True  # whether any of them can do multicast
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,15 +58,15 @@ class Discovery:
 
         Type information of Fast DDS peers is ignored, as ROS identifies types by their names.
         """
-        own = f"<Compatibility><IgnoreTypeInformation>{_FAST_DDS}</IgnoreTypeInformation></Compatibility>"
-        own += f"<General>{self._general()}</General>" if self._general() else ""
-        own += f"<Discovery>{self._discovery()}</Discovery>" if self._discovery() else ""
-        return f"<CycloneDDS><Domain>{own}</Domain></CycloneDDS>,{self.uri}"
+        settings = f"<Compatibility><IgnoreTypeInformation>{_FAST_DDS}</IgnoreTypeInformation></Compatibility>"
+        settings += f"<General>{self._general()}</General>" if self._general() else ""
+        settings += f"<Discovery>{self._discovery()}</Discovery>" if self._discovery() else ""
+        return f"<CycloneDDS><Domain>{settings}</Domain></CycloneDDS>,{self.uri}"
 
     def _general(self) -> str:
         multicast = "<AllowMulticast>false</AllowMulticast>" if self.reach in ("LOCALHOST", "OFF") else ""
-        # Nodes that look only on their own host send over the loopback interface, even where they run on another
-        # one. Cyclone DDS since version 11 ignores them unless it uses that interface, too.
+        # Nodes that look only on their own host send over the loopback interface. Since version 11, Cyclone DDS ignores
+        # them unless it uses that interface, too.
         both = '<NetworkInterface autodetermine="true"/><NetworkInterface address="127.0.0.1"/>'
         return multicast + (f"<Interfaces>{both}</Interfaces>" if self.loopback else "")
 
@@ -77,9 +77,9 @@ class Discovery:
             return f"<ParticipantIndex>none</ParticipantIndex><Tag>ros_discovery_off_{os.getpid()}</Tag>"
         hosts = ("localhost", *self.peers) if self.reach == "LOCALHOST" else self.peers
         peers = "".join(f"<Peer address={quoteattr(host)}/>" for host in hosts)
-        # Hosts that do not respond are tried again indefinitely; Cyclone DDS since version 11 would soon give up.
+        # Hosts that do not respond are tried again indefinitely; since version 11, Cyclone DDS would soon give up.
         return (
-            f"<ParticipantIndex>auto</ParticipantIndex><MaxAutoParticipantIndex>{_MOST_PER_HOST}"
+            f"<ParticipantIndex>auto</ParticipantIndex><MaxAutoParticipantIndex>{_LARGEST_INDEX}"
             f"</MaxAutoParticipantIndex>{f'<Peers>{peers}</Peers>' if peers else ''}"
             "<SPDPInterval>5s</SPDPInterval><InitialLocatorPruneDelay>inf</InitialLocatorPruneDelay>"
         )
@@ -102,13 +102,13 @@ def discovery(environment: Mapping[str, str], interfaces: Interfaces) -> Discove
         reach = "LOCALHOST"
     uri = environment.get("CYCLONEDDS_URI", "")
     peers = tuple(peer for peer in environment.get("ROS_STATIC_PEERS", "").split(";") if peer)
-    # Interfaces that the user names would be added to these, not replace them; so these are left out.
+    # Interfaces in the user's own configuration would be added to ours instead of replacing them.
     loopback = reach in ("SUBNET", "LOCALHOST") and interfaces.known and interfaces.any and not uri
     return Discovery(_domain_id(environment), reach, peers, loopback, uri, warning, note)
 
 
 def join(library: Library, how: Discovery) -> int:
-    """A participant in the domain, which is set up first if this process has not yet done that."""
+    """A new participant in the domain; the first one of the process also sets up the domain."""
     created = library.c.dds_create_domain(how.domain, how.configuration().encode())
     if not already_exists(created):
         user = f" (CYCLONEDDS_URI is {how.uri!r})" if how.uri else ""
@@ -120,7 +120,7 @@ def join(library: Library, how: Discovery) -> int:
     library.c.dds_delete_qos(qos)
     return library.check(
         participant,
-        f"DDS domain {how.domain} cannot be joined; at most {_MOST_PER_HOST + 1} processes on one host can",
+        f"DDS domain {how.domain} cannot be joined; at most {_LARGEST_INDEX + 1} processes on one host can",
     )
 
 
@@ -143,7 +143,7 @@ def interfaces() -> Interfaces:
 
 
 def _flags(probe: socket.socket, name: str) -> int:
-    """The flags of an interface; None if it has no IPv4 address."""
+    """The flags of an interface; 0 if it has no IPv4 address."""
     import fcntl
 
     request = struct.pack("16s24x", name.encode())

@@ -25,8 +25,11 @@ _UNLIMITED = -1
 _BATCH = 32
 _WOKEN = -1
 
-#: Longest single wait, so that Ctrl-C is noticed, and period of retries of replies on hold [s].
-_LONGEST_WAIT, _RETRY_WAIT = 0.1, 0.005
+#: Longest single wait, so that Ctrl-C is noticed [s].
+_LONGEST_WAIT = 0.1
+
+#: Period of retries while replies are on hold [s].
+_RETRY_WAIT = 0.005
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +82,7 @@ class Writer:
             self._library.check(result, f"nothing can be sent on '{self.topic}'")
 
     def knows_reader(self, key: str, value: str) -> bool:
-        """Whether a reader is matched whose user data holds this value."""
+        """Whether the user data of a matched reader have this value."""
         handles = (c.c_uint64 * self.matched())()
         count = self._library.c.dds_get_matched_subscriptions(self._entity, handles, len(handles))
         read = self._library.c.dds_get_matched_subscription_data
@@ -157,7 +160,7 @@ class TopicPublisher:
 
 
 class Input:
-    """The samples of one reader; ``malformed`` counts those of another type than expected. Base class."""
+    """Base class of receivers of one reader's samples; ``malformed`` counts those that could not be used."""
 
     def __init__(self, reader: Reader, where: str, warn: Callable[[str], None]) -> None:
         self.reader = reader
@@ -173,7 +176,7 @@ class Input:
         """Count a malformed sample, and report the first."""
         self.malformed += 1
         if self.malformed == 1:
-            self._warn(f"{self._where}: {error}. Ignored, as further ones will be")
+            self._warn(f"{self._where}: {error}. Such messages are ignored")
 
 
 class TopicSubscription(Input):
@@ -276,15 +279,15 @@ def _create(
 @contextmanager
 def _qos(library: Library, channel: EndpointProperties) -> Iterator[int]:
     qos = library.c.dds_create_qos()
-    wanted = channel.qos
+    service = channel.qos
     user_data = "".join(f"{key}={value};" for key, value in channel.user_data.items()).encode()
     library.set_representation(qos)
     library.c.dds_qset_writer_data_lifecycle(qos, False)
-    library.c.dds_qset_history(qos, 0, wanted.depth)
-    library.c.dds_qset_reliability(qos, int(wanted.reliable), INFINITE if wanted.reliable else 0)
-    library.c.dds_qset_durability(qos, int(wanted.transient_local))
-    if wanted.transient_local:
-        library.c.dds_qset_durability_service(qos, 0, 0, wanted.depth, _UNLIMITED, _UNLIMITED, _UNLIMITED)
+    library.c.dds_qset_history(qos, 0, service.depth)
+    library.c.dds_qset_reliability(qos, int(service.reliable), INFINITE if service.reliable else 0)
+    library.c.dds_qset_durability(qos, int(service.transient_local))
+    if service.transient_local:
+        library.c.dds_qset_durability_service(qos, 0, 0, service.depth, _UNLIMITED, _UNLIMITED, _UNLIMITED)
     if channel.lifespan is not None:
         library.c.dds_qset_lifespan(qos, int(channel.lifespan * 1e9))
     library.c.dds_qset_userdata(qos, user_data, len(user_data))

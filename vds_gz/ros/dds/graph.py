@@ -75,6 +75,7 @@ _ROSOUT_LIFESPAN = 10.0
 _PARAMETERS = QoS(1000)
 _SERVICE = QoS()
 
+#: Maximum time for the acknowledgement of all last messages together [s].
 _GOODBYE = 0.3
 
 
@@ -179,15 +180,15 @@ class DdsGraph:
     ) -> None:
         events = self.publisher("/parameter_events", "rcl_interfaces/msg/ParameterEvent", _PARAMETERS)
 
-        def tell(event: Message) -> None:
+        def publish(event: Message) -> None:
             event.node = self.arguments.full_name
             event.stamp.sec, event.stamp.nanosec = seconds_and_nanoseconds(self._now())
             events.publish(event)
 
-        parameters = Parameters(self._types, descriptions, change, tell)
+        parameters = Parameters(self._types, descriptions, change, publish)
         for name, type_name, respond in parameters.services:
             self.service(f"~/{name}", type_name, respond, _PARAMETERS)
-        tell(parameters.declared())
+        publish(parameters.declared())
 
     def wake(self) -> None:
         if self._joined:
@@ -227,9 +228,9 @@ class DdsGraph:
     ) -> EndpointProperties:
         """The properties of an endpoint; with ``unknown`` the type may be known by its name only."""
         try:
-            about = {"typehash": self._types.hash(type_name)}
+            user_data = {"typehash": self._types.hash(type_name)}
         except UnknownTypeError:
             if not unknown:
                 raise
-            about = {}
-        return EndpointProperties(f"rt{name}", type_name, qos, about, lifespan)
+            user_data = {}
+        return EndpointProperties(f"rt{name}", type_name, qos, user_data, lifespan)

@@ -182,8 +182,9 @@ class Library:
         path = library_path()
         if path is None:
             raise GraphError(
-                "no ROS 2 is sourced, and Cyclone DDS is not installed: pip install '.[dds]' in a checkout; "
-                "where that brings none (Python 3.14, Linux on ARM) see docs/status.md#without-a-wheel-of-cyclone-dds"
+                "without rclpy, Cyclone DDS must be installed: pip install '.[dds]' in a checkout, or source ROS 2's "
+                "setup.bash; where pip finds no wheel (Python 3.14, Linux on ARM) see "
+                "docs/status.md#without-a-wheel-of-cyclone-dds"
             )
         try:
             self.c = c.CDLL(path)
@@ -196,7 +197,7 @@ class Library:
             ) from None
 
     def check(self, result: int, what: str) -> int:
-        """The result of a call."""
+        """The result of a call; a negative one is an error, and ``what`` says what failed."""
         if result < 0:
             reason = self.c.dds_strretcode(result).decode()
             raise GraphError(f"{what}: {reason} (Cyclone DDS, code {result})")

@@ -1,4 +1,4 @@
-"""Services of a node, those of its parameters among them, and clients of other nodes' services.
+"""Services of a node, including those of its parameters, and clients of other nodes' services.
 
 All have the wire form of ``rmw_cyclonedds``. A request and its reply are messages on two topics, each with a header of
 16 bytes before the fields: the identity of the client's writer and the number of the request. Other ROS middlewares put
@@ -22,6 +22,8 @@ from vds_gz.ros.messages.fields import DOUBLE_ARRAY, FIELDS, KINDS, descriptor_o
 from vds_gz.ros.messages.portable import MessageTypes
 
 _HEADER = 16
+
+#: A reply whose client's reader is not found for this long is dropped [ns].
 _PATIENCE_NS = 1_000_000_000
 
 #: A request without a response for this long is dropped [ns].
@@ -175,7 +177,7 @@ class Parameters:
         return event
 
     def set(self, wanted: Mapping[str, object]) -> None:
-        """Set all of several parameters, or none."""
+        """Set several parameters, all or none."""
         checked = {name: self._checked(name, value) for name, value in wanted.items()}
         self._change({self._spellings[name][0].name: value for name, value in checked.items()})
         values = {description.name: value for name, value in checked.items() for description in self._spellings[name]}
@@ -216,7 +218,7 @@ class Parameters:
         response.result = self._result({p.name: python_value(p.value) for p in request.parameters})
 
     def _result(self, wanted: Mapping[str, object]) -> Message:
-        """Set parameters; the result."""
+        """Set parameters; a refusal is in the result."""
         result = self._types.new("rcl_interfaces/msg/SetParametersResult")
         try:
             self.set(wanted)

@@ -33,9 +33,9 @@ _SEPARATOR = "=" * 80 + "\n"
 
 @cache
 def definition(type_name: str) -> str:
-    """The text of a message type with all types in it, as MCAP wants it; empty if it is not known.
+    """The text of a message type with all types in it, in MCAP's format; empty if the type is not known.
 
-    It is what rosbags knows of Jazzy and of this package's files, or what the ROS packages installed here have.
+    It comes from rosbags' definitions of Jazzy and this package's files, else from the installed ROS packages.
     """
     try:
         return open_types().definition(type_name)

@@ -15,12 +15,12 @@ from vds_gz.vehicle.vehicle import NANOSECONDS
 class Field(NamedTuple):
     """A field in the definition of a type."""
 
-    name: str  # its name
+    name: str
     type: str  # ``float64``, ``string`` or the name of a type; for an array or a sequence, the type of its items
     length: int | None  # None for a single value, the number of items of an array, 0 for a sequence
 
 
-#: Formats of numbers for :mod:`struct` and numpy; without ``<``, but for ``bool``, type codes of arrays.
+#: Formats of numbers for :mod:`struct` and numpy. Without ``<``, all but that of ``bool`` are type codes of ``array``.
 FORMATS = {
     "bool": "<?",
     "byte": "<B",
@@ -37,7 +37,7 @@ FORMATS = {
     "float64": "<d",
 }
 
-#: The first and the last time of a stamp [ns].
+#: The earliest and the latest time that a stamp can hold [ns].
 FIRST, LAST = -(2**31) * NANOSECONDS, 2**31 * NANOSECONDS - 1
 
 
@@ -51,6 +51,7 @@ def seconds_and_nanoseconds(time: int) -> tuple[int, int]:
     return divmod(within_stamps(time), NANOSECONDS)
 
 
+#: Types in ``rcl_interfaces/msg/ParameterType``.
 BOOL, INTEGER, DOUBLE, STRING = 1, 2, 3, 4
 DOUBLE_ARRAY = 8
 
@@ -67,7 +68,7 @@ FIELDS = {
     9: "string_array_value",
 }
 
-
+#: The type in ``rcl_interfaces/msg/ParameterType`` of each type of :class:`Description`.
 KINDS = {
     "bool": BOOL,
     "integer": INTEGER,
@@ -127,7 +128,7 @@ def yaw_of(orientation: Message) -> float:
 
 
 def transform_of(position: Message, orientation: Message) -> Transform:
-    """A pose or a transform of messages."""
+    """The transform with the position and the orientation of a message."""
     turn = orientation
     return Transform((position.x, position.y, position.z), (turn.x, turn.y, turn.z, turn.w))
 

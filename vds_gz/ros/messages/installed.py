@@ -1,4 +1,4 @@
-"""ROS message types where ROS is installed: those of the installed message packages."""
+"""ROS message types of the message packages that are installed with ROS."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NAMES = {"boolean": "bool", "octet": "byte", "float": "float32", "double": "flo
 
 
 def interface(type_name: str) -> Any:
-    """The Python class of a message or service type such as ``nav_msgs/msg/Odometry``."""
+    """The Python class of a message, service or action type such as ``nav_msgs/msg/Odometry``."""
     package, kind, name = type_name.split("/")
     try:
         module = importlib.import_module(f"{package}.{kind}")
@@ -32,7 +32,7 @@ def interface(type_name: str) -> Any:
 
 
 def installed_files(package: str, relative: str) -> Iterator[Path]:
-    """The path of a file of an installed package, such as ``msg/Odometry.msg`` of ``nav_msgs``; overlays first."""
+    """The paths of a file of an installed package, such as ``msg/Odometry.msg`` of ``nav_msgs``; overlays first."""
     for prefix in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep):
         path = Path(prefix) / "share" / package / relative
         if prefix and path.is_file():
@@ -120,12 +120,12 @@ class InstalledCodec:
 
 _OWN = Path(__file__).parent / "msg"
 
-#: Types of fields that are no messages.
+#: Types of fields that are not messages.
 _PLAIN = {*FORMATS, "string", "wstring"}
 
 
 def installed_definitions(type_name: str) -> dict[str, str]:
-    """The texts of a type and of all types in it, it first; empty if the package of any is not installed."""
+    """The texts of a type and of all types in it, by name, the type's first; empty if any of them is not installed."""
     texts: dict[str, str] = {}
     needed = [type_name]
     while needed:
@@ -143,7 +143,7 @@ def installed_definitions(type_name: str) -> dict[str, str]:
 
 def _used_in(text: str, package: str) -> list[str]:
     """The message types of the fields in the text of a message of this package."""
-    first = (re.match(r"\s*([A-Za-z][\w/]*)", line) for line in text.splitlines())
-    names = [match[1] for match in first if match and match[1] not in _PLAIN]
+    matches = (re.match(r"\s*([A-Za-z][\w/]*)", line) for line in text.splitlines())
+    names = [match[1] for match in matches if match and match[1] not in _PLAIN]
     qualified = [name if "/" in name else f"{package}/{name}" for name in names]
     return [name if "/msg/" in name else name.replace("/", "/msg/") for name in qualified]

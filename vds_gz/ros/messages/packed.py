@@ -42,7 +42,7 @@ class ArrayPlace(NamedTuple):
     length: int
 
     def item(self, index: int) -> Place:
-        """Position of one of them."""
+        """Position of one of the numbers."""
         return Place(self.offset + index * struct.calcsize(self.format), self.format)
 
 
@@ -91,7 +91,7 @@ def _message(
     places: dict[str, Place],
     arrays: dict[str, ArrayPlace],
 ) -> int:
-    """Collect all positions in a message that begins behind ``at``; return its end."""
+    """Collect all positions in a message that begins at offset ``at``; return the offset of its end."""
     # A message that ROS made knows its fields, so that the definitions of other packages need not be read.
     installed = hasattr(message, "get_fields_and_field_types")
     for field in fields_of(message) if installed else open_types().fields(type_name):
@@ -137,15 +137,15 @@ _STAMP = struct.Struct("<iI")
 
 
 class PackedMessage:
-    """The bytes of a message."""
+    """The bytes of a message, in which stamps and numbers are written."""
 
     def __init__(
         self, graph: Graph, type_name: str, message: Message, stamps: Sequence[str], numbers: Sequence[str]
     ) -> None:
         self._layout = layout = MessageLayout.of(type_name, message)
         self.data = bytearray(graph.serialize(message, type_name))
-        # Encoders may pad to a multiple of four, and Fast DDS also before numbers of a last sequence that has none.
-        # Any other length belongs to another definition.
+        # Encoders may pad the end to a multiple of four; Fast DDS also pads before the numbers of a last sequence that
+        # is empty. Any other length belongs to another definition.
         ends_empty = any(place.length == 0 and place.offset == layout.length for place in layout.arrays.values())
         if not layout.length <= len(self.data) < layout.length + (8 if ends_empty else 4):
             raise ValueError(f"a {type_name} of {len(self.data)} bytes must have {layout.length} by its definition")
@@ -174,8 +174,8 @@ class PackedMessage:
         data = self.data
         for offset in self.stamps:
             _STAMP.pack_into(data, offset, second, nanosecond)
-        for run, offset, which in self._runs:
-            run.pack_into(data, offset, *values[which])
+        for run, offset, positions in self._runs:
+            run.pack_into(data, offset, *values[positions])
         return data
 
 
@@ -197,7 +197,7 @@ class PackedTopic(PackedMessage):
 
 
 def _runs(places: Sequence[Place], data: bytearray) -> Iterator[tuple[struct.Struct, int, slice]]:
-    """Runs of numbers with only zeros between them: format, offset, and which numbers they are.
+    """Runs of numbers with only zeros between them: format, offset, and the positions of the numbers in a sequence.
 
     The last run takes all remaining numbers, so that too many are an error.
     """

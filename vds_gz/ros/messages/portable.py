@@ -251,7 +251,7 @@ def _default(kind: str, text: str) -> Any:
     if kind.endswith("]"):
         items = yaml.load(text, yaml.BaseLoader)
         if not (isinstance(items, list) and all(isinstance(item, str) for item in items)):
-            raise ValueError(f"{text} is no list of values")
+            raise ValueError(f"{text} is not a list of values")
         return [_default(kind.partition("[")[0], item) for item in items]
     if kind.startswith(("string", "wstring")):
         quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "'\""

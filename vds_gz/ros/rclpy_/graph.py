@@ -77,7 +77,7 @@ class RclpyPublisher:
         self._publish_raw(bytes(data))
 
     def flush(self, seconds: float) -> None:
-        """Wait up to so many seconds until all published messages have arrived."""
+        """Wait at most ``seconds`` until all published messages have arrived."""
         self._publisher.wait_for_all_acked(Duration(seconds=seconds))
 
 
@@ -182,7 +182,7 @@ class RclpyGraph:
                 if not reported:
                     reported = True
                     where = f"topic '{subscription.topic_name}'"
-                    self.log(Severity.WARN, f"{where}: {error}. Ignored, as further ones will be")
+                    self.log(Severity.WARN, f"{where}: {error}. Such messages are ignored")
 
         def deliver(message: Message, arrival: int) -> None:
             self._arrived.put(partial(call, message, arrival))
@@ -215,7 +215,7 @@ class RclpyGraph:
 
     def service(self, name: str, type_name: str, callback: Callable[[Message, Message], None]) -> None:
         def serve(request: Message, response: Message) -> Message:
-            with suppress(ClosedError):  # then the response reports that nothing was done
+            with suppress(ClosedError):  # then the response keeps its defaults, such as no success
                 self._call(lambda: callback(request, response))
             return response
 
@@ -339,8 +339,8 @@ class RclpyGraph:
     def _call(self, function: Callable[[], Returned]) -> Returned:
         """Let the node's thread call a function, and wait for its result.
 
-        Its errors are raised in :meth:`wait`, as those of all callbacks, and end the node; only a refusal is raised
-        here, for the sender of the request.
+        Its errors are raised in :meth:`wait`, as those of all callbacks, and end the node; only a ParameterError is
+        raised here, for the sender of the request.
         """
         call: Future[Returned] = Future()
 
