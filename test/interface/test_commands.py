@@ -1,4 +1,4 @@
-"""The table of command types: it is true of the messages, and one entry in it is all that a further type takes."""
+"""The table of command types: it fits the messages, and a further type needs only an entry in it."""
 
 import dataclasses
 import math
@@ -27,23 +27,23 @@ from vds_gz.vehicle.command import GEAR
 TYPES = open_types()
 
 
-def message_of(one):
+def message_of(kind):
     try:
-        return TYPES.new(one.topic.type)
+        return TYPES.new(kind.topic.type)
     except UnknownTypeError as error:
         pytest.skip(str(error))
 
 
-@pytest.mark.parametrize("one", OWN, ids=lambda one: one.name)
-def test_what_is_written_into_a_message_is_read_from_its_bytes(one):
-    message, codec = message_of(one), TYPES.codec(one.topic.type)
-    given = one.values(*((2,) if one.kind == GEAR else (0.1 * (k + 1) for k in range(len(one.fields)))))
-    one.encode(message, given, 12_000_000_034)
+@pytest.mark.parametrize("kind", OWN, ids=lambda kind: kind.name)
+def test_values_written_into_a_message_are_read_from_its_bytes(kind):
+    message, codec = message_of(kind), TYPES.codec(kind.topic.type)
+    values = kind.values(*((2,) if kind.kind == GEAR else (0.1 * (k + 1) for k in range(len(kind.fields)))))
+    kind.encode(message, values, 12_000_000_034)
     received = codec.decode(bytearray(codec.encode(message)))
-    assert one.decode(received) == one.as_sent(given)
-    assert (one.as_sent(given) == given) is not one.single
-    assert one.stamp_of(received) == (12_000_000_034 if one.stamp else 0)
-    assert bool(one.stamp) == (hasattr(message, "header") or hasattr(message, "stamp"))
+    assert kind.decode(received) == kind.as_sent(values)
+    assert (kind.as_sent(values) == values) is not kind.single
+    assert kind.stamp_of(received) == (12_000_000_034 if kind.stamp else 0)
+    assert bool(kind.stamp) == (hasattr(message, "header") or hasattr(message, "stamp"))
 
 
 def test_names_are_unique_and_so_are_topics_but_for_the_variants_of_a_type():
@@ -59,7 +59,7 @@ def test_names_are_unique_and_so_are_topics_but_for_the_variants_of_a_type():
     }
 
 
-def test_drivers_by_hand_send_command_types_of_the_table():
+def test_joystick_and_keys_send_command_types_of_the_table():
     for output in OUTPUTS:
         for name in COMBINED.get(output, (output,)):
             assert command_type(name).values in VALUES
@@ -87,7 +87,7 @@ def test_fields_that_do_not_fit_are_named(wrong, said):
         dataclasses.replace(command_type("twist"), **wrong).check_fields(TYPES.new("geometry_msgs/msg/Twist"))
 
 
-# ---------------------------------------------------------------------- a type of somebody else's package
+# ---------------------------------------------------------------------- a type of another package
 
 #: A radio control that sends speed and curvature.
 RADIO = Path(vds_gz.__file__).parents[1] / "examples" / "own_command.py"
@@ -96,7 +96,7 @@ LINES = ["time,speed,curvature", *(f"{0.05 * k!r},{0.4 + 0.01 * k!r},{0.5 * math
 
 
 def install(folder, entry_points):
-    """Put a package there the way pip does."""
+    """Install a package into the folder as pip does."""
     if not RADIO.is_file():
         pytest.skip("this is an installation, not a checkout")
     shutil.copy(RADIO, folder / "radio.py")
@@ -108,7 +108,7 @@ def install(folder, entry_points):
 
 @pytest.fixture
 def site(tmp_path, monkeypatch):
-    """A folder to install into, searched by this process and by those that it starts; we are in another one."""
+    """A folder for packages, which this process and its children search; it is not the working directory."""
     folder = tmp_path / "site"
     folder.mkdir()
     (tmp_path / "work").mkdir()
@@ -120,21 +120,21 @@ def site(tmp_path, monkeypatch):
 
 @pytest.fixture
 def log(site):
-    """A table of commands of the type that is added."""
+    """A table of commands of the added type."""
     install(site, "curvature = radio:CURVATURE")
     path = site.parent / "work" / "log.csv"
     path.write_text("\n".join(LINES) + "\n")
     return path
 
 
-def test_it_stands_in_the_table_and_among_the_topics(log):
-    one = command_type("curvature")
-    assert command_types() == (*OWN, one)
-    assert one in whole_types()
-    assert one.topic in vehicle_topics()
+def test_an_added_type_is_in_the_table_and_among_the_topics(log):
+    curvature = command_type("curvature")
+    assert command_types() == (*OWN, curvature)
+    assert curvature in whole_types()
+    assert curvature.topic in vehicle_topics()
 
 
-def test_it_is_read_from_a_table_and_written_to_one(log, tmp_path):
+def test_an_added_type_is_read_from_a_table_and_written_to_one(log, tmp_path):
     result = read(log)
     assert (result.kind, len(result.times)) == ("curvature", 60)
     assert result.commands[10] == pytest.approx((0.5, 0.5 * math.sin(1.0)))
@@ -142,19 +142,19 @@ def test_it_is_read_from_a_table_and_written_to_one(log, tmp_path):
     assert read(tmp_path / "again.csv") == result
 
 
-def test_it_is_read_from_a_bag(log, tmp_path):
-    one, table = command_type("curvature"), read(log)
+def test_an_added_type_is_read_from_a_bag(log, tmp_path):
+    curvature, table = command_type("curvature"), read(log)
     rows = []
     for time, values in zip(table.times, table.commands, strict=True):
-        message = TYPES.new(one.topic.type)
-        one.encode(message, values, 0)
+        message = TYPES.new(curvature.topic.type)
+        curvature.encode(message, values, 0)
         rows.append(("/curvature_cmd", round((100.0 + time) * 1e9), message))
-    write_bag(tmp_path / "bag", "mcap", {"/curvature_cmd": one.topic.type}, rows)
+    write_bag(tmp_path / "bag", "mcap", {"/curvature_cmd": curvature.topic.type}, rows)
     result = read(tmp_path / "bag")
     assert (result.kind, result.commands) == ("curvature", table.commands)
 
 
-def test_it_is_replayed_as_the_velocities_that_it_means(log):
+def test_an_added_type_is_replayed_as_its_velocities(log):
     given = read(log)
     twists = tuple(Velocity(command.speed, 0.0, command.speed * command.curvature) for command in given.commands)
     write_csv(CommandLog("twist", given.times, twists), "twists.csv")
@@ -167,7 +167,7 @@ def test_it_is_replayed_as_the_velocities_that_it_means(log):
     assert (run.command_topics, read("log.mcap").commands) == (("/curvature_cmd",), given.commands)
 
 
-def test_it_is_sent_and_drives_a_vehicle_that_runs(log, start, run, probe):
+def test_an_added_type_drives_a_running_vehicle(log, start, run, probe):
     start("-p", "model:=differential")
     probe.listen(topics.TWIST_ACTUAL)
     driver = run("vds_gz.cli.drive", "log.csv", "--loop")
@@ -196,7 +196,7 @@ def test_a_node_does_not_start_with_a_wrong_field(site):
         ("one = radio:CURVATURE\ntwo = radio:CURVATURE", "'two' .*: there is a command type 'curvature' .* already"),
     ],
 )
-def test_what_is_no_command_type_or_takes_a_name_is_refused(site, offered, said):
+def test_an_entry_point_of_another_type_or_with_a_taken_name_is_refused(site, offered, said):
     install(site, offered)
     with pytest.raises(ValueError, match=said):
         command_types()

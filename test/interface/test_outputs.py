@@ -1,4 +1,4 @@
-"""What goes out of a vehicle that leaves the plane, as it comes over the graph."""
+"""Outputs of a vehicle that leaves the plane, received over the graph."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_the_frames_and_odometry_agree_in_space(probe: Probe, map_to_odom: Pose 
     true = matrix(truth.pose.pose.position, truth.pose.pose.orientation)
     assert chain == pytest.approx(true, abs=1e-12)
     assert true[:3, 3] == pytest.approx((3.0, -2.0, 1.6))
-    # Nose up by 0.3: that much of what is ahead lies above; and the left side is the higher one.
+    # The nose is up by 0.3 rad, and the left side is the higher one.
     assert true[2, 0] == pytest.approx(math.sin(0.3))
     assert true[2, 1] == pytest.approx(math.sin(0.1) * math.cos(0.3))
     assert math.atan2(true[1, 0], true[0, 0]) == pytest.approx(2.5)

@@ -1,4 +1,4 @@
-"""Autoware's models on the graph: pedals, gears and reports, and all other commands too."""
+"""Autoware's models on the graph: pedals, gears and reports, and other commands."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ pytestmark = need_messages("autoware_vehicle_msgs", "autoware_control_msgs", "ti
 
 
 def pedals(probe: Any, package: str, accel: float, brake: float, steer: float, until: Callable[[], Any]) -> None:
-    """Hold the pedals until something has come about."""
+    """Hold the pedals until a condition is met."""
 
     def fill(message: Any) -> None:
         actuation = message.actuation if package == "tier4" else message.actuation_command
         actuation.accel_cmd, actuation.brake_cmd, actuation.steer_cmd = accel, brake, steer
 
-    probe.hold(topics.ACTUATION_CMD[package], fill, until, f"what {accel} of throttle and {brake} of brake do")
+    probe.hold(topics.ACTUATION_CMD[package], fill, until, f"the effect of throttle {accel} and brake {brake}")
 
 
 def speed(probe: Any) -> float:
@@ -55,7 +55,7 @@ def test_pedals_and_gears_drive_the_vehicle(start, probe):
     pedals(probe, "tier4", 0.5, 0.0, 0.0, lambda: speed(probe) < -0.3)
 
 
-def test_newer_messages_of_autoware_are_understood(start, probe):
+def test_newer_pedal_messages_of_autoware_are_accepted(start, probe):
     pytest.importorskip("rosbags", reason="the installed autoware_vehicle_msgs may be older")
     start("-p", "model:=actuation_cmd", "-p", "actuation_messages:=autoware")
     probe.listen(topics.TWIST_ACTUAL)

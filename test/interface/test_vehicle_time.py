@@ -1,4 +1,4 @@
-"""A driver keeps the vehicle's clock, and finds out why no one listens."""
+"""A driver stamps commands by the vehicle's clock, and reports why there are no subscribers."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def age_of_command(probe: Any, topic: topics.Topic) -> float:
 
 
 @pytest.mark.parametrize("arguments", [(), ("-p", "model:=omni")])
-def test_a_vehicle_of_the_systems_time_is_stamped_by_that(start, probe, arguments):
+def test_a_vehicle_on_the_systems_time_gets_stamps_of_that_time(start, probe, arguments):
     start(*arguments)
     assert_of_the_system(known(probe, None))
 
@@ -47,16 +47,16 @@ def assert_of_the_system(clock: VehicleTime) -> None:
     assert before - 1e6 <= stamp <= time.time_ns() + 1e6
 
 
-def test_a_vehicle_that_gives_the_time_is_stamped_by_it(start, probe):
+def test_a_vehicle_that_gives_the_time_gets_stamps_of_its_time(start, probe):
     start(*REFERENCE)
     probe.listen(topics.CLOCK)
     probe.until(lambda: probe.received["/clock"])
     clock = known(probe, None)
-    # Of what comes together, one may be ahead of the other; of a quick system's time both are far away.
+    # The two may differ by the order in which messages arrive; both are far from the system's time.
     probe.until(lambda: abs(clock.stamp() - stamp_ns(probe.next(topics.CLOCK).clock)) <= 2e7, "the vehicle's stamps")
 
 
-def test_what_the_user_gave_counts_for_more(start, probe):
+def test_use_sim_time_overrides_the_report(start, probe):
     start(*REFERENCE)
     clock = known(probe, False)
     probe.until(lambda: "sim_node" in clock.vehicles())
@@ -65,15 +65,15 @@ def test_what_the_user_gave_counts_for_more(start, probe):
     assert simulated.stamp() < 10**12
 
 
-def test_who_reports_nothing_lives_by_the_systems_time(probe):
+def test_without_a_report_stamps_are_of_the_systems_time(probe):
     clock = known(probe, None)
     assert_of_the_system(clock)
     assert "no vehicle reports itself" in clock.vehicles()
 
 
 @pytest.mark.parametrize("clock", ["", "clock", "/1abc", "//clock", "/cl ock", "a\nb"])
-def test_a_vehicle_that_reports_a_clock_that_cannot_be_is_passed_over(probe, clock):
-    """Any text may come; whoever subscribed to it would be ended by an error."""
+def test_a_report_with_an_invalid_clock_is_ignored(probe, clock):
+    """Reports may hold any text; subscribing to such a topic would end the driver with an error."""
     driver = VehicleTime(probe.graph, None)
     driver.follow(["/twist_reference"], lambda: True)
 
@@ -92,7 +92,7 @@ def test_a_vehicle_that_reports_a_clock_that_cannot_be_is_passed_over(probe, clo
     assert_of_the_system(driver)
 
 
-def test_a_log_is_sent_by_the_vehicles_clock(start, run, probe, tmp_path):
+def test_a_log_is_sent_at_the_pace_of_the_vehicles_clock(start, run, probe, tmp_path):
     (tmp_path / "log.csv").write_text(LOG)
     start(*REFERENCE, "-p", "speed_factor:=2.0")
     probe.listen(topics.CLOCK, topics.TWIST_STAMPED_REFERENCE, topics.TWIST_ACTUAL, topics.DIAGNOSTICS)
@@ -104,14 +104,14 @@ def test_a_log_is_sent_by_the_vehicles_clock(start, run, probe, tmp_path):
     commands = probe.received["twist_stamped_reference"]
 
     def span() -> float:
-        """Of the last 20 commands, in simulated time [s]."""
+        """Simulated time from the first to the last of the latest 20 commands [s]."""
         return (stamp_ns(commands[-1].header.stamp) - stamp_ns(commands[-20].header.stamp)) * 1e-9
 
     probe.until(lambda: span() == pytest.approx(19 / 20, abs=0.1), "the log's pace, by the vehicle's clock")
     assert driver.stop() == 0
 
 
-def test_it_says_which_vehicle_waits_for_what_when_nobody_listens(start, run, probe, tmp_path):
+def test_without_a_subscriber_the_error_lists_the_vehicles(start, run, probe, tmp_path):
     (tmp_path / "log.csv").write_text(LOG)
     start("-r", "__ns:=/car", "-p", "use_sim_time:=true")
     probe.listen(topics.DIAGNOSTICS)
@@ -124,7 +124,7 @@ def test_it_says_which_vehicle_waits_for_what_when_nobody_listens(start, run, pr
     assert "'/car/twist_reference'" in driver.output
 
 
-def test_a_joystick_keeps_the_vehicles_clock(start, probe):
+def test_a_joystick_stamps_by_the_vehicles_clock(start, probe):
     start(*REFERENCE)
     probe.listen(topics.CLOCK, topics.TWIST_STAMPED_REFERENCE, topics.TWIST_ACTUAL)
     parameters = JoystickParameters(output="twist_stamped", require_enable_button=False)

@@ -1,4 +1,4 @@
-"""The world as markers on the graph: as many shapes as there are, where they stand, for who comes late too."""
+"""The world as markers on the graph: number, place and type of its shapes, also for late subscribers."""
 
 import numpy as np
 import pytest
@@ -12,14 +12,14 @@ from vds_gz.world.load import load_world
 from vds_gz.world.shapes import Box
 
 
-def test_markers_stand_where_things_do(start, probe):
+def test_markers_have_the_poses_of_things(start, probe):
     start("-p", "world:=hall")
     probe.until(lambda: topics.WORLD.name.join(["/", ""]) in probe.graph.offers(), "the topic of the world")
     probe.listen(topics.WORLD)  # after it was published
     markers = probe.next(topics.WORLD).markers
     things = load_world(share("worlds", "hall.sdf")).visuals.things
     assert len(markers) == len(things)
-    assert len({one.id for one in markers}) == len(things)
+    assert len({marker.id for marker in markers}) == len(things)
     for marker, thing in zip(markers, things, strict=True):
         assert marker.header.frame_id == "map"
         place, turn = marker.pose.position, marker.pose.orientation

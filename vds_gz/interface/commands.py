@@ -39,7 +39,7 @@ from vds_gz.vehicle.command import (
 )
 from vds_gz.vehicle.vehicle import NANOSECONDS
 
-#: Refused messages on the same topic are logged this often [s].
+#: Minimum time between log messages on refusals of one topic [s].
 LOG_AGAIN = 5.0
 
 #: Entry point group under which an installed package offers a :class:`CommandType`.
@@ -49,9 +49,8 @@ ENTRY_POINTS = "vds_gz.commands"
 class Reference(NamedTuple):
     """The motion that a command requests; NaN for what it leaves open."""
 
-    # v_x, v_y: longitudinal and lateral velocity [m/s]
-    v_x: float = math.nan
-    v_y: float = math.nan
+    v_x: float = math.nan  # longitudinal velocity [m/s]
+    v_y: float = math.nan  # lateral velocity [m/s]
     yaw_rate: float = math.nan  # [rad/s]
     steering_angle: float = math.nan  # [rad]
 
@@ -130,7 +129,7 @@ class SteeringAngle(NamedTuple):
 
 
 class Control(NamedTuple):
-    """Autoware's Control: velocity [m/s], acceleration [m/s^2] and tire angle [rad]."""
+    """Autoware's Control: velocity [m/s], acceleration [m/s^2] and tyre angle [rad]."""
 
     velocity: float
     acceleration: float
@@ -144,7 +143,7 @@ class Control(NamedTuple):
 
 
 class Pedals(NamedTuple):
-    """Positions of accelerator and brake, and the steering's command, in the vehicle's own units."""
+    """Positions of accelerator and brake, and the steering command, in the vehicle's own units."""
 
     accel_pedal: float
     brake_pedal: float
@@ -177,13 +176,13 @@ class CommandType:
         name: Its name for users.
         kind: The kind that a model must accept, from :mod:`vds_gz.vehicle.command`.
         topic: Its topic, with the type of its messages.
-        values: Its numbers, which are also the columns of a table. Of several types with the same numbers, a table is
-            read as the first.
+        values: Its numbers, which are also the columns of a table. A table of several types with the same columns is
+            read as the first of them.
         fields: The path of each number in a message, such as ``drive.speed``.
-        words: Its content, for people.
+        words: Its content in words, for messages to users.
         stamp: The path of the message's time; empty without one.
         single: Messages carry the numbers in single precision.
-        variant: Several types share the topic; the parameter ``actuation_messages`` selects one.
+        variant: The value of ``actuation_messages`` that selects this one of several types of one topic, else empty.
     """
 
     name: str
@@ -222,17 +221,17 @@ class CommandType:
 
     @property
     def geared(self) -> bool:
-        """It needs a gear, which has its own topic; without commands the vehicle brakes."""
+        """Whether it needs a gear, which has its own topic; without commands the vehicle brakes."""
         return self.kind in DRIVEN
 
     @property
     def whole(self) -> bool:
-        """A log can consist of it: it commands a vehicle without other types."""
+        """Whether it commands a vehicle without other types, so that a log can consist of it."""
         return self.kind not in (SPEED, STEERING, GEAR)
 
     @property
     def autoware(self) -> bool:
-        """It is for Autoware's vehicles, whose message packages may not be installed."""
+        """Whether it is for Autoware's vehicles, whose message packages may not be installed."""
         return self.geared or self.kind == GEAR
 
     @property
@@ -258,7 +257,7 @@ class CommandType:
             set_stamp(self._stamp(message), time)
 
     def as_sent(self, values: Values) -> Values:
-        """The numbers rounded as in a message; other fields, such as a gear, are unchanged."""
+        """The numbers rounded as in a message; commands of another type, such as a gear, are unchanged."""
         return self.values(*array("f", values)) if self.single and isinstance(values, self.values) else values
 
     def stamp_of(self, message: object) -> int:
@@ -317,7 +316,7 @@ OWN = (
         topics.CONTROL_CMD,
         Control,
         _CONTROL,
-        "velocities, accelerations and tire angles",
+        "velocities, accelerations and tyre angles",
         "stamp",
         single=True,
     ),
@@ -379,17 +378,17 @@ class Refusals:
 
 
 class CommandInputs:
-    """The command topics that a vehicle model understands.
+    """The topics of the commands that a vehicle model accepts.
 
     ``now`` gives the simulated time at a reading of the monotonic clock; ``enter`` takes a command, its arrival and its
     stamp [ns], None without one. A type whose message package is not installed is left out.
 
     Attributes:
         max_age: Maximum age of a stamp and of a command in force [ns].
-        last_arrival: Arrival of the last command in simulated time [ns]; None before the first.
+        last_arrival: Arrival of the last accepted command in simulated time [ns]; None before the first.
         arrived: The same by ``time.monotonic_ns``; before the first command, the time of construction.
         refusals: The refused messages.
-        subscriptions: The topics.
+        subscriptions: The subscriptions to the topics.
     """
 
     def __init__(
@@ -443,6 +442,6 @@ class CommandInputs:
         return receive
 
     def _stamp_fault(self, age: int) -> str:
-        seconds, limit = abs(age) * 1e-9, self.max_age * 1e-9
-        how = f"{seconds:.3f} s old; it must be at most" if age > 0 else f"{seconds:.3f} s in the future; at most"
-        return f"its stamp is {how} {limit:g} s. Is use_sim_time the same?"
+        when = "old" if age > 0 else "in the future"
+        limit = f"it must be at most {self.max_age * 1e-9:g} s. Do both nodes have the same use_sim_time?"
+        return f"its stamp is {abs(age) * 1e-9:.3f} s {when}; {limit}"

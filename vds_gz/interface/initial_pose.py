@@ -38,7 +38,7 @@ class InitialPoseInput:
             self._refuse(f"its frame_id is '{frame}'; it must be '{self._frame}'")
         elif not math.isfinite(heading):
             self._refuse("its orientation is not a rotation; it must be a quaternion of length 1")
-        elif not all(abs(part) <= FARTHEST for part in (position.x, position.y, position.z)):
+        elif not all(abs(coordinate) <= FARTHEST for coordinate in (position.x, position.y, position.z)):
             at = f"({position.x:g}, {position.y:g}, {position.z:g})"
             self._refuse(f"its position is {at}; it must be within +-{FARTHEST:g} m")
         else:

@@ -1,4 +1,4 @@
-"""The outputs at the publish rate, and those of AMCL; those without subscribers are not published."""
+"""The outputs at the publish rate, the latched ones, and those of AMCL."""
 
 from __future__ import annotations
 
@@ -51,9 +51,8 @@ class Snapshot(NamedTuple):
     odom_variance: tuple[float, float]  # variances of its position and heading [m^2, rad^2]
     odom_speed: float  # longitudinal speed by the odometry [m/s]
     map_to_odom: Pose | None  # the odometry's frame in the map; None if it is fixed
-    # joints, actuators: all of them, in the model's order
-    joints: JointStates
-    actuators: Sequence[ActuatorState]
+    joints: JointStates  # all of them, in the model's order; empty if no output needs them
+    actuators: Sequence[ActuatorState]  # likewise
     report: Report | None = None  # the report of one of Autoware's vehicles; None for others
     # Attitude of base_link out of the plane; None for a vehicle that stays in it. Localization only errs in the plane,
     # so it is the same in both frames.
@@ -199,7 +198,7 @@ _VARIANCES = [f"pose.covariance[{index}]" for index in (0, 7, 35)]
 
 
 def _pose_paths(position: str, orientation: str, flat: bool) -> list[str]:
-    """Paths of the varying numbers of a pose: out of the plane, all of them."""
+    """Paths of the numbers of a pose that vary: all of them, or in the plane those of :func:`_pose_values`."""
     axes, parts = ("xy", "zw") if flat else ("xyz", "xyzw")
     return [*(f"{position}.{axis}" for axis in axes), *(f"{orientation}.{part}" for part in parts)]
 
@@ -233,7 +232,7 @@ def _transform_values(now: Snapshot) -> Sequence[float]:
 
 
 def _pose_values(pose: Pose | Motion, attitude: Attitude | None) -> tuple[float, ...]:
-    """Position and quaternion, or in the plane those of their numbers that are not 0."""
+    """Position and quaternion; without an attitude only x, y, and z and w of the quaternion."""
     if attitude is None:
         return pose.x, pose.y, math.sin(0.5 * pose.heading), math.cos(0.5 * pose.heading)
     return pose.x, pose.y, attitude.z, *quaternion(attitude.roll, attitude.pitch, pose.heading)

@@ -28,12 +28,11 @@ from vds_gz.vehicle.vehicle import AnyVehicle
 class Report(NamedTuple):
     """A report of one of Autoware's vehicles."""
 
-    # speed, steering: as measured [m/s, rad]
-    speed: float
-    steering: float
+    speed: float  # as measured [m/s]
+    steering: float  # tyre angle as measured [rad]
     yaw_rate: float  # [rad/s]
     gear: int  # code of the gear that is in
-    actuation: ActuationStatus  # accelerator, brake and steering that correspond to the present acceleration
+    actuation: ActuationStatus  # accelerator and brake for the present acceleration, and the steering command
 
 
 Values = Callable[[Report], Sequence[float]]
@@ -53,11 +52,11 @@ class Reports:
         self._outputs = report_outputs(graph, vehicle, frame, messages)
 
     def steering(self) -> float:
-        """The true tire angle [rad]."""
+        """The tyre angle that a sensor without noise reads, bias included [rad]."""
         return steering_report(self._vehicle.coefficients, self._vehicle.state)
 
     def publish(self, snapshot: Snapshot, speed: float, steering: float) -> None:
-        """Publish the report of an instant with measured speed [m/s] and tire angle [rad]."""
+        """Publish the report of an instant with measured speed [m/s] and tyre angle [rad]."""
         c, s = self._vehicle.coefficients, self._vehicle.state
         snapshot = snapshot._replace(report=report_of(c, s, speed, steering))
         for output in self._outputs:
@@ -66,7 +65,7 @@ class Reports:
 
 
 def report_of(c: AutowareCoefficients, s: AutowareState, speed: float, steering: float) -> Report:
-    """The report of a vehicle in a state, with measured speed [m/s] and tire angle [rad]."""
+    """The report of a vehicle in a state, with measured speed [m/s] and tyre angle [rad]."""
     return Report(speed, steering, s.yaw_rate, gear_report(s), actuation_status(c, s))
 
 

@@ -1,7 +1,7 @@
 """The topics of a vehicle and its own services: name, type, quality of service.
 
-Commands stand in :mod:`vds_gz.interface.commands`, topics of sensors in :mod:`vds_gz.sensing.sensor`, the standard
-simulator services in :mod:`vds_gz.nodes.services`.
+The types of commands are in :mod:`vds_gz.interface.commands`, topics of sensors in :mod:`vds_gz.interface.sensors`, the
+standard simulator services in :mod:`vds_gz.nodes.services`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A vehicle's own report on ``/diagnostics``, and the time for stamps of commands by the vehicle's clock."""
+"""A vehicle's report on ``/diagnostics``, and the time by the vehicle's clock, for stamps of commands."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ COMMAND_TOPICS, CLOCK = "command topics", "clock"
 
 #: Clocks that are not topics: the system's, and Gazebo's, which only the node receives.
 SYSTEM_CLOCK, GAZEBO_CLOCK = "system", "Gazebo"
-
 
 #: Time to wait for a report [s]; vehicles of this package report once a second.
 PATIENCE = 2.5
@@ -56,13 +55,13 @@ class VehicleTime:
 
     A vehicle refuses commands that seem old by its own clock.
 
-    Its node reports on ``/diagnostics`` which topics it takes commands from and which clock it uses: the system's, or a
-    topic such as ``/clock``. A vehicle without a report is assumed to use the system's. ``use_sim_time`` overrides the
-    report: ``/clock`` if it is true, the system's clock if it is false.
+    Its node reports on ``/diagnostics`` which topics it takes commands from and which clock it uses: the system's,
+    Gazebo's, or a topic such as ``/clock``. A vehicle without a report is assumed to use the system's.
+    ``use_sim_time`` overrides the report: ``/clock`` if it is true, the system's clock if it is false.
     """
 
     def __init__(self, graph: Graph, use_sim_time: bool | None) -> None:
-        """Listen; ``use_sim_time`` is the user's choice, None without one."""
+        """Listen to reports; ``use_sim_time`` is the user's choice, None without one."""
         self._graph = graph
         self._command_topics: frozenset[str] = frozenset()
         self._given = use_sim_time
@@ -77,7 +76,7 @@ class VehicleTime:
             self._live_by(topics.CLOCK_IN.name if use_sim_time else SYSTEM_CLOCK)
 
     def follow(self, command_topics: Sequence[str], heard: Callable[[], bool]) -> None:
-        """Follow the clock of a vehicle."""
+        """Follow the clock of the vehicle on these topics; ``heard`` returns whether they have a subscriber."""
         self._command_topics = frozenset(command_topics)
         self._heard = heard
 
@@ -92,14 +91,14 @@ class VehicleTime:
         return self._times.get(clock)
 
     def stamp(self) -> int:
-        """The present [ns] for stamps. While it is not known, 0, which means no time in ROS and is never too old."""
+        """The present [ns] for stamps. Unknown times, such as Gazebo's, are 0, which in ROS means no time."""
         return 0 if self._clock == GAZEBO_CLOCK else self.now() or 0
 
     def missing(self) -> str:
         """The reason why the time is not known, in words."""
         if self._clock is None:
             return "no vehicle has reported its clock yet"
-        return f"no one publishes '{self._clock}', the clock of the vehicle"
+        return f"nothing has been received on '{self._clock}', the clock of the vehicle"
 
     def vehicles(self) -> str:
         """The vehicles and their topics for commands, in words."""

@@ -21,7 +21,7 @@ CUBE, SPHERE, CYLINDER, TRIANGLE_LIST = 1, 2, 3, 11
 #: ``ros_gz_interfaces/Entity``.
 MODEL, COLLISION = 2, 5
 
-#: Of a mesh with more triangles, only some are shown.
+#: Maximum number of triangles of a mesh that are shown; a larger one is thinned out.
 MOST_TRIANGLES = 10_000
 
 
@@ -37,7 +37,7 @@ def publish_world(graph: Graph, frame: str, things: Sequence[Thing]) -> None:
 
 
 def _markers(things: Sequence[Thing]) -> Iterator[tuple[Thing, int, Vector, Vector, Array]]:
-    """For each marker: thing, type, extent along its own axes, pose in the thing's frame, and corners of triangles."""
+    """For each marker: thing, type, extent along its own axes, place in the thing's frame, and corners of triangles."""
     nowhere, none = (0.0, 0.0, 0.0), np.empty((0, 3))
     for thing in things:
         match thing.shape:

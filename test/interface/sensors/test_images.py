@@ -1,4 +1,4 @@
-"""Cameras as they come over the graph."""
+"""Messages of cameras, received over the graph."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_depth_and_points_agree(probe: Probe):
 
 
 @pytest.mark.parametrize("topic", ["image_raw", "camera_info", "depth/image_raw", "points"])
-def test_each_topic_goes_out_alone(probe: Probe, topic: str):
+def test_each_topic_is_published_alone(probe: Probe, topic: str):
     heard = Heard(probe, RgbdCamera(**SMALL), only=topic)
     (message,) = heard.measured(standing(), ROOM)[topic]
     assert message.width == 64

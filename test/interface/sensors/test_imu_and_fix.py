@@ -1,4 +1,4 @@
-"""Messages of IMU and satellite receiver, as they come over the graph."""
+"""Messages of IMU and satellite receiver, received over the graph."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ def state(second: int, x: float = 0.0) -> BodyState:
 
 
 def output(probe: Probe, **sensors: SensorParameters) -> SensorOutput:
-    (one,) = sensor_outputs(probe.graph, NodeParameters(sensors=sensors, frame_prefix="car/", random_seed=3))
-    return one
+    (sensor,) = sensor_outputs(probe.graph, NodeParameters(sensors=sensors, frame_prefix="car/", random_seed=3))
+    return sensor
 
 
-def message(probe: Probe, topic: topics.Topic, one: SensorOutput, now: BodyState) -> Any:
-    """What comes of a measurement."""
+def message(probe: Probe, topic: topics.Topic, sensor: SensorOutput, now: BodyState) -> Any:
+    """The message of a measurement."""
     probe.listen(topic)
     received = probe.received[topic.name]
     before = len(received)
 
     def arrived() -> bool:
-        one.measure([now], EARTH)
+        sensor.measure([now], EARTH)
         return len(received) > before
 
     probe.until(arrived, topic.name)
@@ -53,9 +53,9 @@ def message(probe: Probe, topic: topics.Topic, one: SensorOutput, now: BodyState
 
 
 def test_an_imu_without_orientation_says_so(probe: Probe):
-    one = output(probe, unit=Imu(rate=100.0, linear_acceleration_white_noise=0.02))
-    assert (one.rate, one.span) == (100.0, 0)
-    seen = message(probe, IMU, one, state(7))
+    sensor = output(probe, unit=Imu(rate=100.0, linear_acceleration_white_noise=0.02))
+    assert (sensor.rate, sensor.span) == (100.0, 0)
+    seen = message(probe, IMU, sensor, state(7))
     assert seen.header.frame_id == "car/unit"
     assert stamp_ns(seen.header.stamp) == 7 * SECOND
     assert list(seen.orientation_covariance) == [-1.0] + [0.0] * 8
@@ -65,46 +65,46 @@ def test_an_imu_without_orientation_says_so(probe: Probe):
     assert 0.0 < abs(seen.angular_velocity.x) < 2e-3
 
 
-def test_an_imu_with_orientation_is_sure_of_it(probe: Probe):
-    one = output(probe, unit=Imu(measure_orientation=True))
-    one.measure([state(0)], EARTH)
-    seen = message(probe, IMU, one, state(5))
+def test_a_measured_orientation_has_covariances_of_zero(probe: Probe):
+    sensor = output(probe, unit=Imu(measure_orientation=True))
+    sensor.measure([state(0)], EARTH)
+    seen = message(probe, IMU, sensor, state(5))
     turned = seen.orientation
     assert (turned.x, turned.y, turned.z, turned.w) == pytest.approx(quaternion(0.0, 0.0, 0.5))
     assert list(seen.orientation_covariance) == [0.0] * 9
 
 
-def test_what_nobody_listened_to_does_not_change_what_comes_then(probe: Probe):
-    """The bias walks on: the fourth sample is the fourth one of a model without skipped samples."""
+def test_samples_without_subscribers_do_not_change_later_ones(probe: Probe):
+    """The bias keeps drifting: the fourth sample is the fourth one of a model without skipped samples."""
     parameters = Imu(angular_velocity_random_walk=0.1)
-    one, model = output(probe, unit=parameters), ImuModel(parameters, "unit", 3)
+    sensor, model = output(probe, unit=parameters), ImuModel(parameters, "unit", 3)
     for k in range(3):
-        one.measure([state(k)], EARTH)
+        sensor.measure([state(k)], EARTH)
         model.measure(state(k), EARTH.gravity)
     probe.listen(IMU)
     probe.until(lambda: probe.graph.publisher("unit/data", IMU.type, IMU.qos).subscription_count(), "a subscription")
     probe.serve(0.5)
-    one.measure([state(3)], EARTH)
+    sensor.measure([state(3)], EARTH)
     probe.until(lambda: probe.received[IMU.name], "a message")
     turn = probe.received[IMU.name][0].angular_velocity
     assert (turn.x, turn.y, turn.z) == model.measure(state(3), EARTH.gravity).angular_velocity
 
 
 def test_without_a_world_gravity_is_that_of_sdf(probe: Probe):
-    one = output(probe, unit=replace(Imu(), linear_acceleration_white_noise=0.0))
+    sensor = output(probe, unit=replace(Imu(), linear_acceleration_white_noise=0.0))
     probe.listen(IMU)
 
     def arrived() -> bool:
-        one.measure([BodyState(0, Transform())], None)
+        sensor.measure([BodyState(0, Transform())], None)
         return bool(probe.received[IMU.name])
 
     probe.until(arrived, "a message")
     assert probe.received[IMU.name][0].linear_acceleration.z == -GRAVITY[2] == 9.8
 
 
-def test_a_fix_has_the_fields_of_gazebos(probe: Probe):
-    one = output(probe, gps=Gnss(**EXACT))
-    seen = message(probe, FIX, one, state(3))
+def test_a_fix_has_the_fields_of_gazebos_message(probe: Probe):
+    sensor = output(probe, gps=Gnss(**EXACT))
+    seen = message(probe, FIX, sensor, state(3))
     assert seen.header.frame_id == "car/gps"
     assert stamp_ns(seen.header.stamp) == 3 * SECOND
     assert (seen.latitude, seen.longitude, seen.altitude) == pytest.approx((48.8566, 2.35, 100.0), abs=1e-9)
@@ -133,15 +133,15 @@ def test_a_drivers_fix_has_its_covariance_and_status(probe: Probe, fix_type: str
 
 @pytest.mark.parametrize("layout", ["gazebo", "driver"])
 def test_without_coverage_there_is_no_fix(probe: Probe, layout: str):
-    one = output(probe, gps=Gnss(layout=layout, regions="none 10 -1 20 1"))
-    seen = message(probe, FIX, one, state(0, x=15.0))
+    sensor = output(probe, gps=Gnss(layout=layout, regions="none 10 -1 20 1"))
+    seen = message(probe, FIX, sensor, state(0, x=15.0))
     assert seen.status.status == -1
     assert all(math.isnan(number) for number in (seen.latitude, seen.longitude, seen.altitude))
     assert seen.position_covariance_type == 0
     assert list(seen.position_covariance) == [0.0] * 9
 
     def back() -> bool:
-        one.measure([state(1)], EARTH)
+        sensor.measure([state(1)], EARTH)
         return bool(probe.received[FIX.name][-1].status.status == 0)
 
     probe.until(back, "a fix outside")

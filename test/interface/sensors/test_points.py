@@ -1,4 +1,4 @@
-"""Point clouds of lidars as they come over the graph: every field at its place."""
+"""Point clouds of lidars, received over the graph: every field at its place."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ROOM = scene(at(Box((1.0, 200.0, 100.0)), x=8.5, retro=4.0), at(HalfSpace(), ret
 GAZEBO = [("x", 0, 7), ("y", 4, 7), ("z", 8, 7), ("intensity", 16, 7), ("ring", 24, 4)]
 
 
-def test_as_through_the_bridge(probe: Probe):
+def test_the_layout_of_the_bridge(probe: Probe):
     sensor = VelodyneVlp16(std_noise=0.0, xyz=(0.5, 0.0, 1.5))
     (cloud,) = Heard(probe, sensor, prefix="car/").measured(standing(2.0), ROOM)["points"]
     assert cloud.header.frame_id == "car/front"
@@ -38,7 +38,7 @@ def test_as_through_the_bridge(probe: Probe):
     seen = ranges < 80.0
     for axis, expected in zip("xyz", rays * np.where(seen, ranges, 0.0), strict=True):
         assert result[axis][seen] == pytest.approx(expected[seen], abs=2e-5), axis
-        assert np.isinf(result[axis][~seen]).all()  # also straight ahead, where y is 0 times that
+        assert np.isinf(result[axis][~seen]).all()  # also straight ahead, where y is 0 times the infinite range
     assert (result["intensity"] == np.where(seen, np.where(wall < ground, 4.0, 2.0), 0.0)).mean() > 0.999
 
 
@@ -64,7 +64,7 @@ def test_the_largest_cloud_goes_over_the_graph(probe: Probe):
     assert np.isfinite(points(cloud)["x"]).any()
 
 
-# ---------------------------------------------------------------------- as drivers send them
+# ---------------------------------------------------------------------- in the drivers' layouts
 
 
 def turning(rate: float):
@@ -72,7 +72,7 @@ def turning(rate: float):
     return lambda time: Transform((0.0, 0.0, 0.0), quaternion(0.0, 0.0, rate * time))
 
 
-def test_as_by_velodyne(probe: Probe):
+def test_the_layout_of_velodynes_driver(probe: Probe):
     sensor = VelodyneVlp16(layout="driver", std_noise=0.0, xyz=(0.0, 0.0, 1.5))
     heard = Heard(probe, sensor)
     (cloud,) = heard.measured(driven(turning(1.0), 2.0, 0.1), ROOM)["points"]
@@ -94,7 +94,7 @@ def test_as_by_velodyne(probe: Probe):
     assert not cloud.is_dense
 
 
-def test_as_by_rslidar(probe: Probe):
+def test_the_layout_of_rslidars_driver(probe: Probe):
     heard = Heard(probe, Helios26(layout="driver", std_noise=0.0))
     (cloud,) = heard.measured(standing(2.0), ROOM)["points"]
     assert described(cloud) == [
@@ -112,7 +112,7 @@ def test_as_by_rslidar(probe: Probe):
     assert (result["intensity"][np.isnan(result["x"])] == 0.0).all()
 
 
-def test_as_by_ouster(probe: Probe):
+def test_the_layout_of_ousters_driver(probe: Probe):
     heard = Heard(probe, OusterOs1(layout="driver", std_noise=0.0, rows=8, columns=64, rate=20.0))
     (cloud,) = heard.measured(standing(2.0), ROOM)["points"]
     assert described(cloud) == [
@@ -138,8 +138,8 @@ def test_as_by_ouster(probe: Probe):
     )
 
 
-def test_a_turn_that_began_before_time_itself_is_none(probe: Probe):
-    """Its first points would have a negative time, which ROS does not know."""
+def test_a_turn_that_began_before_time_0_is_not_sent(probe: Probe):
+    """Its first points would have a negative time, which ROS does not have."""
     heard = Heard(probe, VelodyneVlp16(layout="driver"))
     heard.measured(standing(0.1), ROOM)
     heard.output.measure(standing(0.0), ROOM)
@@ -147,7 +147,7 @@ def test_a_turn_that_began_before_time_itself_is_none(probe: Probe):
     assert [stamp_ns(message.header.stamp) for message in probe.received["front/points"]] == [100_000_000]
 
 
-def test_ouster_offers_what_its_driver_offers(probe: Probe):
+def test_ousters_layout_has_the_quality_of_service_of_its_driver(probe: Probe):
     heard = Heard(probe, OusterOs1(layout="driver", rows=2, columns=8))
     heard.measured(standing(1.0), ROOM)
     offer = probe.graph.offers()["/front/points"]

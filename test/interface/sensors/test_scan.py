@@ -1,4 +1,4 @@
-"""Scans as they come over the graph."""
+"""Scans, received over the graph."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from vds_gz.world.shapes import Box
 WALL = scene(at(Box((1.0, 200.0, 10.0)), x=8.5, retro=4.0))
 
 
-def test_as_through_the_bridge(probe: Probe):
+def test_the_layout_of_the_bridge(probe: Probe):
     sensor = Lidar2d(std_noise=0.0, xyz=(0.5, 0.0, 0.7), max_range=20.0)
     (scan,) = Heard(probe, sensor, prefix="car/").measured(standing(1.25), WALL)["scan"]
     assert scan.header.frame_id == "car/front"
@@ -39,7 +39,7 @@ def test_all_around_the_last_ray_is_not_the_first_again(probe: Probe):
     assert scan.angle_increment == pytest.approx(2 * math.pi / 800)
 
 
-def test_as_by_the_driver(probe: Probe):
+def test_the_layout_of_the_driver(probe: Probe):
     sensor = RplidarA2(std_noise=0.0, xyz=(0.0, 0.0, 0.7), layout="driver")
     heard = Heard(probe, sensor)
     assert heard.output.span == 100_000_000
@@ -55,7 +55,7 @@ def test_as_by_the_driver(probe: Probe):
     assert list(scan.intensities) == np.where(np.isfinite(expected), 47.0, 0.0).tolist()
 
 
-def test_a_fan_takes_its_part_of_the_turn(probe: Probe):
+def test_a_partial_turn_takes_its_part_of_the_period(probe: Probe):
     """A scanner that turns 20 times a second sweeps half a turn in 25 ms."""
     heard = Heard(probe, Lidar2d(rate=20.0, rays=91, layout="driver"))
     (scan,) = heard.measured(standing(1.0), WALL)["scan"]
@@ -64,8 +64,8 @@ def test_a_fan_takes_its_part_of_the_turn(probe: Probe):
     assert scan.time_increment == pytest.approx(0.025 / 90)
 
 
-def test_nothing_is_published_for_nobody_and_a_sample_does_not_depend_on_that(probe: Probe):
-    """Noise is that of the sample's number, whether or not others were measured before it."""
+def test_samples_do_not_depend_on_earlier_ones_without_subscribers(probe: Probe):
+    """Noise depends on the sample's number, not on how many samples were measured before it."""
     heard = Heard(probe, RplidarA2(), seed=5)
     for number in range(3):
         heard.output.measure(standing(number / 10.0), WALL)  # no subscriber has been found yet

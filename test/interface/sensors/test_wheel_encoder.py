@@ -1,4 +1,4 @@
-"""Wheel encoders: whole ticks, of a node in another process too, driven, paused and reset."""
+"""Wheel encoders: whole ticks, also of a node in another process that drives, is paused and is reset."""
 
 from __future__ import annotations
 

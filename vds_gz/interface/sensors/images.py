@@ -28,7 +28,7 @@ DEPTH = Stream("depth/image_raw", "sensor_msgs/msg/Image", "depth_image", "gz.ms
 #: Bytes of a pixel.
 PIXEL = {"rgb8": 3, "32FC1": 4}
 
-#: Writes a view into a message; the message's numbers.
+#: Writes a view into a message, and returns the message's other numbers.
 Writer = Callable[[View], Sequence[float]]
 
 
@@ -52,23 +52,23 @@ class CameraOutput:
     @property
     def subscribed(self) -> bool:
         """Whether any of the topics has subscribers."""
-        return bool(self._wanted())
+        return bool(self._subscribed_topics())
 
     def measure(self, states: Sequence[BodyState], scene: Scene | None) -> None:
         """Render, and publish the topics with subscribers."""
-        wanted, now = self._wanted(), states[-1]
-        if not wanted:
+        topics, now = self._subscribed_topics(), states[-1]
+        if not topics:
             return
         view = View(np.empty((0, 0), np.float32), None)
-        if wanted != ["camera_info"]:
-            colour = "image_raw" in wanted or "points" in wanted
+        if topics != ["camera_info"]:
+            colour = "image_raw" in topics or "points" in topics
             view = self._pinhole.view(scene, placement(now.pose).then(self._mount), colour=colour)
-        for topic in wanted:
+        for topic in topics:
             message, write = self._messages[topic]
             message.write(now.time, write(view))
             self._publishers[topic].publish_raw(message.data)
 
-    def _wanted(self) -> list[str]:
+    def _subscribed_topics(self) -> list[str]:
         return [topic for topic, publisher in self._publishers.items() if publisher.subscription_count()]
 
     def _image(self, graph: Graph, frame: str) -> tuple[PackedMessage, Writer]:

@@ -36,7 +36,7 @@ DATATYPES = {"u1": 2, "u2": 4, "u4": 6, "f4": 7, "f8": 8}
 
 
 def cloud_message(graph: Graph, frame: str, dtype: np.dtype[Any], shape: tuple[int, int]) -> PackedMessage:
-    """A cloud of points of a structured type. The only number that changes besides the points is ``is_dense``."""
+    """A cloud of points of a structured type. Besides the points, only ``is_dense`` changes."""
     message: Message = graph.message(POINTS.ros_type)
     message.header.frame_id = frame
     message.height, message.width = shape
@@ -127,9 +127,9 @@ EXPRESS_QUALITY = 47.0
 class ScanOutput(LidarOutput):
     """The scan of a lidar in one plane.
 
-    Like that of ``ros_gz_bridge``, it has all rays at one time, and retro-reflectivities for intensities. Like that of
-    ``sllidar_ros2``, it is stamped with the first ray and has the time between rays, and the device's quality for
-    intensity.
+    In the layout ``gazebo``, as from ``ros_gz_bridge``, all rays are at one time, and intensities are
+    retro-reflectivities. In the layout ``driver``, as from ``sllidar_ros2``, the stamp is the first ray's, the time
+    between rays is given, and intensities are the device's quality.
     """
 
     def __init__(self, setup: SensorSetup) -> None:

@@ -58,7 +58,7 @@ class SensorSetup:
 
 
 class SingleTopicOutput:
-    """A sensor that measures at one instant: base class; a derived one gives :meth:`values`.
+    """Base class of sensors that measure at one instant and have one topic; a derived class has :meth:`values`.
 
     Attributes:
         rate, rays, span: See :class:`~vds_gz.sensing.sensor.SensorOutput`.
@@ -108,7 +108,7 @@ class SingleTopicOutput:
 def sensor_outputs(
     graph: Graph, parameters: NodeParameters, joints: Sequence[Joint] = (), *, beside_gazebo: bool = False
 ) -> list[SensorOutput]:
-    """Announce the topics of all sensors that the node simulates."""
+    """Announce the topics of all sensors that the node simulates; beside Gazebo, of those that Gazebo lacks."""
     types = SensorTypes()
     setups = [
         SensorSetup(graph, name, types[sensor.type], sensor, joints, parameters.frame_prefix, parameters.random_seed)

@@ -23,7 +23,7 @@ class WheelEncoder(ParameterGroup):
     type: str = kind("wheel_encoder")
     rate: float = rate(50.0)
     ticks_per_revolution: int = integer(
-        1024, "ticks of a turn of the wheel, gear and both edges included", minimum=1, maximum=2**31 - 1
+        1024, "ticks per turn of the wheel, including gear ratio and both edges", minimum=1, maximum=2**31 - 1
     )
 
     @property
@@ -33,7 +33,7 @@ class WheelEncoder(ParameterGroup):
 
 
 def ticks(angle: float, resolution: float) -> int:
-    """The count of an encoder with ticks of an angle [rad] on a wheel that has turned by an angle [rad]."""
+    """The count of an encoder whose wheel has turned by ``angle`` [rad]; a tick is ``resolution`` [rad]."""
     return math.floor(angle / resolution)
 
 
