@@ -17,7 +17,7 @@ from vds_gz.ros.messages.fields import stamp_ns, yaw_of
 
 STYLE = ("-p", "simulate_localization:=true", "-p", "localization.style:=amcl", "-p", "model:=differential")
 AHEAD = 1_000_000_000
-#: Of map -> odom [ns].
+#: Period of map -> odom [ns].
 PERIOD = 100_000_000
 
 
@@ -31,7 +31,7 @@ def transforms(probe: Any, child: str) -> list[Any]:
 
 
 def place(probe: Any, x: float, y: float, placed: Callable[[], Any], variance: float = 0.25) -> None:
-    """Say where the vehicle is, until that is known."""
+    """Send an initial pose until the vehicle is placed."""
 
     def fill(message: Any) -> None:
         message.header.frame_id = "map"
@@ -47,19 +47,19 @@ def truth(probe: Any) -> tuple[float, float]:
 
 
 def found(probe: Any, x: float, y: float) -> bool:
-    """Whether the last pose that AMCL told is about this one."""
+    """Whether AMCL's last pose is about this one."""
     poses = probe.received[topics.AMCL_POSE.name]
     position = poses[-1].pose.pose.position if poses else None
     return position is not None and (position.x, position.y) == pytest.approx((x, y), abs=0.15)
 
 
 def variance(probe: Any) -> float:
-    """Of x, of the last pose that AMCL told [m^2]."""
+    """The variance of x in AMCL's last pose [m^2]."""
     return float(probe.received[topics.AMCL_POSE.name][-1].pose.covariance[0])
 
 
 def call(probe: Any, service: tuple[str, str], **fields: Any) -> Any:
-    """The response to a request; ``__`` in names leads into it."""
+    """The response to a request; ``__`` in the names of fields separates the parts of a path."""
     client = probe.graph.client(*service)
     probe.until(client.ready, service[0])
     request, responses = client.request(), []
@@ -73,7 +73,7 @@ def call(probe: Any, service: tuple[str, str], **fields: Any) -> Any:
     return responses[0]
 
 
-def test_map_to_odom_is_held_dated_ahead_and_steps_where_amcl_pose_comes(start, probe):
+def test_map_to_odom_is_dated_ahead_and_changes_only_with_amcl_pose(start, probe):
     start(*STYLE)
     probe.listen(topics.TF, topics.AMCL_POSE, topics.ODOM)
     probe.until(lambda: transforms(probe, "odom"), "map -> odom")
@@ -85,7 +85,7 @@ def test_map_to_odom_is_held_dated_ahead_and_steps_where_amcl_pose_comes(start, 
     assert {transform.header.frame_id for transform in held} == {"map"}
     stamps = [stamp_ns(transform.header.stamp) for transform in held]
     assert_on_the_grid(stamps, PERIOD)
-    # Each is of an instant of the odometry. The probe may lack the odometry of the first ones and of the last one.
+    # Each belongs to an instant of the odometry. The probe may lack the odometry of the first ones and of the last one.
     instants = {stamp_ns(one.header.stamp) for one in odometry}
     first, last = min(instants), max(instants)
     assert {stamp - AHEAD for stamp in stamps if first <= stamp - AHEAD <= last} <= instants
@@ -98,7 +98,7 @@ def test_map_to_odom_is_held_dated_ahead_and_steps_where_amcl_pose_comes(start, 
     changes = zip(itertools.pairwise(stamps), itertools.pairwise(values), strict=True)
     steps = [now - AHEAD for (before, now), (a, b) in changes if now - before == PERIOD and a != b]
     odom = {stamp_ns(message.header.stamp): message.pose.pose for message in probe.received["odom"]}
-    # A listener who is kept waiting misses some, of the poses most of all, of which only the last one is kept for it.
+    # A delayed listener misses some messages, mostly poses, because the publisher keeps only the last pose.
     heard = [at for at in steps if at in updates and at in odom]
     assert len(heard) >= 5
     assert len(heard) > len(steps) / 2
@@ -118,7 +118,7 @@ def test_map_to_odom_is_held_dated_ahead_and_steps_where_amcl_pose_comes(start, 
     assert sum(map(bool, covariance)) == 3
 
 
-def test_who_comes_late_gets_the_last_pose(start, probe):
+def test_a_late_subscriber_gets_the_last_pose(start, probe):
     start(*STYLE)
     probe.listen(topics.ODOM)
     probe.until(lambda: len(probe.received["odom"]) > 60, "a while")
@@ -128,7 +128,7 @@ def test_who_comes_late_gets_the_last_pose(start, probe):
     assert len(probe.received["amcl_pose"]) == 1
 
 
-def test_it_waits_for_an_initial_pose_and_that_moves_the_vehicle_too(start, probe):
+def test_amcl_waits_for_an_initial_pose_which_also_moves_the_vehicle(start, probe):
     start(*STYLE, "-p", "localization.amcl.set_initial_pose:=false")
     probe.listen(topics.TF, topics.AMCL_POSE, topics.GROUND_TRUTH)
     probe.until(lambda: len(transforms(probe, "base_link")) > 50, "odom -> base_link")
@@ -139,7 +139,7 @@ def test_it_waits_for_an_initial_pose_and_that_moves_the_vehicle_too(start, prob
     probe.until(lambda: transforms(probe, "odom"), "map -> odom")
 
 
-def test_an_initial_pose_may_be_believed_by_amcl_alone(start, probe):
+def test_an_initial_pose_may_be_for_amcl_alone(start, probe):
     start(*STYLE, "-p", "localization.amcl.initialpose:=amcl")
     probe.listen(topics.AMCL_POSE, topics.GROUND_TRUTH)
     probe.until(lambda: probe.received["amcl_pose"], "a first pose")
@@ -151,7 +151,7 @@ def test_an_initial_pose_may_be_believed_by_amcl_alone(start, probe):
     probe.until(lambda: variance(probe) < 20.0, "a pose that is better known")
 
 
-def test_a_kidnapping_is_noticed_by_nobody_but_the_truth(start, probe):
+def test_a_kidnapping_changes_only_the_ground_truth(start, probe):
     start(*STYLE, "-p", "localization.amcl.initialpose:=vehicle")
     probe.listen(topics.AMCL_POSE, topics.GROUND_TRUTH, topics.TF, topics.ODOM)
     probe.until(lambda: probe.received["amcl_pose"] and transforms(probe, "odom"), "a first pose")
@@ -171,7 +171,7 @@ def test_a_kidnapping_is_noticed_by_nobody_but_the_truth(start, probe):
     assert probe.received["odom"][-1].pose.pose.position.x == 0.0
 
 
-def test_a_lifecycle_manager_brings_it_up_and_down(start, probe):
+def test_a_lifecycle_manager_activates_and_shuts_down_amcl(start, probe):
     start(*STYLE, "-p", "localization.amcl.lifecycle:=managed", "-r", "__ns:=/car")
     services = [(f"/car/{name}", kind) for name, kind in (topics.AMCL_GET_STATE, topics.AMCL_CHANGE_STATE)]
     probe.listen(topics.TF)
@@ -193,7 +193,7 @@ def test_a_lifecycle_manager_brings_it_up_and_down(start, probe):
     assert change(5) == (True, "finalized")
 
 
-def test_where_nobody_wants_it_there_is_no_life_cycle(start, probe):
+def test_by_default_there_are_no_lifecycle_services(start, probe):
     start(*STYLE)
     probe.listen(topics.AMCL_POSE)
     probe.until(lambda: probe.received["amcl_pose"], "a first pose")
@@ -232,14 +232,14 @@ print("active", poses[0].header.frame_id)
 
 
 @pytest.mark.ros
-def test_scripts_that_wait_for_amcl_go_on(start):
+def test_scripts_that_wait_for_amcl_continue(start):
     start(*STYLE, "-p", "localization.amcl.lifecycle:=active")
     done = subprocess.run([sys.executable, "-c", WAITING], capture_output=True, text=True, timeout=90, check=False)
     assert done.stdout.strip() == "active map", done.stderr
 
 
 @pytest.mark.parametrize("drifts", [False, True])
-def test_where_another_node_localizes_the_map_is_left_to_it(start, probe, drifts):
+def test_with_another_localizer_the_node_publishes_no_map_to_odom(start, probe, drifts):
     """No map -> odom from here, moving or fixed; the pose that RViz estimates need not move the vehicle."""
     start(
         *("-p", "localization.style:=external", "-p", "localization.amcl.initialpose:=amcl"),

@@ -1,4 +1,4 @@
-"""The clocks by themselves: pure functions of the monotonic clock's readings."""
+"""The clocks alone: functions of readings of the monotonic clock."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_a_pause_takes_no_time(speed, begin, before, pause, after):
 
 
 @given(READINGS, SPANS)
-def test_a_paused_clock_can_be_set_and_stands_there(begin, passed):
+def test_a_paused_clock_can_be_set_and_stays_there(begin, passed):
     clock = ReferenceClock(1.0)
     clock.hold(True, begin)
     clock.set(123, begin + passed)
@@ -51,14 +51,14 @@ def test_a_change_of_pace_makes_no_jump(first, second, begin, before, after):
     assert clock.now(begin + before + after) == middle + round(after * second)
 
 
-def test_as_fast_as_possible_it_is_where_it_was_set():
+def test_as_fast_as_possible_a_clock_stays_where_it_was_set():
     clock = ReferenceClock(0.0)
     clock.set(7, 0)
     assert clock.speed == math.inf
     assert clock.now(10**15) == 7
 
 
-def test_a_clock_that_is_followed_knows_what_was_received_and_no_more():
+def test_a_followed_clock_gives_the_last_received_time():
     clock = Clock()
     assert clock.now(0) is None
     clock.set(42, 0)
@@ -76,7 +76,7 @@ def test_an_interruption_between_two_readings_is_no_jump(monkeypatch):
     assert abs(clock.now(10**12) - before) <= 1
 
 
-def test_only_our_own_time_can_be_held():
+def test_only_a_reference_clock_owns_its_time():
     assert ReferenceClock(1.0).owns_time
     assert not SystemClock().owns_time
     assert not Clock().owns_time

@@ -15,8 +15,8 @@ IMU = topics.Topic("unit/data", "sensor_msgs/msg/Imu")
 FIX = topics.Topic("gps/fix", "sensor_msgs/msg/NavSatFix")
 
 
-def test_a_robot_that_turns_in_place_outdoors(start, probe):
-    """A unit 0.5 m ahead of the axis feels w^2 * 0.5 backward, and gravity."""
+def test_imu_and_fix_of_a_robot_that_turns_in_place_outdoors(start, probe):
+    """A unit 0.5 m ahead of the axis measures 0.5 w^2 backwards, and gravity."""
     parameters = {
         "model": "differential",
         "world": "outdoor",

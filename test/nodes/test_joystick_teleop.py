@@ -25,12 +25,12 @@ ENABLE, TURBO, STEERING, SPEED = 6, 7, 0, 3
 
 
 def like(before: Any, values: list[Any]) -> Any:
-    """Numbers in the sequence of the field: rclpy's is an array, that of the graph over DDS numpy's."""
+    """Numbers in a sequence of the field's type: an array in rclpy, a numpy array in the graph over DDS."""
     return array(before.typecode, values) if isinstance(before, array) else np.array(values, before.dtype)
 
 
 class Stick:
-    """Says what a joystick would, 20 times a second, while the probe is served."""
+    """Sends a joystick's messages 20 times a second, while the probe is served."""
 
     def __init__(self, probe: Any) -> None:
         self._probe = probe
@@ -79,14 +79,14 @@ def speeds(probe: Any) -> list[float]:
 
 
 def assert_stopped(probe: Any) -> None:
-    """The last commands were to stop, a few, and then there is silence."""
+    """The last commands are a few stop commands, and then there is silence."""
     probe.until(lambda: speeds(probe)[-5:] == [0.0] * 5, "five commands to stop")
     probe.until_quiet(topics.ACKERMANN_CMD)
     assert speeds(probe)[-1] == 0.0
     assert probe.received["ackermann_cmd"][-1].drive.steering_angle == 0.0
 
 
-def test_the_vehicle_goes_where_the_sticks_point_and_stops_when_the_button_is_let_go(start, teleop, probe):
+def test_the_vehicle_follows_the_sticks_and_stops_when_the_button_is_released(start, teleop, probe):
     start("-p", "model_params.bicycle.drive_actuator.max_acceleration:=4.0")
     node, stick = teleop("-p", "scale_linear.x:=0.8", *PATIENT)
     probe.listen(topics.TWIST_ACTUAL, topics.ACKERMANN_CMD)
@@ -109,14 +109,14 @@ def test_the_vehicle_goes_where_the_sticks_point_and_stops_when_the_button_is_le
     assert node.stop() == 0
 
 
-def test_a_held_stick_goes_on_commanding_and_never_faster_than_the_publish_rate(teleop, probe):
+def test_a_held_stick_sends_commands_at_no_more_than_the_publish_rate(teleop, probe):
     _, stick = teleop("-p", "publish_rate:=100.0", *PATIENT, "-p", "use_sim_time:=false")
     probe.listen(topics.ACKERMANN_CMD)
     stick.hold(lambda: speeds(probe), speed=1.0, buttons=(TURBO,))
     before = len(speeds(probe))
     probe.until(lambda: len(speeds(probe)) >= before + 100, "100 commands without a message from the stick")
     stamps = [stamp_ns(message.header.stamp) * 1e-9 for message in probe.received["ackermann_cmd"]]
-    # A command may be late, and the one after it on time: of many, that is one period.
+    # A command may be late and the next one on time, which shortens the whole by at most one period.
     assert stamps[-1] - stamps[0] >= (len(stamps) - 2) / 100.0 - 0.001
     assert set(speeds(probe)) == {2.0}
 
@@ -159,7 +159,7 @@ def test_every_output(teleop, probe, output, wanted, read):
     assert values == pytest.approx([-0.5, 0.5] if len(wanted) == 2 else [-0.5, -1.0])
 
 
-def test_at_its_end_the_last_command_is_to_stop(teleop, probe):
+def test_the_last_command_of_the_node_is_to_stop(teleop, probe):
     node, stick = teleop()
     probe.listen(topics.ACKERMANN_CMD)
     stick.hold(lambda: speeds(probe), speed=1.0, buttons=(ENABLE,))
@@ -167,7 +167,7 @@ def test_at_its_end_the_last_command_is_to_stop(teleop, probe):
     probe.until(lambda: speeds(probe)[-1] == 0.0, "a command to stop")
 
 
-def test_stamps_are_those_of_the_clock_that_is_followed(teleop, probe):
+def test_stamps_are_of_the_clock_that_is_followed(teleop, probe):
     _, stick = teleop("-p", "use_sim_time:=true")
     probe.listen(topics.ACKERMANN_CMD)
     commands = probe.received["ackermann_cmd"]
@@ -189,7 +189,7 @@ def test_stamps_are_those_of_the_clock_that_is_followed(teleop, probe):
         (["--params-file", "nowhere.yaml"], "parameter file 'nowhere.yaml' does not exist"),
     ],
 )
-def test_wrong_use_is_named_in_one_line(capsys, arguments, message):
+def test_wrong_use_is_reported_in_one_line(capsys, arguments, message):
     assert main(["--ros-args", *arguments]) == 2
     said = capsys.readouterr().err
     assert said.startswith(f"joystick_teleop: {message}")
@@ -197,14 +197,14 @@ def test_wrong_use_is_named_in_one_line(capsys, arguments, message):
 
 
 @pytest.mark.parametrize("word", ["--fast", "xbox.yaml"])
-def test_what_is_left_over_is_refused(capsys, word):
+def test_unknown_arguments_are_refused(capsys, word):
     with pytest.raises(SystemExit) as end:
         main([word])
     assert end.value.code == 2
     assert f"'{word}'" in capsys.readouterr().err
 
 
-def test_it_helps_and_does_not_start(capsys):
+def test_help_does_not_start_the_node(capsys):
     with pytest.raises(SystemExit) as end:
         main(["--help"])
     assert end.value.code == 0

@@ -1,4 +1,4 @@
-"""Two nodes in one world: each sees the other and cannot drive through it; where another one is between messages."""
+"""Two nodes in one world: each sees the other and cannot drive through it; poses between messages."""
 
 import math
 
@@ -50,8 +50,8 @@ def odometry(message, time, x, y, heading, speed, rate):
     return message
 
 
-def test_between_messages_it_goes_on_along_its_curve(message):
-    """A circle of speed 2 m/s and 0.5 rad/s, heard of every 20 ms."""
+def test_between_messages_the_pose_continues_along_its_curve(message):
+    """A circle at 2 m/s and 0.5 rad/s, with a message every 20 ms."""
     other = OtherVehicle("other")
     other.place(odometry(message, 5 * SECOND, 4.0, 0.0, 0.5 * math.pi, 2.0, 0.5), 0)
     for later in (0.0, 0.01, 0.02):
@@ -59,7 +59,7 @@ def test_between_messages_it_goes_on_along_its_curve(message):
         angle = 0.5 * later
         assert pose.position == pytest.approx((4.0 * math.cos(angle), 4.0 * math.sin(angle), 0.0), abs=1e-6)
         assert angles(pose.orientation)[2] == pytest.approx(0.5 * math.pi + angle)
-    assert other.pose_at(9 * SECOND).position == (4.0, 0.0, 0.0)  # a guess for too long is none
+    assert other.pose_at(9 * SECOND).position == (4.0, 0.0, 0.0)  # too long to extrapolate
 
 
 WRONG = [
@@ -72,7 +72,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize("numbers", WRONG)
-def test_what_is_no_pose_is_not_taken(message, numbers):
+def test_an_invalid_pose_is_ignored(message, numbers):
     other = OtherVehicle("other")
     other.place(odometry(message, SECOND, 1.0, 0.0, 0.0, 0.0, 0.0), 0)
     other.place(odometry(message, SECOND, *numbers), 0)
@@ -88,7 +88,7 @@ def robot(geometry, place="0 0 0"):
 
 
 @pytest.mark.parametrize("description", [robot("<box size='1e12 1 1'/>"), robot("<sphere radius='1'/>", "0 1e300 0")])
-def test_who_is_too_large_to_be_calculated_with_is_not_taken(description):
+def test_an_excessive_shape_is_refused(description):
     other = OtherVehicle("other")
     with pytest.raises((DescriptionError, WorldError), match="reaches"):
         other.describe(description)
@@ -104,7 +104,7 @@ def test_shapes_without_a_size_are_left_out(geometry):
     assert other.visuals(0) == other.collisions(0) == []
 
 
-def test_the_speed_of_who_turns_is_that_of_its_corners(message):
+def test_the_speed_of_a_turning_vehicle_is_that_of_its_corners(message):
     other = OtherVehicle("other")
     other.describe(robot("<box size='4 3 1'/>"))
     other.place(odometry(message, SECOND, 0.0, 0.0, 0.0, 0.0, 2.0), 0)
@@ -117,7 +117,7 @@ def description_of(parameters):
 
 
 def car_among(*movers):
-    """A car in an empty world with what moves there."""
+    """A car in an empty world with moving things."""
     parameters = load_parameters("ackermann_car")
     vehicle = make_guarded_vehicle(parameters)
     vehicle.max_command_age = 1e6
@@ -125,8 +125,8 @@ def car_among(*movers):
     return WorldPlant(vehicle, footprint, Surroundings(load_world("empty").vectorised(), movers), "stop")
 
 
-def test_who_stood_in_the_way_and_is_gone_is_in_nobody_s_way(probe):
-    """A car drives against another one that stands, and then falls silent: nothing says that its way has changed."""
+def test_a_vehicle_that_is_gone_is_no_obstacle(probe):
+    """A car drives against another one, which then falls silent: no message announces that the way is free."""
     others = OtherVehicles(probe.graph, "other")
     plant = car_among(others)
     plant.vehicle.enter(twist(5.0, 0.0, 0.0), 0)
@@ -156,8 +156,8 @@ def test_who_stood_in_the_way_and_is_gone_is_in_nobody_s_way(probe):
     assert plant.contacts == ()
 
 
-def test_who_stands_is_touched_by_who_is_put_there_and_no_more_when_it_is_taken_away(message):
-    """The contacts of a vehicle at rest, whose own steps never look for any."""
+def test_a_vehicle_at_rest_is_in_contact_while_another_one_is_placed_at_it(message):
+    """The contacts of a vehicle at rest, whose own steps do not search for contacts."""
     other = OtherVehicle("other")
     other.describe(description_of(load_parameters("ackermann_car")))
     moving = OneOther(other)
@@ -170,13 +170,13 @@ def test_who_stands_is_touched_by_who_is_put_there_and_no_more_when_it_is_taken_
 
 
 @pytest.mark.parametrize("name", ["1abc", "red/blue-green", "a//b", "é"])
-def test_a_namespace_that_cannot_be_is_refused(probe, name):
+def test_an_invalid_namespace_is_refused(probe, name):
     with pytest.raises(ArgumentError, match="parameter 'other_vehicles'"):
         OtherVehicles(probe.graph, f"red {name}")
 
 
 class OneOther:
-    """One other vehicle, as something that moves."""
+    """One other vehicle as a moving thing."""
 
     top_speed = 0.0
 
@@ -188,7 +188,7 @@ class OneOther:
         return math.inf
 
 
-def test_it_has_the_shapes_of_its_description_and_is_gone_when_it_is_silent(message):
+def test_another_vehicle_has_the_shapes_of_its_description_and_is_gone_when_silent(message):
     other = OtherVehicle("other")
     assert not other.present
     other.describe(description_of(load_parameters("ackermann_car")))
@@ -202,7 +202,7 @@ def test_it_has_the_shapes_of_its_description_and_is_gone_when_it_is_silent(mess
 
 
 def known(graph, topic):
-    """Whether its type is here: with ROS, a package brings it."""
+    """Whether the topic's type is installed; with ROS, a package provides it."""
     try:
         graph.message(topic.type)
     except UnknownTypeError:

@@ -15,7 +15,7 @@ NOW = 1_795_000_000 * SECOND
 
 
 @given(st.floats(0.01, 1e5), st.integers(0, 2 * NOW))
-def test_every_point_is_the_nearest_to_its_place(rate, now):
+def test_every_point_is_the_nearest_nanosecond(rate, now):
     timer = PeriodicTimer(0, rate)
     timer.skip(now)
     for _ in range(3):

@@ -1,4 +1,4 @@
-"""Sensors measure at their own rates, in simulated time, with the body's motion of as long as they need."""
+"""Sensors measure at their own rates, in simulated time, with as much of the body's past motion as they need."""
 
 import time
 
@@ -15,7 +15,7 @@ SECOND = 10**9
 
 
 class Diary:
-    """A sensor that writes down what it is given."""
+    """A sensor that records the arguments of its measurements."""
 
     def __init__(self, rate, span=0, subscribed=True, rays=0):
         self.rate, self.rays, self.span, self.subscribed = rate, rays, span, subscribed
@@ -40,7 +40,7 @@ def moving_plant():
     return KinematicPlant(vehicle)
 
 
-def test_each_has_its_own_rate_from_whole_periods_on():
+def test_each_sensor_measures_at_whole_periods_of_its_own_rate():
     fast, slow = Diary(40.0), Diary(3.0)
     sensors = Sensors([fast, slow], moving_plant(), lambda time: None)
     sensors.begin(SECOND // 10)
@@ -50,7 +50,7 @@ def test_each_has_its_own_rate_from_whole_periods_on():
     assert [entry[0][-1] for entry in slow.entries] == [333333333, 666666667, SECOND]
 
 
-def test_the_states_reach_back_as_far_as_needed():
+def test_states_reach_back_by_the_longest_span():
     turning, instant = Diary(10.0, span=SECOND // 10), Diary(10.0)
     sensors = Sensors([turning, instant], moving_plant(), lambda time: None)
     sensors.begin(0)
@@ -60,7 +60,7 @@ def test_the_states_reach_back_as_far_as_needed():
     assert turning.entries[5][1].velocity[0] > 0.1
 
 
-def test_a_held_body_rests():
+def test_a_held_body_is_measured_at_rest():
     diary, plant = Diary(10.0), moving_plant()
     sensors = Sensors([diary], plant, lambda time: None)
     sensors.begin(0)
@@ -70,7 +70,7 @@ def test_a_held_body_rests():
     assert diary.entries[-1][1].pose.position == plant.body(0).pose.position
 
 
-def test_a_sensor_that_needs_joints_knows_them_of_a_held_body_too():
+def test_a_sensor_that_needs_joints_gets_them_also_of_a_held_body():
     diary, plant = Diary(10.0), moving_plant()
     sensors = Sensors([diary], plant, lambda time: None, joints=True)
     sensors.begin(0)
@@ -92,9 +92,9 @@ def test_a_sensor_that_needs_no_joints_gets_none():
     assert diary.entries[-1][1].joints is None
 
 
-def test_what_the_plant_has_not_seen_yet_is_measured_later():
+def test_measurements_wait_until_the_plant_has_observed_their_time():
     class Late(KinematicPlant):
-        """A plant that sees 0.25 s late, as one in another process does."""
+        """A plant that is observed 0.25 s late, as one in another process is."""
 
         newest = 0
 
@@ -116,7 +116,7 @@ def test_what_the_plant_has_not_seen_yet_is_measured_later():
     assert sensors.next == 0
 
 
-def test_what_nobody_hears_has_time_and_asks_for_no_scene():
+def test_sensors_without_subscribers_can_wait_and_need_no_scene():
     silent = Diary(10.0, subscribed=False)
     scenes = []
     sensors = Sensors([silent], moving_plant(), lambda time: scenes.append(time))
@@ -136,29 +136,29 @@ def test_overdue_measurements_are_left_out():
     assert sensors.next == 5 * SECOND
 
 
-def test_dear_rays_are_cast_a_part_of_the_time_only():
+def test_slow_ray_casting_is_limited_to_a_part_of_the_time():
     class Slow(Diary):
         def measure(self, states, scene):
             super().measure(states, scene)
             time.sleep(0.05)
 
-    dear, free = Slow(100.0, rays=1), Diary(100.0)
+    slow, free = Slow(100.0, rays=1), Diary(100.0)
     cheap = []
-    sensors = Sensors([dear, free], moving_plant(), lambda time: None, lambda: bool(cheap))
+    sensors = Sensors([slow, free], moving_plant(), lambda time: None, lambda: bool(cheap))
     sensors.begin(0)
     begin = time.monotonic()
     run(sensors, sensors._plant, 1)
     assert len(free.entries) == 101
     # Each takes 0.05 s, and 0.2 s of rest follow.
-    assert len(dear.entries) <= 1 + (time.monotonic() - begin) / 0.25
+    assert len(slow.entries) <= 1 + (time.monotonic() - begin) / 0.25
     cheap.append(True)
-    dear.entries.clear()
+    slow.entries.clear()
     run(sensors, sensors._plant, 0.1, begin=SECOND)
-    assert len(dear.entries) >= 10
+    assert len(slow.entries) >= 10
 
 
 @pytest.mark.parametrize("wait", [True, False])
-def test_rays_are_cast_at_once_and_by_compiled_loops_where_there_are_many(wait):
+def test_many_rays_are_cast_at_once_and_later_by_compiled_loops(wait):
     pytest.importorskip("numba")
     scene = load_world(world_file("hall"))
     casting = Casting(scene, 1e6, wait=wait)

@@ -1,4 +1,4 @@
-"""Sensors of a node in another process, heard over the graph: exactly what they measure, noise included."""
+"""Sensors of a node in another process, received over the graph: equal to the models, noise included."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ def level(message: Any) -> int:
     return value[0] if isinstance(value, bytes) else int(value)
 
 
-def test_every_topic_of_the_design_is_there(start, probe):
+def test_every_topic_is_there(start, probe):
     start()
     probe.listen(
         topics.TWIST_ACTUAL,
@@ -68,7 +68,7 @@ def test_every_topic_of_the_design_is_there(start, probe):
     assert "steering_left" in probe.received["robot_description"][-1].data
 
 
-def test_stamps_are_whole_publish_periods_and_late_joiners_get_what_is_said_once(start, probe):
+def test_stamps_are_whole_publish_periods_and_late_subscribers_get_latched_messages(start, probe):
     start()
     probe.listen(topics.ODOM)
     probe.until(lambda: len(probe.received["odom"]) > 40)
@@ -112,7 +112,7 @@ def test_a_command_times_out(start, probe):
     probe.until(lambda: "timed out" in probe.next(topics.DIAGNOSTICS).status[0].message)
 
 
-def test_speed_and_steering_come_on_topics_of_their_own(start, probe):
+def test_the_vehicle_follows_separate_topics_of_speed_and_steering(start, probe):
     start()
     probe.listen(topics.ACTUATOR_STATES)
 
@@ -144,7 +144,7 @@ def test_a_vehicle_follows_an_ackermann_command(start, probe):
     probe.hold(topics.ACKERMANN_CMD, fill, lambda: actuators_follow(probe, -0.5, 0.25), "the command")
 
 
-def test_what_is_no_command_is_refused_and_counted(start, probe):
+def test_invalid_commands_are_refused_and_counted(start, probe):
     node = start("-p", "model:=omni")
     probe.listen(topics.TWIST_ACTUAL)
     probe.until_known(topics.TWIST_REFERENCE)
@@ -179,7 +179,7 @@ def test_stamps_far_from_now_are_refused(start, probe):
     assert "s old; it must be at most 1 s" in node.output
 
 
-def test_an_initial_pose_puts_the_vehicle_there(start, probe):
+def test_an_initial_pose_places_the_vehicle(start, probe):
     node = start()
     probe.listen(topics.GROUND_TRUTH, topics.DIAGNOSTICS)
 
@@ -223,7 +223,7 @@ def test_localization_noise_moves_the_odometry_frame(start, probe):
     assert odom.transform.translation.y != 0.0
 
 
-def test_two_that_send_commands_are_reported(start, probe):
+def test_two_publishers_of_commands_are_reported(start, probe):
     start()
     probe.listen(topics.DIAGNOSTICS)
     probe.until_heard(topics.TWIST_REFERENCE)
@@ -293,7 +293,7 @@ def test_names_are_remapped_and_frames_prefixed(start, probe):
         (("--params-file", "/nowhere.yaml"), "/nowhere.yaml"),
     ],
 )
-def test_wrong_use_is_said_in_one_line_with_exit_code_2(start, arguments, said):
+def test_wrong_use_is_reported_in_one_line_with_exit_code_2(start, arguments, said):
     node = start(*arguments)
     assert node.process.wait(PATIENCE) == 2
     node.stop()
@@ -301,8 +301,8 @@ def test_wrong_use_is_said_in_one_line_with_exit_code_2(start, arguments, said):
     assert len(node.output.splitlines()) == 1
 
 
-def test_the_node_takes_a_file_and_says_what_it_runs(run, probe, tmp_path):
-    """In any namespace; what stands on the command line counts for more."""
+def test_the_node_takes_a_file_and_logs_what_it_runs(run, probe, tmp_path):
+    """In any namespace, and with remaps on the command line."""
     file = tmp_path / "robot.yaml"
     file.write_text("sim_node:\n  ros__parameters:\n    model: omni\n    world: hall\n    pub_rate: 20.0\n")
     node = run("vds_gz.cli", "node", str(file), "--ros-args", "-r", "__ns:=/car", "-r", "twist_reference:=cmd_vel")

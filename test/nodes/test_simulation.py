@@ -1,4 +1,4 @@
-"""The vehicle's time by itself."""
+"""The vehicle's time, without other processes."""
 
 from time import monotonic_ns
 
@@ -15,7 +15,7 @@ from vds_gz.ros.factory import open_graph
 
 @pytest.fixture
 def simulation(domain):
-    """A vehicle whose node gives the time as fast as the system's."""
+    """A vehicle whose node gives the time, in real time."""
     parameters = parameters_of([Override("be_reference_clock", True)])
     plant, clock = KinematicPlant(make_vehicle(parameters)), ReferenceClock(1.0)
     graph = open_graph([], "sim_node")
@@ -24,8 +24,8 @@ def simulation(domain):
     graph.close()
 
 
-def test_a_restart_forgets_when_commands_came(simulation):
-    """They came at a time that is yet to come."""
+def test_a_restart_forgets_the_arrival_of_commands(simulation):
+    """After the restart, their arrival would be in the future."""
     simulation.clock.set_speed(0.0, monotonic_ns())
     for _ in range(20):
         simulation.catch_up()
@@ -36,8 +36,8 @@ def test_a_restart_forgets_when_commands_came(simulation):
     assert simulation.now == simulation.plant.vehicle.time == simulation.clock.BEGIN
 
 
-def test_time_that_the_node_gives_waits_for_the_vehicle_and_never_jumps(simulation):
-    """However far ahead it is, as with a speed factor that no machine keeps."""
+def test_reference_time_waits_for_the_vehicle_and_never_jumps(simulation):
+    """However far ahead the clock is, as with a speed factor that no machine reaches."""
     vehicle = simulation.plant.vehicle
     simulation.catch_up()
     simulation.clock.set(simulation.now + 10 * LONGEST_CATCH_UP, monotonic_ns())

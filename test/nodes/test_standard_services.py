@@ -93,9 +93,9 @@ class Client:
 
 @pytest.fixture
 def client(domain: int) -> Iterator[Client]:
-    one = Client(domain)
-    yield one
-    one.close()
+    client = Client(domain)
+    yield client
+    client.close()
 
 
 @pytest.fixture
@@ -106,7 +106,7 @@ def paused(start: Callable[..., Any], client: Client) -> Client:
     return client
 
 
-def test_the_state_is_told_and_set(start: Callable[..., Any], client: Client):
+def test_the_state_is_read_and_set(start: Callable[..., Any], client: Client):
     node = start(*REFERENCE)
     assert client.state() == SimulationState.STATE_PLAYING
     assert client.set_state(SimulationState.STATE_PLAYING) == srv.SetSimulationState.Response.ALREADY_IN_TARGET_STATE
@@ -132,7 +132,7 @@ def test_a_step_is_a_millisecond(paused: Client):
     assert paused.now() == before + 138 * STEP
 
 
-def test_the_action_does_as_many_steps_as_it_is_told(paused: Client, probe: Any):
+def test_the_action_does_the_requested_number_of_steps(paused: Client, probe: Any):
     from vds_gz.interface import topics
 
     before, begin = paused.now(), paused.entity().pose.position.x
@@ -152,7 +152,7 @@ def test_the_action_does_as_many_steps_as_it_is_told(paused: Client, probe: Any)
     assert [completed for completed, _ in seen] == [1000, 2000, 2500]
     assert all(completed + remaining == 2500 for completed, remaining in seen)
     assert paused.now() == before + 2510 * STEP
-    # The command acts from the first step on and is too old after a second, when as many steps have been done.
+    # The command acts from the first step on and is too old after a second, which is 1000 steps.
     assert paused.entity().pose.position.x - begin == pytest.approx(1.0, abs=0.002)
 
 
@@ -164,7 +164,7 @@ def test_steps_need_a_pause(start: Callable[..., Any], client: Client):
     assert client.simulate_steps(10)[0].result == Result.RESULT_OPERATION_FAILED
 
 
-def test_it_is_put_somewhere_and_reset(paused: Client):
+def test_the_vehicle_is_placed_and_reset(paused: Client):
     state = paused.entity()
     state.pose.position.x, state.pose.position.y = 3.0, -4.0
     state.pose.orientation.z, state.pose.orientation.w = math.sin(0.5), math.cos(0.5)
@@ -183,7 +183,7 @@ def test_it_is_put_somewhere_and_reset(paused: Client):
     assert paused.now() == 10**9  # where our own time begins
 
 
-def test_wrong_requests_are_answered_in_words(start: Callable[..., Any], client: Client):
+def test_wrong_requests_get_an_error_message(start: Callable[..., Any], client: Client):
     start("-p", "model:=differential")
     answer = client.call("get_entity_state", "GetEntityState", entity="tree").result
     assert (answer.result, "'tree'" in answer.error_message) == (Result.RESULT_NOT_FOUND, True)

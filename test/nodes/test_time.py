@@ -22,7 +22,7 @@ def twist(speed: float) -> Any:
 
 
 class ClockSource:
-    """Plays a simulator that tells the time."""
+    """A simulator that publishes the time."""
 
     def __init__(self, probe: Any) -> None:
         self.probe = probe
@@ -34,7 +34,7 @@ class ClockSource:
         self.publisher.publish(self.message)
 
     def begin(self, moment: int) -> None:
-        """Tell one time until the node has begun with it."""
+        """Publish one time until the node has started at it."""
         odom = self.probe.received["odom"]
         odom.clear()
 
@@ -46,13 +46,13 @@ class ClockSource:
         self.probe.until(begun, f"odom at {moment}")
 
     def command(self, fill: Any) -> None:
-        """Send a command and stand still until the node has it."""
+        """Send a command, and keep the time until the node has received it."""
         self.probe.until_known(topics.TWIST_REFERENCE)
         self.probe.send(topics.TWIST_REFERENCE, fill)
         self.probe.until(lambda: self.probe.diagnosed("command age [s]") == "0.000", "the command")
 
     def run(self, begin: int, end: int, step: int = 10_000_000) -> None:
-        """Tell every ``step`` from ``begin`` to ``end``; each only when the node has answered the one before."""
+        """Publish the times from ``begin`` to ``end``; at every output, wait until the node has published it."""
         for moment in range(begin, end + 1, step):
             self.tell(moment)
             if moment % 20_000_000 == 0:
@@ -70,7 +70,7 @@ def follow(start: Any, probe: Any, *arguments: str) -> ClockSource:
     return ClockSource(probe)
 
 
-def test_without_a_clock_the_node_waits_and_says_so(start, probe):
+def test_without_a_clock_the_node_waits_and_reports_that(start, probe):
     start("-p", "use_sim_time:=true")
     probe.listen(topics.ODOM, topics.DIAGNOSTICS)
     probe.until(lambda: probe.received["/diagnostics"])
@@ -78,7 +78,7 @@ def test_without_a_clock_the_node_waits_and_says_so(start, probe):
     assert not probe.received["odom"]
 
 
-def test_the_vehicle_follows_the_clock_and_nothing_else(start, probe):
+def test_the_vehicle_follows_only_the_clock(start, probe):
     clock = follow(start, probe)
     clock.begin(5_000_000_000)
     clock.run(5_020_000_000, 5_500_000_000)
@@ -103,7 +103,7 @@ def test_equal_clocks_and_commands_give_equal_bits(start, probe):
     assert runs[0][-1] > 0.1
 
 
-def test_time_that_jumps_back_is_lived_through(start, probe):
+def test_after_a_jump_back_of_time_the_vehicle_stands(start, probe):
     clock = follow(start, probe)
     clock.begin(100_000_000_000)
     clock.run(100_020_000_000, 100_200_000_000)
@@ -117,7 +117,7 @@ def test_time_that_jumps_back_is_lived_through(start, probe):
     assert last.twist.twist.linear.x == 0.0
 
 
-def test_time_that_jumps_far_ahead_does_not_hang_the_node(start, probe):
+def test_a_jump_far_ahead_does_not_hang_the_node(start, probe):
     clock = follow(start, probe)
     clock.begin(10**9)
     clock.run(1_020_000_000, 1_100_000_000)
@@ -133,7 +133,7 @@ def test_a_reference_clock_gives_time_to_others(start, probe):
     probe.until(lambda: len(probe.received["/clock"]) > 10)
 
     def pace() -> float:
-        """Simulated seconds a second. A node that is kept waiting for long goes on later."""
+        """Simulated seconds per second. A node that does not keep up continues later."""
         probe.next(topics.CLOCK)
         begin, at = stamp_ns(probe.received["/clock"][-1].clock), time.monotonic()
         probe.serve(1.0)
@@ -141,7 +141,7 @@ def test_a_reference_clock_gives_time_to_others(start, probe):
 
     probe.until(lambda: pace() == pytest.approx(4.0, rel=0.05), "four times real time")
     probe.until(lambda: probe.received["odom"], "odom")
-    # A busy listener may miss messages; those that it gets are on the beat.
+    # A busy listener may miss messages; those that it gets are on the grid.
     assert {stamp_ns(message.clock) % 10_000_000 for message in probe.received["/clock"]} == {0}
     assert {stamp_ns(message.header.stamp) % 20_000_000 for message in probe.received["odom"]} == {0}
 

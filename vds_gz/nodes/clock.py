@@ -143,7 +143,7 @@ class PeriodicTimer:
         self.next = self._start + (2 * self._count * self._nanoseconds + self._points) // (2 * self._points)
 
     def skip(self, now: int) -> int:
-        """Skip all points at or before ``now`` and return how many were skipped."""
+        """Skip all points up to ``now`` but the last one; return how many were skipped."""
         points = max(0, (now - self._start) * self._points // self._nanoseconds - self._count)
         self.advance(points)
         return points

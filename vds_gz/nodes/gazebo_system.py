@@ -6,7 +6,7 @@ In the model's SDF::
       <module_name>vds_gz.nodes.gazebo_system</module_name>
       <arguments>--ros-args --params-file /path/to/car.yaml</arguments>
       <commands>drive.csv</commands>  <!-- optional: a command log, the same in every run -->
-      <record>joints.csv</record>     <!-- optional: what the joints were commanded, step by step -->
+      <record>joints.csv</record>     <!-- optional: the commands of the joints in every step -->
     </plugin>
 
 No other controller may move the joints. After one exception Gazebo disables a Python system for good, with one line in
@@ -72,7 +72,7 @@ class VehicleSystem:
         arguments = parse(shlex.split(settings.findtext("arguments", "")), NODE_NAME)
         preparation = prepare(arguments.overrides)
         parameters = preparation.parameters
-        # Every step gets its own command, and nothing takes time on the way.
+        # Every step gets its own command, without a delay.
         parameters = replace(parameters, gazebo=replace(parameters.gazebo, lead=0.0, command_rate=10_000.0))
         joints = preparation.model.joints(parameters.vehicle)
         renamed = joint_map(parameters.gazebo.joint_names)
@@ -89,7 +89,7 @@ class VehicleSystem:
 
     @guarded
     def pre_update(self, info: UpdateInfo, ecm: EntityComponentManager) -> None:
-        """Before a step: have the node see, decide and command the joints."""
+        """Before a step: observe the joints, advance the node, and command the joints."""
         if self._node is None or self._link is None:
             return
         self._link.look(info, ecm)
@@ -101,7 +101,7 @@ class VehicleSystem:
             print(*map(repr, self._link.row(info)), sep=",", file=self._record, flush=True)
 
     def _enter_log(self, begin: int) -> None:
-        """Give the vehicle the whole log, its first command now [ns]."""
+        """Give the vehicle the whole log, with its first command at ``begin`` [ns]."""
         assert self._node is not None
         log, self._log = read(self._log), ""
         vehicle = self._node.simulation.plant.vehicle
@@ -119,7 +119,7 @@ class VehicleSystem:
         if self._node is None:
             print(f"vds_gz: no vehicle is simulated\n{trace}", file=sys.stderr, flush=True)
         else:
-            self._node.graph.log(Severity.ERROR, f"a step failed, and the wheels stand\n{trace}")
+            self._node.graph.log(Severity.ERROR, f"a step failed; the wheels are stopped\n{trace}")
 
 
 def get_system() -> VehicleSystem:

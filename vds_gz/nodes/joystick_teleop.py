@@ -29,19 +29,21 @@ are ROS parameters; config/joystick has files for several controllers."""
 
 EXAMPLE = "joystick_teleop --ros-args --params-file config/joystick/xbox.yaml -p output:=twist"
 
-
 #: Modes in which something is wrong, and the message about it.
 TROUBLE = {Mode.REFUSED: "message on 'joy' refused", Mode.LOST: "the joystick is lost"}
 
-#: The same fault is logged again after this time, and commands without a subscriber are reported after this one [ns].
-SAY_AGAIN, UNHEARD = 5_000_000_000, 2_000_000_000
+#: The same fault is logged again after this time [ns].
+SAY_AGAIN = 5_000_000_000
+
+#: Commands without a subscriber are reported after this time [ns].
+UNHEARD = 2_000_000_000
 
 
 class JoystickTeleop:
     """The node. Everything happens in the thread that calls :meth:`run`."""
 
     def __init__(self, graph: Graph, parameters: JoystickParameters, sim_time: bool | None, stop: StopRequest) -> None:
-        """Announce everything; ``sim_time`` is ``use_sim_time`` as the user gave it, None for the vehicle's clock."""
+        """Join the topics; ``sim_time`` is ``use_sim_time`` as the user gave it, None for the vehicle's clock."""
         self._graph = graph
         self._stop = stop
         stop.wakes(graph.wake)

@@ -28,7 +28,7 @@ def make_optional_outputs(graph: Graph, parameters: NodeParameters, plant: Plant
 
 
 class OptionalOutputs:
-    """A vehicle's own estimate of its state, and its topics. Modules are imported only if the vehicle needs them.
+    """The optional outputs of a vehicle. Modules are imported only if the vehicle needs them.
 
     Attributes:
         amcl: The simulated AMCL; None in another style of localization.

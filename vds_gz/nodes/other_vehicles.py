@@ -24,17 +24,17 @@ from vds_gz.world.packing import Thing, packed
 SILENCE = NANOSECONDS
 
 #: Period of looking for new vehicles [ns, real time].
-LOOKED_FOR = NANOSECONDS
+LOOK_PERIOD = NANOSECONDS
 
 #: A pose is extrapolated with its velocity for this long at most [s].
 LONGEST_GUESS = 0.5
 
-#: Reads every message, however late it comes.
+#: Only the newest message counts; best effort matches every publisher.
 NEWEST = QoS(depth=1, reliable=False)
 
 
 class OtherVehicle:
-    """Another vehicle."""
+    """Another vehicle: its shape, and where it is by its last message."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -80,7 +80,7 @@ class OtherVehicle:
     def pose_at(self, time: int) -> Transform:
         """Its pose at a simulated time [ns], extrapolated from its last message."""
         ahead = (time - self._time) / NANOSECONDS
-        if abs(ahead) > LONGEST_GUESS:  # its clock is another one, or it is late
+        if abs(ahead) > LONGEST_GUESS:  # it has another clock, or its message is late
             return self._pose
         x, y, z, rate = self._twist
         half, turned = (quaternion(0.0, 0.0, part * rate * ahead) for part in (0.5, 1.0))
@@ -117,12 +117,12 @@ class OtherVehicles:
             self._follow(f"{absolute.rstrip('/')}/{topics.GROUND_TRUTH.name}")
 
     def look(self) -> None:
-        """Look for new vehicles once in a while, and drop those that are gone."""
+        """Look for new vehicles every :data:`LOOK_PERIOD`, and count those that came or went as changes."""
         known, self._known = self._known, self._present()
         self.changes += self._known != known
         now = monotonic_ns()
         if self._looks and now >= self._next_look:
-            self._next_look = now + LOOKED_FOR
+            self._next_look = now + LOOK_PERIOD
             for topic, offer in self._graph.offers().items():
                 if topic.rsplit("/", 1)[-1] == topics.GROUND_TRUTH.name and offer.type == topics.GROUND_TRUTH.type:
                     self._follow(topic)
@@ -165,7 +165,7 @@ class OtherVehicles:
             vehicle.describe(message.data)
             self.changes += 1
         except VdsGzError as error:
-            self._graph.log(Severity.WARN, f"vehicle '{vehicle.name}' is not seen: {error}")
+            self._graph.log(Severity.WARN, f"the description of vehicle '{vehicle.name}' is ignored: {error}")
 
     def _place(self, vehicle: OtherVehicle, message: Message, arrival: int) -> None:
         vehicle.place(message, arrival)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 Read = TypeVar("Read")
 
-#: A sensor that is farther outside a vehicle than this part of its length is probably misplaced.
+#: A sensor that is farther outside a vehicle than this part of its longer side is probably misplaced.
 OVERHANG = 0.1
 
 
@@ -33,11 +33,11 @@ class Preparation:
     """Everything that a node starts with.
 
     Attributes:
-        parameters: Of the node.
+        parameters: The node's parameters.
         model: The vehicle model that they select.
         urdf: The robot's description.
         scene: The world; None if there is none.
-        obstacles: Those that move in it; None if none do.
+        obstacles: The moving obstacles; None if no file is named.
         sources: Origins of the parameters: files, and ``-p``.
         hints: Warnings about what is allowed but probably a mistake.
     """
@@ -115,14 +115,14 @@ def _read(last: Override | None, read: Callable[[str], Read], faults: Faults) ->
 
 
 def _unused(overrides: Sequence[Override], model: str) -> Iterator[str]:
-    """Parameters of other models than the chosen one."""
+    """Hints about parameters of other models than the chosen one."""
     for name, override in of_other_models(overrides, model).items():
         place = f" ({override.origin})" if override.origin else ""
         yield f"'{MODEL_PARAMS}.{name}'{place} has no effect: the model is '{model}'"
 
 
 def _outside(parameters: NodeParameters, model: AnyModel, urdf: str) -> Iterator[str]:
-    """Warnings about sensors that are mounted outside the vehicle."""
+    """Hints about sensors that are mounted outside the vehicle."""
     if not parameters.sensors:
         return
     from vds_gz.description.footprint import footprint_of

@@ -116,7 +116,7 @@ class Sensors:
 class Casting:
     """Ray casting in one scene: by numpy, or by compiled loops once they are ready, if there are many rays.
 
-    Both give the same bits. ``ready`` tells whether the faster way is available.
+    Both give the same bits. ``ready`` is true if numpy is fast enough, and once the compiled loops are ready.
     """
 
     def __init__(self, scene: Scene, rays_per_second: float, *, wait: bool) -> None:
@@ -143,7 +143,7 @@ def make_sensors(
     surroundings: Surroundings | None,
     speed: float,
 ) -> Sensors | None:
-    """Announce all sensors that the node simulates, where time has a speed; None if there are none."""
+    """Announce all sensors that the node simulates; None if there are none. ``speed`` is the clock's."""
     if not parameters.sensors:
         return None
     from vds_gz.interface.sensors.setup import sensor_outputs
@@ -152,7 +152,7 @@ def make_sensors(
     outputs = sensor_outputs(graph, parameters, joints, beside_gazebo=plant.senses)
     rays = sum(output.rays * output.rate for output in outputs)
     if rays and speed == math.inf:
-        rays = math.inf  # whatever is saved makes it faster
+        rays = math.inf  # faster ray casting makes the simulation faster
     casting = Casting(scene, rays, wait=parameters.be_reference_clock) if scene else None
 
     def scene_at(time: int) -> Scene | None:

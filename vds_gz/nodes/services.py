@@ -80,19 +80,20 @@ class SimulationServices:
         state.state = state.STATE_PAUSED if self._simulation.paused else state.STATE_PLAYING
 
     def _set_state(self, request: Message, response: Message) -> None:
-        wanted, known = request.state.state, self._state
-        if wanted in (known.STATE_PLAYING, known.STATE_PAUSED):
-            pause = wanted == known.STATE_PAUSED
+        state, known = request.state.state, self._state
+        if state in (known.STATE_PLAYING, known.STATE_PAUSED):
+            pause = state == known.STATE_PAUSED
             if pause == self._simulation.paused:
                 raise RefusedError(response.ALREADY_IN_TARGET_STATE, "the simulation is in this state already")
             self._simulation.pause(pause)
-        elif wanted == known.STATE_STOPPED:
+        elif state == known.STATE_STOPPED:
             self._simulation.pause(True)
             self._simulation.reset(time=self._simulation.clock.owns_time, state=True)
-        elif wanted == known.STATE_QUITTING:
+        elif state == known.STATE_QUITTING:
             self._simulation.stop()
         else:
-            raise RefusedError(response.INCORRECT_TRANSITION, f"state is {wanted}; it must be from 0 to 3")
+            right = "0 (stopped), 1 (playing), 2 (paused) or 3 (quitting)"
+            raise RefusedError(response.INCORRECT_TRANSITION, f"state is {state}; it must be {right}")
 
     def _step(self, request: Message, response: Message) -> None:
         self._simulation.step(request.steps)
@@ -117,7 +118,8 @@ class SimulationServices:
         if time and not self._simulation.clock.owns_time:
             if request.scope == request.SCOPE_TIME:
                 unsupported = self._result.RESULT_FEATURE_UNSUPPORTED
-                raise RefusedError(unsupported, "the time is not ours to reset; start with be_reference_clock: true")
+                reason = "the node does not give the time; to reset it, start the node with be_reference_clock: true"
+                raise RefusedError(unsupported, reason)
             time = False
         self._simulation.reset(time=time, state=bool(scope & request.SCOPE_STATE))
 
@@ -125,7 +127,7 @@ class SimulationServices:
         try:
             matches = re.search(request.filters.filter, ENTITY) is not None
         except (re.error, OverflowError, RecursionError) as error:
-            reason = f"filter '{request.filters.filter}' is no regular expression: {error}"
+            reason = f"filter '{request.filters.filter}' is not a regular expression: {error}"
             raise FailureError(reason) from None
         response.entities = [ENTITY] if matches else []
 
@@ -133,16 +135,16 @@ class SimulationServices:
         self._check_entity(request.entity)
         plant, state = self._simulation.plant, response.state
         time = plant.vehicle.time
-        motion, lifted = plant.motion(time), plant.attitude(time) or Attitude()
+        motion, attitude = plant.motion(time), plant.attitude(time) or Attitude()
         set_stamp(state.header.stamp, time)
         state.header.frame_id = self._frame
-        x, y, z, w = quaternion(lifted.roll, lifted.pitch, motion.heading)
-        state.pose.position.x, state.pose.position.y, state.pose.position.z = motion.x, motion.y, lifted.z
+        x, y, z, w = quaternion(attitude.roll, attitude.pitch, motion.heading)
+        state.pose.position.x, state.pose.position.y, state.pose.position.z = motion.x, motion.y, attitude.z
         turn, linear, angular = state.pose.orientation, state.twist.linear, state.twist.angular
         turn.x, turn.y, turn.z, turn.w = x, y, z, w
         back = (-x, -y, -z, w)
-        linear.x, linear.y, linear.z = into_body(back, (motion.v_x, motion.v_y, lifted.v_z))
-        angular.x, angular.y, angular.z = into_body(back, (lifted.roll_rate, lifted.pitch_rate, motion.yaw_rate))
+        linear.x, linear.y, linear.z = into_body(back, (motion.v_x, motion.v_y, attitude.v_z))
+        angular.x, angular.y, angular.z = into_body(back, (attitude.roll_rate, attitude.pitch_rate, motion.yaw_rate))
 
     def _set_entity_state(self, request: Message, response: Message) -> None:
         self._check_entity(request.entity)
@@ -154,9 +156,10 @@ class SimulationServices:
         if frame not in ("", self._frame):
             raise RefusedError(response.INVALID_POSE, f"frame_id is '{frame}'; it must be '{self._frame}'")
         if not math.isfinite(heading) or not all(
-            abs(part) <= FARTHEST for part in (position.x, position.y, position.z)
+            abs(coordinate) <= FARTHEST for coordinate in (position.x, position.y, position.z)
         ):
-            raise RefusedError(response.INVALID_POSE, "the pose must be finite, with a quaternion of length 1")
+            reason = f"the pose must be within +-{FARTHEST:g} m, with a quaternion of length 1"
+            raise RefusedError(response.INVALID_POSE, reason)
         if any((linear.x, linear.y, linear.z, angular.x, angular.y, angular.z)):
             raise FailureError("the twist is not zero; velocities come from the actuators and cannot be set")
         self._simulation.stand_still()
@@ -167,7 +170,7 @@ class SimulationServices:
             raise RefusedError(self._result.RESULT_NOT_FOUND, f"entity is '{entity}'; there is only '{ENTITY}'")
 
     def _responding(self, serve: Callable[[Message, Message], None]) -> Callable[[Message, Message], None]:
-        """The same service, with the result of its response filled in."""
+        """The callback of a service that fills in the result of its response."""
 
         def respond(request: Message, response: Message) -> None:
             try:

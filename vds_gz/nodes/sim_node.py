@@ -31,7 +31,7 @@ from vds_gz.ros.graph import Graph, Severity
 from vds_gz.ros.programs import DONE, CommandLine, StopRequest, command, on_signals
 
 DESCRIPTION = """
-The vehicle alone: commands in, its response out, until Ctrl-C. It takes what every ROS 2 node takes.
+Simulate a vehicle until Ctrl-C: take commands and publish its response. All arguments of ROS 2 nodes are accepted.
 """
 
 EPILOG = """
@@ -106,7 +106,7 @@ class SimNode:
         self._look()
 
     def _introduction(self) -> Iterator[str]:
-        """Model and file; plant and world; topics in and where to look."""
+        """Lines about model and file, plant and world, and the topics for commands and status."""
         parameters, graph = self._parameters, self.graph
         yield f"model {parameters.model}, from {', '.join(self._preparation.sources) or 'its defaults'}"
         world = f"world {parameters.world}" if parameters.world else "no world"
@@ -126,7 +126,7 @@ class SimNode:
             try:
                 self.simulation.set_pose(pose, attitude)
             except LinkError as error:
-                self.graph.log(Severity.ERROR, f"the vehicle was not put anywhere: {error}")
+                self.graph.log(Severity.ERROR, f"the vehicle was not moved: {error}")
                 return
         if amcl is not None and self._parameters.localization.amcl.initialpose != "vehicle":
             amcl.initialise(pose, deviations)

@@ -39,7 +39,7 @@ LONGEST_WORK = 50_000_000
 #: Outputs that may wait until the plant has observed their time; older ones are dropped.
 WAITING = 50
 
-#: Stand for joints without subscribers.
+#: In place of the joint states while they have no subscribers.
 NO_JOINTS = JointStates((), ())
 
 #: The next due time of a timer or of sensors [ns].
@@ -59,7 +59,7 @@ class Simulation:
         amcl: The simulated AMCL; None in another style of localization.
         now: The time to which the vehicle has advanced [ns]; None while no time is known.
         held: The vehicle is paused by the node; with a clock of ours, time stands still too.
-        left_out: Number of outputs left out because they were overdue, or the plant did not observe their time.
+        left_out: Number of outputs left out because they were overdue or the plant did not observe their time.
         every_second: Called once a second of real time.
     """
 
@@ -128,7 +128,7 @@ class Simulation:
             self._publish(self.plant.vehicle.time)
 
     def turn(self, longest: float = LONGEST_SLEEP) -> None:
-        """Wait at most so long [s] for messages or until something is due, and do it."""
+        """Wait for messages or until something is due, for at most ``longest`` [s]; then do what is due."""
         monotonic = monotonic_ns()
         idle = min(longest, (self._next_second - monotonic) * 1e-9)
         if self.now is not None and self.clock.speed and not (self.held and self.clock.owns_time):
@@ -146,7 +146,7 @@ class Simulation:
             self.every_second()
 
     def catch_up(self) -> None:
-        """Advance the vehicle to the present, unless that takes too long."""
+        """Advance the vehicle to the present, or as far as :data:`LONGEST_WORK` allows."""
         began = monotonic_ns()
         now = self.clock.now(began)
         if now is None:
@@ -167,7 +167,7 @@ class Simulation:
     def _advance(self, end: int, deadline: int) -> bool:
         """Advance to every instant up to ``end`` [ns] at which something is due; measure and publish it there.
 
-        Return whether that took no longer than ``deadline`` by the monotonic clock [ns].
+        Return False if ``deadline`` by the monotonic clock [ns] came first.
         """
         hold = self.held and not self.clock.owns_time
         while (moment := min(map(_NEXT, self._due))) <= end:
@@ -199,25 +199,25 @@ class Simulation:
         return True
 
     def _publish(self, time: int, actuators: Sequence[ActuatorState] = ()) -> None:
-        """Measure the state at an instant [ns] and publish it; the actuators' is by default their present one."""
+        """Publish the state at an instant [ns]; ``actuators`` are by default in their present states."""
         plant, outputs = self.plant, self.outputs
-        listened = list(filter(_SUBSCRIBED, outputs.outputs))
-        if not actuators and (outputs.references in listened or outputs.states in listened):
+        subscribed = list(filter(_SUBSCRIBED, outputs.outputs))
+        if not actuators and (outputs.references in subscribed or outputs.states in subscribed):
             actuators = self._actuators()
         motion = plant.motion(time)
         if self.held:
             motion = Motion(motion.x, motion.y, motion.heading, 0.0, 0.0, 0.0)
-        joints = plant.joint_states(time) if outputs.joints in listened else NO_JOINTS
+        joints = plant.joint_states(time) if outputs.joints in subscribed else NO_JOINTS
         attitude = None if plant.flat else plant.attitude(time)
         snapshot = Snapshot(time, motion, motion, (0.0, 0.0), motion.v_x, None, joints, actuators, None, attitude)
         if self._optional is not None:
             snapshot = self._optional.publish(snapshot)
-        for output in listened:
+        for output in subscribed:
             output.send(output.write(time, output.values(snapshot)))
 
     @property
     def clock_name(self) -> str:
-        """The source of the time, as :class:`~vds_gz.interface.vehicle_status.VehicleStatus` has it."""
+        """The source of the time, for :class:`~vds_gz.interface.vehicle_status.VehicleStatus`."""
         if self._clock_output is not None:
             return self._clock_output.publisher.topic
         if self.plant.gives_time:
@@ -230,7 +230,7 @@ class Simulation:
 
     @property
     def holds_time(self) -> bool:
-        """The vehicle is held, and time is ours, so it stands still too."""
+        """Whether the vehicle is held and time, which the node gives, stands still too."""
         return self.held and self.clock.owns_time
 
     @property
@@ -247,7 +247,7 @@ class Simulation:
             return now
         if now < self.now:
             self._warn(
-                f"time jumped back by {(self.now - now) * 1e-9:.3f} s; the vehicle forgets its commands and stands"
+                f"time jumped back by {(self.now - now) * 1e-9:.3f} s; the vehicle stopped and forgot its commands"
             )
             self.plant.stand_still(now)
             self._commands.forget()
@@ -303,7 +303,7 @@ class Simulation:
         return vehicle.model.actuator_states(vehicle.coefficients, vehicle.state)
 
     def _end_standstill(self) -> None:
-        """Time advances again. After a long standstill of time, as in a pause, the last command has timed out."""
+        """Note that time advances; if it stood still for long, as in a pause, let the last command time out."""
         monotonic, vehicle = monotonic_ns(), self.plant.vehicle
         stood, self._time_moved = monotonic - self._time_moved, monotonic
         if self.now is not None and min(stood, monotonic - self._commands.arrived) > self._commands.max_age:
@@ -335,7 +335,7 @@ class Simulation:
         self._stop.request()
 
     def set_pose(self, pose: Pose, attitude: Attitude | None = None) -> None:
-        """Put base_link at a pose; without an attitude, level and at its present height."""
+        """Put base_link at a pose and an attitude; see :meth:`~vds_gz.plant.base.Plant.set_pose`."""
         self.plant.set_pose(pose, attitude)
         if self._optional is not None:
             self._optional.set_pose(pose)
@@ -345,7 +345,7 @@ class Simulation:
         self.plant.stand_still(self.plant.vehicle.time)
 
     def pause(self, paused: bool) -> None:
-        """Hold the vehicle, or release it. As reference clock, and with Gazebo, time stands still too."""
+        """Hold the vehicle, or release it. With Gazebo, and if the node gives the time, time stands still too."""
         if self.plant.pause(paused):
             return
         self.catch_up()
@@ -359,7 +359,7 @@ class Simulation:
             pose = self.plant.reset()
             if pose is None:
                 raise FailureError(
-                    "the vehicle stands, but it has not been seen yet, so it is not known where it began"
+                    "the vehicle was stopped but not put back: its initial pose has not been observed yet"
                 )
             if self._optional is not None:
                 self._optional.reset(pose)
@@ -374,7 +374,8 @@ class Simulation:
         self.catch_up()  # the loop may not have run yet
         if not self.holds_time or self.now is None:
             raise FailureError(
-                "stepping needs a paused simulation that gives the time; start with be_reference_clock: true, pause"
+                "stepping needs a paused simulation that gives the time; start it with be_reference_clock: true and "
+                "pause it"
             )
         vehicle = self.plant.vehicle
         end = vehicle.time_of(vehicle.steps + count)

@@ -181,7 +181,7 @@ def test_requests_that_cannot_be_sent_are_reported(
         assert not answer.success
         assert words in answer.message
     driver.put(1.0, 2.0, 0.0)
-    driver.probe.until(lambda: f"the vehicle was not put anywhere: {words}" in node.output, "the node's notice")
+    driver.probe.until(lambda: f"the vehicle was not moved: {words}" in node.output, "the node's notice")
 
 
 @pytest.mark.parametrize(
