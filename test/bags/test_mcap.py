@@ -1,4 +1,4 @@
-"""MCAP files: what is written is found by other readers, and as far as a file goes by our own."""
+"""MCAP files: other readers read what we write, and our own reads incomplete files as far as they go."""
 
 import struct
 import sys
@@ -32,7 +32,7 @@ TWIST = topics.TWIST_ACTUAL
 
 
 def write(path, chunks, *, close=True):
-    """A file whose chunks hold these speeds, one every millisecond."""
+    """Write a file whose chunks have these speeds, one every millisecond."""
     codec, message = open_types().codec(TWIST.type), open_types().new(TWIST.type)
     writer, time = McapWriter(path), 0
     writer.metadata("vds_gz", {"vehicle": "a car"})
@@ -72,7 +72,7 @@ def test_qos_is_written_in_the_format_of_humble(reliable, transient_local):
     assert qos.durability.name == ("TRANSIENT_LOCAL" if transient_local else "VOLATILE")
 
 
-def test_others_read_what_was_written(tmp_path):
+def test_other_readers_read_the_file(tmp_path):
     path = write(tmp_path / "a.mcap", CHUNKS)
     recorded = topics_of(path)["/twist_actual"]
     assert (recorded.type, recorded.count, recorded.reliability) == (TWIST.type, 400, "RELIABLE")
@@ -96,7 +96,7 @@ def test_every_check_sum_and_index_is_right(tmp_path):
         ]
 
 
-def test_what_was_flushed_is_readable_before_the_end(tmp_path):
+def test_flushed_chunks_are_readable_before_the_end(tmp_path):
     path = write(tmp_path / "a.mcap", CHUNKS, close=False)
     assert not is_whole(path)
     assert speeds(path) == EVERYTHING
@@ -106,7 +106,7 @@ def test_what_was_flushed_is_readable_before_the_end(tmp_path):
 
 
 @given(part=st.floats(0.0, 1.0))
-def test_wherever_a_file_breaks_off_whole_chunks_are_left(tmp_path_factory, part):
+def test_of_a_file_cut_anywhere_complete_chunks_are_read(tmp_path_factory, part):
     folder = tmp_path_factory.mktemp("cut")
     data = write(folder / "a.mcap", CHUNKS).read_bytes()
     cut = folder / "cut.mcap"
@@ -129,7 +129,7 @@ def test_a_changed_byte_never_gives_messages_that_were_not_sent(tmp_path_factory
 
 
 @pytest.mark.parametrize("content", [b"", b"no bag", b"\x89MCAP0\r\n", b"\x89MCAP0\r\n" + b"\x06" + b"\xff" * 40])
-def test_nothing_is_left(tmp_path, content):
+def test_a_file_without_messages_is_refused(tmp_path, content):
     path = tmp_path / "a.mcap"
     path.write_bytes(content)
     assert list(contents(path)) == []
@@ -184,7 +184,7 @@ def test_nothing_is_read_from_another_version_of_mcap(tmp_path):
     assert list(contents(path)) == []
 
 
-def test_topics_without_messages_are_told(tmp_path):
+def test_topics_without_messages_are_listed(tmp_path):
     writer = McapWriter(tmp_path / "a.mcap")
     writer.channel("/odom", topics.ODOM.type, definition(topics.ODOM.type), about(topics.ODOM, open_types()))
     writer.close()
@@ -201,7 +201,7 @@ def test_without_zstandard_chunks_are_not_compressed(tmp_path, monkeypatch):
     assert path.stat().st_size > 2 * compressed
 
 
-def test_an_error_of_a_reader_itself_is_not_taken_for_damage(tmp_path):
+def test_an_error_in_our_own_code_is_not_reported_as_damage(tmp_path):
     class Wrong(UnfinishedMcap):
         def _messages(self, wanted):
             raise KeyError("a name of ours")

@@ -1,4 +1,4 @@
-"""Bags of every format are opened, filtered and closed alike; what is wrong with one is an error that names it."""
+"""Bags of every format are opened, filtered and closed alike; errors name the bag."""
 
 import sqlite3
 
@@ -15,7 +15,7 @@ by_rosbags = pytest.mark.skipif(not BY_ROSBAGS, reason="of the package rosbags")
 
 
 def write(path, plugin):
-    """A folder with ten messages on each of two topics."""
+    """Write a folder with ten messages on each of two topics."""
     names = "/odom", "/other"
     messages = ((name, k * 10**9, open_types().new(ODOM)) for k in range(10) for name in names)
     write_bag(path, plugin, dict.fromkeys(names, ODOM), messages)
@@ -37,13 +37,13 @@ def test_a_folder_may_be_named_as_a_file(tmp_path):
         assert not bag.cut_short
 
 
-def test_a_name_that_no_file_can_have_is_an_error_of_the_bag(tmp_path):
+def test_an_invalid_file_name_is_an_error_of_the_bag(tmp_path):
     with pytest.raises(BagError, match="File name too long"), open_bag(tmp_path / f"{'a' * 300}.mcap"):
         pass
 
 
 @by_rosbags
-def test_a_time_that_is_a_text_is_damage(tmp_path):
+def test_a_time_that_is_text_is_damage(tmp_path):
     [file] = write(tmp_path / "bag", "sqlite3").glob("*.db3")
     with sqlite3.connect(file) as database:
         database.execute("UPDATE messages SET timestamp = 'noon' WHERE id = 3")

@@ -1,4 +1,4 @@
-"""The recorder: what was sent is in the file, for every reader, also if it was killed."""
+"""The recorder: every reader finds all messages in the file, also after the recorder was killed."""
 
 import os
 import signal
@@ -23,7 +23,7 @@ from vds_gz.ros.graph import QoS
 from vds_gz.ros.messages.factory import definition, open_types
 from vds_gz.study.reading.run import read
 
-#: Records to the file given until it is killed.
+#: Records to a file until it is killed.
 RECORD = """
 import sys
 from vds_gz.interface import topics
@@ -35,7 +35,7 @@ recorder = Recorder(graph, sys.argv[1], [topics.TWIST_ACTUAL, topics.ROBOT_DESCR
 matched = False
 while True:
     graph.wait(0.05)
-    # A writer knows its reader before the reader knows it, and what is sent in between may be lost.
+    # A writer knows its reader before the reader knows the writer; messages sent in between may be lost.
     if not matched and recorder.subscriptions["/twist_actual"].publisher_count():
         print("matched", flush=True)
         matched = True
@@ -53,12 +53,12 @@ def graph(domain):
 def wait_until(graph, condition, what, patience=60.0):
     end = time.monotonic() + patience
     while not condition():
-        assert time.monotonic() < end, f"{what} did not come about within {patience} s"
+        assert time.monotonic() < end, f"waited {patience} s for {what}"
         graph.wait(0.02)
 
 
 def kept(path, topic):
-    """How many messages of a topic are in a file that is still written."""
+    """The number of messages of a topic in a file that is still being written."""
     try:
         with open_bag(path) as bag:
             return sum(1 for _ in bag.messages([connection for connection in bag.counts if connection.topic == topic]))
@@ -67,7 +67,7 @@ def kept(path, topic):
 
 
 def talk(graph, publisher, count):
-    """Twists whose v_x is their number."""
+    """Send twists whose v_x is their number."""
     message = graph.message(topics.TWIST_ACTUAL.type)
     for number in range(count):
         message.twist.linear.x = float(number)
@@ -80,7 +80,7 @@ def announce(graph, topic):
 
 
 @SEVERAL_GRAPHS
-def test_what_was_sent_is_recorded(graph, domain, tmp_path):
+def test_all_messages_are_recorded(graph, domain, tmp_path):
     path = tmp_path / "recording.mcap"
     heard = []
     listener = open_graph(parse([], "recorder"), "recorder")
@@ -144,7 +144,7 @@ def test_a_killed_recorder_leaves_a_readable_file(graph, domain, tmp_path):
 
 
 @pytest.mark.parametrize("content", [b"", b"nothing like it", b"\x89MCAP0\r\n"])
-def test_what_is_no_recording(tmp_path, content):
+def test_a_file_that_is_not_a_recording_is_refused(tmp_path, content):
     path = tmp_path / "recording.mcap"
     path.write_bytes(content)
     with pytest.raises(RecordingError, match=r"recording\.mcap"):
@@ -158,7 +158,7 @@ def test_definitions_are_complete():
             assert definition(topic.type)
 
 
-def test_a_folder_that_is_not_there(tmp_path):
+def test_a_missing_folder_is_an_error(tmp_path):
     with pytest.raises(FileNotFoundError):
         Recorder(None, Path(tmp_path / "no" / "recording.mcap"), [])  # type: ignore[arg-type]
 
@@ -172,12 +172,12 @@ def said(program, text):
 
 @pytest.fixture
 def clock(graph):
-    """A topic that is not recorded before it is found, with as little reliability as clocks have."""
+    """A best-effort publisher of a topic that is recorded only once it is found."""
     return graph.publisher(topics.CLOCK_IN.name, topics.CLOCK_IN.type, topics.CLOCK_IN.qos)
 
 
 @need_messages("autoware_vehicle_msgs")
-def test_the_command_records_what_is_there_and_what_comes(graph, run, clock, tmp_path):
+def test_the_command_records_present_and_new_topics(graph, run, clock, tmp_path):
     path = tmp_path / "recording.mcap"
     twists = announce(graph, topics.TWIST_ACTUAL)
     program = run("vds_gz.cli", "record", "-o", str(path))
@@ -197,7 +197,7 @@ def test_the_command_records_what_is_there_and_what_comes(graph, run, clock, tmp
     assert recorded["/clock"].reliability == "BEST_EFFORT"
 
 
-def test_named_topics_in_a_namespace(graph, run, tmp_path):
+def test_named_topics_are_recorded_in_a_namespace(graph, run, tmp_path):
     path = tmp_path / "recording.mcap"
     mine = graph.publisher("/robot/anything", topics.STEERING_ANGLE.type, topics.STEERING_ANGLE.qos)
     other = graph.publisher("/robot/odom", topics.ODOM.type, topics.ODOM.qos)
@@ -257,8 +257,8 @@ SENSORS = {
 }
 
 
-def test_sensors_of_a_vehicle_are_recorded_but_what_is_left_out(graph, run, tmp_path):
-    """Large messages come back as they were."""
+def test_sensors_of_a_vehicle_are_recorded_except_those_named(graph, run, tmp_path):
+    """Large messages are recorded completely."""
     path = tmp_path / "recording.mcap"
     announced = {name: graph.publisher(name, kind, QoS(depth=10)) for name, kind in SENSORS.items()}
     program = run(
@@ -283,12 +283,12 @@ def test_sensors_of_a_vehicle_are_recorded_but_what_is_left_out(graph, run, tmp_
     assert SENSORS.keys() & counts.keys() == wanted
     assert counts["/robot/top/points"] == 5
     clouds = [message for topic, _, message in messages_of(path) if topic == "/robot/top/points"]
-    assert [len(one.data) for one in clouds] == [4_000_000] * 5
+    assert [len(message.data) for message in clouds] == [4_000_000] * 5
     assert path.stat().st_size < 1_000_000 or find_spec("zstandard") is None
 
 
 @SEVERAL_GRAPHS
-def test_offers_of_several_publishers_are_what_all_of_them_offer(graph, domain):
+def test_the_offer_of_several_publishers_is_what_all_of_them_offer(graph, domain):
     other = open_graph(parse([], "other"), "other")
     for node, qos in ((graph, topics.LATCHED), (other, topics.CLOCK_READER)):
         node.publisher("said", "std_msgs/msg/String", qos)
@@ -327,7 +327,7 @@ def test_definitions_of_installed_packages(tmp_path, monkeypatch):
     (folder / "Inner.msg").write_text("float64 value")
     monkeypatch.setenv("AMENT_PREFIX_PATH", str(tmp_path))
     assert definition("odd_msgs/msg/Inner") == "float64 value\n"
-    assert definition("odd_msgs/msg/Outer") == ""  # where std_msgs is, is unknown
+    assert definition("odd_msgs/msg/Outer") == ""  # std_msgs is not installed there
     assert definition("odder_msgs/msg/Outer") == ""
 
 

@@ -1,4 +1,4 @@
-"""Command logs: what is read is what was written, and every defect has one clear message."""
+"""Command logs: they are read as they were written, and every defect has one clear message."""
 
 import gzip
 from pathlib import Path
@@ -87,7 +87,7 @@ def test_optional_columns_may_be_left_out(tmp_path):
         ("speed,time,steering_angle\n0,0,0\n1,2,0\n2,0,0\n", ["line 4", "another column in its place"]),
     ],
 )
-def test_defects_of_a_csv_file(tmp_path, text, said):
+def test_a_defect_of_a_csv_file_is_named(tmp_path, text, said):
     path = csv(tmp_path, text)
     with pytest.raises(RecordingError) as error:
         read(path)
@@ -152,14 +152,14 @@ def test_a_compressed_table_is_read(tmp_path):
         read(path)
 
 
-def test_a_file_that_is_no_text(tmp_path):
+def test_a_file_that_is_not_text_is_refused(tmp_path):
     path = tmp_path / "log.csv"
     path.write_bytes(b"\xff\xfe\x00\x80")
     with pytest.raises(RecordingError, match="cannot be read as a table of text"):
         read(path)
 
 
-def test_a_file_that_is_not_there(tmp_path):
+def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(RecordingError, match=r"nowhere\.csv' does not exist"):
         read(tmp_path / "nowhere.csv")
 
@@ -216,18 +216,18 @@ ACTUAL: Messages = [("/twist_actual", TWIST_STAMPED, 0.2, (1.0, 0.0, 0.0))]
 
 @pytest.mark.parametrize("plugin", ["mcap", "sqlite3"])
 @pytest.mark.parametrize("whole_folder", [True, False])
-def test_a_bag(tmp_path, plugin, whole_folder):
+def test_a_bag_is_read(tmp_path, plugin, whole_folder):
     path = bag(tmp_path, [*OTHER, *ACTUAL, *DRIVE], plugin, empty=(("/cmd_vel", TWIST),))
     log = read(path if whole_folder else next(path.glob(f"*{SUFFIXES[plugin]}")))
     assert log == CommandLog("ackermann", (0.0, 0.5), (Ackermann(0.5, 0.25, 0.0, 2.0), Ackermann(1.0, 0.0)))
 
 
-def test_velocities_in_a_bag(tmp_path):
+def test_velocities_are_read_from_a_bag(tmp_path):
     assert read(bag(tmp_path, WALK)) == CommandLog("twist", (0.0, 0.25), (Velocity(0.5, 0.1, 0.2), Velocity(0, 0, 0)))
     assert read(bag(tmp_path, ACTUAL, "sqlite3"), "/twist_actual").kind == "twist_stamped"
 
 
-def test_one_of_several_topics(tmp_path):
+def test_one_of_several_topics_is_chosen(tmp_path):
     path = bag(tmp_path, [*DRIVE, *WALK, *OTHERS_DRIVE])
     assert read(path).kind == "twist", "cmd_vel is a usual name"
     assert read(path, "cmd_vel").kind == "twist"
@@ -241,7 +241,7 @@ def test_several_topics_without_a_usual_name_are_listed(tmp_path):
         assert part in str(error.value)
 
 
-def test_a_bag_without_commands(tmp_path):
+def test_a_bag_without_commands_is_refused(tmp_path):
     path = bag(tmp_path, [*OTHER, *ACTUAL], empty=(("/cmd_vel", TWIST),))
     with pytest.raises(
         RecordingError, match=r"no topic with commands was recognised.*/clock \(rosgraph_msgs/msg/Clock, 1\)"
@@ -255,7 +255,7 @@ def test_a_bag_without_commands(tmp_path):
         read(path, "/cmd_vel")
 
 
-def test_not_a_number_in_a_bag(tmp_path):
+def test_nan_in_a_bag_is_refused(tmp_path):
     path = bag(tmp_path, [*WALK, ("/cmd_vel", TWIST, 1.0, (0.0, float("nan"), 0.0))])
     with pytest.raises(RecordingError, match="'/cmd_vel', message 3: 'v_y' is nan"):
         read(path)
@@ -275,7 +275,7 @@ def test_a_database_cut_short_is_refused(tmp_path, part):
         read(file)
 
 
-def test_of_an_mcap_file_cut_short_the_rest_is_read(tmp_path):
+def test_an_mcap_file_cut_short_is_read_as_far_as_it_goes(tmp_path):
     file = long_bag(tmp_path, "mcap")
     whole, data = read(file), file.read_bytes()
     assert not whole.note
@@ -290,6 +290,6 @@ def test_of_an_mcap_file_cut_short_the_rest_is_read(tmp_path):
             read(file)
 
 
-def test_a_folder_that_is_no_bag(tmp_path):
+def test_a_folder_that_is_not_a_bag_is_refused(tmp_path):
     with pytest.raises(RecordingError, match="cannot be read"):
         read(tmp_path)

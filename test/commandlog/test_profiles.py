@@ -31,9 +31,9 @@ def test_every_profile_stays_within_its_limits_and_uses_them(kind, ackermann):
 
 
 def test_equal_seeds_give_equal_logs_and_others_do_not():
-    one, same, other = (make("steps", LIMITS, ackermann=True, duration=20.0, seed=seed) for seed in (3, 3, 4))
-    assert one == same
-    assert one != other
+    log, same, other = (make("steps", LIMITS, ackermann=True, duration=20.0, seed=seed) for seed in (3, 3, 4))
+    assert log == same
+    assert log != other
 
 
 @pytest.mark.parametrize("preset", preset_names())
@@ -49,7 +49,7 @@ def test_options_come_before_the_vehicle(tmp_path, capsys):
     assert "up to 0.5 m/s" in capsys.readouterr().out
 
 
-def test_wrong_use_is_said(capsys):
+def test_wrong_use_is_reported(capsys):
     assert main(["profile", "steps", "--preset", "indoor_robot", "--as", "ackermann"]) == 2
     assert "takes no steering angles" in capsys.readouterr().err
     assert main(["profile", "steps", "--preset", "nothing"]) == 2
@@ -70,7 +70,7 @@ def driven(log, model):
 
 
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
-def test_pedals_go_to_every_cell_of_the_maps_within_the_limits(seed):
+def test_pedals_visit_every_cell_of_the_maps_within_the_limits(seed):
     log = pedals(MODELS["actuation_cmd"], ActuationCmdParameters(), ALLOWED, duration=300.0, seed=seed)
     speed = np.array(list(driven(log, "actuation_cmd")))[1:]
     assert speed.max() <= ALLOWED.speed
@@ -131,11 +131,11 @@ def test_logs_for_pedals_begin_in_gear_and_are_read_as_they_were_made(tmp_path, 
     [
         (["pedals", "--preset", "ackermann_car"], "the model 'bicycle' has no pedals"),
         (["turns", "--preset", "ackermann_car"], "the model 'bicycle' has no steering wheel"),
-        (["pedals", "--accel", "1.5"], "--accel 1.5 is more than the car's maps and limits know, 1"),
+        (["pedals", "--accel", "1.5"], "--accel 1.5 is more than the car's maps and limits allow, 1"),
         (["turns", "--as", "twist"], "leave out --as twist"),
     ],
 )
-def test_logs_for_pedals_need_a_car_that_has_them(tmp_path, capsys, arguments, said):
+def test_logs_for_pedals_need_a_car_with_pedals(tmp_path, capsys, arguments, said):
     assert main(["profile", *arguments, "-o", str(tmp_path / "log.csv")]) == 2
     error = capsys.readouterr().err
     assert said in error

@@ -1,4 +1,4 @@
-"""When commands go out, by a clock of the test's own."""
+"""The times of commands, with times that the test gives."""
 
 import math
 
@@ -8,20 +8,23 @@ from vds_gz.parameters.teleop import JoystickParameters
 from vds_gz.teleop.joystick import JoystickController, Mode
 from vds_gz.teleop.outputs import STANDSTILL, STOPS
 
-#: Between two commands at 50 Hz, and when the first message comes [ns].
-PERIOD, BEGIN = 20_000_000, 1_000_000_000
+#: Period of commands at 50 Hz [ns].
+PERIOD = 20_000_000
+
+#: Arrival of the first message [ns].
+BEGIN = 1_000_000_000
 
 
 @pytest.fixture
 def controller():
-    """One that drives forwards since BEGIN, without a button held."""
-    made = JoystickController(JoystickParameters(require_enable_button=False, publish_rate=50.0, joy_timeout=0.5))
-    made.joy([1.0] * 8, [0] * 15, BEGIN)
-    return made
+    """A controller that drives forwards since BEGIN, without a held button."""
+    controller = JoystickController(JoystickParameters(require_enable_button=False, publish_rate=50.0, joy_timeout=0.5))
+    controller.joy([1.0] * 8, [0] * 15, BEGIN)
+    return controller
 
 
 def sent(controller, until, every=1_000_000):
-    """The times at which commands go out, looked at so often [ns]."""
+    """The times at which commands are sent if ``due`` is called with this period [ns]."""
     return [now for now in range(BEGIN, until, every) if controller.due(now) is not None]
 
 
@@ -29,12 +32,12 @@ def test_one_message_is_a_command_in_every_period(controller):
     assert sent(controller, BEGIN + 5 * PERIOD) == [BEGIN + k * PERIOD for k in range(5)]
 
 
-def test_a_look_that_is_late_moves_no_other_command(controller):
+def test_a_late_call_delays_no_other_command(controller):
     late = sent(controller, BEGIN + 12 * PERIOD, every=7_000_000)
     assert [(now - BEGIN) // PERIOD for now in late] == list(range(12))
 
 
-def test_periods_slept_through_are_left_out(controller):
+def test_missed_periods_are_left_out(controller):
     controller.due(BEGIN)
     late = BEGIN + 10 * PERIOD + 1
     assert controller.due(late) is not None
@@ -42,7 +45,7 @@ def test_periods_slept_through_are_left_out(controller):
     assert controller.seconds_until_due(late) == pytest.approx(PERIOD * 1e-9)
 
 
-def test_silence_stops_the_vehicle_a_few_times_and_then_nothing_is_due(controller):
+def test_silence_sends_a_few_stops_and_then_nothing(controller):
     end = BEGIN + 600_000_000
     commands = [command for now in range(BEGIN, end, 1_000_000) if (command := controller.due(now)) is not None]
     assert controller.mode is Mode.LOST

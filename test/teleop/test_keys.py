@@ -34,7 +34,7 @@ PACE = KeyParameters(max_speed=2.0, acceleration=1.0, deceleration=4.0, steering
 
 
 class Typist:
-    """Presses keys as a terminal passes them on: at once, after a delay again and again, the last one only."""
+    """Presses keys as a terminal reports them: at once, then repeatedly after a delay, and only the last key."""
 
     def __init__(self, parameters: KeyParameters = PACE) -> None:
         self.keyboard = Keyboard(parameters)
@@ -66,7 +66,7 @@ def test_a_held_key_accelerates_to_the_maximum_speed_and_stays_there():
     assert speeds[1:] == [2.0, 2.0]
 
 
-def test_what_is_let_go_falls_back_to_zero():
+def test_a_released_key_falls_back_to_zero():
     driver = Typist()
     driver.hold("s", 4000)
     assert driver.wait(100).v_x == -2.0
@@ -106,7 +106,7 @@ def test_space_stops_at_once(begin):
 
 
 @given(st.lists(st.tuples(st.sampled_from(["w", "A", "s", "d", " ", UP, LEFT, "x", "\x1b[5~"]), st.integers(0, 900))))
-def test_whatever_is_typed_the_command_stays_within_its_limits_and_ends_at_rest(story):
+def test_any_keys_keep_the_command_within_its_limits_and_end_at_rest(story):
     driver = Typist()
     for key, pause in story:
         driver.tap(key)
@@ -129,7 +129,7 @@ def terminal() -> Iterator[tuple[int, int]]:
         os.close(end)
 
 
-def test_keys_are_told_apart_also_when_they_come_in_pieces(terminal):
+def test_keys_are_recognised_also_when_they_arrive_in_pieces(terminal):
     ours, theirs = terminal
     with Terminal(theirs) as keyboard:
         assert keyboard.read() == []
@@ -139,7 +139,7 @@ def test_keys_are_told_apart_also_when_they_come_in_pieces(terminal):
         assert keyboard.read() == ["\x1b[B", "q"]
 
 
-def test_the_terminal_is_put_back_also_after_an_error(terminal):
+def test_the_terminal_is_restored_also_after_an_error(terminal):
     _, theirs = terminal
     before = termios.tcgetattr(theirs)
 
@@ -154,7 +154,7 @@ def test_the_terminal_is_put_back_also_after_an_error(terminal):
 
 
 class Screen:
-    """`vds-gz keys` on a terminal, and somebody who types and reads."""
+    """`vds-gz keys` on a terminal, with its user."""
 
     def __init__(self, ends: tuple[int, int], *arguments: str) -> None:
         self.ours, self.theirs = ends
@@ -210,7 +210,7 @@ def speeds(probe: Any) -> list[float]:
 
 
 def press(screen: Screen, probe: Any, keys: str, until: Callable[[], Any]) -> None:
-    """Hold a key until something has come about."""
+    """Hold a key until a condition is met."""
     end = time.monotonic() + PATIENCE
     while not until():
         assert time.monotonic() < end, screen.shown[-500:]
@@ -218,7 +218,7 @@ def press(screen: Screen, probe: Any, keys: str, until: Callable[[], Any]) -> No
         probe.serve(0.05)
 
 
-def test_a_vehicle_is_driven_and_answers(screen, start, probe):
+def test_keys_drive_a_vehicle_and_its_motion_is_shown(screen, start, probe):
     start()
     probe.listen(topics.ACKERMANN_CMD, topics.TWIST_ACTUAL)
     probe.until(lambda: probe.received["twist_actual"], "the vehicle")
@@ -237,7 +237,7 @@ def test_a_vehicle_is_driven_and_answers(screen, start, probe):
 
 
 @pytest.mark.parametrize("how", ["\x03", "\x04", signal.SIGHUP])
-def test_however_it_ends_the_vehicle_is_stopped_and_the_terminal_put_back(screen, probe, how):
+def test_every_end_stops_the_vehicle_and_restores_the_terminal(screen, probe, how):
     probe.listen(topics.TWIST_REFERENCE)
     twists = probe.received["twist_reference"]
     typist = screen("--output", "twist")
@@ -252,7 +252,7 @@ def test_however_it_ends_the_vehicle_is_stopped_and_the_terminal_put_back(screen
     probe.until(lambda: twists[-1].linear.x == 0.0, "a stop")
 
 
-def test_it_says_when_nobody_listens(screen, probe):
+def test_commands_without_a_subscriber_are_reported(screen, probe):
     typist = screen("--ros-args", "-r", "ackermann_cmd:=/car/ackermann_cmd")
     probe.until(lambda: "no one listens to '/car/ackermann_cmd'" in typist.shown, "what is shown")
 
@@ -265,7 +265,7 @@ def test_it_says_when_nobody_listens(screen, probe):
         (["--ros-args", "-p", "max_speed:=-1"], "keys: parameter 'max_speed' is -1 (-p); it must be a finite number"),
     ],
 )
-def test_wrong_use_is_named_in_one_line(capsys, monkeypatch, arguments, message):
+def test_wrong_use_is_reported_in_one_line(capsys, monkeypatch, arguments, message):
     with Path(os.devnull).open(encoding="utf-8") as nothing:
         monkeypatch.setattr(sys, "stdin", nothing)
         assert main(arguments) == 2

@@ -1,4 +1,4 @@
-"""From the joystick's axes to commands, and when they go out: no process, no graph, no clock."""
+"""From the joystick's axes to commands, and the times of commands, without processes, graphs and clocks."""
 
 from __future__ import annotations
 
@@ -72,12 +72,12 @@ def test_the_dead_zone_is_continuous_odd_and_reaches_both_ends(value, zone, litt
 
 
 @given(positions, positions, st.floats(0.0, 0.9))
-def test_more_stick_is_never_less(one, other, zone):
-    low, high = sorted((one, other))
+def test_the_position_beyond_the_dead_zone_is_monotonic(first, second, zone):
+    low, high = sorted((first, second))
     assert without_dead_zone(low, zone) <= without_dead_zone(high, zone)
 
 
-def test_the_sticks_of_document_002():
+def test_sticks_are_scaled_to_speed_and_steering_angle():
     """Axis 0 times the maximum steering angle, axis 3 times the maximum speed."""
     layout = JoystickParameters(require_enable_button=False, dead_zone=0.0, scale_steering=0.6)
     wanted = drive(layout, [0.5, 0.0, 0.0, -0.25], [])
@@ -89,7 +89,7 @@ def test_a_negative_scale_turns_an_axis_round():
     assert drive(layout, [0.0, 0.0, 0.0, 1.0], []).v_x == -2.0
 
 
-def test_backwards_as_a_car():
+def test_inverted_reverse_turns_as_a_car():
     layout = dataclasses.replace(FREE, inverted_reverse=True, scale_reverse=0.5, scale_angular=AngularScales(yaw=2.0))
     back, ahead = (drive(layout, [1.0, 0.0, 0.0, x], []) for x in (-1.0, 1.0))
     assert (back.v_x, back.yaw_rate) == (-0.5, -2.0)
@@ -97,19 +97,19 @@ def test_backwards_as_a_car():
     assert back.steering_angle == ahead.steering_angle == 0.5
 
 
-def test_never_backwards():
+def test_a_reverse_scale_of_0_forbids_reverse():
     wanted = drive(dataclasses.replace(FREE, scale_reverse=0.0), [0.0, 0.0, 0.0, -1.0], [])
     assert wanted.v_x == 0.0
 
 
 @pytest.mark.parametrize(("buttons", "speed"), [([0, 0], None), ([1, 0], 1.0), ([0, 1], 2.0), ([1, 1], 2.0)])
-def test_buttons_enable(buttons, speed):
+def test_a_button_enables_driving(buttons, speed):
     wanted = drive(JoystickParameters(enable_turbo_button=1), [0.0, 0.0, 0.0, 1.0], buttons)
     assert (wanted and wanted.v_x) == speed
 
 
 @given(st.lists(st.floats(), max_size=6), st.lists(st.integers(-(2**31), 2**31 - 1), max_size=4))
-def test_whatever_comes_is_a_finite_command_or_none_or_refused(axes, buttons):
+def test_any_message_is_a_finite_command_or_none_or_refused(axes, buttons):
     layout = JoystickParameters(enable_button=1, enable_turbo_button=2)
     fits = len(axes) > 3 and len(buttons) > 2 and all(abs(axes[i]) <= 1.01 for i in (0, 3))
     if not fits:
@@ -121,16 +121,16 @@ def test_whatever_comes_is_a_finite_command_or_none_or_refused(axes, buttons):
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf, 1.02, -32768.0])
-def test_what_is_no_position_is_refused(bad):
+def test_an_invalid_position_is_refused(bad):
     with pytest.raises(JoyError, match=r"axis 3 \(axis_linear.x\) is .*; it must be within -1 and 1"):
         drive(FREE, [0.0, 0.0, 0.0, bad], [])
 
 
-def test_an_axis_nobody_reads_may_be_anything():
+def test_an_unused_axis_may_have_any_value():
     assert drive(FREE, [0.0, math.nan, math.nan, 1.0, math.inf], []).v_x == 1.0
 
 
-# ---------------------------------------------------------------------- when commands go out
+# ---------------------------------------------------------------------- times of commands
 
 
 def driven(parameters=FREE, now=0):
@@ -140,7 +140,7 @@ def driven(parameters=FREE, now=0):
 
 
 def commands(pilot, begin, end):
-    return [one for moment in range(begin, end, MS) if (one := pilot.due(moment)) is not None]
+    return [command for moment in range(begin, end, MS) if (command := pilot.due(moment)) is not None]
 
 
 def test_a_held_stick_goes_on_commanding_at_the_publish_rate():
@@ -168,7 +168,7 @@ def test_before_the_first_message_there_is_silence():
         (lambda pilot: pilot.stop(Mode.LOST, "unplugged", 100 * MS), Mode.LOST),
     ],
 )
-def test_every_stop_is_said_a_few_times_and_then_nothing(stop, mode):
+def test_every_stop_is_sent_a_few_times_and_then_nothing(stop, mode):
     pilot = driven(JoystickParameters())
     assert {command.v_x for command in commands(pilot, 0, 100 * MS)} == {1.0}
     stop(pilot)
@@ -179,14 +179,14 @@ def test_every_stop_is_said_a_few_times_and_then_nothing(stop, mode):
     assert not pilot.moving
 
 
-def test_a_stop_does_not_wait_for_the_next_beat():
+def test_a_stop_does_not_wait_for_the_next_period():
     pilot = driven(JoystickParameters(publish_rate=1.0))
     assert pilot.due(0).v_x == 1.0
     pilot.joy([0.0, 0.0, 0.0, 1.0], [0], 50 * MS)
     assert pilot.due(50 * MS) == STANDSTILL
 
 
-def test_a_stop_is_not_said_anew_for_another_reason():
+def test_a_stop_is_not_sent_again_for_another_reason():
     pilot = driven(JoystickParameters())
     pilot.joy([0.0, 0.0, 0.0, 1.0], [0], 0)
     commands(pilot, 0, 200 * MS)
@@ -201,7 +201,7 @@ def test_a_stop_is_not_said_anew_for_another_reason():
         max_size=12,
     )
 )
-def test_nothing_moves_unless_a_good_message_with_the_button_is_fresh(story):
+def test_motion_needs_a_recent_valid_message_with_the_button(story):
     parameters = JoystickParameters(publish_rate=100.0, joy_timeout=0.3)
     pilot, now, good = JoystickController(parameters), 0, None
     for pause, axes, held in story:
@@ -219,7 +219,7 @@ def test_nothing_moves_unless_a_good_message_with_the_button_is_fresh(story):
 
 
 @pytest.mark.parametrize("file", CONTROLLERS, ids=lambda file: file.stem)
-def test_a_controllers_file_says_everything(file):
+def test_a_controllers_file_sets_every_parameter(file):
     overrides = read_parameter_file(str(file), "/car/joystick_teleop")
     parameters = load(overrides, JoystickParameters())
     given_names = {override.name for override in overrides}
@@ -233,7 +233,7 @@ def test_there_is_a_file_for_each_controller():
     assert (xbox.axis_angular.yaw, xbox.axis_linear.x) == (0, 3)
 
 
-def test_every_line_of_a_controllers_file_says_what_it_means():
+def test_every_parameter_in_a_controllers_file_has_a_comment():
     for file in CONTROLLERS:
         lines = [line for line in file.read_text(encoding="utf-8").splitlines() if ": " in line.partition("#")[0]]
         assert all("#" in line for line in lines), file.stem

@@ -1,8 +1,8 @@
 """MCAP files of compressed chunks, which stay readable up to the last flush.
 
-MCAP libraries write a chunk when it is full, not on request, also over rosbag2: a killed recorder would lose the last
-chunk. A message of which only times and numbers change is kept as a template; numpy writes them into a thousand copies
-at once. So an hour of a vehicle's topics takes seconds instead of minutes.
+MCAP libraries, and rosbag2 with them, write a chunk when it is full, not on request, so a killed recorder would lose
+the last chunk. A message of which only times and numbers change is kept as a template; numpy writes them into a
+thousand copies at once. So an hour of a vehicle's topics takes seconds instead of minutes.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ class McapWriter:
                 offset = struct.pack("<BQQ", opcode, start + len(summary), len(group))
                 offsets += _record(Opcode.SUMMARY_OFFSET, offset)
                 summary += group
-        # The check sum goes over everything from the summary's begin to the footer's last field before it.
+        # The checksum covers everything from the start of the summary to the footer's last field before it.
         checked = summary + offsets + RECORD.pack(Opcode.FOOTER, 20) + struct.pack("<QQ", start, start + len(summary))
         self._file.write(checked + struct.pack("<I", zlib.crc32(checked)) + MAGIC)
         self._file.close()

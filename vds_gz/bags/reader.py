@@ -84,7 +84,7 @@ def is_whole(path: Path) -> bool:
 def contents(path: Path) -> Iterator[tuple[Connection, int, bytes | None]]:
     """Connection, time of recording [ns] and bytes of each message as it was written, up to the first damage.
 
-    Each connection comes once more before its messages, without bytes.
+    Each connection also comes once before its messages, with time 0 and without bytes.
     """
     types: dict[int, str] = {}
     connections: dict[int, Connection] = {}
@@ -140,7 +140,7 @@ def _opened(chunk: bytes) -> bytes:
         raise ValueError(f"{size} bytes, compressed with {compression}")
     opened = _decompressed(data, size) if compression else data
     if check not in (0, zlib.crc32(opened)):
-        raise ValueError("the check sum is another")
+        raise ValueError("the checksum is wrong")
     return opened
 
 
@@ -233,7 +233,7 @@ class UnfinishedMcap(Bag):
         for connection, _, data in contents(path):
             self.counts[connection] += data is not None
         if not self.counts.total():
-            raise BagError("it has no end, and no message before it breaks off")
+            raise BagError("it has no end and no complete message")
 
     def _messages(self, wanted: set[Connection]) -> Iterator[BagMessage]:
         for connection, time, data in contents(self.path):
@@ -303,7 +303,7 @@ class _Rosbag2(Bag):
 
 @contextmanager
 def _damage_reported(*kinds: type[Exception]) -> Iterator[None]:
-    """Exceptions of a library as :class:`BagError`. No other code may stand in the block."""
+    """Raise exceptions of a library as :class:`BagError`. The block must call nothing else."""
     try:
         yield
     except kinds as error:

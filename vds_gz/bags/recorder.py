@@ -23,11 +23,13 @@ FLUSH_PERIOD = 0.75
 #: Period of looking for new topics [s].
 LOOK_PERIOD = 0.5
 
-#: Size of messages that are written before that time has passed [bytes].
+#: Size of a chunk that is written before :data:`FLUSH_PERIOD` has passed [bytes].
 CHUNK = 256 * 1024
 
-#: Maximum number of waiting messages of a topic; fewer of large ones, to limit memory.
+#: Minimum depth of a subscription's history.
 DEPTH = 1000
+
+#: The same for :data:`LARGE` messages, to limit memory.
 DEPTH_OF_LARGE = 20
 LARGE = ("sensor_msgs/msg/PointCloud2", "sensor_msgs/msg/Image")
 
@@ -51,7 +53,7 @@ class Recorder:
 
     Attributes:
         counts: Messages written so far, by the absolute names of the topics that had any.
-        subscriptions: The subscriptions, by the same names.
+        subscriptions: The subscriptions, by the absolute names of their topics.
         left_out: Types that cannot be recorded, with reasons.
         undefined: Types of messages that are recorded without their definition, because it is not known.
     """
@@ -114,7 +116,7 @@ class Recorder:
         channel = self._channel(subscription.topic, topic)
 
     def tick(self) -> None:
-        """Write due messages to the disk and subscribe to new topics; to be called a few times a second."""
+        """Write due messages to the disk and subscribe to new topics. Call it a few times a second."""
         self._flush_if_due()
         now = time.monotonic()
         if self._wanted is not None and now - self._looked >= LOOK_PERIOD:

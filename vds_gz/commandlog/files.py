@@ -120,7 +120,7 @@ def stream(path: str | Path, topic: str | None = None) -> CommandStream:
 
 
 def _bag_entries(path: Path, topic: str | None) -> Iterator[Any]:
-    """Type and note, then time [s] and command of each message; gears are part of commands that have one."""
+    """Type and note, then time [s] and command of each message; gears are commands of geared types."""
     with open_bag(path) as bag:
         types = {command.topic.type: command for command in reversed(whole_types())}
         counts = bag.by_name()
@@ -209,7 +209,7 @@ def _layout(table: Table) -> _Layout:
     if complete or not any(columns[name] for name in ("v_x", "v_y", "yaw_rate", "steering", "accel", "brake")):
         _check_older(table, older, gear)
         return _Layout(older, tuple(name if name in names else None for name in older.columns))
-    # A steering wheel alone, beside speeds and angles, makes no commands of pedals.
+    # A column of the steering wheel, without pedals, does not make the commands those of pedals.
     kind = kind_of({name for name, column in columns.items() if column and name != "wheel"})
     if kind == PEDALS and columns["wheel"] is None and "steering_command" in names:
         columns["wheel"] = "steering_command"
@@ -218,7 +218,7 @@ def _layout(table: Table) -> _Layout:
 
 
 def _unused(table: Table, layout: _Layout) -> str:
-    """A note on columns with commands that the type does not have; empty without any."""
+    """A note on columns of commands that the type does not have; empty without any."""
     used = {"gear", *layout.columns} if layout.type.geared else set(layout.columns)
     found = {quantity: find_column(table.names, quantity, COMMANDED) for quantity in COMMANDED}
     unused = [name for quantity, name in found.items() if name is not None and not used & {quantity, name}]

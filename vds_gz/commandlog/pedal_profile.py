@@ -1,4 +1,4 @@
-"""Command logs that excite the maps of a car's pedals, every position at every speed, and its steering's mechanics.
+"""Command logs that excite the maps of a car's pedals, every position at every speed, and its steering mechanism.
 
 The speed does not follow from the pedals alone, so the car's model is simulated, and the pedals are chosen by its
 speed. A real car responds somewhat differently; every few drives end at a standstill, so differences do not add up.
@@ -29,14 +29,20 @@ Array = NDArray[np.float64]
 #: Step of the car's model, and period of the driver [s].
 STEP = 0.02
 
-#: Usual and quick times of holding a pedal [s]; the quick ones show the dead times, the others the maps.
+#: Shortest and longest quick and usual holds of a pedal [s]; quick ones show the dead times, usual ones the maps.
 HOLDS = (0.5, 1.0), (1.0, 2.5)
 
 #: Minimum acceleration or deceleration of a pedal that is used to change the speed [m/s^2].
 ENOUGH = 0.1
 
-#: Part of the drives that end at a standstill, maximum speed of a standstill [m/s], and its duration [s].
-STOPS, STANDING, REST = 0.4, 0.1, 1.0
+#: Part of the drives that end at a standstill.
+STOPS = 0.4
+
+#: Maximum speed of a standstill [m/s].
+STANDING = 0.1
+
+#: Duration of a standstill [s].
+REST = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +66,7 @@ def pedal_limits(
     maxima = {"speed": speed, "accel": accel, "brake": brake}
     for name, value in maxima.items():
         if value is not None and value > known[name]:
-            raise ParameterError(f"--{name} {value:g} is more than the car's maps and limits know, {known[name]:g}")
+            raise ParameterError(f"--{name} {value:g} is more than the car's maps and limits allow, {known[name]:g}")
     return PedalLimits(*(value or known[name] for name, value in maxima.items()))
 
 
@@ -73,7 +79,7 @@ def pedals(
     rate: float = 50.0,
     seed: int = 0,
 ) -> CommandLog:
-    """Every pedal position of the car's maps at every speed, in turn up and down the speeds, straight ahead."""
+    """Every pedal position of the car's maps at every speed, while the speed rises and falls, straight ahead."""
     driver = _Driver(model, car, limits, np.random.default_rng(seed))
     held = list(driver.drive(duration))
     times = np.arange(round(duration * rate) + 1) / rate
@@ -82,7 +88,7 @@ def pedals(
 
 
 class _Driver:
-    """Drives the model, and presses the pedal position that was pressed least at its speed. The brake is negative."""
+    """Drives the model, and presses the pedal position that was pressed least at its speed; brakes are negative."""
 
     def __init__(
         self, model: AnyModel, car: ActuationCmdParameters, limits: PedalLimits, random: np.random.Generator
@@ -101,7 +107,7 @@ class _Driver:
         self._seconds: dict[tuple[float, int], float] = defaultdict(float)
 
     def drive(self, duration: float) -> Iterator[float]:
-        """The pedal in every step."""
+        """The pedal position in every step."""
         pedal, until, faster, target, standing = 0.0, 0.0, True, self._top(), 0.0
         for k in range(round(duration / STEP) + 1):
             now, speed = k * STEP, self._car.motion().v_x
@@ -142,7 +148,7 @@ class _Driver:
         return 2.0 * REST + 1.5 * speed / max(brakes, ENOUGH)
 
     def _gives(self, pedal: float, speed: float) -> float:
-        """Acceleration [m/s^2]."""
+        """The acceleration by the maps [m/s^2]."""
         return interpolate(self._accel, pedal, speed) if pedal >= 0.0 else interpolate(self._brake, -pedal, speed)
 
     def _column(self, speed: float) -> int:
@@ -168,7 +174,7 @@ def geared_log(times: Array, rows: list[Pedals]) -> CommandLog:
     return CommandLog("pedals", (moments[0], *moments), tuple(commands))
 
 
-#: Defaults of the speed while the steering turns [m/s] and of the maximum tire angle [rad].
+#: Defaults of the speed while the steering turns [m/s] and of the maximum tyre angle [rad].
 TURNING_SPEED, TURNING_ANGLE = 3.0, 0.4
 
 #: Step length for the coefficients of the steering's gear, which do not depend on it [s].
@@ -188,7 +194,7 @@ def turns(
     """Turns of the steering wheel at a steady speed: large and small, slow and quick, to and fro, and held.
 
     Large and quick ones show inertia, damping and gains. Dry friction and dead zone show in small ones, after which the
-    tires stick, and in slow ones, which the tires follow in jerks.
+    tyres stick, and in slow ones, which the tyres follow in jerks.
     """
     random = np.random.default_rng(seed)
     times = np.arange(round(duration * rate) + 1) / rate
@@ -205,7 +211,7 @@ def turns(
 
 
 def _keeping(car: ActuationCmdParameters, speed: float) -> float:
-    """The accelerator that keeps a speed."""
+    """The accelerator position that keeps a speed."""
     accelerator = map_of(car.accel_map)
     positions = np.linspace(0.0, car.accel_map.actuations[-1], 1001)
     away = [abs(interpolate(accelerator, position, speed)) for position in map(float, positions)]

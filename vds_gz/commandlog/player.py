@@ -12,7 +12,7 @@ from vds_gz.interface.vehicle_status import VehicleTime
 from vds_gz.ros.graph import Graph
 from vds_gz.ros.programs import LONGEST_SLEEP, StopRequest
 
-#: Shortest sleep: simulated time may stand still while little of it is left [s].
+#: Shortest sleep [s]; simulated time may stand still just before a command is due.
 SHORTEST_SLEEP = 0.0002
 
 
@@ -81,7 +81,7 @@ class Player:
                     progress(moment, command)
             if not loop:
                 break
-        if not self._type.geared:  # for those, zero would mean rolling on; without commands they brake
+        if not self._type.geared:  # at zero, vehicles with a gear would roll on; without commands they brake
             self.send(self._type.values(*(0.0 for _ in self._type.fields)))
 
     def send(self, command: Values) -> None:

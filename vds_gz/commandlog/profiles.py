@@ -18,14 +18,17 @@ from vds_gz.vehicle.model import VehicleGeometry, VehicleLimits
 Array = NDArray[np.float64]
 Random = np.random.Generator
 
-#: Default limits [m/s, rad/s, rad, m].
+#: Limits of an unknown vehicle, and its wheel base [m/s, rad/s, rad, m].
 SPEED, YAW_RATE, STEERING, WHEEL_BASE = 1.0, 1.0, 0.4, 1.0
 
 #: Shortest and longest times of a held step, of a quick step, and of a value of the pseudo-random binary sequence [s].
 STEP_HOLD, QUICK_HOLD, BINARY_HOLD = (1.0, 3.0), (0.12, 0.5), (0.25, 1.5)
 
-#: Number of quick steps after each held one, and their size, as a part of the limit.
-QUICK_STEPS, QUICK_REACH = 6, 0.7
+#: Number of quick steps after each held one.
+QUICK_STEPS = 6
+
+#: Maximum distance of quick steps from the held one, as a part of the limit.
+QUICK_REACH = 0.7
 
 #: Frequencies of the chirp [Hz].
 CHIRP = 0.05, 2.0
@@ -55,7 +58,7 @@ Profile = Callable[[Array, Random, float], tuple[Array, Array, Array]]
 def make(
     kind: str, limits: Limits, *, ackermann: bool, duration: float, rate: float = 50.0, seed: int = 0
 ) -> CommandLog:
-    """A command log."""
+    """A command log of one of the :data:`PROFILES`."""
     times = np.arange(round(duration * rate) + 1) / rate
     drive, turn, side = PROFILES[kind](times, np.random.default_rng(seed), limits.circle(ackermann))
     drive[-1] = turn[-1] = side[-1] = 0.0
@@ -90,9 +93,9 @@ def _stepped(times: Array, edges: Sequence[float], levels: Sequence[float]) -> A
 
 
 def _steps(times: Array, random: Random, circle: float) -> tuple[Array, Array, Array]:
-    """Held steps show the limits. Behind a rate limit, only the end of a step shows the lag.
+    """Held steps, which show the limits, each followed by quick steps, which show the lag.
 
-    So many quick steps follow.
+    With a rate limit, only the end of a step shows the lag; so there are many quick steps.
     """
 
     def axis() -> Array:
@@ -173,16 +176,16 @@ def limits_of(
     steering: float | None = None,
 ) -> Limits:
     """The given limits, with those of the vehicle for the rest, or small values for an unknown vehicle."""
-    own, geometry = VehicleLimits(0.0), VehicleGeometry((), 0.0)
+    known, geometry = VehicleLimits(0.0), VehicleGeometry((), 0.0)
     if parameters is not None:
         model = models()[parameters.model]
-        own, geometry = model.limits(parameters.vehicle), model.geometry(parameters.vehicle)
-    speed = speed or own.speed or SPEED
-    own_lateral = 0.5 * speed if geometry.holonomic else 0.0
+        known, geometry = model.limits(parameters.vehicle), model.geometry(parameters.vehicle)
+    speed = speed or known.speed or SPEED
+    default_lateral = 0.5 * speed if geometry.holonomic else 0.0
     return Limits(
         speed,
-        own_lateral if lateral is None else lateral,
+        default_lateral if lateral is None else lateral,
         yaw_rate or (0.5 * speed / geometry.yaw_arm if geometry.yaw_arm else YAW_RATE),
-        steering or own.steering or STEERING,
+        steering or known.steering or STEERING,
         geometry.wheel_base or WHEEL_BASE,
     )

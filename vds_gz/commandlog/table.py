@@ -29,7 +29,7 @@ from vds_gz.vehicle.command import ACKERMANN, CONTROL, PEDALS, TWIST, CommandKin
 #: Extensions of tables.
 SUFFIXES = (".csv", ".csv.gz")
 
-#: Longest time from the first row to the last [s]: more than a day. Longer ones cannot be simulated in reasonable time.
+#: Longest time from the first row to the last [s]: more than a day. Longer tables would take too long to simulate.
 LONGEST_SPAN = 1e5
 
 #: Maximum time, because double precision must have room for milliseconds [s].
@@ -89,7 +89,7 @@ POSE: Mapping[str, tuple[str, ...]] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table that is read row by row: ``head`` is the place of the names of the columns."""
+    """A table that is read row by row; ``head`` is the file and line with the names of the columns."""
 
     path: Path
     names: Sequence[str]

@@ -9,10 +9,10 @@ from pathlib import Path
 from vds_gz.errors import RecordingError
 from vds_gz.interface.commands import whole_types
 
-#: Parts of names of topics that are not measurements in spite of their types.
+#: Parts of the names of topics whose types are those of measurements, but which are none.
 NOT_MEASURED = re.compile(r"cmd|command|reference|target|desired|setpoint|goal|plan")
 
-#: Parts of names of topics that are not commands in spite of their types.
+#: Parts of the names of topics whose types are those of commands, but which are none.
 _NOT_COMMANDED = re.compile(r"actual|state|status|measured|estimate|filtered|odom|feedback|truth|gps|imu")
 
 #: Types and counts by topic, of topics with messages.
@@ -60,13 +60,16 @@ def choose_topic(
     preferred: tuple[str, ...],
     among: Counts | None = None,
 ) -> str:
-    """The named topic, or the one that fits best; for measurements also the only one; otherwise empty."""
+    """The named topic, else the first with a preferred last part, else the only one of a known type; else empty.
+
+    ``among`` are the topics to choose from if none is named, by default all.
+    """
     if named is not None:
         name = "/" + named.lstrip("/")
         if name not in counts:
             raise TopicError(f"'{path}' has no messages on '{name}' ({option}); it has {listed(counts)}")
         if counts[name][0] not in known:
-            raise TopicError(f"'{path}': '{name}' is {counts[name][0]}; {what} must be {', '.join(known)}")
+            raise TopicError(f"'{path}': '{name}' is {counts[name][0]}; {what} must be one of {', '.join(known)}")
         return name
     fitting = [name for name, (kind, _) in (counts if among is None else among).items() if kind in known]
     for last in preferred:

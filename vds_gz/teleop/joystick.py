@@ -22,7 +22,7 @@ class JoyError(VdsGzError, ValueError):
 
 
 def drive(parameters: JoystickParameters, axes: Sequence[float], buttons: Sequence[int]) -> DriveCommand | None:
-    """The driver's demand; None if no enabling button is held."""
+    """The driver's demand; None if no enabling button is held although one is required."""
     p = parameters
     forwards = _axis(p, axes, "axis_linear.x", p.axis_linear.x)
     lateral = _axis(p, axes, "axis_linear.y", p.axis_linear.y)

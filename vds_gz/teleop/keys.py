@@ -2,8 +2,6 @@
 
 A terminal does not report the release of a key. It only repeats the last pressed key, after an initial delay. Times are
 readings of the monotonic clock [ns].
-
-The terminal delivers every key at once, without echo, and is always restored.
 """
 
 from __future__ import annotations
@@ -25,7 +23,7 @@ from vds_gz.ros.graph import Graph, Message
 from vds_gz.ros.programs import StopRequest
 from vds_gz.teleop.outputs import STANDSTILL, STOPS, CommandOutput, DriveCommand
 
-#: The terminal is gone, or the user pressed Ctrl-D.
+#: The key that is read when the terminal is gone, or the user presses Ctrl-D.
 END = "\x04"
 
 _KEY = re.compile(r"\x1b[\[O][0-9;]*[A-Za-z~]|[\s\S]")
@@ -34,7 +32,10 @@ _BEGUN = re.compile(r"\x1b([\[O][0-9;]*)?\Z")
 
 
 class Terminal:
-    """Used with ``with``. Ctrl-C still interrupts; Ctrl-Z does nothing, since no one would stop the vehicle."""
+    """A terminal that delivers every key at once, without echo, within a ``with`` block, and is then restored.
+
+    Ctrl-C still interrupts. Ctrl-Z does nothing: a suspended program could not stop the vehicle.
+    """
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
@@ -80,7 +81,10 @@ FIRST_REPEAT = 600_000_000
 
 
 class Ramp:
-    """A value between -1 and 1 that one key increases and another one decreases."""
+    """A value between -1 and 1 that one key increases and another one decreases.
+
+    ``push`` and ``back`` are the times that it takes from 0 to 1 and from 1 to 0 [s].
+    """
 
     def __init__(self, push: float, back: float) -> None:
         self.value = 0.0
@@ -123,7 +127,7 @@ class Ramp:
 SPEED = {"w": 1, "\x1b[A": 1, "\x1bOA": 1, "s": -1, "\x1b[B": -1, "\x1bOB": -1}
 STEERING = {"a": 1, "\x1b[D": 1, "\x1bOD": 1, "d": -1, "\x1b[C": -1, "\x1bOC": -1}
 STOP = " "
-QUIT = ("q", "\x04")
+QUIT = ("q", END)
 
 #: A vehicle without messages for this time is silent [ns].
 SILENT = 1_000_000_000
@@ -216,7 +220,7 @@ class KeyDriver:
             return f"vehicle {speed:+.2f} m/s {yaw_rate:+.2f} rad/s"
         if not self._output.heard():
             return f"no one listens to '{self._output.topic}': {self._time.vehicles()}"
-        return "the vehicle says nothing on 'twist_actual'"
+        return "nothing is received on 'twist_actual'"
 
     def _show(self, line: str) -> None:
         if sys.stdout.isatty():

@@ -11,11 +11,10 @@ from vds_gz.ros.graph import Graph
 
 @dataclass(frozen=True, slots=True)
 class DriveCommand:
-    """Speed and direction. An Ackermann command takes ``v_x`` and the steering angle, a twist all but that angle."""
+    """Speed and direction. An Ackermann command has ``v_x`` and the steering angle, a twist all but that angle."""
 
-    # v_x, v_y: velocity forwards and to the left [m/s]
-    v_x: float = 0.0
-    v_y: float = 0.0
+    v_x: float = 0.0  # velocity forwards [m/s]
+    v_y: float = 0.0  # velocity to the left [m/s]
     yaw_rate: float = 0.0  # positive to the left [rad/s]
     steering_angle: float = 0.0  # positive to the left [rad]
 
@@ -24,7 +23,6 @@ STANDSTILL = DriveCommand()
 
 #: Number of stop commands; then the output is silent, so that another node can drive.
 STOPS = 5
-
 
 #: Outputs that are several command types; any other is the command type of its name.
 COMBINED = {"steering_and_velocity": ("steering_angle", "velocity")}
