@@ -155,16 +155,16 @@ def test_an_added_type_is_read_from_a_bag(log, tmp_path):
 
 
 def test_an_added_type_is_replayed_as_its_velocities(log):
-    given = read(log)
-    twists = tuple(Velocity(command.speed, 0.0, command.speed * command.curvature) for command in given.commands)
-    write_csv(CommandLog("twist", given.times, twists), "twists.csv")
+    original = read(log)
+    twists = tuple(Velocity(command.speed, 0.0, command.speed * command.curvature) for command in original.commands)
+    write_csv(CommandLog("twist", original.times, twists), "twists.csv")
     for name in ("log", "twists"):
         assert main(["replay", f"{name}.csv", "--preset", "indoor_robot", "-o", f"{name}.mcap"]) == 0
     run, same = recording.read("log.mcap"), recording.read("twists.mcap")
     assert np.array_equal(run.motion.yaw_rate, same.motion.yaw_rate)
     assert np.ptp(run.motion.yaw_rate) > 0.1
     assert np.array_equal(run.references.yaw_rate, same.references.yaw_rate)
-    assert (run.command_topics, read("log.mcap").commands) == (("/curvature_cmd",), given.commands)
+    assert (run.command_topics, read("log.mcap").commands) == (("/curvature_cmd",), original.commands)
 
 
 def test_an_added_type_drives_a_running_vehicle(log, start, run, probe):

@@ -86,7 +86,7 @@ def test_map_to_odom_is_dated_ahead_and_changes_only_with_amcl_pose(start, probe
     stamps = [stamp_ns(transform.header.stamp) for transform in held]
     assert_on_the_grid(stamps, PERIOD)
     # Each belongs to an instant of the odometry. The probe may lack the odometry of the first ones and of the last one.
-    instants = {stamp_ns(one.header.stamp) for one in odometry}
+    instants = {stamp_ns(transform.header.stamp) for transform in odometry}
     first, last = min(instants), max(instants)
     assert {stamp - AHEAD for stamp in stamps if first <= stamp - AHEAD <= last} <= instants
 

@@ -52,13 +52,13 @@ def layouts(draw):
 
 @given(layouts(), st.lists(positions, min_size=3, max_size=3), st.booleans())
 def test_commands_stay_within_their_scales(layout, axes, turbo):
-    wanted = drive(layout, axes, [0, int(turbo)])
+    command = drive(layout, axes, [0, int(turbo)])
     linear = layout.scale_linear_turbo if turbo else layout.scale_linear
     angular = layout.scale_angular_turbo if turbo else layout.scale_angular
-    assert abs(wanted.v_x) <= abs(linear.x) * (layout.scale_reverse if wanted.v_x < 0.0 else 1.0)
-    assert abs(wanted.v_y) <= abs(linear.y)
-    assert abs(wanted.yaw_rate) <= abs(angular.yaw)
-    assert abs(wanted.steering_angle) <= abs(layout.scale_steering_turbo if turbo else layout.scale_steering)
+    assert abs(command.v_x) <= abs(linear.x) * (layout.scale_reverse if command.v_x < 0.0 else 1.0)
+    assert abs(command.v_y) <= abs(linear.y)
+    assert abs(command.yaw_rate) <= abs(angular.yaw)
+    assert abs(command.steering_angle) <= abs(layout.scale_steering_turbo if turbo else layout.scale_steering)
 
 
 @given(positions, st.floats(0.0, 0.9), st.floats(-1e-6, 1e-6))
@@ -80,8 +80,8 @@ def test_the_position_beyond_the_dead_zone_is_monotonic(first, second, zone):
 def test_sticks_are_scaled_to_speed_and_steering_angle():
     """Axis 0 times the maximum steering angle, axis 3 times the maximum speed."""
     layout = JoystickParameters(require_enable_button=False, dead_zone=0.0, scale_steering=0.6)
-    wanted = drive(layout, [0.5, 0.0, 0.0, -0.25], [])
-    assert (wanted.v_x, wanted.steering_angle) == (-0.25, 0.3)
+    command = drive(layout, [0.5, 0.0, 0.0, -0.25], [])
+    assert (command.v_x, command.steering_angle) == (-0.25, 0.3)
 
 
 def test_a_negative_scale_turns_an_axis_round():
@@ -98,14 +98,14 @@ def test_inverted_reverse_turns_as_a_car():
 
 
 def test_a_reverse_scale_of_0_forbids_reverse():
-    wanted = drive(dataclasses.replace(FREE, scale_reverse=0.0), [0.0, 0.0, 0.0, -1.0], [])
-    assert wanted.v_x == 0.0
+    command = drive(dataclasses.replace(FREE, scale_reverse=0.0), [0.0, 0.0, 0.0, -1.0], [])
+    assert command.v_x == 0.0
 
 
 @pytest.mark.parametrize(("buttons", "speed"), [([0, 0], None), ([1, 0], 1.0), ([0, 1], 2.0), ([1, 1], 2.0)])
 def test_a_button_enables_driving(buttons, speed):
-    wanted = drive(JoystickParameters(enable_turbo_button=1), [0.0, 0.0, 0.0, 1.0], buttons)
-    assert (wanted and wanted.v_x) == speed
+    command = drive(JoystickParameters(enable_turbo_button=1), [0.0, 0.0, 0.0, 1.0], buttons)
+    assert (command and command.v_x) == speed
 
 
 @given(st.lists(st.floats(), max_size=6), st.lists(st.integers(-(2**31), 2**31 - 1), max_size=4))
@@ -116,8 +116,8 @@ def test_any_message_is_a_finite_command_or_none_or_refused(axes, buttons):
         with pytest.raises(JoyError, match=r"needed|must be within -1 and 1"):
             drive(layout, axes, buttons)
         return
-    wanted = drive(layout, axes, buttons)
-    assert wanted is None or all(math.isfinite(value) for value in dataclasses.astuple(wanted))
+    command = drive(layout, axes, buttons)
+    assert command is None or all(math.isfinite(value) for value in dataclasses.astuple(command))
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf, 1.02, -32768.0])
@@ -143,7 +143,7 @@ def commands(pilot, begin, end):
     return [command for moment in range(begin, end, MS) if (command := pilot.due(moment)) is not None]
 
 
-def test_a_held_stick_goes_on_commanding_at_the_publish_rate():
+def test_a_held_stick_sends_commands_at_the_publish_rate():
     pilot = driven(dataclasses.replace(FREE, publish_rate=50.0, joy_timeout=2.0))
     sent = commands(pilot, 0, 1000 * MS)
     assert len(sent) == 50

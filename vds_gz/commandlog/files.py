@@ -127,27 +127,27 @@ def _bag_entries(path: Path, topic: str | None) -> Iterator[Any]:
         name = choose_command(path, counts, types, topic, "--topic")
         command = types[counts[name][0]]
         yield command, f"'{path}' is cut short; what is left of it is used" if bag.cut_short else ""
-        wanted = {Connection(name, command.topic.type): command}
+        sources = {Connection(name, command.topic.type): command}
         if command.geared:
             gear = GEAR_COMMAND.topic
-            wanted[Connection(f"{name.rpartition('/')[0]}/{gear.name}", gear.type)] = GEAR_COMMAND
+            sources[Connection(f"{name.rpartition('/')[0]}/{gear.name}", gear.type)] = GEAR_COMMAND
         where = f"{path}, topic '{name}'"
-        yield from checked(_decoded(where, bag, wanted), lambda number: f"{where}, message {number}")
+        yield from checked(_decoded(where, bag, sources), lambda number: f"{where}, message {number}")
 
 
-def _decoded(where: str, bag: Bag, wanted: Mapping[Connection, CommandType]) -> Iterator[tuple[int, float, Values]]:
+def _decoded(where: str, bag: Bag, sources: Mapping[Connection, CommandType]) -> Iterator[tuple[int, float, Values]]:
     """Number, time [s] and command of each message."""
     from vds_gz.ros.messages.factory import open_types
 
     codec = open_types().codec
     begin = None
-    for number, (connection, time, data) in enumerate(bag.messages(wanted), start=1):
+    for number, (connection, time, data) in enumerate(bag.messages(sources), start=1):
         try:
             message = codec(connection.msgtype).decode(bytearray(data))
         except (MalformedMessageError, UnknownTypeError) as error:
             raise RecordingError(f"{where}, message {number}: {error}") from None
         begin = time if begin is None else begin
-        yield number, (time - begin) * 1e-9, wanted[connection].decode(message)
+        yield number, (time - begin) * 1e-9, sources[connection].decode(message)
     if begin is None:
         raise RecordingError(f"{where}: there are no messages, although the bag's list of topics counts some")
 
@@ -220,8 +220,8 @@ def _layout(table: Table) -> _Layout:
 def _unused(table: Table, layout: _Layout) -> str:
     """A note on columns of commands that the type does not have; empty without any."""
     used = {"gear", *layout.columns} if layout.type.geared else set(layout.columns)
-    found = {quantity: find_column(table.names, quantity, COMMANDED) for quantity in COMMANDED}
-    unused = [name for quantity, name in found.items() if name is not None and not used & {quantity, name}]
+    columns = {quantity: find_column(table.names, quantity, COMMANDED) for quantity in COMMANDED}
+    unused = [name for quantity, name in columns.items() if name is not None and not used & {quantity, name}]
     return f"'{table.path}': commands are {layout.type.words}, without {', '.join(unused)}" if unused else ""
 
 

@@ -155,7 +155,7 @@ class _Driver:
         return int(np.argmin(np.abs(self._speeds - speed)))
 
     def _least_pressed(self, speed: float, faster: bool) -> float:
-        """Of the suitable pedal positions, the one that was pressed least around this speed."""
+        """The suitable pedal position that was pressed least around this speed."""
         sign = 1.0 if faster else -1.0
         fitting = [position for position in self._positions if sign * self._gives(position, speed) >= ENOUGH]
         if not fitting:

@@ -73,7 +73,7 @@ class VehicleTime:
         diagnostics = topics.DIAGNOSTICS
         graph.subscribe(diagnostics.name, diagnostics.type, diagnostics.qos, self._on_diagnostics)
         if use_sim_time is not None:
-            self._live_by(topics.CLOCK_IN.name if use_sim_time else SYSTEM_CLOCK)
+            self._use_clock(topics.CLOCK_IN.name if use_sim_time else SYSTEM_CLOCK)
 
     def follow(self, command_topics: Sequence[str], heard: Callable[[], bool]) -> None:
         """Follow the clock of the vehicle on these topics; ``heard`` returns whether they have a subscriber."""
@@ -115,9 +115,9 @@ class VehicleTime:
         for vehicle in vehicles(message):
             self._vehicles[vehicle.node] = vehicle
             if self._given is None and not self._command_topics.isdisjoint(vehicle.command_topics):
-                self._live_by(vehicle.clock)
+                self._use_clock(vehicle.clock)
 
-    def _live_by(self, clock: str) -> None:
+    def _use_clock(self, clock: str) -> None:
         self._clock = clock
         if clock not in (SYSTEM_CLOCK, GAZEBO_CLOCK) and clock not in self._times:
             self._times[clock] = None

@@ -142,8 +142,8 @@ def main(argv: list[str]) -> int:
     """Run the node until it is stopped."""
     arguments = parse(argv, NODE_NAME)
     file = _parser().parse_args(arguments.rest).vehicle
-    own = read_vehicle_file(parameter_file(file), arguments.full_name) if file else []
-    preparation = prepare([*own, *arguments.overrides])
+    settings = read_vehicle_file(parameter_file(file), arguments.full_name) if file else []
+    preparation = prepare([*settings, *arguments.overrides])
     stop = on_signals()
     graph = open_graph(arguments, NODE_NAME)
     try:

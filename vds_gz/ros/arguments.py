@@ -245,5 +245,5 @@ def _log_level(text: str, arguments: Arguments) -> Severity | None:
         raise ArgumentError(
             f"argument '--log-level {text}': '{level}' must be one of {', '.join(s.name.lower() for s in Severity)}"
         ) from None
-    own = arguments.full_name[1:].replace("/", ".")
-    return severity if logger in ("", own) else None
+    name = arguments.full_name[1:].replace("/", ".")
+    return severity if logger in ("", name) else None

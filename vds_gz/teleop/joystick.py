@@ -87,7 +87,7 @@ class JoystickController:
         self.parameters = parameters
         self.mode = Mode.WAITING
         self.reason = Mode.WAITING.value
-        self._wanted = STANDSTILL
+        self._demand = STANDSTILL
         self._stops = 0
         self._heard = 0
         self._next = 0
@@ -96,15 +96,15 @@ class JoystickController:
         """Take a message."""
         self._heard = now
         try:
-            wanted = drive(self.parameters, axes, buttons)
+            demand = drive(self.parameters, axes, buttons)
         except JoyError as error:
             self.stop(Mode.REFUSED, str(error), now)
             return
-        if wanted is None:
+        if demand is None:
             self.stop(Mode.RELEASED, Mode.RELEASED.value, now)
         else:
             self.mode, self.reason = Mode.DRIVING, Mode.DRIVING.value
-            self._wanted = wanted
+            self._demand = demand
 
     def stop(self, mode: Mode, reason: str, now: int) -> None:
         """Stop the vehicle, if it is not stopped already; the first stop command is sent at once."""
@@ -124,7 +124,7 @@ class JoystickController:
         late = now - self._next
         self._next = self._next + period if late < period else now + period
         if self.mode is Mode.DRIVING:
-            return self._wanted
+            return self._demand
         self._stops -= 1
         return STANDSTILL
 
