@@ -116,7 +116,7 @@ def test_straight_and_turning_motion_tell_the_track_from_the_gains():
 def test_the_track_beside_the_gains_takes_a_speed_and_a_yaw_rate_or_an_exact_command(measured):
     signals = recorded(ROBOT, 1, measured=(measured,), wheels=True, duration=12.0)
     fit = identify(signals, vehicle=ROBOT.known(), fit=("track", "wheel_gains"), hold_out=0.0)
-    assert any(finding.startswith("yaw_rate gain: taken as 1; to tell it from the track") for finding in fit.findings)
+    assert any(finding.startswith("yaw_rate gain: taken as 1; a speed and a yaw rate") for finding in fit.findings)
     assert fit.numbers["track"].value == pytest.approx(ROBOT.vehicle.track, rel=1e-3)
 
 
@@ -200,7 +200,7 @@ def test_of_a_car_without_speeds_of_wheels_they_tell_nothing():
     fit = identify(car(1), vehicle=CAR.known(), fit=("wheel_gains",), hold_out=0.0)
     assert [fit.calibrations[name] for name in GAINS] == [None, None]
     names = " and ".join(GAINS)
-    assert f"{names} show in the speeds of a left and a right wheel only, of which there is none" in fit.findings
+    assert f"{names} need measured speeds of a left and a right wheel; the recording has none" in fit.findings
 
 
 @pytest.mark.slow

@@ -1,7 +1,7 @@
 """Estimates with their intervals, and the noise of a measurement.
 
-An interval contains the true value in 95 of 100 recordings if the vehicle is as modelled. Model errors widen it as far
-as they show in parts of the recording.
+An interval contains the true value in 95 of 100 recordings if the vehicle is as modelled. Model errors that differ
+between parts of the recording widen it.
 """
 
 from __future__ import annotations
@@ -17,28 +17,32 @@ from vds_gz.parameters.yaml_reader import ends, remark
 
 Array = NDArray[np.float64]
 
-#: Half the width of such an interval in standard deviations.
+#: Half the width of a 95 % interval in standard deviations.
 WIDTH = 1.96
 
-#: A value is given if its interval is at most this part of it wide, to either side.
+#: A value is given if its interval extends at most this part of it to either side.
 USEFUL = 0.5
 
-#: A parameter is well determined if its interval is at most this part of it wide, to either side; a time also if it is
-#: at most this wide [s].
+#: A parameter is well determined if its interval extends at most this part of it to either side; a time also if it
+#: extends at most this far [s].
 CERTAIN, CERTAIN_TIME = 0.25, 0.02
 
-#: Window of the median filter; it removes up to two outliers in a row. Further passes remove the longer runs that a
-#: first one leaves of frequent outliers. Outliers are left out if the medians have less than this part of the standard
-#: deviation; for white noise it is 0.47.
-SPIKE_WINDOW, SPIKE_PASSES, SPIKY = 5, 3, 0.3
+#: Window of the median filter; it removes up to two outliers in a row.
+SPIKE_WINDOW = 5
 
-#: Resolution of times: a simulator rounds them to steps of 1 ms, transport takes time [s].
+#: Number of passes of the filter. Frequent outliers come in longer runs, which only further passes remove.
+SPIKE_PASSES = 3
+
+#: Outliers are removed if the medians have less than this part of the standard deviation; white noise leaves 0.47.
+SPIKY = 0.3
+
+#: Standard deviation of times [s]: a simulator rounds them to steps of 1 ms, and transport takes time.
 TIME_RESOLUTION = 0.0006
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A value with its interval; None replaces it if the recording does not determine it."""
+    """A value with its interval. Where the recording does not determine a value, None replaces the estimate."""
 
     value: float
     low: float
@@ -62,7 +66,7 @@ def noise(measured: Array) -> float:
 
 
 def without_spikes(values: Array) -> Array:
-    """The values, through a median filter if outliers make up most of the standard deviation."""
+    """The values, median-filtered if outliers cause most of the standard deviation."""
     if len(values) < SPIKE_WINDOW:
         return values
     medians = values

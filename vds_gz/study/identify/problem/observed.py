@@ -27,10 +27,10 @@ _ROLLERS = {"front_left": 1.0, "rear_left": -1.0, "rear_right": 1.0, "front_righ
 
 @dataclass(frozen=True, slots=True)
 class Geometry:
-    """The geometry between states and sensor readings of many vehicles, with an entry for each [m].
+    """The geometry that converts states to sensor readings, with an entry for each vehicle [m].
 
-    The signed wheelbase is from the fixed to the steered axle, 0 without steering. Rollers are +1 in an O, -1 in an
-    X. Gains are diameters of the wheels of a side, as parts of the configured one.
+    The signed wheelbase is from the fixed to the steered axle, 0 without steering. Rollers are +1 for the pattern O, -1
+    for X. Gains are diameters of the wheels of a side, as parts of the configured one.
     """
 
     base_link_offset: Array
@@ -45,7 +45,7 @@ class Geometry:
 def geometry_of(
     vehicles: Sequence[ParameterGroup], left_gain: ArrayLike = 1.0, right_gain: ArrayLike = 1.0
 ) -> Geometry:
-    """The geometry of vehicles of one model, with wheel gains for each or for all."""
+    """The geometry of vehicles of one model; a wheel gain is one number, or one for each vehicle."""
     rows = [
         (
             getattr(vehicle, "base_link_offset", 0.0),
@@ -81,7 +81,7 @@ def _lateral(numbers: Sequence[Array], geometry: Geometry) -> Array:
 
 
 def _wheel(side: str, *, speed: bool, roller: float = 0.0) -> Reader:
-    """Angular velocity of a wheel [rad/s] from its rolling speed [m/s]; or its angle, from that of a nominal one."""
+    """Angular velocity of a wheel [rad/s] from its rolling speed [m/s], or its angle from that of a nominal wheel."""
 
     def read(numbers: Sequence[Array], geometry: Geometry) -> Array:
         if roller:
@@ -93,7 +93,7 @@ def _wheel(side: str, *, speed: bool, roller: float = 0.0) -> Reader:
 
 
 def _hinge(side: float) -> Reader:
-    """Angle of the left (+1) or the right hinge [rad] by Ackermann's rule, on the branch next to the middle's."""
+    """Angle of the left (+1) or the right hinge [rad] by Ackermann's rule, on the branch near the steering angle."""
 
     def read(numbers: Sequence[Array], geometry: Geometry) -> Array:
         angle = numbers[0]
@@ -107,7 +107,7 @@ def _hinge(side: float) -> Reader:
     return read
 
 
-# Means over a short time are read as changes, with the times of all beginnings before those of all ends.
+# A mean over a short time is read as a change. The first half of the rows are the beginnings, the second half the ends.
 
 
 def _moved(numbers: Sequence[Array], geometry: Geometry) -> Array:
@@ -164,7 +164,7 @@ def _steers(model: AnyModel) -> bool:
 
 
 def _joint(model: AnyModel, parameters: ParameterGroup, joint: str, *, speed: bool) -> Observed | None:
-    kinds = {own.name: own.kind for own in model.joints(parameters)}
+    kinds = {known.name: known.kind for known in model.joints(parameters)}
     if joint not in kinds:
         return None
     if kinds[joint] == "steering":
@@ -183,21 +183,21 @@ def _joint(model: AnyModel, parameters: ParameterGroup, joint: str, *, speed: bo
 
 
 def start_names(model: AnyModel) -> tuple[str, ...]:
-    """The unknown quantities of a vehicle's steady motion at the start of a recording."""
+    """The unknown quantities of a vehicle's steady motion at the start of a segment."""
     if _steers(model):
         return "v_x", "steering"
     return ("v_x", "v_y", "yaw_rate") if model.name == "omni" else ("v_x", "yaw_rate")
 
 
 def start_states(model: AnyModel, coefficients: Sequence[Any], start: Array) -> list[Any]:
-    """States of vehicles that begin in steady state."""
+    """States of vehicles in steady motion; ``start`` has a row of :func:`start_names` for each."""
     fields = ["steering_angle" if name == "steering" else name for name in start_names(model)]
     motions = (SteadyMotion(**dict(zip(fields, row, strict=True))) for row in start.tolist())
     return [model.at(c, motion) for c, motion in zip(coefficients, motions, strict=True)]
 
 
-# A wheel with another diameter than the configured one turns with its drive, and rolls further or less far; joint and
-# drive do not show it (J. Borenstein and L. Feng, Measurement and correction of systematic odometry errors in mobile
+# A wheel whose diameter is not the configured one turns as its drive does, but rolls further or less far, which neither
+# joint nor drive shows (J. Borenstein and L. Feng, Measurement and correction of systematic odometry errors in mobile
 # robots, 1996).
 
 
@@ -230,7 +230,7 @@ def _coefficients(p: SidedParameters, dt: float) -> SidedCoefficients:
 
 
 def _actuate(c: SidedCoefficients, s: DifferentialState, u: Command) -> None:
-    """Advance both drives by one step and set the velocity that both wheels give the reference point."""
+    """Advance both drives by one step, and set the reference point's velocity, which follows from both wheels."""
     drive(c, s, u)
     left = c.left_gain * s.left.velocity
     right = c.right_gain * s.right.velocity
@@ -249,5 +249,5 @@ def _at(c: SidedCoefficients, motion: SteadyMotion) -> DifferentialState:
 
 _PLAIN: AnyModel = DIFFERENTIAL
 
-#: Joints and geometry are those of the plain model with ``vehicle``.
+#: The differential drive with wheel gains. For joints and geometry, use the plain model with ``vehicle``.
 SIDED: AnyModel = replace(_PLAIN, parameters=SidedParameters, coefficients=_coefficients, at=_at, actuating=(_actuate,))

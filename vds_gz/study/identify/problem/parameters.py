@@ -19,7 +19,7 @@ from vds_gz.parameters.declaration import LARGEST, ParameterGroup, describe
 from vds_gz.study.identify.estimates import Array
 from vds_gz.vehicle.autoware.models import SHORTEST_TIME_CONSTANT
 
-#: The smallest limit; values from NO_LIMIT on mean no limit, for which UNLIMITED is used, in SI units.
+#: Smallest limit, smallest value that means no limit, and the value that is used for no limit, in SI units.
 LEAST_LIMIT, NO_LIMIT, UNLIMITED = 1e-4, 1e5, 1e6
 
 #: Upper bounds of dead times and lags: a vehicle with longer ones cannot be controlled [s].
@@ -28,10 +28,10 @@ LONGEST_DEAD_TIME, LONGEST_LAG = 2.0, 5.0
 #: Maximum speed of every driven wheel, a parameter of vehicles with hub motors.
 WHEEL_LIMIT = "max_wheel_velocity"
 
-#: Track with which wheels turn a vehicle; 0: the geometric one. Commanded yaw rates determine it.
+#: Track with which wheels turn a vehicle; 0 means the geometric one. It is identified from commanded yaw rates.
 EFFECTIVE_TRACK = "effective_track"
 
-#: Steering angle beyond the geometric one by lateral acceleration, a parameter of cars.
+#: Steering angle beyond the geometric one per lateral acceleration, a parameter of cars.
 UNDERSTEER = "understeer_gradient"
 
 #: Parameters outside the actuators that enter if they improve the prediction; others are fitted on request.
@@ -40,12 +40,11 @@ SELECTED = EFFECTIVE_TRACK, UNDERSTEER
 #: Bounds of the time constant of a slow share [s], and the largest share.
 SLOW_TIMES, LARGEST_SHARE = (0.5, 60.0), 0.9
 
-#: Dead times are rounded to steps: those up to this many steps shorter and longer are equal.
+#: Dead times are rounded to steps, up or to the nearest: those up to this many steps shorter and longer are equal.
 UP, NEAREST = (1.0, 0.0), (0.5, 0.5)
 
 #: Bounds of gains.
 GAINS = 0.1, 20.0
-
 
 #: The possible parameters of an actuator, in this order.
 NUMBERS: tuple[str, ...] = ("dead_time", "time_constant", "gain", "offset", "rise", "fall", "value")
@@ -60,7 +59,7 @@ class Kind(Enum):
     LIMIT = "limit"
     #: Another parameter of the vehicle.
     PARAMETER = "parameter"
-    #: A factor of the actuator's reference; its offset; and its dead band.
+    #: Factor, offset, dead band and backlash of an actuator's reference.
     GAIN = "gain"
     OFFSET = "offset"
     DEAD_BAND = "dead band"
@@ -80,18 +79,19 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """An unknown. The name of a parameter is that below ``model_params.<model>.``.
+    """An unknown. If it is a parameter, its name is that below ``model_params.<model>.``.
 
     Attributes:
         unlimited: For a limit: the parameter's value if it is not met.
-        target: For a gain or a command's offset, the field of :class:`~vds_gz.fleet.sampled.Calibrations`; for a
-            wheel's gain, that of :class:`~vds_gz.study.identify.problem.observed.Geometry`.
-        channel, channels: For an offset, index of the sensor; for a latency, the indices of all channels of a source.
+        target: For a command's gain, the field of :class:`~vds_gz.fleet.sampled.Calibrations`; for a wheel's gain, that
+            of :class:`~vds_gz.study.identify.problem.observed.Geometry`.
+        channel, channels: For a sensor's offset, the index of its channel; for a latency, those of all channels of its
+            source.
         scale: A change of the coordinate in which the model is nearly linear.
         rounding: For a dead time: times up to this many steps shorter and longer give the same number of steps.
         neutral: The value without effect.
-        needs: The term without which it has no effect.
-        fallback: For a deceleration limit, the acceleration limit, which holds for both without it.
+        needs: Name of the term without which it has no effect.
+        fallback: For a deceleration limit, the name of the acceleration limit, which holds for both without it.
     """
 
     name: str
@@ -129,7 +129,7 @@ class Term:
         return math.exp(min(coordinate, 700.0)) if self.kind is Kind.LIMIT else coordinate
 
     def parameter(self, coordinate: float) -> float:
-        """The value that a vehicle has as its parameter."""
+        """The value of the vehicle's parameter; ``unlimited`` for a limit that is not met."""
         value = self.value(coordinate)
         beyond = value >= NO_LIMIT or 0.0 < self.unlimited < value
         return self.unlimited if self.kind is Kind.LIMIT and beyond else value
@@ -147,8 +147,8 @@ class Actuation:
     """The parameters of an actuator: their names, empty without such a parameter.
 
     ``rise`` and ``fall`` limit the rate of change away from and towards zero, ``rise`` both if ``fall`` is empty;
-    ``unlimited`` are the values of ``rise``, ``fall`` and ``value`` that mean none. Time constants shorter than
-    ``shortest`` [s] have no effect; dead times are rounded to steps, up or to the nearest.
+    ``unlimited`` are the values of ``rise``, ``fall`` and ``value`` that mean no limit. Time constants shorter than
+    ``shortest`` [s] have no effect; ``rounding`` is :data:`UP` or :data:`NEAREST`.
     """
 
     dead_time: str = ""
@@ -167,7 +167,7 @@ class Actuation:
     rounding: tuple[float, float] = UP
 
     def terms(self) -> Iterator[Term]:
-        """Its numbers."""
+        """Its parameters as unknowns."""
         if self.dead_time:
             yield Term(self.dead_time, Kind.DEAD_TIME, 0.0, LONGEST_DEAD_TIME, scale=0.05, rounding=self.rounding)
         if self.time_constant:
@@ -191,22 +191,22 @@ class Actuation:
                 yield Term(name, Kind.LIMIT, unlimited=unlimited, neutral=math.inf, fallback=fallback)
 
     def named(self) -> dict[str, str]:
-        """The parameters by the names that the numbers of an axis have."""
+        """Its parameters, by their names in :data:`NUMBERS`."""
         return {number: name for number in NUMBERS if (name := getattr(self, number))}
 
     def without(self, names: Collection[str]) -> Actuation:
         """The same without these parameters."""
-        left: dict[str, Any] = dict.fromkeys(
+        removed: dict[str, Any] = dict.fromkeys(
             (number for number, name in dataclasses.asdict(self).items() if name in names), ""
         )
-        return replace(self, **left)
+        return replace(self, **removed)
 
 
 def actuations(parameters: ParameterGroup, *, wheels: bool = False) -> dict[str, Actuation]:
     """The actuators of a model: ``drive``, and ``steering`` if it has one; ``wheels`` with hub motors.
 
-    The first group of each type counts, whatever its name. The body of a vehicle may have limits too: ``body`` and
-    ``turn``. Otherwise parameters are named as in Autoware's models.
+    The first group of each type is used, whatever its name. Limits of the whole body are those of ``body`` and
+    ``turn``. A model without any of these groups has the parameters of Autoware's models.
     """
     actuators = {}
     if group := _group_of(parameters, DriveParameters):
@@ -239,7 +239,7 @@ def _group_of(parameters: ParameterGroup, kind: type[ParameterGroup]) -> str:
 
 
 def _autoware(names: Collection[str], lag: str, limit: str, unlimited: float) -> Actuation:
-    """An actuator of Autoware's models, with the parameters among the names, by their prefixes."""
+    """An actuator of Autoware's models, by the prefixes of its parameters; those not in ``names`` are left out."""
     numbers = f"{lag}_time_delay", f"{lag}_time_constant", f"{limit}_rate_lim", f"{limit}_lim"
     dead_time, time_constant, rise, value = (name if name in names else "" for name in numbers)
     limits = (UNLIMITED, UNLIMITED, unlimited)
@@ -260,7 +260,7 @@ def other_parameters(parameters: ParameterGroup, taken: Sequence[str]) -> dict[s
     terms = {}
     for parameter in describe(parameters):
         if parameter.type == "double" and parameter.name not in (*taken, *SELECTED):
-            # Default bounds contain no knowledge of a parameter; a positive one stays away from 0.
+            # A bound of LARGEST is none. A positive parameter stays away from 0.
             low = max(parameter.minimum, 1e-3) if parameter.minimum > 0.0 else parameter.minimum
             low = -math.inf if low <= -LARGEST else low
             high = math.inf if parameter.maximum >= LARGEST else parameter.maximum
@@ -271,7 +271,7 @@ def other_parameters(parameters: ParameterGroup, taken: Sequence[str]) -> dict[s
 
 
 def with_numbers(parameters: ParameterGroup, numbers: Mapping[str, float]) -> ParameterGroup:
-    """The same parameters with other numbers, by dotted names of at most two parts; ``[k]`` is one number of a list.
+    """The same parameters with other numbers, by dotted names of at most two parts; ``name[k]`` is an entry of a list.
 
     The numbers are not checked, because that takes longer than the simulation of a vehicle.
     """
@@ -307,15 +307,15 @@ def value_of(parameters: ParameterGroup, name: str) -> float:
 
 
 def coordinates(terms: Sequence[Term], values: Mapping[str, float]) -> Array:
-    """A point, from values by name."""
+    """The coordinates of all terms, from values by name."""
     return np.array([term.coordinate(values[term.name]) for term in terms])
 
 
 def mask_of(terms: Sequence[Term], *kinds: Kind) -> NDArray[np.bool_]:
-    """Which unknowns are of some kinds."""
+    """Whether each unknown is of one of these kinds."""
     return np.array([term.kind in kinds for term in terms], bool)
 
 
 def index_of(terms: Sequence[Term], *kinds: Kind) -> NDArray[np.intp]:
-    """Indices of the unknowns of some kinds."""
+    """Indices of the unknowns of these kinds."""
     return np.flatnonzero(mask_of(terms, *kinds))

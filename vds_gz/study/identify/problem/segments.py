@@ -1,7 +1,7 @@
 """Segments of a recording that can be simulated: commands by steps, and samples between steps.
 
-A segment begins with a command, because earlier commands are unknown, and ends with the commands. A long recording is
-cut, to bound memory; the commands shortly before a cut are simulated too.
+A segment begins with a command, because earlier commands are unknown, and ends shortly after the last one. A long
+recording is cut, to bound memory; the commands shortly before a cut are simulated too.
 """
 
 from __future__ import annotations
@@ -17,19 +17,20 @@ from vds_gz.study.identify.estimates import Array
 from vds_gz.study.recording import Commands, MeasuredChannel, Recording, Series, SignalError
 from vds_gz.vehicle.schedule import Records
 
-#: Maximum length of a segment [s]; time of commands before a cut that is simulated too [s].
+#: Maximum length of a segment, and length of the lead that is simulated before a cut [s].
 LONGEST_SEGMENT, LEAD = 90.0, 15.0
 
 #: Minimum number of samples of a segment.
 FEWEST_SAMPLES = 20
 
-#: If commands come with at most this interval [s], the last one holds for this many intervals; else for this time [s].
+#: Commands with a shorter median interval [s] are periodic. The last one of periodic commands holds for this many
+#: intervals, that of others for this time [s].
 PERIODIC, LAST_INTERVALS, LAST = 0.25, 5.0, 2.0
 
 #: Periodic commands pause if the next one takes longer than this [s] and this many intervals.
 PAUSE, PAUSE_INTERVALS = 0.5, 10.0
 
-#: Times are on a grid of steps if they are within this part of a step.
+#: A time is on a grid of steps if it is within this part of a step of a grid point.
 ON_GRID = 0.02
 
 
@@ -42,10 +43,10 @@ class Segment:
         origin: Start of the first step [s].
         commands: The commands.
         begins: Numbers of steps before each command; the first is 0.
-        channels: Its measurements, each with the index of its noise.
+        channels: Its measurements, each with its index among the channels of all recordings.
         dt: Length of a step [s].
         on_grid: Whether commands came at the starts of steps.
-        first: Whether it is the first of a stretch, whose start is unknown; later ones begin with a lead.
+        first: Whether it begins a stretch, where the vehicle's motion is unknown; other segments begin with a lead.
     """
 
     recording: int
@@ -63,9 +64,9 @@ class Segment:
         return max(float(channel.series.time[-1]) for _, channel in self.channels) - self.origin
 
     def positions(self, time: Array, hold: float = 0.0) -> Array:
-        """Times as numbers of steps from the origin, rounded if within rounding errors of a whole number.
+        """Times as numbers of steps from the origin, rounded if within :data:`ON_GRID` of a whole number.
 
-        Readings hold since the last multiple of ``hold`` [s] from the origin; 0: they do not.
+        With ``hold`` [s], times are first rounded down to multiples of it from the origin.
         """
         if hold:
             time = self.origin + hold * np.floor((time - self.origin) / hold + ON_GRID)
@@ -99,18 +100,20 @@ def _no_segment(signals: Sequence[Recording], channels: Sequence[Sequence[Measur
     commanded, measured = signals[0].commands.time, channels[0]
     if not len(commanded) or not measured:
         count = sum(len(channel.series.time) for channel in measured)
-        return f"there are {len(commanded)} commands and {count} measurements"
+        return (
+            f"there are {len(commanded)} commands and {count} measurements; at least 1 and {FEWEST_SAMPLES} are needed"
+        )
     time = measured[0].series.time
     inside = int(((time >= commanded[0]) & (time <= commanded[-1] + LAST)).sum())
     return (
-        f"of {measured[0].quantity} there are {inside} measurements in the time of the commands ({commanded[0]:.2f} to "
-        f"{commanded[-1]:.2f} s; measured from {time[:1].sum():.2f} to {time[-1:].sum():.2f} s); needed are "
-        f"{FEWEST_SAMPLES}. Are the clocks the same?"
+        f"{measured[0].quantity} has {inside} measurements during the commands ({commanded[0]:.2f} to "
+        f"{commanded[-1]:.2f} s; measured from {time[:1].sum():.2f} to {time[-1:].sum():.2f} s); at least "
+        f"{FEWEST_SAMPLES} are needed. Are the clocks the same?"
     )
 
 
 def _phase(times: Sequence[Array], dt: float) -> float | None:
-    """The common position of all these times between two steps [s]; None without one."""
+    """The common offset of these times from a grid of steps [s]; None if their offsets differ."""
     together = np.concatenate([np.empty(0), *times])
     if not len(together):
         return None
@@ -121,7 +124,7 @@ def _phase(times: Sequence[Array], dt: float) -> float | None:
 
 
 def _stretches(signals: Recording, time: Array) -> Iterator[tuple[float, float]]:
-    """From the first command of each part without a gap to the end of known commands [s].
+    """Begin and end of the times in which the command is known [s]: from a first command after a gap or a pause on.
 
     If periodic commands pause, it is unknown for how long the vehicle follows the last one.
     """

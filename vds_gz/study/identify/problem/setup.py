@@ -32,22 +32,22 @@ FIELDS = {"v_x": "v_x", "v_y": "v_y", "yaw_rate": "yaw_rate", "steering": "steer
 #: Geometry on which the motion of wheels and hinges depends.
 OF_JOINTS = ("tire_diameter", "track_fixed", "track_steered")
 
-#: A measurement that ranges over fewer standard deviations than this is only noise.
+#: A measurement whose range is less than this multiple of its noise is only noise.
 NOISE_RANGE = 5.0
 
-#: Least length of the horizon: in seconds, and in intervals between samples.
+#: Minimum horizon of a mean velocity: in seconds, and in intervals between samples.
 HORIZON, INTERVALS = 0.1, 2.0
 
 #: Commands below this part of their maximum are near 0.
 NEAR_ZERO = 0.1
 
-#: A horizon that is longer by this factor has a gap in it.
+#: A horizon that is longer by this factor contains a gap.
 GAP = 2.0
 
 #: Number of means per horizon.
 PER_HORIZON = 2.0
 
-#: Steps of a pose above this multiple of the 99th percentile are jumps of the localization.
+#: Mean velocities above this multiple of their 99th percentile are jumps of the localization.
 JUMP = 5.0
 
 #: Maximum angle of a steering wheel [rad].
@@ -65,7 +65,7 @@ class Setup:
 
     Attributes:
         family: The possible vehicles, with their unknowns.
-        actuators: The model's actuators: ``drive``, ``steering``.
+        actuators: The model's actuators, as :func:`~vds_gz.study.identify.problem.parameters.actuations` names them.
         recordings: The recordings, with commands that the model takes.
         channels: The measurements that are fitted, for each recording.
         begin: The start of the search, without limits.
@@ -74,7 +74,7 @@ class Setup:
         given: Whether a vehicle was given.
         centred: Whether the steering goes to the middle when the commanded speed is 0; None if unknown.
         remarks: Findings on the unknowns.
-        variant: Findings on the variant of the vehicle.
+        variant: Findings on the variant of the vehicle, and on the order of its lags.
     """
 
     family: VehicleFamily
@@ -91,7 +91,7 @@ class Setup:
 
     @property
     def excited(self) -> list[str]:
-        """Actuators with excitation, and those that others need."""
+        """Actuators whose commands change; with commands of the kind Control always the drive."""
         quantities = {"steering": ("steering", "yaw_rate"), "turn": ("yaw_rate",), "body": ("v_x",)}
         return [
             name
@@ -138,7 +138,7 @@ class Setup:
         return moves and any(self._changes(field, 1e-9) for field in (*FIELDS.values(), "target_acceleration"))
 
     def reaches_zero(self, quantity: str) -> bool:
-        """Whether the commands of a quantity, as of :meth:`_driven`, come near 0 or change their sign."""
+        """Whether the commands of a quantity, those of :meth:`_driven`, come near 0 or change their sign."""
         values = self._driven(FIELDS[quantity])
         near = NEAR_ZERO * float(np.max(np.abs(values)))
         return bool(np.min(values) <= near and np.max(values) >= -near)
@@ -180,7 +180,7 @@ def kind_of(signals: Recording) -> CommandKind:
 
 
 def check_numbers(signals: Recording) -> None:
-    """Refuse a recording without commands, with numbers that are not finite, or with times that stand still."""
+    """Refuse a recording without commands, with numbers that are not finite, or with times that do not advance."""
     measured = [(channel.name, channel.series) for channel in signals.channels]
     for name, series in (*signals.commanded.items(), *measured):
         wrong = ~(np.isfinite(series.time) & np.isfinite(series.value))
@@ -212,7 +212,7 @@ def offered(
 ) -> tuple[tuple[Recording, ...], Channels]:
     """The recordings with commands that the model takes, and the measurements to fit of each.
 
-    Without ``given`` the parameters are only the model's defaults.
+    Without ``given``, the parameters are the model's defaults, so the geometry of wheels and hinges is unknown.
     """
     recordings = [_for_model(recording, model) for recording in signals]
     kinds = [kind_of(recording).name.lower() for recording in recordings]
@@ -223,7 +223,7 @@ def offered(
                 "fit they must be of one kind"
             )
     unknown = set() if given else set(OF_JOINTS) - set(fit)
-    hint = "" if "wheel_gains" in fit else ", or have them found (--fit {})"
+    hint = "" if "wheel_gains" in fit else ", or identify them (--fit {})"
     recordings = [_without_unknown_geometry(recording, model, parameters, unknown, hint) for recording in recordings]
     lateral = "base_link_offset" in fit
     channels = tuple(tuple(counting(recording, model, parameters, lateral=lateral)) for recording in recordings)
@@ -233,7 +233,7 @@ def offered(
 
 
 def _for_model(signals: Recording, model: AnyModel) -> Recording:
-    """The recording with commands that the model takes: of a Control, speed and angle may do, or velocities."""
+    """The recording with commands that the model takes; a Control may be reduced to speed and angle, or velocities."""
     if kind_of(signals) in model.accepts:
         return signals
     if kind_of(signals) == CONTROL:
@@ -303,7 +303,7 @@ def counting(
 
 
 def _with_increments(channels: Sequence[MeasuredChannel], *, lateral: bool) -> list[MeasuredChannel]:
-    """The same channels with mean velocities over short times in place of poses and of wheels' angles.
+    """The channels, with mean velocities over short times in place of poses and of wheels' angles.
 
     Poses of odometry drift and those of a localization jump, so only the motion over a short horizon is informative.
     """

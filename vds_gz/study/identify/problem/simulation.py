@@ -32,7 +32,7 @@ from vds_gz.study.recording import MeasuredChannel
 from vds_gz.vehicle.differential import DIFFERENTIAL
 from vds_gz.vehicle.model import AnyModel
 
-#: A difference quotient's step, as a part of a term's scale; that of a time constant near 0 [s].
+#: A difference quotient's step, as a part of a term's scale; that of a time constant near its lower bound [s].
 DIFFERENCE, SHORT_LAG = 1e-5, 5e-4
 
 #: The same for a dead band, at which responses jump: commands within the step jump too.
@@ -49,7 +49,7 @@ class VehicleFamily:
         model: The vehicle model.
         parameters: The known parameters; terms replace theirs.
         terms: The unknowns, in the order of a point's coordinates.
-        hold: Measurements are states of a simulator, which hold for steps of this length [s]; 0: they change between
+        hold: Measurements are states of a simulator, which hold for steps of this length [s]; 0: states change between
             steps too.
     """
 
@@ -62,7 +62,7 @@ class VehicleFamily:
     )
 
     def _simulations(self, points: Array, dt: float) -> tuple[Simulations[Any, Any, Any], list[Any], Geometry]:
-        """The vehicles at some points, their coefficients and geometry; as many vehicles are made once."""
+        """The vehicles at some points, their coefficients and geometry; they are reused for as many other points."""
         number, place = (len(points), dt), points.tobytes()
         made = self._made.get(number)
         if made is None or made[0] != place:
@@ -99,7 +99,8 @@ class VehicleFamily:
     def driven(self, points: Array, runs: Sequence[tuple[Segment, Array, Readings]]) -> tuple[list[Array], Geometry]:
         """Readings of vehicles, one for each point, that follow the commands of segments, and the vehicles' geometry.
 
-        A run is a segment with its vehicles' start and its readings, (readings, vehicles); all have equal steps.
+        A run is a segment, the starts of its vehicles (vehicles, numbers), and its readings; all runs have equal steps.
+        The result for each has the shape (readings, vehicles).
         """
         simulations, coefficients, geometry = self._simulations(points, runs[0][0].dt)
         drives = []
@@ -120,7 +121,7 @@ class Predicted:
 
 @dataclass(frozen=True)
 class _Sensor:
-    """A channel's samples: their positions among those of the segment, and their quantity."""
+    """A channel, the positions of its samples among those of the segment, and how it is read."""
 
     channel: int
     samples: slice
@@ -138,7 +139,8 @@ class _Place(NamedTuple):
 
     Attributes:
         base: The point, dead times rounded down to steps.
-        later: Differences in a dead time: the term, the vehicle, and the part of a step by which it is longer.
+        later: Differences in a dead time: the term, the vehicle with one more step, and the part of a step by which the
+            point's dead time exceeds that of the base.
         columns: Differences in another term: the term, the vehicle, and the difference.
         beginnings: Differences in the start: the index of the number, and the vehicle.
     """
@@ -193,7 +195,7 @@ class Experiment:
             seen.sort(key=lambda series: float(series.time[0]))
             commanded = np.abs(self.segment.commands[field_of.get(name, name)])
             begin.append(float(np.median(seen[0].value[:3])) if seen else float(first[field_of.get(name, name)]))
-            tops = (float(np.percentile(np.abs(channel.value), 95.0)) for channel in seen)
+            tops = (float(np.percentile(np.abs(series.value), 95.0)) for series in seen)
             scale.append(max(0.3 * max(float(np.max(commanded)), *tops, 0.0), 1e-3))
         return np.array(begin), np.array(scale)
 
@@ -248,7 +250,7 @@ class Experiment:
         return predictions
 
     def plan(self, point: Array) -> tuple[Readings, list[list[slice]]]:
-        """The readings of each sensor of a vehicle at its instants; with a latency, also those a step earlier."""
+        """The readings of each sensor at its instants, and for those with a latency also a step earlier."""
         late = index_of(self.family.terms, Kind.LATENCY)
         key = point[late].tobytes()
         if self._planned is None or self._planned[0] != key:
@@ -259,25 +261,25 @@ class Experiment:
                     if sensor.channel in self.family.terms[k].channels:
                         latency[s] = float(point[k])
                         moving.add(s)
-            terms, where = _Terms(), []
+            collected, where = _CollectedReadings(), []
             for s, sensor in enumerate(self._sensors):
                 places = []
                 for earlier in (0.0, 1.0) if s in moving else (0.0,):
                     for time in sensor.instants():
                         at = self.segment.positions(time - latency[s], self.family.hold) - earlier
                         at = np.maximum(at, 1.0) if s in moving else at
-                        places += [terms.add(at, number) for number in sensor.read.numbers]
+                        places += [collected.add(at, number) for number in sensor.read.numbers]
                 where.append(places)
-            self._planned = key, terms.readings(), where
+            self._planned = key, collected.readings(), where
         return self._planned[1], self._planned[2]
 
-    def _read(self, raw: Array, geometry: Geometry, where: Sequence[Sequence[slice]], set_: int) -> Array:
-        """Readings of all sensors of all vehicles, (N, vehicles)."""
+    def _read(self, raw: Array, geometry: Geometry, where: Sequence[Sequence[slice]], earlier: int) -> Array:
+        """Readings of all sensors of all vehicles, (N, vehicles); with ``earlier`` 1 a step earlier, if planned."""
         values = np.empty((len(self.measured), raw.shape[1]))
         for sensor, places in zip(self._sensors, where, strict=True):
             count = len(sensor.read.numbers)
             size = count * len(sensor.instants())
-            chosen = places[set_ * size : (set_ + 1) * size] or places[:size]
+            chosen = places[earlier * size : (earlier + 1) * size] or places[:size]
             parts = [[raw[rows] for rows in chosen[k : k + count]] for k in range(0, size, count)]
             if sensor.source.half is None:
                 values[sensor.samples] = sensor.read.read(parts[0], geometry)
@@ -289,14 +291,14 @@ class Experiment:
     def _offsets(self, points: Array) -> Array:
         """Offsets of sensors, (N, points)."""
         added = np.zeros((len(self.measured), len(points)))
-        for k, own in self._offset:
-            added[own] += points[:, k]
+        for k, samples in self._offset:
+            added[samples] += points[:, k]
         return added
 
     def _add_calibrations(self, by_terms: Array, now: Array, earlier: Array, free: Mask) -> None:
         """Derivatives by offsets and latencies of sensors; ``earlier`` has readings a step earlier."""
-        for k, own in self._offset:
-            by_terms[own, k] = 1.0
+        for k, samples in self._offset:
+            by_terms[samples, k] = 1.0
         for k in index_of(self.family.terms, Kind.LATENCY):
             if free[k]:
                 late = np.isin(self.channel, self.family.terms[k].channels)
@@ -312,8 +314,8 @@ def predictions_of(
 ) -> Iterator[list[Predicted]]:
     """The predictions of each experiment at several points.
 
-    Experiments are of one family and of equal steps, points of equal latencies. Derivatives are by the free terms, and
-    by the start if that is free too.
+    The experiments have one family and equal steps, and the points equal latencies. Derivatives are by the free terms,
+    and by the start if that is free too.
     """
     family, dt = experiments[0].family, experiments[0].segment.dt
     vehicles: list[Array] = []
@@ -341,7 +343,7 @@ def _batches(experiments: Sequence[Experiment], vehicles: int) -> Iterator[slice
 
 
 def _placed(terms: Sequence[Term], dt: float, vehicles: list[Array], point: Array, free: Mask, starts: int) -> _Place:
-    """Append a point and its finite differences, also by numbers of the start, to the vehicles."""
+    """Append a point and its finite differences, in free terms and in numbers of the start, to the vehicles."""
     whole, dead = point.copy(), index_of(terms, Kind.DEAD_TIME)
     steps = np.floor(point[dead] / dt + 1e-7)
     whole[dead] = steps * dt
@@ -361,14 +363,14 @@ def _placed(terms: Sequence[Term], dt: float, vehicles: list[Array], point: Arra
     ]
     columns = []
     for k, term in enumerate(terms):
-        if free[k] and term.moves_vehicle and term.kind is not Kind.DEAD_TIME and not _none(term, point[k]):
+        if free[k] and term.moves_vehicle and term.kind is not Kind.DEAD_TIME and not _has_no_slope(term, point[k]):
             step = _difference(term, float(point[k]))
             columns.append((k, add(k, step), step))
     return _Place(base, later, columns, [(j, add()) for j in range(starts)])
 
 
-class _Terms:
-    """Collects readings."""
+class _CollectedReadings:
+    """Readings of the numbers of a state, collected one after another."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
@@ -407,8 +409,8 @@ class _Terms:
         return Readings(steps[order], tuple(self._numbers), number, reading, weights, self._count)
 
 
-def _none(term: Term, coordinate: float) -> bool:
-    """Whether a term has no derivative: a limit that is not met, or an effective track of 0 (the vehicle's own)."""
+def _has_no_slope(term: Term, coordinate: float) -> bool:
+    """Whether a term has no derivative: a limit that is not met, or an effective track of 0, which is the track."""
     if term.name == EFFECTIVE_TRACK:
         return coordinate == 0.0
     return term.kind is Kind.LIMIT and term.value(coordinate) >= NO_LIMIT

@@ -37,11 +37,11 @@ from vds_gz.vehicle.model import AnyModel
 #: Possible models if no vehicle is given.
 RECOGNIZED = ("bicycle", "differential", "omni")
 
-#: The name for the whole geometry.
+#: The name that stands for the whole geometry, and its parameters.
 ALL = "all"
 GEOMETRY = ("wheel_base", "track", "track_fixed", "track_steered", "base_link_offset", "tire_diameter")
 
-#: A name that is not a parameter's.
+#: The name that stands for the gains of both sides' wheels, which are no parameters.
 WHEEL_GAINS = "wheel_gains"
 
 #: The gain of each side, by the field of :class:`~vds_gz.study.identify.problem.observed.Geometry`.
@@ -59,13 +59,13 @@ def set_up(
     fit: Collection[str],
     priors: Mapping[str, Interval],
 ) -> Setup:
-    """Prepare the identification of a vehicle; arguments as of ``identify``."""
+    """Prepare the identification of a vehicle. The arguments are those of ``identify``."""
     given = vehicle is not None
     model = models()[vehicle.model if vehicle is not None else _model_name(signals[0])]
     parameters: ParameterGroup = vehicle.vehicle if vehicle is not None else _plain(model, wheel_base)
     check_fit(fit, [(model, parameters)])
     names = [name for group in fit for name in (GEOMETRY if group == ALL else (group,))]
-    if WHEEL_GAINS in fit:  # both sides together determine the diameter of all wheels
+    if WHEEL_GAINS in fit:  # the gains of both sides include the diameter of all wheels
         names = [name for name in names if name != "tire_diameter"]
     recordings, channels = offered(signals, model, parameters, names, given=given)
     parameters, far = _turning_far(recordings, parameters)
@@ -99,9 +99,8 @@ def _plain(model: AnyModel, wheel_base: float | None) -> ParameterGroup:
         return parameters
     if model.name != "bicycle":
         raise ArgumentError(
-            f"the wheel base was given as {wheel_base:g} m, but no steering was commanded or measured, so that the "
-            f"recording is taken for one of the model '{model.name}'; leave the wheel base out, or give the parameters "
-            "of a vehicle that steers"
+            f"the wheel base was given as {wheel_base:g} m, but no steering was commanded or measured, so the vehicle "
+            f"model is '{model.name}'; leave the wheel base out, or give the parameters of a vehicle that steers"
         )
     return dataclasses.replace(parameters, wheel_base=wheel_base)
 
@@ -109,7 +108,7 @@ def _plain(model: AnyModel, wheel_base: float | None) -> ParameterGroup:
 def _turning_far(recordings: Sequence[Recording], parameters: ParameterGroup) -> tuple[ParameterGroup, tuple[str, ...]]:
     """The vehicle, driven on its steered wheel if angles beyond half a turn were commanded, and a note on this.
 
-    Only such a vehicle turns that far. Such angles are most likely those of a steering wheel.
+    Only such a vehicle's wheel turns that far. The angles are most likely those of a steering wheel.
     """
     top = max(float(np.max(np.abs(signals.commands.records["steering_angle"]))) for signals in recordings)
     name = "drive_on_steered_wheel"
@@ -117,8 +116,8 @@ def _turning_far(recordings: Sequence[Recording], parameters: ParameterGroup) ->
         return parameters, ()
     changed: dict[str, object] = {name: True}
     remark = (
-        f"steering: {top:.3g} rad were commanded, as of a steering wheel in the hands; taken as a vehicle that is "
-        "driven on its steered wheel, since only such a one turns further than a quarter turn. Its motion means nothing"
+        f"steering: {top:.3g} rad were commanded, probably angles of a driver's steering wheel; the vehicle is assumed "
+        "to be driven on its steered wheel, as others steer by at most a quarter turn. Its motion is not meaningful"
     )
     return dataclasses.replace(parameters, **changed), (remark,)
 
@@ -136,7 +135,7 @@ def _without_maps(setup: Setup) -> ParameterGroup:
 
 
 def _first_value(term: Term, parameters: ParameterGroup) -> float:
-    """The start of the search."""
+    """The value of a term at the start of the search, without limits."""
     if term.kind is Kind.LIMIT:
         return math.inf
     if term.name == EFFECTIVE_TRACK:
@@ -153,7 +152,7 @@ def check_names(names: Collection[str], vehicle: NodeParameters | None) -> None:
 
 
 def check_fit(fit: Collection[str], vehicles: Sequence[tuple[AnyModel, ParameterGroup]]) -> None:
-    """Refuse names that none of some vehicles has; those of actuators are fitted anyway."""
+    """Refuse names that none of the vehicles has; parameters of actuators may be named, but are fitted anyway."""
     actuators = [actuation for _, parameters in vehicles for actuation in actuations(parameters).values()]
     taken = [term.name for actuation in actuators for term in actuation.terms()]
     others = dict.fromkeys(name for _, parameters in vehicles for name in other_parameters(parameters, taken))
@@ -165,18 +164,18 @@ def check_fit(fit: Collection[str], vehicles: Sequence[tuple[AnyModel, Parameter
     if {"tire_diameter", WHEEL_GAINS} <= set(fit):
         raise ArgumentError(
             f"'tire_diameter' and '{WHEEL_GAINS}' cannot be fitted together: a wheel's diameter is the tire_diameter "
-            "times its gain, and no recording tells the two apart; leave one of them out"
+            "times its gain, and no recording distinguishes the two; leave one of them out"
         )
 
 
 def _has_sides(model: AnyModel, parameters: ParameterGroup) -> bool:
-    """Whether its wheels are in pairs of left and right, which may differ."""
+    """Whether a vehicle has pairs of left and right wheels, whose gains may differ."""
     wheels = (joint.name for joint in model.joints(parameters) if joint.kind == "wheel")
     return not model.geometry(parameters).holonomic and any(name.endswith("_left_joint") for name in wheels)
 
 
 def _unknowns(setup: Setup, names: Collection[str]) -> tuple[dict[str, Actuation], list[Term], tuple[str, ...]]:
-    """The actuators without gains that are confounded with those of the wheels, all terms, and remarks."""
+    """The actuators without parameters that the recordings cannot determine, all terms, and remarks."""
     parameters, actuators = setup.family.parameters, dict(setup.actuators)
     turning = "steering" if setup.varies("steering") else "yaw_rate"
     for name, quantity in (("drive", "v_x"), ("steering", turning)):
@@ -191,7 +190,7 @@ def _unknowns(setup: Setup, names: Collection[str]) -> tuple[dict[str, Actuation
     known = [term.name for term in terms]
     sides = WHEEL_GAINS in names
     confounded = _confounded(setup, known) if sides else []
-    if sides and "drive" in actuators:  # over a recording, the slow share looks like a wheel's gain
+    if sides and "drive" in actuators:  # over a recording, the slow share has the effect of a wheel's gain
         actuators["drive"] = replace(actuators["drive"], slow_share="", slow_time_constant="")
         terms = [term for term in terms if term.kind is not Kind.SLOW]
     if confounded and not setup.wheels_measured:
@@ -200,7 +199,7 @@ def _unknowns(setup: Setup, names: Collection[str]) -> tuple[dict[str, Actuation
         terms = [term for term in terms if term.name not in (drive.gain, drive.offset)]
     gains = _command_gains(setup, known, confounded)
     if any(name.endswith(".gain") for name in known):
-        # The speed has the drive's gain; beside wheels' gains, the controller's track may differ from the vehicle's.
+        # The drive's gain is that of the speed. Beside wheel gains, a controller's track may not be the vehicle's.
         gains = [gain for gain in gains if gain.name == "yaw_rate gain"] if sides else _effective_track(setup, known)
     terms += gains
     if sides:
@@ -223,7 +222,7 @@ def _assumed_geometry(setup: Setup, *, wheel_base: bool) -> list[str]:
 
 
 def _geometry(parameters: ParameterGroup, taken: Sequence[str], names: Collection[str]) -> list[Term]:
-    """Terms of parameters that were named."""
+    """Terms of the named parameters."""
     others = other_parameters(parameters, taken)
     terms = {name: others[name] for name in names if name in others}
     if "track" in terms and getattr(parameters, "roller_pattern", "") == "o":
@@ -232,7 +231,7 @@ def _geometry(parameters: ParameterGroup, taken: Sequence[str], names: Collectio
 
 
 def _effective_track(setup: Setup, names: Collection[str]) -> list[Term]:
-    """The track with which wheels turn a vehicle, if its yaw rate was commanded and measured beside its speed."""
+    """The track with which wheels turn a vehicle, if yaw rates were commanded, and measured with speeds."""
     if not hasattr(setup.family.parameters, EFFECTIVE_TRACK) or not setup.varies("yaw_rate"):
         return []
     if not {"v_x", "yaw_rate"} <= setup.measured:
@@ -268,7 +267,7 @@ def _confounded(setup: Setup, names: Collection[str]) -> list[str]:
     """Commanded quantities whose gains have the same effect as those of the wheels that turn a vehicle.
 
     Without measured wheels, only the motion on the ground is known; speed and yaw rate together still determine the
-    ratio of both commands' gains. With wheels, either of the two determines the wheels' gains, but not a track too.
+    ratio of both commands' gains. With measured wheels, either of the two determines their gains; a track needs both.
     """
     if not setup.family.model.geometry(setup.family.parameters).yaw_arm:
         return []
@@ -286,14 +285,14 @@ def _remarks(setup: Setup, confounded: Sequence[str]) -> Iterator[str]:
     taken = f"{' and '.join(f'{quantity} gain' for quantity in confounded)}: taken as 1"
     if setup.wheels_measured:
         if confounded:
-            yield f"{taken}; to tell it from the track and the wheels' gains takes a speed and a yaw rate, or poses"
+            yield f"{taken}; a speed and a yaw rate, or poses, would distinguish it from the track and the wheel gains"
     elif setup.family.model.geometry(setup.family.parameters).yaw_arm:
         yield (
-            f"{taken}; without the speed of a wheel, commands that are too large and wheels that are too large do the "
-            f"same: {names} are what commands come to on the ground"
+            f"{taken}; without measured wheel speeds, gains of the commands have the effect of those of the wheels, so "
+            f"{names} include them"
         )
     else:
-        yield f"{names} show in the speeds of a left and a right wheel only, of which there is none"
+        yield f"{names} need measured speeds of a left and a right wheel; the recording has none"
 
 
 def _offsets(setup: Setup) -> Iterator[Term]:
@@ -320,7 +319,7 @@ def _latencies(setup: Setup) -> list[Term]:
         sources.setdefault(channel.source, []).append(k)
     beside_others = set().union(*(group for group in by_actuator.values() if len(group) > 1))
     return [
-        Term(f"{source.strip('/')} latency", Kind.LATENCY, 0.0, LONGEST_LATENCY, channels=tuple(own), scale=0.02)
-        for source, own in sources.items()
+        Term(f"{source.strip('/')} latency", Kind.LATENCY, 0.0, LONGEST_LATENCY, channels=tuple(indices), scale=0.02)
+        for source, indices in sources.items()
         if source in beside_others
     ]
