@@ -82,7 +82,7 @@ def test_a_throttle_becomes_a_map_that_the_vehicle_runs(folder, capsys):
     assert static == pytest.approx(np.interp(levels, *truth), abs=0.12)
     printed = capsys.readouterr().out
     assert "map responses[3]" in printed
-    assert "# without a parameter there: static map of the drive\n" in printed
+    assert "# not in DELAY_STEER_VEL: static map of the drive\n" in printed
 
 
 def throttled(levels, factors=1.0, saturation=3.2):

@@ -1,7 +1,7 @@
 """The fit of a single actuator: the drive of a vehicle that goes straight ahead, or the steering of one that stands.
 
-States of an actuator have no noise and no gain, so terms are not selected by prediction. Least squares start at the
-best points of a grid of dead times and lags, with and without limits.
+States of an actuator have no noise and no gain, so terms are not selected by prediction. A fit starts at the best point
+of a grid of dead times and lags, without limits and with combinations of them.
 """
 
 from __future__ import annotations
@@ -30,18 +30,23 @@ from vds_gz.study.identify.trials import costs_of
 from vds_gz.study.recording import MeasuredChannel, Recording, Series
 from vds_gz.vehicle.bicycle import BICYCLE
 
-#: A limit counts as met if it lowers the squares by this part and by more than errors of coarse steps, or by more than
-#: coarse steps can cause.
-CLEARLY_MET, COARSE, DECISIVELY_MET = 0.05, 0.3, 0.4
+#: Limits count as met if they lower the cost by this part of it, and by more than COARSE.
+CLEARLY_MET = 0.05
+
+#: Change of the cost that errors of coarse steps may cause.
+COARSE = 0.3
+
+#: Limits also count as met if they lower the cost by this part of it, more than coarse steps can cause.
+DECISIVELY_MET = 0.4
 
 #: Longer dead times [s] that are tried too, because no response of another actuator can be mistaken for this one's.
 LONG_DEAD_TIMES = 2.0, 2.5, 3.0, 3.5, 4.0, 5.0
 
 
 def fit_actuator(given: Series, response: Series, *, angle: bool) -> dict[str, Estimate | None]:
-    """The parameters of an actuator, by the names of an axis.
+    """The parameters of an actuator by their names on an axis, from its references and its response.
 
-    Nothing else of the vehicle moves: the drive goes straight ahead, or the vehicle with the steering stands.
+    Nothing else of the vehicle moves: a drive goes straight ahead, and a vehicle whose steering is fitted stands.
     """
     quantity = "steering" if angle else "v_x"
     turns_round = angle and float(np.max(np.abs(response.value))) > math.pi / 2.0
@@ -71,7 +76,7 @@ def fit_actuator(given: Series, response: Series, *, angle: bool) -> dict[str, E
 
 
 def _fit(setup: Setup, actuation: Actuation) -> Fit:
-    """Dead time, lag and the met limits."""
+    """Fit dead time and lag, with the combination of limits that was met."""
     reach = reach_of(setup)
     problem = problem_of(setup, coarse_segments(setup), reach)
     index = {term.name: k for k, term in enumerate(setup.family.terms)}

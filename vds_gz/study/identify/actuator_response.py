@@ -16,13 +16,13 @@ from vds_gz.study.recording import ActuatorSeries, Array, Series
 #: Packages that a fit needs and that are not installed. Maxima do not need them.
 MISSING = [package for package in ("numba", "scipy") if find_spec(package) is None]
 CAN_FIT = not MISSING
-if CAN_FIT:  # now, so that a missing package is noticed before anything is recorded
+if CAN_FIT:  # imported here, so that errors show before anything is recorded
     from vds_gz.study.identify.actuator import fit_actuator
 
-#: The longest part of a recording that is used: that in which the reference moves most [s].
+#: Maximum length of the part of a recording that is used, in which the reference moves most [s].
 LONGEST = 60.0
 
-#: Commands that came earlier than this before that part have no effect in it [s].
+#: Commands more than this before that part have no effect in it [s].
 LEAD = 10.0
 
 #: Minimum number of samples.
@@ -66,7 +66,8 @@ def unknown() -> str:
 def measure(actuator: ActuatorSeries, commands: ArrayLike = ()) -> ActuatorResponse:
     """Measure an actuator with a gain of 1 and no offset, from references and states at the same times.
 
-    A reference changes at the command [s] within its sampling interval, or in the middle of an interval without one.
+    A reference changes at the time of the last command [s] in its sampling interval, or in the middle of an interval
+    without one.
     """
     angle = actuator.kind == "steering"
     time, reference, response = actuator.time, actuator.reference, actuator.response
@@ -82,8 +83,8 @@ def measure(actuator: ActuatorSeries, commands: ArrayLike = ()) -> ActuatorRespo
     numbers: dict[str, Estimate | None] = {}
     moves = len(np.unique(values[near])) > 1 and np.ptp(response[part]) > 0.0
     if CAN_FIT and moves and len(time[part]) >= FEWEST:
-        given = Series(np.maximum(at[near], begin - LEAD), values[near])
-        numbers = fit_actuator(given, Series(time[part], response[part]), angle=angle)
+        references = Series(np.maximum(at[near], begin - LEAD), values[near])
+        numbers = fit_actuator(references, Series(time[part], response[part]), angle=angle)
     dead_time, time_constant, rise, fall, value = (
         None if (number := numbers.get(name)) is None else number.value
         for name in ("dead_time", "time_constant", "rise", "fall", "value")
@@ -94,7 +95,7 @@ def measure(actuator: ActuatorSeries, commands: ArrayLike = ()) -> ActuatorRespo
 
 
 def _references(time: Array, reference: Array, commands: Array) -> tuple[Array, Array]:
-    """The changes of the reference; the first value begins long before the first sample."""
+    """Times and values of the reference's changes; the first value begins long before the first sample."""
     if not len(time):
         return time, reference
     jumps = np.flatnonzero(np.diff(reference) != 0.0) + 1
@@ -107,7 +108,7 @@ def _references(time: Array, reference: Array, commands: Array) -> tuple[Array, 
 
 
 def _most_moved(time: Array, reference: Array) -> slice:
-    """The most informative part of the recording."""
+    """The part of at most :data:`LONGEST` seconds in which the reference moves most."""
     if not len(time):
         return slice(0, 0)
     moved = np.concatenate(([0.0], np.cumsum(np.abs(np.diff(reference)))))

@@ -20,10 +20,10 @@ from vds_gz.study.recording import MeasuredChannel
 #: Accuracy of simulations and of their differences: as a part of a channel's range, and of a constant one in its unit.
 ACCURACY, CONSTANT_ACCURACY = 5e-6, 1e-6
 
-#: Values on fewer levels than this are a signal at rest, not steps of a sensor.
+#: Values on fewer levels are a signal at rest, not steps of a sensor.
 FEWEST_LEVELS = 20
 
-#: Prior standard deviation of sensors' offsets, as a part of their scale. Data with little noise outweigh it.
+#: Standard deviation of the prior of a sensor's offset, as a part of its scale. Data with little noise outweigh it.
 OFFSET_SIGMA = 0.1
 
 #: Standard deviation of the prior of a sensor's latency [s]; a longer delay is more likely an actuator's dead time.
@@ -44,11 +44,11 @@ ENOUGH_SAMPLES, LEAST_RATE, FULL_RATE = 900.0, 20.0, 40.0
 class Problem:
     """The data and unknowns of a fit: segments with their forward model, priors and bounds of all terms.
 
-    Each channel has a ``kind``: channels of the same name have the same noise in all recordings, which is at least the
-    resolution (``floors``), and this at least the accuracy of a simulation (``accuracies``); each kind has a quantity,
-    by number. The start of a ``fresh`` experiment is fitted; else a lead makes it as good as known. An infinite
-    ``sigma`` is no prior. In the robust loss, the noise of correlated residuals is at most ``largest_noise``, as a part
-    of a channel's standard deviation.
+    ``kinds`` numbers channels by name: those of one name have the same noise in all recordings. For each kind,
+    ``floors`` is the resolution and the minimum noise, ``accuracies`` the accuracy of a simulation, which is at most
+    the resolution, and ``quantities`` the number of its quantity. The start of a ``fresh`` experiment is fitted; others
+    begin with a lead, after which the start hardly matters. An infinite ``sigma`` means no prior. In the robust loss,
+    the noise of correlated residuals is at most ``largest_noise``, as a part of a channel's standard deviation.
     """
 
     experiments: tuple[Experiment, ...]
@@ -143,11 +143,10 @@ def problem_of(setup: Setup, segments: Sequence[Segment], reach: Mapping[str, Re
 def coarse_segments(
     setup: Setup, enough: float = ENOUGH_SECONDS, rate: float = 0.0, step: float = COARSE_STEP
 ) -> list[Segment]:
-    """Segments in which terms are selected: in coarse steps, with thinned samples, and of long recordings the parts in
-    which commands change most.
+    """Segments for the selection of terms: in coarse steps, and with thinned samples.
 
-    ``enough`` is the time [s] and ``rate`` the samples per second of each channel that suffice; 0: the rate for a
-    selection of terms. A step of 0 is the vehicle's own.
+    If recordings are longer than ``enough`` [s], those segments are used in which commands change most. Of each channel
+    ``rate`` samples per second suffice; 0: the rate for a selection of terms. A ``step`` of 0 is the vehicle's own.
     """
     dt = max(1.0, math.floor(step * setup.step_rate + 1e-9)) / setup.step_rate
     if not rate:
@@ -174,7 +173,7 @@ def thinned(channel: MeasuredChannel, rate: float) -> MeasuredChannel:
 
 
 def accuracy(channel: MeasuredChannel) -> float:
-    """The accuracy of a simulation of a channel, whose values are never exact."""
+    """The accuracy of simulated values of a channel, which are never exact."""
     values = channel.series.value
     if not len(values):
         return 0.0

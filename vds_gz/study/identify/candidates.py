@@ -26,7 +26,7 @@ from vds_gz.study.identify.trials import Candidate, Starts
 #: Dead times that are tried [s].
 DEAD_TIMES = np.r_[np.arange(0.0, 0.4, 0.04), 0.4, 0.5, 0.7, 1.0, 1.5]
 
-#: Lags that are tried [s], and parts of a lag by which the dead time becomes shorter.
+#: Lags that are tried [s], and parts of the lag by which the dead time is shortened.
 LAGS, SHORTER = (0.03, 0.08, 0.2, 0.5, 1.2), (0.5, 1.0)
 
 #: Limits that are tried, as parts of the measured maxima.
@@ -53,34 +53,29 @@ PROOF_OF_RARE = 2.0, 0.02
 #: The same for slow shares, for which few blocks are long enough.
 PROOF_OF_SLOW_SHARE = 1.5, 0.02
 
-#: Coordinate of a limit that does not exist.
+#: Coordinate of a limit that is not met.
 UNLIMITED_AT = math.log(UNLIMITED)
 
 
 def candidates_of(setup: Setup, reach: Mapping[str, Reach]) -> list[Candidate]:
-    """The candidates of a vehicle.
-
-    Args:
-        setup: The unknowns.
-        reach: The observed maxima, by the names of limits.
-    """
+    """The candidates of a vehicle; ``reach`` has the observed maxima by the names of limits."""
     index = {term.name: k for k, term in enumerate(setup.family.terms)}
     gains = [k for k, term in enumerate(setup.family.terms) if term.kind in (Kind.GAIN, Kind.COMMAND_GAIN)]
-    found: list[Candidate] = []
+    candidates: list[Candidate] = []
     for name, actuation in setup.actuators.items():
         if name not in setup.excited:
             continue
-        found += _of_actuator(actuation, index, reach, gains)
+        candidates += _of_actuator(actuation, index, reach, gains)
         hubs = setup.actuators["wheels"].value if name == "drive" and "wheels" in setup.actuators else ""
         limits = actuation.value, actuation.rise, actuation.fall, hubs
         parts = [part for part in (actuation.dead_time, actuation.time_constant, *limits) if part]
         static = [part for part in (actuation.gain, actuation.offset) if part]
         if len(parts) > 2:
             starts = partial(_whole, actuation, hubs, index, reach)
-            found.append(Candidate(f"{name} as a whole", tuple(index[part] for part in parts), starts, whole=True))
+            candidates.append(Candidate(f"{name} as a whole", tuple(index[part] for part in parts), starts, whole=True))
             if static:
                 terms = tuple(index[part] for part in (*parts, *static))
-                found.append(Candidate(f"{name} as a whole with its gain", terms, starts, whole=True))
+                candidates.append(Candidate(f"{name} as a whole with its gain", terms, starts, whole=True))
         linear = [actuation.dead_time, actuation.time_constant, actuation.gain]
         if all(linear):
             dead, lag = index[actuation.dead_time], index[actuation.time_constant]
@@ -88,30 +83,30 @@ def candidates_of(setup: Setup, reach: Mapping[str, Reach]) -> list[Candidate]:
             for biased in (False, True) if name == "steering" and actuation.offset else (False,):
                 terms = tuple(index[part] for part in (*linear, *([actuation.offset] if biased else [])))
                 words = f"linear response of {name}{' with its offset' if biased else ''}"
-                found.append(Candidate(words, terms, partial(_delays, dead, lag)))
+                candidates.append(Candidate(words, terms, partial(_delays, dead, lag)))
     gain = next((index[actuator.gain] for actuator in setup.actuators.values() if actuator.gain), None)
     both: list[Candidate] = []
     for k, term in enumerate(setup.family.terms):
         if term.kind is Kind.COMMAND_GAIN:
-            found.append(Candidate(term.name, (k,), partial(_values, k, TRIED_GAINS)))
+            candidates.append(Candidate(term.name, (k,), partial(_values, k, TRIED_GAINS)))
         if term.name == EFFECTIVE_TRACK:
             tracks = np.array(TRIED_GAINS) * (term.scale / 0.2)
-            found.append(Candidate(term.name, (k,), partial(_values, k, tracks)))
+            candidates.append(Candidate(term.name, (k,), partial(_values, k, tracks)))
             if gain is not None:
                 both.append(Candidate("gain and effective_track", (gain, k), partial(_gains, gain, k, tracks)))
         if term.name == UNDERSTEER:
             gradients = np.array(UNDERSTEERS) * value_of(setup.family.parameters, "wheel_base")
-            found.append(Candidate(term.name, (k,), partial(_values, k, gradients)))
+            candidates.append(Candidate(term.name, (k,), partial(_values, k, gradients)))
             steering = setup.actuators["steering"]
             if steering.gain in index:
                 terms = k, index[steering.gain]
-                found.append(Candidate("gain of steering and understeer", terms, partial(_values, k, gradients)))
-    return [*found, *both]
+                candidates.append(Candidate("gain of steering and understeer", terms, partial(_values, k, gradients)))
+    return [*candidates, *both]
 
 
 def second_stage(setup: Setup, reach: Mapping[str, Reach]) -> list[Candidate]:
     """Candidates after the usual terms: dead bands, backlash, offsets and latencies of sensors."""
-    found = []
+    candidates = []
     idle = {
         number
         for name, actuation in setup.actuators.items()
@@ -122,16 +117,16 @@ def second_stage(setup: Setup, reach: Mapping[str, Reach]) -> list[Candidate]:
         if term.name in idle:
             continue
         if term.kind is Kind.LATENCY or (term.kind is Kind.SENSOR_OFFSET and len(setup.recordings) < FEWEST_BLOCKS):
-            found.append(Candidate(term.name, (k,), partial(_present, k), *PROOF_OF_RARE))
+            candidates.append(Candidate(term.name, (k,), partial(_present, k), *PROOF_OF_RARE))
         elif term.kind is Kind.OFFSET:
-            found.append(Candidate(term.name, (k,), partial(_values, k, (0.0,)), *PROOF_OF_RARE))
+            candidates.append(Candidate(term.name, (k,), partial(_values, k, (0.0,)), *PROOF_OF_RARE))
         elif term.kind in (Kind.DEAD_BAND, Kind.BACKLASH):
-            found.append(
+            candidates.append(
                 Candidate(
                     term.name, (k,), partial(_values, k, np.array(BANDS) * reach[term.name].tried), *PROOF_OF_RARE
                 )
             )
-    return found
+    return candidates
 
 
 def _of_actuator(
@@ -232,5 +227,5 @@ def _slowly(share: int, time_constant: int, gain: int, point: Array) -> Iterator
     for seconds in SLOW_TIMES:
         for part in (0.1, 0.25):
             yield {share: part, time_constant: seconds}
-            if point[gain] < 1.0:  # the slow share was missing in the gain
+            if point[gain] < 1.0:  # the gain may lack the slow share
                 yield {share: 1.0 - float(point[gain]), time_constant: seconds, gain: 1.0}

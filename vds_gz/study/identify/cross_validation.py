@@ -24,17 +24,17 @@ BLOCK, FEWEST_BLOCKS, MOST_BLOCKS = 6.0, 5, 6
 #: A gain in prediction is significant if it exceeds this many of its standard errors.
 SIGNIFICANT = 0.95
 
-#: It is worthwhile if it exceeds this part of the residual squares,
+#: A gain is worthwhile if it exceeds this part of the residual squares.
 WORTHWHILE = 0.01
 
-#: and this in units of independent squares.
+#: Minimum gain in units of independent squares.
 LEAST = 1.0
 
 #: A quantity has much left to explain if it has this part of all squares.
 SHARE = 0.05
 
-#: Residuals beyond this multiple of the limit of the robust loss are wild samples, which no model explains. They count
-#: as if they were at it, or they would hide what terms explain of the others.
+#: Residuals beyond this multiple of the limit of the robust loss are of wild samples, which no model explains. They are
+#: clipped there, so that they do not hide what terms explain of other samples.
 WILD = 10.0
 
 #: A step without a block moves no term by more than this many standard deviations of its prior.
@@ -42,7 +42,7 @@ LARGEST_STEP = 3.0
 
 
 def blocks_of(problem: Problem, length: float = BLOCK, most: int = MOST_BLOCKS) -> np.ndarray:
-    """The block of each sample: runs if there are enough, else contiguous parts of about the same length [s]."""
+    """The block of each sample: recordings if there are enough, else contiguous parts of about the same length [s]."""
     recordings = [experiment.segment.recording for experiment in problem.experiments]
     if len(set(recordings)) >= FEWEST_BLOCKS:
         names = {recording: k for k, recording in enumerate(dict.fromkeys(recordings))}
@@ -88,13 +88,13 @@ def summed(problem: Problem, residuals: Array, limits: Array, blocks: np.ndarray
 
 
 def least_left(before: Array, after: Array) -> float:
-    """The residual part of the best explained quantity, among those with much to explain."""
+    """The part of the squares that the best explained quantity leaves, of those with much to explain."""
     sums = np.sum(before, axis=0)
     return float(np.min((np.sum(after, axis=0) / np.maximum(sums, LEAST))[sums >= SHARE * np.sum(sums)]))
 
 
 def better(before: Array, after: Array, significant: float = SIGNIFICANT, worthwhile: float = WORTHWHILE) -> float:
-    """The improvement of the prediction of blocks beyond that required of a term; positive if the term is worthwhile.
+    """The improvement of the prediction of blocks beyond that required of a term; positive if the term may enter.
 
     The quantity with the largest gain decides, since a term of the steering need not explain the speed. Losses of the
     others are subtracted.
@@ -103,8 +103,8 @@ def better(before: Array, after: Array, significant: float = SIGNIFICANT, worthw
     sums = np.sum(gain, axis=0)
     error = np.sqrt(np.sum(gain**2, axis=0))
     lost = np.sum(np.minimum(sums, 0.0)) - np.minimum(sums, 0.0)
-    asked = np.maximum(np.maximum(significant * error, worthwhile * np.sum(before, axis=0)), LEAST)
-    return float(np.max(sums + lost - asked))
+    required = np.maximum(np.maximum(significant * error, worthwhile * np.sum(before, axis=0)), LEAST)
+    return float(np.max(sums + lost - required))
 
 
 def _vague_sigma(terms: Sequence[Term]) -> Array:

@@ -58,14 +58,16 @@ HOLD, JUMP = (0.06, 2.5), (0.02, 2.0)
 #: Order of the norm over the parameters of a vehicle.
 ORDER = 8
 
-#: Number of windows of a log, and the shortest and longest window [s]; a window is simulated behind this part of
-#: itself, which does not count.
-WINDOWS, SHORTEST_WINDOW, LONGEST_WINDOW, LEAD = 12, 2.0, 6.0, 0.5
+#: Number of windows of a log, and the shortest and longest window [s].
+WINDOWS, SHORTEST_WINDOW, LONGEST_WINDOW = 12, 2.0, 6.0
 
-#: Number of windows that are drawn, how often each of those of a log is chosen, and number of changes of the whole log.
+#: A window is simulated with a lead, which does not count, of this part of its length.
+LEAD = 0.5
+
+#: Number of windows that are drawn, how often each window of a log is chosen, and number of changes of the whole log.
 DRAWN, EXCHANGES, REFINEMENTS = 1000, 3, 400
 
-#: Windows are simulated one behind the other, up to this duration at once [s].
+#: Windows are simulated one after another in one run, up to this duration [s].
 TOGETHER = 300.0
 
 Random: TypeAlias = np.random.Generator
@@ -74,11 +76,11 @@ Mask: TypeAlias = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """The 95 % interval to expect of one parameter of the prior vehicle, whose 100 % are ``scale``, in its unit.
+    """The 95 % interval to expect of one parameter of the prior vehicle.
 
-    The resolution is half the interval without any noise, in the unit; ``part`` is half of it due to noise, relative,
-    and None where the log does not determine the parameter; ``part_of_steps`` is that of `profile steps` of the same
-    length.
+    ``part`` is half the interval due to noise, as a part of ``scale``, or None if the log does not determine the
+    parameter; ``part_of_steps`` is that of `profile steps` of the same length. ``resolution`` is half the interval
+    without noise. ``value``, ``scale`` and ``resolution`` are in the parameter's unit.
     """
 
     name: str
@@ -103,10 +105,10 @@ class Design:
 
     @property
     def largest(self) -> tuple[float, float]:
-        """The largest relative interval due to noise of what this log and `profile steps` both determine, or inf."""
+        """The largest ``part`` of this log and of `profile steps`, of what both determine; inf if that is nothing."""
         both = [(e.part, e.part_of_steps) for e in self.expectations if e.part and e.part_of_steps]
-        own, of_steps = zip(*(both or [(math.inf, math.inf)]), strict=True)
-        return max(own), max(of_steps)
+        of_log, of_steps = zip(*(both or [(math.inf, math.inf)]), strict=True)
+        return max(of_log), max(of_steps)
 
 
 def design(
@@ -122,10 +124,11 @@ def design(
     acceleration: float = math.inf,
     advance: Advance = ignore,
 ) -> Design:
-    """Find the most informative log for a vehicle, with commands and samples of each sensor at a rate [Hz].
+    """Find the most informative log of a duration [s] for a vehicle, with commands and samples at a rate [Hz].
 
-    The noise is a part of full scale, for all sensors that the model has, or by quantity in its unit, for those that
-    are named. The commanded speeds change by no more than the acceleration [m/s^2], also to the standstill at the end.
+    ``noise`` is a part of full scale for all sensors that the model has, or standard deviations by quantity, in its
+    unit, for those that are named. Commanded speeds change by no more than ``acceleration`` [m/s^2], also to the
+    standstill at the end.
     """
     if not SHORTEST_LOG <= duration <= LONGEST_LOG:
         raise ArgumentError(
@@ -202,7 +205,7 @@ class Cycle:
     holds: Array
 
     def course(self, times: Array) -> Array:
-        """The level at some times from the beginning of the window on [s]."""
+        """The levels at times since the beginning of the window [s]."""
         ends = np.cumsum(self.holds)
         course: Array = self.levels[np.searchsorted(ends, times % ends[-1], side="right").clip(max=len(ends) - 1)]
         return course
@@ -213,7 +216,7 @@ Window: TypeAlias = tuple[Cycle, ...]
 
 
 def random_cycle(random: Random) -> Cycle:
-    """One to four levels. Small cycles show time constants, large ones limits, and quick ones dead times."""
+    """A cycle of one to four levels. Small ones show time constants, large ones limits, and quick ones dead times."""
     count = int(random.choice([1, 2, 2, 2, 3, 4]))
     base = random.uniform(-1.0, 1.0) if random.random() < 0.6 else float(random.choice([-1.0, 0.0, 1.0]))
     offsets = random.uniform(-1.0, 1.0, count) if count > 2 else random.choice([-1.0, 1.0]) * np.arange(count)
@@ -269,7 +272,7 @@ class Search:
 
     def best(self) -> Array:
         """The levels of the best log, (commands, quantities)."""
-        # A long log takes as much time as one of a minute.
+        # The search for a longer log takes about as much time as that for a log of a minute.
         refinements = max(20, round(REFINEMENTS * min(1.0, 60.0 * self.rate / self.commands)))
         work = DRAWN * (int(LEAD * self.length) + self.length) + (1 + refinements) * self.commands
         windows, determined = self._selected(work)
@@ -325,19 +328,19 @@ class Search:
         return loss
 
     def _log(self, windows: Sequence[Window]) -> Array:
-        """The levels of a log that ends near enough to 0 for 0 to follow."""
+        """The levels of a log; at its end they approach 0 as far as the last command of 0 requires."""
         levels = self._levels(windows, self.length)[: self.commands]
         largest = self.slew * np.arange(len(levels), 0, -1)[:, np.newaxis]
         return np.clip(levels, -largest, largest)
 
     def _levels(self, windows: Sequence[Window], length: int) -> Array:
-        """The levels of windows of some number of commands each, changing no faster than allowed."""
+        """The levels of windows of ``length`` commands each, which change no faster than allowed."""
         times = np.arange(length) / self.rate
         levels = np.concatenate([np.stack([cycle.course(times) for cycle in window], axis=1) for window in windows])
         for k in np.flatnonzero(self.slew < 2.0):
             level, course, largest = 0.0, [], float(self.slew[k])
-            for wanted in levels[:, k].tolist():
-                level += min(max(wanted - level, -largest), largest)
+            for target in levels[:, k].tolist():
+                level += min(max(target - level, -largest), largest)
                 course.append(level)
             levels[:, k] = course
         return levels

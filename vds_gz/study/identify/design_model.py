@@ -21,10 +21,13 @@ from vds_gz.study.recording import MeasuredChannel, Series
 from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.schedule import COMMAND, Records, fields_of
 
-#: Default prior interval of a parameter, as a part of its value, and its standard deviation before the drive.
-SPREAD, BEFORE = 0.3, 1.0
+#: Default interval of a parameter of candidate vehicles, to each side, as a part of its value.
+SPREAD = 0.3
 
-#: Shorter times count as this long where an interval is relative [s].
+#: Relative standard deviation of a parameter before the drive.
+BEFORE = 1.0
+
+#: Relative intervals of shorter times are relative to this [s].
 SHORT = 0.02
 
 

@@ -21,31 +21,35 @@ from vds_gz.study.identify.problem.simulation import Mask
 from vds_gz.study.identify.supported_terms import PRECISE, Advance, Fitted, asked, converged, neutral, supported
 from vds_gz.study.identify.variants import BETTER, best_variant, lag_findings, reduction_by, with_static_maps
 
-#: A measured state that holds from step to step must lower the robust squares by this, in units of independent squares.
+#: Measured states that hold from step to step must lower the robust squares by this, in units of independent squares.
 HOLDS = 10.0
 
-#: A shift of a term by this part of its standard error is relevant; longer recordings [s] stay in coarse steps.
-NOTICEABLE, LONGEST_FINE = 0.3, 400.0
+#: Coarse steps matter if they shift a term by more than this part of its standard error.
+NOTICEABLE = 0.3
 
-#: Where a model leaves correlated residuals of more than this part of a channel's standard deviation, the largest are
-#: transients, which must not decide the numbers.
+#: Longer recordings [s] stay in coarse steps.
+LONGEST_FINE = 400.0
+
+#: Correlated residuals beyond this part of a channel's standard deviation are transients, which must not decide the
+#: numbers.
 LARGEST_NOISE = 0.2
 
-#: Standard deviation of the prior, around 0, of dead times and lags whose own standard error is larger [s].
+#: Standard deviation of the prior around 0 of dead times and lags whose standard error is larger than this [s].
 DELAY_SIGMA = 0.5
 
 #: The search for a dead time or a lag that was not selected begins here [s].
 SHORT_DELAY = 0.02
 
-#: Other searches for parameters that were asked for begin at these multiples of the given values.
+#: Further searches for requested parameters begin at these multiples of the given values.
 OTHER_BEGINS = 0.5, 2.0
 
-#: Kinds of parameters that the data do not determine at a bound. A parameter is at a bound if its distance is at most
-#: this part: of a PARAMETER's scale, or of the upper bound.
+#: Kinds of terms that the data do not determine if they end at a bound.
 BOUNDED = Kind.PARAMETER, Kind.DEAD_TIME, Kind.TIME_CONSTANT, Kind.SLOW
+
+#: A term is at a bound if its distance is at most this part of a PARAMETER's scale, or of the bound for other kinds.
 NEXT_TO_BOUND = 0.01
 
-#: A parameter that ends beyond this multiple of its given value is not determined either. It is no bound of the search,
+#: A parameter that ends beyond this multiple of its given value is not determined either. The search has no such bound,
 #: because far bounds make the steps of ``least_squares`` too long.
 FARTHEST = 100.0
 
@@ -102,9 +106,9 @@ def _fit(setup: Setup, advance: Advance) -> Fit:
 
 
 def _from_several(setup: Setup, reach: Mapping[str, Reach], advance: Advance) -> Fitted:
-    """The selected terms; where parameters that were asked for leave residuals that are no noise, the best of several.
+    """The selected terms; if requested parameters leave structured residuals, the best of several searches.
 
-    The other searches begin at parts and multiples of the given values: sliding tyres have local minima.
+    The further searches begin at multiples of the given values, because sliding tyres have local minima.
     """
     fitted = supported(setup, reach, advance)
     parameters = mask_of(setup.family.terms, Kind.PARAMETER) & asked(setup)
@@ -125,7 +129,7 @@ def _delays(setup: Setup) -> list[tuple[int, int]]:
 
 
 def _unseen_limits(fitted: Fitted, intervals: Intervals) -> Mask:
-    """Limits that the data do not distinguish from a longer dead time, as those that act only between two samples.
+    """Limits that the data do not distinguish from a longer dead time, such as those that act between two samples only.
 
     They are confounded with a dead time or, in data with hardly any noise, known to no better than :data:`UNKNOWN`.
     """
@@ -148,7 +152,7 @@ def _fixed(fit: Fit, terms: Mask) -> Fit:
 
 
 def _vague_gains(fit: Fit) -> Mask:
-    """Gains of actuators whose intervals are too wide for a value and hold the neutral one.
+    """Gains of actuators whose intervals are too wide for a value and contain the neutral one.
 
     Confounded gains have no interval; a finding names them.
     """
@@ -163,7 +167,7 @@ def _vague_gains(fit: Fit) -> Mask:
 def _with_prior(fit: Fit) -> Fit:
     """The fit with a prior of those dead times and lags that the data hardly show; they have no interval.
 
-    Intervals of sums are the data's, without those that the fit with the prior contradicts.
+    The intervals of sums are those of the fit without the prior, unless the fit with it contradicts them.
     """
     delays = mask_of(fit.problem.terms, Kind.DEAD_TIME, Kind.TIME_CONSTANT)
     vague = fit.solution.free & delays & (fit.intervals.high - fit.solution.point > WIDTH * DELAY_SIGMA)
@@ -185,9 +189,9 @@ def _with_prior(fit: Fit) -> Fit:
 
 
 def _at_bounds(fit: Fit) -> Mask:
-    """Parameters that run to a bound, so the data give no value.
+    """Terms that run to a bound, so the data give no value.
 
-    0 is a value of the understeer gradient, dead times, lags and slow shares: they have no effect.
+    0 is a value of the understeer gradient, dead times, lags and slow shares: it has no effect.
     """
     problem, solution = fit.problem, fit.solution
     parameters = mask_of(problem.terms, Kind.PARAMETER)
@@ -204,11 +208,13 @@ def _at_bounds(fit: Fit) -> Mask:
 
 def _without(setup: Setup, names: Collection[str]) -> Setup:
     """The setup without some parameters among its unknowns; a remark names each."""
-    left = {*names, *(term.needs for term in setup.family.terms if term.name in names)} - {""}
-    left |= {term.name for term in setup.family.terms if term.needs in left}
-    kept = [k for k, term in enumerate(setup.family.terms) if term.name not in left]
+    removed = {*names, *(term.needs for term in setup.family.terms if term.name in names)} - {""}
+    removed |= {term.name for term in setup.family.terms if term.needs in removed}
+    kept = [k for k, term in enumerate(setup.family.terms) if term.name not in removed]
     neutral_values = {
-        term.name: term.neutral for term in setup.family.terms if term.name in left and term.kind is not Kind.PARAMETER
+        term.name: term.neutral
+        for term in setup.family.terms
+        if term.name in removed and term.kind is not Kind.PARAMETER
     }
     parameters = with_numbers(setup.family.parameters, neutral_values)
     remarks = {}
@@ -220,7 +226,7 @@ def _without(setup: Setup, names: Collection[str]) -> Setup:
             remarks[name] = f"{name}: no {values} explains the recording best; {value_of(parameters, name):g} is used"
     return replace(
         setup,
-        actuators={name: actuation.without(left) for name, actuation in setup.actuators.items()},
+        actuators={name: actuation.without(removed) for name, actuation in setup.actuators.items()},
         family=replace(setup.family, parameters=parameters, terms=tuple(setup.family.terms[k] for k in kept)),
         begin=setup.begin[kept],
         remarks=(*setup.remarks, *sorted(remarks.values())),
@@ -228,7 +234,7 @@ def _without(setup: Setup, names: Collection[str]) -> Setup:
 
 
 def _with_whole_delay(setup: Setup, rough: Fitted) -> Fitted:
-    """A fit to continue with both dead time and lag of each actuator that has one of them.
+    """A fit to continue, with both dead time and lag of each actuator for which one of them was selected.
 
     Each can stand in for the other, so a recording that supports only one does not determine which.
     """
@@ -242,7 +248,7 @@ def _with_whole_delay(setup: Setup, rough: Fitted) -> Fitted:
 
 
 def refined(setup: Setup, reach: Mapping[str, Reach], rough: Fitted) -> tuple[Setup, Fitted]:
-    """The fit of all data: in the vehicle's steps if the residual is nearly zero, else in coarse steps."""
+    """The fit of all data: in the vehicle's steps if the residual is nearly zero or coarse steps shift a number."""
     if not rough.fine and not rough.nearly_exact:
         problem = problem_of(setup, coarse_segments(setup, enough=math.inf, rate=FULL_RATE), reach)
         problem = replace(problem, largest_noise=LARGEST_NOISE)

@@ -16,10 +16,10 @@ from vds_gz.vehicle.catalogue import models
 #: The step of MPPI's own model by default: ``model_dt`` [s].
 MPPI_STEP = 0.05
 
-#: MPPI's limits of the change of each quantity; a steering turns the vehicle.
+#: MPPI's acceleration limits, by quantity; that of a steering is that of the yaw rate.
 MPPI_LIMITS = {"v_x": "ax_max", "v_y": "ay_max", "yaw_rate": "az_max", "steering": "az_max"}
 
-#: Comments in a parameter file on parameters without an interval.
+#: Comments of parameters without an interval in a parameter file.
 NOT_NEEDED = "improves no prediction"
 NOT_MET, STANDSTILL, BEST = "unlimited: not met", "as observed at standstill", "best fit to the recording"
 
@@ -126,7 +126,7 @@ def autoware(fit: VehicleFit) -> Iterator[str]:
             yield f"{prefix}_lim: {_or_unknown(axis['value'])}"
             yield f"{prefix}_rate_lim: {_or_unknown(axis['rise'])}"
     if static := list(_static_responses(fit.parameters)):
-        yield f"# without a parameter there: {', '.join(static)}"
+        yield f"# not in DELAY_STEER_VEL: {', '.join(static)}"
 
 
 def _static_responses(parameters: ParameterGroup) -> Iterator[str]:

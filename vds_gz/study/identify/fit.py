@@ -20,10 +20,10 @@ from vds_gz.study.identify.robust import ROBUST
 #: Prior standard deviation of a start, in its scale.
 START_SIGMA = 3.0
 
-#: Priors count quadratically: their loss becomes linear only beyond this many standard deviations.
+#: The loss of priors is quadratic up to this many standard deviations, which is practically everywhere.
 NOT_ROBUST = 1e6
 
-#: A value is at a bound if it is as near as this part of its term's scale.
+#: A value is at a bound if its distance is less than this part of its term's scale.
 AT_BOUND = 1e-7
 
 #: Residuals with a shorter autocorrelation are noise [samples].
@@ -39,7 +39,7 @@ class Solution:
 
     Attributes:
         point: Coordinates of all terms.
-        free: The fitted ones.
+        free: Whether each term was fitted.
         starts: The start of each experiment.
         residuals: Predicted minus measured values of all samples, in their units.
         jacobian: Their derivatives by the terms, (N, p), without the part that fitted starts explain.
@@ -66,8 +66,8 @@ def robust(z: Array, limit: Array) -> Array:
 def residual_limits(problem: Problem, noise: Noise) -> Array:
     """The limit of weighted residuals of each kind of channel, beyond which they count linearly.
 
-    Where a model explains little and its residuals are correlated, they are no noise, and the largest are transients. A
-    channel that is constant nearly all the time has no spread to compare with.
+    If a model explains little and its residuals are correlated, they are not noise, and the largest are transients. A
+    channel that is constant nearly all the time has no spread to compare them with.
     """
     as_noise = (problem.spread <= problem.floors) | (noise.own_correlation < CORRELATED)
     spread = np.where(as_noise, np.inf, problem.spread)
@@ -202,8 +202,8 @@ def solve(
 ) -> Solution:
     """Fit the free terms.
 
-    Terms that are not free keep ``begin``. Starts default to the sensors' values, and samples to all. There are at most
-    ``evaluations`` simulations; the tolerance is relative, for the cost and the step.
+    Other terms keep their values in ``begin``. Starts default to the experiments' own, ``samples`` to all. There are at
+    most ``evaluations`` simulations; the tolerance is of the relative change of the cost.
     """
     weights = noise.weights[problem.kind]
     weights = weights if samples is None else np.where(samples, weights, 0.0)

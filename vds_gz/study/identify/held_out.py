@@ -71,7 +71,7 @@ def predictions(
 
 
 def _priors_of_maps(first: Setup) -> dict[str, Interval]:
-    """Priors of the points of maps from the first part alone; those of all data know the part held out."""
+    """Priors of the points of maps from the first part alone, because those of all data depend on the part held out."""
     priors: dict[str, Interval] = {}
     for group, quantity in (("drive", "v_x"), ("steering", "steering")):
         points = [term for term in first.family.terms if term.kind is Kind.MAP and term.name.startswith(group)]

@@ -58,15 +58,15 @@ def identify(
             gives them below ``model_params.<model>.``.
         hold_out: The last part of each recording, less than 1, that the fit for the score does not use; 0: no score.
             The terms of this fit are those of all data.
-        advance: Called with the present activity.
+        advance: Called with a few words on what is being fitted.
 
     Returns:
         The identified vehicle, which iterates over its axes.
 
     Raises:
-        SignalError: No quantity was both commanded and measured, or a number is not finite.
-        ArgumentError: A name in ``fit`` is no parameter of the vehicle, ``hold_out`` is no part, or ``wheel_base`` is
-            given though the recording shows a vehicle without one.
+        SignalError: A recording cannot be used: no quantity was both commanded and measured, a number is not finite ...
+        ArgumentError: A name in ``fit`` is no parameter of the vehicle, ``hold_out`` is not within its range, or
+            ``wheel_base`` is given though the recording shows a vehicle without one.
     """
     if not 0.0 <= hold_out < 1.0:
         raise ArgumentError(f"hold_out is {hold_out}; it must be at least 0 (no score) and less than 1")
@@ -126,11 +126,11 @@ def _notes(recordings: Sequence[Recording]) -> tuple[str, ...]:
 
 
 def _turning(fit: VehicleFit, recordings: Sequence[Recording], *, given: bool) -> Iterator[str]:
-    """The meaning of a vehicle that turns against its steering, which one given with a steered rear axle does."""
+    """Findings on a vehicle that turns against its steering; one given with a steered rear axle is expected to."""
     behind = bool(getattr(fit.parameters, "reverse", False))
     if behind and given:
         return
-    means = "as one whose rear axle steers; if yours does not, the yaw rate or the steering angle is mirrored"
+    means = "as one whose rear axle steers; if it does not, the yaw rate or the steering angle is mirrored"
     for k, recording in enumerate(recordings, start=1):
         if turns := turning_against_steering(recording):
             words = f"{turns}, {means}" if behind else f"{turns}: is one of them mirrored, or does the rear axle steer?"

@@ -17,18 +17,20 @@ from vds_gz.study.identify.robust import inverted, widths
 #: Minimum length of blocks, as a multiple of the correlation of residuals, and their maximum number.
 LENGTH, MOST = 10.0, 20
 
-#: Below this part of the largest eigenvalue of the scaled information, terms are confounded: derivatives are
+#: Terms are confounded below this part of the largest eigenvalue of the scaled information. Derivatives are
 #: differences, exact to about the root of this.
 SINGULAR = 1e-9
 
-#: Changes of a dead time that are tried, as parts of the interval between samples. Solutions are equivalent up to this
-#: difference of their costs: half of the 95th percentile of chi squared.
-TRIED_DEAD_TIMES, EQUIVALENT = (0.5, 0.95), 1.92
+#: Changes of a dead time that are tried, as parts of the interval between samples.
+TRIED_DEAD_TIMES = 0.5, 0.95
+
+#: Solutions are equivalent up to this difference of their costs, half of the 95th percentile of chi-square.
+EQUIVALENT = 1.92
 
 #: Simulations in the fit with another dead time.
 DEAD_TIME_SIMULATIONS = 6
 
-#: Minimum part of a term in a combination for being named as confounded.
+#: A term is named as confounded if it has at least this part of a combination.
 NAMED_PART = 0.2
 
 

@@ -15,10 +15,10 @@ from vds_gz.vehicle.catalogue import models
 #: The groups of parameters outside actuators, and of terms that are not parameters.
 VEHICLE, CALIBRATION = "vehicle", "calibration"
 
-#: A channel has no noise if its residual is below this part of the assumed minimum noise.
+#: A channel is noiseless if its residual is below this part of its noise, which is an assumed minimum then.
 NOISELESS = 0.5
 
-#: A value below this part of its interval is shown as 0.
+#: A value below this part of its interval's width is shown as 0.
 NOTHING = 1e-3
 
 #: A parameter is poorly determined if half of its interval exceeds this part of its value; a time, if half of it also
@@ -43,7 +43,7 @@ class Named:
     """A parameter for people: its dotted name or the words of a calibration, and its label.
 
     The axis is an actuator, :data:`VEHICLE` or :data:`CALIBRATION`; the kind of an actuator's number is one of
-    :data:`~vds_gz.study.identify.results.NAMES`, else empty.
+    :data:`~vds_gz.study.identify.problem.parameters.NUMBERS`, else empty.
     """
 
     name: str
@@ -74,8 +74,8 @@ def named(model: str, numbers: Sequence[str], calibrations: Sequence[str] = ()) 
     words = []
     for name in numbers:
         axis, kind = places.get(name) or groups.get(name.partition(".")[0], (VEHICLE, ""))
-        own = name if axis == VEHICLE else name.rpartition(".")[2]
-        label = LABELS.get(kind, own.replace(".", " ").replace("_", " "))
+        short = name if axis == VEHICLE else name.rpartition(".")[2]
+        label = LABELS.get(kind, short.replace(".", " ").replace("_", " "))
         if axis == "steering" and kind == "rise":
             label = "rate limit"
         words.append(Named(name, axis, label, units.get(name, ""), kind))
@@ -126,5 +126,5 @@ def noise_words(channel: Channel) -> str:
 
 
 def is_noiseless(channel: Channel) -> bool:
-    """Whether the residual is below the assumed minimum noise, without outliers."""
+    """Whether the residual is well below the assumed minimum noise, without outliers."""
     return channel.residual < NOISELESS * channel.noise and not channel.outliers

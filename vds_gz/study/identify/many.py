@@ -36,13 +36,13 @@ from vds_gz.study.recording import Recording, SignalError
 from vds_gz.study.workers import Workers, do_tasks
 from vds_gz.vehicle.catalogue import models
 
-#: The results of the recordings, one a line, in the order in which they were completed.
+#: File with the results of the recordings, one per line, in the order in which they were completed.
 JOURNAL = "recordings.jsonl"
 
 #: A normal variable exceeds this many standard deviations with a probability of 1 in 1000.
 RARE = 3.09
 
-#: A pooled limit counts as not met if a recording exceeds its interval by this factor, which noise does not.
+#: A pooled limit counts as not met if a recording exceeds its interval by this factor, more than noise does.
 EXCEEDED = 1.1
 
 
@@ -84,9 +84,10 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The result of one recording by its path, or the reason for its absence (``failure``, which names the recording).
+    """The result of one recording, ``log`` being its path, or a ``failure``: the reason, which names the recording.
 
-    Numbers are those of :class:`~vds_gz.study.identify.results.VehicleFit`; of axes, as ``v_x.dead_time``.
+    Numbers are those of :class:`~vds_gz.study.identify.results.VehicleFit`; those of axes have names as
+    ``v_x.dead_time``.
     """
 
     log: str
@@ -133,9 +134,9 @@ def identify_many(
     advance: Advance = ignore,
     notify: Callable[[str], object] = lambda words: None,
 ) -> list[Result]:
-    """Identify recordings by their paths; the results in their order. A failure does not stop the others.
+    """Identify recordings by their paths; the results are in their order. A failure does not stop the others.
 
-    With ``resume`` the results in :data:`JOURNAL` of recordings that have not changed since are kept. Those that failed
+    With ``resume``, results in :data:`JOURNAL` of recordings that have not changed since are kept. Those that failed
     are tried again.
     """
     check_names(source.fit, source.vehicle)
@@ -146,7 +147,7 @@ def identify_many(
     advance(len(done))
     tasks = do_tasks(source.identify, [log for log in keys if log not in done], workers, notify=notify)
     with journal.open("a" if resume else "w", encoding="utf-8") as file, closing(tasks):
-        if file.tell() and not journal.read_bytes().endswith(b"\n"):  # the last line was interrupted
+        if file.tell() and not journal.read_bytes().endswith(b"\n"):  # the last line is incomplete
             file.write("\n")
         for log, result in tasks:
             if isinstance(result, FailureError):
@@ -171,9 +172,9 @@ def _key(log: str, source: Source) -> str:
 class Pooled:
     """A parameter pooled over recordings.
 
-    The spread is the standard deviation between recordings beyond their intervals; the scatter is the ratio of the
-    scatter of the recordings to that by their intervals, about 1 if these are right. ``farthest`` is the recording
-    whose estimate is farthest from the median.
+    ``spread`` is the standard deviation between recordings beyond their intervals. ``scatter`` is the scatter of the
+    recordings as a multiple of that which their intervals predict, about 1 if these are right. ``farthest`` is the
+    recording whose estimate is farthest from the median.
     """
 
     estimate: Estimate
@@ -184,16 +185,16 @@ class Pooled:
 
     @property
     def differs(self) -> bool:
-        """The recordings scatter by more than chance explains in 999 of 1000 cases (E. Wilson, M. Hilferty, 1931)."""
+        """Whether recordings scatter by more than chance does in 999 of 1000 cases (E. Wilson, M. Hilferty, 1931)."""
         part = 2.0 / (9.0 * max(self.count - 1, 1))
         return self.scatter > math.sqrt((1.0 - part + RARE * math.sqrt(part)) ** 3)
 
 
 @dataclass(frozen=True, slots=True)
 class PooledVehicle:
-    """A vehicle of the model that most recordings show, pooled over these; the results of others are not pooled.
+    """A vehicle of the model that most recordings show, pooled over these. Results of other models are in ``others``.
 
-    Numbers are parameters, calibrations and numbers of axes; words are of the parameters and calibrations.
+    ``numbers`` are parameters, calibrations and numbers of axes; ``words`` label the parameters and calibrations.
     """
 
     model: str
@@ -223,7 +224,7 @@ def pool(estimates: Mapping[str, Estimate]) -> Pooled:
 
 
 def pool_results(results: Sequence[Result]) -> PooledVehicle | None:
-    """One vehicle from the results of its recordings; None where all of them failed."""
+    """One vehicle from the results of its recordings; None if all of them failed."""
     done = [result for result in results if not result.failure]
     if not done:
         return None
@@ -245,9 +246,9 @@ def pool_results(results: Sequence[Result]) -> PooledVehicle | None:
 
 
 def _overrides(model: str, results: Sequence[Result], pooled: Mapping[str, Pooled]) -> Iterator[Override]:
-    """Pooled parameters; without estimates, the value of most recordings.
+    """Pooled parameters; those without estimates have the value that most recordings give.
 
-    A limit that another recording exceeds is not met.
+    A limit that was met in one recording and exceeded in another counts as not met.
     """
     lines = [{line.name: line for line in result.overrides} for result in results]
     limits = {actuation.value for actuation in actuations(models()[model].parameters()).values()}

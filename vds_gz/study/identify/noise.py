@@ -10,8 +10,8 @@ from vds_gz.study.identify.build import Problem
 from vds_gz.study.identify.estimates import Array, without_spikes
 from vds_gz.study.identify.robust import autocorrelation_time, noise_scale
 
-#: Residuals are clipped at this multiple of the larger of their scale by the median and their rms without spikes, so
-#: that transients count and outliers hardly do.
+#: Residuals are clipped at this multiple of their scale by the median or of their rms without spikes, whichever is
+#: larger. So transients count, and outliers hardly do.
 CLIPPED = 4.0
 
 #: Residuals with a larger correlation of successive samples are not white noise.

@@ -22,24 +22,28 @@ COMMAND_RISE_TIME = 0.5
 #: Samples in a mean, and by how many of its standard deviations its maximum may be too large.
 SMOOTHED, ABOVE = 5, 2.5
 
-#: Limits of rates are at least this part of measured ones. Where a steered wheel may be driven and its angle is
-#: measured, they are at least a smaller part of the wheel's own rate. Rates that are reached for less time in all are
-#: bumps [s].
-RATE_PART, STEERED_RATE_PART, LASTING = 0.8, 0.4, 0.25
+#: Limits of rates are at least this part of measured rates.
+RATE_PART = 0.8
+
+#: The same if no vehicle was given or its steered wheel is driven: steering may then change measured rates too.
+STEERED_RATE_PART = 0.4
+
+#: Rates that are reached for less time in all are bumps [s].
+LASTING = 0.25
 
 #: Limits of speeds are at least this part of the measured speeds where the track or the wheels' gains are unknown.
 UNKNOWN_WHEELS_PART = 0.5
 
-#: The limit of the fastest wheel is at least this part of its speed by measured speeds and yaw rates together.
+#: The limit of the fastest wheel is at least this part of its speed, which follows from measured speeds and yaw rates.
 FASTEST_WHEEL_PART = 0.93
 
 #: The largest command times the gain is at least this part of the measured maximum.
 ATTAINED_PART = 0.97
 
-#: The speed of a driven and steered wheel follows from the vehicle's where the cosine of its angle is at least this.
+#: The speed of a driven and steered wheel follows from the vehicle's if the cosine of its angle is above this.
 LEAST_COSINE = 0.5
 
-#: Angles follow from yaw rates where the speed is at least this part of the highest.
+#: Steering angles follow from yaw rates if the speed is above this part of the highest.
 MOVING_PART = 0.2
 
 
@@ -58,9 +62,9 @@ def reached(time: Array, measured: Array, *, angle: bool) -> Reached:
 
 
 def limit_levels(time: Array, measured: Array, *, angle: bool, lasting: float = math.inf) -> Reached:
-    """About where limits would show, which samples reach again and again: high percentiles of rates and of the value.
+    """Approximate levels of limits, which many samples reach: high percentiles of rates and of the value.
 
-    One rate of an angle holds for both directions. Rates that last for ``lasting`` seconds of a long recording count.
+    An angle has one rate for both directions. In a long recording, rates that last for ``lasting`` seconds are enough.
     """
     if len(time) < FEWEST_SAMPLES:
         return Reached(0.0, 0.0, 0.0)
@@ -95,7 +99,7 @@ def least_reached(time: Array, measured: Array, *, angle: bool, part: float = ST
 
 
 def reach_of(setup: Setup) -> dict[str, Reach]:
-    """The reach of each limit and gain of a vehicle's actuators by name; for dead bands, the commanded maximum."""
+    """The reach of each limit and gain of the actuators by name; for dead bands and backlash, the commanded maximum."""
     reaches: dict[str, Reach] = {}
     arm = setup.family.model.geometry(setup.family.parameters).yaw_arm
     for name, actuation in setup.actuators.items():
@@ -125,7 +129,7 @@ def attained_gain(setup: Setup, quantity: str) -> float:
 def _limit_reach(setup: Setup, needs: Mapping[str, float], number: str) -> Reach:
     """The reach of a limit of the sum of some quantities.
 
-    The fastest wheel turns at least as fast as the vehicle drives; how quickly it changes does not follow from that.
+    The fastest wheel is at least as fast as the vehicle, but its rate of change does not follow from that.
     """
     first, *others = (_reach(setup, quantity, number) for quantity in needs)
     if not others:
@@ -135,7 +139,7 @@ def _limit_reach(setup: Setup, needs: Mapping[str, float], number: str) -> Reach
         return first._replace(least=UNKNOWN_WHEELS_PART * least)
     top = sum(factor * reach.tried for factor, reach in zip(needs.values(), [first, *others], strict=True))
     if number == "value":
-        together = 0.0  # speed of the fastest wheel, if speed and yaw rate were measured
+        together = 0.0  # speed of the fastest wheel; 0 without measured speed and yaw rate
         for measured in _with_speeds_and(setup, "yaw_rate"):
             time = measured["v_x"].time
             parts = (
@@ -172,7 +176,7 @@ def _reach(setup: Setup, quantity: str, number: str) -> Reach:
 
 
 def _angle_of_turning(setup: Setup) -> float:
-    """About the largest steering angle of a car that is commanded by twists, by measured speeds and yaw rates [rad]."""
+    """Approximate largest steering angle of a car commanded by twists, from measured speeds and yaw rates [rad]."""
     wheel_base = float(getattr(setup.family.parameters, "wheel_base", 0.0))
     angles = [0.0]
     for measured in _with_speeds_and(setup, "yaw_rate"):
@@ -185,7 +189,7 @@ def _angle_of_turning(setup: Setup) -> float:
 
 
 def _driven_wheel(setup: Setup) -> Iterator[Series]:
-    """The speed of a driven and steered wheel in each recording of the vehicle's speed and the steering angle."""
+    """The speed of a driven and steered wheel in each recording with measured speed and steering angle."""
     for measured in _with_speeds_and(setup, "steering"):
         time, speed = measured["v_x"].time, measured["v_x"].value
         cosine = np.cos(np.interp(time, measured["steering"].time, measured["steering"].value))

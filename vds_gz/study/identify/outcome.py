@@ -25,13 +25,17 @@ from vds_gz.study.identify.trials import costs_of
 from vds_gz.study.recording import QUANTITIES
 from vds_gz.vehicle.command import TWIST
 
-#: A time is also given if its interval is at most this wide, to either side [s]; an offset if its interval is at most
-#: this part of the range of the measurement.
-USEFUL_TIME, CERTAIN_OFFSET = 0.05, 0.05
+#: A time is also given if its interval extends at most this far to either side [s].
+USEFUL_TIME = 0.05
 
-#: An identified map is continued to this multiple of its last reference, with the smallest slope from these parts of it
-#: on.
-CONTINUED, RISES = 2.0, (0.5, 0.9)
+#: A sensor's offset is also given if its interval extends at most this part of the measured range to either side.
+CERTAIN_OFFSET = 0.05
+
+#: An identified map is continued to this multiple of its last reference.
+CONTINUED = 2.0
+
+#: The slope of the continuation is the smallest of the mean slopes from these parts of the last reference to it.
+RISES = 0.5, 0.9
 
 #: A limit above this multiple of the observed maximum counts as not met.
 NEVER_MET = 10.0
@@ -42,15 +46,16 @@ NOISY, NEGLIGIBLE = 1.5, 0.01
 #: Number of standard deviations beyond which a sample is an outlier.
 OUTLIER = 5.0
 
-#: Times that are tried if none is needed [s]. A time, like the continuation of a map, is consistent with the data if it
-#: raises the squares by less than the 95 % quantile of chi-square.
+#: Dead times and lags that are tried if none is needed [s].
 TRIED_TIMES = {
     Kind.DEAD_TIME: 1e-3 * np.arange(1.0, 26.0),
     Kind.TIME_CONSTANT: 1e-3 * np.array([0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 7.0, 10.0, 14.0, 20.0, 28.0]),
 }
+
+#: A time is consistent with the data if it raises the squares by less than this, the 95 % quantile of chi-square.
 HARMLESS = 3.84
 
-#: Below this speed a yaw rate does not determine a steering angle [m/s].
+#: At lower speeds a yaw rate does not determine a steering angle [m/s].
 SLOW = 0.05
 
 #: A simpler explanation is worth a finding if its error is less than this part of that of the fit.
@@ -79,7 +84,7 @@ def vehicle_fit(fit: Fit, predictions: Sequence[Prediction]) -> VehicleFit:
 
 
 def no_motion(setup: Setup) -> VehicleFit:
-    """The result of a recording without motion: its channels with their means as models, and no numbers."""
+    """The result of recordings without motion: channels that are modelled by their means, and no numbers."""
     terms, parameters = setup.family.terms, setup.family.parameters
     channels = []
     for recording, measured in enumerate(setup.channels):
@@ -112,7 +117,7 @@ def estimates(fit: Fit) -> Numbers:
 
 
 def _none_of(fit: Fit, k: int) -> Estimate | None:
-    """A dead time or a lag that is not needed: 0, and up to the largest that is consistent with the data."""
+    """A dead time or a lag that is not needed: the neutral one, up to the longest that is consistent with the data."""
     term, solution = fit.setup.family.terms[k], fit.solution
     points = np.tile(solution.point, (len(TRIED_TIMES[term.kind]) + 1, 1))
     points[1:, k] = term.neutral + np.array(TRIED_TIMES[term.kind])
@@ -149,7 +154,7 @@ def _estimate(fit: Fit, k: int) -> Estimate | None:
 
 
 def _parameters(fit: Fit) -> ParameterGroup:
-    """The vehicle with its estimates; limits that were not met are unlimited, and unneeded terms have no effect.
+    """The vehicle with its fitted values; limits that were not met are unlimited, and unneeded terms have no effect.
 
     An actuator without excitation keeps the given values, as does geometry that the data do not determine.
     """
@@ -170,7 +175,7 @@ def _parameters(fit: Fit) -> ParameterGroup:
             term, before = terms[parameter], value_of(base, parameter)
             stop = name == "steering" and number == "value" and before > fit.reach[parameter].tried
             values[parameter] = before if stop else term.unlimited if term.kind is Kind.LIMIT else term.neutral
-    for name in SELECTED:  # 0 stands for none: the track turns the vehicle
+    for name in SELECTED:  # 0: no understeer, and the track turns the vehicle
         if name in terms:
             values.setdefault(name, 0.0)
     parameters = with_numbers(base, values)
@@ -179,13 +184,13 @@ def _parameters(fit: Fit) -> ParameterGroup:
         longer = dataclasses.replace(parameters, **continued)
         if _cost(fit, longer) - _cost(fit, parameters) < HARMLESS:
             parameters = longer
-    return dataclasses.replace(parameters)  # checked
+    return dataclasses.replace(parameters)  # this checks the values
 
 
 def _continued(actuator: StaticMapParameters) -> StaticMapParameters:
     """An actuator whose map has one more point, which continues it, unless it saturates.
 
-    A map is constant beyond its last point: a limit that no command has shown. Rare commands lie beyond it too, so they
+    Beyond its last point a map is constant, a limit that no command has shown. Rare commands lie beyond it too, so they
     may contradict the continuation.
     """
     references, responses = np.array(actuator.map_references), np.array(actuator.map_responses)
@@ -217,10 +222,10 @@ def _channels(fit: Fit) -> Iterator[Channel]:
     times = np.concatenate([experiment.time for experiment in problem.experiments])
     recordings = [recording for recording, channels in enumerate(fit.setup.channels) for _ in channels]
     for k, (recording, channel) in enumerate(zip(recordings, fit.setup.all_channels, strict=True)):
-        own = index == k
-        if not own.any():
+        samples = index == k
+        if not samples.any():
             continue
-        time, measured, residuals = times[own], problem.measured[own], solution.residuals[own]
+        time, measured, residuals = times[samples], problem.measured[samples], solution.residuals[samples]
         scale = float(solution.noise.scale[problem.kinds[k]])
         inside = np.abs(residuals) < OUTLIER * scale
         left = residuals[inside]
@@ -244,7 +249,7 @@ def _channels(fit: Fit) -> Iterator[Channel]:
 
 
 def _noise_of(measured: Array) -> float:
-    """The noise of a channel from one sample to the next; of a sensor that repeats its values, one sample of each."""
+    """The noise of a channel from one sample to the next; of repeated values only one sample counts."""
     repeats = np.bincount(np.diff(np.flatnonzero(np.diff(measured))), minlength=2)
     return noise(measured[:: max(int(np.argmax(repeats)), 1)])
 
@@ -335,13 +340,13 @@ def _findings(
         best = min(score.command, score.lag)
         if best < WORSE * score.rms:
             plain = score.command <= score.lag
-            simpler = "the command as it is predicts" if plain else "dead times and lags alone predict"
+            simpler = "the unchanged command predicts" if plain else "dead times and lags alone predict"
             yield (
                 f"{score.quantity}: {simpler} the part held out better ({best:.3g} against {score.rms:.3g}); the "
                 "vehicle changed, or the recording is too short"
             )
     if predictions and all(WORSE * score.rms <= score.command <= score.rms / WORSE for score in predictions):
-        yield "the command as it is predicts the part held out as well; too little changes there to judge the vehicle"
+        yield "the unchanged command predicts the part held out as well; too little changes there to judge the vehicle"
     terms = fit.setup.family.terms
     confounded = joined(fit.intervals.confounded)
     for group in confounded:
@@ -379,7 +384,7 @@ def _findings(
 
 
 def joined(groups: Sequence[Sequence[int]]) -> list[set[int]]:
-    """Groups of terms; groups of several terms that share one are joined."""
+    """The groups of terms; those of several terms that have a term in common are joined."""
     joined: list[set[int]] = []
     for group in groups:
         touching = [known for known in joined if len(group) > 1 and len(known) > 1 and known & set(group)]
@@ -388,7 +393,7 @@ def joined(groups: Sequence[Sequence[int]]) -> list[set[int]]:
 
 
 def _diameters(fit: Fit, calibrations: Mapping[str, Estimate | None]) -> Iterator[str]:
-    """Diameters of wheels by their gains, for a vehicle with known wheels."""
+    """Diameters of wheels by their gains, if a vehicle was given."""
     if not fit.setup.given:
         return
     for name in WHEELS.values():

@@ -16,14 +16,14 @@ from scipy.signal import lfilter
 
 from vds_gz.study.recording import POSES, QUANTITIES, UNITS, Array, MeasuredChannel, Recording, Series, SignalError
 
-#: Searched ranges of lags: of a measurement behind its command, of one topic before or behind another, and of a
-#: measurement that leads its command [s].
+#: Maximum lags of the search [s]: of a measurement behind its command, of one topic before or behind another, and of a
+#: measurement that leads its command.
 AFTER_COMMAND, APART, LEAD = 2.0, 0.5, 1.0
 
 #: Correlations above which two series agree, and below which they contradict.
 TOGETHER, NOT_TOGETHER = 0.9, 0.3
 
-#: A response with a correlation below this runs against its command.
+#: A measurement with a smaller correlation with its command has the opposite sign.
 AGAINST = -0.7
 
 #: Tolerance of the factor of a unit, and of the factor 1 of two measurements that agree.
@@ -35,16 +35,19 @@ MAXIMUM_ANGLE, SMALLEST, LARGEST = math.pi, 0.015, 1.5
 #: Series are compared on a grid of this step [s], or wider in longer recordings so that there are no more points.
 STEP, POINTS = 0.02, 20_000
 
-#: Above this correlation the most positive one is chosen, unless the most negative one is stronger by this.
+#: The most positive correlation is chosen if it is above this, unless the most negative one is stronger by this.
 POSITIVE, STRONGER = 0.3, 0.3
 
-#: Time constants of responses to commands that are tried [s]. Derivatives are differences over this time [s].
-CONSTANTS, DIFFERENCE = (0.0, 0.1, 0.3, 1.0), 0.4
+#: Time constants of responses to commands that are tried [s].
+CONSTANTS = 0.0, 0.1, 0.3, 1.0
+
+#: Derivatives are differences over this time [s].
+DIFFERENCE = 0.4
 
 #: Minimum number of samples of compared series.
 FEWEST_SAMPLES = 20
 
-#: Wrong units, with the factors by which numbers are then too large.
+#: Wrong units, with the factors by which they make numbers too large.
 _SPEEDS = {"km/h": 3.6, "cm/s": 100.0, "mm/s": 1000.0}
 _ANGLES = {"degrees": 180.0 / math.pi}
 _UNITS = {"v_x": _SPEEDS, "v_y": _SPEEDS, "x": {"cm": 100.0, "mm": 1000.0}}
@@ -78,8 +81,8 @@ def checked(signals: Recording) -> Recording:
 def turning_against_steering(signals: Recording) -> str:
     """A note that the vehicle turns against its steering, as with a steered rear axle; empty otherwise.
 
-    The steering angle is the commanded one if it was not measured. Angles beyond a quarter turn say nothing: they are
-    in another unit, or those of a steering wheel in the hands.
+    The steering angle is the commanded one if it was not measured. Angles beyond a quarter turn are not used: they are
+    in another unit, or those of a driver's steering wheel.
     """
     held = "steering" not in signals.measured
     steering = (signals.commanded if held else signals.measured).get("steering")
@@ -99,7 +102,7 @@ def turning_against_steering(signals: Recording) -> str:
     if match is None or match.correlation >= against:
         return ""
     return (
-        f"the vehicle turns against its steering (correlation of the yaw rate with that by speed and {angle} "
+        f"the vehicle turns against its steering (correlation of the yaw rate with that from speed and {angle} "
         f"{match.correlation:.2f})"
     )
 
@@ -112,21 +115,21 @@ def _against_command(signals: Recording, quantity: str) -> Iterator[str]:
     words = f"{quantity} measured ({signals.sources.get(quantity, quantity)}) is {match.gain:.4g} times the command"
     if match.correlation < AGAINST:
         raise SignalError(
-            f"{words} (correlation {match.correlation:.2f}), which must go the same way. Is the axis mirrored? "
+            f"{words} (correlation {match.correlation:.2f}); both must have the same sign. Is the axis mirrored? "
             "x is forward, y to the left, and angles are positive to the left"
         )
     if match.correlation < TOGETHER:
         return
     for unit, factor in _UNITS.get(quantity, _ANGLES).items():
-        for times, which in ((factor, "measurement"), (1.0 / factor, "command")):
+        for times, series in ((factor, "measurement"), (1.0 / factor, "command")):
             if _near(match.gain, times):
                 if factor > 10.0:
-                    raise SignalError(f"{words}: is the {which} in {unit}? It must be in {UNITS[quantity]}")
-                yield f"{words}: is the {which} in {unit}?"
+                    raise SignalError(f"{words}: is the {series} in {unit}? It must be in {UNITS[quantity]}")
+                yield f"{words}: is the {series} in {unit}?"
 
 
 def _check_times(quantity: str, command: Series, measured: Series) -> None:
-    """Refuse measurements whose times do not allow them to be responses to the commands."""
+    """Refuse measurements that are too few during the commands, or that lead them."""
     if not len(command.time) or not len(measured.time):
         raise SignalError(
             f"{quantity} has {len(command.time)} commands and {len(measured.time)} measurements; at least 1 and "
@@ -150,8 +153,8 @@ def _check_times(quantity: str, command: Series, measured: Series) -> None:
 def _ahead(command: Series, measured: Series) -> float:
     """The time by which measurements clearly lead the commands [s]; 0 if they do not.
 
-    No lag is tried, as in :func:`relation`: a lag that leads by less than its time constant is no lead. Without a peak,
-    as in a slow ramp, the agreement says nothing about times.
+    Unlike in :func:`relation`, commands are not smoothed by a lag, which a measurement may lead by up to its time
+    constant. Without a peak, as in a slow ramp, the agreement says nothing about times.
     """
     grid = np.arange(measured.time[0], measured.time[-1], STEP)
     reach = round(LEAD / STEP)
@@ -167,7 +170,7 @@ def _ahead(command: Series, measured: Series) -> float:
 
 
 def _against_main(signals: Recording, channel: MeasuredChannel, notes: list[str]) -> str:
-    """Why a further channel contradicts the measured motion; empty if it does not, possibly with a note."""
+    """The reason why a further channel contradicts the measured motion; empty if it does not. A note may be added."""
     reference, series, what = _comparable(signals, channel)
     match = relation(reference, series, -APART, APART) if reference and series else None
     if match is None:
@@ -182,13 +185,13 @@ def _against_main(signals: Recording, channel: MeasuredChannel, notes: list[str]
         for times in (factor, 1.0 / factor) if factor > 10.0 else (factor,):
             if _near(match.gain, times):
                 return f"{channel.name} is {match.gain:.4g} times {what}: is one of them in {unit}?"
-    if not channel.hinge and not _near(match.gain, 1.0, AGREEING):  # the inner wheel turns further
+    if not channel.hinge and not _near(match.gain, 1.0, AGREEING):  # an inner hinge turns further than the mean
         notes.append(f"{channel.name} is {match.gain:.4g} times {what}: one of them is not calibrated")
     return ""
 
 
 def _comparable(signals: Recording, channel: MeasuredChannel) -> tuple[Series | None, Series | None, str]:
-    """A main measurement, the same quantity from a channel, and the name of the first."""
+    """A main measurement, the same quantity from a channel, and the name of the former."""
     quantity, measured = channel.quantity, signals.measured
     if quantity in QUANTITIES:
         return measured.get(quantity), channel.series, f"{quantity} ({signals.sources.get(quantity, quantity)})"
@@ -213,7 +216,7 @@ def _speed_of(poses: Mapping[str, Series]) -> Series | None:
 
 
 def _wrong_wheels(signals: Recording) -> dict[str, str]:
-    """Names of wheel channels that contradict the vehicle's motion, and reasons.
+    """Reasons why wheel channels contradict the vehicle's motion, by their names.
 
     The mean of a left and a right wheel follows the speed, and their difference the yaw rate.
     """
@@ -232,7 +235,7 @@ def _wrong_wheels(signals: Recording) -> dict[str, str]:
 
 
 def _wrong_pair(signals: Recording, left: str, right: str, mean: Series, difference: Series) -> str:
-    """Why a left and a right wheel contradict the vehicle's motion; empty if they do not."""
+    """The reason why a left and a right wheel contradict the vehicle's motion; empty if they do not."""
     both, drives = f"{left} and {right}", _follows(signals, "v_x", mean)
     if drives is not None:
         if drives.correlation < -TOGETHER:
@@ -261,7 +264,7 @@ def _wrong_pair(signals: Recording, left: str, right: str, mean: Series, differe
 
 
 def _follows(signals: Recording, quantity: str, series: Series) -> Relation | None:
-    """The relation of a series to a measured velocity, or to the commanded one if it was not measured."""
+    """The relation of a series to a measured velocity, or to the commanded one if that was not measured."""
     if quantity in signals.measured:
         return relation(signals.measured[quantity], series, -APART, APART)
     if quantity in signals.commanded:
@@ -288,9 +291,9 @@ class Relation(NamedTuple):
 def relation(x: Series, y: Series, first: float, last: float, *, held: bool = False) -> Relation | None:
     """The relation of y to x, at the lag [s] from first to last with the best agreement.
 
-    None if one of them hardly changes. A positive correlation is preferred, since a periodic motion has a negative
-    one half a period later. Extreme samples are clipped. If x is commanded, each value holds until the next, and y may
-    follow with a first-order lag.
+    None if one of them hardly changes or they are too short. A positive correlation is preferred, since a periodic
+    motion has a negative one half a period later. Extreme samples are clipped. With ``held``, each value of x holds
+    until the next, and y may follow with a first-order lag.
     """
     if min(len(x.time), len(y.time)) < FEWEST_SAMPLES:
         return None
@@ -347,7 +350,7 @@ def _smoothed(values: Array, speed: float) -> Array:
 
 
 def _clipped(values: Array) -> Array:
-    """Values without extreme ones."""
+    """Values clipped to their 1st and 99th percentiles."""
     return np.asarray(np.clip(values, *np.percentile(values, (1.0, 99.0))))
 
 

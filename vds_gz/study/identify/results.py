@@ -9,10 +9,10 @@ from typing import NamedTuple
 from vds_gz.parameters.declaration import ParameterGroup
 from vds_gz.study.identify.estimates import Array, Estimate
 
-#: A sample with less than this part of its weight is an outlier.
+#: A sample with less than this weight is drawn as an outlier.
 OUTLIER_WEIGHT = 0.1
 
-#: The parameters of an axis, with the times and limits among them, and their labels.
+#: The parameters of an axis with their labels; TIMES and LIMITS are some of them.
 LABELS = {
     "dead_time": "dead time",
     "time_constant": "time constant",
@@ -45,8 +45,8 @@ class Axis:
         numbers: By the names of :data:`NAMES`; ``rise`` and ``fall`` limit the change away from and towards zero.
         reached: The maxima of the recording, for limits that were not met.
         residual: Standard deviation of the measurement from the model, without outliers.
-        outliers: Number of samples with hardly any weight.
-        centred: Of a steering: it goes to 0 when the commanded speed is 0; None: the recording does not show it.
+        outliers: Number of samples more than five standard deviations from the model.
+        centred: Whether a steering goes to 0 when the commanded speed is 0; None if the recording does not show it.
     """
 
     quantity: str
@@ -78,12 +78,12 @@ class Channel:
 
     Attributes:
         name: Its name, unique in its recording.
-        quantity, unit: The measured quantity: one of base_link, ``steering``, a wheel's speed, a pose ...
+        quantity, unit: The measured quantity: a velocity of base_link, the steering angle, or a joint's speed or angle.
         source: The topic or the column.
         recording: Index of the recording.
         noise: Standard deviation of the noise from sample to sample, in the unit; at most that of the residuals.
         residual: Standard deviation of the residuals, without outliers.
-        outliers: Number of samples with hardly any weight.
+        outliers: Number of samples more than five standard deviations from the model.
         correlation: Correlation of successive residuals, -1 to 1.
         time: Times of the samples [s].
         measured, modelled: Values at these times.
@@ -133,9 +133,9 @@ class VehicleFit:
             does not determine it, or a limit was not met.
         calibrations: Terms that are not parameters of the vehicle, by name: ``v_x gain``, ``steering offset``,
             ``imu latency``, ``left wheel gain`` ...
-        reached: The maximum of the recording for each limit that was not met, by name as in ``numbers``.
+        reached: The maximum of the recording for each limit without an estimate, by name as in ``numbers``.
         channels: The measurements beside the model.
-        findings: Sentences for people.
+        findings: Sentences on the result, the worst first.
         axes: The numbers by commanded quantity.
         notes: Notes on the recordings and left-out parts, with the number of each if there are several.
         predictions: How well a fit to the first part predicts the rest; empty if nothing was held out.
@@ -154,7 +154,7 @@ class VehicleFit:
 
     def title(self, channel: Channel) -> str:
         """The name of a channel, with the number of its recording if there are several."""
-        several = any(own.recording for own in self.channels)
+        several = any(known.recording for known in self.channels)
         return f"{channel.name} ({channel.recording + 1})" if several else channel.name
 
     def __iter__(self) -> Iterator[Axis]:

@@ -20,10 +20,10 @@ ROBUST = 3.0
 #: Probability that an interval holds the true value.
 CONFIDENCE = 0.95
 
-#: Autocorrelation below this is noise of its estimate.
+#: A smaller autocorrelation is noise of its estimate.
 UNCORRELATED = 0.05
 
-#: Minimum number of residuals for its estimate; they must also be above half the resolution.
+#: Minimum number of residuals for an autocorrelation time; their rms must also exceed half the resolution.
 FEWEST_RESIDUALS = 8
 
 #: Below this part of the largest eigenvalue of the scaled information, a combination of unknowns is not determined.
@@ -39,7 +39,7 @@ def noise_scale(residuals: Array, floor: float) -> float:
 
 
 def autocorrelation_time(runs: Sequence[Array], floor: float = 0.0) -> float:
-    """Integrated autocorrelation time of residuals around 0, in samples: as many count as one independent sample.
+    """Integrated autocorrelation time of residuals around 0, in samples: so many count as one independent sample.
 
     The sum of the autocorrelation up to where it vanishes (A. Sokal, Monte Carlo methods in statistical mechanics,
     1997, section 3).
@@ -83,7 +83,7 @@ def half_widths(residuals: Array, jacobian: Array, blocks: NDArray[np.intp], kno
     inverse, null = inverted(information)
     variance = np.diag(inverse) * max(float(np.mean(residuals**2)), 1.0)
     half = widths(residuals, jacobian, jacobian, information, inverse, variance, blocks, np.eye(len(inverse)))
-    # if only few blocks inform a number, they do not show how it repeats: the noise of all samples bounds it
+    # If few blocks inform a number, they do not show how it repeats: the noise of all samples is a lower bound.
     time = autocorrelation_time([residuals[blocks == block] for block in np.unique(blocks)], 1.0)
     half = np.maximum(half, WIDTH * np.sqrt(time * variance))
     return np.where((np.diag(inverse) > 0.0) & ~(np.abs(null) > NULL_PART).any(axis=0), half, np.inf)

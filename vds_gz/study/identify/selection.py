@@ -43,16 +43,17 @@ REQUIRED_TO_STAY = 0.5, 0.003
 #: The same for a limit. One that lies next to the largest values only smooths noise, and gains less.
 LIMIT_TO_STAY = 0.5, 0.01
 
-#: A block is left out of a separate fit if a fit of everything leaves less than this part of its squares; maximum
-#: number of such blocks, and of simulations for each.
-HOPEFUL, MOST_REFITTED, REFIT_SIMULATIONS = 0.7, 3, 5
+#: A block is left out of a separate fit if a fit of everything leaves less than this part of its squares.
+HOPEFUL = 0.7
+
+#: Maximum number of such blocks, and of simulations for each.
+MOST_REFITTED, REFIT_SIMULATIONS = 3, 5
 
 #: A Gauss-Newton step that multiplies the squares of a block by more is too long for a prediction.
 TOO_FAR = 10.0
 
-#: A candidate that leaves less than this part of the squares needs no other proof: some terms cannot do that for
-#: thousands of samples by chance. If it leaves less than this part of another one's residual squares, it enters before
-#: it.
+#: A candidate that leaves less than this part of the squares needs no other proof: a few terms cannot do that for
+#: thousands of samples by chance. A candidate that leaves less than this part of what another one leaves comes first.
 OVERWHELMING = 0.1
 
 #: A candidate that leaves less than this part of the squares enters without trials of others.
@@ -72,10 +73,11 @@ EXCEPTIONAL = 0.5
 #: the simulations.
 HALFWAY, LONGER = 0.3, 3
 
-#: If nothing else enters, a whole actuator's fit ends after this many simulations if more than this part is left.
+#: If nothing else enters, a whole actuator's fit ends after this many simulations if more than this part of the cost is
+#: left.
 HURRIED_SIMULATIONS, HOPELESS = 5, 0.97
 
-#: A whole actuator is also accepted if it leaves less than this multiple of a channel's accuracy in simulation.
+#: A whole actuator may also enter if it leaves less than this multiple of a channel's accuracy in simulation.
 NEARLY_EXACT = 200.0
 
 
@@ -172,7 +174,7 @@ class _Entry:
     rank: int
 
     def beats(self, best: _Entry) -> bool:
-        """Whether it enters instead of the best one so far. About equally good ones enter in the order of the list."""
+        """Whether it enters instead of the best one so far. Of about equal ones the first in the list enters."""
         if self.left < OVERWHELMING * best.left:
             return True
         margin = ORDER_MARGIN if self.rank > best.rank else 1.0 / ORDER_MARGIN
@@ -193,7 +195,7 @@ def _may_enter(problem: Problem, candidate: Candidate, now: Solution, *, whole: 
 def _trial(
     problem: Problem, candidate: Candidate, now: Solution, begins: Sequence[Array], noise: Noise, *, last: bool
 ) -> Solution:
-    """The best fit with a candidate from several starts; ``last``: hopeless ones end early."""
+    """The best fit with a candidate from several starts; with ``last``, hopeless fits end early."""
 
     def fit(start: Solution, point: Array, evaluations: int) -> Solution:
         free = start.free.copy()
@@ -220,9 +222,10 @@ def _trial(
 
 
 def refitted(problem: Problem, trial: Solution, blocks: np.ndarray, noise: Noise, before: Array) -> Array:
-    """The result of :func:`left_out`, but with a fit without a block if one Gauss-Newton step predicts it worse than
-    before although a fit of everything explains it far better: terms that only one block shows change too much for one
-    step.
+    """The result of :func:`left_out`, with separate fits without blocks that one Gauss-Newton step does not predict.
+
+    Such a block is predicted worse than before although the fit of everything explains it far better: terms that only
+    one block shows change too much for one step.
     """
     squares = left_out(problem, trial, blocks, noise)
     if better(before, squares) > 0.0:

@@ -25,23 +25,23 @@ from vds_gz.study.identify.trials import Candidate
 #: Number of fits after each of which the noise is estimated again.
 ROUNDS = 3
 
-#: Relative tolerance and simulations of a fit: to the precision of floating point where there is no noise, else to a
-#: small part of the intervals.
+#: Relative tolerance and simulations of a fit: without noise, to the precision of floating point; else to a small part
+#: of the intervals.
 PRECISE, ROUGH = (1e-13, 30), (1e-5, 6)
 
 #: A channel has no noise if its residual is below this multiple of its accuracy in simulation. Nothing is left to
-#: explain if the residuals of all are below this multiple of their resolutions.
+#: explain if the residuals of all channels are below this multiple of their resolutions.
 EXACT_BELOW = 5.0
 
-#: Coarse steps hide further effects if the residual of a channel is below this multiple of its accuracy in simulation,
-#: or that of all below this.
+#: Coarse steps hide further effects if the residual of one channel is below the first multiple of its accuracy in
+#: simulation, or the residuals of all below the second.
 COARSE_HIDES_ONE, COARSE_HIDES_ALL = 1000.0, 2000.0
 
 Advance = Callable[[str], object]
 
 
 class Fitted(NamedTuple):
-    """A problem with its solution; ``fine``: in the steps of the vehicle and of all samples."""
+    """A problem with its solution; ``fine``: in the vehicle's own steps, with all samples."""
 
     problem: Problem
     solution: Solution
@@ -104,7 +104,7 @@ def _selected(
 
 
 def asked(setup: Setup) -> Mask:
-    """Terms that are always fitted: named geometry, gains of wheels, and points of maps."""
+    """Terms that are always fitted: requested parameters, gains of wheels, and points of maps."""
     return np.array(
         [
             term.kind in (Kind.WHEEL_GAIN, Kind.MAP) or (term.kind is Kind.PARAMETER and term.name not in SELECTED)
@@ -119,7 +119,7 @@ def neutral(setup: Setup) -> Array:
 
 
 def converged(problem: Problem, rough: Solution) -> Solution:
-    """The fit of the same terms, with its noise."""
+    """The fit of the same terms, without latencies below half a step, with its noise."""
     solution, free, rounds = rough, rough.free, 0
     starts = rough.starts if len(rough.starts) == len(problem.experiments) else None
     latencies = mask_of(problem.terms, Kind.LATENCY)

@@ -25,9 +25,9 @@ WHOLE_BEGINS = 2
 class Candidate:
     """Terms that enter together, by their indices, and their trial values.
 
-    The gain in prediction must exceed ``significant`` standard errors and the part ``worthwhile`` of the squares. With
-    all limits of a ``whole`` actuator a fit may be exact although each single limit misleads: these are tried first,
-    and again when nothing else enters.
+    The gain in prediction must exceed ``significant`` standard errors and the part ``worthwhile`` of the squares. A fit
+    with all limits of a ``whole`` actuator may be exact although each single limit misleads. Whole actuators are tried
+    first, and again when nothing else enters.
     """
 
     name: str
@@ -100,10 +100,10 @@ def _first_points(
     cost = np.array([costs[unique[point.tobytes()]] for point in points])
     best: dict[str, tuple[float, list[Array]]] = {}
     for candidate in candidates:
-        own = np.array([k for k, name in enumerate(owner) if name == candidate.name])
-        own = own[np.argsort(cost[own], kind="stable")]
-        begins = _different(problem, [points[k] for k in own], WHOLE_BEGINS if candidate.whole else 1)
-        best[candidate.name] = float(cost[own[0]]), begins
+        indices = np.array([k for k, name in enumerate(owner) if name == candidate.name])
+        indices = indices[np.argsort(cost[indices], kind="stable")]
+        begins = _different(problem, [points[k] for k in indices], WHOLE_BEGINS if candidate.whole else 1)
+        best[candidate.name] = float(cost[indices[0]]), begins
     return best, float(cost[0])
 
 

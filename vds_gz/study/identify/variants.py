@@ -32,10 +32,10 @@ from vds_gz.study.identify.selection import without_needless
 from vds_gz.study.identify.supported_terms import Advance, Fitted, asked, supported
 from vds_gz.vehicle.command import TWIST
 
-#: Flags of where a vehicle is driven and steered.
+#: Flags that say where a vehicle is driven and steered.
 PLACES = ("drive_on_steered_wheel", "reverse")
 
-#: Flags of whether it reverses, and of what its steering does at standstill.
+#: Flags that say whether it reverses, and what its steering does at standstill.
 REVERSES, CENTRED = "allow_reverse", "center_at_standstill"
 
 #: A variant must lower the deviance by this.
@@ -45,7 +45,7 @@ BETTER = 20.0
 #: the residuals, so that the deviance falls by HALVED for each independent sample.
 FAR_BETTER, HALVED = 5.0, 2.0 * math.log(2.0)
 
-#: Simulations in the fit of a variant with the terms of another one, of a map, and of a second lag.
+#: Simulations in the fit of a variant with the present terms, of a map, and of a second lag.
 TRIAL_SIMULATIONS, MAP_SIMULATIONS, LAG_SIMULATIONS = 6, 15, 5
 
 #: Least number of points of a map, and the part of the time in which commands lie beyond either of its ends.
@@ -54,7 +54,7 @@ LEVELS, RARE = 5, 0.02
 #: Points of a map between which the response falls are merged while at least this many are left.
 FEWEST_LEVELS = 3
 
-#: A command has its duration as a weight, but at most this [s].
+#: A command's weight is its duration, but at most this [s].
 LONGEST = 1.0
 
 #: A map must improve the prediction by this part of the residual squares.
@@ -66,7 +66,7 @@ PARTS, SHORTEST_LAG = (0.3, 1.0), 0.01
 #: The search continues with the best time constant divided and multiplied by this.
 REFINEMENT = 1.35
 
-#: A command changes in steps of this behind a lag [s].
+#: Commands behind a lag change in steps of this [s].
 GRID = 0.005
 
 Flags = Mapping[str, bool]
@@ -102,7 +102,7 @@ def reduction_by(variant: Setup, reach: Reaches, fitted: Fitted, trial: Fitted) 
 
 
 def _promising_first(setup: Setup, reach: Reaches, fitted: Fitted) -> list[Flags]:
-    """The variants to try; of places, the best one with the present terms first."""
+    """The variants to try: places of drive and steering by their gain with the present terms, then the others."""
     variants = list(flags_to_try(setup))
     others = [flags for flags in variants if PLACES[0] not in flags]
     of_place = [flags for flags in variants if PLACES[0] in flags]
@@ -151,7 +151,7 @@ def places(setup: Setup) -> Iterator[Flags]:
 
 
 def with_flags(setup: Setup, flags: Flags) -> Setup:
-    """The same with other flags of the vehicle; in the actuators, only the steering's stop depends on them."""
+    """The setup with other flags of the vehicle; of the actuators, only the steering's stop depends on them."""
     parameters = dataclasses.replace(setup.family.parameters, **dict[str, object](flags))
     actuators, terms = dict(setup.actuators), setup.family.terms
     steering = actuators.get("steering")
@@ -164,10 +164,10 @@ def with_flags(setup: Setup, flags: Flags) -> Setup:
 
 
 def reduction(problem: Problem, before: Array, after: Array) -> tuple[float, float]:
-    """The reduction of the deviance from one fit to another of the same samples, and how many of these are independent.
+    """The reduction of the deviance from one fit to another of the same samples, and the number of independent ones.
 
-    The deviance is minus twice the logarithm of the likelihood. The number is that of the fit with the shorter
-    autocorrelation, because errors of a wrong variant are correlated.
+    The deviance is minus twice the logarithm of the likelihood. The number is by the shorter autocorrelation of both
+    fits, because errors of a wrong variant are correlated.
     """
     noises = noise_of(problem, before), noise_of(problem, after)
     correlation = np.minimum(noises[0].correlation, noises[1].correlation)
@@ -176,7 +176,7 @@ def reduction(problem: Problem, before: Array, after: Array) -> tuple[float, flo
 
 
 def gains_of(setup: Setup, variants: Sequence[Flags], reach: Reaches, solution: Solution) -> list[tuple[float, float]]:
-    """What :func:`reduction` gives for each variant with the present terms."""
+    """The result of :func:`reduction` for each variant with the present terms."""
     if not variants:
         return []
     problem = problem_of(setup, coarse_segments(setup), reach)
@@ -200,14 +200,14 @@ def _fitted_again(setup: Setup, reach: Reaches, solution: Solution) -> Array:
 
 
 def with_static_maps(setup: Setup, reach: Reaches, fitted: Fitted) -> tuple[Setup, Fitted]:
-    """The setup and its fit, with a map for each actuator that it predicts clearly better."""
+    """The setup and its fit, with a static map for each actuator if that predicts clearly better."""
     for name, command in (("drive", "v_x"), ("steering", "steering")):
         actuation = setup.actuators.get(name)
         if fitted.fine or actuation is None or not actuation.gain or not actuation.dead_band:
             continue
         turns = any(np.any(signals.commands.records["yaw_rate"]) for signals in setup.recordings)
         if name == "drive" and "steering" not in setup.actuators and turns:
-            continue  # references of wheels are not commands
+            continue  # the drives' references are sums of commands
         static = [setup.family.index(actuation.gain), setup.family.index(actuation.dead_band)]
         references = _references(setup, command)
         if len(references) < LEVELS or not fitted.solution.free[static].any():
@@ -230,7 +230,7 @@ def with_static_maps(setup: Setup, reach: Reaches, fitted: Fitted) -> tuple[Setu
 def _rising_map(
     setup: Setup, name: str, references: Array, gain: float, band: float, reach: Reaches, fitted: Fitted
 ) -> tuple[Setup, Fitted] | None:
-    """The fit with a map that does not fall; two points between which it falls are merged.
+    """The fit with a map that does not fall, in which points between which it would fall are merged.
 
     None if too few points are left.
     """
@@ -312,7 +312,7 @@ def _mapped(setup: Setup, name: str, references: Array, responses: Array) -> Set
 
 
 def map_priors(names: Sequence[str], responses: Array) -> dict[str, Interval]:
-    """Weak priors of the points of a map by name: they hold points for which a part of the data has no command."""
+    """Weak priors of the points of a map by name, for points without commands in a part of the data."""
     top = max(float(np.max(np.abs(responses))), LEAST_LIMIT)
     return {
         name: Interval(float(response), float(response) - top, float(response) + top)
@@ -345,7 +345,7 @@ def lag_findings(setup: Setup, reach: Reaches, fitted: Fitted) -> Iterator[str]:
                 continue
             yield (
                 f"{name}: two lags of about {longer:.2g} and {shorter:.2g} s explain the recording better than one; "
-                "the model has one, whose time constant and dead time share what two do"
+                "the model has one, whose time constant and dead time take the effect of both"
             )
         else:
             single.append(name)

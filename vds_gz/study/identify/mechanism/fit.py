@@ -37,17 +37,23 @@ LOGARITHMIC = ("kp", "inertia", "damping", "angle_limit", "rate_limit", "steerin
 #: Parameters that are not negative.
 NOT_NEGATIVE = ("stiffness", FRICTION, DEAD_ZONE)
 
-#: Scale of a parameter and standard deviation of its prior, which is around the given value: for a logarithm; for
-#: friction and dead zone, as a part of the torque's limit; for others, as a part of the value, which counts as at least
-#: this.
-LOGARITHM, TORQUE, OTHER, LEAST = (0.3, 1.5), (0.02, 0.1), (0.5, 1.5), 1e-3
+#: Scale of a logarithm, and standard deviation of its prior, which is around the given value.
+LOGARITHM = 0.3, 1.5
+
+#: The same for friction and dead zone, as a part of the torque's limit.
+TORQUE = 0.02, 0.1
+
+#: The same for other parameters, as a part of the value, or of LEAST if that is larger.
+OTHER, LEAST = (0.5, 1.5), 1e-3
 
 #: The same for the sensor's offset [rad], and for the integral at the start of the recording [rad s].
 OFFSET, INTEGRAL = (0.01, 1.0), (0.1, 10.0)
 
-#: Scales of a stretch's initial angle [rad], rate [rad/s] and integral [rad s]. Derivatives are differences over this
-#: part of a scale.
-BEGIN, DIFFERENCE = (0.01, 0.1, 0.1), 1e-3
+#: Scales of a stretch's initial angle [rad], rate [rad/s] and integral [rad s].
+BEGIN = 0.01, 0.1, 0.1
+
+#: Derivatives are differences over this part of a scale.
+DIFFERENCE = 1e-3
 
 #: Parameters that are estimated unless others are named.
 FREE = ("kp", "ki", "kd", "inertia", "damping", "stiffness", FRICTION, DEAD_ZONE)
@@ -55,22 +61,26 @@ FREE = ("kp", "ki", "kd", "inertia", "damping", "stiffness", FRICTION, DEAD_ZONE
 #: Maximum number of steps per second in the first search [Hz], and its noise as a part of the measured range.
 ROUGH_RATE, ROUGH_NOISE = 200.0, 0.01
 
-#: Number of vehicles that are tried, and their spread as a part of the prior; the search continues from the best ones.
+#: Number of vehicles that are tried, their spread as a part of the prior, and number of those from which fits start.
 TRIED, AROUND, CONTINUED = 200, 0.8, 3
 
-#: Numbers of evaluations of the model in the first search and in each fit, and of estimates of the noise.
+#: Maximum numbers of evaluations of the model in the first search and in each fit, and of estimates of the noise.
 ROUGHLY, PRECISELY, ROUNDS = 25, 30, 8
 
-#: The noise is settled when its estimate changes by less than this part. Blocks of time for the intervals.
-SETTLED, BLOCKS = 0.02, 20
+#: The noise is settled when its estimate changes by less than this part.
+SETTLED = 0.02
+
+#: Number of blocks of time for the intervals.
+BLOCKS = 20
 
 
 @dataclass(frozen=True, slots=True)
 class MechanismFit:
     """An identified mechanical steering.
 
-    Values are by parameter, for the estimated ones; None if the recording does not determine it. The offset
-    is that of the angle's sensor, the residual is of angles, and commands are tire angles at the gear's ratio [rad].
+    ``numbers`` has the estimated parameters by name; None if the recording does not determine one. The offset is that
+    of the angle's sensor, the residual the standard deviation of angles, and ``commanded`` are the tire angles that
+    follow from the commands by the steering gear [rad].
     """
 
     numbers: dict[str, Estimate | None]
@@ -194,8 +204,8 @@ class MechanismProblem:
         slopes = ((readings[1:] - readings[0]) / (steps[:, np.newaxis] * noise)).T
         jacobian = np.zeros((count + len(self._known), len(x)))
         jacobian[:count, :p] = slopes[:, :p]
-        own = p + len(BEGIN) * self.log.stretch[:, np.newaxis] + np.arange(len(BEGIN))
-        jacobian[np.arange(count)[:, np.newaxis], own] = slopes[:, p:]
+        columns = p + len(BEGIN) * self.log.stretch[:, np.newaxis] + np.arange(len(BEGIN))
+        jacobian[np.arange(count)[:, np.newaxis], columns] = slopes[:, p:]
         jacobian[count + np.arange(len(self._known)), self._known] = 1.0 / self.sigma[self._known]
         return jacobian
 
@@ -237,7 +247,7 @@ def _promising(problem: MechanismProblem, noise: float) -> list[Array]:
 def _refine(problem: MechanismProblem, begin: Array, advance: Advance) -> tuple[Array, float]:
     """Fit all unknowns, and the noise of the angles [rad], which is estimated again until it settles.
 
-    The last fit is with Cauchy's loss, by which outliers to one side hardly shift the estimates.
+    The last fit is with Cauchy's loss, with which outliers to one side hardly shift the estimates.
     """
     x, count = begin, len(problem.log.stretch)
     noise = noise_scale(problem.residuals(x, 1.0)[:count], problem.log.floor)

@@ -27,28 +27,34 @@ from vds_gz.vehicle.schedule import Records
 
 Indices = NDArray[np.intp]
 
-#: Length of a stretch [s]. Autoware's own steering stops by chance in its dead zone, after which its angles are random.
+#: Length of a stretch, and that for Autoware's own steering, which stops by chance in its dead zone: its angles are
+#: random after that [s].
 STRETCH, SHORT_STRETCH = 60.0, 2.0
 
-#: Longer recordings have longer stretches, so that there are no more than this.
+#: Maximum number of stretches. Longer recordings have longer ones.
 MOST_STRETCHES = 60
 
-#: Number of samples for the initial rate of a stretch; factor of the noise that is the standard deviation of that rate
-#: and of the controller's integral; minimum noise as a part of the range of the angle.
-NEIGHBOURS, LOOSE, RESOLUTION = 11, 3.0, 1e-4
+#: Number of samples for the initial rate of a stretch.
+NEIGHBOURS = 11
+
+#: Standard deviations of the initial rate and the controller's integral, as multiples of those due to noise.
+LOOSE = 3.0
+
+#: Minimum noise, as a part of the range of the angle.
+RESOLUTION = 1e-4
 
 #: Minimum number of samples of a recording, and time after the last command in which measurements are used [s].
 LEAST_SAMPLES, LATE = 100, 2.0
 
-#: Speeds are averaged over this time [s], and change by no more than this multiple of their noise.
+#: Speeds are averaged over this time [s], which changes them by no more than this multiple of their noise.
 SMOOTHING, NOISY = 0.3, 3.0
 
 
 class Inputs(NamedTuple):
     """The inputs of a steering at every step: angle of the steering wheel [rad], speed [m/s].
 
-    Stretches begin with the steps ``first``; readings are taken in steps ``at``, which do not decrease, when a part of
-    the step is over. Tires have end stops [rad]; a step takes ``dt`` seconds.
+    Stretches begin with the steps ``first``. Readings are taken in steps ``at``, which do not decrease, when a ``part``
+    of the step is over. ``limit`` is that of the tire angle [rad]; a step takes ``dt`` seconds.
     """
 
     wheel: Array
@@ -61,7 +67,7 @@ class Inputs(NamedTuple):
 
 
 def turn(c: Any, m: Any, inputs: Inputs, begins: Array, readings: Array, first: int, end: int) -> None:
-    """Write the tire angles [rad] of some steerings into ``readings``, (steerings, readings).
+    """Write the tire angles [rad] of the steerings from ``first`` to ``end`` into ``readings``, (steerings, readings).
 
     ``c`` has the coefficients of each steering, ``m`` the states of their mechanisms, which change, and ``begins`` the
     initial angle [rad], rate [rad/s] and controller's integral [rad s], (steerings, stretches, 3).
@@ -99,9 +105,9 @@ def controller_integral(c: Any, m: Any, inputs: Inputs, angles: Array, integral:
 class MechanismLog:
     """A recording on the steps of the model: tire angles, their noise and its assumed minimum [rad].
 
-    Each measurement has a stretch; ``since`` are their start times in the recording [s], ``begins`` guesses of initial
-    angles [rad], rates [rad/s] and controller's integrals [rad s] of stretches, (stretches, 3), with standard
-    deviations; infinite for angles.
+    ``stretch`` is that of each measurement, and ``since`` has the start times of stretches in the recording [s].
+    ``begins`` has guesses of the initial angle [rad], rate [rad/s] and controller's integral [rad s] of each stretch,
+    (stretches, 3), and ``deviations`` their standard deviations, which are infinite for angles.
     """
 
     def __init__(
@@ -195,7 +201,7 @@ class MechanismLog:
 
 
 def _smooth(speed: Series) -> Array:
-    """Smoothed speeds, whose noise would make the torque noisy; speeds without noise do not change."""
+    """Smoothed speeds, because their noise would make the torque noisy; speeds without noise do not change."""
     interval = float(np.median(np.diff(speed.time))) if len(speed.time) > 1 else 0.0
     if interval == 0.0:
         return speed.value

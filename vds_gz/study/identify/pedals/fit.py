@@ -50,21 +50,26 @@ LEAST_RISE = 0.005
 #: Averaging time of speeds [s]; minimum number of averages of a piece to determine its start.
 BIN, FEWEST_BINS = 0.1, 3
 
-#: The times in the order of the vectors; the shortest and longest of the search [s], where no model has a shorter lag.
+#: Names of the dead times and time constants, in the order of the vectors.
 TIMES = ("accel_time_delay", "accel_time_constant", "brake_time_delay", "brake_time_constant")
+
+#: The shortest and longest times of the search [s]. No model has a shorter time constant.
 SHORTEST_TIMES, LONGEST_TIMES = (0.0, 0.03, 0.0, 0.03), (1.5, 3.0, 1.5, 3.0)
 
 #: Dead times [s] and time constants [s] that are tried, the same for both pedals.
 DELAYS, LAGS = (0.0, 0.1, 0.2, 0.35, 0.5, 0.8), (0.03, 0.1, 0.25, 0.5)
 
-#: The weights are settled when no time changes by more than this [s], or after this number of rounds.
+#: The search ends when no time changes by more than this from round to round [s], or after this number of rounds.
 SETTLED, ROUNDS = 5e-4, 6
 
 #: Minimum noise, as a part of the range of the speed; assumed noise before any model.
 RESOLUTION, ROUGH = 1e-3, 1e-2
 
-#: A time from this part of the longest one on is not determined. Step of derivatives by the times [s].
-AT_END, DIFFERENCE = 0.99, 0.01
+#: A time from this part of the longest one on is not determined.
+AT_END = 0.99
+
+#: Step of derivatives by the times [s].
+DIFFERENCE = 0.01
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +77,9 @@ class PedalFit:
     """Maps and times of a car.
 
     For each cell, in rows and columns of the grid: the acceleration and half the width of its 95 % interval [m/s^2],
-    and the time of the recording around it [s]. ``moved`` is the number of cells that were moved so that more pedal
-    gives more. Values are by the names of :data:`TIMES`; the residual is that of speeds averaged over 0.1 s [m/s], in
-    which outliers have little weight. Modelled speeds are NaN while the car stands.
+    and the time that the recording spent around it [s]. ``moved`` is the number of cells that were changed so that more
+    pedal gives more. ``numbers`` are by the names of :data:`TIMES`. The residual is that of speeds averaged over 0.1 s
+    [m/s], in which outliers have little weight. Modelled speeds are NaN while the car stands.
     """
 
     grid: Grid
@@ -163,7 +168,7 @@ def fit_pedals(
 
 
 def estimates(times: Array, half: Array) -> dict[str, Estimate | None]:
-    """The times [s] with half the widths of their intervals; None for those that the recording does not determine."""
+    """Estimates of times [s] from half the widths of their intervals; None for those that are not determined."""
     numbers: dict[str, Estimate | None] = {}
     for name, value, width, end in zip(TIMES, times.tolist(), half.tolist(), LONGEST_TIMES, strict=False):
         width = math.hypot(width, WIDTH * TIME_RESOLUTION)
@@ -175,8 +180,9 @@ def estimates(times: Array, half: Array) -> dict[str, Estimate | None]:
 class System(NamedTuple):
     """The linear problem of the cells for some times, in standard deviations.
 
-    The design (bins, cells) and the measurements (bins,) are without the initial speed and acceleration of each piece;
-    these are in ``initial``, by column of cells, launch and measured speed. The others are the record's contributions.
+    What the initial speed and acceleration of each piece explain is removed from the design (bins, cells) and the
+    measurements (bins,). ``initial`` has their coefficients, by column of cells, launch and measured speed. The other
+    fields are the record's contributions.
     """
 
     design: Array
@@ -199,9 +205,9 @@ class Cells(NamedTuple):
 class PedalProblem:
     """A recording with weights of its speeds, by their residuals from the model so far.
 
-    Bins of speeds that count have an owner, which is their piece, and a weight [s^2/m^2]. By ``widening`` the robust
-    loss makes standard deviations larger than those of weighted least squares, as
-    :func:`~vds_gz.study.identify.robust.influence` does.
+    Each bin of speeds that counts has an ``owner``, which is its piece, and a weight [s^2/m^2]. ``widening`` is the
+    factor by which the robust loss makes standard deviations larger than those of weighted least squares, as in
+    :func:`~vds_gz.study.identify.robust.influence`.
     """
 
     def __init__(self, record: Record, modelled: Array, least_noise: float) -> None:
@@ -225,8 +231,7 @@ class PedalProblem:
         columns = interpolated(self.record.time, np.column_stack((speeds, launch)), self._time)
         root = np.sqrt(self.weight)[:, np.newaxis]
         columns = root * np.column_stack((columns, self._value))
-        # Initial speed and, for a drive's first piece, acceleration are unknown: the part that they explain is left
-        # out.
+        # The initial speed is unknown, as is the initial acceleration of a drive: what they explain is removed.
         first = self._explained(columns, root)
         columns -= root * first[self.owner]
         direction = columns[:, -2:-1].copy()
@@ -260,7 +265,7 @@ class PedalProblem:
 
 
 def _search(record: Record, advance: Advance) -> tuple[PedalProblem, Array]:
-    """The times from a coarse grid, then by iteratively reweighted least squares; with the last weights."""
+    """The times, from a coarse grid and then by iteratively reweighted least squares, with the last problem."""
     span = float(np.ptp(record.median))
     problem = PedalProblem(record, np.interp(record.time, record.speed.time, record.median), ROUGH * span)
     trials = [np.array([delay, lag, delay, lag]) for delay, lag in product(DELAYS, LAGS)]
@@ -309,7 +314,7 @@ def _half_widths(problem: PedalProblem, times: Array, cells: Cells) -> Array:
 
 
 def _rising(cells: Cells, grid: Grid) -> tuple[Array, int]:
-    """The cells nearest to the solution in which more pedal gives more, and the number of cells that this moved."""
+    """The cells nearest to the solution in which more pedal gives more, and how many differ from the solution."""
     rows, columns = grid.shape
     if (np.diff(cells.values.reshape(grid.shape), axis=0) >= LEAST_RISE).all():
         return cells.values, 0

@@ -1,6 +1,6 @@
 """A recording of pedals at even times: the active cells of the map, and their contributions to the speed.
 
-Drives are cut into pieces, each with its own initial speed, so that slopes and drift do not accumulate.
+Drives are cut into pieces, each with its own initial speed, so that errors by slopes and drift do not accumulate.
 """
 
 from __future__ import annotations
@@ -21,9 +21,11 @@ from vds_gz.study.recording import Series, SignalError
 Indices = NDArray[np.intp]
 Mask = NDArray[np.bool_]
 
-#: Standard deviations [m/s^2]: of the map's second differences, from pedal to pedal and from speed to speed; and of an
-#: acceleration without any data.
-CURVATURE, LIKELY = (1.0, 0.5), 20.0
+#: Standard deviations of the map's second differences, from pedal to pedal and from speed to speed [m/s^2].
+CURVATURE = 1.0, 0.5
+
+#: Standard deviation of an acceleration without data [m/s^2].
+LIKELY = 20.0
 
 #: The motion is integrated in steps of this length, in which the pedals act with their mean [s].
 INTERVAL = 0.02
@@ -69,7 +71,7 @@ class Grid:
 
 
 def covering(keys: Sequence[float], maximum: float) -> Array:
-    """The keys up to the first that is not below the maximum; at least two, from 0 on."""
+    """The keys from 0 to the first that is not below the maximum; at least two."""
     rising = np.array(sorted({0.0, *keys}))
     return rising[: max(2, int(np.searchsorted(rising, maximum - 1e-9)) + 1)]
 
@@ -77,8 +79,8 @@ def covering(keys: Sequence[float], maximum: float) -> Array:
 class Record:
     """A recording of a car that is driven by pedals, at even times [s].
 
-    ``median`` has medians of the measured speed at its samples [m/s], ``piece`` the piece of each even time, -1 where
-    the car stands.
+    ``median`` has medians of the measured speed at its samples [m/s]. ``piece`` is the piece of each even time, or -1
+    while the car stands.
     """
 
     def __init__(self, accel: Series, brake: Series, speed: Series, grid: Grid, *, coasts: bool) -> None:
@@ -101,7 +103,7 @@ class Record:
         self._begin = np.maximum.accumulate(np.where(begins, np.arange(len(self.time)), 0))
 
     def piece_at(self, times: Array) -> Indices:
-        """The piece of both even times around each of some times; -1 for none."""
+        """The piece at some times; -1 unless the even times before and after are in one piece."""
         place = np.searchsorted(self.time, times) - 1
         inside = (place >= 0) & (place < len(self.time) - 1)
         place = np.clip(place, 0, len(self.time) - 2)
@@ -114,7 +116,7 @@ class Record:
         return _shares(np.clip(middle, 0.0, self.grid.speeds[-1]), self.grid.speeds)
 
     def contributions(self, times: Array, at_speed: Array) -> tuple[Array, Array, Array]:
-        """Contributions to the speed since the begin of a piece, for dead times and time constants [s] of both pedals.
+        """Contributions to the speed since the start of a piece, for dead times and time constants [s] of both pedals.
 
         Contributions of a unit of acceleration in each cell [s], (times, cells), and at the start of a drive [s],
         (times,); and the weight of each cell in the target acceleration, (times, cells).
@@ -150,7 +152,7 @@ def median_speed(speed: Series) -> Array:
 
 
 def interpolated(x: Array, rows: Array, at: Array) -> Array:
-    """Rows that belong to ``x``, interpolated."""
+    """Linear interpolation of rows, which are values at ``x``, at other places."""
     place = np.clip(np.searchsorted(x, at, side="right") - 1, 0, len(x) - 2)
     share = ((at - x[place]) / (x[place + 1] - x[place]))[:, np.newaxis]
     return np.asarray(rows[place] + (rows[place + 1] - rows[place]) * share)
@@ -187,7 +189,7 @@ def _smooth(driven: Array) -> Array:
 
 
 def _pieces(moving: Mask) -> tuple[Indices, Mask]:
-    """The piece of each even time, -1 where the car stands; and the times at which drives begin."""
+    """The piece of each even time, -1 while the car stands; and whether a drive begins there."""
     starts = np.flatnonzero(np.diff(moving.astype(int), prepend=0) == 1)
     ends = np.flatnonzero(np.diff(moving.astype(int), append=0) == -1) + 1
     number, launched, count = np.full(len(moving), -1), np.zeros(len(moving), bool), 0
@@ -200,7 +202,7 @@ def _pieces(moving: Mask) -> tuple[Indices, Mask]:
             number[left:right] = count
             count += 1
     if not count:
-        raise SignalError(f"the car never drove faster than {STANDING} m/s for a second")
+        raise SignalError(f"the car never drove faster than {STANDING} m/s for {DRIVE:g} s, which is needed")
     return number, launched
 
 
