@@ -14,10 +14,10 @@ LINE_PERIOD = 5.0
 
 
 class Advance(Protocol):
-    """Reports a further amount of work, in any unit, and optionally what is being done."""
+    """Reports progress."""
 
     def __call__(self, amount: float, note: str = "") -> None:
-        """Report it."""
+        """Report a further amount of work, in the unit of the total, and optionally what is being done."""
 
 
 def ignore(amount: float, note: str = "") -> None:

@@ -19,7 +19,7 @@ from vds_gz.vehicle.schedule import COMMAND, Records, fields_of
 
 Array = NDArray[np.float64]
 
-#: Quantities: velocities of base_link [m/s, m/s, rad/s], and the steering angle [rad].
+#: Main quantities: velocities of base_link [m/s, m/s, rad/s], and the steering angle [rad].
 QUANTITIES = ("v_x", "v_y", "yaw_rate", "steering")
 
 #: Commands of a car with pedals: positions of accelerator and brake, angle of the steering wheel [rad].
@@ -31,7 +31,7 @@ ACTUATION_QUANTITIES = (*ACTUATIONS, "v_x", "steering")
 #: Pose of base_link: position [m], and unwrapped heading [rad].
 POSES = ("x", "y", "heading")
 
-#: Of a joint with a name: rolling speed or steering rate [rad/s], and unwrapped angle [rad].
+#: Quantities of a joint with a name: rolling speed or steering rate [rad/s], and unwrapped angle [rad].
 JOINTS = ("joint_velocity", "joint_position")
 
 UNITS = MappingProxyType(
@@ -39,7 +39,7 @@ UNITS = MappingProxyType(
     | {"joint_velocity": "rad/s", "joint_position": "rad"}
 )
 
-#: Commanded quantities, by the field of a command's record. A limit of 0 means no limit, as in messages.
+#: Commanded quantities with their fields in a command's record. A limit of 0 means no limit, as in messages.
 COMMANDED = MappingProxyType(
     {
         "v_x": "v_x",
@@ -70,7 +70,7 @@ class SignalError(RecordingError):
     """A file lacks needed signals. The message says what was found and what is needed."""
 
 
-#: Contacts with the same thing within this time are one [s].
+#: Contacts with the same thing within this time are one touch [s].
 AGAIN = 0.5
 
 
@@ -200,14 +200,14 @@ class Recording:
     Attributes:
         commanded: By the names of :data:`COMMANDED`.
         measured: The main measurements of :data:`QUANTITIES`.
-        steers: Commands are of speed and steering angle.
+        steers: Whether a steering angle is commanded.
         notes: Notes of the reader, for people.
         sources: Topic or column of the main measurements, by quantity.
         further: All other measurements. A ``steering`` from a topic of joints is the mean of its hinges; if there are
             several, they are here too: use only one of both.
         actuators: References and responses of actuators.
-        made_by_replay: It is a table of ``vds-gz replay``: its first sample is at the first command, which it does not
-            have.
+        made_by_replay: Whether it is a table of ``vds-gz replay``, which has no commands; its first sample is at the
+            first command.
         counts: Messages by topic.
         start: The vehicle's time of its first sample [ns]; 0 for a table.
         command_topics: The topics of the commands.
@@ -231,7 +231,7 @@ class Recording:
 
     @property
     def commands(self) -> Commands:
-        """All commands as records: complete commands, with the numbers in force where one leaves them open."""
+        """All commands as complete records: a number that a command leaves open is the last commanded one."""
         return commands_of(self.commanded)
 
     @property
@@ -264,14 +264,14 @@ class Recording:
 
     @property
     def steering(self) -> Series | None:
-        """The measured steering angle, if no actuator reports itself."""
+        """The measured steering angle; None if an actuator reports it, or with fewer than 2 samples."""
         angle = self._best.get("steering")
         reported = any(actuator.kind == "steering" for actuator in self.actuators)
         return None if angle is None or len(angle.time) < 2 or reported else angle
 
     @property
     def _best(self) -> dict[str, Series]:
-        """For each quantity its first source with samples, the main ones first."""
+        """The samples of each quantity: the main ones, or else those of the first source that has some."""
         best: dict[str, Series] = {}
         for channel in self.channels:
             if channel.quantity in (*POSES, *QUANTITIES) and len(channel.series.time):
@@ -313,7 +313,7 @@ def pieces(times: list[Array]) -> list[tuple[float, float]]:
 
 
 def longest_gap(time: Array) -> float:
-    """A longer time between two samples is a gap [s]."""
+    """The longest time between two samples that is not a gap [s]."""
     return max(LONGEST_GAP, GAP_INTERVALS * float(np.median(np.diff(time)))) if len(time) > 1 else LONGEST_GAP
 
 
@@ -329,8 +329,8 @@ def _motion(best: Mapping[str, Series]) -> MotionSeries:
     base = next((known[name] for name in ("v_x", "yaw_rate", "steering") if name in known), None)
     if base is None:
         raise RecordingError(
-            "there are fewer than 2 samples of each velocity and of the steering angle; needed are at least "
-            "2 of one of them, or more samples of a pose"
+            "there are fewer than 2 samples of each velocity and of the steering angle; at least 2 of one of them, or "
+            "more samples of a pose, are needed"
         )
     return MotionSeries(base.time, *(_at(known.get(name), base.time) for name in (*POSES, "v_x", "v_y", "yaw_rate")))
 

@@ -1,4 +1,4 @@
-"""One run: a vehicle and a driver in separate processes, recorded and watched over the graph, as a line of text."""
+"""One run: a vehicle and a driver in separate processes, recorded over the graph and shown as a line of text."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ from vds_gz.vehicle.catalogue import actuator_kind
 #: The real-time factor is a mean over this time [s].
 WINDOW = 1.0
 
-#: Between two lines on a terminal, where one takes the place of the last, and elsewhere [s].
+#: Periods of lines on a terminal, where each replaces the last one, and elsewhere [s].
 TERMINAL_PERIOD, LINE_PERIOD = 0.1, 1.0
 
 
 class Pair(NamedTuple):
-    """Reference and actual value of a quantity; None if there is none."""
+    """Reference and actual value of a quantity; None for an unknown one."""
 
     label: str
     unit: str
@@ -45,7 +45,7 @@ class Pair(NamedTuple):
 
 
 class RunMonitor:
-    """Takes raw messages and shows what the newest ones say."""
+    """Shows the state of a run by the newest messages."""
 
     def __init__(self) -> None:
         self._types = open_types()
@@ -72,7 +72,7 @@ class RunMonitor:
         self._raw = {}
 
     def show(self) -> None:
-        """Print a line, if it is time; to be called often. On a terminal it takes the place of the last one."""
+        """Print a line if it is time. To be called often. On a terminal it replaces the last line."""
         now = time.monotonic()
         if now < self._next_line:
             return
@@ -119,7 +119,7 @@ class RunMonitor:
         return Pose(pose.position.x, pose.position.y, yaw_of(pose.orientation))
 
     def refused(self) -> int | None:
-        """Number of messages that the vehicle refused, in all; None where the newest diagnostics lack it."""
+        """Total number of messages that the vehicle refused; None if the newest diagnostics lack it."""
         diagnostics = self._messages.get(topics.DIAGNOSTICS.name)
         values = (pair for status in (diagnostics.status if diagnostics else ()) for pair in status.values)
         numbers = (pair.value for pair in values if pair.key == "refused messages" and pair.value.isdecimal())
@@ -140,7 +140,7 @@ class RunMonitor:
         return (stamp - self._first_stamp) * 1e-9, factor
 
     def _reference(self) -> list[float | None]:
-        """The last command, in the order of its quantities; None for what it leaves open."""
+        """Speed, lateral speed, yaw rate and steering angle of the last command; None for those that it leaves open."""
         message = self._messages.get(self._command)
         reference = Reference() if message is None else self._commands[self._command].decode(message).reference()
         return [None if math.isnan(value) else value for value in reference]
@@ -164,7 +164,7 @@ def _number(value: float | None) -> str:
 
 NODE_NAME = "run"
 
-#: Time for the vehicle to come to rest after the driver's end [s], and thresholds of rest [m/s, rad/s, rad].
+#: Maximum time for the vehicle to come to rest after the driver's end [s], and threshold of rest [m/s, rad/s, rad].
 SETTLE, REST = 3.0, 1e-3
 
 #: Time for a process to end after a signal [s].
@@ -191,7 +191,7 @@ class Process:
     def __init__(
         self, name: str, command: Sequence[str], output: Path, environment: Mapping[str, str] | None = None
     ) -> None:
-        """Start it: the module and its arguments, with this process's environment by default."""
+        """Start the module with its arguments; the environment is that of this process by default."""
         self._name = name
         self._output = output
         with output.open("wb") as file:
@@ -201,11 +201,11 @@ class Process:
                 stdin=subprocess.DEVNULL,
                 stdout=file,
                 stderr=subprocess.STDOUT,
-                start_new_session=True,  # Ctrl-C is for this process; the others end when it is time
+                start_new_session=True,  # Ctrl-C reaches only this process, which ends the others
             )
 
     def ended(self) -> bool:
-        """Whether it has ended without an error; an error is raised, with its last lines."""
+        """Whether it has ended without an error. After an error, raise one with its last lines."""
         code = self._process.poll()
         if code:
             lines = self._output.read_text(encoding="utf-8", errors="replace").strip().splitlines()[-LAST_LINES:]
@@ -214,7 +214,7 @@ class Process:
         return code is not None
 
     def stop(self) -> None:
-        """Signal it to end, and make sure that it does."""
+        """Interrupt it, and kill it if it does not end."""
         if self._process.poll() is None:
             self._process.send_signal(signal.SIGINT)
             try:
@@ -276,7 +276,7 @@ class Session:
         self._stack.close()
 
     def drive(self, driver: Sequence[str], turned: Callable[[], object] = lambda: None) -> None:
-        """Run a driver with these arguments until it has ended and the vehicle is at rest.
+        """Run a driver with these arguments until it has ended and the vehicle is at rest, or a stop is requested.
 
         ``turned`` is called regularly.
         """
@@ -295,7 +295,7 @@ class Session:
             self._spin_once()
 
     def _spin_once(self) -> None:
-        """Take what has come, and keep file and line up to date."""
+        """Take new messages, and keep file and line up to date."""
         self._graph.wait(LONGEST_SLEEP)
         self._recorder.tick()
         if self._show:
@@ -304,6 +304,6 @@ class Session:
             raise FailureError("the vehicle ended early, without an error")
 
     def _at_rest(self) -> bool:
-        """Whether nothing moves and every actuator is at its reference."""
+        """Whether all speeds and actuators are at their references."""
         self._monitor.update()
         return all(abs((pair.actual or 0.0) - (pair.reference or 0.0)) < REST for pair in self._monitor.pairs())

@@ -51,7 +51,7 @@ def workers_of(text: str) -> Workers:
         return text
     raise ArgumentError(
         f"workers are '{text}'; they must be auto (this process), a number of processes of at least 1, or the address "
-        "of a Dask scheduler, as tcp://host:8786"
+        "of a Dask scheduler, such as tcp://host:8786"
     )
 
 
@@ -65,12 +65,12 @@ def do_tasks(
     """Do tasks; yields each with its result, in the order in which they finish.
 
     An error of this package, or the death of all workers that a cluster tries, is the result of its task alone; the
-    other tasks go on. Close the iterator (``contextlib.closing``) to end before all are done.
+    other tasks continue. Close the iterator (``contextlib.closing``) to end before all are done.
 
     Args:
         function: Does a task; pickled with each task for other processes.
         tasks: Its arguments.
-        workers: Who does it.
+        workers: See :data:`Workers`.
         notify: Called with messages for the user, such as that there is no worker yet.
 
     Raises:
@@ -117,7 +117,7 @@ def _in_processes(function: Callable[[T], R], tasks: Sequence[T], count: int) ->
 
 
 def _begin() -> None:
-    """Prepare a worker process, which must not outlive the process that gives the tasks."""
+    """Prepare a worker process, which must not outlive the process that distributes the tasks."""
     Thread(target=_end_with_parent, daemon=True).start()
     _use_one_thread()
 
@@ -131,8 +131,8 @@ def _end_with_parent() -> None:
 
 @contextmanager
 def _interrupts_held() -> Iterator[None]:
-    """Let Ctrl-C wait. Processes that begin meanwhile never get it: this process ends them."""
-    resource_tracker.ensure_running()  # it would let go of it if it began meanwhile
+    """Delay Ctrl-C. Processes that start meanwhile never receive it: this process ends them."""
+    resource_tracker.ensure_running()  # starting it later would unblock the signal
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -154,7 +154,7 @@ def _on_cluster(
         del futures  # Dask forgets a result that is not referenced
         for future, result in completed:
             task = pending.pop(future.key)
-            future.release()  # else it would be done again if its worker died now
+            future.release()  # else the task would be done again if its worker died now
             match result:
                 case _Done(value):
                     yield task, value
@@ -175,10 +175,10 @@ class _Done(Generic[R]):
     value: R
 
 
-def _on_worker(function: Callable[[T], R], wanted: dict[str, str], task: T) -> _Done[R | FailureError]:
+def _on_worker(function: Callable[[T], R], required: dict[str, str], task: T) -> _Done[R | FailureError]:
     from distributed import get_worker
 
-    if wrong := differences(versions(), wanted):
+    if wrong := differences(versions(), required):
         raise FailureError(f"worker '{get_worker().name}' {wrong}")
     _use_one_thread()
     return _Done(_attempt(function, task))
@@ -192,9 +192,9 @@ def _client(address: str) -> Iterator[Any]:
     for name in ("asyncio", "distributed.client"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
-        # Not the default one: Dask looks for that in two threads when the scheduler goes away, and may fail.
+        # Not the default client: Dask looks for that in two threads when the scheduler goes away, and may fail.
         client = Client(address, timeout=PATIENCE, set_as_default=False)
-    except TypeError as error:  # by which Dask says that it has no certificates
+    except TypeError as error:  # raised by Dask without certificates
         raise ArgumentError(
             f"workers are '{address}', but Dask has no certificates for TLS ({error}); its configuration must have "
             "distributed.comm.tls"
@@ -208,7 +208,7 @@ def _client(address: str) -> Iterator[Any]:
 
 
 def versions() -> dict[str, str]:
-    """The versions in this process of what decides the bits of a result, by package."""
+    """The versions in this process of the packages that decide the bits of a result, by name."""
     return {"vds_gz": vds_gz.__version__} | {name: _version(name) for name in PACKAGES}
 
 

@@ -1,8 +1,8 @@
 """Alignment of two runs by their commands.
 
-Both were sent the same commands, at different times and maybe from a different point on. A grid search finds the shift
-at which the commands agree best, and the times of their changes refine it. If the commands determine no shift, the runs
-are aligned at their first commands, and delays between them are not known.
+Both were sent the same commands, at different times, and recorded from possibly different commands on. A grid search
+finds the shift at which the commands agree best, and the times of their changes refine it. If the commands determine no
+shift, the runs are aligned at their first commands, and delays between them are not known.
 """
 
 from __future__ import annotations
@@ -15,19 +15,24 @@ from scipy.fft import irfft, next_fast_len, rfft
 
 from vds_gz.study.recording import Array, Recording
 
-#: Commands are compared on a grid of this step [s], or wider so that there are no more points.
+#: Commands are compared on a grid of this step [s], or a wider one of this many points at most.
 STEP, POINTS = 0.02, 200_000
 
-#: Commands agree if their difference is at most this part of their variance. Another shift at least so far away [s]
-#: that agrees as well, but for this part, makes the alignment ambiguous, unless the runs overlap for this part of the
-#: longer one.
-AGREEING, APART, RIVAL, WHOLE = 0.05, 0.3, 0.01, 0.98
+#: Commands agree if their mean squared difference is at most this part of their variance.
+AGREEING = 0.05
 
-#: The runs overlap for at least this part of the shorter one.
+#: The alignment is ambiguous if a shift more than APART away [s] agrees about as well: its disagreement is at most
+#: RIVAL plus twice that of the best shift.
+APART, RIVAL = 0.3, 0.01
+
+#: It is unambiguous anyway if the runs overlap for this part of the longer one.
+WHOLE = 0.98
+
+#: Minimum overlap of the runs, as a part of the shorter one.
 OVERLAP = 0.3
 
 #: Changes of commands correspond if they are this close after the alignment on the grid [s], and their new values
-#: differ by at most this part of their range: messages have single precision.
+#: differ by at most this part of their range. Messages have single precision.
 NEAR, ALIKE = 0.1, 1e-4
 
 #: Shifts that differ by less are equal [s].
@@ -74,7 +79,7 @@ def align(a: Recording, b: Recording) -> Alignment:
 
 
 def _no_changes(a: Recording, b: Recording, *, both: bool) -> str:
-    """The reason why runs have no changes of commands in common."""
+    """The reason why the runs have no changes of commands in common."""
     if tables := [name for name, run in (("A", a), ("B", b)) if run.made_by_replay]:
         return f"a table of vds-gz replay, as {' and '.join(tables)}, has no commands"
     return "the commands do not change" if both else "no quantity was commanded in both runs"
@@ -87,12 +92,12 @@ def _values(run: Recording) -> Array:
 
 
 def _changes(held: Array) -> NDArray[np.intp]:
-    """The commands that differ from the one before."""
+    """Indices of the commands that differ from the one before."""
     return np.flatnonzero((np.abs(np.diff(held, axis=0)) > ALIKE).any(axis=1)) + 1
 
 
 def _begins(run: Recording) -> bool:
-    """Whether the first command starts the drive: nothing moved before."""
+    """Whether the first command starts the drive, because the vehicle is at rest then."""
     speed = np.abs(np.nan_to_num(run.motion.v_x))
     return bool(np.interp(run.command_times[0], run.motion.time, speed) <= STANDING * np.max(speed))
 
@@ -106,7 +111,7 @@ def _correlate(a: Array, b: Array) -> Array:
 
 
 def _coarse(a: Recording, b: Recording, held_a: Array, held_b: Array) -> tuple[float, float, str]:
-    """Shift of B's clock at the same commands [s], to a step of the grid [s]; and the reason if it is uncertain."""
+    """Shift of B's clock at equal commands [s], the step of the grid [s], and the reason if the shift is uncertain."""
     spans = [run.command_times[-1] - run.command_times[0] for run in (a, b)]
     step = max(STEP, max(spans) / POINTS)
     grids = [_on_grid(run.command_times, held, step) for run, held in ((a, held_a), (b, held_b))]

@@ -1,8 +1,8 @@
 """The delay between two signals of two runs.
 
 The model of a delay is B = gain * A(t - delay) + constant. The delay is the shift with the smallest residual. It is
-only given if it reduces the residual clearly, no other shift does too, and its standard error is small. The standard
-error is from a jackknife over blocks of the run, so residuals may be autocorrelated.
+only given if it clearly reduces the residual, no distant shift does so too, and its standard error is small. The
+standard error is from a jackknife over blocks of the run, so residuals may be autocorrelated.
 
 Source of the jackknife of blocks: H. R. Kuensch, The jackknife and the bootstrap for general stationary observations,
 Annals of Statistics 17 (1989).
@@ -20,19 +20,19 @@ from scipy.optimize import minimize_scalar
 
 from vds_gz.study.recording import Array
 
-#: Numbers of samples.
+#: Indices of samples.
 Samples = NDArray[np.intp]
 
 #: Maximum delay between two runs in the search [s].
 LONGEST_DELAY = 1.0
 
-#: A delay this close to the maximum is the end of the search, not a minimum [s].
+#: A delay this close to the maximum is the end of the search, not a minimum of the residual [s].
 AT_THE_END = 1e-5
 
 #: A signal that varies by less than this, in its own unit, has no delay.
 STILL = 1e-6
 
-#: Minimum number of samples.
+#: Minimum number of samples of each signal.
 FEWEST = 10
 
 #: A delay is given if it reduces the rms of the residual at least to this part.
@@ -48,14 +48,16 @@ STANDARD_ERROR, OF_INTERVAL = 0.0015, 0.025
 #: OTHER_MINIMUM times the smallest plus SHALLOW times B's variance.
 FAR, OTHER_MINIMUM, SHALLOW = 0.1, 1.15, 0.05
 
-#: Points per sample at which signals are compared, their maximum number, and the intervals between samples over which
-#: signals are averaged first.
-PARTS, SAMPLES, SMOOTHING = 4, 200_000, 3.0
+#: Number of points per interval between samples at which signals are compared, and their maximum total number.
+PARTS, SAMPLES = 4, 200_000
 
-#: Maximum number of shifts of the coarse search in each direction: stamps may come in bursts.
+#: Signals are averaged over this number of intervals first.
+SMOOTHING = 3.0
+
+#: Maximum number of shifts of the coarse search in each direction, because stamps may come in bursts.
 SHIFTS = 1000
 
-#: Blocks of the jackknife; steps between two samples of the fine search.
+#: Number of blocks of the jackknife, and of steps of the fine search in an interval between samples.
 BLOCKS, FINE = 10, 20
 
 
@@ -65,16 +67,16 @@ class Delay:
 
     delay: float | None  # delay of B after A [s]; None if it is uncertain
     standard_error: float | None  # of the delay [s]; None without one
-    gain: float | None  # gain from A to B at the delay; None if A is constant
+    gain: float | None  # gain from A to B at the delay; None if A is constant or there are too few samples
     lowered: float = 0.0  # relative reduction of the residual's rms by the delay, 0 to 1
 
 
 def delay(time_a: Array, a: Array, time_b: Array, b: Array, *, certain: bool = True) -> Delay:
-    """The delay of ``b`` after ``a``, signals of both runs in one unit at times [s] that may be equal.
+    """The delay of ``b`` after ``a``, which are signals of two runs in one unit; their times [s] may repeat.
 
     The search ends at ``LONGEST_DELAY`` and at a quarter of the run. Both signals are smoothed equally: interpolation
-    smooths noise most halfway between two samples, which would bias the delay. It is only given if the runs are
-    certainly aligned.
+    smooths noise most halfway between two samples, which would bias the delay. No delay is given unless the alignment
+    of the runs is ``certain``.
     """
     begin, end = max(time_a[0], time_b[0]), min(time_a[-1], time_b[-1])
     intervals = [np.diff(time)[np.diff(time) > 0.0] for time in (time_a, time_b)]
@@ -123,7 +125,7 @@ def _smoothed(time: Array, at: Array, values: Array, width: float) -> Array:
 
 
 def _moments(time: Array, a: Array, b: Array, samples: Samples, shifts: Array | list[float]) -> Array:
-    """Number, sums, squares and products of shifted A and B, a row for each shift [s]."""
+    """Number of samples, sums, squares and product of shifted A and B, a row for each shift [s]."""
     y = b[samples]
     rows = []
     for shift in shifts:
@@ -153,7 +155,7 @@ def _refined(time: Array, a: Array, b: Array, inside: Samples, near: float, reac
 
 
 def _minimum(shifts: Array, moments: Array) -> float:
-    """Minimum of the parabola through the smallest residual and its neighbours, of shifts in equal steps [s]."""
+    """Minimum of the parabola through the smallest residual and its neighbours, for shifts in equal steps [s]."""
     _, errors = _fit(moments)
     k = int(np.lexsort((np.abs(shifts), errors))[0])
     if 0 < k < len(shifts) - 1:

@@ -1,4 +1,4 @@
-"""Differences between two runs: magnitudes, delays, measured parameters of actuators; and bounds on them."""
+"""Differences between two runs: magnitudes, delays and measured parameters of actuators; bounds on them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from vds_gz.vehicle.catalogue import actuator_kind
 #: A delay is given if removing it reduces the rms at least to this part.
 LOWERED = 0.95
 
-#: Maximum number of a path's points for distances to it.
+#: Approximate maximum number of a path's points for distances.
 PATH_POINTS = 2000
 
 
@@ -54,7 +54,7 @@ class Difference:
     delay: float | None  # delay of B after A [s]; None if it is uncertain, see :mod:`vds_gz.study.compare.delay`
     rms_aligned: float | None  # rms without the delay; None without one
     delay_error: float | None = None  # standard error of the delay [s]; None without one
-    gain: float | None = None  # gain from A to B; None if A is constant
+    gain: float | None = None  # gain from A to B; None if A is constant or there are too few samples
     residual: float = 0.0  # rms of the residual of B after gain, constant and, if there is one, delay
     lowered: float = 0.0  # relative reduction of the residual by the delay
 
@@ -77,8 +77,8 @@ class Measured:
     kind: str
     a: ActuatorResponse
     b: ActuatorResponse
-    # Of the difference of dead times [s]. Where the times of commands are unknown, a reference changed anywhere between
-    # two samples.
+    # Resolution of the difference of dead times [s]. If the times of commands are unknown, a reference may have changed
+    # anywhere between two samples.
     resolution: float = 0.0
 
 
@@ -144,7 +144,7 @@ def _same_time(a: Recording, b: Recording) -> tuple[float, float]:
     if -b.motion.time[-1] < apart < a.motion.time[-1]:
         return max(apart, 0.0), max(-apart, 0.0)
     raise ComparisonError(
-        f"their stamps are {abs(apart):.1f} s apart, so they do not go by the same clock; use_sim_time must be the same"
+        f"the stamps of the runs are {abs(apart):.1f} s apart, so their clocks differ; use_sim_time must be the same"
     )
 
 
@@ -160,12 +160,12 @@ def _signals(
             apart[name] = str(error)
             continue
         if name != "lateral" or np.any(signal.a) or np.any(signal.b):
-            later = delay(*_common(*of_a[name], signal), *_common(*of_b[name], signal), certain=not aligned.doubt)
-            yield signal, _difference(signal, later)
+            lag = delay(*_common(*of_a[name], signal), *_common(*of_b[name], signal), certain=not aligned.doubt)
+            yield signal, _difference(signal, lag)
 
 
 def _common(time: Array, values: Array, signal: Signal) -> tuple[Array, Array]:
-    """The samples in the time that both cover."""
+    """The samples in the time that both runs cover."""
     inside = (time >= signal.time[0]) & (time <= signal.time[-1])
     return time[inside], values[inside]
 
@@ -197,14 +197,14 @@ def _signal(name: str, time_a: Array, a: Array, time_b: Array, b: Array) -> Sign
     return Signal(name, unit, time, a[common], np.interp(time, time_b, b))
 
 
-def _difference(signal: Signal, later: Delay) -> Difference:
+def _difference(signal: Signal, lag: Delay) -> Difference:
     difference = signal.b - signal.a
     worst = int(np.argmax(np.abs(difference)))
-    rms, shift = _rms(difference), later.delay
+    rms, shift = _rms(difference), lag.delay
     rms_aligned = None if shift is None else _rms(_left(signal, shift, 1.0))
     if rms_aligned is not None and shift and rms_aligned > LOWERED * rms:
         shift = rms_aligned = None
-    left = _left(signal, shift or 0.0, 0.0 if later.gain is None else later.gain)
+    left = _left(signal, shift or 0.0, 0.0 if lag.gain is None else lag.gain)
     return Difference(
         signal.name,
         signal.unit,
@@ -213,18 +213,18 @@ def _difference(signal: Signal, later: Delay) -> Difference:
         float(signal.time[worst]),
         shift,
         rms_aligned,
-        None if shift is None else later.standard_error,
-        later.gain,
+        None if shift is None else lag.standard_error,
+        lag.gain,
         float(np.std(left)),
-        0.0 if shift is None else later.lowered,
+        0.0 if shift is None else lag.lowered,
     )
 
 
-def _left(signal: Signal, later: float, gain: float) -> Array:
+def _left(signal: Signal, shift: float, gain: float) -> Array:
     """The residual of B after a delay [s] and a gain of A."""
     time = signal.time
-    inside = (time >= time[0] + later) & (time <= time[-1] + later)
-    left: Array = signal.b[inside] - gain * np.interp(time[inside] - later, time, signal.a)
+    inside = (time >= time[0] + shift) & (time <= time[-1] + shift)
+    left: Array = signal.b[inside] - gain * np.interp(time[inside] - shift, time, signal.a)
     return left
 
 
@@ -233,7 +233,7 @@ def _rms(values: Array) -> float:
 
 
 def _path(motion: MotionSeries, begin: float, time: Array) -> Array:
-    """Points of a path [m] at these times, from the pose at the first of them; none without a pose."""
+    """Points of a path [m] at these times, in the frame of the pose at the first of them; none without poses."""
     known = np.isfinite(motion.x) & np.isfinite(motion.y) & np.isfinite(motion.heading)
     if known.sum() < 2:
         return np.empty((0, 2))

@@ -92,7 +92,7 @@ def _silent(namespaces: Sequence[str], recorder: Recorder) -> list[str]:
 def run_in_gazebo(parameters: Path, log: CommandLog, folder: Path, gazebo: Gazebo) -> Path:
     """Start Gazebo with a vehicle, drive it with a log, and end it.
 
-    Gazebo has its own partition, and the vehicle a namespace, so that nothing else on this machine is met.
+    Gazebo has its own partition and the vehicle its own namespace, so other programs on this machine do not interfere.
     """
     if shutil.which("gz") is None:
         raise ArgumentError("comparing with Gazebo needs Gazebo, and the program 'gz' is not in the PATH")

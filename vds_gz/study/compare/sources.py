@@ -30,7 +30,7 @@ class RunSource:
     path: Path | None = None  # a recording, a table, or the parameter file of a model; None for a running vehicle
     namespace: str | None = None  # of a vehicle in a recording, or of a running one; None for the only one
     parameters: NodeParameters | None = None  # of a model
-    in_gazebo: bool = False  # the model is driven in Gazebo, else offline
+    in_gazebo: bool = False  # whether the model is driven in Gazebo, else offline
 
     @property
     def live(self) -> bool:
@@ -89,9 +89,9 @@ def commands_of(run: Recording, path: Path, topic: str | None = None) -> Command
     if topic is not None or only is None:
         return log
     times = np.maximum.accumulate(run.command_times - run.command_times[0])
-    if len(log.times) != len(times):  # gears are not commands, and have their own times
-        came = [time for time, command in zip(log.times, log.commands, strict=True) if not isinstance(command, Gear)]
-        times = np.interp(log.times, came, times)
+    if len(log.times) != len(times):  # the log has gears too, at their own times
+        logged = [time for time, command in zip(log.times, log.commands, strict=True) if not isinstance(command, Gear)]
+        times = np.interp(log.times, logged, times)
     return replace(log, times=tuple(times.tolist()))
 
 
@@ -120,12 +120,12 @@ def simulate(log: CommandLog | str | Path, parameters: NodeParameters | str | Pa
     columns = dict(zip(csv_columns(replay), np.array(rows).T, strict=True))
     time = columns["time"]
     series = {name: Series(time, columns[name]) for name in (*POSES, "v_x", "v_y", "yaw_rate")}
-    given = [
+    commands = [
         (at, *command.reference())
         for at, command in zip(log.times, log.commands, strict=True)
         if not isinstance(command, Gear)
     ]
-    times, *references = np.array(given, float).reshape(-1, 5).T
+    times, *references = np.array(commands, float).reshape(-1, 5).T
     return Recording(
         {
             name: Series(times[known], values[known])

@@ -1,8 +1,8 @@
 """Replays a command log with a model, offline: the live node's result, as fast as it can be computed.
 
 Vehicle, world and time are those of the live node: a command acts from the first step that begins after its arrival,
-and times out to zero. So the same commands at the same times give the same motion to the last bit. Commands and samples
-are processed in blocks, so a log may have any length.
+and when commands time out, zero is commanded. So the same commands at the same times give the same motion to the last
+bit. Commands and samples are processed in blocks, so a log may have any length.
 """
 
 from __future__ import annotations
@@ -40,19 +40,19 @@ from vds_gz.world.surroundings import Surroundings, obstacles_of
 #: Time of the first command [ns]: a reference clock begins there.
 BEGIN = NANOSECONDS
 
-#: Samples of a block: few enough for their states, with long delay lines, to stay in the processor's cache.
+#: Number of samples of a block: so few that their states, with long delay lines, stay in the processor's cache.
 BLOCK = 100
 
 
-#: For callers that do not look at joints.
+#: Joint states for callers that do not need them.
 NO_JOINTS = JointStates((), ())
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A few seconds of a replay: samples, and the commands up to the last sample with their times [ns].
+    """A part of a replay: samples, and the commands up to the last sample with their times [ns].
 
-    In a world it also has the contacts at each sample.
+    ``contacts`` has the contacts at each sample, which are empty without a world.
     """
 
     samples: Sequence[Snapshot]
@@ -67,9 +67,9 @@ class Replay:
     Attributes:
         model: The vehicle's model.
         vehicle: The vehicle.
-        compiled: Its steps are compiled.
-        in_world: It is in the world that the parameters name. Then its steps are not compiled.
-        reports: Samples have the reports of one of Autoware's vehicles.
+        compiled: Whether its steps are compiled.
+        in_world: Whether it is in a world, which the parameters name. Then its steps are not compiled.
+        reports: Whether samples have the reports of one of Autoware's vehicles.
     """
 
     def __init__(
@@ -124,7 +124,7 @@ class Replay:
         pending: tuple[int, Values] | None = next(entries)
         last, end, count = BEGIN, None, 0
         while end is None:
-            # Each is computed from the first, so that none drifts.
+            # Each time is computed from the first one, so times do not drift.
             times = [BEGIN + round(k * NANOSECONDS / self._rate) for k in range(count, count + BLOCK)]
             taken: list[tuple[int, Values]] = []
             while pending is not None and pending[0] <= times[-1]:
@@ -171,8 +171,8 @@ class Replay:
         if self._estimator is not None:
             truth = Pose(motion.x, motion.y, motion.heading)
             angle = steering_report(c, state) if self.reports else 0.0
-            seen = self._estimator.update(time, truth, speed, angle, 1.0 / self._rate)
-            odom, variance, map_to_odom, speed, angle, _ = seen
+            estimate = self._estimator.update(time, truth, speed, angle, 1.0 / self._rate)
+            odom, variance, map_to_odom, speed, angle, _ = estimate
             report = report_of(c, state, speed, angle) if self.reports else None
         joints = model.joint_states(c, state) if self._with_joints else NO_JOINTS
         actuators = model.actuator_states(c, state)
@@ -181,7 +181,7 @@ class Replay:
 
 
 def _plant_of(parameters: NodeParameters, model: AnyModel) -> WorldPlant:
-    """The vehicle in its world, with its obstacles on paths."""
+    """The vehicle in its world, with the obstacles that move on paths."""
     surroundings = Surroundings(load_world(parameters.world).vectorised(), obstacles_of(parameters.moving_obstacles))
     description = urdf(model.name, parameters.vehicle, model.xacro, parameters.sensors)
     return plant_in_world(parameters, description, surroundings, start=BEGIN)

@@ -1,6 +1,6 @@
 """A replay as a recording with all topics of the node.
 
-Messages and their layouts are those of the node's own outputs.
+The messages are those of the node's own outputs.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def write_mcap(replay: Replay, path: Path, parameters: NodeParameters, advance: 
         touched = _Contacts(writer, replay, parameters) if replay.in_world else None
         writer.write([(once, np.array([BEGIN]), np.empty((1, 0)))])
         for block in replay.blocks():
-            parts = _given(block, inputs)
+            parts = _inputs(block, inputs)
             if block.samples:
                 times = np.array([sample.time for sample in block.samples], np.int64)
                 values = (output.values(sample) for sample in block.samples for output in outputs)
@@ -59,7 +59,7 @@ def write_mcap(replay: Replay, path: Path, parameters: NodeParameters, advance: 
     return samples
 
 
-#: Channels, times [ns] and numbers of their messages, a row each.
+#: Channels with templates of their messages, times [ns], and a row of numbers for each time.
 Part = tuple[Rows, NDArray[np.int64], NDArray[np.float64]]
 
 
@@ -74,25 +74,25 @@ def _template(writer: RowWriter, command: CommandType) -> tuple[int, Template]:
     return _channel(writer, topic), Template(data, stamps, numbers)
 
 
-def _given(block: Block, inputs: tuple[Rows, Rows | None]) -> list[Part]:
+def _inputs(block: Block, inputs: tuple[Rows, Rows | None]) -> list[Part]:
     """The commands of a block, and its gears before them."""
     commands, gears = inputs
     parts: list[Part] = []
-    times, given = np.array(block.command_times, np.int64), list(block.commands)
+    times, values = np.array(block.command_times, np.int64), list(block.commands)
     if gears is not None:
-        shifts = np.array([isinstance(command, Gear) for command in given], bool)
+        shifts = np.array([isinstance(command, Gear) for command in values], bool)
         if shifts.any():
             parts.append(
-                (gears, times[shifts], np.array([command for command in given if isinstance(command, Gear)], float))
+                (gears, times[shifts], np.array([command for command in values if isinstance(command, Gear)], float))
             )
-        times, given = times[~shifts], [command for command in given if not isinstance(command, Gear)]
-    if given:
-        parts.append((commands, times, np.array(given, float)))
+        times, values = times[~shifts], [command for command in values if not isinstance(command, Gear)]
+    if values:
+        parts.append((commands, times, np.array(values, float)))
     return parts
 
 
 def _outputs(replay: Replay, parameters: NodeParameters) -> tuple[list[tuple[topics.Topic, bytes]], list[Output]]:
-    """The node's latched messages, and its topics at every sample."""
+    """The node's latched messages, and the topics that it publishes at every sample."""
     model = replay.model
     graph: Any = _Listener()
     joints = [joint.name for joint in model.joints(parameters.vehicle)]
@@ -114,7 +114,7 @@ def _output_template(writer: RowWriter, output: Output) -> tuple[int, Template]:
 
 
 class _Contacts:
-    """The topic of contacts; none if ROS is sourced without its type."""
+    """The topic of contacts, which is missing if ROS is sourced without its type."""
 
     def __init__(self, writer: RowWriter, replay: Replay, parameters: NodeParameters) -> None:
         graph: Any = _Listener()
@@ -165,11 +165,11 @@ class _Listener:
         return self._types.new(type_name)
 
     def numbers(self, count: int) -> Any:
-        """So many zeros."""
+        """An array of zeros."""
         return self._types.array("float64", (0.0,) * count)
 
     def log(self, severity: Severity, text: str) -> None:
-        """Does nothing: no one reads it."""
+        """Ignore a log message."""
 
     def publisher(self, name: str, type_name: str, qos: QoS) -> _Publisher:
         """Announce a topic."""
@@ -177,7 +177,7 @@ class _Listener:
 
 
 class _Publisher:
-    """Counts as subscribed, and passes on its messages."""
+    """A publisher that always has a subscriber, and passes its messages to the listener."""
 
     def __init__(self, topic: topics.Topic, listener: _Listener) -> None:
         self._topic, self._listener = topic, listener

@@ -37,7 +37,7 @@ from vds_gz.study.reading.messages import (
 from vds_gz.study.reading.table import read_csv
 from vds_gz.study.recording import Array, MeasuredChannel, Recording, SignalError, is_hinge
 
-#: Last parts of names; the first that exists is used.
+#: Preferred topics, by the last parts of their names; the first that exists is used.
 PREFERRED_SPEEDS = ("twist_actual", "odom", "velocity_status", "odometry")
 PREFERRED_STEERINGS = ("actuator_states", "steering_status", "joint_states")
 
@@ -50,9 +50,9 @@ def _choose_topics(
     velocity: str | None,
     steering: str | None,
 ) -> dict[str, str]:
-    """Roles of topics that were named, or recognised by name and type; ``readers`` are the types of commands.
+    """Topics with their roles, either named or recognised by name and type; ``readers`` are the types of commands.
 
-    Their order is that of precedence; topics of further measurements have an empty role.
+    They are in the order of precedence. Topics of further measurements have an empty role.
     """
     commands = choose_command(path, counts, readers, command)
     used = {commands, *never_measured(counts)}
@@ -78,12 +78,12 @@ def _choose_topics(
 
 
 def never_measured(counts: Counts) -> set[str]:
-    """Topics with commands or references, although their type is one of measurements."""
+    """Topics with commands or references, whose type may also be one of measurements."""
     ours = {kind.topic.name for kind in command_types()}
     return {name for name in counts if last_part(name) in ours or NOT_MEASURED.search(last_part(name))}
 
 
-#: States of actuators, which are not joints: only their steering angle is used.
+#: Topic of actuators' states. Actuators are not joints, so only their steering angle is used.
 _ACTUATORS = "actuator_states"
 
 #: The note on a bag that ends early.
@@ -101,7 +101,7 @@ def read_bag(
     steering: str | None = None,
     pedals: bool = False,
 ) -> Recording:
-    """The signals in a bag, from the named or recognised topics; commands are those of a car with pedals or others."""
+    """The signals in a bag, from named or recognised topics; with ``pedals``, the commands are those of pedals."""
     readers = command_readers(pedals=pedals)
     try:
         with open_bag(path) as bag:

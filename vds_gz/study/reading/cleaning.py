@@ -1,4 +1,4 @@
-"""Samples made fit for use: on one clock, finite, in the order of time, without jumps of a turn."""
+"""Cleans samples: on one clock, finite, in the order of time, without jumps by a turn."""
 
 from __future__ import annotations
 
@@ -12,20 +12,22 @@ from vds_gz.study.recording import Array, MeasuredChannel, Recording, Series, lo
 
 Times = NDArray[np.int64]
 
-#: Found in the notes of :func:`clean` and :func:`note_pieces` on gaps.
+#: Matches the notes of :func:`clean` and :func:`note_pieces` on gaps.
 GAP_NOTE = re.compile(r" has a gap of \d|^gaps split the recording")
 
-#: Clocks that differ by less are equal, and the difference is transport [s].
+#: Clocks that differ by less are the same, and the difference is the delay of transport [s].
 SAME_CLOCK = 0.3
 
-#: The drift is estimated from the quickest message of each part: maximum number of parts, minimum number of messages of
-#: a part, minimum number of parts.
-PARTS, PART_SAMPLES, FEWEST_PARTS = 40, 10, 8
+#: The drift is estimated from the quickest message of each part: minimum and maximum number of parts.
+FEWEST_PARTS, PARTS = 8, 40
+
+#: Minimum number of messages of a part.
+PART_SAMPLES = 10
 
 #: A drift is removed if it amounts to this over the recording [s], and to this many times the scatter around its line.
 DRIFT, DRIFT_SCATTER = 0.01, 5.0
 
-#: Differences that jitter by more are not transport: a clock stood still, or ran at another pace [s].
+#: If differences jitter by more, the cause is not transport: a clock stood still, or ran at another rate [s].
 JITTER = 0.05
 
 #: A relative rate beyond this is not drift: a unit is wrong, or a simulation is slow.
@@ -61,7 +63,7 @@ def measured_time(logged: Array, stamps: ArrayLike, name: str, notes: list[str])
     offset = float(np.percentile(difference - drift, 1.0))
     off = f"the stamps of {name} are off by {offset:+.3f} s against the recorder's clock"
     drifts = f"drift by {slope * 1e6:+.0f} ppm ({slope * span:+.3f} s in {span:.0f} s)"
-    notes.append(f"{off} and {drifts}; both were taken out" if slope else f"{off}; this was taken out")
+    notes.append(f"{off} and {drifts}; both were corrected" if slope else f"{off}; this was corrected")
     moved: Array = stamped + offset + drift
     return moved
 
@@ -87,7 +89,7 @@ def vehicle_time(time: Times, logged: Times, stamps: Times) -> Times:
 
 
 def _drift(stamped: Array, difference: Array) -> float:
-    """Slope of the line below the differences, by the quickest message of each part; 0 if it is uncertain.
+    """Slope of the lower envelope of the differences, by the quickest message of each part; 0 if it is uncertain.
 
     Source: P. K. Sen, Estimates of the regression coefficient based on Kendall's tau, J. Am. Stat. Assoc. 63 (1968).
     """
@@ -109,7 +111,7 @@ def _drift(stamped: Array, difference: Array) -> float:
 
 
 def clean(time: Array, value: Array, name: str, notes: list[str]) -> Series:
-    """The finite samples at these times [s], in the order of time, one for each time; notes what is unusual."""
+    """The finite samples at these times [s], in the order of time, the last one of equal times; faults are noted."""
     finite = np.isfinite(time) & np.isfinite(value)
     if not finite.all():
         notes.append(f"{int((~finite).sum())} samples of {name} are NaN or infinite; they were left out")
@@ -136,7 +138,7 @@ def _ordered(time: Array, value: Array) -> Series:
 
 
 def unwrapped(channel: MeasuredChannel) -> MeasuredChannel:
-    """The same, with headings and angles of rotating joints unwrapped."""
+    """The channel; a heading or the angle of a rotating joint is unwrapped."""
     if channel.quantity != "heading" and (channel.quantity != "joint_position" or channel.hinge):
         return channel
     return replace(channel, series=Series(channel.series.time, np.unwrap(channel.series.value)))

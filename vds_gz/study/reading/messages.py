@@ -45,12 +45,12 @@ class Column:
         self.stamps.append(stamp)
 
     def since(self, first: int) -> Column:
-        """The data from a message on."""
+        """The data from the message with this index on."""
         numbers = {key: values[first:] for key, values in self.numbers.items()}
         return Column(self.logged[first:], self.stamps[first:], numbers)
 
     def known(self) -> Iterator[tuple[Key, Array]]:
-        """The numbers that occur in a message."""
+        """The quantities that some message has, with their numbers."""
         for key, numbers in self.numbers.items():
             values = np.array(numbers)
             if np.isfinite(values).any():
@@ -99,7 +99,7 @@ Reader = Callable[[Message], Mapping[Key, float]]
 
 
 def command_readers(*, pedals: bool) -> dict[str, Reader]:
-    """Readers of the messages of all command types: of cars with pedals, or of the others."""
+    """Readers of the messages of all command types, by type: of cars with pedals, or of the others."""
     return {command.topic.type: _reader(command) for command in whole_types() if (command.kind == PEDALS) == pedals}
 
 
@@ -161,7 +161,7 @@ MEASUREMENTS: Mapping[str, Reader] = MappingProxyType(
     }
 )
 
-#: Types that give the main velocities, and those that give the main steering angle.
+#: Types of messages for the main velocities, and for the main steering angle.
 VELOCITY_TYPES = (
     "nav_msgs/msg/Odometry",
     "geometry_msgs/msg/TwistStamped",

@@ -64,8 +64,8 @@ def read(path: str | Path, namespace: str | None = None, topic: str | None = Non
 
     Args:
         path: The bag or the table.
-        namespace: The vehicle's, if a bag has several.
-        topic: A bag's topic with the commands, if several could have them.
+        namespace: The vehicle's namespace, if a bag has several vehicles.
+        topic: The topic with the commands, if several topics of a bag may have them.
 
     Raises:
         RecordingError: The file cannot be read or contains no vehicle.
@@ -132,7 +132,7 @@ def _read(path: Path, bag: Bag, namespace: str | None, topic: str | None) -> tup
 
 
 def _fill(run: Recording, columns: Mapping[str, Column], main: str, role: str, steering: str, where: str) -> int:
-    """Take measurements and commands, at the vehicle's times; return when the first sample was recorded [ns]."""
+    """Take measurements and commands, at the vehicle's times; return the time of recording of the first sample [ns]."""
     column = columns[main]
     logged, stamps = column.times()
     if back := np.flatnonzero(np.diff(stamps) < -CLOCK_BACK * 1e9).tolist():
@@ -178,21 +178,21 @@ def _motion_topic(path: Path, bag: Bag, counts: Counts, namespace: str | None) -
         if ours:
             return ours[0]
     never = never_measured(counts)
-    for wanted in (*VELOCITY_TYPES, *STEERING_TYPES):
-        fitting = sorted(name for name, (kind, _) in counts.items() if kind == wanted and name not in never)
+    for message_type in (*VELOCITY_TYPES, *STEERING_TYPES):
+        fitting = sorted(name for name, (kind, _) in counts.items() if kind == message_type and name not in never)
         if fitting:
             return next(_preferred(fitting, PREFERRED_SPEEDS), fitting[0])
     where = "" if namespace is None else f" in namespace '{namespace}'"
     end = ", and is cut short: its end is missing" if bag.cut_short else ""
     raise RecordingError(
         f"recording '{path}' has no messages on '{topics.GROUND_TRUTH.name}' or '{topics.ODOM.name}' "
-        f"({topics.ODOM.type}){where}, or on another topic that tells how the vehicle moved; "
+        f"({topics.ODOM.type}){where}, or on another topic with the vehicle's motion; "
         f"it has {listed(bag.by_name())}{end}"
     )
 
 
 def _command_topics(path: Path, counts: Counts, inside: Counts, place: str, topic: str | None) -> dict[str, str]:
-    """Types of the topics with the commands of the vehicle in a namespace; they may be outside all namespaces."""
+    """Topics with the commands of the vehicle in a namespace, with their types; they may be outside all namespaces."""
     types = [kind.topic.type for kind in whole_types()]
     if topic is not None:
         name = choose_command(path, counts, types, topic, "--topic")
@@ -214,7 +214,7 @@ def _command_topics(path: Path, counts: Counts, inside: Counts, place: str, topi
 
 
 def _steering_topic(counts: Counts, main: str) -> str:
-    """The topic with the steering angle: one with a usual name, or the only one; otherwise empty."""
+    """The topic with the steering angle: one with a usual name, or the only one; empty without."""
     never = {main, *never_measured(counts)}
     fitting = sorted(name for name, (kind, _) in counts.items() if kind in STEERING_TYPES and name not in never)
     return next(_preferred(fitting, PREFERRED_STEERINGS), fitting[0] if len(fitting) == 1 else "")
@@ -258,7 +258,7 @@ def _actuators_of(message: Message) -> dict[Key, float]:
 def _clock(ticks: list[Column], logged: Times, stamps: Times) -> tuple[Times, Times]:
     """Times of recording and the vehicle's corresponding times [ns].
 
-    From ``/clock`` if the vehicle uses it, because it has less delay than the vehicle's own messages.
+    They are those of ``/clock`` if the vehicle uses it, because it has less delay than the vehicle's own messages.
     """
     for column in ticks:
         arrived, ticked = column.times()
@@ -269,7 +269,7 @@ def _clock(ticks: list[Column], logged: Times, stamps: Times) -> tuple[Times, Ti
 
 
 def _actuators(references: Column, states: Column, begin: int) -> Iterator[ActuatorSeries]:
-    """Samples with both a reference and a state, by stamp, from the last time on that the clock went back."""
+    """Samples with a reference and a state of one stamp, since the clock last went back."""
     commanded = {stamp: i for i, stamp in enumerate(references.stamps)}
     latest = {stamp: i for i, stamp in enumerate(states.stamps)}
     stamps = np.array([stamp for stamp in latest if stamp in commanded], np.int64)

@@ -9,7 +9,7 @@ import numpy as np
 
 from vds_gz.study.recording import Array, Recording, Series
 
-#: The ratio is calculated in blocks [s], from samples with more than this part of the maximum speed.
+#: The ratio is calculated in blocks [s], from samples with more than this part of the speed's 95th percentile.
 BLOCK, DRIVING = 2.0, 0.2
 
 #: Minimum number of blocks. The ratio is reported if it deviates from 1 by RATIO and by CERTAIN standard errors.
@@ -48,7 +48,7 @@ def _ratio(v_x: Series, wheels: list[Series], wheel_radius: float) -> tuple[floa
     if not len(time):
         return None
     rolled: Array = wheel_radius * np.mean([np.interp(time, series.time, series.value) for series in wheels], axis=0)
-    both = speed + rolled  # choosing by one of them would select its noise
+    both = speed + rolled  # choosing samples by one of them would select by its noise
     driving = np.abs(both) > DRIVING * float(np.percentile(np.abs(both), 95.0))
     block = ((time - time[0]) // BLOCK).astype(int)
     ratios = []

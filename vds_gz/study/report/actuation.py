@@ -24,7 +24,7 @@ Rows = Sequence[tuple[str, ...]]
 
 
 def write_report(folder: Path, log: str, notes: Sequence[str], fit: PedalFit | MechanismFit) -> Rows:
-    """Write report.html, report.json, identified.png and pictures of maps; the rows under :data:`HEAD`."""
+    """Write report.html, report.json, identified.png and pictures of maps; return the rows under :data:`HEAD`."""
     page = ReportPage(folder, report_title(log))
     for note in notes:
         page.text(note)
@@ -42,7 +42,7 @@ def write_report(folder: Path, log: str, notes: Sequence[str], fit: PedalFit | M
 
 
 def _with_maps(page: ReportPage, log: str, fit: PedalFit) -> dict[str, object]:
-    """The content of report.json of identified maps, which are added to the page."""
+    """Add identified maps to the page, and return their content of report.json."""
     for name, table in fit.maps().items():
         page.picture(f"{name}_map.png", map_figure(table, f"{name} map of {Path(log).name}"), f"{name} map")
     page.heading("Every cell")
@@ -63,7 +63,7 @@ def _with_maps(page: ReportPage, log: str, fit: PedalFit) -> dict[str, object]:
 def pedal_notes(fit: PedalFit) -> Iterator[str]:
     """Notes about identified maps."""
     if fit.moved:
-        yield f"{fit.moved} cells were moved so that more pedal gives more; the recording contradicts itself there"
+        yield f"{fit.moved} cells were changed so that more pedal gives more; the recording contradicts itself there"
     wide = (fit.half > 0.3) & ~fit.filled
     if wide.any():
         count = int(wide.sum())
@@ -87,10 +87,10 @@ def steering_notes(fit: MechanismFit) -> Iterator[str]:
             )
     if not fit.parameters.physical and fit.parameters.mechanical_params.dead_zone_threshold > 0.0:
         yield (
-            "in Autoware's own steering the dead zone stops the tires at random angles, which the fit ignores: "
+            "the dead zone of Autoware's own steering stops the tires at random angles, which the fit ignores; the "
             "intervals are too narrow"
         )
-    yield "torques have no scale in such a recording; they are relative to the given steering_torque_limit"
+    yield "such a recording does not determine the scale of torques; they are relative to steering_torque_limit"
 
 
 def _cells(fit: PedalFit) -> Iterator[tuple[str, ...]]:

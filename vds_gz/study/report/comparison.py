@@ -38,7 +38,7 @@ def verdict(comparison: Comparison) -> str:
 
 
 def _changes(comparison: Comparison) -> Iterator[tuple[Measured, float]]:
-    """Actuators whose dead times differ [s]."""
+    """Actuators whose dead times differ, and the differences [s]."""
     for actuator in comparison.measured:
         if actuator.a.dead_time is not None and actuator.b.dead_time is not None:
             change = actuator.b.dead_time - actuator.a.dead_time
@@ -102,7 +102,7 @@ def write_report(
     page.picture("overlay.png", _figure(comparison, names), "both runs over time, and their paths")
     page.heading("Differences, B minus A")
     page.table(HEAD, difference_rows(comparison))
-    page.heading("Measured of the actuators")
+    page.heading("Measured parameters of the actuators")
     page.table(*measured_table(comparison))
     page.write(
         {

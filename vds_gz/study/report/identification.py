@@ -105,7 +105,7 @@ def autocorrelation(values: Array, lags: int) -> Array:
 
 HEAD = ("axis", "number", "value", f"interval ({INTERVAL})")
 
-#: Recordings of which the report has pictures.
+#: Maximum number of recordings of which the report has pictures.
 PICTURED = 5
 
 #: Fields of each channel in report.json.
@@ -135,7 +135,7 @@ def fit_rows(fit: VehicleFit) -> Rows:
 
 
 def write_report(folder: Path, log: str, fit: VehicleFit) -> None:
-    """Write report.html, report.json, identified.png and, of further recordings and channels, further pictures."""
+    """Write report.html, report.json, identified.png, and pictures of further recordings and channels."""
     page = ReportPage(folder, report_title(log))
     for note in (*map(prediction_words, fit.predictions), *fit.notes, *fit.findings):
         page.text(note)
@@ -151,9 +151,9 @@ def write_report(folder: Path, log: str, fit: VehicleFit) -> None:
 
 
 def _pictures(fit: VehicleFit) -> dict[str, tuple[str, list[Channel]]]:
-    """Channels of each picture, by the names of files: the velocities and the steering angle, and the others.
+    """Channels of each picture, by names of files: one for the velocities and the steering angle, one for the others.
 
-    Of many recordings these are the first one and those that the model explains worst.
+    Of many recordings the first one is pictured, and those that the model explains worst.
     """
     pictures: dict[str, tuple[str, list[Channel]]] = {}
     most: dict[str, float] = defaultdict(float)
@@ -172,7 +172,7 @@ def _pictures(fit: VehicleFit) -> dict[str, tuple[str, list[Channel]]]:
         what = "commanded, measured and modelled; the residuals and their autocorrelation"
         pictures[f"identified{number}.png"] = what, main
         if others:
-            pictures[f"identified_further{number}.png"] = "what else was measured, and modelled", others
+            pictures[f"identified_further{number}.png"] = "further measurements and their models", others
     return pictures
 
 

@@ -26,7 +26,7 @@ ACROSS = 3
 
 
 def pooled_rows(vehicle: PooledVehicle) -> Iterator[tuple[str, ...]]:
-    """Rows under :data:`HEAD`. The spread is the standard deviation between recordings."""
+    """Rows under :data:`HEAD`; spread and scatter are those of :class:`~vds_gz.study.identify.many.Pooled`."""
     for word in vehicle.words:
         number = vehicle.numbers[word.name]
         scatter = "" if math.isnan(number.scatter) else f"{number.scatter:.1f} x"
@@ -35,7 +35,7 @@ def pooled_rows(vehicle: PooledVehicle) -> Iterator[tuple[str, ...]]:
 
 
 def pooled_notes(vehicle: PooledVehicle) -> Iterator[str]:
-    """Recordings of other models, and parameters that scatter by more than the intervals of the recordings allow."""
+    """Notes on recordings of other models, and on parameters that scatter by more than their intervals explain."""
     for other in vehicle.others:
         models = f"the model '{other.model}', most recordings '{vehicle.model}'"
         yield f"{other.log} shows {models}; its numbers are not pooled"
@@ -50,7 +50,7 @@ def pooled_notes(vehicle: PooledVehicle) -> Iterator[str]:
 
 
 def write_table(path: Path, results: Sequence[Result]) -> None:
-    """Write a CSV file with one row a recording: file, status, and each estimate with its interval."""
+    """Write a CSV file with one row per recording: file, status, and each estimate with its interval."""
     columns = list(dict.fromkeys(name for result in results for name in result.estimates))
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")

@@ -1,7 +1,4 @@
-"""The picture of a run: commands, motion, and measured parameters of actuators.
-
-Measured parameters stand beside the configured ones.
-"""
+"""The picture of a run: commands, motion, and measured parameters of actuators beside the configured ones."""
 
 from __future__ import annotations
 
@@ -43,7 +40,7 @@ class SummaryRow:
     actuator: str
     quantity: str
     unit: str
-    configured: float | None  # the parameter; None if the model has no such parameter group
+    configured: float | None  # the configured parameter; None if the model has no such group
     measured: float | None  # its value in the recording; None if it is not identifiable
     reached: float | None = None  # for a limit, the maximum observed magnitude
 
@@ -60,7 +57,7 @@ class SummaryRow:
 
 
 def summarize(recording: Recording, vehicle: DataclassInstance) -> list[SummaryRow]:
-    """Measure all actuators of a recording; drives up to the first obstacle that stopped their wheels."""
+    """Measure all actuators of a recording; drives only until the first touch, after which obstacles may stop them."""
     rows: list[SummaryRow] = []
     free = min((touch.begin for touch in recording.touches), default=math.inf)
     for actuator in recording.actuators:
@@ -76,9 +73,9 @@ def summarize(recording: Recording, vehicle: DataclassInstance) -> list[SummaryR
 
 def _rows(name: str, kind: str, response: ActuatorResponse, vehicle: DataclassInstance) -> Iterator[SummaryRow]:
     groups = (getattr(vehicle, group.name) for group in dataclasses.fields(vehicle))
-    wanted = SteeringParameters if kind == "steering" else DriveParameters
-    # Autoware's models have no groups for their actuators, but separate parameters.
-    group = next((group for group in groups if isinstance(group, wanted)), None)
+    group_type = SteeringParameters if kind == "steering" else DriveParameters
+    # Autoware's models have separate parameters instead of groups for their actuators.
+    group = next((group for group in groups if isinstance(group, group_type)), None)
 
     def row(quantity: str, unit: str, parameter: str, *measured: float | None) -> SummaryRow:
         configured = None if group is None else float(getattr(group, parameter))
@@ -100,7 +97,7 @@ def _rows(name: str, kind: str, response: ActuatorResponse, vehicle: DataclassIn
 
 Array = NDArray[np.float64]
 
-#: Seconds shown before the first command, and seconds between two outlines of the vehicle.
+#: Times that are shown before the first command, and between two outlines of the vehicle [s].
 LEAD, OUTLINES = 0.5, 2.0
 
 
@@ -113,7 +110,7 @@ def draw(
     path: Path,
     scene: Scene | None = None,
 ) -> None:
-    """Draw a run, with the measured parameters of its actuators, and the world around it, as a PNG file."""
+    """Draw a run with the measured parameters of its actuators as a PNG file; with a scene, the world around it too."""
     figure = Figure(figsize=(15.0, 9.2), dpi=110, layout="constrained")
     figure.suptitle(title, x=0.01, ha="left", fontsize=14, weight="bold")
     halves: Any = figure.subfigures(1, 2, width_ratios=(1.12, 1.0), wspace=0.03)
@@ -173,7 +170,7 @@ def _draw_panels(figure: SubFigure, recording: Recording, panels: Sequence[_Pane
 
 
 def _yaw_rate(recording: Recording, parameters: NodeParameters) -> Array:
-    """Commanded yaw rate; for speed and steering angle, by the geometry."""
+    """Commanded yaw rate; that of a speed and a steering angle follows from the geometry."""
     commands = recording.references
     wheel_base = models()[parameters.model].geometry(parameters.vehicle).signed_wheel_base
     if not wheel_base:
@@ -214,7 +211,7 @@ def _annotate(axis: Axes, text: str, place: tuple[float, float], offset: tuple[f
 
 
 def _moments(recording: Recording, parameters: NodeParameters, begin: float) -> Iterator[float]:
-    """Times at which the vehicle is drawn [s]: regular, but not where it has hardly moved."""
+    """Times at which the vehicle is drawn [s]: regular, but not when it has hardly moved."""
     motion = recording.motion
     length = float(np.ptp(next(_outline(parameters, 0.0))[:, 0]))
     drawn: tuple[float, float] | None = None
@@ -251,7 +248,7 @@ def _rectangle(x: float, y: float, length: float, width: float, angle: float) ->
 
 
 def _placed(points: Array, pose: tuple[float, float, float]) -> Array:
-    """Points of a body in the frame of its pose."""
+    """Points of a body at a pose, in the frame of the pose's coordinates."""
     return np.column_stack(Pose(*pose).apply(points[:, 0], points[:, 1]))
 
 

@@ -29,7 +29,7 @@ Chosen = NDArray[np.bool_]
 #: Colours from small to large values.
 COLOURS = LinearSegmentedColormap.from_list("error", ["#eef4f8", BODY, ACTUAL, "#0d2b40"])
 
-#: Bins of a histogram.
+#: Number of bins of a histogram.
 BINS = 60
 
 #: Approximate number of runs in a cell of a heat map, and maximum number of cells along an axis.
@@ -41,7 +41,7 @@ FEW = 12
 #: Maximum number of cells with written numbers.
 WRITTEN = FEW * FEW
 
-#: Number of heat maps side by side, by a third parameter.
+#: Maximum number of heat maps side by side, by a third parameter.
 SLICES = 3
 
 
@@ -63,7 +63,7 @@ def _distributions_figure(runs: Runs, analysis: Analysis) -> Figure:
 def _draw_distribution(panel: Axes, values: Reals, runs: Runs, analysis: Analysis, name: str) -> None:
     panel.set_title(label(name, runs.units))
     if not len(values):
-        panel.text(0.5, 0.5, "no run has it", ha="center", transform=panel.transAxes)
+        panel.text(0.5, 0.5, "not measured in any run", ha="center", transform=panel.transAxes)
         return
     panel.set_axisbelow(True)
     panel.hist(values, bins=BINS, color=BODY, edgecolor="none")
@@ -84,7 +84,7 @@ def _draw_distribution(panel: Axes, values: Reals, runs: Runs, analysis: Analysi
 
 @mpl.rc_context(STYLE)
 def _sensitivities_figure(runs: Runs, sensitivities: Mapping[str, Sensitivity]) -> Figure:
-    """For each measure the part of its variance that each parameter causes, alone and with others."""
+    """The part of each measure's variance that each parameter causes, alone and with others."""
     names = list(runs.parameters)
     figure, axes = panels(len(sensitivities), 0.42 * len(names) + 0.8)
     for panel, (measure, indices) in zip(axes, sensitivities.items(), strict=True):
@@ -212,7 +212,7 @@ def _draw_box(panel: Axes, runs: Runs, x: str, y: str) -> None:
 
 HEAD = ("measure", "runs", "median", "p95 or p5", "p99 or p1", "worst")
 
-#: Runs in the table of the worst ones.
+#: Number of runs in a table of the worst ones.
 WORST = 5
 
 
@@ -287,9 +287,9 @@ def _figures(runs: Runs, analysis: Analysis) -> Iterator[tuple[str, str, Figure]
     for measure, indices in analysis.sensitivities.items():
         figure = draw_heat_map(runs, measure, indices)
         if figure is not None:
-            yield f"heat_map_{measure.replace('.', '_')}", f"{measure} over what it depends on", figure
+            yield f"heat_map_{measure.replace('.', '_')}", f"{measure} over its most influential parameters", figure
     if analysis.sensitivities and len(runs.parameters) > 1:
-        yield "sensitivities", "What it depends on: Sobol indices", _sensitivities_figure(runs, analysis.sensitivities)
+        yield "sensitivities", "Sobol indices", _sensitivities_figure(runs, analysis.sensitivities)
 
 
 def _content(analysis: Analysis) -> dict[str, object]:

@@ -26,7 +26,7 @@ def text_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def plain(value: object) -> object:
-    """Dataclasses, mappings, sequences and arrays for JSON, which has no NaN and no infinity: they become None."""
+    """Dataclasses, mappings, sequences and arrays in a form for JSON; NaN and infinity, which it lacks, become None."""
     if dataclasses.is_dataclass(value):
         return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
     if isinstance(value, Mapping):
@@ -46,7 +46,7 @@ td:not(:first-child) { font-variant-numeric: tabular-nums; } .bad { color: #b326
 
 
 class ReportPage:
-    """A report that grows from top to bottom, in a folder."""
+    """A report in a folder, to which parts are added from top to bottom."""
 
     def __init__(self, folder: Path, title: str) -> None:
         """Begin with the title."""

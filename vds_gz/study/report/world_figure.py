@@ -22,10 +22,10 @@ FLAT = 0.05
 #: Things above this height cannot touch a vehicle [m].
 ABOVE = 2.5
 
-#: Margin of the world that is shown around a path, in parts of its extent.
+#: Margin of the world that is shown around a path, as a part of its extent.
 AROUND = 0.3
 
-#: Numbers of rays for a lidar's hits, and of places from which they are cast.
+#: Number of rays from a place for a lidar's hits, and of places along each axis.
 RAYS, PLACES = 720, 12
 
 
@@ -42,7 +42,7 @@ def draw(scene: Scene, path: Path, height: float) -> None:
         edge = "face" if heights(thing)[1] <= FLAT else (*mpl.colors.to_rgb(INK), 0.35)
         axes.add_collection(PolyCollection(covered[thing], facecolors=[thing.colour], edgecolors=edge, lw=0.6))
     hits = _hits(scene, low, high, height)
-    axes.plot(*hits.T, ".", color=TOUCHED, markersize=1.6, label=f"what level rays {height:g} m above z = 0 meet")
+    axes.plot(*hits.T, ".", color=TOUCHED, markersize=1.6, label=f"hits of level rays {height:g} m above z = 0")
     _name_models(axes, covered)
     axes.set(title=scene.name, xlabel="x [m]", ylabel="y [m]", aspect="equal")
     axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]))

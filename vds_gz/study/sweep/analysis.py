@@ -16,25 +16,25 @@ from vds_gz.study.sweep.sensitivity import Reals, Sensitivity, sensitivity
 #: Quantiles of an error, with the part of the runs that do not exceed it; the last one is the worst run.
 ERRORS = {"p50": 0.5, "p95": 0.95, "p99": 0.99, "max": 1.0}
 
-#: Quantiles of a measure that is better the larger it is, such as a margin: the smallest is the worst.
+#: Quantiles of a measure that is better the larger it is, such as a margin; the last one is the worst run.
 MARGINS = {"p50": 0.5, "p5": 0.05, "p1": 0.01, "min": 0.0}
 
-#: The tolerated additional dead time.
+#: The measure of the tolerated additional dead time.
 DELAY_MARGIN = "delay_margin"
 
 #: Measures that are better the larger they are.
 LARGER_IS_BETTER = (DELAY_MARGIN, "distance", "left")
 
-#: 5 % of the runs are worse.
+#: Part of the runs that the bad quantile of an error covers; 5 % are worse.
 BAD = 0.95
 
 #: Minimum number of runs for a quantile.
 RUNS = 100
 
-#: Required part of the gain of exact knowledge.
+#: Part of the gain of exact knowledge that advice must reach without a bound.
 WORTH = 0.9
 
-#: Minimum gain, as a part of the quantile.
+#: Minimum gain of exact knowledge for advice, as a part of the quantile.
 NOTHING = 0.1
 
 
@@ -83,7 +83,7 @@ class Advice:
     # before, after: quantile of the measure over all runs, and over those within the required uncertainty
     before: float
     after: float
-    bound: float | None  # the bound of the quantile that was asked for; None without one
+    bound: float | None  # the required bound of the quantile; None without one
 
     def sentence(self, units: Mapping[str, str]) -> str:
         """The advice as a sentence, with units by parameter and measure."""
@@ -170,7 +170,7 @@ class Runs:
         return self.numbers[place] if len(self.numbers) else place
 
     def worst(self, measure: str, count: int) -> NDArray[np.intp]:
-        """The runs with the worst values of a measure, the worst first; equal ones in their order."""
+        """Indices of the runs with the worst values of a measure, the worst first; equal ones in their order."""
         values = self.measures[measure]
         order = np.argsort(values if measure in LARGER_IS_BETTER else -values, kind="stable")
         return order[~np.isnan(values[order])][:count]

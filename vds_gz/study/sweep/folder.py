@@ -31,8 +31,10 @@ from vds_gz.vehicle.command import ACKERMANN
 
 PLAN, RUNS = "plan.json", "runs.csv"
 
-#: Columns that are texts; the first column is the number of the run, all others are varied or measured.
+#: Columns with texts. All others except that of the run's number are varied or measured numbers.
 TEXTS = ("vehicle", "commands", "controller", "path", "status")
+
+#: Index of the column with the run's number.
 NUMBER = 0
 
 #: Commands of a controller hold and never time out [s].
@@ -65,7 +67,7 @@ def _check(folder: Path, sweep: Sweep) -> None:
     if digest != sweep.digest:
         raise ArgumentError(
             f"the sweep in '{folder}' is another one: its vehicles, commands, paths, variations or measures are not "
-            "those of the plan that was given; choose another folder"
+            "those of the plan; choose another folder"
         )
 
 
@@ -130,7 +132,7 @@ def _alone(folder: Path) -> Iterator[None]:
 
 
 def _whole_rows(table: Path) -> list[int]:
-    """The numbers of the runs in a table; the end of it that a killed process left half written is cut off."""
+    """The numbers of the runs in a table. An incomplete last row, which a killed process left, is removed."""
     if not table.exists():
         return []
     with table.open("r+b") as file:
@@ -141,12 +143,12 @@ def _whole_rows(table: Path) -> list[int]:
         return [int(line.split(b",", 1)[0]) for line in content[:whole].splitlines()[1:]]
     except ValueError as error:
         raise ArgumentError(
-            f"'{table}' is no table of runs ({error}); remove it, and all runs are done again"
+            f"'{table}' is no table of runs ({error}); remove it, and --resume does all runs again"
         ) from None
 
 
 def _append(table: Path, runs: Table) -> None:
-    """Write rows at the end of a table; from their texts the same numbers are read."""
+    """Append rows to a table, with texts from which the same numbers are read."""
     with table.open("a", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         if not file.tell():
@@ -157,7 +159,7 @@ def _append(table: Path, runs: Table) -> None:
 
 
 def _sort(table: Path) -> None:
-    """Put rows that workers wrote as they came into the order of the runs."""
+    """Sort the rows, which workers finished in any order, by the number of the run."""
     head, *rows = table.read_bytes().splitlines(keepends=True)
     partial = table.with_name(f".{table.name}")
     partial.write_bytes(b"".join([head, *sorted(rows, key=lambda row: int(row.split(b",", 1)[0]))]))
@@ -166,7 +168,7 @@ def _sort(table: Path) -> None:
 
 @contextmanager
 def _resumable(table: Path) -> Iterator[None]:
-    """Add to a failure how to go on."""
+    """Add the hint on --resume to failures."""
     hint = "finished runs are kept; --resume continues from there"
     try:
         yield
@@ -254,6 +256,6 @@ def _driven(sweep: Sweep, case: Case, values: dict[str, Reals]) -> tuple[Command
         entries.append((period / driving.rate, command))
         if loop.tracking.status[0] != RUNNING:
             break
-    # A message would round them; the vehicle got the exact numbers.
+    # The controller's vehicle received exact numbers; messages of single precision would round them.
     exact = dataclasses.replace(command_type(kind), single=False)
     return CommandStream(exact, iter(entries)), start

@@ -93,15 +93,14 @@ def run_open_loop(
 ) -> dict[str, Reals]:
     """Send a log to vehicles, each at rest with base_link at the origin; their measures, one number for each vehicle.
 
-    Commands act and time out as in a replay. A run's measures only depend on its vehicle, not on the vehicles that are
-    run with it. They are compared with the nominal vehicle, whose model, step rate, sampling rate and time-out apply to
-    all.
+    Commands act and time out as in a replay. A run's measures do not depend on the vehicles that are run with it. The
+    vehicles are compared with the nominal one, whose model, step rate, sampling rate and time-out apply to all.
     """
     check_measures(names, OPEN_LOOP)
     model = models()[nominal.model]
     if log.type.kind not in model.accepts:
         raise RecordingError(f"the model '{model.name}' does not take commands of the kind '{log.type.name}'")
-    # The nominal vehicle is run as the last of them.
+    # The nominal vehicle is run as the last one of all vehicles.
     squares, peak, end = ({name: np.zeros(len(vehicles)) for name in DIFFERENCES} for _ in range(3))
     changed = last_change(log)
     after: list[tuple[float, Reals]] = []
@@ -140,7 +139,7 @@ def _differences(motion: BaseLinks) -> Iterator[tuple[str, Reals]]:
 
 
 class _Driven(Vehicle[Any, Any, Any]):
-    """Vehicles that all get the nominal one's commands and have its time."""
+    """Vehicles that all receive the nominal one's commands and share its time."""
 
     def __init__(self, nominal: NodeParameters, parameters: Sequence[ParameterGroup]) -> None:
         super().__init__(models()[nominal.model], nominal.vehicle, **vehicle_settings(nominal))

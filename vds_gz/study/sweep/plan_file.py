@@ -70,7 +70,7 @@ class _PlanReader:
         self._identified: dict[str, Interval] = {}
 
     def sweep(self) -> Sweep:
-        """All of it."""
+        """Read all keys."""
         cases = self._cases()
         closed = isinstance(cases[0].drive, ControlledDrive)
         if not closed and "driving" in self._entries:
@@ -114,8 +114,8 @@ class _PlanReader:
         open_loop = "commands" in self._entries
         if open_loop == ("controller" in self._entries) or open_loop == ("path" in self._entries):
             raise ArgumentError(
-                f"{self._file}: a vehicle is sent 'commands', or a 'controller' follows a 'path': either the first, or "
-                "the other two must be there"
+                f"{self._file}: there must be either 'commands', which a vehicle is sent, or a 'controller' and the "
+                "'path' that it follows"
             )
         self._entry("vehicle")
         vehicles = self._read("vehicle", f"a parameter file, or a preset of {', '.join(preset_names())}", self._vehicle)

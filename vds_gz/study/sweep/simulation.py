@@ -28,7 +28,7 @@ Reals = NDArray[np.float64]
 Wholes = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
-#: Of a table of runs: one entry a run.
+#: A column of a table, with an entry for each run.
 Column: TypeAlias = "NDArray[np.float64] | NDArray[np.int64] | NDArray[np.str_]"
 
 #: Columns by name.
@@ -45,19 +45,19 @@ CONTROLLER, START = "controller.", "start."
 
 STARTS = ("lateral", "heading_error")
 
-#: The status of a run with a command log, if a measure is NaN or infinite.
+#: The status of a run with a command log, if a measure is NaN.
 UNMEASURED = "unmeasured"
 
 #: Number of periods between checks whether any vehicle is still running.
 PERIODS = 250
 
-#: Delay margins are at most this, in whole milliseconds.
+#: Maximum delay margin [ms], and milliseconds per second. Margins are whole milliseconds.
 LONGEST_MARGIN, MILLISECONDS = 1000, 1e3
 
-#: Lengths of the steps in which delay margins are scanned.
+#: Lengths of the steps in which delay margins are scanned, from coarse to fine [ms].
 SCAN_STEPS = (64, 16, 4, 1)
 
-#: Number of vehicles that are probed together: enough for all lanes of all cores, few enough for little memory.
+#: Maximum number of vehicles that are probed together: enough for all lanes of all cores, but little memory.
 PROBED_TOGETHER = 2048
 
 
@@ -67,9 +67,9 @@ class Driving:
 
     rate: float = 50.0  # commands per second [Hz]
     duration: float = 60.0  # maximum duration of a run [s]
-    bound: float = math.inf  # A vehicle whose lateral error exceeds it has left the path [m]
+    bound: float = math.inf  # a vehicle whose lateral error exceeds it has left the path [m]
     laps: int = 1  # number of laps of a closed path until the run is finished
-    # lateral, heading_error: of base_link's reference point from the path at the start [m, rad]
+    # lateral, heading_error: of the vehicle's reference point from the path at the start [m, rad]
     lateral: float = 0.0
     heading_error: float = 0.0
 

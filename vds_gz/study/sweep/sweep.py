@@ -21,8 +21,7 @@ from vds_gz.study.sweep.simulation import Case, ControlledDrive, Driving, Reals,
 #: Vehicle steps of the runs that are done together: some seconds of work for a core.
 STEPS = 5e7
 
-#: The number of these runs is a multiple of LANES, as vehicles are stepped together, and at most LARGEST, to limit
-#: memory.
+#: Their number is a multiple of LANES, as many vehicles as are stepped together, and at most LARGEST, to limit memory.
 LANES, LARGEST = 64, 2048
 
 #: Minimum number of pieces of the runs that workers share.
@@ -143,7 +142,7 @@ class Sweep:
         return content.hexdigest()
 
     def batches(self, done: Collection[int], shared: bool) -> list[range]:
-        """The runs that are not done, in pieces of a case with some seconds of work; smaller ones for workers."""
+        """The runs that are not done, in pieces of one case with some seconds of work, or less for ``shared`` work."""
         steps = max(case.duration(self.driving) * case.vehicle.step_rate for case in self.cases)
         size = min(max(round(STEPS / steps / LANES), 1) * LANES, LARGEST)
         if shared:
@@ -164,7 +163,7 @@ class Sweep:
         return self.cases[index], self.space.values(first, first + len(runs))
 
     def run(self, runs: range) -> Table:
-        """Do some runs of one case; the table of them."""
+        """Do some runs of one case, and return their table."""
         case, values = self.drawn(runs)
         labels: Table = {name: np.full(len(runs), text) for name, text in case.labels.items()}
         return {
