@@ -1,4 +1,4 @@
-"""How far work is can be seen on a terminal and nowhere else."""
+"""Progress is shown on a terminal and nowhere else."""
 
 import os
 import pty
@@ -16,13 +16,13 @@ print("all counted")
 """
 
 
-def test_nothing_is_shown_where_nobody_looks():
+def test_nothing_is_shown_without_a_terminal():
     done = subprocess.run([sys.executable, "-c", WORK], capture_output=True, text=True, timeout=60, check=True)
     assert (done.stdout, done.stderr) == ("all counted\n", "")
 
 
 @pytest.mark.parametrize("hidden", ["", "import sys; sys.modules['rich'] = None"], ids=["rich", "no rich"])
-def test_a_terminal_shows_what_is_done_and_how_far_it_is(hidden):
+def test_a_terminal_shows_the_progress_and_a_note(hidden):
     if not hidden:
         pytest.importorskip("rich")
     here, there = pty.openpty()

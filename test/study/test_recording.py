@@ -1,4 +1,4 @@
-"""Recordings whose messages do not fit each other."""
+"""Joint states with lists of different lengths are left out."""
 
 import numpy as np
 import pytest

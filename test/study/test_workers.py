@@ -1,4 +1,4 @@
-"""Tasks are done once each, in this process or by workers that die, come late, or are of another version."""
+"""Tasks are done once each, in this process or by workers that die, come late, or have another version."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def refuse_odd_ones(number: int) -> int:
     return number
 
 
-def test_an_error_of_ours_fails_its_task_and_no_other():
+def test_an_error_of_this_package_fails_only_its_task():
     (_, error), two = do_tasks(refuse_odd_ones, [1, 2])
     assert isinstance(error, FailureError)
     assert str(error) == "1 is odd"
@@ -34,7 +34,7 @@ def test_a_defect_is_not_hidden():
 
 
 @pytest.mark.parametrize("text", ["0", "-1", "many", "localhost:8786"])
-def test_workers_that_are_none_are_refused(text):
+def test_invalid_workers_are_refused(text):
     with pytest.raises(ArgumentError, match="tcp://host:8786"):
         workers_of(text)
 
@@ -43,7 +43,7 @@ def test_processes_do_all_tasks():
     assert sorted(do_tasks(square, range(12), 2)) == [(k, k**2) for k in range(12)]
 
 
-def test_a_task_that_kills_its_process_is_one_message_and_no_process_stays():
+def test_a_task_that_kills_its_process_is_one_message_and_no_process_remains():
     with pytest.raises(FailureError, match="a worker process died"):
         list(do_tasks(never_three, range(12), 2))
     end = time.monotonic() + 10.0
@@ -51,7 +51,7 @@ def test_a_task_that_kills_its_process_is_one_message_and_no_process_stays():
         assert time.monotonic() < end
 
 
-def test_workers_of_a_cluster_that_are_killed_lose_nothing(tmp_path):
+def test_killed_workers_of_a_cluster_lose_no_task(tmp_path):
     for number in (1, 4):
         (tmp_path / f"die-{number}").touch()
     with cluster(tmp_path / "dask") as dask:
@@ -61,7 +61,7 @@ def test_workers_of_a_cluster_that_are_killed_lose_nothing(tmp_path):
     assert not list(tmp_path.glob("die-*"))
 
 
-def test_a_task_that_kills_all_who_do_it_is_named_and_the_others_are_done(tmp_path):
+def test_a_task_that_kills_all_its_workers_is_named_and_the_others_finish(tmp_path):
     with cluster(tmp_path) as dask:
         dask.worker("one")
         results = dict(do_tasks(never_three, range(8), dask.address))
@@ -69,7 +69,7 @@ def test_a_task_that_kills_all_who_do_it_is_named_and_the_others_are_done(tmp_pa
     assert results == {k: k**2 for k in (0, 1, 2, 4, 5, 6, 7)}
 
 
-def test_a_worker_that_comes_late_does_what_waits_for_it(tmp_path):
+def test_a_late_worker_does_waiting_tasks(tmp_path):
     notes: list[str] = []
 
     def come(words: str) -> None:
@@ -82,7 +82,7 @@ def test_a_worker_that_comes_late_does_what_waits_for_it(tmp_path):
     assert "no worker" in notes[0]
 
 
-def test_a_worker_of_another_version_is_refused_by_its_name_also_when_it_comes_late(tmp_path):
+def test_a_worker_of_another_version_is_refused_by_name_even_if_late(tmp_path):
     with cluster(tmp_path) as dask:
         late = do_tasks(square, [1], dask.address, notify=lambda words: dask.worker("stale", OTHER_VERSION))
         with pytest.raises(FailureError, match=r"worker 'stale' has vds_gz 0\.0\.7 and must have"):

@@ -1,4 +1,4 @@
-"""Identical runs differ by nothing at all, and a later one is found to be as much later as it is."""
+"""Identical runs do not differ, and the delay of a later run is found."""
 
 import json
 import math
@@ -55,7 +55,7 @@ def report(folder):
     return json.loads((folder / "compare" / "report.json").read_text())
 
 
-def test_identical_models_differ_by_exactly_nothing(folder, capsys):
+def test_identical_models_do_not_differ(folder, capsys):
     a, b = parameter_file(folder, "a"), parameter_file(folder, "b")
     (folder / "bounds.yaml").write_text(BOUNDS)
     assert main(["compare", a, b, "--log", "log.csv", "--tolerance", "bounds.yaml"]) == 0
@@ -65,7 +65,7 @@ def test_identical_models_differ_by_exactly_nothing(folder, capsys):
     assert set(report(folder)["path"].values()) == {0.0}
 
 
-def test_a_recording_against_its_own_model_differs_by_nothing(folder):
+def test_a_recording_does_not_differ_from_its_own_model(folder):
     a = parameter_file(folder, "a")
     assert main(["replay", "log.csv", "--params", a, "-o", "run.mcap"]) == 0
     assert main(["compare", "run.mcap", a]) == 0
@@ -77,7 +77,7 @@ def test_a_recording_against_its_own_model_differs_by_nothing(folder):
 
 @pytest.mark.parametrize("order", [("a.csv", "a.yaml"), ("a.yaml", "a.csv")])
 def test_a_table_of_a_replay_has_the_dead_times_of_its_own_model(folder, order):
-    """Its samples are 20 ms apart, and it does not have the times of its commands."""
+    """Its samples are 20 ms apart, and it lacks the times of its commands."""
     a = parameter_file(folder, "a")
     assert main(["replay", "log.csv", "--params", a, "-o", "a.csv"]) == 0
     assert main(["compare", *order, "--log", "log.csv"]) == 0
@@ -85,7 +85,7 @@ def test_a_table_of_a_replay_has_the_dead_times_of_its_own_model(folder, order):
         assert one["a"]["dead_time"] == pytest.approx(one["b"]["dead_time"], abs=1e-6), one["name"]
 
 
-def test_tables_of_replays_tell_no_smaller_dead_times_than_their_samples(folder, capsys):
+def test_tables_of_replays_resolve_dead_times_to_their_samples(folder, capsys):
     a = parameter_file(folder, "a")
     for name, rate in (("a.csv", "50"), ("b.csv", "20")):
         assert main(["replay", "log.csv", "--params", a, "--rate", rate, "-o", name]) == 0
@@ -97,7 +97,7 @@ def test_tables_of_replays_tell_no_smaller_dead_times_than_their_samples(folder,
     assert [one["resolution"] for one in report(folder)["measured"]] == pytest.approx([0.035, 0.035])
 
 
-def test_twenty_milliseconds_more_are_named_and_a_tolerance_file_is_a_gate(folder, capsys):
+def test_a_difference_of_20_ms_is_named_and_breaks_a_tolerance(folder, capsys):
     a, b = parameter_file(folder, "a"), parameter_file(folder, "b", dead_time=0.22)
     (folder / "bounds.yaml").write_text(BOUNDS)
     assert main(["compare", a, b, "--log", "log.csv", "--tolerance", "bounds.yaml"]) == 1
@@ -111,7 +111,7 @@ def test_twenty_milliseconds_more_are_named_and_a_tolerance_file_is_a_gate(folde
     assert drive["delay"] == pytest.approx(0.02, abs=2e-4)
     html = (folder / "compare" / "report.html").read_text()
     assert "data:image/png;base64" in html
-    assert "://" not in html  # nothing from elsewhere; letters alone stand in any picture's base64
+    assert "://" not in html  # no external content; shorter words may occur in a picture's base64
 
 
 @pytest.mark.slow
@@ -133,7 +133,7 @@ def test_tables_of_different_rates_are_compared(folder):
     ],
     ids=["stamps thrice", "nothing in the middle", "no time at all"],
 )
-def test_a_delay_is_a_number_or_none_however_samples_lie(time):
+def test_a_delay_is_finite_or_none_for_any_samples(time):
     later = delay(time, np.sin(time) + 0.1 * np.arange(len(time)), time, np.sin(time - 0.05))
     assert later.delay is None or abs(later.delay) <= 1.0
 
@@ -151,27 +151,27 @@ def test_equal_stamps_do_not_hide_a_delay():
 
 @pytest.mark.parametrize("interval", [0.02, 0.03], ids=["fine", "a step is no whole part"])
 @pytest.mark.parametrize("later", [-1.01, -0.99, 0.0, 0.4, 0.995, 1.01, 1.3])
-def test_a_delay_is_found_up_to_the_longest_and_no_further(interval, later):
+def test_a_delay_is_found_up_to_the_maximum(interval, later):
     time = np.arange(0.0, 20.0, interval)
     result = delay(time, rough(time), time, rough(time - later)).delay
     assert result == (None if abs(later) > 1.0 else pytest.approx(later, abs=2e-3))
 
 
 @pytest.mark.parametrize(("later", "found"), [(0.4, 0.4), (-0.4, -0.4), (0.6, None)])
-def test_a_delay_is_looked_for_up_to_a_quarter_of_the_run(later, found):
+def test_a_delay_is_searched_up_to_a_quarter_of_the_run(later, found):
     time = 0.02 * np.arange(101)
     assert delay(time, rough(time), time, rough(time - later)).delay == pytest.approx(found, abs=3e-3)
 
 
-def test_a_delay_is_found_where_stamps_come_in_bursts():
-    """Most intervals are 0.1 ms: shifts by each of them would be 20,000."""
+def test_a_delay_is_found_with_stamps_in_bursts():
+    """Most intervals are 0.1 ms, so a search in such steps would have 20,000 shifts."""
     time = (0.02 * np.arange(400)[:, np.newaxis] + 1e-4 * np.arange(4)).ravel()
     later = delay(time, rough(time), time, rough(time - 0.06))
     assert later.delay == pytest.approx(0.06, abs=1e-3)
     assert later.standard_error > 2e-5
 
 
-def test_a_gain_and_a_constant_hide_no_delay_and_are_told():
+def test_a_delay_is_found_with_a_gain_and_a_constant():
     time = 0.02 * np.arange(1000)
     later = delay(time, rough(time), time, 0.8 * rough(time - 0.12) + 0.3)
     assert later.delay == pytest.approx(0.12, abs=1e-3)
@@ -190,7 +190,7 @@ def test_a_gain_and_a_constant_hide_no_delay_and_are_told():
     ],
     ids=["nothing in common", "hardly lowers the rms", "repeats", "a ramp", "stands still"],
 )
-def test_no_delay_is_given_where_it_is_not_certain(a, b):
+def test_an_uncertain_delay_is_not_given(a, b):
     time = 0.02 * np.arange(1000)
     later = delay(time, a(time), time, b(time))
     assert later.delay in (None, 0.0)
@@ -215,14 +215,14 @@ def measured(dead_time):
         ((0.02, None), (0.2, 0.2), "B against A: speed 20.0 ms later."),
     ],
 )
-def test_the_verdict_names_what_is_later(later, dead_times, said):
+def test_the_verdict_names_delays(later, dead_times, said):
     drive = Measured("drive", "drive", *map(measured, dead_times))
     path = PathDifference(0.1, 0.1, 0.1, 0.1)
     result = Comparison((), tuple(map(difference, later)), path, np.zeros((2, 2)), np.zeros((2, 2)), (drive,))
     assert verdict(result) == said
 
 
-def test_what_is_no_number_is_within_no_bound():
+def test_nan_breaks_every_bound():
     assert Bound("drive", "rms", 0.1, math.nan).broken
     assert Bound("drive", "rms", 0.1, None).broken
     assert not Bound("drive", "rms", 0.1, 0.1).broken
@@ -235,8 +235,8 @@ def test_a_tolerance_file_may_have_an_older_name_of_a_quantity(tmp_path):
     assert bound.broken
 
 
-def test_a_tolerance_on_an_unknown_number_is_not_kept(folder):
-    """An actuator of which both runs have one sample has no difference; its dead time is unknown."""
+def test_a_tolerance_on_an_unknown_value_is_broken(folder):
+    """An actuator with one sample in both runs has no difference, and its dead time is unknown."""
     cells = "".join(f"{0.1 * k},{k % 7},{k % 5},{'1,1' if k == 3 else ','}\n" for k in range(60))
     (folder / "a.csv").write_text("time,v_x_command,v_x,left_reference,left_actual\n" + cells)
     (folder / "bounds.yaml").write_text("left: {dead_time: 0.1}\n")
@@ -314,7 +314,7 @@ def test_runs_without_any_common_time_are_refused(folder, capsys):
     assert "'a.csv' and 'b.csv': the runs have fewer than 2 times of speed in common" in capsys.readouterr().err
 
 
-def test_why_no_delay_is_given_names_what_the_commands_lack(folder, capsys):
+def test_the_reason_for_a_missing_delay_is_given(folder, capsys):
     (folder / "replayed.csv").write_text(TABLE + ROW.format(0) + ROW.format(1) + ROW.format(2))
     for name, command in (("speed", "v_x"), ("angle", "steering")):
         rows = [(0.5 * k, k % 2, 1.0) for k in range(5)]
@@ -382,7 +382,7 @@ def chunks(data):
 
 
 @pytest.mark.slow
-def test_a_recording_that_is_cut_short_is_read_as_far_as_it_goes(folder, capsys):
+def test_a_truncated_recording_is_read_up_to_its_end(folder, capsys):
     a = parameter_file(folder, "a")
     assert main(["profile", "slalom", "--speed", "2", "--steering", "0.3", "--duration", "60", "-o", "long.csv"]) == 0
     assert main(["replay", "long.csv", "--params", a, "-o", "run.mcap"]) == 0
@@ -392,7 +392,7 @@ def test_a_recording_that_is_cut_short_is_read_as_far_as_it_goes(folder, capsys)
     assert "note: A: 'cut.mcap' is cut short" in capsys.readouterr().out
     assert all(one["peak"] < 1e-12 for one in report(folder)["differences"])
     _, second, *_ = chunks(data)
-    (folder / "cut.mcap").write_bytes(data[: second + 20])  # what is said once is in the first
+    (folder / "cut.mcap").write_bytes(data[: second + 20])  # latched messages are in the first chunk
     assert main(["compare", "cut.mcap", a]) == 2
     error = capsys.readouterr().err
     assert "no messages on 'ground_truth' or 'odom'" in error
@@ -411,7 +411,7 @@ def test_gaps_are_noted(folder, capsys):
 # ---------------------------------------------------------------------- vehicles that run
 
 
-def test_two_vehicles_that_run_are_compared_and_one_of_them_with_a_model(folder, run, capsys):
+def test_running_vehicles_are_compared_with_each_other_and_with_a_model(folder, run, capsys):
     cars = [parameter_file(folder, "a"), parameter_file(folder, "b", dead_time=0.5)]
     for car, place in zip(cars, ("/robot", "/model"), strict=True):
         text = (folder / car).read_text().replace("sim_node:", "/**:")
@@ -421,9 +421,9 @@ def test_two_vehicles_that_run_are_compared_and_one_of_them_with_a_model(folder,
     run("vds_gz.cli.drive", "log.csv", "--loop")
     assert main(["compare", "live:/robot", "live:/model", "--duration", "8"]) == 0
     measured = {one["name"]: one for one in report(folder)["measured"]}["drive"]
-    # A busy machine hands a command to one of them later than to the other.
+    # A busy machine may deliver a command to one vehicle later than to the other.
     assert measured["b"]["dead_time"] - measured["a"]["dead_time"] == pytest.approx(0.3, abs=0.1)
-    # They have one clock, so what is alike is alike all the time, whenever the recording began.
+    # Both have one clock, so they agree at all times, whenever the recording began.
     assert {one["name"]: one["rms"] for one in report(folder)["differences"]}["steering"] < 0.2
     recorded = str(folder / "compare" / "live.mcap")
     assert main(["compare", recorded, cars[0]]) == 2
@@ -433,7 +433,7 @@ def test_two_vehicles_that_run_are_compared_and_one_of_them_with_a_model(folder,
     assert abs(speed["delay"] or 0.0) < 0.1  # None: not certain
 
 
-def test_a_vehicle_that_is_not_there(folder, domain, monkeypatch, capsys):
+def test_a_missing_vehicle_is_named(folder, domain, monkeypatch, capsys):
     monkeypatch.setattr("vds_gz.study.compare.live.PATIENCE", 0.5)
     assert main(["compare", "live:/nobody", parameter_file(folder, "a")]) == 1
     assert "nothing came from the vehicle in namespace '/nobody'" in capsys.readouterr().err

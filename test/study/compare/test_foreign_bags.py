@@ -1,4 +1,4 @@
-"""Bags of other people's robots: a delay between two of them is right, or it is not given."""
+"""Bags of other robots: a delay between two of them is right, or it is not given."""
 
 import pytest
 from helpers.foreign_bags import random_pair
@@ -21,12 +21,12 @@ def check(tmp_path, seed):
     return sum(delay is not None for delay in delays.values())
 
 
-def test_a_delay_is_right_or_not_given(tmp_path):
+def test_a_delay_between_two_bags_is_right_or_not_given(tmp_path):
     given = [check(tmp_path / str(seed), seed) for seed in range(6)]
     assert any(given), "no delay is given for any pair"
 
 
 @pytest.mark.slow
-def test_hundred_pairs_of_bags(tmp_path):
+def test_delays_of_a_hundred_pairs_of_bags(tmp_path):
     given = [check(tmp_path / str(seed), seed) for seed in range(100, 200)]
     assert sum(map(bool, given)) >= 12, "hardly any delay is given"

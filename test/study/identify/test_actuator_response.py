@@ -1,4 +1,4 @@
-"""What is measured of a simulated actuator is what it was given."""
+"""Measured parameters of a simulated actuator are those that it was given."""
 
 import math
 import subprocess
@@ -19,7 +19,7 @@ from vds_gz.vehicle.compiled import CompiledVehicle
 
 SAMPLE = 0.02
 DURATION = 20.0
-#: Steps so far apart that each is seen to its end.
+#: Time of the first step [s], and levels of the steps, each of which holds until its response has ended.
 FIRST, STEPS = 0.513, [1.0, -0.4, 0.7, 0.25, -1.0, 0.0, 0.5, -0.2]
 
 
@@ -63,7 +63,7 @@ def assert_times(response, parameters):
 
 
 dead_times = st.floats(0.0, 0.8)
-#: Each example takes a while, so a failure is shown as it was found.
+#: Examples take long, so a failing one is not shrunk.
 QUICK = settings(max_examples=2, phases=(Phase.explicit, Phase.generate))
 DRIVES = st.builds(
     DriveParameters,
@@ -93,14 +93,14 @@ def assert_all_is_found(drive, steering):
     assert of_steering.max_value == pytest.approx(steering.max_position, rel=0.02)
 
 
-def test_everything_that_was_met_is_found():
+def test_all_parameters_that_were_excited_are_found():
     assert_all_is_found(DriveParameters(0.27, 0.31, 1.3, 1.4, 0.9), SteeringParameters(0.53, 0.07, 0.6, 0.4))
 
 
 @pytest.mark.slow
 @QUICK
 @given(drive=DRIVES, steering=STEERINGS)
-def test_everything_that_was_met_is_found_of_any(drive, steering):
+def test_all_parameters_that_were_excited_are_found_for_random_actuators(drive, steering):
     assert_all_is_found(drive, steering)
 
 
@@ -114,32 +114,32 @@ def assert_no_limits_are_found(dead_time, time_constant):
         assert response.reached_value > 0.4
 
 
-def test_limits_that_were_not_met_are_not_found():
+def test_limits_that_were_not_met_are_not_reported():
     assert_no_limits_are_found(0.19, 0.43)
 
 
 @pytest.mark.slow
 @QUICK
 @given(dead_time=dead_times, time_constant=st.floats(0.05, 0.6))
-def test_limits_that_were_not_met_are_not_found_of_any(dead_time, time_constant):
+def test_limits_that_were_not_met_are_not_reported_for_random_actuators(dead_time, time_constant):
     assert_no_limits_are_found(dead_time, time_constant)
 
 
 @pytest.mark.parametrize(("beyond", "met"), [(1.005, False), (1.03, True)])
-def test_a_limit_that_references_barely_exceed_is_not_told_from_late_commands(beyond, met):
+def test_a_limit_that_references_barely_exceed_is_not_distinguished_from_late_commands(beyond, met):
     drive = DriveParameters(0.2, 0.2, max_velocity=2.0, max_acceleration=100.0)
     response = next(measured(drive, SteeringParameters(), staircase(2.0 * beyond, 0.0)))
     assert (response.max_value is not None) is met
 
 
 @pytest.mark.parametrize("commands", [[], [(1.0, 0.0, 0.0)]], ids=["no commands", "commands of zero"])
-def test_of_a_standing_vehicle_nothing_is_known(commands):
+def test_a_standing_vehicle_has_no_measured_parameters(commands):
     for response in measured(DriveParameters(), SteeringParameters(), commands):
         assert (response.dead_time, response.time_constant, response.max_rise, response.max_value) == (None,) * 4
         assert response.reached_value == 0.0
 
 
-def test_of_the_actuator_that_was_left_alone_nothing_is_known():
+def test_an_actuator_without_commands_has_no_measured_parameters():
     drive, steering = measured(
         DriveParameters(), SteeringParameters(), [(t, v, 0.0) for t, v, _ in staircase(1.0, 0.0)]
     )
@@ -148,7 +148,7 @@ def test_of_the_actuator_that_was_left_alone_nothing_is_known():
     assert steering.time_constant is None
 
 
-def test_an_ideal_actuator_has_no_dead_time_and_no_lag_within_a_sample():
+def test_an_ideal_actuator_has_no_dead_time_and_no_lag():
     ideal = DriveParameters(0.0, 0.0, 0.0, 0.0)
     drive = next(measured(ideal, SteeringParameters(), staircase(2.0, 0.5)))
     assert drive.dead_time == pytest.approx(0.0, abs=SAMPLE)
@@ -157,7 +157,7 @@ def test_an_ideal_actuator_has_no_dead_time_and_no_lag_within_a_sample():
 
 
 @pytest.mark.slow
-def test_without_the_commands_times_it_is_still_within_a_sample():
+def test_without_command_times_a_dead_time_is_known_to_a_sample():
     parameters = DriveParameters(0.3, 0.25, max_velocity=5.0, max_acceleration=100.0)
     time, reference, speed, _, _ = sampled(parameters, SteeringParameters(), staircase(2.0, 0.5))
     response = measure(ActuatorSeries("drive", "drive", time, reference, speed))
@@ -166,7 +166,7 @@ def test_without_the_commands_times_it_is_still_within_a_sample():
 
 
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2, 3, 4))])
-def test_noise_and_lost_samples(seed):
+def test_parameters_are_found_in_noise_and_with_lost_samples(seed):
     parameters = DriveParameters(0.25, 0.3, max_velocity=5.0, max_acceleration=2.0)
     commands = staircase(2.0, 0.5)
     time, reference, speed, _, _ = sampled(parameters, SteeringParameters(), commands)
@@ -187,7 +187,7 @@ def test_equal_stamps_leave_the_maxima_as_they_are():
     assert response.reached_value == 0.5
 
 
-def test_a_long_record_costs_no_more():
+def test_only_a_part_of_a_long_recording_is_used():
     parameters = DriveParameters(0.25, 0.3, max_velocity=5.0, max_acceleration=100.0)
     commands = staircase(2.0, 0.5)
     time, reference, speed, _, _ = sampled(parameters, SteeringParameters(), commands)
@@ -200,13 +200,13 @@ def test_a_long_record_costs_no_more():
 
 
 @pytest.mark.slow
-def test_a_long_dead_time():
+def test_a_long_dead_time_is_found():
     drive = DriveParameters(4.0, 0.3, max_velocity=5.0, max_acceleration=100.0)
     commands = staircase(2.0, 0.5)[:6]
     assert_times(next(measured(drive, SteeringParameters(), commands)), drive)
 
 
-def test_a_steering_that_turns_all_the_way_round_goes_the_short_way():
+def test_a_steering_without_stops_takes_the_short_way():
     steering = SteeringParameters(0.2, 0.1, max_velocity=2.0, max_position=0.0)
     parameters = BicycleParameters(drive_on_steered_wheel=True, steering_actuator=steering)
     vehicle = CompiledVehicle(BICYCLE, parameters, max_command_age=1e6)
@@ -243,6 +243,6 @@ print(SummaryRow("drive", "acceleration", "m/s²", 2.0, None, 1.0).texts()[1])
 """
 
 
-def test_without_numba_maxima_are_known_and_the_rest_says_what_it_needs():
+def test_without_numba_maxima_are_known_and_the_missing_package_is_named():
     done = subprocess.run([sys.executable, "-c", WITHOUT_NUMBA], check=True, capture_output=True, text=True)
     assert done.stdout.splitlines() == ["None None 1.0", "0.200 s; needs numba", "needs numba; peak 1.000"]

@@ -1,4 +1,4 @@
-"""The bound by which identification is judged is the closed form where there is one; its vehicles are the replay's."""
+"""The Cramer-Rao bound that judges identification equals closed forms; its vehicles move as in a replay."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ SAMPLES = 0.02 * np.arange(151)
 
 @pytest.fixture(scope="module")
 def step():
-    """A drive without limits, sent one step."""
+    """A drive without limits, and a log of one step."""
     node = NodeParameters(
         model="differential", model_params={"differential": DifferentialParameters(drive_actuators=DRIVE)}
     )
@@ -38,7 +38,7 @@ def since():
         ("v_x gain", 1.0 - np.exp(-since() / TIME_CONSTANT)),
     ],
 )
-def test_the_bound_of_one_number_is_the_closed_form(step, name, derivative):
+def test_the_bound_of_one_parameter_is_the_closed_form(step, name, derivative):
     found = bound(*step, [name], {"v_x": (SAMPLES, NOISE)})
     assert found[name] == pytest.approx(NOISE / np.linalg.norm(derivative), rel=1e-5)
 
@@ -49,7 +49,7 @@ def test_the_bound_of_a_dead_time_is_the_closed_form_up_to_the_kink(step):
     assert found["drive_actuators.dead_time"] == pytest.approx(NOISE / np.linalg.norm(slope), rel=0.05)
 
 
-def test_numbers_that_stand_in_for_each_other_are_bound_together(step):
+def test_the_bound_accounts_for_correlated_parameters(step):
     gain, offset = 1.0 - np.exp(-since() / TIME_CONSTANT), np.ones(len(SAMPLES))
     information = np.array([[one @ other for other in (gain, offset)] for one in (gain, offset)]) / NOISE**2
     found = bound(*step, ["v_x gain", "v_x offset"], {"v_x": (SAMPLES, NOISE)})
@@ -63,7 +63,7 @@ def test_numbers_that_stand_in_for_each_other_are_bound_together(step):
         *(pytest.param(kind, marks=pytest.mark.slow) for kind in ("omni x", "four-wheel drive", "delay_steer_acc")),
     ],
 )
-def test_the_vehicles_of_the_bound_do_what_the_replay_recorded(kind):
+def test_the_vehicles_of_the_bound_move_as_in_a_replay(kind):
     case = random_case(kind, 1)
     measured = clean(case, 1, 6.0).measured
     seen = responses(case, case.log(1, 6.0), [case.vehicle], [{}], {name: one.time for name, one in measured.items()})

@@ -1,4 +1,4 @@
-"""The most informative log, and the intervals that it promises: against simulations that know nothing of the design."""
+"""The most informative log and its expected intervals, checked by independent simulations."""
 
 import dataclasses
 import math
@@ -43,7 +43,7 @@ def designed(case, **options) -> Design:
 
 
 def relative_bounds(case, log, found: Design) -> dict[str, float]:
-    """Cramer and Rao's bound by the fleet's own steps, as half an interval in parts of each number."""
+    """The Cramer-Rao bound by the fleet's steps, as half an interval relative to each parameter."""
     times = np.arange(int(log.duration * RATE + 1e-6)) / RATE
     names = [expectation.name for expectation in found.expectations] + [
         f"{quantity} offset" for quantity in found.noise
@@ -64,8 +64,8 @@ def run(request):
     return case, found
 
 
-def test_the_intervals_to_expect_are_those_of_an_independent_simulation(run):
-    """Its differences of dead times are wider, and to both sides."""
+def test_expected_intervals_agree_with_an_independent_simulation(run):
+    """Its differences of dead times are larger and central."""
     case, found = run
     expected = {
         expectation.name: expectation.part for expectation in found.expectations if expectation.part is not None
@@ -77,7 +77,7 @@ def test_the_intervals_to_expect_are_those_of_an_independent_simulation(run):
 
 
 def test_the_log_is_more_informative_than_steps_of_the_same_length(run):
-    """Of all numbers that both determine, the worst known one; by the independent simulation too."""
+    """By the worst interval of the parameters that both determine, also in the independent simulation."""
     case, found = run
     own, of_steps = found.largest
     assert own < 0.7 * of_steps
@@ -90,7 +90,7 @@ def test_the_log_is_more_informative_than_steps_of_the_same_length(run):
     assert max(by_own[name] for name in both) < 0.7 * max(by_steps[name] for name in both)
 
 
-def test_dead_times_are_known_no_better_than_identify_finds_them(run):
+def test_expected_intervals_of_dead_times_include_the_resolution_of_identify(run):
     for expectation in run[1].expectations:
         resolution = expectation.name.endswith("dead_time") * WIDTH * TIME_RESOLUTION
         assert expectation.half(expectation.part) == pytest.approx(
@@ -119,22 +119,22 @@ def test_a_log_of_one_command_per_second_has_its_length():
 
 
 @pytest.mark.parametrize("run", ["differential"], indirect=True)
-def test_equal_seeds_give_equal_logs_and_others_others(run):
+def test_only_equal_seeds_give_equal_logs(run):
     case, found = run
     same, other = designed(case), designed(case, seed=4)
     assert (found.log, found.expectations) == (same.log, same.expectations)
     assert found.log != other.log
 
 
-def test_commands_change_no_faster_than_wanted():
+def test_commands_change_no_faster_than_allowed():
     found = designed(random_case("differential", 1), acceleration=1.5)
     speeds = np.array(found.log.commands)[:, 0]
     changes = np.abs(np.diff([0.0, *speeds]))
     assert 0.9 * 1.5 / RATE < changes.max() <= 1.5 / RATE + 2e-6
 
 
-def test_what_no_command_exceeds_is_not_determined():
-    """A drive whose maximum velocity is far away, as is its acceleration limit for such a lag."""
+def test_limits_that_no_command_exceeds_are_not_determined():
+    """Commands stay far below the maximum velocity, and the lag keeps accelerations below their limit."""
     drive = DriveParameters(0.1, 0.3, 10.0, 50.0, 0.0)
     group = DifferentialParameters(track=0.5, drive_actuators=drive)
     prior = NodeParameters(model="differential", model_params={"differential": group})
@@ -181,7 +181,7 @@ def test_vehicles_side_by_side_give_the_information_of_each_alone():
     assert np.concatenate(alone, axis=1) == pytest.approx(together[0], rel=1e-12)
 
 
-def test_vehicles_that_it_may_be_lie_within_what_is_known():
+def test_candidate_vehicles_are_within_the_known_intervals():
     case = random_case("differential", 1)
     known = {"drive_actuators.time_constant": Interval(0.4, 0.39, 0.42)}
     terms = terms_of(case.parameters, ("v_x", "yaw_rate"))
@@ -196,8 +196,8 @@ def test_vehicles_that_it_may_be_lie_within_what_is_known():
     assert 0.7 <= ratio.min() <= ratio.max() <= 1.3
 
 
-def test_vehicles_that_cannot_be_are_not_among_them():
-    """A steering of 1.5 rad and a drive on the fixed axle: 30 % more would be beyond 90 degrees."""
+def test_candidate_vehicles_have_valid_parameters():
+    """With a drive on the fixed axle, 30 % more than a maximum steering angle of 1.5 rad is beyond 90 degrees."""
     case = random_case("bicycle fs rd", 1)
     wide = dataclasses.replace(case.vehicle.steering_actuator, max_position=1.5)
     prior = with_vehicle(case.parameters, dataclasses.replace(case.vehicle, steering_actuator=wide))
@@ -212,7 +212,7 @@ def test_vehicles_that_cannot_be_are_not_among_them():
 
 
 @given(st.integers(0, 10**6))
-def test_cycles_are_within_the_limits_and_come_again(seed):
+def test_cycles_are_within_the_limits_and_repeat(seed):
     random = np.random.default_rng(seed)
     cycle = random_cycle(random)
     for _ in range(4):
@@ -225,8 +225,8 @@ def test_cycles_are_within_the_limits_and_come_again(seed):
 
 
 @given(st.integers(0, 10**6))
-def test_variations_of_a_window_command_something_else(seed):
-    """Not all of them: a level that is held all the time may be held for longer."""
+def test_variations_of_a_window_change_its_commands(seed):
+    """Nearly all do: a level that is held all the time may only be held for longer."""
     random = np.random.default_rng(seed)
     window, other = (tuple(random_cycle(random) for _ in range(3)) for _ in range(2))
     times = np.arange(0.0, 3.0, 0.02)
@@ -252,20 +252,20 @@ def test_variations_of_a_window_command_something_else(seed):
         ({"acceleration": math.nan}, "acceleration is nan; it must be greater than 0"),
     ],
 )
-def test_what_cannot_be_is_refused(options, message):
+def test_contradictory_options_are_refused(options, message):
     case = random_case("differential", 1)
     with pytest.raises(ArgumentError, match=message):
         design(case.parameters, limits(case), **{"ackermann": False, "duration": DURATION} | options)
 
 
-def test_limits_within_which_nothing_moves_are_refused():
+def test_limits_that_allow_no_motion_are_refused():
     case = random_case("differential", 1)
     reach = limits_of(case.parameters, speed=1e-9, yaw_rate=1e-9)
     with pytest.raises(ArgumentError, match="no command moves the vehicle model 'differential'"):
         design(case.parameters, reach, ackermann=False, duration=DURATION)
 
 
-def test_a_model_without_numbers_is_refused():
+def test_a_model_without_actuators_is_refused():
     case = random_case("ideal_steer_vel", 1)
     with pytest.raises(ArgumentError, match="'ideal_steer_vel' has no actuators whose parameters could be identified"):
         designed(case)

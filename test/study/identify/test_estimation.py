@@ -30,7 +30,7 @@ TIME = 0.02 * np.arange(1, 400)
 
 
 def response(begin=0.0):
-    """Of a lag without a dead time, sampled exactly."""
+    """The exact response of a lag without a dead time."""
     held = np.searchsorted(LEVELS.time, TIME, side="right") - 1
     ends = [begin]
     for level in LEVELS.value:
@@ -64,7 +64,7 @@ def lag_fit(data, setup, upper=np.inf):
     return index, solve(data, np.where(free, 0.1, neutral(setup)), free, noise, tolerance=1e-9)
 
 
-def test_a_value_next_to_a_bound_is_at_it():
+def test_a_value_next_to_a_bound_is_moved_to_it():
     setup = setup_of()
     index, solution = lag_fit(problem(setup), setup, upper=0.2)
     assert solution.point[index] == 0.2
@@ -73,7 +73,7 @@ def test_a_value_next_to_a_bound_is_at_it():
 
 
 def test_without_unknowns_the_point_stays():
-    """All segments of a long recording begin with a lead, so that no start is fitted."""
+    """All segments of a long recording begin with a lead, so no start is fitted."""
     setup = setup_of()
     data = problem(setup)
     data = replace(data, fresh=(False,) * len(data.fresh))
@@ -83,7 +83,7 @@ def test_without_unknowns_the_point_stays():
     assert solution.cost > 0.0
 
 
-def test_starts_take_from_the_derivatives_what_they_explain():
+def test_derivatives_are_without_the_part_that_starts_explain():
     setup = setup_of(noise=0.01)
     data = problem(setup)
     index, solution = lag_fit(data, setup)
@@ -95,7 +95,7 @@ def test_starts_take_from_the_derivatives_what_they_explain():
     assert 1.0 / (own @ own) == pytest.approx(variance, rel=1e-3)
 
 
-def test_a_start_that_no_sample_shows_does_no_harm():
+def test_an_undetermined_start_has_no_effect():
     setup = setup_of()
     late = [
         replace(segment, channels=tuple((k, _late(c)) for k, c in segment.channels)) for segment in _segments(setup)
@@ -114,7 +114,7 @@ def _late(channel):
     return replace(channel, series=Series(channel.series.time[kept], channel.series.value[kept]))
 
 
-def test_intervals_weigh_and_clip_residuals_as_the_fit_does():
+def test_intervals_use_the_weights_and_the_loss_of_the_fit():
     """A common factor of all weights changes no interval."""
     setup = setup_of(noise=0.01)
     data = problem(setup)
@@ -138,7 +138,7 @@ def test_a_channel_without_samples_changes_no_interval():
     assert intervals_of(empty, replace(solution, noise=noise)).high[index] == pytest.approx(expected, rel=1e-9)
 
 
-def test_a_latency_below_a_step_is_fitted_again_without():
+def test_a_latency_below_a_step_is_removed():
     setup = setup_of("one", "two")
     data = problem(setup)
     _, solution = lag_fit(data, setup)
@@ -161,7 +161,7 @@ def test_the_selected_terms_come_with_the_problem_that_they_solve():
 
 
 @pytest.mark.parametrize(("step", "nearly"), [(0.0, True), (0.1, False)])
-def test_steps_of_a_sensor_are_noise_although_nothing_is_left_to_explain(step, nearly):
+def test_quantisation_is_noise_if_nothing_is_left_to_explain(step, nearly):
     setup = setup_of("odometer")
     values = np.round(response() / step) * step if step else response()
     channels = ((MeasuredChannel("v_x", "v_x", "odometer", Series(TIME, values)),),)
@@ -171,7 +171,7 @@ def test_steps_of_a_sensor_are_noise_although_nothing_is_left_to_explain(step, n
     assert fitted.nearly_exact == nearly
 
 
-def test_an_effective_track_does_nothing_at_the_track():
+def test_an_effective_track_equal_to_the_track_has_no_effect():
     robot = load_parameters("indoor_robot")
     turns = Series(LEVELS.time, LEVELS.value[::-1].copy())
     track = replace(robot.vehicle, effective_track=0.0)
@@ -187,7 +187,7 @@ def test_an_effective_track_does_nothing_at_the_track():
     assert 0.0 < np.abs(jacobian[:, k]).max() < 10.0 / track.track
 
 
-def test_other_flags_keep_what_the_recording_said_of_actuators():
+def test_other_flags_keep_the_unknowns_of_actuators():
     far = Recording(
         {"v_x": LEVELS, "steering": Series(LEVELS.time, 8.0 * LEVELS.value)},
         {"steering": Series(TIME, 8.0 * response())},
@@ -205,7 +205,7 @@ def test_other_flags_keep_what_the_recording_said_of_actuators():
     assert with_flags(gains, {}).actuators["drive"].gain == ""
 
 
-def test_turning_the_driven_wheel_bounds_no_acceleration_of_its_drive():
+def test_steering_a_driven_wheel_does_not_bound_the_acceleration_limit():
     angle = np.sin(3.0 * TIME)
     speeds, angles = {"v_x": Series(TIME, 2.0 * np.cos(angle))}, {"steering": Series(TIME, angle)}
     straight = {"v_x": Series(TIME, 2.0 * np.sin(TIME)), "steering": Series(TIME, 0.01 * angle)}
@@ -220,12 +220,12 @@ def test_turning_the_driven_wheel_bounds_no_acceleration_of_its_drive():
     assert reaches[0]["steering_actuator.max_velocity"].least > 1.0
 
 
-def test_only_what_can_be_found_may_be_named():
+def test_a_name_that_cannot_be_fitted_is_refused():
     with pytest.raises(ArgumentError, match="'steering_offset' cannot be fitted"):
         check_names(["steering_offset"], load_parameters("ackermann_car"))
 
 
-def test_likelihoods_count_the_independent_samples_of_the_fit_whose_errors_are_less_correlated():
+def test_likelihoods_count_the_independent_samples_of_the_less_correlated_fit():
     """Equal squares are equally likely, whether or not the residuals are correlated."""
     data = problem(setup_of("v_x"))
     white = 0.1 * np.random.default_rng(1).standard_normal(len(data.measured))
@@ -236,7 +236,7 @@ def test_likelihoods_count_the_independent_samples_of_the_fit_whose_errors_are_l
     assert reduction(data, np.sort(white), 0.5 * white)[0] == pytest.approx(2.0 * np.log(2.0) * len(white), rel=0.1)
 
 
-def test_the_robust_limit_of_a_channel_that_hardly_ever_changes_is_the_usual_one():
+def test_the_robust_limit_of_a_nearly_constant_channel_is_the_usual_one():
     yaw_rate = np.where(np.arange(len(TIME)) == 100, 0.3, 0.0)
     signals = Recording(
         {"v_x": LEVELS, "yaw_rate": LEVELS}, {"v_x": Series(TIME, response()), "yaw_rate": Series(TIME, yaw_rate)}
@@ -256,7 +256,7 @@ def test_the_robust_limit_of_a_channel_that_hardly_ever_changes_is_the_usual_one
 
 
 @pytest.mark.parametrize(("rise", "evaluations"), [(0.2, 1), (1.6, 30)])
-def test_limits_that_parted_are_joined_where_one_of_them_is_enough(rise, evaluations):
+def test_split_limits_are_merged_if_one_is_enough(rise, evaluations):
     """From a wrong limit of accelerations the fit with the right one is far, but the limit of decelerations has it.
 
     Limits that are equal are joined although both are certain.
@@ -283,7 +283,7 @@ def test_limits_that_parted_are_joined_where_one_of_them_is_enough(rise, evaluat
     assert np.exp(joined.point[limits[0]]) == pytest.approx(limit, rel=0.05)
 
 
-def test_a_lag_is_fitted_with_a_dead_time_since_each_can_stand_in_for_the_other():
+def test_a_lag_is_fitted_together_with_a_dead_time():
     fit = fit_all(setup_of("v_x", noise=0.1))
     dead, lag = (fit.setup.family.index(f"drive_actuators.{name}") for name in ("dead_time", "time_constant"))
     assert fit.solution.free[[dead, lag]].all()

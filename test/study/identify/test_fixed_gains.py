@@ -1,4 +1,4 @@
-"""A gain that a recording does not determine is not given, whatever the fit came to."""
+"""A gain that a recording does not determine is not given, whatever value the fit has."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from vds_gz.study.recording import Recording, Series
 
 
 def limited(commanded, time, limit, rate):
-    """A speed that goes to what is commanded, or to its limit, with limited acceleration [m/s, m/s^2]."""
+    """A speed that approaches its command or its limit [m/s] with a limited acceleration [m/s^2]."""
     at = np.searchsorted(commanded.time, time, side="right") - 1
     wanted = np.clip(commanded.value[at], -limit, limit)
     response, now = np.empty_like(time), 0.0
@@ -33,7 +33,7 @@ def test_a_gain_beyond_the_limits_is_not_given():
     assert limit.low <= 1.0 <= limit.high
 
 
-def test_a_gain_within_the_limits_is():
+def test_a_gain_within_the_limits_is_given():
     signals = recorded([2.0, -0.5, 0.8, 0.0, -2.0, 0.6, 0.0, 1.7])
     commanded = signals.commanded["v_x"]
     signals.commanded["v_x"] = Series(commanded.time, commanded.value / 1.1)

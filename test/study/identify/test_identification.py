@@ -1,4 +1,4 @@
-"""What is identified of simulated vehicles is what they were given; clean recordings are explained exactly."""
+"""Identified parameters are those of the simulated vehicles; those of clean recordings are exact."""
 
 import dataclasses
 
@@ -28,7 +28,7 @@ CASES = {case.name: case for case in presets()}
 
 
 @pytest.mark.parametrize("name", ["indoor_robot", pytest.param("forklift", marks=pytest.mark.slow)])
-def test_a_clean_recording_gives_the_numbers_exactly(name):
+def test_a_clean_recording_gives_the_exact_parameters(name):
     case = CASES[name]
     fit = identify(clean(case, 12, 20.0), vehicle=case.known())
     for number, true in truth(case.vehicle).items():
@@ -44,19 +44,19 @@ def test_a_clean_recording_gives_the_numbers_exactly(name):
 
 
 def published(case, rate):
-    """A vehicle that publishes so many samples per second."""
+    """A recording of a vehicle that publishes ``rate`` samples per second."""
     return dataclasses.replace(case, parameters=dataclasses.replace(case.parameters, pub_rate=rate))
 
 
 @pytest.mark.parametrize("rate", [30.0, *(pytest.param(rate, marks=pytest.mark.slow) for rate in (60.0, 70.0))])
-def test_publishing_rates_that_do_not_divide_the_step_rate_cost_no_dead_time(rate):
+def test_publishing_rates_that_do_not_divide_the_step_rate_do_not_shift_dead_times(rate):
     case = published(random_case("differential", 0), rate)
     fit = identify(clean(case, 0, 10.0), vehicle=case.known(), hold_out=0.0)
     true = truth(case.vehicle)["drive_actuators.dead_time"]
     assert fit.numbers["drive_actuators.dead_time"].value == pytest.approx(true, abs=1e-4)
 
 
-def test_a_dead_time_between_two_steps_is_not_taken_for_a_rate_limit():
+def test_a_dead_time_between_two_steps_is_not_identified_as_a_rate_limit():
     """A limit that acts only between two samples delays the rest as a dead time does."""
     dead_time, time_constant, time = 0.1004, 0.1, 0.02 * np.arange(1, 275)
     commands = Series(0.1 * np.arange(55), np.repeat([0.0, 0.2, 0.0], [15, 20, 20]))
@@ -70,7 +70,7 @@ def test_a_dead_time_between_two_steps_is_not_taken_for_a_rate_limit():
     assert axis.numbers["rise"] is None
 
 
-def test_what_changes_between_steps_is_not_taken_for_a_state_that_holds():
+def test_states_that_change_between_steps_are_not_assumed_to_hold():
     case = published(random_case("differential", 0), 1000.0)
     signals = clean(case, 0, 10.0)
     time = np.arange(1.0 / 60.0, 10.0, 1.0 / 60.0)
@@ -82,8 +82,8 @@ def test_what_changes_between_steps_is_not_taken_for_a_state_that_holds():
 
 
 @pytest.mark.slow
-def test_commands_that_jitter_on_their_way_leave_the_limits_in_their_intervals():
-    """The vehicle takes each command a little later than the recorder saw it, so that whole ramps come late."""
+def test_jitter_of_commands_leaves_the_limits_in_their_intervals():
+    """The vehicle takes each command a little later than the recorder, so whole ramps come late."""
     case = CASES["indoor_robot"]
     drive = DriveParameters(0.1, 0.1, 2.0, 3.0, 3.0)
     quick = with_vehicle(case.parameters, dataclasses.replace(case.vehicle, drive_actuators=drive))
@@ -106,7 +106,7 @@ def test_commands_that_jitter_on_their_way_leave_the_limits_in_their_intervals()
         assert prediction.rms < 0.1 * prediction.command
 
 
-def test_a_sensor_that_reads_late_is_told_from_the_dead_time_of_the_actuator():
+def test_a_latency_is_distinguished_from_the_dead_time_of_the_actuator():
     case = random_case("bicycle fs rd", 3)
     signals = clean(case, 1, 7.0)
     yaw_rate = signals.measured["yaw_rate"]
@@ -117,7 +117,7 @@ def test_a_sensor_that_reads_late_is_told_from_the_dead_time_of_the_actuator():
     assert fit.numbers["steering_actuator.dead_time"].value == pytest.approx(true, abs=1e-5)
 
 
-def test_where_a_bicycle_is_driven_and_steered_is_told_by_its_motion_and_its_wheel_base_too():
+def test_the_variant_of_a_bicycle_and_its_wheel_base_follow_from_its_motion():
     case = CASES["forklift"]
     signals = clean(case, 4, 7.0)
     fit = identify(signals, hold_out=0.0)
@@ -125,18 +125,18 @@ def test_where_a_bicycle_is_driven_and_steered_is_told_by_its_motion_and_its_whe
     assert fit.numbers["wheel_base"].value == pytest.approx(2.0, rel=1e-3)
     assert fit.notes == ()
     [turns] = (finding for finding in fit.findings if "turns against" in finding)
-    assert "as one whose rear axle steers; if yours does not, the yaw rate or the steering angle is mirrored" in turns
+    assert "as one whose rear axle steers; if it does not, the yaw rate or the steering angle is mirrored" in turns
 
 
 @pytest.mark.slow
-def test_of_a_vehicle_that_is_known_to_steer_behind_nothing_is_said():
+def test_a_vehicle_with_a_given_rear_steering_has_no_finding_on_it():
     case = CASES["forklift"]
     signals = clean(case, 4, 4.0)
     fit = identify(signals, vehicle=case.known(), hold_out=0.0)
     assert not [one for one in (*fit.notes, *fit.findings) if "turns against" in one]
 
 
-def test_what_is_wrong_with_one_of_several_recordings_says_with_which():
+def test_errors_name_the_recording_if_there_are_several():
     case = CASES["indoor_robot"]
     right, mirrored = clean(case, 1, 10.0), clean(case, 2, 10.0)
     speed = mirrored.measured["v_x"]
@@ -156,7 +156,7 @@ def test_a_yaw_rate_against_the_commanded_steering_of_a_given_car_is_refused():
 
 
 @pytest.mark.slow
-def test_recordings_with_offsets_of_their_own_are_one_fit_with_the_geometry():
+def test_recordings_with_different_offsets_are_fitted_together():
     case = random_case("bicycle fs rd", 3)
     first, second = clean(case, 1, 10.0), clean(case, 2, 10.0)
     shifted = second.measured["v_x"]
@@ -167,7 +167,7 @@ def test_recordings_with_offsets_of_their_own_are_one_fit_with_the_geometry():
     assert {one.recording for one in fit.channels} == {0, 1}
 
 
-def test_a_channel_that_rests_nearly_all_the_time_is_fitted():
+def test_a_channel_that_is_nearly_always_constant_is_fitted():
     random, times = np.random.default_rng(0), 0.05 * np.arange(300)
     speeds = np.repeat([0.5, 1.0, 0.2, 0.8, 0.0, 1.0], 50)
     turning, turned = (np.where((times >= begin) & (times < begin + 0.15), 0.5, 0.0) for begin in (7.5, 7.8))
@@ -182,7 +182,7 @@ def test_a_channel_that_rests_nearly_all_the_time_is_fitted():
     assert {prediction.quantity for prediction in fit.predictions} == {"v_x", "yaw_rate"}
 
 
-def test_little_understeer_is_no_end_of_its_range():
+def test_little_understeer_is_not_at_the_bound_of_its_range():
     case = CASES["ackermann_car"]
     vehicle = dataclasses.replace(case.vehicle, understeer_gradient=8e-5)
     case = dataclasses.replace(case, parameters=with_vehicle(case.parameters, vehicle))
@@ -193,7 +193,7 @@ def test_little_understeer_is_no_end_of_its_range():
     assert not any("no value in its range" in finding for finding in fit.findings)
 
 
-def test_a_sensor_of_the_held_out_part_alone_has_no_score():
+def test_a_sensor_of_only_the_part_held_out_has_no_score():
     case = CASES["indoor_robot"]
     signals = clean(case, 1, 15.0)
     yaw_rate = signals.measured["yaw_rate"]
@@ -206,13 +206,13 @@ def test_a_sensor_of_the_held_out_part_alone_has_no_score():
 
 
 @pytest.mark.parametrize("part", [-0.1, 1.0, float("nan")])
-def test_a_part_to_hold_out_that_is_none_is_refused(part):
+def test_an_invalid_hold_out_is_refused(part):
     with pytest.raises(ArgumentError, match=rf"hold_out is {part}; it must be at least 0 \(no score\) and less than 1"):
         identify(clean(CASES["indoor_robot"], 1, 5.0), hold_out=part)
 
 
 @pytest.mark.slow
-def test_where_base_link_and_the_steered_axle_are_is_found_on_request():
+def test_wheel_base_and_base_link_offset_are_found_on_request():
     case = random_case("bicycle rs fd", 3)
     car = dataclasses.replace(case.vehicle, base_link_offset=0.31, wheel_base=1.3)
     built = Case("car", with_vehicle(case.parameters, car), case.reach)
@@ -223,7 +223,7 @@ def test_where_base_link_and_the_steered_axle_are_is_found_on_request():
     assert fit.numbers["base_link_offset"].value == pytest.approx(0.31, rel=1e-3)
 
 
-def test_a_limit_that_was_met_stays_in_the_vehicle_though_its_interval_is_wide():
+def test_a_limit_that_was_met_stays_in_the_vehicle_even_if_its_interval_is_wide():
     case = CASES["indoor_robot"]
     setup = set_up([clean(case, 12, 10.0)], vehicle=case.known(), wheel_base=None, fit=(), priors={})
     found = fit_all(setup)
@@ -238,7 +238,7 @@ def test_a_limit_that_was_met_stays_in_the_vehicle_though_its_interval_is_wide()
     assert said not in certain.findings
 
 
-def test_wheels_and_hinges_count_only_if_their_geometry_is_known_or_looked_for():
+def test_wheels_and_hinges_are_used_only_if_their_geometry_is_known_or_fitted():
     case = CASES["ackermann_car"]
     wheels = ("fixed_wheel_left_joint", "joint_velocity"), ("steering_left", "joint_position")
 

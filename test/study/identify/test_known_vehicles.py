@@ -1,4 +1,4 @@
-"""Random vehicles of every kind: exact without noise, as exact as possible and within their intervals with it."""
+"""Random vehicles of every kind: parameters are exact without noise, and near the Cramer-Rao bound with it."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ DURATION = 20.0
 
 
 @pytest.mark.parametrize("kind", [pytest.param("four-wheel drive", marks=pytest.mark.slow), "omni x"])
-def test_without_noise_every_number_is_found_exactly_and_no_interval_leaves_it_out(kind):
+def test_without_noise_every_parameter_is_exact_and_in_its_interval(kind):
     case = random_case(kind, 1)
     signals = clean(case, 1, DURATION)
     fit = identify(signals, vehicle=case.known(), hold_out=0.0)
@@ -24,7 +24,7 @@ def test_without_noise_every_number_is_found_exactly_and_no_interval_leaves_it_o
     } == set()
 
 
-def test_with_noise_errors_are_as_small_as_they_can_be_and_intervals_as_wide_as_they_must():
+def test_with_noise_errors_and_intervals_are_near_the_cramer_rao_bound():
     how, seed = Disturbance(), 2
     case = random_case("differential", seed)
     exact = clean(case, seed, DURATION)
@@ -40,7 +40,7 @@ def test_with_noise_errors_are_as_small_as_they_can_be_and_intervals_as_wide_as_
         assert 1.8 * least[name] < half < 2.6 * least[name], name
 
 
-def test_a_dead_time_that_leaves_no_trace_between_two_samples_is_none_within_its_interval():
+def test_a_dead_time_that_samples_do_not_show_is_zero_within_its_interval():
     case = next(preset for preset in presets() if preset.name == "deepracer")
     fit = identify(clean(case, 4, 10.0), vehicle=case.known(), hold_out=0.0)
     for actuator in ("drive_actuator", "steering_actuator"):

@@ -1,4 +1,4 @@
-"""Whether an actuator has one lag or two is found out of what it did."""
+"""The order of an actuator's lag is identified from its response."""
 
 import dataclasses
 
@@ -30,7 +30,7 @@ def commanded():
 
 
 def recorded(commanded, *constants, noise=0.01):
-    """A speed that follows through lags and a dead time of 0.1 s, measured with 50 Hz."""
+    """A speed that follows with lags and a dead time of 0.1 s, measured at 50 Hz."""
     time = STEP * np.arange(30_000)
     delayed = commanded.value[np.clip(np.searchsorted(commanded.time, time - 0.1, side="right") - 1, 0, None)]
     response = np.where(time < 0.1, 0.0, delayed)
@@ -45,7 +45,7 @@ def order(signals):
     return [one for one in identify(signals, hold_out=0.0).findings if "lag" in one]
 
 
-def test_two_lags_are_told_from_one(commanded):
+def test_two_lags_are_distinguished_from_one(commanded):
     [finding] = order(recorded(commanded, 0.3, 0.2))
     assert finding.startswith("drive: two lags of about 0.")
     longer, shorter = _both(finding)
@@ -67,8 +67,8 @@ def test_one_lag_is_of_first_order(commanded, noise):
 
 
 @pytest.mark.slow
-def test_a_car_driven_by_twists_is_exact_though_its_angles_were_not_measured():
-    """A twist commands speed and angle at once, so that nothing is said of the order of either lag."""
+def test_a_car_driven_by_twists_is_identified_exactly_without_measured_angles():
+    """A twist commands speed and angle together, so there is no finding on the order of either lag."""
     vehicle = Vehicle(BICYCLE, BicycleParameters(wheel_base=1.5, center_at_standstill=True))
     random = np.random.default_rng(5)
     times = 0.02 * np.arange(1250)

@@ -1,4 +1,4 @@
-"""One vehicle from many recordings: what each tells, what all tell together, and what is said of those that do not."""
+"""One vehicle from many recordings: single results, pooled results, and messages on recordings that fail."""
 
 import csv
 import json
@@ -45,7 +45,7 @@ def write_recording(path, seed, dead_time=DEAD_TIME, duration=10.0, speed=1.0):
 
 @pytest.fixture(scope="module")
 def identified(tmp_path_factory):
-    """A folder with three recordings of one vehicle, and with their results in ``out``."""
+    """A folder with three recordings of one vehicle, and their results in ``out``."""
     folder = tmp_path_factory.mktemp("identified")
     for seed in range(3):
         write_recording(folder / f"run{seed}.csv", seed)
@@ -57,7 +57,7 @@ def identified(tmp_path_factory):
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch, identified):
-    """A copy of it. The results still hold where a call resumes."""
+    """A copy of it, in which calls may resume."""
     shutil.copytree(identified, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -110,7 +110,7 @@ def test_recordings_of_another_model_are_not_pooled_and_a_note_names_them():
     ]
 
 
-def test_what_has_no_estimate_is_pooled_as_most_recordings_have_it():
+def test_parameters_without_estimates_have_the_value_of_most_recordings():
     group = "model_params.differential.drive_actuators"
     dead_time, limit, lag = (f"{group}.{name}" for name in ("dead_time", "max_velocity", "time_constant"))
 
@@ -140,7 +140,7 @@ def test_a_result_is_read_as_it_was_written_and_broken_lines_are_skipped(tmp_pat
     assert list(read_results(file)) == [("one", result), ("two", Result("b", "no"))]
 
 
-def test_another_vehicle_among_them_is_named(folder, capsys):
+def test_a_recording_of_another_vehicle_is_named(folder, capsys):
     write_recording(folder / "run_other.csv", 7, dead_time=0.35)
     assert main(["identify", "--many", "run*.csv", "-o", "out", "--resume"]) == 0
     assert "note: drive dead time scatters" in (told := capsys.readouterr().out)
@@ -158,7 +158,7 @@ def test_workers_give_the_same_bytes(folder):
         assert (folder / "out" / name).read_bytes() == (folder / "two" / name).read_bytes()
 
 
-def test_what_was_done_before_a_kill_is_kept(folder):
+def test_results_before_a_kill_are_kept(folder):
     command = [sys.executable, "-m", "vds_gz.cli", "identify", "--many", "run*.csv", "-o", "killed"]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     journal = folder / "killed" / JOURNAL
@@ -178,7 +178,7 @@ def test_what_was_done_before_a_kill_is_kept(folder):
 
 
 @pytest.mark.slow
-def test_a_recording_that_changed_is_identified_anew(folder):
+def test_a_changed_recording_is_identified_again(folder):
     write_recording(folder / "run1.csv", 1, dead_time=0.3)
     assert main(["identify", "--many", "run*.csv", "-o", "out", "--resume"]) == 0
     found = [float(row["v_x.dead_time"]) for row in rows_of(folder / "out")]
@@ -186,7 +186,7 @@ def test_a_recording_that_changed_is_identified_anew(folder):
 
 
 @pytest.mark.slow
-def test_what_another_version_found_is_found_anew_and_what_failed_is_tried_again(folder, monkeypatch):
+def test_results_of_other_versions_and_failures_are_identified_again(folder, monkeypatch):
     (folder / "run2.csv").write_text("time,v_x_command\n0.0,1.0\n")
     tried: list[str] = []
     monkeypatch.setattr(vds_gz, "__version__", vds_gz.__version__)
@@ -224,18 +224,18 @@ def test_one_recording_has_no_scatter_and_its_report_is_json(folder):
         (["run0.csv", "run1.csv", "--model", "pedals"], "--model pedals takes one LOG; there are 2"),
     ],
 )
-def test_wrong_use(folder, capsys, words, message):
+def test_wrong_use_is_refused(folder, capsys, words, message):
     assert main(["identify", *words]) == 2
     assert message in capsys.readouterr().err
 
 
-def test_workers_that_are_none_are_refused(folder, capsys):
+def test_invalid_workers_are_refused(folder, capsys):
     with pytest.raises(SystemExit, match="2"):
         main(["identify", "--many", "run*.csv", "--workers", "no"])
     assert "workers are 'no'; they must be auto" in capsys.readouterr().err
 
 
-def test_recordings_of_one_vehicle_pool_as_their_weights():
+def test_recordings_of_one_vehicle_are_pooled_by_their_weights():
     found = pool({"a": Estimate(1.0, 0.9, 1.1), "b": Estimate(1.03, 0.98, 1.08)})
     assert found.estimate.value == pytest.approx((1.0 / 0.01 + 1.03 / 0.0025) / (1.0 / 0.01 + 1.0 / 0.0025))
     assert found.estimate.high - found.estimate.value == pytest.approx(1.0 / math.sqrt(1.0 / 0.01 + 1.0 / 0.0025))
@@ -243,7 +243,7 @@ def test_recordings_of_one_vehicle_pool_as_their_weights():
     assert found.count == 2
 
 
-def test_vehicles_that_differ_have_their_spread():
+def test_the_spread_of_different_vehicles_is_estimated():
     random = np.random.default_rng(1)
     told = {str(k): Estimate(x, x - 0.002, x + 0.002) for k, x in enumerate(random.normal(0.2, 0.05, 400))}
     found = pool(told)
@@ -257,8 +257,8 @@ def test_vehicles_that_differ_have_their_spread():
 
 
 @pytest.mark.parametrize("count", [2, 10])
-def test_chance_alone_is_not_taken_for_a_difference(count):
-    """The standard deviations are as the intervals say; 1 of 1000 may be taken for more."""
+def test_chance_is_not_reported_as_a_difference(count):
+    """The standard deviations are those of the intervals; 1 of 1000 cases may be reported."""
     random = np.random.default_rng(count)
     taken = 0
     for values in random.normal(0.2, 0.01, (2000, count)):
@@ -278,7 +278,7 @@ def test_several_recordings_are_one_fit(folder, capsys):
     assert (folder / "both" / "identified_2.png").is_file()
 
 
-def test_a_limit_that_another_recording_exceeds_is_none():
+def test_a_limit_that_another_recording_exceeds_is_unlimited():
     name = "drive_actuators.max_velocity"
     limit = Estimate(0.3, 0.29, 0.31)
     shown = Result(

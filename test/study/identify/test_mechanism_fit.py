@@ -1,4 +1,4 @@
-"""Parameters of a mechanical steering that are found are those that it was simulated with."""
+"""Identified parameters of a mechanical steering are those of its simulation."""
 
 import csv
 import dataclasses
@@ -20,7 +20,7 @@ from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.vehicle import Vehicle
 
 GIVEN = ActuationCmdMechanicalParameters()
-#: What the steering really has; the search begins at the defaults.
+#: True parameters of the steering; the search begins at the defaults.
 TRUE = {"kp": 300.0, "ki": 7.0, "inertia": 35.0, "damping": 90.0, "friction": 0.9}
 
 
@@ -73,8 +73,8 @@ def test_the_dead_zone_is_found_and_all_numbers_lie_in_their_intervals():
 
 
 @pytest.mark.slow
-def test_a_few_angles_that_are_wrong_hardly_count(run):
-    """None is thrown away, and no number moves out of its interval."""
+def test_a_few_outliers_hardly_change_the_parameters(run):
+    """No angle is removed, and no parameter leaves its interval."""
     wheel, speed, angle = series(run, 0.002)
     wrong = angle.value.copy()
     wrong[::50] += 0.1
@@ -85,8 +85,8 @@ def test_a_few_angles_that_are_wrong_hardly_count(run):
 
 
 @pytest.mark.slow
-def test_a_run_of_autoware_itself(golden):
-    """Twenty seconds: enough for inertia and damping, too few for friction, of which nothing is claimed."""
+def test_a_run_of_autoware_is_identified(golden):
+    """Twenty seconds are enough for inertia and damping, but too few for friction, which is not tested."""
     with gzip.open(golden / "autoware" / "ACTUATION_CMD_MECHANICAL__random_drive_default_dt1ms.csv.gz", "rt") as file:
         rows = list(csv.DictReader(file))
     time, wheel, speed, angle = (np.array([float(row[n]) for row in rows]) for n in ("t", "in_steer", "vx", "steer"))
@@ -99,7 +99,7 @@ def test_a_run_of_autoware_itself(golden):
 
 
 @pytest.mark.slow
-def test_what_noise_hides_is_not_excited_and_keeps_its_value(run):
+def test_parameters_that_noise_hides_are_not_excited_and_keep_their_values(run):
     fit = fit_mechanism(*series(run, 0.009), GIVEN)
     assert fit.numbers["kd"] is fit.numbers["dead_zone_threshold"] is None
     for name in ("kd", "dead_zone_threshold"):
@@ -121,7 +121,7 @@ def test_a_log_without_commands_or_speeds_is_refused(run):
             fit_mechanism(*one, GIVEN)
 
 
-def test_a_speed_that_came_once_holds(run):
+def test_a_single_speed_holds(run):
     wheel, speed, angle = series(run, 0.0)
     log = MechanismLog(wheel, Series(speed.time[:1], speed.value[:1]), angle, GIVEN, 100.0)
     assert len(log.begins) >= 1

@@ -1,4 +1,4 @@
-"""Maps of pedals that are found are those that a car was driven with."""
+"""Identified maps of pedals are those of the car."""
 
 import csv
 import gzip
@@ -23,7 +23,7 @@ from vds_gz.study.recording import Series, SignalError
 from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.vehicle import Vehicle
 
-#: Angle of the steering wheel while the pedals are found [rad].
+#: Angle of the steering wheel during the drive [rad].
 WHEEL = 0.25
 
 ACCEL, BRAKE = own_map("accel_map.csv"), own_map("brake_map.csv")
@@ -77,7 +77,7 @@ def test_without_noise_the_maps_and_the_times_are_those_of_the_car(run):
         assert number.value == pytest.approx(getattr(CAR, name), abs=0.004), name
 
 
-def test_outliers_bend_neither_the_maps_nor_the_times(run):
+def test_outliers_change_neither_the_maps_nor_the_times(run):
     random, (time, accel, brake, speed) = np.random.default_rng(5), run
     wild = 2.0 * random.choice([-1.0, 1.0], len(speed)) * (random.random(len(speed)) < 0.02)
     fit = fitted((time, accel, brake, speed + wild), 0.1)
@@ -91,7 +91,7 @@ def test_outliers_bend_neither_the_maps_nor_the_times(run):
 
 
 @pytest.mark.slow
-def test_with_noise_intervals_hold_what_is_true_and_cells_without_data_are_named(run):
+def test_with_noise_intervals_contain_the_true_values_and_cells_without_data_are_marked(run):
     fit = fitted(run, 0.1)
     error = np.abs(fit.values - truth(fit))
     told = ~fit.filled
@@ -103,7 +103,7 @@ def test_with_noise_intervals_hold_what_is_true_and_cells_without_data_are_named
 
 
 @pytest.mark.slow
-def test_more_pedal_always_gives_more_also_where_the_recording_says_otherwise(run):
+def test_more_pedal_gives_more_even_if_the_recording_contradicts(run):
     time, accel, brake, speed = run
     fit = fitted((time, np.where(accel > 0.0, 0.9 - accel, 0.0), brake, speed), 0.1)
     assert (np.diff(fit.values, axis=0) > 0.0).all()
@@ -116,7 +116,7 @@ def test_a_map_is_written_as_it_is_read(run):
     assert parse_map(csv_text(table), "text") == table
 
 
-def test_what_cannot_be_used_is_said(run):
+def test_unusable_recordings_are_refused(run):
     time, accel, brake, speed = run
     grid = {"speeds": ACCEL.states, "accels": ACCEL.actuations, "brakes": BRAKE.actuations}
     for positions, speeds, said in (
@@ -129,7 +129,7 @@ def test_what_cannot_be_used_is_said(run):
 
 
 @pytest.mark.parametrize("later", [-1000.0, 1000.0])
-def test_pedals_by_another_clock_are_refused(run, later):
+def test_pedals_with_another_clock_are_refused(run, later):
     time, accel, brake, speed = run
     grid = {"speeds": ACCEL.states, "accels": ACCEL.actuations, "brakes": BRAKE.actuations}
     commanded = (Series(time + later, one) for one in (accel, brake))
@@ -178,7 +178,7 @@ def test_the_parameter_file_moves_with_its_maps(run, tmp_path, monkeypatch, caps
 
 
 def write_bag(path, run, pedal_topic, command="pedals"):
-    """A bag of an Autoware car: pedals as commanded, speeds as reported, by a clock that is off."""
+    """A bag of an Autoware car with commanded pedals and reported speeds, by a clock with an offset."""
     types, one = MessageTypes(), command_type(command)
     commanded, reported = one.topic.type, "autoware_vehicle_msgs/msg/VelocityReport"
     with Writer(path, version=9, storage_plugin=StoragePlugin.MCAP) as writer:
@@ -257,7 +257,7 @@ def test_damaged_bags_and_bags_without_pedals_are_explained(run, tmp_path, monke
         ("time,accel,v_x", [], "must drive forwards"),
     ],
 )
-def test_wrong_use_is_said_in_one_line(tmp_path, monkeypatch, capsys, head, arguments, said):
+def test_wrong_use_is_one_line(tmp_path, monkeypatch, capsys, head, arguments, said):
     monkeypatch.chdir(tmp_path)
     empty = "," * (head.count(",") - 2)
     Path("log.csv").write_text(head + "\n" + "".join(f"{i},0.{i},0{empty}\n" for i in range(3)))
@@ -268,7 +268,7 @@ def test_wrong_use_is_said_in_one_line(tmp_path, monkeypatch, capsys, head, argu
 
 
 @pytest.mark.slow
-def test_the_maps_of_an_autoware_run(golden):
+def test_the_maps_of_an_autoware_run_are_found(golden):
     with gzip.open(golden / "autoware" / "ACTUATION_CMD__accel_brake_step_default_dt33ms.csv.gz", "rt") as file:
         rows = list(csv.DictReader(file))
     time, accel, brake, speed = (np.array([float(row[n]) for row in rows]) for n in ("t", "in_accel", "in_brake", "vx"))

@@ -1,4 +1,4 @@
-"""What is wrong with a recording is named before anything is fitted, with the number that shows it."""
+"""Faults of a recording are named before the fit, with the number that shows them."""
 
 import dataclasses
 import math
@@ -50,7 +50,7 @@ def robot():
 
 
 def scale(signals, factors):
-    """Multiply what was measured, by names of channels."""
+    """Multiply measurements by factors, by names of channels."""
     for quantity in signals.measured.keys() & factors.keys():
         series = signals.measured[quantity]
         signals.measured[quantity] = Series(series.time, factors[quantity] * series.value)
@@ -60,13 +60,13 @@ def scale(signals, factors):
     ]
 
 
-def test_of_a_right_recording_nothing_is_said_and_all_is_kept(robot):
+def test_a_recording_without_faults_has_no_notes_and_keeps_all_channels(robot):
     found = checked(robot)
     assert found.notes == []
     assert found.further == robot.further
 
 
-def test_what_was_given_stays_as_it_was(robot):
+def test_the_checked_recording_is_not_changed(robot):
     scale(robot, {"imu yaw_rate": -1.0})
     robot.notes.append("read by hand")
     kept = list(robot.further)
@@ -75,8 +75,8 @@ def test_what_was_given_stays_as_it_was(robot):
     assert robot.further == kept
 
 
-def test_a_short_recording_shows_a_mirrored_axis_too():
-    """A few random steps go together with themselves at other lags; against what is mirrored they go far better."""
+def test_a_mirrored_axis_is_found_in_a_short_recording():
+    """A few random steps correlate with themselves at other lags, but far more with the mirrored response."""
     command = steps(0, 1.0)[:500]
     time = TIME[: len(command)]
     signals = Recording({"v_x": Series(time, command)}, {"v_x": Series(time, -lagged(command))})
@@ -123,7 +123,7 @@ def test_kilometres_per_hour_are_named(robot):
         ),
     ],
 )
-def test_further_channels_that_cannot_be_right_are_named_and_left_out(robot, factors, said, gone):
+def test_contradictory_channels_are_named_and_left_out(robot, factors, said, gone):
     scale(robot, factors)
     names = {one.name for one in robot.further}
     found = checked(robot)
@@ -148,7 +148,7 @@ def test_swapped_wheels_are_named(robot):
     assert {one.quantity for one in found.further} == {"x", "y", "heading", "yaw_rate"}
 
 
-def test_wheels_alone_are_held_against_the_commands(robot):
+def test_wheels_are_compared_with_the_commands_if_nothing_else_was_measured(robot):
     robot.measured.clear()
     *_, left, right = robot.further
     robot.further = [dataclasses.replace(left, series=right.series), dataclasses.replace(right, series=left.series)]
@@ -156,7 +156,7 @@ def test_wheels_alone_are_held_against_the_commands(robot):
     assert "are left and right swapped?" in found.notes[0]
 
 
-def test_what_is_of_another_vehicle_is_named(robot):
+def test_a_channel_of_another_vehicle_is_named(robot):
     other = MeasuredChannel("robot_2 v_x", "v_x", "/robot_2/odom", Series(TIME, lagged(steps(9, 1.0))))
     robot.further.append(other)
     found = checked(robot)
@@ -166,8 +166,8 @@ def test_what_is_of_another_vehicle_is_named(robot):
     assert other not in found.further
 
 
-def test_a_constant_speed_that_both_measure_contradicts_nothing():
-    """What is left of the speeds of a 3 s run at constant speed is noise, whose correlation is small."""
+def test_a_constant_speed_measured_twice_is_no_contradiction():
+    """The speeds of a 3 s run at constant speed differ by noise only, so their correlation is small."""
     time = 0.025 * np.arange(120)
     random = np.random.default_rng(3)
     speed = Series(time, 0.38 + 0.002 * random.standard_normal(len(time)))
@@ -183,7 +183,7 @@ def test_a_constant_speed_that_both_measure_contradicts_nothing():
     assert note.startswith("x contradicts v_x when differentiated (correlation ")
 
 
-def test_what_differs_by_little_is_kept_and_named(robot):
+def test_a_channel_with_a_small_scale_error_is_kept_and_named(robot):
     scale(robot, {"imu yaw_rate": 1.4})
     found = checked(robot)
     [note] = found.notes
@@ -205,7 +205,7 @@ def test_a_car_that_turns_against_its_steering_is_named():
     assert "turns against its steering (correlation" in turning_against_steering(car(-1.0))
 
 
-def test_a_car_whose_steering_was_only_commanded_is_named_too():
+def test_turning_against_a_steering_that_was_only_commanded_is_named():
     command = steps(4, 0.5)
     for sign in (1.0, -1.0):
         signals = car(sign)
@@ -215,14 +215,14 @@ def test_a_car_whose_steering_was_only_commanded_is_named_too():
 
 
 @pytest.mark.parametrize("what", ["commanded", "measured"])
-def test_steering_angles_in_degrees_are_not_called_mirrored(what):
+def test_steering_angles_in_degrees_are_not_reported_as_mirrored(what):
     signals = car()
     del signals.measured["steering"]
     getattr(signals, what)["steering"] = Series(TIME, 15.0 * np.sign(lagged(steps(4, 0.5), 0.1)))
     assert turning_against_steering(signals) == ""
 
 
-def test_one_wild_command_does_not_hide_a_mirrored_yaw_rate():
+def test_an_outlier_of_the_commands_does_not_hide_a_mirrored_yaw_rate():
     signals = car(-1.0)
     del signals.measured["steering"]
     command = steps(4, 0.5)
@@ -231,7 +231,7 @@ def test_one_wild_command_does_not_hide_a_mirrored_yaw_rate():
     assert "turns against its steering" in turning_against_steering(signals)
 
 
-def test_a_mirrored_axis_shows_in_noise_too():
+def test_a_mirrored_axis_is_found_in_noise():
     rng = np.random.default_rng(7)
     command = steps(0, 1.0)
     measured = -lagged(command) + rng.normal(0.0, 0.6 * np.std(command), len(command))
@@ -245,7 +245,7 @@ def test_a_steering_angle_in_degrees_is_named():
     assert any("reaches 2" in note and "is it in degrees?" in note for note in found.notes)
 
 
-def test_of_equal_stamps_a_derivative_takes_the_last():
+def test_a_derivative_uses_the_last_of_equal_stamps():
     time = np.repeat(TIME[:200], 3)
     value = np.where(np.arange(len(time)) % 3 == 2, 2.0 * time, 99.0)
     slope = rate(Series(time, value))
@@ -261,7 +261,7 @@ def test_a_clock_in_milliseconds_is_refused(tmp_path):
 
 
 def test_a_slow_ramp_shows_no_lead():
-    """Behind a dead band and an air drag a speed rises ahead of its own command, but without a peak at some lag."""
+    """With a dead band and air drag a speed may lead its command, but the correlation has no peak."""
     time = 0.1 * np.arange(480)
     command = np.interp(time, [0.0, 1.6, 1.61, 48.0], [0.0, 0.0, 0.22, 0.52])
     speed = np.interp(time, [0.0, 9.5, 12.0, 20.0, 30.0, 40.0, 48.0], [0.0, 0.0, 0.5, 1.5, 2.1, 2.65, 3.0])

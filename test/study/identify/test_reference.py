@@ -1,4 +1,4 @@
-"""What is identified of other programs' runs is what those programs were given."""
+"""Parameters identified from runs of other programs are those that the programs were given."""
 
 import csv
 import gzip
@@ -21,7 +21,7 @@ def assert_within_one_percent(fit, case, *needed):
 
 
 @pytest.mark.slow
-def test_a_car_of_vehicle_dynamics_sim_of_which_only_the_wheel_base_is_known(golden):
+def test_a_car_of_vehicle_dynamics_sim_with_a_known_wheel_base(golden):
     one = vds(golden, "bicycle_fs_rd_steps")
     fit = identify(one.signals, wheel_base=1.6, hold_out=0.0)
     assert_within_one_percent(fit, one.case, *(name for name in truth(one.case.vehicle) if "max_" not in name))
@@ -44,7 +44,7 @@ def test_a_robot_of_vehicle_dynamics_sim_saturated_or_not(golden, run, needed):
 
 
 def autoware_axis(folder, run, command, measured):
-    """Numbers of an axis of a run of Autoware's simulator; inputs of a row held since the row before."""
+    """Numbers of an axis of a run of Autoware's simulator; inputs of a row hold from the row before on."""
     with gzip.open(folder / "autoware" / f"{run}.csv.gz", "rt") as file:
         rows = list(csv.DictReader(file))
     time, commanded, did = (np.array([float(row[name]) for row in rows]) for name in ("t", command, measured))
@@ -64,7 +64,7 @@ def test_an_autoware_car(golden, command, measured, dead_time, lag):
     assert numbers["time_constant"].value == pytest.approx(lag, rel=0.01)
 
 
-def test_with_long_steps_the_dead_time_found_is_the_one_it_really_had(golden):
+def test_with_long_steps_the_rounded_dead_time_is_found(golden):
     numbers = autoware_axis(golden, "DELAY_STEER_VEL__accel_brake_step_default_dt33ms", "in_vel", "vx")
     assert numbers["dead_time"].value == pytest.approx(8 / 30, abs=0.001), "0.25 s in whole steps of 1/30 s"
     assert numbers["time_constant"].value == pytest.approx(0.5, rel=0.005)

@@ -1,4 +1,4 @@
-"""Intervals of robust least squares hold the true values in 95 of 100 draws, also with noise that is not ideal."""
+"""Intervals of robust least squares contain the true values in 95 of 100 draws, also if the noise is not ideal."""
 
 import numpy as np
 import pytest
@@ -43,7 +43,7 @@ def fit(measured):
 
 
 @pytest.mark.parametrize("noise", [white, outliers, heavy_tails, correlated])
-def test_intervals_hold_the_true_values(noise):
+def test_intervals_contain_the_true_values(noise):
     random = np.random.default_rng(1)
     held = np.zeros(2)
     for _ in range(DRAWS):
@@ -53,8 +53,8 @@ def test_intervals_hold_the_true_values(noise):
     assert (held < DRAWS).all()
 
 
-def test_an_interval_of_what_one_block_informs_holds_too():
-    """Blocks cannot tell how such a number repeats; the autocorrelation of all residuals counts."""
+def test_the_interval_of_a_parameter_that_one_block_informs_contains_the_true_value():
+    """Blocks do not show how such a number repeats, so the autocorrelation of all residuals is used."""
     random, held = np.random.default_rng(4), 0
     design = np.column_stack((DESIGN, BLOCKS == 5)).astype(float)
     for _ in range(DRAWS):
@@ -72,13 +72,13 @@ def test_intervals_of_white_noise_are_those_of_the_covariance():
     assert fit(measured)[1] == pytest.approx(expected, rel=0.1)
 
 
-def test_what_is_not_determined_has_an_infinite_interval():
+def test_an_undetermined_parameter_has_an_infinite_interval():
     same = np.column_stack((DESIGN, DESIGN[:, 1], np.zeros(SAMPLES)))
     half = half_widths(white(np.random.default_rng(2)), same, BLOCKS, np.zeros((4, 4)))
     assert np.isfinite(half).tolist() == [True, False, False, False]
 
 
-def test_what_is_known_beforehand_bounds_an_interval():
+def test_a_prior_bounds_an_interval():
     known = np.diag([0.0, 0.0, 4.0])
     none = np.column_stack((DESIGN, np.zeros(SAMPLES)))
     half = half_widths(white(np.random.default_rng(2)), none, BLOCKS, known)

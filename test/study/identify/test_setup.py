@@ -1,4 +1,4 @@
-"""Of the measurements those count that the model gives; what cannot be worked on is refused in words."""
+"""A setup uses the measurements that the model predicts; unusable recordings are refused with a message."""
 
 from dataclasses import dataclass
 
@@ -52,20 +52,20 @@ def test_actuators_are_known_by_the_types_of_their_groups():
     assert actuations(autoware, wheels=True) == actuations(autoware)
 
 
-def test_hinges_count_instead_of_their_mean():
+def test_hinges_are_used_instead_of_their_mean():
     left, right = joint("steering_left"), joint("steering_right")
     assert counted(left, right, steering=WAVE) == ["steering_left", "steering_right"]
 
 
-def test_the_mean_of_hinges_counts_that_the_model_does_not_know():
+def test_the_mean_of_hinges_is_used_if_the_model_lacks_them():
     assert counted(joint("front_steer_left"), joint("front_steer_right"), steering=WAVE) == ["steering"]
 
 
-def test_the_angle_of_a_steered_wheel_is_no_hinge_s():
+def test_a_steered_wheel_is_not_a_hinge():
     assert "steering" in counted(joint("steered_wheel_left_joint"), steering=WAVE)
 
 
-def test_poses_count_as_a_whole():
+def test_a_pose_is_used_only_if_it_is_complete():
     straight = [pose("x"), pose("y", np.zeros(200)), pose("heading", np.zeros(200))]
     assert counted(*straight, v_x=WAVE) == ["v_x", "odom v_x"]
     assert counted(pose("x"), pose("y"), v_x=WAVE) == ["v_x"]
@@ -79,7 +79,7 @@ def test_numbers_that_are_not_finite_are_refused():
             identify(signals)
 
 
-def test_a_measurement_whose_time_stands_still_is_refused():
+def test_a_measurement_whose_time_does_not_advance_is_refused():
     measured = Series(np.repeat(TIME[::4], 4), WAVE.value)
     with pytest.raises(SignalError, match="150 of 200 samples of v_x are no later than the sample before, the first"):
         identify(Recording({"v_x": WAVE}, {"v_x": measured}))
@@ -97,13 +97,13 @@ def turning(**priors):
     return set_up([signals], vehicle=None, wheel_base=None, fit=("base_link_offset",), priors=intervals)
 
 
-def test_where_only_turning_is_measured_a_track_and_a_gain_of_the_speed_are_one():
+def test_a_track_replaces_the_gain_of_the_speed_if_only_turning_is_measured():
     names = [term.name for term in turning().family.terms]
     assert "track" in names
     assert "v_x gain" not in names
 
 
-def test_what_is_known_beforehand_may_be_0_or_less():
+def test_priors_may_be_zero_or_negative():
     setup = turning(**{"base_link_offset": (-0.1, -0.2, 0.0), "drive_actuators.dead_time": (0.001, 0.0, 0.002)})
     space = problem_of(setup, segments_of(setup.recordings, setup.channels, 1e-3), {})
     names = [term.name for term in setup.family.terms]
@@ -157,7 +157,7 @@ def test_a_steering_that_turns_only_at_standstill_has_no_lag_among_the_unknowns(
 @pytest.mark.parametrize(
     ("commanded", "measured", "late"),
     [
-        (("v_x", "steering"), ("v_x", "yaw_rate"), []),  # each is the only one of its actuator
+        (("v_x", "steering"), ("v_x", "yaw_rate"), []),  # each is the only sensor of its actuator
         (("v_x", "steering"), ("v_x", "yaw_rate", "steering"), ["yaw_rate latency", "steering latency"]),
         (("v_x", "yaw_rate"), ("v_x", "yaw_rate"), ["v_x latency", "yaw_rate latency"]),  # the wheels turn the vehicle
     ],

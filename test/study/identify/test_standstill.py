@@ -1,4 +1,4 @@
-"""What a steering does at standstill is seen where the wheel was turned when the vehicle stood, and only there."""
+"""The behaviour of a steering at standstill is identified only if the wheel was turned while the vehicle stood."""
 
 import dataclasses
 
@@ -19,7 +19,7 @@ CAR = load_parameters("ackermann_car")
 
 
 def recorded(speed, turn, *, twists, centred=False, reverse=False, times=TIMES):
-    """Commands of a car, and where its steering stood."""
+    """Commands of a car, and its steering angle."""
     vehicle = Vehicle(BICYCLE, BicycleParameters(wheel_base=2.7, center_at_standstill=centred, reverse=reverse))
     angles = []
     for time, v_x, turned in zip(times, speed, turn, strict=True):
@@ -38,7 +38,7 @@ def found(signals, *, centred=False):
 
 
 @pytest.mark.parametrize("centred", [True, False])
-def test_a_wrong_flag_is_corrected_by_where_the_wheel_stood_in_ten_seconds(centred):
+def test_ten_seconds_at_standstill_correct_a_wrong_flag(centred):
     speed = np.where(MOVING, 1.0, 0.0)
     turn = np.where((TIMES // 4.0) % 2 == 0, 0.3, -0.2)
     assert found(recorded(speed, turn, twists=False, centred=centred), centred=not centred) is centred
@@ -51,12 +51,12 @@ def test_a_short_standstill_is_enough_at_a_high_rate_of_samples():
     assert found(recorded(speed, turn, twists=False, centred=True, times=times), centred=False) is True
 
 
-def test_a_car_that_never_stood_with_the_wheel_turned_does_not_tell():
+def test_the_flag_is_unknown_if_the_wheel_was_never_turned_at_standstill():
     rate = np.where(MOVING, 0.1, 0.0)
     assert found(recorded(np.ones(len(TIMES)), rate, twists=True, centred=False)) is None
 
 
-def test_a_wheel_that_was_hardly_turned_when_the_car_stood_does_not_tell_in_noise():
+def test_the_flag_is_unknown_if_noise_hides_the_angle_at_standstill():
     turn = np.where(TIMES % 5.0 < 1.0, 0.3, 0.0005)
     signals = recorded(np.where(MOVING, 1.0, 0.0), turn, twists=False)
     noise = np.random.default_rng(5).normal(0.0, 0.01, len(TIMES))
@@ -64,7 +64,7 @@ def test_a_wheel_that_was_hardly_turned_when_the_car_stood_does_not_tell_in_nois
     assert found(signals) is None
 
 
-def test_the_angle_that_velocities_command_is_that_at_which_a_rear_axle_settles():
+def test_the_angle_commanded_by_velocities_is_that_of_a_settled_rear_axle():
     turn = np.where((TIMES // 5.0) % 2 == 0, 0.2, -0.1)
     bicycle = dataclasses.replace(CAR.vehicle, wheel_base=2.7, reverse=True)
     given = dataclasses.replace(CAR, model_params=dict(CAR.model_params) | {"bicycle": bicycle})

@@ -1,4 +1,4 @@
-"""Tyres of a car are identified: stiffness, friction where it was reached, and yaw inertia."""
+"""Tyres of a car are identified: stiffness, friction if it was reached, and yaw inertia."""
 
 from dataclasses import replace
 
@@ -22,7 +22,7 @@ def car(**tires):
 
 
 def fitted(true, begin, names, seed=1, duration=12.0):
-    """A noisy recording of a car, in which the numbers of another one are found again."""
+    """A noisy recording of a car with other parameters than the given one."""
     case = Case("f1tenth", true, {"speed": 2.5, "steering": 0.25})
     signals = disturbed(clean(case, seed, duration), np.random.default_rng(seed), Disturbance(lost=0.0, jitter=0.0))
     known = case.known()
@@ -31,7 +31,7 @@ def fitted(true, begin, names, seed=1, duration=12.0):
 
 
 def test_stiffness_friction_and_yaw_inertia_are_found_where_tires_slide():
-    """From the given values alone the search ends in a local minimum, at 26 times the stiffness."""
+    """A search from the given values only ends in a local minimum, at 26 times the stiffness."""
     true, begin = car(friction=0.6), car(cornering_stiffness_fixed=8.0, cornering_stiffness_steered=8.0, friction=0.9)
     names = (*TIRES, "friction")
     fit = fitted(true, begin, names, 3, 8.0)

@@ -1,4 +1,4 @@
-"""What is identified of a simulated vehicle is what it was given, with noise, lost samples and clocks that are off."""
+"""Identified parameters are those of the simulated vehicle, with noise, lost samples and clock errors."""
 
 import csv
 import json
@@ -23,13 +23,13 @@ from vds_gz.study.recording import Recording, Series
 
 
 def fit_axis(times, commands, at, measured):
-    """What is found of a speed."""
+    """The axis identified from a speed."""
     [axis] = identify(Recording({"v_x": Series(times, commands)}, {"v_x": Series(at, measured)}), hold_out=0.0)
     return axis
 
 
 def exact(times, commands, dead_time=0.15, time_constant=0.25):
-    """A first-order lag behind a dead time, by tiny steps."""
+    """Times and response of a first-order lag behind a dead time, in small steps."""
     fine = np.arange(0.0, times[-1] + 1e-9, 0.001)
     commanded = commands[np.clip(np.searchsorted(times, fine - dead_time, side="right") - 1, 0, None)]
     commanded = np.where(fine < times[0] + dead_time, 0.0, commanded)
@@ -65,7 +65,7 @@ def test_gain_and_offset_are_found_and_limits_are_not_invented(steps):
     assert fit.reached["drive_actuators.max_velocity"] == pytest.approx(highest, rel=0.15)
 
 
-def test_a_throttle_becomes_a_map_that_the_vehicle_runs(folder, capsys):
+def test_a_throttle_is_identified_as_a_map_of_the_vehicle(folder, capsys):
     random = np.random.default_rng(7)
     times, throttle = 0.02 * np.arange(1250), np.repeat(random.uniform(0.0, 1.0, 25), 50)
     truth = [0.0, 0.2, 0.4, 0.7, 1.0], [0.0, 0.0, 0.5, 2.0, 2.3]
@@ -95,7 +95,7 @@ def throttled(levels, factors=1.0, saturation=3.2):
     return Recording({"v_x": Series(times, throttle)}, {"v_x": Series(times, measured)})
 
 
-def test_a_point_of_a_map_that_comes_up_in_the_part_held_out_only_stays_plausible():
+def test_a_point_of_a_map_that_only_the_part_held_out_shows_stays_plausible():
     levels = [0.4, 0.3, 0.6, 0.0, 0.3, 0.4, 0.0, 0.25, 0.6, 0.25, 0.0, 0.6, 0.15, 0.25, 0.4]
     fit = identify(throttled(levels))
     assert 0.15 in fit.parameters.drive_actuators.map_references
@@ -116,7 +116,7 @@ def disturbed(disturbance, noise):
 @pytest.mark.parametrize("held", [1, 4])
 def test_the_noise_beside_the_residual_is_the_sensors_own(held):
     times, commands, measured = disturbed(0.3, 0.02)
-    measured = np.repeat(measured[::held], held)  # as of a slower sensor whose last value is sent again
+    measured = np.repeat(measured[::held], held)  # like a slower sensor whose last value is repeated
     fit = identify(Recording({"v_x": Series(times, commands)}, {"v_x": Series(times, measured)}), hold_out=0.0)
     [channel] = fit.channels
     assert channel.noise == pytest.approx(0.02, rel=0.3)
@@ -125,14 +125,14 @@ def test_the_noise_beside_the_residual_is_the_sensors_own(held):
 
 
 @pytest.mark.parametrize(("step", "disturbance"), [(0.1, 0.15), (0.05, 0.08)])
-def test_steps_of_a_sensor_do_not_hide_that_the_model_leaves_more_than_noise(step, disturbance):
+def test_quantisation_does_not_hide_residuals_beyond_the_noise(step, disturbance):
     times, commands, measured = disturbed(disturbance, 0.01)
     measured = step * np.round(measured / step)
     fit = identify(Recording({"v_x": Series(times, commands)}, {"v_x": Series(times, measured)}), hold_out=0.0)
     assert any("the model leaves" in finding for finding in fit.findings)
 
 
-def test_a_map_goes_on_rising_beyond_the_largest_command():
+def test_a_map_continues_to_rise_beyond_the_largest_command():
     levels = [0.4, 0.3, 0.6, 0.0, 0.3, 0.4, 0.0, 0.25, 0.6, 0.25, 0.0, 0.6, 0.15, 0.25, 0.4]
     drive = identify(throttled(levels), hold_out=0.0).parameters.drive_actuators
     assert drive.map_references[-2:] == (0.6, 1.2)
@@ -148,7 +148,7 @@ def test_a_map_of_many_commands_leaves_room_for_the_point_that_continues_it():
 
 @pytest.mark.parametrize(("often", "seed"), [(0.5, 0), (0.599, 4), (0.599, 11)])
 def test_a_map_that_saturates_stays_constant(often, seed):
-    """Also where noise makes a short last segment steep."""
+    """Also if noise makes a short last segment steep."""
     levels = [
         0.4,
         0.3,
@@ -177,7 +177,7 @@ def test_a_map_that_saturates_stays_constant(often, seed):
 
 
 def test_a_map_is_constant_up_to_rare_commands():
-    """They show that the vehicle does not go faster, so nothing continues the map."""
+    """The rare commands show that the vehicle is not faster, so nothing continues the map."""
     levels = np.random.default_rng(0).uniform(0.1, 0.6, 60)
     levels[10] = 1.0
     drive = identify(throttled(levels)).parameters.drive_actuators
@@ -186,7 +186,7 @@ def test_a_map_is_constant_up_to_rare_commands():
 
 
 @pytest.mark.parametrize("seed", [3, 5])
-def test_a_gain_that_the_data_do_not_determine_is_not_written(seed):
+def test_an_undetermined_gain_is_not_written(seed):
     times, commands = 0.025 * np.arange(240), np.zeros(240)
     for begin, end, command in [(70, 76, -0.8), (90, 98, -0.8), (105, 110, -0.8), (131, 137, -0.8)]:
         commands[begin:end] = command
@@ -201,7 +201,7 @@ def test_a_gain_that_the_data_do_not_determine_is_not_written(seed):
     assert fit.parameters.drive_actuators.gain == 1.0  # 1.7 without this rule
 
 
-def test_no_map_falls_although_the_commands_were_accelerations():
+def test_no_map_falls_even_if_the_commands_were_accelerations():
     random = np.random.default_rng(2)
     times, commands = 0.04 * np.arange(1200), np.repeat(random.uniform(0.2, 3.0, 60), 20)
     speed = [0.0]
@@ -212,8 +212,8 @@ def test_no_map_falls_although_the_commands_were_accelerations():
     assert (np.diff([0.0, *fit.parameters.drive_actuators.map_responses]) >= 0.0).all()
 
 
-def test_the_interval_of_a_dead_time_covers_what_samples_as_regular_as_the_commands_hide():
-    """At the commands' own times, all dead times between 0.4 and 0.5 s look the same."""
+def test_the_interval_of_a_dead_time_covers_the_time_between_regular_samples():
+    """At the times of the commands, all dead times between 0.4 and 0.5 s give the same samples."""
     random = np.random.default_rng(3)
     times, commands = 0.1 * np.arange(400), np.repeat(random.uniform(-1.0, 1.0, 40), 10)
     measured = np.r_[np.full(5, commands[0]), commands[:-5]] + 0.02 * random.standard_normal(len(times))
@@ -222,7 +222,7 @@ def test_the_interval_of_a_dead_time_covers_what_samples_as_regular_as_the_comma
     assert dead_time.high > 0.48
 
 
-def test_a_dead_time_and_a_lag_that_are_not_distinguished_are_known_together():
+def test_the_sum_of_a_dead_time_and_a_lag_is_known_if_neither_is():
     random = np.random.default_rng(5)
     times, commands = 0.1 * np.arange(300), np.repeat(random.uniform(-1.0, 1.0, 15), 20)
     fine, response = exact(times, commands, dead_time=0.15, time_constant=0.15)
@@ -237,7 +237,7 @@ def test_a_dead_time_and_a_lag_that_are_not_distinguished_are_known_together():
     assert value == pytest.approx(0.3, abs=0.03)
 
 
-def test_a_sum_of_dead_time_and_lag_does_not_end_below_a_dead_time_that_explains_the_samples_as_well():
+def test_the_interval_of_a_sum_of_delays_covers_equivalent_dead_times():
     random = np.random.default_rng(2)
     times, commands = 0.2 * np.arange(300), np.repeat(random.uniform(-1.0, 1.0, 15), 20)
     fine, response = exact(times, commands, dead_time=0.25, time_constant=0.02)
@@ -248,7 +248,7 @@ def test_a_sum_of_dead_time_and_lag_does_not_end_below_a_dead_time_that_explains
     assert low < 0.27 < intervals.high[dead_time] < high
 
 
-def test_a_slow_share_that_does_not_settle_in_the_recording_makes_no_gain_beyond_what_was_measured():
+def test_a_slow_share_that_does_not_settle_gives_no_gain_beyond_the_measured_one():
     random = np.random.default_rng(0)
     times, commands = 0.05 * np.arange(400), np.repeat(random.uniform(0.1, 0.7, 10), 40)
     fine, fast = exact(times, commands, 0.1, 0.2)
@@ -264,7 +264,7 @@ def test_a_slow_share_that_does_not_settle_in_the_recording_makes_no_gain_beyond
 
 
 @pytest.mark.slow
-def test_a_slow_share_is_found_in_a_recording_that_is_longer_than_it_takes_to_settle():
+def test_a_slow_share_is_found_if_it_settles_in_the_recording():
     random = np.random.default_rng(1)
     times, commands = 0.1 * np.arange(4000), np.repeat(random.uniform(0.1, 0.7, 40), 100)
     fine, fast = exact(times, commands, 0.1, 0.2)
@@ -276,8 +276,8 @@ def test_a_slow_share_is_found_in_a_recording_that_is_longer_than_it_takes_to_se
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_a_slow_share_is_found_if_all_parts_of_a_recording_show_it_and_not_if_only_one_does(seed):
-    """The parts are the six blocks of 20 s whose prediction proves a term."""
+def test_a_slow_share_is_found_only_if_all_blocks_of_a_recording_show_it(seed):
+    """The six blocks of 20 s are those of the cross-validation."""
     random = np.random.default_rng(seed)
     times, everywhere = 0.1 * np.arange(1200), np.repeat(random.uniform(0.1, 0.8, 30), 40)
     in_one_block = np.r_[np.zeros(400), everywhere[400:600], np.full(600, everywhere[599])]
@@ -303,7 +303,7 @@ def test_a_dead_time_beyond_its_bound_is_no_value():
 
 
 def test_a_lag_shorter_than_half_a_step_is_found_without_noise():
-    """A dead time between two steps can stand in for it, but rounds up to the longer one."""
+    """A dead time between two steps has a similar effect, but rounds up to the longer one."""
     step, lag = 0.02, 0.009
     commands = np.repeat(np.random.default_rng(2).uniform(-0.5, 0.5, 1000), 3)
     speed = lfilter(
@@ -317,8 +317,8 @@ def test_a_lag_shorter_than_half_a_step_is_found_without_noise():
     assert numbers["drive_actuators.time_constant"].value == pytest.approx(lag, abs=1e-6)
 
 
-def test_a_delay_that_is_hardly_seen_is_not_long():
-    """Among wandering errors of the same size the one step looks like a lag of 4.8 s."""
+def test_a_delay_with_little_excitation_is_not_long():
+    """Among correlated errors of the same size, the only step resembles a lag of 4.8 s."""
     times = 0.1 * np.arange(600)
     wandering = lfilter([1.0], [1.0, -0.97], np.random.default_rng(3).standard_normal(len(times)))
     speed = 0.04 * np.where(times < 2.0, 0.0, 1.0 - np.exp(-(times - 2.0) / 4.0))
@@ -330,8 +330,8 @@ def test_a_delay_that_is_hardly_seen_is_not_long():
 
 
 @pytest.mark.parametrize(("seed", "known"), [(13, 1), (14, 0)])
-def test_a_sum_of_delays_comes_from_the_data_and_not_from_their_prior(seed, known):
-    """Of a dead time of 0.52 s and a lag of 2.84 s; with the prior the sum would end below 3.35 s."""
+def test_the_sum_of_delays_follows_from_the_data_and_not_from_their_prior(seed, known):
+    """The dead time is 0.52 s and the lag 2.84 s; the interval with the prior would end below 3.35 s."""
     times = 0.05 * np.arange(300)
     commands = np.where(times < 1.0, 0.0, 0.5)
     fine, answer = exact(times, commands, 0.52, 2.84)
@@ -345,7 +345,7 @@ def test_a_sum_of_delays_comes_from_the_data_and_not_from_their_prior(seed, know
         assert low <= fit.solution.point[[*pair]].sum() <= high
 
 
-def test_times_in_which_a_vehicle_does_something_else_do_not_decide_its_numbers(steps):
+def test_short_disturbances_do_not_decide_the_parameters(steps):
     times, commands = steps
     fine, response = exact(times, commands)
     driven_by_hand = (times > 6.0) & (times < 7.5)
@@ -355,12 +355,12 @@ def test_times_in_which_a_vehicle_does_something_else_do_not_decide_its_numbers(
     assert numbers.numbers["dead_time"].value == pytest.approx(0.15, abs=0.03)
 
 
-def test_the_part_held_out_is_of_the_time_that_is_simulated_and_teaches_no_number(steps):
+def test_the_part_held_out_is_of_the_simulated_time_and_is_not_fitted(steps):
     times, commands = steps
     gain = np.where(times < 0.8 * times[-1], 0.8, 0.5)
     fine, response = exact(times, gain * commands, dead_time=0.0)
     measured = np.interp(times, fine, response) + 0.01 * np.random.default_rng(2).standard_normal(len(times))
-    rests = times[-1] + 0.05 * np.arange(1, 400)  # nothing is commanded any more
+    rests = times[-1] + 0.05 * np.arange(1, 400)  # after the last command
     seen = Series(np.r_[times, rests], np.r_[measured, np.full(len(rests), measured[-1])])
     fit = identify(Recording({"v_x": Series(times, commands)}, {"v_x": seen}))
     late = fine > 0.8 * times[-1]
@@ -372,23 +372,23 @@ def test_the_part_held_out_is_of_the_time_that_is_simulated_and_teaches_no_numbe
     assert prediction.duration == pytest.approx(0.2 * times[-1], rel=0.1)
 
 
-def test_the_part_held_out_teaches_no_point_of_a_map():
+def test_the_part_held_out_determines_no_point_of_a_map():
     levels = [0.4, 0.3, 0.0, 0.3, 0.4, 0.0, 0.25, 0.35, 0.25, 0.0, 0.4, 0.3, 0.6, 0.0, 0.6]
     factors = np.repeat([1.0] * 12 + [0.2] * 3, 40)
     fit = identify(throttled(levels, factors))
-    assert 0.6 not in fit.parameters.drive_actuators.map_references  # it moves it less than 0.4: two points became one
+    assert 0.6 not in fit.parameters.drive_actuators.map_references  # merged with 0.4, as the response falls
     [prediction] = fit.predictions
-    assert prediction.rms > 1.0  # 0.64 m/s come where the first part, in which no command is 0.6, promises 3
+    assert prediction.rms > 1.0  # 3 m/s are predicted, as the first part has no command of 0.6; 0.64 m/s are measured
 
 
-def test_commands_that_are_nearly_zero_are_no_point_of_a_map():
+def test_commands_near_zero_are_no_point_of_a_map():
     levels = [0.4, 0.3, 0.6, 0.00002, 0.3, 0.4, 0.00002, 0.25, 0.6, 0.00002]
     fit = identify(throttled(levels), hold_out=0.0)
     references = fit.parameters.drive_actuators.map_references
     assert references[:2] == (0.0, 0.25)
 
 
-def test_a_map_of_the_vehicle_that_is_given_is_identified_again():
+def test_the_map_of_a_given_vehicle_is_identified_again():
     group = "model_params.differential.drive_actuators"
     wrong = {"map_references": [0.0, 0.2, 0.6], "map_responses": [0.0, 1.0, 1.5]}
     overrides = [Override(f"{group}.{name}", points) for name, points in wrong.items()]
@@ -399,7 +399,7 @@ def test_a_map_of_the_vehicle_that_is_given_is_identified_again():
     assert fit.channels[0].residual < 0.3
 
 
-def test_a_score_without_motion_in_the_part_held_out_is_called_one():
+def test_a_part_held_out_without_motion_is_reported():
     times = 0.05 * np.arange(300)
     fine, speed = exact(times, np.where(times > 1.0, 0.5, 0.0))
     measured = np.interp(times, fine, speed) + 0.005 * np.random.default_rng(1).standard_normal(300)
@@ -410,7 +410,7 @@ def test_a_score_without_motion_in_the_part_held_out_is_called_one():
     )
 
 
-def test_a_noisy_first_sample_bends_nothing(steps):
+def test_an_outlier_at_the_first_sample_has_no_effect(steps):
     times, commands = steps
     fine, answer = exact(times, commands)
     measured = np.interp(times, fine, answer) + 0.002 * np.random.default_rng(6).standard_normal(len(times))
@@ -424,7 +424,7 @@ def test_terms_that_are_not_distinguishable_are_named_once():
     assert joined([(3,), (1, 2), (5, 6), (2, 4), (3, 4)]) == [{3}, {5, 6}, {1, 2, 3, 4}]
 
 
-def test_a_few_wild_samples_do_no_harm_not_even_two_in_a_row(steps):
+def test_pairs_of_outliers_do_not_shift_a_dead_time(steps):
     times, commands = steps
     fine, answer = exact(times, commands)
     measured = np.interp(times, fine, answer) + 0.005 * np.random.default_rng(2).standard_normal(len(times))
@@ -435,7 +435,7 @@ def test_a_few_wild_samples_do_no_harm_not_even_two_in_a_row(steps):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_many_wild_samples_hide_neither_a_dead_time_nor_a_lag(steps, seed):
+def test_many_outliers_hide_neither_a_dead_time_nor_a_lag(steps, seed):
     times, commands = steps
     random = np.random.default_rng(seed)
     fine, answer = exact(times, commands)
@@ -474,7 +474,7 @@ def test_a_linear_car_has_no_limits(seed):
     assert [name for name, value in fit.numbers.items() if value and ".max_" in name] == []
 
 
-def test_jitter_and_gaps_cost_little(steps):
+def test_jitter_and_gaps_hardly_change_the_parameters(steps):
     times, commands = steps
     fine, answer = exact(times, commands)
     random = np.random.default_rng(7)
@@ -486,7 +486,7 @@ def test_jitter_and_gaps_cost_little(steps):
     assert numbers["time_constant"].value == pytest.approx(0.25, rel=0.05)
 
 
-def test_what_is_only_roughly_known_is_said_with_what_would_tell_more(steps):
+def test_poorly_determined_parameters_come_with_advice(steps):
     times, commands = steps
     fine, answer = exact(times, 0.2 * commands)
     measured = np.interp(times, fine, answer) + 0.12 * np.random.default_rng(8).standard_normal(len(times))
@@ -499,7 +499,7 @@ def test_what_is_only_roughly_known_is_said_with_what_would_tell_more(steps):
 
 
 @pytest.mark.parametrize("what", ["no command changes", "nothing moves", "only noise"])
-def test_what_is_not_excited_is_not_given(steps, what):
+def test_parameters_that_are_not_excited_are_not_given(steps, what):
     times, commands = steps
     noise = 0.02 * np.random.default_rng(3).standard_normal(len(times))
     if what == "no command changes":
@@ -509,7 +509,7 @@ def test_what_is_not_excited_is_not_given(steps, what):
     assert set(fit.numbers.values()) == {None}
 
 
-def test_where_nothing_moves_all_that_was_measured_is_noise(steps):
+def test_without_motion_all_measurements_are_noise(steps):
     times, _ = steps
     speeds = 1.0 + 0.02 * np.random.default_rng(3).standard_normal(len(times))
     fit = identify(Recording({"v_x": Series(times, np.ones(len(times)))}, {"v_x": Series(times, speeds)}))
@@ -526,7 +526,7 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_a_recording_becomes_a_parameter_file_that_answers_the_same(folder, capsys):
+def test_the_identified_parameter_file_replays_the_recording(folder, capsys):
     robot = ["--preset", "indoor_robot"]
     assert main(["profile", "steps", *robot, "--speed", "1", "--duration", "10", "-o", "log.csv"]) == 0
     assert main(["replay", "log.csv", *robot, "-o", "robot.mcap"]) == 0
@@ -541,7 +541,7 @@ def test_a_recording_becomes_a_parameter_file_that_answers_the_same(folder, caps
 
 
 @pytest.mark.slow
-def test_both_halves_of_a_race_give_the_same_times():
+def test_both_halves_of_a_race_give_the_same_dead_times_and_lags():
     file = Path(__file__).parents[3] / "examples/data/f1tenth_race.csv.gz"
     time, speed, steering, v_x, yaw_rate = np.loadtxt(file, delimiter=",", skiprows=1, unpack=True)
     fits = [
@@ -564,14 +564,14 @@ def test_both_halves_of_a_race_give_the_same_times():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("centred", [True, False])
-def test_what_a_steering_does_at_standstill_is_written(folder, centred):
+def test_the_behaviour_of_a_steering_at_standstill_is_written(folder, centred):
     Path("robot.yaml").write_text(
         "sim_node:\n  ros__parameters:\n    model: bicycle\n    model_params:\n"
         f"      bicycle: {{wheel_base: 1.0, center_at_standstill: {str(centred).lower()}}}\n"
     )
     times = 0.02 * np.arange(500)
     moving = (times // 1.25) % 2 == 0
-    # Three angles, at standstill and in motion: no gain and offset stand for a steering that is centred.
+    # Three angles, at standstill and in motion, so that no gain and offset have the effect of centring.
     angles = np.where(moving, np.where(times < 5.0, 0.5, -0.2), 0.3)
     rows = [f"{time:.2f},{float(go)},{angle}\n" for time, go, angle in zip(times, moving, angles, strict=True)]
     Path("log.csv").write_text("time,speed,steering_angle\n" + "".join(rows))
@@ -582,7 +582,7 @@ def test_what_a_steering_does_at_standstill_is_written(folder, centred):
     assert parameters_of_file(folder / "identified" / "parameters.yaml").vehicle.center_at_standstill is centred
 
 
-def test_a_file_of_ones_own_keeps_its_values_and_a_second_run_writes_the_same(folder, steps):
+def test_a_given_parameter_file_keeps_its_values_and_a_second_run_writes_the_same(folder, steps):
     times, commands = (series[:600] for series in steps)
     fine, response = exact(times, commands)
     table = np.column_stack((times, commands, np.interp(times, fine, response)))
@@ -605,7 +605,7 @@ def test_a_file_of_ones_own_keeps_its_values_and_a_second_run_writes_the_same(fo
     assert Path("two/parameters.yaml").read_text() == first
 
 
-def test_a_table_with_empty_cells_and_own_columns(folder, steps, capsys):
+def test_a_table_may_have_empty_cells_and_custom_columns(folder, steps, capsys):
     times, commands = steps
     fine, answer = exact(times, commands, time_constant=0.05)
     measured = np.interp(times, fine, answer)
@@ -619,7 +619,7 @@ def test_a_table_with_empty_cells_and_own_columns(folder, steps, capsys):
     written = yaml.safe_load(Path("identified/parameters.yaml").read_text())["sim_node"]["ros__parameters"]
     drive = written["model_params"]["differential"]["drive_actuators"]
     assert drive["dead_time"] == pytest.approx(0.15, abs=0.002)
-    assert drive["max_velocity"] == 0.0  # the greatest value asked for is no limit
+    assert drive["max_velocity"] == 0.0  # the largest command is not a limit
 
 
 @pytest.mark.parametrize(
@@ -661,7 +661,7 @@ def test_a_table_with_empty_cells_and_own_columns(folder, steps, capsys):
         ("other.csv", "", ["nothing"], "does not exist"),
     ],
 )
-def test_what_is_wrong_is_said_in_one_line(folder, capsys, name, content, arguments, said):
+def test_errors_are_one_line(folder, capsys, name, content, arguments, said):
     (folder / name).write_text(content, encoding="latin-1")
     log = "log.csv" if arguments == ["nothing"] else name
     assert main(["identify", log, *[argument for argument in arguments if argument != "nothing"]]) == 2

@@ -1,6 +1,6 @@
-"""Wheels of which the left and the right one differ: their gains come back, or what they cannot be told from is named.
+"""Gains of different left and right wheels are identified, or findings name what they are confounded with.
 
-The wheels' own speeds are those of a vehicle that knows nothing of it; what they do to the body is computed here.
+Wheel speeds are those of the vehicle without gains; the motion of the body by the gains is computed here.
 """
 
 from dataclasses import replace
@@ -31,7 +31,7 @@ GAINS = ("left wheel gain", "right wheel gain")
 
 CASES = {case.name: case for case in presets()}
 
-#: Of the samples of a recording in steps of 1 ms, these count.
+#: Samples that are used of a recording in steps of 1 ms.
 EVERY = slice(None, None, 20)
 
 
@@ -71,7 +71,7 @@ def only(case, **reach):
 
 
 def still(signals, quantity):
-    """The same with a command that never changes."""
+    """The same with a command of 0."""
     series = signals.commanded[quantity]
     return replace(signals, commanded={**signals.commanded, quantity: Series(series.time, 0.0 * series.value)})
 
@@ -88,13 +88,13 @@ ROBOT = random_case("differential", 3)
         pytest.param({"measured": ("yaw_rate",)}, False, marks=pytest.mark.slow),
     ],
 )
-def test_gains_of_wheels_come_back_from_whatever_was_measured(how, separable):
+def test_wheel_gains_are_identified_from_any_set_of_measurements(how, separable):
     fit = identify(recorded(ROBOT, 1, **how), vehicle=ROBOT.known(), fit=("wheel_gains",), hold_out=0.0)
     for name, true in zip(GAINS, (LEFT, RIGHT), strict=True):
         assert fit.calibrations[name].value == pytest.approx(true, rel=1e-3)
         assert fit.calibrations[name].low <= true <= fit.calibrations[name].high
     assert ("drive_actuators.gain" in fit.numbers) == separable
-    left_out = [finding for finding in fit.findings if ": taken as 1; without the speed of a wheel" in finding]
+    left_out = [finding for finding in fit.findings if ": taken as 1; without measured wheel speeds" in finding]
     assert [one.startswith("v_x gain") for one in left_out] == ([] if separable else [True])
     assert fit.parameters.tire_diameter == 0.4
     assert any(
@@ -103,7 +103,7 @@ def test_gains_of_wheels_come_back_from_whatever_was_measured(how, separable):
     )
 
 
-def test_straight_and_turning_motion_tell_the_track_from_the_gains():
+def test_straight_and_turning_motion_distinguish_the_track_from_the_gains():
     guessed = replace(ROBOT.known().vehicle, track=1.1 * ROBOT.vehicle.track)
     known = replace(ROBOT.parameters, model_params={"differential": guessed})
     fit = identify(recorded(ROBOT, 1, wheels=True), vehicle=known, fit=("track", "wheel_gains"), hold_out=0.0)
@@ -113,7 +113,7 @@ def test_straight_and_turning_motion_tell_the_track_from_the_gains():
 
 
 @pytest.mark.parametrize("measured", ["v_x", "yaw_rate"])
-def test_the_track_beside_the_gains_takes_a_speed_and_a_yaw_rate_or_an_exact_command(measured):
+def test_a_track_with_the_gains_needs_a_speed_and_a_yaw_rate_or_an_exact_command(measured):
     signals = recorded(ROBOT, 1, measured=(measured,), wheels=True, duration=12.0)
     fit = identify(signals, vehicle=ROBOT.known(), fit=("track", "wheel_gains"), hold_out=0.0)
     assert any(finding.startswith("yaw_rate gain: taken as 1; a speed and a yaw rate") for finding in fit.findings)
@@ -121,7 +121,7 @@ def test_the_track_beside_the_gains_takes_a_speed_and_a_yaw_rate_or_an_exact_com
 
 
 @pytest.mark.slow
-def test_intervals_hold_the_gains_as_often_as_they_say():
+def test_intervals_contain_the_gains_as_often_as_promised():
     held = 0
     for seed in range(10):
         noisy = disturbed(recorded(ROBOT, seed, duration=30.0), np.random.default_rng(seed))
@@ -132,7 +132,7 @@ def test_intervals_hold_the_gains_as_often_as_they_say():
 
 
 @pytest.mark.parametrize("wheels", [False, pytest.param(True, marks=pytest.mark.slow)])
-def test_what_straight_motion_does_not_tell_is_named(wheels):
+def test_gains_that_straight_motion_does_not_distinguish_are_named(wheels):
     signals = recorded(only(ROBOT, speed=2.0), 1, measured=("v_x",), wheels=wheels)
     fit = identify(still(signals, "yaw_rate"), vehicle=ROBOT.known(), fit=("wheel_gains",), hold_out=0.0)
     assert [fit.calibrations[name] for name in GAINS] == [None, None]
@@ -140,7 +140,7 @@ def test_what_straight_motion_does_not_tell_is_named(wheels):
     assert said in fit.findings
 
 
-def test_the_gain_of_a_command_to_turn_is_left_out_where_nothing_else_was_commanded():
+def test_the_gain_of_the_yaw_rate_is_left_out_if_nothing_else_was_commanded():
     signals = still(recorded(only(ROBOT, yaw_rate=2.5), 1, duration=12.0), "v_x")
     fit = identify(signals, vehicle=ROBOT.known(), fit=("wheel_gains",), hold_out=0.0)
     assert "drive_actuators.gain" not in fit.numbers
@@ -148,7 +148,7 @@ def test_the_gain_of_a_command_to_turn_is_left_out_where_nothing_else_was_comman
     assert fit.calibrations[GAINS[0]].value == pytest.approx(LEFT, rel=1e-3)
 
 
-def test_wheels_whose_diameter_nobody_gave_do_not_count_and_the_rest_does():
+def test_wheels_of_unknown_diameter_are_left_out():
     fit = identify(recorded(ROBOT, 1, wheels=True), fit=("wheel_gains",), hold_out=0.0)
     [note] = (one for one in fit.notes if "left out" in one)
     assert note.startswith("wheel_left_joint, wheel_right_joint: left out, as they need the vehicle's tire_diameter")
@@ -157,7 +157,7 @@ def test_wheels_whose_diameter_nobody_gave_do_not_count_and_the_rest_does():
     assert not any("diameter" in finding for finding in fit.findings)
 
 
-def test_what_is_known_of_a_gain_counts():
+def test_a_prior_of_a_gain_is_used():
     noisy = disturbed(recorded(ROBOT, 1), np.random.default_rng(1))
     known = {GAINS[0]: Interval(LEFT, LEFT - 1e-4, LEFT + 1e-4)}
     fit = identify(noisy, vehicle=ROBOT.known(), fit=("wheel_gains",), priors=known, hold_out=0.0)
@@ -184,7 +184,7 @@ def car(seed, **wheels):
     return signals
 
 
-def test_of_a_car_the_wheels_speeds_beside_its_own_tell_their_diameters():
+def test_wheel_speeds_and_the_speed_of_a_car_determine_the_diameters():
     guessed = replace(CAR.known().vehicle, track_fixed=1.2 * CAR.vehicle.track_fixed)
     known = replace(CAR.parameters, model_params={"bicycle": guessed})
     signals = car(1, left=LEFT, right=RIGHT)
@@ -196,7 +196,7 @@ def test_of_a_car_the_wheels_speeds_beside_its_own_tell_their_diameters():
 
 
 @pytest.mark.slow
-def test_of_a_car_without_speeds_of_wheels_they_tell_nothing():
+def test_a_car_without_wheel_speeds_has_no_wheel_gains():
     fit = identify(car(1), vehicle=CAR.known(), fit=("wheel_gains",), hold_out=0.0)
     assert [fit.calibrations[name] for name in GAINS] == [None, None]
     names = " and ".join(GAINS)
@@ -204,7 +204,7 @@ def test_of_a_car_without_speeds_of_wheels_they_tell_nothing():
 
 
 @pytest.mark.slow
-def test_of_a_car_whose_wheels_alone_were_measured_they_are_relative_to_the_commands():
+def test_wheel_gains_are_relative_to_the_commands_if_only_wheels_were_measured():
     signals = car(1, left=LEFT, right=RIGHT)
     signals.measured = {}
     fit = identify(signals, vehicle=CAR.known(), fit=("wheel_gains",), hold_out=0.0)
@@ -243,21 +243,21 @@ def test_each_wheel_moves_its_side_by_its_gain(left, right, v_x, yaw_rate):
         (CASES["vds_defaults omni"], ("wheel_gains",), "'wheel_gains' cannot be fitted; it must be one of"),
     ],
 )
-def test_what_cannot_be_found_is_refused_with_what_can(case, fit, said):
+def test_names_that_cannot_be_fitted_are_refused_with_those_that_can(case, fit, said):
     still_ = Series(0.02 * np.arange(100), np.zeros(100))
     with pytest.raises(ArgumentError, match=said):
         identify(Recording({"v_x": still_}, {"v_x": still_}), vehicle=case.known(), fit=fit)
 
 
 @pytest.mark.slow
-def test_all_geometry_with_gains_of_wheels_is_all_but_the_diameter():
+def test_all_geometry_with_wheel_gains_excludes_the_diameter():
     fit = identify(recorded(ROBOT, 1, wheels=True), vehicle=ROBOT.known(), fit=("all", "wheel_gains"), hold_out=0.0)
     assert {"track", "base_link_offset"} <= fit.numbers.keys()
     assert "tire_diameter" not in fit.numbers
     assert fit.calibrations[GAINS[1]].value == pytest.approx(RIGHT, rel=1e-3)
 
 
-def test_the_command_line_says_which_diameter_each_wheel_has(tmp_path, monkeypatch, capsys):
+def test_the_command_line_prints_the_diameter_of_each_wheel(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     signals = recorded(CASES["indoor_robot"], 1, duration=12.0)
     columns = {f"{name}_command": one for name, one in signals.commanded.items()} | signals.measured

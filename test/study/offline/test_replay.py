@@ -1,4 +1,4 @@
-"""A replay is what the live node would have done, to the last bit, whatever it is written to."""
+"""A replay equals the live node to the last bit, in any output format."""
 
 import csv
 import dataclasses
@@ -42,7 +42,7 @@ OMNI = NodeParameters(model="omni", model_params={"omni": OmniParameters()}, sim
 
 
 def log_file(folder, kind="ackermann", seconds=12.0):
-    """Commands at odd times, with a gap in which the last one grows too old."""
+    """Commands at odd times, with a gap in which the last one times out."""
     times = [0.0313 * k for k in range(round(seconds / 0.0313)) if not 5.0 < 0.0313 * k < 7.0]
     if kind == "ackermann":
         commands = [Ackermann(1.0 + math.sin(t), 0.4 * math.cos(t), 0.7, 1.1) for t in times]
@@ -60,7 +60,7 @@ def samples(path, parameters, **options):
 
 
 @pytest.mark.parametrize(("kind", "parameters"), [("ackermann", BICYCLE), ("twist", BICYCLE), ("twist", OMNI)])
-def test_compiled_and_interpreted_are_the_same(tmp_path, kind, parameters):
+def test_compiled_and_interpreted_replays_are_equal(tmp_path, kind, parameters):
     path = log_file(tmp_path, kind)
     interpreted = samples(path, parameters, compiled=False)
     compiled = samples(path, parameters)
@@ -72,7 +72,7 @@ def test_compiled_and_interpreted_are_the_same(tmp_path, kind, parameters):
     assert [sample.odom for sample in compiled] == [sample.odom for sample in interpreted]
 
 
-def test_it_is_the_vehicle_of_the_node_with_the_same_command_times(tmp_path):
+def test_a_replay_is_the_node_s_vehicle_with_the_same_command_times(tmp_path):
     log = command_log.read(log_file(tmp_path))
     vehicle = Vehicle(models()["bicycle"], BICYCLE.vehicle, start=BEGIN)
     entries = list(zip(log.times, log.commands, strict=True))
@@ -87,7 +87,7 @@ def test_it_is_the_vehicle_of_the_node_with_the_same_command_times(tmp_path):
         assert sample.motion == vehicle.motion()
 
 
-def test_a_recording_is_the_same_every_time_and_readable(tmp_path):
+def test_a_recording_is_reproducible_and_readable(tmp_path):
     path = str(log_file(tmp_path))
     first, second = tmp_path / "first.mcap", tmp_path / "second.mcap"
     for output in (first, second):
@@ -102,7 +102,7 @@ def test_a_recording_is_the_same_every_time_and_readable(tmp_path):
     assert log.times == pytest.approx(command_log.read(path).times, abs=1e-9)
 
 
-def test_a_replay_of_a_replay_is_the_same(tmp_path):
+def test_a_replay_of_a_replay_is_equal(tmp_path):
     path, first, second = str(log_file(tmp_path)), str(tmp_path / "1.mcap"), str(tmp_path / "2.csv")
     direct = str(tmp_path / "direct.csv")
     assert main(["replay", path, "--preset", "ackermann_car", "-o", first]) == 0
@@ -124,7 +124,7 @@ def test_the_table_has_the_numbers_of_the_samples(tmp_path):
 
 
 def crash(folder):
-    """Straight ahead into a wall, pressing on, and back; a parameter file and a log."""
+    """A parameter file, and a log that drives into a wall, pushes on, and drives back."""
     wall = "<box><size>1 20 2</size></box>"
     link = f"<link name='link'><collision name='c'><geometry>{wall}</geometry></collision></link>"
     model = f"<model name='wall'><static>true</static><pose>6 0 1 0 0 0.1</pose>{link}</model>"
@@ -142,7 +142,7 @@ def crash(folder):
 
 @pytest.mark.parametrize("period", [7_000_000, 20_000_000])
 def test_a_crash_is_that_of_the_node_to_the_last_bit(tmp_path, period):
-    """The plant of the node, advanced to whatever instants, with the same commands at the same times."""
+    """The plant of the node is advanced to any instants, with the same commands at the same times."""
     file, path = crash(tmp_path)
     parameters, log = load_parameters(file), command_log.read(path)
     description = urdf("bicycle", parameters.vehicle)
@@ -163,7 +163,7 @@ def test_a_crash_is_that_of_the_node_to_the_last_bit(tmp_path, period):
     assert compared >= 50
 
 
-def test_a_recorded_crash_is_reproduced_and_told(tmp_path, capsys):
+def test_a_recorded_crash_is_reproduced_and_printed(tmp_path, capsys):
     """From table to recording, and from the recording again; comparing it with its model finds no difference."""
     file, path = crash(tmp_path)
     first, second = tmp_path / "first.mcap", tmp_path / "second.mcap"
@@ -205,7 +205,7 @@ def test_a_replay_climbs_the_hill_of_its_world(tmp_path):
 
 
 def autoware_log(folder, kind):
-    """A table of commands with a gear that changes on the way."""
+    """A table of commands with a gear that changes."""
     names = {
         "control": "velocity,acceleration,steering_tire_angle",
         "pedals": "accel_pedal,brake_pedal,steering_command",
@@ -312,7 +312,7 @@ def test_the_odometry_is_as_noisy_as_the_velocity_report(tmp_path):
 
 @pytest.mark.parametrize("drifts", [False, True])
 @pytest.mark.parametrize("style", ["continuous", "external"])
-def test_where_another_node_localizes_a_recording_has_no_map_to_odom_either(tmp_path, style, drifts):
+def test_a_recording_has_no_map_to_odom_if_another_node_localizes(tmp_path, style, drifts):
     localization = LocalizationParameters(style=style)
     parameters = dataclasses.replace(BICYCLE, simulate_localization=drifts, localization=localization)
     replay = Replay(command_log.stream(log_file(tmp_path, seconds=1.0)), parameters, compiled=False)
@@ -348,7 +348,7 @@ def test_a_table_of_commands_with_gears_is_written_and_read(tmp_path):
         ("time,speed,steering_angle\n0,1,0\n", ["--preset", "indoor_robot"], "does not take commands"),
     ],
 )
-def test_what_is_wrong_is_said_in_one_line(tmp_path, monkeypatch, capsys, text, arguments, said):
+def test_errors_are_one_line(tmp_path, monkeypatch, capsys, text, arguments, said):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "log.csv").write_text(text)
     preset = [] if "--preset" in arguments else ["--preset", "ackermann_car"]
@@ -359,6 +359,6 @@ def test_what_is_wrong_is_said_in_one_line(tmp_path, monkeypatch, capsys, text, 
     assert [entry.name for entry in tmp_path.iterdir()] == ["log.csv"]
 
 
-def test_a_model_refuses_what_it_does_not_understand(tmp_path):
+def test_a_model_refuses_commands_that_it_does_not_take(tmp_path):
     with pytest.raises(RecordingError, match="does not take"):
         Replay(command_log.stream(log_file(tmp_path)), OMNI)

@@ -1,4 +1,4 @@
-"""Bags: which topics give which channels, and what they must not give."""
+"""Bags: topics that give channels, and topics that must not."""
 
 import math
 
@@ -67,7 +67,7 @@ def write(path, topics, makers, count=30):
     return path
 
 
-def test_whatever_measures_gives_a_channel_and_what_was_commanded_does_not(tmp_path):
+def test_every_measurement_is_a_channel_and_commands_are_not(tmp_path):
     names = "steering_left", "steering_right", "steered_wheel_left_joint", "fixed_wheel_joint"
     topics = {"/ackermann_cmd": ACKERMANN_TYPE, "/odom": ODOMETRY, "/twist_actual": TWIST, "/wheel_odom": ODOMETRY}
     topics |= {"/joint_states": JOINTS, "/imu/data": IMU, "/cmd_vel_smoothed": TWIST, "/actuator_references": JOINTS}
@@ -110,7 +110,7 @@ def test_whatever_measures_gives_a_channel_and_what_was_commanded_does_not(tmp_p
     assert signals.commands.records["steering_rate"].tolist() == [math.inf] * 30
 
 
-def test_one_hinge_is_the_steering_and_needs_no_velocities_beside_it(tmp_path):
+def test_a_single_hinge_is_the_steering_even_without_velocities(tmp_path):
     topics = {"/ackermann_cmd": ACKERMANN_TYPE, "/joint_states": JOINTS}
     makers = {
         "/ackermann_cmd": lambda k: command("ackermann", Ackermann(1.0, 0.2), k),
@@ -121,7 +121,7 @@ def test_one_hinge_is_the_steering_and_needs_no_velocities_beside_it(tmp_path):
     assert signals.notes[0] == "commands '/ackermann_cmd', velocities 'none', steering '/joint_states'"
 
 
-def test_gears_go_with_autoware_s_commands(tmp_path):
+def test_gears_are_read_with_autoware_s_commands(tmp_path):
     topics = {"/control/command/control_cmd": command_type("control").topic.type, "/odom": ODOMETRY}
     topics |= {"/control/command/gear_cmd": command_type("gear").topic.type}
     gear = command_type("gear")
@@ -142,7 +142,7 @@ def test_gears_go_with_autoware_s_commands(tmp_path):
     assert records["gear"].tolist() == [DRIVE] * 10 + [REVERSE] * 20
 
 
-def test_numbers_that_are_none_are_left_out_and_counted(tmp_path):
+def test_nan_and_infinite_numbers_are_left_out_and_counted(tmp_path):
     topics = {"/ackermann_cmd": ACKERMANN_TYPE, "/odom": ODOMETRY}
     makers = {
         "/ackermann_cmd": lambda k: command("ackermann", Ackermann(math.nan if k == 3 else 1.0, 0.2), k),
@@ -154,7 +154,7 @@ def test_numbers_that_are_none_are_left_out_and_counted(tmp_path):
     assert signals.commands.records["v_x"].tolist() == [1.0] * 30
 
 
-def test_our_own_recording_counts_no_truth_twice(tmp_path, monkeypatch):
+def test_copies_in_our_own_recording_are_left_out(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert main(["profile", "steps", "--preset", "ackermann_car", "--duration", "3", "-o", "log.csv"]) == 0
     assert main(["replay", "log.csv", "--preset", "ackermann_car", "-o", "robot.mcap"]) == 0

@@ -1,4 +1,4 @@
-"""Stamps of clocks that are off, drift, or count in another unit."""
+"""Stamps of clocks with an offset, a drift or another unit."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ def random():
     return np.random.default_rng(4)
 
 
-def test_stamps_of_another_clock_are_moved_and_those_of_the_same_one_are_kept(random):
+def test_only_stamps_of_another_clock_are_shifted(random):
     stamps = 0.02 * np.arange(500)
     transport = 0.002 + random.exponential(0.01, 500)
     notes = []
@@ -26,7 +26,7 @@ def test_stamps_of_another_clock_are_moved_and_those_of_the_same_one_are_kept(ra
 
 
 @pytest.mark.parametrize("offset", [0.0, -40.0])
-def test_a_clock_that_drifts_is_put_right(random, offset):
+def test_the_drift_of_a_clock_is_corrected(random, offset):
     stamps = 0.02 * np.arange(30_000)
     true = offset + stamps * (1.0 + 80e-6)
     notes = []
@@ -44,7 +44,7 @@ def test_stamps_that_do_not_count_seconds_of_this_clock_are_not_used(random, fac
     assert f"run {factor:.4g} times as fast" in notes[0]
 
 
-def test_a_message_without_a_stamp_lets_the_times_of_recording_count():
+def test_times_of_recording_are_used_if_a_message_has_no_stamp():
     logged, notes = np.arange(3.0), []
     assert (measured_time(logged, [0.0, np.nan, 2.0], "velocity", notes) == logged).all()
     assert not notes

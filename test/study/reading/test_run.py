@@ -1,4 +1,4 @@
-"""A run is read from any bag or table that identify takes, with the times of the vehicle."""
+"""A run is read from any bag or table that identify takes, with the vehicle's times."""
 
 import gzip
 
@@ -18,7 +18,7 @@ def rows(time, *columns):
     return "".join(",".join(map(repr, map(float, row))) + "\n" for row in zip(time, *columns, strict=True))
 
 
-def test_the_table_of_identify_goes_through_compare_and_replay(tmp_path, monkeypatch, capsys):
+def test_a_table_for_identify_is_read_by_compare_and_replay(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     time = 0.02 * np.arange(1500)
     speed = np.interp(time, np.arange(31.0), np.random.default_rng(0).uniform(0.0, 1.0, 31)).round(3)
@@ -36,7 +36,7 @@ def test_the_table_of_identify_goes_through_compare_and_replay(tmp_path, monkeyp
 
 
 @pytest.mark.parametrize(("begin", "end"), [(0.0, 30.0), (7.0, 30.0), (0.0, 21.0), (4.0, 26.0)])
-def test_runs_are_aligned_by_what_was_commanded_wherever_they_begin(tmp_path, begin, end):
+def test_runs_are_aligned_by_their_commands_wherever_they_begin(tmp_path, begin, end):
     time = 0.05 * np.arange(600)
     speed = np.repeat(np.random.default_rng(1).uniform(0.0, 1.0, 30), 20)
     part = (time >= begin) & (time < end)
@@ -51,7 +51,7 @@ def test_runs_are_aligned_by_what_was_commanded_wherever_they_begin(tmp_path, be
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_other_commands_are_no_alignment(tmp_path, seed):
+def test_different_commands_are_not_aligned(tmp_path, seed):
     time = 0.05 * np.arange(600)
     for name, k in (("a", 0), ("b", 1)):
         speed = np.repeat(np.random.default_rng(2 * seed + k).uniform(0.0, 1.0, 30), 20)
@@ -59,7 +59,7 @@ def test_other_commands_are_no_alignment(tmp_path, seed):
     assert "differ" in align(read(tmp_path / "a.csv"), read(tmp_path / "b.csv")).doubt
 
 
-def test_velocities_come_from_a_pose_where_nothing_else_was_measured(tmp_path):
+def test_velocities_follow_from_a_pose_if_nothing_else_was_measured(tmp_path):
     time = 0.02 * np.arange(500)
     heading = 0.5 * time
     head = "time,v_x_command,x,y,heading\n"
@@ -71,7 +71,7 @@ def test_velocities_come_from_a_pose_where_nothing_else_was_measured(tmp_path):
     assert motion.yaw_rate == pytest.approx(0.5 * np.ones(len(motion.time)), abs=1e-9)
 
 
-def test_what_tells_nothing_of_a_vehicle_is_refused(tmp_path):
+def test_a_table_without_measurements_is_refused(tmp_path):
     (tmp_path / "a.csv").write_text("time,v_x_command\n0,1\n1,2\n")
     with pytest.raises(RecordingError, match="no column with measurements"):
         read(tmp_path / "a.csv")
@@ -84,7 +84,7 @@ def test_a_pose_too_sparse_for_velocities_is_refused(tmp_path):
         read(tmp_path / "a.csv")
 
 
-def test_a_column_without_samples_hides_no_other_source_of_its_quantity(tmp_path):
+def test_an_empty_column_hides_no_other_source_of_its_quantity(tmp_path):
     head = "time,v_x,v_y,yaw_rate,imu_yaw_rate,drive_reference,drive_actual\n"
     cells = "".join(f"{0.1 * k},1,,,{k},1,1\n" for k in range(5))
     (tmp_path / "a.csv").write_text(head + cells)
@@ -93,8 +93,8 @@ def test_a_column_without_samples_hides_no_other_source_of_its_quantity(tmp_path
     assert run.command_times.tolist() == [0.0]
 
 
-def test_the_speed_of_a_table_is_base_link_s_and_not_a_wheel_s(tmp_path):
-    """They differ where the drive is on the steered wheel."""
+def test_the_speed_of_a_table_is_that_of_base_link_and_not_of_a_wheel(tmp_path):
+    """They differ if the drive is on the steered wheel."""
     drive = "time,speed,steering_angle\n0,1,0.8\n2,1,0.8\n"
     (tmp_path / "drive.csv").write_text(drive)
     table = tmp_path / "forklift.csv"
@@ -106,7 +106,7 @@ def test_the_speed_of_a_table_is_base_link_s_and_not_a_wheel_s(tmp_path):
 
 @pytest.mark.parametrize("folder", ["a", "several"])
 def test_commands_outside_a_vehicle_s_namespace_are_found(tmp_path, folder):
-    """Though the vehicle has a topic of a type of commands, which is a measurement."""
+    """Even if the vehicle has a measured topic whose type is one of commands."""
     types, messages = open_types(), []
     topics = {
         "/robot1/odom": "nav_msgs/msg/Odometry",
@@ -125,8 +125,8 @@ def test_commands_outside_a_vehicle_s_namespace_are_found(tmp_path, folder):
     assert read(tmp_path / f"{folder} without").command_topics == ()
 
 
-def test_what_happened_before_the_clock_went_back_is_left_out_with_a_note(tmp_path):
-    """Only notes on gaps are replaced by that of the motion, wherever the recording is."""
+def test_samples_before_the_clock_went_back_are_left_out_with_a_note(tmp_path):
+    """Only notes on gaps are replaced by that of the motion, whatever the name of the recording."""
     types, messages = open_types(), []
     topics = {"/odom": "nav_msgs/msg/Odometry", "/contacts": "ros_gz_interfaces/msg/Contacts"}
     for k in range(20):
@@ -172,7 +172,7 @@ def test_a_recording_without_its_end_is_read_with_a_note_that_it_is_cut_short(tm
         assert note in recording.notes
 
 
-def test_that_a_recording_is_cut_short_is_said_if_the_motion_is_missing(tmp_path):
+def test_an_error_about_missing_motion_says_if_the_recording_is_cut_short(tmp_path):
     cut = without_end(tmp_path, {"/cmd_vel": "geometry_msgs/msg/Twist"})
     with pytest.raises(RecordingError, match=r"has no messages on .*, and is cut short: its end is missing$"):
         read(cut)

@@ -1,4 +1,4 @@
-"""Tables: all that a column may be, in commands and in channels."""
+"""Tables: columns of commands and of channels."""
 
 import numpy as np
 import pytest
@@ -50,7 +50,7 @@ def test_every_column_has_its_channel(tmp_path):
         ),
     ],
 )
-def test_commands_are_records_of_what_was_commanded(tmp_path, head, kind, fields):
+def test_commands_are_records_of_the_commanded_quantities(tmp_path, head, kind, fields):
     count = head.count(",") + 1
     rows = [",".join(["0.5", *map(str, range(1, count + 1)), "1"])]
     commands = read_csv(table(tmp_path / "log.csv", f"time,{head},v_x", *rows)).commands
@@ -80,7 +80,7 @@ def test_pedals_are_commands_too(tmp_path):
     assert records[["accel_pedal", "brake_pedal", "steering_command"]].tolist() == [(0.1, 0.2, 0.3), (0.4, 0.0, 0.0)]
 
 
-def test_gaps_split_a_recording_and_a_sensor_that_stops_does_not(tmp_path):
+def test_gaps_split_a_recording_but_a_stopped_sensor_does_not(tmp_path):
     times = [0.1 * k for k in range(100) if not 40 <= k < 70]
     rows = [f"{t:.1f},1,{'' if 1.0 < t < 3.0 else 1}" for t in times]
     signals = read_csv(table(tmp_path / "log.csv", "time,v_x_command,v_x", *rows))
@@ -88,7 +88,7 @@ def test_gaps_split_a_recording_and_a_sensor_that_stops_does_not(tmp_path):
     assert "gaps split the recording into 2 pieces: 0.00 to 3.90 s, 7.00 to 9.90 s" in signals.notes
 
 
-def test_of_a_long_cell_a_message_shows_the_beginning(tmp_path):
+def test_a_message_shows_the_beginning_of_a_long_cell(tmp_path):
     path = table(tmp_path / "log.csv", "time,v_x_command,v_x", f"0,1,{'x' * 200_000}")
     with pytest.raises(
         RecordingError, match=r"log\.csv, line 2, column 'v_x': 'x{40}\.\.\.' must be a number or empty"
@@ -107,19 +107,19 @@ def test_of_a_long_cell_a_message_shows_the_beginning(tmp_path):
         (["v_x", "steering", "yaw_rate", "acceleration"], CONTROL),
     ],
 )
-def test_quantities_tell_the_kind_of_a_command(quantities, kind):
+def test_the_kind_of_a_command_follows_from_its_quantities(quantities, kind):
     assert kind_of(quantities) == kind
 
 
 @pytest.mark.parametrize("column", ["gear", "acceleration_command"])
-def test_a_gear_and_an_acceleration_do_not_keep_a_robot_of_velocities_from_being_identified(tmp_path, column):
+def test_a_robot_commanded_by_velocities_is_identified_despite_a_gear_or_an_acceleration(tmp_path, column):
     rows = (f"{0.02 * k:.2f},{k // 50},{k // 50},1" for k in range(200))
     signals = read_csv(table(tmp_path / "log.csv", f"time,v_x_command,v_x,{column}", *rows))
     setup = set_up([signals], vehicle=None, wheel_base=None, fit=(), priors={})
     assert (setup.family.model.name, setup.kind) == ("differential", TWIST)
 
 
-def test_recordings_of_one_fit_are_commanded_alike(tmp_path):
+def test_recordings_of_one_fit_need_commands_of_one_kind(tmp_path):
     rows = [f"{0.02 * k:.2f},{k // 50},{k // 50},{k // 70},{k // 70}" for k in range(200)]
     heads = ("steering_command,steering", "yaw_rate_command,steering")
     both = [
@@ -130,7 +130,7 @@ def test_recordings_of_one_fit_are_commanded_alike(tmp_path):
 
 
 @pytest.mark.parametrize("step", [0.0, 1e-6])
-def test_times_that_stand_still_or_have_another_unit_are_refused(tmp_path, step):
+def test_times_that_do_not_advance_or_are_not_seconds_are_refused(tmp_path, step):
     rows = [f"{1e5 + step * k!r},{k % 7},{k % 5}" for k in range(40)]
     with pytest.raises(SignalError, match=r"column 'time' spans .* s in 40 rows; it must be in s and increase"):
         read_csv(table(tmp_path / "log.csv", "time,v_x_command,v_x", *rows))

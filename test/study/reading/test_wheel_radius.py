@@ -1,4 +1,4 @@
-"""Wheels that report another speed than v_x are named, with the ratio; noise and curves alone are not."""
+"""Wheels whose speed differs from v_x are named with the ratio; noise and curves cause no finding."""
 
 import numpy as np
 import pytest
@@ -37,7 +37,7 @@ def test_noise_and_curves_are_no_finding(seed):
     assert not list(wheels_disagree(drive(1.0, noise=0.1, seed=seed), RADIUS))
 
 
-def test_without_wheels_or_motion_nothing_is_said():
+def test_without_wheels_or_motion_there_is_no_finding():
     assert not list(wheels_disagree(Recording(), RADIUS))
     still = drive(1.03)
     still.measured["v_x"] = Series(still.measured["v_x"].time, np.zeros(1500))

@@ -1,4 +1,4 @@
-"""Views on what was found of a vehicle: tables, files for others and pictures."""
+"""Outputs of an identification: tables, lines for other programs, and pictures."""
 
 import dataclasses
 import json
@@ -55,7 +55,7 @@ def fit():
     )
 
 
-def test_rows_tell_actuators_calibrations_and_what_is_left(fit):
+def test_rows_list_actuators_calibrations_and_residuals(fit):
     assert list(fit_rows(fit)) == [
         ("drive", "dead time", "0.2 s", "0.195 to 0.205"),
         ("drive", "time constant", "0.3 s", "0.25 to 0.35"),
@@ -76,12 +76,12 @@ def test_a_prediction_stands_beside_simpler_explanations(fit):
     assert [prediction_words(prediction) for prediction in fit.predictions] == [said]
 
 
-def test_what_is_poorly_determined_is_named_with_what_tells_more(fit):
+def test_poorly_determined_parameters_are_named_with_advice(fit):
     [told] = advice(fit.numbers, named(fit.model, list(fit.numbers)))
     assert told.startswith("drive time constant is known only to +-0.05 s (17%); record more quick steps")
 
 
-def test_parameters_keep_a_given_stop_that_was_not_met_and_say_how_the_others_came(fit):
+def test_a_given_stop_that_was_not_met_is_kept_and_others_have_comments(fit):
     result = {override.name.removeprefix("model_params.bicycle."): override for override in overrides(fit)}
     assert "steering_actuator.max_position" not in result
     assert result["drive_actuator.max_acceleration"].value == 0.0
@@ -97,14 +97,14 @@ def test_a_variant_that_explains_best_is_written(fit):
     assert result["model_params.bicycle.reverse"].origin == "best fit to the recording"
 
 
-def test_a_limit_that_was_met_but_is_not_certain_is_not_written_as_none(fit):
+def test_an_uncertain_limit_that_was_met_is_not_written_as_unlimited(fit):
     limited = dataclasses.replace(fit.parameters, drive_actuator=DriveParameters(max_acceleration=1.2))
     result = {override.name: override for override in overrides(dataclasses.replace(fit, parameters=limited))}
     written = result["model_params.bicycle.drive_actuator.max_acceleration"]
     assert (written.value, written.origin) == (1.2, "best fit to the recording")
 
 
-def test_others_get_their_lines(fit):
+def test_nav2_and_autoware_have_their_lines(fit):
     assert "model_delay_vx: 0.2000" in list(nav2(fit))
     assert "model_delay_wz: 0.2000" in list(nav2(dataclasses.replace(fit, axes=fit.axes)))
     assert "model_delay_wz: 0.1000" in list(nav2(dataclasses.replace(fit, axes=fit.axes[:1]))), "of the actuator"
@@ -112,14 +112,14 @@ def test_others_get_their_lines(fit):
 
 
 @pytest.mark.parametrize(("lag", "part"), [(0.3, "0.17"), (0.5, "0.10"), (0.04, None)])
-def test_mppi_is_to_begin_from_its_own_commands_where_the_lag_is_longer_than_its_step(fit, lag, part):
+def test_mppi_runs_open_loop_if_the_lag_is_longer_than_its_step(fit, lag, part):
     numbers = dict(fit.numbers) | {"drive_actuator.time_constant": Estimate(lag, lag, lag)}
     lines = [one for one in nav2(dataclasses.replace(fit, numbers=numbers, axes=())) if "open_loop" in one]
     assert len(lines) == (part is not None)
     assert all(line.startswith("open_loop: true  #") and f"leaves {part} of ax_max" in line for line in lines)
 
 
-def test_what_a_slow_steering_leaves_of_mppi_is_of_the_acceleration_in_yaw(fit):
+def test_a_slow_steering_reduces_the_yaw_acceleration_of_mppi(fit):
     numbers = dict(fit.numbers) | {"steering_actuator.time_constant": Estimate(0.5, 0.5, 0.5)}
     [line] = (one for one in nav2(dataclasses.replace(fit, numbers=numbers, axes=())) if "open_loop" in one)
     assert "leaves 0.10 of az_max" in line
@@ -140,7 +140,7 @@ def test_yaw_limits_of_a_robot_with_two_drives_are_those_of_its_axis():
     assert "max_decel: [0.000, 0.000, -1.500]" in lines
 
 
-def test_a_report_is_written_whole_and_its_json_has_no_infinity(fit, tmp_path):
+def test_a_report_is_complete_and_its_json_has_no_infinity(fit, tmp_path):
     write_report(tmp_path, "log.mcap", dataclasses.replace(fit, notes=("a note",)))
     report = json.loads((tmp_path / "report.json").read_text(), parse_constant=pytest.fail)
     assert {"log", "notes", "axes", "nav2", "autoware", "numbers", "channels", "predictions"} <= report.keys()
@@ -153,12 +153,12 @@ def test_a_report_is_written_whole_and_its_json_has_no_infinity(fit, tmp_path):
         assert (tmp_path / name).read_bytes().startswith(b"\x89PNG")
 
 
-def test_numbers_that_json_does_not_know_are_null():
+def test_numbers_that_json_lacks_are_null():
     content = {"values": np.array([1.0, math.nan]), "pair": (math.inf, 2)}
     assert plain(content) == {"values": [1.0, None], "pair": [None, 2]}
 
 
-def test_of_many_recordings_the_first_and_those_that_fit_worst_are_pictured(fit, tmp_path):
+def test_the_first_and_the_worst_of_many_recordings_are_pictured(fit, tmp_path):
     channels = tuple(channel("v_x", residual=0.01 + 0.01 * (k % 6), recording=k) for k in range(12))
     write_report(tmp_path, "runs", dataclasses.replace(fit, channels=channels))
     pictured = sorted(path.name for path in tmp_path.glob("*.png"))

@@ -1,4 +1,4 @@
-"""The report of a sweep says what was found, in sentences, numbers and pictures."""
+"""The report of a sweep has sentences, tables and pictures."""
 
 import json
 import math
@@ -37,7 +37,7 @@ def swept(count=600, **more):
     )
 
 
-def test_a_report_needs_no_other_file_and_says_what_broke(tmp_path):
+def test_a_report_is_self_contained_and_names_broken_bounds(tmp_path):
     runs = swept(expected={"path.peak": {"p50": 1.0, "p99": 0.1}})
     analysis = analyse(runs)
     write_report(tmp_path, "a robot", [(runs, analysis)], ["1 run failed"])
@@ -53,7 +53,7 @@ def test_a_report_needs_no_other_file_and_says_what_broke(tmp_path):
     assert [one["broken"] for one in content["expectations"]] == [False, True]
 
 
-def test_cases_stand_beside_each_other(tmp_path):
+def test_cases_have_their_own_sections(tmp_path):
     some = [swept(label="pure_pursuit"), swept(label="stanley", numbers=range(600, 1200))]
     write_report(tmp_path, "two controllers", [(runs, analyse(runs)) for runs in some])
     cases = json.loads((tmp_path / "report.json").read_text())["cases"]
@@ -84,8 +84,8 @@ def test_a_heat_map_has_the_box_and_the_cells_of_its_runs():
     assert np.ravel(cells).tolist() == pytest.approx([1, 2, 4, 2, 3, 5, 4, 5, 7, 5, 6, 8])
 
 
-def test_runs_that_cannot_be_analysed_are_reported_all_the_same(tmp_path):
-    """One number, a measure that no run has, one that never varies."""
+def test_runs_that_cannot_be_analysed_are_reported(tmp_path):
+    """One varied parameter, a measure that no run has, and a constant one."""
     runs = Runs({"a": np.arange(9.0)}, {"path.peak": np.full(9, math.nan), "settle": np.ones(9)})
     write_report(tmp_path, "nothing", [(runs, analyse(runs))])
     (content,) = json.loads((tmp_path / "report.json").read_text())["cases"]
@@ -99,11 +99,11 @@ def test_runs_that_cannot_be_analysed_are_reported_all_the_same(tmp_path):
         ({"path.peak": {"p98": 1.0}}, "expect: 'path.peak' has no 'p98'; there are p50, p95, p99, max"),
     ],
 )
-def test_what_cannot_be_expected_is_refused(expected, message):
+def test_unknown_expectations_are_refused(expected, message):
     with pytest.raises(ArgumentError, match=message):
         analyse(swept(expected=expected))
 
 
-def test_an_expectation_of_what_no_run_has_is_broken():
+def test_a_bound_on_a_measure_that_no_run_has_is_broken():
     runs = Runs({"a": np.arange(9.0)}, {"settle": np.full(9, math.nan)}, expected={"settle": {"max": 1.0}})
     assert analyse(runs).expectations[0].broken

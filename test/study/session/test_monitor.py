@@ -1,4 +1,4 @@
-"""The line that a run prints says what was heard."""
+"""The line of a run shows the newest messages."""
 
 import math
 import time
@@ -48,7 +48,7 @@ def status(message):
     message.status = [one]
 
 
-def test_the_newest_of_everything():
+def test_the_newest_messages_are_shown():
     monitor = heard()
     assert monitor.pairs() == [
         Pair("speed", "m/s", 1.5, 1.2),
@@ -62,7 +62,7 @@ def test_the_newest_of_everything():
     assert monitor.refused() == 7
 
 
-def test_what_the_newest_diagnostics_lack_is_not_known():
+def test_a_value_that_the_newest_diagnostics_lack_is_unknown():
     monitor = heard()
     monitor.take(
         topics.DIAGNOSTICS.name,
@@ -74,7 +74,7 @@ def test_what_the_newest_diagnostics_lack_is_not_known():
     assert "refused" not in monitor.line()
 
 
-def test_the_line(capsys):
+def test_the_line_shows_speeds_and_pose(capsys):
     monitor = heard()
     monitor.show()
     monitor.show()

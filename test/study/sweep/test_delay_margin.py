@@ -26,7 +26,7 @@ from vds_gz.study.sweep.simulation import (
 
 RATE = 50.0
 
-#: It steers at once and without limits.
+#: A car that steers without delay and limits.
 IDEAL = BicycleParameters(
     drive_actuator=DriveParameters(dead_time=0.0, time_constant=0.01, max_velocity=0.0, max_acceleration=0.0),
     steering_actuator=SteeringParameters(dead_time=0.0, time_constant=0.0, max_velocity=0.0, max_position=1.5),
@@ -34,7 +34,7 @@ IDEAL = BicycleParameters(
 
 STRAIGHT = Path.from_points([(0.0, 0.0), (300.0, 0.0), (600.0, 0.0)], spacing=1.0)
 
-#: A small error at the start shall not grow tenfold within a minute.
+#: A small initial error must not grow tenfold within a minute.
 SMALL = Driving(bound=0.1, duration=60.0, lateral=0.01, rate=RATE)
 
 
@@ -48,7 +48,7 @@ def margins(driving=SMALL, **values):
     return simulate(case, driving, columns, ["delay_margin"], count)["delay_margin"]
 
 
-def test_pure_pursuit_bears_the_dead_time_of_the_closed_form():
+def test_the_delay_margin_of_pure_pursuit_is_the_closed_form():
     look_ahead, speed = [2.0, 1.0, 1.5, 3.0], [2.0, 1.0, 3.0, 4.0]
     driving = dataclasses.replace(SMALL, duration=120.0)
     gains = {"controller.look_ahead": look_ahead, "controller.speed": speed}
@@ -57,25 +57,25 @@ def test_pure_pursuit_bears_the_dead_time_of_the_closed_form():
         assert margin + 0.5 / RATE == pytest.approx(limit, rel=0.05)
 
 
-def test_dead_time_that_is_there_already_is_taken_off_and_a_vehicle_that_leaves_anyway_has_none():
+def test_existing_dead_time_reduces_the_margin_to_at_least_zero():
     ideal, rest, none = margins(additional_dead_time=[0.0, 0.1, 0.8])
     assert rest == pytest.approx(ideal - 0.1, abs=0.0011)
     assert none == 0.0
 
 
-def test_a_vehicle_alone_that_leaves_anyway_has_none():
+def test_a_single_vehicle_that_leaves_anyway_has_no_margin():
     assert margins(additional_dead_time=[0.8]).tolist() == [0.0]
 
 
 def test_each_vehicle_has_its_own_start():
-    """A vehicle that starts on a straight path has nothing to correct, so it has the longest margin."""
+    """A vehicle that starts on a straight path without an error has the longest margin."""
     straight, off = margins(**{"start.lateral": [0.0, 0.01]})
     assert straight == pytest.approx(1.0)
     assert off < 0.6
 
 
 def test_a_sweep_measures_the_margin_of_its_own_runs(tmp_path):
-    """From where they start, in their number of laps: a straight path takes an error to begin with."""
+    """With the runs' initial errors and laps; on a straight path only an initial error is controlled."""
     (tmp_path / "straight.csv").write_text("x,y\n0,0\n100,0\n")
     (tmp_path / "sweep.yaml").write_text(
         "vehicle: deepracer\npath: straight.csv\n"
@@ -89,7 +89,7 @@ def test_a_sweep_measures_the_margin_of_its_own_runs(tmp_path):
     assert (margins[1:] < 1.0).all()
 
 
-def test_the_closed_form_is_where_a_delayed_loop_neither_grows_nor_shrinks():
+def test_at_the_closed_form_a_delayed_loop_oscillates_with_constant_amplitude():
     """y'' = -(k1 v^2 y + k2 v y')(t - T), integrated."""
     k1, k2, speed, dt = 0.5, 1.0, 2.0, 1e-3
 
@@ -109,7 +109,7 @@ def test_the_closed_form_is_where_a_delayed_loop_neither_grows_nor_shrinks():
 
 @given(st.lists(st.integers(-1, 501), min_size=1, max_size=20), st.data())
 def test_a_scan_finds_the_last_value_before_the_first_that_leaves(last, data):
-    """Be there values beyond that stay again: some right behind it, and all from some value on."""
+    """Even if candidates stay at some larger values, and at all from some value on."""
     last = np.minimum(last, 500)
     again = last + 1 + np.array(data.draw(st.lists(st.integers(1, 64), min_size=len(last), max_size=len(last))))
     notch = data.draw(st.booleans())
@@ -131,7 +131,7 @@ def test_a_scan_finds_the_last_value_before_the_first_that_leaves(last, data):
 
 
 def test_a_scan_probes_0():
-    """Whatever it is further on, what leaves at 0 has no margin."""
+    """A candidate that leaves at 0 has no margin, whatever it does at larger values."""
     result = last_before_leaving(lambda candidates, values: values > 0, 3, 1000)
     assert result.tolist() == [-1] * 3
 
@@ -139,7 +139,7 @@ def test_a_scan_probes_0():
 #: A chicane of some 15 m.
 CHICANE = Path.from_points([(0.0, 0.0), (3.0, 0.0), (5.0, 1.0), (8.0, 1.0), (10.0, -0.5), (15.0, -0.5)], spacing=0.1)
 
-#: What random cells have, and within which limits.
+#: Values of random cells, with their limits.
 RANGES = {
     "steering_actuator.dead_time": (0.0, 0.3),
     "steering_actuator.time_constant": (0.02, 0.3),
@@ -151,7 +151,7 @@ RANGES = {
 
 
 def disagreements(cells, seed, grid):
-    """Of random cells those whose margin is not what runs with so much ``additional_dead_time`` [s] say."""
+    """Random cells whose margin differs from that by runs with each ``additional_dead_time`` [s]."""
     random = np.random.default_rng(seed)
     values = {name: random.uniform(*limits, cells) for name, limits in RANGES.items()}
     robot = load_parameters("deepracer", {"model_params.bicycle.wheel_base": 0.5})
@@ -180,7 +180,7 @@ def test_margins_of_200_random_cells_are_those_of_a_fine_grid():
     assert disagreements(200, seed=1, grid=np.arange(0.0, 1.0, 0.005)) == []
 
 
-def test_all_dead_times_of_a_vehicle_grow():
+def test_additional_dead_time_is_added_to_all_actuators():
     def longer(vehicle, model, **varied):
         robot = dataclasses.replace(load_parameters("deepracer"), model=model, model_params={model: vehicle})
         case = Case({}, robot, ControlledDrive("pure_pursuit", {}, STRAIGHT))

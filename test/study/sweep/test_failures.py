@@ -1,4 +1,4 @@
-"""Whatever dies while a sweep is done: its table is that of an undisturbed one to the byte, nothing is done twice."""
+"""A sweep that resumes after a failure has the table of an undisturbed one to the byte; no run is done twice."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ psutil = pytest.importorskip("psutil")
 pytest.importorskip("matplotlib")
 pytest.importorskip("scipy")
 
-#: Few runs are done together.
+#: Code that limits batches to 4 runs.
 SMALL = "import vds_gz.study.sweep.sweep as sweep; sweep.LARGEST = 4"
 
 
@@ -54,12 +54,12 @@ def rows(out):
 
 
 @pytest.mark.parametrize("size", [pytest.param(1, marks=pytest.mark.slow), 5])
-def test_the_size_of_batches_does_not_matter(plan, undisturbed, tmp_path, monkeypatch, size):
+def test_results_do_not_depend_on_the_size_of_batches(plan, undisturbed, tmp_path, monkeypatch, size):
     monkeypatch.setattr("vds_gz.study.sweep.sweep.LARGEST", size)
     assert done(plan, tmp_path / "out") == undisturbed
 
 
-def test_a_killed_process_is_one_message_and_what_was_done_is_kept(plan, undisturbed, orders, tmp_path, capsys):
+def test_a_killed_process_is_one_message_and_finished_runs_are_kept(plan, undisturbed, orders, tmp_path, capsys):
     out = tmp_path / "out"
     (orders / "die at 0.3").touch()
     assert main([str(plan), "-o", str(out), "--workers", "2"]) == 1
@@ -71,7 +71,7 @@ def test_a_killed_process_is_one_message_and_what_was_done_is_kept(plan, undistu
 
 
 @pytest.mark.slow
-def test_runs_that_kill_all_workers_are_named_and_the_others_are_done(plan, undisturbed, orders, tmp_path, capsys):
+def test_runs_that_kill_all_workers_are_named_and_the_others_finish(plan, undisturbed, orders, tmp_path, capsys):
     (orders / "die at 0.3").touch()
     out = tmp_path / "out"
     with cluster(tmp_path / "dask") as dask:
@@ -80,12 +80,12 @@ def test_runs_that_kill_all_workers_are_named_and_the_others_are_done(plan, undi
         assert "vds-gz sweep: runs 12 to 12: 2 workers died while they did it" in capsys.readouterr().err
         assert collect(out)["run"].tolist() == [*range(12), *range(16, 32)]
         (orders / "die at 0.3").unlink()
-        (orders / "die-once").touch()  # twice may be the same run, which is given up then
+        (orders / "die-once").touch()  # a run that dies twice may be given up
         assert done(plan, out, dask.address, resume=True) == undisturbed
         assert not list(orders.glob("die-*"))
 
 
-def test_a_client_that_is_killed_goes_on_from_there(plan, undisturbed, orders, tmp_path):
+def test_a_killed_client_resumes(plan, undisturbed, orders, tmp_path):
     (orders / "slow").touch()
     out = tmp_path / "out"
     process = start(plan, out, code=SMALL)
@@ -100,7 +100,7 @@ def test_a_client_that_is_killed_goes_on_from_there(plan, undisturbed, orders, t
         assert done(plan, out, resume=True) == undisturbed
 
 
-def test_a_scheduler_that_is_killed_is_one_message_and_what_was_done_is_kept(plan, undisturbed, orders, tmp_path):
+def test_a_killed_scheduler_is_one_message_and_finished_runs_are_kept(plan, undisturbed, orders, tmp_path):
     (orders / "slow").touch()
     out = tmp_path / "out"
     with cluster(tmp_path / "dask") as dask:
@@ -118,7 +118,7 @@ def test_a_scheduler_that_is_killed_is_one_message_and_what_was_done_is_kept(pla
 
 
 def worker_begins(process, out):
-    """Multiprocessing's own helper has begun, and then the first worker."""
+    """Whether the helper of multiprocessing and the first worker have started."""
     return len(psutil.Process(process.pid).children(recursive=True)) >= 2
 
 
@@ -127,7 +127,7 @@ def run_is_done(process, out):
 
 
 @pytest.mark.parametrize("when", [pytest.param(worker_begins, marks=pytest.mark.slow), run_is_done])
-def test_ctrl_c_ends_workers_without_a_word_and_what_was_done_is_kept(plan, undisturbed, orders, tmp_path, when):
+def test_ctrl_c_ends_workers_silently_and_finished_runs_are_kept(plan, undisturbed, orders, tmp_path, when):
     (orders / "slow").touch()
     out = tmp_path / "out"
     process = start(plan, out, "--workers", "1", code=SMALL)
@@ -149,7 +149,7 @@ resource.setrlimit(resource.RLIMIT_FSIZE, (1500, 1500))
 """
 
 
-def test_a_full_disk_is_one_message_and_what_was_done_is_kept(plan, undisturbed, tmp_path):
+def test_a_full_disk_is_one_message_and_finished_runs_are_kept(plan, undisturbed, tmp_path):
     out = tmp_path / "out"
     process = start(plan, out, code=FULL_DISK)
     _, said = process.communicate()
@@ -169,7 +169,7 @@ def test_a_full_disk_is_one_message_and_what_was_done_is_kept(plan, undisturbed,
     ("function", "words"),
     [("raising", "raised KeyError: 'nothing'"), ("returning_nan", "nan")],
 )
-def test_a_controller_that_fails_fails_its_runs_and_no_other(tmp_path, capsys, monkeypatch, function, words):
+def test_a_failing_controller_fails_only_its_own_runs(tmp_path, capsys, monkeypatch, function, words):
     monkeypatch.setattr("vds_gz.study.sweep.sweep.LARGEST", 4)
     plan = write_plan(tmp_path, PLAN.replace(":controller", f":{function}"))
     assert main([str(plan), "-o", str(tmp_path / "out")]) == 1
@@ -178,7 +178,7 @@ def test_a_controller_that_fails_fails_its_runs_and_no_other(tmp_path, capsys, m
     assert said.count("runs") <= 6
 
 
-def test_a_sweep_that_is_there_is_not_overwritten_and_another_one_is_not_continued(plan, tmp_path, capsys):
+def test_an_existing_sweep_is_not_overwritten_and_a_different_one_is_not_continued(plan, tmp_path, capsys):
     out = str(tmp_path / "out")
     assert main([str(plan), "-o", out, "--resume"]) == 2
     assert "there is no sweep in" in capsys.readouterr().err
@@ -193,7 +193,7 @@ def test_a_sweep_that_is_there_is_not_overwritten_and_another_one_is_not_continu
     assert "there is a sweep in" in capsys.readouterr().err
 
 
-def test_an_expectation_that_is_broken_is_a_table_and_exit_code_1(tmp_path, capsys):
+def test_a_broken_expectation_is_printed_with_exit_code_1(tmp_path, capsys):
     plan = write_plan(tmp_path, PLAN + "expect: {path.peak: {p50: 0.1, max: 9.0}}\n")
     assert main([str(plan), "-o", str(tmp_path / "out")]) == 1
     said = capsys.readouterr().err
@@ -202,7 +202,7 @@ def test_an_expectation_that_is_broken_is_a_table_and_exit_code_1(tmp_path, caps
     assert "max" not in said
 
 
-def test_a_run_that_never_ends_is_later_than_any_bound_and_never_leaves(tmp_path, capsys):
+def test_a_run_that_does_not_finish_has_infinite_times(tmp_path, capsys):
     plan = PLAN.replace("[path.rms, path.peak]", "[finished, left]").replace(
         "duration: 0.5", "duration: 0.5, bound: 0.45"
     )
@@ -231,7 +231,7 @@ def test_no_scheduler_and_no_certificates_are_exit_code_2(plan, tmp_path, capsys
     assert not out.exists()  # or the same command with the right address would be refused
 
 
-def test_a_wrong_address_takes_nothing_from_what_was_there_before(plan, undisturbed, tmp_path):
+def test_a_wrong_address_leaves_existing_files_unchanged(plan, undisturbed, tmp_path):
     out = tmp_path / "out"
     out.mkdir()
     (out / "notes.txt").write_text("mine")
@@ -251,7 +251,7 @@ def test_a_damaged_table_is_named(plan, tmp_path, damaged):
         collect(tmp_path, "path.rms")
 
 
-def test_a_second_sweep_in_the_folder_of_one_that_runs_is_refused(plan, undisturbed, orders, tmp_path, capsys):
+def test_a_second_sweep_in_a_folder_in_use_is_refused(plan, undisturbed, orders, tmp_path, capsys):
     (orders / "slow").touch()
     out = tmp_path / "out"
     process = start(plan, out, code=SMALL)

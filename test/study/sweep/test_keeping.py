@@ -1,4 +1,4 @@
-"""A run that is kept has the bits of the run in the table."""
+"""A kept run has the bits of the run in the table."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_a_replay_ends_in_the_state_of_the_run(tmp_path, vehicle, actuator):
         assert state.y != 0.0 or run == 0
 
 
-def test_a_log_s_run_is_kept_as_a_recording(tmp_path):
+def test_a_run_with_a_log_is_kept_as_a_recording(tmp_path):
     (tmp_path / "steps.csv").write_text("time,v_x,v_y,yaw_rate\n0,1,0,0.3\n0.5,1,0,0\n")
     plan = write_plan(tmp_path, "vehicle: deepracer\ncommands: steps.csv\nmeasure: settle\n")
     keep(read_sweep(plan), 0, tmp_path / "run.mcap")

@@ -1,4 +1,4 @@
-"""A command log through many vehicles: the measures are those of each vehicle's own replay."""
+"""A command log with many vehicles: the measures are those of each vehicle's replay."""
 
 import dataclasses
 
@@ -54,14 +54,14 @@ def test_measures_are_those_of_a_comparison_of_two_replays(nominal):
             assert measures[name][i] == pytest.approx(differ[quantity][measure], rel=1e-9, abs=1e-12), name
 
 
-def test_the_nominal_vehicle_differs_from_itself_by_nothing(nominal):
+def test_the_nominal_vehicle_does_not_differ_from_itself(nominal):
     measures = run_open_loop(log_of(nominal), nominal, [nominal.vehicle] * 3, NAMES)
     for name in NAMES:
         if name != "settle":
             assert measures[name].tolist() == [0.0] * 3
 
 
-def test_a_run_does_not_depend_on_those_beside_it(nominal):
+def test_a_run_does_not_depend_on_the_others(nominal):
     log = log_of(nominal, 4.0)
     drive = "drive_actuator" if nominal.model == "bicycle" else "drive_actuators"
     vehicles = [varied(nominal, **{drive: {"dead_time": 0.001 * k}}) for k in range(70)]

@@ -1,4 +1,4 @@
-"""What is wrong in the file of a sweep is said with line, key, value and what would be right."""
+"""Mistakes in the file of a sweep are reported with line, key, value and what would be right."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def read(tmp_path):
     return read
 
 
-def test_runs_that_are_done_together_are_of_one_case(read):
+def test_a_batch_has_runs_of_one_case(read):
     sweep = read(PLAN)
     count, done = len(sweep.space), [3, len(sweep.space) + 5]
     pieces = sweep.batches(done, shared=False)
@@ -65,15 +65,15 @@ def test_runs_that_are_done_together_are_of_one_case(read):
 
 
 @pytest.mark.parametrize(("duration", "together"), [(0.1, 2048), (500.0, 128), (1e6, 64)])
-def test_short_runs_are_done_2048_at_a_time_and_long_ones_64_to_limit_memory(read, duration, together):
+def test_batches_have_2048_short_runs_or_64_long_ones(read, duration, together):
     sweep = read(PLAN)
     space = dataclasses.replace(sweep.space, samples=Samples(count=1000))
     sweep = dataclasses.replace(sweep, space=space, driving=dataclasses.replace(sweep.driving, duration=duration))
     assert max(map(len, sweep.batches([], shared=False))) == together
 
 
-def test_intervals_of_the_vehicle_itself_are_known(read):
-    """So that a report can say where in what was varied the vehicle is."""
+def test_intervals_in_the_vehicle_s_file_are_read(read):
+    """A report draws them among the varied values."""
     plan = """\
         vehicle: identified.yaml
         controller: pure_pursuit
@@ -93,12 +93,12 @@ def test_intervals_of_the_vehicle_itself_are_known(read):
         ("{from: 0, to: 0.001, count: 4}", (0.0, 1e-3 / 3.0, 2e-3 / 3.0, 1e-3)),
     ],
 )
-def test_a_grid_has_the_numbers_that_one_would_write(read, grid, values):
+def test_a_grid_has_decimal_numbers_without_rounding_errors(read, grid, values):
     sweep = read(PLAN.replace("[-0.1, 0.1]", grid))
     assert sweep.space.variations["start.lateral"] == values
 
 
-def test_everything_with_everything_is_run(read):
+def test_all_combinations_are_run(read):
     sweep = read(PLAN)
     assert len(sweep) == 2 * 2 * 3 * 2 * 8
     assert sweep.space.variations == {
@@ -180,22 +180,22 @@ def test_everything_with_everything_is_run(read):
         ),
     ],
 )
-def test_what_is_wrong_is_said(read, old, new, words):
+def test_mistakes_are_named(read, old, new, words):
     assert old in PLAN
     with pytest.raises(VdsGzError, match=words):
         read(PLAN.replace(old, new, 1) if new or old != PLAN else "")
 
 
 @pytest.mark.parametrize("file", sorted(share("config", "sweeps").glob("*.yaml")), ids=lambda file: file.stem)
-def test_sweeps_that_come_with_the_package_are_right(file):
+def test_sweeps_of_the_package_are_valid(file):
     assert len(read_sweep(file))
 
 
-def test_samples_of_nothing_are_refused(read):
+def test_samples_without_intervals_are_refused(read):
     with pytest.raises(VdsGzError, match="nothing is drawn from an interval"):
         read("vehicle: deepracer\ncommands: steps.csv\nsamples: {random: 5}\nmeasure: settle\n")
 
 
-def test_a_file_that_is_not_there_is_named(tmp_path):
+def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(VdsGzError, match=r"sweep '.*none.yaml' does not exist"):
         read_sweep(tmp_path / "none.yaml")

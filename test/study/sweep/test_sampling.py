@@ -1,4 +1,4 @@
-"""Points of a sweep do not depend on which others are looked at with them."""
+"""Points of a sweep do not depend on the others of their batch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sobol indices against closed forms, quantiles, and the number that is worth measuring."""
+"""Sobol indices against closed forms, quantiles, and the parameter that is worth measuring."""
 
 import math
 
@@ -14,7 +14,7 @@ def uniform(runs, seed=1, **ranges):
     return {name: random.uniform(*ends, runs) for name, ends in ranges.items()}
 
 
-def test_ishigami():
+def test_indices_of_the_ishigami_function():
     """T. Ishigami and T. Homma (1990): sin a + 7 sin(b)^2 + 0.1 c^4 sin a, whose indices are known."""
     drawn = uniform(4096, a=(-math.pi, math.pi), b=(-math.pi, math.pi), c=(-math.pi, math.pi))
     a, b, c = drawn.values()
@@ -33,15 +33,15 @@ def test_a_sum_has_the_shares_of_its_variances_on_any_scale():
     assert indices.predicted > 0.999
 
 
-def test_a_grid_of_few_values_does():
+def test_a_grid_of_few_values_is_enough():
     a, b = (values.ravel() for values in np.meshgrid([1.0, 2.0, 4.0], np.linspace(0.0, 1.0, 12)))
     indices = sensitivity({"a": a, "b": b}, 10.0 * b + 0.0 * a)
     assert indices.first == pytest.approx({"a": 0.0, "b": 1.0}, abs=1e-9)
 
 
 @pytest.mark.parametrize("samples", [3, 20, 100])
-def test_few_samples_at_many_points_of_a_grid_do_not_pass_for_many(samples):
-    """a matters nothing; a polynomial of high degree in so few samples of a and b would be able to say anything."""
+def test_few_samples_at_many_points_of_a_grid_do_not_count_as_many(samples):
+    """a has no effect; a polynomial of high degree would fit any effect in so few samples of a and b."""
     drawn = {name: np.tile(column, 100) for name, column in uniform(samples, a=(0.0, 1.0), b=(0.0, 1.0)).items()}
     drawn["c"] = np.repeat(np.arange(100.0), samples)
     indices = sensitivity(drawn, drawn["b"] + 0.01 * drawn["c"])
@@ -49,14 +49,14 @@ def test_few_samples_at_many_points_of_a_grid_do_not_pass_for_many(samples):
     assert indices.trusted == (samples > 3)
 
 
-def test_noise_is_not_trusted():
+def test_indices_of_noise_are_unreliable():
     drawn = uniform(500, a=(0.0, 1.0), b=(0.0, 1.0))
     noise = np.random.default_rng(3).normal(size=500)
     assert not sensitivity(drawn, noise).trusted
 
 
 @pytest.mark.parametrize("values", [np.ones(100), np.full(100, np.nan)])
-def test_what_does_not_vary_has_no_indices(values):
+def test_constant_measures_have_no_indices(values):
     assert sensitivity(uniform(100, a=(0.0, 1.0)), values) is None
     assert sensitivity({"a": np.ones(100)}, np.arange(100.0)) is None
 
@@ -68,7 +68,7 @@ def test_runs_without_a_measure_are_left_out():
     assert sensitivity(drawn, values).first["a"] == pytest.approx(1.0, abs=1e-3)
 
 
-def test_quantiles_are_values_of_runs():
+def test_quantiles_are_values_of_some_run():
     result = distribution("path.peak", np.array([*range(1, 101), math.nan, math.nan]))
     assert result.count == 100
     assert result.quantiles == {"p50": 50.0, "p95": 95.0, "p99": 99.0, "max": 100.0}
@@ -87,13 +87,13 @@ def test_a_measure_that_no_run_has_is_not_printed_as_a_number():
     assert list(distribution_rows(Runs({}, {}), analysis)) == [("path.peak", "0", "-", "-", "-", "-")]
 
 
-def test_of_a_margin_the_least_is_the_worst():
+def test_the_smallest_margin_is_the_worst():
     result = distribution("delay_margin", np.arange(1.0, 101.0))
     assert result.quantiles == {"p50": 50.0, "p5": 5.0, "p1": 1.0, "min": 1.0}
 
 
-def test_the_number_that_matters_is_to_be_measured():
-    """|a - 0.2| s of dead time cost a metre a second: p95 keeps 0.05 m as long as a is known to 50 ms."""
+def test_the_most_influential_parameter_is_advised():
+    """The measure is about |a - 0.2|, so its p95 is at most 0.0475 if a is known to 50 ms."""
     drawn = uniform(5000, seed=4, a=(0.1, 0.3), b=(0.0, 1.0))
     values = np.abs(drawn["a"] - 0.2) + 1e-4 * drawn["b"]
     indices = sensitivity(drawn, values)
@@ -111,14 +111,14 @@ def test_the_number_that_matters_is_to_be_measured():
     assert free.bound is None
 
 
-def test_nothing_is_advised_where_nothing_is_gained():
+def test_there_is_no_advice_without_a_gain():
     drawn = uniform(1000, a=(0.1, 0.3))
     values = 5.0 + 1e-3 * drawn["a"]
     assert advise(drawn, {"a": 0.2}, "path.peak", values, sensitivity(drawn, values)) is None
     assert advise(drawn, {}, "path.peak", drawn["a"], sensitivity(drawn, drawn["a"])) is None
 
 
-def test_a_margin_grows_by_measuring():
+def test_a_better_measurement_increases_a_margin():
     drawn = uniform(5000, seed=5, a=(0.1, 0.3))
     margins = 0.4 - np.abs(drawn["a"] - 0.2)
     advice = advise(drawn, {"a": 0.2}, "delay_margin", margins, sensitivity(drawn, margins), bound=0.35)

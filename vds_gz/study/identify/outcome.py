@@ -52,7 +52,8 @@ TRIED_TIMES = {
     Kind.TIME_CONSTANT: 1e-3 * np.array([0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 7.0, 10.0, 14.0, 20.0, 28.0]),
 }
 
-#: A time is consistent with the data if it raises the squares by less than this, the 95 % quantile of chi-square.
+#: A time, or a map's continuation, is consistent with the data if it raises the squares by less than this, the 95 %
+#: quantile of chi-square.
 HARMLESS = 3.84
 
 #: At lower speeds a yaw rate does not determine a steering angle [m/s].
