@@ -201,8 +201,8 @@ def _at_bounds(fit: Fit) -> Mask:
     scale = np.where(parameters, [term.scale for term in problem.terms], problem.upper)
     near = solution.point - lower <= NEXT_TO_BOUND * np.where(slow_times, problem.lower, scale)
     near |= problem.upper - solution.point <= NEXT_TO_BOUND * scale
-    given = np.array([term.neutral for term in problem.terms])
-    near |= parameters & (given > 0.0) & (solution.point > FARTHEST * given)
+    values = np.array([term.neutral for term in problem.terms])  # the given ones of parameters
+    near |= parameters & (values > 0.0) & (solution.point > FARTHEST * values)
     return np.asarray(solution.free & near & mask_of(problem.terms, *BOUNDED))
 
 

@@ -86,7 +86,7 @@ class Source:
 class Result:
     """The result of one recording, ``log`` being its path, or a ``failure``: the reason, which names the recording.
 
-    Numbers are those of :class:`~vds_gz.study.identify.results.VehicleFit`; those of axes have names as
+    Numbers are those of :class:`~vds_gz.study.identify.results.VehicleFit`; those of axes have names such as
     ``v_x.dead_time``.
     """
 

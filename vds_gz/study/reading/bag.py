@@ -108,11 +108,11 @@ def read_bag(
             counts = bag.by_name()
             roles = _choose_topics(path, counts, readers, command, velocity, steering)
             inputs: dict[str, Mapping[str, Reader]] = {"command": readers, "gear": {GEAR_COMMAND.topic.type: _gear}}
-            wanted = {}
+            readers_of = {}
             for topic, role in roles.items():
                 kind, _ = counts[topic]
-                wanted[topic, kind] = inputs.get(role, MEASUREMENTS)[kind]
-            topics = read_columns(bag, wanted)
+                readers_of[topic, kind] = inputs.get(role, MEASUREMENTS)[kind]
+            topics = read_columns(bag, readers_of)
             cut_short = bag.cut_short
     except UnknownTypeError as error:
         raise SignalError(f"'{path}': {error}") from None

@@ -197,10 +197,10 @@ def collect(folder: str | Path, *names: str) -> Table:
         with table.open(newline="", encoding="utf-8") as file:
             rows = csv.reader(file)
             head = next(rows)
-            wanted = [head.index(name) for name in names or head]
-            cells = sorted(([row[NUMBER], *(row[k] for k in wanted)] for row in rows), key=lambda row: int(row[0]))
-        columns = list(zip(*cells, strict=True))[1:] or [()] * len(wanted)
-        return {head[k]: _column(head[k], column) for k, column in zip(wanted, columns, strict=True)}
+            indices = [head.index(name) for name in names or head]
+            cells = sorted(([row[NUMBER], *(row[k] for k in indices)] for row in rows), key=lambda row: int(row[0]))
+        columns = list(zip(*cells, strict=True))[1:] or [()] * len(indices)
+        return {head[k]: _column(head[k], column) for k, column in zip(indices, columns, strict=True)}
     except FileNotFoundError:
         raise ArgumentError(f"there are no runs of a sweep in '{folder}'") from None
     except (OSError, StopIteration, IndexError, ValueError, csv.Error) as error:

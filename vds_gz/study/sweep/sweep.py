@@ -87,9 +87,9 @@ class Space:
         dimensions = len(self.variations) - len(self._shape)
         if not dimensions:
             return np.empty((len(samples), 0))
-        wanted, places = np.unique(samples, return_inverse=True)
+        distinct, places = np.unique(samples, return_inverse=True)
         draw = _sobol if self.samples.sobol else _random
-        return draw(self.samples.seed, wanted, dimensions)[places]
+        return draw(self.samples.seed, distinct, dimensions)[places]
 
 
 def _random(seed: int, samples: Wholes, dimensions: int) -> Reals:
