@@ -132,7 +132,7 @@ def test_from_a_table_to_a_parameter_file(run, tmp_path, monkeypatch, capsys):
     with open("log.csv", "w", newline="") as file:
         csv.writer(file).writerows([("time", "steer_cmd", "v_x", "steering"), *run.T.round(6).tolist()])
     assert main(["identify", "log.csv", "--model", "steering", "--fit", "inertia,damping,kp"]) == 0
-    assert "no scale" in capsys.readouterr().out
+    assert "does not determine the scale of torques" in capsys.readouterr().out
     found = parameters_of_file(tmp_path / "identified" / "parameters.yaml").vehicle.mechanical_params
     assert found.inertia == pytest.approx(35.0, rel=0.05)
     assert Path("identified/identified.png").stat().st_size > 1000

@@ -154,7 +154,7 @@ def test_all_combinations_are_run(read):
         ("pure_pursuit", "pure_porsuit", "controller 'pure_porsuit' is unknown; there are pure_pursuit"),
         ("pure_pursuit", "nothing_at_all:f", "module 'nothing_at_all' cannot be imported"),
         ("straight.csv", "doubled.csv", "line 3: 'path' - .*doubled.csv, line 4"),
-        ("path: straight.csv", "commands: steps.csv", "'commands', or a 'controller' follows a 'path'"),
+        ("path: straight.csv", "commands: steps.csv", "there must be either 'commands'"),
         ("measure: path.rms", "driving: {rate: 0}\nmeasure: path.rms", "'rate' is 0; it must be greater than 0"),
         ("measure: path.rms", "measure: delay_margin", "delay_margin, which needs a bound"),
         (
