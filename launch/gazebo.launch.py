@@ -104,7 +104,8 @@ def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
         actions.append(vehicle.rviz())
     if flags["joystick"]:
         include = PythonLaunchDescriptionSource(str(share("launch", "joystick.launch.py")))
-        actions.append(IncludeLaunchDescription(include))
+        # Without this, the vehicle's file would be that of the joystick's controller too.
+        actions.append(IncludeLaunchDescription(include, launch_arguments={"params_file": ""}.items()))
     return actions
 
 

@@ -107,7 +107,7 @@ def test_check_of_all_presets(capsys):
         ("sim_node:\n  ros__parameters:\n    steprate: 5.0\n", ["'steprate'", "line 3", "'step_rate'"]),
         ("sim_node:\n  ros__parameters:\n    step_rate: -5.0\n", ["'step_rate' is -5", "at least 0.1"]),
         ("sim_node:\n  ros__parameters:\n    model: [\n", ["not valid YAML"]),
-        ("", ["nothing in it"]),
+        ("", ["it is empty"]),
         ("other:\n  ros__parameters:\n    model: omni\n", ["no section for node '/sim_node'"]),
     ],
 )

@@ -41,8 +41,10 @@ def read_map(path: str) -> ActuationMap:
     file = _located(path)
     try:
         changed = file.stat().st_mtime_ns
-    except OSError:
+    except FileNotFoundError:
         raise ParameterError(f"map '{path}' does not exist (looked in {Path.cwd()})") from None
+    except OSError as error:
+        raise ParameterError(f"map '{path}' cannot be read: {error.strerror}") from None
     return _read(file, changed)
 
 

@@ -19,7 +19,7 @@ from vds_gz.study.identify.problem.parameters import SELECTED, Actuation, Kind, 
 from vds_gz.study.identify.problem.setup import COMMANDED_BY, FIELDS, Setup
 from vds_gz.study.identify.problem.simulation import Experiment
 from vds_gz.study.identify.problem.unknowns import WHEELS
-from vds_gz.study.identify.results import LIMITS, NAMES, Axis, Channel, Numbers, Prediction, VehicleFit
+from vds_gz.study.identify.results import LIMITS, NAMES, OUTLIER, Axis, Channel, Numbers, Prediction, VehicleFit
 from vds_gz.study.identify.robust import ROBUST
 from vds_gz.study.identify.trials import costs_of
 from vds_gz.study.recording import QUANTITIES
@@ -42,9 +42,6 @@ NEVER_MET = 10.0
 
 #: Residuals are more than noise if they exceed this multiple of the noise plus this part of the range.
 NOISY, NEGLIGIBLE = 1.5, 0.01
-
-#: Number of standard deviations beyond which a sample is an outlier.
-OUTLIER = 5.0
 
 #: Dead times and lags that are tried if none is needed [s].
 TRIED_TIMES = {

@@ -8,9 +8,11 @@ from typing import NamedTuple
 
 from vds_gz.parameters.declaration import ParameterGroup
 from vds_gz.study.identify.estimates import Array, Estimate
+from vds_gz.study.identify.robust import ROBUST
 
-#: A sample with less than this weight is drawn as an outlier.
-OUTLIER_WEIGHT = 0.1
+#: Number of standard deviations beyond which a sample is an outlier, and the weight of such a sample.
+OUTLIER = 5.0
+OUTLIER_WEIGHT = (1.0 + (OUTLIER / ROBUST) ** 2) ** -0.5
 
 #: The parameters of an axis with their labels; TIMES and LIMITS are some of them.
 LABELS = {
