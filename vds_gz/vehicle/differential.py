@@ -42,15 +42,12 @@ from vds_gz.vehicle.trigonometry import integrate_pose
 
 @dataclass(slots=True)
 class DifferentialCoefficients:
-    """Geometry [m], limits of the body, and drives, prepared for steps of ``dt`` seconds.
-
-    ``track`` splits a command into wheel speeds; ``turning_track`` is that with which the wheels turn the vehicle.
-    """
+    """Geometry [m], limits of the body, and drives, prepared for steps of ``dt`` seconds."""
 
     dt: float
     base_link_offset: float
-    track: float
-    turning_track: float
+    track: float  # track that splits a command into wheel speeds
+    turning_track: float  # track with which the wheels turn the vehicle
     wheel_radius: float
     body: BodyLimitCoefficients
     drive: DriveCoefficients

@@ -29,11 +29,8 @@ POWERS, SLOPE_POWERS = 12, 8
 #: A steering angle that changes more than this in a step counts as a jump [rad].
 JUMP = 0.1
 
-#: Slip angles with a greater tangent are measured from pi / 3: tan(pi / 6).
-STEEP = 0.57735026918962576
-
-#: tan(pi / 3).
-STEEPER = 1.73205080756887729
+#: tan(pi / 6), above which a slip angle is measured from pi / 3, and tan(pi / 3).
+STEEP, STEEPER = 0.57735026918962576, 1.73205080756887729
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,6 @@ from vds_gz.vehicle.command import (
 from vds_gz.vehicle.model import C, MotionState, P, S, StepCoefficients, VehicleModel
 from vds_gz.vehicle.trigonometry import sine_cosine
 
-#: Nanoseconds per second.
 NANOSECONDS = 1_000_000_000
 
 #: Arguments of :class:`Vehicle`.

@@ -38,14 +38,12 @@ def whole(quotient: float) -> int:
     return below + 1 if quotient - below >= 0.5 else below
 
 
-#: Rule of the gears: none.
+#: Rules of the gears: none; motion against the gear is stopped; the car may roll in either direction.
 NO_RULE = 0
-#: Rule of the gears: motion against the gear is stopped.
 NO_FALL = 1
-#: Rule of the gears: the car may roll in either direction.
 ROLLING = 2
 
-#: Minimum divisor of a change of speed in an acceleration [s].
+#: Minimum step length for an acceleration from a change of speed [s].
 SHORTEST_STEP = 1e-5
 
 

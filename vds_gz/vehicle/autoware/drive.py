@@ -9,15 +9,13 @@ from vds_gz.vehicle.autoware.delay import DelayLine, against_gear, empty_line, i
 from vds_gz.vehicle.autoware.maps import Map, interpolate
 from vds_gz.vehicle.command import DRIVE, NEUTRAL, NONE, PARK
 
-#: The speed follows its reference at once.
+#: Speed or acceleration follows its reference at once.
 IDEAL_SPEED = 0
-#: The acceleration follows its reference at once.
 IDEAL_ACCELERATION = 1
-#: The speed follows its reference with a first-order lag.
+#: Speed or acceleration follows its reference with a first-order lag.
 LAGGING_SPEED = 2
-#: The acceleration follows its reference with a first-order lag.
 LAGGING_ACCELERATION = 3
-#: The same with a map of the vehicle's response before the lag.
+#: The same for an acceleration, with a map of the vehicle's response before the lag.
 MAPPED_ACCELERATION = 4
 #: The drive's acceleration lags, the slope acts at once, and brakes act against the motion.
 ROLLING_ACCELERATION = 5
@@ -95,8 +93,8 @@ def brake_force(c: AutowareDriveCoefficients, s: AutowareDriveState, speed: floa
 def pedal_lag(c: AutowareDriveCoefficients, s: AutowareDriveState) -> float:
     """The present time constant [s].
 
-    Corrected (time constants): the brake's applies while the brake or a gear brakes; else, unless the accelerator is
-    pressed.
+    Corrected (time constants): the brake's applies while the brake or a gear brakes; else whenever the accelerator is
+    not pressed.
     """
     if s.input > 0.0:
         return c.time_constant
@@ -106,10 +104,7 @@ def pedal_lag(c: AutowareDriveCoefficients, s: AutowareDriveState) -> float:
 
 
 def within_reach(c: AutowareDriveCoefficients, acceleration: float) -> float:
-    """The lag's input for an acceleration [m/s^2].
-
-    Corrected (bounded acceleration): the input is limited, so the lagging acceleration stays bounded.
-    """
+    """The lag's input [m/s^2]. Corrected (bounded acceleration): it is limited, so the acceleration stays bounded."""
     return limited(acceleration, c.acceleration_limit) if c.physical else acceleration
 
 
@@ -150,7 +145,7 @@ def mapped_acceleration(c: AutowareDriveCoefficients, s: AutowareDriveState, v: 
 def pedal_acceleration(c: AutowareDriveCoefficients, s: AutowareDriveState, v: float) -> float:
     """Acceleration by the pedals in the gear's direction [m/s^2].
 
-    Corrected (maps in reverse): backwards too, the maps are read at the speed; else at standstill.
+    Corrected (maps in reverse): the maps are read at the speed in either direction; else, in reverse, at standstill.
     Corrected (coasting): with no pedal pressed, the accelerator's map gives creep and engine drag; else 0 acts.
     """
     speed = abs(v) if c.physical else v

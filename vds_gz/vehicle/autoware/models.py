@@ -272,10 +272,8 @@ def joint_states(c: AutowareCoefficients, s: AutowareState) -> JointStates:
 
 def actuator_states(c: AutowareCoefficients, s: AutowareState) -> tuple[ActuatorState, ...]:
     """References and responses; pedals give no speed reference, so the present speed replaces it."""
-    return (
-        ActuatorState(0.0, s.speed_reference, 0.0, s.v_x),
-        ActuatorState(s.angle_reference, 0.0, s.steering.angle, s.steering.rate),
-    )
+    drive = ActuatorState(0.0, s.speed_reference, 0.0, s.v_x)
+    return drive, ActuatorState(s.angle_reference, 0.0, s.steering.angle, s.steering.rate)
 
 
 def limits(p: parameters.CarParameters) -> VehicleLimits:

@@ -60,9 +60,8 @@ from vds_gz.vehicle.model import SteadyMotion
 #: At smaller speeds, a yaw rate defines no steering angle [m/s].
 STANDSTILL = 1e-12
 
-#: For a commanded speed of 0, the driver holds the car with the brake below this speed [m/s].
+#: For a commanded speed of 0, the brake holds the car below this speed [m/s], with this deceleration [m/s^2].
 NEARLY_STANDING = 0.1
-#: Deceleration of that brake [m/s^2].
 HOLDING = 1.0
 
 
