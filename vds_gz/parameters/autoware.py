@@ -61,9 +61,7 @@ class CarParameters(ParameterGroup):
     speed_gain: float = real(
         2.0, "1/s", "gain of the speed controller, for commands without acceleration", positive=True, live=True
     )
-    enable_road_slope_simulation: bool = flag(
-        True, "slopes act: those of commands, of the world or Gazebo, and road_pitch", live=True
-    )
+    enable_road_slope_simulation: bool = flag(True, "slopes of commands, world, Gazebo and road_pitch act", live=True)
     road_pitch: float = real(0.0, "rad", "pitch of the road, nose down positive", minimum=-1.5, maximum=1.5, live=True)
     enable_pub_steer: bool = flag(True, "publish the tire angle")
 
@@ -189,13 +187,9 @@ class ActuationCmdSteerMapParameters(ActuationCmdParameters):
 class ActuationCmdVgrParameters(ActuationCmdParameters):
     """Pedals with maps; the steering command is the steering wheel's angle, with a variable gear ratio."""
 
-    vgr_coef_a: float = real(
-        15.713, "-", "gear ratio of the steering at standstill, straight ahead", positive=True, live=True
-    )
+    vgr_coef_a: float = real(15.713, "-", "gear ratio at standstill, straight ahead", positive=True, live=True)
     vgr_coef_b: float = real(0.053, "s^2/m^2", "increase of the gear ratio per speed squared", minimum=0.0, live=True)
-    vgr_coef_c: float = real(
-        0.042, "1/rad", "decrease of the gear ratio per angle of the steering wheel", minimum=0.0, live=True
-    )
+    vgr_coef_c: float = real(0.042, "1/rad", "decrease of the ratio per steering wheel angle", minimum=0.0, live=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,9 +213,7 @@ class MechanicalParameters(ParameterGroup):
     poly_f: float = _coefficient(0.18449047960081838, "power steering: coefficient of speed")
     poly_g: float = _coefficient(-0.06320887302605509, "power steering: coefficient of torque times speed")
     poly_h: float = _coefficient(0.18696796150634806, "power steering: constant part")
-    inertia: float = real(
-        25.17844747941984, "kg m^2", "moment of inertia of the steering, at the tires", positive=True, live=True
-    )
+    inertia: float = real(25.17844747941984, "kg m^2", "inertia of the steering at the tires", positive=True, live=True)
     damping: float = real(117.00653795106054, "N m s/rad", "damping of the steering", minimum=0.0, live=True)
     stiffness: float = real(0.17526182368541224, "N m/rad", "stiffness that centres the tires", minimum=0.0, live=True)
     friction: float = real(0.6596571248682918, "N m", "torque of dry friction", minimum=0.0, live=True)

@@ -15,7 +15,7 @@ class ControllerParameters(ParameterGroup):
     lateral_acceleration: float = real(
         2.0,
         "m/s^2",
-        "limit in curves, which lowers the reference speed there, with half as much deceleration before; 0: unlimited",
+        "limit in curves; the reference speed falls to keep it, with half as much deceleration before; 0: unlimited",
         minimum=0.0,
     )
 

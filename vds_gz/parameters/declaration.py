@@ -222,7 +222,7 @@ class ParameterGroup:
                 if checked is not value:
                     object.__setattr__(self, item.name, checked)
             elif (kind := item.metadata.get(_KIND)) and not isinstance(value := getattr(self, item.name), kind):
-                raise ParameterError(f"parameters '{item.name}' are {value!r}; they must be of {kind.__name__}")
+                raise ParameterError(f"parameters '{item.name}' are {value!r}; they must be {kind.__name__}")
         self.check_together()
 
     def check_together(self) -> None:

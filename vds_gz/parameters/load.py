@@ -87,11 +87,7 @@ def of_other_models(overrides: Iterable[Override], model: str) -> dict[str, Over
 
 
 def checked(overrides: Iterable[Override], known: Mapping[str, Description]) -> dict[str, Value]:
-    """The values by proper name, each of the right type and within its bounds.
-
-    Raises:
-        ParameterError: Names are unknown, or values not allowed.
-    """
+    """The values by proper name, each of the right type and within its bounds; raises ParameterError otherwise."""
     faults = Faults()
     values = _checked(overrides, known, faults)
     faults.refuse()

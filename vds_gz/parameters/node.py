@@ -147,7 +147,7 @@ class NodeParameters(ParameterGroup):
 
     step_rate: float = real(1000.0, "Hz", "steps of the model per second", minimum=0.1, maximum=100_000.0)
     pub_rate: float = real(
-        50.0, "Hz", "messages per second, except of clock and sensors", minimum=0.1, maximum=10_000.0, live=True
+        50.0, "Hz", "messages per second on topics except clock and sensors", minimum=0.1, maximum=10_000.0, live=True
     )
     twist_reference_max_oldness: float = real(
         1.0, "s", "age at which zero replaces a command", positive=True, live=True, aliases=("command_timeout",)

@@ -62,12 +62,8 @@ def _region(words: list[str]) -> FixRegion:
     return FixRegion(fix_type, x_min, y_min, x_max, y_max)
 
 
-#: Maximum number of rows of a lidar, which bounds memory.
-MOST_ROWS = 512
-#: Maximum number of rays or columns of a scan.
-MOST_RAYS = 65_536
-#: Maximum number of pixels along an axis of an image.
-MOST_PIXELS = 8192
+#: Maximum numbers of rows, of rays or columns, and of pixels along an axis of a sensor, which bound memory.
+MOST_ROWS, MOST_RAYS, MOST_PIXELS = 512, 65_536, 8192
 
 
 class SensorParameters(Protocol):

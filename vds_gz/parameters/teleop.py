@@ -106,9 +106,7 @@ class JoystickParameters(ParameterGroup):
     )
     require_enable_button: bool = flag(True, "a button must be held to drive", live=True)
     enable_button: int = integer(0, "button to be held, if require_enable_button is true", minimum=-1, live=True)
-    enable_turbo_button: int = integer(
-        -1, "button that enables driving with the turbo scales; -1: none", minimum=-1, live=True
-    )
+    enable_turbo_button: int = integer(-1, "button to drive with the turbo scales; -1: none", minimum=-1, live=True)
 
     def check_together(self) -> None:
         """Refuse a required button without a number."""
@@ -129,9 +127,7 @@ class KeyParameters(ParameterGroup):
     publish_rate: float = _rate(30.0, "commands per second")
     max_speed: float = real(1.0, "m/s", "maximum speed", positive=True, maximum=MAXIMUM)
     acceleration: float = real(1.0, "m/s^2", "change of speed while a key is held", positive=True)
-    deceleration: float = real(
-        2.0, "m/s^2", "change of speed without a key, or with the key against the motion", positive=True
-    )
+    deceleration: float = real(2.0, "m/s^2", "change of speed with no key, or one against the motion", positive=True)
     max_steering_angle: float = real(
         0.5, "rad", "maximum steering angle; not for twists", positive=True, maximum=math.pi
     )

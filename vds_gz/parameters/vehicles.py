@@ -48,9 +48,7 @@ class BicycleParameters(ParameterGroup):
     base_link_offset: float = _offset("fixed axle")
     wheel_base: float = real(1.6, "m", "distance between the axles", positive=True)
     drive_on_steered_wheel: bool = flag(False, "the steered axle is driven, else the fixed one")
-    four_wheel_drive: bool = flag(
-        False, "all wheels are driven, each at the speed of its path; the drive's speed is the fixed axle's"
-    )
+    four_wheel_drive: bool = flag(False, "all wheels are driven, each by its path; the speed is the fixed axle's")
     reverse: bool = flag(False, "the steered axle is behind the fixed axle")
     allow_reverse: bool = flag(True, "negative speeds are obeyed, else taken as 0", live=True)
     center_at_standstill: bool = flag(False, "the steering goes to 0 while the commanded speed is 0", live=True)

@@ -16,11 +16,8 @@ from vds_gz.parameters.yaml_reader import Scalar, compose, scalar_of
 
 T = TypeVar("T")
 
-#: Maximum size of a file [bytes].
-LARGEST_FILE = 1_000_000
-
-#: Numbers must be of smaller magnitude.
-LARGEST_NUMBER = 1e12
+#: Limits of a file's size [bytes] and of the magnitude of numbers.
+LARGEST_FILE, LARGEST_NUMBER = 1_000_000, 1e12
 
 #: Maximum number of characters of a key or a value in messages.
 LONGEST_TEXT = 60

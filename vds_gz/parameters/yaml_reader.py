@@ -42,7 +42,7 @@ class _Loader(_FASTEST):  # type: ignore[misc]  # the C loader where libyaml is
     """A loader that does not interpret bare words and keeps explicit tags."""
 
     def resolve(self, kind: type[yaml.Node], value: str | None, implicit: object) -> str:
-        """The tag of a node without an explicit one: none."""
+        """The tag of a node without an explicit one, which is empty."""
         return ""
 
 
