@@ -17,7 +17,7 @@ Quaternion = tuple[float, float, float, float]
 #: The identity.
 IDENTITY: Quaternion = (0.0, 0.0, 0.0, 1.0)
 
-#: If the sine of a pitch is closer to +-1, the pitch counts as 90 degrees: roll and heading turn about the same axis.
+#: A pitch whose sine is this close to +-1 counts as +-90 degrees, where roll and heading turn about the same axis.
 _GIMBAL_LOCK = 1e-12
 
 

@@ -10,16 +10,13 @@ from vds_gz.vehicle.vehicle import AnyVehicle, Motion, motion_of
 
 
 class KinematicPlant(Plant):
-    """A vehicle on an infinite plane. Its state is known only at its present time.
-
-    ``felt``: whether :meth:`body` is needed with accelerations.
-    """
+    """A vehicle on an infinite plane. Its state is known only at its present time."""
 
     name = "kinematic"
 
     def __init__(self, vehicle: AnyVehicle, *, felt: bool = True) -> None:
         self.vehicle = vehicle
-        self._felt = felt
+        self._felt = felt  # body() is needed with accelerations
         self._before: tuple[int, Motion] | None = None
 
     def advance(self, time: int) -> None:

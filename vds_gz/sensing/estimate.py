@@ -43,10 +43,7 @@ class StateEstimator:
         return self._localization is None
 
     def update(self, time: int, truth: Pose, speed: float, steering: float, interval: float) -> StateEstimate:
-        """The estimate for a true pose, speed [m/s] and tyre angle [rad] at a time [ns].
-
-        ``interval`` is the time since the last update [s].
-        """
+        """The estimate for a true pose, speed [m/s], tyre angle [rad], time [ns] and interval since the last [s]."""
         odom, variance, map_to_odom = truth, (0.0, 0.0), None
         scans: Sequence[Scan] = ()
         if (localization := self._localization) is not None:

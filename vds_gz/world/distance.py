@@ -31,8 +31,7 @@ class Separation(NamedTuple):
 
     #: The distance [m]; if they overlap, minus the distance that the box must move against the direction to be clear.
     gap: float
-    #: Unit vector from the box to the shape; if they overlap, in the plane of the box's x and y axes, except for a half
-    #: space.
+    # unit vector from box to shape; if they overlap, in the plane of the box's x and y axes, except for a half space
     direction: Vector
     point: Vector  # the nearest point of the shape [m]
 

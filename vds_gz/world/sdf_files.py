@@ -27,10 +27,7 @@ _COMMENT = re.compile(rb"<!--.*?(-->|\Z)|\A\s+<\?xml.*?(\?>|\Z)|<!\[CDATA\[.*?(?
 
 
 def _blank(match: re.Match[bytes]) -> bytes:
-    """The line breaks of a comment or a declaration, or CDATA as it is.
-
-    Many worlds have ``--`` in comments or space at the start, which is not valid XML.
-    """
+    """The line breaks of a match, or CDATA: many worlds have invalid ``--`` in comments or space at the start."""
     return b"\n" * match[0].count(b"\n") if match[1] or match[2] else match[0]
 
 

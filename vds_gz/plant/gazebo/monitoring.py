@@ -112,12 +112,10 @@ class LagEstimator:
 
     A joint that follows ``w`` with a first-order lag has ``T x' = w - x``; one with the dead time ``T`` has the same to
     first order. So ``T`` is the slope of ``w - x`` over ``x'``, estimated by least squares over the recent past.
-
-    ``excitation``: minimum integral of the squared rates for an estimate.
     """
 
     def __init__(self, excitation: float) -> None:
-        self._excitation = excitation
+        self._excitation = excitation  # minimum integral of the squared rates for an estimate
         self.forget()
 
     def forget(self) -> None:

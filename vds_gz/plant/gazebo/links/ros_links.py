@@ -76,11 +76,11 @@ ACTUATORS = "actuator_msgs/msg/Actuators"
 
 
 class BridgeLink(RosLink):
-    """Sends one ``actuator_msgs/Actuators`` for all joints; `vds-gz model --format bridge` writes the bridge's file."""
+    """All joints in one ``actuator_msgs/Actuators``; `vds-gz model PRESET --format bridge` writes the bridge's file."""
 
     name = "bridge"
     lag_cause = (
-        "the bridge, unless /clock and cameras have their own bridges; or a JointPositionController without "
+        "the bridge (give /clock its own, and cameras another), or a JointPositionController without "
         "<use_velocity_commands>"
     )
 
