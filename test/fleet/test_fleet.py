@@ -256,7 +256,7 @@ def test_a_vehicle_is_replaced_with_other_parameters_while_the_others_go_on(mode
 
 def test_parameters_that_do_not_fit_a_fleet_are_refused():
     fleet = Fleet(BICYCLE, [BicycleParameters()] * 3)
-    with pytest.raises(ArgumentError, match="parameters of 1 vehicles; there must be one group for each of 2"):
+    with pytest.raises(ArgumentError, match="parameters of 1 vehicles; give those of 2"):
         fleet.reset([0, 1], [BicycleParameters()])
     before = fleet.state(2)
     with pytest.raises(ArgumentError, match=r"'parallel_steering' is True for vehicle 2; in this fleet it is False"):

@@ -120,7 +120,7 @@ def stream(path: str | Path, topic: str | None = None) -> CommandStream:
 
 
 def _bag_entries(path: Path, topic: str | None) -> Iterator[Any]:
-    """Type and note, then time [s] and command of each message; gears are commands of geared types."""
+    """Type and note, then time [s] and command of each message; of geared types also gears."""
     with open_bag(path) as bag:
         types = {command.topic.type: command for command in reversed(whole_types())}
         counts = bag.by_name()

@@ -38,11 +38,8 @@ ENOUGH = 0.1
 #: Part of the drives that end at a standstill.
 STOPS = 0.4
 
-#: Maximum speed of a standstill [m/s].
-STANDING = 0.1
-
-#: Duration of a standstill [s].
-REST = 1.0
+#: Maximum speed of a standstill [m/s], and its duration [s].
+STANDING, REST = 0.1, 1.0
 
 
 @dataclass(frozen=True, slots=True)

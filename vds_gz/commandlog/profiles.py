@@ -18,17 +18,14 @@ from vds_gz.vehicle.model import VehicleGeometry, VehicleLimits
 Array = NDArray[np.float64]
 Random = np.random.Generator
 
-#: Limits of an unknown vehicle, and its wheel base [m/s, rad/s, rad, m].
+#: Default limits and wheel base, where the vehicle has none [m/s, rad/s, rad, m].
 SPEED, YAW_RATE, STEERING, WHEEL_BASE = 1.0, 1.0, 0.4, 1.0
 
 #: Shortest and longest times of a held step, of a quick step, and of a value of the pseudo-random binary sequence [s].
 STEP_HOLD, QUICK_HOLD, BINARY_HOLD = (1.0, 3.0), (0.12, 0.5), (0.25, 1.5)
 
-#: Number of quick steps after each held one.
-QUICK_STEPS = 6
-
-#: Maximum distance of quick steps from the held one, as a part of the limit.
-QUICK_REACH = 0.7
+#: Number of quick steps after each held one, and their maximum distance from it, as a part of the limit.
+QUICK_STEPS, QUICK_REACH = 6, 0.7
 
 #: Frequencies of the chirp [Hz].
 CHIRP = 0.05, 2.0

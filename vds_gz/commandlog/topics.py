@@ -9,10 +9,10 @@ from pathlib import Path
 from vds_gz.errors import RecordingError
 from vds_gz.interface.commands import whole_types
 
-#: Parts of the names of topics whose types are those of measurements, but which are none.
+#: Parts of names of topics that are not measurements in spite of their types.
 NOT_MEASURED = re.compile(r"cmd|command|reference|target|desired|setpoint|goal|plan")
 
-#: Parts of the names of topics whose types are those of commands, but which are none.
+#: Parts of names of topics that are not commands in spite of their types.
 _NOT_COMMANDED = re.compile(r"actual|state|status|measured|estimate|filtered|odom|feedback|truth|gps|imu")
 
 #: Types and counts by topic, of topics with messages.

@@ -27,11 +27,10 @@ from vds_gz.vehicle.trigonometry import sine_cosine
 #: Episodes begin within this multiple of the vehicle's size from the slot, and end at twice this distance.
 EXTENT = 4.0
 
-#: A vehicle is parked if its error is below this part of the error's scale, and its speed below this part of the
-#: maximum speed.
+#: A vehicle is parked if error and speed are below this part of the error's scale and of the maximum speed.
 PARKED = 0.1
 
-#: Maximum speed of a vehicle of 1 m [m/s]; it grows with the root of the size, so that the Froude number stays.
+#: Maximum speed of a vehicle of 1 m [m/s]; it grows with the root of the size, for an equal Froude number.
 SPEED = 1.0
 
 

@@ -26,7 +26,7 @@ Indices = NDArray[np.intp]
 #: The infos and options of Gymnasium's methods.
 Info = dict[str, Any]
 
-#: Options of compiled functions: small functions are inlined, and division by zero raises no exception.
+#: Options of compiled functions: functions that they call are inlined, and division by zero raises no exception.
 OPTIONS = {"inlined": True, "error_model": "numpy"}
 
 

@@ -278,7 +278,7 @@ class VehicleVectorEnv(VectorEnv[Floats, Floats, NDArray[Any]]):
         )
 
     def _infos(self, indices: Indices) -> Info:
-        """Infos of some environments: true values of varied parameters, and whether the task is done; else zeros."""
+        """Infos of some environments: true values of varied parameters, and successes; zeros for the others."""
         mask = np.zeros(self.num_envs, np.bool_)
         mask[indices] = True
         values = self._values * mask

@@ -18,10 +18,8 @@ from vds_gz.fleet.tracking import CURVATURE, DIVERGED, point_at, value_at
 from vds_gz.vehicle.command import ACKERMANN, MAXIMUM, TWIST, CommandKind
 from vds_gz.vehicle.trigonometry import sine_cosine
 
-#: Columns that are fields of the tracking.
+#: Columns that are fields of the tracking, and of the vehicle's state.
 _TRACKING = ("lateral", "heading_error", "reference_speed")
-
-#: Columns that are fields of the vehicle's state.
 _STATE = ("v_x", "v_y", "yaw_rate", "x", "y", "heading")
 
 #: Columns of a function's commands, as fields of a command.

@@ -193,8 +193,7 @@ class ClosedLoop:
     def observe(self) -> Reals:
         """The observations for a function, of shape (vehicles, numbers).
 
-        The vehicle's state is the present one; its position and errors on the path are those at the start of the last
-        period.
+        States are the present ones; positions and errors on the path are those at the start of the last period.
         """
         return self._observations.observe(self.tracking)
 

@@ -211,11 +211,8 @@ STANLEY = Controller(
 #: Minimum speed by which a yaw rate is divided to give a curvature [m/s].
 SLOWEST = 0.05
 
-#: Iteration of Riccati's equation ends when no diagonal element changes by more than this part of it.
-PRECISION = 1e-12
-
-#: Maximum number of its steps.
-MOST_ITERATIONS = 100_000
+#: Riccati's iteration ends when no diagonal element changes by more than this part of it, or after this many steps.
+PRECISION, MOST_ITERATIONS = 1e-12, 100_000
 
 
 @dataclass(slots=True)
@@ -242,7 +239,7 @@ class LqrGains:
 
 
 def lqr_coefficients(p: LqrParameters, vehicle: ControlledVehicle) -> LqrGains:
-    """Coefficients for a vehicle, at the speed of the parameters. All gains are finite within their bounds."""
+    """Coefficients for a vehicle, at the speed of the parameters, within whose bounds all gains are finite."""
     lag, period, v = p.steering_time_constant, vehicle.period, p.speed
     decay = exponential(-period / lag) if lag > 0.0 else 0.0
     behind = lag * (1.0 - decay)

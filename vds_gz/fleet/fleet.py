@@ -112,8 +112,7 @@ class Fleet(Generic[P, C, S]):
         if parameters is not None:
             if len(parameters) != len(vehicles):
                 raise ArgumentError(
-                    f"there are parameters of {len(parameters)} vehicles; there must be one group for each of "
-                    f"{len(vehicles)}"
+                    f"there are parameters of {len(parameters)} vehicles; give those of {len(vehicles)}"
                 )
             check_class(self.vehicles.model, parameters)
             self.vehicles.configure(vehicles, parameters)

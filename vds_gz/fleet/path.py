@@ -154,8 +154,7 @@ def path_through(
     _check_points(waypoints, closed, place)
     for k in np.flatnonzero((velocity[:-1] == 0.0) & (velocity[1:] == 0.0)).tolist():
         raise ArgumentError(
-            f"{place((k + 1) % count)}: the speed is 0 here and at the point before, where vehicles would stop; give "
-            "one of them a speed greater than 0"
+            f"{place((k + 1) % count)}: the speed is 0 here and at the point before; one must be greater than 0"
         )
     return _sampled(waypoints, velocity, spacing, closed)
 

@@ -190,7 +190,7 @@ class Plan:
     command: Layout
     lines: tuple[LineRows, ...]  # rows of the delay lines
     changing: tuple[int, int]  # the first row of the state, and the first one after it
-    rows: int  # their number
+    rows: int  # number of rows
     limited: bool  # commands have limits of rates, so that delay lines hold these too
     width: int = WIDTH  # vehicles of a block
 

@@ -31,17 +31,11 @@ from vds_gz.vehicle.vehicle import NANOSECONDS
 #: Length of a step [s].
 DT = 1e-3
 
-#: Number of vehicles: one with the default parameters, the others with random ones.
-VEHICLES = 4
+#: Number of vehicles, of which the first has the default parameters; of commands of each; of steps of each command.
+VEHICLES, COMMANDS, STEPS = 4, 6, 80
 
-#: Number of commands of a vehicle, and of steps of a command.
-COMMANDS, STEPS = 6, 80
-
-#: Number of steps for which a steady motion is held.
-HELD = 400
-
-#: Maximum drift of a steady motion, as a part of it.
-DRIFT = 1e-2
+#: Number of steps for which a steady motion is held, and its maximum drift, as a part of it.
+HELD, DRIFT = 400, 1e-2
 
 #: Maximum factor between parameters and defaults in a steady motion: a controlled vehicle is unstable with some gains.
 SPREAD = 1.1
