@@ -26,10 +26,8 @@ LOOK_PERIOD = 0.5
 #: Size of a chunk that is written before :data:`FLUSH_PERIOD` has passed [bytes].
 CHUNK = 256 * 1024
 
-#: Minimum depth of a subscription's history.
+#: Minimum depth of a subscription's history, and that for :data:`LARGE` messages, to limit memory.
 DEPTH = 1000
-
-#: The same for :data:`LARGE` messages, to limit memory.
 DEPTH_OF_LARGE = 20
 LARGE = ("sensor_msgs/msg/PointCloud2", "sensor_msgs/msg/Image")
 

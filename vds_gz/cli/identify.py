@@ -68,10 +68,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--resume", action="store_true", help="with --many: keep the results of an earlier call")
     add_vehicle_options(parser, required=False)
     parser.add_argument(
-        "--model",
-        choices=MODELS,
-        default="axes",
-        help="what to identify: actuators (axes), pedals or mechanical steering (axes)",
+        "--model", choices=MODELS, default="axes", help="what to identify; axes: the vehicle's actuators (axes)"
     )
     parser.add_argument(
         "--fit",

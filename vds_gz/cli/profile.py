@@ -30,11 +30,8 @@ Car = TypeVar("Car", bound=ActuationCmdParameters)
 #: Default length of a log [s].
 DURATION = 60.0
 
-#: Kinds of logs for cars with pedals, and their default lengths [s].
-ACTUATION_KINDS = {"pedals": 300.0, "turns": 60.0}
-
-#: Their default model.
-CAR = "actuation_cmd_mechanical"
+#: Kinds of logs for cars with pedals, their default lengths [s], and their default model.
+ACTUATION_KINDS, CAR = {"pedals": 300.0, "turns": 60.0}, "actuation_cmd_mechanical"
 
 #: The kind that is found by a search.
 OPTIMAL = "optimal"

@@ -157,7 +157,7 @@ def _warn(graph: Graph, recorder: Recorder) -> None:
 
 
 def _tell(recorder: Recorder, took: float, path: Path) -> None:
-    """Print the recorded topics, and the types without a definition or that were left out."""
+    """Print the recorded topics, and the types that lack a definition or were left out."""
     counts = recorder.counts
     rows = [(name, str(count), f"{count / took:.1f}") for name, count in sorted(counts.items())]
     if rows:

@@ -36,19 +36,14 @@ from vds_gz.study.report.text import text_table
 from vds_gz.study.session import NODE_NAME, Session, write_parameters
 from vds_gz.world.load import load_world
 
-#: Command logs of this package, by model.
+#: Command logs of this package, by model, and that of other models.
 DRIVES = {"bicycle": "parking_lot.csv", "omni": "omni.csv"}
-
-#: That of other models.
 DEFAULT_DRIVE = "hall.csv"
 
 DEFAULT_PRESET = "ackermann_car"
 
-#: World of the default preset.
-DEFAULT_WORLD = "parking_lot"
-
-#: Value of ``--world`` for no world.
-NO_WORLD = "none"
+#: World of the default preset, and value of ``--world`` for no world.
+DEFAULT_WORLD, NO_WORLD = "parking_lot", "none"
 
 DESCRIPTION = """
 Start a vehicle, drive it with a command log from a second process, record all topics and show the response, live and

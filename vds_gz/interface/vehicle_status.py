@@ -91,7 +91,7 @@ class VehicleTime:
         return self._times.get(clock)
 
     def stamp(self) -> int:
-        """The present [ns] for stamps. Unknown times, such as Gazebo's, are 0, which in ROS means no time."""
+        """The present [ns] for stamps; 0 if it is not known, which is no time in ROS and never too old."""
         return 0 if self._clock == GAZEBO_CLOCK else self.now() or 0
 
     def missing(self) -> str:

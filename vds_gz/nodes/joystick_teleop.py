@@ -32,11 +32,8 @@ EXAMPLE = "joystick_teleop --ros-args --params-file config/joystick/xbox.yaml -p
 #: Modes in which something is wrong, and the message about it.
 TROUBLE = {Mode.REFUSED: "message on 'joy' refused", Mode.LOST: "the joystick is lost"}
 
-#: The same fault is logged again after this time [ns].
-SAY_AGAIN = 5_000_000_000
-
-#: Commands without a subscriber are reported after this time [ns].
-UNHEARD = 2_000_000_000
+#: Times after which the same fault is logged again, and commands without a subscriber are reported [ns].
+SAY_AGAIN, UNHEARD = 5_000_000_000, 2_000_000_000
 
 
 class JoystickTeleop:

@@ -98,9 +98,7 @@ def make_link(graph: Graph, parameters: NodeParameters) -> GazeboLink:
     name, fault = parameters.gazebo.link, bindings_fault()
     if name == "auto":
         name = "bridge" if fault else "transport"
-        graph.log(
-            Severity.INFO, f"gazebo.link: {name}, because {fault or 'the Python bindings of Gazebo are installed'}"
-        )
+        graph.log(Severity.INFO, f"gazebo.link: {name}, because {fault or 'Python bindings of Gazebo are installed'}")
     clock = parameters.gazebo.clock_topic
     if name in ("bridge", "ros2_control") and parameters.be_reference_clock and clock == CLOCK.name:
         raise LinkError(

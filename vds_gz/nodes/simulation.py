@@ -199,7 +199,7 @@ class Simulation:
         return True
 
     def _publish(self, time: int, actuators: Sequence[ActuatorState] = ()) -> None:
-        """Publish the state at an instant [ns]; ``actuators`` are by default in their present states."""
+        """Publish the state at an instant [ns]; ``actuators`` are by default their present states."""
         plant, outputs = self.plant, self.outputs
         subscribed = list(filter(_SUBSCRIBED, outputs.outputs))
         if not actuators and (outputs.references in subscribed or outputs.states in subscribed):
@@ -374,8 +374,7 @@ class Simulation:
         self.catch_up()  # the loop may not have run yet
         if not self.holds_time or self.now is None:
             raise FailureError(
-                "stepping needs a paused simulation that gives the time; start it with be_reference_clock: true and "
-                "pause it"
+                "stepping needs a simulation that gives the time (be_reference_clock: true) and is paused"
             )
         vehicle = self.plant.vehicle
         end = vehicle.time_of(vehicle.steps + count)

@@ -31,13 +31,9 @@ PERIOD = 1.0 / RATE
 #: Maximum number of frames in flight to a page. A slow or hidden page gets fewer frames; none are queued.
 FRAMES_IN_FLIGHT = 3
 
-#: Maximum number of open pages.
+#: Maximum numbers of open pages, of messages per second from each, and of pending requests of each.
 MAX_PAGES = 16
-
-#: Maximum number of messages per second from a page.
 MAX_MESSAGES = 200
-
-#: Maximum number of pending requests of a page.
 MAX_REQUESTS = 20
 
 #: A request without a response of the vehicle's node for this long has failed [s].

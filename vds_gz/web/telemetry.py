@@ -25,11 +25,8 @@ from vds_gz.vehicle.vehicle import fault
 #: A slow reader loses messages and never delays the vehicle.
 NEWEST = QoS(depth=1, reliable=False)
 
-#: A vehicle without messages for this long is silent [s].
-SILENT = 2.5
-
-#: Age at which a command has ended [s].
-COMMAND_HOLDS = 1.0
+#: A vehicle without messages for this long is silent, and a command of this age has ended [s].
+SILENT, COMMAND_HOLDS = 2.5, 1.0
 
 #: First numbers of every frame; the joints' positions, the actuators' references and their states follow.
 MOTION = ("v_x", "v_y", "yaw_rate")

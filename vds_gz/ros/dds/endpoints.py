@@ -25,11 +25,8 @@ _UNLIMITED = -1
 _BATCH = 32
 _WOKEN = -1
 
-#: Longest single wait, so that Ctrl-C is noticed [s].
-_LONGEST_WAIT = 0.1
-
-#: Period of retries while replies are on hold [s].
-_RETRY_WAIT = 0.005
+#: Longest single wait, so that Ctrl-C is noticed, and period of retries while replies are on hold [s].
+_LONGEST_WAIT, _RETRY_WAIT = 0.1, 0.005
 
 
 @dataclass(frozen=True, slots=True)
