@@ -42,11 +42,8 @@ ROOT = Path(__file__).resolve().parents[1]
 
 Array = NDArray[np.float64]
 
-#: Part of a recording to learn from.
-TAUGHT = 0.6
-
-#: Runs of one drive to learn from, of each five.
-TAUGHT_RUNS = (0, 1, 2)
+#: Part of a recording to learn from; of each five runs of one drive, those to learn from.
+TAUGHT, TAUGHT_RUNS = 0.6, (0, 1, 2)
 
 #: Step of the simple fit [s], the dead times that it tries, and steps from the best of them [s].
 DT, DEAD_TIMES, FINER = 0.01, np.arange(0.0, 0.61, 0.04), (-0.02, -0.01, 0.0, 0.01, 0.02)

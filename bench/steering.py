@@ -35,11 +35,8 @@ from vds_gz.vehicle.compiled import CompiledVehicle
 MODEL, GIVEN = models()["actuation_cmd_mechanical"], ActuationCmdMechanicalParameters()
 NAMES = ("kp", "ki", "inertia", "damping", "friction")
 
-#: Maximum ratio of random and given parameters, as a logarithm.
-SPREAD = 0.4
-
-#: Range of random dead zones [N m].
-DEAD_ZONES = (0.3, 2.0)
+#: Maximum ratio of random and given parameters, as a logarithm, and range of random dead zones [N m].
+SPREAD, DEAD_ZONES = 0.4, (0.3, 2.0)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Two vehicles in namespaces, /a and /b, driven by the same commands and compared.
 
-Kinematics or Gazebo move a vehicle; only one may be in Gazebo. `vds-gz compare` records both and writes a report. When
-it is done, everything ends; if a bound of the tolerance file is broken, `ros2 launch` ends with exit code 1.
+Each is moved by its kinematics or in Gazebo, but only one in Gazebo. `vds-gz compare` records both and writes a report.
+When it is done, everything ends; if a bound of the tolerance file is broken, `ros2 launch` ends with exit code 1.
 """
 
 from __future__ import annotations

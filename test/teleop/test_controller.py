@@ -1,4 +1,4 @@
-"""The times of commands, with times that the test gives."""
+"""When commands are sent, by a clock of the test."""
 
 import math
 
@@ -8,11 +8,8 @@ from vds_gz.parameters.teleop import JoystickParameters
 from vds_gz.teleop.joystick import JoystickController, Mode
 from vds_gz.teleop.outputs import STANDSTILL, STOPS
 
-#: Period of commands at 50 Hz [ns].
-PERIOD = 20_000_000
-
-#: Arrival of the first message [ns].
-BEGIN = 1_000_000_000
+#: Period of commands at 50 Hz, and arrival of the first message [ns].
+PERIOD, BEGIN = 20_000_000, 1_000_000_000
 
 
 @pytest.fixture
