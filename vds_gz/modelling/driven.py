@@ -31,7 +31,7 @@ from vds_gz.vehicle.vehicle import NANOSECONDS
 #: Length of a step [s].
 DT = 1e-3
 
-#: Number of vehicles, of which the first has the default parameters; of commands of each; of steps of each command.
+#: Numbers of vehicles (the first has the default parameters), of commands of a vehicle, and of steps of a command.
 VEHICLES, COMMANDS, STEPS = 4, 6, 80
 
 #: Number of steps for which a steady motion is held, and its maximum drift, as a part of it.

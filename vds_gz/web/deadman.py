@@ -12,7 +12,7 @@ from vds_gz.teleop.outputs import STANDSTILL, STOPS, CommandOutput, DriveCommand
 #: A driving page that sends nothing for this long has released control [s].
 TIMEOUT = 0.4
 
-#: The minimum delay of a page's messages is taken over the present and the last window this long, as clocks drift [s].
+#: The minimum delay of a page's messages is taken over this time and the one before it, as clocks drift [s].
 WINDOW = 30.0
 
 #: Period of stop commands [s].
