@@ -107,35 +107,35 @@ def brake_status(axes: Axes) -> None:
 
 
 def steering_map(axes: Axes) -> None:
-    """Tire angle [rad]: 10 m/s, no steering command"""
+    """Tyre angle [rad]: 10 m/s, no steering command"""
     both(axes, "angle", "actuation_cmd_steer_map", [{"seconds": 5.0, "accel": 0.1}], speed=10.0)
 
 
 def feedback(axes: Axes) -> None:
-    """Tire angle [rad]: lag 0.03 s, steps of 60 ms"""
+    """Tyre angle [rad]: lag 0.03 s, steps of 60 ms"""
     both(axes, "angle", "actuation_cmd", [{"seconds": 1.5, "steer": 0.2}], dt=0.06, steer_time_constant=0.03)
 
 
 def end_stops(axes: Axes) -> None:
-    """Tire angle [rad]: limit 0.5, scaling factor 1.5"""
+    """Tyre angle [rad]: limit 0.5, scaling factor 1.5"""
     options = {"steer_lim": 0.5, "debug_steer_scaling_factor": 1.5}
     both(axes, "angle", "delay_steer_acc", [{"seconds": 2.0, "steer": 0.5}], **options)
 
 
 def torque_delay(axes: Axes) -> None:
-    """Tire angle [rad]: torque delay 0.15 s, command reversed at 1 s"""
+    """Tyre angle [rad]: torque delay 0.15 s, command reversed at 1 s"""
     phases = [{"seconds": 1.0, "steer": 2.0}, {"seconds": 1.5, "steer": -2.0}]
     both(axes, "angle", "actuation_cmd_mechanical", phases, mechanical_params=mechanical(torque_delay_time=0.15))
 
 
 def command_rate(axes: Axes) -> None:
-    """Tire angle [rad]: command limited to 0.1 rad/s"""
+    """Tyre angle [rad]: command limited to 0.1 rad/s"""
     quick = mechanical(rate_limit=0.1, inertia=2.0, damping=20.0)
     both(axes, "angle", "actuation_cmd_mechanical", [{"seconds": 3.0, "steer": 2.0}], mechanical_params=quick)
 
 
 def friction(axes: Axes) -> None:
-    """Tire angle [mrad]: at rest, no command"""
+    """Tyre angle [mrad]: at rest, no command"""
     for compatibility, colour in COLOURS.items():
         trace = run("actuation_cmd_mechanical", [{"seconds": 3.0}], dt=1 / 30, compatibility=compatibility)
         axes.plot(trace["t"], 1e3 * trace["angle"], color=colour, label=compatibility, linewidth=1.6)
@@ -229,8 +229,8 @@ def draw_steerings() -> None:
                 name.removeprefix("actuation_") if row == 0 else "0.6 V" if column == 1 else "1 mrad commanded",
                 fontsize=9.5,
             )
-    grid[0, 0].set_ylabel("tire angle [mrad]")
-    grid[1, 0].set_ylabel("tire angle [mrad]")
+    grid[0, 0].set_ylabel("tyre angle [mrad]")
+    grid[1, 0].set_ylabel("tyre angle [mrad]")
     grid[0, 0].legend(fontsize=8, loc="upper right")
     for axes in grid[1]:
         axes.set_xlabel("time [s]")

@@ -121,7 +121,7 @@ def test_logs_for_pedals_begin_in_gear_and_are_read_as_they_were_made(tmp_path, 
         assert log.kind == "pedals"
         assert log.commands[0] == Gear(2)
         assert log.duration == pytest.approx(30.0)
-    assert "1501 commands, 30.0 s, up to 0.4 rad at the tires, at 3 m/s" in capsys.readouterr().out
+    assert "1501 commands, 30.0 s, up to 0.4 rad at the tyres, at 3 m/s" in capsys.readouterr().out
     other = pedals(MODELS["actuation_cmd"], ActuationCmdParameters(), ALLOWED, duration=20.0, seed=1)
     assert other != pedals(MODELS["actuation_cmd"], ActuationCmdParameters(), ALLOWED, duration=20.0, seed=2)
 

@@ -117,7 +117,7 @@ def acceleration(p: Any) -> Dynamics:
 
 
 def steering(p: Any) -> Dynamics | None:
-    """Of a tire angle; none where nothing steers, or something else than a lag does."""
+    """Of a tyre angle; none where nothing steers, or something else than a lag does."""
     if hasattr(p, "steering_actuator"):
         return Dynamics(p.steering_actuator.dead_time, p.steering_actuator.time_constant)
     if not hasattr(p, "steer_time_delay") or hasattr(p, "mechanical_params") or hasattr(p, "steer_map"):

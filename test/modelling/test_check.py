@@ -107,7 +107,7 @@ class Vague(DifferentialParameters):
 
 @dataclass(frozen=True, slots=True)
 class OneSided(DifferentialParameters):
-    grip: float = real(0.7, "-", "friction of the tires", maximum=np.inf)
+    grip: float = real(0.7, "-", "friction of the tyres", maximum=np.inf)
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,7 +95,7 @@ def main(argv: list[str]) -> int:
         )
         speed, angle = options.speed or TURNING_SPEED, options.steering or TURNING_ANGLE
         log = turns(model, turned, speed=speed, angle=angle, duration=duration, **chance)
-        upto = f"{angle:g} rad at the tires, at {speed:g} m/s"
+        upto = f"{angle:g} rad at the tyres, at {speed:g} m/s"
     else:
         ackermann = _is_ackermann(parameters, options.kind_of_log, steers=options.steering is not None)
         maxima = {name: getattr(options, name) for name in ("speed", "lateral", "yaw_rate", "steering")}

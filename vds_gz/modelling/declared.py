@@ -105,7 +105,7 @@ def description_faults(model: AnyModel, random: np.random.Generator) -> Iterator
         yield f"limits gives {limits!r}; it must be VehicleLimits with a finite speed of at least 0 (0: unlimited)"
     geometry = model.geometry(p)
     if not isinstance(geometry, VehicleGeometry) or not geometry.wheels or not geometry.tire_diameter > 0.0:
-        yield f"geometry gives {geometry!r}; it must be VehicleGeometry with wheels and a tire diameter above 0"
+        yield f"geometry gives {geometry!r}; it must be VehicleGeometry with wheels and a tyre diameter above 0"
         return
     steers = any(actuator.kind == "steering" for actuator in model.actuators)
     if steers and not geometry.wheel_base > 0.0:

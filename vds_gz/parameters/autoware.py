@@ -17,7 +17,7 @@ from vds_gz.parameters.vehicles import MAX_OFFSET
 #: Acceleration of gravity, as Autoware has it [m/s^2].
 GRAVITY = 9.81
 
-#: Maximum of a tire angle's limit [rad], nearly 90 degrees.
+#: Maximum of a tyre angle's limit [rad], nearly 90 degrees.
 MAX_STEER_LIM = 1.5
 
 
@@ -63,7 +63,7 @@ class CarParameters(ParameterGroup):
     )
     enable_road_slope_simulation: bool = flag(True, "slopes of commands, world, Gazebo and road_pitch act", live=True)
     road_pitch: float = real(0.0, "rad", "pitch of the road, nose down positive", minimum=-1.5, maximum=1.5, live=True)
-    enable_pub_steer: bool = flag(True, "publish the tire angle")
+    enable_pub_steer: bool = flag(True, "publish the tyre angle")
 
     @property
     def physical(self) -> bool:
@@ -77,7 +77,7 @@ class LaggingSteeringParameters(CarParameters):
 
     vel_lim: float = real(50.0, "m/s", "maximum speed", positive=True, live=True)
     vel_rate_lim: float = real(7.0, "m/s^2", "maximum acceleration and deceleration", positive=True, live=True)
-    steer_lim: float = real(1.0, "rad", "maximum tire angle", positive=True, maximum=MAX_STEER_LIM, live=True)
+    steer_lim: float = real(1.0, "rad", "maximum tyre angle", positive=True, maximum=MAX_STEER_LIM, live=True)
     steer_rate_lim: float = real(5.0, "rad/s", "maximum steering rate", positive=True, live=True)
     steer_time_delay: float = _dead_time(0.24, "dead time of the steering")
     steer_time_constant: float = _time_constant(0.27, "lag of the steering")
@@ -88,7 +88,7 @@ class LaggingSteeringParameters(CarParameters):
 
 @dataclass(frozen=True, slots=True)
 class DelaySteerVelParameters(LaggingSteeringParameters):
-    """Speed and tire angle lag."""
+    """Speed and tyre angle lag."""
 
     vel_time_delay: float = _dead_time(0.25, "dead time of the speed")
     vel_time_constant: float = _time_constant(0.5, "lag of the speed")
@@ -99,7 +99,7 @@ class DelaySteerVelParameters(LaggingSteeringParameters):
 
 @dataclass(frozen=True, slots=True)
 class DelaySteerAccParameters(LaggingSteeringParameters):
-    """Acceleration and tire angle lag."""
+    """Acceleration and tyre angle lag."""
 
     acc_time_delay: float = _dead_time(0.1, "dead time of the acceleration")
     acc_time_constant: float = _time_constant(0.1, "lag of the acceleration")
@@ -107,12 +107,12 @@ class DelaySteerAccParameters(LaggingSteeringParameters):
         0.0, "rad", "deviation from the command up to which the steering does not move", minimum=0.0, live=True
     )
     debug_acc_scaling_factor: float = _coefficient(1.0, "factor of the commanded acceleration")
-    debug_steer_scaling_factor: float = _coefficient(1.0, "factor of the commanded tire angle")
+    debug_steer_scaling_factor: float = _coefficient(1.0, "factor of the commanded tyre angle")
 
 
 @dataclass(frozen=True, slots=True)
 class DelaySteerMapAccGearedParameters(LaggingSteeringParameters):
-    """Tire angle and acceleration lag, the latter behind the output of a map; the gear allows one direction."""
+    """Tyre angle and acceleration lag, the latter behind the output of a map; the gear allows one direction."""
 
     acc_time_delay: float = _dead_time(0.1, "dead time of the acceleration")
     acc_time_constant: float = _time_constant(0.1, "lag of the acceleration")
@@ -131,7 +131,7 @@ class DelaySteerMapAccGearedParameters(LaggingSteeringParameters):
 
 @dataclass(frozen=True, slots=True)
 class ActuationCmdParameters(LaggingSteeringParameters):
-    """Pedals with maps; the steering command is a tire angle."""
+    """Pedals with maps; the steering command is a tyre angle."""
 
     accel_time_delay: float = _dead_time(0.1, "dead time of the accelerator")
     accel_time_constant: float = _time_constant(0.1, "lag of the acceleration")
@@ -166,9 +166,9 @@ class ActuationCmdParameters(LaggingSteeringParameters):
 class ActuationCmdSteerMapParameters(ActuationCmdParameters):
     """Pedals with maps; a map turns the steering command into a steering rate."""
 
-    steer_map_path: str = _map("the steering rate by tire angle (columns) and steering command (rows)")
+    steer_map_path: str = _map("the steering rate by tyre angle (columns) and steering command (rows)")
     steering_gain: float = real(
-        2.0, "1/s", "gain of the steering controller, for commands of a tire angle", positive=True, live=True
+        2.0, "1/s", "gain of the steering controller, for commands of a tyre angle", positive=True, live=True
     )
 
     def check_together(self) -> None:
@@ -179,7 +179,7 @@ class ActuationCmdSteerMapParameters(ActuationCmdParameters):
 
     @property
     def steer_map(self) -> ActuationMap:
-        """Steering rate [rad/s] by tire angle [rad] and steering command."""
+        """Steering rate [rad/s] by tyre angle [rad] and steering command."""
         return _map_at(self.steer_map_path, "steer_map.csv")
 
 
@@ -200,8 +200,8 @@ class MechanicalParameters(ParameterGroup):
     ki: float = _coefficient(5.460970982628869, "integral gain of the controller", "1/(rad s)")
     kd: float = _coefficient(0.03550834077602694, "derivative gain of the controller", "s/rad")
     ff_gain: float = _coefficient(0.03051963576179274, "feed-forward gain of the command", "1/rad")
-    angle_limit: float = real(10.0, "rad", "maximum tire angle", positive=True, live=True)
-    rate_limit: float = real(3.0, "rad/s", "maximum rate of the command and of the tires", positive=True, live=True)
+    angle_limit: float = real(10.0, "rad", "maximum tyre angle", positive=True, live=True)
+    rate_limit: float = real(3.0, "rad/s", "maximum rate of the command and of the tyres", positive=True, live=True)
     dead_zone_threshold: float = real(
         0.00708241866710033, "N m", "torque that has no effect; subtracted from a larger one", minimum=0.0, live=True
     )
@@ -213,9 +213,9 @@ class MechanicalParameters(ParameterGroup):
     poly_f: float = _coefficient(0.18449047960081838, "power steering: coefficient of speed")
     poly_g: float = _coefficient(-0.06320887302605509, "power steering: coefficient of torque times speed")
     poly_h: float = _coefficient(0.18696796150634806, "power steering: constant part")
-    inertia: float = real(25.17844747941984, "kg m^2", "inertia of the steering at the tires", positive=True, live=True)
+    inertia: float = real(25.17844747941984, "kg m^2", "inertia of the steering at the tyres", positive=True, live=True)
     damping: float = real(117.00653795106054, "N m s/rad", "damping of the steering", minimum=0.0, live=True)
-    stiffness: float = real(0.17526182368541224, "N m/rad", "stiffness that centres the tires", minimum=0.0, live=True)
+    stiffness: float = real(0.17526182368541224, "N m/rad", "stiffness that centres the tyres", minimum=0.0, live=True)
     friction: float = real(0.6596571248682918, "N m", "torque of dry friction", minimum=0.0, live=True)
     steering_torque_limit: float = real(30.0, "N m", "maximum torque of the power steering", positive=True, live=True)
     torque_delay_time: float = real(
@@ -225,7 +225,7 @@ class MechanicalParameters(ParameterGroup):
 
 @dataclass(frozen=True, slots=True)
 class ActuationCmdMechanicalParameters(ActuationCmdVgrParameters):
-    """Pedals with maps; the steering command is the steering wheel's angle, and a mechanism turns the tires."""
+    """Pedals with maps; the steering command is the steering wheel's angle, and a mechanism turns the tyres."""
 
     steer_time_delay: float = _dead_time(0.0, "dead time of the steering")
     steer_time_constant: float = real(0.001, "s", "without effect", minimum=0.0, live=True)

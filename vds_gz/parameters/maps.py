@@ -1,6 +1,6 @@
 """Actuation maps, read from CSV files in Autoware's format and checked.
 
-The first row holds a label and the keys of the columns (states: speeds, tire angles). The first column holds the keys
+The first row holds a label and the keys of the columns (states: speeds, tyre angles). The first column holds the keys
 of the rows (actuations: pedals, steering commands), the other cells the responses. Empty lines are ignored.
 """
 

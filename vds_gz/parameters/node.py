@@ -133,11 +133,11 @@ class LocalizationParameters(ParameterGroup):
 class MeasurementNoiseParameters(ParameterGroup):
     """Noise of measurements, as in Autoware's simulator."""
 
-    add_measurement_noise: bool = flag(False, "pose, speed and tire angle are noisy")
+    add_measurement_noise: bool = flag(False, "pose, speed and tyre angle are noisy")
     pos_noise_stddev: float = real(0.01, "m", "standard deviation of x and of y", minimum=0.0, live=True)
     vel_noise_stddev: float = real(0.01, "m/s", "standard deviation of the speed", minimum=0.0, live=True)
     rpy_noise_stddev: float = real(1e-4, "rad", "standard deviation of the heading", minimum=0.0, live=True)
-    steer_noise_stddev: float = real(1e-4, "rad", "standard deviation of the tire angle", minimum=0.0, live=True)
+    steer_noise_stddev: float = real(1e-4, "rad", "standard deviation of the tyre angle", minimum=0.0, live=True)
     seed: int = integer(0, "seed of the noise; equal seeds give equal runs", minimum=0)
 
 

@@ -20,7 +20,7 @@ class CommandKind(IntEnum):
     STEERING = 3
     #: A driver's accelerator, brake and steering.
     PEDALS = 4
-    #: Autoware's Control: velocity, acceleration and tire angle.
+    #: Autoware's Control: velocity, acceleration and tyre angle.
     CONTROL = 5
     #: A gear for the following commands in :data:`DRIVEN`; it has its own topic.
     GEAR = 6
@@ -92,7 +92,7 @@ class Command:
         acceleration: Maximum acceleration [m/s^2], infinite for the actuator's own.
         accel_pedal, brake_pedal: Positions of the pedals as in the model's maps, mostly 0 to 1. In a model without an
             accelerator map, ``accel_pedal`` is an acceleration [m/s^2].
-        steering_command: In the units of the model's steering: a tire angle or a steering wheel's [rad], or a voltage.
+        steering_command: In the units of the model's steering: a tyre angle or a steering wheel's [rad], or a voltage.
         target_acceleration: Acceleration reference [m/s^2], positive is faster in the gear's direction.
         gear: Code of a gear, or ``KEEP_GEAR``.
         slope: Acceleration along +x that the road's slope gives [m/s^2], uphill negative.
@@ -134,7 +134,7 @@ def pedals(accel: float, brake: float, steering: float, gear: int = KEEP_GEAR, s
 def control(
     velocity: float, acceleration: float, steering_angle: float, gear: int = KEEP_GEAR, slope: float = 0.0
 ) -> Command:
-    """Autoware's Control: velocity [m/s], acceleration [m/s^2] and tire angle [rad]; each model uses some of them."""
+    """Autoware's Control: velocity [m/s], acceleration [m/s^2] and tyre angle [rad]; each model uses some of them."""
     _check_numbers(velocity=velocity, acceleration=acceleration, steering_angle=steering_angle, gear=gear, slope=slope)
     return Command(
         CONTROL, velocity, steering_angle=steering_angle, target_acceleration=acceleration, gear=gear, slope=slope

@@ -25,7 +25,7 @@ TRUE = {"kp": 300.0, "ki": 7.0, "inertia": 35.0, "damping": 90.0, "friction": 0.
 
 
 def steered(duration=50.0, seed=3, **more):
-    """Time, command of the steering wheel, speed and tire angle of a steering with those parameters."""
+    """Time, command of the steering wheel, speed and tyre angle of a steering with those parameters."""
     mechanical = dataclasses.replace(GIVEN.mechanical_params, **TRUE, **more)
     true = dataclasses.replace(GIVEN, mechanical_params=mechanical)
     model = models()["actuation_cmd_mechanical"]

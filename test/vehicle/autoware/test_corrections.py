@@ -107,7 +107,7 @@ def test_torque_delay_delays(compatibility):
 @QUICK
 @given(command=st.floats(-12.0, 12.0), speed=st.floats(1.0, 20.0))
 def test_steering_map_is_read_at_the_tire_angle(compatibility, command, speed):
-    """At any speed, the steering rate is that of the map at the tire angle: straight ahead, and at 0.3 rad."""
+    """At any speed, the steering rate is that of the map at the tyre angle: straight ahead, and at 0.3 rad."""
     car = Car("actuation_cmd_steer_map", compatibility=compatibility, steer_time_delay=0.0)
     put(car.c, car.s, 0.0, 0.0, 0.0, speed)
     car.go(0.001, steer=command)
@@ -289,7 +289,7 @@ def test_released_accelerator_has_its_own_time_constant(compatibility):
 @MENDED
 @pytest.mark.parametrize("name", ["delay_steer_acc", "delay_steer_acc_geared", "delay_steer_acc_geared_wo_fall_guard"])
 def test_end_stops_hold(compatibility, name):
-    """No factor turns the tires beyond their end stops."""
+    """No factor turns the tyres beyond their end stops."""
     car = Car(name, compatibility=compatibility, debug_steer_scaling_factor=2.0, steer_lim=0.5)
     car.go(3.0, steer=0.5)
     assert car.angle == pytest.approx(0.5)

@@ -1,4 +1,4 @@
-"""Compares the wheels' speed with the measured one: a wrong tire diameter shows as a constant ratio."""
+"""Compares the wheels' speed with the measured one: a wrong tyre diameter shows as a constant ratio."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ def steering_notes(fit: MechanismFit) -> Iterator[str]:
             )
     if not fit.parameters.physical and fit.parameters.mechanical_params.dead_zone_threshold > 0.0:
         yield (
-            "the dead zone of Autoware's own steering stops the tires at random angles, which the fit ignores; the "
+            "the dead zone of Autoware's own steering stops the tyres at random angles, which the fit ignores; the "
             "intervals are too narrow"
         )
     yield "such a recording does not determine the scale of torques; they are relative to steering_torque_limit"
@@ -120,7 +120,7 @@ def _figure(fit: PedalFit | MechanismFit) -> Figure:
         panel.step(fit.time, fit.commanded, where="post", color=COMMANDED, linewidth=1.2, label="commanded")
     panel.plot(fit.time, fit.measured, ".", color=ACTUAL, markersize=2.0, alpha=0.5, label="measured")
     panel.plot(fit.time, fit.modelled, color=INK, linewidth=1.1, label="model")
-    panel.set_title("tire angle [rad]" if isinstance(fit, MechanismFit) else "speed [m/s]")
+    panel.set_title("tyre angle [rad]" if isinstance(fit, MechanismFit) else "speed [m/s]")
     panel.set_xlabel("time [s]")
     panel.legend(ncols=3, loc="upper right")
     return figure

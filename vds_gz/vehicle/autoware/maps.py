@@ -1,4 +1,4 @@
-"""Maps from an actuation (a pedal, a steering command) and a state (a speed, a tire angle) to a response.
+"""Maps from an actuation (a pedal, a steering command) and a state (a speed, a tyre angle) to a response.
 
 Between the points of the grid a map is linear in both directions; beyond the grid it is constant.
 """

@@ -88,7 +88,7 @@ def restart(c: MechanismCoefficients, m: MechanismState) -> None:
 def step_mechanism(
     c: MechanismCoefficients, m: MechanismState, target: float, v: float, angle: float, dt: float
 ) -> float:
-    """Advance by one step, and return the new tire angle [rad]."""
+    """Advance by one step, and return the new tyre angle [rad]."""
     command = limit_command(c, m, target, dt)
     now = stamp(c, m, dt)
     moves = c.physical or (m.count > 0 and now - m.times[m.first] >= c.torque_delay)

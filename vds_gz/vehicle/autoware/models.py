@@ -118,12 +118,12 @@ def pedal_maps(p: parameters.ActuationCmdParameters, dt: float) -> AutowareDrive
 
 
 def ideal_angle(p: object, dt: float) -> AutowareSteeringCoefficients:
-    """The tire angle follows its reference at once."""
+    """The tyre angle follows its reference at once."""
     return AutowareSteeringCoefficients(steering.IDEAL_ANGLE, False)
 
 
 def lagging_angle(p: parameters.LaggingSteeringParameters, dt: float) -> AutowareSteeringCoefficients:
-    """The tire angle lags."""
+    """The tyre angle lags."""
     return AutowareSteeringCoefficients(
         steering.LAGGING_ANGLE,
         p.physical,
@@ -139,21 +139,21 @@ def lagging_angle(p: parameters.LaggingSteeringParameters, dt: float) -> Autowar
 def lagging_angle_with_band(
     p: parameters.DelaySteerVelParameters | parameters.DelaySteerAccParameters, dt: float
 ) -> AutowareSteeringCoefficients:
-    """The tire angle lags; small deviations have no effect."""
+    """The tyre angle lags; small deviations have no effect."""
     c = lagging_angle(p, dt)
     c.dead_band = p.steer_dead_band
     return c
 
 
 def lagging_scaled_angle(p: parameters.DelaySteerAccParameters, dt: float) -> AutowareSteeringCoefficients:
-    """The tire angle lags behind a multiple of the reference."""
+    """The tyre angle lags behind a multiple of the reference."""
     c = lagging_angle_with_band(p, dt)
     c.scale = max(p.debug_steer_scaling_factor, 0.0)
     return c
 
 
 def lagging_unlimited_angle(p: parameters.ActuationCmdParameters, dt: float) -> AutowareSteeringCoefficients:
-    """The tire angle lags behind the command, which is not limited; the angle has end stops."""
+    """The tyre angle lags behind the command, which is not limited; the angle has end stops."""
     c = lagging_angle(p, dt)
     c.command_limit = math.inf
     return c
@@ -179,7 +179,7 @@ def variable_ratio(p: parameters.ActuationCmdVgrParameters, dt: float) -> Autowa
 
 
 def mechanism(p: parameters.ActuationCmdMechanicalParameters, dt: float) -> AutowareSteeringCoefficients:
-    """The command is the angle of the steering wheel, and a mechanism turns the tires."""
+    """The command is the angle of the steering wheel, and a mechanism turns the tyres."""
     c = variable_ratio(p, dt)
     c.kind = steering.MECHANISM
     m = p.mechanical_params
@@ -277,7 +277,7 @@ def actuator_states(c: AutowareCoefficients, s: AutowareState) -> tuple[Actuator
 
 
 def limits(p: parameters.CarParameters) -> VehicleLimits:
-    """Limits of speed and tire angle, if the model has them."""
+    """Limits of speed and tyre angle, if the model has them."""
     if isinstance(p, parameters.LaggingSteeringParameters):
         return VehicleLimits(p.vel_lim, p.steer_lim)
     return VehicleLimits(0.0)

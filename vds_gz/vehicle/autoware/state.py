@@ -38,9 +38,9 @@ class AutowareCoefficients:
     wheel_radius: float  # [m]
     parallel_steering: bool  # always false: both front wheels follow Ackermann's rule
     rule: int  # the rule of the gears
-    turning_limit: float  # tire angle beyond which the vehicle turns no faster [rad]
+    turning_limit: float  # tyre angle beyond which the vehicle turns no faster [rad]
     speed_kept: float  # limit of the speed after a step [m/s]
-    angle_kept: float  # limit of the tire angle after a step [rad]
+    angle_kept: float  # limit of the tyre angle after a step [rad]
     acceleration_kept: float  # limit of the acceleration after a step [m/s^2]
     weight: float  # first factor of the sum of the derivatives
     weight_of_sum: float  # second factor; the product of both is dt / 6
@@ -68,7 +68,7 @@ class AutowareState:
     drive_acceleration: float = 0.0
     road_slope: float = 0.0  # acceleration along +x by the road's slope [m/s^2]; set by the user
     speed_reference: float = 0.0  # commanded speed [m/s]
-    angle_reference: float = 0.0  # commanded tire angle [rad]
+    angle_reference: float = 0.0  # commanded tyre angle [rad]
     turn: float = 0.0  # change of the heading in the last step [rad]
     advance_x: float = 0.0  # motion of the rear axle along the world's x axis in the last step [m]
     advance_y: float = 0.0  # the same along its y axis [m]
@@ -123,7 +123,7 @@ class ActuationStatus(NamedTuple):
 
 
 def steering_report(c: AutowareCoefficients, s: AutowareState) -> float:
-    """The tire angle that a sensor reads [rad]."""
+    """The tyre angle that a sensor reads [rad]."""
     return s.steering.angle + c.steering.bias
 
 

@@ -1,4 +1,4 @@
-"""Five steerings: an ideal one, three given by the derivative of the tire angle, and a mechanism.
+"""Five steerings: an ideal one, three given by the derivative of the tyre angle, and a mechanism.
 
 Angles are those of the middle steered wheel [rad], left positive.
 """
@@ -22,9 +22,9 @@ IDEAL_ANGLE = 0
 LAGGING_ANGLE = 1
 #: The command is any quantity, such as a voltage; a map gives its steering rate.
 RATE_MAP = 2
-#: The command is the angle of the steering wheel; a variable gear ratio gives the tire angle, which lags.
+#: The command is the angle of the steering wheel; a variable gear ratio gives the tyre angle, which lags.
 VARIABLE_RATIO = 3
-#: The command is the angle of the steering wheel; a controller, a motor and mechanics turn the tires.
+#: The command is the angle of the steering wheel; a controller, a motor and mechanics turn the tyres.
 MECHANISM = 4
 
 #: Minimum gear ratio.
@@ -45,21 +45,21 @@ class AutowareSteeringCoefficients:
     bias: float = 0.0  # offset of the sensor's reading [rad]
     dead_band: float = 0.0  # smallest deviation that has an effect [rad]
     scale: float = 1.0  # factor of an angle reference
-    map: Map = field(default_factory=Map)  # steering rate [rad/s] by command and tire angle [rad]
+    map: Map = field(default_factory=Map)  # steering rate [rad/s] by command and tyre angle [rad]
     ratio: float = 1.0  # gear ratio at standstill, straight ahead
     ratio_by_speed: float = 0.0  # increase of the gear ratio per speed squared [s^2/m^2]
     ratio_by_angle: float = 0.0  # decrease of the gear ratio per angle of the steering wheel [1/rad]
-    gain: float = 0.0  # gain of the loop from a tire angle reference to a steering rate [1/s]
+    gain: float = 0.0  # gain of the loop from a tyre angle reference to a steering rate [1/s]
     mechanism: MechanismCoefficients = field(default_factory=MechanismCoefficients)
 
 
 @dataclass(slots=True)
 class AutowareSteeringState:
-    """Tire angle, and commands in the dead time."""
+    """Tyre angle, and commands in the dead time."""
 
     line: DelayLine  # dead time
     mechanism: MechanismState
-    angle: float = 0.0  # tire angle [rad]
+    angle: float = 0.0  # tyre angle [rad]
     rate: float = 0.0  # steering rate [rad/s]
     command: float = 0.0  # output of the dead time
     target: float = 0.0  # target of a lagging angle [rad]
@@ -78,7 +78,7 @@ def prepare_steering(c: AutowareSteeringCoefficients, s: AutowareSteeringState) 
 
 
 def steering_derivative(c: AutowareSteeringCoefficients, s: AutowareSteeringState, v: float, angle: float) -> float:
-    """Derivative of the tire angle [rad/s].
+    """Derivative of the tyre angle [rad/s].
 
     Corrected (feedback): the angle within a step is fed back; else the angle at its beginning, and long steps
     overshoot.
@@ -96,7 +96,7 @@ def steering_derivative(c: AutowareSteeringCoefficients, s: AutowareSteeringStat
 def mapped_rate(c: AutowareSteeringCoefficients, command: float, v: float, angle: float) -> float:
     """Steering rate for a command [rad/s].
 
-    Corrected (steering map): the map is read at the tire angle and gives a rate; else it is read at the speed, and its
+    Corrected (steering map): the map is read at the tyre angle and gives a rate; else it is read at the speed, and its
     value is divided by the time constant.
     """
     if c.physical:
@@ -105,16 +105,16 @@ def mapped_rate(c: AutowareSteeringCoefficients, command: float, v: float, angle
 
 
 def geared_angle(c: AutowareSteeringCoefficients, wheel: float, v: float, angle: float) -> float:
-    """The tire angle [rad] for a steering wheel's angle [rad], at a speed [m/s] and the present tire angle [rad]."""
+    """The tyre angle [rad] for a steering wheel's angle [rad], at a speed [m/s] and the present tyre angle [rad]."""
     return wheel / gear_ratio(c, v, wheel_angle(c, v, angle))
 
 
 def gear_ratio(c: AutowareSteeringCoefficients, v: float, wheel: float) -> float:
-    """Steering wheel's angle divided by tire angle; it rises with the speed, and falls with the wheel's angle [rad]."""
+    """Steering wheel's angle divided by tyre angle; it rises with the speed, and falls with the wheel's angle [rad]."""
     ratio = c.ratio + c.ratio_by_speed * v * v - c.ratio_by_angle * abs(wheel)
     return ratio if ratio > LEAST_RATIO else LEAST_RATIO
 
 
 def wheel_angle(c: AutowareSteeringCoefficients, v: float, angle: float) -> float:
-    """The steering wheel's angle [rad] for a tire angle [rad]: the solution of ``wheel = ratio(wheel) * angle``."""
+    """The steering wheel's angle [rad] for a tyre angle [rad]: the solution of ``wheel = ratio(wheel) * angle``."""
     return ((c.ratio + c.ratio_by_speed * v * v) * angle) / (1.0 + c.ratio_by_angle * abs(angle))

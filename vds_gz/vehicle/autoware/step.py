@@ -97,7 +97,7 @@ def pedal_inputs(c: AutowareCoefficients, s: AutowareState, u: Command) -> tuple
 
 
 def acceleration_inputs(c: AutowareCoefficients, s: AutowareState, u: Command) -> tuple[float, float]:
-    """Speed or acceleration, and tire angle, for a command."""
+    """Speed or acceleration, and tyre angle, for a command."""
     angle = angle_reference(c, s, u)
     takes_speed = c.drive.kind in (IDEAL_SPEED, LAGGING_SPEED)
     if u.kind in (CONTROL, DIRECT):
@@ -165,7 +165,7 @@ def pedals_for(c: AutowareDriveCoefficients, acceleration: float, speed: float) 
 
 
 def angle_reference(c: AutowareCoefficients, s: AutowareState, u: Command) -> float:
-    """The tire angle reference of a command [rad]; stops and pedals keep the last one."""
+    """The tyre angle reference of a command [rad]; stops and pedals keep the last one."""
     if u.kind == TWIST:
         s.angle_reference = math.atan(c.signed_wheelbase * u.yaw_rate / u.v_x) if abs(u.v_x) > STANDSTILL else 0.0
     elif u.kind != STOP and u.kind != PEDALS:
@@ -174,7 +174,7 @@ def angle_reference(c: AutowareCoefficients, s: AutowareState, u: Command) -> fl
 
 
 def steering_command_for(c: AutowareCoefficients, s: AutowareState, angle: float) -> float:
-    """The steering command for a tire angle [rad]."""
+    """The steering command for a tyre angle [rad]."""
     steering = c.steering
     if steering.kind in (VARIABLE_RATIO, MECHANISM):
         return angle * gear_ratio(steering, s.v_x, wheel_angle(steering, s.v_x, s.steering.angle))
@@ -188,14 +188,14 @@ def steering_command_for(c: AutowareCoefficients, s: AutowareState, angle: float
 
 
 def commanded_angle(c: AutowareCoefficients, s: AutowareState, command: float) -> float:
-    """The tire angle reference of a steering command [rad]; the present angle if the command is a rate."""
+    """The tyre angle reference of a steering command [rad]; the present angle if the command is a rate."""
     steering = c.steering
     if steering.kind in (VARIABLE_RATIO, MECHANISM):
         return geared_angle(steering, command, s.v_x, s.steering.angle)
     return s.steering.angle if steering.kind == RATE_MAP else command
 
 
-#: Heading, speed, tire angle, lagging acceleration, x and y of the rear axle. Sums have Autoware's order, so that the
+#: Heading, speed, tyre angle, lagging acceleration, x and y of the rear axle. Sums have Autoware's order, so that the
 #: last digits agree.
 Vector = tuple[float, float, float, float, float, float]
 
@@ -258,7 +258,7 @@ def euler(c: AutowareCoefficients, s: AutowareState) -> None:
 
 
 def integrate(c: AutowareCoefficients, s: AutowareState) -> None:
-    """Advance speed, tire angle and acceleration by one step, and set how far the vehicle turns and moves in it."""
+    """Advance speed, tyre angle and acceleration by one step, and set how far the vehicle turns and moves in it."""
     if c.drive.kind == ROLLING_ACCELERATION:
         euler(c, s)
     else:
@@ -321,7 +321,7 @@ def stops(c: AutowareCoefficients, s: AutowareState, v_before: float) -> bool:
 def keep_limits(c: AutowareCoefficients, s: AutowareState) -> None:
     """Keep the state within its limits.
 
-    Corrected (bounded acceleration): the acceleration is limited; else it is not. Corrected (end stops): the tire angle
+    Corrected (bounded acceleration): the acceleration is limited; else it is not. Corrected (end stops): the tyre angle
     of every lagging model is limited; else that of pedal models only.
     """
     s.v_x = limited(s.v_x, c.speed_kept)
@@ -342,7 +342,7 @@ def report_acceleration(c: AutowareCoefficients, s: AutowareState, v_before: flo
 
 
 def set_wheel_speeds(c: AutowareCoefficients, s: AutowareState) -> None:
-    """Set the yaw rate and the wheel speeds from the speed and the tire angle."""
+    """Set the yaw rate and the wheel speeds from the speed and the tyre angle."""
     v_x = s.v_x
     angle = s.steering.angle
     yaw_rate = (v_x * math.tan(angle)) / c.signed_wheelbase
@@ -357,7 +357,7 @@ def set_wheel_speeds(c: AutowareCoefficients, s: AutowareState) -> None:
 
 
 def at(c: AutowareCoefficients, motion: SteadyMotion) -> AutowareState:
-    """A car at the origin in a steady motion, kept by a driver who commands its speed and tire angle."""
+    """A car at the origin in a steady motion, kept by a driver who commands its speed and tyre angle."""
     s = at_rest(c)
     s.v_x = motion.v_x
     s.steering.angle = motion.steering_angle

@@ -1,4 +1,4 @@
-"""The parameters of a mechanical steering from a recording of the commanded steering wheel and the tire angle.
+"""The parameters of a mechanical steering from a recording of the commanded steering wheel and the tyre angle.
 
 The search starts at the given vehicle and at the best of many random ones, first with large steps of the model, then
 with its own. Robust least squares weight the angles by their noise, which is estimated from the residuals.
@@ -79,7 +79,7 @@ class MechanismFit:
     """An identified mechanical steering.
 
     ``numbers`` has the estimated parameters by name; None if the recording does not determine one. The offset is that
-    of the angle's sensor, the residual the standard deviation of angles, and ``commanded`` are the tire angles that
+    of the angle's sensor, the residual the standard deviation of angles, and ``commanded`` are the tyre angles that
     follow from the commands by the steering gear [rad].
     """
 

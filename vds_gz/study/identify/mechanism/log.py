@@ -54,7 +54,7 @@ class Inputs(NamedTuple):
     """The inputs of a steering at every step: angle of the steering wheel [rad], speed [m/s].
 
     Stretches begin with the steps ``first``. Readings are taken in steps ``at``, which do not decrease, when a ``part``
-    of the step is over. ``limit`` is that of the tire angle [rad]; a step takes ``dt`` seconds.
+    of the step is over. ``limit`` is that of the tyre angle [rad]; a step takes ``dt`` seconds.
     """
 
     wheel: Array
@@ -67,7 +67,7 @@ class Inputs(NamedTuple):
 
 
 def turn(c: Any, m: Any, inputs: Inputs, begins: Array, readings: Array, first: int, end: int) -> None:
-    """Write the tire angles [rad] of the steerings from ``first`` to ``end`` into ``readings``, (steerings, readings).
+    """Write the tyre angles [rad] of the steerings from ``first`` to ``end`` into ``readings``, (steerings, readings).
 
     ``c`` has the coefficients of each steering, ``m`` the states of their mechanisms, which change, and ``begins`` the
     initial angle [rad], rate [rad/s] and controller's integral [rad s], (steerings, stretches, 3).
@@ -103,7 +103,7 @@ def controller_integral(c: Any, m: Any, inputs: Inputs, angles: Array, integral:
 
 
 class MechanismLog:
-    """A recording on the steps of the model: tire angles, their noise and its assumed minimum [rad].
+    """A recording on the steps of the model: tyre angles, their noise and its assumed minimum [rad].
 
     ``stretch`` is that of each measurement, and ``since`` has the start times of stretches in the recording [s].
     ``begins`` has guesses of the initial angle [rad], rate [rad/s] and controller's integral [rad s] of each stretch,
@@ -149,7 +149,7 @@ class MechanismLog:
         self.deviations = np.maximum(LOOSE * np.column_stack((np.full(len(first), np.inf), unsure, drift)), 1e-6)
 
     def simulate(self, parameters: Mapping[str, Array], begins: Array) -> Array:
-        """Tire angles at the times of the measurements, (steerings, measurements) [rad].
+        """Tyre angles at the times of the measurements, (steerings, measurements) [rad].
 
         Parameters are fields of the mechanism that differ from the vehicle's, (steerings,) each.
         """
@@ -166,7 +166,7 @@ class MechanismLog:
         return readings
 
     def commanded(self) -> Array:
-        """Commanded tire angles by the steering gear, at the times of the measurements [rad]."""
+        """Commanded tyre angles by the steering gear, at the times of the measurements [rad]."""
         inputs = self._inputs
         rows = zip(inputs.wheel[inputs.at], inputs.speed[inputs.at], self.angle.value, strict=True)
         return np.array([geared_angle(self._steering, *row) for row in rows])
