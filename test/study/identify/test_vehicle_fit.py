@@ -13,12 +13,14 @@ from scipy.signal import lfilter
 
 from vds_gz.cli import main
 from vds_gz.configuration import load_parameters, parameters_of, parameters_of_file
+from vds_gz.parameters.actuators import DriveParameters
 from vds_gz.parameters.declaration import Override
 from vds_gz.study.identify.estimation import fit_all
 from vds_gz.study.identify.identification import identify
 from vds_gz.study.identify.labels import advice, is_noiseless, named
-from vds_gz.study.identify.outcome import joined
+from vds_gz.study.identify.outcome import _continued, joined
 from vds_gz.study.identify.problem.unknowns import set_up
+from vds_gz.study.identify.results import OUTLIER_WEIGHT
 from vds_gz.study.recording import Recording, Series
 
 
@@ -146,31 +148,26 @@ def test_a_map_of_many_commands_leaves_room_for_the_point_that_continues_it():
     assert drive.map_references[-1] == 2.0 * drive.map_references[-2]
 
 
+@pytest.mark.parametrize(
+    ("responses", "last"),
+    [
+        ((0.0, 0.5, 0.9, 1.0), 2.0),  # straight
+        ((0.0, 0.5, 0.6, 1.0), 2.0),  # steep at the end: the upper half decides
+        ((0.0, 0.5, 0.95, 1.0), 1.5),  # flat at the end: the end decides
+        ((0.0, 1.0, 1.4, 1.3), 1.3),  # falling
+    ],
+)
+def test_a_map_is_continued_by_the_smaller_slope_of_its_upper_half_and_its_end(responses, last):
+    drive = _continued(DriveParameters(map_references=(0.0, 0.5, 0.9, 1.0), map_responses=responses))
+    assert drive.map_references[-1] == 2.0
+    assert drive.map_responses[-1] == pytest.approx(last)
+
+
 @pytest.mark.parametrize(("often", "seed"), [(0.5, 0), (0.599, 4), (0.599, 11)])
 def test_a_map_that_saturates_stays_constant(often, seed):
     """Also if noise makes a short last segment steep."""
-    levels = [
-        0.4,
-        0.3,
-        0.6,
-        0.0,
-        0.3,
-        0.4,
-        0.0,
-        0.25,
-        0.6,
-        0.25,
-        0.0,
-        0.6,
-        0.15,
-        0.25,
-        often,
-        0.0,
-        often,
-        0.6,
-        0.4,
-        often,
-    ]
+    levels = [0.4, 0.3, 0.6, 0.0, 0.3, 0.4, 0.0, 0.25, 0.6, 0.25, 0.0, 0.6, 0.15, 0.25]
+    levels += [often, 0.0, often, 0.6, 0.4, often]
     np.random.default_rng(seed).shuffle(levels)
     drive = identify(throttled(levels, saturation=2.0), hold_out=0.0).parameters.drive_actuators
     assert np.interp(1.2, drive.map_references, drive.map_responses) == pytest.approx(2.0, rel=0.1)
@@ -432,6 +429,16 @@ def test_pairs_of_outliers_do_not_shift_a_dead_time(steps):
     fit = fit_axis(times, commands, times, measured)
     assert fit.outliers >= 15
     assert fit.numbers["dead_time"].value == pytest.approx(0.15, abs=0.005)
+
+
+def test_outliers_are_the_samples_with_little_weight(steps):
+    times, commands = steps
+    fine, answer = exact(times, commands)
+    measured = np.interp(times, fine, answer) + 0.005 * np.random.default_rng(2).standard_normal(len(times))
+    measured[30::60] += 0.05
+    fit = identify(Recording({"v_x": Series(times, commands)}, {"v_x": Series(times, measured)}), hold_out=0.0)
+    [channel] = fit.channels
+    assert channel.outliers == np.sum(channel.weight < OUTLIER_WEIGHT) == len(measured[30::60])
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -25,17 +25,13 @@ from vds_gz.study.identify.trials import costs_of
 from vds_gz.study.recording import QUANTITIES
 from vds_gz.vehicle.command import TWIST
 
-#: A time is also given if its interval extends at most this far to either side [s].
-USEFUL_TIME = 0.05
+#: A time is also given if its interval extends at most this far to either side [s], and a sensor's offset if at most
+#: this part of the measured range.
+USEFUL_TIME, CERTAIN_OFFSET = 0.05, 0.05
 
-#: A sensor's offset is also given if its interval extends at most this part of the measured range to either side.
-CERTAIN_OFFSET = 0.05
-
-#: An identified map is continued to this multiple of its last reference.
-CONTINUED = 2.0
-
-#: The slope of the continuation is the smallest of the mean slopes from these parts of the last reference to it.
-RISES = 0.5, 0.9
+#: An identified map is continued to this multiple of its last reference, by the smallest of the mean slopes from these
+#: parts of this reference to it.
+CONTINUED, RISES = 2.0, (0.5, 0.9)
 
 #: A limit above this multiple of the observed maximum counts as not met.
 NEVER_MET = 10.0
@@ -177,7 +173,8 @@ def _parameters(fit: Fit) -> ParameterGroup:
         if name in terms:
             values.setdefault(name, 0.0)
     parameters = with_numbers(base, values)
-    for group in {term.name.partition(".")[0] for term in setup.family.terms if term.kind is Kind.MAP}:
+    # The order of the terms matters: a continued map affects the decision on the next one.
+    for group in dict.fromkeys(term.name.partition(".")[0] for term in setup.family.terms if term.kind is Kind.MAP):
         continued: dict[str, object] = {group: _continued(getattr(parameters, group))}
         longer = dataclasses.replace(parameters, **continued)
         if _cost(fit, longer) - _cost(fit, parameters) < HARMLESS:
