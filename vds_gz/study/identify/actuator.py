@@ -30,14 +30,9 @@ from vds_gz.study.identify.trials import costs_of
 from vds_gz.study.recording import MeasuredChannel, Recording, Series
 from vds_gz.vehicle.bicycle import BICYCLE
 
-#: Limits count as met if they lower the cost by this part of it, and by more than COARSE.
-CLEARLY_MET = 0.05
-
-#: Change of the cost that errors of coarse steps may cause.
-COARSE = 0.3
-
-#: Limits also count as met if they lower the cost by this part of it, more than coarse steps can cause.
-DECISIVELY_MET = 0.4
+#: Limits count as met if they lower the cost by the part CLEARLY_MET and by more than COARSE, which errors of coarse
+#: steps may cause, or by the part DECISIVELY_MET, which such errors cannot cause.
+CLEARLY_MET, COARSE, DECISIVELY_MET = 0.05, 0.3, 0.4
 
 #: Longer dead times [s] that are tried too, because no response of another actuator can be mistaken for this one's.
 LONG_DEAD_TIMES = 2.0, 2.5, 3.0, 3.5, 4.0, 5.0

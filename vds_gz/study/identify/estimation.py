@@ -24,11 +24,9 @@ from vds_gz.study.identify.variants import BETTER, best_variant, lag_findings, r
 #: Measured states that hold from step to step must lower the robust squares by this, in units of independent squares.
 HOLDS = 10.0
 
-#: Coarse steps matter if they shift a term by more than this part of its standard error.
-NOTICEABLE = 0.3
-
-#: Longer recordings [s] stay in coarse steps.
-LONGEST_FINE = 400.0
+#: Coarse steps matter if they shift a term by more than this part of its standard error. Recordings longer than this
+#: stay in coarse steps anyway [s].
+NOTICEABLE, LONGEST_FINE = 0.3, 400.0
 
 #: Correlated residuals beyond this part of a channel's standard deviation are transients, which must not decide the
 #: numbers.

@@ -15,7 +15,7 @@ from vds_gz.vehicle.catalogue import models
 #: The groups of parameters outside actuators, and of terms that are not parameters.
 VEHICLE, CALIBRATION = "vehicle", "calibration"
 
-#: A channel is noiseless if its residual is below this part of its noise, which is an assumed minimum then.
+#: A channel is noiseless if its residual is below this part of its noise, which is at least an assumed minimum.
 NOISELESS = 0.5
 
 #: A value below this part of its interval's width is shown as 0.

@@ -22,11 +22,9 @@ COMMAND_RISE_TIME = 0.5
 #: Samples in a mean, and by how many of its standard deviations its maximum may be too large.
 SMOOTHED, ABOVE = 5, 2.5
 
-#: Limits of rates are at least this part of measured rates.
-RATE_PART = 0.8
-
-#: The same if no vehicle was given or its steered wheel is driven: steering may then change measured rates too.
-STEERED_RATE_PART = 0.4
+#: Limits of rates are at least this part of measured rates; at least the second one if no vehicle was given or its
+#: steered wheel is driven, because steering may then change measured rates too.
+RATE_PART, STEERED_RATE_PART = 0.8, 0.4
 
 #: Rates that are reached for less time in all are bumps [s].
 LASTING = 0.25

@@ -43,11 +43,9 @@ REQUIRED_TO_STAY = 0.5, 0.003
 #: The same for a limit. One that lies next to the largest values only smooths noise, and gains less.
 LIMIT_TO_STAY = 0.5, 0.01
 
-#: A block is left out of a separate fit if a fit of everything leaves less than this part of its squares.
-HOPEFUL = 0.7
-
-#: Maximum number of such blocks, and of simulations for each.
-MOST_REFITTED, REFIT_SIMULATIONS = 3, 5
+#: A block is left out of a separate fit if a fit of everything leaves less than this part of its squares; maximum
+#: number of such blocks, and of simulations for each.
+HOPEFUL, MOST_REFITTED, REFIT_SIMULATIONS = 0.7, 3, 5
 
 #: A Gauss-Newton step that multiplies the squares of a block by more is too long for a prediction.
 TOO_FAR = 10.0

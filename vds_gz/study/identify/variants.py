@@ -166,8 +166,8 @@ def with_flags(setup: Setup, flags: Flags) -> Setup:
 def reduction(problem: Problem, before: Array, after: Array) -> tuple[float, float]:
     """The reduction of the deviance from one fit to another of the same samples, and the number of independent ones.
 
-    The deviance is minus twice the logarithm of the likelihood. The number is by the shorter autocorrelation of both
-    fits, because errors of a wrong variant are correlated.
+    The deviance is minus twice the logarithm of the likelihood. The number is by the shorter autocorrelation of the
+    two fits, because errors of a wrong variant are correlated.
     """
     noises = noise_of(problem, before), noise_of(problem, after)
     correlation = np.minimum(noises[0].correlation, noises[1].correlation)

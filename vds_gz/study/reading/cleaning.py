@@ -18,11 +18,9 @@ GAP_NOTE = re.compile(r" has a gap of \d|^gaps split the recording")
 #: Clocks that differ by less are the same, and the difference is the delay of transport [s].
 SAME_CLOCK = 0.3
 
-#: The drift is estimated from the quickest message of each part: minimum and maximum number of parts.
-FEWEST_PARTS, PARTS = 8, 40
-
-#: Minimum number of messages of a part.
-PART_SAMPLES = 10
+#: The drift is estimated from the quickest message of each part: minimum and maximum number of parts, and minimum
+#: number of messages of a part.
+FEWEST_PARTS, PARTS, PART_SAMPLES = 8, 40, 10
 
 #: A drift is removed if it amounts to this over the recording [s], and to this many times the scatter around its line.
 DRIFT, DRIFT_SCATTER = 0.01, 5.0

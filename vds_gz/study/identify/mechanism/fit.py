@@ -37,23 +37,17 @@ LOGARITHMIC = ("kp", "inertia", "damping", "angle_limit", "rate_limit", "steerin
 #: Parameters that are not negative.
 NOT_NEGATIVE = ("stiffness", FRICTION, DEAD_ZONE)
 
-#: Scale of a logarithm, and standard deviation of its prior, which is around the given value.
-LOGARITHM = 0.3, 1.5
-
-#: The same for friction and dead zone, as a part of the torque's limit.
-TORQUE = 0.02, 0.1
-
-#: The same for other parameters, as a part of the value, or of LEAST if that is larger.
+#: Scale of a parameter and standard deviation of its prior, which is around the given value: of a logarithm; of
+#: friction and dead zone, as a part of the torque's limit; of others, as a part of the value, or of LEAST if larger.
+LOGARITHM, TORQUE = (0.3, 1.5), (0.02, 0.1)
 OTHER, LEAST = (0.5, 1.5), 1e-3
 
 #: The same for the sensor's offset [rad], and for the integral at the start of the recording [rad s].
 OFFSET, INTEGRAL = (0.01, 1.0), (0.1, 10.0)
 
-#: Scales of a stretch's initial angle [rad], rate [rad/s] and integral [rad s].
-BEGIN = 0.01, 0.1, 0.1
-
-#: Derivatives are differences over this part of a scale.
-DIFFERENCE = 1e-3
+#: Scales of a stretch's initial angle [rad], rate [rad/s] and integral [rad s]; derivatives are differences over the
+#: part DIFFERENCE of a scale.
+BEGIN, DIFFERENCE = (0.01, 0.1, 0.1), 1e-3
 
 #: Parameters that are estimated unless others are named.
 FREE = ("kp", "ki", "kd", "inertia", "damping", "stiffness", FRICTION, DEAD_ZONE)

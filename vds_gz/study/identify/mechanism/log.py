@@ -34,11 +34,9 @@ STRETCH, SHORT_STRETCH = 60.0, 2.0
 #: Maximum number of stretches. Longer recordings have longer ones.
 MOST_STRETCHES = 60
 
-#: Number of samples for the initial rate of a stretch.
-NEIGHBOURS = 11
-
-#: Standard deviations of the initial rate and the controller's integral, as multiples of those due to noise.
-LOOSE = 3.0
+#: Number of samples for the initial rate of a stretch, and standard deviations of this rate and of the controller's
+#: integral, as a multiple of those due to noise.
+NEIGHBOURS, LOOSE = 11, 3.0
 
 #: Minimum noise, as a part of the range of the angle.
 RESOLUTION = 1e-4

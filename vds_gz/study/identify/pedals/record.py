@@ -21,11 +21,9 @@ from vds_gz.study.recording import Series, SignalError
 Indices = NDArray[np.intp]
 Mask = NDArray[np.bool_]
 
-#: Standard deviations of the map's second differences, from pedal to pedal and from speed to speed [m/s^2].
-CURVATURE = 1.0, 0.5
-
-#: Standard deviation of an acceleration without data [m/s^2].
-LIKELY = 20.0
+#: Standard deviations of the map's second differences, from pedal to pedal and from speed to speed, and of an
+#: acceleration without data [m/s^2].
+CURVATURE, LIKELY = (1.0, 0.5), 20.0
 
 #: The motion is integrated in steps of this length, in which the pedals act with their mean [s].
 INTERVAL = 0.02
