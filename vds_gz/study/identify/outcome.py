@@ -183,7 +183,7 @@ def _parameters(fit: Fit) -> ParameterGroup:
 
 
 def _continued(actuator: StaticMapParameters) -> StaticMapParameters:
-    """An actuator whose map has one more point, which continues it, unless it saturates.
+    """An actuator whose map has one more point, which continues its slope: 0 if it saturates.
 
     Beyond its last point a map is constant, a limit that no command has shown. Rare commands lie beyond it too, so they
     may contradict the continuation.
