@@ -1,7 +1,7 @@
 """Two vehicles in namespaces, /a and /b, driven by the same commands and compared.
 
-Each is moved by its kinematics or in Gazebo, but only one in Gazebo. `vds-gz compare` records both and writes a report.
-When it is done, everything ends; if a bound of the tolerance file is broken, `ros2 launch` ends with exit code 1.
+Each is moved by its kinematics or in Gazebo; at most one may be in Gazebo. `vds-gz compare` records both and writes a
+report. When it is done, everything ends; a broken bound of the tolerance file makes `ros2 launch` end with code 1.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ MASS = 1550.0  # [kg] with a driver
 POWER = 96e3  # [W] maximum, at the wheels
 TRACTION = 5.2  # [m/s^2] maximum acceleration, in the lowest gear
 AIR_DRAG = 0.5 * 1.2 * 0.66 / MASS  # [1/m] half the air's density times drag area 0.66 m^2, over the mass
-ROLLING = 0.012 * 9.81  # [m/s^2] resistance of the tires
+ROLLING = 0.012 * 9.81  # [m/s^2] resistance of the tyres
 ENGINE_DRAG = 0.45  # [m/s^2] of the engine, accelerator released
 CREEP = 0.6  # [m/s^2] what the torque converter does at standstill, accelerator released
 CREEP_SPEED = 1.8  # [m/s] at which creeping ends
@@ -26,11 +26,11 @@ SPEEDS = [0.0, 1.0, 2.0, 3.5, 5.0, 7.5, 10.0, 12.5, 15.0, 20.0, 25.0, 30.0, 35.0
 PEDALS = [0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0]
 ACCELERATIONS = [-8.0, -6.0, -4.0, -3.0, -2.0, -1.0, 0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0]  # [m/s^2]
 COMMANDS = [-12.0, -9.0, -6.0, -4.0, -2.0, -1.0, 0.0, 1.0, 2.0, 4.0, 6.0, 9.0, 12.0]  # [V] at the steering's motor
-ANGLES = [-0.6, -0.45, -0.3, -0.15, 0.0, 0.15, 0.3, 0.45, 0.6]  # [rad] at the tires
+ANGLES = [-0.6, -0.45, -0.3, -0.15, 0.0, 0.15, 0.3, 0.45, 0.6]  # [rad] at the tyres
 
 
 def resistance(v: float) -> float:
-    """What air and tires take [m/s^2]; the tires' part grows from standstill, where it holds rather than pulls."""
+    """What air and tyres take [m/s^2]; the tyres' part grows from standstill, where it holds rather than pulls."""
     return AIR_DRAG * v * v + ROLLING * math.tanh(v)
 
 
@@ -60,7 +60,7 @@ def achieved(commanded: float, v: float) -> float:
 
 
 def steering_rate(command: float, angle: float) -> float:
-    """Steering rate [rad/s] by a voltage and the tire angle: a motor against what centres the tires."""
+    """Steering rate [rad/s] by a voltage and the tyre angle: a motor against what centres the tyres."""
     return 0.045 * command - 0.12 * angle
 
 
@@ -84,7 +84,7 @@ def main(folder: Path = FOLDER) -> None:
         SPEEDS,
         achieved,
     )
-    write(folder / "steer_map.csv", "voltage / tire angle [rad] -> rate [rad/s]", COMMANDS, ANGLES, steering_rate)
+    write(folder / "steer_map.csv", "voltage / tyre angle [rad] -> rate [rad/s]", COMMANDS, ANGLES, steering_rate)
 
 
 if __name__ == "__main__":

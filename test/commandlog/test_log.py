@@ -132,7 +132,7 @@ def test_the_commands_of_a_recording_hold_until_they_change(tmp_path, text, kind
     ("columns", "unused"),
     [
         ("v_x_command,yaw_rate_command,gear_command,acceleration_command,v_x", "acceleration_command, gear_command"),
-        ("v_x_command,steering_command,v_y_command", "v_y_command"),
+        ("v_x_command,steering_command,v_y_command,wheel", "v_y_command, wheel"),
         ("v_x_command,acceleration_command,gear_command,steering_command,steering", ""),
         ("accel,brake,steering_command,v_x", ""),
         ("speed,steering_angle,acceleration", ""),

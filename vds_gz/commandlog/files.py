@@ -220,7 +220,8 @@ def _layout(table: Table) -> _Layout:
 def _unused(table: Table, layout: _Layout) -> str:
     """A note on columns of commands that the type does not have; empty without any."""
     used = {"gear", *layout.columns} if layout.type.geared else set(layout.columns)
-    columns = {quantity: find_column(table.names, quantity, COMMANDED) for quantity in COMMANDED}
+    known = {**COMMANDED, **PEDAL_COLUMNS}
+    columns = {quantity: find_column(table.names, quantity, known) for quantity in known}
     unused = [name for quantity, name in columns.items() if name is not None and not used & {quantity, name}]
     return f"'{table.path}': commands are {layout.type.words}, without {', '.join(unused)}" if unused else ""
 

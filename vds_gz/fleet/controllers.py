@@ -239,7 +239,7 @@ class LqrGains:
 
 
 def lqr_coefficients(p: LqrParameters, vehicle: ControlledVehicle) -> LqrGains:
-    """Coefficients for a vehicle, at the speed of the parameters, within whose bounds all gains are finite."""
+    """Coefficients for a vehicle at the parameters' speed. Within the parameters' bounds all gains are finite."""
     lag, period, v = p.steering_time_constant, vehicle.period, p.speed
     decay = exponential(-period / lag) if lag > 0.0 else 0.0
     behind = lag * (1.0 - decay)

@@ -374,7 +374,7 @@ class Simulation:
         self.catch_up()  # the loop may not have run yet
         if not self.holds_time or self.now is None:
             raise FailureError(
-                "stepping needs a simulation that gives the time (be_reference_clock: true) and is paused"
+                "stepping needs a simulation that gives the time; start it with be_reference_clock: true, and pause it"
             )
         vehicle = self.plant.vehicle
         end = vehicle.time_of(vehicle.steps + count)

@@ -94,7 +94,7 @@ def _read(file: Path, changed: int) -> ActuationMap:
     try:
         text = file.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        raise ParameterError(f"map '{file}' cannot be read: {error}") from None
+        raise ParameterError(f"map '{file}' cannot be read: {getattr(error, 'strerror', error)}") from None
     return parse_map(text, f"'{file}'")
 
 

@@ -16,7 +16,7 @@ from vds_gz.parameters.yaml_reader import Scalar, compose, scalar_of
 
 T = TypeVar("T")
 
-#: Limits of a file's size [bytes] and of the magnitude of numbers.
+#: Maximum size of a file [bytes]; the magnitude of numbers must be below LARGEST_NUMBER.
 LARGEST_FILE, LARGEST_NUMBER = 1_000_000, 1e12
 
 #: Maximum number of characters of a key or a value in messages.

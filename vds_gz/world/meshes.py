@@ -49,7 +49,7 @@ def _pgm(header: re.Match[bytes], data: bytes, path: Path, place: str) -> Image:
     kind, width, height, white = (int(text) for text in header.groups())
     if not 0 < width * height <= MOST or not 0 < white < 65536:
         size = f"{width} x {height} pixels and a maximum value of {white}"
-        raise WorldError(f"{place}: image '{path}' has {size}; it must have 1 to {MOST} and 1 to 65535")
+        raise WorldError(f"{place}: image '{path}' has {size}; it must have 1 to {MOST} pixels and 1 to 65535")
     body = data[header.end() :]
     if kind == 5:
         pixels = np.frombuffer(body[: len(body) // 2 * 2] if white > 255 else body, ">u2" if white > 255 else "u1")

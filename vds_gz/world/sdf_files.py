@@ -27,7 +27,7 @@ _COMMENT = re.compile(rb"<!--.*?(-->|\Z)|\A\s+<\?xml.*?(\?>|\Z)|<!\[CDATA\[.*?(?
 
 
 def _blank(match: re.Match[bytes]) -> bytes:
-    """The line breaks of a match, or CDATA: many worlds have invalid ``--`` in comments or space at the start."""
+    """Only the line breaks of a comment or declaration, because many are invalid; CDATA unchanged."""
     return b"\n" * match[0].count(b"\n") if match[1] or match[2] else match[0]
 
 

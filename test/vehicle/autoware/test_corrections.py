@@ -141,7 +141,7 @@ def test_brake_status_is_the_brake(compatibility, brake):
 @QUICK
 @given(offset=st.floats(-0.6, 0.6))
 def test_friction_holds_at_rest(compatibility, offset):
-    """A torque below the friction does not move tires at rest."""
+    """A torque below the friction does not move tyres at rest."""
     m = dataclasses.replace(MechanicalParameters(), poly_h=offset)
     car = Car("actuation_cmd_mechanical", compatibility=compatibility, mechanical_params=m)
     car.go(0.2)

@@ -22,7 +22,8 @@ STEP, POINTS = 0.02, 200_000
 AGREEING = 0.05
 
 #: The alignment is ambiguous if a shift more than APART away [s] agrees about as well: its disagreement is at most
-#: RIVAL plus twice that of the best shift. Runs that overlap for the part WHOLE of the longer one are aligned anyway.
+#: RIVAL plus twice that of the best shift. Runs that overlap by at least the part WHOLE of the longer one are
+#: aligned anyway.
 APART, RIVAL, WHOLE = 0.3, 0.01, 0.98
 
 #: Minimum overlap of the runs, as a part of the shorter one.

@@ -183,7 +183,7 @@ def _parameters(fit: Fit) -> ParameterGroup:
 
 
 def _continued(actuator: StaticMapParameters) -> StaticMapParameters:
-    """An actuator whose map has one more point, which continues its slope: 0 if it saturates.
+    """An actuator whose map has one more point, by the smaller slope of its upper half and its end; 0 if it saturates.
 
     Beyond its last point a map is constant, a limit that no command has shown. Rare commands lie beyond it too, so they
     may contradict the continuation.
@@ -202,7 +202,7 @@ def _continued(actuator: StaticMapParameters) -> StaticMapParameters:
 
 
 def _cost(fit: Fit, parameters: ParameterGroup) -> float:
-    """The robust squares of the fit with other parameters of the vehicle beside its terms."""
+    """The robust squares of the fit with other known parameters; the fit's terms replace theirs."""
     family = dataclasses.replace(fit.setup.family, parameters=parameters)
     experiments = tuple(Experiment(family, experiment.segment) for experiment in fit.problem.experiments)
     problem = dataclasses.replace(fit.problem, experiments=experiments)

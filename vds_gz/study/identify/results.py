@@ -10,7 +10,7 @@ from vds_gz.parameters.declaration import ParameterGroup
 from vds_gz.study.identify.estimates import Array, Estimate
 from vds_gz.study.identify.robust import ROBUST
 
-#: Number of standard deviations beyond which a sample is an outlier, and the weight of such a sample.
+#: Number of standard deviations beyond which a sample is an outlier, and the weight at this distance.
 OUTLIER = 5.0
 OUTLIER_WEIGHT = (1.0 + (OUTLIER / ROBUST) ** 2) ** -0.5
 

@@ -63,7 +63,8 @@ def _distributions_figure(runs: Runs, analysis: Analysis) -> Figure:
 def _draw_distribution(panel: Axes, values: Reals, runs: Runs, analysis: Analysis, name: str) -> None:
     panel.set_title(label(name, runs.units))
     if not len(values):
-        panel.text(0.5, 0.5, "not measured in any run", ha="center", transform=panel.transAxes)
+        words = "infinite in all runs" if analysis.distributions[name].count else "not measured in any run"
+        panel.text(0.5, 0.5, words, ha="center", transform=panel.transAxes)
         return
     panel.set_axisbelow(True)
     panel.hist(values, bins=BINS, color=BODY, edgecolor="none")

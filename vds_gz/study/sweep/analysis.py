@@ -31,7 +31,7 @@ BAD = 0.95
 #: Minimum number of runs for a quantile.
 RUNS = 100
 
-#: Part of the gain of exact knowledge that advice must reach without a bound.
+#: Part of the gain of exact knowledge that advice must reach without a bound that can be kept.
 WORTH = 0.9
 
 #: Minimum gain of exact knowledge for advice, as a part of the quantile.

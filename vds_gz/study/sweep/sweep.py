@@ -21,7 +21,8 @@ from vds_gz.study.sweep.simulation import Case, ControlledDrive, Driving, Reals,
 #: Vehicle steps of the runs that are done together: some seconds of work for a core.
 STEPS = 5e7
 
-#: Runs that are done together: a multiple of LANES, which are stepped together, and at most LARGEST, to limit memory.
+#: Runs that are done together: at most LARGEST, to limit memory; without workers a multiple of LANES, which are stepped
+#: together.
 LANES, LARGEST = 64, 2048
 
 #: Minimum number of pieces of the runs that workers share.

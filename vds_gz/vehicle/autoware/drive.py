@@ -93,8 +93,8 @@ def brake_force(c: AutowareDriveCoefficients, s: AutowareDriveState, speed: floa
 def pedal_lag(c: AutowareDriveCoefficients, s: AutowareDriveState) -> float:
     """The present time constant [s].
 
-    Corrected (time constants): the brake's applies while the brake or a gear brakes; else whenever the accelerator is
-    not pressed.
+    With the accelerator pressed, its own applies. Corrected (time constants): otherwise the brake's applies while the
+    brake or a gear brakes; else always.
     """
     if s.input > 0.0:
         return c.time_constant

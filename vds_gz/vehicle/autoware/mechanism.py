@@ -3,9 +3,9 @@
     J w' = z(T) - D w - K angle - F sign(w),    angle' = w
 
 The dead zone z subtracts its threshold from the torque T (G. Tao, P. V. Kokotovic, IEEE Trans. Automatic Control 39(1),
-1994), as power steering assists only above a torque, in proportion to the excess. A smaller torque has no effect, and a
-turning steering continues by its inertia. So angles depend continuously on all parameters. In Autoware's simulator
-z(T) = T, and angle and rate do not change while a small torque opposes the motion.
+1994). A smaller torque has no effect, and a turning steering continues by its inertia. So angles depend continuously on
+all parameters. In Autoware's simulator z(T) = T, and angle and rate do not change while a small torque opposes the
+motion.
 
 Autoware identified the model (ACTUATION_CMD_MECHANICAL) from a vehicle, so torques are in the unit of its parameters.
 """

@@ -36,6 +36,7 @@ REPETITIONS = 5
 
 PATIENCE = 10.0  # time to find the controllers of the joints over ROS [s]
 GOODBYE = 3.0  # time for the process to end [s]
+
 Message = tuple[str, str, bytes]  # a topic's full name, its type and a serialized message
 
 
