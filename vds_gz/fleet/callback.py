@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from vds_gz.compiling import compiled
 from vds_gz.errors import ArgumentError, FailureError
 from vds_gz.fleet.controllers import Callback
-from vds_gz.fleet.fleet import Fleet
+from vds_gz.fleet.fleet import AnyFleet
 from vds_gz.fleet.layout import Columns, Flags, Reals
 from vds_gz.fleet.path import Path
 from vds_gz.fleet.tracking import CURVATURE, DIVERGED, point_at, value_at
@@ -33,9 +32,7 @@ class Observations:
         names: Names of the columns.
     """
 
-    def __init__(
-        self, fleet: Fleet[Any, Any, Any], path: Path, kind: CommandKind, preview: Sequence[float], actions: int
-    ) -> None:
+    def __init__(self, fleet: AnyFleet, path: Path, kind: CommandKind, preview: Sequence[float], actions: int) -> None:
         """Observe vehicles on a path; ``preview`` has distances ahead [m], ``actions`` the number of last commands."""
         if not all(0.0 <= distance < math.inf for distance in preview) or actions < 0:
             raise ArgumentError(

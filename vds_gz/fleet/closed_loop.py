@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from types import FunctionType
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,7 +23,7 @@ from vds_gz.fleet.controllers import (
     controlled_vehicle,
     controller_named,
 )
-from vds_gz.fleet.fleet import Fleet, whole
+from vds_gz.fleet.fleet import AnyFleet, Fleet, whole
 from vds_gz.fleet.lanes import Lanes
 from vds_gz.fleet.layout import Columns, Flags, Reals
 from vds_gz.fleet.loops import LoopLanes, LoopStructs
@@ -51,7 +51,7 @@ class ClosedLoop:
 
     def __init__(
         self,
-        fleet: Fleet[Any, Any, Any],
+        fleet: AnyFleet,
         path: Path,
         controller: str | AnyController | Callback = "pure_pursuit",
         parameters: ControllerParameters | Sequence[ControllerParameters] | None = None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Generic
+from typing import Any, Generic, TypeAlias
 
 import numpy as np
 
@@ -140,3 +140,7 @@ def check_class(model: VehicleModel[P, C, S], parameters: Sequence[P]) -> None:
                 f"the parameters at {k} are {type(group).__name__}; vehicle model '{model.name}' has "
                 f"{model.parameters.__name__}"
             )
+
+
+#: A fleet whose model was chosen by its name.
+AnyFleet: TypeAlias = Fleet[Any, Any, Any]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from vds_gz.parameters.declaration import ParameterGroup
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.command import Command
-from vds_gz.vehicle.vehicle import NANOSECONDS, Vehicle
+from vds_gz.vehicle.vehicle import NANOSECONDS, AnyVehicle
 
 Reals = NDArray[np.float64]
 
@@ -138,7 +138,7 @@ def _differences(motion: BaseLinks) -> Iterator[tuple[str, Reals]]:
     yield from {"heading": heading, "speed": v_x, "lateral": v_y, "yaw_rate": yaw_rate}.items()
 
 
-class _Driven(Vehicle[Any, Any, Any]):
+class _Driven(AnyVehicle):
     """Vehicles that all receive the nominal one's commands and share its time."""
 
     def __init__(self, nominal: NodeParameters, parameters: Sequence[ParameterGroup]) -> None:
