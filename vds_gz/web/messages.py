@@ -27,14 +27,14 @@ class MessageError(VdsGzError, ValueError):
     """A message was refused, with the reason and what would be right."""
 
 
-class Message(NamedTuple):
+class PageMessage(NamedTuple):
     """A message of a kind: one of :data:`FIELDS`, with its checked fields."""
 
     kind: str
     fields: dict[str, Any]
 
 
-def read(text: str) -> Message:
+def read(text: str) -> PageMessage:
     """Parse a message."""
     try:
         fields = json.loads(text, parse_constant=_no_number)
@@ -51,7 +51,7 @@ def read(text: str) -> Message:
     if fields.keys() - OPTIONAL != known.keys() - OPTIONAL or fields.keys() - known.keys():
         required = ", ".join(sorted(known.keys() - OPTIONAL)) or "nothing"
         raise MessageError(f"'{kind}' has {', '.join(sorted(fields)) or 'nothing'} beside it; it must have {required}")
-    return Message(str(kind), {name: check(name, fields[name]) for name, check in known.items() if name in fields})
+    return PageMessage(str(kind), {name: check(name, fields[name]) for name, check in known.items() if name in fields})
 
 
 def _value(name: str, value: object) -> bool | int | float | str | tuple[float, ...]:

@@ -18,7 +18,7 @@ from vds_gz.teleop.outputs import DriveCommand
 from vds_gz.web.access import HEADERS, SOCKET, Access, Connections, only_asks, printable
 from vds_gz.web.deadman import Lateness
 from vds_gz.web.graph_thread import GraphThread
-from vds_gz.web.messages import MAX_LENGTH, Message, MessageError, read
+from vds_gz.web.messages import MAX_LENGTH, MessageError, PageMessage, read
 from vds_gz.web.remote_node import Done
 from vds_gz.web.watched_vehicle import WatchedVehicle
 
@@ -235,7 +235,7 @@ class OpenPage:
         except VdsGzError as error:
             await self._tell("refused", reason=str(error))
 
-    async def _request(self, message: Message) -> None:
+    async def _request(self, message: PageMessage) -> None:
         """Send a request to the vehicle's node, and its result to the page."""
         loop = asyncio.get_running_loop()
         response: asyncio.Future[str] = loop.create_future()
@@ -261,7 +261,7 @@ class OpenPage:
         await self._tell("response", number=number, reason=reason)
 
 
-def _request(vehicle: WatchedVehicle, message: Message, done: Done) -> None:
+def _request(vehicle: WatchedVehicle, message: PageMessage, done: Done) -> None:
     fields = message.fields
     if message.kind == "set":
         vehicle.node.set_parameter(fields["name"], fields["value"], done)
