@@ -6,10 +6,11 @@ import pytest
 from vds_gz.cli import main
 from vds_gz.commandlog import files as command_log
 from vds_gz.commandlog.pedal_profile import PedalLimits, pedals, turns
-from vds_gz.commandlog.profiles import PROFILES, Limits, make
-from vds_gz.configuration import preset_names
+from vds_gz.commandlog.profiles import PROFILES, Limits, limits_of, make
+from vds_gz.configuration import parameters_of, preset_names
 from vds_gz.interface.commands import Gear
 from vds_gz.parameters.autoware import ActuationCmdParameters
+from vds_gz.parameters.declaration import Override
 from vds_gz.vehicle.autoware.steering import gear_ratio
 from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.vehicle import Vehicle
@@ -28,6 +29,13 @@ def test_every_profile_stays_within_its_limits_and_uses_them(kind, ackermann):
     assert values[:, 1 if ackermann else 2].max() >= 0.9 * limits[1 if ackermann else 2]
     assert log.duration == pytest.approx(60.0)
     assert not any(log.commands[-1])
+
+
+@pytest.mark.parametrize("pattern", ["o", "x"])
+def test_an_omni_vehicle_turns_moderately(pattern):
+    """In an O, wheels of 1 m/s turn it at 10 rad/s."""
+    vehicle = parameters_of([Override("model", "omni"), Override("model_params.omni.roller_pattern", pattern)])
+    assert 0.1 < limits_of(vehicle).yaw_rate / limits_of(vehicle).speed < 1.0
 
 
 def test_equal_seeds_give_equal_logs_and_others_do_not():

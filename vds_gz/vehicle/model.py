@@ -133,6 +133,14 @@ class VehicleGeometry:
     holonomic: bool = False
 
     @property
+    def turning_radius(self) -> float:
+        """Speed per yaw rate for moderate turns [m]: the yaw arm, but at least half the wheel base; 0 if it steers.
+
+        Wheels with rollers in an O turn a vehicle by a small arm, so slow wheels may turn it dangerously fast.
+        """
+        return max(self.yaw_arm, 0.5 * self.wheel_base) if self.yaw_arm else 0.0
+
+    @property
     def signed_wheel_base(self) -> float:
         """Position of the steered axle from the fixed one, along +x [m]; 0 unless there are both."""
         steered, fixed = ([wheel.x for wheel in self.wheels if wheel.steered is turns] for turns in (True, False))
