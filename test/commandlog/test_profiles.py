@@ -33,7 +33,7 @@ def test_every_profile_stays_within_its_limits_and_uses_them(kind, ackermann):
 
 @pytest.mark.parametrize("pattern", ["o", "x"])
 def test_an_omni_vehicle_turns_moderately(pattern):
-    """In an O, wheels of 1 m/s turn it at 10 rad/s."""
+    """In an O, wheels of 1 m/s could turn it at 10 rad/s."""
     vehicle = parameters_of([Override("model", "omni"), Override("model_params.omni.roller_pattern", pattern)])
     assert 0.1 < limits_of(vehicle).yaw_rate / limits_of(vehicle).speed < 1.0
 

@@ -18,7 +18,7 @@ import vds_gz
 import vds_gz.environments
 from vds_gz.environments.task import nominal_vehicle
 from vds_gz.errors import ArgumentError
-from vds_gz.parameters.vehicles import BicycleParameters
+from vds_gz.parameters.vehicles import BicycleParameters, OmniParameters
 from vds_gz.vehicle.bicycle import BICYCLE
 from vds_gz.vehicle.command import TWIST
 
@@ -329,3 +329,8 @@ def test_an_environment_drives_a_vehicle_whose_wheels_all_steer_by_twists(monkey
     monkeypatch.setattr("vds_gz.environments.task.models", lambda: {"rover": rover})
     nominal = nominal_vehicle(BicycleParameters(wheel_base=2.0))
     assert (nominal.kind, nominal.inputs, nominal.turn) == (TWIST, ("yaw_rate", "v_x"), 0.5)
+
+
+def test_an_omni_vehicle_with_a_small_yaw_arm_turns_by_half_its_wheel_base():
+    nominal = nominal_vehicle(OmniParameters(wheel_base=1.4, track=1.2, roller_pattern="o"))
+    assert nominal.turn == pytest.approx(1.0 / 0.7)

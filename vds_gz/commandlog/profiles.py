@@ -182,7 +182,7 @@ def limits_of(
     return Limits(
         speed,
         default_lateral if lateral is None else lateral,
-        yaw_rate or (0.5 * speed / geometry.turning_radius if geometry.turning_radius else YAW_RATE),
+        yaw_rate or (0.5 * speed / geometry.default_yaw_arm if geometry.default_yaw_arm else YAW_RATE),
         steering or known.steering or STEERING,
         geometry.wheel_base or WHEEL_BASE,
     )

@@ -129,7 +129,7 @@ def nominal_vehicle(source: SomeVehicle) -> NominalVehicle:
         return NominalVehicle(model, vehicle, step_rate, size, ACKERMANN, ("steering_angle", "v_x"), min(turn, ROUND))
     if TWIST in model.accepts:
         inputs = ("yaw_rate", "v_x", "v_y") if geometry.holonomic else ("yaw_rate", "v_x")
-        return NominalVehicle(model, vehicle, step_rate, size, TWIST, inputs, 1.0 / (geometry.turning_radius or size))
+        return NominalVehicle(model, vehicle, step_rate, size, TWIST, inputs, 1.0 / (geometry.default_yaw_arm or size))
     raise ArgumentError(
         f"vehicle {source!r}: model '{model.name}' takes no twist, and no Ackermann command with a steered and a fixed "
         "axle; an environment needs one of them"

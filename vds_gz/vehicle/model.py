@@ -133,10 +133,10 @@ class VehicleGeometry:
     holonomic: bool = False
 
     @property
-    def turning_radius(self) -> float:
-        """Speed per yaw rate for moderate turns [m]: the yaw arm, but at least half the wheel base; 0 if it steers.
+    def default_yaw_arm(self) -> float:
+        """Speed per yaw rate of default commands [m]: the yaw arm, but at least half the wheel base; 0 if it steers.
 
-        Wheels with rollers in an O turn a vehicle by a small arm, so slow wheels may turn it dangerously fast.
+        With rollers in an O the yaw arm may be small, so that slow wheels already turn the vehicle fast.
         """
         return max(self.yaw_arm, 0.5 * self.wheel_base) if self.yaw_arm else 0.0
 
