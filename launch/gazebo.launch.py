@@ -209,6 +209,7 @@ def bridges(
                 namespace=namespace,
                 parameters=[{"config_file": str(path)}],
                 output="screen",
+                on_exit=Shutdown(reason=f"{node} has ended"),
             )
         )
     return actions

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from vds_gz.configuration import parameters_of
@@ -74,9 +75,15 @@ def prepare(overrides: Sequence[Override], faults: Faults | None = None) -> Prep
         model = models()[parameters.model]
         text = description(parameters, model)
     faults.refuse()
-    sources = dict.fromkeys(override.origin.removeprefix("file ").partition(", line ")[0] for override in overrides)
+    sources = dict.fromkeys(map(_source, overrides))
     hints = (*_unused(overrides, parameters.model), *_outside(parameters, model, text))
     return Preparation(parameters, model, text, scene, obstacles, tuple(filter(None, sources)), hints)
+
+
+def _source(override: Override) -> str:
+    """The origin of a value without its line; launch files write their values to temporary files."""
+    source = override.origin.removeprefix("file ").partition(", line ")[0]
+    return "launch arguments" if Path(source).name.startswith("launch_params_") else source
 
 
 def description(parameters: NodeParameters, model: AnyModel) -> str:

@@ -209,12 +209,13 @@ TRANSITIONS = {
 def offer(graph: Graph, simulation: Simulation, frame: str) -> None:
     """Offer all services that control a simulation; ``frame`` is the frame of the world."""
     amcl = simulation.amcl
+    done = "" if simulation.plant.waits else "requested, and a failure is logged: "
 
     def reset(request: object, response: Message) -> None:
-        _respond(response, lambda: simulation.reset(time=False, state=True), "the vehicle stands where it began")
+        _respond(response, lambda: simulation.reset(time=False, state=True), f"{done}the vehicle stands where it began")
 
     def pause(request: Message, response: Message) -> None:
-        _respond(response, lambda: simulation.pause(request.data), "paused" if request.data else "running")
+        _respond(response, lambda: simulation.pause(request.data), done + ("paused" if request.data else "running"))
 
     graph.service(*topics.RESET, reset)
     graph.service(*topics.PAUSE, pause)

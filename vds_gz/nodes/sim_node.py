@@ -109,8 +109,8 @@ class SimNode:
         """Lines about model and file, plant and world, and the topics for commands and status."""
         parameters, graph = self._parameters, self.graph
         yield f"model {parameters.model}, from {', '.join(self._preparation.sources) or 'its defaults'}"
-        world = f"world {parameters.world}" if parameters.world else "no world"
-        yield f"plant {self.simulation.plant.name}, {world}"
+        plant = self.simulation.plant
+        yield f"plant {plant.name}, {f'world {parameters.world}' if parameters.world else plant.place}"
         options = f" --namespace {graph.namespace}" if graph.namespace != "/" else ""
         options += f" --node {graph.name}" if graph.name != NODE_NAME else ""
         inputs = ", ".join(subscription.topic for subscription in self._commands.subscriptions)

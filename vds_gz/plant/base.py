@@ -46,6 +46,9 @@ class Plant:
         gives_time: Whether the plant gives simulated time, which :meth:`observe` returns.
         flat: Whether base_link stays level on the map's plane.
         senses: Whether the plant simulates the types of sensors that have a Gazebo side.
+        waits: Whether :meth:`reset` and :meth:`pause` return after they have succeeded, and not as soon as the request
+            is sent.
+        place: The world that the plant itself simulates.
         vehicle: The vehicle with its actuators.
         contacts: Contacts of the vehicle in a world that the node simulates; None without one.
     """
@@ -54,6 +57,8 @@ class Plant:
     gives_time = False
     flat = True
     senses = False
+    waits = True
+    place = "no world"
     vehicle: AnyVehicle
     contacts: Sequence[Contact] | None = None
 

@@ -11,7 +11,7 @@ from vds_gz.geometry import Attitude, Vector, angles, between, into_body, turned
 from vds_gz.parameters.declaration import describe
 from vds_gz.parameters.node import GazeboParameters
 from vds_gz.plant.base import Level
-from vds_gz.plant.gazebo.links.base import Alive, JointReadings, Placement, Seen, Tick
+from vds_gz.plant.gazebo.links.base import Alive, GazeboLink, JointReadings, Placement, Seen, Tick
 from vds_gz.vehicle.vehicle import Motion
 
 KEPT = 400  # number of placements kept, far more than outputs need
@@ -141,6 +141,33 @@ class LagEstimator:
         return self._errors / self._squares if self._squares > self._excitation else None
 
 
+TURNING = 0.5  # minimum speed of a wheel that is commanded to turn [rad/s]
+STALLED = 0.02  # wheels slower than this part of their commands stand
+STALL = 2.0  # simulated time for which commanded wheels may stand, as during a dead time of the joints [s]
+
+
+class StallDetector:
+    """Wheels that stand although they are commanded to turn."""
+
+    def __init__(self) -> None:
+        self._duration = self._commanded = 0.0
+
+    def add(self, interval: float, commanded: Sequence[float], measured: Sequence[float]) -> None:
+        """Take the commanded and the measured speeds of all wheels [rad/s], an interval [s] after the last call."""
+        self._commanded = max(map(abs, commanded), default=0.0)
+        stands = max(map(abs, measured), default=0.0) <= STALLED * self._commanded
+        self._duration = self._duration + interval if stands and self._commanded >= TURNING else 0.0
+
+    def text(self) -> str:
+        """What is wrong, with likely causes; empty while the wheels turn or are not commanded to."""
+        if self._duration < STALL:
+            return ""
+        return (
+            f"no wheel turns, although {self._commanded:.1f} rad/s have been commanded for {self._duration:.0f} s; "
+            "does the world load a physics system, and does each wheel joint have a controller of its own?"
+        )
+
+
 def configured(parameters: object, steering: bool) -> float:
     """Dead time plus time constant of steering or drive [s], by the parameters; the smallest of several actuators."""
     by_group: dict[str, float] = {}
@@ -159,6 +186,7 @@ def allowed(dynamics: float) -> float:
 
 
 SILENCE = 1.0  # time without messages after which a source counts as absent [s]
+RECENT = 10.0  # time for which a failed request is reported [s]
 
 NEVER = float("-inf")
 
@@ -170,11 +198,12 @@ class LinkHealth:
         paused: Whether Gazebo runs and is paused.
     """
 
-    def __init__(self, parameters: GazeboParameters, link: str, joints: Sequence[str]) -> None:
+    def __init__(self, parameters: GazeboParameters, link: GazeboLink, joints: Sequence[str]) -> None:
         self._parameters = parameters
         self._link = link
         self._joints = list(joints)
-        self._received = self._placed = self._read = NEVER
+        self._received = self._ticked = self._placed = self._read = self._failed = NEVER
+        self._failure = ""
         self._missing: list[str] = []
         self._others: list[str] = []
         self._present = False
@@ -184,6 +213,8 @@ class LinkHealth:
         """Take an observation at a time [s]."""
         self._received = now
         self._present = True
+        if isinstance(seen, (Tick, Alive)):
+            self._ticked = now
         if isinstance(seen, Tick):
             self.paused = False
         elif isinstance(seen, Placement):
@@ -194,6 +225,10 @@ class LinkHealth:
             self._others = sorted(set(seen.positions) - set(self._joints))
         elif isinstance(seen, Alive):
             self.paused = seen.paused
+
+    def failed(self, failure: str, now: float) -> None:
+        """Take the failure of a request, at a time [s]."""
+        self._failure, self._failed = failure, now
 
     def lost(self, now: float) -> bool:
         """Whether Gazebo has stopped responding; True only once until it is back."""
@@ -207,9 +242,9 @@ class LinkHealth:
         """Whether Gazebo reports all joints of the vehicle."""
         return self._read > NEVER and not self._missing
 
-    def verdict(self, now: float, fault: str) -> tuple[Level, str]:
-        """The present health, with a remedy; ``fault`` is that of the link."""
-        model = f"model '{self._parameters.model}'"
+    def verdict(self, now: float) -> tuple[Level, str]:
+        """The present health, with a remedy."""
+        model, fault = f"model '{self._parameters.model}'", self._link.fault()
         if not self._present:
             return self._absent(now, fault)
         if self.paused:
@@ -217,11 +252,13 @@ class LinkHealth:
         if now - self._placed > SILENCE:
             return Level.ERROR, (
                 f"{self._world()} runs, but nothing reports where {model} is; is it spawned under this name, with an "
-                "OdometryPublisher on the topic of gazebo.odometry_topic?"
+                "OdometryPublisher on the topic of gazebo.odometry_topic?" + (f" Also, {fault}" if fault else "")
             )
+        if now - self._ticked > SILENCE:
+            return Level.ERROR, f"Gazebo's clock does not arrive; likely cause: {self._link.clock_cause}"
         if now - self._read > SILENCE:
             reporter = "JointStatePublisher"
-            if self._link == "ros2_control":
+            if self._link.name == "ros2_control":
                 reporter = "joint_state_broadcaster with use_local_topics: true"
             return Level.ERROR, (
                 f"nothing reports the joints of {model}; it needs a {reporter}, on the topic of "
@@ -232,7 +269,9 @@ class LinkHealth:
                 f"{model} has no joint {_list(self._missing)}; its other joints are {_list(self._others)}. "
                 "Set gazebo.joint_names as ours=theirs"
             )
-        return (Level.ERROR, fault) if fault else (Level.OK, "")
+        if fault:
+            return Level.ERROR, fault
+        return (Level.WARN, self._failure) if now - self._failed < RECENT else (Level.OK, "")
 
     def _absent(self, now: float, fault: str) -> tuple[Level, str]:
         if self._received > NEVER:
@@ -241,7 +280,7 @@ class LinkHealth:
                 f"Gazebo stopped responding {now - self._received:.0f} s ago; the vehicle stands until it is back",
             )
         partition = self._parameters.partition or os.environ.get("GZ_PARTITION", "")
-        where = f" in partition '{partition}'" if partition and self._link == "transport" else ""
+        where = f" in partition '{partition}'" if partition and self._link.name == "transport" else ""
         return Level.WARN, "waiting for Gazebo: " + (fault or f"{self._world()}{where} has not been found")
 
     def values(self) -> tuple[tuple[str, str], ...]:

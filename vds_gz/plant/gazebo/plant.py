@@ -11,7 +11,7 @@ from vds_gz.parameters.autoware import GRAVITY
 from vds_gz.parameters.node import GazeboParameters, joint_map
 from vds_gz.plant.base import BodyVelocity, Level, Plant, Status, body_state
 from vds_gz.plant.gazebo.links.base import GazeboLink, Inbox, JointReadings, Placement, Tick
-from vds_gz.plant.gazebo.monitoring import History, LagEstimator, LinkHealth, allowed, configured
+from vds_gz.plant.gazebo.monitoring import History, LagEstimator, LinkHealth, StallDetector, allowed, configured
 from vds_gz.sensing.body import BodyState
 from vds_gz.vehicle.model import JointStates
 from vds_gz.vehicle.vehicle import NANOSECONDS, AnyVehicle, Motion
@@ -61,18 +61,27 @@ class GazeboPlant(Plant):
         self._compared = 0
         self._sent: deque[tuple[int, JointStates]] = deque(maxlen=SENT)
         self._lags = {"steering": LagEstimator(STEERING_EXCITATION), "wheel": LagEstimator(DRIVE_EXCITATION)}
-        self._health = LinkHealth(parameters, link.name, self._names)
+        self._stall = StallDetector()
+        self._health = LinkHealth(parameters, link, self._names)
+        self._lost = False
+        self.place = f"Gazebo's world '{parameters.world}'" if parameters.world else "Gazebo's world"
+        self.waits = link.waits
         link.start(self._inbox, wake)
 
     def observe(self) -> int | None:
         """Process observations since the last call; return the present [ns], None before the first tick."""
-        self._link.poll()
         now = monotonic()
+        for failure in self._link.poll():
+            self._warn(failure)
+            self._health.failed(failure, now)
         while self._inbox:
             seen = self._inbox.popleft()
             self._health.add(seen, now)
             if isinstance(seen, Tick):
                 self._time = seen.time + self._lead
+                if self._lost:
+                    self._lost = False
+                    self._warn("Gazebo is back; the vehicle drives at the next command")
             elif isinstance(seen, Placement):
                 self._history.add(seen)
                 self._began = self._began or seen
@@ -81,6 +90,7 @@ class GazeboPlant(Plant):
                 self._readings = seen
                 self._uncompared.append(seen)
         if self._health.lost(now):
+            self._lost = True
             self._warn("Gazebo stopped responding; the vehicle discards its commands and stands until it is back")
             self.stand_still(self.vehicle.time)
             self._history.clear()
@@ -110,7 +120,9 @@ class GazeboPlant(Plant):
         steering = [readings.positions[self._names[i]] for i in self._steering]
         wheels = [readings.velocities[self._names[i]] for i in self._wheels]
         self._lags["steering"].add(interval, [commanded.positions[i] for i in self._steering], steering)
-        self._lags["wheel"].add(interval, [commanded.velocities[i] for i in self._wheels], wheels)
+        speeds = [commanded.velocities[i] for i in self._wheels]
+        self._lags["wheel"].add(interval, speeds, wheels)
+        self._stall.add(interval, speeds, wheels)
 
     def _commanded(self, time: int) -> JointStates | None:
         """Commanded joint states at a time [ns]; None unless commands were sent before and after it."""
@@ -218,8 +230,10 @@ class GazeboPlant(Plant):
         )
 
     def status(self) -> Status:
-        """The health of the link, or a warning if the joints lag."""
-        level, text = self._health.verdict(monotonic(), self._link.fault())
+        """The health of the link, or a report of joints that stand or lag."""
+        level, text = self._health.verdict(monotonic())
+        if level == Level.OK and (stall := self._stall.text()):
+            level, text = Level.ERROR, stall
         lags = [(name, lag.lag()) for name, lag in self._lags.items() if name == "wheel" or self._steering]
         if level == Level.OK:
             level, text = self._lag_verdict(lags)

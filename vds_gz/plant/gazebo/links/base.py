@@ -61,18 +61,23 @@ class GazeboLink:
         name: Name of the link in ``gazebo.link``.
         lag_cause: The likely cause if the joints follow late.
         clock_topic: Full name of the ROS topic of Gazebo's clock; empty if the link needs none.
+        clock_cause: The likely cause if Gazebo's clock does not arrive.
+        waits: Whether a request returns after it has succeeded, and not as soon as it is sent.
     """
 
     name: str
     lag_cause: str
     clock_topic = ""
+    clock_cause = ""
+    waits = True
 
     def start(self, inbox: Inbox, wake: Callable[[], None]) -> None:
         """Begin to put observations into the inbox; call ``wake``, from any thread, when the clock has ticked."""
         raise NotImplementedError
 
-    def poll(self) -> None:
-        """Do periodic work; the plant calls it often, in the node's thread."""
+    def poll(self) -> Sequence[str]:
+        """Do periodic work, often and in the node's thread; return why requests have failed since the last call."""
+        return ()
 
     def send(self, velocities: Sequence[float], positions: Sequence[float]) -> None:
         """Command velocities of wheels [rad/s] and positions of steering joints [rad], in the model's order."""
@@ -97,6 +102,8 @@ class GazeboLink:
 class HelpedLink(GazeboLink):
     """A link from outside Gazebo's process; a helper process calls Gazebo's services."""
 
+    waits = False
+
     def __init__(self, parameters: GazeboParameters, actuators: str = "") -> None:
         """Start the helper; see :class:`Helper` for ``actuators``."""
         self._parameters = parameters
@@ -107,9 +114,9 @@ class HelpedLink(GazeboLink):
         self._last_tick = -1
         self._inbox: Inbox = deque()
 
-    def poll(self) -> None:
+    def poll(self) -> Sequence[str]:
         """Read the results of the helper process."""
-        self._helper.poll()
+        return self._helper.poll()
 
     def set_pose(self, position: Vector, orientation: Quaternion) -> None:
         """Request a pose of the vehicle [m]."""

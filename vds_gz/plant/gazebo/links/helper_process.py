@@ -17,6 +17,7 @@ import os
 import re
 import select
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -35,20 +36,19 @@ NOTING = 0.1  # minimum time between updates of the messages that stop the joint
 REPETITIONS = 5
 
 PATIENCE = 10.0  # time to find the controllers of the joints over ROS [s]
-GOODBYE = 3.0  # time for the process to end [s]
 
 Message = tuple[str, str, bytes]  # a topic's full name, its type and a serialized message
 
 
 class Helper:
-    """The node's side of the process. Only :meth:`close` waits for the process.
+    """The node's side of the process, which never waits for it.
 
     With ``actuators``, the topic of joint commands in Gazebo, the process uses gz-transport. Without, it uses the
     program ``gz`` for services and ROS for the joints.
 
     Attributes:
         worlds: The worlds that were found over gz-transport.
-        fault: The last error; empty without one.
+        fault: Why the process can do nothing more; empty while it can.
     """
 
     def __init__(self, partition: str, actuators: str = "") -> None:
@@ -92,29 +92,23 @@ class Helper:
         """Set the messages that are sent if the node dies."""
         self._tell(note=[(topic, type_name, data.hex()) for topic, type_name, data in messages])
 
-    def poll(self) -> None:
-        """Read the results of the process."""
+    def poll(self) -> list[str]:
+        """Read the results of the process; return why calls have failed since the last time."""
         assert self._process.stdout is not None
-        data = self._process.stdout.read()
-        if not data:
-            return
+        data = self._process.stdout.read() or b""
         *lines, self._rest = (self._rest + data).split(b"\n")
-        for line in lines:
-            result = json.loads(line)
+        results = [json.loads(line) for line in lines]
+        for result in results:
             self.worlds = result.get("worlds", self.worlds)
-            self.fault = result.get("fault", self.fault)
+        return [result["failure"] for result in results if "failure" in result]
 
     def close(self) -> None:
-        """End the process at a regular end of the node, without messages to the joints."""
-        self._tell(end=True)
-        for pipe in (self._process.stdin, self._process.stdout):
-            assert pipe is not None
-            pipe.close()
-        try:
-            self._process.wait(GOODBYE)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+        """End the process at a regular end of the node, without messages to the joints.
+
+        Its program ``gz`` may still wait for Gazebo, so both are killed.
+        """
+        os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.communicate()
 
     def _tell(self, **task: object) -> None:
         assert self._process.stdin is not None
@@ -157,8 +151,6 @@ class Worker:
                 return
             *lines, data = (data + piece).split(b"\n")
             for task in map(json.loads, lines):
-                if "end" in task:
-                    return
                 if "note" in task:
                     self._messages = [(topic, kind, bytes.fromhex(text)) for topic, kind, text in task["note"]]
                 else:
@@ -176,9 +168,8 @@ class Worker:
     def _serve(self, world: str, *request: str) -> None:
         try:
             self._call(world, Request(*request))
-            report(fault="")
         except LinkError as error:
-            report(fault=str(error))
+            report(failure=str(error))
 
     def _stop_joints(self) -> None:
         if self._node is None:

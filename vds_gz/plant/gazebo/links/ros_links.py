@@ -22,6 +22,8 @@ _STATE = QoS(depth=10)
 class RosLink(HelpedLink):
     """Puts clock, joint states and odometry from ROS into the plant's inbox."""
 
+    clock_cause = "no bridge brings it to the topic of gazebo.clock_topic"
+
     def __init__(self, graph: Graph, parameters: GazeboParameters, joint_states: str) -> None:
         """Make the link, without subscriptions; ``joint_states`` is the default topic of joint states."""
         super().__init__(parameters)

@@ -25,6 +25,7 @@ class TransportLink(HelpedLink):
         "a JointPositionController without <use_velocity_commands>, a joint's effort or velocity limit, or a server "
         "slower than real time"
     )
+    clock_cause = "gazebo.world names another world"
 
     def __init__(self, parameters: GazeboParameters) -> None:
         """Make the link, without subscriptions; raise ModuleNotFoundError without Gazebo's Python bindings."""
@@ -48,12 +49,13 @@ class TransportLink(HelpedLink):
         if p.world:
             self._follow(p.world)
 
-    def poll(self) -> None:
+    def poll(self) -> Sequence[str]:
         """If no world was named, follow the only one."""
-        super().poll()
+        failures = super().poll()
         worlds = self._helper.worlds
         if not self._parameters.world and len(worlds) == 1 and worlds[0] != self._world:
             self._follow(worlds[0])
+        return failures
 
     def _follow(self, world: str) -> None:
         """Subscribe to the clock and the statistics of a world, in place of the last one."""
