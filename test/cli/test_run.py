@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import signal
 import subprocess
@@ -10,9 +11,12 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from helpers.bag_files import messages_of, topics_of
+from helpers.pages import Look
 from helpers.processes import has_messages
 
 from vds_gz.interface import topics
@@ -100,6 +104,13 @@ def driving(folder: Path) -> Path:
         lambda: any("commands" in log.read_text() for log in folder.glob("runs/*/driver.log")), "the first command"
     )
     return the_run(folder)
+
+
+async def shown_by(origin: str) -> dict[str, Any]:
+    """What a page shows once it has a vehicle's motion and parameters."""
+    async with Look(SimpleNamespace(origin=origin)) as looker:
+        await looker.until(lambda: looker.frames and "parameters" in looker.newest, "motion and parameters")
+        return looker.newest
 
 
 def running_vehicles(run: Path) -> list[int]:
@@ -232,17 +243,22 @@ def test_a_vehicle_that_cannot_start(tool, log, tmp_path):
 
 
 def test_a_run_that_is_stopped(tool, tmp_path):
-    """It has no world, although its parameters name one."""
+    """It has no world, although its parameters name one. Until then, the page at the printed address shows it."""
     file = tmp_path / "car.yaml"
     file.write_text("/**: {ros__parameters: {model: bicycle, world: hall}}")
-    session = tool("run", "--params", str(file), "--world", "none", "--no-view")
+    renamed = ["--ros-args", "-r", "__node:=car", "-r", "__ns:=/one"]
+    session = tool("run", "--params", str(file), "--world", "none", *renamed)
     run = driving(tmp_path)
-    time.sleep(1.0)
+    page = next(line for line in iter(session.stdout.readline, "") if line.startswith("the page is at "))
+    shown = asyncio.run(shown_by(page.split()[-1].rstrip("/")))
+    assert shown["hello"]["vehicle"] == "/one"
+    assert "pub_rate" in {row["name"] for row in shown["parameters"]["table"]}
     session.send_signal(signal.SIGTERM)
     output, errors = session.communicate(timeout=PATIENCE)
     assert (session.returncode, errors) == (0, "")
     assert "recording" in output
     assert running_vehicles(run) == []
+    assert "vds-gz new bicycle > my_robot.yaml" in output
     assert "world: ''" in (run / "parameters.yaml").read_text()
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import json
+import os
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -30,6 +32,7 @@ from vds_gz.ros.arguments import Arguments, parse
 from vds_gz.ros.programs import DONE, CommandLine, command, on_signals
 from vds_gz.sensing.sensor import SensorTypes
 from vds_gz.share import share
+from vds_gz.study.progress import progress
 from vds_gz.study.reading.run import read
 from vds_gz.study.recording import Recording
 from vds_gz.study.report.text import text_table
@@ -46,8 +49,9 @@ DEFAULT_PRESET = "ackermann_car"
 DEFAULT_WORLD, NO_WORLD = "parking_lot", "none"
 
 DESCRIPTION = """
-Start a vehicle, drive it with a command log from a second process, record all topics and show the response, live and
-as a picture. Without options a car with a lidar is driven over a parking lot for 20 seconds.
+Start a vehicle, drive it with a command log from a second process, record all topics, and draw the response. Without
+options a car with a lidar is driven over a parking lot for 20 seconds. During the run, a live page in the browser
+shows the vehicle, and a line of text its motion.
 
 The vehicle is an ordinary ROS 2 node: meanwhile, `ros2 topic echo` and every other node on the network with the
 same ROS_DOMAIN_ID sees it, and can send commands too.
@@ -58,14 +62,14 @@ The run's folder has
                    parameters of each actuator
   response.json    the same numbers for programs
   parameters.yaml  the vehicle's parameters
-  vehicle.log, driver.log   the output of the two processes
+  vehicle.log, driver.log, page.log   the output of the processes
 """
 
 EPILOG = """
 examples:
   vds-gz run --preset forklift
   vds-gz run --params my_robot.yaml --log my_bag/ --topic /cmd_vel
-  vds-gz run --forever             then publish to ackermann_cmd or twist_reference; Ctrl-C ends it
+  vds-gz run --forever             drive on the live page, or publish to ackermann_cmd or twist_reference; Ctrl-C ends it
   vds-gz run --preset vds_defaults --ros-args -p model:=omni -r __ns:=/robot1
 
 exit code: 0 done, 1 the run failed, 2 wrong use
@@ -122,7 +126,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     add_except_option(parser, "a sensor topic to leave out of the recording, e.g. lidar/points; repeatable")
     parser.add_argument("--out", metavar="DIR", default="runs", help="where to make the run's folder (runs)")
-    parser.add_argument("--no-view", action="store_true", help="show nothing during the run")
+    parser.add_argument("--no-view", action="store_true", help="show no line and no live page during the run")
     add_domain_option(parser)
     parser.add_argument(
         "--ros-args", action="store_true", help="last: parameters (-p) and remaps (-r) as for any ROS 2 node"
@@ -192,10 +196,13 @@ def _new_folder(parent: Path, name: str) -> Path:
 
 def _execute(plan: RunPlan, folder: Path, *, show: bool) -> None:
     """Run vehicle, driver and recorder."""
-    if plan.driver is None:
-        print(f"vds-gz run: {plan.title} runs until Ctrl-C", flush=True)
+    until = f"driven by {Path(plan.driver[0]).name}" if plan.driver else "runs until Ctrl-C"
+    print(f"{plan.title}, {until}{'; lines: commanded -> actual, in SI units' if show else ''}", flush=True)
     node = ["--ros-args", "--params-file", str(write_parameters(plan.overrides, folder)), *plan.for_ros]
     with Session(plan.title, node, plan.graph, folder, show=show, sensors=plan.sensors, stop=on_signals()) as session:
+        if show:
+            own_name = parse(["--ros-args", *plan.for_ros], NODE).name
+            session.open_page(["--node", own_name, "--ros-args", *_remaps(plan.for_ros)])
         if plan.driver is None:
             session.watch()
         else:
@@ -204,14 +211,18 @@ def _execute(plan: RunPlan, folder: Path, *, show: bool) -> None:
 
 def _evaluate(plan: RunPlan, folder: Path) -> None:
     """Measure, draw, write and print the results."""
+    print("measuring the response and drawing it ...", flush=True)
     from vds_gz.study.report.run_figure import draw, summarize  # with scipy, which a run does not need
 
-    recording = read(folder / "recording.mcap")
-    rows = summarize(recording, plan.parameters.vehicle)
+    with progress("reading the recording", None) as advance:
+        recording = read(folder / "recording.mcap")
+        advance(0.0, "measuring the actuators")
+        rows = summarize(recording, plan.parameters.vehicle)
+        advance(0.0, "drawing the response")
+        driven = f" driven by {Path(plan.driver[0]).name}" if plan.driver else ""
+        scene = load_world(plan.parameters.world) if plan.parameters.world else None
+        draw(recording, rows, plan.parameters, f"{plan.title}{driven}", folder / "response.png", scene)
     (folder / "response.json").write_text(_json(plan, recording, list(map(dataclasses.asdict, rows))), encoding="utf-8")
-    driven = f" driven by {Path(plan.driver[0]).name}" if plan.driver else ""
-    scene = load_world(plan.parameters.world) if plan.parameters.world else None
-    draw(recording, rows, plan.parameters, f"{plan.title}{driven}", folder / "response.png", scene)
     cells = [(row.actuator, row.quantity, *row.texts()) for row in rows]
     print("\n" + text_table(("actuator", "", "configured", "measured"), cells))
     if recording.touches:
@@ -221,6 +232,27 @@ def _evaluate(plan: RunPlan, folder: Path) -> None:
     print(f"\nrecording  {folder / 'recording.mcap'}  ({recording.counts.total()} messages)")
     print(f"picture    {folder / 'response.png'}")
     print(f"numbers    {folder / 'response.json'}")
+    print(_next_steps(plan, folder))
+
+
+def _next_steps(plan: RunPlan, folder: Path) -> str:
+    """Commands to go on with, as they work in the user's shell."""
+    steps = [
+        ("vds-gz run --forever", "drive it yourself, on the live page or by topics"),
+        (f"vds-gz new {plan.parameters.model} > my_robot.yaml", "a parameter file for your own robot"),
+        (f"vds-gz identify {folder / 'recording.mcap'}", "the parameters from the recording alone"),
+    ]
+    if inactive := _inactive_environment():
+        steps.insert(0, (f"source {inactive}/bin/activate", "makes vds-gz a command of this shell"))
+    return "\nnext\n" + "\n".join(f"  {command}\n      {what}" for command, what in steps)
+
+
+def _inactive_environment() -> str:
+    """The virtual environment of this program if the user's shell has not activated it; empty otherwise."""
+    if sys.prefix == sys.base_prefix or os.environ.get("VIRTUAL_ENV") == sys.prefix:
+        return ""
+    prefix = Path(sys.prefix)
+    return str(prefix.relative_to(Path.cwd()) if prefix.is_relative_to(Path.cwd()) else prefix)
 
 
 def _json(plan: RunPlan, recording: Recording, actuators: list[dict[str, object]]) -> str:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -30,6 +31,9 @@ from vds_gz.vehicle.catalogue import actuator_kind
 
 #: The real-time factor is a mean over this time [s].
 WINDOW = 1.0
+
+#: A real-time factor is shown if it differs from 1 by more than this.
+SHOWN_LAG = 0.05
 
 #: Periods of lines on a terminal, where each replaces the last one, and elsewhere [s].
 TERMINAL_PERIOD, LINE_PERIOD = 0.1, 1.0
@@ -79,10 +83,8 @@ class RunMonitor:
         terminal = sys.stdout.isatty()
         self._next_line = now + (TERMINAL_PERIOD if terminal else LINE_PERIOD)
         self.update()
-        if terminal:
-            print(f"\r{self.line()[: shutil.get_terminal_size().columns - 1]}\x1b[K", end="", flush=True)
-        else:
-            print(self.line(), flush=True)
+        if line := self.line():
+            print(f"\r{line}\x1b[K" if terminal else line, end="" if terminal else "\n", flush=True)
 
     def close(self) -> None:
         """Leave the last line on a terminal."""
@@ -90,18 +92,31 @@ class RunMonitor:
             print(flush=True)
 
     def line(self) -> str:
-        """Speeds, actuators and pose of the vehicle now."""
-        pairs = "  ".join(f"{pair.label} {_number(pair.reference)} -> {_number(pair.actual)}" for pair in self.pairs())
-        pose, refused = self.pose(), self.refused()
-        elapsed, factor = self._times()
-        return (
-            f"{elapsed:6.1f} s  {pairs or 'no vehicle yet'}  at ({pose.x:.2f}, {pose.y:.2f}), "
-            f"{math.degrees(pose.heading):.0f} deg  real-time factor {factor:.2f}"
-            f"{f'  {refused} refused' if refused else ''}"
-        )
+        """Time, motion and pose of the vehicle now, as far as they fit into the line; empty while they are unknown."""
+        if not (body := self._body()):
+            return ""
+        *speeds, yaw_rate = body
+        steerings = [pair for pair in self._actuators() if pair.unit == "rad"]
+        turning = steerings if steerings and yaw_rate.reference is None else [yaw_rate]
+        pose, (elapsed, factor) = self.pose(), self._times()
+        parts = [f"{elapsed:6.1f} s", *map(_in_words, (*speeds, *turning))]
+        if refused := self.refused():
+            parts.append(f"{refused} refused")
+        if abs(factor - 1.0) > SHOWN_LAG:
+            parts.append(f"{factor:.2f} x real time")
+        parts.append(f"at {pose.x + 0.0:.1f}, {pose.y + 0.0:.1f}")
+        width, line = shutil.get_terminal_size().columns, parts[0]
+        for part in parts[1:]:
+            line += f"  {part}" if len(line) + 2 + len(part) < width else ""
+        return line
 
     def pairs(self) -> list[Pair]:
         """Speeds of the vehicle, then its actuators."""
+        body = self._body()
+        return [*body, *self._actuators()] if body else []
+
+    def _body(self) -> list[Pair]:
+        """Speeds of the vehicle, the yaw rate last; empty while they are unknown."""
         if (truth := self._messages.get(topics.GROUND_TRUTH.name)) is None:
             return []
         v_x, v_y, yaw_rate, _ = self._reference()
@@ -109,7 +124,7 @@ class RunMonitor:
         pairs = [Pair("speed", "m/s", v_x, twist.linear.x)]
         if v_y or abs(twist.linear.y) > 1e-6:
             pairs.append(Pair("lateral", "m/s", v_y, twist.linear.y))
-        return [*pairs, Pair("yaw rate", "rad/s", yaw_rate, twist.angular.z), *self._actuators()]
+        return [*pairs, Pair("yaw rate", "rad/s", yaw_rate, twist.angular.z)]
 
     def pose(self) -> Pose:
         """The vehicle's pose; the origin while it is unknown."""
@@ -158,11 +173,16 @@ class RunMonitor:
                 yield Pair(label, "m/s", reference.velocity[i], actual.velocity[i])
 
 
-def _number(value: float | None) -> str:
-    return "    - " if value is None else f"{round(value, 2) + 0.0:6.2f}"
+def _in_words(pair: Pair) -> str:
+    """Reference and actual value; an unknown one is left out."""
+    values = (f"{round(value, 2) + 0.0:5.2f}" for value in (pair.reference, pair.actual) if value is not None)
+    return f"{pair.label} {' -> '.join(values)}"
 
 
 NODE_NAME = "run"
+
+#: The port of the page, if it is free.
+PAGE_PORT = 8088
 
 #: Maximum time for the vehicle to come to rest after the driver's end [s], and threshold of rest [m/s, rad/s, rad].
 SETTLE, REST = 3.0, 1e-3
@@ -183,6 +203,14 @@ def write_parameters(overrides: Iterable[Override], folder: Path) -> Path:
     values = (override._replace(origin="") for override in overrides)
     path.write_text(parameter_file(values, "/**"), encoding="utf-8")
     return path
+
+
+def _free_port(wanted: int) -> int:
+    """A port of this machine that nobody listens at: the wanted one if possible."""
+    for port in (wanted, 0):
+        with suppress(OSError), socket.create_server(("127.0.0.1", port)) as listening:
+            return int(listening.getsockname()[1])
+    return wanted  # the program that is to listen there reports the reason
 
 
 class Process:
@@ -208,10 +236,14 @@ class Process:
         """Whether it has ended without an error. After an error, raise one with its last lines."""
         code = self._process.poll()
         if code:
-            lines = self._output.read_text(encoding="utf-8", errors="replace").strip().splitlines()[-LAST_LINES:]
+            lines = self.output().strip().splitlines()[-LAST_LINES:]
             head = f"the {self._name} ended with exit code {code}; its last lines:"
             raise FailureError("\n  ".join([head, *lines]))
         return code is not None
+
+    def output(self) -> str:
+        """Its output up to now."""
+        return self._output.read_text(encoding="utf-8", errors="replace")
 
     def stop(self) -> None:
         """Interrupt it, and kill it if it does not end."""
@@ -249,6 +281,7 @@ class Session:
         self._folder = folder
         self._monitor = RunMonitor()
         self._show = show
+        self._page: Process | None = None
         with ExitStack() as stack:
             self._node = Process("vehicle", [program, *node], folder / "vehicle.log", environment)
             stack.callback(self._node.stop)
@@ -294,8 +327,22 @@ class Session:
         while not self._stop.requested:
             self._spin_once()
 
+    def open_page(self, arguments: Sequence[str]) -> None:
+        """Serve the live page during the run, with these arguments of ``vds-gz view``, and print its address."""
+        port = str(_free_port(PAGE_PORT))
+        self._page = Process("page", ["vds_gz.cli", "view", "--port", port, *arguments], self._folder / "page.log")
+        self._stack.callback(self._page.stop)
+
+    def _announce_page(self) -> None:
+        """Print the first line of the page's program once it is there: its address, or why there is none."""
+        if self._page is not None and (text := self._page.output()).endswith("\n"):
+            over = "\r\x1b[K" if sys.stdout.isatty() else ""  # in place of the monitor's line
+            print(over + text.splitlines()[0], flush=True)
+            self._page = None
+
     def _spin_once(self) -> None:
         """Take new messages, and keep file and line up to date."""
+        self._announce_page()
         self._graph.wait(LONGEST_SLEEP)
         self._recorder.tick()
         if self._show:

@@ -74,11 +74,28 @@ def test_a_value_that_the_newest_diagnostics_lack_is_unknown():
     assert "refused" not in monitor.line()
 
 
-def test_the_line_shows_speeds_and_pose(capsys):
+def test_the_line_shows_motion_and_pose(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
     monitor = heard()
     monitor.show()
     monitor.show()
-    lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == 1
-    for part in ("speed   1.50 ->   1.20", "steering   0.40 ->   0.30", "at (1.00, 2.00), 90 deg", "7 refused"):
-        assert part in lines[0]
+    expected = "   0.0 s  speed  1.50 ->  1.20  steering  0.40 ->  0.30  7 refused  at 1.0, 2.0\n"
+    assert capsys.readouterr().out == expected
+
+
+def test_nothing_is_shown_before_the_vehicle_is_heard(capsys):
+    RunMonitor().show()
+    assert capsys.readouterr().out == ""
+
+
+def test_what_does_not_fit_the_terminal_is_left_out(monkeypatch):
+    """An omni vehicle has one speed more; its command has a yaw rate and no steering angle."""
+    monitor = heard()
+    message = TYPES.new(topics.TWIST_REFERENCE.type)
+    message.linear.x, message.linear.y, message.angular.z = -1.5, 0.5, 0.25
+    monitor.take(topics.TWIST_REFERENCE.name, bytes(TYPES.codec(topics.TWIST_REFERENCE.type).encode(message)), 0)
+    monitor.update()
+    motion = "   0.0 s  speed -1.50 ->  1.20  lateral  0.50 ->  0.00  yaw rate  0.25 ->  0.25"
+    for columns, line in ((80, motion), (120, f"{motion}  7 refused  at 1.0, 2.0"), (40, motion[:32])):
+        monkeypatch.setenv("COLUMNS", str(columns))
+        assert monitor.line() == line.rstrip()
