@@ -69,7 +69,7 @@ EPILOG = """
 examples:
   vds-gz run --preset forklift
   vds-gz run --params my_robot.yaml --log my_bag/ --topic /cmd_vel
-  vds-gz run --forever             drive on the live page, or publish to ackermann_cmd or twist_reference; Ctrl-C ends it
+  vds-gz run --forever             drive on the live page, or publish commands; Ctrl-C ends it
   vds-gz run --preset vds_defaults --ros-args -p model:=omni -r __ns:=/robot1
 
 exit code: 0 done, 1 the run failed, 2 wrong use
