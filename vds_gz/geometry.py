@@ -145,6 +145,10 @@ class Attitude:
     roll_rate: float = 0.0
     pitch_rate: float = 0.0
 
+    def at_rest(self) -> Attitude:
+        """The same height and angles, at rest."""
+        return Attitude(self.z, self.roll, self.pitch)
+
 
 #: The coordinate of a point [m], or of many points.
 Coordinate = TypeVar("Coordinate", float, "NDArray[np.float64]")

@@ -464,10 +464,12 @@ def test_the_maximum_commands_that_are_accepted_keep_everything_finite(model, pa
 # Jitter of the dead time
 
 
+IDEAL = dataclasses.replace(DifferentialParameters(), drive_actuators=IDEAL_DRIVE)
+
+
 def commanded_speeds(seed: int, jitter=0.05) -> list[float]:
     """The speed in every millisecond, for commands that arrive every 10 ms and count up."""
-    ideal = dataclasses.replace(DifferentialParameters(), drive_actuators=IDEAL_DRIVE)
-    vehicle = Vehicle(DIFFERENTIAL, ideal, dead_time_jitter=jitter, seed=seed)
+    vehicle = Vehicle(DIFFERENTIAL, IDEAL, dead_time_jitter=jitter, seed=seed)
     for k in range(20):
         vehicle.enter(twist(float(k), 0.0, 0.0), k * 10 * MILLISECOND)
     speeds = []
@@ -496,3 +498,39 @@ def test_equal_seeds_give_equal_jitter_again_after_a_reset():
         vehicle.advance(600 * MILLISECOND)
         poses.append(vehicle.motion())
     assert poses[0] == poses[1]
+
+
+@pytest.mark.parametrize("jitter", [0.0, 0.01, 5.0])
+def test_a_smaller_jitter_also_holds_for_commands_that_wait(jitter):
+    """So an old setting never delays a stop."""
+    vehicle = Vehicle(DIFFERENTIAL, IDEAL, dead_time_jitter=60.0, max_command_age=math.inf, seed=1)
+    for k in range(5):
+        vehicle.enter(twist(1.0, 0.0, 0.0), k * MILLISECOND)
+    vehicle.configure_commands(max_command_age=math.inf, dead_time_jitter=jitter)
+    vehicle.enter(twist(0.0, 0.0, 0.0), 5 * MILLISECOND)
+    vehicle.advance(round(jitter * 1000) * MILLISECOND + 7 * MILLISECOND)
+    assert vehicle.motion().v_x == 0.0
+    vehicle.enter(twist(2.0, 0.0, 0.0), vehicle.time)
+    vehicle.advance(vehicle.time + round(jitter * 1000) * MILLISECOND + 2 * MILLISECOND)
+    assert vehicle.motion().v_x == 2.0
+
+
+@given(
+    st.sampled_from([0.05, 0.2, math.inf]),
+    st.integers(10, 200),
+    st.integers(0, 300),
+    st.sampled_from([[twist(1.0, 0.0, 0.0)], [Command(SPEED, v_x=1.0), Command(STEERING, steering_angle=0.1)]]),
+)
+def test_another_time_out_also_holds_for_commands_that_were_entered_before(before, after, changed, commands):
+    """Those that have not timed out yet do so when they would have with the new one from the beginning, or at once."""
+    vehicle = Vehicle(BICYCLE, ideal_bicycle(), max_command_age=before)
+    for command in commands:
+        vehicle.enter(command, 0)
+    changed = min(changed, round(1000 * min(before, 0.3)) - 1)
+    vehicle.advance(changed * MILLISECOND)
+    vehicle.configure_commands(max_command_age=0.001 * after, dead_time_jitter=0.0)
+    end = max(after, changed)
+    vehicle.advance(end * MILLISECOND)
+    assert vehicle.motion().v_x == 1.0
+    vehicle.advance((end + 2) * MILLISECOND)
+    assert vehicle.motion().v_x == 0.0

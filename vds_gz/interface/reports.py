@@ -58,7 +58,8 @@ class Reports:
     def publish(self, snapshot: Snapshot, speed: float, steering: float) -> None:
         """Publish the report of an instant with measured speed [m/s] and tyre angle [rad]."""
         c, s = self._vehicle.coefficients, self._vehicle.state
-        snapshot = snapshot._replace(report=report_of(c, s, speed, steering))
+        report = report_of(c, s, speed, steering)._replace(yaw_rate=snapshot.motion.yaw_rate)
+        snapshot = snapshot._replace(report=report)
         for output in self._outputs:
             if output.subscribed():
                 output.publish(snapshot.time, output.values(snapshot))

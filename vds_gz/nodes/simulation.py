@@ -25,7 +25,7 @@ from vds_gz.ros.messages.packed import PackedTopic
 from vds_gz.ros.programs import LONGEST_SLEEP, StopRequest
 from vds_gz.vehicle.command import STOP, TWIST, Command
 from vds_gz.vehicle.model import ActuatorState, JointStates
-from vds_gz.vehicle.vehicle import NANOSECONDS, Motion
+from vds_gz.vehicle.vehicle import NANOSECONDS
 
 #: The vehicle is simulated through jumps of time up to this long [ns], and stands still during longer ones.
 LONGEST_CATCH_UP = 60 * NANOSECONDS
@@ -41,6 +41,9 @@ WAITING = 50
 
 #: In place of the joint states while they have no subscribers.
 NO_JOINTS = JointStates((), ())
+
+#: Period at which a reference clock repeats its time while it stands still [ns].
+REPEAT = NANOSECONDS // 10
 
 #: The next due time of a timer or of sensors [ns].
 _NEXT = attrgetter("next")
@@ -107,6 +110,7 @@ class Simulation:
         self._simulated = not isinstance(clock, SystemClock)
         self._time_moved = monotonic_ns()
         self._next_second = self._time_moved + NANOSECONDS
+        self._next_repeat = self._time_moved
         self._timers = [self._output_timer, self._clock_timer] if self._clock_output else [self._output_timer]
         self._due = [*self._timers, *([sensors] if sensors else [])]
         self._awaiting: deque[tuple[int, Sequence[ActuatorState]]] = deque()
@@ -131,7 +135,10 @@ class Simulation:
         """Wait for messages or until something is due, for at most ``longest`` [s]; then do what is due."""
         monotonic = monotonic_ns()
         idle = min(longest, (self._next_second - monotonic) * 1e-9)
-        if self.now is not None and self.clock.speed and not (self.held and self.clock.owns_time):
+        if self.holds_time:
+            idle = min(idle, REPEAT * 1e-9)
+            self._repeat_time(monotonic)
+        elif self.now is not None and self.clock.speed:
             due = min(map(_NEXT, self._timers))
             if self._sensors is not None:  # sensors without subscribers are measured when something else is due
                 due = min(due, self._sensors.next_subscribed)
@@ -169,12 +176,11 @@ class Simulation:
 
         Return False if ``deadline`` by the monotonic clock [ns] came first.
         """
-        hold = self.held and not self.clock.owns_time
         while (moment := min(map(_NEXT, self._due))) <= end:
             if monotonic_ns() > deadline:
                 return False
             # Advance.
-            if hold:
+            if self.stands:
                 self.plant.vehicle.skip_to(moment)
             else:
                 self.plant.advance(moment)
@@ -195,7 +201,7 @@ class Simulation:
                     self._publish(moment)
             # Measure.
             if self._sensors is not None:
-                self._sensors.serve(moment, held=hold)
+                self._sensors.serve(moment, held=self.stands)
         return True
 
     def _publish(self, time: int, actuators: Sequence[ActuatorState] = ()) -> None:
@@ -205,10 +211,12 @@ class Simulation:
         if not actuators and (outputs.references in subscribed or outputs.states in subscribed):
             actuators = self._actuators()
         motion = plant.motion(time)
-        if self.held:
-            motion = Motion(motion.x, motion.y, motion.heading, 0.0, 0.0, 0.0)
         joints = plant.joint_states(time) if outputs.joints in subscribed else NO_JOINTS
         attitude = None if plant.flat else plant.attitude(time)
+        if self.stands:
+            motion, joints = motion.at_rest(), joints.at_rest()
+            attitude = None if attitude is None else attitude.at_rest()
+            actuators = [actuator.at_rest() for actuator in actuators]
         snapshot = Snapshot(time, motion, motion, (0.0, 0.0), motion.v_x, None, joints, actuators, None, attitude)
         if self._optional is not None:
             snapshot = self._optional.publish(snapshot)
@@ -227,6 +235,11 @@ class Simulation:
     def present(self) -> int | None:
         """The present in simulated time [ns]; None while it is not known."""
         return self.clock.now(monotonic_ns())
+
+    @property
+    def stands(self) -> bool:
+        """Whether the vehicle is held while time, which the node does not give, goes on."""
+        return self.held and not self.clock.owns_time
 
     @property
     def holds_time(self) -> bool:
@@ -278,6 +291,12 @@ class Simulation:
             self._sensors.begin(start)
         self._awaiting.clear()
         self.now = now
+
+    def _repeat_time(self, monotonic: int) -> None:
+        """Publish the time that stands still again, for nodes that start now."""
+        if self._clock_output is not None and monotonic >= self._next_repeat:
+            self._next_repeat = monotonic + REPEAT
+            self._clock_output.publish(self.plant.vehicle.time)
 
     def _observe(self) -> None:
         """Read the plant's observations, and send the outputs that waited for them."""
@@ -392,8 +411,7 @@ class Simulation:
         vehicle = self.plant.vehicle
         if parameters.vehicle != before.vehicle:
             vehicle.configure(parameters.vehicle)
-        vehicle.max_command_age = parameters.twist_reference_max_oldness
-        vehicle.dead_time_jitter = parameters.dead_time_jitter
+        vehicle.configure_commands(parameters.twist_reference_max_oldness, parameters.dead_time_jitter)
         self._commands.max_age = round(parameters.twist_reference_max_oldness * NANOSECONDS)
         if self._optional is not None:
             self._optional.configure(parameters)

@@ -36,10 +36,7 @@ class BodyState:
 
     def at_rest(self) -> BodyState:
         """The state with the same pose and joint positions, at rest."""
-        joints = self.joints
-        if joints is not None:
-            joints = JointStates(joints.positions, [0.0] * len(joints.velocities))
-        return BodyState(self.time, self.pose, joints=joints)
+        return BodyState(self.time, self.pose, joints=self.joints and self.joints.at_rest())
 
 
 class FramePose(NamedTuple):

@@ -68,6 +68,10 @@ class JointStates:
     positions: Sequence[float]
     velocities: Sequence[float]
 
+    def at_rest(self) -> JointStates:
+        """The same positions, at rest."""
+        return JointStates(self.positions, [0.0] * len(self.velocities))
+
 
 ActuatorKind = Literal["drive", "steering"]
 
@@ -95,6 +99,10 @@ class ActuatorState(NamedTuple):
     reference_velocity: float
     position: float
     velocity: float
+
+    def at_rest(self) -> ActuatorState:
+        """The same positions, at rest."""
+        return self._replace(reference_velocity=0.0, velocity=0.0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -96,6 +96,20 @@ class CommandQueue:
         self._waiting.append(timed)
         self.next_change = min(self.next_change, timed.arrived)
 
+    def arrive_by(self, time: int) -> None:
+        """Let no waiting command arrive later than ``time`` [ns]; their order stays."""
+        self._waiting = deque(timed._replace(arrived=min(timed.arrived, time)) for timed in self._waiting)
+        if self._waiting:
+            self.next_change = min(self.next_change, time)
+
+    def expire_later(self, by: int) -> None:
+        """Let all commands, the present one too, time out later by some time [ns]; if it is negative, earlier."""
+        self._waiting = deque(timed._replace(expires=timed.expires + by) for timed in self._waiting)
+        self._speed_until = min(self._speed_until + by, NEVER)
+        self._steering_until = min(self._steering_until + by, NEVER)
+        arrival = self._waiting[0].arrived if self._waiting else NEVER
+        self.next_change = min(self._speed_until, self._steering_until, arrival)
+
     def at(self, time: int) -> Command:
         """The command that holds at ``time`` [ns]; times must not decrease from call to call."""
         if time < self.next_change:
@@ -152,6 +166,10 @@ class Motion:
     v_x: float
     v_y: float
     yaw_rate: float
+
+    def at_rest(self) -> Motion:
+        """The same pose, at rest."""
+        return replace(self, v_x=0.0, v_y=0.0, yaw_rate=0.0)
 
 
 def motion_of(c: StepCoefficients, s: MotionState) -> Motion:
@@ -352,6 +370,15 @@ class Vehicle(Generic[P, C, S]):
         self.coefficients = self.model.coefficients(parameters, 1.0 / self.step_rate)
         self.model.resize(self.coefficients, state)
         self.state = state
+
+    def configure_commands(self, max_command_age: float, dead_time_jitter: float) -> None:
+        """Use another time-out [s] and another maximum delay [s], for commands that were entered before too."""
+        before, after = (round(min(age * NANOSECONDS, NEVER)) for age in (self.max_command_age, max_command_age))
+        if after != before:
+            self._queue.expire_later(after - before)
+        if dead_time_jitter < self.dead_time_jitter:
+            self._queue.arrive_by(self.time + round(dead_time_jitter * NANOSECONDS))
+        self.max_command_age, self.dead_time_jitter = max_command_age, dead_time_jitter
 
     def motion(self) -> Motion:
         """Pose and velocity of base_link."""
