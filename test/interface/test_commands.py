@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+from operator import attrgetter
 from pathlib import Path
 
 import numpy as np
@@ -85,6 +86,18 @@ def test_the_reference_of_a_command_is_what_its_columns_say():
 def test_fields_that_do_not_fit_are_named(wrong, said):
     with pytest.raises(ArgumentError, match=said):
         dataclasses.replace(command_type("twist"), **wrong).check_fields(TYPES.new("geometry_msgs/msg/Twist"))
+
+
+@pytest.mark.parametrize("kind", OWN, ids=lambda kind: kind.name)
+def test_a_number_that_no_vehicle_takes_is_named_as_in_its_message(kind):
+    for path in kind.fields:
+        message = message_of(kind)
+        kind.encode(message, kind.values(*(0 for _ in kind.fields)), 0)
+        assert kind.fault(message) == ""
+        parent, _, name = path.rpartition(".")
+        for bad in (99,) if kind.kind == GEAR else (math.nan, -math.inf, 1.1e6):
+            setattr(attrgetter(parent)(message) if parent else message, name, bad)
+            assert kind.fault(message).startswith(f"{path} is {bad}" if kind.kind == GEAR else f"{path} is {bad:g}; it")
 
 
 # ---------------------------------------------------------------------- a type of another package

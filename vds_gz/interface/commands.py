@@ -30,6 +30,8 @@ from vds_gz.vehicle.command import (
     CONTROL,
     DRIVEN,
     GEAR,
+    MAXIMUM,
+    MAXIMUM_GEAR,
     PEDALS,
     SPEED,
     STEERING,
@@ -260,6 +262,17 @@ class CommandType:
         """The numbers rounded as in a message; commands of another type, such as a gear, are unchanged."""
         return self.values(*array("f", values)) if self.single and isinstance(values, self.values) else values
 
+    def fault(self, message: object) -> str:
+        """Which number of a message no command may have, by the name of its field; empty if each is within bounds."""
+        for path, value in zip(self.fields, self.numbers(message), strict=True):
+            if self.kind == GEAR:
+                if not 0 <= value <= MAXIMUM_GEAR:
+                    right = f"a code of autoware_vehicle_msgs/GearCommand, 0 to {MAXIMUM_GEAR}"
+                    return f"{path} is {value}; it must be {right}"
+            elif not abs(value) <= MAXIMUM:
+                return f"{path} is {value:g}; it must be a finite number within +-{MAXIMUM:g}"
+        return ""
+
     def stamp_of(self, message: object) -> int:
         """The time of a message [ns]; 0 if it has none or it is not set."""
         return 0 if self._stamp is None else stamp_ns(self._stamp(message))
@@ -435,7 +448,7 @@ class CommandInputs:
             try:
                 self._enter(values(*numbers(message)).command(), now, stamp or None)
             except ArgumentError as error:
-                self.refusals.add(topic, str(error))
+                self.refusals.add(topic, command_type.fault(message) or str(error))
                 return
             self.last_arrival, self.arrived = now, arrival
 
