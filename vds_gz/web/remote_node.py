@@ -43,7 +43,8 @@ class RemoteNode:
         self._list = graph.client(f"{node}/list_parameters", "rcl_interfaces/srv/ListParameters")
         self._describe = graph.client(f"{node}/describe_parameters", "rcl_interfaces/srv/DescribeParameters")
         self._get = graph.client(f"{node}/get_parameters", "rcl_interfaces/srv/GetParameters")
-        self._set = graph.client(f"{node}/set_parameters", "rcl_interfaces/srv/SetParameters")
+        self._set = graph.client(f"{node}/set_parameters_atomically", "rcl_interfaces/srv/SetParametersAtomically")
+        self._refused_lists: dict[str, object] = {}
         self._reset = graph.client(f"{node}/{topics.RESET[0][2:]}", topics.RESET[1])
         self._pause = graph.client(f"{node}/{topics.PAUSE[0][2:]}", topics.PAUSE[1])
         graph.subscribe(EVENTS.name, EVENTS.type, EVENTS.qos, self._on_event)
@@ -71,7 +72,11 @@ class RemoteNode:
             self._list.call(self._list.request(), self._on_list)
 
     def set_parameter(self, name: str, value: object, done: Done) -> None:
-        """Request another value of a parameter. The node checks the bounds."""
+        """Request another value of a parameter. The node checks the bounds.
+
+        Two lists that must have equal lengths can only change together. So a list that the node refuses is sent again
+        with the next list of its group.
+        """
         kind = self._types.get(name)
         if kind is None:
             done(f"there is no parameter '{name}'")
@@ -80,17 +85,19 @@ class RemoteNode:
         if fitting is None:
             done(f"parameter '{name}' is {value!r}; it must be a {_TYPES.get(kind, 'value of another type')}")
             return
+        values = {name: fitting}
+        if kind == DOUBLE_ARRAY:
+            group = name.rpartition(".")[0]
+            values = {
+                other: v for other, v in self._refused_lists.items() if other.rpartition(".")[0] == group
+            } | values
         request = self._set.request()
-        parameter = self._graph.message("rcl_interfaces/msg/Parameter")
-        parameter.name, parameter.value.type = name, kind
-        setattr(parameter.value, FIELDS[kind], fitting)
-        request.parameters = [parameter]
+        request.parameters = [self._parameter(name, value) for name, value in values.items()]
 
         def on_response(response: Message) -> None:
-            if len(response.results) != 1:
-                done(f"the node responded with {len(response.results)} results; it must be 1")
-                return
-            result = response.results[0]
+            result = response.result
+            if kind == DOUBLE_ARRAY:
+                self._refused_lists = {} if result.successful else {name: fitting}
             done("" if result.successful else result.reason or "the node gives no reason")
 
         self._call(self._set, request, on_response, done)
@@ -104,6 +111,12 @@ class RemoteNode:
     def reset(self, done: Done) -> None:
         """Put the vehicle where it began."""
         self._call(self._reset, self._reset.request(), _succeeded(done), done)
+
+    def _parameter(self, name: str, value: object) -> Message:
+        parameter = self._graph.message("rcl_interfaces/msg/Parameter")
+        parameter.name, parameter.value.type = name, self._types[name]
+        setattr(parameter.value, FIELDS[self._types[name]], value)
+        return parameter
 
     def _call(self, client: Client, request: Message, on_response: Callable[[Message], None], done: Done) -> None:
         if client.ready():

@@ -1,5 +1,6 @@
 import contextlib
 import struct
+from operator import attrgetter
 from pathlib import Path
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from vds_gz.errors import ArgumentError
 from vds_gz.ros.messages import portable as types_module
 from vds_gz.ros.messages.portable import MalformedMessageError, MessageTypes, UnknownTypeError
 
@@ -183,3 +185,53 @@ def test_every_cut_message_is_malformed() -> None:
             codec.decode(data[:length])
     with pytest.raises(MalformedMessageError, match="it ends after"):
         codec.decode(data + bytes(8))
+
+
+@pytest.mark.parametrize(
+    ("name", "field", "values", "kind"),
+    [
+        ("sensor_msgs/msg/JointState", "position", [1, 2.5], "f8"),
+        ("sensor_msgs/msg/JointState", "position", (), "f8"),
+        ("sensor_msgs/msg/JointState", "velocity", np.array([1, 2]), "f8"),
+        ("sensor_msgs/msg/JointState", "effort", np.array([1.5], "f4"), "f8"),
+        ("sensor_msgs/msg/Joy", "buttons", [0, 1], "i4"),
+        ("sensor_msgs/msg/Image", "data", b"ab", "u1"),
+        ("nav_msgs/msg/Odometry", "pose.covariance", [0.5] * 36, "f8"),
+        ("rcl_interfaces/msg/Parameter", "value.double_array_value", [0.5, 1.0], "f8"),
+        ("rcl_interfaces/msg/Parameter", "value.bool_array_value", [True, False], "?"),
+    ],
+)
+def test_any_sequence_of_numbers_is_converted(name, field, values, kind) -> None:
+    message = TYPES.new(name)
+    parent, _, last = field.rpartition(".")
+    setattr(attrgetter(parent)(message) if parent else message, last, values)
+    codec = TYPES.codec(name)
+    read = attrgetter(field)(codec.decode(codec.encode(message)))
+    assert read.dtype == np.dtype(kind)
+    assert read.tolist() == list(values)
+
+
+@pytest.mark.parametrize(
+    ("name", "field", "value", "right"),
+    [
+        ("sensor_msgs/msg/Image", "data", [1, 300], "a sequence of numbers that a uint8 holds"),
+        ("sensor_msgs/msg/Joy", "buttons", [1.5], "a sequence of numbers that a int32 holds"),
+        ("sensor_msgs/msg/JointState", "position", 1.0, "a sequence of numbers that a float64 holds"),
+        ("sensor_msgs/msg/JointState", "position", ["a"], "a sequence of numbers that a float64 holds"),
+        ("sensor_msgs/msg/JointState", "position", np.zeros((2, 2)), "a sequence of numbers that a float64 holds"),
+        ("nav_msgs/msg/Odometry", "pose.covariance", [0.0], "must have 36"),
+        ("sensor_msgs/msg/JointState", "name", [1], "a text"),
+        ("std_msgs/msg/UInt8", "data", 300, "a number that a uint8 holds"),
+        ("std_msgs/msg/Float64", "data", "x", "a number that a float64 holds"),
+        ("std_msgs/msg/String", "data", 3, "a text"),
+        ("nav_msgs/msg/Odometry", "pose.pose", None, "a geometry_msgs/msg/Pose"),
+        ("tf2_msgs/msg/TFMessage", "transforms", [3], "a geometry_msgs/msg/TransformStamped"),
+        ("tf2_msgs/msg/TFMessage", "transforms", 3, "a list"),
+    ],
+)
+def test_a_value_that_does_not_fit_is_refused_with_its_field(name, field, value, right) -> None:
+    message = TYPES.new(name)
+    parent, _, last = field.rpartition(".")
+    setattr(attrgetter(parent)(message) if parent else message, last, value)
+    with pytest.raises(ArgumentError, match=rf"a {name}: field '{field}.* must .*{right[5:]}"):
+        TYPES.codec(name).encode(message)

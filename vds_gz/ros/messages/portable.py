@@ -22,8 +22,9 @@ from rosbags.typesys import get_types_from_msg
 from rosbags.typesys.base import normalize_fieldname
 from rosbags.typesys.store import Typestore
 
-from vds_gz.errors import MalformedMessageError, UnknownTypeError
+from vds_gz.errors import ArgumentError, MalformedMessageError, UnknownTypeError
 from vds_gz.ros.graph import Message
+from vds_gz.ros.messages.checked import FieldChecks
 from vds_gz.ros.messages.fields import Field
 from vds_gz.share import extensions, offered
 
@@ -119,12 +120,23 @@ class Codec:
         self._read: Callable[..., tuple[Any, int]] = definition.deserialize_cdr_le
 
     def encode(self, message: Message, header: bytes = b"") -> bytearray:
-        """The bytes of a message, padded to a multiple of four."""
+        """The bytes of a message, padded to a multiple of four.
+
+        Raises:
+            ArgumentError: A field has a value that its type cannot hold.
+        """
+        checks = self._store.checks
         start = 4 + len(header)
-        data = bytearray(start + self._size(0, message, self._store) + 3 & ~3)
-        data[1] = 1
-        data[4:start] = header
-        self._write(memoryview(data)[start:], 0, message, self._store)
+        try:
+            checks.convert_numbers(message, self.name)
+            data = bytearray(start + self._size(0, message, self._store) + 3 & ~3)
+            data[1] = 1
+            data[4:start] = header
+            self._write(memoryview(data)[start:], 0, message, self._store)
+        except ArgumentError as error:
+            raise ArgumentError(f"a {self.name}: {error}") from None
+        except Exception as error:  # any error of the encoder means a wrong value
+            raise ArgumentError(f"a {self.name}: {checks.fault(message, self.name) or error}") from None
         return data
 
     def decode(self, data: bytearray, skip: int = 0) -> Message:
@@ -173,6 +185,8 @@ class _Store(Typestore):
         super().__init__(import_module(f"rosbags.typesys.stores.ros2_{distribution}"))
         #: Default values of fields, by type.
         self.defaults = dict(_DEFAULTS)
+        #: The checks of messages before they are encoded.
+        self.checks = FieldChecks(self.fielddefs)
         #: The code of a type, which the code of other types calls for every message.
         self.get_msgdef = _Definitions(self.define).__getitem__  # type: ignore[method-assign, assignment]
         for name, (constants, fields) in self.fielddefs.items():
