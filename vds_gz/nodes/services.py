@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,7 @@ from vds_gz.errors import FailureError, UnknownTypeError, VdsGzError
 from vds_gz.geometry import Attitude, Pose, into_body, quaternion
 from vds_gz.interface import topics
 from vds_gz.interface.initial_pose import FARTHEST, attitude_of
+from vds_gz.nodes.name_filter import occurs
 from vds_gz.nodes.simulation import Simulation
 from vds_gz.ros.graph import Graph, Message, Severity
 from vds_gz.ros.messages.fields import set_stamp, yaw_of
@@ -124,12 +124,7 @@ class SimulationServices:
         self._simulation.reset(time=time, state=bool(scope & request.SCOPE_STATE))
 
     def _get_entities(self, request: Message, response: Message) -> None:
-        try:
-            matches = re.search(request.filters.filter, ENTITY) is not None
-        except (re.error, OverflowError, RecursionError) as error:
-            reason = f"filter '{request.filters.filter}' is not a regular expression: {error}"
-            raise FailureError(reason) from None
-        response.entities = [ENTITY] if matches else []
+        response.entities = [ENTITY] if occurs(request.filters.filter, ENTITY) else []
 
     def _get_entity_state(self, request: Message, response: Message) -> None:
         self._check_entity(request.entity)
