@@ -272,3 +272,25 @@ def test_a_port_that_is_taken_is_named(run, alone):
     program.process.wait(PATIENCE)
     assert program.stop() == 1
     assert f"port {alone.port}: Address already in use; --port 0 takes any free one" in program.output
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"GET / HTTP/1.1\r\n\r\n",
+        b"GET / HTTP/9.9\r\n\r\n",
+        b"\x16\x03\x01\x02\x00",
+        b"GET http:// HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        b"POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+        b"GET / HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: localhost\r\nName: " + b"x" * 9000 + b"\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: localhost\r\nCookie: \x01=;\r\n\r\n",
+        b"CONNECT a:1 HTTP/1.1\r\n\r\n",
+    ],
+)
+def test_a_request_that_is_no_http_is_answered_and_leaves_no_traceback(alone, text):
+    with socket.create_connection(("127.0.0.1", alone.port), PATIENCE) as connection:
+        connection.sendall(text)
+        assert connection.recv(1000).startswith(b"HTTP/1.0 400 ")
+    assert ask(alone)[0] == 200
+    assert "Traceback" not in alone.program.output

@@ -2,6 +2,7 @@
 
 import time
 
+import numpy as np
 import pytest
 from helpers.processes import PATIENCE
 
@@ -55,3 +56,19 @@ def test_a_cloud_whose_points_are_shorter_than_their_fields_or_longer_than_the_c
     message.data = graph.numbers(24, "uint8")
     show(around, graph, publisher, message)
     assert around.points_version == 0
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("number", [np.inf, -np.inf, np.nan, 3.4e38])
+@pytest.mark.parametrize("field", ["angle_min", "angle_increment", "ranges"])
+def test_any_numbers_of_a_scan_or_of_the_truth_are_drawn_or_left_out_in_silence(probe, field, number):
+    graph = probe.graph
+    truth = graph.message("nav_msgs/msg/Odometry")
+    truth.child_frame_id, truth.pose.pose.position.x = "base_link", number
+    around = WorldView(graph, "/red", lambda: truth)
+    publisher = graph.publisher("/red/scan", SCAN, NEWEST)
+    message = graph.message(SCAN)
+    message.header.frame_id, message.ranges = "base_link", [1.0, 2.0]
+    setattr(message, field, [number, 1.0] if field == "ranges" else number)
+    show(around, graph, publisher, message)
+    assert np.isfinite([around.points["x"], around.points["y"]]).all()

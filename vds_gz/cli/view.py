@@ -15,7 +15,7 @@ from vds_gz.parameters.teleop import OUTPUTS
 from vds_gz.ros.arguments import check_namespace, check_node_name, parse
 from vds_gz.ros.factory import open_graph
 from vds_gz.ros.programs import CommandLine, StopRequest, command, on_signals
-from vds_gz.web.access import Access
+from vds_gz.web.access import Access, request_log
 from vds_gz.web.graph_thread import GraphThread
 from vds_gz.web.server import PageServer
 from vds_gz.web.watched_vehicle import AUTO, WatchedVehicle
@@ -69,7 +69,7 @@ def main(argv: list[str]) -> int:
 
 async def _serve(server: PageServer, listening: socket.socket, stop: StopRequest) -> None:
     """Serve until a stop is requested."""
-    runner, stopped = web.AppRunner(server.application, access_log=None), asyncio.Event()
+    runner, stopped = web.AppRunner(server.application, access_log=None, logger=request_log()), asyncio.Event()
     loop = asyncio.get_running_loop()
     await runner.setup()
     listener = await server.connections.listen(runner, sock=listening)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import hmac
 import ipaddress
+import logging
 import secrets
 import socket
 import time
@@ -19,6 +20,7 @@ from collections.abc import Mapping
 from urllib.parse import urlencode, urlsplit
 
 from aiohttp import web
+from aiohttp.http import HttpProcessingError
 from aiohttp.typedefs import Handler
 
 #: Headers of every response.
@@ -134,6 +136,18 @@ PATIENCE = 10.0
 
 #: Period of the check for idle connections [s].
 PERIOD = 1.0
+
+
+def request_log() -> logging.Logger:
+    """The log of the server: errors of ours, but not requests that are no HTTP; the response tells their senders."""
+    log = logging.getLogger("vds_gz.web")
+    log.addFilter(_is_ours)
+    return log
+
+
+def _is_ours(record: logging.LogRecord) -> bool:
+    error = record.exc_info[1] if record.exc_info else None
+    return not isinstance(error, HttpProcessingError)
 
 
 class Connections:

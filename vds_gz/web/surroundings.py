@@ -92,7 +92,8 @@ class WorldView:
 
         def take_if_chosen(message: Message, arrival: int) -> None:
             if self._lidar == lidar:
-                take(message)
+                with np.errstate(all="ignore"):  # any numbers may come; what is not finite is not drawn
+                    take(message)
 
         return self._graph.subscribe(lidar, kind, NEWEST, take_if_chosen)
 
@@ -127,8 +128,7 @@ class WorldView:
     def _on_scan(self, message: Message) -> None:
         ranges = np.asarray(message.ranges, float)
         angles = message.angle_min + message.angle_increment * np.arange(len(ranges))
-        with np.errstate(invalid="ignore"):  # rays without a hit are infinite
-            points = np.column_stack([np.cos(angles), np.sin(angles), np.zeros(len(ranges))]) * ranges[:, None]
+        points = np.column_stack([np.cos(angles), np.sin(angles), np.zeros(len(ranges))]) * ranges[:, None]
         self._take(message.header.frame_id, points, lowest=-math.inf)
 
     def _on_cloud(self, message: Message) -> None:
