@@ -10,7 +10,7 @@ from pathlib import Path
 
 from sessions import help_of
 
-from vds_gz.cli.check import reference_page
+from vds_gz.cli.check import parameters_schema, reference_page
 from vds_gz.cli.program import COMMANDS
 
 DOCS = Path(__file__).resolve().parent
@@ -46,8 +46,9 @@ def commands_page() -> str:
 
 
 def main() -> None:
-    """Write the references, draw the pictures, run the notebooks, and make the site in docs/site."""
+    """Write the references and the schema, draw the pictures, run the notebooks, and make the site in docs/site."""
     (DOCS / "parameters.md").write_text(reference_page(), encoding="utf-8")
+    (DOCS.parent / "config" / "schema" / "parameters.json").write_text(parameters_schema(), encoding="utf-8")
     os.environ["COLUMNS"] = COLUMNS
     if sys.version_info < (3, 13):  # since then argparse prints options in another way
         (DOCS / "commands.md").write_text(commands_page(), encoding="utf-8")

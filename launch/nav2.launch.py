@@ -91,7 +91,7 @@ def generate_launch_description() -> LaunchDescription:
             "nav2_params_file", default_value="", description="A parameter file of your own for Nav2."
         ),
         DeclareLaunchArgument(
-            "map", default_value=str(share("config", "nav2", "hall.yaml")), description="The map's YAML file."
+            "map", default_value=str(share("config", "nav2", "map.yaml")), description="The map's YAML file."
         ),
         DeclareLaunchArgument(
             "cmd_vel",

@@ -1,4 +1,4 @@
-"""Draws the map config/nav2/hall.pgm and writes hall.yaml beside it: ``python tools/make_nav2_map.py``.
+"""Draws the map config/nav2/map.pgm and writes map.yaml beside it: ``python tools/make_nav2_map.py``.
 
 A hall with pillars, shelves and a room behind a door.
 
@@ -55,10 +55,10 @@ def main(folder: Path = FOLDER) -> None:
     """Write both files into a folder."""
     image = draw()
     header = f"P5\n{image.shape[1]} {image.shape[0]}\n255\n"
-    (folder / "hall.pgm").write_bytes(header.encode() + image.tobytes())
-    (folder / "hall.yaml").write_text(
+    (folder / "map.pgm").write_bytes(header.encode() + image.tobytes())
+    (folder / "map.yaml").write_text(
         "# Made by tools/make_nav2_map.py.\n"
-        "image: hall.pgm\n"
+        "image: map.pgm\n"
         "mode: trinary\n"
         f"resolution: {RESOLUTION}  # [m] per pixel\n"
         f"origin: [{-LENGTH / 2}, {-WIDTH / 2}, 0.0]  # [m, m, rad] of the lower left pixel\n"

@@ -44,8 +44,8 @@ def draw_tracks(axes: Axes, runs: list[dict[str, Any]], controller: str) -> None
 
 def draw_hall(axes: Axes) -> None:
     """The map that Nav2 has."""
-    occupied = imread(share("config", "nav2", "hall.pgm")) < 128
-    described = yaml.safe_load(share("config", "nav2", "hall.yaml").read_text(encoding="utf-8"))
+    occupied = imread(share("config", "nav2", "map.pgm")) < 128
+    described = yaml.safe_load(share("config", "nav2", "map.yaml").read_text(encoding="utf-8"))
     (x, y, _), cell = described["origin"], described["resolution"]
     rows, columns = occupied.shape
     extent = (x, x + columns * cell, y, y + rows * cell)

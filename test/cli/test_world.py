@@ -24,6 +24,12 @@ def test_the_extent_is_that_of_the_shapes(tmp_path, capsys):
     assert "x -200.00 to 200.00 m, y -200.00 to 200.00 m, z -2.00 to 2.00 m" in capsys.readouterr().out
 
 
+def test_the_extent_is_not_that_of_the_ground(capsys):
+    """The hall is 30 m long and 20 m wide between its walls, which are 0.2 m thick with their middle 0.1 m outside."""
+    assert main(["hall"]) == 0
+    assert "extent     x -6.10 to 24.10 m, y -10.10 to 10.10 m" in capsys.readouterr().out
+
+
 def test_a_world_that_is_refused_is_a_failed_check(tmp_path, capsys):
     file = tmp_path / "a.sdf"
     file.write_text("<sdf version='1.9'><world name='w'><actor name='a'/></world></sdf>")

@@ -8,7 +8,7 @@ from helpers.bag_files import SUFFIXES, write_bag
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vds_gz.commandlog.files import CommandLog, read, write_csv
+from vds_gz.commandlog.files import CommandLog, drive_names, read, write_csv
 from vds_gz.errors import RecordingError
 from vds_gz.interface.commands import Ackermann, Velocity
 from vds_gz.ros.messages.factory import open_types
@@ -169,9 +169,12 @@ def test_a_csv_file_has_no_topics(tmp_path):
         read(csv(tmp_path, "time,speed,steering_angle\n0,1,0\n"), "/cmd")
 
 
-@pytest.mark.parametrize("name", ["parking_lot.csv", "hall.csv", "omni.csv"])
-def test_the_logs_of_the_package(name):
-    log = read(share("config", "drives", name))
+@pytest.mark.parametrize("name", drive_names())
+def test_the_logs_of_the_package(name, tmp_path, monkeypatch):
+    """They are known by their names in every folder; a file of that name comes first."""
+    monkeypatch.chdir(tmp_path)
+    log = read(name)
+    assert log == read(share("config", "drives", f"{name}.csv"))
     assert log.duration == 20.0
     assert len(log.times) == 401
     assert all(abs(command[0]) <= 2.0 for command in log.commands)
@@ -179,6 +182,8 @@ def test_the_logs_of_the_package(name):
     assert not any((*log.commands[0], *log.commands[-1])), "it begins and ends at rest"
     if log.kind == "ackermann":
         assert all(abs(command.steering_angle) <= 0.5 for command in log.commands)
+    Path(name).write_text("time,speed,steering_angle\n0,1,0\n1,0,0\n")
+    assert read(name).duration == 1.0
 
 
 # ---------------------------------------------------------------------- bags

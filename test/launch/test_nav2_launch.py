@@ -47,14 +47,14 @@ def vehicle(name: str) -> NodeParameters:
 
 def hall() -> np.ndarray:
     """The map, true where it is free; the first row is the bottom one."""
-    magic, size, maximum, pixels = share("config", "nav2", "hall.pgm").read_bytes().split(b"\n", 3)
+    magic, size, maximum, pixels = share("config", "nav2", "map.pgm").read_bytes().split(b"\n", 3)
     assert (magic, maximum) == (b"P5", b"255")
     width, height = map(int, size.split())
     return np.frombuffer(pixels, dtype=np.uint8).reshape(height, width)[::-1] > 250
 
 
 def free(x: float, y: float) -> bool:
-    data = yaml.safe_load(share("config", "nav2", "hall.yaml").read_text(encoding="utf-8"))
+    data = yaml.safe_load(share("config", "nav2", "map.yaml").read_text(encoding="utf-8"))
     column = int((x - data["origin"][0]) / data["resolution"])
     row = int((y - data["origin"][1]) / data["resolution"])
     return bool(hall()[row, column])
@@ -70,7 +70,7 @@ def test_mppi_begins_from_its_own_commands_where_a_lag_asks_for_it(name):
 
 def test_the_map_is_what_its_script_draws(tmp_path):
     tool("make_nav2_map").main(tmp_path)
-    for name in ("hall.pgm", "hall.yaml"):
+    for name in ("map.pgm", "map.yaml"):
         assert (tmp_path / name).read_bytes() == share("config", "nav2", name).read_bytes()
 
 
@@ -230,7 +230,7 @@ def test_all_nodes_get_their_parameters_and_the_vehicle_its_commands(
         assert given["use_sim_time"]
         assert given["enable_stamped_cmd_vel"]
         assert given["FollowPath"]["motion_model"] == model
-        assert parameters_of("/map_server")["yaml_filename"].endswith("config/nav2/hall.yaml")
+        assert parameters_of("/map_server")["yaml_filename"].endswith("config/nav2/map.yaml")
         assert parameters_of("/lifecycle_manager")["node_names"] == servers[:-1]
         assert parameters_of("/sim_node")["localization"]["style"] == (
             "external" if localization == "amcl" else "continuous"

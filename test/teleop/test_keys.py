@@ -261,7 +261,7 @@ def test_commands_without_a_subscriber_are_reported(screen, probe):
     ("arguments", "message"),
     [
         ([], "keys: standard input is not a terminal, and only a terminal gives keys"),
-        (["--max-speed", "fast"], "keys: parameter 'max_speed' is 'fast' (--max-speed); it must be a double"),
+        (["--max-speed", "fast"], "keys: parameter 'max_speed' is 'fast' (--max-speed); it must be a number"),
         (["--ros-args", "-p", "max_speed:=-1"], "keys: parameter 'max_speed' is -1 (-p); it must be a finite number"),
     ],
 )

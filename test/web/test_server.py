@@ -290,7 +290,7 @@ def test_parameters_are_shown_and_changed_and_the_node_says_why_not(start, view)
 
             for wrong, value, *reasons in (
                 (name, -1.0, name, "-1"),  # the words are the node's, or those of rclpy before the node sees it
-                (name, "fast", f"parameter '{name}' is 'fast'; it must be a double"),
+                (name, "fast", f"parameter '{name}' is 'fast'; it must be a number"),
                 ("pub_rate", 5000, "parameter 'pub_rate' is 5000; it must be at most step_rate, 1000 [Hz]"),
                 ("no_such", 1.0, "there is no parameter 'no_such'"),
                 ("model", "omni", "read-only"),

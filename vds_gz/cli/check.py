@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import re
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -24,6 +25,7 @@ from vds_gz.parameters.declaration import (
 )
 from vds_gz.parameters.maps import read_map
 from vds_gz.parameters.node import NodeParameters
+from vds_gz.parameters.schema import schema
 from vds_gz.parameters.yaml_reader import read_parameter_file
 from vds_gz.ros.programs import DONE, FAILED, CommandLine, command
 from vds_gz.sensing.sensor import SensorTypes
@@ -179,11 +181,19 @@ def main(argv: list[str]) -> int:
 
 @command("vds-gz parameters")
 def reference(argv: list[str]) -> int:
-    """Print the reference of all parameters in Markdown."""
+    """Print the reference of all parameters in Markdown, or their schema."""
     parser = CommandLine("vds-gz parameters", description="Print all parameters of sim_node as Markdown.")
-    parser.parse_args(argv)
-    print(reference_page(), end="")
+    parser.add_argument(
+        "--schema", action="store_true", help="print a JSON schema of parameter files instead, for editors"
+    )
+    options = parser.parse_args(argv)
+    print(parameters_schema() if options.schema else reference_page(), end="")
     return DONE
+
+
+def parameters_schema() -> str:
+    """The JSON schema of parameter files, with all models and sensors."""
+    return json.dumps(schema(models(), SensorTypes()), indent=1, ensure_ascii=False) + "\n"
 
 
 def reference_page() -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from vds_gz.cli.console_script import add_topic_option, positive, split_ros_arguments
+from vds_gz.commandlog.files import drive_names
 from vds_gz.parameters.node import LINKS
 from vds_gz.ros.programs import CommandLine, command
 
@@ -59,7 +60,9 @@ def _parser() -> argparse.ArgumentParser:
     parser = CommandLine("vds-gz compare", description=DESCRIPTION, epilog=EPILOG)
     parser.add_argument("a", metavar="A", help="a recording, a model, or a running vehicle")
     parser.add_argument("b", metavar="B", help="another recording, model or vehicle")
-    parser.add_argument("--log", metavar="FILE", help="commands for models: a CSV file or a bag")
+    parser.add_argument(
+        "--log", metavar="FILE", help=f"commands for models: CSV file, bag, or {', '.join(drive_names())}"
+    )
     add_topic_option(parser)
     parser.add_argument(
         "--duration", type=positive, default=60.0, metavar="S", help="duration of live runs, and of steps [s] (60)"

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 
 from vds_gz.cli.console_script import add_topic_option, positive
-from vds_gz.commandlog.files import CommandLog, columns_of, read, table_types
+from vds_gz.commandlog.files import CommandLog, columns_of, drive_names, read, table_types
 from vds_gz.commandlog.player import Player
 from vds_gz.errors import RecordingError
 from vds_gz.interface.commands import CommandType, Values, command_type, whole_types
@@ -33,7 +33,7 @@ A command to stop follows the last command of the log.
 
 EPILOG = """
 examples:
-  vds-gz drive config/drives/parking_lot.csv
+  vds-gz drive parking_lot
   vds-gz drive my_bag/ --topic /cmd_vel --as twist_stamped --rate 0.5
   vds-gz drive log.csv --ros-args -r ackermann_cmd:=/car/ackermann_cmd -p use_sim_time:=true
 """
@@ -85,7 +85,7 @@ def _description() -> str:
 
 def _parser() -> argparse.ArgumentParser:
     parser = CommandLine("vds-gz drive", description=_description(), epilog=EPILOG)
-    parser.add_argument("log", metavar="LOG", help="CSV file or bag")
+    parser.add_argument("log", metavar="LOG", help=f"CSV file, bag, or {', '.join(drive_names())}")
     add_topic_option(parser)
     parser.add_argument(
         "--as",

@@ -33,7 +33,9 @@ COMMANDS = {
     "model": ("vds_gz.cli.model", "main", "write a vehicle's URDF or SDF"),
     "maps": ("vds_gz.cli.check", "maps", "check and draw an actuation map"),
     "world": ("vds_gz.cli.world", "main", "check a world, list its contents, and draw it from above"),
+    "new": ("vds_gz.cli.new", "main", "print a commented parameter file to start from"),
     "check": ("vds_gz.cli.check", "main", "check parameter files"),
+    "completion": ("vds_gz.cli.completion", "main", "print a script that completes commands in a shell"),
     "parameters": ("vds_gz.cli.check", "reference", "print the reference of all parameters"),
 }
 

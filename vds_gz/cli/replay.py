@@ -8,7 +8,7 @@ from pathlib import Path
 from time import perf_counter
 
 from vds_gz.cli.console_script import add_topic_option, add_vehicle_options, positive, vehicle_of
-from vds_gz.commandlog.files import stream
+from vds_gz.commandlog.files import drive_names, stream
 from vds_gz.errors import ArgumentError
 from vds_gz.ros.programs import DONE, CommandLine, command
 from vds_gz.study.offline.replay import Replay, write_csv
@@ -69,7 +69,7 @@ def _parser() -> argparse.ArgumentParser:
         description=DESCRIPTION,
         epilog="exit code: 0 written, 2 wrong use or input",
     )
-    parser.add_argument("log", metavar="LOG", help="commands: a CSV file or a bag")
+    parser.add_argument("log", metavar="LOG", help=f"commands: CSV file, bag, or {', '.join(drive_names())}")
     add_vehicle_options(parser)
     add_topic_option(parser)
     parser.add_argument("-o", "--output", metavar="FILE", help=".mcap or .csv file to write (LOG_replay.mcap)")

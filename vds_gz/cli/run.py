@@ -114,7 +114,11 @@ def _parser() -> argparse.ArgumentParser:
     parser = CommandLine("vds-gz run", description=DESCRIPTION, epilog=EPILOG)
     add_vehicle_options(parser, required=False, default=DEFAULT_PRESET)
     driver = parser.add_mutually_exclusive_group()
-    driver.add_argument("--log", metavar="FILE", help="commands: a CSV file or a bag (a log for the model)")
+    driver.add_argument(
+        "--log",
+        metavar="FILE",
+        help=f"commands: CSV file, bag, or {', '.join(command_log.drive_names())} (one for the model)",
+    )
     driver.add_argument("--forever", action="store_true", help="no driver: wait for your own commands, until Ctrl-C")
     add_topic_option(parser)
     parser.add_argument(

@@ -67,7 +67,8 @@ def facts(scene: Scene) -> Iterator[tuple[str, str]]:
     yield "models", ", ".join(models[:SHOWN]) + more or "none"
     yield "seen", _counted(seen)
     yield "collides", _counted(felt)
-    shapes = packed([thing for thing in (*seen, *felt) if not isinstance(thing.shape, HalfSpace)])
+    bounded = [thing for thing in felt if not isinstance(thing.shape, HalfSpace)]
+    shapes = packed(bounded or [thing for thing in seen if not isinstance(thing.shape, HalfSpace)])  # not the ground's
     if len(shapes.kinds):
         ends = zip("xyz", shapes.lower.min(axis=0), shapes.upper.max(axis=0), strict=True)
         yield "extent", ", ".join(f"{axis} {low:.2f} to {high:.2f} m" for axis, low, high in ends)

@@ -26,6 +26,7 @@ from vds_gz.commandlog.table import (
 from vds_gz.commandlog.topics import choose_command
 from vds_gz.errors import PATH, TEXT, MalformedMessageError, RecordingError, UnknownTypeError, takes
 from vds_gz.interface.commands import GEAR_COMMAND, CommandType, Gear, Values, command_type, whole_types
+from vds_gz.share import share
 from vds_gz.vehicle.command import DRIVE, MAXIMUM_GEAR, PEDALS
 
 
@@ -96,7 +97,7 @@ def read(path: str | Path, topic: str | None = None) -> CommandLog:
     """The log in a CSV file, a rosbag2 folder, an MCAP file or a .db3 file.
 
     Args:
-        path: The file or folder.
+        path: The file or folder, or the name of a drive of this package: ``hall``, ``omni`` or ``parking_lot``.
         topic: The topic of a bag, if several have commands.
 
     Raises:
@@ -109,7 +110,12 @@ def stream(path: str | Path, topic: str | None = None) -> CommandStream:
     """The same as :func:`read`, command by command."""
     path = Path(path)
     if not path.exists():
-        raise RecordingError(f"command log '{path}' does not exist (looked in {Path.cwd()})")
+        if str(path) not in drive_names():
+            raise RecordingError(
+                f"command log '{path}' does not exist (looked in {Path.cwd()}), and the drives of this package are "
+                f"{', '.join(drive_names())}"
+            )
+        path = share("config", "drives", f"{path}.csv")
     if may_be_bag(path):
         entries = _bag_entries(path, topic)
         command, note = next(entries)
@@ -117,6 +123,11 @@ def stream(path: str | Path, topic: str | None = None) -> CommandStream:
     if topic is not None:
         raise RecordingError(f"command log '{path}' is a CSV file, which has no topics; leave out topic '{topic}'")
     return stream_csv(path)
+
+
+def drive_names() -> list[str]:
+    """The command logs of this package, which are known by their names."""
+    return sorted(file.stem for file in share("config", "drives").glob("*.csv"))
 
 
 def _bag_entries(path: Path, topic: str | None) -> Iterator[Any]:

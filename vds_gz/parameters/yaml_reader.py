@@ -244,16 +244,16 @@ def _lines(group: Mapping[str, Any], indent: str) -> Iterator[str]:
     for name, member in group.items():
         if isinstance(member, Override):
             remark = f"  # {member.origin}" if member.origin else ""
-            yield f"{indent}{name}: {_text(member.value)}{remark}\n"
+            yield f"{indent}{name}: {yaml_text(member.value)}{remark}\n"
         else:
             yield f"{indent}{name}:\n"
             yield from _lines(member, f"{indent}  ")
 
 
-def _text(value: object) -> str:
+def yaml_text(value: object) -> str:
     """A value as YAML, a list in one line."""
     if isinstance(value, list | tuple):
-        return f"[{', '.join(map(_text, value))}]"
+        return f"[{', '.join(map(yaml_text, value))}]"
     if isinstance(value, str):
         # other readers of YAML interpret a bare null
         plain = re.fullmatch(r"[A-Za-z]\w*", value, re.ASCII) and _bare(value) == value and value.lower() != "null"

@@ -139,6 +139,27 @@ def nearest(word: str, known: Collection[str]) -> str:
     return f"; did you mean '{near[0]}'?" if near else ""
 
 
+#: A command line that asks for the program's parser, with :func:`parser_of`.
+_PARSER_WANTED = ["--parser-wanted"]
+
+
+class _ParserFoundError(Exception):
+    """Carries the parser of a program to :func:`parser_of`."""
+
+    def __init__(self, parser: CommandLine) -> None:
+        super().__init__()
+        self.parser = parser
+
+
+def parser_of(main: ConsoleFunction) -> CommandLine:
+    """The parser of a program, which does not run."""
+    try:
+        main(_PARSER_WANTED)
+    except _ParserFoundError as found:
+        return found.parser
+    raise TypeError(f"{main} has not parsed its command line")
+
+
 class CommandLine(argparse.ArgumentParser):
     """A parser whose errors are one line with exit code 2. For an unknown option it proposes the nearest one."""
 
@@ -156,6 +177,8 @@ class CommandLine(argparse.ArgumentParser):
     def parse_args(self, args: Sequence[str], namespace: None = None) -> argparse.Namespace:  # type: ignore[override]
         """Parse a command line; end the program if anything is left over."""
         words = list(args)
+        if words == _PARSER_WANTED:
+            raise _ParserFoundError(self)
         for word in words[: words.index("--") if "--" in words else None]:
             option = word.partition("=")[0]
             if option in _OF_ROS - self._option_string_actions.keys():

@@ -116,7 +116,11 @@ def world_file(name: str) -> Path:
     """The file of a world, given as a path or as the name of a world of this package."""
     if is_file(Path(name)):
         return Path(name).resolve()
-    names = sorted(file.stem for file in share("worlds").glob("*.sdf"))
-    if name not in names:
-        raise WorldError(f"there is no world '{name}'; it must be a file or one of {', '.join(names)}")
+    if name not in world_names():
+        raise WorldError(f"there is no world '{name}'; it must be a file or one of {', '.join(world_names())}")
     return share("worlds", f"{name}.sdf")
+
+
+def world_names() -> list[str]:
+    """The worlds of this package."""
+    return sorted(file.stem for file in share("worlds").glob("*.sdf"))

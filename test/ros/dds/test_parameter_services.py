@@ -95,7 +95,7 @@ def test_wrong_values_are_refused_with_a_reason(tool: Tool) -> None:
         (
             "at least 1, at most 100 [Hz]",
             "finite",
-            "must be an integer",
+            "must be a whole number",
             "one of kinematic, gazebo",
             "read-only",
             "not declared",

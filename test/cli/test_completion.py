@@ -1,0 +1,78 @@
+"""What shells complete with the script that ``vds-gz completion`` prints."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+
+import pytest
+
+from vds_gz.cli.program import COMMANDS, main
+from vds_gz.commandlog.files import drive_names
+from vds_gz.configuration import preset_names
+from vds_gz.vehicle.catalogue import models
+from vds_gz.world.load import world_names
+
+#: The last word is completed.
+CASES = [
+    (["vds-gz", ""], set(COMMANDS)),
+    (["vds-gz", "re"], {"record", "replay"}),
+    (["vds-gz", "run", "--no"], {"--no-view"}),
+    (["vds-gz", "run", "--preset", ""], set(preset_names())),
+    (["vds-gz", "run", "--no-view", "--world", "ha"], {"hall"}),
+    (["vds-gz", "drive", ""], set(drive_names())),
+    (["vds-gz", "new", "d"], {name for name in (*models(), *preset_names()) if name.startswith("d")}),
+    (["vds-gz", "world", ""], set(world_names())),
+    (["vds-gz", "identify", "--model", ""], {"axes", "pedals", "steering"}),
+    (["vds-gz", "identify", "ha"], set()),
+    (["vds-gz", "check", "ha"], set()),
+]
+
+
+def script(shell: str, capsys: pytest.CaptureFixture[str], path) -> str:
+    assert main(["completion", shell]) == 0
+    path.write_text(capsys.readouterr().out)
+    return str(path)
+
+
+def completed(*command: str, folder) -> set[str]:
+    """The words that a shell prints, one a line, in a folder without files."""
+    empty = folder / "empty"
+    empty.mkdir(exist_ok=True)
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=empty)
+    assert done.stderr == ""
+    return {line.partition("\t")[0] for line in done.stdout.splitlines()}
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh"])
+def test_bash_and_zsh(shell, capsys, tmp_path):
+    """The function is called as zsh's emulation of bash does, which itself drops words that begin otherwise."""
+    if shutil.which(shell) is None:
+        pytest.skip(f"{shell} is not installed")
+    source = script(shell, capsys, tmp_path / "script")
+    calls = "; ".join(
+        f"COMP_WORDS=({' '.join(repr(word) for word in words)}); COMP_CWORD={len(words) - 1}; _vds_gz; "
+        'printf "%s " "${COMPREPLY[@]}"; echo'
+        for words, _ in CASES
+    )
+    prepare = "autoload -U compinit && compinit -D; setopt ksh_arrays; " if shell == "zsh" else ""
+    done = subprocess.run(
+        [shell, "-c", f"{prepare}source {source}; {calls}"], capture_output=True, text=True, check=True, cwd=tmp_path
+    )
+    for (words, expected), line in zip(CASES, done.stdout.splitlines(), strict=True):
+        assert {word for word in line.split() if word.startswith(words[-1])} == expected, words
+
+
+@pytest.mark.skipif(shutil.which("fish") is None, reason="fish is not installed")
+def test_fish(capsys, tmp_path):
+    source = script("fish", capsys, tmp_path / "script")
+    for words, expected in CASES:
+        line = " ".join(words)
+        assert completed("fish", "-c", f"source {source}; complete -C '{line}'", folder=tmp_path) == expected, line
+
+
+def test_an_unknown_shell_is_refused(capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(["completion", "tcsh"])
+    assert ended.value.code == 2
+    assert "'tcsh'" in capsys.readouterr().err
