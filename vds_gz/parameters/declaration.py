@@ -33,11 +33,13 @@ LARGEST = 1e6
 SMALLEST = 1e-6
 #: Bounds of whole numbers: those of the messages that carry parameters.
 LEAST_INTEGER, LARGEST_INTEGER = -(2**63), 2**63 - 1
-_WORDS: dict[ParameterType, str] = {
+#: What a value of each type is, in words.
+WORDS: dict[ParameterType, str] = {
     "double": "a number",
     "integer": "a whole number",
     "bool": "true or false",
     "string": "a text",
+    "double_array": "a list of numbers",
 }
 _PYTHON_TYPE: dict[ParameterType, type] = {"double": float, "integer": int, "bool": bool, "string": str}
 
@@ -112,7 +114,7 @@ class Description:
         if self.type == "double" and isinstance(value, int) and not isinstance(value, bool):
             value = float(value)
         if not isinstance(value, _PYTHON_TYPE[self.type]) or (self.type == "integer" and isinstance(value, bool)):
-            raise ParameterError(f"parameter '{self.name}' is {value!r}{place}; it must be {_WORDS[self.type]}")
+            raise ParameterError(f"parameter '{self.name}' is {value!r}{place}; it must be {WORDS[self.type]}")
         if isinstance(value, (float, int)) and not isinstance(value, bool) and not self._within(value):
             raise ParameterError(
                 f"parameter '{self.name}' is {_number(value)}{place}; it must be {self.bounds()}{self._unit()}"

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 
 from vds_gz.interface import topics
+from vds_gz.parameters.declaration import WORDS, ParameterType
 from vds_gz.ros.graph import Client, Graph, Message, QoS
 from vds_gz.ros.messages.fields import BOOL, DOUBLE, DOUBLE_ARRAY, FIELDS, INTEGER, KINDS, STRING, python_value
 
@@ -18,7 +19,7 @@ RETRY = 3.0
 
 EVENTS = topics.Topic("/parameter_events", "rcl_interfaces/msg/ParameterEvent", QoS(depth=100))
 
-_TYPES = {number: name for name, number in KINDS.items()}
+_TYPES: dict[int, ParameterType] = {number: name for name, number in KINDS.items()}
 _PYTHON_TYPES = {BOOL: bool, INTEGER: int, STRING: str}
 
 
@@ -83,7 +84,8 @@ class RemoteNode:
             return
         fitting = _fitting(value, kind)
         if fitting is None:
-            done(f"parameter '{name}' is {value!r}; it must be a {_TYPES.get(kind, 'value of another type')}")
+            right = WORDS[_TYPES[kind]] if kind in _TYPES else "a value of another type"
+            done(f"parameter '{name}' is {value!r}; it must be {right}")
             return
         values = {name: fitting}
         if kind == DOUBLE_ARRAY:

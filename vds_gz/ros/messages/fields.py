@@ -7,7 +7,7 @@ from collections.abc import Callable, MutableSequence
 from typing import NamedTuple
 
 from vds_gz.geometry import Transform
-from vds_gz.parameters.declaration import Description
+from vds_gz.parameters.declaration import Description, ParameterType
 from vds_gz.ros.graph import Message
 from vds_gz.vehicle.vehicle import NANOSECONDS
 
@@ -69,7 +69,7 @@ FIELDS = {
 }
 
 #: The type in ``rcl_interfaces/msg/ParameterType`` of each type of :class:`Description`.
-KINDS = {
+KINDS: dict[ParameterType, int] = {
     "bool": BOOL,
     "integer": INTEGER,
     "double": DOUBLE,
