@@ -200,7 +200,10 @@ def test_imu():
             # So long that the bias in Gazebo, which decays to zero, only walks.
             assert value(sensor, f"imu/{what}/{axis}/noise/dynamic_bias_correlation_time") >= 1e8
     assert sensor.findtext("imu/enable_orientation") == "false"
-    assert carried("imu", measure_orientation=True)[0].findtext("imu/enable_orientation") == "true"
+    assert sensor.findtext("imu/orientation_reference_frame/localization") == "ENU"
+    (measuring, *_) = carried("imu", measure_orientation=True, orientation_reference_frame="start")
+    assert measuring.findtext("imu/enable_orientation") == "true"
+    assert measuring.find("imu/orientation_reference_frame") is None
 
 
 @pytest.mark.parametrize("kind", ["camera", "rgbd_camera"])

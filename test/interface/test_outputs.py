@@ -13,6 +13,7 @@ from vds_gz.geometry import Attitude, Pose
 from vds_gz.interface import topics
 from vds_gz.interface.outputs import FrameNames, Outputs, Snapshot
 from vds_gz.ros.messages.fields import EXACT
+from vds_gz.sensing.drift import PoseCovariance
 from vds_gz.vehicle.model import JointStates
 from vds_gz.vehicle.vehicle import Motion
 
@@ -42,7 +43,8 @@ def test_the_frames_and_odometry_agree_in_space(probe: Probe, map_to_odom: Pose 
     outputs = Outputs(probe.graph, FrameNames("map", "odom", "base_link"), [], [], map_to_odom is None, flat=False)
     probe.listen(topics.TF, topics.ODOM, topics.GROUND_TRUTH)
     joints = JointStates((), ())
-    snapshot = Snapshot(7, motion, odom, (0.5, 0.25), 1.0, map_to_odom, joints, (), None, POSTURE)
+    covariance = PoseCovariance(xx=0.5, yy=0.4, yaw=0.25, xy=0.1, x_yaw=-0.2, y_yaw=0.3)
+    snapshot = Snapshot(7, motion, odom, covariance, 1.0, map_to_odom, joints, (), None, POSTURE, 0.04)
 
     def complete() -> bool:
         for output in outputs.outputs:
@@ -69,6 +71,9 @@ def test_the_frames_and_odometry_agree_in_space(probe: Probe, map_to_odom: Pose 
         linear, angular = message.twist.twist.linear, message.twist.twist.angular
         assert (linear.x, linear.y, linear.z) == (1.0, 0.02, 0.04)
         assert (angular.x, angular.y, angular.z) == (0.05, 0.06, 0.03)
-    diagonal = [EXACT + 0.5, EXACT + 0.5, EXACT, EXACT, EXACT, EXACT + 0.25]
-    assert list(measured.pose.covariance[::7]) == pytest.approx(diagonal)
-    assert list(measured.twist.covariance[::7]) == pytest.approx([EXACT] * 6)
+    expected = EXACT * np.eye(6)
+    expected[np.ix_([0, 1, 5], [0, 1, 5])] += [[0.5, 0.1, -0.2], [0.1, 0.4, 0.3], [-0.2, 0.3, 0.25]]
+    assert np.reshape(measured.pose.covariance, (6, 6)) == pytest.approx(expected)
+    assert list(measured.twist.covariance[::7]) == pytest.approx([EXACT + 0.04] + [EXACT] * 5)
+    for exact in (truth.pose.covariance, truth.twist.covariance):
+        assert np.reshape(exact, (6, 6)) == pytest.approx(EXACT * np.eye(6))

@@ -132,7 +132,7 @@ def test_latency_does_not_change_the_results_of_scans():
 
 def test_map_to_odom_holds_until_a_late_result_is_available():
     amcl = Amcl(parameters(2, latency=0.3, update_min_d=0.01), START)
-    held, truth = START, START
+    held, truth = Pose(), START
     for k in range(300):
         truth = truth.then(Pose(0.02, 0.0, 0.002))
         scans = amcl.update(k * PERIOD, truth)

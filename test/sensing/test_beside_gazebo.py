@@ -84,9 +84,9 @@ def test_the_specific_force_on_a_turning_arm_is_gazebos(tmp_path):
     assert result[3:6] == pytest.approx(ours.linear_acceleration, abs=0.02)
 
 
-def test_the_orientation_is_gazebos(tmp_path):
-    """It is relative to the first orientation, so neither the mount nor the arm's heading matters."""
-    imu = Imu(rate=100.0, rpy=(0.4, -0.2, 1.1), measure_orientation=True)
+@pytest.mark.parametrize("frame", ["ENU", "NED", "NWU", "start"])
+def test_the_orientation_is_gazebos(tmp_path, frame: str):
+    imu = Imu(rate=100.0, rpy=(0.4, -0.2, 1.1), measure_orientation=True, orientation_reference_frame=frame)
     theirs = gazebos(tmp_path, imu, 1000, "0 0 0 0 0 0.7", speed=2.0)[-1, 6:]
     angle = 2.0 * math.acos(theirs[3])
     model = ImuModel(imu, "probe", 0)

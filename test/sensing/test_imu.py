@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vds_gz.geometry import Transform, Vector, axes, into_body, quaternion
+from vds_gz.geometry import Transform, Vector, axes, into_body, into_world, quaternion
 from vds_gz.parameters.declaration import ParameterError
 from vds_gz.parameters.sensors import Imu
 from vds_gz.sensing.body import BodyState
@@ -86,14 +86,34 @@ def test_the_specific_force_is_the_second_derivative_of_the_position_minus_gravi
     assert true_motion(state, place, GRAVITY)[1] == pytest.approx(expected, abs=1e-6)
 
 
-def test_orientation_is_relative_to_the_first_one():
-    model = ImuModel(replace(SILENT, rpy=(0.1, 0.2, 0.3)), "imu", 0)
+def test_orientation_may_be_relative_to_the_first_one():
+    model = ImuModel(replace(SILENT, rpy=(0.1, 0.2, 0.3), orientation_reference_frame="start"), "imu", 0)
     first = model.measure(BodyState(0, Transform(orientation=quaternion(0.0, 0.0, 1.0))), GRAVITY)
     assert first.orientation == pytest.approx((0.0, 0.0, 0.0, 1.0))
-    model = ImuModel(SILENT, "imu", 0)
+    model = ImuModel(replace(SILENT, orientation_reference_frame="start"), "imu", 0)
     model.measure(BodyState(0, Transform(orientation=quaternion(0.0, 0.0, 1.0))), GRAVITY)
     second = model.measure(BodyState(1, Transform(orientation=quaternion(0.0, 0.0, 1.5))), GRAVITY)
     assert second.orientation == pytest.approx(quaternion(0.0, 0.0, 0.5))
+
+
+@pytest.mark.parametrize(
+    ("frame", "up"), [("ENU", (0.0, 0.0, 1.0)), ("NED", (0.0, 0.0, -1.0)), ("NWU", (0.0, 0.0, 1.0))]
+)
+def test_at_rest_orientation_and_acceleration_agree(frame: str, up: Vector):
+    """In the axes of the reference frame, the specific force points up, also on a slope and with a mount."""
+    state = BodyState(0, Transform(orientation=quaternion(0.05, -0.1, 1.0)))
+    seen = reading(state, rpy=(0.3, 0.2, 0.1), orientation_reference_frame=frame)
+    force = into_world(seen.orientation, seen.linear_acceleration)
+    assert force == pytest.approx([9.8 * part for part in up], abs=1e-9)
+
+
+def test_east_is_where_the_world_says():
+    """With the world's x axis to the north, a vehicle along it has a yaw of 90 degrees in ENU, and 0 in NWU."""
+    state = BodyState(0, Transform())
+    for frame, yaw in {"ENU": 0.5 * math.pi, "NWU": 0.0}.items():
+        model = ImuModel(replace(SILENT, orientation_reference_frame=frame), "imu", 0)
+        seen = model.measure(state, GRAVITY, 0.5 * math.pi)
+        assert seen.orientation == pytest.approx(quaternion(0.0, 0.0, yaw))
 
 
 def test_the_world_gives_the_gravity():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -158,12 +159,29 @@ def test_a_mesh_is_scaled_and_centred(tmp_path):
     assert looking(world(tmp_path, geometry(mesh)), (0.1, 0.2, 10.0), (0.0, 0.0, -1.0)) == pytest.approx(7.0)
 
 
-def test_collada_is_read(tmp_path):
+@pytest.mark.parametrize("kind", ["glb", "obj", "off", "ply", "stl"])
+def test_meshes_without_a_unit_are_in_metres(tmp_path, kind: str):
+    trimesh = pytest.importorskip("trimesh")
+    trimesh.creation.box((2.0, 2.0, 2.0)).export(tmp_path / f"a.{kind}")
+    scene = world(tmp_path, geometry(f"<mesh><uri>a.{kind}</uri></mesh>"))
+    assert looking(scene, (0.1, 0.2, 10.0), (0.0, 0.0, -1.0)) == pytest.approx(9.0)
+
+
+@pytest.mark.parametrize(
+    "unit", ["", '<unit name="meter" meter="1"/>', '<unit meter="0.01"/>', '<unit meter="0.0254"/>']
+)
+def test_collada_names_its_unit(tmp_path, unit: str):
+    """Gazebo scales by the unit and ignores <up_axis>."""
     trimesh = pytest.importorskip("trimesh")
     pytest.importorskip("collada")
-    (tmp_path / "a.dae").write_bytes(trimesh.exchange.dae.export_collada(trimesh.creation.box((2.0, 2.0, 2.0))))
+    metres = float(unit.split('meter="')[1].split('"')[0]) if unit else 1.0
+    text = trimesh.exchange.dae.export_collada(trimesh.creation.box((2.0, 2.0, 2.0))).decode()
+    text = re.sub(r"<unit[^>]*>|<up_axis>.*</up_axis>", "", text).replace(
+        "</asset>", f"{unit}<up_axis>X_UP</up_axis></asset>"
+    )
+    (tmp_path / "a.dae").write_text(text)
     scene = world(tmp_path, geometry("<mesh><uri>a.dae</uri></mesh>"))
-    assert looking(scene, (0.1, 0.2, 10.0), (0.0, 0.0, -1.0)) == pytest.approx(9.0)
+    assert looking(scene, (0.001, 0.002, 10.0), (0.0, 0.0, -1.0)) == pytest.approx(10.0 - metres)
 
 
 def test_a_heightmap_rises_with_brightness(tmp_path):

@@ -22,6 +22,7 @@ from vds_gz.vehicle.vehicle import NANOSECONDS, Motion
 if TYPE_CHECKING:
     from vds_gz.interface.reports import Report
     from vds_gz.sensing.amcl import Scan
+    from vds_gz.sensing.drift import PoseCovariance
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,7 @@ class Snapshot(NamedTuple):
     time: int  # simulated time [ns]
     motion: Motion  # true pose of base_link in the map, and its velocity
     odom: Pose | Motion  # pose of base_link in the odometry's frame; ``motion`` where the odometry is exact
-    odom_variance: tuple[float, float]  # variances of its position and heading [m^2, rad^2]
+    odom_covariance: PoseCovariance | None  # its covariance; None where the odometry is exact
     odom_speed: float  # longitudinal speed by the odometry [m/s]
     map_to_odom: Pose | None  # the odometry's frame in the map; None if it is fixed
     joints: JointStates  # all of them, in the model's order; empty if no output needs them
@@ -57,6 +58,7 @@ class Snapshot(NamedTuple):
     # Attitude of base_link out of the plane; None for a vehicle that stays in it. Localization only errs in the plane,
     # so it is the same in both frames.
     attitude: Attitude | None = None
+    odom_speed_variance: float = 0.0  # [m^2/s^2]
 
 
 class Output(PackedTopic):
@@ -150,9 +152,10 @@ class Outputs:
         exact_covariance(message.twist.covariance)
         numbers = [
             *_pose_paths("pose.pose.position", "pose.pose.orientation", self._flat),
-            *_VARIANCES,
             *_twist_paths("twist.twist", self._flat),
         ]
+        if topic is topics.ODOM:
+            numbers += [*_COVARIANCE, "twist.covariance[0]"]
         return Output(self._graph, topic, message, ["header.stamp"], numbers, values)
 
     def _make_joints(self, topic: Topic, names: Sequence[str], values: Callable[[Snapshot], Sequence[float]]) -> Output:
@@ -196,6 +199,9 @@ def _transform(graph: Graph, parent: str, child: str) -> Message:
 
 _VARIANCES = [f"pose.covariance[{index}]" for index in (0, 7, 35)]
 
+#: Places of a :class:`~vds_gz.sensing.drift.PoseCovariance`, in its order, in a 6x6 matrix, which is symmetric.
+_COVARIANCE = [*_VARIANCES, *(f"pose.covariance[{index}]" for index in (1, 6, 5, 30, 11, 31))]
+
 
 def _pose_paths(position: str, orientation: str, flat: bool) -> list[str]:
     """Paths of the numbers of a pose that vary: all of them, or in the plane those of :func:`_pose_values`."""
@@ -209,17 +215,29 @@ def _twist_paths(twist: str, flat: bool = True) -> list[str]:
 
 
 def _measured(now: Snapshot) -> Sequence[float]:
-    """The odometry, with its errors."""
-    pose, motion, attitude = now.odom, now.motion, now.attitude
-    position, heading = EXACT + now.odom_variance[0], EXACT + now.odom_variance[1]
-    rest = position, position, heading, now.odom_speed, motion.v_y, motion.yaw_rate
-    if attitude is None:  # the usual case
-        return pose.x, pose.y, math.sin(0.5 * pose.heading), math.cos(0.5 * pose.heading), *rest
-    return *_pose_values(pose, attitude), *rest, attitude.v_z, attitude.roll_rate, attitude.pitch_rate
+    """The odometry, with its errors and their covariance."""
+    values = _odometry_values(now.odom, now.odom_speed, now.motion, now.attitude)
+    if now.odom_covariance is None:
+        return (*values, *_EXACT_VALUES)
+    xx, yy, yaw, xy, x_yaw, y_yaw = now.odom_covariance
+    cross = xy, xy, x_yaw, x_yaw, y_yaw, y_yaw
+    return (*values, EXACT + xx, EXACT + yy, EXACT + yaw, *cross, EXACT + now.odom_speed_variance)
+
+
+#: What :func:`_measured` adds for an exact odometry.
+_EXACT_VALUES = (EXACT, EXACT, EXACT, *([0.0] * 6), EXACT)
 
 
 def _true(now: Snapshot) -> Sequence[float]:
-    return _measured(now._replace(odom=now.motion, odom_variance=(0.0, 0.0), odom_speed=now.motion.v_x))
+    return _odometry_values(now.motion, now.motion.v_x, now.motion, now.attitude)
+
+
+def _odometry_values(pose: Pose | Motion, speed: float, motion: Motion, attitude: Attitude | None) -> tuple[float, ...]:
+    if attitude is None:  # the usual case
+        half = 0.5 * pose.heading
+        return pose.x, pose.y, math.sin(half), math.cos(half), speed, motion.v_y, motion.yaw_rate
+    rates = attitude.v_z, attitude.roll_rate, attitude.pitch_rate
+    return (*_pose_values(pose, attitude), speed, motion.v_y, motion.yaw_rate, *rates)
 
 
 def _odom_values(now: Snapshot) -> Sequence[float]:

@@ -46,7 +46,9 @@ class OptionalOutputs:
         if parameters.simulate_localization or measures:
             from vds_gz.sensing.estimate import StateEstimator
 
-            self._estimator = StateEstimator(parameters, measures=measures)
+            start = plant.motion(vehicle.time)  # that of a vehicle in Gazebo is not known yet
+            known = Pose(start.x, start.y, start.heading) if plant.seen(0) else None
+            self._estimator = StateEstimator(parameters, known, measures=measures)
             self.amcl = self._estimator.amcl
         if self.amcl is not None:
             from vds_gz.interface.outputs import AmclOutput
@@ -69,7 +71,10 @@ class OptionalOutputs:
             steering = reports.steering() if reports else 0.0
             estimate = self._estimator.update(snapshot.time, truth, motion.v_x, steering, self._interval)
             snapshot = snapshot._replace(
-                odom=estimate.odom, odom_variance=estimate.odom_variance, map_to_odom=estimate.map_to_odom
+                odom=estimate.odom,
+                odom_covariance=estimate.odom_covariance,
+                map_to_odom=estimate.map_to_odom,
+                odom_speed_variance=estimate.speed_variance,
             )
             if self._amcl_output is not None:
                 for scan in estimate.scans:

@@ -217,7 +217,7 @@ class Simulation:
             motion, joints = motion.at_rest(), joints.at_rest()
             attitude = None if attitude is None else attitude.at_rest()
             actuators = [actuator.at_rest() for actuator in actuators]
-        snapshot = Snapshot(time, motion, motion, (0.0, 0.0), motion.v_x, None, joints, actuators, None, attitude)
+        snapshot = Snapshot(time, motion, motion, None, motion.v_x, None, joints, actuators, None, attitude)
         if self._optional is not None:
             snapshot = self._optional.publish(snapshot)
         for output in subscribed:

@@ -278,6 +278,11 @@ class Imu(ParameterGroup):
     linear_acceleration_bias_stddev: float = noise(0.0, "m/s^2", "standard deviation of that magnitude")
     bias_correlation_time: float = correlation_time(1e9, "correlation time of the random walk of the biases")
     measure_orientation: bool = flag(False, "measure the orientation too, without noise")
+    orientation_reference_frame: str = choice(
+        "ENU",
+        ("ENU", "NED", "NWU", "start"),
+        "frame of the measured orientation: ENU as in REP 145, others as in SDF, or the orientation at the start",
+    )
 
     def check_together(self) -> None:
         """Refuse a noise that is given in both forms."""

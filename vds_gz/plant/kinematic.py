@@ -47,4 +47,5 @@ class KinematicPlant(Plant):
     def reset(self) -> Pose:
         self._before = None
         self.vehicle.reset()
-        return Pose()
+        motion = self.motion(self.vehicle.time)
+        return Pose(motion.x, motion.y, motion.heading)

@@ -76,7 +76,7 @@ class Amcl(DriftingOdometry):
         self._truth = pose
         self._scans: deque[Scan] = deque()
         self._scan: int | None = None
-        self.map_to_odom = pose
+        self.map_to_odom = Pose()
         self.forget()
         if self.active:
             self._begin()

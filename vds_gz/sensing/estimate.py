@@ -8,6 +8,7 @@ from typing import NamedTuple
 from vds_gz.geometry import Pose
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.sensing.amcl import Amcl, Scan
+from vds_gz.sensing.drift import PoseCovariance
 from vds_gz.sensing.localization import Localization, Measurement, MeasurementNoise
 
 
@@ -15,9 +16,10 @@ class StateEstimate(NamedTuple):
     """The vehicle's own estimate; a tuple, because many are created."""
 
     odom: Pose  # pose of base_link in the odometry's frame
-    odom_variance: tuple[float, float]  # variances of its position and heading [m^2, rad^2]
+    odom_covariance: PoseCovariance  # its covariance
     map_to_odom: Pose | None  # the odometry's frame in the map; None if it is fixed
     speed: float  # longitudinal [m/s]
+    speed_variance: float  # [m^2/s^2]
     steering: float  # tyre angle [rad]
     scans: Sequence[Scan] = ()  # AMCL's results of scans since the last estimate
 
@@ -29,12 +31,17 @@ class StateEstimator:
         amcl: The simulated AMCL; None without it.
     """
 
-    def __init__(self, parameters: NodeParameters, *, measures: bool) -> None:
-        """Start at the origin; with ``measures``, add the measurement noise of Autoware's vehicles."""
-        self.amcl = Amcl(parameters.localization, Pose()) if parameters.imitates_amcl else None
+    def __init__(self, parameters: NodeParameters, start: Pose | None = None, *, measures: bool) -> None:
+        """Start at a pose, by default the first one that is seen.
+
+        With ``measures``, add the measurement noise of Autoware's vehicles.
+        """
+        self._started = start is not None
+        start = start or Pose()
+        self.amcl = Amcl(parameters.localization, start) if parameters.imitates_amcl else None
         self._localization: Localization | Amcl | None = self.amcl
         if parameters.simulate_localization and self.amcl is None:
-            self._localization = Localization(parameters.localization, Pose())
+            self._localization = Localization(parameters.localization, start)
         self._noise = MeasurementNoise(parameters.measurement_noise) if measures else None
 
     @property
@@ -44,24 +51,31 @@ class StateEstimator:
 
     def update(self, time: int, truth: Pose, speed: float, steering: float, interval: float) -> StateEstimate:
         """The estimate for a true pose, speed [m/s], tyre angle [rad], time [ns] and interval since the last [s]."""
-        odom, variance, map_to_odom = truth, (0.0, 0.0), None
+        odom, covariance, map_to_odom, speed_variance = truth, PoseCovariance(), None, 0.0
         scans: Sequence[Scan] = ()
         if (localization := self._localization) is not None:
+            if not self._started:
+                self._started = True
+                localization.reset(truth)
             if isinstance(localization, Amcl):
                 scans = localization.update(time, truth)
             else:
                 localization.update(truth, interval)
-            odom, variance, map_to_odom = localization.odom, localization.odom_variance, localization.map_to_odom
-        if self._noise is not None:
+            odom, covariance, map_to_odom = localization.odom, localization.odom_covariance, localization.map_to_odom
+        if self._noise is not None and (noise := self._noise.parameters).add_measurement_noise:
             measured = self._noise.of(Measurement(odom.x, odom.y, odom.heading, speed, steering))
             odom = Pose(measured.x, measured.y, measured.heading)
             speed, steering = measured.speed, measured.steering
-        return StateEstimate(odom, variance, map_to_odom, speed, steering, scans)
+            covariance = covariance.plus(noise.pos_noise_stddev**2, noise.rpy_noise_stddev**2)
+            speed_variance = noise.vel_noise_stddev**2
+        return StateEstimate(odom, covariance, map_to_odom, speed, speed_variance, steering, scans)
 
     def configure(self, parameters: NodeParameters) -> None:
         """Take new parameters."""
         if self._localization is not None:
             self._localization.parameters = parameters.localization
+        if self._noise is not None:
+            self._noise.parameters = parameters.measurement_noise
 
     def set_pose(self, pose: Pose) -> None:
         """Move the vehicle to another pose by hand."""
@@ -70,6 +84,7 @@ class StateEstimator:
 
     def reset(self, pose: Pose) -> None:
         """Restart at a pose, with the same noise, so that every run is the same."""
+        self._started = True
         if self._localization is not None:
             self._localization.reset(pose)
         if self._noise is not None:

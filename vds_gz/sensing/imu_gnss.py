@@ -19,9 +19,19 @@ from vds_gz.world.geodesy import NULL_ISLAND, LocalFrame, Origin
 class ImuReading(NamedTuple):
     """A measurement of the unit, in the sensor's axes."""
 
-    orientation: Quaternion  # relative to the sensor's orientation at its first measurement
+    orientation: Quaternion  # in the reference frame that the parameters name
     angular_velocity: Vector  # [rad/s]
     linear_acceleration: Vector  # the specific force [m/s^2]: at rest it points up
+    rate_variance: float  # of each angular velocity [rad^2/s^2]
+    acceleration_variance: float  # of each acceleration [m^2/s^4]
+
+
+#: Orientations of the reference frames in axes east, north, up, as in gz-sensors.
+REFERENCE_FRAMES = {
+    "ENU": quaternion(0.0, 0.0, 0.0),
+    "NED": quaternion(math.pi, 0.0, 0.5 * math.pi),
+    "NWU": quaternion(0.0, 0.0, 0.5 * math.pi),
+}
 
 
 def noise_models(p: Imu) -> tuple[NoiseModel, NoiseModel]:
@@ -52,6 +62,7 @@ class ImuModel:
     def __init__(self, parameters: Imu, name: str, seed: int) -> None:
         self._place = parameters.xyz
         self._mount = quaternion(*parameters.rpy)
+        self._reference = REFERENCE_FRAMES.get(parameters.orientation_reference_frame)
         self._models, self._name, self._seed = noise_models(parameters), name, seed
         self._begin()
 
@@ -62,8 +73,11 @@ class ImuModel:
         self._first: Quaternion | None = None
         self._time = 0
 
-    def measure(self, state: BodyState, gravity: Vector) -> ImuReading:
-        """The measurement of a body in a state and a gravity [m/s^2]."""
+    def measure(self, state: BodyState, gravity: Vector, heading: float = 0.0) -> ImuReading:
+        """The measurement of a body in a state and a gravity [m/s^2].
+
+        ``heading`` is the angle from the east to the world's x axis [rad].
+        """
         if state.time < self._time:
             self._begin()
         orientation = product(state.pose.orientation, self._mount)
@@ -71,10 +85,15 @@ class ImuModel:
             self._first, self._time = orientation, state.time
         interval, self._time = (state.time - self._time) * 1e-9, state.time
         rate, force = true_motion(state, self._place, gravity)
+        reference = self._first
+        if self._reference is not None:
+            reference = product(quaternion(0.0, 0.0, -heading), self._reference)
         return ImuReading(
-            product(inverse(self._first), orientation),
+            product(inverse(reference), orientation),
             _noisy(into_body(self._mount, rate), self._gyroscope, interval),
             _noisy(into_body(self._mount, force), self._accelerometer, interval),
+            self._gyroscope.variance,
+            self._accelerometer.variance,
         )
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from vds_gz.geometry import Pose
 from vds_gz.parameters.node import LocalizationParameters, MeasurementNoiseParameters
+from vds_gz.sensing.drift import DriftCovariance, PoseCovariance
 
 
 class Odometry:
@@ -19,15 +20,18 @@ class Odometry:
 
     Attributes:
         pose: ``odom -> base_link``.
-        variance: Accumulated variances: of x and y each [m^2], and of the heading [rad^2].
     """
 
     def __init__(self, truth: Pose, random: np.random.Generator) -> None:
-        """Start without an error, at the origin of its frame, with the vehicle at ``truth`` in the map."""
-        self.pose = Pose()
-        self.variance = (0.0, 0.0)
-        self._truth = truth
+        """Start without an error, with the vehicle at ``truth`` in the map and the frame ``odom`` on the map's."""
+        self.pose = self._exact = self._truth = truth
+        self._drift = DriftCovariance()
         self._random = random
+
+    @property
+    def covariance(self) -> PoseCovariance:
+        """Covariance of ``pose``, in the axes of ``odom``."""
+        return self._drift.value
 
     def set_pose(self, truth: Pose) -> None:
         """Move the vehicle by hand, which its wheels do not notice."""
@@ -39,9 +43,10 @@ class Odometry:
         translation = parameters.odom_walk_velocity_translation * distance
         rotation = parameters.odom_walk_velocity_rotation * distance
         drift = noise(self._random.standard_normal(3), translation, rotation)
-        self.pose = self.pose.then(truth.seen_from(self._truth)).then(drift)
-        self._truth = truth
-        self.variance = self.variance[0] + translation, self.variance[1] + rotation
+        moved, before = truth.seen_from(self._truth), self._exact
+        self.pose = self.pose.then(moved).then(drift)
+        self._exact, self._truth = before.then(moved), truth
+        self._drift.add(self._exact.x - before.x, self._exact.y - before.y, translation, rotation)
 
 
 def noise(normal: np.ndarray, translation: float, rotation: float) -> Pose:
@@ -63,9 +68,9 @@ class DriftingOdometry:
         return self._odometry.pose
 
     @property
-    def odom_variance(self) -> tuple[float, float]:
-        """Accumulated variances of ``odom``: of x and y each [m^2], and of the heading [rad^2]."""
-        return self._odometry.variance
+    def odom_covariance(self) -> PoseCovariance:
+        """Covariance of ``odom``, in the axes of its frame."""
+        return self._odometry.covariance
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +125,7 @@ class Localization(DriftingOdometry):
         """Restart, with the same noise."""
         self._random = np.random.default_rng(self.parameters.seed)
         self._odometry = Odometry(pose, self._random)
-        self.map_to_odom = pose
+        self.map_to_odom = Pose()
 
     def set_pose(self, pose: Pose) -> None:
         """Move the vehicle by hand, which the pose in the map follows and the odometry does not notice."""

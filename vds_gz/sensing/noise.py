@@ -42,12 +42,18 @@ class ChannelNoise:
     """Noise of several independent channels with one model.
 
     Every sample draws the same number of random numbers, whatever the parameters.
+
+    Attributes:
+        bias: The channels' biases [u].
+        variance: Variance of the last sample of each channel over many runs [u^2].
     """
 
     def __init__(self, model: NoiseModel, channels: int, random: np.random.Generator) -> None:
         self._model = model
         magnitude = model.bias + model.bias_stddev * random.standard_normal(channels)
         self.bias: list[float] = np.where(random.random(channels) < 0.5, -magnitude, magnitude).tolist()
+        self._bias_variance = model.bias**2 + model.bias_stddev**2
+        self.variance = self._bias_variance + model.stddev**2
         self._draws = _normal(random, channels)
 
     def sample(self, interval: float) -> list[float]:
@@ -59,6 +65,8 @@ class ChannelNoise:
             spread = model.walk * math.sqrt(-0.5 * tau * math.expm1(-2.0 * interval / tau))
             decay = math.exp(-interval / tau)
             self.bias = [decay * bias + spread * draw for bias, draw in zip(self.bias, driving, strict=True)]
+            self._bias_variance = decay * decay * self._bias_variance + spread * spread
+            self.variance = self._bias_variance + model.stddev**2
         return [bias + model.stddev * draw for bias, draw in zip(self.bias, white, strict=True)]
 
 

@@ -165,7 +165,8 @@ class ColouredLayout:
         Pixels without a depth are infinite in all three coordinates, with the sign of the depth.
         """
         points = points.view(self._written)
-        _write_places(points, depth, self._rays)
+        with np.errstate(invalid="ignore"):  # an infinite depth times 0, which is replaced below
+            _write_places(points, depth, self._rays)
         finite = np.isfinite(depth)
         for axis in "xyz":
             points[axis][~finite] = depth[~finite]

@@ -5,8 +5,11 @@ PGM, the format of map servers, is read here. Meshes need trimesh, and other ima
 
 from __future__ import annotations
 
+import logging
 import re
+import warnings
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from itertools import accumulate
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
@@ -63,6 +66,22 @@ def _pgm(header: re.Match[bytes], data: bytes, path: Path, place: str) -> Image:
     return Image(brightness, np.ones_like(brightness))
 
 
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Without what libraries log and warn about damaged files; their exceptions say enough."""
+    loggers = [logging.getLogger(name) for name in ("PIL", "trimesh")]
+    levels = [logger.level for logger in loggers]
+    try:
+        for logger in loggers:
+            logger.setLevel(logging.CRITICAL + 1)
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)
+
+
 def _other(path: Path, place: str) -> Image:
     try:
         import PIL.Image
@@ -71,7 +90,7 @@ def _other(path: Path, place: str) -> Image:
             f"{place}: image '{path}' is not a PGM; others need Pillow: pip install '.[world]' in a checkout"
         ) from None
     try:
-        with PIL.Image.open(path, formats=IMAGES) as image:
+        with _quiet(), PIL.Image.open(path, formats=IMAGES) as image:
             if (size := image.width * image.height) > MOST:
                 raise ValueError(f"it has {size} pixels; at most {MOST} are read")
             if image.mode.startswith(("I", "F")):
@@ -140,9 +159,11 @@ def _loaded(path: Path, node: Node) -> dict[str, tuple[Array, Indices]]:
     if path.suffix.lower() not in MESHES:
         node.fail(f"mesh '{path}' ends in '{path.suffix}'; it must be {', '.join(MESHES)}")
     try:
-        with np.errstate(all="ignore"), path.open("rb") as file:
+        with _quiet(), path.open("rb") as file:
             scene = trimesh.load_scene(file, file_type=path.suffix[1:].lower(), resolver=_Beside(path.parent))
-        parts = {name: _placed(scene, name) for name in scene.graph.nodes_geometry}
+            # COLLADA names its unit, glTF is in metres, and the others have none: metres, as in Gazebo.
+            scale = trimesh.units.unit_conversion(scene.units, "meters") if scene.units else 1.0
+            parts = {name: _placed(scene, name, scale) for name in scene.graph.nodes_geometry}
     except Exception as error:  # readers of foreign formats raise any exception
         node.fail(f"mesh '{path}' cannot be read: {error}")
     parts = {name: part for name, part in parts.items() if len(part[1])}
@@ -155,12 +176,12 @@ def _loaded(path: Path, node: Node) -> dict[str, tuple[Array, Indices]]:
     return parts
 
 
-def _placed(scene: Any, name: str) -> tuple[Array, Indices]:
+def _placed(scene: Any, name: str, scale: float) -> tuple[Array, Indices]:
     pose, geometry = scene.graph[name]
     mesh = scene.geometry[geometry]
     corners = np.asarray(getattr(mesh, "vertices", np.empty((0, 3))), float)
     faces = np.asarray(getattr(mesh, "faces", np.empty((0, 3))), np.int64)
-    return corners @ pose[:3, :3].T + pose[:3, 3], faces
+    return scale * (corners @ pose[:3, :3].T + pose[:3, 3]), faces
 
 
 def read_heightmap(node: Node, resources: Resources) -> Mesh:

@@ -14,6 +14,7 @@ from vds_gz.interface import topics
 from vds_gz.interface.sensors.setup import sensor_outputs
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.sensors import Gnss, Imu, SensorParameters
+from vds_gz.ros.messages.fields import EXACT as VARIANCE
 from vds_gz.ros.messages.fields import stamp_ns
 from vds_gz.sensing.body import BodyState
 from vds_gz.sensing.imu_gnss import ImuModel
@@ -65,13 +66,16 @@ def test_an_imu_without_orientation_says_so(probe: Probe):
     assert 0.0 < abs(seen.angular_velocity.x) < 2e-3
 
 
-def test_a_measured_orientation_has_covariances_of_zero(probe: Probe):
-    sensor = output(probe, unit=Imu(measure_orientation=True))
-    sensor.measure([state(0)], EARTH)
-    seen = message(probe, IMU, sensor, state(5))
+def test_exact_measurements_have_a_known_covariance(probe: Probe):
+    """A covariance of zeros would mean that it is unknown."""
+    exact = Imu(measure_orientation=True, angular_velocity_white_noise=0.0, linear_acceleration_white_noise=0.0)
+    seen = message(probe, IMU, output(probe, unit=exact), state(5))
     turned = seen.orientation
     assert (turned.x, turned.y, turned.z, turned.w) == pytest.approx(quaternion(0.0, 0.0, 0.5))
-    assert list(seen.orientation_covariance) == [0.0] * 9
+    for field in ("orientation", "angular_velocity", "linear_acceleration"):
+        assert list(getattr(seen, f"{field}_covariance")) == [VARIANCE, 0, 0, 0, VARIANCE, 0, 0, 0, VARIANCE]
+    seen = message(probe, FIX, output(probe, gps=Gnss(layout="driver", **EXACT)), state(0))
+    assert list(seen.position_covariance) == [VARIANCE, 0, 0, 0, VARIANCE, 0, 0, 0, VARIANCE]
 
 
 def test_samples_without_subscribers_do_not_change_later_ones(probe: Probe):

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 
 from vds_gz.interface.sensors.setup import SensorSetup, SingleTopicOutput
 from vds_gz.parameters.sensors import Gnss, Imu
+from vds_gz.ros.messages.fields import EXACT
 from vds_gz.sensing.body import BodyState
-from vds_gz.sensing.imu_gnss import GnssModel, ImuModel, noise_models
+from vds_gz.sensing.imu_gnss import GnssModel, ImuModel
 from vds_gz.sensing.sensor import GazeboSide, SensorType, Stream
 from vds_gz.world.geodesy import GRAVITY, NULL_ISLAND
 from vds_gz.world.scene import Scene
@@ -18,9 +20,12 @@ DATA = Stream("data", "sensor_msgs/msg/Imu", "imu", "gz.msgs.IMU")
 #: First element of a covariance where the quantity is not measured.
 UNKNOWN = -1.0
 
+#: Places of the diagonal of a 3x3 covariance. In ``sensor_msgs/Imu`` a matrix of zeros means that it is unknown.
+_DIAGONAL = (0, 4, 8)
+
 
 class ImuOutput(SingleTopicOutput):
-    """An inertial measurement unit and its topic; fields as Gazebo's through the bridge."""
+    """An inertial measurement unit and its topic; fields as Gazebo's through the bridge, with covariances."""
 
     stateful = True
 
@@ -30,24 +35,26 @@ class ImuOutput(SingleTopicOutput):
         self._model = ImuModel(sensor, setup.name, setup.seed)
         self._orientation = sensor.measure_orientation
         message = setup.message(DATA)
-        for covariance, noise in zip(
-            (message.angular_velocity_covariance, message.linear_acceleration_covariance),
-            noise_models(sensor),
-            strict=True,
-        ):
-            covariance[0] = covariance[4] = covariance[8] = noise.stddev**2
-        numbers = [f"{field}.{axis}" for field in ("angular_velocity", "linear_acceleration") for axis in "xyz"]
+        fields = ("angular_velocity", "linear_acceleration")
+        numbers = [f"{field}.{axis}" for field in fields for axis in "xyz"]
+        numbers += [f"{field}_covariance[{place}]" for field in fields for place in _DIAGONAL]
         if self._orientation:
             numbers += [f"orientation.{part}" for part in "xyzw"]
+            for place in _DIAGONAL:
+                message.orientation_covariance[place] = EXACT
         else:
             message.orientation_covariance[0] = UNKNOWN
         super().__init__(setup, message, numbers)
 
     def values(self, state: BodyState, scene: Scene | None) -> Sequence[float]:
         """Angular velocity, specific force, and the orientation where it is measured."""
-        reading = self._model.measure(state, scene.gravity if scene else GRAVITY)
+        origin = scene.origin if scene else NULL_ISLAND
+        heading = math.radians(origin.heading_deg)
+        reading = self._model.measure(state, scene.gravity if scene else GRAVITY, heading)
+        rate, acceleration = reading.rate_variance or EXACT, reading.acceleration_variance or EXACT
+        variances = rate, rate, rate, acceleration, acceleration, acceleration
         orientation = reading.orientation if self._orientation else ()
-        return (*reading.angular_velocity, *reading.linear_acceleration, *orientation)
+        return (*reading.angular_velocity, *reading.linear_acceleration, *variances, *orientation)
 
 
 IMU = SensorType(Imu, (DATA,), ImuOutput, frozenset(("motion",)), GazeboSide(Path("sensors/imu.xacro")))
@@ -64,7 +71,7 @@ COVARIANCE_UNKNOWN, COVARIANCE_DIAGONAL_KNOWN = 0, 2
 
 _NUMBERS = (
     *("status.status", "latitude", "longitude", "altitude", "position_covariance_type"),
-    *(f"position_covariance[{index}]" for index in (0, 4, 8)),
+    *(f"position_covariance[{place}]" for place in _DIAGONAL),
 )
 
 
@@ -88,7 +95,7 @@ class FixOutput(SingleTopicOutput):
         fix = self._model.measure(state, scene.origin if scene else NULL_ISLAND)
         known = self._driver and fix.fix_type != "none"
         covariance = COVARIANCE_DIAGONAL_KNOWN if known else COVARIANCE_UNKNOWN
-        variances = fix.variances if known else (0.0, 0.0, 0.0)
+        variances = [variance or EXACT for variance in fix.variances] if known else (0.0, 0.0, 0.0)
         return (STATUS[fix.fix_type], *fix.position, covariance, *variances)
 
 

@@ -167,17 +167,19 @@ class Replay:
         c, model = self.vehicle.coefficients, self.model
         motion = motion_of(c, state)
         odom: Pose | Motion = motion
-        variance, map_to_odom, speed, report = (0.0, 0.0), None, motion.v_x, None
+        covariance, map_to_odom, speed, speed_variance, report = None, None, motion.v_x, 0.0, None
         if self._estimator is not None:
             truth = Pose(motion.x, motion.y, motion.heading)
             angle = steering_report(c, state) if self.reports else 0.0
             estimate = self._estimator.update(time, truth, speed, angle, 1.0 / self._rate)
-            odom, variance, map_to_odom, speed, angle, _ = estimate
+            odom, covariance, map_to_odom, speed, speed_variance, angle, _ = estimate
             report = report_of(c, state, speed, angle) if self.reports else None
         joints = model.joint_states(c, state) if self._with_joints else NO_JOINTS
         actuators = model.actuator_states(c, state)
         attitude = self._plant.attitude(time) if self._plant else None
-        return Snapshot(time, motion, odom, variance, speed, map_to_odom, joints, actuators, report, attitude)
+        return Snapshot(
+            *(time, motion, odom, covariance, speed, map_to_odom, joints, actuators, report, attitude), speed_variance
+        )
 
 
 def _plant_of(parameters: NodeParameters, model: AnyModel) -> WorldPlant:
