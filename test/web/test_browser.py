@@ -371,7 +371,7 @@ def test_the_meaning_of_a_fixed_parameter_is_shown_too(start, view, phone):
     assert phone.text("meaning") == ""
 
 
-def test_the_sliders_end_at_the_vehicles_limits_and_keep_what_was_chosen(start, view, browser):
+def test_sliders_and_bars_end_at_the_vehicles_limits_and_sliders_keep_what_was_chosen(start, view, browser):
     steering = "model_params.bicycle.steering_actuator.max_position"
     drive = steering.replace("steering", "drive").replace("position", "velocity")
     start("-p", "model:=bicycle", "-p", f"{drive}:=0.0", "-p", f"{steering}:=0.4")
@@ -403,6 +403,11 @@ def test_the_sliders_end_at_the_vehicles_limits_and_keep_what_was_chosen(start, 
     shows("speed-limit", 0.2, 0.2)
     change(drive, 4.0)
     shows("speed-limit", 4.0, 0.2)
+    bars = "return Array.from(document.querySelectorAll('#actuator-rows canvas')).map((bar) => bar.title)"
+    browser.until(
+        lambda: browser.driver.execute_script(bars) == ["-4.00 to 4.00 m/s", "-0.50 to 0.50 rad"],
+        "bars of the actuators up to the same limits",
+    )
 
 
 def test_the_page_keeps_drawing_through_a_restart_of_the_vehicle(start, view, browser):

@@ -1,4 +1,4 @@
-// The reference and the state of each actuator, in numbers and as a bar.
+// The reference and the state of each actuator, in numbers and as a bar that ends at the actuator's limit.
 
 import { fixed } from "./numbers.js";
 import { fitted } from "./theme.js";
@@ -8,6 +8,7 @@ export class Actuators {
     this.theme = theme;
     this.body = document.getElementById("actuator-rows");
     this.rows = [];
+    this.known = {};
   }
 
   shape(layout) {
@@ -21,9 +22,21 @@ export class Actuators {
       canvas.setAttribute("aria-hidden", "true");
       bar.append(canvas);
       element.append(title, reference, actual, bar);
-      return { name, unit, reference, actual, canvas, element, reach: unit === "rad" ? 0.3 : 1 };
+      return { name, unit, reference, actual, canvas, element };
     });
     this.body.replaceChildren(...this.rows.map((row) => row.element));
+    this.limits(this.known);
+  }
+
+  limits(limits) {
+    this.known = limits;
+    for (const row of this.rows) this.reach(row, row.unit === "rad" ? limits.steering ?? 0.3 : limits.speed ?? 1);
+  }
+
+  // A bar without a limit grows with its values.
+  reach(row, value) {
+    row.reach = value;
+    row.canvas.title = `-${fixed(value, 2)} to ${fixed(value, 2)} ${row.unit}`;
   }
 
   draw(frame) {
@@ -31,7 +44,7 @@ export class Actuators {
       const [reference, actual] = [frame[`reference ${row.name}`], frame[`actual ${row.name}`]];
       row.reference.textContent = Number.isFinite(reference) ? `${fixed(reference, 3)} ${row.unit}` : "–";
       row.actual.textContent = Number.isFinite(actual) ? `${fixed(actual, 3)} ${row.unit}` : "–";
-      for (const value of [reference, actual]) if (Number.isFinite(value)) row.reach = Math.max(row.reach, Math.abs(value));
+      for (const value of [reference, actual]) if (Math.abs(value) > row.reach) this.reach(row, Math.abs(value));
       this.drawBar(row, reference, actual);
     }
   }

@@ -54,12 +54,10 @@ export class Driving {
     hint.append("What is released stops.");
   }
 
-  // The vehicle's own limits of speed and steering angle, as the ends of the sliders. A limit of 0 means no limit.
-  limits(values) {
-    const find = (...endings) =>
-      Object.entries(values).find(([name, value]) => value > 0 && endings.some((ending) => name.endsWith(ending)))?.[1];
-    const speed = find("drive_actuator.max_velocity", "drive_actuators.max_velocity", ".vel_lim") ?? 5;
-    const turn = this.steers ? find("steering_actuator.max_position", ".steer_lim") ?? 0.6 : 3;
+  // The vehicle's own limits of speed and steering angle, as the ends of the sliders.
+  limits(limits) {
+    const speed = limits.speed ?? 5;
+    const turn = this.steers ? limits.steering ?? 0.6 : 3;
     this.setEnd(this.limit.speed, speed, 2);
     this.setEnd(this.limit.turn, turn, this.steers ? 0.5 : 1);
     this.showLimits();

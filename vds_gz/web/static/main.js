@@ -4,6 +4,7 @@ import { Actuators } from "./actuators.js";
 import { Charts } from "./charts.js";
 import { Driving } from "./driving.js";
 import { History } from "./history.js";
+import { limitsOf } from "./limits.js";
 import { Link } from "./link.js";
 import { Parameters } from "./parameters.js";
 import { Scene } from "./scene.js";
@@ -48,7 +49,9 @@ link.on("points", (message) => scene.meet(message));
 link.on("parameters", (message) => parameters.shape(message.table));
 link.on("values", (message) => {
   parameters.show(message.values);
-  driving.limits(message.values);
+  const limits = limitsOf(message.values);
+  driving.limits(limits);
+  actuators.limits(limits);
 });
 link.on("refused", (message) => driving.refused(message.reason));
 link.on("frame", (numbers) => {
