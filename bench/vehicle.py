@@ -15,10 +15,11 @@ from time import perf_counter, process_time
 
 import numpy as np
 
+from vds_gz.configuration import load_vehicle
 from vds_gz.parameters.vehicles import BicycleParameters
 from vds_gz.vehicle.bicycle import BICYCLE
 from vds_gz.vehicle.command import Command, twist
-from vds_gz.vehicle.vehicle import Vehicle
+from vds_gz.vehicle.vehicle import AnyVehicle, Vehicle
 
 MILLISECOND = 1_000_000
 SECOND = 1_000_000_000
@@ -59,6 +60,32 @@ def drive(vehicle: Vehicle, given: list[tuple[Command, int]], seconds: float) ->
         vehicle.motion()  # steps are done when the motion is read
 
     return best(run, process_time)
+
+
+def control(vehicle: AnyVehicle, seconds: float) -> float:
+    """Processor time of one period of a controller at 50 Hz, which enters a command and reads the motion [s]."""
+    period, count = HELD * MILLISECOND, round(seconds * 50)
+    command = twist(1.0, 0.0, 0.1)
+
+    def run() -> None:
+        start = vehicle.time
+        for k in range(count):
+            vehicle.enter(command, start + k * period)
+            vehicle.advance(start + (k + 1) * period)
+            vehicle.motion()
+
+    run()  # the first period compiles
+    return best(run, process_time) / count
+
+
+def control_rows(*, compiled: bool) -> list[Row]:
+    rows = []
+    for preset in ("ackermann_car", "f1tenth", "indoor_robot"):
+        took = control(load_vehicle(preset, compiled=compiled), 20.0)
+        text = f"{took * 1e6:.0f} us a period, {0.02 / took:,.0f} x real time"
+        what = "compiled" if compiled else "interpreted"
+        rows.append((f"{what}, controller at 50 Hz, {preset}", text, "<= 15 us" if compiled else ""))
+    return rows
 
 
 def interpreted_rows() -> list[Row]:
@@ -148,9 +175,9 @@ def c_rows() -> list[Row]:
 
 
 def main() -> None:
-    rows: list[Row] = interpreted_rows()
+    rows: list[Row] = interpreted_rows() + control_rows(compiled=False)
     try:
-        rows += compiled_rows() + fleet_rows()
+        rows += compiled_rows() + control_rows(compiled=True) + fleet_rows()
     except ImportError as error:
         rows.append(("compiled", str(error), ""))
     rows += c_rows()

@@ -23,7 +23,9 @@ def compiled_run(step: Callable, set_references: Callable = no_references) -> Ca
         count = len(commands)
         numbers = np.array([fields_of(command) for command in commands], COMMAND)
         samples = np.empty(count, s.dtype)
-        follow(c, s, numbers, np.arange(count), np.asarray(steps, np.int64), np.arange(1, count + 1), samples)
+        follow(
+            c, s, numbers, np.arange(count), np.asarray(steps, np.int64), np.arange(1, count + 1), samples, np.empty(6)
+        )
         return samples
 
     return run

@@ -23,7 +23,7 @@ from vds_gz.errors import ArgumentError
 from vds_gz.vehicle.command import Command
 from vds_gz.vehicle.model import C, P, S, no_references
 from vds_gz.vehicle.schedule import COMMAND, Records, Wholes, check, driven_before, fields_of, segments
-from vds_gz.vehicle.vehicle import NANOSECONDS, Motion, Vehicle, motion_of
+from vds_gz.vehicle.vehicle import NANOSECONDS, Motion, Vehicle, motion_numbers
 
 #: Maximum number of segments in one compiled call.
 TOGETHER = 10_000
@@ -61,6 +61,18 @@ def records(samples: Sequence[object], room: int = 1) -> Records:
     array = np.zeros(len(samples), record_type(samples, room)).view(np.recarray)
     write_columns(array.view(np.ndarray), samples)
     return array
+
+
+def _plain(array: Records) -> Records:
+    """Records as an array with the one object of their type, which numba recognizes several times faster."""
+    plain = array.view(np.ndarray)
+    return plain.view(_one_object(plain.dtype))
+
+
+@cache
+def _one_object(record: np.dtype[np.void]) -> np.dtype[np.void]:
+    """The same object for all equal types."""
+    return record
 
 
 def write_columns(array: NDArray[np.void], samples: Sequence[object]) -> None:
@@ -149,14 +161,17 @@ def _columns(states: Records, plain: object) -> Iterator[tuple[object, str, Iter
 
 @cache
 def compiled_schedule(step: FunctionType, set_references: Callable[..., None] = no_references) -> Any:
-    """``run(c, s, u, which, steps, ends, samples)`` follows a schedule, and samples the state.
+    """``run(c, s, u, which, steps, ends, samples, motion)`` follows a schedule, and samples the state.
 
-    Segment ``j`` is ``steps[j]`` steps with command ``u[which[j]]``; sample ``k`` is taken after ``ends[k]`` segments.
+    Segment ``j`` is ``steps[j]`` steps with command ``u[which[j]]``; sample ``k`` is taken after ``ends[k]`` segments,
+    if there is room for it. ``motion`` gets the last :func:`~vds_gz.vehicle.vehicle.motion_numbers`.
     """
     step_once = part(step, inlined=True)
-    refer = part(set_references)
+    refer, numbers = part(set_references), part(motion_numbers)
 
-    def run(c: Records, s: Records, u: Records, which: Any, steps: Any, ends: Any, samples: Records) -> None:
+    def run(
+        c: Records, s: Records, u: Records, which: Any, steps: Any, ends: Any, samples: Records, motion: Any
+    ) -> None:
         done = 0
         for k in range(ends.size):
             for j in range(done, ends[k]):
@@ -164,7 +179,9 @@ def compiled_schedule(step: FunctionType, set_references: Callable[..., None] = 
                 for _ in range(steps[j]):
                     step_once(c[0], s[0], u[which[j]])
             done = ends[k]
-            samples[k] = s[0]
+            if k < samples.size:
+                samples[k] = s[0]
+        motion[0], motion[1], motion[2], motion[3], motion[4], motion[5] = numbers(c[0], s[0])
 
     return outermost(run)
 
@@ -186,10 +203,11 @@ class CompiledVehicle(Vehicle[P, C, S]):
 
     @state.setter
     def state(self, state: S) -> None:
-        self._coefficients = records([self.coefficients]).view(np.ndarray)
+        self._coefficients = _plain(records([self.coefficients]))
         states = records([state], ROOM)
-        self._states = states.view(np.ndarray)
+        self._states = _plain(states)
         self._record = states[0]
+        self._motion = np.array(motion_numbers(self.coefficients, state))
         self._waiting = _Segments()
 
     def sample(self, times: Iterable[int]) -> Iterator[S]:
@@ -203,7 +221,9 @@ class CompiledVehicle(Vehicle[P, C, S]):
             for command, steps in self._segments(time):
                 self._waiting.add(command, steps)
             ends.append(len(self._waiting.steps))
-        return _as_states(self._follow(ends), self.model.at_rest(self.coefficients))
+        samples = self._states.repeat(len(ends))
+        self._follow(ends, samples)
+        return _as_states(samples, self.model.at_rest(self.coefficients))
 
     def follow(self, commands: Records, times: Wholes, end: int) -> None:
         """Enter commands and advance, as :meth:`enter` and :meth:`advance` do, in one compiled call.
@@ -231,7 +251,7 @@ class CompiledVehicle(Vehicle[P, C, S]):
             age = round(min(self.max_command_age * NANOSECONDS, int(times[-1] - times[0]) + 1))
             expiries = self._steps_from(times[: last + 1] + age)
             numbers, steps = segments(commands[: last + 1], begins[: last + 1], expiries)
-            self._run(numbers, np.arange(len(steps)), steps, np.array([len(steps)]))
+            self._run(numbers, np.arange(len(steps)), steps, np.array([len(steps)]), self._states[:0])
             self.steps = int(begins[last])
         for command, time in zip(commands[last:].tolist(), times[last:].tolist(), strict=True):
             self.enter(Command(*command), time)
@@ -240,7 +260,7 @@ class CompiledVehicle(Vehicle[P, C, S]):
     def motion(self) -> Motion:
         """Pose and velocity of base_link."""
         self._catch_up()
-        return motion_of(self.coefficients, self._record)
+        return Motion(*self._motion.tolist())
 
     def _do(self, command: Command, steps: int) -> None:
         self._waiting.add(command, steps)
@@ -250,19 +270,18 @@ class CompiledVehicle(Vehicle[P, C, S]):
     def _catch_up(self) -> None:
         """Do all pending steps."""
         if self._waiting.steps:
-            self._follow([len(self._waiting.steps)])
+            self._follow([len(self._waiting.steps)], self._states[:0])
 
-    def _follow(self, ends: list[int]) -> Records:
-        """Do all pending steps, and return the state after each of these numbers of segments."""
+    def _follow(self, ends: list[int], samples: Records) -> None:
+        """Do all pending steps, and sample the state after each of these numbers of segments."""
         waiting, self._waiting = self._waiting, _Segments()
         numbers = np.array(waiting.commands or [fields_of(Command())], COMMAND)
-        return self._run(numbers, *(np.array(items, np.int64) for items in (waiting.which, waiting.steps, ends)))
+        which, steps = np.array((waiting.which, waiting.steps), np.int64)
+        self._run(numbers, which, steps, np.array(ends, np.int64), samples)
 
-    def _run(self, numbers: Records, which: Wholes, steps: Wholes, ends: Wholes) -> Records:
-        samples = self._states.repeat(len(ends))
+    def _run(self, numbers: Records, which: Wholes, steps: Wholes, ends: Wholes, samples: Records) -> None:
         run = compiled_schedule(self._step, self.model.set_references)
-        run(self._coefficients, self._states, numbers, which, steps, ends, samples)
-        return samples
+        run(self._coefficients, self._states, numbers, which, steps, ends, samples, self._motion)
 
     def _steps_from(self, times: Wholes) -> Wholes:
         """The first step that begins at or after each of some times [ns]."""

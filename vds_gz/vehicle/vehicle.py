@@ -174,16 +174,14 @@ class Motion:
 
 def motion_of(c: StepCoefficients, s: MotionState) -> Motion:
     """Pose and velocity of base_link, from a model's coefficients and state."""
+    return Motion(*motion_numbers(c, s))
+
+
+def motion_numbers(c: StepCoefficients, s: MotionState) -> tuple[float, float, float, float, float, float]:
+    """The numbers of :func:`motion_of`, also for compiled code."""
     offset = c.base_link_offset
     sine, cosine = sine_cosine(s.heading)
-    return Motion(
-        s.x + offset * cosine,
-        s.y + offset * sine,
-        s.heading,
-        s.v_x,
-        s.v_y + offset * s.yaw_rate,
-        s.yaw_rate,
-    )
+    return s.x + offset * cosine, s.y + offset * sine, s.heading, s.v_x, s.v_y + offset * s.yaw_rate, s.yaw_rate
 
 
 class Vehicle(Generic[P, C, S]):
