@@ -5,13 +5,12 @@ from __future__ import annotations
 import argparse
 import os
 import shlex
-import signal
-import subprocess
 import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from vds_gz.child_process import ChildProcess
 from vds_gz.cli.console_script import add_vehicle_options, parameter_file_of, split_ros_arguments
 from vds_gz.configuration import NODE_NAME, parameters_of
 from vds_gz.description.sdf import moved_by, plugin, sdf
@@ -22,9 +21,6 @@ from vds_gz.ros.programs import LONGEST_SLEEP, CommandLine, StopRequest, command
 from vds_gz.sensing.sensor import SensorTypes
 from vds_gz.vehicle.catalogue import models
 from vds_gz.world.load import world_file
-
-#: Time for the node to stop the joints and end [s].
-GOODBYE = 5.0
 
 
 @command("vds-gz gazebo")
@@ -77,22 +73,14 @@ def together(server: Server, arguments: Sequence[str] | None, stop: StopRequest)
     """Run the server, and a node with ``arguments``, until one ends or a signal comes; then end both, node first."""
     node = None
     if arguments is not None:
-        node = subprocess.Popen([sys.executable, "-m", "vds_gz.cli", "node", *arguments], start_new_session=True)
+        node = ChildProcess([sys.executable, "-m", "vds_gz.cli", "node", *arguments])
     while not stop.requested and server.running() and (node is None or node.poll() is None):
         time.sleep(LONGEST_SLEEP)
     codes = [process.returncode for process in (node, server.process) if process is not None and process.returncode]
     if node is not None:
-        _end(node)
+        node.stop()
     server.stop()
     return 1 if codes and not stop.requested else 0
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    process.send_signal(signal.SIGINT)
-    try:
-        process.wait(GOODBYE)
-    except subprocess.TimeoutExpired:
-        process.kill()
 
 
 def renders(parameters: NodeParameters) -> bool:

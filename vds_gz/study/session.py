@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import math
 import shutil
-import signal
 import socket
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -15,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from vds_gz.bags.recorder import Recorder
+from vds_gz.child_process import ChildProcess
 from vds_gz.errors import FailureError
 from vds_gz.geometry import Pose
 from vds_gz.interface import topics
@@ -188,9 +187,6 @@ PAGE_PORT = 8088
 #: Maximum time for the vehicle to come to rest after the driver's end [s], and threshold of rest [m/s, rad/s, rad].
 SETTLE, REST = 3.0, 1e-3
 
-#: Time for a process to end after a signal [s].
-LONGEST_GOODBYE = 5.0
-
 #: Longest sleep, so that the line and the file are kept up to date [s].
 LONGEST_SLEEP = 0.05
 
@@ -224,14 +220,7 @@ class Process:
         self._name = name
         self._output = output
         with output.open("wb") as file:
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", *command],
-                env=environment,
-                stdin=subprocess.DEVNULL,
-                stdout=file,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,  # Ctrl-C reaches only this process, which ends the others
-            )
+            self._process = ChildProcess([sys.executable, "-m", *command], env=environment, output=file)
 
     def ended(self) -> bool:
         """Whether it has ended without an error. After an error, raise one with its last lines."""
@@ -248,13 +237,7 @@ class Process:
 
     def stop(self) -> None:
         """Interrupt it, and kill it if it does not end."""
-        if self._process.poll() is None:
-            self._process.send_signal(signal.SIGINT)
-            try:
-                self._process.wait(LONGEST_GOODBYE)
-            except subprocess.TimeoutExpired:
-                self._process.kill()
-                self._process.wait()
+        self._process.stop()
 
 
 class Session:

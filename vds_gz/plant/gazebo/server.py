@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
-import subprocess
 import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -13,10 +11,9 @@ from pathlib import Path
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
+from vds_gz.child_process import ChildProcess
 from vds_gz.plant.base import LinkError
 from vds_gz.plant.gazebo.links.bindings import server_options
-
-GOODBYE = 5.0  # time for a server to end after a signal [s]
 
 ElementTree.register_namespace("gz", "http://gazebosim.org/schema")
 
@@ -116,8 +113,7 @@ class Server:
         if folder is not None:
             paths = [str(folder), variables.get("GZ_SIM_RESOURCE_PATH", "")]
             variables["GZ_SIM_RESOURCE_PATH"] = os.pathsep.join(filter(None, paths))
-        # Its own group: with a window there are two processes, and both must end.
-        self.process = subprocess.Popen(command, env=variables, start_new_session=True)
+        self.process = ChildProcess(command, env=variables)  # with a window there are two processes in its group
 
     def running(self) -> bool:
         """Whether the server still runs."""
@@ -125,12 +121,5 @@ class Server:
 
     def stop(self) -> None:
         """End the server and all processes that it started."""
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
-            if not self.running():
-                break
-            os.killpg(self.process.pid, number)
-            try:
-                self.process.wait(timeout=GOODBYE)
-            except subprocess.TimeoutExpired:
-                continue
+        self.process.stop()
         self._file.close()
