@@ -8,6 +8,7 @@ from vds_gz.interface import topics
 from vds_gz.interface.commands import CommandInputs
 from vds_gz.interface.vehicle_status import CLOCK, COMMAND_TOPICS, SUFFIX
 from vds_gz.nodes.simulation import Simulation
+from vds_gz.nodes.topic_check import TopicCheck
 from vds_gz.plant.base import Level, Status
 from vds_gz.ros.arguments import full_node_name
 from vds_gz.ros.graph import Graph
@@ -17,11 +18,12 @@ from vds_gz.ros.messages.fields import set_stamp
 class Diagnostics:
     """The ``/diagnostics`` topic of a simulation."""
 
-    def __init__(self, graph: Graph, simulation: Simulation, commands: CommandInputs) -> None:
+    def __init__(self, graph: Graph, simulation: Simulation, commands: CommandInputs, check: TopicCheck) -> None:
         topic = topics.DIAGNOSTICS
         self._graph = graph
         self._simulation = simulation
         self._commands = commands
+        self._check = check
         self._publisher = graph.publisher(topic.name, topic.type, topic.qos)
         self._message = graph.message(topic.type)
         self._status = graph.message("diagnostic_msgs/msg/DiagnosticStatus")
@@ -48,6 +50,8 @@ class Diagnostics:
             *((f"refused on {topic}", str(count)) for topic, count in sorted(refused.items())),
             ("maximum lateness [s]", f"{simulation.lateness() * 1e-9:.4f}"),
             ("outputs left out", str(simulation.left_out)),
+            ("jumps of time", str(simulation.jumps)),
+            *((f"fault {number}", fault) for number, fault in enumerate(self._check.faults, 1)),
             ("real-time factor", f"{simulation.real_time_factor():.3f}"),
             *plant.values,
         ]
@@ -63,10 +67,12 @@ class Diagnostics:
         simulation = self._simulation
         if plant.level != Level.OK:
             return plant.level, f"{simulation.plant.name} plant: {plant.text}"
-        if simulation.now is None:
-            return Level.WARN, "waiting for /clock"
         if simulation.held:
             return Level.WARN, "paused"
+        if faults := self._check.faults:
+            return Level.WARN, faults[0] if len(faults) == 1 else f"{len(faults)} faults, the first: {faults[0]}"
+        if simulation.now is None:
+            return Level.WARN, "waiting for /clock"
         if (count := sum(publishers.values())) > 1:
             driving = [topic for topic, count in publishers.items() if count]
             return Level.WARN, f"{count} publishers send commands, on {', '.join(driving)}"

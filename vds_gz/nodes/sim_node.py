@@ -22,6 +22,7 @@ from vds_gz.nodes.plants import make_plant
 from vds_gz.nodes.preparation import Preparation, prepare
 from vds_gz.nodes.sensors import make_sensors
 from vds_gz.nodes.simulation import Simulation
+from vds_gz.nodes.topic_check import TopicCheck
 from vds_gz.parameters.declaration import Value, describe
 from vds_gz.parameters.load import replaced
 from vds_gz.plant.base import LinkError, Plant
@@ -78,7 +79,10 @@ class SimNode:
         InitialPoseInput(graph, self._map_frame, self._commands.refusals, self._on_initial_pose)
         services.offer(graph, simulation, self._map_frame)
         graph.declare_parameters(describe(parameters), self._on_parameters)
-        self._diagnostics = Diagnostics(graph, simulation, self._commands)
+        inputs = {subscription.topic for subscription in self._commands.subscriptions}
+        takes = [endpoint for endpoint in graph.opened if endpoint.topic in inputs and not endpoint.publishes]
+        self._check = TopicCheck(graph, takes)
+        self._diagnostics = Diagnostics(graph, simulation, self._commands, self._check)
         self._look: Callable[[], object] = surroundings.look if surroundings else lambda: None
         simulation.every_second = self._every_second
 
@@ -117,6 +121,7 @@ class SimNode:
         yield f"commands on {inputs}; status on /diagnostics, picture by `vds-gz view{options}`"
 
     def _every_second(self) -> None:
+        self._check.look()
         self._diagnostics.publish()
         self._look()
 

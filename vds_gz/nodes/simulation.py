@@ -42,6 +42,9 @@ WAITING = 50
 #: In place of the joint states while they have no subscribers.
 NO_JOINTS = JointStates((), ())
 
+#: Minimum time between log messages on jumps of time [ns].
+JUMP_LOG = 5 * NANOSECONDS
+
 #: Period at which a reference clock repeats its time while it stands still [ns].
 REPEAT = NANOSECONDS // 10
 
@@ -63,6 +66,7 @@ class Simulation:
         now: The time to which the vehicle has advanced [ns]; None while no time is known.
         held: The vehicle is paused by the node; with a clock of ours, time stands still too.
         left_out: Number of outputs left out because they were overdue or the plant did not observe their time.
+        jumps: Number of jumps of time.
         every_second: Called once a second of real time.
     """
 
@@ -80,7 +84,8 @@ class Simulation:
         self.plant = plant
         self.now: int | None = None
         self.held = False
-        self.left_out = 0
+        self.left_out = self.jumps = 0
+        self._next_jump = 0
         self.every_second: Callable[[], None] = lambda: None
         self._graph = graph
         self._commands = commands
@@ -259,14 +264,14 @@ class Simulation:
         if self.holds_time:
             return now
         if now < self.now:
-            self._warn(
+            self._on_jump(
                 f"time jumped back by {(self.now - now) * 1e-9:.3f} s; the vehicle stopped and forgot its commands"
             )
             self.plant.stand_still(now)
             self._commands.forget()
             self._begin(now)
         elif now - self.now > LONGEST_CATCH_UP and not self.clock.owns_time:
-            self._warn(f"time jumped ahead by {(now - self.now) * 1e-9:.1f} s; the vehicle stood still meanwhile")
+            self._on_jump(f"time jumped ahead by {(now - self.now) * 1e-9:.1f} s; the vehicle stood still meanwhile")
             self._begin(now)
         if self.clock.speed == math.inf:
             return self.next_instant
@@ -328,8 +333,13 @@ class Simulation:
         if self.now is not None and min(stood, monotonic - self._commands.arrived) > self._commands.max_age:
             vehicle.enter(Command(TWIST if TWIST in vehicle.model.accepts else STOP), vehicle.time)
 
-    def _warn(self, text: str) -> None:
-        self._graph.log(Severity.WARN, text)
+    def _on_jump(self, text: str) -> None:
+        """Count a jump of time, and log it at a limited rate."""
+        self.jumps += 1
+        monotonic = monotonic_ns()
+        if monotonic >= self._next_jump:
+            self._next_jump = monotonic + JUMP_LOG
+            self._graph.log(Severity.WARN, f"{text} (jump {self.jumps})" if self.jumps > 1 else text)
 
     def real_time_factor(self) -> float:
         """Simulated seconds per second since the last call, or since the beginning."""

@@ -62,6 +62,32 @@ class Offer:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """A publisher or a subscription of a topic.
+
+    Attributes:
+        node: Full name of its node; empty while it is unknown.
+        topic: Absolute name of its topic.
+        type: Type of its messages.
+        qos: The quality of service that it offers, or requests.
+        publishes: It is a publisher.
+    """
+
+    node: str
+    topic: str
+    type: str
+    qos: QoS
+    publishes: bool
+
+    def incompatible(self, other: Endpoint) -> str:
+        """The policy by which a publisher and a subscription do not match; empty if they do."""
+        offered, requested = (self.qos, other.qos) if self.publishes else (other.qos, self.qos)
+        if requested.reliable and not offered.reliable:
+            return "reliability"
+        return "durability" if requested.transient_local and not offered.transient_local else ""
+
+
 class Severity(IntEnum):
     """Levels of a log message, as in ``rcl_interfaces/msg/Log``."""
 
@@ -147,6 +173,8 @@ class Graph(Protocol):
 
     name: str
     namespace: str
+    #: The publishers and subscriptions that this node has opened.
+    opened: list[Endpoint]
 
     def message(self, type_name: str) -> Message:
         """A new message of a type such as ``nav_msgs/msg/Odometry``, every field at its default."""
@@ -168,6 +196,12 @@ class Graph(Protocol):
 
     def offers(self) -> dict[str, Offer]:
         """All topics published now, by their absolute names. New publishers may be missing."""
+
+    def endpoints(self, topic: str) -> list[Endpoint]:
+        """All publishers and subscriptions of a topic now, by its absolute name. New ones may be missing."""
+
+    def topic_types(self) -> dict[str, list[str]]:
+        """All topics in the graph now, by their absolute names, each with its types."""
 
     def service(self, name: str, type_name: str, callback: Callable[[Message, Message], None]) -> None:
         """Offer a service such as ``std_srvs/srv/Trigger``. The callback gets the request and fills the response."""

@@ -1,31 +1,44 @@
 """Discovery on the graph: a node's own announcement, and what it finds about others.
 
 On the topic ``ros_discovery_info`` ROS nodes announce which endpoints belong to which node. DDS itself reports every
-writer with its topic, type and quality of service.
+endpoint with its topic, type and quality of service.
 """
 
 from __future__ import annotations
 
 import ctypes as c
-from typing import Any
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from vds_gz.ros.arguments import is_topic
+from vds_gz.errors import MalformedMessageError
+from vds_gz.ros import graph
+from vds_gz.ros.arguments import full_node_name, is_topic
 from vds_gz.ros.dds.domain import Context
 from vds_gz.ros.dds.endpoints import EndpointProperties, Reader, Writer
 from vds_gz.ros.dds.library import Endpoint, SampleInfo
-from vds_gz.ros.graph import Offer, QoS
+from vds_gz.ros.graph import QoS
 
 _TYPE = "rmw_dds_common/msg/ParticipantEntitiesInfo"
 _NODE = "rmw_dds_common/msg/NodeEntitiesInfo"
 _GID = "rmw_dds_common/msg/Gid"
 
-# Cyclone DDS's number, instead of a name, of the topic on which it reports all writers.
-_WRITERS = 0x7FFF0000 + 3
+# Cyclone DDS's numbers, instead of names, of the topics on which it reports all writers and readers.
+_WRITERS, _READERS = 0x7FFF0000 + 3, 0x7FFF0000 + 4
 _ALIVE = 16
-#: Maximum number of writers that are read.
-_MAX_WRITERS = 4096
+#: Maximum number of endpoints that are read at once.
+_MAX_ENDPOINTS = 4096
+
+
+class _Found(NamedTuple):
+    """An endpoint without the name of its node, and the identities of its participant and of itself."""
+
+    endpoint: graph.Endpoint
+    participant: bytes
+    key: bytes
 
 
 class DiscoveryInfo:
@@ -76,36 +89,73 @@ class DiscoveryInfo:
         return gid
 
 
-class PublishedTopics:
-    """Knows all writers of the domain that belong to ROS topics."""
+class GraphTable:
+    """Knows the publishers and subscriptions of all nodes of the domain. It is as new as the last :meth:`look`."""
 
     def __init__(self, context: Context) -> None:
         self._library = library = context.library
-        reader = library.c.dds_create_reader(context.participant, _WRITERS, None, None)
-        self._reader = library.check(reader, "discovery cannot be read")
+        self._readers = [
+            (
+                library.check(library.c.dds_create_reader(context.participant, topic, None, None), "no discovery"),
+                publishes,
+            )
+            for topic, publishes in ((_WRITERS, True), (_READERS, False))
+        ]
+        self._found: dict[int, _Found] = {}
+        channel = EndpointProperties(
+            "ros_discovery_info",
+            _TYPE,
+            QoS(_MAX_ENDPOINTS, transient_local=True),
+            {"typehash": context.types.hash(_TYPE)},
+        )
+        self._nodes_reader = Reader(context, channel)
+        self._decode = context.types.codec(_TYPE).decode
+        #: For each participant the names of its nodes, by their endpoints.
+        self._nodes: dict[bytes, dict[bytes, str]] = {}
 
-    def now(self) -> dict[str, Offer]:
-        """The topics published now, by their absolute names. Of several publishers the type is the first one's.
+    def look(self) -> Iterable[_Found]:
+        """All endpoints of ROS topics now."""
+        for reader, publishes in self._readers:
+            self._take(reader, publishes)
+        for data, _ in self._nodes_reader.take():
+            with suppress(MalformedMessageError):
+                self._note_nodes(self._decode(data))
+        alive = {found.participant for found in self._found.values()}
+        self._nodes = {participant: nodes for participant, nodes in self._nodes.items() if participant in alive}
+        return self._found.values()
 
-        Writers whose topic or type has no valid ROS name are left out.
-        """
+    def named(self, found: _Found) -> graph.Endpoint:
+        """An endpoint with the name of its node, if that is known by now."""
+        return replace(found.endpoint, node=self._nodes.get(found.participant, {}).get(found.key, ""))
+
+    def _take(self, reader: int, publishes: bool) -> None:
+        """Note what has changed about the publishers, or about the subscriptions."""
         library = self._library
-        samples, infos = (c.c_void_p * _MAX_WRITERS)(), (SampleInfo * _MAX_WRITERS)()
-        read = library.c.dds_read(self._reader, samples, infos, _MAX_WRITERS, _MAX_WRITERS)
-        count = library.check(read, "discovery cannot be read")
-        offers: dict[str, Offer] = {}
+        samples, infos = (c.c_void_p * _MAX_ENDPOINTS)(), (SampleInfo * _MAX_ENDPOINTS)()
+        taken = library.c.dds_take(reader, samples, infos, _MAX_ENDPOINTS, _MAX_ENDPOINTS)
+        count = library.check(taken, "discovery cannot be read")
         for sample, info in zip(samples[:count], infos, strict=False):
-            if sample and info.valid_data and info.instance_state == _ALIVE:
-                endpoint = Endpoint.from_address(sample)
-                topic = endpoint.topic_name.decode("ascii", "replace")
-                name = topic.removeprefix("rt")
-                type_name = ros_type_name(endpoint.type_name.decode("ascii", "replace"))
-                if name != topic and is_topic(name, type_name):
-                    offer = Offer(type_name, self._qos(endpoint.qos))
-                    offers[name] = offer.together_with(offers[name]) if name in offers else offer
+            if not (sample and info.valid_data and info.instance_state == _ALIVE):
+                self._found.pop(info.instance_handle, None)
+                continue
+            found = Endpoint.from_address(sample)
+            topic = found.topic_name.decode("ascii", "replace")
+            name = topic.removeprefix("rt")
+            type_name = ros_type_name(found.type_name.decode("ascii", "replace"))
+            if name != topic and is_topic(name, type_name):  # else its topic or type is none of ROS's
+                endpoint = graph.Endpoint("", name, type_name, self._qos(found.qos), publishes)
+                self._found[info.instance_handle] = _Found(endpoint, bytes(found.participant_key), bytes(found.key))
         if count:
-            library.c.dds_return_loan(self._reader, samples, count)
-        return offers
+            library.c.dds_return_loan(reader, samples, count)
+
+    def _note_nodes(self, message: Any) -> None:
+        """Note which endpoints belong to which nodes of a participant."""
+        nodes: dict[bytes, str] = {}
+        for node in message.node_entities_info_seq:
+            name = full_node_name(node.node_name, node.node_namespace)
+            if name.isprintable():
+                nodes.update((bytes(gid.data[:16]), name) for gid in (*node.reader_gid_seq, *node.writer_gid_seq))
+        self._nodes[bytes(message.gid.data[:16])] = nodes
 
     def _qos(self, qos: int) -> QoS:
         library, kind, depth = self._library, c.c_int(), c.c_int32(10)

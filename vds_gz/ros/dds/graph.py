@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 from vds_gz.errors import UnknownTypeError
 from vds_gz.parameters.declaration import Description, Value
 from vds_gz.ros.arguments import Arguments
-from vds_gz.ros.dds.discovery import DiscoveryInfo, PublishedTopics
+from vds_gz.ros.dds.discovery import DiscoveryInfo, GraphTable
 from vds_gz.ros.dds.domain import Context, discovery, interfaces, join, leave
 from vds_gz.ros.dds.endpoints import EndpointProperties, Inbox, Reader, TopicPublisher, TopicSubscription, Writer
 from vds_gz.ros.dds.library import Library
 from vds_gz.ros.dds.services import Parameters, Service, ServiceClient
-from vds_gz.ros.graph import Deliver, Message, Offer, QoS, Severity
+from vds_gz.ros.graph import Deliver, Endpoint, Message, Offer, QoS, Severity
 from vds_gz.ros.messages.fields import seconds_and_nanoseconds
 from vds_gz.ros.messages.portable import MessageTypes
 
@@ -95,7 +95,8 @@ class DdsGraph:
         self._time: int | None = None
         self._writers: list[Writer] = []
         self._services = 0
-        self._offers: PublishedTopics | None = None
+        self.opened: list[Endpoint] = []
+        self._table: GraphTable | None = None
         self._inbox = Inbox(self.context)
         #: Run the callbacks for all that has arrived; if nothing has, wait at most the timeout [s].
         self.wait = self._inbox.wait
@@ -123,12 +124,15 @@ class DdsGraph:
         """Announce a topic, whose messages may be dropped after a lifespan [s]."""
         name = self.arguments.topic(topic)
         writer = Writer(self.context, self._channel(name, type_name, qos, lifespan))
+        endpoint = Endpoint(self.arguments.full_name, name, type_name, qos, publishes=True)
+        self.opened.append(endpoint)
         self._writers.append(writer)
         self._info.add(writer)
 
         def close() -> None:
             if writer in self._writers:
                 self._writers.remove(writer)
+                self.opened.remove(endpoint)
                 self._info.remove(writer)
                 writer.close()
 
@@ -143,14 +147,35 @@ class DdsGraph:
         reader = Reader(self.context, channel)
         decode: Callable[[bytearray], Any] = bytes if raw else self._types.codec(type_name).decode
         subscription = TopicSubscription(name, decode, reader, callback, self._warn)
+        self.opened.append(Endpoint(self.arguments.full_name, name, type_name, qos, publishes=False))
         self._inbox.add(subscription)
         self._info.add(reader)
         return subscription
 
     def offers(self) -> dict[str, Offer]:
-        if self._offers is None:
-            self._offers = PublishedTopics(self.context)
-        return self._offers.now()
+        offers: dict[str, Offer] = {}
+        for endpoint, *_ in self._graph_table().look():
+            if endpoint.publishes:
+                offer, name = Offer(endpoint.type, endpoint.qos), endpoint.topic
+                offers[name] = offer.together_with(offers[name]) if name in offers else offer
+        return offers
+
+    def endpoints(self, topic: str) -> list[Endpoint]:
+        table = self._graph_table()
+        return [table.named(found) for found in table.look() if found.endpoint.topic == topic]
+
+    def topic_types(self) -> dict[str, list[str]]:
+        types: dict[str, list[str]] = {}
+        for endpoint, *_ in self._graph_table().look():
+            known = types.setdefault(endpoint.topic, [])
+            if endpoint.type not in known:
+                known.append(endpoint.type)
+        return types
+
+    def _graph_table(self) -> GraphTable:
+        if self._table is None:
+            self._table = GraphTable(self.context)
+        return self._table
 
     def service(
         self, name: str, type_name: str, callback: Callable[[Message, Message], None], qos: QoS = _SERVICE

@@ -138,7 +138,7 @@ _FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "dds_builtintopic_free_endpoint": (None, (c.POINTER(Endpoint),)),
     "dds_wait_for_acks": (_result, (_entity, _duration)),
     "dds_writecdr": (_result, (_entity, _pointer)),
-    "dds_read": (_result, (_entity, _pointer, _pointer, _size, c.c_uint32)),
+    "dds_take": (_result, (_entity, _pointer, _pointer, _size, c.c_uint32)),
     "dds_return_loan": (_result, (_entity, _pointer, c.c_int32)),
     "dds_takecdr": (_result, (_entity, _pointer, c.c_uint32, _pointer, c.c_uint32)),
     "dds_strretcode": (c.c_char_p, (_result,)),

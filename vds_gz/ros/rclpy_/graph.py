@@ -36,8 +36,8 @@ from rclpy.task import Future as Response
 
 from vds_gz.errors import MalformedMessageError, VdsGzError
 from vds_gz.parameters.declaration import Description, ParameterError, Value
-from vds_gz.ros.arguments import Arguments, is_topic
-from vds_gz.ros.graph import Deliver, Message, Offer, QoS, Severity, spellings
+from vds_gz.ros.arguments import Arguments, full_node_name, is_topic
+from vds_gz.ros.graph import Deliver, Endpoint, Message, Offer, QoS, Severity, spellings
 from vds_gz.ros.messages.fields import descriptor_of
 from vds_gz.ros.messages.installed import InstalledTypes, interface
 from vds_gz.ros.programs import WorkQueue
@@ -50,6 +50,10 @@ RESPONSE_TIMEOUT = 10.0
 
 #: Maximum time for the acknowledgement of all last messages together [s].
 ACKNOWLEDGED_WITHIN = 0.5
+
+
+#: The name that rclpy gives to nodes whose names it does not know.
+UNKNOWN_NODE = "_NODE_NAME_UNKNOWN_"
 
 
 class ClosedError(VdsGzError, RuntimeError):
@@ -131,6 +135,7 @@ class RclpyGraph:
         self._arrived = WorkQueue()
         self._pending: set[Future[Any]] = set()
         self._publishers: list[RclpyPublisher] = []
+        self.opened: list[Endpoint] = []
         self._closing = False
         #: Number of malformed messages of all topics.
         self.malformed = 0
@@ -161,10 +166,13 @@ class RclpyGraph:
         def close() -> None:
             if publisher in self._publishers:
                 self._publishers.remove(publisher)
+                self.opened.remove(endpoint)
                 self._node.destroy_publisher(created)
 
         publisher = RclpyPublisher(created, close)
         self._publishers.append(publisher)
+        endpoint = self._endpoint(publisher.topic, type_name, qos, publishes=True)
+        self.opened.append(endpoint)
         return publisher
 
     def subscribe(
@@ -197,6 +205,7 @@ class RclpyGraph:
             raw=raw,
         )
         self._receiver.add(subscription, deliver)
+        self.opened.append(self._endpoint(subscription.topic_name, type_name, qos, publishes=False))
         return RclpySubscription(self._node, subscription)
 
     def offers(self) -> dict[str, Offer]:
@@ -212,6 +221,28 @@ class RclpyGraph:
                     offer = Offer(info.topic_type, _qos(info.qos_profile))
                     offers[name] = offer.together_with(offers[name]) if name in offers else offer
         return offers
+
+    def endpoints(self, topic: str) -> list[Endpoint]:
+        found: list[Endpoint] = []
+        with suppress(UnicodeDecodeError):  # other nodes may announce any text
+            for publishes, infos in (
+                (True, self._node.get_publishers_info_by_topic(topic)),
+                (False, self._node.get_subscriptions_info_by_topic(topic)),
+            ):
+                for info in infos:
+                    if is_topic(topic, info.topic_type):
+                        known = info.node_name != UNKNOWN_NODE and info.node_name.isprintable()
+                        node = full_node_name(info.node_name, info.node_namespace) if known else ""
+                        found.append(Endpoint(node, topic, info.topic_type, _qos(info.qos_profile), publishes))
+        return found
+
+    def topic_types(self) -> dict[str, list[str]]:
+        with suppress(UnicodeDecodeError):  # while another node has names that are no text, rclpy lists no topics
+            return dict(self._node.get_topic_names_and_types())
+        return {}
+
+    def _endpoint(self, topic: str, type_name: str, qos: QoS, *, publishes: bool) -> Endpoint:
+        return Endpoint(full_node_name(self.name, self.namespace), topic, type_name, qos, publishes)
 
     def service(self, name: str, type_name: str, callback: Callable[[Message, Message], None]) -> None:
         def serve(request: Message, response: Message) -> Message:
