@@ -23,7 +23,9 @@ DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", *sorted(DOCS.rglob("*.md"))]
 
 #: Pages whose commands use the files of docs/study, and files that the pages before them made.
-STUDY = [DOCS / f"{name}.md" for name in ("record", "identify", "compare", "replay", "identify_pedals")]
+STUDY = [
+    DOCS / f"{name}.md" for name in ("record", "identify", "identify_many", "compare", "replay", "identify_pedals")
+]
 
 #: How a command of this package begins. (What a program says begins with its name and a colon.)
 OURS = re.compile(r"(?:\./dev|vds-gz|ros2 (?:run|launch)(?: --[\w-]+)* vds_gz)(?: (?!\S+:\s)|$)")

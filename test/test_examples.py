@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 import re
+import shutil
 import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+import yaml
 
 import vds_gz
 
@@ -32,6 +34,26 @@ def test_every_example_is_run_here_and_named_in_the_readme():
     programs = {path.name for path in EXAMPLES.glob("*.py")}
     assert programs == set(re.findall(r"printed\(\"(\w+\.py)", Path(__file__).read_text(encoding="utf-8")))
     assert all(f"`python examples/{name}`" in (EXAMPLES / "README.md").read_text(encoding="utf-8") for name in programs)
+
+
+def test_a_repository_of_ones_own(tmp_path):
+    """Its workflow checks and tests; the tests pass, and fail for a controller that oscillates."""
+    here = shutil.copytree(EXAMPLES / "own_repository", tmp_path / "own")
+    (job,) = yaml.safe_load((here / ".github/workflows/tests.yaml").read_text())["jobs"].values()
+    install, check, test = (step["run"] for step in job["steps"] if "run" in step)
+    assert install == "pip install ./vds_gz pytest"
+    assert check.startswith("vds-gz ")
+
+    def run(module: str, arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", module, *arguments.split()[1:]]
+        return subprocess.run(command, cwd=here, capture_output=True, text=True, timeout=120, check=False)
+
+    assert run("vds_gz.cli", check).stdout.startswith("my_car.yaml: OK")
+    passed = run("pytest", f"{test} -p no:cacheprovider")
+    assert (passed.returncode, "4 passed" in passed.stdout) == (0, True), passed.stdout
+    controller = here / "controller.py"
+    controller.write_text(controller.read_text().replace("GAINS = 0.25, 1.0", "GAINS = 2.5, 1.0"))
+    assert "4 failed" in run("pytest", test).stdout
 
 
 def test_step_response():
