@@ -1,7 +1,8 @@
-"""The layouts for RViz and PlotJuggler name topics that the node publishes."""
+"""The layouts for RViz, PlotJuggler and Foxglove name topics that the node publishes."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any
 from xml.etree import ElementTree
@@ -12,6 +13,7 @@ from helpers.sensors import TYPES
 
 from vds_gz.interface import topics
 from vds_gz.interface.topics import Topic
+from vds_gz.ros.messages.factory import open_types
 from vds_gz.share import share
 from vds_gz.vehicle.catalogue import models
 
@@ -116,3 +118,43 @@ def test_plotjuggler_listens_to_what_it_draws():
         if key != "color" and value.startswith("/")
     }
     assert drawn <= set(listened)
+
+
+# ---------------------------------------------------------------------- Foxglove
+
+FOXGLOVE = json.loads(share("config", "foxglove", "vehicle.json").read_text(encoding="utf-8"))
+
+
+def panels(node: Any) -> Iterator[str]:
+    """The panels in a tree of splits."""
+    if isinstance(node, str):
+        yield node
+    else:
+        assert node.keys() == {"direction", "splitPercentage", "first", "second"}
+        assert node["direction"] in ("row", "column")
+        yield from panels(node["first"])
+        yield from panels(node["second"])
+
+
+def test_foxglove_places_every_panel_once():
+    assert sorted(panels(FOXGLOVE["layout"])) == sorted(FOXGLOVE["configById"])
+    assert {"configById", "globalVariables", "userNodes", "playbackConfig", "layout"} == FOXGLOVE.keys()
+
+
+def test_foxglove_plots_numbers_of_messages_that_exist():
+    paths = [path["value"] for name, panel in FOXGLOVE["configById"].items() for path in panel.get("paths", ())]
+    assert len(paths) == 14
+    for path in paths:
+        topic, *fields = path.removeprefix("/").split(".")
+        value = open_types().new(OURS[topic].type)
+        for field in fields:
+            value = getattr(value, field.partition("[")[0])
+        assert isinstance(value, float) or len(value) == 0, path
+
+
+def test_foxglove_shows_topics_that_exist():
+    scene = FOXGLOVE["configById"]["3D!vehicle"]
+    assert {topic.removeprefix("/") for topic in scene["topics"]} <= OURS.keys() | SENSORS | NAV2
+    assert scene["layers"]["model"]["topic"].removeprefix("/") in OURS
+    assert FOXGLOVE["configById"]["DiagnosticSummary!vehicle"]["topicToRender"].removeprefix("/") in OURS
+    assert FOXGLOVE["configById"]["Teleop!vehicle"]["topic"].removeprefix("/") in OURS

@@ -62,9 +62,9 @@ class DriveParameters(StaticMapParameters):
     dead_band: float = _live(0.0, "m/s", "references of smaller magnitude count as 0", MAX_SPEED)
     offset: float = _live(0.0, "m/s", "speed at reference 0, such as creep", MAX_SPEED, minimum=-MAX_SPEED)
     slow_share: float = _live(
-        0.0, "-", "share of a response that comes slowly, as from the integral part of a speed controller; 0: none", 1.0
+        0.0, "-", "fraction of the response that arrives slowly, as from a controller's integral term; 0: none", 1.0
     )
-    slow_time_constant: float = real(5.0, "s", "time constant of the slow share", positive=True, live=True)
+    slow_time_constant: float = real(5.0, "s", "time constant of the slow fraction", positive=True, live=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ class GazeboParameters(ParameterGroup):
     lead: float = real(
         0.001,
         "s",
-        "lead of the actuators over Gazebo's clock: time from a command until it moves a joint",
+        "how far the actuators run ahead of Gazebo's clock, to hide the link's latency",
         minimum=0.0,
         maximum=0.1,
     )
