@@ -241,11 +241,11 @@ def _evaluate(plan: RunPlan, folder: Path) -> None:
 
 def _next_steps(plan: RunPlan, folder: Path) -> str:
     """Commands to go on with, as they work in the user's shell."""
-    steps = [
-        ("vds-gz run --forever", "drive it yourself, on the live page or by topics"),
-        (f"vds-gz new {plan.parameters.model} > my_robot.yaml", "a parameter file for your own robot"),
-        (f"vds-gz identify {folder / 'recording.mcap'}", "the parameters from the recording alone"),
-    ]
+    steps = [(f"vds-gz new {plan.parameters.model} > my_robot.yaml", "a parameter file for your own robot")]
+    if plan.driver:
+        files = f"{folder / 'recording.mcap'} {folder / 'parameters.yaml'}"
+        steps.insert(0, ("vds-gz run --forever", "drive it yourself, on the live page or by topics"))
+        steps.append((f"vds-gz compare {files}", "the recording beside its vehicle, simulated offline"))
     if inactive := _inactive_environment():
         steps.insert(0, (f"source {inactive}/bin/activate", "makes vds-gz a command of this shell"))
     return "\nnext\n" + "\n".join(f"  {command}\n      {what}" for command, what in steps)
