@@ -6,7 +6,7 @@ import dataclasses
 import json
 import re
 import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -170,13 +170,18 @@ def main(argv: list[str]) -> int:
     parser.add_argument(
         "--model", metavar="NAME", help="test a vehicle model, such as one of an installed package (needs numba)"
     )
+    parser.add_argument("--sensor", metavar="NAME", help="test a type of sensor, such as one of an installed package")
     options = parser.parse_args(argv)
-    if not options.files and options.model is None:
-        parser.error("give a parameter file or --model NAME")
+    if not options.files and options.model is None and options.sensor is None:
+        parser.error("give a parameter file, --model NAME or --sensor NAME")
     if missing := next((file for file in options.files if not Path(file).exists()), None):
         raise ArgumentError(f"parameter file '{missing}' does not exist (looked in {Path.cwd()})")
     codes = [_check(file) for file in options.files]
-    return max(codes if options.model is None else [*codes, _check_model(options.model)])
+    if options.model is not None:
+        codes.append(_check_model(options.model))
+    if options.sensor is not None:
+        codes.append(_check_sensor(options.sensor))
+    return max(codes)
 
 
 @command("vds-gz parameters")
@@ -234,7 +239,21 @@ def _check_model(name: str) -> int:
     from vds_gz.modelling.declared import faults  # with numba, which takes a second to load
 
     print(f"testing vehicle model '{name}'; functions that are not compiled yet are compiled", file=sys.stderr)
-    mistakes = faults(known[name])
+    return _report(name, faults(known[name]))
+
+
+def _check_sensor(name: str) -> int:
+    """Test a type of sensor, and return the exit code."""
+    known = SensorTypes()
+    if name not in known:
+        raise ArgumentError(f"there is no type of sensor '{name}'; there are {', '.join(known)}")
+    from vds_gz.modelling.sensor_faults import sensor_faults
+
+    return _report(name, sensor_faults(known[name]))
+
+
+def _report(name: str, mistakes: Sequence[str]) -> int:
+    """Print what is wrong with a model or a type of sensor, and return the exit code."""
     for fault in mistakes:
         print(f"{name}: {fault}", file=sys.stderr)
     if not mistakes:
