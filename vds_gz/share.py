@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from functools import cache
 from importlib.metadata import EntryPoint, EntryPoints, entry_points
 from pathlib import Path
+from traceback import walk_tb
 from typing import TypeVar
 
 from vds_gz.errors import ArgumentError
@@ -62,6 +63,22 @@ def offered(entry: EntryPoint, kind: type[T]) -> T:
     if not isinstance(loaded, kind):
         raise ArgumentError(f"{place} is {loaded!r}; it must be a {kind.__name__}")
     return loaded
+
+
+def raised_at(error: BaseException, module: str) -> str:
+    """File and line of the code of a package that raised an error; ``module`` is any of the package's modules."""
+    package = module.partition(".")[0]
+    frames = [(frame.f_globals.get("__name__", ""), frame, line) for frame, line in walk_tb(error.__traceback__)]
+    own = [entry for entry in frames if entry[0].partition(".")[0] == package]
+    for _, frame, line in reversed(own or frames):
+        return f"{frame.f_code.co_filename}, line {line}"
+    return f"module {module}"
+
+
+def origin(group: str, name: str) -> str:
+    """Where something that an installed package offers comes from, in words; empty if it is this package's own."""
+    entry = next((entry for entry in extensions(group) if entry.name == name), None)
+    return f"entry point '{name}' of {group}, {entry.value}" if entry else ""
 
 
 @cache

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from helpers.processes import Probe
-from vds_gz.interface.sensors.setup import sensor_outputs
+from vds_gz.interface.sensors.setup import sensor_setups
 from vds_gz.interface.topics import Topic
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.ros.graph import QoS
@@ -41,7 +41,8 @@ class Heard:
         """Announce the sensor, and listen to all of its topics, or to one."""
         self.probe = probe
         parameters = NodeParameters(frame_prefix=prefix, random_seed=seed, sensors={name: sensor})
-        (self.output,) = sensor_outputs(probe.graph, parameters, joints)
+        (setup,) = sensor_setups(probe.graph, parameters, joints)
+        self.output = setup.type.make(setup)
         self.topics = {
             stream.ros: Topic(stream.topic(name), stream.ros_type, QoS(10, reliable=False))
             for stream in TYPES[sensor.type].streams

@@ -246,6 +246,14 @@ class CommandType:
         """The required columns."""
         return tuple(name for name in self.columns if name not in self.values._field_defaults)
 
+    @property
+    def part(self) -> str:
+        """The type in words, with its entry point."""
+        place = next((e for e in extensions(ENTRY_POINTS) if offered(e, CommandType).name == self.name), None)
+        return f"command type '{self.name}'" + (
+            f" (entry point '{place.name}' of {place.group}, {place.value})" if place else ""
+        )
+
     def decode(self, message: object) -> Values:
         """The numbers in a message."""
         return self.values(*self.numbers(message))
@@ -394,7 +402,8 @@ class CommandInputs:
     """The topics of the commands that a vehicle model accepts.
 
     ``now`` gives the simulated time at a reading of the monotonic clock; ``enter`` takes a command, its arrival and its
-    stamp [ns], None without one. A type whose message package is not installed is left out.
+    stamp [ns], None without one. A type whose message package is not installed is left out. ``failed`` takes exceptions
+    of command types of other packages: the type in words, a module of its package, and the exception.
 
     Attributes:
         max_age: Maximum age of a stamp and of a command in force [ns].
@@ -412,6 +421,7 @@ class CommandInputs:
         enter: Callable[[Command, int, int | None], None],
         max_age: float = 1.0,
         messages: str = "tier4",
+        failed: Callable[[str, str, Exception], None] | None = None,
     ) -> None:
         self.max_age = round(max_age * NANOSECONDS)
         self.last_arrival: int | None = None
@@ -419,6 +429,7 @@ class CommandInputs:
         self.refusals = Refusals(graph)
         self._now = now
         self._enter = enter
+        self._failed = failed
         self.subscriptions: list[Subscription] = []
         for command_type in command_types():
             if command_type.kind in accepts and command_type.variant in ("", messages):
@@ -449,6 +460,12 @@ class CommandInputs:
                 self._enter(values(*numbers(message)).command(), now, stamp or None)
             except ArgumentError as error:
                 self.refusals.add(topic, command_type.fault(message) or str(error))
+                return
+            except Exception as error:  # any exception of another package's type
+                if self._failed is None:
+                    raise
+                self.refusals.counts[topic] += 1
+                self._failed(command_type.part, values.__module__, error)
                 return
             self.last_arrival, self.arrived = now, arrival
 

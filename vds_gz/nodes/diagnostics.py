@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from vds_gz.interface import topics
 from vds_gz.interface.commands import CommandInputs
 from vds_gz.interface.vehicle_status import CLOCK, COMMAND_TOPICS, SUFFIX
+from vds_gz.nodes.failures import Failures
 from vds_gz.nodes.simulation import Simulation
 from vds_gz.nodes.topic_check import TopicCheck
 from vds_gz.plant.base import Level, Status
@@ -18,12 +19,15 @@ from vds_gz.ros.messages.fields import set_stamp
 class Diagnostics:
     """The ``/diagnostics`` topic of a simulation."""
 
-    def __init__(self, graph: Graph, simulation: Simulation, commands: CommandInputs, check: TopicCheck) -> None:
+    def __init__(
+        self, graph: Graph, simulation: Simulation, commands: CommandInputs, check: TopicCheck, failures: Failures
+    ) -> None:
         topic = topics.DIAGNOSTICS
         self._graph = graph
         self._simulation = simulation
         self._commands = commands
         self._check = check
+        self._failures = failures
         self._publisher = graph.publisher(topic.name, topic.type, topic.qos)
         self._message = graph.message(topic.type)
         self._status = graph.message("diagnostic_msgs/msg/DiagnosticStatus")
@@ -40,6 +44,12 @@ class Diagnostics:
         publishers = {subscription.topic: subscription.publisher_count() for subscription in commands.subscriptions}
         plant, refused = simulation.plant.status(), commands.refusals.counts
         level, text = self._verdict(plant, age, publishers)
+        for worse, faults in (
+            (Level.ERROR, tuple(self._failures.texts.values())),
+            (Level.WARN, self._check.faults),
+        ):
+            if faults:
+                level, text = max(level, worse), "; ".join((text, *faults))
         values = [
             ("plant", simulation.plant.name),
             ("command age [s]", "none" if age is None else f"{age * 1e-9:.3f}"),
@@ -51,7 +61,9 @@ class Diagnostics:
             ("maximum lateness [s]", f"{simulation.lateness() * 1e-9:.4f}"),
             ("outputs left out", str(simulation.left_out)),
             ("jumps of time", str(simulation.jumps)),
+            *((part, f"failed: {text}") for part, text in self._failures.texts.items()),
             *((f"fault {number}", fault) for number, fault in enumerate(self._check.faults, 1)),
+            *((f"hint {number}", hint) for number, hint in enumerate(self._check.hints, 1)),
             ("real-time factor", f"{simulation.real_time_factor():.3f}"),
             *plant.values,
         ]
@@ -69,8 +81,6 @@ class Diagnostics:
             return plant.level, f"{simulation.plant.name} plant: {plant.text}"
         if simulation.held:
             return Level.WARN, "paused"
-        if faults := self._check.faults:
-            return Level.WARN, faults[0] if len(faults) == 1 else f"{len(faults)} faults, the first: {faults[0]}"
         if simulation.now is None:
             return Level.WARN, "waiting for /clock"
         if (count := sum(publishers.values())) > 1:

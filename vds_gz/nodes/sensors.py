@@ -19,6 +19,7 @@ from vds_gz.sensing.sensor import SensorOutput, needs_of
 from vds_gz.vehicle.command import NEVER
 
 if TYPE_CHECKING:
+    from vds_gz.nodes.failures import Failures
     from vds_gz.world.scene import Scene
     from vds_gz.world.surroundings import Surroundings
 
@@ -142,14 +143,17 @@ def make_sensors(
     scene: Scene | None,
     surroundings: Surroundings | None,
     speed: float,
+    failures: Failures,
 ) -> Sensors | None:
     """Announce all sensors that the node simulates; None if there are none. ``speed`` is the clock's."""
     if not parameters.sensors:
         return None
-    from vds_gz.interface.sensors.setup import sensor_outputs
+    from vds_gz.interface.sensors.setup import sensor_setups
+    from vds_gz.nodes.guarded_sensor import make_guarded
 
     joints = plant.vehicle.model.joints(parameters.vehicle)
-    outputs = sensor_outputs(graph, parameters, joints, beside_gazebo=plant.senses)
+    setups = sensor_setups(graph, parameters, joints, beside_gazebo=plant.senses)
+    outputs = [output for setup in setups if (output := make_guarded(setup, failures)) is not None]
     rays = sum(output.rays * output.rate for output in outputs)
     if rays and speed == math.inf:
         rays = math.inf  # faster ray casting makes the simulation faster

@@ -18,6 +18,7 @@ from vds_gz.interface.outputs import FrameNames
 from vds_gz.nodes import services
 from vds_gz.nodes.clock import make_clock
 from vds_gz.nodes.diagnostics import Diagnostics
+from vds_gz.nodes.failures import Failures
 from vds_gz.nodes.plants import make_plant
 from vds_gz.nodes.preparation import Preparation, prepare
 from vds_gz.nodes.sensors import make_sensors
@@ -64,6 +65,7 @@ class SimNode:
         stop = stop or StopRequest()
         stop.wakes(graph.wake)
         clock = make_clock(parameters, follows=plant.gives_time)
+        failures = Failures(graph)
         # First, so that the vehicle is soon ready for commands.
         self._commands = CommandInputs(
             graph,
@@ -72,8 +74,9 @@ class SimNode:
             plant.vehicle.enter,
             parameters.twist_reference_max_oldness,
             parameters.actuation_messages,
+            failures.add,
         )
-        sensors = make_sensors(graph, parameters, plant, preparation.scene, surroundings, clock.speed)
+        sensors = make_sensors(graph, parameters, plant, preparation.scene, surroundings, clock.speed, failures)
         self.simulation = simulation = Simulation(graph, parameters, clock, plant, self._commands, sensors, stop)
         self._map_frame = FrameNames.of(parameters).map
         InitialPoseInput(graph, self._map_frame, self._commands.refusals, self._on_initial_pose)
@@ -82,7 +85,7 @@ class SimNode:
         inputs = {subscription.topic for subscription in self._commands.subscriptions}
         takes = [endpoint for endpoint in graph.opened if endpoint.topic in inputs and not endpoint.publishes]
         self._check = TopicCheck(graph, takes)
-        self._diagnostics = Diagnostics(graph, simulation, self._commands, self._check)
+        self._diagnostics = Diagnostics(graph, simulation, self._commands, self._check, failures)
         self._look: Callable[[], object] = surroundings.look if surroundings else lambda: None
         simulation.every_second = self._every_second
 

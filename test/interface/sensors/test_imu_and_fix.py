@@ -11,7 +11,7 @@ from helpers.processes import Probe
 
 from vds_gz.geometry import Transform, quaternion
 from vds_gz.interface import topics
-from vds_gz.interface.sensors.setup import sensor_outputs
+from vds_gz.interface.sensors.setup import sensor_setups
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.sensors import Gnss, Imu, SensorParameters
 from vds_gz.ros.messages.fields import EXACT as VARIANCE
@@ -35,7 +35,8 @@ def state(second: int, x: float = 0.0) -> BodyState:
 
 
 def output(probe: Probe, **sensors: SensorParameters) -> SensorOutput:
-    (sensor,) = sensor_outputs(probe.graph, NodeParameters(sensors=sensors, frame_prefix="car/", random_seed=3))
+    (setup,) = sensor_setups(probe.graph, NodeParameters(sensors=sensors, frame_prefix="car/", random_seed=3))
+    sensor = setup.type.make(setup)
     return sensor
 
 

@@ -15,7 +15,7 @@ from vds_gz.description.gz_bridge import vehicle_bridge
 from vds_gz.description.sdf import sdf
 from vds_gz.geometry import Transform
 from vds_gz.interface import topics
-from vds_gz.interface.sensors.setup import sensor_outputs
+from vds_gz.interface.sensors.setup import sensor_setups
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.sensors import Gnss, Imu
 from vds_gz.plant.gazebo.server import Spawn
@@ -50,7 +50,8 @@ def messages(serve: Any, probe: Any, tmp_path: Path, domain: int) -> Any:
     command = [program("ros_gz_bridge", "parameter_bridge"), "--ros-args", "-p", f"config_file:={file}"]
     process = subprocess.Popen(command)
     ours = NodeParameters(sensors={f"{name}2": item for name, item in THEIRS.items()})
-    outputs, scene = sensor_outputs(probe.graph, ours), load_world(share("worlds", "empty.sdf"))
+    outputs = [setup.type.make(setup) for setup in sensor_setups(probe.graph, ours)]
+    scene = load_world(share("worlds", "empty.sdf"))
     for name in THEIRS:
         probe.listen(topic(name, name), topic(f"{name}2", name))
 

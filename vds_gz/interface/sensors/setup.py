@@ -10,7 +10,7 @@ from vds_gz.parameters.sensors import SensorParameters
 from vds_gz.ros.graph import Graph, Message, Publisher, QoS, Topic
 from vds_gz.ros.messages.packed import PackedTopic
 from vds_gz.sensing.body import BodyState
-from vds_gz.sensing.sensor import SensorOutput, SensorType, SensorTypes, Stream
+from vds_gz.sensing.sensor import SensorType, SensorTypes, Stream
 from vds_gz.vehicle.model import Joint
 from vds_gz.world.scene import Scene
 
@@ -105,13 +105,13 @@ class SingleTopicOutput:
         raise NotImplementedError
 
 
-def sensor_outputs(
+def sensor_setups(
     graph: Graph, parameters: NodeParameters, joints: Sequence[Joint] = (), *, beside_gazebo: bool = False
-) -> list[SensorOutput]:
-    """Announce the topics of all sensors that the node simulates; beside Gazebo, of those that Gazebo lacks."""
+) -> list[SensorSetup]:
+    """All sensors that the node simulates; beside Gazebo, those that Gazebo lacks."""
     types = SensorTypes()
     setups = [
         SensorSetup(graph, name, types[sensor.type], sensor, joints, parameters.frame_prefix, parameters.random_seed)
         for name, sensor in parameters.sensors.items()
     ]
-    return [setup.type.make(setup) for setup in setups if not (beside_gazebo and setup.type.gazebo)]
+    return [setup for setup in setups if not (beside_gazebo and setup.type.gazebo)]
