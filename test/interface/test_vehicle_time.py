@@ -120,7 +120,7 @@ def test_without_a_subscriber_the_error_lists_the_vehicles(start, run, probe, tm
     assert driver.process.wait(PATIENCE) == 1
     driver.stop()
     assert "no one listens to '/twist_reference'" in driver.output
-    assert "'/car/sim_node' (waiting for /clock)" in driver.output
+    assert "'/car/sim_node' (waiting for /clock" in driver.output
     assert "'/car/twist_reference'" in driver.output
 
 

@@ -5,14 +5,13 @@ clocks, messages that no node reads. Each fault is logged once, with its remedy,
 from __future__ import annotations
 
 import math
+import re
 import time
 from collections.abc import Collection, Iterator, Sequence
 from difflib import get_close_matches
-from functools import partial
 
-from vds_gz.errors import UnknownTypeError
 from vds_gz.interface import topics
-from vds_gz.ros.graph import Endpoint, Graph, QoS, Severity
+from vds_gz.ros.graph import Endpoint, Graph, Severity
 
 #: A fault must be there this many times in succession: nodes that start or end are known in part for a moment.
 TIMES = 2
@@ -20,7 +19,7 @@ TIMES = 2
 #: A fault that comes and goes is logged again after this time [s].
 AGAIN = 60.0
 
-#: Maximum numbers of faults that are shown, and of topics that no node reads to which the node listens.
+#: Maximum number of faults that are shown.
 MOST = 8
 
 POSES = ("geometry_msgs/msg/PoseStamped", topics.INITIALPOSE.type)
@@ -29,8 +28,8 @@ GOAL = "goal_pose"
 #: Types of commands that other topics than commands often have too.
 COMMON = ("std_msgs/msg/Float64", "geometry_msgs/msg/TwistStamped")
 
-#: Matches every publisher.
-_ANY = QoS(1, reliable=False)
+
+_OF_RVIZ = re.compile(r"node '\S*/rviz\w*' publishes \S+, which no node reads")
 
 
 class TopicCheck:
@@ -38,25 +37,27 @@ class TopicCheck:
 
     Attributes:
         faults: Each in words, with its remedy.
+        hints: Those that may be none: RViz announces its goals before any is sent.
     """
 
     def __init__(self, graph: Graph, commands: Collection[Endpoint]) -> None:
         """Check the topics of a node; ``commands`` are its subscriptions of commands."""
         self.faults: tuple[str, ...] = ()
+        self.hints: tuple[str, ...] = ()
         self._graph = graph
         self._commands = commands
         self._seen: dict[str, int] = {}
         self._logged: dict[str, float] = {}
-        self._unread: set[str] = set()  # topics of others that no node reads, to which this node listens
-        self._lost: set[str] = set()  # those of them on which messages came
 
     def look(self) -> None:
         """Look at the graph."""
         found = list(dict.fromkeys(self._all()))[:MOST]
         self._seen = {fault: self._seen.get(fault, 0) + 1 for fault in found}
-        self.faults = tuple(fault for fault, times in self._seen.items() if times >= TIMES)
+        lasting = [fault for fault, times in self._seen.items() if times >= TIMES]
+        self.hints = tuple(fault for fault in lasting if _OF_RVIZ.search(fault))
+        self.faults = tuple(fault for fault in lasting if fault not in self.hints)
         now = time.monotonic()
-        for fault in self.faults:
+        for fault in lasting:
             if now - self._logged.get(fault, -math.inf) >= AGAIN:
                 self._graph.log(Severity.WARN, fault)
             self._logged[fault] = now
@@ -65,7 +66,7 @@ class TopicCheck:
 
     def _all(self) -> Iterator[str]:
         opened = list(self._graph.opened)
-        for topic in dict.fromkeys(ours.topic for ours in opened if ours.topic not in self._unread):
+        for topic in dict.fromkeys(ours.topic for ours in opened):
             there = self._graph.endpoints(topic)
             own = [endpoint for endpoint in opened if endpoint.topic == topic]
             yield from _several_clocks([e for e in there if e.publishes], any(ours.publishes for ours in own))
@@ -73,7 +74,7 @@ class TopicCheck:
                 for theirs in there:
                     if theirs.publishes != ours.publishes:
                         yield from self._mismatch(ours, theirs)
-        yield from self._unread_topics({ours.topic for ours in opened} - self._unread)
+        yield from self._unread_topics({ours.topic for ours in opened})
 
     def _mismatch(self, ours: Endpoint, theirs: Endpoint) -> Iterator[str]:
         """Why one of our endpoints and one of the other side do not match."""
@@ -82,7 +83,7 @@ class TopicCheck:
             verbs = ("publishes", "takes") if theirs.publishes else ("reads", "publishes")
             yield (
                 f"{who} {verbs[0]} {theirs.type}, but this node {verbs[1]} {ours.type}, so nothing arrives; "
-                f"{self._other_topic(theirs) or 'give one of them another topic'}"
+                f"{self._other_topic(theirs) or 'send the type that is read, or remap one of them'}"
             )
         elif policy := ours.incompatible(theirs):
             words = {"reliability": ("best effort", "reliable"), "durability": ("volatile", "transient local")}[policy]
@@ -95,26 +96,21 @@ class TopicCheck:
 
     def _other_topic(self, theirs: Endpoint) -> str:
         """The topic on which messages of a publisher are taken; empty if there is none."""
-        takes = [ours for ours in self._graph.opened if theirs.publishes and not ours.publishes]
-        fitting = next((ours.topic for ours in takes if ours.type == theirs.type), "")
+        fitting = self._topic_of(theirs.type) if theirs.publishes else ""
         return f"this node takes that type on '{fitting}'" if fitting else ""
 
     def _unread_topics(self, ours: Collection[str]) -> Iterator[str]:
-        """Commands and poses that are sent where no node reads them, once the first message has come."""
+        """Publishers of commands and poses on topics that no node reads."""
         commanded = any(endpoint.publishes for sub in self._commands for endpoint in self._graph.endpoints(sub.topic))
         for topic, types in self._graph.topic_types().items():
             remedy = "" if topic in ours or not self._is_near(topic) else self._remedy(topic, types, commanded)
             if not remedy:
                 continue
             there = self._graph.endpoints(topic)
-            me = {endpoint.node for endpoint in self._graph.opened}
-            if any(not e.publishes and e.node not in me for e in there) or not any(e.publishes for e in there):
+            if any(not e.publishes for e in there) or not any(e.publishes for e in there):
                 continue
-            if topic not in self._unread and len(self._unread) < MOST:
-                self._listen(topic, types[0])
-            if topic in self._lost:
-                names = " and ".join(dict.fromkeys(_name(e) for e in there if e.publishes))
-                yield f"topic '{topic}': {names} publishes {types[0]}, which no node reads; {remedy}"
+            names = " and ".join(dict.fromkeys(_name(e) for e in there if e.publishes))
+            yield f"topic '{topic}': {names} publishes {types[0]}, which no node reads; {remedy}"
 
     def _is_near(self, topic: str) -> bool:
         """Whether a topic is in this node's namespace, or in none."""
@@ -124,7 +120,7 @@ class TopicCheck:
         """What to do about messages on another topic; empty if they are not meant for a vehicle."""
         name, kind = topic.rpartition("/")[2], types[0]
         if kind in POSES:
-            place = self._graph_name(topics.INITIALPOSE.type)
+            place = self._topic_of(topics.INITIALPOSE.type)
             if get_close_matches(name, (topics.INITIALPOSE.name,), cutoff=0.7):
                 return f"this node takes {topics.INITIALPOSE.type} on '{place}'"
             if get_close_matches(name, (GOAL,), cutoff=0.8):
@@ -139,19 +135,10 @@ class TopicCheck:
             return ""
         return f"this node takes it on '{fitting}': start it with -r {fitting.rpartition('/')[2]}:={topic}"
 
-    def _graph_name(self, type_name: str) -> str:
-        return next((e.topic for e in self._graph.opened if e.type == type_name and not e.publishes), "")
-
-    def _listen(self, topic: str, type_name: str) -> None:
-        """Find out whether messages come on a topic."""
-        self._unread.add(topic)
-        try:
-            self._graph.subscribe(topic, type_name, _ANY, partial(self._on_message, topic), raw=True)
-        except UnknownTypeError:  # its package is not installed
-            return
-
-    def _on_message(self, topic: str, message: object, arrival: int) -> None:
-        self._lost.add(topic)
+    def _topic_of(self, type_name: str) -> str:
+        """The topic on which this node takes a type; empty if there is none."""
+        inputs = (ours for ours in self._graph.opened if not ours.publishes)
+        return next((ours.topic for ours in inputs if ours.type == type_name), "")
 
 
 def _several_clocks(publishers: Sequence[Endpoint], ours: bool) -> Iterator[str]:
