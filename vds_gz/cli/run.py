@@ -201,7 +201,9 @@ def _new_folder(parent: Path, name: str) -> Path:
 def _execute(plan: RunPlan, folder: Path, *, show: bool) -> None:
     """Run vehicle, driver and recorder."""
     until = f"driven by {Path(plan.driver[0]).name}" if plan.driver else "runs until Ctrl-C"
-    print(f"{plan.title}, {until}{'; lines: commanded -> actual, in SI units' if show else ''}", flush=True)
+    print(f"{plan.title}, {until}", flush=True)
+    if show:
+        print("lines: time, commanded -> actual values and position, in SI units", flush=True)
     node = ["--ros-args", "--params-file", str(write_parameters(plan.overrides, folder)), *plan.for_ros]
     with Session(plan.title, node, plan.graph, folder, show=show, sensors=plan.sensors, stop=on_signals()) as session:
         if show:
