@@ -60,7 +60,7 @@ NAMES: Mapping[str, tuple[Callable[[], Iterable[str]], ...]] = {
 }
 
 #: Parsers by the names of their commands.
-Parsers = Mapping[str, argparse.ArgumentParser]
+Parsers = Mapping[str, CommandLine]
 
 
 @command("vds-gz completion")
@@ -82,11 +82,11 @@ def bash(parsers: Parsers) -> str:
     """The script for bash, and for zsh's emulation of bash."""
     options, values = [], []
     for name, parser in parsers.items():
-        flags = (flag for action in parser._actions for flag in action.option_strings)
+        flags = (flag for action in parser.arguments for flag in action.option_strings)
         options.append(f"        {name}) words={shlex.quote(' '.join(flags))} ;;")
         previous: dict[str, list[str]] = {}  # what may be before the cursor, by the words that fit there
         positional: list[str] = []
-        for action in parser._actions:
+        for action in parser.arguments:
             words = _words(name, action)
             if not action.option_strings:
                 positional += words
@@ -107,7 +107,7 @@ def _fish_lines(parsers: Parsers) -> Iterator[str]:
         yield f"complete -c vds-gz -n __fish_use_subcommand -f -a {name} -d {shlex.quote(what)}"
     for name, parser in parsers.items():
         seen = f"complete -c vds-gz -n '__fish_seen_subcommand_from {name}'"
-        for action in parser._actions:
+        for action in parser.arguments:
             known = shlex.quote(" ".join(_words(name, action)))
             words = f" -a {known}" if known != "''" else ""
             flags = "".join(

@@ -190,6 +190,11 @@ class CommandLine(argparse.ArgumentParser):
             self.error(f"argument '{rest[0]}' is not expected")
         return options
 
+    @property
+    def arguments(self) -> list[argparse.Action]:
+        """All options and positional arguments, for which argparse has no public name."""
+        return self._actions
+
     def error(self, message: str) -> NoReturn:
         """End the program with a message."""
         self.exit(WRONG_USE, f"{self.prog}: {message} (see {self.prog} --help)\n")
