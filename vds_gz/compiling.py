@@ -30,6 +30,9 @@ from numba.core.codegen import Codegen
 from numba.core.runtime import rtsys
 from numba.misc.appdirs import AppDirs
 
+from vds_gz.errors import ArgumentError
+from vds_gz.installed import can_compile
+
 #: Version of the file format; files of another version are not read.
 FORMAT = 2
 
@@ -204,6 +207,10 @@ def _unmistakable(function: FunctionType) -> str:
 
 def _kept(function: FunctionType, **options: bool | str) -> Any:
     """A function, compiled by numba or read from the cache on disk."""
+    if not can_compile():
+        raise ArgumentError(
+            "NUMBA_DISABLE_JIT is set, so nothing can be compiled; unset it, or do not ask for compiled code"
+        )
     dispatcher = numba.njit(**options)(function)
     dispatcher._cache = DiskCache(f"{fingerprint(function)} {options}")
     return dispatcher

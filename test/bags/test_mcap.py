@@ -2,6 +2,7 @@
 
 import struct
 import sys
+import zlib
 
 import pytest
 import yaml
@@ -11,19 +12,19 @@ from hypothesis import strategies as st
 
 from vds_gz.bags.mcap_writer import McapWriter
 from vds_gz.bags.reader import (
-    LARGEST,
     MAGIC,
     MESSAGE,
     RECORD,
     BagError,
     Connection,
     Opcode,
-    UnfinishedMcap,
+    ScannedMcap,
     contents,
     is_whole,
     open_bag,
 )
 from vds_gz.bags.recorder import about, qos_profile
+from vds_gz.files import LARGEST_CHUNK
 from vds_gz.interface import topics
 from vds_gz.ros.graph import QoS
 from vds_gz.ros.messages.factory import definition, open_types
@@ -154,7 +155,8 @@ def test_reading_ends_at_a_record_that_is_too_short_or_of_an_unknown_type(tmp_pa
 
 
 @pytest.mark.parametrize(
-    ("size", "compression", "whole"), [(LARGEST, b"", True), (LARGEST + 1, b"", False), (100, b"lz4", False)]
+    ("size", "compression", "whole"),
+    [(LARGEST_CHUNK, b"", True), (LARGEST_CHUNK + 1, b"", False), (100, b"bz2", False)],
 )
 def test_chunks_that_are_too_large_or_compressed_otherwise_are_damage(tmp_path, monkeypatch, size, compression, whole):
     monkeypatch.setitem(sys.modules, "zstandard", None)  # whether it is installed does not matter
@@ -166,16 +168,33 @@ def test_chunks_that_are_too_large_or_compressed_otherwise_are_damage(tmp_path, 
     assert sum(data is not None for _, _, data in contents(path)) == len(EVERYTHING) + whole
 
 
+def compressed_with(compression: str, data: bytes) -> bytes:
+    if compression == "zstd":
+        return pytest.importorskip("zstandard").ZstdCompressor().compress(data)
+    return pytest.importorskip("lz4.frame").compress(data)
+
+
 @pytest.mark.parametrize(("missing", "whole"), [(0, True), (1, False)])
-def test_a_compressed_chunk_that_is_larger_than_it_says_is_damage(tmp_path, missing, whole):
-    zstandard = pytest.importorskip("zstandard")
+@pytest.mark.parametrize("compression", ["zstd", "lz4"])
+def test_a_compressed_chunk_that_is_larger_than_it_says_is_damage(tmp_path, missing, whole, compression: str):
     path = write(tmp_path / "a.mcap", CHUNKS, close=False)
     message = MESSAGE.pack(Opcode.MESSAGE, MESSAGE.size - RECORD.size, 1, 0, 0, 0)
-    compressed = zstandard.ZstdCompressor().compress(message)
-    head = struct.pack("<QQQI", 0, 0, len(message) - missing, 0) + struct.pack("<I", 4) + b"zstd"
+    compressed, name = compressed_with(compression, message), compression.encode()
+    check = 0 if whole else zlib.crc32(message)
+    head = struct.pack("<QQQI", 0, 0, len(message) - missing, check) + struct.pack("<I", len(name)) + name
     body = head + struct.pack("<Q", len(compressed)) + compressed
     path.write_bytes(path.read_bytes() + RECORD.pack(Opcode.CHUNK, len(body)) + body)
     assert sum(data is not None for _, _, data in contents(path)) == len(EVERYTHING) + whole
+
+
+def test_reading_ends_at_zeros_in_a_chunk(tmp_path):
+    """They would be records of type 0 and length 0, millions of them in a small compressed chunk."""
+    path = write(tmp_path / "a.mcap", CHUNKS, close=False)
+    zeros, message = bytes(90), MESSAGE.pack(Opcode.MESSAGE, MESSAGE.size - RECORD.size, 1, 0, 0, 0)
+    head = struct.pack("<QQQI", 0, 0, len(zeros), 0) + struct.pack("<I", 0)
+    body = head + struct.pack("<Q", len(zeros)) + zeros
+    path.write_bytes(path.read_bytes() + RECORD.pack(Opcode.CHUNK, len(body)) + body + message)
+    assert sum(data is not None for _, _, data in contents(path)) == len(EVERYTHING)
 
 
 def test_nothing_is_read_from_another_version_of_mcap(tmp_path):
@@ -202,7 +221,7 @@ def test_without_zstandard_chunks_are_not_compressed(tmp_path, monkeypatch):
 
 
 def test_an_error_in_our_own_code_is_not_reported_as_damage(tmp_path):
-    class Wrong(UnfinishedMcap):
+    class Wrong(ScannedMcap):
         def _messages(self, wanted):
             raise KeyError("a name of ours")
 

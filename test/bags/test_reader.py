@@ -1,13 +1,14 @@
 """Bags of every format are opened, filtered and closed alike; errors name the bag."""
 
+import os
 import sqlite3
 
 import pytest
-from helpers.bag_files import BY_ROSBAGS, write_bag
+from helpers.bag_files import BY_ROSBAGS, SUFFIXES, write_bag
 
 from vds_gz.bags.reader import BagError, open_bag
 from vds_gz.interface import topics
-from vds_gz.ros.messages.factory import open_types
+from vds_gz.ros.messages.factory import definition, open_types
 
 ODOM = topics.ODOM.type
 
@@ -35,6 +36,93 @@ def test_a_folder_may_be_named_as_a_file(tmp_path):
     with open_bag(write(tmp_path / "bag.mcap", "mcap")) as bag:
         assert bag.counts.total() == 20
         assert not bag.cut_short
+
+
+def times_of(path):
+    with open_bag(path) as bag:
+        return [time for _, time, _ in bag.messages(bag.counts)]
+
+
+def split(tmp_path, plugin="mcap"):
+    """A folder with two files whose times overlap; messages are one second apart."""
+    folder = write(tmp_path / "bag", plugin)
+    (first,) = folder.glob(f"*{SUFFIXES[plugin]}")
+    later = ((name, k * 10**9, open_types().new(ODOM)) for k in range(8, 14) for name in ("/odom", "/other"))
+    write_bag(tmp_path / "later", plugin, dict.fromkeys(("/odom", "/other"), ODOM), later)
+    (second,) = (tmp_path / "later").glob(f"*{SUFFIXES[plugin]}")
+    second.rename(folder / f"second{SUFFIXES[plugin]}")
+    first.rename(folder / f"first{SUFFIXES[plugin]}")
+    (folder / "metadata.yaml").unlink()
+    return folder
+
+
+@pytest.mark.parametrize("plugin", ["mcap", "sqlite3"])
+def test_files_of_a_folder_are_merged_by_time(tmp_path, plugin):
+    times = times_of(split(tmp_path, plugin))
+    assert len(times) == 32
+    assert times == sorted(times)
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        "",
+        "rosbag2_bagfile_information: {version: 6, storage_identifier: '', relative_file_paths: [first.mcap]}",
+        "rosbag2_bagfile_information: {version: 99, relative_file_paths: [first.mcap], topics_with_message_count: []}",
+        "rosbag2_bagfile_information: [",
+        "- no mapping",
+    ],
+    ids=["empty", "no storage, one file", "later version", "damaged", "another file"],
+)
+def test_a_folder_is_read_by_its_files_whatever_the_metadata_says(tmp_path, metadata: str):
+    folder = split(tmp_path)
+    (folder / "metadata.yaml").write_text(metadata)
+    assert len(times_of(folder)) == 32
+
+
+def test_the_last_file_of_a_folder_may_be_cut_short(tmp_path):
+    folder = split(tmp_path)
+    last = folder / "second.mcap"
+    last.write_bytes(last.read_bytes()[:-20])
+    with open_bag(folder) as bag:
+        assert bag.cut_short
+        assert len(list(bag.messages(bag.counts))) == 32
+
+
+@pytest.mark.parametrize(
+    ("metadata", "reason"),
+    [
+        (None, "neither a metadata.yaml nor .mcap or .db3 files"),
+        ("rosbag2_bagfile_information: {relative_file_paths: [gone.mcap]}", "names 'gone.mcap', which does not exist"),
+    ],
+)
+def test_a_folder_without_its_files_says_so(tmp_path, metadata: str | None, reason: str):
+    if metadata:
+        (tmp_path / "metadata.yaml").write_text(metadata)
+    with pytest.raises(BagError, match=reason), open_bag(tmp_path):
+        pass
+
+
+def test_a_pipe_is_no_bag(tmp_path):
+    os.mkfifo(tmp_path / "a.mcap")
+    with pytest.raises(BagError, match="not a regular file"), open_bag(tmp_path / "a.mcap"):
+        pass
+
+
+@pytest.mark.parametrize("options", [{}, {"use_chunking": False}, {"use_statistics": False}], ids=str)
+def test_an_unsorted_mcap_is_read_in_the_order_of_time(tmp_path, options):
+    """Also without chunks, where rosbags refuses it."""
+    mcap = pytest.importorskip("mcap.writer")
+    data = bytes(open_types().codec(ODOM).encode(open_types().new(ODOM)))
+    with (tmp_path / "a.mcap").open("wb") as file:
+        writer = mcap.Writer(file, **options)
+        writer.start(profile="ros2")
+        schema = writer.register_schema(ODOM, "ros2msg", definition(ODOM).encode())
+        channel = writer.register_channel("/odom", "cdr", schema)
+        for time in (3, 1, 2):
+            writer.add_message(channel, time, data, time)
+        writer.finish()
+    assert times_of(tmp_path / "a.mcap") == [1, 2, 3]
 
 
 def test_an_invalid_file_name_is_an_error_of_the_bag(tmp_path):

@@ -6,15 +6,21 @@ MCAP files (https://mcap.dev/spec) without their end are read here, record by re
 from __future__ import annotations
 
 import struct
+import sys
 import zlib
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import closing, contextmanager
 from enum import IntEnum
+from heapq import merge
 from importlib.util import find_spec
-from pathlib import Path
+from operator import itemgetter
+from pathlib import Path, PurePath
 from typing import Any, BinaryIO, NamedTuple
 
+import yaml
+
+from vds_gz import files
 from vds_gz.errors import RecordingError
 
 #: Extensions of bags that are one file.
@@ -42,8 +48,8 @@ MAGIC = b"\x89MCAP0\r\n"
 #: Names of ROS 2 in MCAP: the profile, the encoding of messages, and that of their definitions.
 PROFILE, CDR, DEFINITION = "ros2", "cdr", "ros2msg"
 
-#: The compression of chunks.
-ZSTD = "zstd"
+#: The compressions of chunks.
+ZSTD, LZ4 = "zstd", "lz4"
 
 #: A record before its body: opcode, length.
 RECORD = struct.Struct("<BQ")
@@ -70,15 +76,18 @@ class Opcode(IntEnum):
     DATA_END = 15
 
 
-#: Maximum size of a chunk; larger ones count as damaged [bytes].
-LARGEST = 1 << 31
-
-
 def is_whole(path: Path) -> bool:
     """Whether a file has the end of an MCAP file."""
     with path.open("rb") as file:
         file.seek(max(0, path.stat().st_size - len(MAGIC)))
         return file.read() == MAGIC and path.stat().st_size > 2 * len(MAGIC)
+
+
+def _is_chunked(path: Path) -> bool:
+    """Whether the messages of an MCAP file are in chunks, which have an index."""
+    with path.open("rb") as file:
+        kinds = (opcode for opcode, _ in _raw_records(file, path.stat().st_size))
+        return next((kind for kind in kinds if kind in (Opcode.CHUNK, Opcode.MESSAGE)), None) != Opcode.MESSAGE
 
 
 def contents(path: Path) -> Iterator[tuple[Connection, int, bytes | None]]:
@@ -109,23 +118,30 @@ def contents(path: Path) -> Iterator[tuple[Connection, int, bytes | None]]:
 
 def _records(file: BinaryIO, size: int) -> Iterator[tuple[int, bytes]]:
     """Opcode and body of each whole record; chunks are replaced by their records."""
-    if file.read(len(MAGIC)) != MAGIC:
-        return
-    while len(head := file.read(RECORD.size)) == RECORD.size:
-        opcode, length = RECORD.unpack(head)
-        if length > size - file.tell():
-            return
-        body = file.read(length)
+    for opcode, body in _raw_records(file, size):
         if opcode == Opcode.CHUNK:
             yield from _records_of(_opened(body))
         else:
             yield opcode, body
 
 
+def _raw_records(file: BinaryIO, size: int) -> Iterator[tuple[int, bytes]]:
+    """Opcode and body of each whole record of a file."""
+    if file.read(len(MAGIC)) != MAGIC:
+        return
+    while len(head := file.read(RECORD.size)) == RECORD.size:
+        opcode, length = RECORD.unpack(head)
+        if length > size - file.tell():
+            return
+        yield opcode, file.read(length)
+
+
 def _records_of(data: bytes) -> Iterator[tuple[int, bytes]]:
     at = 0
     while at < len(data):
         opcode, length = RECORD.unpack_from(data, at)
+        if opcode not in (Opcode.SCHEMA, Opcode.CHANNEL, Opcode.MESSAGE):  # zeros, for example
+            raise ValueError(f"a record of type {opcode} in a chunk")
         at += RECORD.size
         yield opcode, data[at : at + length]
         at += length
@@ -136,15 +152,29 @@ def _opened(chunk: bytes) -> bytes:
     size, check = struct.unpack_from("<QI", chunk, 16)
     compression = _text_at(chunk, 28)
     data = chunk[40 + len(compression) :]
-    if compression not in ("", ZSTD) or size > LARGEST:
+    openers = {"": lambda data, size: data, ZSTD: _from_zstd, LZ4: _from_lz4}
+    if compression not in openers or size > files.LARGEST_CHUNK:
         raise ValueError(f"{size} bytes, compressed with {compression}")
-    opened = _decompressed(data, size) if compression else data
+    opened: bytes = openers[compression](data, size)
     if check not in (0, zlib.crc32(opened)):
         raise ValueError("the checksum is wrong")
     return opened
 
 
-def _decompressed(data: bytes, size: int) -> bytes:
+def _from_lz4(data: bytes, size: int) -> bytes:
+    import lz4.frame
+
+    try:
+        decompressor = lz4.frame.LZ4FrameDecompressor()
+        opened = bytes(decompressor.decompress(data, max_length=size))
+    except RuntimeError as error:
+        raise ValueError(str(error)) from None
+    if not decompressor.eof:
+        raise ValueError(f"more than the {size} bytes of the chunk")
+    return opened
+
+
+def _from_zstd(data: bytes, size: int) -> bytes:
     import zstandard
 
     try:
@@ -159,6 +189,9 @@ def _text_at(body: bytes, at: int) -> str:
     (length,) = struct.unpack_from("<I", body, at)
     return body[at + 4 : at + 4 + length].decode()
 
+
+#: The only key of a folder's metadata.yaml.
+METADATA = "rosbag2_bagfile_information"
 
 #: rosbag2's names of file formats. A folder has its own.
 _STORAGES = {".mcap": "mcap", ".db3": "sqlite3"}
@@ -190,7 +223,11 @@ class Bag:
         return {topic: (kind, count) for (topic, kind), count in self.counts.items() if count}
 
     def messages(self, wanted: Collection[tuple[str, str]]) -> Iterator[BagMessage]:
-        """Every message on the wanted connections; raises :class:`BagError` if the bag is damaged."""
+        """Every message on the wanted connections in the order of recording.
+
+        Raises:
+            BagError: The bag is damaged.
+        """
         chosen = {connection for connection in self.counts if connection in wanted}
         if chosen:  # the libraries take an empty list as all topics
             with _named(self.path):
@@ -213,32 +250,82 @@ def open_bag(path: Path) -> Iterator[Bag]:
         ModuleNotFoundError: Neither rosbags nor ROS's rosbag2_py is installed.
     """
     with _named(path):
-        if path.suffix == ".mcap" and path.is_file() and not is_whole(path):
-            bag: Bag = UnfinishedMcap(path)
-        elif find_spec("rosbags") is None and find_spec("rosbag2_py") is not None:
-            bag = _Rosbag2(path)
-        else:
-            bag = _Rosbags(path)
+        bag = _opened_bag(path)
     with closing(bag):
         yield bag
 
 
-class UnfinishedMcap(Bag):
-    """An .mcap file without its end; raises :class:`BagError` without any whole message."""
+def _opened_bag(path: Path) -> Bag:
+    if path.is_dir() and (parts := _parts(path)):
+        return _Split(path, parts)
+    if path.is_dir() and not (path / "metadata.yaml").exists():
+        raise BagError("the folder has neither a metadata.yaml nor .mcap or .db3 files")
+    if not path.is_dir():
+        files.check(path, sys.maxsize)
+    if path.suffix == ".mcap" and path.is_file() and not (is_whole(path) and _is_chunked(path)):
+        return ScannedMcap(path)
+    if find_spec("rosbags") is None and find_spec("rosbag2_py") is not None:
+        return _Rosbag2(path)
+    return _Rosbags(path)
 
-    cut_short = True
+
+def _parts(folder: Path) -> list[Path]:
+    """The files of a folder's bag, in the order of their names; none if they are compressed.
+
+    Files that metadata.yaml does not list belong to it too: a recorder that was killed writes no metadata.
+    """
+    try:
+        text = files.read_text(folder / "metadata.yaml", largest=files.LARGEST_YAML)
+        information = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))[METADATA]
+        named = [str(name) for name in information["relative_file_paths"]]
+        compressed = str(information.get("compression_mode") or "none").lower() != "none"
+    except (OSError, UnicodeDecodeError, yaml.YAMLError, LookupError, TypeError, AttributeError, ValueError):
+        named, compressed = [], False
+    if compressed:
+        return []
+    for name in named:
+        if not (folder / PurePath(name).name).exists():
+            raise BagError(f"its metadata.yaml names '{name}', which does not exist")
+    return sorted(file for file in folder.iterdir() if file.suffix in SUFFIXES and file.is_file())
+
+
+class _Split(Bag):
+    """A bag of several files, whose times may overlap."""
+
+    def __init__(self, path: Path, parts: Sequence[Path]) -> None:
+        super().__init__(path)
+        self._parts: list[Bag] = []
+        for part in parts:
+            try:
+                self._parts.append(_opened_bag(part))
+            except BagError as error:
+                self.close()
+                raise BagError(f"{part.name}: {error}") from None
+            self.counts += self._parts[-1].counts
+        self.cut_short = any(part.cut_short for part in self._parts)
+
+    def _messages(self, wanted: set[Connection]) -> Iterator[BagMessage]:
+        return merge(*(part.messages(wanted) for part in self._parts), key=itemgetter(1))
+
+    def close(self) -> None:
+        for part in self._parts:
+            part.close()
+
+
+class ScannedMcap(Bag):
+    """An .mcap file without its end or without chunks; raises :class:`BagError` without any whole message."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
+        self.cut_short = not is_whole(path)
         for connection, _, data in contents(path):
             self.counts[connection] += data is not None
-        if not self.counts.total():
+        if self.cut_short and not self.counts.total():
             raise BagError("it has no end and no complete message")
 
     def _messages(self, wanted: set[Connection]) -> Iterator[BagMessage]:
-        for connection, time, data in contents(self.path):
-            if data is not None and connection in wanted:
-                yield connection, time, data
+        every = ((connection, time, data) for connection, time, data in contents(self.path) if data is not None)
+        yield from sorted((message for message in every if message[0] in wanted), key=itemgetter(1))
 
 
 class _Rosbags(Bag):

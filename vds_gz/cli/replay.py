@@ -42,7 +42,9 @@ def main(argv: list[str]) -> int:
         if log.note:
             print(f"note: {log.note}")
         if not replay.compiled and not replay.in_world:
-            print("vds-gz replay: numba is not installed, so the model runs interpreted, some hundred times slower")
+            print(
+                "vds-gz replay: numba is missing or switched off, so the model runs interpreted, about 100 times slower"
+            )
         compiling = perf_counter()
         replay.warm_up()
         gc.disable()  # there are no reference cycles, and the search for them takes a third of the time

@@ -10,10 +10,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import chain, islice
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from vds_gz.bags.reader import Bag, Connection, may_be_bag, open_bag
+from vds_gz.bags.times import repeated, stamp_of, too_coarse
 from vds_gz.commandlog.table import (
     COMMAND_QUANTITIES,
     COMMANDED,
@@ -28,6 +31,9 @@ from vds_gz.errors import PATH, TEXT, MalformedMessageError, RecordingError, Unk
 from vds_gz.interface.commands import GEAR_COMMAND, CommandType, Gear, Values, command_type, whole_types
 from vds_gz.share import share
 from vds_gz.vehicle.command import DRIVE, MAXIMUM_GEAR, PEDALS
+
+#: Number of a bag's first commands whose times of recording are judged.
+JUDGED = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,30 +143,48 @@ def _bag_entries(path: Path, topic: str | None) -> Iterator[Any]:
         counts = bag.by_name()
         name = choose_command(path, counts, types, topic, "--topic")
         command = types[counts[name][0]]
-        yield command, f"'{path}' is cut short; what is left of it is used" if bag.cut_short else ""
         sources = {Connection(name, command.topic.type): command}
         if command.geared:
             gear = GEAR_COMMAND.topic
             sources[Connection(f"{name.rpartition('/')[0]}/{gear.name}", gear.type)] = GEAR_COMMAND
         where = f"{path}, topic '{name}'"
-        yield from checked(_decoded(where, bag, sources), lambda number: f"{where}, message {number}")
+        messages = _decoded(where, bag, sources)
+        first = list(islice(messages, JUDGED))
+        if not first:
+            raise RecordingError(f"{where}: there are no messages, although the bag's list of topics counts some")
+        notes = [f"'{path}' is cut short; what is left of it is used"] if bag.cut_short else []
+        fault = too_coarse(name, [message.logged for message in first])
+        if fault:
+            if not all(message.stamp for message in first) or repeated([message.stamp for message in first]):
+                raise RecordingError(f"'{path}': {fault}, and they have no header stamps to use instead")
+            notes.append(f"{fault}; header stamps are used instead")
+        yield command, "; ".join(notes)
+        time = attrgetter("stamp" if fault else "logged")
+        begin = time(first[0])
+        entries = ((m.number, (time(m) - begin) * 1e-9, m.command) for m in chain(first, messages))
+        yield from checked(entries, lambda number: f"{where}, message {number}")
 
 
-def _decoded(where: str, bag: Bag, sources: Mapping[Connection, CommandType]) -> Iterator[tuple[int, float, Values]]:
-    """Number, time [s] and command of each message."""
+class _Message(NamedTuple):
+    """A command, its number in the bag, its time of recording and its stamp [ns], 0 without one."""
+
+    number: int
+    logged: int
+    stamp: int
+    command: Values
+
+
+def _decoded(where: str, bag: Bag, sources: Mapping[Connection, CommandType]) -> Iterator[_Message]:
+    """The commands in a bag."""
     from vds_gz.ros.messages.factory import open_types
 
     codec = open_types().codec
-    begin = None
     for number, (connection, time, data) in enumerate(bag.messages(sources), start=1):
         try:
             message = codec(connection.msgtype).decode(bytearray(data))
         except (MalformedMessageError, UnknownTypeError) as error:
             raise RecordingError(f"{where}, message {number}: {error}") from None
-        begin = time if begin is None else begin
-        yield number, (time - begin) * 1e-9, sources[connection].decode(message)
-    if begin is None:
-        raise RecordingError(f"{where}: there are no messages, although the bag's list of topics counts some")
+        yield _Message(number, time, stamp_of(message), sources[connection].decode(message))
 
 
 class _Layout(NamedTuple):

@@ -15,14 +15,17 @@ from __future__ import annotations
 
 import csv
 import gzip
-import io
 import math
+import sys
 import zlib
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
+from typing import TextIO
 
+from vds_gz import files
 from vds_gz.errors import RecordingError
 from vds_gz.vehicle.command import ACKERMANN, CONTROL, PEDALS, TWIST, CommandKind
 
@@ -112,6 +115,8 @@ class Table:
                 )
             try:
                 time, *numbers = [float(cell) if (cell := cells[place]) else None for place in places]
+                if "_" in "".join([cells[place] for place in places]):  # which Python reads as 1_000
+                    raise ValueError
             except ValueError:
                 raise RecordingError(self._no_number(line, cells, places)) from None
             if time is None or not math.isfinite(time) or abs(time) > LATEST:
@@ -154,7 +159,10 @@ def open_table(path: Path, needed: str) -> Table:
     head = f"{path}, line {line}"
     if all(map(is_number, names)):
         raise RecordingError(f"{head}: the first row has numbers and must have the names of the columns; {needed}")
-    if repeated := sorted({name for name in names if name and names.count(name) > 1}):
+    for separator, word in ((";", "semicolons"), ("\t", "tabs")):
+        if len(names) == 1 and separator in names[0]:
+            raise RecordingError(f"{head}: the columns are separated by {word}; they must be separated by commas")
+    if repeated := sorted(name for name, count in Counter(names).items() if name and count > 1):
         raise RecordingError(f"{head}: column '{repeated[0]}' is there twice")
     if "time" not in names:
         raise RecordingError(f"{head}: there is no column 'time'; it has {','.join(names)}; {needed}")
@@ -180,7 +188,7 @@ def kind_of(quantities: Collection[str]) -> CommandKind:
 def is_number(text: str) -> bool:
     """Whether a cell holds a number."""
     try:
-        float(text)
+        files.number(text)
     except ValueError:
         return False
     return True
@@ -190,7 +198,7 @@ def _cells(path: Path) -> Iterator[tuple[int, list[str]]]:
     """Line numbers and cells, without comments and empty lines."""
     try:
         with _open(path) as file:
-            for number, line in enumerate(file, start=1):
+            for number, line in enumerate(files.lines(file), start=1):
                 text = line.strip()
                 if text and text[0] != "#":
                     cells = next(csv.reader([text])) if '"' in text else text.split(",")
@@ -201,7 +209,8 @@ def _cells(path: Path) -> Iterator[tuple[int, list[str]]]:
         raise RecordingError(f"'{path}' cannot be read as a table of text: {error}") from None
 
 
-def _open(path: Path) -> io.TextIOBase:
+def _open(path: Path) -> TextIO:
+    files.check(path, sys.maxsize)
     if path.suffix == ".gz":
         return gzip.open(path, "rt", encoding="utf-8-sig")
     return path.open(encoding="utf-8-sig")

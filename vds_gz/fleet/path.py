@@ -11,6 +11,7 @@ from pathlib import Path as File
 import numpy as np
 from numpy.typing import ArrayLike
 
+from vds_gz import files
 from vds_gz.errors import NUMBER, PATH, ArgumentError, takes
 from vds_gz.fleet.layout import Reals
 from vds_gz.fleet.tracking import CURVATURE, HEADING, RADIUS, SPEED, X, Y, locate, point_at, value_at
@@ -297,7 +298,7 @@ def read_path(file: str | File, *, spacing: float = SPACING, closed: bool | None
 def _table(file: str | File) -> tuple[list[int], list[str], list[list[float]]]:
     """Lines, names of the columns and numbers of a file."""
     try:
-        text = File(file).read_text(encoding="utf-8-sig")
+        text = files.read_text(File(file), "utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise ArgumentError(f"path '{file}' cannot be read as text: {error}") from None
     lines, cells = [], []
@@ -330,7 +331,7 @@ def _row_numbers(cells: Sequence[str], names: Sequence[str], where: str) -> list
     numbers = []
     for name, cell in zip(names, cells, strict=True):
         try:
-            numbers.append(float(cell))
+            numbers.append(files.number(cell))
         except ValueError:
             raise ArgumentError(f"{where}, column '{name}': {cell!r} must be a number") from None
     return numbers

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
+from vds_gz import files
 from vds_gz.configuration import preset_names
 from vds_gz.errors import ArgumentError
 from vds_gz.parameters.declaration import Value, describe
@@ -83,7 +84,7 @@ def boolean(text: str, name: str) -> bool:
 def number(text: str, name: str) -> float:
     """The value of a launch argument that is a number."""
     try:
-        value = float(text)
+        value = files.number(text)
     except ValueError:
         value = math.nan
     if not math.isfinite(value):

@@ -13,6 +13,7 @@ from functools import cache, lru_cache
 from itertools import pairwise
 from pathlib import Path
 
+from vds_gz import files
 from vds_gz.parameters.declaration import ParameterError
 from vds_gz.share import share
 
@@ -92,15 +93,15 @@ def _located(path: str) -> Path:
 @lru_cache(maxsize=32)
 def _read(file: Path, changed: int) -> ActuationMap:
     try:
-        text = file.read_text(encoding="utf-8-sig")
+        text = files.read_text(file, "utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        raise ParameterError(f"map '{file}' cannot be read: {getattr(error, 'strerror', error)}") from None
+        raise ParameterError(f"map '{file}' cannot be read: {getattr(error, 'strerror', None) or error}") from None
     return parse_map(text, f"'{file}'")
 
 
 def _number(cell: str, where: str, row: int, column: int) -> float:
     try:
-        number = float(cell)
+        number = files.number(cell)
     except ValueError:
         number = math.nan
     if not math.isfinite(number):

@@ -11,13 +11,13 @@ from typing import TypeVar
 
 import yaml
 
+from vds_gz import files
 from vds_gz.errors import ArgumentError, VdsGzError
 from vds_gz.parameters.yaml_reader import Scalar, compose, scalar_of
 
 T = TypeVar("T")
 
-#: Maximum size of a file [bytes]; the magnitude of numbers must be below LARGEST_NUMBER.
-LARGEST_FILE, LARGEST_NUMBER = 1_000_000, 1e12
+LARGEST_NUMBER = 1e12  # the magnitude of numbers must be less
 
 #: Maximum number of characters of a key or a value in messages.
 LONGEST_TEXT = 60
@@ -128,11 +128,9 @@ def read_entries(file: str | Path, what: str, failure: type[VdsGzError]) -> Entr
     """The content of a file; ``what`` names its kind in messages."""
     path = Path(file)
     try:
-        if path.exists() and not path.is_file():
-            raise failure(f"{what} '{path}' is not a file")
-        if (size := path.stat().st_size) > LARGEST_FILE:
-            raise failure(f"{what} '{path}' has {size} bytes; at most {LARGEST_FILE} are read")
-        return Entry(f"{path}, line 1:", compose(path.read_text(encoding="utf-8"), f"{what} {path}"), failure)
+        return Entry(
+            f"{path}, line 1:", compose(files.read_text(path, largest=files.LARGEST_YAML), f"{what} {path}"), failure
+        )
     except FileNotFoundError:
         raise failure(f"{what} '{path}' does not exist (looked in {Path.cwd()})") from None
     except OSError as error:

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
+from vds_gz import files
 from vds_gz.errors import ArgumentError
 from vds_gz.parameters.declaration import Faults, Override
 
@@ -78,7 +79,7 @@ def _sections_for(path: str, full_names: Sequence[str]) -> list[tuple[str, yaml.
     """The names and contents of a parameter file's sections for a node, the most specific one last."""
     where = f"file {path}"
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        text = files.read_text(Path(path), largest=files.LARGEST_YAML)
     except FileNotFoundError:
         raise ArgumentError(f"parameter file '{path}' does not exist (looked in {Path.cwd()})") from None
     except (OSError, UnicodeDecodeError) as error:

@@ -16,13 +16,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
-from importlib.util import find_spec
 from multiprocessing import resource_tracker
 from threading import Thread
 from typing import Any, Generic, TypeAlias, TypeVar
 
 import vds_gz
 from vds_gz.errors import ArgumentError, FailureError, VdsGzError
+from vds_gz.installed import can_compile
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -94,7 +94,7 @@ def _attempt(function: Callable[[T], R], task: T) -> R | FailureError:
 
 
 def _use_one_thread() -> None:
-    if find_spec("numba") is not None:
+    if can_compile():
         from vds_gz.compiling import use_one_thread
 
         use_one_thread()

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from vds_gz import files
 from vds_gz.errors import WorldError
 from vds_gz.world.sdf_files import FARTHEST, Node, Resources, is_file
 from vds_gz.world.shapes import Array, Indices, Mesh
@@ -41,6 +42,7 @@ def read_image(path: Path, place: str) -> Image:
     if not is_file(path):
         raise WorldError(f"{place}: there is no image '{path}'")
     try:
+        files.check(path, files.LARGEST_SCENE)
         data = path.read_bytes()
     except OSError as error:
         raise WorldError(f"{place}: image '{path}' cannot be read: {error.strerror or error}") from None
@@ -159,6 +161,7 @@ def _loaded(path: Path, node: Node) -> dict[str, tuple[Array, Indices]]:
     if path.suffix.lower() not in MESHES:
         node.fail(f"mesh '{path}' ends in '{path.suffix}'; it must be {', '.join(MESHES)}")
     try:
+        files.check(path, files.LARGEST_SCENE)
         with _quiet(), path.open("rb") as file:
             scene = trimesh.load_scene(file, file_type=path.suffix[1:].lower(), resolver=_Beside(path.parent))
             # COLLADA names its unit, glTF is in metres, and the others have none: metres, as in Gazebo.

@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cache, cached_property
-from importlib.util import find_spec
 from types import FunctionType
 from typing import Any
 
 import numpy as np
 
+from vds_gz.installed import can_compile
 from vds_gz.world import bvh, vectorised
 from vds_gz.world.intersection import HALF_SPACE
 from vds_gz.world.packing import Thing, normals, packed
@@ -29,7 +29,7 @@ class Hits:
     retro: Array  # retro-reflectivity; 0 without a hit
 
 
-COMPILED = find_spec("numba") is not None  # whether rays are cast by compiled loops by default
+COMPILED = can_compile()  # whether rays are cast by compiled loops by default
 
 
 class RayCaster:

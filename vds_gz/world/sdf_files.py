@@ -15,11 +15,11 @@ from urllib.parse import unquote
 from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
 
+from vds_gz import files
 from vds_gz.errors import WorldError
 from vds_gz.geometry import Vector
 
 FARTHEST = 1e12  # bound of numbers in a file [m]
-LARGEST = 64 * 1024 * 1024  # maximum size of a file [bytes]
 
 #: A comment, a declaration with space before it, or CDATA, in which nothing is a comment. A match without an end goes
 #: to the end of the file, so that no place is searched twice; the parser refuses it.
@@ -96,10 +96,7 @@ class Node(Element):
 def read_xml(path: Path) -> Node:
     """The root element of a file, which declares no entities."""
     try:
-        if path.exists() and not path.is_file():
-            raise WorldError(f"'{path}' is not a file")
-        if (size := path.stat().st_size) > LARGEST:
-            raise WorldError(f"file '{path}' has {size} bytes; at most {LARGEST} are read")
+        files.check(path, files.LARGEST_TEXT)
         data = _COMMENT.sub(_blank, path.read_bytes())
     except OSError as error:
         raise WorldError(f"file '{path}' cannot be read: {error.strerror or error}") from None

@@ -10,7 +10,6 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from vds_gz.configuration import make_vehicle
 from vds_gz.description.urdf_writer import urdf
 from vds_gz.errors import RecordingError
 from vds_gz.geometry import Pose
+from vds_gz.installed import can_compile
 from vds_gz.interface.commands import CommandType, Values
 from vds_gz.interface.outputs import Snapshot
 from vds_gz.interface.reports import report_of
@@ -88,7 +88,7 @@ class Replay:
             raise RecordingError(f"the model '{self.model.name}' does not take commands of the kind '{log.type.name}'")
         self._plant = _plant_of(parameters, self.model) if parameters.world else None
         self.in_world = self._plant is not None
-        self.compiled = compiled and not self.in_world and find_spec("numba") is not None
+        self.compiled = compiled and not self.in_world and can_compile()
         if self._plant is None:
             self.vehicle: AnyVehicle = make_vehicle(parameters, compiled=self.compiled, start=BEGIN)
         else:

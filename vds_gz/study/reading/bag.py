@@ -112,7 +112,8 @@ def read_bag(
             for topic, role in roles.items():
                 kind, _ = counts[topic]
                 readers_of[topic, kind] = inputs.get(role, MEASUREMENTS)[kind]
-            topics = read_columns(bag, readers_of)
+            notes: list[str] = []
+            topics = read_columns(bag, readers_of, notes)
             cut_short = bag.cut_short
     except UnknownTypeError as error:
         raise SignalError(f"'{path}': {error}") from None
@@ -121,7 +122,7 @@ def read_bag(
     main = f"velocities '{named.get('velocity', 'none')}', steering '{named.get('steering', 'none')}'"
     further = sorted({channel.source for channel in signals.further if not roles[channel.source]})
     also = f", also measured {', '.join(map(repr, further))}" if further else ""
-    signals.notes.insert(0, f"commands '{named['command']}', {main}{also}")
+    signals.notes[:0] = [f"commands '{named['command']}', {main}{also}", *notes]
     if cut_short:
         signals.notes.append(CUT_SHORT.format(path))
     return signals

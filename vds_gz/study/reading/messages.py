@@ -12,12 +12,13 @@ from typing import NamedTuple
 import numpy as np
 
 from vds_gz.bags.reader import Bag
+from vds_gz.bags.times import repeated, stamp_of, too_coarse
 from vds_gz.commandlog.table import COMMAND_QUANTITIES
 from vds_gz.errors import MalformedMessageError
 from vds_gz.interface.commands import CommandType, whole_types
 from vds_gz.ros.graph import Message
 from vds_gz.ros.messages.factory import open_types
-from vds_gz.ros.messages.fields import stamp_ns, yaw_of
+from vds_gz.ros.messages.fields import yaw_of
 from vds_gz.study.reading.cleaning import Times, seconds
 from vds_gz.study.recording import COMMANDED, LIMITS, Array, SignalError, is_hinge
 from vds_gz.vehicle.command import PEDALS
@@ -67,8 +68,14 @@ class Column:
         return seconds(logged, begin), np.where(stamps == 0, np.nan, seconds(stamps, begin))
 
 
-def read_columns(bag: Bag, readers: Mapping[tuple[str, str], Reader]) -> dict[str, Column]:
-    """The numbers of the messages by topic, with a reader for each topic and type; times are of recording [ns]."""
+def read_columns(bag: Bag, readers: Mapping[tuple[str, str], Reader], notes: list[str]) -> dict[str, Column]:
+    """The numbers of the messages by topic, with a reader for each topic and type.
+
+    Times are of recording [ns], or the stamps if those are too coarse, which is noted.
+
+    Raises:
+        SignalError: A message is damaged, or times are too coarse and there are no stamps.
+    """
     codec = open_types().codec
     columns: dict[str, Column] = {}
     for connection, time, data in bag.messages(readers):
@@ -77,15 +84,15 @@ def read_columns(bag: Bag, readers: Mapping[tuple[str, str], Reader]) -> dict[st
         except MalformedMessageError as error:
             raise SignalError(f"'{bag.path}', topic '{connection.topic}': {error}") from None
         values = readers[connection](message)
-        columns.setdefault(connection.topic, Column()).append(time, _stamp_of(message), values)
+        columns.setdefault(connection.topic, Column()).append(time, stamp_of(message), values)
+    faults = (too_coarse(topic, column.logged) for topic, column in columns.items())
+    if fault := next(filter(None, faults), ""):
+        for topic, column in columns.items():
+            if not all(column.stamps) or repeated(column.stamps):
+                raise SignalError(f"'{bag.path}': {fault}, and '{topic}' has no header stamps to use instead")
+            column.logged = column.stamps
+        notes.append(f"{fault}; header stamps are used instead")
     return columns
-
-
-def _stamp_of(message: Message) -> int:
-    """A message's stamp, or the time of a clock message [ns]; 0 if it has none."""
-    header = getattr(message, "header", None)
-    stamps = (getattr(message, "stamp", None), getattr(message, "clock", None), getattr(header, "stamp", None))
-    return next((stamp_ns(stamp) for stamp in stamps if stamp is not None), 0)
 
 
 class Key(NamedTuple):

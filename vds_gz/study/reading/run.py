@@ -113,10 +113,11 @@ def _read(path: Path, bag: Bag, namespace: str | None, topic: str | None) -> tup
     readers |= {(name, counts[name][0]): MEASUREMENTS[counts[name][0]] for name in (main, steering) if name}
     contacts: list[Message] = []
     readers[touched := f"{place}/{topics.CONTACTS.name}", topics.CONTACTS.type] = _keeper(contacts)
-    columns = read_columns(bag, readers)
+    notes: list[str] = []
+    columns = read_columns(bag, readers, notes)
     if (count := len(columns[main].logged) if main in columns else 0) < 2:
         raise RecordingError(f"recording '{path}': number of messages on '{main}' is {count}; it must be at least 2")
-    run = Recording(counts=Counter({name: count for name, (_, count) in counts.items()}))
+    run = Recording(counts=Counter({name: count for name, (_, count) in counts.items()}), notes=notes)
     run.command_topics = tuple(commands)
     if bag.cut_short:
         run.notes.append(CUT_SHORT.format(path))

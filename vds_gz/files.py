@@ -1,0 +1,58 @@
+"""Bounded reading of files: no file that a user names may block, or exhaust memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TextIO
+
+#: Maximum sizes of files that are read whole [bytes]: YAML, of which 1 MB takes seconds; maps, paths, worlds and robot
+#: descriptions; meshes and images.
+LARGEST_YAML, LARGEST_TEXT, LARGEST_SCENE = 1_000_000, 64 << 20, 1 << 30
+
+#: Maximum number of characters in a line of a table.
+LONGEST_LINE = 1 << 20
+
+#: Maximum size of an MCAP chunk once it is decompressed [bytes].
+LARGEST_CHUNK = 1 << 28
+
+
+class UnreadableError(OSError):
+    """A path is not that of a regular file, or the file is too large."""
+
+
+def check(path: Path, largest: int) -> None:
+    """Refuse a path unless it is that of a file with at most ``largest`` bytes.
+
+    Raises:
+        UnreadableError: It is a folder, a device or a pipe, or too large.
+        OSError: There is no such file, or it cannot be accessed.
+    """
+    size = path.stat().st_size
+    if not path.is_file():
+        raise UnreadableError("it is not a regular file")
+    if size > largest:
+        raise UnreadableError(f"it has {size} bytes; at most {largest} are read")
+
+
+def read_text(path: Path, encoding: str = "utf-8", largest: int = LARGEST_TEXT) -> str:
+    """The text of a file of at most ``largest`` bytes; raises as :func:`check` does, and UnicodeDecodeError."""
+    check(path, largest)
+    return path.read_text(encoding=encoding)
+
+
+def lines(file: TextIO) -> Iterator[str]:
+    """The lines of a text, of at most :data:`LONGEST_LINE` characters; a longer one raises :class:`UnreadableError`."""
+    number = 1
+    while line := file.readline(LONGEST_LINE + 1):
+        if len(line) > LONGEST_LINE:
+            raise UnreadableError(f"line {number} has more than {LONGEST_LINE} characters")
+        yield line
+        number += 1
+
+
+def number(text: str) -> float:
+    """The number in a text; unlike ``float``, ``1_000`` raises ValueError."""
+    if "_" in text:
+        raise ValueError(f"'{text}' has an underscore")
+    return float(text)
