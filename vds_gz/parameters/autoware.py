@@ -71,6 +71,19 @@ class CarParameters(ParameterGroup):
         return self.compatibility == "physical"
 
 
+#: Meaning of parameters that every car has and this one does not use.
+_NO_DRIVE = "without effect: the speed follows its command"
+
+
+@dataclass(frozen=True, slots=True)
+class IdealSteerVelParameters(CarParameters):
+    """Speed and tyre angle follow their commands."""
+
+    speed_gain: float = real(2.0, "1/s", _NO_DRIVE, positive=True)
+    enable_road_slope_simulation: bool = flag(True, _NO_DRIVE)
+    road_pitch: float = real(0.0, "rad", _NO_DRIVE, minimum=-1.5, maximum=1.5)
+
+
 @dataclass(frozen=True, slots=True)
 class LaggingSteeringParameters(CarParameters):
     """Limits of speed and steering, and a steering that lags."""
@@ -90,6 +103,9 @@ class LaggingSteeringParameters(CarParameters):
 class DelaySteerVelParameters(LaggingSteeringParameters):
     """Speed and tyre angle lag."""
 
+    speed_gain: float = real(2.0, "1/s", _NO_DRIVE, positive=True)
+    enable_road_slope_simulation: bool = flag(True, _NO_DRIVE)
+    road_pitch: float = real(0.0, "rad", _NO_DRIVE, minimum=-1.5, maximum=1.5)
     vel_time_delay: float = _dead_time(0.25, "dead time of the speed")
     vel_time_constant: float = _time_constant(0.5, "lag of the speed")
     steer_dead_band: float = real(
@@ -166,6 +182,7 @@ class ActuationCmdParameters(LaggingSteeringParameters):
 class ActuationCmdSteerMapParameters(ActuationCmdParameters):
     """Pedals with maps; a map turns the steering command into a steering rate."""
 
+    steer_time_constant: float = real(0.27, "s", "without effect: the map gives a rate", minimum=0.0)
     steer_map_path: str = _map("the steering rate by tyre angle (columns) and steering command (rows)")
     steering_gain: float = real(
         2.0, "1/s", "gain of the steering controller, for commands of a tyre angle", positive=True, live=True
@@ -228,7 +245,8 @@ class ActuationCmdMechanicalParameters(ActuationCmdVgrParameters):
     """Pedals with maps; the steering command is the steering wheel's angle, and a mechanism turns the tyres."""
 
     steer_time_delay: float = _dead_time(0.0, "dead time of the steering")
-    steer_time_constant: float = real(0.001, "s", "without effect", minimum=0.0, live=True)
+    steer_time_constant: float = real(0.001, "s", "without effect: the mechanism lags", minimum=0.0)
+    steer_rate_lim: float = real(5.0, "rad/s", "without effect: see mechanical_params.rate_limit", positive=True)
     mechanical_params: MechanicalParameters = group(MechanicalParameters)
 
 

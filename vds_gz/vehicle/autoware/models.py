@@ -301,7 +301,7 @@ def resize(c: AutowareCoefficients, s: AutowareState) -> None:
         memory.times, memory.first, memory.count = fresh.times, 0, 0
 
 
-IDEAL_STEER_VEL = model("ideal_steer_vel", parameters.CarParameters, ideal_speed, ideal_angle)
+IDEAL_STEER_VEL = model("ideal_steer_vel", parameters.IdealSteerVelParameters, ideal_speed, ideal_angle)
 IDEAL_STEER_ACC = model("ideal_steer_acc", parameters.CarParameters, ideal_acceleration, ideal_angle)
 IDEAL_STEER_ACC_GEARED = model(
     "ideal_steer_acc_geared", parameters.CarParameters, ideal_acceleration, ideal_angle, NO_FALL
