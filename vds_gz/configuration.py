@@ -46,7 +46,7 @@ def load_parameters(source: str | Path, values: Mapping[str, object] | None = No
 
     Raises:
         ArgumentError: The preset or file does not exist.
-        ParameterError: A name is unknown, or a value is not allowed.
+        ParameterError: A name is unknown or of another model, or a value is not allowed.
 
     >>> load_parameters("deepracer").model
     'bicycle'
@@ -54,7 +54,9 @@ def load_parameters(source: str | Path, values: Mapping[str, object] | None = No
     0.2
     """
     overrides = [Override(name, value, "values") for name, value in (values or {}).items()]
-    return parameters_of([*read_parameter_file(str(parameter_file(source)), f"/{NODE_NAME}"), *overrides])
+    parameters = parameters_of([*read_parameter_file(str(parameter_file(source)), f"/{NODE_NAME}"), *overrides])
+    load.refuse_other_models(overrides, parameters)
+    return parameters
 
 
 def parameter_file(source: str | Path) -> Path:
@@ -91,7 +93,7 @@ def load_vehicle(
 
     Raises:
         ArgumentError: The preset or file does not exist.
-        ParameterError: A name is unknown, or a value is not allowed.
+        ParameterError: A name is unknown or of another model, or a value is not allowed.
 
     >>> from vds_gz import twist
     >>> vehicle = load_vehicle("forklift")

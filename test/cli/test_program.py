@@ -179,21 +179,34 @@ def test_what_check_refuses_the_node_refuses(tmp_path, capsys, text, said):
     assert capsys.readouterr().err == f"sim_node: {result}"
 
 
-def test_check_hints_at_what_has_no_effect_and_at_sensors_beside_the_vehicle(tmp_path, capsys):
+def test_check_hints_at_what_is_probably_a_mistake(tmp_path, capsys):
     text = """sim_node:
   ros__parameters:
     model: differential
+    gazebo: {joint_names: steering=servo}
     model_params:
       omni: {track: 1.0}
-      differential: {track: 0.3, tire_diameter: 0.1}
+      differential: {track: 0.3, tire_diameter: 0.1, drive_actuators: {dead_time: 30.0}}
     sensors: {lidar: {type: rplidar_a2}, imu: {type: imu}, front: {type: lidar2d, xyz: [0.05, 0.0, 0.1]}}
 """
     file = parameter_file(tmp_path, text)
     assert main(["check", file]) == 0
     hints = [line for line in capsys.readouterr().out.splitlines() if "hint: " in line]
-    assert len(hints) == 2
-    assert f"'model_params.omni' (file {file}, line 5) has no effect" in hints[0]
-    assert "sensor 'lidar' is mounted at x 1.8, y 0 m, outside the vehicle" in hints[1]
+    expected = [
+        f"'model_params.omni' (file {file}, line 6) has no effect",
+        f"'model_params.differential.drive_actuators.dead_time' (file {file}, line 7) is 30 s; is that ms?",
+        "'gazebo.joint_names' names 'steering', which has no effect: the joints are ",
+        "sensor 'lidar' is mounted at x 1.8, y 0 m, outside the vehicle",
+    ]
+    assert len(hints) == len(expected)
+    for hint, text in zip(hints, expected, strict=True):
+        assert text in hint
+
+
+def test_check_refuses_a_key_that_is_there_twice(tmp_path, capsys):
+    file = parameter_file(tmp_path, "sim_node:\n  ros__parameters:\n    model: omni\n    model: bicycle\n")
+    assert main(["check", file]) == 1
+    assert f"file {file}, line 4: 'model' is there twice; first in line 3" in capsys.readouterr().err
 
 
 def test_check_of_a_file_that_is_not_there(capsys):

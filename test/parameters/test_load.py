@@ -182,6 +182,17 @@ def test_even_a_name_like_no_other_is_refused_with_one_clear_message():
     assert message.startswith("unknown parameter '%%%'; the nearest valid name is '")
 
 
+def test_the_nearest_name_is_of_the_model_that_runs():
+    message = refusal({"model": "omni", "model_params.trak": 1.0})
+    assert message.splitlines()[0].endswith("the nearest valid name is 'model_params.omni.track'")
+
+
+def test_many_unknown_names_are_counted():
+    lines = refusal({f"unknown_{k}": 1.0 for k in range(500)}).splitlines()
+    assert len(lines) < 30
+    assert lines[-1] == f"{501 - len(lines)} further parameters are unknown"
+
+
 def test_an_unknown_name_tells_where_it_stood():
     assert "unknown parameter 'step_rat' (file car.yaml);" in refusal(step_rat=1.0, origin="file car.yaml")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from vds_gz.interface import topics
 from vds_gz.interface.commands import CommandInputs
@@ -20,14 +20,22 @@ class Diagnostics:
     """The ``/diagnostics`` topic of a simulation."""
 
     def __init__(
-        self, graph: Graph, simulation: Simulation, commands: CommandInputs, check: TopicCheck, failures: Failures
+        self,
+        graph: Graph,
+        simulation: Simulation,
+        commands: CommandInputs,
+        check: TopicCheck,
+        failures: Failures,
+        hints: Sequence[str] = (),
     ) -> None:
+        """Join the graph; ``hints`` are those about the parameters."""
         topic = topics.DIAGNOSTICS
         self._graph = graph
         self._simulation = simulation
         self._commands = commands
         self._check = check
         self._failures = failures
+        self._hints = hints
         self._publisher = graph.publisher(topic.name, topic.type, topic.qos)
         self._message = graph.message(topic.type)
         self._status = graph.message("diagnostic_msgs/msg/DiagnosticStatus")
@@ -63,7 +71,7 @@ class Diagnostics:
             ("jumps of time", str(simulation.jumps)),
             *((part, f"failed: {text}") for part, text in self._failures.texts.items()),
             *((f"fault {number}", fault) for number, fault in enumerate(self._check.faults, 1)),
-            *((f"hint {number}", hint) for number, hint in enumerate(self._check.hints, 1)),
+            *((f"hint {number}", hint) for number, hint in enumerate((*self._hints, *self._check.hints), 1)),
             ("real-time factor", f"{simulation.real_time_factor():.3f}"),
             *plant.values,
         ]

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,9 +14,9 @@ from typing import TYPE_CHECKING, TypeVar
 from vds_gz.configuration import parameters_of
 from vds_gz.description.urdf_reader import BASE_LINK, Robot, UrdfJoint
 from vds_gz.errors import WorldError
-from vds_gz.parameters.declaration import Faults, Override
+from vds_gz.parameters.declaration import Faults, Override, describe
 from vds_gz.parameters.load import MODEL_PARAMS, of_other_models
-from vds_gz.parameters.node import NodeParameters
+from vds_gz.parameters.node import NodeParameters, joint_map
 from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.model import AnyModel
 
@@ -24,6 +25,14 @@ if TYPE_CHECKING:
     from vds_gz.world.surroundings import MovingObstacles
 
 Read = TypeVar("Read")
+
+#: By a parameter's unit: the largest usual magnitude of a vehicle's parameter, and the unit in which larger numbers are
+#: usual, with its factor.
+LARGEST = {
+    "m": (20.0, "mm", 1e-3),
+    "s": (20.0, "ms", 1e-3),
+    "rad": (15.0, "degrees", math.pi / 180.0),
+}
 
 #: A sensor that is farther outside a vehicle than this part of its longer side is probably misplaced.
 OVERHANG = 0.1
@@ -40,6 +49,7 @@ class Preparation:
         scene: The world; None if there is none.
         obstacles: The moving obstacles; None if no file is named.
         sources: Origins of the parameters: files, and ``-p``.
+        unused: Parameters without effect, because they are of other models.
         hints: Warnings about what is allowed but probably a mistake.
     """
 
@@ -49,6 +59,7 @@ class Preparation:
     scene: Scene | None = None
     obstacles: MovingObstacles | None = None
     sources: tuple[str, ...] = ()
+    unused: tuple[str, ...] = ()
     hints: tuple[str, ...] = ()
 
     def mounts(self) -> list[UrdfJoint]:
@@ -76,8 +87,13 @@ def prepare(overrides: Sequence[Override], faults: Faults | None = None) -> Prep
         text = description(parameters, model)
     faults.refuse()
     sources = dict.fromkeys(map(_source, overrides))
-    hints = (*_unused(overrides, parameters.model), *_outside(parameters, model, text))
-    return Preparation(parameters, model, text, scene, obstacles, tuple(filter(None, sources)), hints)
+    unused = tuple(_unused(overrides, parameters.model))
+    hints = (
+        *_other_units(overrides, parameters),
+        *_other_joints(parameters, model),
+        *_outside(parameters, model, text),
+    )
+    return Preparation(parameters, model, text, scene, obstacles, tuple(filter(None, sources)), unused, hints)
 
 
 def _source(override: Override) -> str:
@@ -126,6 +142,32 @@ def _unused(overrides: Sequence[Override], model: str) -> Iterator[str]:
     for name, override in of_other_models(overrides, model).items():
         place = f" ({override.origin})" if override.origin else ""
         yield f"'{MODEL_PARAMS}.{name}'{place} has no effect: the model is '{model}'"
+
+
+def _other_units(overrides: Sequence[Override], parameters: NodeParameters) -> Iterator[str]:
+    """Hints about numbers of the vehicle that are usual in another unit, and not in the parameter's."""
+    units = {description.name: description.unit for description in describe(parameters)}
+    for override in overrides:
+        largest, unit, factor = LARGEST.get(units.get(override.name, ""), (math.inf, "", 1.0))
+        value = override.value
+        if (
+            override.name.startswith(MODEL_PARAMS)
+            and isinstance(value, float | int)
+            and largest < abs(value) < math.inf
+        ):
+            place = f" ({override.origin})" if override.origin else ""
+            yield (
+                f"'{override.name}'{place} is {value:g} {units[override.name]}; is that {unit}? {value:g} {unit} are "
+                f"{value * factor:.4g} {units[override.name]}"
+            )
+
+
+def _other_joints(parameters: NodeParameters, model: AnyModel) -> Iterator[str]:
+    """Hints about joints that the model does not have."""
+    joints = [joint.name for joint in model.joints(parameters.vehicle)]
+    for name in joint_map(parameters.gazebo.joint_names):
+        if name not in joints:
+            yield f"'gazebo.joint_names' names '{name}', which has no effect: the joints are {', '.join(joints)}"
 
 
 def _outside(parameters: NodeParameters, model: AnyModel, urdf: str) -> Iterator[str]:

@@ -85,7 +85,7 @@ class SimNode:
         inputs = {subscription.topic for subscription in self._commands.subscriptions}
         takes = [endpoint for endpoint in graph.opened if endpoint.topic in inputs and not endpoint.publishes]
         self._check = TopicCheck(graph, takes)
-        self._diagnostics = Diagnostics(graph, simulation, self._commands, self._check, failures)
+        self._diagnostics = Diagnostics(graph, simulation, self._commands, self._check, failures, preparation.hints)
         self._look: Callable[[], object] = surroundings.look if surroundings else lambda: None
         simulation.every_second = self._every_second
 
@@ -106,8 +106,9 @@ class SimNode:
             from vds_gz.interface.world_topics import publish_world
 
             publish_world(self.graph, self._map_frame, preparation.scene.visuals.things)
-        for hint in preparation.hints:
-            self.graph.log(Severity.INFO, f"hint: {hint}")
+        for severity, hints in ((Severity.INFO, preparation.unused), (Severity.WARN, preparation.hints)):
+            for hint in hints:
+                self.graph.log(severity, f"hint: {hint}")
         for line in self._introduction():
             self.graph.log(Severity.INFO, line)
         self._look()

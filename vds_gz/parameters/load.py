@@ -20,6 +20,9 @@ MODEL_PARAMS, SENSORS = "model_params", "sensors"
 
 Group = TypeVar("Group", bound="DataclassInstance")
 
+#: Maximum number of unknown names in messages, because the nearest ones take time.
+MOST_UNKNOWN = 20
+
 #: Parameters that every ROS node may get and that do not belong to this package.
 FOREIGN = ("qos_overrides.", "start_type_description_service", "diagnostic_updater.")
 
@@ -37,7 +40,8 @@ def load(
     if any(override.name not in names for override in overrides):  # the nearest name may be of any model
         known = _known(models, models, mounted)
         names = _spellings(known.values())
-    values = _checked(overrides, known, faults)
+    chosen = [str(override.value) for override in overrides if override.name == "model"]
+    values = _checked(overrides, known, faults, chosen[-1] if chosen else str(known["model"].default))
     by_name = {names.get(override.name, override.name): override for override in overrides}
     origin = _at(by_name["model"].origin) if "model" in by_name else ""
     model = str(values.get("model", known["model"].default))
@@ -80,10 +84,21 @@ def of_other_models(overrides: Iterable[Override], model: str) -> dict[str, Over
     """The first given parameter of each other model, by the model's name. Such parameters have no effect."""
     unused: dict[str, Override] = {}
     for override in overrides:
-        group, _, rest = override.name.partition(".")
-        if group == MODEL_PARAMS and (name := rest.partition(".")[0]) != model:
+        if (name := _model_of(override.name)) not in ("", model):
             unused.setdefault(name, override)
     return unused
+
+
+def refuse_other_models(overrides: Iterable[Override], parameters: NodeParameters) -> None:
+    """Refuse values for another model than that of the parameters; the message has the nearest name that it knows."""
+    for name, override in of_other_models(overrides, parameters.model).items():
+        near = override.name.replace(f".{name}.", f".{parameters.model}.", 1)
+        names = [description.name for description in describe(parameters)]
+        nearest = difflib.get_close_matches(near, names, n=1, cutoff=0.0)[0]
+        raise ParameterError(
+            f"parameter '{override.name}'{_at(override.origin)} is of the model '{name}', and the vehicle's model is "
+            f"'{parameters.model}'; '{nearest}' would be right"
+        )
 
 
 def checked(overrides: Iterable[Override], known: Mapping[str, Description]) -> dict[str, Value]:
@@ -94,19 +109,26 @@ def checked(overrides: Iterable[Override], known: Mapping[str, Description]) -> 
     return values
 
 
-def _checked(overrides: Iterable[Override], known: Mapping[str, Description], faults: Faults) -> dict[str, Value]:
-    """The valid values by proper name; errors go into ``faults``."""
+def _checked(
+    overrides: Iterable[Override], known: Mapping[str, Description], faults: Faults, model: str = ""
+) -> dict[str, Value]:
+    """The valid values by proper name; errors go into ``faults``. Nearest names are those of the chosen model."""
     names = _spellings(known.values())
     values: dict[str, Value] = {}
+    unknown = 0
     for override in overrides:
         if override.name.startswith(FOREIGN):
             continue
         if override.name not in names:
-            faults.messages.append(_unknown(override, names))
+            unknown += 1
+            if unknown <= MOST_UNKNOWN:
+                faults.messages.append(_unknown(override, names, model))
             continue
         name = names[override.name]
         with faults.caught():
             values[name] = known[name].check(override.value, override.origin)
+    if unknown > MOST_UNKNOWN:
+        faults.messages.append(f"{unknown - MOST_UNKNOWN} further parameters are unknown")
     return values
 
 
@@ -169,9 +191,17 @@ def _spellings(descriptions: Iterable[Description]) -> dict[str, str]:
     return names
 
 
-def _unknown(override: Override, names: Mapping[str, str]) -> str:
-    nearest = difflib.get_close_matches(override.name, names, n=1, cutoff=0.0)
+def _unknown(override: Override, names: Mapping[str, str], model: str = "") -> str:
+    prefixes = {f"{MODEL_PARAMS}.{name}." for name in (model, _model_of(override.name)) if name}
+    near = [name for name in names if not _model_of(name) or name.startswith(tuple(prefixes))]
+    nearest = difflib.get_close_matches(override.name, near or names, n=1, cutoff=0.0)
     return f"unknown parameter '{override.name}'{_at(override.origin)}; the nearest valid name is '{nearest[0]}'"
+
+
+def _model_of(name: str) -> str:
+    """The model of a parameter's name; empty for other parameters."""
+    group, _, rest = name.partition(".")
+    return rest.partition(".")[0] if group == MODEL_PARAMS else ""
 
 
 def _sensors_of(

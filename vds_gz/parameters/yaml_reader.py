@@ -123,7 +123,25 @@ def compose(text: str, where: str) -> yaml.Node:
         raise ArgumentError(f"{where}{line}: not valid YAML: {problem}") from None
     if node is None:
         raise ArgumentError(f"{where}: it is empty")
+    _check_keys(node, where)
     return node
+
+
+def _check_keys(node: yaml.Node, where: str) -> None:
+    """Refuse mappings with a key that occurs twice, of which YAML would use the last."""
+    if isinstance(node, yaml.SequenceNode):
+        for item in node.value:
+            _check_keys(item, where)
+    elif isinstance(node, yaml.MappingNode):
+        lines: dict[str, int] = {}
+        for key, value in node.value:
+            if isinstance(key, yaml.ScalarNode) and (first := lines.setdefault(key.value, key.start_mark.line)) != (
+                line := key.start_mark.line
+            ):
+                raise ArgumentError(
+                    f"{where}, line {line + 1}: '{key.value}' is there twice; first in line {first + 1}"
+                )
+            _check_keys(value, where)
 
 
 def _check_events(events: Iterable[yaml.Event], where: str) -> None:
