@@ -83,7 +83,7 @@ class TopicCheck:
             verbs = ("publishes", "takes") if theirs.publishes else ("reads", "publishes")
             yield (
                 f"{who} {verbs[0]} {theirs.type}, but this node {verbs[1]} {ours.type}, so nothing arrives; "
-                f"{self._other_topic(theirs) or 'send the type that is read, or remap one of them'}"
+                f"{self._other_topic(theirs) or f'{_name(theirs)} must use {ours.type}, or another topic'}"
             )
         elif policy := ours.incompatible(theirs):
             words = {"reliability": ("best effort", "reliable"), "durability": ("volatile", "transient local")}[policy]

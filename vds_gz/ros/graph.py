@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import Any, Protocol
 
+from vds_gz.errors import ArgumentError
 from vds_gz.parameters.declaration import Description, Value
 
 #: Takes a message and its arrival (``time.monotonic_ns``).
@@ -86,6 +87,21 @@ class Endpoint:
         if requested.reliable and not offered.reliable:
             return "reliability"
         return "durability" if requested.transient_local and not offered.transient_local else ""
+
+
+def refuse_two_types(opened: Iterable[Endpoint], topic: str, type_name: str) -> None:
+    """Refuse to open a topic that this node has opened with another type, as after a wrong remap.
+
+    Raises:
+        ArgumentError: It has.
+    """
+    for other in opened:
+        if other.topic == topic and other.type != type_name:
+            verb = "publishes" if other.publishes else "reads"
+            raise ArgumentError(
+                f"topic '{topic}' would have two types: this node {verb} {other.type} on it, and now {type_name}; "
+                "remap one of them (-r) to another name"
+            )
 
 
 class Severity(IntEnum):

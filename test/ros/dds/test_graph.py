@@ -15,6 +15,7 @@ import pytest
 from helpers.dds import PATIENCE, ROOT, Client, NodeList, until
 
 from vds_gz.errors import ArgumentError, MalformedMessageError
+from vds_gz.ros.arguments import parse
 from vds_gz.ros.dds.domain import Discovery, Interfaces, discovery, interfaces
 from vds_gz.ros.dds.endpoints import EndpointProperties, Reader
 from vds_gz.ros.dds.library import library_path
@@ -452,3 +453,13 @@ def test_the_library_needs_no_wheel(tmp_path: Path, domain: int) -> None:
     assert "pip install '.[dds]'" in done.stderr
     done = run(CYCLONEDDS_HOME=str(home))
     assert done.returncode == 0, done.stderr
+
+
+def test_a_remap_that_gives_a_topic_two_types_is_refused(domain):
+    graph = open_graph(parse(["--ros-args", "-r", "twist:=odom"], "one"), "one")
+    try:
+        graph.publisher("odom", "nav_msgs/msg/Odometry", QoS())
+        with pytest.raises(ArgumentError, match=r"'/odom' would have two types: .*Odometry .*Twist; remap"):
+            graph.subscribe("twist", "geometry_msgs/msg/Twist", QoS(), print)
+    finally:
+        graph.close()

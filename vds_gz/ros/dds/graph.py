@@ -21,7 +21,7 @@ from vds_gz.ros.dds.domain import Context, discovery, interfaces, join, leave
 from vds_gz.ros.dds.endpoints import EndpointProperties, Inbox, Reader, TopicPublisher, TopicSubscription, Writer
 from vds_gz.ros.dds.library import Library
 from vds_gz.ros.dds.services import Parameters, Service, ServiceClient
-from vds_gz.ros.graph import Deliver, Endpoint, Message, Offer, QoS, Severity
+from vds_gz.ros.graph import Deliver, Endpoint, Message, Offer, QoS, Severity, refuse_two_types
 from vds_gz.ros.messages.fields import seconds_and_nanoseconds
 from vds_gz.ros.messages.portable import MessageTypes
 
@@ -123,6 +123,7 @@ class DdsGraph:
     def publisher(self, topic: str, type_name: str, qos: QoS, lifespan: float | None = None) -> TopicPublisher:
         """Announce a topic, whose messages may be dropped after a lifespan [s]."""
         name = self.arguments.topic(topic)
+        refuse_two_types(self.opened, name, type_name)
         writer = Writer(self.context, self._channel(name, type_name, qos, lifespan))
         endpoint = Endpoint(self.arguments.full_name, name, type_name, qos, publishes=True)
         self.opened.append(endpoint)
@@ -143,6 +144,7 @@ class DdsGraph:
     ) -> TopicSubscription:
         """Listen to a topic; raw messages are not checked."""
         name = self.arguments.topic(topic)
+        refuse_two_types(self.opened, name, type_name)
         channel = self._channel(name, type_name, qos, unknown=raw)
         reader = Reader(self.context, channel)
         decode: Callable[[bytearray], Any] = bytes if raw else self._types.codec(type_name).decode

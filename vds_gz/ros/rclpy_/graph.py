@@ -37,7 +37,7 @@ from rclpy.task import Future as Response
 from vds_gz.errors import MalformedMessageError, VdsGzError
 from vds_gz.parameters.declaration import Description, ParameterError, Value
 from vds_gz.ros.arguments import Arguments, full_node_name, is_topic
-from vds_gz.ros.graph import Deliver, Endpoint, Message, Offer, QoS, Severity, spellings
+from vds_gz.ros.graph import Deliver, Endpoint, Message, Offer, QoS, Severity, refuse_two_types, spellings
 from vds_gz.ros.messages.fields import descriptor_of
 from vds_gz.ros.messages.installed import InstalledTypes, interface
 from vds_gz.ros.programs import WorkQueue
@@ -156,6 +156,7 @@ class RclpyGraph:
         return InstalledTypes.array(kind, [0]) * count
 
     def publisher(self, topic: str, type_name: str, qos: QoS) -> RclpyPublisher:
+        refuse_two_types(self.opened, self._node.resolve_topic_name(topic), type_name)
         created = self._node.create_publisher(
             interface(type_name),
             topic,
@@ -195,6 +196,7 @@ class RclpyGraph:
         def deliver(message: Message, arrival: int) -> None:
             self._arrived.put(partial(call, message, arrival))
 
+        refuse_two_types(self.opened, self._node.resolve_topic_name(topic), type_name)
         subscription = self._node.create_subscription(
             interface(type_name),
             topic,
