@@ -442,10 +442,13 @@ def test_the_table_of_topics_has_every_topic_with_its_type():
     [pytest.param(page, marks=[NEEDS_NUMBA] if page.name in COMPILED else []) for page in PAGES],
     ids=lambda page: page.name,
 )
-def test_whole_programs_in_python_run(page):
-    """Those that begin with an import; the others are excerpts."""
-    for program in re.findall(r"^```python\n((?:from|import) .*?)^```", text(page), re.DOTALL | re.MULTILINE):
+def test_whole_programs_in_python_run(page, capsys):
+    """Those that begin with an import, and what they print is shown below them; the others are excerpts."""
+    programs = r"^```python\n((?:from|import) .*?)^```\n((?:\n|    [^\n]*\n)*)"
+    for program, shown in re.findall(programs, text(page), re.DOTALL | re.MULTILINE):
         exec(program, {})
+        if printed := capsys.readouterr().out:
+            assert textwrap.dedent(shown).strip() == printed.strip()
 
 
 def test_what_the_page_on_extending_shows_is_quoted_from_files_that_tests_run():

@@ -150,7 +150,7 @@ def test_pictures_show_the_vehicle_where_it_is(name):
     ("wrong", "message"),
     [
         (np.full((3, 2), np.nan), r"action of environment 0 is \[nan, nan\]; it must be finite"),
-        (np.zeros((3, 1)), r"shape \(3, 1\); it must be \(3, 2\), for steering_angle, v_x each"),
+        (np.zeros((3, 1)), r"shape \(3, 1\); it must be \(3, 2\), for steering_angle, v_x"),
         (np.zeros(6), r"shape \(6,\)"),
         ([["left", 1.0]] * 3, "must be an array of numbers"),
     ],
@@ -168,11 +168,30 @@ def test_invalid_actions_are_refused_and_change_nothing(wrong, message):
 
 def test_an_action_of_the_single_environment_may_be_a_list_and_invalid_ones_are_refused():
     one, other = (gymnasium.make(IDS[0]).unwrapped for _ in range(2))
+    with pytest.raises(ArgumentError, match=r"the episode has not begun; call reset\(\) before step\(\)"):
+        one.step([0.5, 1])
     one.reset(seed=1), other.reset(seed=1)
     assert same(one.step([0.5, 1]), other.step(np.array([0.5, 1.0], np.float32)))
-    for wrong in (0.5, None, {}, "left", [0.5]):
-        with pytest.raises(ArgumentError, match="the actions"):
+    for wrong, message in (
+        (0.5, r"the action has the shape \(\); it must be \(2,\), for steering_angle, v_x"),
+        (None, "shape"),
+        ({}, "the action is {}; it must be an array of numbers"),
+        ("left", "the action is 'left'"),
+        ([0.5], r"shape \(1,\)"),
+        ([0.5, np.nan], r"the action is \[0.5, nan\]; its numbers must be finite"),
+    ):
+        with pytest.raises(ArgumentError, match=message):
             one.step(wrong)
+
+
+def test_an_ended_single_environment_says_so_in_its_own_terms():
+    one = gymnasium.make(IDS[0], **SHORT[IDS[0]]).unwrapped
+    for _ in range(2):
+        one.reset(seed=1)
+        while not one.step([1.0, 1.0])[2]:
+            pass
+        with pytest.raises(ArgumentError, match=r"^the episode has ended; call reset\(\) before step\(\)$"):
+            one.step([0.0, 0.0])
 
 
 def test_numbers_of_numpy_are_numbers():

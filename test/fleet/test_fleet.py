@@ -21,6 +21,7 @@ from vds_gz.vehicle.bicycle import BICYCLE
 from vds_gz.vehicle.command import ackermann, twist
 from vds_gz.vehicle.differential import DIFFERENTIAL, DifferentialState
 from vds_gz.vehicle.omni import OMNI
+from vds_gz.vehicle.vehicle import Vehicle
 
 pytest.importorskip("numba")
 from helpers.compiled_steps import compiled_run
@@ -176,6 +177,21 @@ def test_other_variants_of_the_c_librarys_functions_give_the_same_bits(tmp_path)
         environment = os.environ | {"PYTHONPATH": path, "GLIBC_TUNABLES": tunables}
         outputs.append(subprocess.check_output([sys.executable, "-c", PROGRAM], env=environment, text=True))
     assert outputs[0] == outputs[1]
+
+
+def test_a_fleet_holds_its_commands_like_a_vehicle_without_a_time_out():
+    p, command = DifferentialParameters(), twist(0.5, 0.0, 1.0)
+    fleet = Fleet(DIFFERENTIAL, [p])
+    fleet.commands[:] = command
+    fleet.advance(3000)
+    headings = []
+    for options in ({"max_command_age": math.inf}, {}):
+        vehicle = Vehicle(DIFFERENTIAL, p, **options)
+        vehicle.enter(command, 0)
+        vehicle.advance(3_000_000_000)
+        headings.append(vehicle.motion().heading)
+    assert fleet.states.heading[0] == headings[0]
+    assert headings[1] < 0.6 * headings[0]
 
 
 def test_every_vehicle_of_a_fleet_has_its_own_dead_time():

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from gymnasium import Env
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
 from vds_gz.environments.task import Floats, Info
 from vds_gz.environments.vector import VehicleVectorEnv
+from vds_gz.errors import ArgumentError
 
 
 class VehicleEnv(Env[Floats, Floats]):
@@ -27,6 +29,7 @@ class VehicleEnv(Env[Floats, Floats]):
         self._vector = self.vector(1, render_mode=render_mode, autoreset_mode=AutoresetMode.DISABLED, **options)
         self.metadata = {**self.metadata, "render_fps": self._vector.metadata["render_fps"]}
         self.render_mode = render_mode
+        self._state = "not begun"
         self.names = self._vector.names
         self.observation_space = self._vector.single_observation_space
         self.action_space = self._vector.single_action_space
@@ -35,6 +38,7 @@ class VehicleEnv(Env[Floats, Floats]):
         """Begin a new episode."""
         super().reset(seed=seed)
         observations, infos = self._vector.reset(seed=seed)
+        self._state = "running"
         return observations[0], _single(infos)
 
     def step(self, action: Floats) -> tuple[Floats, float, bool, bool, Info]:
@@ -43,7 +47,14 @@ class VehicleEnv(Env[Floats, Floats]):
         Raises:
             ArgumentError: The action is invalid, or the episode has ended.
         """
-        observations, rewards, ended, truncated, infos = self._vector.step([action])
+        if self._state != "running":
+            raise ArgumentError(f"the episode has {self._state}; call reset() before step()")
+        values = self._vector.action_array("the action", action)
+        if not np.isfinite(values).all():
+            raise ArgumentError(f"the action is {values.tolist()}; its numbers must be finite")
+        observations, rewards, ended, truncated, infos = self._vector.step(values[np.newaxis])
+        if ended[0] or truncated[0]:
+            self._state = "ended"
         return observations[0], float(rewards[0]), bool(ended[0]), bool(truncated[0]), _single(infos)
 
     def render(self) -> NDArray[Any] | None:

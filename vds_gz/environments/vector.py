@@ -181,6 +181,22 @@ class VehicleVectorEnv(VectorEnv[Floats, Floats, NDArray[Any]]):
             infos = self._infos(every)
         return self._observations.copy(), rewards, ended, truncated, infos
 
+    def action_array(self, what: str, actions: ArrayLike, *counts: int) -> Floats:
+        """Actions as an array of shape (counts, inputs); ``what`` names them in messages.
+
+        Raises:
+            ArgumentError: They are no numbers, or of another shape.
+        """
+        try:
+            values: Floats = np.asarray(actions, np.float32)
+        except (TypeError, ValueError):
+            raise ArgumentError(f"{what} is {actions!r}; it must be an array of numbers") from None
+        shape = (*counts, len(self._nominal.inputs))
+        if values.shape != shape:
+            inputs = ", ".join(self._nominal.inputs)
+            raise ArgumentError(f"{what} has the shape {values.shape}; it must be {shape}, for {inputs}")
+        return values
+
     def motion(self) -> BaseLinks:
         """Poses [m, m, rad] and velocities [m/s, m/s, rad/s] of every base_link."""
         return base_links(self._fleet.states, self._offsets)
@@ -329,14 +345,7 @@ class VehicleVectorEnv(VectorEnv[Floats, Floats, NDArray[Any]]):
                 f"environment {np.flatnonzero(self._over)[0]} has ended; with autoreset_mode {self._autoreset.value} "
                 "it must be reset before the next step, by reset(options={'reset_mask': ...})"
             )
-        try:
-            values: Floats = np.asarray(actions, np.float32)
-        except (TypeError, ValueError):
-            raise ArgumentError(f"the actions are {actions!r}; they must be an array of numbers") from None
-        shape = (self.num_envs, len(self._nominal.inputs))
-        if values.shape != shape:
-            inputs = ", ".join(self._nominal.inputs)
-            raise ArgumentError(f"the actions have the shape {values.shape}; it must be {shape}, for {inputs} each")
+        values = self.action_array("the array of actions", actions, self.num_envs)
         if not np.isfinite(values).all():
             wrong = np.flatnonzero(~np.isfinite(values).all(axis=1))[0]
             raise ArgumentError(f"the action of environment {wrong} is {values[wrong].tolist()}; it must be finite")

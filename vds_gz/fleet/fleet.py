@@ -60,7 +60,9 @@ class Fleet(Generic[P, C, S]):
     def commands(self) -> Columns:
         """Fields as in :class:`~vds_gz.vehicle.command.Command`.
 
-        ``fleet.commands.v_x = 1.0`` sets all, ``fleet.commands[3] = twist(1.0, 0.0, 0.3)`` one vehicle's.
+        ``fleet.commands.v_x = 1.0`` sets all, ``fleet.commands[3] = twist(1.0, 0.0, 0.3)`` one vehicle's. They hold
+        until they are set again: arrays have no times of arrival, so there is no time-out as in
+        :class:`~vds_gz.vehicle.vehicle.Vehicle`.
         """
         return self.vehicles.commands
 

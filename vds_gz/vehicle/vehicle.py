@@ -214,7 +214,7 @@ class Vehicle(Generic[P, C, S]):
             model: The vehicle model.
             parameters: Its parameter group.
             step_rate: Steps per second of simulated time [Hz].
-            max_command_age: Age at which zero or a stop replaces a command [s].
+            max_command_age: Age at which zero or a stop replaces a command [s]; ``math.inf`` for never.
             dead_time_jitter: Maximum additional delay of a command [s], as on a radio link. The delay of each command
                 is random, uniformly distributed; no command overtakes another.
             seed: Seed of these delays.
@@ -277,7 +277,7 @@ class Vehicle(Generic[P, C, S]):
         return steps + 1 if self.time_of(steps + 1) <= time else steps
 
     def enter(self, command: Command, time: int, stamp: int | None = None) -> None:
-        """Give the vehicle a command.
+        """Give the vehicle a command, which holds until the next one or its time-out, ``max_command_age``.
 
         Args:
             command: The command.
