@@ -125,6 +125,73 @@ def test_limits_that_were_not_met_are_not_reported_for_random_actuators(dead_tim
     assert_no_limits_are_found(dead_time, time_constant)
 
 
+#: Measured parameters, by those of a drive.
+MEASURED = {"dead_time": "dead_time", "time_constant": "time_constant", "max_velocity": "max_value"}
+MEASURED |= {"max_acceleration": "max_rise", "max_deceleration": "max_fall"}
+MEASURED |= {"gain": "gain", "offset": "offset", "dead_band": "dead_band"}
+
+MAP = {"map_references": (0.0, 0.5, 1.0, 2.0), "map_responses": (0.0, 0.2, 0.9, 1.3)}
+
+
+def assert_right_or_not_given(response, drive):
+    """A measured value is within 2 % (times: within a tenth of a sample), or there is none."""
+    for name, attribute in MEASURED.items():
+        value, configured = getattr(response, attribute), getattr(drive, name)
+        if name == "max_deceleration":
+            configured = configured or drive.max_acceleration
+        absolute = 0.1 * SAMPLE if name in ("dead_time", "time_constant") else 1e-3
+        assert value is None or value == pytest.approx(configured, rel=0.02, abs=absolute), name
+
+
+@pytest.mark.parametrize(
+    ("static", "limits", "found"),
+    [
+        ({"gain": 0.9}, (1.2, 1.5), {"gain": 0.9, "max_value": 1.2, "max_rise": 1.5}),
+        ({"gain": 0.9}, (0.0, 0.0), {"gain": 0.9}),
+        ({"offset": 0.1}, (3.0, 0.0), {"offset": 0.1}),
+        (MAP, (3.0, 0.0), {}),
+        pytest.param({"dead_band": 0.5, "gain": 1.2}, (3.0, 5.0), {}, marks=pytest.mark.slow),
+        pytest.param({"gain": 0.85, "offset": -0.1}, (3.0, 5.0), {"offset": -0.1}, marks=pytest.mark.slow),
+        pytest.param({"slow_share": 0.3, "slow_time_constant": 3.0}, (0.0, 0.0), {}, marks=pytest.mark.slow),
+    ],
+    ids=["gain, limits", "gain", "offset", "map", "dead band", "gain, offset", "slow share"],
+)
+def test_a_steady_state_response_changes_no_other_parameter(static, limits, found):
+    drive = DriveParameters(0.12, 0.18, *limits, **static)
+    response = next(measured(drive, SteeringParameters(), staircase(1.6, 0.0)))
+    expected = {"dead_time": 0.12, "time_constant": 0.18, **found}
+    assert {name: getattr(response, name) for name in expected} == pytest.approx(expected, rel=0.01)
+    assert_right_or_not_given(response, drive)
+
+
+@pytest.mark.slow
+@settings(max_examples=6, phases=(Phase.explicit, Phase.generate))
+@given(
+    drive=st.builds(
+        DriveParameters,
+        dead_time=dead_times,
+        time_constant=st.floats(0.05, 0.35),
+        max_velocity=st.sampled_from([0.0, 1.0, 3.0]),
+        max_acceleration=st.sampled_from([0.0, 1.0, 3.0]),
+        gain=st.floats(0.6, 1.5),
+        offset=st.sampled_from([0.0, 0.1, -0.2]),
+        dead_band=st.sampled_from([0.0, 0.3, 0.7]),
+    )
+)
+def test_random_actuators_are_measured_right_or_not_at_all(drive):
+    assert_right_or_not_given(next(measured(drive, SteeringParameters(), staircase(1.6, 0.0))), drive)
+
+
+def test_commands_at_unknown_times_give_wider_intervals():
+    parameters = DriveParameters(0.2, 0.25, max_velocity=5.0, max_acceleration=1.3, gain=0.9)
+    time, reference, speed, _, _ = sampled(parameters, SteeringParameters(), commands := staircase(2.0, 0.0))
+    actuator = ActuatorSeries("drive", "drive", time, reference, speed)
+    known, unknown = measure(actuator, [command[0] for command in commands]), measure(actuator)
+    assert unknown.uncertainty["dead_time"] > 2.0 * known.uncertainty["dead_time"]
+    for response in (known, unknown):
+        assert response.dead_time == pytest.approx(0.2, abs=2.0 * response.uncertainty["dead_time"])
+
+
 @pytest.mark.parametrize(("beyond", "met"), [(1.005, False), (1.03, True)])
 def test_a_limit_that_references_barely_exceed_is_not_distinguished_from_late_commands(beyond, met):
     drive = DriveParameters(0.2, 0.2, max_velocity=2.0, max_acceleration=100.0)

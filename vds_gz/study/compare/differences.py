@@ -81,6 +81,11 @@ class Measured:
     # anywhere between two samples.
     resolution: float = 0.0
 
+    def uncertainty(self, parameter: str) -> float:
+        """Half of the 95 % interval of the difference of a parameter of both, by the response's attribute."""
+        own = math.hypot(*(response.uncertainty.get(parameter, 0.0) for response in (self.a, self.b)))
+        return max(own, self.resolution) if parameter == "dead_time" else own
+
 
 @dataclass(frozen=True, slots=True)
 class Comparison:

@@ -1,98 +1,98 @@
 """The fit of a single actuator: the drive of a vehicle that goes straight ahead, or the steering of one that stands.
 
-States of an actuator have no noise and no gain, so terms are not selected by prediction. A fit starts at the best point
-of a grid of dead times and lags, without limits and with combinations of them.
+It is the fit of a vehicle with one actuator: terms are selected, fitted and given intervals by the same code.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
-from itertools import product
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from vds_gz.parameters.vehicles import BicycleParameters
-from vds_gz.study.identify.build import coarse_segments, problem_of
-from vds_gz.study.identify.candidates import DEAD_TIMES, LAGS
-from vds_gz.study.identify.estimates import Estimate
-from vds_gz.study.identify.estimation import Fit, refined
-from vds_gz.study.identify.fit import Solution, solve
-from vds_gz.study.identify.intervals import intervals_of
-from vds_gz.study.identify.noise import first_noise
-from vds_gz.study.identify.observed_limits import reach_of
-from vds_gz.study.identify.outcome import estimates
-from vds_gz.study.identify.problem.parameters import Actuation, Kind, actuations, coordinates
+from vds_gz.study.identify.estimation import fit_all
+from vds_gz.study.identify.outcome import NOISY, vehicle_fit
+from vds_gz.study.identify.problem.parameters import LONGEST_DEAD_TIME, Kind, actuations, coordinates
 from vds_gz.study.identify.problem.setup import STEP_RATE, Setup
 from vds_gz.study.identify.problem.simulation import VehicleFamily
-from vds_gz.study.identify.supported_terms import Fitted
-from vds_gz.study.identify.trials import costs_of
+from vds_gz.study.identify.results import Numbers
+from vds_gz.study.identify.variants import map_references, with_map_terms
 from vds_gz.study.recording import MeasuredChannel, Recording, Series
 from vds_gz.vehicle.bicycle import BICYCLE
 
-#: Limits count as met if they lower the cost by the part CLEARLY_MET and by more than COARSE, which errors of coarse
-#: steps may cause, or by the part DECISIVELY_MET, which such errors cannot cause.
-CLEARLY_MET, COARSE, DECISIVELY_MET = 0.05, 0.3, 0.4
-
-#: Longer dead times [s] that are tried too, because no response of another actuator can be mistaken for this one's.
-LONG_DEAD_TIMES = 2.0, 2.5, 3.0, 3.5, 4.0, 5.0
+#: The command that an actuator follows.
+COMMANDED = {"drive": "v_x", "steering": "steering"}
 
 
-def fit_actuator(given: Series, response: Series, *, angle: bool) -> dict[str, Estimate | None]:
-    """The parameters of an actuator by their names on an axis, from its references and its response.
+@dataclass(frozen=True, slots=True)
+class ActuatorFit:
+    """A fitted actuator.
+
+    Attributes:
+        numbers: Its parameters by their names in :data:`~vds_gz.study.identify.problem.parameters.NUMBERS`; None for
+            those that the recordings do not determine.
+        residual: Standard deviation of the residuals without outliers, in the unit of the response.
+        explained: Whether the residuals are little more than noise, so that the actuator's structure fits.
+    """
+
+    numbers: Numbers
+    residual: float
+    explained: bool
+
+
+def fit_actuator(
+    runs: Sequence[tuple[Series, Series]], *, angle: bool, allowed: float, longest: float = LONGEST_DEAD_TIME
+) -> ActuatorFit:
+    """Fit an actuator to its references and its response in each run.
 
     Nothing else of the vehicle moves: a drive goes straight ahead, and a vehicle whose steering is fitted stands.
+    Dead times are at most ``longest`` [s]. Residuals beyond noise are explained up to ``allowed``, in the unit of the
+    response; else an actuator with a static map is fitted.
     """
-    quantity = "steering" if angle else "v_x"
-    turns_round = angle and float(np.max(np.abs(response.value))) > math.pi / 2.0
+    name = "steering" if angle else "drive"
+    quantity = COMMANDED[name]
+    turns_round = angle and max(float(np.max(np.abs(response.value))) for _, response in runs) > math.pi / 2.0
     parameters = BicycleParameters(drive_on_steered_wheel=turns_round)
-    actuation = actuations(parameters)["steering" if angle else "drive"]
-    longest = LONG_DEAD_TIMES[-1]
+    actuation = actuations(parameters)[name]
     terms = tuple(replace(term, highest=longest) if term.kind is Kind.DEAD_TIME else term for term in actuation.terms())
-    channel = MeasuredChannel(quantity, quantity, quantity, response)
-    still = Series(given.time, np.zeros(len(given.time)))
-    commanded = {"v_x": still, "steering": still} | {quantity: given}
-    begin = coordinates(terms, {term.name: term.neutral for term in terms})
+    recordings = []
+    for references, response in runs:
+        still = Series(references.time, np.zeros(len(references.time)))
+        commanded = {"v_x": still, "steering": still} | {quantity: references}
+        recordings.append(Recording(commanded, {quantity: response}, steers=True))
     setup = Setup(
         VehicleFamily(BICYCLE, parameters, terms),
-        {"steering" if angle else "drive": actuation},
-        (Recording(commanded, {quantity: response}, steers=True),),
-        ((channel,),),
-        begin,
+        {name: actuation},
+        tuple(recordings),
+        tuple((MeasuredChannel(quantity, quantity, quantity, response),) for _, response in runs),
+        coordinates(terms, {term.name: term.neutral for term in terms}),
         {},
         STEP_RATE,
         given=True,
     )
-    by_name = estimates(_fit(setup, actuation))
-    numbers = {number: by_name.get(name) for number, name in actuation.named().items()}
+    fit = _fitted(setup, allowed)
+    if not fit.explained:
+        fit = min(fit, _fitted(_with_map(setup), allowed), key=lambda trial: trial.residual)
     if angle:
-        numbers["fall"] = numbers["rise"]
-    return numbers
+        fit.numbers["fall"] = fit.numbers["rise"]
+    return fit
 
 
-def _fit(setup: Setup, actuation: Actuation) -> Fit:
-    """Fit dead time and lag, with the combination of limits that was met."""
-    reach = reach_of(setup)
-    problem = problem_of(setup, coarse_segments(setup), reach)
-    index = {term.name: k for k, term in enumerate(setup.family.terms)}
-    dead, lag = index[actuation.dead_time], index[actuation.time_constant]
-    rates = [name for name in (actuation.rise, actuation.fall) if name]
-    times = [{dead: delay, lag: constant} for delay, constant in product((*DEAD_TIMES, *LONG_DEAD_TIMES), (0.0, *LAGS))]
-    noise = first_noise(problem)
-    starts = [experiment.start for experiment in problem.experiments]
-    best: Solution | None = None
-    for limits in ([], rates, [actuation.value], [*rates, actuation.value]):
-        met = {index[name]: math.log(max(reach[name].tried, 1e-3)) for name in limits}
-        points = np.tile(setup.begin, (len(times), 1))
-        for point, changes in zip(points, times, strict=True):
-            point[[*changes, *met]] = [*changes.values(), *met.values()]
-        points = np.clip(points, problem.lower, problem.upper)
-        point = points[np.argmin(costs_of(problem, points, starts, noise))]
-        free = np.isin(np.arange(len(point)), [dead, lag, *met])
-        fit = solve(problem, point, free, noise)
-        gain = 0.0 if best is None else best.cost - fit.cost
-        if best is None or gain > DECISIVELY_MET * best.cost or gain > max(CLEARLY_MET * best.cost, COARSE):
-            best = fit
-    assert best is not None
-    setup, fitted = refined(setup, reach, Fitted(problem, best))
-    return Fit(setup, fitted.problem, fitted.solution, intervals_of(fitted.problem, fitted.solution), reach)
+def _fitted(setup: Setup, allowed: float) -> ActuatorFit:
+    fit = vehicle_fit(fit_all(setup), ())
+    [actuation] = setup.actuators.values()
+    numbers = {number: fit.numbers.get(name) for number, name in actuation.named().items()}
+    residual, noise = (
+        math.sqrt(sum(getattr(channel, name) ** 2 for channel in fit.channels) / len(fit.channels))
+        for name in ("residual", "noise")
+    )
+    return ActuatorFit(numbers, residual, residual <= NOISY * noise + allowed)
+
+
+def _with_map(setup: Setup) -> Setup:
+    """The setup with a static map in place of gain, dead band and saturation: its points are the levels of commands."""
+    [name] = setup.actuators
+    references = map_references(setup, COMMANDED[name])
+    return with_map_terms(setup, name, references, references, removed=("gain", "dead_band", "value"))

@@ -18,13 +18,14 @@ from vds_gz.study.identify.problem.parameters import (
     UNLIMITED,
     Actuation,
     Kind,
+    Term,
     value_of,
 )
 from vds_gz.study.identify.problem.setup import Setup
 from vds_gz.study.identify.trials import Candidate, Starts
 
-#: Dead times that are tried [s].
-DEAD_TIMES = np.r_[np.arange(0.0, 0.4, 0.04), 0.4, 0.5, 0.7, 1.0, 1.5]
+#: Dead times that are tried, up to the largest that a term may have [s].
+DEAD_TIMES = np.r_[np.arange(0.0, 0.4, 0.04), 0.4, 0.5, 0.7, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0]
 
 #: Lags that are tried [s], and parts of the lag by which the dead time is shortened.
 LAGS, SHORTER = (0.03, 0.08, 0.2, 0.5, 1.2), (0.5, 1.0)
@@ -65,7 +66,7 @@ def candidates_of(setup: Setup, reach: Mapping[str, Reach]) -> list[Candidate]:
     for name, actuation in setup.actuators.items():
         if name not in setup.excited:
             continue
-        candidates += _of_actuator(actuation, index, reach, gains)
+        candidates += _of_actuator(actuation, setup.family.terms, reach, gains)
         hubs = setup.actuators["wheels"].value if name == "drive" and "wheels" in setup.actuators else ""
         limits = actuation.value, actuation.rise, actuation.fall, hubs
         parts = [part for part in (actuation.dead_time, actuation.time_constant, *limits) if part]
@@ -130,11 +131,13 @@ def second_stage(setup: Setup, reach: Mapping[str, Reach]) -> list[Candidate]:
 
 
 def _of_actuator(
-    actuation: Actuation, index: Mapping[str, int], reach: Mapping[str, Reach], gains: Sequence[int]
+    actuation: Actuation, terms: Sequence[Term], reach: Mapping[str, Reach], gains: Sequence[int]
 ) -> Iterator[Candidate]:
+    index = {term.name: k for k, term in enumerate(terms)}
     dead, lag = (index.get(name) for name in (actuation.dead_time, actuation.time_constant))
     if dead is not None:
-        yield Candidate(actuation.dead_time, (dead,), partial(_values, dead, DEAD_TIMES))
+        times = [time for time in DEAD_TIMES if time < terms[dead].highest]
+        yield Candidate(actuation.dead_time, (dead,), partial(_values, dead, times))
     if lag is not None:
         yield Candidate(actuation.time_constant, (lag,), partial(_lags, lag, dead))
         if dead is not None:
@@ -149,10 +152,9 @@ def _of_actuator(
     if actuation.gain:
         yield Candidate(actuation.gain, (index[actuation.gain],), partial(_values, index[actuation.gain], TRIED_GAINS))
     if actuation.slow_share and actuation.gain:
-        terms = index[actuation.slow_share], index[actuation.slow_time_constant]
-        yield Candidate(
-            actuation.slow_share, terms, partial(_slowly, *terms, index[actuation.gain]), *PROOF_OF_SLOW_SHARE
-        )
+        slow = index[actuation.slow_share], index[actuation.slow_time_constant]
+        starts = partial(_slowly, *slow, index[actuation.gain])
+        yield Candidate(actuation.slow_share, slow, starts, *PROOF_OF_SLOW_SHARE)
 
 
 def _whole(

@@ -35,7 +35,8 @@ MORE = {
     "value": "hold commands beyond the limit until it is reached",
 }
 
-_SQUARED = str.maketrans({"^": None, "2": "²"})
+#: Units in words; that of a ratio, "-", is not written.
+_SQUARED = str.maketrans({"^": None, "2": "²", "-": None})
 
 
 @dataclass(frozen=True, slots=True)

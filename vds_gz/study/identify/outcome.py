@@ -368,14 +368,18 @@ def _findings(
             yield f"{term.name}: {met.format(value)}, but the recording determines it only roughly"
     worst: dict[str, Channel] = {}
     for channel in channels:
-        allowed = NOISY * channel.noise + NEGLIGIBLE * float(np.ptp(channel.measured))
-        if channel.residual > max(allowed, worst[channel.name].residual if channel.name in worst else 0.0):
-            worst[channel.name] = channel
+        if is_unexplained(channel):
+            worst[channel.name] = max(channel, worst.get(channel.name, channel), key=lambda one: one.residual)
     for channel in worst.values():
         yield (
             f"{channel.name}: the model leaves {channel.residual:.3g} {channel.unit}, which is more than noise; "
             "the model structure does not fit, or there was a disturbance"
         )
+
+
+def is_unexplained(channel: Channel) -> bool:
+    """Whether the model leaves more of a channel than noise and a negligible part of its range."""
+    return channel.residual > NOISY * channel.noise + NEGLIGIBLE * float(np.ptp(channel.measured))
 
 
 def joined(groups: Sequence[Sequence[int]]) -> list[set[int]]:

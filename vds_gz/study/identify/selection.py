@@ -31,8 +31,8 @@ from vds_gz.study.identify.trials import Candidate, promising
 #: Simulations in a trial of a term, and in the fit that follows it.
 TRIAL_SIMULATIONS, FULL_SIMULATIONS = 4, 12
 
-#: Trials with a longer dead time are rejected: such old commands explain nothing [s].
-PLAUSIBLE_DEAD_TIME = 1.7
+#: Trials with a dead time above this part of the largest one are rejected: such old commands explain nothing.
+PLAUSIBLE_DEAD_TIME = 0.85
 
 #: Factor by which the gain of a later candidate in the list must exceed that of an earlier one.
 ORDER_MARGIN = 1.15
@@ -143,8 +143,8 @@ def _best(
         if best is not None and k % AT_ONCE == 0:
             break
         trial = _trial(problem, candidate, now, begins, noise, last=last)
-        dead_times = [trial.point[k] for k in candidate.terms if problem.terms[k].kind is Kind.DEAD_TIME]
-        if max(dead_times, default=0.0) > PLAUSIBLE_DEAD_TIME:
+        dead_times = [k for k in candidate.terms if problem.terms[k].kind is Kind.DEAD_TIME]
+        if any(trial.point[k] > PLAUSIBLE_DEAD_TIME * problem.upper[k] for k in dead_times):
             continue
         after = refitted(problem, trial, blocks, noise, score)
         exact = (noise_of(problem, trial.residuals).scale < NEARLY_EXACT * problem.accuracies).any()

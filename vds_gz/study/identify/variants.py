@@ -209,7 +209,7 @@ def with_static_maps(setup: Setup, reach: Reaches, fitted: Fitted) -> tuple[Setu
         if name == "drive" and "steering" not in setup.actuators and turns:
             continue  # the drives' references are sums of commands
         static = [setup.family.index(actuation.gain), setup.family.index(actuation.dead_band)]
-        references = _references(setup, command)
+        references = map_references(setup, command)
         if len(references) < LEVELS or not fitted.solution.free[static].any():
             continue
         gain, band = fitted.solution.point[static]
@@ -235,7 +235,7 @@ def _rising_map(
     None if too few points are left.
     """
     while len(references) >= FEWEST_LEVELS:
-        mapped = _mapped(setup, name, references, np.where(references > band, gain * references, 0.0))
+        mapped = with_map_terms(setup, name, references, np.where(references > band, gain * references, 0.0))
         trial = _with_map(mapped, setup.actuators[name].value, reach, fitted)
         steps = np.diff(trial.solution.point[-len(references) + 1 :], prepend=0.0)  # the points are the last terms
         deepest = int(np.argmin(steps))
@@ -262,7 +262,7 @@ def _with_map(mapped: Setup, limit: str, reach: Reaches, fitted: Fitted) -> Fitt
     return Fitted(problem, replace(solution, noise=noise_of(problem, solution.residuals)))
 
 
-def _references(setup: Setup, command: str) -> Array:
+def map_references(setup: Setup, command: str) -> Array:
     """The points of a map: 0, and quantiles of the commands, by time."""
     values, seconds = [], []
     for signals in setup.recordings:
@@ -283,20 +283,23 @@ def _references(setup: Setup, command: str) -> Array:
     return references
 
 
-def _mapped(setup: Setup, name: str, references: Array, responses: Array) -> Setup:
-    """The setup with the points of a map as terms, in place of an actuator's gain, offset and dead band."""
+def with_map_terms(
+    setup: Setup,
+    name: str,
+    references: Array,
+    responses: Array,
+    removed: Sequence[str] = ("gain", "dead_band", "offset"),
+) -> Setup:
+    """The setup with the points of a map as terms, in place of some parameters of an actuator."""
     actuation = setup.actuators[name]
+    replaced = [getattr(actuation, number) for number in removed]
     group, _, _ = actuation.gain.partition(".")
     actuator = getattr(setup.family.parameters, group)
     points = {"map_references": tuple(references.tolist()), "map_responses": tuple(responses.tolist())}
     changed: dict[str, object] = {group: dataclasses.replace(actuator, gain=1.0, dead_band=0.0, offset=0.0, **points)}
     parameters = dataclasses.replace(setup.family.parameters, **changed)
     top = max(float(np.max(np.abs(responses))), LEAST_LIMIT)
-    kept = [
-        (term, x)
-        for term, x in zip(setup.family.terms, setup.begin, strict=True)
-        if term.name not in (actuation.gain, actuation.dead_band, actuation.offset)
-    ]
+    kept = [(term, x) for term, x in zip(setup.family.terms, setup.begin, strict=True) if term.name not in replaced]
     names = [f"{group}.map_responses[{k}]" for k in range(len(references))]
     kept += [
         (Term(names[k], Kind.MAP, scale=0.1 * top, neutral=float(references[k])), responses[k])
@@ -306,7 +309,7 @@ def _mapped(setup: Setup, name: str, references: Array, responses: Array) -> Set
         setup,
         family=replace(setup.family, parameters=parameters, terms=tuple(term for term, _ in kept)),
         priors={**setup.priors, **map_priors(names, responses)},
-        actuators={**setup.actuators, name: replace(actuation, gain="", dead_band="", offset="")},
+        actuators={**setup.actuators, name: actuation.without(replaced)},
         begin=np.array([x for _, x in kept]),
     )
 

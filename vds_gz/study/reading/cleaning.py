@@ -59,8 +59,8 @@ def measured_time(logged: Array, stamps: ArrayLike, name: str, notes: list[str])
         return stamped
     drift = slope * (stamped - stamped[0])
     offset = float(np.percentile(difference - drift, 1.0))
-    off = f"the stamps of {name} are off by {offset:+.3f} s against the recorder's clock"
-    drifts = f"drift by {slope * 1e6:+.0f} ppm ({slope * span:+.3f} s in {span:.0f} s)"
+    off = f"the stamps of {name} are off by {-offset:+.3f} s against the recorder's clock"
+    drifts = f"drift by {-slope * 1e6:+.0f} ppm ({-slope * span:+.3f} s in {span:.0f} s)"
     notes.append(f"{off} and {drifts}; both were corrected" if slope else f"{off}; this was corrected")
     moved: Array = stamped + offset + drift
     return moved

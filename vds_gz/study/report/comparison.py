@@ -42,7 +42,7 @@ def _changes(comparison: Comparison) -> Iterator[tuple[Measured, float]]:
     for actuator in comparison.measured:
         if actuator.a.dead_time is not None and actuator.b.dead_time is not None:
             change = actuator.b.dead_time - actuator.a.dead_time
-            if abs(change) > max(5e-4, actuator.resolution):
+            if abs(change) > max(5e-4, actuator.uncertainty("dead_time")):
                 yield actuator, change
 
 
@@ -79,8 +79,8 @@ def measured_table(comparison: Comparison) -> tuple[tuple[str, ...], list[tuple[
         for label, field in (("dead time", "dead_time"), ("time constant", "time_constant")):
             a, b = getattr(actuator.a, field), getattr(actuator.b, field)
             change = "" if a is None or b is None else f"{(b - a) * 1e3:+.1f} ms"
-            if change and actuator.resolution and field == "dead_time":
-                change += f" +-{actuator.resolution * 1e3:.0f}"
+            if change and (uncertainty := 1e3 * actuator.uncertainty(field)) >= 0.05:
+                change += f" +-{uncertainty:.{0 if uncertainty >= 10.0 else 1}f}"
             rows.append((actuator.name, label, _seconds(a), _seconds(b), change))
     return ("actuator", "measured", "A", "B", "B - A"), rows
 
@@ -102,8 +102,9 @@ def write_report(
     page.picture("overlay.png", _figure(comparison, names), "both runs over time, and their paths")
     page.heading("Differences, B minus A")
     page.table(HEAD, difference_rows(comparison))
-    page.heading("Measured parameters of the actuators")
-    page.table(*measured_table(comparison))
+    if comparison.measured:
+        page.heading("Measured parameters of the actuators")
+        page.table(*measured_table(comparison))
     page.write(
         {
             "a": names[0],
@@ -128,7 +129,9 @@ def _figure(comparison: Comparison, names: tuple[str, str]) -> Figure:
     beside.plot(*comparison.path_a.T, color=COMMANDED, linewidth=1.5)
     beside.plot(*comparison.path_b.T, color=ACTUAL, linewidth=1.5)
     beside.set_aspect("equal", adjustable="datalim")
-    beside.set_title("path [m]")
+    beside.set_title("path")
+    beside.set_xlabel("x [m]")
+    beside.set_ylabel("y [m]")
     add_legend(figure, axes[0])
     return figure
 
@@ -138,3 +141,4 @@ def _draw(axis: Axes, signal: Signal, names: tuple[str, str]) -> None:
     axis.plot(signal.time, signal.a, color=COMMANDED, linewidth=1.5, label=f"A  {names[0]}")
     axis.plot(signal.time, signal.b, color=ACTUAL, linewidth=1.1, label=f"B  {names[1]}")
     axis.set_title(f"{signal.name.replace('_', ' ')} [{signal.unit}]")
+    axis.set_xlabel("time since the first command [s]")

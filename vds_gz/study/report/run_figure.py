@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from vds_gz.geometry import Pose
 from vds_gz.parameters.actuators import DriveParameters, SteeringParameters
 from vds_gz.parameters.node import NodeParameters
-from vds_gz.study.identify.actuator_response import CAN_FIT, ActuatorResponse, measure, unknown
+from vds_gz.study.identify.actuator_response import ActuatorResponse, measure, unknown
 from vds_gz.study.recording import Recording
 from vds_gz.study.report.style import ACTUAL, BODY, COMMANDED, INK, PALE, STYLE, TOUCHED, png
 from vds_gz.study.report.world_figure import draw_obstacles
@@ -43,16 +43,19 @@ class SummaryRow:
     configured: float | None  # the configured parameter; None if the model has no such group
     measured: float | None  # its value in the recording; None if it is not identifiable
     reached: float | None = None  # for a limit, the maximum observed magnitude
+    uncertainty: float | None = None  # half of the 95 % interval of the measured value; None without one
 
     def texts(self) -> tuple[str, str]:
         """Configured and measured value in words."""
-        configured = "-" if self.configured is None else f"{self.configured:.3f} {self.unit}"
+        configured = "-" if self.configured is None else f"{self.configured:.3f} {self.unit}".strip()
         if self.reached is not None and self.configured == 0.0:
             configured = "unlimited"
         if self.measured is not None:
-            return configured, f"{self.measured:.3f} {self.unit}"
+            sure = f"{self.uncertainty or 0.0:.3f}"
+            plus_minus = f" +-{sure}" if float(sure) else ""
+            return configured, f"{self.measured:.3f} {self.unit}".strip() + plus_minus
         if self.reached is not None:
-            return configured, f"{'not determined' if CAN_FIT else unknown()}; peak {self.reached:.3f}"
+            return configured, f"{unknown()}; peak {self.reached:.3f}"
         return configured, unknown()
 
 
@@ -77,22 +80,26 @@ def _rows(name: str, kind: str, response: ActuatorResponse, vehicle: DataclassIn
     # Autoware's models have separate parameters instead of groups for their actuators.
     group = next((group for group in groups if isinstance(group, group_type)), None)
 
-    def row(quantity: str, unit: str, parameter: str, *measured: float | None) -> SummaryRow:
+    def row(quantity: str, unit: str, parameter: str, measured: str, reached: float | None = None) -> SummaryRow:
         configured = None if group is None else float(getattr(group, parameter))
-        return SummaryRow(name, quantity, unit, configured, *measured)
+        value = getattr(response, measured)
+        return SummaryRow(name, quantity, unit, configured, value, reached, response.uncertainty.get(measured))
 
-    yield row("dead time", "s", "dead_time", response.dead_time)
-    yield row("time constant", "s", "time_constant", response.time_constant)
-    value = response.max_value, response.reached_value
-    rise, fall = (response.max_rise, response.reached_rise), (response.max_fall, response.reached_fall)
+    yield row("dead time", "s", "dead_time", "dead_time")
+    yield row("time constant", "s", "time_constant", "time_constant")
+    unit = "rad" if kind == "steering" else "m/s"
+    for parameter, own_unit, neutral in (("gain", "", 1.0), ("offset", unit, 0.0), ("dead_band", unit, 0.0)):
+        if getattr(response, parameter) is not None or getattr(group, parameter, neutral) != neutral:
+            yield row(parameter.replace("_", " "), own_unit, parameter, parameter)
+    rise, fall, value = response.reached_rise, response.reached_fall, response.reached_value
     if kind == "steering":
-        yield row("maximum rate", "rad/s", "max_velocity", *rise)
-        yield row("maximum angle", "rad", "max_position", *value)
+        yield row("maximum rate", "rad/s", "max_velocity", "max_rise", rise)
+        yield row("maximum angle", "rad", "max_position", "max_value", value)
     else:
-        yield row("acceleration", "m/s²", "max_acceleration", *rise)
+        yield row("acceleration", "m/s²", "max_acceleration", "max_rise", rise)
         slowing = "max_deceleration" if getattr(group, "max_deceleration", 0.0) else "max_acceleration"
-        yield row("deceleration", "m/s²", slowing, *fall)
-        yield row("maximum speed", "m/s", "max_velocity", *value)
+        yield row("deceleration", "m/s²", slowing, "max_fall", fall)
+        yield row("maximum speed", "m/s", "max_velocity", "max_value", value)
 
 
 Array = NDArray[np.float64]
