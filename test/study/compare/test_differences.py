@@ -304,6 +304,7 @@ def test_a_signal_without_common_times_is_named_and_the_others_are_compared(fold
     assert "A has it from 0.0 to 0.9 s after the first command, B from 3.0 to 3.9 s" in said.out
     assert said.err.count("out of tolerance") == 1
     assert [one["name"] for one in report(folder)["differences"]] == ["speed"]
+    assert "Measured parameters" not in (folder / "compare" / "report.html").read_text(), "there are no actuators"
 
 
 def test_runs_without_any_common_time_are_refused(folder, capsys):

@@ -186,3 +186,8 @@ def test_a_channel_may_have_any_name(fit, tmp_path):
     write_report(tmp_path, "log.csv", named)
     values = [row[2] for row in fit_rows(named) if row[0] == "calibration"]
     assert values == ["0.1 m/s", "0.1 s"]
+
+
+def test_a_ratio_has_no_unit():
+    [gain, limit] = named("bicycle", ["drive_actuator.gain", "drive_actuator.max_acceleration"])
+    assert (gain.with_unit(0.9), limit.with_unit(2.0)) == ("0.9", "2 m/s²")

@@ -137,7 +137,7 @@ def measure(actuator: ActuatorSeries, commands: ArrayLike = ()) -> ActuatorRespo
 
 
 def _is_shown(name: str, number: Estimate, reached: Reached) -> bool:
-    """Whether a recording shows a parameter: a certain limit that was reached, or a steady-state term with an effect."""
+    """Whether a recording shows a parameter: limits are certain and reached, steady-state terms have an effect."""
     if name in STATIC:
         return not number.low <= STATIC[name] <= number.high
     if name.startswith("max_"):
