@@ -26,6 +26,7 @@ FIGURES = (
     "nav2.py",
     "single_track.py",
     "study.py",
+    "sweep.py",
     "train.py",
     "worlds.py",
     "your_robot.py",

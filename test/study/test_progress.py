@@ -1,11 +1,15 @@
-"""Progress is shown on a terminal and nowhere else."""
+"""Progress is shown on a terminal, and now and then in a log."""
 
+import contextlib
+import io
 import os
 import pty
 import subprocess
 import sys
 
 import pytest
+
+from vds_gz.study.progress import progress
 
 WORK = """
 from vds_gz.study.progress import progress
@@ -16,9 +20,22 @@ print("all counted")
 """
 
 
-def test_nothing_is_shown_without_a_terminal():
+def test_short_work_shows_nothing_without_a_terminal():
     done = subprocess.run([sys.executable, "-c", WORK], capture_output=True, text=True, timeout=60, check=True)
     assert (done.stdout, done.stderr) == ("all counted\n", "")
+
+
+def test_long_work_tells_its_progress_in_a_log():
+    code = "import vds_gz.study.progress as module; module.LOG_PERIOD = 0.0\n" + WORK
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stderr.splitlines() == ["counting sheep 33%", "counting sheep 67%", "counting sheep 100%"]
+
+
+def test_a_text_in_memory_is_no_log(monkeypatch):
+    monkeypatch.setattr("vds_gz.study.progress.LOG_PERIOD", 0.0)
+    with contextlib.redirect_stderr(io.StringIO()) as said, progress("counting sheep", 3.0) as advance:
+        advance(1.0)
+    assert said.getvalue() == ""
 
 
 @pytest.mark.parametrize("hidden", ["", "import sys; sys.modules['rich'] = None"], ids=["rich", "no rich"])

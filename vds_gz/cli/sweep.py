@@ -16,7 +16,7 @@ from vds_gz.errors import ArgumentError
 from vds_gz.fleet.tracking import DIVERGED, STATUSES
 from vds_gz.ros.programs import DONE, FAILED, CommandLine, command, complain
 from vds_gz.study.progress import progress
-from vds_gz.study.report.sweep import HEAD, distribution_rows, sentences, write_report
+from vds_gz.study.report.sweep import distribution_table, sentences, write_report
 from vds_gz.study.report.text import text_table
 from vds_gz.study.sweep.analysis import Runs, analyse
 from vds_gz.study.sweep.folder import RUNS, collect, do_runs, keep
@@ -104,12 +104,10 @@ def _tell(title: str, path: Path, sweep: Sweep, table: Table) -> bool:
     """Print and write the analysis of each case; return whether an expectation is broken."""
     cases = [(runs, analyse(runs)) for runs in cases_of(sweep, table)]
     write_report(path, title, cases)
+    print(f"{text_table(*distribution_table(cases))}\n")
     for runs, analysis in cases:
-        if runs.label:
-            print(f"{runs.label}:")
-        print(f"{text_table(HEAD, list(distribution_rows(runs, analysis)))}\n")
         for sentence in sentences(runs, analysis):
-            print(f"{sentence}\n")
+            print(f"{f'{runs.label}: ' if runs.label else ''}{sentence}\n")
     print(f"runs    {path / RUNS}\nreport  {path / 'report.html'}")
     broken = [(runs.label, bound) for runs, analysis in cases for bound in analysis.expectations if bound.broken]
     if broken:

@@ -11,7 +11,8 @@ from vds_gz.parameters.yaml_reader import Interval
 from vds_gz.study.sweep.analysis import Runs, analyse
 
 pytest.importorskip("matplotlib")
-from vds_gz.study.report.sweep import draw_heat_map, worst_table, write_report
+from vds_gz.study.report.sweep import distribution_table, draw_heat_map, sentences, worst_table, write_report
+from vds_gz.study.report.sweep_curves import cases_figure
 
 DEAD_TIME, LAG, SPEED = "steering_actuator.dead_time", "steering_actuator.time_constant", "controller.speed"
 UNITS = {DEAD_TIME: "s", LAG: "s", SPEED: "m/s", "path.peak": "m", "path.rms": "m"}
@@ -57,10 +58,43 @@ def test_cases_have_their_own_sections(tmp_path):
     some = [swept(label="pure_pursuit"), swept(label="stanley", numbers=range(600, 1200))]
     write_report(tmp_path, "two controllers", [(runs, analyse(runs)) for runs in some])
     cases = json.loads((tmp_path / "report.json").read_text())["cases"]
+    assert (tmp_path / "cases.png").exists()
+    head, rows = distribution_table([(runs, analyse(runs)) for runs in some])
+    assert head[:3] == ("measure", "case", "runs")
+    assert [row[:2] for row in rows] == [
+        (measure, case) for measure in ("path.peak", "path.rms") for case in ("pure_pursuit", "stanley")
+    ]
     assert [case["label"] for case in cases] == ["pure_pursuit", "stanley"]
     assert {path.name for path in tmp_path.glob("*distributions.png")} == {"1_distributions.png", "2_distributions.png"}
     _, rows = worst_table(some[1], "path.peak")
     assert all(600 <= int(row[0]) < 1200 for row in rows)
+
+
+def test_one_varied_parameter_is_drawn_as_curves_with_their_knees():
+    delays = np.linspace(0.0, 0.5, 51)
+    units = {"dead_time": "s", "path.peak": "m", "delay_margin": "s"}
+    cases = []
+    for name, limit in (("stanley", 0.3), ("lqr", 0.2)):
+        peak = np.where(delays > limit + 0.005, math.inf, 0.1 + 0.1 * delays)
+        runs = Runs({"dead_time": delays}, {"path.peak": peak, "delay_margin": 1.0 - delays}, units, label=name)
+        cases.append((runs, analyse(runs)))
+    first, second = cases_figure(cases).axes
+    curves = [line for line in first.lines if line.get_label() in ("stanley", "lqr")]
+    assert [np.isfinite(line.get_ydata()).sum() for line in curves] == [31, 21]
+    assert [text.get_text() for text in first.texts] == ["infinite", "knee 0.3 s", "infinite", "knee 0.2 s"]
+    assert not second.texts
+    assert list(sentences(*cases[0])) == [
+        "path.peak gets worse steeply above dead_time 0.3 s (knee), where it is 0.13 m."
+    ]
+
+
+def test_a_report_on_one_varied_parameter_has_no_histograms(tmp_path):
+    delays = np.linspace(0.0, 0.5, 51)
+    runs = Runs({"dead_time": delays}, {"path.peak": np.maximum(delays - 0.25, 0.0)})
+    write_report(tmp_path, "one", [(runs, analyse(runs))])
+    assert [path.name for path in tmp_path.glob("*.png")] == ["cases.png"]
+    (content,) = json.loads((tmp_path / "report.json").read_text())["cases"]
+    assert content["knees"]["path.peak"]["value"] == pytest.approx(0.25)
 
 
 def test_the_worst_runs_come_first():

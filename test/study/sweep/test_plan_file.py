@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
+import sys
 
 import pytest
 
 from vds_gz.errors import VdsGzError
 from vds_gz.parameters.yaml_reader import Interval
 from vds_gz.share import share
+from vds_gz.study.progress import ignore
 from vds_gz.study.sweep.plan_file import read_sweep
 from vds_gz.study.sweep.sweep import Samples, UniformVariation
 
 pytest.importorskip("numba")
+from vds_gz.study.sweep.folder import collect, do_runs
 
 STEPS = "time,v_x,v_y,yaw_rate\n0,1,0,0\n1,0,0,0\n"
 
@@ -70,6 +73,36 @@ def test_batches_have_2048_short_runs_or_64_long_ones(read, duration, together):
     space = dataclasses.replace(sweep.space, samples=Samples(count=1000))
     sweep = dataclasses.replace(sweep, space=space, driving=dataclasses.replace(sweep.driving, duration=duration))
     assert max(map(len, sweep.batches([], shared=False))) == together
+
+
+@pytest.mark.parametrize("workers", [None, 1], ids=["here", "in a process"])
+def test_a_controller_beside_the_file_is_found(read, tmp_path, monkeypatch, workers):
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    name = f"controller_beside_{workers}"
+    (tmp_path / f"{name}.py").write_text(
+        "import numpy as np\ndef straight(observations):\n    return np.tile([0.0, 1.0], (len(observations), 1))\n"
+    )
+    plan = f"vehicle: deepracer\ncontroller: {name}:straight\npath: straight.csv\nmeasure: path.peak\n"
+    sweep = read(f"{plan}driving: {{rate: 20, duration: 0.5}}\n")
+    assert not do_runs(tmp_path / "out", sweep, workers, ignore)
+    assert collect(tmp_path / "out")["path.peak"].tolist() == [0.0]
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [
+        "controller: pure_pursuit\npath: straight.csv\ndriving: {rate: 20, duration: 20, bound: 0.5}\n"
+        "measure: [path.peak, delay_margin]\n",
+        "commands: steps.csv\nmeasure: [path.peak]\n",
+    ],
+    ids=["controller", "commands"],
+)
+def test_progress_within_a_piece_adds_up_to_its_runs(read, plan):
+    sweep = read(f"vehicle: deepracer\n{plan}vary: {{drive_actuator.dead_time: [0.1, 0.2, 0.3]}}\n")
+    parts = []
+    sweep.run(range(3), parts.append)
+    assert sum(parts) == pytest.approx(3.0)
+    assert max(parts) < 1.0
 
 
 def test_intervals_in_the_vehicle_s_file_are_read(read):

@@ -77,14 +77,15 @@ def test_quantiles_are_values_of_some_run():
 
 
 def test_a_measure_that_no_run_has_is_not_printed_as_a_number():
-    analysis = analyse(Runs({}, {"path.peak": np.full(3, math.nan)}, expected={"path.peak": {"p95": 1.0}}))
+    runs = Runs({}, {"path.peak": np.full(3, math.nan)}, expected={"path.peak": {"p95": 1.0}})
+    analysis = analyse(runs)
     [check] = analysis.expectations
     assert check.broken
     assert str(check) == "path.peak's p95 is not measured in any run; it must be at most 1"
     pytest.importorskip("matplotlib")
-    from vds_gz.study.report.sweep import distribution_rows
+    from vds_gz.study.report.sweep import distribution_table
 
-    assert list(distribution_rows(Runs({}, {}), analysis)) == [("path.peak", "0", "-", "-", "-", "-")]
+    assert distribution_table([(runs, analysis)])[1] == [("path.peak", "0", "-", "-", "-", "-")]
 
 
 def test_the_smallest_margin_is_the_worst():

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import matplotlib as mpl
 import numpy as np
@@ -20,11 +20,23 @@ from matplotlib.patheffects import withStroke
 from numpy.typing import NDArray
 
 from vds_gz.study.report.style import ACTUAL, BODY, COMMANDED, INK, STYLE, add_legend, panels
+from vds_gz.study.report.sweep_curves import cases_figure, label
 from vds_gz.study.report.text import ReportPage
-from vds_gz.study.sweep.analysis import LARGER_IS_BETTER, Analysis, Runs, bad_quantile, quantile, quantiles_of
+from vds_gz.study.sweep.analysis import (
+    LARGER_IS_BETTER,
+    Analysis,
+    Distribution,
+    Runs,
+    bad_quantile,
+    quantile,
+    quantiles_of,
+)
 from vds_gz.study.sweep.sensitivity import TRUSTED, Reals, Sensitivity
 
 Chosen = NDArray[np.bool_]
+
+#: The runs of each case, and their analysis.
+Cases: TypeAlias = "Sequence[tuple[Runs, Analysis]]"
 
 #: Colours from small to large values.
 COLOURS = LinearSegmentedColormap.from_list("error", ["#eef4f8", BODY, ACTUAL, "#0d2b40"])
@@ -43,12 +55,6 @@ WRITTEN = FEW * FEW
 
 #: Maximum number of heat maps side by side, by a third parameter.
 SLICES = 3
-
-
-def label(name: str, units: Mapping[str, str]) -> str:
-    """A name with its unit."""
-    unit = units.get(name)
-    return f"{name} [{unit}]" if unit else name
 
 
 @mpl.rc_context(STYLE)
@@ -211,32 +217,37 @@ def _draw_box(panel: Axes, runs: Runs, x: str, y: str) -> None:
     panel.set(xlim=limits[0], ylim=limits[1])
 
 
-HEAD = ("measure", "runs", "median", "p95 or p5", "p99 or p1", "worst")
+HEAD = ("runs", "median", "p95 or p5", "p99 or p1", "worst")
 
 #: Number of runs in a table of the worst ones.
 WORST = 5
 
 
-def distribution_rows(runs: Runs, analysis: Analysis) -> Iterator[tuple[str, ...]]:
-    """Rows under :data:`HEAD`."""
-    for name, distribution in analysis.distributions.items():
-        unit = runs.units.get(name, "")
-        yield (
-            name,
-            str(distribution.count),
-            *(
-                f"{value:.4g} {unit} ({part})" if distribution.count else "-"
-                for part, value in distribution.quantiles.items()
-            ),
-        )
+def distribution_table(cases: Cases) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """The quantiles of every measure, below each other for several cases: head and rows."""
+    several = len(cases) > 1
+    rows = [
+        (name, *([runs.label] if several else []), *_quantile_cells(analysis.distributions[name], runs.units.get(name)))
+        for name in cases[0][0].measures
+        for runs, analysis in cases
+    ]
+    return ("measure", *(["case"] if several else []), *HEAD), rows
+
+
+def _quantile_cells(distribution: Distribution, unit: str | None) -> Iterator[str]:
+    yield str(distribution.count)
+    for part, value in distribution.quantiles.items():
+        yield f"{value:.4g} {unit or ''} ({part})" if distribution.count else "-"
 
 
 def sentences(runs: Runs, analysis: Analysis) -> Iterator[str]:
-    """Which parameter to measure more accurately, or why that is unknown."""
+    """Knees, and which parameter to measure more accurately, or why that is unknown."""
+    for measure, knee in analysis.knees.items():
+        yield knee.sentence(measure, runs.units)
     for advice in analysis.advice.values():
         yield advice.sentence(runs.units)
     for name, indices in analysis.sensitivities.items():
-        if not indices.trusted:
+        if not indices.trusted and not runs.varied_alone:
             yield (
                 f"Sobol indices of {name} are unreliable: surrogate R2 {max(indices.predicted, 0.0):.2f}, "
                 f"{TRUSTED:.2f} needed; draw more samples."
@@ -251,11 +262,18 @@ def worst_table(runs: Runs, measure: str) -> tuple[tuple[str, ...], list[tuple[s
     return head, [(str(runs.number(k)), *(f"{column[k]:.4g}" for column in columns)) for k in places]
 
 
-def write_report(folder: Path, title: str, cases: Sequence[tuple[Runs, Analysis]], notes: Sequence[str] = ()) -> None:
+def write_report(folder: Path, title: str, cases: Cases, notes: Sequence[str] = ()) -> None:
     """Write report.html, report.json and its pictures as PNG files, with the runs of each case and their analysis."""
     page = ReportPage(folder, title)
     for note in notes:
         page.text(f"Note: {note}")
+    page.table(*distribution_table(cases))
+    figure = cases_figure(cases)
+    if figure is not None:
+        alone = cases[0][0].varied_alone
+        caption = f"Measures over {alone}" if alone else "Part of the runs up to each value"
+        page.heading(caption)
+        page.picture("cases.png", figure, caption)
     contents = []
     for number, (runs, analysis) in enumerate(cases, start=1):
         _add_case(page, f"{number}_" if len(cases) > 1 else "", runs, analysis)
@@ -271,7 +289,6 @@ def _add_case(page: ReportPage, prefix: str, runs: Runs, analysis: Analysis) -> 
         page.text(f"{'broken' if check.broken else 'holds'}: {check}", bad=check.broken)
     for text in sentences(runs, analysis):
         page.text(text)
-    page.table(HEAD, distribution_rows(runs, analysis))
     for name, caption, figure in _figures(runs, analysis):
         page.heading(caption)
         page.picture(f"{prefix}{name}.png", figure, caption)
@@ -283,7 +300,7 @@ def _add_case(page: ReportPage, prefix: str, runs: Runs, analysis: Analysis) -> 
 
 def _figures(runs: Runs, analysis: Analysis) -> Iterator[tuple[str, str, Figure]]:
     """File names, captions and pictures."""
-    if runs.measures:
+    if runs.measures and not runs.varied_alone:
         yield "distributions", "Distributions", _distributions_figure(runs, analysis)
     for measure, indices in analysis.sensitivities.items():
         figure = draw_heat_map(runs, measure, indices)
@@ -300,4 +317,5 @@ def _content(analysis: Analysis) -> dict[str, object]:
         "distributions": analysis.distributions,
         "sensitivities": analysis.sensitivities,
         "advice": analysis.advice,
+        "knees": analysis.knees,
     }

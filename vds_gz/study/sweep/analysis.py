@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from vds_gz.errors import ArgumentError
 from vds_gz.parameters.yaml_reader import Interval
+from vds_gz.study.sweep.knee import Knee, knee
 from vds_gz.study.sweep.sensitivity import Reals, Sensitivity, sensitivity
 
 #: Quantiles of an error, with the part of the runs that do not exceed it; the last one is the worst run.
@@ -165,6 +166,12 @@ class Runs:
     label: str = ""  # name of the case, if there are several
     numbers: Sequence[int] = ()  # numbers of the runs in the sweep; by default from 0
 
+    @property
+    def varied_alone(self) -> str:
+        """The only parameter that varies, with at least three values; empty if there is none."""
+        several = [name for name, values in self.parameters.items() if len(values) and np.ptp(values) > 0.0]
+        return several[0] if len(several) == 1 and len(np.unique(self.parameters[several[0]])) > 2 else ""
+
     def number(self, place: int) -> int:
         """The number in the sweep of the run at an index of the columns."""
         return self.numbers[place] if len(self.numbers) else place
@@ -214,6 +221,7 @@ class Analysis:
     sensitivities: dict[str, Sensitivity]
     advice: dict[str, Advice]
     expectations: tuple[QuantileCheck, ...]
+    knees: dict[str, Knee] = field(default_factory=dict)  # of measures over the only varied parameter
 
 
 def analyse(runs: Runs) -> Analysis:
@@ -234,7 +242,16 @@ def analyse(runs: Runs) -> Analysis:
         for measure, bounds in runs.expected.items()
         for name, bound in bounds.items()
     )
-    return Analysis(distributions, sensitivities, advice, expectations)
+    return Analysis(distributions, sensitivities, advice, expectations, dict(_knees(runs)))
+
+
+def _knees(runs: Runs) -> Iterator[tuple[str, Knee]]:
+    """The knees of all measures over the only varied parameter, by measure."""
+    if name := runs.varied_alone:
+        for measure, values in runs.measures.items():
+            sign = -1.0 if measure in LARGER_IS_BETTER else 1.0
+            if (found := knee(name, runs.parameters[name], values, sign)) is not None:
+                yield measure, found
 
 
 def check_expected(expected: Mapping[str, Mapping[str, float]], measures: Mapping[str, object]) -> None:

@@ -9,6 +9,7 @@ import json
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +22,7 @@ from vds_gz.interface.commands import Ackermann, Velocity, command_type
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.study.offline.replay import Replay
 from vds_gz.study.offline.replay_bag import write_mcap
-from vds_gz.study.progress import ignore
+from vds_gz.study.progress import Advance, ignore
 from vds_gz.study.sweep.open_loop import TAIL
 from vds_gz.study.sweep.simulation import Case, Column, Reals, Table, loop_of, vehicles_of
 from vds_gz.study.sweep.sweep import Sweep
@@ -75,15 +76,23 @@ def do_runs(
     folder: Path,
     sweep: Sweep,
     workers: Workers,
-    advance: Callable[[float], object],
+    advance: Advance,
     notify: Callable[[str], object] = lambda words: None,
     *,
     resume: bool = False,
 ) -> list[tuple[range, str]]:
     """Do the runs that are not in the table yet, and append them; return those that failed, with the reason.
 
-    When all are done, the table has them in their order. ``advance`` is called with the number of runs that were done,
-    ``notify`` with messages for the user. What was done is kept if a row cannot be written or workers go away.
+    When all are done, the table has them in their order. What was done is kept if a row cannot be written or workers go
+    away.
+
+    Args:
+        folder: The sweep's folder.
+        sweep: The sweep.
+        workers: Where the runs are done.
+        advance: Called with further numbers of runs that were done, in this process also with parts of them.
+        notify: Called with messages for the user.
+        resume: Whether the folder has a table already.
     """
     if resume:
         _check(folder, sweep)
@@ -95,15 +104,17 @@ def do_runs(
         done = _whole_rows(table)
         advance(len(done))
         failed = []
+        run = sweep.run if workers is not None else partial(sweep.run, advance=advance)
         try:
-            with closing(do_tasks(sweep.run, sweep.batches(done, workers is not None), workers, notify=notify)) as rows:
+            with closing(do_tasks(run, sweep.batches(done, workers is not None), workers, notify=notify)) as rows:
                 for runs, result in rows:
                     if isinstance(result, FailureError):
                         failed.append((runs, str(result)))
                     else:
                         _append(table, result)
                         done += runs
-                    advance(len(runs))
+                    if workers is not None:
+                        advance(len(runs))
         except ArgumentError:  # there are no such workers
             if not resume:
                 (folder / PLAN).unlink()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +16,7 @@ from vds_gz.fleet.fleet import Fleet
 from vds_gz.fleet.layout import BaseLinks, base_links
 from vds_gz.parameters.declaration import ParameterGroup
 from vds_gz.parameters.node import NodeParameters
+from vds_gz.study.progress import ignore
 from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.command import Command
 from vds_gz.vehicle.vehicle import NANOSECONDS, AnyVehicle
@@ -89,12 +90,17 @@ def check_measures(names: Iterable[str], known: Iterable[Measure]) -> None:
 
 
 def run_open_loop(
-    log: CommandLog, nominal: NodeParameters, vehicles: Sequence[ParameterGroup], names: Sequence[str]
+    log: CommandLog,
+    nominal: NodeParameters,
+    vehicles: Sequence[ParameterGroup],
+    names: Sequence[str],
+    advance: Callable[[float], object] = ignore,
 ) -> dict[str, Reals]:
     """Send a log to vehicles, each at rest with base_link at the origin; their measures, one number for each vehicle.
 
     Commands act and time out as in a replay. A run's measures do not depend on the vehicles that are run with it. The
     vehicles are compared with the nominal one, whose model, step rate, sampling rate and time-out apply to all.
+    ``advance`` is called with further parts of the work, 1 in all.
     """
     check_measures(names, OPEN_LOOP)
     model = models()[nominal.model]
@@ -105,9 +111,10 @@ def run_open_loop(
     changed = last_change(log)
     after: list[tuple[float, Reals]] = []
     peaks = np.zeros((2, len(vehicles) + 1))
-    samples = 0
+    samples, count = 0, _samples(log, nominal.pub_rate)
     for time, motion in _Driven(nominal, [*vehicles, nominal.vehicle]).motions(log, nominal.pub_rate):
         samples += 1
+        advance(1.0 / count)
         for name, difference in _differences(motion):
             squares[name] += difference * difference
             end[name] = np.abs(difference)
@@ -138,6 +145,11 @@ def _differences(motion: BaseLinks) -> Iterator[tuple[str, Reals]]:
     yield from {"heading": heading, "speed": v_x, "lateral": v_y, "yaw_rate": yaw_rate}.items()
 
 
+def _samples(log: CommandLog, rate: float) -> int:
+    """Number of samples of a run."""
+    return int((log.duration + TAIL) * rate) + 1
+
+
 class _Driven(AnyVehicle):
     """Vehicles that all receive the nominal one's commands and share its time."""
 
@@ -155,7 +167,7 @@ class _Driven(AnyVehicle):
         """
         for time, command in zip(log.times, log.commands, strict=True):
             self.enter(log.type.as_sent(command).command(), round(time * NANOSECONDS))
-        for k in range(int((log.duration + TAIL) * rate) + 1):
+        for k in range(_samples(log, rate)):
             instant = round(k * NANOSECONDS / rate)
             self.advance(instant)
             motion = base_links(self._fleet.states, self._offsets)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import math
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
 from functools import partial
@@ -149,7 +150,9 @@ class _PlanReader:
         return items
 
     def _controllers(self) -> dict[str, dict[str, float]]:
-        """Gains by the controller's name."""
+        """Gains by the controller's name; modules of custom controllers may be beside the file."""
+        if (folder := str(self._file.parent.resolve())) not in sys.path:
+            sys.path.append(folder)
         controllers: dict[str, dict[str, float]] = {}
         for item in self._entries["controller"].items("controllers") if "controller" in self._entries else ():
             gains: dict[str, Entry] = {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TypeAlias
 
 import numpy as np
@@ -20,6 +21,7 @@ from vds_gz.parameters.controllers import ControllerParameters
 from vds_gz.parameters.declaration import Description, ParameterGroup, Value, describe
 from vds_gz.parameters.load import replaced
 from vds_gz.parameters.node import NodeParameters
+from vds_gz.study.progress import ignore
 from vds_gz.study.sweep.analysis import DELAY_MARGIN
 from vds_gz.study.sweep.open_loop import TAIL, run_open_loop
 from vds_gz.vehicle.catalogue import models
@@ -96,20 +98,32 @@ class Case:
         return self.drive.duration + TAIL if isinstance(self.drive, CommandLog) else driving.duration
 
 
-def simulate(case: Case, driving: Driving, values: Mapping[str, Reals], measures: Sequence[str], count: int) -> Table:
-    """Do ``count`` runs of a case with these values of varied parameters; return measures by name, and the status."""
+def simulate(
+    case: Case,
+    driving: Driving,
+    values: Mapping[str, Reals],
+    measures: Sequence[str],
+    count: int,
+    advance: Callable[[float], object] = ignore,
+) -> Table:
+    """Do ``count`` runs of a case with these values of varied parameters; return measures by name, and the status.
+
+    ``advance`` is called with further parts of the work, 1 in all.
+    """
     if isinstance(case.drive, CommandLog):
-        numbers = run_open_loop(case.drive, case.vehicle, vehicles_of(case, values, count), measures)
+        numbers = run_open_loop(case.drive, case.vehicle, vehicles_of(case, values, count), measures, advance)
         measured = np.logical_and.reduce([~np.isnan(numbers[name]) for name in measures])
         return {**numbers, "status": np.where(measured, "done", UNMEASURED)}
     loop = loop_of(case, driving, values, count)
-    _drive(loop, driving)
+    stages = 1 + len(SCAN_STEPS) if DELAY_MARGIN in measures else 1
+    in_stage = partial(_advance_share, advance, 1.0 / stages)
+    _drive(loop, driving, in_stage)
     numbers = loop.measures()
     # The times of events that do not happen are infinite.
     numbers["finished"] = np.where(loop.tracking.status == FINISHED, numbers["finished"], np.inf)
     numbers["left"] = np.where(np.isin(loop.tracking.status, (RUNNING, FINISHED)), np.inf, numbers["left"])
     if DELAY_MARGIN in measures:
-        numbers[DELAY_MARGIN] = _delay_margins(case, driving, values, count)
+        numbers[DELAY_MARGIN] = _delay_margins(case, driving, values, count, in_stage)
     return {**{name: numbers[name] for name in measures}, "status": np.array(loop.statuses())}
 
 
@@ -133,15 +147,20 @@ def loop_of(case: Case, driving: Driving, values: Mapping[str, Reals], count: in
     return loop
 
 
-def _drive(loop: ClosedLoop, driving: Driving) -> None:
-    """Drive until all runs have ended."""
-    periods = round(driving.duration * driving.rate)
-    while periods > 0 and (loop.tracking.status == RUNNING).any():
-        loop.advance(min(PERIODS, periods))
-        periods -= PERIODS
+def _drive(loop: ClosedLoop, driving: Driving, advance: Callable[[float], object]) -> None:
+    """Drive until all runs have ended; reports parts of 1."""
+    total = left = round(driving.duration * driving.rate)
+    while left > 0 and (loop.tracking.status == RUNNING).any():
+        periods = min(PERIODS, left)
+        loop.advance(periods)
+        left -= periods
+        advance(periods / total)
+    advance(left / total)
 
 
-def _delay_margins(case: Case, driving: Driving, values: Mapping[str, Reals], count: int) -> Reals:
+def _delay_margins(
+    case: Case, driving: Driving, values: Mapping[str, Reals], count: int, advance: Callable[[float], object]
+) -> Reals:
     """The additional dead time in all actuators up to which each vehicle stays within the bound [s].
 
     It is 0 for a vehicle that leaves the bound anyway, and at most :data:`LONGEST_MARGIN`.
@@ -155,11 +174,16 @@ def _delay_margins(case: Case, driving: Driving, values: Mapping[str, Reals], co
             extra = probed.get(ADDITIONAL_DEAD_TIME, np.zeros(len(rows[part])))
             probed[ADDITIONAL_DEAD_TIME] = extra + milliseconds[part] / MILLISECONDS
             loop = loop_of(case, driving, probed, len(extra))
-            _drive(loop, driving)
+            _drive(loop, driving, partial(_advance_share, advance, len(extra) / len(rows)))
             stayed[part] = ~np.isin(loop.tracking.status, (LEFT, DIVERGED))
         return stayed
 
     return np.maximum(last_before_leaving(stay, count, LONGEST_MARGIN), 0) / MILLISECONDS
+
+
+def _advance_share(advance: Callable[[float], object], share: float, part: float) -> None:
+    """Report a part of a share of the work."""
+    advance(share * part)
 
 
 def linear_delay_margin(k1: float, k2: float, speed: float) -> float:

@@ -16,6 +16,7 @@ from typing import TypeAlias
 import numpy as np
 
 from vds_gz.parameters.yaml_reader import Interval
+from vds_gz.study.progress import Advance, ignore
 from vds_gz.study.sweep.simulation import Case, ControlledDrive, Driving, Reals, Table, Wholes, simulate
 
 #: Vehicle steps of the runs that are done together: some seconds of work for a core.
@@ -163,13 +164,13 @@ class Sweep:
         index, first = divmod(runs.start, len(self.space))
         return self.cases[index], self.space.values(first, first + len(runs))
 
-    def run(self, runs: range) -> Table:
-        """Do some runs of one case, and return their table."""
+    def run(self, runs: range, advance: Advance = ignore) -> Table:
+        """Do some runs of one case, and return their table; reports progress in runs."""
         case, values = self.drawn(runs)
         labels: Table = {name: np.full(len(runs), text) for name, text in case.labels.items()}
         return {
             "run": np.array(runs),
             **labels,
             **values,
-            **simulate(case, self.driving, values, self.measures, len(runs)),
+            **simulate(case, self.driving, values, self.measures, len(runs), lambda part: advance(part * len(runs))),
         }

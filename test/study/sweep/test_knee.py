@@ -1,0 +1,47 @@
+"""Knees of curves in closed form: where a corner, a step or a valley is."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vds_gz.study.sweep.knee import knee
+
+X = np.linspace(0.0, 0.5, 51)
+CORNER = np.maximum(X - 0.25, 0.0)
+STEP = np.where(X > 0.305, 3.0 + 0.05 * np.sin(40.0 * X), 0.2 * X)
+
+
+@pytest.mark.parametrize(
+    ("measured", "at"),
+    [
+        (CORNER, 0.25),
+        (STEP, 0.3),
+        (np.where(X > 0.305, math.inf, 0.2), 0.3),
+        (np.where(X > 0.305, math.nan, STEP), None),  # what was not measured is no rise
+        (X**4, 0.31),  # slope of the line up to 0.95 of the range: 4 x^3 = 0.95^(3/4), in parts of the range
+        (X, None),
+        (X**2, None),
+        (np.sqrt(X), None),
+        (np.abs(X - 0.2), None),  # a valley
+        (np.full(51, 0.3), None),
+        (np.full(51, math.inf), None),
+        (np.full(51, math.nan), None),
+    ],
+)
+def test_a_knee_is_the_last_point_before_a_steep_rise(measured, at):
+    found = knee("a", X, measured)
+    assert (found and (found.parameter, found.value, found.above)) == (at and ("a", pytest.approx(at), True))
+    mirrored = knee("a", -X, measured)
+    assert (mirrored and (mirrored.value, mirrored.above)) == (at and (pytest.approx(-at), False))
+    margin = knee("a", X, -measured, -1.0)
+    assert (margin and margin.value) == (found and found.value)
+
+
+@given(st.sampled_from([CORNER, STEP]), st.floats(0.01, 100.0), st.floats(0.01, 100.0), st.permutations(range(51)))
+def test_units_and_order_do_not_move_a_knee(measured, across, up, order):
+    found = knee("a", across * X[order], 5.0 + up * measured[order])
+    assert found.value == pytest.approx(across * knee("a", X, measured).value)
+    assert found.sentence("path.peak", {"a": "s", "path.peak": "m"}).startswith("path.peak gets worse steeply above a ")

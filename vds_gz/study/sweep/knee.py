@@ -1,0 +1,83 @@
+"""The knee of a curve: the value of a parameter beyond which a measure gets worse steeply."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from vds_gz.study.sweep.sensitivity import Reals
+
+#: Minimum number of points of a curve with a knee.
+POINTS = 5
+
+#: The rise of a curve ends where it reaches this part of its range; behind that it is flat, as after leaving a bound.
+RISEN = 0.95
+
+#: Minimum distance of a knee below the line from start to end of the rise, as a part of the rise. A parabola, which
+#: bends everywhere alike, has 0.25.
+CLEAR = 0.3
+
+#: Maximum height of the start of a curve above its lowest point, as a part of its range. Above that it has a valley.
+LEVEL = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Knee:
+    """The last value of a parameter before a measure gets worse steeply."""
+
+    parameter: str  # the parameter's name
+    value: float  # its value at the knee
+    measured: float  # the measure there
+    above: bool  # whether the measure gets worse above the value, or below it
+
+    def sentence(self, measure: str, units: Mapping[str, str]) -> str:
+        """The knee as a sentence, with units by parameter and measure."""
+        at, there = (
+            f"{value:.4g} {units.get(name, '')}".strip()
+            for value, name in ((self.value, self.parameter), (self.measured, measure))
+        )
+        side = "above" if self.above else "below"
+        return f"{measure} gets worse steeply {side} {self.parameter} {at} (knee), where it is {there}."
+
+
+def knee(parameter: str, values: Reals, measured: Reals, sign: float = 1.0) -> Knee | None:
+    """The knee of a measure over a parameter; None if there is no clear one.
+
+    It is the point farthest below the line from start to end of the rise (Satopää et al. 2011, "Finding a 'kneedle' in
+    a haystack").
+
+    Args:
+        parameter: The parameter's name.
+        values: Its values, in any order.
+        measured: The measure; infinite ones are worse than all others, NaN is left out.
+        sign: -1 for a measure that is better the larger it is.
+    """
+    order = np.argsort(values, kind="stable")
+    order = order[~np.isnan(measured[order])]
+    errors = _finite(sign * measured[order])
+    if len(errors) < POINTS or not np.ptp(errors) > 0.0:
+        return None
+    above = bool(errors[-1] >= errors[0])
+    if not above:
+        order, errors = order[::-1], errors[::-1]
+    lowest, span = errors.min(), np.ptp(errors)
+    end = int(np.argmax(errors >= lowest + RISEN * span))
+    if end < 2 or errors[0] > lowest + LEVEL * span:
+        return None
+    x = np.abs(values[order[: end + 1]] - values[order[0]])
+    y = errors[: end + 1] - errors[0]
+    below = x / x[-1] - y / y[-1]
+    at = int(np.argmax(below))
+    if below[at] < CLEAR:
+        return None
+    return Knee(parameter, float(values[order[at]]), float(measured[order[at]]), above)
+
+
+def _finite(errors: Reals) -> Reals:
+    """Errors with infinite ones as far above the largest finite one as that is above the smallest."""
+    finite = errors[np.isfinite(errors)]
+    if not len(finite):
+        return np.zeros(len(errors))
+    return np.where(np.isfinite(errors), errors, finite.max() + (np.ptp(finite) or 1.0))
