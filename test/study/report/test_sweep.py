@@ -88,12 +88,13 @@ def test_one_varied_parameter_is_drawn_as_curves_with_their_knees():
     ]
 
 
-def test_a_report_on_one_varied_parameter_has_no_histograms(tmp_path):
+def test_a_report_on_one_varied_parameter_has_no_histograms(tmp_path, monkeypatch):
     delays = np.linspace(0.0, 0.5, 51)
     runs = Runs({"dead_time": delays}, {"path.peak": np.maximum(delays - 0.25, 0.0)})
-    write_report(tmp_path, "one", [(runs, analyse(runs))])
-    assert [path.name for path in tmp_path.glob("*.png")] == ["cases.png"]
-    (content,) = json.loads((tmp_path / "report.json").read_text())["cases"]
+    monkeypatch.setattr("vds_gz.study.report.sweep.TOGETHER", 1)  # a picture for each case
+    write_report(tmp_path, "one", [(runs, analyse(runs))] * 2)
+    assert {path.name for path in tmp_path.glob("*.png")} == {"cases.png", "cases_1.png"}
+    content, _ = json.loads((tmp_path / "report.json").read_text())["cases"]
     assert content["knees"]["path.peak"]["value"] == pytest.approx(0.25)
 
 

@@ -20,7 +20,7 @@ from matplotlib.patheffects import withStroke
 from numpy.typing import NDArray
 
 from vds_gz.study.report.style import ACTUAL, BODY, COMMANDED, INK, STYLE, add_legend, panels
-from vds_gz.study.report.sweep_curves import cases_figure, label
+from vds_gz.study.report.sweep_curves import TOGETHER, cases_figure, label
 from vds_gz.study.report.text import ReportPage
 from vds_gz.study.sweep.analysis import (
     LARGER_IS_BETTER,
@@ -268,12 +268,13 @@ def write_report(folder: Path, title: str, cases: Cases, notes: Sequence[str] = 
     for note in notes:
         page.text(f"Note: {note}")
     page.table(*distribution_table(cases))
-    figure = cases_figure(cases)
-    if figure is not None:
-        alone = cases[0][0].varied_alone
-        caption = f"Measures over {alone}" if alone else "Part of the runs up to each value"
-        page.heading(caption)
-        page.picture("cases.png", figure, caption)
+    for first in range(0, len(cases), TOGETHER):
+        figure = cases_figure(cases[first : first + TOGETHER])
+        if figure is not None:
+            alone = cases[0][0].varied_alone
+            caption = f"Measures over {alone}" if alone else "Part of the runs up to each value"
+            page.heading(caption)
+            page.picture(f"cases_{first}.png" if first else "cases.png", figure, caption)
     contents = []
     for number, (runs, analysis) in enumerate(cases, start=1):
         _add_case(page, f"{number}_" if len(cases) > 1 else "", runs, analysis)

@@ -34,9 +34,9 @@ def label(name: str, units: Mapping[str, str]) -> str:
 
 @mpl.rc_context(STYLE)
 def cases_figure(cases: Sequence[tuple[Runs, Analysis]]) -> Figure | None:
-    """All measures of all cases; None for a single case in which several parameters are varied, or too many cases."""
+    """All measures of at most :data:`TOGETHER` cases; None for a single case in which several parameters are varied."""
     alone, measures = cases[0][0].varied_alone, list(cases[0][0].measures)
-    if not measures or len(cases) > TOGETHER or not (alone or len(cases) > 1):
+    if not measures or not (alone or len(cases) > 1):
         return None
     figure, axes = panels(len(measures), 3.0, extra=0.6)
     for panel, measure in zip(axes, measures, strict=True):
