@@ -60,19 +60,24 @@ def measured(seed: int) -> Sample:
     return (*errors_of(estimate.odom, START), estimate.speed - 1.0), covariance
 
 
-def amcl(seed: int) -> Sample:
-    """AMCL's last estimate after 20 m, when the uncertainty of the initial pose is gone."""
-    settings = AmclParameters(position_std=0.1, heading_std=0.05, correlation_distance=1.0, latency=0.0)
-    localization = LocalizationParameters(seed=seed, style="amcl", amcl=settings)
-    estimator = StateEstimator(
-        NodeParameters(simulate_localization=True, localization=localization), START, measures=False
-    )
-    for k in range(100):
-        truth = START.then(Pose(0.2 * k, 0.0, 0.0))
-        for scan in estimator.update(100_000_000 * k, truth, 0.0, 0.0, 0.1).scans:
-            if scan.estimate is not None:
-                last = errors_of(scan.estimate.pose, truth), np.diag(scan.estimate.variances)
-    return last
+def amcl(deviations: tuple[float, float, float]) -> Callable[[int], Sample]:
+    """AMCL's last estimate on a curve, with a random initial pose of these standard deviations [m, m, rad]."""
+
+    def sample(seed: int) -> Sample:
+        settings = AmclParameters(position_std=0.1, heading_std=0.05, correlation_distance=8.0)
+        localization = LocalizationParameters(seed=seed, style="amcl", amcl=settings)
+        estimator = StateEstimator(
+            NodeParameters(simulate_localization=True, localization=localization), START, measures=False
+        )
+        drawn = np.clip(np.random.default_rng(seed).standard_normal(3), -2.9, 2.9) * deviations
+        estimator.amcl.initialise(Pose(START.x + drawn[0], START.y + drawn[1], START.heading + drawn[2]), deviations)
+        for k, truth in enumerate(CURVE):
+            for scan in estimator.update(100_000_000 * k, truth, 0.0, 0.0, 0.1).scans:
+                if scan.estimate is not None:
+                    last = errors_of(scan.estimate.pose, truth), np.diag(scan.estimate.variances)
+        return last
+
+    return sample
 
 
 def imu(seed: int) -> Sample:
@@ -135,12 +140,16 @@ CURVE = [START.then(Pose(4.0 * math.sin(0.1 * k), 4.0 * (1.0 - math.cos(0.1 * k)
         odometry(CURVE),
         odometry(CURVE, odom_walk_velocity_rotation=0.03),
         measured,
-        amcl,
+        amcl((0.5, 0.5, 0.2)),
+        amcl((2.0, 0.1, 0.05)),
         imu,
         gnss("driver"),
         gnss("gazebo"),
     ],
-    ids=["straight", "curve", "large drift", "measurement noise", "amcl", "imu", "gnss driver", "gnss gazebo"],
+    ids=[
+        *("straight", "curve", "large drift", "measurement noise", "amcl", "amcl with one uncertain axis"),
+        *("imu", "gnss driver", "gnss gazebo"),
+    ],
 )
 def test_the_covariance_is_that_of_many_seeds(sample):
     samples = [sample(seed) for seed in range(SEEDS)]

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from vds_gz.parameters.sensors import Camera
 from vds_gz.sensing.body import mounted
 from vds_gz.sensing.pinhole import AMBIENT, SKY, SUN, SUN_DIRECTION, Pinhole, clipped
+from vds_gz.sensing.point_layout import ColouredLayout
 from vds_gz.world.shapes import Box, HalfSpace, rectangle, sphere
 
 SMALL = {"columns": 64, "rows": 48, "fx": 40.0, "fy": 50.0, "cx": 30.0, "cy": 25.0}
@@ -65,6 +66,17 @@ def test_things_before_the_near_clipping_plane_are_seen_through():
 def test_depths_are_clipped_to_infinities():
     depth = np.array([[0.2, 0.5, 15.0, 15.5, np.inf]], np.float32)
     assert clipped(depth, 0.3, 15.0).tolist() == [[-math.inf, 0.5, 15.0, math.inf, math.inf]]
+
+
+def test_a_pixel_on_the_optical_axis_without_a_hit_is_infinite_without_a_warning():
+    """Its coordinates are 0 times infinity."""
+    camera = Pinhole(Camera(**{**SMALL, "cx": 30.5, "cy": 25.5}))
+    layout, view = ColouredLayout(camera.rays), camera.view(None, AHEAD, colour=True)
+    points = np.zeros(layout.shape, layout.dtype)
+    with np.errstate(all="raise"):
+        assert not layout.write(points, view.depth, view.colour)
+    for axis in "xyz":
+        assert np.all(points[axis] == np.inf)
 
 
 # ---------------------------------------------------------------------- colours

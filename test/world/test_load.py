@@ -161,27 +161,46 @@ def test_a_mesh_is_scaled_and_centred(tmp_path):
 
 @pytest.mark.parametrize("kind", ["glb", "obj", "off", "ply", "stl"])
 def test_meshes_without_a_unit_are_in_metres(tmp_path, kind: str):
+    """Also glTF with a unit in its "extras", as trimesh writes it."""
     trimesh = pytest.importorskip("trimesh")
-    trimesh.creation.box((2.0, 2.0, 2.0)).export(tmp_path / f"a.{kind}")
+    box = trimesh.creation.box((2.0, 2.0, 2.0))
+    box.units = "millimeters"
+    box.export(tmp_path / f"a.{kind}")
     scene = world(tmp_path, geometry(f"<mesh><uri>a.{kind}</uri></mesh>"))
     assert looking(scene, (0.1, 0.2, 10.0), (0.0, 0.0, -1.0)) == pytest.approx(9.0)
 
 
 @pytest.mark.parametrize(
-    "unit", ["", '<unit name="meter" meter="1"/>', '<unit meter="0.01"/>', '<unit meter="0.0254"/>']
+    "unit",
+    [
+        "",
+        '<unit name="centimeter"/>',
+        '<unit name="meter" meter="1"/>',
+        '<unit meter="0.01"/>',
+        '<unit meter="0.0254"/>',
+    ],
 )
 def test_collada_names_its_unit(tmp_path, unit: str):
     """Gazebo scales by the unit and ignores <up_axis>."""
+    metres = float(unit.split('meter="')[1].split('"')[0]) if "meter=" in unit else 1.0
+    scene = world(tmp_path, collada(tmp_path, unit))
+    assert looking(scene, (0.001, 0.002, 10.0), (0.0, 0.0, -1.0)) == pytest.approx(10.0 - metres)
+
+
+@pytest.mark.parametrize("metres", ["0", "-1", "nan", "inf"])
+def test_a_unit_that_is_no_length_is_refused(tmp_path, metres: str):
+    with pytest.raises(WorldError, match=r"its unit is .* m; it must be positive"):
+        world(tmp_path, collada(tmp_path, f'<unit meter="{metres}"/>'))
+
+
+def collada(folder, unit: str) -> str:
+    """Write a cube with sides of 2 units; return a model of it."""
     trimesh = pytest.importorskip("trimesh")
     pytest.importorskip("collada")
-    metres = float(unit.split('meter="')[1].split('"')[0]) if unit else 1.0
     text = trimesh.exchange.dae.export_collada(trimesh.creation.box((2.0, 2.0, 2.0))).decode()
-    text = re.sub(r"<unit[^>]*>|<up_axis>.*</up_axis>", "", text).replace(
-        "</asset>", f"{unit}<up_axis>X_UP</up_axis></asset>"
-    )
-    (tmp_path / "a.dae").write_text(text)
-    scene = world(tmp_path, geometry("<mesh><uri>a.dae</uri></mesh>"))
-    assert looking(scene, (0.001, 0.002, 10.0), (0.0, 0.0, -1.0)) == pytest.approx(10.0 - metres)
+    text = re.sub(r"<unit[^>]*>|<up_axis>.*</up_axis>", "", text)
+    (folder / "a.dae").write_text(text.replace("</asset>", f"{unit}<up_axis>X_UP</up_axis></asset>"))
+    return geometry("<mesh><uri>a.dae</uri></mesh>")
 
 
 def test_a_heightmap_rises_with_brightness(tmp_path):

@@ -49,6 +49,24 @@ def test_triangles_without_corners_are_refused(tmp_path):
         world(tmp_path, geometry("<mesh><uri>a.glb</uri></mesh>"))
 
 
+@pytest.mark.parametrize("kind", ["stl", "tiff"])
+def test_libraries_print_nothing_about_damaged_files(tmp_path, caplog, recwarn, kind):
+    if kind == "stl":
+        text = trimesh.creation.box((2.0, 2.0, 2.0)).export(file_type="stl_ascii")
+        (tmp_path / "a.stl").write_text(text.replace("facet normal", "facet normal x", 1))
+        body = "<mesh><uri>a.stl</uri></mesh>"
+    else:
+        image = pytest.importorskip("PIL.Image").new("L", (64, 64))
+        image.save(tmp_path / "whole.tiff", tiffinfo={270: "described " * 20})
+        (tmp_path / "a.tiff").write_bytes((tmp_path / "whole.tiff").read_bytes()[:200])
+        body = "<heightmap><uri>a.tiff</uri><size>1 1 1</size></heightmap>"
+    file = tmp_path / "world.sdf"
+    file.write_text(f"<sdf version='1.9'><world name='w'>{geometry(body)}</world></sdf>")
+    refusal(file)
+    assert not caplog.records
+    assert not recwarn.list
+
+
 KINDS = ["stl", "obj", "ply", "off", "glb", "dae"]
 MESHES = {kind: trimesh.creation.icosahedron().export(file_type=kind) for kind in KINDS}
 

@@ -275,6 +275,6 @@ class AmclOutput:
         if scan.estimate is not None:
             pose, variances = scan.estimate
             # Latched, for later subscribers.
-            self._pose.publish(scan.time, (*_pose_values(pose, None), *variances))
+            self._pose.publish(scan.time, (*_pose_values(pose, None), *(EXACT + variance for variance in variances)))
         if self._transform.subscribed():
             self._transform.publish(scan.time + self._ahead, _pose_values(scan.map_to_odom, None))

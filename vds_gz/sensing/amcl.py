@@ -35,7 +35,7 @@ NANOSECONDS = 1_000_000_000
 
 
 class PoseEstimate(NamedTuple):
-    """A pose in the map and the variances of x, y [m^2] and heading [rad^2]."""
+    """A pose in the map and the variances of x, y [m^2] and heading [rad^2], without jumps and moves by hand."""
 
     pose: Pose
     variances: tuple[float, float, float]
@@ -60,7 +60,7 @@ class Amcl(DriftingOdometry):
 
     _last: tuple[int, Pose] | None
     _mistake: Pose
-    _error: NDArray[np.float64]
+    _error: NDArray[np.float64]  # of x, y and heading, along the map's axes like the variances
     _spread: NDArray[np.float64]
 
     def __init__(self, parameters: LocalizationParameters, pose: Pose) -> None:
@@ -113,7 +113,7 @@ class Amcl(DriftingOdometry):
         spread = [std if std > 0.0 else default for std, default in zip(deviations, INITIAL, strict=True)]
         near = bool(np.all(np.abs(_difference(pose, self._truth)) <= REACH * np.array(spread)))
         self._mistake = Pose() if near else pose.then(self._truth.inverse())
-        self._begin_at(spread, _components(pose.seen_from(self._truth)) if near else np.zeros(3))
+        self._begin_at(spread, np.array(_difference(pose, self._truth)) if near else np.zeros(3))
 
     def globalise(self) -> None:
         """Search the whole map, as after ``reinitialize_global_localization``."""
@@ -179,7 +179,8 @@ class Amcl(DriftingOdometry):
         drawn = self._deviations() * self._random.standard_normal(3)
         self._error = keep * self._error + math.sqrt(1.0 - keep * keep) * drawn + self._jump((time - before) * 1e-9)
         self._spread = keep * self._spread
-        pose = self._mistake.then(self._truth).then(Pose(*self._error.tolist()))
+        believed, (x, y, turn) = self._mistake.then(self._truth), self._error.tolist()
+        pose = Pose(believed.x + x, believed.y + y, believed.heading + turn)
         self._held = pose.then(self.odom.inverse())
         self._last, self._requested = (time, self.odom), False
         x, y, turn = (self._deviations() ** 2 + self._spread**2).tolist()
@@ -197,7 +198,3 @@ class Amcl(DriftingOdometry):
 def _difference(pose: Pose, other: Pose) -> tuple[float, float, float]:
     """Difference of two poses along the axes of their frame [m] and in heading [rad]."""
     return pose.x - other.x, pose.y - other.y, math.remainder(pose.heading - other.heading, math.tau)
-
-
-def _components(pose: Pose) -> NDArray[np.float64]:
-    return np.array((pose.x, pose.y, math.remainder(pose.heading, math.tau)))

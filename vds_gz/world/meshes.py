@@ -164,8 +164,12 @@ def _loaded(path: Path, node: Node) -> dict[str, tuple[Array, Indices]]:
         files.check(path, files.LARGEST_SCENE)
         with _quiet(), path.open("rb") as file:
             scene = trimesh.load_scene(file, file_type=path.suffix[1:].lower(), resolver=_Beside(path.parent))
-            # COLLADA names its unit, glTF is in metres, and the others have none: metres, as in Gazebo.
-            scale = trimesh.units.unit_conversion(scene.units, "meters") if scene.units else 1.0
+            # COLLADA names its unit, glTF is in metres, and the others have none: metres, as in Gazebo. trimesh would
+            # also take a unit from glTF's "extras", whose meaning is up to programs.
+            named = scene.units if path.suffix.lower() == ".dae" else None
+            scale = trimesh.units.unit_conversion(named, "meters") if named else 1.0
+            if not 0.0 < scale < FARTHEST:
+                raise ValueError(f"its unit is {scale:g} m; it must be positive")
             parts = {name: _placed(scene, name, scale) for name in scene.graph.nodes_geometry}
     except Exception as error:  # readers of foreign formats raise any exception
         node.fail(f"mesh '{path}' cannot be read: {error}")
