@@ -42,6 +42,18 @@ def test_points_are_drawn_at_their_frame_and_not_while_its_pose_is_unknown(probe
     assert len(around.points["x"]) == met
 
 
+def test_ranges_of_a_scan_outside_of_its_limits_are_not_drawn(probe):
+    graph = probe.graph
+    truth = graph.message("nav_msgs/msg/Odometry")
+    truth.child_frame_id, truth.pose.pose.orientation.w = "base_link", 1.0
+    around = WorldView(graph, "/red", lambda: truth)
+    message = graph.message(SCAN)
+    message.header.frame_id, message.range_min, message.range_max = "base_link", 0.1, 10.0
+    message.ranges = [0.0, 0.05, 0.2, 5.0, 9.5, 10.5, np.inf, np.nan]
+    show(around, graph, graph.publisher("/red/scan", SCAN, NEWEST), message)
+    assert around.points["x"] == [0.2, 5.0, 9.5]
+
+
 @pytest.mark.parametrize("point_step", [0, 8, 25, 2**32 - 1])
 def test_a_cloud_whose_points_are_shorter_than_their_fields_or_longer_than_the_cloud_is_ignored(probe, point_step):
     graph = probe.graph
@@ -68,7 +80,7 @@ def test_any_numbers_of_a_scan_or_of_the_truth_are_drawn_or_left_out_in_silence(
     around = WorldView(graph, "/red", lambda: truth)
     publisher = graph.publisher("/red/scan", SCAN, NEWEST)
     message = graph.message(SCAN)
-    message.header.frame_id, message.ranges = "base_link", [1.0, 2.0]
+    message.header.frame_id, message.ranges, message.range_max = "base_link", [1.0, 2.0], np.inf
     setattr(message, field, [number, 1.0] if field == "ranges" else number)
     show(around, graph, publisher, message)
     assert np.isfinite([around.points["x"], around.points["y"]]).all()

@@ -126,7 +126,9 @@ class WorldView:
             self._mounts[joint.child_frame_id] = joint.header.frame_id, step
 
     def _on_scan(self, message: Message) -> None:
-        ranges = np.asarray(message.ranges, float)
+        ranges = np.array(message.ranges, float)
+        # sensor_msgs/LaserScan: other ranges are no measurements; drivers write 0 or more than range_max for no echo.
+        ranges[~((ranges >= message.range_min) & (ranges <= message.range_max))] = np.nan
         angles = message.angle_min + message.angle_increment * np.arange(len(ranges))
         points = np.column_stack([np.cos(angles), np.sin(angles), np.zeros(len(ranges))]) * ranges[:, None]
         self._take(message.header.frame_id, points, lowest=-math.inf)

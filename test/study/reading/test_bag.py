@@ -67,6 +67,19 @@ def write(path, topics, makers, count=30):
     return path
 
 
+@pytest.mark.parametrize(("variance", "channels"), [(0.01, ["imu yaw_rate"]), (0.0, ["imu yaw_rate"]), (-1.0, [])])
+def test_an_imu_may_say_that_it_measures_no_yaw_rate(tmp_path, variance: float, channels: list[str]):
+    def imu(k):
+        message = stamped(IMU, k)
+        message.angular_velocity.z, message.angular_velocity_covariance[0] = 0.1 * k, variance
+        return message
+
+    topics = {"/ackermann_cmd": ACKERMANN_TYPE, "/odom": ODOMETRY, "/imu": IMU}
+    makers = {"/ackermann_cmd": lambda k: command("ackermann", Ackermann(1.0, 0.2, 0.0, 0.5), k)}
+    signals = read_signals(write(tmp_path / "bag", topics, {**makers, "/odom": odometry, "/imu": imu}))
+    assert [channel.name for channel in signals.channels if channel.name.startswith("imu")] == channels
+
+
 def test_every_measurement_is_a_channel_and_commands_are_not(tmp_path):
     names = "steering_left", "steering_right", "steered_wheel_left_joint", "fixed_wheel_joint"
     topics = {"/ackermann_cmd": ACKERMANN_TYPE, "/odom": ODOMETRY, "/twist_actual": TWIST, "/wheel_odom": ODOMETRY}

@@ -153,6 +153,12 @@ def _of_joints(message: Message) -> dict[Key, float]:
     return values
 
 
+def _of_imu(message: Message) -> dict[Key, float]:
+    """The yaw rate; a first element of -1 in its covariance means that it is not measured."""
+    measured = message.angular_velocity_covariance[0] != -1.0
+    return {_YAW_RATE: message.angular_velocity.z} if measured else {}
+
+
 MEASUREMENTS: Mapping[str, Reader] = MappingProxyType(
     {
         "nav_msgs/msg/Odometry": _of_odometry,
@@ -164,7 +170,7 @@ MEASUREMENTS: Mapping[str, Reader] = MappingProxyType(
         },
         "autoware_vehicle_msgs/msg/SteeringReport": lambda m: {_STEERING: m.steering_tire_angle},
         "sensor_msgs/msg/JointState": _of_joints,
-        "sensor_msgs/msg/Imu": lambda m: {_YAW_RATE: m.angular_velocity.z},
+        "sensor_msgs/msg/Imu": _of_imu,
     }
 )
 
