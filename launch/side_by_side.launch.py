@@ -34,7 +34,7 @@ def generate_launch_description() -> LaunchDescription:
         DeclareLaunchArgument(
             "drive",
             default_value=str(share("config", "drives", "hall.csv")),
-            description="A command log to send, as `vds-gz drive` takes it; empty: none.",
+            description="A command log to send, as `vds-gz drive` takes it, or none.",
         ),
         DeclareLaunchArgument("loop", default_value="false", choices=[*BOOLEANS], description="Repeat the drive."),
         DeclareLaunchArgument("use_sim_time", default_value="false", choices=[*BOOLEANS], description="Follow /clock."),
@@ -58,7 +58,7 @@ def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
         )
         actions += [*vehicle.actions(), vehicle.common_map(y)]
     simulation_time = on_simulation_time(vehicle.parameters())
-    if arguments["drive"]:
+    if arguments["drive"] != "none":
         actions.append(drive(arguments["drive"], simulation_time, loop=boolean(arguments["loop"], "loop")))
     if boolean(arguments["rviz"], "rviz"):
         actions.append(rviz("side_by_side.rviz", simulation_time))

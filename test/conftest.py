@@ -62,6 +62,7 @@ TRIES = 3
 def pytest_addoption(parser: pytest.Parser) -> None:
     """What ``./dev test`` takes beside pytest's own options."""
     parser.addoption("--all", action="store_true", help="run the slow tests too")
+    parser.addoption("--ros", action="store_true", help="run only tests marked ros or graph")
     names = ", ".join(kinds.ABSENT)
     parser.addoption("--require", default="", metavar="KIND,...", help=f"fail if no test of a kind can run: {names}")
 
@@ -75,6 +76,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Run files that start programs first, because others can use the cores while they wait; retry real time."""
+    if config.getoption("--ros"):
+        over_rclpy = [item for item in items if item.get_closest_marker("ros") or item.get_closest_marker("graph")]
+        config.hook.pytest_deselected(items=[item for item in items if item not in over_rclpy])
+        items[:] = over_rclpy
     waiting = {item.path for item in items if "domain" in getattr(item, "fixturenames", ())}
     items.sort(key=lambda item: item.path not in waiting)
     if not config.pluginmanager.hasplugin("rerunfailures"):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from helpers.bag_files import messages_of, topics_of
-from helpers.processes import SEVERAL_GRAPHS, need_messages
+from helpers.processes import need_messages
 
 from vds_gz.bags.reader import BagError, open_bag
 from vds_gz.bags.recorder import LOOK_PERIOD, Recorder
@@ -22,6 +22,8 @@ from vds_gz.ros.factory import open_graph
 from vds_gz.ros.graph import QoS
 from vds_gz.ros.messages.factory import definition, open_types
 from vds_gz.study.reading.run import read
+
+pytestmark = pytest.mark.graph
 
 #: Records to a file until it is killed.
 RECORD = """
@@ -79,7 +81,6 @@ def announce(graph, topic):
     return graph.publisher(topic.name, topic.type, topic.qos)
 
 
-@SEVERAL_GRAPHS
 def test_all_messages_are_recorded(graph, domain, tmp_path):
     path = tmp_path / "recording.mcap"
     heard = []
@@ -287,7 +288,6 @@ def test_sensors_of_a_vehicle_are_recorded_except_those_named(graph, run, tmp_pa
     assert path.stat().st_size < 1_000_000 or find_spec("zstandard") is None
 
 
-@SEVERAL_GRAPHS
 def test_the_offer_of_several_publishers_is_what_all_of_them_offer(graph, domain):
     other = open_graph(parse([], "other"), "other")
     for node, qos in ((graph, topics.LATCHED), (other, topics.CLOCK_READER)):

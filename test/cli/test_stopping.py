@@ -151,3 +151,29 @@ def test_ctrl_c_while_a_program_imports_leaves_no_traceback(package, program, ar
         check=False,
     )
     assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGINT, "", "")
+
+
+#: A program that sends itself Ctrl-C when it calls a function of this name.
+CALLING = """
+import os, signal, sys
+import vds_gz.cli
+def interrupt(frame, event, argument):
+    if frame.f_code.co_name == "{function}":
+        sys.setprofile(None)
+        os.kill(os.getpid(), signal.SIGINT)
+sys.setprofile(interrupt)
+sys.exit(vds_gz.cli.main())
+"""
+
+
+@pytest.mark.parametrize("function", ["parse_args", "read_vehicle_file"])
+def test_ctrl_c_while_a_program_reads_its_arguments_leaves_no_traceback(function):
+    done = subprocess.run(
+        [sys.executable, "-c", CALLING.format(function=function), "node", "ackermann_car"],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=60.0,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")

@@ -79,10 +79,20 @@ class Driver:
 
         self.hold(topics.TWIST_REFERENCE, fill, seconds)
 
+    def serve(self, seconds: float) -> None:
+        """Wait for a duration of simulated time."""
+        end = self._simulated(seconds)
+        twists = self.probe.received[topics.TWIST_ACTUAL.name]
+        self.probe.until(lambda: stamp_ns(twists[-1].header.stamp) >= end, f"{seconds} s of simulated time")
+
+    def _simulated(self, seconds: float) -> int:
+        """The simulated time this long after the present one [ns]."""
+        return stamp_ns(self.probe.next(topics.TWIST_ACTUAL).header.stamp) + round(seconds * NANOSECONDS)
+
     def hold(self, topic: topics.Topic, fill: Callable[[Any], None], seconds: float) -> None:
         """Send messages for a duration of simulated time."""
         self.probe.until_heard(topic)
-        end = stamp_ns(self.probe.next(topics.TWIST_ACTUAL).header.stamp) + round(seconds * NANOSECONDS)
+        end = self._simulated(seconds)
         twists = self.probe.received[topics.TWIST_ACTUAL.name]
         self.probe.hold(topic, fill, lambda: stamp_ns(twists[-1].header.stamp) >= end, f"{seconds} s of driving")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -34,6 +34,7 @@ class LiveNode:
         while len(offers) < 5:
             self.graph.wait(0.01)
             offers = {name: offer for name, offer in self.graph.offers().items() if name not in OF_ANY_NODE}
+            offers = {name: offer for name, offer in offers.items() if "/_action/" not in name}
         for name, offer in offers.items():
             self.graph.subscribe(name, offer.type, QoS(1000), self._keeper(name), raw)
         self.topics = list(offers)
@@ -80,15 +81,26 @@ def live_node(*, raw: bool = False, **parameters: Value) -> Iterator[LiveNode]:
         graph.close()
 
 
+def level(status: Any) -> int:
+    """The level of a status, which is bytes over rclpy."""
+    return ord(status.level) if isinstance(status.level, bytes) else int(status.level)
+
+
 def numbers(message: Any, path: str = "") -> Iterator[tuple[str, float]]:
     """All numbers of a message by their paths, but its stamps."""
-    for field in message.__dataclass_fields__:
+    for field in _fields(message):
         value, place = getattr(message, field), f"{path}.{field}"
         if field in ("stamp", "__msgtype__"):
             continue
         for index, part in enumerate(value if hasattr(value, "__len__") and not isinstance(value, str) else [value]):
             inside = place if part is value else f"{place}[{index}]"
-            if hasattr(part, "__dataclass_fields__"):
+            if _fields(part):
                 yield from numbers(part, inside)
             elif not isinstance(part, str):
                 yield inside, float(part)
+
+
+def _fields(message: Any) -> Collection[str]:
+    """The fields of a message of either graph; none of a number."""
+    over_rclpy = getattr(message, "get_fields_and_field_types", dict)
+    return over_rclpy() or getattr(message, "__dataclass_fields__", ())

@@ -24,9 +24,6 @@ PATIENCE = 60.0
 #: So many messages one after the other that say the same are a steady state.
 STEADY = 25
 
-#: Over rclpy a process has one node of ours.
-SEVERAL_GRAPHS = pytest.mark.skipif(find_spec("rclpy") is not None, reason="needs several nodes in one process")
-
 
 def has_messages(package: str) -> bool:
     """Whether the messages of a package are there: over DDS they come with this one."""

@@ -17,6 +17,8 @@ from vds_gz.sensing.drift import PoseCovariance
 from vds_gz.vehicle.model import JointStates
 from vds_gz.vehicle.vehicle import Motion
 
+pytestmark = pytest.mark.graph
+
 POSTURE = Attitude(z=1.6, roll=0.1, pitch=-0.3, v_z=0.04, roll_rate=0.05, pitch_rate=0.06)
 TRUTH = Pose(3.0, -2.0, 2.5)
 MAP_TO_ODOM = Pose(1.0, 0.5, -0.7)

@@ -12,7 +12,7 @@ from vds_gz.interface import topics
 
 DRIVE, REVERSE = 2, 20
 
-pytestmark = need_messages("autoware_vehicle_msgs", "autoware_control_msgs", "tier4_vehicle_msgs")
+pytestmark = [pytest.mark.graph, need_messages("autoware_vehicle_msgs", "autoware_control_msgs", "tier4_vehicle_msgs")]
 
 
 def pedals(probe: Any, package: str, accel: float, brake: float, steer: float, until: Callable[[], Any]) -> None:

@@ -17,7 +17,7 @@ ROBOTS = ("ideal", "realistic")
 
 @launch_pytest.fixture
 def driven_by_us(domain, exits):
-    return launching("side_by_side", exits, drive="", spacing="4.0")
+    return launching("side_by_side", exits, drive="none", spacing="4.0")
 
 
 @pytest.mark.launch(fixture=driven_by_us)

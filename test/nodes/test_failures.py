@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from helpers.live_node import live_node
-from helpers.processes import SEVERAL_GRAPHS
+from helpers.live_node import level, live_node
 
 from vds_gz.ros.graph import QoS
 from vds_gz.vehicle.command import twist
 
-pytestmark = SEVERAL_GRAPHS
+pytestmark = pytest.mark.graph
 
 PACKAGE = """
 from dataclasses import dataclass
@@ -84,24 +83,24 @@ def assert_drives_on(live, said: list[str], log: str) -> None:
     live.graph.subscribe("/diagnostics", "diagnostic_msgs/msg/DiagnosticArray", QoS(), live._keeper("/diagnostics"))
     live.turn_until(lambda: live.received["/diagnostics"])
     status = live.received["/diagnostics"][-1].status[0]
-    assert status.level == 2
+    assert level(status) == 2
     assert all(words in status.message for words in said)
 
 
 @pytest.mark.parametrize("statements", [{"making": "1 / 0"}, {"measuring": "1 / 0"}])
-def test_a_sensor_that_raises_is_left_out(domain, install, capsys, statements):
+def test_a_sensor_that_raises_is_left_out(domain, install, capfd, statements):
     install(**statements)
     with live_node(model="differential", sensors__front__type="broken", sensors__imu__type="imu") as live:
         live.turn_until(lambda: len(live.received["/imu/data"]) > 20)
         said = ["sensor 'front'", "entry point 'broken' of vds_gz.sensors, broken:BROKEN", "ZeroDivisionError"]
-        assert_drives_on(live, [*said, "broken.py, line"], capsys.readouterr().err)
+        assert_drives_on(live, [*said, "broken.py, line"], capfd.readouterr().err)
 
 
-def test_a_command_that_raises_is_refused(domain, install, capsys):
+def test_a_command_that_raises_is_refused(domain, install, capfd):
     install()
     with live_node(model="differential") as live:
         odd = live.graph.publisher("/odd", "std_msgs/msg/Float32", QoS())
         refused = live.node._commands.refusals.counts
         live.turn_until(lambda: refused["odd"] > 2, lambda: odd.publish(live.graph.message("std_msgs/msg/Float32")))
         said = ["command type 'odd'", "entry point 'odd' of vds_gz.commands, broken:COMMAND", "KeyError: 0.0"]
-        assert_drives_on(live, [*said, "broken.py, line"], capsys.readouterr().err)
+        assert_drives_on(live, [*said, "broken.py, line"], capfd.readouterr().err)

@@ -16,6 +16,8 @@ from vds_gz.nodes.joystick_teleop import JOY, main
 from vds_gz.ros.messages.fields import set_stamp, stamp_ns
 from vds_gz.share import share
 
+pytestmark = pytest.mark.graph
+
 MODULE = "vds_gz.nodes.joystick_teleop"
 XBOX = str(share("config", "joystick", "xbox.yaml"))
 #: A joystick is not lost when the test is kept waiting.

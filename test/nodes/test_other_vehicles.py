@@ -22,6 +22,8 @@ from vds_gz.vehicle.command import twist
 from vds_gz.world.load import load_world
 from vds_gz.world.surroundings import Surroundings
 
+pytestmark = pytest.mark.graph
+
 PARAMETERS = """
 /**:
   ros__parameters:

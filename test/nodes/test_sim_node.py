@@ -14,6 +14,8 @@ from helpers.stamps import assert_on_the_grid
 from vds_gz.interface import topics
 from vds_gz.ros.messages.fields import stamp_ns, yaw_of
 
+pytestmark = pytest.mark.graph
+
 
 def forward(speed: float, yaw_rate: float = 0.0) -> Any:
     def fill(message: Any) -> None:

@@ -11,6 +11,8 @@ import pytest
 from vds_gz.interface import topics
 from vds_gz.ros.messages.fields import set_stamp, stamp_ns
 
+pytestmark = pytest.mark.graph
+
 CLOCK = topics.CLOCK_IN
 
 

@@ -12,7 +12,7 @@ import aiohttp
 import pytest
 from aiohttp.test_utils import TestServer
 from helpers.pages import Look, Looker
-from helpers.processes import PATIENCE, SEVERAL_GRAPHS
+from helpers.processes import PATIENCE
 
 from vds_gz.ros.arguments import parse
 from vds_gz.ros.factory import open_graph
@@ -119,7 +119,6 @@ def test_a_page_learns_that_its_type_of_commands_is_not_installed(watched):
     watched.look(act)
 
 
-@SEVERAL_GRAPHS
 def test_a_response_after_the_server_has_ended_does_no_harm(watched, probe):
     begun = threading.Event()
     probe.graph.service("/sim_node/reset", "std_srvs/srv/Trigger", lambda request, response: begun.set())

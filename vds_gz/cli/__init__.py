@@ -35,9 +35,12 @@ def ends_at_once() -> Iterator[None]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """``vds-gz``, by default with ``sys.argv``; return the exit code."""
-    with ends_at_once():
-        program = import_module("vds_gz.cli.program")
-    return int(program.main(argv))
+    try:
+        with ends_at_once():
+            program = import_module("vds_gz.cli.program")
+        return int(program.main(argv))
+    except KeyboardInterrupt:
+        return 130
 
 
 def sim_node() -> int:

@@ -80,13 +80,16 @@ class LaunchedVehicle:
             on_exit=Shutdown(reason=f"{NODE_NAME} has ended"),
         )
 
-    def robot_state_publisher(self, by_topic: bool) -> Node:
-        """The action that starts robot_state_publisher, which adds base_link -> wheels from joint_states."""
+    def robot_state_publisher(self, description: str) -> Node:
+        """The action that starts robot_state_publisher, which adds base_link -> wheels from joint_states.
+
+        It takes the robot description from the ``topic``, as a ``parameter``, or as its version can (``auto``).
+        """
+        program = "robot_state_publisher"
+        require(f"{program}:=true", program, instead=f"launch with {program}:=false")
         from launch_ros.actions import Node
         from launch_ros.parameter_descriptions import ParameterValue
 
-        program = "robot_state_publisher"
-        require(f"{program}:=true", program, instead=f"launch with {program}:=false")
         parameters = self.parameters()
         if parameters.base_frame != BASE_LINK:
             raise ArgumentError(
@@ -95,11 +98,11 @@ class LaunchedVehicle:
                 f"{program}:=false where the launch file has that argument"
             )
         remaps = self._remaps
-        if by_topic:
-            description: dict[str, object] = {"use_robot_description_topic": True}
+        if description == "topic" or (description == "auto" and description_by_topic()):
+            source: dict[str, object] = {"use_robot_description_topic": True}
         else:
             text = urdf(parameters.model, parameters.vehicle, models()[parameters.model].xacro, parameters.sensors)
-            description = {topics.ROBOT_DESCRIPTION.name: ParameterValue(text, value_type=str)}
+            source = {topics.ROBOT_DESCRIPTION.name: ParameterValue(text, value_type=str)}
             # It would publish the description a second time, beside the node itself.
             remaps = [*remaps, (topics.ROBOT_DESCRIPTION.name, "~/robot_description")]
         settings = {
@@ -111,7 +114,7 @@ class LaunchedVehicle:
             package=program,
             executable=program,
             namespace=self.namespace,
-            parameters=[settings, description],
+            parameters=[settings, source],
             remappings=remaps,
             ros_arguments=["--log-level", self.log_level],
             output="screen",
@@ -171,8 +174,7 @@ class LaunchedVehicle:
         """Everything that starts this vehicle."""
         actions = [self.node(), *self.set_initial_pose()]
         if robot_state_publisher:
-            by_topic = description_by_topic() if description == "auto" else description == "topic"
-            actions.append(self.robot_state_publisher(by_topic))
+            actions.append(self.robot_state_publisher(description))
         return actions
 
 

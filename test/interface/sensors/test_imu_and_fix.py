@@ -23,6 +23,8 @@ from vds_gz.world.geodesy import GRAVITY, Origin
 from vds_gz.world.ray_caster import RayCaster
 from vds_gz.world.scene import Scene
 
+pytestmark = pytest.mark.graph
+
 IMU = topics.Topic("unit/data", "sensor_msgs/msg/Imu")
 FIX = topics.Topic("gps/fix", "sensor_msgs/msg/NavSatFix")
 EARTH = Scene("earth", RayCaster(()), RayCaster(()), (0.0, 0.0, -9.81), Origin(48.8566, 2.35, 100.0))

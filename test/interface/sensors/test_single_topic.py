@@ -11,6 +11,8 @@ from vds_gz import measuring
 from vds_gz.errors import ArgumentError
 from vds_gz.interface.topics import Topic
 
+pytestmark = pytest.mark.graph
+
 PRESSED = measuring.Stream("pressed", "std_msgs/msg/Bool")
 
 

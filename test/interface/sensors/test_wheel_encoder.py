@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 from helpers.gazebo import Driver, driver
 from helpers.processes import Program
 from helpers.sensors import Heard
@@ -18,6 +19,8 @@ from vds_gz.interface.sensors.wheel_encoder import STREAM, WheelEncoder, ticks
 from vds_gz.ros.messages.fields import stamp_ns
 from vds_gz.sensing.body import BodyState
 from vds_gz.vehicle.model import Joint, JointStates
+
+pytestmark = pytest.mark.graph
 
 __all__ = ["driver"]
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from helpers.gazebo import Driver, preset, vehicle
+from helpers.processes import need_messages
 from helpers.stepped import STEP, Stepped
 
 from vds_gz.geometry import Attitude, Pose, Quaternion, Vector, angles, quaternion
@@ -58,6 +59,7 @@ def tilt(pose: Any) -> tuple[float, float, float]:
     return angles((q.x, q.y, q.z, q.w))
 
 
+@need_messages("autoware_control_msgs")
 def test_a_car_rolls_down_a_hill(hill: None, start: Callable[..., Any], driver: Driver):
     exact = [part for name in NOISE for part in ("-p", f"localization.{name}:=0.0")]
     file = str(share("config", "autoware_delay_car.yaml"))

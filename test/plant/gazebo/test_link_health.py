@@ -36,7 +36,6 @@ def test_the_node_may_start_first_and_gazebo_may_die_and_return(start, serve, dr
     driver.until_says("no command yet")
     driver.drive(0.5, 3.0)
     assert driver.speed() == pytest.approx(0.5, rel=0.05)
-    assert abs(float(driver.values()["lag of the wheel joints [s]"])) < 0.005
 
     first.process.kill()
     driver.until_says("Gazebo stopped responding")
@@ -61,7 +60,7 @@ def test_commands_are_too_old_after_a_pause(start, serve, driver, robot):
     driver.probe.serve(1.5)
     before = driver.probe.received[ros_topics.GROUND_TRUTH.name][-1].pose.pose.position.x
     control("pause: false")
-    driver.probe.serve(3.0)
+    driver.serve(3.0)
     # The remaining motion is that of the dead time of 0.2 s and of braking at 1 m/s^2 with lag.
     assert driver.speed() == pytest.approx(0.0, abs=5e-3)
     assert driver.at()[0] - before < 0.5 * 0.2 + 0.5 * 0.2 + 0.5**2 / 2 + 0.03

@@ -10,6 +10,8 @@ from vds_gz.interface.commands import command_types
 from vds_gz.ros.messages.factory import open_types
 from vds_gz.ros.messages.packed import MessageLayout
 
+pytestmark = pytest.mark.graph
+
 TYPES = open_types()
 EVERY = sorted({topic.type for topic in (*topics.VEHICLE, *topics.AUTOWARE, *(kind.topic for kind in command_types()))})
 

@@ -13,6 +13,8 @@ from vds_gz.errors import ArgumentError, UnknownTypeError
 from vds_gz.ros.messages.factory import open_types
 from vds_gz.ros.messages.packed import MessageLayout, PackedMessage
 
+pytestmark = pytest.mark.graph
+
 TYPES = open_types()
 GRAPH = SimpleNamespace(serialize=lambda message, name: TYPES.codec(name).encode(message))
 

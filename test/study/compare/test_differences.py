@@ -28,6 +28,8 @@ from vds_gz.study.identify.actuator_response import ActuatorResponse
 from vds_gz.study.reading.run import read
 from vds_gz.study.report.comparison import verdict
 
+pytestmark = pytest.mark.graph
+
 BOUNDS = "drive: {rms: 1.0, delay: 0.01}\npath: {peak: 100}\n"
 
 

@@ -144,10 +144,10 @@ class PackedMessage:
     ) -> None:
         self._layout = layout = MessageLayout.of(type_name, message)
         self.data = bytearray(graph.serialize(message, type_name))
-        # Encoders may pad the end to a multiple of four; Fast DDS also pads before the numbers of a last sequence that
-        # is empty. Any other length belongs to another definition.
-        ends_empty = any(place.length == 0 and place.offset == layout.length for place in layout.arrays.values())
-        if not layout.length <= len(self.data) < layout.length + (8 if ends_empty else 4):
+        # Encoders may pad the end to a multiple of four. Fast DDS also counts four bytes for each sequence of numbers
+        # that is empty, as if numbers followed. Any other length belongs to another definition.
+        empty = sum(place.length == 0 for place in layout.arrays.values())
+        if not layout.length <= len(self.data) < layout.length + 4 + 4 * empty:
             raise ValueError(f"a {type_name} of {len(self.data)} bytes must have {layout.length} by its definition")
         del self.data[_aligned(layout.length, 4) :]
         self.stamps = [layout.stamp(path) for path in stamps]

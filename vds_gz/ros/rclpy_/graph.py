@@ -22,6 +22,7 @@ from rcl_interfaces.msg import SetParametersResult
 from rclpy.action import ActionServer
 from rclpy.action.server import ServerGoalHandle
 from rclpy.client import Client
+from rclpy.context import Context
 from rclpy.duration import Duration
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
@@ -48,8 +49,9 @@ Returned = TypeVar("Returned")
 #: A request without a response for this long is dropped [s].
 RESPONSE_TIMEOUT = 10.0
 
-#: Maximum time for the acknowledgement of all last messages together [s].
-ACKNOWLEDGED_WITHIN = 0.5
+#: Maximum time for the acknowledgement of all last messages together [s]. They were sent, so they arrive without it
+#: unless one was lost; nodes that stop at the same time never acknowledge.
+ACKNOWLEDGED_WITHIN = 0.1
 
 
 #: The name that rclpy gives to nodes whose names it does not know.
@@ -128,8 +130,11 @@ class RclpyGraph:
     """A node on the graph, by rclpy."""
 
     def __init__(self, arguments: Arguments, default_name: str) -> None:
-        rclpy.init(args=[sys.argv[0], *arguments.given], signal_handler_options=SignalHandlerOptions.NO)
-        self._node = Node(default_name)
+        # A context of its own: a process may have several graphs, and beside them a node of its own code.
+        self._context = Context()
+        command_line = [sys.argv[0], *arguments.given]
+        rclpy.init(args=command_line, context=self._context, signal_handler_options=SignalHandlerOptions.NO)
+        self._node = Node(default_name, context=self._context)
         self.name: str = self._node.get_name()
         self.namespace: str = self._node.get_namespace()
         self._arrived = WorkQueue()
@@ -139,9 +144,9 @@ class RclpyGraph:
         self._closing = False
         #: Number of malformed messages of all topics.
         self.malformed = 0
-        self._executor = SingleThreadedExecutor()
+        self._executor = SingleThreadedExecutor(context=self._context)
         self._executor.add_node(self._node)
-        self._receiver = Receiver(self._node.context)
+        self._receiver = Receiver(self._context)
         self._server = threading.Thread(target=self._serve, name="server", daemon=True)
         self._server.start()
 
@@ -350,11 +355,11 @@ class RclpyGraph:
         for publisher in self._publishers:
             publisher.flush(max(end - time.monotonic(), 0.0))
         self._receiver.close()
-        self._executor.wake()
+        self._executor.create_task(_nothing)  # ends its wait, which ``wake`` does not
         self._server.join()
         self._executor.shutdown()
         self._node.destroy_node()
-        rclpy.try_shutdown()
+        self._context.try_shutdown()
 
     def _serve(self) -> None:
         complained = False
