@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 import signal
+import sys
 import time
 from typing import Any
 
 import pytest
+from helpers.live_node import live_node
 from helpers.processes import PATIENCE
 from helpers.stamps import assert_on_the_grid
 
+from vds_gz.errors import UnknownTypeError
 from vds_gz.interface import topics
 from vds_gz.ros.messages.fields import stamp_ns, yaw_of
 
@@ -28,6 +31,23 @@ def forward(speed: float, yaw_rate: float = 0.0) -> Any:
 def level(message: Any) -> int:
     value = message.status[0].level
     return value[0] if isinstance(value, bytes) else int(value)
+
+
+@pytest.mark.parametrize("style", ["continuous", "amcl"])
+def test_without_transforms_nothing_is_on_their_topics(domain, style):
+    localization = {"simulate_localization": True, "localization__style": style}
+    with live_node(publish_tf=False, **localization) as live:
+        live.turn_until(lambda: live.received["/odom"])
+        assert not {"/tf", "/tf_static"} & {endpoint.topic for endpoint in live.graph.opened}
+
+
+@pytest.mark.ros
+def test_only_transforms_need_tf2_msgs(domain, monkeypatch):
+    monkeypatch.setitem(sys.modules, "tf2_msgs.msg", None)
+    with live_node(publish_tf=False) as live:
+        live.turn_until(lambda: live.received["/odom"])
+    with pytest.raises(UnknownTypeError, match="install the package 'tf2_msgs'"), live_node():
+        pass
 
 
 def test_every_topic_is_there(start, probe):

@@ -89,6 +89,7 @@ class Outputs:
         fixed_odom: bool,
         flat: bool = True,
         localized_elsewhere: bool = False,
+        publish_tf: bool = True,
     ) -> None:
         self._graph = graph
         self._frames = frames
@@ -110,7 +111,7 @@ class Outputs:
             lambda now: [state.position for state in now.actuators] + [state.velocity for state in now.actuators],
         )
         self.outputs = (
-            self._make_transforms(),
+            *([self._make_transforms()] if publish_tf else []),
             self._make_odometry(topics.ODOM, frames.odom, _measured),
             self._make_odometry(topics.GROUND_TRUTH, frames.map, _true),
             self._make_twist(),
@@ -118,9 +119,8 @@ class Outputs:
             self.references,
             self.states,
         )
-        self._description, self._tf_static = (
-            graph.publisher(topic.name, topic.type, topic.qos) for topic in (topics.ROBOT_DESCRIPTION, topics.TF_STATIC)
-        )
+        latched = [topics.ROBOT_DESCRIPTION, *([topics.TF_STATIC] if publish_tf else [])]
+        self._description, *self._tf_static = [graph.publisher(topic.name, topic.type, topic.qos) for topic in latched]
 
     def publish_latched(self, time: int, description: str, mounts: Iterable[UrdfJoint] = ()) -> None:
         """Publish the latched messages: the robot's description and the fixed transforms."""
@@ -130,12 +130,12 @@ class Outputs:
         frames = self._frames
         transforms = [_transform(self._graph, frames.map, frames.odom)] if self._fixed_odom else []
         transforms += map(self._mount, mounts)
-        if transforms:
+        for publisher in self._tf_static if transforms else []:
             static = self._graph.message(topics.TF_STATIC.type)
             static.transforms = transforms
             for transform in transforms:
                 set_stamp(transform.header.stamp, time)
-            self._tf_static.publish(static)
+            publisher.publish(static)
 
     def _make_twist(self) -> Output:
         topic = topics.TWIST_ACTUAL
@@ -259,12 +259,14 @@ def _pose_values(pose: Pose | Motion, attitude: Attitude | None) -> tuple[float,
 class AmclOutput:
     """The transform and the topic of AMCL."""
 
-    def __init__(self, graph: Graph, frames: FrameNames, transform_tolerance: float) -> None:
+    def __init__(self, graph: Graph, frames: FrameNames, transform_tolerance: float, publish_tf: bool) -> None:
         self._ahead = round(transform_tolerance * NANOSECONDS)
-        message = graph.message(topics.TF.type)
-        message.transforms = [_transform(graph, frames.map, frames.odom)]
-        numbers = _pose_paths("transforms[0].transform.translation", "transforms[0].transform.rotation", flat=True)
-        self._transform = PackedTopic(graph, topics.TF, message, ["transforms[0].header.stamp"], numbers)
+        self._transform: PackedTopic | None = None
+        if publish_tf:
+            message = graph.message(topics.TF.type)
+            message.transforms = [_transform(graph, frames.map, frames.odom)]
+            numbers = _pose_paths("transforms[0].transform.translation", "transforms[0].transform.rotation", flat=True)
+            self._transform = PackedTopic(graph, topics.TF, message, ["transforms[0].header.stamp"], numbers)
         message = graph.message(topics.AMCL_POSE.type)
         message.header.frame_id = frames.map
         numbers = _pose_paths("pose.pose.position", "pose.pose.orientation", flat=True) + _VARIANCES
@@ -276,5 +278,5 @@ class AmclOutput:
             pose, variances = scan.estimate
             # Latched, for later subscribers.
             self._pose.publish(scan.time, (*_pose_values(pose, None), *(EXACT + variance for variance in variances)))
-        if self._transform.subscribed():
+        if self._transform and self._transform.subscribed():
             self._transform.publish(scan.time + self._ahead, _pose_values(scan.map_to_odom, None))

@@ -53,7 +53,9 @@ class OptionalOutputs:
         if self.amcl is not None:
             from vds_gz.interface.outputs import AmclOutput
 
-            self._amcl_output = AmclOutput(graph, frames, parameters.localization.amcl.transform_tolerance)
+            self._amcl_output = AmclOutput(
+                graph, frames, parameters.localization.amcl.transform_tolerance, parameters.publish_tf
+            )
         if measures:
             from vds_gz.interface.reports import Reports
 

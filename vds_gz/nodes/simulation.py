@@ -101,6 +101,7 @@ class Simulation:
             parameters.fixed_odom,
             plant.flat,
             localized_elsewhere=self.amcl is not None or parameters.localization.external,
+            publish_tf=parameters.publish_tf,
         )
         self._clock_output: PackedTopic | None = None
         if parameters.be_reference_clock:

@@ -167,6 +167,7 @@ class NodeParameters(ParameterGroup):
     )
     use_sim_time: bool = flag(False, "follow /clock instead of the system's time")
     simulate_localization: bool = flag(False, "odometry drifts and the map pose is noisy; else both are exact")
+    publish_tf: bool = flag(True, "publish the transforms on /tf and /tf_static; false: another node does")
     map_frame: str = text("map", "frame of the exact pose")
     odom_frame: str = text("odom", "frame of the odometry")
     base_frame: str = text(

@@ -97,9 +97,16 @@ def _outputs(replay: Replay, parameters: NodeParameters) -> tuple[list[tuple[top
     graph: Any = _Listener()
     joints = [joint.name for joint in model.joints(parameters.vehicle)]
     frames = FrameNames.of(parameters)
-    elsewhere = parameters.localization.external
-    flat = not replay.in_world
-    node = Outputs(graph, frames, joints, model.actuators, parameters.fixed_odom, flat, localized_elsewhere=elsewhere)
+    node = Outputs(
+        graph,
+        frames,
+        joints,
+        model.actuators,
+        parameters.fixed_odom,
+        flat=not replay.in_world,
+        localized_elsewhere=parameters.localization.external,
+        publish_tf=parameters.publish_tf,
+    )
     node.publish_latched(BEGIN, urdf(model.name, parameters.vehicle, model.xacro, parameters.sensors))
     outputs = list(node.outputs)
     if replay.reports:
