@@ -22,8 +22,6 @@ from helpers.processes import has_messages
 from vds_gz.interface import topics
 from vds_gz.share import share
 
-pytestmark = pytest.mark.graph
-
 #: Starts, turns both ways, stops, in four seconds.
 LOG = """time,speed,steering_angle
 0.0,0,0

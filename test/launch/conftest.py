@@ -52,6 +52,7 @@ def exits() -> Exits:
 @pytest.fixture
 def ears(domain: int) -> Iterator[Callable[..., Ears]]:
     """Makes nodes that listen."""
+    pytest.importorskip("tf2_ros", reason="needs the ROS package tf2_ros")
     made: list[Ears] = []
 
     def make(**options: object) -> Ears:

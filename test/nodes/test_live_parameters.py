@@ -8,15 +8,12 @@ from itertools import product
 
 import pytest
 from helpers.live_node import LiveNode, live_node
-from helpers.processes import SEVERAL_GRAPHS
 
 from vds_gz.interface import topics
 from vds_gz.parameters.declaration import Description, ParameterError, Value, describe
 from vds_gz.ros.graph import QoS
 from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.command import ACKERMANN, CONTROL, PEDALS, TWIST, ackermann, control, pedals, twist
-
-pytestmark = SEVERAL_GRAPHS
 
 #: Settings with which the parameters of a model have an effect, where the model has them.
 BASE = {

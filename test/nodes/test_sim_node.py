@@ -6,6 +6,7 @@ import math
 import signal
 import sys
 import time
+from importlib.util import find_spec
 from typing import Any
 
 import pytest
@@ -48,6 +49,19 @@ def test_only_transforms_need_tf2_msgs(domain, monkeypatch):
         live.turn_until(lambda: live.received["/odom"])
     with pytest.raises(UnknownTypeError, match="install the package 'tf2_msgs'"), live_node():
         pass
+
+
+@pytest.mark.ros
+@pytest.mark.skipif(find_spec("cyclonedds") is None, reason="needs cyclonedds")
+def test_a_node_without_ros_is_seen_heard_and_driven_over_rclpy(start, probe, monkeypatch):
+    monkeypatch.setenv("VDS_GZ_GRAPH", "dds")  # the probe has joined over rclpy
+    start("-p", "model:=differential")
+    probe.listen(topics.TWIST_ACTUAL, topics.TF_STATIC)
+    twists = probe.received[topics.TWIST_ACTUAL.name]
+    probe.hold(topics.TWIST_REFERENCE, forward(0.5), lambda: twists and twists[-1].twist.linear.x > 0.45)
+    probe.until(lambda: probe.received["/tf_static"], "the latched transforms")
+    ends = [(end.node, end.type) for end in probe.graph.endpoints("/odom")]
+    assert ends == [("/sim_node", topics.ODOM.type)]
 
 
 def test_every_topic_is_there(start, probe):

@@ -160,7 +160,7 @@ def test_steps_need_a_pause(start: Callable[..., Any], client: Client):
     start(*REFERENCE)
     answer = client.call("step_simulation", "StepSimulation", steps=1).result
     assert answer.result == Result.RESULT_OPERATION_FAILED
-    assert "needs a paused simulation" in answer.error_message
+    assert "and pause it" in answer.error_message
     assert client.simulate_steps(10)[0].result == Result.RESULT_OPERATION_FAILED
 
 

@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+from helpers.processes import need_messages
 
 pytestmark = pytest.mark.ros
 
@@ -16,7 +17,7 @@ import threading
 import rclpy
 from rclpy.action import ActionClient
 from rclpy.executors import SingleThreadedExecutor
-from tf2_msgs.action import LookupTransform
+from simulation_interfaces.action import SimulateSteps
 from vds_gz.ros.factory import open_graph
 
 graph = open_graph([], "leaving")
@@ -24,10 +25,10 @@ portions = []
 
 def execute(goal, feedback, result):
     while True:
-        portions.append(goal.source_frame)
+        portions.append(goal.steps)
         yield
 
-graph.action("~/look", "tf2_msgs/action/LookupTransform", execute)
+graph.action("~/look", "simulation_interfaces/action/SimulateSteps", execute)
 context = rclpy.Context()
 rclpy.init(context=context)
 node = rclpy.create_node("asking", context=context)
@@ -35,9 +36,9 @@ executor = SingleThreadedExecutor(context=context)
 executor.add_node(node)
 
 def ask():
-    client = ActionClient(node, LookupTransform, "/leaving/look")
+    client = ActionClient(node, SimulateSteps, "/leaving/look")
     assert client.wait_for_server(20.0)
-    executor.spin_until_future_complete(client.send_goal_async(LookupTransform.Goal()), timeout_sec=20.0)
+    executor.spin_until_future_complete(client.send_goal_async(SimulateSteps.Goal()), timeout_sec=20.0)
 
 threading.Thread(target=ask, daemon=True).start()
 while len(portions) < 100:
@@ -175,6 +176,7 @@ def output(code):
     return done.stdout or done.stderr
 
 
+@need_messages("simulation_interfaces")
 def test_it_leaves_while_an_action_runs(domain):
     assert output(ACTION) == "left\n"
 

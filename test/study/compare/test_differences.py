@@ -28,8 +28,6 @@ from vds_gz.study.identify.actuator_response import ActuatorResponse
 from vds_gz.study.reading.run import read
 from vds_gz.study.report.comparison import verdict
 
-pytestmark = pytest.mark.graph
-
 BOUNDS = "drive: {rms: 1.0, delay: 0.01}\npath: {peak: 100}\n"
 
 
@@ -414,6 +412,7 @@ def test_gaps_are_noted(folder, capsys):
 # ---------------------------------------------------------------------- vehicles that run
 
 
+@pytest.mark.graph
 def test_running_vehicles_are_compared_with_each_other_and_with_a_model(folder, run, capsys):
     cars = [parameter_file(folder, "a"), parameter_file(folder, "b", dead_time=0.5)]
     for car, place in zip(cars, ("/robot", "/model"), strict=True):
