@@ -8,12 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers.live_node import LiveNode, live_node
-from helpers.processes import SEVERAL_GRAPHS
 
 from vds_gz.ros.messages.fields import EXACT
 from vds_gz.vehicle.command import twist
-
-pytestmark = SEVERAL_GRAPHS
 
 IMU_FIELDS = ("orientation", "angular_velocity", "linear_acceleration")
 
