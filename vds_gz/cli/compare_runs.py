@@ -7,14 +7,18 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+
 from vds_gz.commandlog.files import CommandLog
 from vds_gz.commandlog.files import read as read_log
 from vds_gz.commandlog.profiles import limits_of, make
 from vds_gz.commandlog.table import is_table
 from vds_gz.errors import ArgumentError
+from vds_gz.parameters.node import NodeParameters
 from vds_gz.ros.arguments import Arguments, parse
 from vds_gz.ros.programs import DONE, FAILED
 from vds_gz.study.compare.differences import ComparisonError, check_bounds, compare, load_bounds
+from vds_gz.study.compare.lateness import lateness
 from vds_gz.study.compare.live import NODE_NAME, Gazebo, record_live, run_in_gazebo
 from vds_gz.study.compare.sources import RunSource, commands_of, find, read_run, simulate
 from vds_gz.study.reading.run import read
@@ -65,8 +69,8 @@ def _get_runs(
 ) -> tuple[Recording, Recording]:
     """Both runs: recorded ones are read, others are made.
 
-    Live vehicles run first, because they cannot be repeated. Offline models run last, with Gazebo's commands at their
-    arrival times, so without further jitter.
+    Live vehicles run first, because they cannot be repeated. Offline models run last, with the commands of the other
+    run at their arrival times, or when they acted if that was late.
     """
     if live := [source for source in sources if source.live]:
         path = Path(options.output) / "live.mcap"
@@ -89,7 +93,21 @@ def _get_runs(
             assert source.parameters is not None
             assert log is not None
             runs[i] = simulate(log, source.parameters)
+            if (other := runs.get(1 - i)) is not None and (sources[1 - i].in_gazebo or not options.log):
+                runs[i] = _when_they_acted(other, runs[i], log, source.parameters)
     return runs[0], runs[1]
+
+
+def _when_they_acted(recorded: Recording, model: Recording, log: CommandLog, parameters: NodeParameters) -> Recording:
+    """The model's run; if commands of the recorded run acted late, one with the commands when they acted there."""
+    begin = float(recorded.command_times[0]) if len(recorded.command_times) else 0.0
+    late = lateness(recorded, model, begin)
+    if late is None:
+        return model
+    recorded.notes.append(f"{late}: is the machine too slow? The model gets each command when it acted")
+    acted = late.acted(np.array(log.times) + begin) - begin
+    moved = simulate(replace(log, times=tuple(acted.tolist())), parameters)
+    return replace(moved, commanded=model.commanded, command_times=model.command_times)  # which align the runs
 
 
 def _log(sources: tuple[RunSource, RunSource], options: argparse.Namespace) -> CommandLog | None:

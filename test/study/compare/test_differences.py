@@ -2,15 +2,20 @@
 
 import json
 import math
+import re
 import shutil
 import struct
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import yaml
+from helpers.bag_files import messages_of, topics_of, write_bag
 from rosbags.rosbag2 import StoragePlugin, Writer
 
+from vds_gz import read_commands
 from vds_gz.cli import main
+from vds_gz.commandlog.files import write_csv
 from vds_gz.errors import ArgumentError, RecordingError
 from vds_gz.plant.gazebo.links.bindings import bindings_fault
 from vds_gz.ros.messages.portable import MessageTypes
@@ -95,6 +100,33 @@ def test_tables_of_replays_resolve_dead_times_to_their_samples(folder, capsys):
     assert "B against A" not in said
     assert said.count(" ms +-35") == 2
     assert [one["resolution"] for one in report(folder)["measured"]] == pytest.approx([0.035, 0.035])
+
+
+@pytest.mark.parametrize("late", [False, True], ids=["in time", "late"])
+def test_commands_that_acted_late_are_named_and_given_to_the_model_when_they_acted(folder, capsys, late):
+    """As in a run on a busy machine: each command came in time, and acted up to 0.4 s later."""
+    a = parameter_file(folder, "a")
+    log = read_commands("log.csv")
+    came = np.array(log.times)
+    acted = np.maximum.accumulate(came + late * 0.2 * (1.0 - np.cos(1.3 * came)))
+    write_csv(replace(log, times=tuple(acted.tolist())), folder / "acted.csv")
+    assert main(["replay", "acted.csv", "--params", a, "-o", "acted.mcap"]) == 0
+    messages = messages_of(folder / "acted.mcap")
+    first = next(time for topic, time, _ in messages if topic == "/ackermann_cmd")
+    times = iter((first + np.rint(came * 1e9).astype(int)).tolist())
+    in_time = [(name, next(times) if name == "/ackermann_cmd" else at, message) for name, at, message in messages]
+    types = {name: topic.type for name, topic in topics_of(folder / "acted.mcap").items()}
+    write_bag(folder / "bag", "mcap", types, sorted(in_time, key=lambda entry: entry[1]))
+    capsys.readouterr()
+    assert main(["compare", "bag", a]) == 0
+    said = capsys.readouterr().out
+    assert ("note: A: its commands acted late in the vehicle's time" in said) is late
+    if late:
+        most = float(re.search(r"and up to ([0-9.]+) s", said)[1])
+        assert most == pytest.approx(0.4, abs=0.03), "known to a sampling interval"
+    for one in report(folder)["differences"]:
+        assert abs(one["delay"] or 0.0) < 5e-3, one["name"]
+    assert report(folder)["path"]["peak"] < 0.05
 
 
 def test_a_difference_of_20_ms_is_named_and_breaks_a_tolerance(folder, capsys):
