@@ -43,13 +43,18 @@ class ActuatorFit:
 
 
 def fit_actuator(
-    runs: Sequence[tuple[Series, Series]], *, angle: bool, allowed: float, longest: float = LONGEST_DEAD_TIME
+    runs: Sequence[tuple[Series, Series]],
+    *,
+    angle: bool,
+    allowed: float,
+    longest: float = LONGEST_DEAD_TIME,
+    with_map: bool = True,
 ) -> ActuatorFit:
     """Fit an actuator to its references and its response in each run.
 
     Nothing else of the vehicle moves: a drive goes straight ahead, and a vehicle whose steering is fitted stands.
     Dead times are at most ``longest`` [s]. Residuals beyond noise are explained up to ``allowed``, in the unit of the
-    response; else an actuator with a static map is fitted.
+    response; else, ``with_map``, an actuator with a static map is fitted.
     """
     name = "steering" if angle else "drive"
     quantity = COMMANDED[name]
@@ -73,7 +78,7 @@ def fit_actuator(
         given=True,
     )
     fit = _fitted(setup, allowed)
-    if not fit.explained:
+    if with_map and not fit.explained:
         fit = min(fit, _fitted(_with_map(setup), allowed), key=lambda trial: trial.residual)
     if angle:
         fit.numbers["fall"] = fit.numbers["rise"]
@@ -81,7 +86,7 @@ def fit_actuator(
 
 
 def _fitted(setup: Setup, allowed: float) -> ActuatorFit:
-    fit = vehicle_fit(fit_all(setup), ())
+    fit = vehicle_fit(fit_all(setup))
     [actuation] = setup.actuators.values()
     numbers = {number: fit.numbers.get(name) for number, name in actuation.named().items()}
     residual, noise = (

@@ -231,6 +231,13 @@ def _without(setup: Setup, names: Collection[str]) -> Setup:
     )
 
 
+def without_latencies(setup: Setup) -> Setup:
+    """The setup without latencies of sensors."""
+    kept = [k for k, term in enumerate(setup.family.terms) if term.kind is not Kind.LATENCY]
+    family = replace(setup.family, terms=tuple(setup.family.terms[k] for k in kept))
+    return replace(setup, family=family, begin=setup.begin[kept])
+
+
 def _with_whole_delay(setup: Setup, rough: Fitted) -> Fitted:
     """A fit to continue, with both dead time and lag of each actuator for which one of them was selected.
 

@@ -8,18 +8,20 @@ from dataclasses import replace
 
 import numpy as np
 
+from vds_gz.parameters.declaration import ParameterGroup
 from vds_gz.parameters.yaml_reader import Interval
-from vds_gz.study.identify.build import Problem, coarse_segments, problem_of
+from vds_gz.study.identify.build import coarse_segments, problem_of
 from vds_gz.study.identify.cross_validation import blocks_of
-from vds_gz.study.identify.estimation import LARGEST_NOISE
-from vds_gz.study.identify.fit import Solution, evaluate, solve
+from vds_gz.study.identify.estimates import Array
+from vds_gz.study.identify.estimation import LARGEST_NOISE, Fit
+from vds_gz.study.identify.fit import evaluate, solve
 from vds_gz.study.identify.noise import first_noise
 from vds_gz.study.identify.observed_limits import attained_gain, reach_of
 from vds_gz.study.identify.problem.parameters import Kind, mask_of
-from vds_gz.study.identify.problem.segments import Segment, chosen
+from vds_gz.study.identify.problem.segments import Segment, chosen, segments_of
 from vds_gz.study.identify.problem.setup import Setup
-from vds_gz.study.identify.problem.simulation import Mask
-from vds_gz.study.identify.results import Prediction
+from vds_gz.study.identify.problem.simulation import Experiment, Mask, VehicleFamily
+from vds_gz.study.identify.results import Prediction, VehicleFit
 from vds_gz.study.identify.selection import without_needless
 from vds_gz.study.identify.supported_terms import Advance, asked, converged, neutral
 from vds_gz.study.identify.variants import map_priors
@@ -27,13 +29,15 @@ from vds_gz.study.recording import QUANTITIES, Recording, Series, SignalError
 
 
 def predictions(
-    setup: Setup, solution: Solution, part: float, advance: Advance = lambda words: None
+    fit: Fit, parameters: ParameterGroup, part: float, advance: Advance = lambda words: None
 ) -> tuple[Prediction, ...]:
     """Errors of predictions of the last part of each recording; empty if the first part is too short for a fit.
 
     The terms are those of the fit of all data less those that the first part does not need; they are fitted to the
-    first part only.
+    first part only. Vehicles run as parameter files do, so without the terms that are not parameters, such as latencies
+    of sensors. ``parameters`` are those that are written.
     """
+    setup, solution = fit.setup, fit.solution
     segments = coarse_segments(setup)
     borders = [_border(segments, recording, part) for recording in range(len(setup.recordings))]
     first = replace(
@@ -60,14 +64,43 @@ def predictions(
     simple = solve(known, np.where(lags, learned, command), lags | kept, first_noise(known)).point
     problem = problem_of(setup, segments, reach_of(setup))
     starts, none = [experiment.start for experiment in problem.experiments], np.zeros_like(lags)
-    residuals = [evaluate(problem, point, starts, none)[0] for point in (learned, simple, command)]
+    in_file = np.array([term.is_parameter for term in setup.family.terms])
+    points = (np.where(in_file, point, neutral(setup)) for point in (learned, simple, command))
+    residuals = [evaluate(problem, point, starts, none)[0] for point in points]
+    experiments = _running(setup, parameters)
+    left = _residuals(experiments)
     scores = []
     for quantity in QUANTITIES:
-        late, seconds = _late(problem, setup, quantity, borders)
+        late, seconds = _late(problem.experiments, setup, quantity, borders)
         if late.any():
-            rms, lag, plain = (float(np.sqrt(np.mean(values[late] ** 2))) for values in residuals)
-            scores.append(Prediction(quantity, rms, lag, plain, seconds))
+            rms, lag, plain = (_rms(values[late]) for values in residuals)
+            written = _rms(left[_late(experiments, setup, quantity, borders)[0]])
+            scores.append(Prediction(quantity, rms, lag, plain, seconds, written))
     return tuple(scores)
+
+
+def file_error(setup: Setup, fit: VehicleFit) -> float:
+    """Mean square error of the parameter file over all recordings, each channel in units of its noise."""
+    experiments = _running(setup, fit.parameters)
+    left, index = _residuals(experiments), np.concatenate([experiment.channel for experiment in experiments])
+    noise = [max(channel.noise, 1e-9) for channel in fit.channels]
+    return sum((_rms(left[index == k]) / scale) ** 2 for k, scale in enumerate(noise) if (index == k).any())
+
+
+def _running(setup: Setup, parameters: ParameterGroup) -> list[Experiment]:
+    """All recordings with the vehicle of a parameter file, in its own steps and with all samples."""
+    family = VehicleFamily(setup.family.model, parameters, ())
+    return [Experiment(family, part) for part in segments_of(setup.recordings, setup.channels, 1.0 / setup.step_rate)]
+
+
+def _residuals(experiments: Sequence[Experiment]) -> Array:
+    """Predicted minus measured values of all samples."""
+    point = np.empty((1, 0))
+    return np.concatenate([one.simulate(point, one.start[np.newaxis])[:, 0] - one.measured for one in experiments])
+
+
+def _rms(values: Array) -> float:
+    return float(np.sqrt(np.mean(values**2)))
 
 
 def _priors_of_maps(first: Setup) -> dict[str, Interval]:
@@ -90,7 +123,7 @@ def _border(segments: Sequence[Segment], recording: int, part: float) -> float:
     return last - part * (last - first)
 
 
-def _late(problem: Problem, setup: Setup, quantity: str, borders: list[float]) -> tuple[Mask, float]:
+def _late(experiments: Sequence[Experiment], setup: Setup, quantity: str, borders: list[float]) -> tuple[Mask, float]:
     """Samples of the first channel of a quantity after the border, and how long that lasts [s]."""
     first: dict[int, int] = {}
     index = 0
@@ -100,7 +133,7 @@ def _late(problem: Problem, setup: Setup, quantity: str, borders: list[float]) -
                 first.setdefault(recording, index)
             index += 1
     masks, seconds = [], 0.0
-    for experiment in problem.experiments:
+    for experiment in experiments:
         recording = experiment.segment.recording
         mask = (experiment.channel == first.get(recording, -1)) & (experiment.time > borders[recording])
         masks.append(mask)

@@ -13,13 +13,15 @@ from dataclasses import replace
 from vds_gz.errors import MAPPING, NUMBER, ArgumentError, ArgumentKind, takes
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.yaml_reader import Interval
-from vds_gz.study.identify.estimation import fit_all
-from vds_gz.study.identify.held_out import predictions
-from vds_gz.study.identify.outcome import no_motion, vehicle_fit
+from vds_gz.study.identify.estimation import Fit, fit_all, without_latencies
+from vds_gz.study.identify.held_out import file_error, predictions
+from vds_gz.study.identify.outcome import axes_of, far_latencies, no_motion, prediction_findings, vehicle_fit
 from vds_gz.study.identify.problem.setup import check_numbers
 from vds_gz.study.identify.problem.unknowns import set_up
 from vds_gz.study.identify.recording_faults import checked, turning_against_steering
 from vds_gz.study.identify.results import VehicleFit
+from vds_gz.study.identify.single_axes import STRUCTURED, SingleAxis, axis_words, single_axes, with_single_axes
+from vds_gz.study.identify.supported_terms import Advance
 from vds_gz.study.reading.wheel_radius import wheels_disagree
 from vds_gz.study.recording import Recording, SignalError
 from vds_gz.vehicle.catalogue import models
@@ -76,13 +78,47 @@ def identify(
     if not setup.moves:
         return replace(no_motion(setup), notes=notes)
     fit_of_all = fit_all(setup, advance)
-    scores = predictions(fit_of_all.setup, fit_of_all.solution, hold_out, advance) if hold_out > 0.0 else ()
-    result = vehicle_fit(fit_of_all, scores)
+    result = vehicle_fit(fit_of_all)
+    fit_of_all, result = _without_doubtful_latencies(fit_of_all, result, advance)
+    if axes := single_axes(fit_of_all.setup, result.channels, advance):
+        result = _with_axes(fit_of_all, result, axes)
+    scores = predictions(fit_of_all, result.parameters, hold_out, advance) if hold_out > 0.0 else ()
+    result = replace(result, predictions=scores, findings=(*prediction_findings(scores), *result.findings))
     turning = _turning(result, recordings, given=vehicle is not None)
     fitted = {"tire_diameter", "wheel_gains", "all"} & set(fit)
     diameter = 0.0 if vehicle is None or fitted else getattr(vehicle.vehicle, "tire_diameter", 0.0)
     wheels = [text for recording in recordings if diameter for text in wheels_disagree(recording, 0.5 * diameter)]
     return replace(result, notes=notes, findings=(*turning, *wheels, *result.findings)[:MOST_FINDINGS])
+
+
+def _without_doubtful_latencies(fit: Fit, result: VehicleFit, advance: Advance) -> tuple[Fit, VehicleFit]:
+    """The fit without latencies of sensors, if they are unusual, leave structured residuals, and the file is better so.
+
+    The parameter file has no latencies. Their findings remain.
+    """
+    unusual = tuple(far_latencies(fit))
+    if not unusual or all(channel.correlation < STRUCTURED for channel in result.channels):
+        return fit, result
+    advance("without latencies")
+    other = fit_all(without_latencies(fit.setup), advance)
+    plain = vehicle_fit(other)
+    if file_error(other.setup, plain) >= file_error(fit.setup, result):
+        return fit, result
+    remark = "; without it, the parameter file predicts better, so it is left out"
+    return other, replace(plain, findings=(*(f"{words}{remark}" for words in unusual), *plain.findings))
+
+
+def _with_axes(fit: Fit, result: VehicleFit, axes: Sequence[SingleAxis]) -> VehicleFit:
+    """The result with intervals that include the values of single axes, and findings on the better ones."""
+    wider = with_single_axes(fit.setup, axes, result.numbers | result.calibrations)
+    numbers, calibrations = ({name: wider[name] for name in group} for group in (result.numbers, result.calibrations))
+    return replace(
+        result,
+        numbers=numbers,
+        calibrations=calibrations,
+        axes=tuple(axes_of(fit, numbers, calibrations, result.channels)),
+        findings=(*(axis_words(axis) for axis in axes if axis.better), *result.findings),
+    )
 
 
 def _checked(signals: Sequence[Recording], vehicle: NodeParameters | None) -> list[Recording]:

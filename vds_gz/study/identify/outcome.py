@@ -15,7 +15,7 @@ from vds_gz.study.identify.estimates import TIME_RESOLUTION, USEFUL, WIDTH, Arra
 from vds_gz.study.identify.estimation import Fit
 from vds_gz.study.identify.observed_limits import reached
 from vds_gz.study.identify.problem.observed import geometry_of
-from vds_gz.study.identify.problem.parameters import SELECTED, Actuation, Kind, value_of, with_numbers
+from vds_gz.study.identify.problem.parameters import SELECTED, Actuation, Kind, Term, value_of, with_numbers
 from vds_gz.study.identify.problem.setup import COMMANDED_BY, FIELDS, Setup
 from vds_gz.study.identify.problem.simulation import Experiment
 from vds_gz.study.identify.problem.unknowns import WHEELS
@@ -49,6 +49,9 @@ TRIED_TIMES = {
 #: quantile of chi-square.
 HARMLESS = 3.84
 
+#: A value is far from its prior beyond this many standard deviations.
+FAR = 4.0
+
 #: At lower speeds a yaw rate does not determine a steering angle [m/s].
 SLOW = 0.05
 
@@ -56,8 +59,8 @@ SLOW = 0.05
 WORSE = 0.97
 
 
-def vehicle_fit(fit: Fit, predictions: Sequence[Prediction]) -> VehicleFit:
-    """The result of a fit."""
+def vehicle_fit(fit: Fit) -> VehicleFit:
+    """The result of a fit, without predictions."""
     setup, by_name = fit.setup, estimates(fit)
     terms = setup.family.terms
     numbers = {term.name: by_name[term.name] for term in terms if term.is_parameter} | dict.fromkeys(fit.left_out)
@@ -71,10 +74,14 @@ def vehicle_fit(fit: Fit, predictions: Sequence[Prediction]) -> VehicleFit:
         calibrations,
         {name: fit.reach[name].most for name in limits if numbers[name] is None and name in fit.reach},
         channels,
-        tuple(_findings(fit, channels, numbers, calibrations, predictions)),
-        tuple(_axes(setup, setup.family.vehicle(fit.solution.point), numbers, calibrations, channels)),
-        predictions=tuple(predictions),
+        tuple(_findings(fit, channels, numbers, calibrations)),
+        tuple(axes_of(fit, numbers, calibrations, channels)),
     )
+
+
+def axes_of(fit: Fit, numbers: Numbers, calibrations: Numbers, channels: Sequence[Channel]) -> Iterator[Axis]:
+    """The numbers by commanded quantity, with the first channel that measures it."""
+    return _axes(fit.setup, fit.setup.family.vehicle(fit.solution.point), numbers, calibrations, channels)
 
 
 def no_motion(setup: Setup) -> VehicleFit:
@@ -130,13 +137,20 @@ def _estimate(fit: Fit, k: int) -> Estimate | None:
     term = fit.setup.family.terms[k]
     points = fit.solution.point, fit.intervals.low, fit.intervals.high
     value, low, high = (term.value(float(point[k])) for point in points)
-    allowed = USEFUL * abs(value)
     if term.kind in (Kind.DEAD_TIME, Kind.TIME_CONSTANT, Kind.LATENCY):
         on_grid = all(experiment.segment.on_grid for experiment in fit.problem.experiments)
         rounded = 0.0 if on_grid or term.kind is Kind.TIME_CONSTANT else WIDTH * TIME_RESOLUTION
         shorter, longer = (max(steps / fit.setup.step_rate, rounded) for steps in term.rounding)
         low = max(value - math.hypot(value - low, shorter), term.lowest)
         high = value + math.hypot(high - value, longer)
+    estimate = Estimate(value, low, high)
+    return estimate if is_useful(term, estimate) else None
+
+
+def is_useful(term: Term, estimate: Estimate) -> bool:
+    """Whether the interval of an estimate is narrow enough for a value."""
+    allowed = USEFUL * abs(estimate.value)
+    if term.kind in (Kind.DEAD_TIME, Kind.TIME_CONSTANT, Kind.LATENCY):
         allowed = max(allowed, USEFUL_TIME)
     elif term.kind is Kind.SENSOR_OFFSET:
         allowed = max(allowed, CERTAIN_OFFSET * 10.0 * term.scale)
@@ -144,7 +158,7 @@ def _estimate(fit: Fit, k: int) -> Estimate | None:
         allowed = max(allowed, term.scale)
     elif term.kind is Kind.PARAMETER:
         allowed = max(allowed, 0.1 * term.scale)
-    return Estimate(value, low, high) if max(value - low, high - value) <= allowed else None
+    return max(estimate.value - estimate.low, estimate.high - estimate.value) <= allowed
 
 
 def _parameters(fit: Fit) -> ParameterGroup:
@@ -273,7 +287,7 @@ def _commanded(setup: Setup, recording: int, quantity: str, time: Array, paramet
 def _axes(
     setup: Setup, vehicle: ParameterGroup, numbers: Numbers, calibrations: Numbers, channels: Sequence[Channel]
 ) -> Iterator[Axis]:
-    """The numbers by commanded quantity, with the first channel that measures it."""
+    """The numbers of each commanded quantity."""
     main = {channel.quantity: channel for channel in reversed(channels)}
     for quantity in QUANTITIES:
         channel = main.get(quantity)
@@ -323,14 +337,8 @@ def _numbers_of(setup: Setup, vehicle: ParameterGroup, quantity: str, numbers: N
     return estimated
 
 
-def _findings(
-    fit: Fit,
-    channels: Sequence[Channel],
-    numbers: Numbers,
-    calibrations: Numbers,
-    predictions: Sequence[Prediction],
-) -> Iterator[str]:
-    """Sentences on the result, the worst first."""
+def prediction_findings(predictions: Sequence[Prediction]) -> Iterator[str]:
+    """Sentences on predictions of the part held out."""
     for score in predictions:
         best = min(score.command, score.lag)
         if best < WORSE * score.rms:
@@ -342,6 +350,11 @@ def _findings(
             )
     if predictions and all(WORSE * score.rms <= score.command <= score.rms / WORSE for score in predictions):
         yield "the unchanged command predicts the part held out as well; too little changes there to judge the vehicle"
+
+
+def _findings(fit: Fit, channels: Sequence[Channel], numbers: Numbers, calibrations: Numbers) -> Iterator[str]:
+    """Sentences on the result, the worst first."""
+    yield from _far_from_priors(fit, *(kind for kind in Kind if kind is not Kind.MAP))
     terms = fit.setup.family.terms
     confounded = joined(fit.intervals.confounded)
     for group in confounded:
@@ -375,6 +388,24 @@ def _findings(
             f"{channel.name}: the model leaves {channel.residual:.3g} {channel.unit}, which is more than noise; "
             "the model structure does not fit, or there was a disturbance"
         )
+
+
+def _far_from_priors(fit: Fit, *kinds: Kind) -> Iterator[str]:
+    """Values of terms of some kinds that are many standard deviations of their priors away from these."""
+    problem = fit.problem
+    for k in np.flatnonzero(fit.solution.free & np.isfinite(problem.sigma)):
+        term, away = problem.terms[k], abs(fit.solution.point[k] - problem.mean[k]) / problem.sigma[k]
+        if away > FAR and term.kind in kinds:
+            value, mean = (term.value(float(x)) for x in (fit.solution.point[k], problem.mean[k]))
+            yield (
+                f"{term.name}: {value:.3g} is {away:.1f} standard deviations from the expected {mean:.3g}; "
+                f"{'the parameter file has no latencies' if term.kind is Kind.LATENCY else 'check the given value'}"
+            )
+
+
+def far_latencies(fit: Fit) -> Iterator[str]:
+    """Findings on latencies of sensors that are longer than expected."""
+    return _far_from_priors(fit, Kind.LATENCY)
 
 
 def is_unexplained(channel: Channel) -> bool:

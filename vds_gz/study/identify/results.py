@@ -114,7 +114,8 @@ class Prediction:
     """How well a vehicle fitted to the first part of the recordings predicts one quantity in the rest.
 
     Errors are root mean squares in the unit of the quantity: of the vehicle, of dead times and lags alone, and of the
-    unchanged command; the duration is that of the rest [s].
+    unchanged command; the duration is that of the rest [s]. ``written`` is the error of the vehicle that is written,
+    which was fitted to all data.
     """
 
     quantity: str
@@ -122,6 +123,7 @@ class Prediction:
     lag: float
     command: float
     duration: float
+    written: float | None = None
 
 
 @dataclass(frozen=True)
