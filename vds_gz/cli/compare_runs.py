@@ -23,7 +23,7 @@ from vds_gz.study.compare.live import NODE_NAME, Gazebo, record_live, run_in_gaz
 from vds_gz.study.compare.sources import RunSource, commands_of, find, read_run, simulate
 from vds_gz.study.reading.run import read
 from vds_gz.study.reading.table import read_run_csv
-from vds_gz.study.recording import Recording
+from vds_gz.study.recording import Recording, Series
 from vds_gz.study.report.comparison import HEAD, difference_rows, measured_table, verdict, write_report
 from vds_gz.study.report.text import text_table
 from vds_gz.vehicle.catalogue import models
@@ -104,10 +104,14 @@ def _when_they_acted(recorded: Recording, model: Recording, log: CommandLog, par
     late = lateness(recorded, model, begin)
     if late is None:
         return model
-    recorded.notes.append(f"{late}: is the machine too slow? The model gets each command when it acted")
     acted = late.acted(np.array(log.times) + begin) - begin
-    moved = simulate(replace(log, times=tuple(acted.tolist())), parameters)
-    return replace(moved, commanded=model.commanded, command_times=model.command_times)  # which align the runs
+    first = min(float(acted[0]), 0.0)
+    moved = simulate(replace(log, times=tuple((acted - first).tolist())), parameters)
+    if lateness(recorded, moved, begin + first) is not None:  # other changes of references corresponded
+        return model
+    recorded.notes.append(f"{late}: is the machine too slow? The model gets each command when it acted")
+    commanded = {name: Series(series.time - first, series.value) for name, series in model.commanded.items()}
+    return replace(moved, commanded=commanded, command_times=model.command_times - first)  # which align the runs
 
 
 def _log(sources: tuple[RunSource, RunSource], options: argparse.Namespace) -> CommandLog | None:

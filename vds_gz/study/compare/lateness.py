@@ -1,4 +1,4 @@
-"""Commands that acted late in a recorded run, as on a busy machine, in the vehicle's time.
+"""Commands that acted late in a recorded run, or were recorded late, as on a busy machine; in the vehicle's time.
 
 The references of the actuators show when each command acted. A model that gets the same commands when they came has the
 same references earlier. Changes to equal values correspond, in their order.
@@ -21,7 +21,7 @@ ALIKE = 1e-4
 #: Minimum number of changes that correspond, and their minimum part of all changes of the model's references.
 FEWEST, MOST_OF = 5, 0.5
 
-#: Commands are late if the 90th percentile exceeds this [s] and this many sampling intervals, to which it is known.
+#: Commands are late if one is apart by more than this [s] and than this many sampling intervals; one is the resolution.
 LATE, INTERVALS = 0.03, 2.0
 
 
@@ -31,7 +31,7 @@ class Lateness:
 
     Attributes:
         time: When the commands came [s].
-        late: Time until each of them acted [s], known to a sampling interval.
+        late: Time until each of them acted [s], known to a sampling interval; negative if it was recorded late.
     """
 
     time: Array
@@ -44,13 +44,13 @@ class Lateness:
 
     def __str__(self) -> str:
         return (
-            f"its commands acted late in the vehicle's time, by {np.median(self.late):.2f} s (median) and up to "
-            f"{np.max(self.late):.2f} s"
+            f"commands acted up to {max(np.max(self.late), 0.0):.2f} s after and {max(-np.min(self.late), 0.0):.2f} s "
+            f"before they were recorded (median {np.median(self.late) + 0.0:.2f} s), in the vehicle's time"
         )
 
 
 def lateness(recorded: Recording, model: Recording, begin: float) -> Lateness | None:
-    """How late commands acted, by a model that got them when they came; None if they were not late or it is unknown.
+    """How late commands acted, by a model that got them when they came; None if they were in time or it is unknown.
 
     Time 0 of the model's run is ``begin`` in the recorded run [s].
     """
@@ -64,10 +64,10 @@ def lateness(recorded: Recording, model: Recording, begin: float) -> Lateness | 
             late.append(acted - came)
             interval = max(interval, float(np.median(np.diff(actuator.time))))
     came, waited = np.concatenate(time), np.concatenate(late)
-    if len(came) < max(FEWEST, MOST_OF * changes) or np.percentile(waited, 90.0) < max(LATE, INTERVALS * interval):
+    if len(came) < max(FEWEST, MOST_OF * changes) or np.max(np.abs(waited)) < max(LATE, INTERVALS * interval):
         return None
     order = np.argsort(came, kind="stable")
-    return Lateness(came[order], np.maximum(waited[order], 0.0))
+    return Lateness(came[order], waited[order])
 
 
 def _changes(
@@ -87,10 +87,12 @@ def _changes(
     half = 0.5 * float(np.median(np.diff(recorded.time)))
     came, acted, first = [], [], 0
     for time, value in zip(sent.tolist(), wanted.tolist(), strict=True):
-        after = max(first, int(np.searchsorted(seen, time)))
-        alike = np.flatnonzero(np.abs(values[after : np.searchsorted(seen, time + LONGEST)] - value) <= tolerance)
+        begins, ends = np.searchsorted(seen, (time - LONGEST, time + LONGEST))
+        alike = np.flatnonzero(np.abs(values[:ends] - value) <= tolerance)
+        alike = alike[alike >= max(first, begins)]
         if len(alike):
-            first = after + int(alike[0]) + 1
+            nearest = int(alike[np.argmin(np.abs(seen[alike] - half - time))])
+            first = nearest + 1
             came.append(time)
-            acted.append(float(seen[first - 1]) - half)
+            acted.append(float(seen[nearest]) - half)
     return len(shown), np.array(came), np.array(acted)

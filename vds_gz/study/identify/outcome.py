@@ -59,8 +59,8 @@ SLOW = 0.05
 WORSE = 0.97
 
 
-def vehicle_fit(fit: Fit) -> VehicleFit:
-    """The result of a fit, without predictions."""
+def vehicle_fit(fit: Fit, predictions: Sequence[Prediction] = ()) -> VehicleFit:
+    """The result of a fit."""
     setup, by_name = fit.setup, estimates(fit)
     terms = setup.family.terms
     numbers = {term.name: by_name[term.name] for term in terms if term.is_parameter} | dict.fromkeys(fit.left_out)
@@ -74,8 +74,9 @@ def vehicle_fit(fit: Fit) -> VehicleFit:
         calibrations,
         {name: fit.reach[name].most for name in limits if numbers[name] is None and name in fit.reach},
         channels,
-        tuple(_findings(fit, channels, numbers, calibrations)),
+        (*prediction_findings(predictions), *_findings(fit, channels, numbers, calibrations)),
         tuple(axes_of(fit, numbers, calibrations, channels)),
+        predictions=tuple(predictions),
     )
 
 
