@@ -38,6 +38,20 @@ def test_a_folder_may_be_named_as_a_file(tmp_path):
         assert not bag.cut_short
 
 
+def write_mcap(path, times, **options):
+    """Write a file with a message at each of these times, by another library."""
+    mcap = pytest.importorskip("mcap.writer")
+    data = bytes(open_types().codec(ODOM).encode(open_types().new(ODOM)))
+    with path.open("wb") as file:
+        writer = mcap.Writer(file, **options)
+        writer.start(profile="ros2")
+        schema = writer.register_schema(ODOM, "ros2msg", definition(ODOM).encode())
+        channel = writer.register_channel("/odom", "cdr", schema)
+        for time in times:
+            writer.add_message(channel, time, data, time)
+        writer.finish()
+
+
 def times_of(path):
     with open_bag(path) as bag:
         return [time for _, time, _ in bag.messages(bag.counts)]
@@ -109,19 +123,17 @@ def test_a_pipe_is_no_bag(tmp_path):
         pass
 
 
+@pytest.mark.parametrize("chunked", [True, False])
+def test_a_time_that_no_clock_has_is_damage(tmp_path, chunked: bool):
+    write_mcap(tmp_path / "a.mcap", [1, 2**63], use_chunking=chunked)
+    with pytest.raises(BagError, match=f"has the time {2**63} ns"):
+        times_of(tmp_path / "a.mcap")
+
+
 @pytest.mark.parametrize("options", [{}, {"use_chunking": False}, {"use_statistics": False}], ids=str)
 def test_an_unsorted_mcap_is_read_in_the_order_of_time(tmp_path, options):
     """Also without chunks, where rosbags refuses it."""
-    mcap = pytest.importorskip("mcap.writer")
-    data = bytes(open_types().codec(ODOM).encode(open_types().new(ODOM)))
-    with (tmp_path / "a.mcap").open("wb") as file:
-        writer = mcap.Writer(file, **options)
-        writer.start(profile="ros2")
-        schema = writer.register_schema(ODOM, "ros2msg", definition(ODOM).encode())
-        channel = writer.register_channel("/odom", "cdr", schema)
-        for time in (3, 1, 2):
-            writer.add_message(channel, time, data, time)
-        writer.finish()
+    write_mcap(tmp_path / "a.mcap", [3, 1, 2], **options)
     assert times_of(tmp_path / "a.mcap") == [1, 2, 3]
 
 

@@ -207,6 +207,9 @@ def test_check_refuses_a_key_that_is_there_twice(tmp_path, capsys):
     file = parameter_file(tmp_path, "sim_node:\n  ros__parameters:\n    model: omni\n    model: bicycle\n")
     assert main(["check", file]) == 1
     assert f"file {file}, line 4: 'model' is there twice; first in line 3" in capsys.readouterr().err
+    file = parameter_file(tmp_path, "sim_node: {ros__parameters: {model: omni, model: bicycle}}\n")
+    assert main(["check", file]) == 1
+    assert "'model' is there twice" in capsys.readouterr().err
 
 
 def test_check_of_a_file_that_is_not_there(capsys):

@@ -48,6 +48,9 @@ MAGIC = b"\x89MCAP0\r\n"
 #: Names of ROS 2 in MCAP: the profile, the encoding of messages, and that of their definitions.
 PROFILE, CDR, DEFINITION = "ros2", "cdr", "ros2msg"
 
+#: Times of recording are less [ns].
+LATEST = 2**63
+
 #: The compressions of chunks.
 ZSTD, LZ4 = "zstd", "lz4"
 
@@ -231,7 +234,10 @@ class Bag:
         chosen = {connection for connection in self.counts if connection in wanted}
         if chosen:  # the libraries take an empty list as all topics
             with _named(self.path):
-                yield from self._messages(chosen)
+                for message in self._messages(chosen):
+                    if not 0 <= message[1] < LATEST:
+                        raise BagError(f"a message on '{message[0].topic}' has the time {message[1]} ns")
+                    yield message
 
     def _messages(self, wanted: set[Connection]) -> Iterator[BagMessage]:
         """The messages on these connections of the bag."""

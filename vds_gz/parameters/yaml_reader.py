@@ -135,12 +135,12 @@ def _check_keys(node: yaml.Node, where: str) -> None:
     elif isinstance(node, yaml.MappingNode):
         lines: dict[str, int] = {}
         for key, value in node.value:
-            if isinstance(key, yaml.ScalarNode) and (first := lines.setdefault(key.value, key.start_mark.line)) != (
-                line := key.start_mark.line
-            ):
-                raise ArgumentError(
-                    f"{where}, line {line + 1}: '{key.value}' is there twice; first in line {first + 1}"
-                )
+            if isinstance(key, yaml.ScalarNode):
+                line = key.start_mark.line + 1
+                if key.value in lines:
+                    first = lines[key.value]
+                    raise ArgumentError(f"{where}, line {line}: '{key.value}' is there twice; first in line {first}")
+                lines[key.value] = line
             _check_keys(value, where)
 
 
