@@ -66,7 +66,7 @@ def write_plan(folder: Path, text: str = PLAN) -> Path:
 
 def start(plan: Path, out: Path, *options: str, code: str = "", **more: str) -> subprocess.Popen[str]:
     """``vds-gz sweep`` in its own process, which leads a group as in a terminal, after some code."""
-    program = f"{code}\nfrom vds_gz.cli.program import main\nimport sys\nif __name__ == '__main__': sys.exit(main())"
+    program = f"{code}\nfrom vds_gz.cli import main\nimport sys\nif __name__ == '__main__': sys.exit(main())"
     return subprocess.Popen(
         [sys.executable, "-c", program, "sweep", str(plan), "-o", str(out), *options],
         env=environment(**more),
