@@ -194,8 +194,14 @@ def _spellings(descriptions: Iterable[Description]) -> dict[str, str]:
 def _unknown(override: Override, names: Mapping[str, str], model: str = "") -> str:
     prefixes = {f"{MODEL_PARAMS}.{name}." for name in (model, _model_of(override.name)) if name}
     near = [name for name in names if not _model_of(name) or name.startswith(tuple(prefixes))]
-    nearest = difflib.get_close_matches(override.name, near or names, n=1, cutoff=0.0)
-    return f"unknown parameter '{override.name}'{_at(override.origin)}; the nearest valid name is '{nearest[0]}'"
+    nearest = max(near or names, key=lambda name: _likeness(override.name, name))
+    return f"unknown parameter '{override.name}'{_at(override.origin)}; the nearest valid name is '{nearest}'"
+
+
+def _likeness(name: str, other: str) -> float:
+    """How alike two names are; the same last word counts for more, since it says what the number is."""
+    same_last_word = re.split(r"[._]", name)[-1] == re.split(r"[._]", other)[-1]
+    return difflib.SequenceMatcher(None, other, name).ratio() + 0.1 * same_last_word
 
 
 def _model_of(name: str) -> str:
