@@ -18,8 +18,9 @@ The packages, in the order of the layers of each group:
 * programs: ``ros``, ``interface``, ``teleop``, ``nodes``, ``web``, ``launching``, ``cli``
 * tools: ``bags``, ``commandlog``, ``fleet``, ``environments``, ``study``, ``modelling``, ``measuring``
 
-``__all__`` is the public interface, with :mod:`vds_gz.modelling` for custom models and :mod:`vds_gz.measuring` for
-custom sensors; everything else may change. Names are imported on first use, so ``import vds_gz`` alone loads nothing.
+``__all__`` is the public interface, with :mod:`vds_gz.modelling` for custom models, :mod:`vds_gz.measuring` for custom
+sensors and :mod:`vds_gz.plant` for custom plants; everything else may change. Names are imported on first use, so
+``import vds_gz`` alone loads nothing.
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ from vds_gz.errors import MAPPING, NUMBER, PATH, ArgumentError, takes
 from vds_gz.parameters import load
 from vds_gz.parameters.declaration import Override
 from vds_gz.parameters.node import NodeParameters
+from vds_gz.parameters.plants import PlantTypes
 from vds_gz.parameters.yaml_reader import read_parameter_file
 from vds_gz.sensing.sensor import SensorTypes
 from vds_gz.share import share
@@ -25,7 +26,7 @@ LIDAR: Mapping[str, str | list[float]] = {"type": "rplidar_a2", "xyz": [0.0, 0.0
 
 def parameters_of(overrides: Iterable[Override]) -> NodeParameters:
     """Parameters with these values and defaults for the rest."""
-    return load.load(overrides, models(), SensorTypes())
+    return load.load(overrides, models(), SensorTypes(), PlantTypes())
 
 
 def in_world(overrides: Sequence[Override], world: str, origin: str) -> list[Override]:

@@ -50,7 +50,7 @@ def test_valid_files_pass(content):
     [
         ({"pub_rat": 50.0}, "'pub_rat' does not match"),
         ({"pub_rate": "fast"}, "'fast' is not of type 'number'"),
-        ({"backend": "gazeebo"}, "'gazeebo' is not one of"),
+        ({"collisions": "stopp"}, "'stopp' is not one of"),
         ({"model_params": {"bicycle": {"wheel_bse": 2.7}}}, "'wheel_bse' does not match"),
         ({"model_params": {"bicycle": {"drive_actuator": {"dead_time": -0.1}}}}, "less than the minimum"),
         ({"sensors": {"lidar": {"type": "rplidar_a2", "xyz": [0.0, 0.0]}}}, "too short"),
@@ -65,6 +65,7 @@ def test_mistakes_are_marked(section, parameters, message):
 
 def test_names_of_other_packages_and_of_ros_pass():
     own = {"model": "quad", "model_params": {"quad": {"mass": 3.0}}, "sensors": {"sonar": {"type": "sonar", "x": 1}}}
+    own |= {"backend": "sled", "plant_params": {"sled": {"grip": 0.5}}}
     assert errors(own | {"qos_overrides": {"/odom": 1}, "localization.seed": 3}) == []
     assert errors({"anything": 1}, "other_node") == []
 

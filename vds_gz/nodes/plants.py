@@ -6,6 +6,7 @@ Modules that only Gazebo or a world needs are imported when they are chosen.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 
 from vds_gz.configuration import make_vehicle
@@ -32,7 +33,7 @@ def make_plant(graph: Graph, preparation: Preparation) -> tuple[Plant, Surroundi
     if backend == "auto":
         backend, why = choose(preparation.parameters)
         graph.log(Severity.INFO, f"backend: {backend}, because {why}")
-    return PLANTS[backend](graph, preparation)
+    return PLANTS.get(backend, _installed)(graph, preparation)
 
 
 def _kinematic(graph: Graph, preparation: Preparation) -> tuple[Plant, Surroundings | None]:
@@ -61,7 +62,19 @@ def _gazebo(graph: Graph, preparation: Preparation) -> tuple[Plant, None]:
     return gazebo_plant(graph, parameters, make_link(graph, parameters)), None
 
 
-#: Every plant, by the parameter ``backend``: makes it, and the world around it, if the node simulates that.
+def _installed(graph: Graph, preparation: Preparation) -> tuple[Plant, None]:
+    """A plant of another package."""
+    from vds_gz.parameters.plants import PlantTypes
+    from vds_gz.plant.setup import installed_plant
+
+    parameters = preparation.parameters
+    kind = PlantTypes()[parameters.backend]
+    warn = partial(graph.log, Severity.WARN)
+    return installed_plant(kind, parameters, preparation.urdf, preparation.scene, graph.wake, warn), None
+
+
+#: Every plant of this package, by the parameter ``backend``: makes it, and the world around it, if the node simulates
+#: that.
 PLANTS: Mapping[str, Callable[[Graph, Preparation], tuple[Plant, Surroundings | None]]] = {
     "kinematic": _kinematic,
     "gazebo": _gazebo,

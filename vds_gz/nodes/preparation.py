@@ -15,7 +15,7 @@ from vds_gz.configuration import parameters_of
 from vds_gz.description.urdf_reader import BASE_LINK, Robot, UrdfJoint
 from vds_gz.errors import WorldError
 from vds_gz.parameters.declaration import Faults, Override, describe
-from vds_gz.parameters.load import MODEL_PARAMS, of_other_models
+from vds_gz.parameters.load import MODEL_PARAMS, PLANT_PARAMS, of_other_models, of_other_plants
 from vds_gz.parameters.node import NodeParameters, joint_map
 from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.model import AnyModel
@@ -87,7 +87,7 @@ def prepare(overrides: Sequence[Override], faults: Faults | None = None) -> Prep
         text = description(parameters, model)
     faults.refuse()
     sources = dict.fromkeys(map(_source, overrides))
-    unused = tuple(_unused(overrides, parameters.model))
+    unused = tuple(_unused(overrides, parameters))
     hints = (
         *_other_units(overrides, parameters),
         *_other_joints(parameters, model),
@@ -107,7 +107,7 @@ def description(parameters: NodeParameters, model: AnyModel) -> str:
     from vds_gz.description.urdf_writer import urdf
 
     text = urdf(model.name, parameters.vehicle, model.xacro, parameters.sensors)
-    if parameters.backend != "kinematic" and parameters.gazebo.link == "ros2_control":
+    if parameters.backend in ("gazebo", "auto") and parameters.gazebo.link == "ros2_control":
         from vds_gz.description.ros2_control import with_hardware
 
         return with_hardware(text, model.joints(parameters.vehicle))
@@ -137,11 +137,15 @@ def _read(last: Override | None, read: Callable[[str], Read], faults: Faults) ->
         return None
 
 
-def _unused(overrides: Sequence[Override], model: str) -> Iterator[str]:
-    """Hints about parameters of other models than the chosen one."""
-    for name, override in of_other_models(overrides, model).items():
-        place = f" ({override.origin})" if override.origin else ""
-        yield f"'{MODEL_PARAMS}.{name}'{place} has no effect: the model is '{model}'"
+def _unused(overrides: Sequence[Override], parameters: NodeParameters) -> Iterator[str]:
+    """Hints about parameters of other models and plants than the chosen ones."""
+    for group, others, chosen in (
+        (MODEL_PARAMS, of_other_models(overrides, parameters.model), f"model is '{parameters.model}'"),
+        (PLANT_PARAMS, of_other_plants(overrides, parameters.backend), f"backend is '{parameters.backend}'"),
+    ):
+        for name, override in others.items():
+            place = f" ({override.origin})" if override.origin else ""
+            yield f"'{group}.{name}'{place} has no effect: the {chosen}"
 
 
 def _other_units(overrides: Sequence[Override], parameters: NodeParameters) -> Iterator[str]:

@@ -395,7 +395,7 @@ class Simulation:
                 self._optional.reset(pose)
         if time and self.clock.owns_time:
             self.clock.set(ReferenceClock.BEGIN, monotonic_ns())
-            self.plant.vehicle.stand_still(ReferenceClock.BEGIN)
+            self.plant.stand_still(ReferenceClock.BEGIN)
             self._commands.forget()
             self._begin(ReferenceClock.BEGIN)
 

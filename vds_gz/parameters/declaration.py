@@ -83,6 +83,7 @@ class Description:
         read_only: The value is fixed while the node runs.
         aliases: Last parts of other names of the parameter.
         most: Maximum length of an array; 0: exactly the length of its default.
+        extensible: Installed packages may add to the choices, so other strings are allowed here.
     """
 
     name: str
@@ -96,6 +97,7 @@ class Description:
     read_only: bool = True
     aliases: tuple[str, ...] = ()
     most: int = 0
+    extensible: bool = False
 
     @property
     def other_names(self) -> tuple[str, ...]:
@@ -119,7 +121,7 @@ class Description:
             raise ParameterError(
                 f"parameter '{self.name}' is {_number(value)}{place}; it must be {self.bounds()}{self._unit()}"
             )
-        if self.choices and value not in self.choices:
+        if self.choices and not self.extensible and value not in self.choices:
             raise ParameterError(
                 f"parameter '{self.name}' is '{value}'{place}; it must be one of {', '.join(self.choices)}"
             )
@@ -179,9 +181,10 @@ def flag(default: bool, doc: str, *, live: bool = False) -> bool:
     return _field(default, Description("", "bool", default, "", doc, read_only=not live))
 
 
-def choice(default: str, choices: tuple[str, ...], doc: str, *, live: bool = False) -> str:
-    """One of several words."""
-    return _field(default, Description("", "string", default, "", doc, choices=choices, read_only=not live))
+def choice(default: str, choices: tuple[str, ...], doc: str, *, live: bool = False, extensible: bool = False) -> str:
+    """One of several words; or, if they are ``extensible``, a word of an installed package."""
+    described = Description("", "string", default, "", doc, choices=choices, read_only=not live, extensible=extensible)
+    return _field(default, described)
 
 
 def text(default: str, doc: str, *, live: bool = False) -> str:

@@ -6,19 +6,23 @@ import dataclasses
 import difflib
 import re
 from collections.abc import Collection, Iterable, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from vds_gz.parameters.autoware_files import is_autoware, translated
 from vds_gz.parameters.declaration import Description, Faults, Override, ParameterError, Registered, Value, describe
-from vds_gz.parameters.node import NodeParameters
+from vds_gz.parameters.node import BACKENDS, NodeParameters
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-#: The groups above those of models and sensors.
-MODEL_PARAMS, SENSORS = "model_params", "sensors"
+#: The groups above those of models, sensors and plants of other packages.
+MODEL_PARAMS, SENSORS, PLANT_PARAMS = "model_params", "sensors", "plant_params"
 
 Group = TypeVar("Group", bound="DataclassInstance")
+
+#: The plants of other packages, where there are none.
+NO_PLANTS: Mapping[str, Registered] = MappingProxyType({})
 
 #: Maximum number of unknown names in messages, because the nearest ones take time.
 MOST_UNKNOWN = 20
@@ -28,17 +32,23 @@ FOREIGN = ("qos_overrides.", "start_type_description_service", "diagnostic_updat
 
 
 def load(
-    overrides: Iterable[Override], models: Mapping[str, Registered], sensors: Mapping[str, Registered]
+    overrides: Iterable[Override],
+    models: Mapping[str, Registered],
+    sensors: Mapping[str, Registered],
+    plants: Mapping[str, Registered] = NO_PLANTS,
 ) -> NodeParameters:
     """Parameters with these values and defaults for the rest; the last of several values for a name counts."""
     faults, overrides = Faults(), list(overrides)
     if is_autoware(overrides):
         overrides = translated(overrides, models)
     mounted, overrides = _sensors_of(overrides, sensors, faults)
-    known = _known(_mentioned(overrides), models, mounted)
+    backend = _backend(overrides, plants, faults)
+    others = {backend, *_mentioned(overrides, PLANT_PARAMS)}.difference(BACKENDS)
+    plant_groups = {name: plants[name].parameters() for name in others if name in plants}
+    known = _known(_mentioned(overrides, MODEL_PARAMS), models, mounted, plant_groups)
     names = _spellings(known.values())
     if any(override.name not in names for override in overrides):  # the nearest name may be of any model
-        known = _known(models, models, mounted)
+        known = _known(models, models, mounted, plant_groups)
         names = _spellings(known.values())
     chosen = [str(override.value) for override in overrides if override.name == "model"]
     values = _checked(overrides, known, faults, chosen[-1] if chosen else str(known["model"].default))
@@ -58,33 +68,66 @@ def load(
             f"parameter '{override.name}'{_at(override.origin)} is of the model '{name}', and nothing is given for the "
             f"chosen model, '{model}'{origin}; '{MODEL_PARAMS}.{model}', or 'model: {name}', would be right"
         )
-    selected = NodeParameters(model=model, model_params={model: models[model].parameters()}, sensors=mounted)
+    selected = NodeParameters(
+        model=model,
+        model_params={model: models[model].parameters()},
+        sensors=mounted,
+        plant_params={backend: plant_groups[backend]} if backend in plant_groups else {},
+    )
     with faults.caught():
         selected = replaced(selected, values, overrides=by_name)
     faults.refuse()
     return selected
 
 
-def _mentioned(overrides: Iterable[Override]) -> set[str]:
-    """Possible names of models in the names of parameters; only these models must be imported."""
-    paths = (override.name.split(".") for override in overrides)
-    return {path[1] for path in paths if path[0] == MODEL_PARAMS and len(path) > 1}
+def _mentioned(overrides: Iterable[Override], group: str) -> set[str]:
+    """Possible names of models, or plants, in the names of parameters; only these must be imported."""
+    return {_member_of(override.name, group) for override in overrides} - {""}
+
+
+def _backend(overrides: Iterable[Override], plants: Mapping[str, Registered], faults: Faults) -> str:
+    """The plant that is chosen: one of this package, or one of ``plants``."""
+    backend, origin = BACKENDS[0], ""
+    for override in overrides:
+        if override.name == "backend":
+            backend, origin = str(override.value), _at(override.origin)
+    if backend not in BACKENDS and backend not in plants:
+        known = (*BACKENDS, *plants)
+        nearest = difflib.get_close_matches(backend, known, n=1, cutoff=0.0)[0]
+        faults.messages.append(
+            f"parameter 'backend' is '{backend}'{origin}; it must be one of {', '.join(known)}; the nearest is "
+            f"'{nearest}'"
+        )
+    return backend
 
 
 def _known(
-    names: Collection[str], models: Mapping[str, Registered], sensors: Mapping[str, Any]
+    names: Collection[str],
+    models: Mapping[str, Registered],
+    sensors: Mapping[str, Any],
+    plant_groups: Mapping[str, Any],
 ) -> dict[str, Description]:
     """The parameters of the node, of these models and of the sensors, by their names."""
     groups = {name: models[name].parameters() for name in models if name in names}
-    defaults = NodeParameters(model_params=groups, sensors=dict(sensors))
+    defaults = NodeParameters(model_params=groups, sensors=dict(sensors), plant_params=dict(plant_groups))
     return {description.name: description for description in describe(defaults)}
 
 
 def of_other_models(overrides: Iterable[Override], model: str) -> dict[str, Override]:
     """The first given parameter of each other model, by the model's name. Such parameters have no effect."""
+    return _of_others(overrides, MODEL_PARAMS, model)
+
+
+def of_other_plants(overrides: Iterable[Override], backend: str) -> dict[str, Override]:
+    """The first given parameter of each plant that is not the chosen one, by the plant's name."""
+    return _of_others(overrides, PLANT_PARAMS, backend)
+
+
+def _of_others(overrides: Iterable[Override], group: str, chosen: str) -> dict[str, Override]:
+    """The first given parameter of each member of a group but the chosen one, by the member's name."""
     unused: dict[str, Override] = {}
     for override in overrides:
-        if (name := _model_of(override.name)) not in ("", model):
+        if (name := _member_of(override.name, group)) not in ("", chosen):
             unused.setdefault(name, override)
     return unused
 
@@ -192,8 +235,8 @@ def _spellings(descriptions: Iterable[Description]) -> dict[str, str]:
 
 
 def _unknown(override: Override, names: Mapping[str, str], model: str = "") -> str:
-    prefixes = {f"{MODEL_PARAMS}.{name}." for name in (model, _model_of(override.name)) if name}
-    near = [name for name in names if not _model_of(name) or name.startswith(tuple(prefixes))]
+    prefixes = {f"{MODEL_PARAMS}.{name}." for name in (model, _member_of(override.name, MODEL_PARAMS)) if name}
+    near = [name for name in names if not _member_of(name, MODEL_PARAMS) or name.startswith(tuple(prefixes))]
     nearest = max(near or names, key=lambda name: _likeness(override.name, name))
     return f"unknown parameter '{override.name}'{_at(override.origin)}; the nearest valid name is '{nearest}'"
 
@@ -204,10 +247,10 @@ def _likeness(name: str, other: str) -> float:
     return difflib.SequenceMatcher(None, other, name).ratio() + 0.1 * same_last_word
 
 
-def _model_of(name: str) -> str:
-    """The model of a parameter's name; empty for other parameters."""
-    group, _, rest = name.partition(".")
-    return rest.partition(".")[0] if group == MODEL_PARAMS else ""
+def _member_of(name: str, group: str) -> str:
+    """The model, or the plant, of a parameter's name; empty for other parameters."""
+    first, _, rest = name.partition(".")
+    return rest.partition(".")[0] if first == group else ""
 
 
 def _sensors_of(

@@ -9,6 +9,9 @@ from vds_gz.parameters.actuators import MAX_DEAD_TIME
 from vds_gz.parameters.declaration import ParameterError, ParameterGroup, choice, flag, group, integer, real, text
 from vds_gz.parameters.sensors import SensorParameters
 
+#: The plants of this package, the default first, and ``auto``; vds_gz/nodes/plants.py makes them.
+BACKENDS = ("kinematic", "gazebo", "auto")
+
 LINKS = ("auto", "transport", "bridge", "ros2_control", "system")
 
 
@@ -176,12 +179,14 @@ class NodeParameters(ParameterGroup):
     )
     frame_prefix: str = text("", "prefix of the names of all frames")
     backend: str = choice(
-        "kinematic",
-        ("kinematic", "gazebo", "auto"),
+        BACKENDS[0],
+        BACKENDS,
         "what moves the vehicle; auto: Gazebo if its bindings are installed and a server answers within 1 s, "
-        "else kinematics",
+        "else kinematics; or a plant of an installed package",
+        extensible=True,
     )
     gazebo: GazeboParameters = group(GazeboParameters)
+    plant_params: dict[str, ParameterGroup] = field(default_factory=dict)
     model: str = text("bicycle", "the vehicle model")
     model_params: dict[str, ParameterGroup] = field(default_factory=dict)
     sensors: dict[str, SensorParameters] = field(default_factory=dict)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from vds_gz.parameters.declaration import Description, Registered, describe
-from vds_gz.parameters.load import FOREIGN, MODEL_PARAMS, SENSORS
+from vds_gz.parameters.load import FOREIGN, MODEL_PARAMS, PLANT_PARAMS, SENSORS
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.yaml_reader import SECTION
 from vds_gz.share import share
@@ -35,6 +35,7 @@ def schema(models: Mapping[str, Registered], sensors: Mapping[str, Registered]) 
     """The schema of a parameter file for a vehicle's node, with these models and types of sensors."""
     node = _group(describe(NodeParameters()))
     node["properties"]["model"] = _names("the vehicle model", models)
+    node["properties"][PLANT_PARAMS] = {"description": "parameters of plants of other packages", "type": "object"}
     node["properties"][MODEL_PARAMS] = {
         "description": "parameters of models; only those of the chosen model count",
         "type": "object",
@@ -101,4 +102,6 @@ def _value(parameter: Description) -> Schema:
     described["type"] = _TYPES[parameter.type]
     if parameter.type in ("double", "integer"):
         described |= bounds
+    if parameter.extensible:
+        return {**described, "anyOf": [{"enum": list(parameter.choices)}, {"type": "string"}]}
     return {**described, "enum": list(parameter.choices)} if parameter.choices else described

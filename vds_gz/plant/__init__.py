@@ -1,0 +1,40 @@
+"""The toolbox for custom plants: a :class:`Plant` moves the vehicle, and a :class:`PlantType` offers it to the node.
+
+``examples/mujoco_plant.py`` and docs/extending.md show how they fit together. ``__all__`` is public.
+"""
+
+from vds_gz.geometry import Attitude, Pose
+from vds_gz.parameters.declaration import ParameterGroup, choice, flag, integer, real, text
+from vds_gz.parameters.plants import PlantType
+from vds_gz.plant.base import BodyVelocity, Level, LinkError, Plant, Status, body_state
+from vds_gz.plant.setup import PlantSetup
+from vds_gz.sensing.body import BodyState
+from vds_gz.vehicle.model import Joint, JointStates
+from vds_gz.vehicle.vehicle import Motion
+
+__all__ = [
+    # A plant, what it is made of, and the record that offers it
+    "Plant",
+    "PlantSetup",
+    "PlantType",
+    # Its parameters: each with default, unit, bounds and meaning
+    "ParameterGroup",
+    "real",
+    "integer",
+    "flag",
+    "choice",
+    "text",
+    # The state of body and joints
+    "Motion",
+    "Pose",
+    "Attitude",
+    "BodyState",
+    "BodyVelocity",
+    "body_state",
+    "Joint",
+    "JointStates",
+    # Its health
+    "Status",
+    "Level",
+    "LinkError",
+]

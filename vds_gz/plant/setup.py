@@ -1,0 +1,67 @@
+"""What a plant of another package is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from vds_gz.configuration import make_vehicle
+from vds_gz.errors import ArgumentError, VdsGzError
+from vds_gz.parameters.declaration import ParameterGroup
+from vds_gz.parameters.node import NodeParameters
+from vds_gz.parameters.plants import ENTRY_POINTS, PlantType
+from vds_gz.plant.base import Plant
+from vds_gz.share import raised_at
+from vds_gz.vehicle.vehicle import AnyVehicle
+
+if TYPE_CHECKING:
+    from vds_gz.world.scene import Scene
+
+
+@dataclass(frozen=True, slots=True)
+class PlantSetup:
+    """Everything that a plant is made of; the argument of :attr:`PlantType.make <vds_gz.plant.PlantType.make>`.
+
+    Attributes:
+        parameters: The node's parameters, such as ``step_rate`` [Hz], ``world`` and ``random_seed``.
+        own: The plant's own parameters: the values under ``plant_params.<name>``.
+        vehicle: The vehicle, at rest. It simulates actuators and wheels, and never moves the body.
+        urdf: The robot's description. Its wheels and casters say their friction.
+        scene: The world that ``world`` names, of which the node simulates sensors; None without one.
+        wake: Ends the node's waiting for messages. A plant with a thread of its own calls it when there is something
+            new for :meth:`Plant.observe`. Any thread may call it.
+        warn: Logs a warning, from the thread that calls the plant.
+    """
+
+    parameters: NodeParameters
+    own: ParameterGroup
+    vehicle: AnyVehicle
+    urdf: str
+    scene: Scene | None
+    wake: Callable[[], None]
+    warn: Callable[[str], None]
+
+
+def installed_plant(
+    kind: PlantType,
+    parameters: NodeParameters,
+    urdf: str,
+    scene: Scene | None,
+    wake: Callable[[], None],
+    warn: Callable[[str], None],
+) -> Plant:
+    """The plant of another package that the parameters select; ``kind`` is its record."""
+    own = parameters.plant_params[parameters.backend]
+    vehicle = make_vehicle(parameters, moves=False)
+    place = f"entry point '{parameters.backend}' of {ENTRY_POINTS}"
+    try:
+        plant = kind.make(PlantSetup(parameters, own, vehicle, urdf, scene, wake, warn))
+    except VdsGzError:
+        raise
+    except Exception as error:  # any exception of the plant's own code
+        where = raised_at(error, kind.make.__module__)
+        raise ArgumentError(f"{place} raises {type(error).__name__}: {error} ({where})") from error
+    if not isinstance(plant, Plant):
+        raise ArgumentError(f"{place} makes {plant!r}; it must make a Plant")
+    return plant
