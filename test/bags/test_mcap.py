@@ -3,6 +3,7 @@
 import struct
 import sys
 import zlib
+from contextlib import suppress
 
 import pytest
 import yaml
@@ -10,19 +11,10 @@ from helpers.bag_files import messages_of, topics_of
 from hypothesis import given
 from hypothesis import strategies as st
 
+from vds_gz.bags import mcap
+from vds_gz.bags.mcap import MAGIC, MESSAGE, RECORD, Connection, Opcode
 from vds_gz.bags.mcap_writer import McapWriter
-from vds_gz.bags.reader import (
-    MAGIC,
-    MESSAGE,
-    RECORD,
-    BagError,
-    Connection,
-    Opcode,
-    ScannedMcap,
-    contents,
-    is_whole,
-    open_bag,
-)
+from vds_gz.bags.reader import Bag, BagError, open_bag
 from vds_gz.bags.recorder import about, qos_profile
 from vds_gz.files import LARGEST_CHUNK
 from vds_gz.interface import topics
@@ -52,9 +44,15 @@ def write(path, chunks, *, close=True):
     return path
 
 
+def contents(path):
+    """The bytes of all messages of a file, also of one with a damage."""
+    index = mcap.index_of(path)
+    return [data for _, _, data in mcap.messages(path, index, index.connections)]
+
+
 def speeds(path):
     codec = open_types().codec(TWIST.type)
-    return [codec.decode(bytearray(data)).twist.linear.x for _, _, data in contents(path) if data is not None]
+    return [codec.decode(bytearray(data)).twist.linear.x for data in contents(path)]
 
 
 CHUNKS = [[0.1 * (100 * k + i) for i in range(100)] for k in range(4)]
@@ -80,7 +78,7 @@ def test_other_readers_read_the_file(tmp_path):
     messages = messages_of(path)
     assert [message.twist.linear.x for _, _, message in messages] == EVERYTHING
     assert [time for _, time, _ in messages] == [1_000_000 * k for k in range(400)]
-    assert is_whole(path)
+    assert mcap.index_of(path).whole
     assert speeds(path) == EVERYTHING
 
 
@@ -99,7 +97,6 @@ def test_every_check_sum_and_index_is_right(tmp_path):
 
 def test_flushed_chunks_are_readable_before_the_end(tmp_path):
     path = write(tmp_path / "a.mcap", CHUNKS, close=False)
-    assert not is_whole(path)
     assert speeds(path) == EVERYTHING
     with open_bag(path) as bag:
         assert bag.cut_short
@@ -124,16 +121,15 @@ def test_a_changed_byte_never_gives_messages_that_were_not_sent(tmp_path_factory
     data[place % len(data)] = value
     bad = folder / "bad.mcap"
     bad.write_bytes(data)
-    result = [data for _, _, data in contents(bad) if data is not None]
-    sent = iter([data for _, _, data in contents(folder / "a.mcap")])
-    assert all(data in sent for data in result)  # in the same order
+    sent = iter(contents(folder / "a.mcap"))
+    with suppress(BagError), open_bag(bad) as bag:
+        assert all(data in sent for _, _, data in bag.messages(bag.counts))  # in the same order
 
 
 @pytest.mark.parametrize("content", [b"", b"no bag", b"\x89MCAP0\r\n", b"\x89MCAP0\r\n" + b"\x06" + b"\xff" * 40])
 def test_a_file_without_messages_is_refused(tmp_path, content):
     path = tmp_path / "a.mcap"
     path.write_bytes(content)
-    assert list(contents(path)) == []
     with pytest.raises(BagError, match="has no end"), open_bag(path):
         pass
 
@@ -165,7 +161,7 @@ def test_chunks_that_are_too_large_or_compressed_otherwise_are_damage(tmp_path, 
     head = struct.pack("<QQQI", 0, 0, size, 0) + struct.pack("<I", len(compression)) + compression
     body = head + struct.pack("<Q", len(message)) + message
     path.write_bytes(path.read_bytes() + RECORD.pack(Opcode.CHUNK, len(body)) + body)
-    assert sum(data is not None for _, _, data in contents(path)) == len(EVERYTHING) + whole
+    assert len(contents(path)) == len(EVERYTHING) + whole
 
 
 def compressed_with(compression: str, data: bytes) -> bytes:
@@ -184,7 +180,29 @@ def test_a_compressed_chunk_that_is_larger_than_it_says_is_damage(tmp_path, miss
     head = struct.pack("<QQQI", 0, 0, len(message) - missing, check) + struct.pack("<I", len(name)) + name
     body = head + struct.pack("<Q", len(compressed)) + compressed
     path.write_bytes(path.read_bytes() + RECORD.pack(Opcode.CHUNK, len(body)) + body)
-    assert sum(data is not None for _, _, data in contents(path)) == len(EVERYTHING) + whole
+    assert len(contents(path)) == len(EVERYTHING) + whole
+
+
+@pytest.mark.parametrize(
+    ("compression", "reason"), [("zstd", "a frame of .* bytes where the chunk has"), ("lz4", "more than the .* bytes")]
+)
+def test_a_whole_file_is_decompressed_to_the_size_of_its_chunks_only(tmp_path, monkeypatch, compression, reason):
+    def larger(data):
+        return compressed_with(compression, data + bytes(1 << 20)), compression
+
+    monkeypatch.setattr("vds_gz.bags.mcap_writer._compressed", larger)
+    path = write(tmp_path / "a.mcap", CHUNKS)
+    with open_bag(path) as bag, pytest.raises(BagError, match=reason):
+        list(bag.messages(bag.counts))
+
+
+def test_a_record_that_is_longer_than_its_chunk_is_damage(tmp_path):
+    path = write(tmp_path / "a.mcap", CHUNKS, close=False)
+    message = MESSAGE.pack(Opcode.MESSAGE, MESSAGE.size - RECORD.size + 1, 1, 0, 0, 0)
+    head = struct.pack("<QQQI", 0, 0, len(message), 0) + struct.pack("<I", 0)
+    body = head + struct.pack("<Q", len(message)) + message
+    path.write_bytes(path.read_bytes() + RECORD.pack(Opcode.CHUNK, len(body)) + body)
+    assert speeds(path) == EVERYTHING
 
 
 def test_reading_ends_at_zeros_in_a_chunk(tmp_path):
@@ -194,20 +212,22 @@ def test_reading_ends_at_zeros_in_a_chunk(tmp_path):
     head = struct.pack("<QQQI", 0, 0, len(zeros), 0) + struct.pack("<I", 0)
     body = head + struct.pack("<Q", len(zeros)) + zeros
     path.write_bytes(path.read_bytes() + RECORD.pack(Opcode.CHUNK, len(body)) + body + message)
-    assert sum(data is not None for _, _, data in contents(path)) == len(EVERYTHING)
+    assert len(contents(path)) == len(EVERYTHING)
 
 
 def test_nothing_is_read_from_another_version_of_mcap(tmp_path):
     path = write(tmp_path / "a.mcap", CHUNKS)
     path.write_bytes(path.read_bytes().replace(b"MCAP0", b"MCAP1"))
-    assert list(contents(path)) == []
+    with pytest.raises(BagError, match="has no end"), open_bag(path):
+        pass
 
 
 def test_topics_without_messages_are_listed(tmp_path):
     writer = McapWriter(tmp_path / "a.mcap")
     writer.channel("/odom", topics.ODOM.type, definition(topics.ODOM.type), about(topics.ODOM, open_types()))
     writer.close()
-    assert list(contents(tmp_path / "a.mcap")) == [(Connection("/odom", topics.ODOM.type), 0, None)]
+    with open_bag(tmp_path / "a.mcap") as bag:
+        assert bag.counts == {Connection("/odom", topics.ODOM.type): 0}
     assert topics_of(tmp_path / "a.mcap")["/odom"].count == 0
 
 
@@ -221,11 +241,11 @@ def test_without_zstandard_chunks_are_not_compressed(tmp_path, monkeypatch):
 
 
 def test_an_error_in_our_own_code_is_not_reported_as_damage(tmp_path):
-    class Wrong(ScannedMcap):
+    class Wrong(Bag):
         def _messages(self, wanted):
             raise KeyError("a name of ours")
 
-    path = write(tmp_path / "cut.mcap", CHUNKS, close=False)
-    bag = Wrong(path)
+    bag = Wrong(tmp_path)
+    bag.counts[Connection("/odom", topics.ODOM.type)] = 1
     with pytest.raises(KeyError):
         list(bag.messages(bag.counts))

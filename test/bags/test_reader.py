@@ -1,11 +1,13 @@
 """Bags of every format are opened, filtered and closed alike; errors name the bag."""
 
 import os
+import shutil
 import sqlite3
 
 import pytest
 from helpers.bag_files import BY_ROSBAGS, SUFFIXES, write_bag
 
+from vds_gz.bags import mcap
 from vds_gz.bags.reader import BagError, open_bag
 from vds_gz.interface import topics
 from vds_gz.ros.messages.factory import definition, open_types
@@ -40,10 +42,10 @@ def test_a_folder_may_be_named_as_a_file(tmp_path):
 
 def write_mcap(path, times, **options):
     """Write a file with a message at each of these times, by another library."""
-    mcap = pytest.importorskip("mcap.writer")
+    library = pytest.importorskip("mcap.writer")
     data = bytes(open_types().codec(ODOM).encode(open_types().new(ODOM)))
     with path.open("wb") as file:
-        writer = mcap.Writer(file, **options)
+        writer = library.Writer(file, **options)
         writer.start(profile="ros2")
         schema = writer.register_schema(ODOM, "ros2msg", definition(ODOM).encode())
         channel = writer.register_channel("/odom", "cdr", schema)
@@ -78,20 +80,42 @@ def test_files_of_a_folder_are_merged_by_time(tmp_path, plugin):
 
 
 @pytest.mark.parametrize(
-    "metadata",
+    ("metadata", "count"),
     [
-        "",
-        "rosbag2_bagfile_information: {version: 6, storage_identifier: '', relative_file_paths: [first.mcap]}",
-        "rosbag2_bagfile_information: {version: 99, relative_file_paths: [first.mcap], topics_with_message_count: []}",
-        "rosbag2_bagfile_information: [",
-        "- no mapping",
+        ("", 32),
+        ("rosbag2_bagfile_information: {version: 6, storage_identifier: '', relative_file_paths: [first.mcap]}", 20),
+        ("rosbag2_bagfile_information: {version: 99, relative_file_paths: [first.mcap, second.mcap]}", 32),
+        ("rosbag2_bagfile_information: [", 32),
+        ("- no mapping", 32),
     ],
     ids=["empty", "no storage, one file", "later version", "damaged", "another file"],
 )
-def test_a_folder_is_read_by_its_files_whatever_the_metadata_says(tmp_path, metadata: str):
+def test_metadata_lists_the_files_of_a_folder_and_says_nothing_else(tmp_path, metadata: str, count: int):
     folder = split(tmp_path)
     (folder / "metadata.yaml").write_text(metadata)
-    assert len(times_of(folder)) == 32
+    assert len(times_of(folder)) == count
+
+
+def test_a_copy_of_a_file_is_left_out_or_refused(tmp_path):
+    folder = write(tmp_path / "bag", "mcap")
+    shutil.copy(folder / "bag.mcap", folder / "copy.mcap")
+    with open_bag(folder) as bag:
+        assert bag.notes == [f"'{folder / 'copy.mcap'}' is left out, because metadata.yaml does not list it"]
+        assert len(list(bag.messages(bag.counts))) == 20
+    (folder / "metadata.yaml").unlink()
+    with pytest.raises(BagError, match=r"'bag.mcap' and 'copy.mcap' overlap in time, and no"), open_bag(folder):
+        pass
+
+
+@pytest.mark.parametrize("length", [0, 20], ids=["empty", "without a message"])
+def test_a_file_that_was_just_begun_has_no_messages(tmp_path, length: int):
+    folder = split(tmp_path)
+    last = folder / "third.mcap"
+    last.write_bytes((folder / "first.mcap").read_bytes()[:length])
+    with open_bag(folder) as bag:
+        assert bag.cut_short
+        assert [str(last) in note for note in bag.notes] == [True]
+        assert len(list(bag.messages(bag.counts))) == 32
 
 
 def test_the_last_file_of_a_folder_may_be_cut_short(tmp_path):
@@ -135,6 +159,20 @@ def test_an_unsorted_mcap_is_read_in_the_order_of_time(tmp_path, options):
     """Also without chunks, where rosbags refuses it."""
     write_mcap(tmp_path / "a.mcap", [3, 1, 2], **options)
     assert times_of(tmp_path / "a.mcap") == [1, 2, 3]
+
+
+@pytest.mark.parametrize("chunked", [True, False])
+def test_messages_that_are_too_far_from_the_order_of_time_are_refused(tmp_path, monkeypatch, chunked: bool):
+    """They would all be in memory."""
+    monkeypatch.setattr(mcap, "MOST_HELD", 100_000)
+    monkeypatch.setattr(mcap, "_BLOCK", 10_000)
+    near = [k ^ 1 for k in range(2, 3000)]
+    far = [1 if k % 5 == 0 else k for k in range(2, 3000)]
+    for name, times in (("near", near), ("far", far)):
+        write_mcap(tmp_path / f"{name}.mcap", times, use_chunking=chunked, chunk_size=10_000)
+    assert times_of(tmp_path / "near.mcap") == sorted(near)
+    with pytest.raises(BagError, match="more than 100000 bytes of messages are not in the order of time"):
+        times_of(tmp_path / "far.mcap")
 
 
 def test_an_invalid_file_name_is_an_error_of_the_bag(tmp_path):

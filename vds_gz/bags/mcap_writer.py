@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import vds_gz
-from vds_gz.bags.reader import CDR, DEFINITION, MAGIC, MESSAGE, PROFILE, RECORD, ZSTD, Opcode
+from vds_gz.bags.mcap import CDR, DEFINITION, MAGIC, MESSAGE, PROFILE, RECORD, ZSTD, Opcode
 
 
 class McapWriter:

@@ -1,26 +1,27 @@
 """Bags: rosbag2 folders, .mcap and .db3 files, also incomplete ones.
 
-MCAP files (https://mcap.dev/spec) without their end are read here, record by record as far as they go.
+:mod:`vds_gz.bags.mcap` reads .mcap files; rosbags reads .db3 files and compressed folders. ROS's rosbag2 reads what
+they would if they are not installed.
 """
 
 from __future__ import annotations
 
-import struct
 import sys
-import zlib
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import closing, contextmanager
-from enum import IntEnum
 from heapq import merge
 from importlib.util import find_spec
+from itertools import pairwise
 from operator import itemgetter
 from pathlib import Path, PurePath
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any
 
 import yaml
 
 from vds_gz import files
+from vds_gz.bags import mcap
+from vds_gz.bags.mcap import Connection
 from vds_gz.errors import RecordingError
 
 #: Extensions of bags that are one file.
@@ -36,162 +37,11 @@ class BagError(RecordingError):
     """A bag cannot be read. The message says what was found and what is needed."""
 
 
-class Connection(NamedTuple):
-    """One topic of a bag: its name and the type of its messages."""
-
-    topic: str
-    msgtype: str
-
-
-MAGIC = b"\x89MCAP0\r\n"
-
-#: Names of ROS 2 in MCAP: the profile, the encoding of messages, and that of their definitions.
-PROFILE, CDR, DEFINITION = "ros2", "cdr", "ros2msg"
-
 #: Times of recording are less [ns].
 LATEST = 2**63
 
-#: The compressions of chunks.
-ZSTD, LZ4 = "zstd", "lz4"
-
-#: A record before its body: opcode, length.
-RECORD = struct.Struct("<BQ")
-
-#: A message before its data: opcode, length, channel, sequence, log time, publish time [ns].
-MESSAGE = struct.Struct("<BQHIQQ")
-
-
-class Opcode(IntEnum):
-    """The type of a record."""
-
-    HEADER = 1
-    FOOTER = 2
-    SCHEMA = 3
-    CHANNEL = 4
-    MESSAGE = 5
-    CHUNK = 6
-    MESSAGE_INDEX = 7
-    CHUNK_INDEX = 8
-    STATISTICS = 11
-    METADATA = 12
-    METADATA_INDEX = 13
-    SUMMARY_OFFSET = 14
-    DATA_END = 15
-
-
-def is_whole(path: Path) -> bool:
-    """Whether a file has the end of an MCAP file."""
-    with path.open("rb") as file:
-        file.seek(max(0, path.stat().st_size - len(MAGIC)))
-        return file.read() == MAGIC and path.stat().st_size > 2 * len(MAGIC)
-
-
-def _is_chunked(path: Path) -> bool:
-    """Whether the messages of an MCAP file are in chunks, which have an index."""
-    with path.open("rb") as file:
-        kinds = (opcode for opcode, _ in _raw_records(file, path.stat().st_size))
-        return next((kind for kind in kinds if kind in (Opcode.CHUNK, Opcode.MESSAGE)), None) != Opcode.MESSAGE
-
-
-def contents(path: Path) -> Iterator[tuple[Connection, int, bytes | None]]:
-    """Connection, time of recording [ns] and bytes of each message as it was written, up to the first damage.
-
-    Each connection also comes once before its messages, with time 0 and without bytes.
-    """
-    types: dict[int, str] = {}
-    connections: dict[int, Connection] = {}
-    with path.open("rb") as file:
-        try:
-            for opcode, body in _records(file, path.stat().st_size):
-                if opcode == Opcode.DATA_END:  # the rest repeats the channels
-                    return
-                if opcode == Opcode.MESSAGE:
-                    channel, _, time, _ = struct.unpack_from("<HIQQ", body)
-                    if channel in connections:
-                        yield connections[channel], time, body[MESSAGE.size - RECORD.size :]
-                elif opcode == Opcode.SCHEMA:
-                    types[struct.unpack_from("<H", body)[0]] = _text_at(body, 2)
-                elif opcode == Opcode.CHANNEL:
-                    number, schema = struct.unpack_from("<HH", body)
-                    connections[number] = Connection(_text_at(body, 4), types[schema])
-                    yield connections[number], 0, None
-        except (ValueError, KeyError, struct.error, MemoryError):  # the damage; everything before it is good
-            return
-
-
-def _records(file: BinaryIO, size: int) -> Iterator[tuple[int, bytes]]:
-    """Opcode and body of each whole record; chunks are replaced by their records."""
-    for opcode, body in _raw_records(file, size):
-        if opcode == Opcode.CHUNK:
-            yield from _records_of(_opened(body))
-        else:
-            yield opcode, body
-
-
-def _raw_records(file: BinaryIO, size: int) -> Iterator[tuple[int, bytes]]:
-    """Opcode and body of each whole record of a file."""
-    if file.read(len(MAGIC)) != MAGIC:
-        return
-    while len(head := file.read(RECORD.size)) == RECORD.size:
-        opcode, length = RECORD.unpack(head)
-        if length > size - file.tell():
-            return
-        yield opcode, file.read(length)
-
-
-def _records_of(data: bytes) -> Iterator[tuple[int, bytes]]:
-    at = 0
-    while at < len(data):
-        opcode, length = RECORD.unpack_from(data, at)
-        if opcode not in (Opcode.SCHEMA, Opcode.CHANNEL, Opcode.MESSAGE):  # zeros, for example
-            raise ValueError(f"a record of type {opcode} in a chunk")
-        at += RECORD.size
-        yield opcode, data[at : at + length]
-        at += length
-
-
-def _opened(chunk: bytes) -> bytes:
-    """The records in a chunk."""
-    size, check = struct.unpack_from("<QI", chunk, 16)
-    compression = _text_at(chunk, 28)
-    data = chunk[40 + len(compression) :]
-    openers = {"": lambda data, size: data, ZSTD: _from_zstd, LZ4: _from_lz4}
-    if compression not in openers or size > files.LARGEST_CHUNK:
-        raise ValueError(f"{size} bytes, compressed with {compression}")
-    opened: bytes = openers[compression](data, size)
-    if check not in (0, zlib.crc32(opened)):
-        raise ValueError("the checksum is wrong")
-    return opened
-
-
-def _from_lz4(data: bytes, size: int) -> bytes:
-    import lz4.frame
-
-    try:
-        decompressor = lz4.frame.LZ4FrameDecompressor()
-        opened = bytes(decompressor.decompress(data, max_length=size))
-    except RuntimeError as error:
-        raise ValueError(str(error)) from None
-    if not decompressor.eof:
-        raise ValueError(f"more than the {size} bytes of the chunk")
-    return opened
-
-
-def _from_zstd(data: bytes, size: int) -> bytes:
-    import zstandard
-
-    try:
-        if (stated := zstandard.frame_content_size(data)) > size:  # max_output_size does not limit a frame with a size
-            raise ValueError(f"a frame of {stated} bytes where the chunk has {size}")
-        return zstandard.ZstdDecompressor().decompress(data, max_output_size=size)
-    except zstandard.ZstdError as error:
-        raise ValueError(str(error)) from None
-
-
-def _text_at(body: bytes, at: int) -> str:
-    (length,) = struct.unpack_from("<I", body, at)
-    return body[at + 4 : at + 4 + length].decode()
-
+#: Files of one recording follow each other. They overlap in time by at most this [ns], as clocks are not read in order.
+OVERLAP = 1_000_000_000
 
 #: The only key of a folder's metadata.yaml.
 METADATA = "rosbag2_bagfile_information"
@@ -212,14 +62,17 @@ class Bag:
     Attributes:
         path: The file or folder.
         counts: All connections, also those without messages, with the number of their messages.
-        cut_short: The end of the file is missing, with the last messages.
+        span: Earliest and latest time of recording [ns]; None without messages.
+        cut_short: The end of a file is missing, with the last messages.
+        notes: Remarks on the files, for people.
     """
-
-    cut_short = False
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.counts: Counter[Connection] = Counter()
+        self.span: tuple[int, int] | None = None
+        self.cut_short = False
+        self.notes: list[str] = []
 
     def by_name(self) -> dict[str, tuple[str, int]]:
         """Type and number of the messages of each topic that has any."""
@@ -253,62 +106,89 @@ def open_bag(path: Path) -> Iterator[Bag]:
 
     Raises:
         BagError: There is no bag, or it cannot be read.
-        ModuleNotFoundError: Neither rosbags nor ROS's rosbag2_py is installed.
+        ModuleNotFoundError: A package that reads the file is not installed: zstandard or lz4, rosbags or rosbag2_py.
     """
     with _named(path):
         bag = _opened_bag(path)
     with closing(bag):
+        if bag.cut_short and not bag.counts.total():
+            with _named(path):
+                raise BagError("it has no end and no complete message")
         yield bag
 
 
 def _opened_bag(path: Path) -> Bag:
-    if path.is_dir() and (parts := _parts(path)):
-        return _Split(path, parts)
-    if path.is_dir() and not (path / "metadata.yaml").exists():
-        raise BagError("the folder has neither a metadata.yaml nor .mcap or .db3 files")
-    if not path.is_dir():
-        files.check(path, sys.maxsize)
-    if path.suffix == ".mcap" and path.is_file() and not (is_whole(path) and _is_chunked(path)):
-        return ScannedMcap(path)
+    if path.is_dir():
+        return _opened_folder(path)
+    files.check(path, sys.maxsize)
+    without_zstd = find_spec("zstandard") is None and find_spec("rosbag2_py") is not None
+    return _Mcap(path) if path.suffix == ".mcap" and not without_zstd else _by_library(path)
+
+
+def _by_library(path: Path) -> Bag:
     if find_spec("rosbags") is None and find_spec("rosbag2_py") is not None:
         return _Rosbag2(path)
     return _Rosbags(path)
 
 
-def _parts(folder: Path) -> list[Path]:
-    """The files of a folder's bag, in the order of their names; none if they are compressed.
+def _opened_folder(folder: Path) -> Bag:
+    """The bag in a folder: the files that metadata.yaml lists, or all, as a recorder that was killed writes none."""
+    listed, compressed = _metadata(folder)
+    bags = sorted(file for file in folder.iterdir() if file.suffix in SUFFIXES and file.is_file())
+    parts = [file for file in bags if file.name in listed] if listed else bags
+    if not parts and not (folder / "metadata.yaml").exists():
+        raise BagError("the folder has neither a metadata.yaml nor .mcap or .db3 files")
+    if compressed or not parts:
+        return _by_library(folder)
+    bag = _Split(folder, parts)
+    if listed:
+        others = (f"'{file}'" for file in bags if file not in parts)
+        bag.notes += [f"{other} is left out, because metadata.yaml does not list it" for other in others]
+    else:
+        bag.check_apart()
+    return bag
 
-    Files that metadata.yaml does not list belong to it too: a recorder that was killed writes no metadata.
-    """
+
+def _metadata(folder: Path) -> tuple[set[str], bool]:
+    """Names of the files that a usable metadata.yaml lists, none without one; and whether they are compressed."""
     try:
         text = files.read_text(folder / "metadata.yaml", largest=files.LARGEST_YAML)
         information = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))[METADATA]
-        named = [str(name) for name in information["relative_file_paths"]]
+        names = {PurePath(str(name)).name for name in information["relative_file_paths"]}
         compressed = str(information.get("compression_mode") or "none").lower() != "none"
     except (OSError, UnicodeDecodeError, yaml.YAMLError, LookupError, TypeError, AttributeError, ValueError):
-        named, compressed = [], False
-    if compressed:
-        return []
-    for name in named:
-        if not (folder / PurePath(name).name).exists():
-            raise BagError(f"its metadata.yaml names '{name}', which does not exist")
-    return sorted(file for file in folder.iterdir() if file.suffix in SUFFIXES and file.is_file())
+        return set(), False
+    if missing := [name for name in sorted(names) if not (folder / name).exists()]:
+        raise BagError(f"its metadata.yaml names '{missing[0]}', which does not exist")
+    return names, compressed
 
 
 class _Split(Bag):
-    """A bag of several files, whose times may overlap."""
+    """A bag of several files."""
 
     def __init__(self, path: Path, parts: Sequence[Path]) -> None:
         super().__init__(path)
         self._parts: list[Bag] = []
         for part in parts:
             try:
-                self._parts.append(_opened_bag(part))
+                self._parts.append(_Empty(part) if part.stat().st_size == 0 else _opened_bag(part))
             except BagError as error:
                 self.close()
                 raise BagError(f"{part.name}: {error}") from None
-            self.counts += self._parts[-1].counts
+            self.counts.update(self._parts[-1].counts)
+            self.notes += self._parts[-1].notes
         self.cut_short = any(part.cut_short for part in self._parts)
+
+    def check_apart(self) -> None:
+        """Refuse files that overlap in time: one is a copy, or of another recording."""
+        spans = sorted((*part.span, part.path.name) for part in self._parts if part.span is not None)
+        for (_, last, name), (begin, end, other) in pairwise(spans):
+            if min(last, end) - begin > min(OVERLAP, (end - begin) // 2):
+                self.close()
+                raise BagError(
+                    f"'{name}' and '{other}' overlap in time, and no metadata.yaml lists the files of the bag; move "
+                    "files that are not of it to another folder"
+                )
 
     def _messages(self, wanted: set[Connection]) -> Iterator[BagMessage]:
         return merge(*(part.messages(wanted) for part in self._parts), key=itemgetter(1))
@@ -318,20 +198,32 @@ class _Split(Bag):
             part.close()
 
 
-class ScannedMcap(Bag):
-    """An .mcap file without its end or without chunks; raises :class:`BagError` without any whole message."""
+class _Empty(Bag):
+    """An empty file, as a recorder leaves that was killed when it began one."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
-        self.cut_short = not is_whole(path)
-        for connection, _, data in contents(path):
-            self.counts[connection] += data is not None
-        if self.cut_short and not self.counts.total():
-            raise BagError("it has no end and no complete message")
+        self.cut_short = True
+        self.notes = [f"'{path}' is empty"]
+
+
+class _Mcap(Bag):
+    """An .mcap file."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self._index = mcap.index_of(path)
+        for channel, connection in self._index.connections.items():
+            self.counts[connection] += self._index.counts[channel]
+        self.span = self._index.span
+        self.cut_short = not self._index.whole
+        if self.cut_short:
+            self.notes = [f"'{path}' is cut short; it was read up to its last whole part"]
 
     def _messages(self, wanted: set[Connection]) -> Iterator[BagMessage]:
-        every = ((connection, time, data) for connection, time, data in contents(self.path) if data is not None)
-        yield from sorted((message for message in every if message[0] in wanted), key=itemgetter(1))
+        channels = {channel: topic for channel, topic in self._index.connections.items() if topic in wanted}
+        with _damage_reported(*mcap.DAMAGE):
+            yield from mcap.messages(self.path, self._index, channels)
 
 
 class _Rosbags(Bag):
@@ -347,6 +239,8 @@ class _Rosbags(Bag):
             self._reader.open()
             for topic in self._reader.connections:
                 self.counts[Connection(topic.topic, topic.msgtype)] += topic.msgcount
+            if self._reader.message_count:
+                self.span = self._reader.start_time, self._reader.end_time - 1
 
     def _messages(self, wanted: set[Connection]) -> Iterator[BagMessage]:
         theirs = [topic for topic in self._reader.connections if (topic.topic, topic.msgtype) in wanted]
@@ -370,8 +264,12 @@ class _Rosbag2(Bag):
         for name in _LOGGERS:
             set_logger_level(name, LoggingSeverity.FATAL)
         with _damage_reported(RuntimeError, ValueError, IndexError):  # C++ exceptions of rosbag2, YAML and the storages
-            for topic in self._open().get_metadata().topics_with_message_count:
+            metadata = self._open().get_metadata()
+            for topic in metadata.topics_with_message_count:
                 self.counts[Connection(topic.topic_metadata.name, topic.topic_metadata.type)] = topic.message_count
+            if metadata.message_count and hasattr(metadata.starting_time, "nanoseconds"):  # not in Humble
+                begin = metadata.starting_time.nanoseconds
+                self.span = begin, begin + metadata.duration.nanoseconds
 
     def _messages(self, wanted: set[Connection]) -> Iterator[BagMessage]:
         import rosbag2_py

@@ -10,8 +10,8 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
+from vds_gz.bags.mcap import MESSAGE, RECORD, Opcode
 from vds_gz.bags.mcap_writer import McapWriter
-from vds_gz.bags.reader import MESSAGE, RECORD, Opcode
 from vds_gz.errors import UnknownTypeError
 from vds_gz.interface.topics import Topic
 from vds_gz.ros.graph import Graph, QoS, Subscription

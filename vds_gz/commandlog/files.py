@@ -15,7 +15,8 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from vds_gz.bags.reader import Bag, Connection, may_be_bag, open_bag
+from vds_gz.bags.mcap import Connection
+from vds_gz.bags.reader import Bag, may_be_bag, open_bag
 from vds_gz.bags.times import repeated, stamp_of, too_coarse
 from vds_gz.commandlog.table import (
     COMMAND_QUANTITIES,
@@ -152,7 +153,7 @@ def _bag_entries(path: Path, topic: str | None) -> Iterator[Any]:
         first = list(islice(messages, JUDGED))
         if not first:
             raise RecordingError(f"{where}: there are no messages, although the bag's list of topics counts some")
-        notes = [f"'{path}' is cut short; what is left of it is used"] if bag.cut_short else []
+        notes = list(bag.notes)
         fault = too_coarse(name, [message.logged for message in first])
         if fault:
             if not all(message.stamp for message in first) or repeated([message.stamp for message in first]):

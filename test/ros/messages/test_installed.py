@@ -9,8 +9,8 @@ import pytest
 
 pytest.importorskip("rclpy", reason="needs ROS 2 (rclpy)")
 
+from vds_gz.bags.mcap import MESSAGE, Opcode
 from vds_gz.bags.mcap_writer import McapWriter
-from vds_gz.bags.reader import MESSAGE, Opcode
 from vds_gz.commandlog.files import read
 from vds_gz.errors import MalformedMessageError, RecordingError, UnknownTypeError
 from vds_gz.interface import topics

@@ -86,9 +86,6 @@ def never_measured(counts: Counts) -> set[str]:
 #: Topic of actuators' states. Actuators are not joints, so only their steering angle is used.
 _ACTUATORS = "actuator_states"
 
-#: The note on a bag that ends early.
-CUT_SHORT = "'{}' is cut short; it was read up to its last whole part"
-
 #: Values that differ by less than this part of their range are equal.
 _SAME = 1e-6
 
@@ -114,7 +111,7 @@ def read_bag(
                 readers_of[topic, kind] = inputs.get(role, MEASUREMENTS)[kind]
             notes: list[str] = []
             topics = read_columns(bag, readers_of, notes)
-            cut_short = bag.cut_short
+            notes += bag.notes
     except UnknownTypeError as error:
         raise SignalError(f"'{path}': {error}") from None
     signals = _recording(roles, topics)
@@ -123,8 +120,6 @@ def read_bag(
     further = sorted({channel.source for channel in signals.further if not roles[channel.source]})
     also = f", also measured {', '.join(map(repr, further))}" if further else ""
     signals.notes[:0] = [f"commands '{named['command']}', {main}{also}", *notes]
-    if cut_short:
-        signals.notes.append(CUT_SHORT.format(path))
     return signals
 
 

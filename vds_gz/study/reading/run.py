@@ -22,7 +22,6 @@ from vds_gz.interface.commands import whole_types
 from vds_gz.ros.graph import Message
 from vds_gz.ros.messages.fields import stamp_ns
 from vds_gz.study.reading.bag import (
-    CUT_SHORT,
     PREFERRED_SPEEDS,
     PREFERRED_STEERINGS,
     commands_from,
@@ -119,8 +118,7 @@ def _read(path: Path, bag: Bag, namespace: str | None, topic: str | None) -> tup
         raise RecordingError(f"recording '{path}': number of messages on '{main}' is {count}; it must be at least 2")
     run = Recording(counts=Counter({name: count for name, (_, count) in counts.items()}), notes=notes)
     run.command_topics = tuple(commands)
-    if bag.cut_short:
-        run.notes.append(CUT_SHORT.format(path))
+    run.notes += bag.notes
     where = f"recording '{path}', topic '{main}'"
     role = "steering" if counts[main][0] in STEERING_TYPES else "velocity"
     first = _fill(run, columns, main, role, steering if steering in columns else "", where)
