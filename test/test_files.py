@@ -70,6 +70,18 @@ def test_a_table_of_one_endless_line_is_refused(tmp_path: Path, suffix: str):
         read(str(path))
 
 
+def test_a_small_file_does_not_expand_to_a_large_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(files, "LARGEST_TEXT", 1000)
+    path, text = tmp_path / "a.csv.gz", "time,speed,steering_angle\n" + "0,1,0\n" * 20_000
+    path.write_bytes(gzip.compress(text.encode()))
+    with pytest.raises(
+        VdsGzError, match="cannot be read as a table of text: it expands to more than 100 times its size"
+    ):
+        read(str(path))
+    path.with_suffix("").write_text(text)
+    assert len(read(str(path.with_suffix(""))).times) == 20_000
+
+
 def test_a_file_that_is_too_large_is_not_read(tmp_path: Path):
     path = tmp_path / "a.yaml"
     with path.open("wb") as file:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TextIO
@@ -12,6 +13,13 @@ LARGEST_YAML, LARGEST_TEXT, LARGEST_SCENE = 1_000_000, 64 << 20, 1 << 30
 
 #: Maximum number of characters in a line of a table.
 LONGEST_LINE = 1 << 20
+
+#: A compressed table expands to at most LARGEST_TEXT characters, or to this many times its size.
+MOST_EXPANDED = 100
+
+#: Longest time from the first row or message of a recording to the last [s]: more than a day. Longer ones would take
+#: too long to simulate.
+LONGEST_SPAN = 1e5
 
 #: Maximum size of an MCAP chunk once it is decompressed [bytes].
 LARGEST_CHUNK = 1 << 28
@@ -41,12 +49,18 @@ def read_text(path: Path, encoding: str = "utf-8", largest: int = LARGEST_TEXT) 
     return path.read_text(encoding=encoding)
 
 
-def lines(file: TextIO) -> Iterator[str]:
-    """The lines of a text, of at most :data:`LONGEST_LINE` characters; a longer one raises :class:`UnreadableError`."""
+def lines(file: TextIO, largest: int = sys.maxsize) -> Iterator[str]:
+    """The lines of a text, of at most :data:`LONGEST_LINE` characters; a longer one raises :class:`UnreadableError`.
+
+    So does a text of more than ``largest`` characters.
+    """
     number = 1
     while line := file.readline(LONGEST_LINE + 1):
+        largest -= len(line)
         if len(line) > LONGEST_LINE:
             raise UnreadableError(f"line {number} has more than {LONGEST_LINE} characters")
+        if largest < 0:
+            raise UnreadableError(f"it expands to more than {MOST_EXPANDED} times its size")
         yield line
         number += 1
 

@@ -10,7 +10,7 @@ from helpers.bag_files import write_bag
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vds_gz.bags.times import FEWEST, repeated
+from vds_gz.bags.times import FEWEST, FINE, repeated
 from vds_gz.commandlog import files as commandlog
 from vds_gz.errors import RecordingError
 from vds_gz.ros.messages.factory import open_types
@@ -69,8 +69,39 @@ def test_without_stamps_they_are_refused(tmp_path: Path, command: str, stamped: 
         read(path)
 
 
-@given(st.lists(st.integers(1, 100), min_size=FEWEST, max_size=50), st.integers(0, 10))
+@given(st.lists(st.integers(FINE + 1, 100 * FINE), min_size=FEWEST, max_size=50), st.integers(0, 10))
 def test_times_that_tell_messages_apart_are_kept(steps: list[int], start: int):
     times = [start + sum(steps[:k]) for k in range(len(steps))]
+    twice = sorted(times * 2)
     assert not repeated(times)
-    assert repeated(sorted(times * 2)) == len(times)
+    assert repeated(twice) == len(times)
+    assert not repeated(twice, [time + 1 for time in twice])  # of two publishers, at the same steps of a simulation
+
+
+@pytest.mark.parametrize(("period", "kept"), [(10_000_000, ""), (50_000_000, "which has none, are right to 0.05 s")])
+def test_commands_without_stamps_keep_times_of_a_clock_that_is_fine_enough(tmp_path: Path, period: int, kept: str):
+    """As under the clock of a simulation, which several messages of odometry share."""
+    messages = []
+    for k in range(4000):
+        odometry = open_types().new(ODOM)
+        set_stamp(odometry.header.stamp, time := 100 * SECOND + k * 5_000_000)
+        messages.append(("/odom", time - time % period, odometry))
+        if k % 40 == 0:
+            messages.append(("/cmd", time - time % period, open_types().new(UNSTAMPED)))
+    write_bag(tmp_path / "bag", "mcap", {"/cmd": UNSTAMPED, "/odom": ODOM}, messages)
+    signals = read_signals(tmp_path / "bag")
+    assert signals.commanded["v_x"].time == pytest.approx([0.2 * k for k in range(100)])
+    assert signals.measured["v_x"].time == pytest.approx([0.005 * k for k in range(4000)])
+    assert sum("header stamps are used instead" in note for note in signals.notes) == bool(kept)
+    assert kept in " ".join(signals.notes)
+
+
+@pytest.mark.parametrize("stamped", [True, False])
+@pytest.mark.parametrize("read", [commandlog.read, read_signals])
+def test_a_clock_that_is_set_while_recording_is_no_clock(tmp_path: Path, read, stamped: bool):
+    path = write(tmp_path / "bag", STAMPED, lambda time: 0 if time < 102 * SECOND else time + 10**6 * SECOND, stamped)
+    if stamped:
+        assert "span 1e+06 s" in str(getattr(read(path), "note", "") or read(path).notes)
+    else:
+        with pytest.raises(RecordingError, match=r"span 1e\+06 s; at most 100000 s .* no header stamps to use instead"):
+            read(path)

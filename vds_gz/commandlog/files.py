@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from vds_gz.bags.mcap import Connection
 from vds_gz.bags.reader import Bag, may_be_bag, open_bag
-from vds_gz.bags.times import repeated, stamp_of, too_coarse
+from vds_gz.bags.times import are_usable, fault_of, stamp_of
 from vds_gz.commandlog.table import (
     COMMAND_QUANTITIES,
     COMMANDED,
@@ -29,6 +29,7 @@ from vds_gz.commandlog.table import (
 )
 from vds_gz.commandlog.topics import choose_command
 from vds_gz.errors import PATH, TEXT, MalformedMessageError, RecordingError, UnknownTypeError, takes
+from vds_gz.files import LONGEST_SPAN
 from vds_gz.interface.commands import GEAR_COMMAND, CommandType, Gear, Values, command_type, whole_types
 from vds_gz.share import share
 from vds_gz.vehicle.command import DRIVE, MAXIMUM_GEAR, PEDALS
@@ -95,6 +96,10 @@ def checked(
                 f"{where(place)}: 'time' is {time:.9g} s, {last - time:g} s less than before; time must not decrease. "
                 "Is another column in its place?"
             )
+        if time - begin > LONGEST_SPAN:
+            raise RecordingError(
+                f"{where(place)}: 'time' is {time - begin:g} s after the first one; a log may last {LONGEST_SPAN:g} s"
+            )
         last = time
         yield time - begin, command
 
@@ -154,9 +159,10 @@ def _bag_entries(path: Path, topic: str | None) -> Iterator[Any]:
         if not first:
             raise RecordingError(f"{where}: there are no messages, although the bag's list of topics counts some")
         notes = list(bag.notes)
-        fault = too_coarse(name, [message.logged for message in first])
+        stamps = [message.stamp for message in first]
+        fault = fault_of(name, [message.logged for message in first], stamps)
         if fault:
-            if not all(message.stamp for message in first) or repeated([message.stamp for message in first]):
+            if not are_usable(stamps):
                 raise RecordingError(f"'{path}': {fault}, and they have no header stamps to use instead")
             notes.append(f"{fault}; header stamps are used instead")
         yield command, "; ".join(notes)

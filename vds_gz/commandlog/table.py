@@ -32,9 +32,6 @@ from vds_gz.vehicle.command import ACKERMANN, CONTROL, PEDALS, TWIST, CommandKin
 #: Extensions of tables.
 SUFFIXES = (".csv", ".csv.gz")
 
-#: Longest time from the first row to the last [s]: more than a day. Longer tables would take too long to simulate.
-LONGEST_SPAN = 1e5
-
 #: Maximum time, because double precision must have room for milliseconds [s].
 LATEST = 1e11
 
@@ -130,10 +127,10 @@ class Table:
                     f"{self.path}, line {line}: 'time' is {time:.9g} s, {last - time:g} s less than in the row before; "
                     "time must not decrease. Is another column in its place?"
                 )
-            if time - first > LONGEST_SPAN:
+            if time - first > files.LONGEST_SPAN:
                 raise RecordingError(
                     f"{self.path}, line {line}: 'time' is {time - first:g} s after the first row; a table may last "
-                    f"{LONGEST_SPAN:g} s. Is it in ms, us or ns?"
+                    f"{files.LONGEST_SPAN:g} s. Is it in ms, us or ns?"
                 )
             last = time
             yield line, time, numbers
@@ -198,7 +195,9 @@ def _cells(path: Path) -> Iterator[tuple[int, list[str]]]:
     """Line numbers and cells, without comments and empty lines."""
     try:
         with _open(path) as file:
-            for number, line in enumerate(files.lines(file), start=1):
+            compressed = path.suffix == ".gz"
+            largest = max(files.LARGEST_TEXT, files.MOST_EXPANDED * path.stat().st_size) if compressed else sys.maxsize
+            for number, line in enumerate(files.lines(file, largest), start=1):
                 text = line.strip()
                 if text and text[0] != "#":
                     cells = next(csv.reader([text])) if '"' in text else text.split(",")

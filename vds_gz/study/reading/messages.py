@@ -12,16 +12,19 @@ from typing import NamedTuple
 import numpy as np
 
 from vds_gz.bags.reader import Bag
-from vds_gz.bags.times import repeated, stamp_of, too_coarse
+from vds_gz.bags.times import are_usable, fault_of, stamp_of, step
 from vds_gz.commandlog.table import COMMAND_QUANTITIES
 from vds_gz.errors import MalformedMessageError
 from vds_gz.interface.commands import CommandType, whole_types
 from vds_gz.ros.graph import Message
 from vds_gz.ros.messages.factory import open_types
 from vds_gz.ros.messages.fields import yaw_of
-from vds_gz.study.reading.cleaning import Times, seconds
+from vds_gz.study.reading.cleaning import SAME_CLOCK, Times, seconds
 from vds_gz.study.recording import COMMANDED, LIMITS, Array, SignalError, is_hinge
 from vds_gz.vehicle.command import PEDALS
+
+#: Times of topics without stamps are not used if the step of the recorder's clock is longer than this [ns].
+COARSEST = 100_000_000
 
 
 @dataclass(slots=True)
@@ -71,7 +74,8 @@ class Column:
 def read_columns(bag: Bag, readers: Mapping[tuple[str, str], Reader], notes: list[str]) -> dict[str, Column]:
     """The numbers of the messages by topic, with a reader for each topic and type.
 
-    Times are of recording [ns], or the stamps if those are too coarse, which is noted.
+    Times are of recording [ns]. If those of a topic are too coarse, they are the stamps, also of other topics that have
+    stamps, which is noted.
 
     Raises:
         SignalError: A message is damaged, or times are too coarse and there are no stamps.
@@ -85,14 +89,30 @@ def read_columns(bag: Bag, readers: Mapping[tuple[str, str], Reader], notes: lis
             raise SignalError(f"'{bag.path}', topic '{connection.topic}': {error}") from None
         values = readers[connection](message)
         columns.setdefault(connection.topic, Column()).append(time, stamp_of(message), values)
-    faults = (too_coarse(topic, column.logged) for topic, column in columns.items())
-    if fault := next(filter(None, faults), ""):
-        for topic, column in columns.items():
-            if not all(column.stamps) or repeated(column.stamps):
-                raise SignalError(f"'{bag.path}': {fault}, and '{topic}' has no header stamps to use instead")
-            column.logged = column.stamps
-        notes.append(f"{fault}; header stamps are used instead")
+    faults = {topic: fault_of(topic, column.logged, column.stamps) for topic, column in columns.items()}
+    if any(faults.values()):
+        notes.append(_replace_times(str(bag.path), columns, faults))
     return columns
+
+
+def _replace_times(where: str, columns: Mapping[str, Column], faults: Mapping[str, str]) -> str:
+    """Replace times of recording by stamps where there are faults, and return a note.
+
+    Topics without a fault and without stamps keep their times, if those are of the clock of the stamps and good enough.
+    """
+    faulty = [column for topic, column in columns.items() if faults[topic]]
+    late = max(abs(float(np.median(np.subtract(column.logged, column.stamps)))) for column in faulty)
+    clock = max(step(column.logged) for column in faulty)
+    kept = []
+    for topic, column in columns.items():
+        if are_usable(column.stamps):
+            column.logged = column.stamps
+        elif faults[topic] or clock > COARSEST or late > SAME_CLOCK * 1e9:
+            fault = faults[topic] or next(filter(None, faults.values()))
+            raise SignalError(f"'{where}': {fault}, and '{topic}' has no header stamps to use instead")
+        else:
+            kept.append(f"; those of '{topic}', which has none, are right to {clock * 1e-9:.2g} s")
+    return f"{next(filter(None, faults.values()))}; header stamps are used instead{''.join(kept)}"
 
 
 class Key(NamedTuple):
