@@ -204,7 +204,7 @@ TRANSITIONS = {
 def offer(graph: Graph, simulation: Simulation, frame: str) -> None:
     """Offer all services that control a simulation; ``frame`` is the frame of the world."""
     amcl = simulation.amcl
-    done = "" if simulation.plant.waits else "requested, and a failure is logged: "
+    done = "" if simulation.plant.waits else "requested (a failure would appear in the log): "
 
     def reset(request: object, response: Message) -> None:
         _respond(response, lambda: simulation.reset(time=False, state=True), f"{done}the vehicle stands where it began")

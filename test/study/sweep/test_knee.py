@@ -45,3 +45,12 @@ def test_units_and_order_do_not_move_a_knee(measured, across, up, order):
     found = knee("a", across * X[order], 5.0 + up * measured[order])
     assert found.value == pytest.approx(across * knee("a", X, measured).value)
     assert found.sentence("path.peak", {"a": "s", "path.peak": "m"}).startswith("path.peak gets worse steeply above a ")
+
+
+def test_repeated_values_count_by_their_median():
+    """As of a sweep that begins with runs of one value, with different noise."""
+    values = np.concatenate([np.zeros(9), X, X[::10]])
+    measured = np.concatenate([[0.1, 0.2, 0.0, 0.0, 0.0, 0.0, 0.2, math.inf, 0.0], CORNER, CORNER[::10]])
+    result = knee("a", values, measured)
+    assert result == knee("a", X, CORNER)
+    assert knee("a", np.zeros(60), np.linspace(0.0, 1.0, 60)) is None

@@ -88,8 +88,8 @@ def _changes(
     came, acted, first = [], [], 0
     for time, value in zip(sent.tolist(), wanted.tolist(), strict=True):
         begins, ends = np.searchsorted(seen, (time - LONGEST, time + LONGEST))
-        alike = np.flatnonzero(np.abs(values[:ends] - value) <= tolerance)
-        alike = alike[alike >= max(first, begins)]
+        begins = max(first, int(begins))
+        alike = begins + np.flatnonzero(np.abs(values[begins:ends] - value) <= tolerance)
         if len(alike):
             nearest = int(alike[np.argmin(np.abs(seen[alike] - half - time))])
             first = nearest + 1

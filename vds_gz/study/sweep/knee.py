@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from vds_gz.study.sweep.sensitivity import Reals
 
@@ -50,29 +51,36 @@ def knee(parameter: str, values: Reals, measured: Reals, sign: float = 1.0) -> K
 
     Args:
         parameter: The parameter's name.
-        values: Its values, in any order.
+        values: Its values, in any order. The measure of a repeated value is the median.
         measured: The measure; infinite ones are worse than all others, NaN is left out.
         sign: -1 for a measure that is better the larger it is.
     """
-    order = np.argsort(values, kind="stable")
-    order = order[~np.isnan(measured[order])]
-    errors = _finite(sign * measured[order])
+    known = ~np.isnan(measured)
+    points, place = np.unique(values[known], return_inverse=True)
+    errors = _medians(_finite(sign * measured[known]), place)
     if len(errors) < POINTS or not np.ptp(errors) > 0.0:
         return None
     above = bool(errors[-1] >= errors[0])
     if not above:
-        order, errors = order[::-1], errors[::-1]
+        points, errors = points[::-1], errors[::-1]
     lowest, span = errors.min(), np.ptp(errors)
     end = int(np.argmax(errors >= lowest + RISEN * span))
     if end < 2 or errors[0] > lowest + LEVEL * span:
         return None
-    x = np.abs(values[order[: end + 1]] - values[order[0]])
+    x = np.abs(points[: end + 1] - points[0])
     y = errors[: end + 1] - errors[0]
     below = x / x[-1] - y / y[-1]
     at = int(np.argmax(below))
     if below[at] < CLEAR:
         return None
-    return Knee(parameter, float(values[order[at]]), float(measured[order[at]]), above)
+    return Knee(parameter, float(points[at]), float(np.median(measured[known & (values == points[at])])), above)
+
+
+def _medians(errors: Reals, place: NDArray[np.intp]) -> Reals:
+    """The median of the errors at each place."""
+    order = np.argsort(place, kind="stable")
+    groups = np.split(errors[order], np.flatnonzero(np.diff(place[order])) + 1)
+    return np.array([np.median(group) for group in groups if len(group)])
 
 
 def _finite(errors: Reals) -> Reals:
