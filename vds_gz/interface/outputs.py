@@ -13,7 +13,7 @@ from vds_gz.description.urdf_reader import UrdfJoint
 from vds_gz.geometry import Attitude, Pose, quaternion
 from vds_gz.interface import topics
 from vds_gz.parameters.node import NodeParameters
-from vds_gz.ros.graph import Graph, Message, Topic
+from vds_gz.ros.graph import Graph, Message, Publisher, Topic
 from vds_gz.ros.messages.fields import EXACT, exact_covariance, set_stamp
 from vds_gz.ros.messages.packed import PackedTopic
 from vds_gz.vehicle.model import Actuator, ActuatorState, JointStates
@@ -90,6 +90,7 @@ class Outputs:
         flat: bool = True,
         localized_elsewhere: bool = False,
         publish_tf: bool = True,
+        knows_pose: bool = True,
     ) -> None:
         self._graph = graph
         self._frames = frames
@@ -97,9 +98,7 @@ class Outputs:
         self._flat = flat
         self._localizes = not fixed_odom and not localized_elsewhere
         names = [actuator.name for actuator in actuators]
-        self.joints = self._make_joints(
-            topics.JOINT_STATES, joints, lambda now: (*now.joints.positions, *now.joints.velocities)
-        )
+        self.joints: Output | None = None
         self.references = self._make_joints(
             topics.ACTUATOR_REFERENCES,
             names,
@@ -110,20 +109,28 @@ class Outputs:
             names,
             lambda now: [state.position for state in now.actuators] + [state.velocity for state in now.actuators],
         )
+        self.outputs: tuple[Output, ...] = (self._make_twist(), self.references, self.states)
+        self._description: Publisher | None = None
+        self._tf_static: list[Publisher] = []
+        if not knows_pose:
+            return
+        self.joints = self._make_joints(
+            topics.JOINT_STATES, joints, lambda now: (*now.joints.positions, *now.joints.velocities)
+        )
         self.outputs = (
             *([self._make_transforms()] if publish_tf else []),
             self._make_odometry(topics.ODOM, frames.odom, _measured),
             self._make_odometry(topics.GROUND_TRUTH, frames.map, _true),
-            self._make_twist(),
+            *self.outputs,
             self.joints,
-            self.references,
-            self.states,
         )
         latched = [topics.ROBOT_DESCRIPTION, *([topics.TF_STATIC] if publish_tf else [])]
         self._description, *self._tf_static = [graph.publisher(topic.name, topic.type, topic.qos) for topic in latched]
 
     def publish_latched(self, time: int, description: str, mounts: Iterable[UrdfJoint] = ()) -> None:
         """Publish the latched messages: the robot's description and the fixed transforms."""
+        if self._description is None:
+            return
         message = self._graph.message(topics.ROBOT_DESCRIPTION.type)
         message.data = description
         self._description.publish(message)

@@ -62,6 +62,13 @@ def _gazebo(graph: Graph, preparation: Preparation) -> tuple[Plant, None]:
     return gazebo_plant(graph, parameters, make_link(graph, parameters)), None
 
 
+def _relay(graph: Graph, preparation: Preparation) -> tuple[Plant, None]:
+    """The vehicle's response, as a command for another simulator or a robot."""
+    from vds_gz.plant.relay.plant import RelayPlant
+
+    return RelayPlant(graph, preparation.parameters), None
+
+
 def _installed(graph: Graph, preparation: Preparation) -> tuple[Plant, None]:
     """A plant of another package."""
     from vds_gz.parameters.plants import PlantTypes
@@ -78,6 +85,7 @@ def _installed(graph: Graph, preparation: Preparation) -> tuple[Plant, None]:
 PLANTS: Mapping[str, Callable[[Graph, Preparation], tuple[Plant, Surroundings | None]]] = {
     "kinematic": _kinematic,
     "gazebo": _gazebo,
+    "relay": _relay,
 }
 
 

@@ -38,6 +38,10 @@ LARGEST = {
 OVERHANG = 0.1
 
 
+#: Parameters without effect where another simulator has the vehicle's place; each is then as if it were not given.
+PLACED = ("world", "moving_obstacles", "sensors", "simulate_localization")
+
+
 @dataclass(frozen=True, slots=True)
 class Preparation:
     """Everything that a node starts with.
@@ -83,12 +87,21 @@ def prepare(overrides: Sequence[Override], faults: Faults | None = None) -> Prep
     scene, obstacles = _world(overrides, faults)
     with faults.caught():
         parameters = parameters_of(overrides)
+        without_place = tuple(_without_place(parameters))
+        if parameters.backend == "relay":
+            from vds_gz.plant.relay.led_vehicle import make_led_vehicle
+            from vds_gz.plant.relay.subtraction import RobotDynamics
+
+            make_led_vehicle(parameters, RobotDynamics.of(parameters))  # refuses what the relay cannot do
+            parameters = replace(parameters, **{name: type(getattr(parameters, name))() for name in PLACED})
+            scene = obstacles = None
         model = models()[parameters.model]
         text = description(parameters, model)
     faults.refuse()
     sources = dict.fromkeys(map(_source, overrides))
     unused = tuple(_unused(overrides, parameters))
     hints = (
+        *without_place,
         *_other_units(overrides, parameters),
         *_other_joints(parameters, model),
         *_outside(parameters, model, text),
@@ -146,6 +159,13 @@ def _unused(overrides: Sequence[Override], parameters: NodeParameters) -> Iterat
         for name, override in others.items():
             place = f" ({override.origin})" if override.origin else ""
             yield f"'{group}.{name}'{place} has no effect: the {chosen}"
+
+
+def _without_place(parameters: NodeParameters) -> Iterator[str]:
+    """Hints about parameters of the place around the vehicle, which the robot behind a relay has itself."""
+    for name in PLACED if parameters.backend == "relay" else ():
+        if getattr(parameters, name):
+            yield f"'{name}' has no effect: with backend relay, the robot or its simulator has its own"
 
 
 def _other_units(overrides: Sequence[Override], parameters: NodeParameters) -> Iterator[str]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 
 if __name__ == "__main__" and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C while it imports ends the program without a traceback
 
 from vds_gz.configuration import NODE_NAME, parameter_file, read_vehicle_file
-from vds_gz.errors import VdsGzError
+from vds_gz.errors import ArgumentError, VdsGzError
 from vds_gz.geometry import Attitude, Pose
 from vds_gz.interface.commands import CommandInputs
 from vds_gz.interface.initial_pose import InitialPoseInput
@@ -79,10 +79,12 @@ class SimNode:
         sensors = make_sensors(graph, parameters, plant, preparation.scene, surroundings, clock.speed, failures)
         self.simulation = simulation = Simulation(graph, parameters, clock, plant, self._commands, sensors, stop)
         self._map_frame = FrameNames.of(parameters).map
-        InitialPoseInput(graph, self._map_frame, self._commands.refusals, self._on_initial_pose)
+        if plant.knows_pose:
+            InitialPoseInput(graph, self._map_frame, self._commands.refusals, self._on_initial_pose)
         services.offer(graph, simulation, self._map_frame)
         graph.declare_parameters(describe(parameters), self._on_parameters)
         inputs = {subscription.topic for subscription in self._commands.subscriptions}
+        refuse_loops(graph, inputs)
         takes = [endpoint for endpoint in graph.opened if endpoint.topic in inputs and not endpoint.publishes]
         self._check = TopicCheck(graph, takes)
         self._diagnostics = Diagnostics(graph, simulation, self._commands, self._check, failures, preparation.hints)
@@ -142,8 +144,23 @@ class SimNode:
 
     def _on_parameters(self, values: Mapping[str, Value]) -> None:
         """Take all new values, or none."""
-        before, self._parameters = self._parameters, replaced(self._parameters, values)
-        self.simulation.configure(before, self._parameters)
+        parameters = replaced(self._parameters, values)
+        self.simulation.configure(self._parameters, parameters)
+        self._parameters = parameters
+
+
+def refuse_loops(graph: Graph, inputs: Container[str]) -> None:
+    """Refuse a node that would take its own output for a command, as after a wrong remap.
+
+    Raises:
+        ArgumentError: It would.
+    """
+    for endpoint in graph.opened:
+        if endpoint.publishes and endpoint.topic in inputs:
+            raise ArgumentError(
+                f"topic '{endpoint.topic}' would be a loop: this node takes its commands from it and publishes on it; "
+                "remap one of them (-r), or set relay.topic, to another name"
+            )
 
 
 @command(NODE_NAME)

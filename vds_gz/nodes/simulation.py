@@ -102,6 +102,7 @@ class Simulation:
             plant.flat,
             localized_elsewhere=self.amcl is not None or parameters.localization.external,
             publish_tf=parameters.publish_tf,
+            knows_pose=plant.knows_pose,
         )
         self._clock_output: PackedTopic | None = None
         if parameters.be_reference_clock:
@@ -117,7 +118,10 @@ class Simulation:
         self._time_moved = monotonic_ns()
         self._next_second = self._time_moved + NANOSECONDS
         self._next_repeat = self._time_moved
-        self._timers = [self._output_timer, self._clock_timer] if self._clock_output else [self._output_timer]
+        self._command_timer = PeriodicTimer(0, plant.command_rate) if plant.command_rate else None
+        self._timers = [self._output_timer]
+        self._timers += [self._clock_timer] if self._clock_output else []
+        self._timers += [self._command_timer] if self._command_timer else []
         self._due = [*self._timers, *([sensors] if sensors else [])]
         self._awaiting: deque[tuple[int, Sequence[ActuatorState]]] = deque()
         self._lateness = 0
@@ -196,6 +200,10 @@ class Simulation:
             if self._clock_output is not None and self._clock_timer.next == moment:
                 self._clock_timer.advance()
                 self._clock_output.publish(moment)
+            # Command a plant that follows this time.
+            if self._command_timer is not None and self._command_timer.next == moment:
+                self._command_timer.advance()
+                self.plant.command(moment)
             # Publish the state.
             if self._output_timer.next == moment:
                 self._lateness = max(self._lateness, end - moment)
@@ -278,6 +286,8 @@ class Simulation:
             return self.next_instant
         if not self.clock.waits and now - self._output_timer.next > OVERDUE:
             self.left_out += self._output_timer.skip(now)
+            if self._command_timer is not None:
+                self._command_timer.skip(now)
             if self._sensors is not None:
                 self._sensors.skip(now)
         return now
@@ -292,6 +302,9 @@ class Simulation:
         self.plant.vehicle.skip_to(start)
         self._output_timer.begin(start, self._output_timer.rate)
         self._clock_timer.begin(start, self._clock_timer.rate)
+        if self._command_timer is not None:  # half a period off, so that outputs see commands at their mean age
+            rate = self._command_timer.rate
+            self._command_timer.begin(start + round(0.5 * NANOSECONDS / rate), rate)
         self._measured = (now, monotonic_ns())
         if self._sensors is not None:
             self._sensors.begin(start)

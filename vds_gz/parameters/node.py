@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 
 from vds_gz.parameters.actuators import MAX_DEAD_TIME
 from vds_gz.parameters.declaration import ParameterError, ParameterGroup, choice, flag, group, integer, real, text
+from vds_gz.parameters.relay import RelayParameters
 from vds_gz.parameters.sensors import SensorParameters
 
 #: The plants of this package, the default first, and ``auto``; vds_gz/nodes/plants.py makes them.
-BACKENDS = ("kinematic", "gazebo", "auto")
+BACKENDS = ("kinematic", "gazebo", "relay", "auto")
 
 LINKS = ("auto", "transport", "bridge", "ros2_control", "system")
 
@@ -181,11 +182,13 @@ class NodeParameters(ParameterGroup):
     backend: str = choice(
         BACKENDS[0],
         BACKENDS,
-        "what moves the vehicle; auto: Gazebo if its bindings are installed and a server answers within 1 s, "
-        "else kinematics; or a plant of an installed package",
+        "what moves the vehicle; relay: another simulator or a robot, to which the response goes on as a command; "
+        "auto: Gazebo if its bindings are installed and a server answers within 1 s, else kinematics; or a plant "
+        "of an installed package",
         extensible=True,
     )
     gazebo: GazeboParameters = group(GazeboParameters)
+    relay: RelayParameters = group(RelayParameters)
     plant_params: dict[str, ParameterGroup] = field(default_factory=dict)
     model: str = text("bicycle", "the vehicle model")
     model_params: dict[str, ParameterGroup] = field(default_factory=dict)

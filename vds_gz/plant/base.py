@@ -76,6 +76,9 @@ class Plant:
         name: Name of the plant, as the parameter ``backend`` selects it.
         gives_time: The plant gives the simulated time, which :meth:`observe` returns.
         flat: base_link stays level on the map's plane, and :meth:`attitude` is not called.
+        knows_pose: The plant knows where the vehicle is. If not, whatever moves the vehicle publishes its odometry,
+            transforms and joint states.
+        command_rate: How often :meth:`command` is called if the plant does not give time [Hz]; 0: never.
         senses: The plant simulates the types of sensors that have a Gazebo side, as Gazebo does. Otherwise the node
             simulates all sensors.
         waits: :meth:`reset` and :meth:`pause` return after they have succeeded; false: as soon as the request is sent.
@@ -88,6 +91,8 @@ class Plant:
     name: str
     gives_time = False
     flat = True
+    knows_pose = True
+    command_rate = 0.0
     senses = False
     waits = True
     place = "no world"
@@ -122,10 +127,10 @@ class Plant:
         raise NotImplementedError
 
     def command(self, now: int) -> None:
-        """Send the commands of the joints; only called if the plant gives time.
+        """Send the commands of the joints, if the plant gives time, or has a ``command_rate``.
 
         Args:
-            now: The present [ns], which :meth:`observe` returned.
+            now: The present [ns].
         """
 
     def seen(self, time: int) -> bool:
