@@ -72,6 +72,20 @@ def test_children_end_with_a_program_that_ends(after):
     assert all(map(ends, children))
 
 
+@pytest.mark.skipif(not os.path.isdir("/proc"), reason="the test looks at /proc")
+def test_what_outlives_a_child_ends_when_it_is_stopped(tmp_path):
+    code = "import os, time; os.fork() and os._exit(0); os.write(1, b'%d' % os.getpid()); time.sleep(1000)"
+    output = tmp_path / "output"
+    with output.open("wb") as file:
+        child = ChildProcess([sys.executable, "-c", code], output=file)
+    assert child.wait() == 0
+    while not (left := output.read_text()):
+        time.sleep(0.02)
+    child.stop()
+    assert ends(int(left))
+    child.stop()
+
+
 def test_a_child_that_has_ended_is_left_alone():
     child = ChildProcess([sys.executable, "-c", "raise SystemExit(3)"])
     assert child.wait() == 3

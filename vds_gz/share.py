@@ -59,20 +59,41 @@ def offered(entry: EntryPoint, kind: type[T]) -> T:
     try:
         loaded = entry.load()
     except Exception as error:  # any exception of the package's module
-        raise ArgumentError(f"{place}, {entry.value}, raises {type(error).__name__}: {error}") from error
+        raise ArgumentError(f"{place}, {entry.value}, raises {in_words(error)}") from error
     if not isinstance(loaded, kind):
         raise ArgumentError(f"{place} is {loaded!r}; it must be a {kind.__name__}")
     return loaded
 
 
+def in_words(error: BaseException) -> str:
+    """Type and text of an exception, in one line. One of another package may have no text, or raise at it."""
+    try:
+        text = " ".join(str(error).split())
+    except Exception:
+        text = "its text cannot be shown"
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
 def raised_at(error: BaseException, module: str) -> str:
     """File and line of the code of a package that raised an error; ``module`` is any of the package's modules."""
-    package = module.partition(".")[0]
-    frames = [(frame.f_globals.get("__name__", ""), frame, line) for frame, line in walk_tb(error.__traceback__)]
-    own = [entry for entry in frames if entry[0].partition(".")[0] == package]
-    for _, frame, line in reversed(own or frames):
-        return f"{frame.f_code.co_filename}, line {line}"
+    frames = [(frame.f_code.co_filename, line) for frame, line in walk_tb(error.__traceback__)]
+    for file, line in reversed(_of_package(frames, module) or frames):
+        return f"{file}, line {line}"
     return f"module {module}"
+
+
+def is_raised_by(error: BaseException, module: str) -> bool:
+    """Whether an error was raised in the code of a package, or below it; ``module`` is any of the package's modules."""
+    frames = [(frame.f_code.co_filename, line) for frame, line in walk_tb(error.__traceback__)]
+    return bool(_of_package(frames, module))
+
+
+def _of_package(frames: list[tuple[str, int]], module: str) -> list[tuple[str, int]]:
+    """Those of some files and lines that are in a module's package. Compiled code tells only the files."""
+    package = module.partition(".")[0]
+    names = [name for name in sys.modules if name.partition(".")[0] == package]
+    files = {getattr(sys.modules[name], "__file__", None) for name in names}
+    return [frame for frame in frames if frame[0] in files]
 
 
 def origin(group: str, name: str) -> str:

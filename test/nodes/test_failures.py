@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import pytest
 from helpers.live_node import level, live_node
+from helpers.processes import PATIENCE
 
 from vds_gz.ros.graph import QoS
 from vds_gz.vehicle.command import twist
@@ -11,13 +16,15 @@ from vds_gz.vehicle.command import twist
 pytestmark = pytest.mark.graph
 
 PACKAGE = """
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from vds_gz import measuring
 from vds_gz.interface.commands import CommandType, Reference
 from vds_gz.ros.graph import Topic
+from vds_gz.share import share
 from vds_gz.vehicle.command import TWIST
+from vds_gz.vehicle.differential import DIFFERENTIAL
 
 RANGE = measuring.Stream("range", "sensor_msgs/msg/Range")
 
@@ -51,6 +58,17 @@ class Values(NamedTuple):
         return Reference(self.speed)
 
 
+def stuck(c, s, u):
+    raise Silent
+
+
+class Silent(Exception):
+    def __str__(self):
+        raise KeyError("no text")
+
+
+DRAWING = share("models", "differential.urdf.xacro")
+MODEL = replace(DIFFERENTIAL, name="stuck", actuating=(stuck,), xacro=DRAWING)
 COMMAND = CommandType("odd", TWIST, Topic("odd", "std_msgs/msg/Float32"), Values, ("data",), "odd numbers")
 """
 
@@ -66,6 +84,7 @@ def install(tmp_path, monkeypatch):
         (info / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1.0\n")
         (info / "entry_points.txt").write_text(
             "[vds_gz.sensors]\nbroken = broken:BROKEN\n[vds_gz.commands]\nodd = broken:COMMAND\n"
+            "[vds_gz.models]\nstuck = broken:MODEL\n"
         )
         monkeypatch.syspath_prepend(str(tmp_path))
         monkeypatch.delitem(__import__("sys").modules, "broken", raising=False)
@@ -104,3 +123,16 @@ def test_a_command_that_raises_is_refused(domain, install, capfd):
         live.turn_until(lambda: refused["odd"] > 2, lambda: odd.publish(live.graph.message("std_msgs/msg/Float32")))
         said = ["command type 'odd'", "entry point 'odd' of vds_gz.commands, broken:COMMAND", "KeyError: 0.0"]
         assert_drives_on(live, [*said, "broken.py, line"], capfd.readouterr().err)
+
+
+def test_a_model_that_raises_ends_the_node_with_one_line(domain, install, tmp_path):
+    install()
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])}
+    command = [sys.executable, "-m", "vds_gz.nodes.sim_node", "--ros-args", "-p", "model:=stuck"]
+    node = subprocess.run(command, stderr=subprocess.PIPE, env=environment, text=True, timeout=PATIENCE)
+    assert node.returncode == 1
+    assert node.stderr.splitlines()[-1].startswith(
+        "sim_node: vehicle model 'stuck' (entry point 'stuck' of vds_gz.models, broken:MODEL) raised Silent: its text "
+        f"cannot be shown ({tmp_path / 'broken.py'}, line "
+    )
+    assert "Traceback" not in node.stderr

@@ -29,7 +29,10 @@ def test_no_filter_takes_long():
     assert not occurs(".*" * 400 + "x", "vehicle" * 20)
 
 
-@pytest.mark.parametrize("text", ["(?:.?){60}x", "(vehicle)", "v{2}", "[", "*", "a**", "v" * 2000, r"\1", "[b-a]"])
+@pytest.mark.parametrize(
+    "text",
+    ["(?:.?){60}x", "(vehicle)", "v{2}", "[", "*", "a**", "v" * 2000, r"\1", "[b-a]", r"\bv", r"e\B|v", r"\Av", r"e\Z"],
+)
 def test_other_filters_are_refused_with_a_reason(text):
     with pytest.raises(FailureError, match=r"filter .*(supported|expression)"):
         occurs(text, "vehicle")

@@ -91,6 +91,20 @@ def test_a_fault_is_logged_once_with_its_remedy_and_stays_in_the_diagnostics(
         assert fault in [pair.value for pair in status(live).values]
 
 
+def test_two_clocks_of_one_node_are_one_name(peer):
+    with live_node(model="bicycle", use_sim_time=True) as live:
+        check = live.node._check
+        clocks = [peer.publisher("/clock", CLOCK, RELIABLE) for _ in range(2)]
+
+        def send() -> None:
+            for clock in clocks:
+                clock.publish(peer.message(CLOCK))
+            check.look()
+
+        live.turn_until(lambda: check.faults and "without a name" not in check.faults[0], send)
+        assert "'/clock' has 2 publishers, node '/other/talker'; time jumps" in check.faults[0]
+
+
 RIGHT = [
     ("publisher", "/twist_reference", TWIST, RELIABLE),
     ("publisher", "/twist_reference", TWIST, LATCHED),

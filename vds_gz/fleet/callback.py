@@ -14,6 +14,7 @@ from vds_gz.fleet.fleet import AnyFleet
 from vds_gz.fleet.layout import Columns, Flags, Reals
 from vds_gz.fleet.path import Path
 from vds_gz.fleet.tracking import CURVATURE, DIVERGED, point_at, value_at
+from vds_gz.share import in_words
 from vds_gz.vehicle.command import ACKERMANN, MAXIMUM, TWIST, CommandKind
 from vds_gz.vehicle.trigonometry import sine_cosine
 
@@ -134,7 +135,7 @@ class CallbackController:
         try:
             result = self._function(observations.copy())
         except Exception as error:
-            raise ControllerError(f"{where}: it raised {type(error).__name__}: {error}", time) from error
+            raise ControllerError(f"{where}: it raised {in_words(error)}", time) from error
         required = f"it must return commands of shape ({len(observations)}, 2): " + " and ".join(
             f"{name} [{unit}]" for name, unit in self._columns
         )

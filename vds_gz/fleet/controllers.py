@@ -39,6 +39,7 @@ from vds_gz.compiling import compiled
 from vds_gz.errors import ArgumentError
 from vds_gz.fleet.tracking import CURVATURE, HEADING, RUNNING, Course, Following, Tracking, point_at, project, value_at
 from vds_gz.parameters.controllers import ControllerParameters, LqrParameters, PurePursuitParameters, StanleyParameters
+from vds_gz.share import in_words
 from vds_gz.vehicle.actuators import or_infinite, wrap
 from vds_gz.vehicle.command import ACKERMANN, MAXIMUM, TWIST, Command, CommandKind
 from vds_gz.vehicle.model import AnyModel, MotionState
@@ -332,9 +333,7 @@ def controller_named(name: str) -> AnyController | Callback:
     try:
         attribute = getattr(import_module(module), function, None)
     except Exception as error:
-        raise ArgumentError(
-            f"controller '{name}': module '{module}' cannot be imported: {type(error).__name__}: {error}"
-        ) from error
+        raise ArgumentError(f"controller '{name}': module '{module}' cannot be imported: {in_words(error)}") from error
     if not callable(attribute):
         raise ArgumentError(f"controller '{name}': module '{module}' has no function '{function}'")
     callback: Callback = attribute

@@ -13,6 +13,7 @@ from vds_gz.modelling.driven import DT, engine_faults, motion_faults, resize_fau
 from vds_gz.modelling.groups import declaration_faults
 from vds_gz.modelling.samples import WHOLE, random_parameters
 from vds_gz.parameters.declaration import ParameterGroup
+from vds_gz.share import in_words
 from vds_gz.vehicle.model import Actuator, AnyModel, Joint, VehicleGeometry, VehicleLimits
 
 #: Types of joints that rotate, without and with limits.
@@ -111,5 +112,5 @@ def faults(model: AnyModel, seed: int = 1) -> list[str]:
             for fault in check(model, np.random.default_rng(seed)):
                 messages[fault] = None
         except Exception as error:  # any exception of the model's functions is a fault
-            messages[f"{name}: {type(error).__name__}: {error}"] = None
+            messages[f"{name}: {in_words(error)}"] = None
     return list(messages)

@@ -19,7 +19,7 @@ from vds_gz.ros.messages.factory import open_types
 from vds_gz.ros.messages.fields import stamp_ns
 from vds_gz.sensing.body import BodyState
 from vds_gz.sensing.sensor import SensorOutput, SensorType
-from vds_gz.share import raised_at
+from vds_gz.share import in_words, raised_at
 from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.model import JointStates
 from vds_gz.world.load import load_world
@@ -79,7 +79,7 @@ def sensor_faults(kind: SensorType) -> list[str]:
             faults += _measuring_faults(kind)
         except Exception as error:  # any exception of the type's own code
             place = raised_at(error, module)
-            faults.append(f"raises {type(error).__name__}: {error} ({place}); the node would go on without the sensor")
+            faults.append(f"raises {in_words(error)} ({place}); the node would go on without the sensor")
     return faults
 
 

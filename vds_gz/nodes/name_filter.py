@@ -17,6 +17,9 @@ LONGEST = 1000
 
 _PART = re.compile(r"(?P<one>\[\^?\]?[^\]]*\]|\\.|[^\\\[\](){}*+?|^$])(?P<often>[*+?]?)", re.DOTALL)
 
+#: Escapes that stand for places between characters.
+_PLACES = (r"\A", r"\b", r"\B", r"\z", r"\Z")
+
 
 class _Part(NamedTuple):
     """One character of a filter, and how often it may come."""
@@ -82,6 +85,11 @@ def _parts(text: str, whole: str) -> list[_Part]:
         if match is None:
             raise FailureError(
                 f"filter '{whole}' is not supported at '{text[place:]}'; it may have characters and . [] \\ * + ? ^ $ |"
+            )
+        if match["one"] in _PLACES:
+            raise FailureError(
+                f"filter '{whole}' is not supported at '{text[place:]}': '{match['one']}' stands for a place between "
+                "characters; ^ and $ are supported"
             )
         try:
             with catch_warnings():

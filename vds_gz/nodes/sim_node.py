@@ -10,7 +10,7 @@ if __name__ == "__main__" and signal.getsignal(signal.SIGINT) is signal.default_
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C while it imports ends the program without a traceback
 
 from vds_gz.configuration import NODE_NAME, parameter_file, read_vehicle_file
-from vds_gz.errors import ArgumentError, VdsGzError
+from vds_gz.errors import ArgumentError
 from vds_gz.geometry import Attitude, Pose
 from vds_gz.interface.commands import CommandInputs
 from vds_gz.interface.initial_pose import InitialPoseInput
@@ -18,7 +18,7 @@ from vds_gz.interface.outputs import FrameNames
 from vds_gz.nodes import services
 from vds_gz.nodes.clock import make_clock
 from vds_gz.nodes.diagnostics import Diagnostics
-from vds_gz.nodes.failures import Failures
+from vds_gz.nodes.failures import Failures, named_model
 from vds_gz.nodes.plants import make_plant
 from vds_gz.nodes.preparation import Preparation, prepare
 from vds_gz.nodes.sensors import make_sensors
@@ -44,7 +44,7 @@ examples:
 
 `vds-gz parameters` prints all parameters, `vds-gz check FILE` checks a file.
 
-exit code: 0 it was stopped, 2 wrong use
+exit code: 0 it was stopped, 1 the vehicle model of another package failed, 2 wrong use
 """
 
 
@@ -172,12 +172,13 @@ def main(argv: list[str]) -> int:
     preparation = prepare([*settings, *arguments.overrides])
     stop = on_signals()
     graph = open_graph(arguments, NODE_NAME)
-    try:
-        node = SimNode(graph, preparation, stop=stop)
-    except VdsGzError:
-        graph.close()
-        raise
-    node.run()
+    with named_model(preparation.model):
+        try:
+            node = SimNode(graph, preparation, stop=stop)
+        except Exception:
+            graph.close()
+            raise
+        node.run()
     return DONE
 
 

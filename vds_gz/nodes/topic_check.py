@@ -143,7 +143,7 @@ class TopicCheck:
 
 def _several_clocks(publishers: Sequence[Endpoint], ours: bool) -> Iterator[str]:
     if len(publishers) > 1 and {endpoint.type for endpoint in publishers} == {topics.CLOCK.type}:
-        names = " and ".join(sorted(_name(endpoint) for endpoint in publishers))
+        names = " and ".join(sorted({_name(endpoint) for endpoint in publishers}))
         rest = ", or set be_reference_clock: false here" if ours else ""
         yield (
             f"topic '{publishers[0].topic}' has {len(publishers)} publishers, {names}; time jumps between theirs, and "

@@ -12,7 +12,7 @@ from vds_gz.parameters.declaration import ParameterGroup
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.plants import ENTRY_POINTS, PlantType
 from vds_gz.plant.base import Plant
-from vds_gz.share import raised_at
+from vds_gz.share import in_words, raised_at
 from vds_gz.vehicle.vehicle import AnyVehicle
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def installed_plant(
         raise
     except Exception as error:  # any exception of the plant's own code
         where = raised_at(error, kind.make.__module__)
-        raise ArgumentError(f"{place} raises {type(error).__name__}: {error} ({where})") from error
+        raise ArgumentError(f"{place} raises {in_words(error)} ({where})") from error
     if not isinstance(plant, Plant):
         raise ArgumentError(f"{place} makes {plant!r}; it must make a Plant")
     return plant
