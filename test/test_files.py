@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import gzip
 import os
 from collections.abc import Callable
@@ -13,10 +14,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vds_gz import files
+from vds_gz.cli.console_script import number, positive
+from vds_gz.cli.profile import noise_option
 from vds_gz.commandlog.files import read
+from vds_gz.description.urdf_reader import numbers
 from vds_gz.errors import VdsGzError
 from vds_gz.fleet.path import read_path
+from vds_gz.launching.actions import number as launch_number
+from vds_gz.launching.actions import whole_number
 from vds_gz.parameters.maps import read_map
+from vds_gz.parameters.sensors import fix_regions
 from vds_gz.parameters.yaml_entries import read_entries
 from vds_gz.parameters.yaml_reader import read_parameter_file
 from vds_gz.study.reading.bag import read_signals
@@ -113,6 +120,34 @@ def test_numbers_with_underscores_are_refused(tmp_path: Path, reader, text: str)
     path.write_text(text)
     with pytest.raises(VdsGzError, match=r"1_0"):
         reader(str(path))
+
+
+@pytest.mark.parametrize(
+    "read_text",
+    [
+        number,
+        positive,
+        noise_option,
+        lambda text: noise_option(f"v_x={text}"),
+        lambda text: launch_number(text, "rate"),
+        lambda text: whole_number(text, "port"),
+        numbers,
+        lambda text: fix_regions(f"fix 0 0 {text} 5"),
+    ],
+)
+def test_numbers_with_underscores_are_refused_in_options_and_texts(read_text):
+    refused = (VdsGzError, argparse.ArgumentTypeError)
+    with pytest.raises(refused, match="1_0"):
+        read_text("1_0")
+
+
+def test_numbers_with_underscores_are_refused_in_worlds(tmp_path: Path):
+    path = tmp_path / "a.sdf"
+    path.write_text(
+        "<sdf version='1.9'><world name='w'><model name='m'><pose>1_0 0 0 0 0 0</pose></model></world></sdf>"
+    )
+    with pytest.raises(VdsGzError, match="<pose> is '1_0 0 0 0 0 0'; it must be 6 numbers"):
+        load_world(path)
 
 
 @pytest.mark.parametrize("name", ["time", "a"])

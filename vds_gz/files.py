@@ -66,7 +66,14 @@ def lines(file: TextIO, largest: int = sys.maxsize) -> Iterator[str]:
 
 
 def number(text: str) -> float:
-    """The number in a text; unlike ``float``, ``1_000`` raises ValueError."""
+    """The number in a text; unlike with ``float``, ``1_000`` raises ValueError."""
     if "_" in text:
         raise ValueError(f"'{text}' has an underscore")
     return float(text)
+
+
+def whole_number(text: str) -> int:
+    """The whole number in a text; unlike with ``int``, ``1_000`` raises ValueError."""
+    if "_" in text:
+        raise ValueError(f"'{text}' has an underscore")
+    return int(text)

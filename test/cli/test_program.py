@@ -212,6 +212,36 @@ def test_check_refuses_a_key_that_is_there_twice(tmp_path, capsys):
     assert "'model' is there twice" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "sim_node:\n  ros__parameters:\n    gazebo.world: a\n    gazebo:\n      world: b\n",
+            "line 5: 'gazebo.world' is there twice; first in line 3",
+        ),
+        (
+            "/sim_node:\n  ros__parameters:\n    model: omni\nsim_node:\n  ros__parameters:\n    model: omni\n",
+            "line 6: section '/sim_node' is there twice; first in line 3",
+        ),
+    ],
+)
+def test_check_refuses_what_is_there_twice_in_two_forms(tmp_path, capsys, text: str, said: str):
+    file = parameter_file(tmp_path, text)
+    assert main(["check", file]) == 1
+    assert f"file {file}, {said}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("arguments", [["check", "car.yaml"], ["profile", "prbs", "-o", "a.csv"]])
+def test_a_deleted_working_directory_is_named(tmp_path, monkeypatch, capsys, arguments: list[str]):
+    folder = tmp_path / "deleted"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    folder.rmdir()
+    assert main(arguments) == 2
+    said = "the working directory has been deleted; change to one that exists"
+    assert capsys.readouterr().err == f"vds-gz {arguments[0]}: {said}\n"
+
+
 def test_check_of_a_file_that_is_not_there(capsys):
     assert main(["check", CAR, "nowhere.yaml"]) == 2
     assert "'nowhere.yaml' does not exist" in capsys.readouterr().err

@@ -43,7 +43,7 @@ def test_a_file_without_intervals_has_none(tmp_path):
     assert read_intervals(path, "/sim_node") == {}
 
 
-@pytest.mark.parametrize("ends", ["much to more", "0.3 to 0.2", "nan to 1"])
+@pytest.mark.parametrize("ends", ["much to more", "0.3 to 0.2", "nan to 1", "0.5 to 1_0"])
 def test_an_invalid_interval_is_refused(tmp_path, ends):
     path = tmp_path / "parameters.yaml"
     path.write_text(FILE.replace("wheel_base: 0.6", f"wheel_base: 0.6  # 95 % if the model holds: {ends}"))

@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from vds_gz import files
 from vds_gz.configuration import NODE_NAME, parameters_of_file, preset_file, preset_names
 from vds_gz.errors import ArgumentError
 from vds_gz.parameters.node import NodeParameters
@@ -21,10 +22,21 @@ def split_ros_arguments(arguments: Sequence[str]) -> tuple[list[str], list[str]]
     return list(arguments[:end]), list(arguments[end + 1 :])
 
 
+def number(text: str) -> float:
+    """The value of an option: a finite number."""
+    try:
+        value = files.number(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise argparse.ArgumentTypeError(f"'{text}' must be a finite number")
+    return value
+
+
 def positive(text: str) -> float:
     """The value of an option: a number greater than 0."""
     try:
-        value = float(text)
+        value = files.number(text)
     except ValueError:
         value = math.nan
     if not 0.0 < value < math.inf:
@@ -35,12 +47,12 @@ def positive(text: str) -> float:
 def whole(least: int, most: int) -> Callable[[str], int]:
     """The value of an option: a whole number within bounds."""
 
-    def number(text: str) -> int:
+    def number_within(text: str) -> int:
         if not text.isdecimal() or not least <= int(text) <= most:
             raise argparse.ArgumentTypeError(f"'{text}' must be a whole number from {least} to {most}")
         return int(text)
 
-    return number
+    return number_within
 
 
 def add_workers_option(parser: argparse.ArgumentParser) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from vds_gz.child_process import ChildProcess
-from vds_gz.cli.console_script import add_vehicle_options, parameter_file_of, split_ros_arguments
+from vds_gz.cli.console_script import add_vehicle_options, number, parameter_file_of, split_ros_arguments
 from vds_gz.configuration import NODE_NAME, parameters_of
 from vds_gz.description.sdf import moved_by, plugin, sdf
 from vds_gz.parameters.node import LINKS, NodeParameters
@@ -101,7 +101,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--name", default="vehicle", help="the model's name in Gazebo (vehicle)")
     parser.add_argument("--headless", action="store_true", help="without a window")
     parser.add_argument("--paused", action="store_true", help="begin paused")
-    parser.add_argument("--pace", type=float, metavar="FACTOR", help="real-time factor; 0: unlimited (the world's)")
+    parser.add_argument("--pace", type=number, metavar="FACTOR", help="real-time factor; 0: unlimited (the world's)")
     parser.add_argument(
         "--link",
         choices=[link for link in LINKS if link != "ros2_control"],
@@ -109,7 +109,7 @@ def _parser() -> argparse.ArgumentParser:
         help="the link to the joints; system: the node runs inside Gazebo (auto)",
     )
     for axis, what in (("x", "m"), ("y", "m"), ("z", "m"), ("roll", "rad"), ("pitch", "rad"), ("yaw", "rad")):
-        parser.add_argument(f"--{axis}", type=float, default=0.0, metavar=what.upper(), help=f"start [{what}]")
+        parser.add_argument(f"--{axis}", type=number, default=0.0, metavar=what.upper(), help=f"start [{what}]")
     parser.epilog = "Last, after --ros-args: parameters (-p) and remaps (-r) as for any ROS 2 node."
     return parser
 

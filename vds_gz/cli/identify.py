@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from vds_gz.cli.console_script import add_vehicle_options, add_workers_option
+from vds_gz.cli.console_script import add_vehicle_options, add_workers_option, number
 from vds_gz.ros.programs import CommandLine, command
 from vds_gz.study.recording import ACTUATION_QUANTITIES, QUANTITIES
 
@@ -89,6 +89,8 @@ def _parser() -> argparse.ArgumentParser:
         help=f"columns of a CSV file, for {', '.join(QUANTITIES)}; with another --model QUANTITY=COLUMN, for "
         f"{', '.join(ACTUATION_QUANTITIES)}; may be given several times",
     )
-    parser.add_argument("--wheel-base", type=float, metavar="M", help="wheel base [m] of a car commanded by velocities")
+    parser.add_argument(
+        "--wheel-base", type=number, metavar="M", help="wheel base [m] of a car commanded by velocities"
+    )
     parser.add_argument("-o", "--output", metavar="DIR", default="identified", help="folder for results (identified)")
     return parser

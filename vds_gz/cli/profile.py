@@ -8,7 +8,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from vds_gz.cli.console_script import add_vehicle_options, intervals_of, parameter_file_of, positive, vehicle_of
+from vds_gz import files
+from vds_gz.cli.console_script import (
+    add_vehicle_options,
+    intervals_of,
+    parameter_file_of,
+    positive,
+    vehicle_of,
+    whole,
+)
 from vds_gz.commandlog.files import CommandLog, write_csv
 from vds_gz.commandlog.pedal_profile import TURNING_ANGLE, TURNING_SPEED, pedal_limits, pedals, turns
 from vds_gz.commandlog.profiles import PROFILES, Limits, limits_of, make
@@ -156,8 +164,8 @@ def noise_option(text: str) -> float | dict[str, float]:
     """The value of ``--noise``: a part of full scale, or QUANTITY=DEVIATION,..."""
     try:
         if "=" not in text:
-            return float(text)
-        return {name: float(value) for name, _, value in (pair.partition("=") for pair in text.split(","))}
+            return files.number(text)
+        return {name: files.number(value) for name, _, value in (pair.partition("=") for pair in text.split(","))}
     except ValueError:
         raise argparse.ArgumentTypeError(
             f"'{text}' must be a number, such as 0.02, or deviations of quantities, such as v_x=0.05,yaw_rate=0.02"
@@ -203,7 +211,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--duration", type=positive, metavar="S", help="length of the log [s] (60; pedals: 300)")
     parser.add_argument("--rate", type=positive, default=50.0, metavar="HZ", help="commands per second (50)")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="random seed (0)")
+    parser.add_argument("--seed", type=whole(0, 2**63 - 1), default=0, metavar="N", help="random seed (0)")
     parser.add_argument("-o", "--output", metavar="FILE", help="CSV file to write (KIND.csv)")
     return parser
 

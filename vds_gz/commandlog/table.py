@@ -101,7 +101,8 @@ class Table:
 
         Numbers may be NaN or infinite; times are finite and do not decrease.
         """
-        places = [self.names.index(name) for name in ("time", *columns)]
+        place_of = {name: place for place, name in enumerate(self.names)}
+        places = [place_of[name] for name in ("time", *columns)]
         first: float | None = None
         last = -math.inf
         for line, cells in self.cells:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element, ParseError, fromstring
 
+from vds_gz import files
 from vds_gz.errors import VdsGzError
 from vds_gz.geometry import Transform, Vector, quaternion
 
@@ -112,7 +113,7 @@ def attribute(element: Element, path: str, default: str | None = None) -> str:
 def numbers(text: str, count: int | None = None) -> list[float]:
     """Finite numbers separated by blanks; exactly ``count``, if given."""
     try:
-        values = [float(part) for part in text.split()]
+        values = [files.number(part) for part in text.split()]
     except ValueError:
         values = [math.nan]
     if not all(map(math.isfinite, values)):

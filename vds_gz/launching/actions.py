@@ -95,7 +95,7 @@ def number(text: str, name: str) -> float:
 def whole_number(text: str, name: str) -> int:
     """The value of a launch argument that is a whole number."""
     try:
-        return int(text)
+        return files.whole_number(text)
     except ValueError:
         raise ArgumentError(f"launch argument '{name}' is '{text}'; it must be a whole number") from None
 

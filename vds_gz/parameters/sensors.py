@@ -13,6 +13,7 @@ import math
 from dataclasses import Field, dataclass, fields
 from typing import Any, ClassVar, NamedTuple, Protocol
 
+from vds_gz import files
 from vds_gz.parameters.declaration import (
     ParameterError,
     ParameterGroup,
@@ -49,7 +50,7 @@ def fix_regions(text: str) -> tuple[FixRegion, ...]:
 
 def _region(words: list[str]) -> FixRegion:
     try:
-        fix_type, (x_min, y_min, x_max, y_max) = words[0], map(float, words[1:])
+        fix_type, (x_min, y_min, x_max, y_max) = words[0], map(files.number, words[1:])
     except ValueError:
         fix_type, x_min, y_min, x_max, y_max = "", 0.0, 0.0, 0.0, 0.0
     # also true for NaN

@@ -12,6 +12,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
+from itertools import chain
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -63,7 +64,8 @@ def read_parameter_file(path: str, *full_names: str, faults: Faults | None = Non
     values = faults or Faults()
     folder = Path(path).resolve().parent
     nodes = [node for _, node in _sections_for(path, full_names)]
-    overrides = [_located(override, folder) for node in nodes for override in _parameters(node, "", where, values)]
+    given = (_each_once(_parameters(node, "", where, values)) for node in nodes)
+    overrides = [_located(override, folder) for override in chain.from_iterable(given)]
     if faults is None and values.messages:
         raise ArgumentError("\n".join(values.messages))
     return overrides
@@ -88,6 +90,12 @@ def _sections_for(path: str, full_names: Sequence[str]) -> list[tuple[str, yaml.
     if not isinstance(root, yaml.MappingNode):
         raise ArgumentError(f"{where}: the file must hold '{full_names[-1]}:' and under it '{SECTION}:'")
     sections = list(_sections(root, "", where))
+    lines: dict[str, int] = {}
+    for section, node in sections:
+        if section in lines:
+            first = lines[section]
+            raise ArgumentError(f"{_line(node, where)}: section '{section}' is there twice; first in line {first}")
+        lines[section] = node.start_mark.line + 1
     ranked: list[tuple[int, str, yaml.Node]] = []
     for section, node in sections:
         ranks = [rank for rank, name in enumerate(full_names) if pattern(section).fullmatch(name)]
@@ -190,6 +198,17 @@ def _parameters(node: yaml.Node, prefix: str, where: str, faults: Faults) -> Ite
             origin = _line(key, where)
             with faults.caught():
                 yield Override(name, _value(value, f"parameter '{name}', {origin}"), origin)
+
+
+def _each_once(overrides: Iterable[Override]) -> Iterator[Override]:
+    """The values of one section; refuses a name that is there twice, such as ``a.b`` beside ``b`` below ``a``."""
+    origins: dict[str, str] = {}
+    for override in overrides:
+        if override.name in origins:
+            first = origins[override.name].rpartition(", ")[2]
+            raise ArgumentError(f"{override.origin}: '{override.name}' is there twice; first in {first}")
+        origins[override.name] = override.origin
+        yield override
 
 
 def _by_name(node: yaml.Node, where: str) -> yaml.MappingNode:
@@ -320,7 +339,7 @@ def read_intervals(path: str | Path, full_name: str) -> dict[str, Interval]:
     """The numbers that have an interval, by their dotted names."""
     intervals: dict[str, Interval] = {}
     overrides = read_parameter_file(str(path), full_name)
-    lines = Path(path).read_text(encoding="utf-8").splitlines()
+    lines = files.read_text(Path(path), largest=files.LARGEST_YAML).splitlines()
     for name, value, origin in overrides:
         line = lines[int(origin.rpartition(" ")[2]) - 1]
         if isinstance(value, float | int) and (match := _REMARK.search(line)):
@@ -330,7 +349,7 @@ def read_intervals(path: str | Path, full_name: str) -> dict[str, Interval]:
 
 def _ends(match: re.Match[str], origin: str) -> tuple[float, float]:
     try:
-        low, high = map(float, match.groups())
+        low, high = map(files.number, match.groups())
     except ValueError:
         low = high = math.nan
     if not low <= high:

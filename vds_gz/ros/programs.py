@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import os
 import signal
 import sys
 import time
@@ -119,12 +120,25 @@ def command(name: str) -> Callable[[Main], ConsoleFunction]:
             except BrokenPipeError:  # the reader of the output has gone; no file is at fault
                 raise
             except (VdsGzError, OSError) as error:
-                complain(name, str(error))
+                complain(name, str(error) if isinstance(error, VdsGzError) or _in_folder() else NO_FOLDER)
                 return FAILED if isinstance(error, FailureError) else WRONG_USE
 
         return guarded
 
     return decorate
+
+
+#: The message on an operating system's error in a working directory that no longer exists.
+NO_FOLDER = "the working directory has been deleted; change to one that exists"
+
+
+def _in_folder() -> bool:
+    """Whether the working directory exists."""
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        return False
+    return True
 
 
 def complain(name: str, text: str) -> None:

@@ -71,7 +71,7 @@ class Node(Element):
         """Its text as ``count`` finite numbers."""
         words = (self.text or "").split()
         try:
-            values = [float(word) for word in words]
+            values = [files.number(word) for word in words]
         except ValueError:
             values = []
         if len(values) != count or not all(abs(value) < FARTHEST for value in values):
