@@ -240,6 +240,18 @@ def test_without_zstandard_chunks_are_not_compressed(tmp_path, monkeypatch):
     assert path.stat().st_size > 2 * compressed
 
 
+@pytest.mark.parametrize("close", [True, False])
+def test_without_zstandard_whole_files_are_still_read(tmp_path, monkeypatch, close: bool):
+    path = write(tmp_path / "a.mcap", CHUNKS, close=close)
+    monkeypatch.setitem(sys.modules, "zstandard", None)  # as if it were not installed
+    if close:
+        with open_bag(path) as bag:
+            assert len(list(bag.messages(bag.counts))) == 400
+    else:
+        with pytest.raises(ModuleNotFoundError, match="zstandard"), open_bag(path):
+            pass
+
+
 def test_an_error_in_our_own_code_is_not_reported_as_damage(tmp_path):
     class Wrong(Bag):
         def _messages(self, wanted):

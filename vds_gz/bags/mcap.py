@@ -26,8 +26,9 @@ MAGIC = b"\x89MCAP0\r\n"
 #: Names of ROS 2 in MCAP: the profile, the encoding of messages, and that of their definitions.
 PROFILE, CDR, DEFINITION = "ros2", "cdr", "ros2msg"
 
-#: The compressions of chunks.
+#: The compressions of chunks, and the packages that they need.
 ZSTD, LZ4 = "zstd", "lz4"
+PACKAGES = {ZSTD: "zstandard", LZ4: "lz4"}
 
 #: A record before its body: opcode, length.
 RECORD = struct.Struct("<BQ")
@@ -98,6 +99,7 @@ class Index:
         counts: Number of messages by channel.
         blocks: The parts of the file with all its messages, in any order.
         span: Earliest and latest time of a message [ns]; None without any.
+        compressions: Those of the chunks, as far as they are not decompressed yet.
         whole: Whether the file has its end, and everything before it can be read.
     """
 
@@ -105,6 +107,7 @@ class Index:
     counts: Counter[int] = field(default_factory=Counter)
     blocks: list[Block] = field(default_factory=list)
     span: tuple[int, int] | None = None
+    compressions: set[str] = field(default_factory=set)
     whole: bool = False
 
 
@@ -161,6 +164,7 @@ def _summarised(file: BinaryIO, size: int, end: bytes) -> Index | None:
         if opcode == Opcode.CHUNK_INDEX:
             first, _, place, length = struct.unpack_from("<QQQQ", body)
             index.blocks.append(Block(first, place, place + length))
+            index.compressions.add(_text_at(body, 44 + struct.unpack_from("<I", body, 32)[0]))
         elif opcode == Opcode.STATISTICS:
             number, _, _, _, _, chunks, *span = struct.unpack_from("<QHIIIIQQ", body)
             index.span = (span[0], span[1]) if number else None

@@ -1,7 +1,7 @@
 """Bags: rosbag2 folders, .mcap and .db3 files, also incomplete ones.
 
-:mod:`vds_gz.bags.mcap` reads .mcap files; rosbags reads .db3 files and compressed folders. ROS's rosbag2 reads what
-they would if they are not installed.
+:mod:`vds_gz.bags.mcap` reads .mcap files. The package rosbags, or ROS's rosbag2 without it, reads .db3 files, compressed
+folders, and .mcap files whose compression needs a package that is not installed.
 """
 
 from __future__ import annotations
@@ -48,6 +48,9 @@ METADATA = "rosbag2_bagfile_information"
 
 #: rosbag2's names of file formats. A folder has its own.
 _STORAGES = {".mcap": "mcap", ".db3": "sqlite3"}
+
+#: Packages that read bags, the preferred one first.
+_LIBRARIES = ("rosbags", "rosbag2_py")
 
 #: Parts of rosbag2 that print what they also raise.
 _LOGGERS = ("rosbag2_compression", "rosbag2_cpp", "rosbag2_storage", "rosbag2_storage_mcap")
@@ -121,8 +124,10 @@ def _opened_bag(path: Path) -> Bag:
     if path.is_dir():
         return _opened_folder(path)
     files.check(path, sys.maxsize)
-    without_zstd = find_spec("zstandard") is None and find_spec("rosbag2_py") is not None
-    return _Mcap(path) if path.suffix == ".mcap" and not without_zstd else _by_library(path)
+    if path.suffix != ".mcap":
+        return _by_library(path)
+    bag = _Mcap(path)
+    return bag if bag.can_be_opened or not any(map(find_spec, _LIBRARIES)) else _by_library(path)
 
 
 def _by_library(path: Path) -> Bag:
@@ -219,6 +224,11 @@ class _Mcap(Bag):
         self.cut_short = not self._index.whole
         if self.cut_short:
             self.notes = [f"'{path}' is cut short; it was read up to its last whole part"]
+
+    @property
+    def can_be_opened(self) -> bool:
+        """Whether the packages are installed that its compression needs."""
+        return all(find_spec(mcap.PACKAGES[name]) for name in self._index.compressions & mcap.PACKAGES.keys())
 
     def _messages(self, wanted: set[Connection]) -> Iterator[BagMessage]:
         channels = {channel: topic for channel, topic in self._index.connections.items() if topic in wanted}
