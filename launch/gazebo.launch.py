@@ -21,10 +21,13 @@ from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch_ros.actions import Node
 
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
+from vds_gz.adopt.folder import PARAMETERS, read_folder
+from vds_gz.adopt.start import adopted_world
 from vds_gz.cli.gazebo import environment, in_step, renders
 from vds_gz.description import ros2_control
 from vds_gz.description.gz_bridge import clock_bridge, vehicle_bridge
 from vds_gz.description.sdf import sdf
+from vds_gz.errors import ArgumentError
 from vds_gz.launching.actions import BOOLEANS, boolean, chosen_file, number, require, vehicle_arguments
 from vds_gz.launching.vehicle import LaunchedVehicle
 from vds_gz.parameters.node import NodeParameters
@@ -45,6 +48,11 @@ def generate_launch_description() -> LaunchDescription:
     """The arguments, and what they start."""
     arguments = [
         *vehicle_arguments(),
+        DeclareLaunchArgument(
+            "robot",
+            default_value="",
+            description="A folder that vds-gz adopt has written, instead of a vehicle of ours.",
+        ),
         DeclareLaunchArgument(
             "world", default_value="empty", description="A world of this package's worlds folder, or an SDF file."
         ),
@@ -83,6 +91,8 @@ def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     link = arguments["link"]
     if link == "auto":
         link = "bridge" if bindings_fault() else "transport"
+    if arguments["robot"]:
+        return adopted(arguments, link, flags)
     file = world_file(arguments["world"])
     vehicle = described(arguments, link)
     parameters = vehicle.parameters()
@@ -96,10 +106,16 @@ def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     pose = [number(arguments[axis], axis) for axis in POSE]
     world, text = populated(file, [Spawn(text, (pose[0], pose[1], pose[2], pose[3], pose[4], pose[5]))])
     vehicle = replace(vehicle, overrides={**vehicle.overrides, "gazebo.world": world})
-    actions += server(text, file, parameters, arguments)
+    actions += server(text, [file.parent], renders(parameters), arguments)
     everything = vehicle.actions(robot_state_publisher=flags["robot_state_publisher"])
     actions += everything[1:] if link == "system" else everything  # with "system" the node is inside Gazebo
     actions += bridges(arguments["name"], sensors, parameters, link, arguments["namespace"])
+    return actions + extras(vehicle, flags)
+
+
+def extras(vehicle: LaunchedVehicle, flags: dict[str, bool]) -> list[LaunchDescriptionEntity]:
+    """RViz and a joystick, if they are wanted."""
+    actions: list[LaunchDescriptionEntity] = []
     if flags["rviz"]:
         actions.append(vehicle.rviz())
     if flags["joystick"]:
@@ -109,19 +125,57 @@ def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     return actions
 
 
+def adopted(arguments: dict[str, str], link: str, flags: dict[str, bool]) -> list[LaunchDescriptionEntity]:
+    """Everything for a robot that ``vds-gz adopt`` has written, under its own topics."""
+    if arguments["params_file"]:
+        raise ArgumentError("launch argument 'params_file' is for vehicles of ours; the robot has its own robot.yaml")
+    folder, namespace = read_folder(Path(arguments["robot"])), arguments["namespace"]
+    if link == "system":
+        raise ArgumentError("link:=system is for vehicles of ours; an adopted robot has its controllers in its model")
+    actions: list[LaunchDescriptionEntity] = []
+    if link == "ros2_control":
+        needed = ("gz_ros2_control", "controller_manager", "forward_command_controller", "joint_state_broadcaster")
+        require("link:=ros2_control", *needed, instead="launch with link:=bridge")
+        folder = folder.for_ros2_control()
+        actions.append(spawner(folder.controllers(), namespace))
+    x, y, z, roll, pitch, yaw = (number(arguments[axis], axis) for axis in POSE)
+    wanted = None if arguments["world"] == "empty" else arguments["world"]
+    world, text, file = adopted_world(folder, wanted, (x, y, z, roll, pitch, yaw))
+    overrides = link_overrides(link, folder.start.name) | {"gazebo.world": world}
+    vehicle = LaunchedVehicle(
+        params_file=str(folder.file(PARAMETERS)),
+        namespace=namespace,
+        overrides=overrides,
+        remaps=folder.remaps(),
+        log_level=arguments["log_level"],
+    )
+    actions += server(text, [*map(Path, folder.start.resources), file.parent], folder.start.renders, arguments)
+    actions.append(vehicle.node())
+    if flags["robot_state_publisher"] and folder.description is not None:
+        actions.append(vehicle.own_state_publisher(folder.description))
+    bridge = folder.bridge(world, link, sensors=flags["sensors"])
+    actions += bridge_nodes({"bridge": bridge} if bridge else {}, link, namespace, sensors=flags["sensors"])
+    return actions + extras(vehicle, flags)
+
+
+def link_overrides(link: str, model: str) -> dict[str, Any]:
+    """Parameters of a node that publishes Gazebo's time on /clock at a rate that all nodes can follow."""
+    return {
+        "backend": "gazebo",
+        "gazebo.link": link,
+        "gazebo.model": model,
+        "gazebo.clock_topic": CLOCK,
+        "be_reference_clock": True,
+        "use_sim_time": False,
+    }
+
+
 def described(arguments: dict[str, str], link: str) -> LaunchedVehicle:
-    """The vehicle, which publishes Gazebo's time on /clock at a rate that all nodes can follow."""
+    """The vehicle of ours that the arguments select."""
     return LaunchedVehicle(
         params_file=chosen_file(arguments),
         namespace=arguments["namespace"],
-        overrides={
-            "backend": "gazebo",
-            "gazebo.link": link,
-            "gazebo.model": arguments["name"],
-            "gazebo.clock_topic": CLOCK,
-            "be_reference_clock": True,
-            "use_sim_time": False,
-        },
+        overrides=link_overrides(link, arguments["name"]),
         log_level=arguments["log_level"],
     )
 
@@ -137,13 +191,14 @@ def controlled(text: str, parameters: NodeParameters, namespace: str) -> tuple[A
     return (
         ros2_control.with_plugin(text, str(file), namespace=namespace),
         RegisterEventHandler(OnShutdown(on_shutdown=lambda event, context: folder.cleanup())),
-        Node(
-            package="controller_manager",
-            executable="spawner",
-            namespace=namespace,
-            arguments=ros2_control.names(joints),
-            output="screen",
-        ),
+        spawner(ros2_control.names(joints), namespace),
+    )
+
+
+def spawner(names: list[str], namespace: str) -> Node:
+    """The action that starts controllers."""
+    return Node(
+        package="controller_manager", executable="spawner", namespace=namespace, arguments=names, output="screen"
     )
 
 
@@ -158,20 +213,21 @@ def _yaml(value: Any) -> str:
 
 
 def server(
-    text: str, file: Path, parameters: NodeParameters, arguments: dict[str, str]
+    text: str | Path, folders: list[Path], rendering: bool, arguments: dict[str, str]
 ) -> list[LaunchDescriptionEntity]:
-    """The server, whose end ends the launch."""
+    """The server of a world, an SDF text or a file, whose end ends the launch; its files are found in ``folders``."""
     folder = tempfile.TemporaryDirectory(prefix="vds_gz_")
-    world = Path(folder.name, "world.sdf")
-    world.write_text(text, encoding="utf-8")
+    world = text if isinstance(text, Path) else Path(folder.name, "world.sdf")
+    if isinstance(text, str):
+        world.write_text(text, encoding="utf-8")
     variables = environment()
-    paths = [str(file.parent), variables.get("GZ_SIM_RESOURCE_PATH", "")]
+    paths = [*map(str, folders), variables.get("GZ_SIM_RESOURCE_PATH", "")]
     variables["GZ_SIM_RESOURCE_PATH"] = os.pathsep.join(filter(None, paths))
     command = gz_command(
         world,
         headless=boolean(arguments["headless"], "headless"),
         run=not boolean(arguments["paused"], "paused"),
-        rendering=renders(parameters),
+        rendering=rendering,
     )
     return [
         RegisterEventHandler(OnShutdown(on_shutdown=lambda event, context: folder.cleanup())),
@@ -185,15 +241,19 @@ def bridges(
     name: str, sensors: dict[str, Any], parameters: NodeParameters, link: str, namespace: str
 ) -> list[LaunchDescriptionEntity]:
     """The bridges that are needed: one for joints and sensors, and another one for the clock."""
-    files = {}
     bridged = link in ("bridge", "ros2_control")
-    if sensors or bridged:
-        files["bridge"] = vehicle_bridge(name, sensors, parameters.frame_prefix, link)
+    files = {"bridge": vehicle_bridge(name, sensors, parameters.frame_prefix, link)} if sensors or bridged else {}
+    return bridge_nodes(files, link, namespace, sensors=bool(sensors))
+
+
+def bridge_nodes(files: dict[str, str], link: str, namespace: str, *, sensors: bool) -> list[LaunchDescriptionEntity]:
+    """Bridges of these configurations, and that of the clock if the link needs it."""
+    bridged = link in ("bridge", "ros2_control")
     if bridged:
         files["clock_bridge"] = clock_bridge(CLOCK)
     if files:
         instead = "launch with sensors:=false" + (" link:=transport" if bridged else "")
-        require(f"link:={link} with sensors:={str(bool(sensors)).lower()}", "ros_gz_bridge", instead=instead)
+        require(f"link:={link} with sensors:={str(sensors).lower()}", "ros_gz_bridge", instead=instead)
     folder = tempfile.TemporaryDirectory(prefix="vds_gz_")
     actions: list[LaunchDescriptionEntity] = [
         RegisterEventHandler(OnShutdown(on_shutdown=lambda event, context: folder.cleanup()))

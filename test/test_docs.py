@@ -201,7 +201,7 @@ def test_there_are_many_command_lines():
         "vds-gz drive --rate 2",
         "vds-gz replays x.csv",
         "vds-gz node --ros-args -p modle:=omni",
-        "vds-gz gazebo hall",
+        "vds-gz gazebo --wrold hall",
         "ros2 run vds_gz joystick_teleop --ros-args -p device:=1",
         "vds-gz node --ros-args --params-file config/car.yaml",
         "ros2 launch vds_gz kinematic.launch.py presett:=forklift",

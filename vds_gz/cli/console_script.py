@@ -96,10 +96,13 @@ def enter_domain(domain: int | None) -> None:
         os.environ["ROS_DOMAIN_ID"] = str(domain)
 
 
-def add_vehicle_options(parser: argparse.ArgumentParser, *, required: bool = True, default: str | None = None) -> None:
-    """Add the options that select a vehicle."""
+def add_vehicle_options(
+    parser: argparse.ArgumentParser, *, required: bool = True, default: str | None = None, shown_default: str = ""
+) -> None:
+    """Add the options that select a vehicle; the help shows ``shown_default`` where the program sets the default."""
     vehicle = parser.add_mutually_exclusive_group(required=required)
-    known = f"a vehicle: {', '.join(preset_names())}" + (f" ({default})" if default else "")
+    shown = default or shown_default
+    known = f"a vehicle: {', '.join(preset_names())}" + (f" ({shown})" if shown else "")
     vehicle.add_argument("--preset", metavar="NAME", default=default, help=known)
     vehicle.add_argument("--params", metavar="FILE", help="your own parameter file; `vds-gz check FILE` checks it")
 

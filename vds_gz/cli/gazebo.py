@@ -10,6 +10,8 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from vds_gz.adopt.folder import PARAMETERS, read_folder
+from vds_gz.adopt.start import Pose, adopted_world, server_environment
 from vds_gz.child_process import ChildProcess
 from vds_gz.cli.console_script import add_vehicle_options, number, parameter_file_of, split_ros_arguments
 from vds_gz.configuration import NODE_NAME, parameters_of
@@ -27,14 +29,19 @@ from vds_gz.world.load import world_file
 def main(argv: list[str]) -> int:
     """Run server and node until one of them ends or both are stopped."""
     own, ros = split_ros_arguments(argv)
-    options = _parser().parse_args(own)
+    parser = _parser()
+    options = parser.parse_args(own)
+    start = (options.x, options.y, options.z, options.roll, options.pitch, options.yaw)
+    if options.robot is not None:
+        return _adopted(parser, options, ros, start)
+    options.preset, options.world = options.preset or "ackermann_car", options.world or "empty"
+    options.name = options.name or "vehicle"
     arguments = node_arguments(parameter_file_of(options), ros, link=options.link, model=options.name)
     parameters = parameters_of(parse(arguments, NODE_NAME).overrides)
     world = world_file(options.world)
     vehicle = sdf(models()[parameters.model], parameters.vehicle, options.name, parameters.sensors)
     if options.link == "system":
         vehicle = in_step(vehicle, arguments)
-    start = (options.x, options.y, options.z, options.roll, options.pitch, options.yaw)
     name, text = populated(world, [Spawn(vehicle, start)], options.pace)
     arguments += ["-p", f"gazebo.world:={name}"]
     stop = on_signals()
@@ -47,6 +54,32 @@ def main(argv: list[str]) -> int:
         environment=environment(),
     )
     return together(server, None if options.link == "system" else arguments, stop)
+
+
+def _adopted(parser: CommandLine, options: argparse.Namespace, ros: Sequence[str], pose: Pose) -> int:
+    """The same with a robot that ``vds-gz adopt`` has written to a folder."""
+    folder = read_folder(Path(options.robot))
+    for name in ("preset", "params", "name"):
+        if getattr(options, name) is not None:
+            parser.error(f"--{name} belongs to vehicles of ours; the robot in '{options.robot}' has its own")
+    if options.link == "system":
+        parser.error("--link system has no counterpart for an adopted robot, whose joint controllers are in its model")
+    world, text, path = adopted_world(folder, options.world, pose, options.pace)
+    arguments = node_arguments(
+        str(folder.file(PARAMETERS)), [*folder.arguments(), *ros], link=options.link, model=folder.start.name
+    )
+    parameters_of(parse(arguments, NODE_NAME).overrides)
+    arguments += ["-p", f"gazebo.world:={world}"]
+    stop = on_signals()
+    server = Server(
+        text,
+        headless=options.headless,
+        run=not options.paused,
+        rendering=folder.start.renders,
+        folder=path.parent,
+        environment=server_environment(folder.start, environment()),
+    )
+    return together(server, arguments, stop)
 
 
 def node_arguments(file: str, ros: Sequence[str], *, link: str, model: str) -> list[str]:
@@ -90,15 +123,16 @@ def renders(parameters: NodeParameters) -> bool:
     return any(side.renders for side in sides if side)
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser() -> CommandLine:
     parser = CommandLine(
         "vds-gz gazebo", description="Start Gazebo with a vehicle in a world, and the node that drives its joints."
     )
-    add_vehicle_options(parser, required=False, default="ackermann_car")
+    parser.add_argument("robot", metavar="FOLDER", nargs="?", help="a robot that vds-gz adopt has written")
+    add_vehicle_options(parser, required=False, shown_default="ackermann_car")
     parser.add_argument(
-        "--world", metavar="NAME|FILE", default="empty", help="a world of this package, or an SDF file (empty)"
+        "--world", metavar="NAME|FILE", help="a world of this package, or an SDF file (empty, or the robot's own)"
     )
-    parser.add_argument("--name", default="vehicle", help="the model's name in Gazebo (vehicle)")
+    parser.add_argument("--name", help="the model's name in Gazebo (vehicle)")
     parser.add_argument("--headless", action="store_true", help="without a window")
     parser.add_argument("--paused", action="store_true", help="begin paused")
     parser.add_argument("--pace", type=number, metavar="FACTOR", help="real-time factor; 0: unlimited (the world's)")

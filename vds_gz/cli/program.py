@@ -29,6 +29,7 @@ COMMANDS = {
     "node": ("vds_gz.nodes.sim_node", "main", "the vehicle alone, as `ros2 run vds_gz sim_node`"),
     "keys": ("vds_gz.cli.keys", "main", "drive from the keyboard of this terminal"),
     "view": ("vds_gz.cli.view", "main", "show a running vehicle in the browser, and drive it from there"),
+    "adopt": ("vds_gz.cli.adopt", "main", "put the actuators in front of a robot of Gazebo, from its own model"),
     "gazebo": ("vds_gz.cli.gazebo", "main", "start a Gazebo world, a vehicle in it and its node"),
     "model": ("vds_gz.cli.model", "main", "write a vehicle's URDF or SDF"),
     "maps": ("vds_gz.cli.check", "maps", "check and draw an actuation map"),

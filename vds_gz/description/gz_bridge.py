@@ -8,7 +8,7 @@ too, and only the clock sets its quality of service.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Literal
 
 import yaml
@@ -32,14 +32,7 @@ def vehicle_bridge(
     Joint commands, joint states and pose have the same names in ROS as in Gazebo. Names of contacts and of sensors'
     topics are relative to the bridge's namespace.
     """
-    entries = []
-    if link == "bridge":
-        entries += [
-            entry(topics.actuators(name), "actuator_msgs/msg/Actuators", "gz.msgs.Actuators", "ROS_TO_GZ", depth=1),
-            entry(topics.joint_state(name), "sensor_msgs/msg/JointState", "gz.msgs.Model"),
-        ]
-    if link in ("bridge", "ros2_control"):
-        entries.append(entry(topics.odometry(name), "nav_msgs/msg/Odometry", "gz.msgs.Odometry"))
+    entries = link_entries(name, link)
     contacts = entry("contacts", "ros_gz_interfaces/msg/Contacts", "gz.msgs.Contacts", gz_topic=topics.contacts(name))
     entries.append(contacts | {"frame_id": f"{frame_prefix}map", "lazy": True})
     types = SensorTypes()
@@ -49,13 +42,26 @@ def vehicle_bridge(
         for stream in types[parameters.type].streams
         if types[parameters.type].gazebo
     ]
-    return _text(entries)
+    return bridge_text(entries)
+
+
+def link_entries(name: str, link: str) -> list[Entry]:
+    """The topics that the node itself needs bridged, over a link."""
+    entries = []
+    if link == "bridge":
+        entries += [
+            entry(topics.actuators(name), "actuator_msgs/msg/Actuators", "gz.msgs.Actuators", "ROS_TO_GZ", depth=1),
+            entry(topics.joint_state(name), "sensor_msgs/msg/JointState", "gz.msgs.Model"),
+        ]
+    if link in ("bridge", "ros2_control"):
+        entries.append(entry(topics.odometry(name), "nav_msgs/msg/Odometry", "gz.msgs.Odometry"))
+    return entries
 
 
 def clock_bridge(topic: str = "/clock") -> str:
     """The bridge of Gazebo's clock, which ticks at every step of the physics, 1000 times a second."""
     clock = entry(topic, "rosgraph_msgs/msg/Clock", "gz.msgs.Clock", gz_topic="/clock", depth=1)
-    return _text([clock | {"qos_profile": "CLOCK"}])
+    return bridge_text([clock | {"qos_profile": "CLOCK"}])
 
 
 def sensor_entry(name: str, sensor: str, stream: Stream, frame_prefix: str) -> Entry:
@@ -81,6 +87,7 @@ def entry(
     }
 
 
-def _text(entries: list[Entry]) -> str:
+def bridge_text(entries: Iterable[Entry]) -> str:
+    """The configuration file of these topics."""
     head = "# For ros_gz_bridge's parameter_bridge, as its parameter config_file. Made by vds_gz."
     return "\n".join([head, *(yaml.safe_dump([entry], sort_keys=False) for entry in entries)])

@@ -8,8 +8,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from vds_gz import files
 from vds_gz.configuration import NODE_NAME, parameters_of, read_vehicle_file
 from vds_gz.description.urdf_reader import BASE_LINK
 from vds_gz.description.urdf_writer import urdf
@@ -116,6 +118,27 @@ class LaunchedVehicle:
             namespace=self.namespace,
             parameters=[settings, source],
             remappings=remaps,
+            ros_arguments=["--log-level", self.log_level],
+            output="screen",
+        )
+
+    def own_state_publisher(self, description: Path) -> Node:
+        """The action that starts robot_state_publisher with a URDF file of the robot's own."""
+        program = "robot_state_publisher"
+        require(f"{program}:=true", program, instead=f"launch with {program}:=false")
+        from launch_ros.actions import Node
+        from launch_ros.parameter_descriptions import ParameterValue
+
+        parameters = self.parameters()
+        text = files.read_text(description)
+        return Node(
+            package=program,
+            executable=program,
+            namespace=self.namespace,
+            parameters=[
+                {"use_sim_time": on_simulation_time(parameters), "frame_prefix": parameters.frame_prefix},
+                {topics.ROBOT_DESCRIPTION.name: ParameterValue(text, value_type=str)},
+            ],
             ros_arguments=["--log-level", self.log_level],
             output="screen",
         )

@@ -76,7 +76,7 @@ class VehicleSystem:
         parameters = replace(parameters, gazebo=replace(parameters.gazebo, lead=0.0, command_rate=10_000.0))
         joints = preparation.model.joints(parameters.vehicle)
         renamed = joint_map(parameters.gazebo.joint_names)
-        self._link = SystemLink(joints, [renamed.get(joint.name, joint.name) for joint in joints])
+        self._link = SystemLink(joints, [renamed.get(joint.name, joint.name).removeprefix("-") for joint in joints])
         self._link.attach(entity, ecm)
         graph = open_graph(arguments, NODE_NAME)
         plant = gazebo_plant(graph, parameters, self._link)

@@ -36,7 +36,9 @@ class GazeboParameters(ParameterGroup):
         minimum=0.0,
         maximum=0.1,
     )
-    joint_names: str = text("", "names of joints that differ in Gazebo: `ours=theirs, ours=theirs`")
+    joint_names: str = text(
+        "", "names of joints that differ in Gazebo: `ours=theirs, ours=-theirs`; minus: its axis is reversed"
+    )
     actuators_topic: str = text("", "joint commands; empty: /model/<model>/actuators")
     joint_states_topic: str = text("", "joint states; empty: /model/<model>/joint_state")
     odometry_topic: str = text("", "exact pose of the model; empty: /model/<model>/odometry")
@@ -56,13 +58,16 @@ class GazeboParameters(ParameterGroup):
 
 
 def joint_map(names: str) -> dict[str, str]:
-    """Gazebo's names of joints by ours, from a text such as ``steering_left=servo_1, steering_right=servo_2``."""
+    """Gazebo's names of joints by ours, from a text such as ``steering_left=servo_1, steering_right=-servo_2``.
+
+    A minus before a name means that the joint's axis is reversed.
+    """
     pairs: dict[str, str] = {}
     for pair in filter(None, (piece.strip() for piece in names.split(","))):
         ours, equals, theirs = (piece.strip() for piece in pair.partition("="))
         if not (ours and equals and theirs):
             raise ParameterError(f"parameter 'joint_names' has '{pair}'; it must be pairs ours=theirs, with commas")
-        if ours in pairs or theirs in pairs.values():
+        if ours in pairs or theirs.removeprefix("-") in (other.removeprefix("-") for other in pairs.values()):
             raise ParameterError(f"parameter 'joint_names' has '{pair}'; each name may occur in one pair only")
         pairs[ours] = theirs
     return pairs

@@ -77,8 +77,33 @@ def section_of(path: str, full_name: str) -> str:
     return section if "*" in section else section.removeprefix("/")
 
 
+def read_sections(path: str) -> list[tuple[str, list[Override]]]:
+    """The names of all sections of any nodes' parameter file, and their values, without those that ROS refuses."""
+    where, refused = f"file {path}", Faults()
+    sections = _all_sections(path, "controller_manager")
+    return [(name, list(_parameters(node, "", where, refused))) for name, node in sections]
+
+
 def _sections_for(path: str, full_names: Sequence[str]) -> list[tuple[str, yaml.Node]]:
     """The names and contents of a parameter file's sections for a node, the most specific one last."""
+    sections = _all_sections(path, full_names[-1])
+    ranked: list[tuple[int, str, yaml.Node]] = []
+    for section, node in sections:
+        ranks = [rank for rank, name in enumerate(full_names) if pattern(section).fullmatch(name)]
+        if ranks:
+            ranked.append((-1 if "*" in section else ranks[0], section, node))
+    if not ranked:
+        names = ", ".join(f"'{section}'" for section, _ in sections) or f"no '{SECTION}' at all"
+        raise ArgumentError(
+            f"file {path}: no section for node '{full_names[-1]}'; the file has {names}; '{full_names[-1]}:' or '/**:' "
+            "would be right"
+        )
+    ranked.sort(key=itemgetter(0))
+    return [(section, node) for _, section, node in ranked]
+
+
+def _all_sections(path: str, node: str) -> list[tuple[str, yaml.Node]]:
+    """The names and contents of all sections of a parameter file, which should be for ``node``."""
     where = f"file {path}"
     try:
         text = files.read_text(Path(path), largest=files.LARGEST_YAML)
@@ -88,27 +113,15 @@ def _sections_for(path: str, full_names: Sequence[str]) -> list[tuple[str, yaml.
         raise ArgumentError(f"parameter file '{path}' cannot be read: {error}") from None
     root = compose(text, where)
     if not isinstance(root, yaml.MappingNode):
-        raise ArgumentError(f"{where}: the file must hold '{full_names[-1]}:' and under it '{SECTION}:'")
+        raise ArgumentError(f"{where}: the file must hold '{node}:' and under it '{SECTION}:'")
     sections = list(_sections(root, "", where))
     lines: dict[str, int] = {}
-    for section, node in sections:
+    for section, content in sections:
         if section in lines:
             first = lines[section]
-            raise ArgumentError(f"{_line(node, where)}: section '{section}' is there twice; first in line {first}")
-        lines[section] = node.start_mark.line + 1
-    ranked: list[tuple[int, str, yaml.Node]] = []
-    for section, node in sections:
-        ranks = [rank for rank, name in enumerate(full_names) if pattern(section).fullmatch(name)]
-        if ranks:
-            ranked.append((-1 if "*" in section else ranks[0], section, node))
-    if not ranked:
-        names = ", ".join(f"'{section}'" for section, _ in sections) or f"no '{SECTION}' at all"
-        raise ArgumentError(
-            f"{where}: no section for node '{full_names[-1]}'; the file has {names}; '{full_names[-1]}:' or '/**:' "
-            "would be right"
-        )
-    ranked.sort(key=itemgetter(0))
-    return [(section, node) for _, section, node in ranked]
+            raise ArgumentError(f"{_line(content, where)}: section '{section}' is there twice; first in line {first}")
+        lines[section] = content.start_mark.line + 1
+    return sections
 
 
 def _located(override: Override, folder: Path) -> Override:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from time import monotonic
 
 from vds_gz.geometry import Attitude, Pose, Quaternion, Vector, angles, into_body, quaternion
@@ -48,7 +48,9 @@ class GazeboPlant(Plant):
         self._period = round(NANOSECONDS / parameters.command_rate)
         joints = vehicle.model.joints(vehicle.parameters)
         renamed = joint_map(parameters.joint_names)
-        self._names = [renamed.get(joint.name, joint.name) for joint in joints]
+        theirs = [renamed.get(joint.name, joint.name) for joint in joints]
+        self._names = [name.removeprefix("-") for name in theirs]
+        self._signs = [-1.0 if name.startswith("-") else 1.0 for name in theirs]
         self._wheels = [i for i, joint in enumerate(joints) if joint.kind == "wheel"]
         self._steering = [i for i, joint in enumerate(joints) if joint.kind == "steering"]
         self._inbox: Inbox = deque()
@@ -117,8 +119,9 @@ class GazeboPlant(Plant):
             for lag in self._lags.values():
                 lag.forget()
             return
-        steering = [readings.positions[self._names[i]] for i in self._steering]
-        wheels = [readings.velocities[self._names[i]] for i in self._wheels]
+        positions, velocities = self._read(readings.positions), self._read(readings.velocities)
+        steering = [positions[i] for i in self._steering]
+        wheels = [velocities[i] for i in self._wheels]
         self._lags["steering"].add(interval, [commanded.positions[i] for i in self._steering], steering)
         speeds = [commanded.velocities[i] for i in self._wheels]
         self._lags["wheel"].add(interval, speeds, wheels)
@@ -149,7 +152,15 @@ class GazeboPlant(Plant):
         states = self._simulated_states()
         self._sent.append((self.vehicle.time, states))
         self._compare()
-        self._link.send([states.velocities[i] for i in self._wheels], [states.positions[i] for i in self._steering])
+        self._link.send(self._theirs(states.velocities, self._wheels), self._theirs(states.positions, self._steering))
+
+    def _theirs(self, values: Sequence[float], joints: Sequence[int]) -> list[float]:
+        """Values of some joints for Gazebo's axes."""
+        return [self._signs[i] * values[i] for i in joints]
+
+    def _read(self, values: Mapping[str, float]) -> list[float]:
+        """Gazebo's values of all joints, for our axes."""
+        return [sign * values[name] for name, sign in zip(self._names, self._signs, strict=True)]
 
     def set_pose(self, pose: Pose, attitude: Attitude | None = None) -> None:
         """Place base_link at a pose; without an attitude, level at its present height."""
@@ -198,7 +209,7 @@ class GazeboPlant(Plant):
         """Stop the wheels; the steering keeps its angle."""
         if self._time is not None:
             positions = self._simulated_states().positions
-            self._link.send([0.0] * len(self._wheels), [positions[i] for i in self._steering])
+            self._link.send([0.0] * len(self._wheels), self._theirs(positions, self._steering))
         self._link.close()
 
     def seen(self, time: int) -> bool:
@@ -224,10 +235,7 @@ class GazeboPlant(Plant):
         """States of the joints; the commanded ones if Gazebo does not report them."""
         if self._readings is None or not self._health.joints_complete:
             return self._simulated_states()
-        readings = self._readings
-        return JointStates(
-            [readings.positions[name] for name in self._names], [readings.velocities[name] for name in self._names]
-        )
+        return JointStates(self._read(self._readings.positions), self._read(self._readings.velocities))
 
     def status(self) -> Status:
         """The health of the link, or a report of joints that stand or lag."""

@@ -27,7 +27,18 @@ class Spawn:
     pose: tuple[float, float, float, float, float, float] = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 
-def populated(world: Path, spawns: Iterable[Spawn], real_time_factor: float | None = None) -> tuple[str, str]:
+@dataclass(frozen=True, slots=True)
+class Inclusion:
+    """A model to add to a world by the path of its file, SDF or URDF, which Gazebo itself reads."""
+
+    path: Path
+    name: str
+    pose: tuple[float, float, float, float, float, float] = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+
+
+def populated(
+    world: Path, spawns: Iterable[Spawn | Inclusion], real_time_factor: float | None = None
+) -> tuple[str, str]:
     """A world's name, and its SDF with models added.
 
     Models in the file exist from the first step on and after a reset of Gazebo, which removes spawned models.
@@ -46,13 +57,22 @@ def populated(world: Path, spawns: Iterable[Spawn], real_time_factor: float | No
     return element.get("name", "default"), ElementTree.tostring(root, encoding="unicode")
 
 
-def _model(spawn: Spawn) -> Element:
+def _model(spawn: Spawn | Inclusion) -> Element:
+    if isinstance(spawn, Inclusion):
+        include = Element("include")
+        for tag, text in (("name", spawn.name), ("uri", str(spawn.path.resolve())), ("pose", _pose(spawn.pose))):
+            _set(include, tag, text)
+        return include
     root = ElementTree.fromstring(spawn.sdf)
     model = root if root.tag == "model" else root.find("model")
     if model is None:
         raise LinkError("an SDF to be spawned has no <model>; it must have one")
-    _set(model, "pose", " ".join(f"{number:.9g}" for number in spawn.pose))
+    _set(model, "pose", _pose(spawn.pose))
     return model
+
+
+def _pose(pose: Iterable[float]) -> str:
+    return " ".join(f"{number:.9g}" for number in pose)
 
 
 def _child(parent: Element, tag: str) -> Element:
@@ -88,14 +108,14 @@ def gz_command(
 class Server:
     """A ``gz sim`` process, or two with a window.
 
-    It has no window if ``headless``, is paused unless ``run``, and ends after ``steps`` unless they are 0. Cameras and
-    lidars of a headless server need ``rendering``. Relative paths of models in the world start at ``folder``.
-    ``GZ_PARTITION`` separates it from other servers.
+    The world is an SDF text, or a file. It has no window if ``headless``, is paused unless ``run``, and ends after
+    ``steps`` unless they are 0. Cameras and lidars of a headless server need ``rendering``. Relative paths of models in
+    the world start at ``folder``. ``GZ_PARTITION`` separates it from other servers.
     """
 
     def __init__(
         self,
-        sdf: str,
+        sdf: str | Path,
         *,
         headless: bool = True,
         run: bool = True,
@@ -106,9 +126,11 @@ class Server:
     ) -> None:
         gz_program()
         self._file = tempfile.NamedTemporaryFile("w", suffix=".sdf", prefix="vds_gz_", encoding="utf-8")  # noqa: SIM115
-        self._file.write(sdf)
-        self._file.flush()
-        command = gz_command(Path(self._file.name), headless=headless, run=run, rendering=rendering, steps=steps)
+        if isinstance(sdf, str):
+            self._file.write(sdf)
+            self._file.flush()
+        world = sdf if isinstance(sdf, Path) else Path(self._file.name)
+        command = gz_command(world, headless=headless, run=run, rendering=rendering, steps=steps)
         variables = dict(environment)
         if folder is not None:
             paths = [str(folder), variables.get("GZ_SIM_RESOURCE_PATH", "")]

@@ -1,0 +1,80 @@
+"""A copy of the robot's model in which the drive's plugin is exchanged, and every other byte is as it was."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
+
+from vds_gz.adopt.vehicle import Parts
+from vds_gz.adopt.xml_text import Document, Tag
+from vds_gz.description import gz_topics as topics
+from vds_gz.description.sdf import plugin, state_plugins
+from vds_gz.vehicle.model import Joint
+
+#: Rate of joint states and pose [Hz].
+STATE_RATE = 200.0
+
+
+class Exchange(NamedTuple):
+    """An element of a file, and the text in its place."""
+
+    tag: Tag
+    text: str
+
+
+def exchanged(document: Document, exchanges: Iterable[Exchange]) -> bytes:
+    """The file with some elements exchanged; all other bytes are the same."""
+    data, end = b"", 0
+    for tag, text in sorted(exchanges, key=lambda exchange: exchange.tag.start):
+        data += document.data[end : tag.start] + text.encode("utf-8")
+        end = tag.end
+    return data + document.data[end:]
+
+
+def difference(document: Document, after: bytes, name: str) -> str:
+    """A unified diff from the file to its copy."""
+    old, new = (text.decode("utf-8").splitlines(keepends=True) for text in (document.data, after))
+    diff = difflib.unified_diff(old, new, fromfile=str(document.path), tofile=name, n=1)
+    return "".join(line if line.endswith("\n") else line + "\n" for line in diff)
+
+
+def plugins(joints: Sequence[Joint], parts: Parts, model: str, yaw: float = 0.0) -> list[Element]:
+    """The joint controllers and the plugins that report states, for a model of this name in Gazebo.
+
+    The n-th joint of ours of a kind follows the n-th number of its kind in the message. A controller moves all joints
+    of the robot that have the same role. Odometry has its x axis at ``yaw`` from that of the model [rad].
+    """
+    numbers = {"wheel": 0, "steering": 0}
+    elements = []
+    for joint in joints:
+        number = numbers[joint.kind]
+        numbers[joint.kind] += 1
+        if joint.name not in parts.driven:
+            continue
+        steers = joint.kind == "steering"
+        element = plugin("JointPositionController" if steers else "JointController")
+        for name in parts.joints[joint.name]:
+            SubElement(element, "joint_name").text = name
+        settings = {"topic": topics.actuators(model), "use_actuator_msg": "true", "actuator_number": str(number)}
+        if steers:
+            settings["use_velocity_commands"] = "true"
+        for key, value in settings.items():
+            SubElement(element, key).text = value
+        elements.append(element)
+    states = list(state_plugins(model, STATE_RATE))
+    if yaw:
+        SubElement(states[-1], "rpy_offset").text = f"0 0 {yaw:.9g}"
+    return [*elements, *states]
+
+
+def text_of(elements: Iterable[Element], document: Document, tag: Tag, remark: str) -> str:
+    """Elements as text in place of a tag, indented as it is."""
+    start = document.line_start(tag)
+    blanks = document.data[start : tag.start].decode("utf-8") if start < tag.start else ""
+    pieces = [f"<!-- {remark.replace('--', '-')} -->"]
+    for element in elements:
+        indent(element, "  ")
+        pieces += tostring(element, encoding="unicode").strip().splitlines()
+    return f"\n{blanks}".join(pieces)

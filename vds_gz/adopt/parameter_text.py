@@ -1,0 +1,61 @@
+"""The parameter file of an adopted robot: every value with where it comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from vds_gz.adopt.drive import Drive, Figure
+from vds_gz.adopt.vehicle import AdoptedVehicle
+from vds_gz.configuration import NODE_NAME, parameters_of
+from vds_gz.parameters.declaration import Override
+from vds_gz.parameters.load import MODEL_PARAMS
+from vds_gz.parameters.node import NodeParameters
+from vds_gz.parameters.schema import schema_line
+from vds_gz.parameters.yaml_reader import parameter_file
+
+#: Bounds of rates [Hz] and of the age of commands [s]; 0 or less stand for "never" or "always" in plugins.
+MOST_RATE, NEVER = 200.0, 1e6
+
+#: Significant digits of numbers.
+DIGITS = 9
+
+
+def overrides(drive: Drive, adopted: AdoptedVehicle, name: str) -> list[Override]:
+    """The parameters of the node for an adopted robot of this name in Gazebo, each with its origin."""
+    return [Override(key, value, origin) for key, value, origin in _values(drive, adopted, name)]
+
+
+def _values(drive: Drive, adopted: AdoptedVehicle, name: str) -> Iterator[tuple[str, float | str | bool, str]]:
+    yield "model", adopted.model, f"in place of {drive.what}"
+    for key, flag in adopted.flags.items():
+        yield f"{MODEL_PARAMS}.{adopted.model}.{key}", flag, ""
+    for key, figure in adopted.values.items():
+        yield f"{MODEL_PARAMS}.{adopted.model}.{key}", rounded(figure), figure.origin
+    yield "backend", "gazebo", ""
+    yield "gazebo.model", name, "the model's name in Gazebo"
+    parts = adopted.parts
+    named = {ours: "-" * (ours in parts.reversed) + theirs[0] for ours, theirs in parts.joints.items()}
+    pairs = [f"{ours}={theirs}" for ours, theirs in named.items() if ours != theirs]
+    yield "gazebo.joint_names", ", ".join(pairs), "ours=theirs"
+    yield "odom_frame", drive.odom_frame, ""
+    yield "base_frame", drive.base_frame, ""
+    rate = drive.rate.value
+    yield "pub_rate", rate if 0.0 < rate <= MOST_RATE else MOST_RATE, drive.rate.origin
+    if drive.timeout is not None:
+        timeout = drive.timeout.value
+        yield "twist_reference_max_oldness", timeout if timeout > 0.0 else NEVER, drive.timeout.origin
+
+
+def rounded(figure: Figure) -> float:
+    """A figure without the noise of its last digits."""
+    return float(f"{figure.value:.{DIGITS}g}")
+
+
+def text(values: list[Override]) -> tuple[str, NodeParameters]:
+    """The parameter file, and the parameters in it; raises ParameterError if a value is out of bounds."""
+    parameters = parameters_of(values)
+    head = (
+        f"{schema_line()}# Written by `vds-gz adopt`. The actuators are neutral: set dead_time and time_constant to "
+        "yours, or to what\n# `vds-gz identify` finds.\n"
+    )
+    return head + parameter_file(values, NODE_NAME), parameters

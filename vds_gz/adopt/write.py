@@ -1,0 +1,294 @@
+"""Adoption of a robot: from its file to the files of its folder."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from vds_gz.adopt import folder as folders
+from vds_gz.adopt import parameter_text
+from vds_gz.adopt.drive import Drive, ros_name
+from vds_gz.adopt.find import find_drive, has_drive
+from vds_gz.adopt.folder import Start
+from vds_gz.adopt.model_copy import Exchange, difference, exchanged, plugins, text_of
+from vds_gz.adopt.robot_file import RobotFile, read_robot
+from vds_gz.adopt.sensors import RobotSensor, joint_states, sensors_of
+from vds_gz.adopt.vehicle import AdoptedVehicle, vehicle
+from vds_gz.adopt.xml_text import Tag
+from vds_gz.description import ros2_control
+from vds_gz.description.gz_bridge import bridge_text
+from vds_gz.errors import ArgumentError
+from vds_gz.parameters.declaration import ParameterError
+from vds_gz.parameters.node import NodeParameters
+from vds_gz.vehicle.catalogue import models
+from vds_gz.vehicle.model import Joint
+from vds_gz.world.shapes import Array
+
+#: Topics of the node whose contents are not the robot's: its joint states and its description have our names.
+OWN_TOPICS = ("joint_states:=~/joint_states", "robot_description:=~/robot_description")
+
+#: Elements and attributes with URIs of meshes and images.
+_URI = re.compile(
+    r"""(?:<uri>\s*([^<]+?)\s*</uri>|\bfilename\s*=\s*["']([^"']+)["']|<(?:albedo_map|normal_map|"""
+    r"""roughness_map|metalness_map|environment_map|ambient_occlusion_map|emissive_map)>\s*([^<]+?)\s*<)"""
+)
+
+#: Files that are no meshes or images: plugins.
+_NO_MESH = re.compile(r"\.so$|-system$|^(?!.*[./])")
+
+
+@dataclass(slots=True)
+class Adoption:
+    """A robot that has been read, and the files of its folder.
+
+    Attributes:
+        files: Contents by name.
+        links: Folders of the original that the copy needs beside it, by name.
+        diff: What was exchanged.
+    """
+
+    robot: RobotFile
+    drive: Drive
+    vehicle: AdoptedVehicle
+    parameters: NodeParameters
+    sensors: list[RobotSensor]
+    start: Start
+    files: dict[str, bytes] = field(default_factory=dict)
+    links: dict[str, Path] = field(default_factory=dict)
+    diff: str = ""
+    notes: list[str] = field(default_factory=list)
+
+    def write(self, path: Path, *, overwrite: bool = False) -> None:
+        """Write the folder; refuses one that is not empty unless it may be overwritten."""
+        if path.exists() and not path.is_dir():
+            raise ArgumentError(f"'{path}' is there and no folder; name another one: --output FOLDER")
+        if not overwrite and path.is_dir() and any(path.iterdir()):
+            raise ArgumentError(f"folder '{path}' is not empty; name another one, --output FOLDER, or add --overwrite")
+        path.mkdir(parents=True, exist_ok=True)
+        for name, data in self.files.items():
+            (path / name).write_bytes(data)
+        for name, target in self.links.items():
+            link = path / name
+            if link.is_symlink():
+                link.unlink()
+            if not link.exists():
+                link.symlink_to(target)
+
+
+def adopt(
+    path: Path,
+    output: Path | None = None,
+    *,
+    model: str | None = None,
+    controllers: Path | None = None,
+    stamped: bool = False,
+    arguments: Sequence[str] = (),
+) -> tuple[Adoption, Path]:
+    """Read a robot and make the files of its folder, whose path is returned too; nothing is written yet.
+
+    Args:
+        path: An SDF, URDF or xacro file, or a model's folder.
+        output: The folder; ``./NAME`` by default.
+        model: The model's name, if the file has several.
+        controllers: The controllers' YAML, if the plugin's own path is none here.
+        stamped: Whether commands are TwistStamped.
+        arguments: Arguments of xacro.
+
+    Raises:
+        VdsGzError: The robot cannot be read; the message says where and why.
+    """
+    robot = read_robot(path, model, arguments, drives=has_drive)
+    if not robot.name or "/" in robot.name or not robot.name.isprintable():
+        robot.model.fail(f"the model's name is '{robot.name}'; it must be a name without '/'")
+    structure = robot.structure()
+    drive = find_drive(robot, structure, controllers)
+    drive.stamped = drive.stamped or stamped
+    adopted = vehicle(drive, structure)
+    adopted.notes += _displaced(drive, structure.links)
+    values = [
+        value._replace(origin=short(value.origin, robot, controllers))
+        for value in parameter_text.overrides(drive, adopted, robot.name)
+    ]
+    try:
+        text, parameters = parameter_text.text(values)
+    except ParameterError as error:
+        raise ArgumentError(f"{robot.path}: the robot has a figure that no vehicle of ours has: {error}") from None
+    folder = (output if output is not None else Path(robot.name)).resolve()
+    sensors = sensors_of(robot)
+    ground = adopted.parts.ground
+    copy = "model.urdf" if robot.is_urdf else "model.sdf"
+    adoption = Adoption(
+        robot,
+        drive,
+        adopted,
+        parameters,
+        sensors,
+        Start(
+            model=folders.WORLD_COPY if robot.world is robot.document else copy,
+            name=robot.name,
+            world=folders.WORLD_COPY if robot.world is not None else "",
+            height=round(-ground, 6) + 0.0 if ground is not None else 0.0,
+            remaps=tuple(_remaps(drive, adopted.notes)),
+            renders=any(sensor.renders for sensor in sensors),
+            controllers=drive.controllers and robot.is_urdf,
+        ),
+    )
+    adoption.files[folders.PARAMETERS] = text.encode("utf-8")
+    joints = models()[adopted.model].joints(parameters.vehicle)
+    _copy(adoption, folder, joints)
+    _meshes(adoption)
+    entries = [joint_states(robot.name), *(item for sensor in sensors for item in sensor.entries)]
+    adoption.files[folders.BRIDGE] = bridge_text(entries).encode("utf-8")
+    adoption.files[folders.START] = adoption.start.text().encode("utf-8")
+    adoption.notes = adopted.notes
+    return adoption, folder
+
+
+def short(text: str, robot: RobotFile, controllers: Path | None = None) -> str:
+    """A text with files beside the robot's by their names alone."""
+    folders = {
+        path.parent for path in (robot.path.resolve(), *robot.library.documents, controllers) if path is not None
+    }
+    for folder in sorted(map(str, folders), key=len, reverse=True):
+        text = text.replace(f"{folder}/", "")
+    return " ".join(text.split())
+
+
+def _copy(adoption: Adoption, folder: Path, joints: Sequence[Joint]) -> None:
+    """The copies of the model, and of the world in which it stands."""
+    robot, drive, adopted = adoption.robot, adoption.drive, adoption.vehicle
+    document, tag = robot.document, drive.tag
+    elements = plugins(joints, adopted.parts, robot.name, adopted.yaw)
+    remark = f"vds_gz: joint controllers in place of {drive.what}"
+    exchange = (
+        _inserted(robot, text_of(elements, document, tag, remark))
+        if tag is robot.model
+        else Exchange(tag, text_of(elements, document, tag, remark))
+    )
+    data = exchanged(document, [exchange])
+    name = adoption.start.model
+    adoption.files[name] = data
+    adoption.diff = difference(document, data, name)
+    if robot.include is not None and robot.world is not None:
+        uri = robot.include.needed("uri")
+        assert isinstance(uri, Tag)
+        world = exchanged(robot.world, [Exchange(uri, f"<uri>{_escaped(str(folder / name))}</uri>")])
+        adoption.files[folders.WORLD_COPY] = world
+        adoption.diff += difference(robot.world, world, folders.WORLD_COPY)
+    if adoption.start.controllers and tag is not robot.model:
+        adoption.files[folders.CONTROLLERS] = ros2_control.controllers(_renamed(joints, adopted)).encode("utf-8")
+        controlled = _with_controllers(adoption, folder / folders.CONTROLLERS)
+        adoption.files[folders.CONTROLLED] = exchanged(document, [Exchange(tag, controlled)])
+
+
+def _inserted(robot: RobotFile, text: str) -> Exchange:
+    """Plugins before the end of a URDF that has no plugin to exchange."""
+    model = robot.model
+    end = robot.document.data.rfind(b"</", model.start, model.end)
+    point = Tag("gazebo")
+    point.file, point.line, point.start, point.end = model.file, model.line, end, end
+    return Exchange(point, f"<gazebo>\n{text}\n</gazebo>\n")
+
+
+def _with_controllers(adoption: Adoption, controllers: Path) -> str:
+    """The plugin of ros2_control with our controllers' YAML, and a position interface without lag."""
+    tag, document = adoption.drive.tag, adoption.robot.document
+    data = document.data
+    text, end = "", tag.start
+    first = True
+    for parameters in tag.tags("parameters"):
+        text += data[end : parameters.start].decode("utf-8")
+        text += f"<parameters>{_escaped(str(controllers))}</parameters>" if first else ""
+        first, end = False, parameters.end
+    closing = data.rfind(b"</", tag.start, tag.end)
+    text += data[end:closing].decode("utf-8")
+    if not tag.tags("position_proportional_gain"):
+        text += "<position_proportional_gain>1.0</position_proportional_gain>"
+    return text + data[closing : tag.end].decode("utf-8")
+
+
+def _renamed(joints: Sequence[Joint], adopted: AdoptedVehicle) -> list[Joint]:
+    """The driven joints under the robot's names."""
+    return [
+        Joint(name, joint.kind)
+        for joint in joints
+        if joint.name in adopted.parts.driven
+        for name in adopted.parts.joints[joint.name]
+    ]
+
+
+def _escaped(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def _remaps(drive: Drive, notes: list[str]) -> Iterator[str]:
+    """The node's topics under the robot's names."""
+    command = "twist_stamped_reference" if drive.stamped else "twist_reference"
+    for ours, theirs in ((command, drive.command_topic), ("odom", drive.odometry_topic)):
+        if not ros_name(theirs):
+            notes.append(f"topic '{theirs}' is no name of a topic in ROS; the node uses '{ours}'")
+        elif ours != theirs:
+            yield f"{ours}:={theirs}"
+    yield from OWN_TOPICS
+
+
+def _displaced(drive: Drive, links: Mapping[str, Array]) -> Iterator[str]:
+    """A note if the frame of the odometry is not that of the model."""
+    name = drive.base_frame.rpartition("/")[2]
+    pose = links.get(name)
+    if pose is None:
+        return
+    place = pose[:3, 3]
+    if float(abs(place).max()) > 1e-3:
+        at = " ".join(f"{value:.4g}" for value in place)
+        yield (
+            f"link '{name}' is at {at} in the model, and Gazebo's odometry is that of the model's own frame; the node "
+            f"publishes it as '{drive.base_frame}'"
+        )
+
+
+def _meshes(adoption: Adoption) -> None:
+    """Where Gazebo finds the meshes of the copies: folders for its search path, and links beside the copy."""
+    robot = adoption.robot
+    resources: dict[str, None] = {}
+    missing: dict[str, None] = {}
+    beside = robot.path.parent
+    text = (
+        robot.document.text(robot.model) if robot.world is not robot.document else robot.document.data.decode("utf-8")
+    )
+    for uri in dict.fromkeys(next(filter(None, groups)) for groups in _URI.findall(text)):
+        scheme, _, rest = uri.rpartition("://")
+        if scheme in ("http", "https", "file") or rest.startswith("/") or _NO_MESH.search(uri):
+            continue
+        first = Path(rest).parts[0]
+        found = robot.library.find(uri, beside)
+        if found is None:
+            missing[uri] = None
+        elif scheme in ("model", "package"):
+            top = found
+            for _ in Path(rest).parts:
+                top = top.parent
+            resources[str(top)] = None
+        elif first == "..":
+            missing[uri] = None
+        elif (beside / first).exists():
+            adoption.links[first] = (beside / first).resolve()
+    if missing:
+        names = list(missing)
+        more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+        adoption.vehicle.notes.append(
+            f"not found from the copy, so Gazebo shows no such mesh: {', '.join(names[:3])}{more}"
+        )
+    start = adoption.start
+    adoption.start = Start(
+        start.model,
+        start.name,
+        start.world,
+        start.height,
+        tuple(resources),
+        start.remaps,
+        start.renders,
+        start.controllers and folders.CONTROLLERS in adoption.files,
+    )
