@@ -1,7 +1,7 @@
 """Bags: rosbag2 folders, .mcap and .db3 files, also incomplete ones.
 
-:mod:`vds_gz.bags.mcap` reads .mcap files. The package rosbags, or ROS's rosbag2 without it, reads .db3 files, compressed
-folders, and .mcap files whose compression needs a package that is not installed.
+:mod:`vds_gz.bags.mcap` reads .mcap files. The package rosbags, or ROS's rosbag2 without it, reads .db3 files,
+compressed folders, and .mcap files whose compression needs a package that is not installed.
 """
 
 from __future__ import annotations
@@ -183,6 +183,8 @@ class _Split(Bag):
             self.counts.update(self._parts[-1].counts)
             self.notes += self._parts[-1].notes
         self.cut_short = any(part.cut_short for part in self._parts)
+        spans = [part.span for part in self._parts if part.span is not None]
+        self.span = (min(span[0] for span in spans), max(span[1] for span in spans)) if spans else None
 
     def check_apart(self) -> None:
         """Refuse files that overlap in time: one is a copy, or of another recording."""
