@@ -118,6 +118,15 @@ def test_own_model():
     assert turned == pytest.approx(0.7 * wanted, rel=0.01)
 
 
+def test_mujoco_plant():
+    """In a steady curve contacts of wheels give the speed and the yaw rate of the kinematics."""
+    pytest.importorskip("mujoco")
+    for line in printed("mujoco_plant.py").splitlines()[1:]:
+        speed, turn, *rates, apart, _ = numbers(line.split(maxsplit=1)[1])
+        assert rates == pytest.approx([speed, turn, speed, turn], rel=2e-3), line
+        assert apart < 0.01 * 20.0 * speed, line
+
+
 def test_own_command():
     assert numbers(printed("own_command.py").splitlines()[-1]) == [2.0]
 

@@ -14,7 +14,7 @@ from vds_gz.description.urdf_reader import DescriptionError
 from vds_gz.description.urdf_writer import urdf
 from vds_gz.parameters.actuators import DriveParameters, SteeringParameters
 from vds_gz.parameters.declaration import group, real
-from vds_gz.parameters.vehicles import BicycleParameters, DifferentialParameters, OmniParameters
+from vds_gz.parameters.vehicles import BicycleParameters, DifferentialParameters, OmniParameters, SingleTrackParameters
 from vds_gz.share import share
 from vds_gz.vehicle.catalogue import models
 
@@ -225,6 +225,35 @@ def test_steering_without_end_stops_is_continuous():
     robot = drawn("bicycle", parameters)
     assert robot.joints["steering_left"].get("type") == "continuous"
     assert robot.limit("steering_left", "velocity") > 1000
+
+
+# Contacts
+
+
+def test_every_link_with_a_collision_says_its_friction_and_gazebo_s_is_the_same(vehicle):
+    """Wheels of rollers say it to Gazebo alone, because no other form has a direction."""
+    _, _, robot = vehicle
+    said = {extension.get("reference"): extension for extension in robot.root.findall("gazebo")}
+    for name, link in robot.links.items():
+        contact = link.find("contact")
+        if link.find("collision") is None or (
+            name in said and said[name].findtext("mu2") != said[name].findtext("mu1")
+        ):
+            assert contact is None
+            continue
+        values = [float(item.get("value")) for item in contact]
+        assert [item.tag for item in contact] == ["lateral_friction", "rolling_friction", "spinning_friction"]
+        assert values[1:] == [0.0, 0.0]
+        assert values[0] == (float(said[name].findtext("mu1")) if name in said else 1.0)
+
+
+def test_casters_are_smooth_and_tyres_grip_as_their_parameter_says():
+    def friction(robot, link):
+        return float(robot.links[link].find("contact/lateral_friction").get("value"))
+
+    robot = drawn("differential", DifferentialParameters())
+    assert (friction(robot, "caster"), friction(robot, "wheel_left")) == (0.0, 100.0)
+    assert friction(drawn("single_track", SingleTrackParameters(friction=0.7)), "fixed_wheel_left") == 0.7
 
 
 # Masses

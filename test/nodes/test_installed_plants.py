@@ -8,12 +8,13 @@ import pytest
 from helpers.live_node import live_node
 from helpers.own_plant import SLED, Sled, SledParameters, install
 
+from vds_gz.cli.program import main
 from vds_gz.configuration import load_parameters, parameters_of
 from vds_gz.errors import ArgumentError, VdsGzError
 from vds_gz.nodes.preparation import prepare
 from vds_gz.parameters.declaration import Override, ParameterError
 from vds_gz.parameters.plants import PlantType, PlantTypes
-from vds_gz.plant.setup import installed_plant
+from vds_gz.plant.setup import installed_plant, plant_setup
 from vds_gz.vehicle.command import twist
 
 
@@ -57,6 +58,13 @@ def test_parameters_of_a_plant_that_is_not_chosen_are_a_hint(sled):
     assert prepared.unused == ("'plant_params.sled' (my.yaml) has no effect: the backend is 'kinematic'",)
 
 
+def test_a_parameter_file_with_a_plant_is_checked_and_its_values_are_shown(sled, tmp_path, capsys):
+    file = tmp_path / "my.yaml"
+    file.write_text("sim_node: {ros__parameters: {backend: sled, plant_params: {sled: {grip: 0.5}}}}")
+    assert main(["check", str(file)]) == 0
+    assert "  plant_params.sled.grip: 0.5 -  (default 1)" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("entry_points", "message"),
     [
@@ -87,13 +95,13 @@ def test_a_record_that_cannot_make_a_plant_is_refused(make, parameters):
 def test_a_factory_that_fails_is_named_with_its_place(sled, make, message):
     parameters = load_parameters("indoor_robot", {"backend": "sled"})
     with pytest.raises(ArgumentError, match=f"entry point 'sled' of vds_gz.plants {message}"):
-        installed_plant(PlantType(make), parameters, "", None, lambda: None, print)
+        installed_plant(PlantType(make), plant_setup(parameters))
 
 
 def test_what_a_plant_refuses_reaches_the_user_as_it_stands(sled):
     parameters = parameters_of([Override("backend", "sled"), Override("model", "omni")])
     with pytest.raises(VdsGzError, match=r"^a sled has no rollers$"):
-        installed_plant(SLED, parameters, "", None, lambda: None, print)
+        installed_plant(SLED, plant_setup(parameters))
 
 
 @pytest.mark.graph

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from vds_gz.configuration import NODE_NAME, default_parameters
+from vds_gz.configuration import NODE_NAME, default_parameters, load_parameters
 from vds_gz.errors import ArgumentError, VdsGzError
 from vds_gz.nodes.preparation import prepare
 from vds_gz.parameters.declaration import (
@@ -24,7 +24,8 @@ from vds_gz.parameters.declaration import (
     describe,
 )
 from vds_gz.parameters.maps import read_map
-from vds_gz.parameters.node import NodeParameters
+from vds_gz.parameters.node import BACKENDS, NodeParameters
+from vds_gz.parameters.plants import PlantTypes
 from vds_gz.parameters.schema import schema
 from vds_gz.parameters.yaml_reader import read_parameter_file
 from vds_gz.ros.programs import DONE, FAILED, CommandLine, command
@@ -46,6 +47,9 @@ A parameter file lists sensors by name, each with a `type`:
     sensors:
       lidar1: {type: velodyne_vlp16, xyz: [0.5, 0.0, 0.7], rate: 10.0}
 """
+
+#: Vehicles with which plants are tested: one that its wheels' speeds turn, one that steers.
+VEHICLES = ("indoor_robot", "ackermann_car")
 
 #: A group is written as its differences from another one if :func:`_likeness` is at least this.
 COMMON_ROWS = 3
@@ -171,16 +175,24 @@ def main(argv: list[str]) -> int:
         "--model", metavar="NAME", help="test a vehicle model, such as one of an installed package (needs numba)"
     )
     parser.add_argument("--sensor", metavar="NAME", help="test a type of sensor, such as one of an installed package")
+    parser.add_argument(
+        "--plant",
+        metavar="NAME",
+        help=f"test a plant of an installed package, with each FILE's vehicle; by default {' and '.join(VEHICLES)}",
+    )
     options = parser.parse_args(argv)
-    if not options.files and options.model is None and options.sensor is None:
-        parser.error("give a parameter file, --model NAME or --sensor NAME")
+    if not options.files and options.model is None and options.sensor is None and options.plant is None:
+        parser.error("give a parameter file, --model NAME, --sensor NAME or --plant NAME")
     if missing := next((file for file in options.files if not Path(file).exists()), None):
         raise ArgumentError(f"parameter file '{missing}' does not exist (looked in {Path.cwd()})")
     codes = [_check(file) for file in options.files]
+    valid = not any(codes)
     if options.model is not None:
         codes.append(_check_model(options.model))
     if options.sensor is not None:
         codes.append(_check_sensor(options.sensor))
+    if options.plant is not None and valid:
+        codes.append(_check_plant(options.plant, options.files or VEHICLES))
     return max(codes)
 
 
@@ -252,8 +264,34 @@ def _check_sensor(name: str) -> int:
     return _report(name, sensor_faults(known[name]))
 
 
+def _check_plant(name: str, vehicles: Sequence[str]) -> int:
+    """Test a plant with some vehicles, and return the exit code. It may refuse some of them."""
+    known = PlantTypes()
+    if name in BACKENDS:
+        raise ArgumentError(
+            f"'{name}' is of this package; --plant tests plants of others: {', '.join(known) or 'none'}"
+        )
+    if name not in known:
+        raise ArgumentError(
+            f"there is no plant '{name}' in an installed package; there are {', '.join(known) or 'none'}"
+        )
+    from vds_gz.modelling.plant_faults import plant_faults
+
+    kind = known[name]
+    codes, refusals = [], []
+    for vehicle in vehicles:
+        parameters = load_parameters(vehicle, {"backend": name, "twist_reference_max_oldness": 1e3})
+        print(f"testing plant '{name}' with {vehicle}", file=sys.stderr)
+        try:
+            codes.append(_report(f"{name} with {vehicle}", plant_faults(name, kind, parameters)))
+        except VdsGzError as error:
+            refusals.append(f"{name} refuses {vehicle}: {error}")
+    print(*refusals, sep="\n", end="\n" if refusals else "", file=sys.stdout if codes else sys.stderr)
+    return max(codes, default=FAILED)
+
+
 def _report(name: str, mistakes: Sequence[str]) -> int:
-    """Print what is wrong with a model or a type of sensor, and return the exit code."""
+    """Print what is wrong with a model, a type of sensor or a plant, and return the exit code."""
     for fault in mistakes:
         print(f"{name}: {fault}", file=sys.stderr)
     if not mistakes:
@@ -264,9 +302,9 @@ def _report(name: str, mistakes: Sequence[str]) -> int:
 def _differences(parameters: NodeParameters) -> Iterator[tuple[str, str, str]]:
     """Names and values that differ from their defaults."""
     sensors = {name: type(sensor)() for name, sensor in parameters.sensors.items()}
-    defaults = {
-        parameter.name: parameter for parameter in describe(dataclasses.replace(default_parameters(), sensors=sensors))
-    }
+    plants = {name: type(own)() for name, own in parameters.plant_params.items()}
+    default_values = dataclasses.replace(default_parameters(), sensors=sensors, plant_params=plants)
+    defaults = {parameter.name: parameter for parameter in describe(default_values)}
     for parameter in describe(parameters):
         default = defaults[parameter.name]
         if _text(parameter.default) != _text(default.default) and parameter.name != "model":

@@ -72,12 +72,13 @@ def _relay(graph: Graph, preparation: Preparation) -> tuple[Plant, None]:
 def _installed(graph: Graph, preparation: Preparation) -> tuple[Plant, None]:
     """A plant of another package."""
     from vds_gz.parameters.plants import PlantTypes
-    from vds_gz.plant.setup import installed_plant
+    from vds_gz.plant.setup import PlantSetup, installed_plant
 
-    parameters = preparation.parameters
-    kind = PlantTypes()[parameters.backend]
+    parameters, backend = preparation.parameters, preparation.parameters.backend
+    vehicle, own = make_vehicle(parameters, moves=False), parameters.plant_params[backend]
     warn = partial(graph.log, Severity.WARN)
-    return installed_plant(kind, parameters, preparation.urdf, preparation.scene, graph.wake, warn), None
+    setup = PlantSetup(parameters, own, vehicle, preparation.urdf, preparation.scene, graph.wake, warn)
+    return installed_plant(PlantTypes()[backend], setup), None
 
 
 #: Every plant of this package, by the parameter ``backend``: makes it, and the world around it, if the node simulates

@@ -3,19 +3,22 @@
 ``examples/mujoco_plant.py`` and docs/extending.md show how they fit together. ``__all__`` is public.
 """
 
-from vds_gz.geometry import Attitude, Pose
+from vds_gz.geometry import Attitude, Pose, angles, into_body, into_world, quaternion
 from vds_gz.parameters.declaration import ParameterGroup, choice, flag, integer, real, text
 from vds_gz.parameters.plants import PlantType
 from vds_gz.plant.base import BodyVelocity, Level, LinkError, Plant, Status, body_state
-from vds_gz.plant.setup import PlantSetup
+from vds_gz.plant.setup import PlantSetup, plant_setup
 from vds_gz.sensing.body import BodyState
 from vds_gz.vehicle.model import Joint, JointStates
 from vds_gz.vehicle.vehicle import Motion
+from vds_gz.world.packing import Thing
+from vds_gz.world.shapes import Box, Capsule, Cylinder, Ellipsoid, HalfSpace, Mesh
 
 __all__ = [
     # A plant, what it is made of, and the record that offers it
     "Plant",
     "PlantSetup",
+    "plant_setup",
     "PlantType",
     # Its parameters: each with default, unit, bounds and meaning
     "ParameterGroup",
@@ -24,7 +27,7 @@ __all__ = [
     "flag",
     "choice",
     "text",
-    # The state of body and joints
+    # The state of body and joints, and rotations: unit quaternions (x, y, z, w)
     "Motion",
     "Pose",
     "Attitude",
@@ -33,6 +36,18 @@ __all__ = [
     "body_state",
     "Joint",
     "JointStates",
+    "angles",
+    "quaternion",
+    "into_body",
+    "into_world",
+    # The world: `setup.scene.collisions.things`, each with a shape
+    "Thing",
+    "Box",
+    "Cylinder",
+    "Capsule",
+    "Ellipsoid",
+    "HalfSpace",
+    "Mesh",
     # Its health
     "Status",
     "Level",

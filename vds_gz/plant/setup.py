@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from vds_gz.configuration import make_vehicle
+from vds_gz.description.urdf_writer import urdf
 from vds_gz.errors import ArgumentError, VdsGzError
 from vds_gz.parameters.declaration import ParameterGroup
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.plants import ENTRY_POINTS, PlantType
 from vds_gz.plant.base import Plant
 from vds_gz.share import in_words, raised_at
+from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.vehicle import AnyVehicle
 
 if TYPE_CHECKING:
@@ -43,20 +47,30 @@ class PlantSetup:
     warn: Callable[[str], None]
 
 
-def installed_plant(
-    kind: PlantType,
-    parameters: NodeParameters,
-    urdf: str,
-    scene: Scene | None,
-    wake: Callable[[], None],
-    warn: Callable[[str], None],
-) -> Plant:
-    """The plant of another package that the parameters select; ``kind`` is its record."""
-    own = parameters.plant_params[parameters.backend]
+def plant_setup(parameters: NodeParameters, own: ParameterGroup | None = None) -> PlantSetup:
+    """A setup without a node, for tests and programs: nothing is woken, and warnings go to the standard error.
+
+    Args:
+        parameters: Those of the vehicle, as :func:`vds_gz.load_parameters` reads them.
+        own: The plant's own parameters; None for those of the plant that ``backend`` selects.
+    """
+    model = models()[parameters.model]
+    text = urdf(model.name, parameters.vehicle, model.xacro, parameters.sensors)
+    scene = None
+    if parameters.world:
+        from vds_gz.world.load import load_world
+
+        scene = load_world(parameters.world)
+    own = own or parameters.plant_params[parameters.backend]
     vehicle = make_vehicle(parameters, moves=False)
-    place = f"entry point '{parameters.backend}' of {ENTRY_POINTS}"
+    return PlantSetup(parameters, own, vehicle, text, scene, lambda: None, partial(print, file=sys.stderr))
+
+
+def installed_plant(kind: PlantType, setup: PlantSetup) -> Plant:
+    """The plant of another package that the setup's parameters select; ``kind`` is its record."""
+    place = f"entry point '{setup.parameters.backend}' of {ENTRY_POINTS}"
     try:
-        plant = kind.make(PlantSetup(parameters, own, vehicle, urdf, scene, wake, warn))
+        plant = kind.make(setup)
     except VdsGzError:
         raise
     except Exception as error:  # any exception of the plant's own code
