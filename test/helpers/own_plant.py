@@ -97,6 +97,16 @@ class Sled(Plant):
 SLED = PlantType(Sled, SledParameters)
 
 
+class Fallen(Sled):
+    """A plant that fails while it moves."""
+
+    def step(self, dt: float) -> None:
+        raise ValueError("the sled fell over")
+
+
+FALLEN = PlantType(Fallen, SledParameters)
+
+
 def install(folder: Path, entry_points: str = "sled = helpers.own_plant:SLED") -> None:
     """Put a package with these entry points into a folder, as pip does."""
     info = folder / "sleds-1.0.dist-info"

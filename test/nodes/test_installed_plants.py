@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import re
+import subprocess
+import sys
 from functools import partial
 
 import pytest
 from helpers.live_node import live_node
 from helpers.own_plant import SLED, Sled, SledParameters, install
+from helpers.processes import PATIENCE
 
 from vds_gz.cli.program import main
 from vds_gz.configuration import load_parameters, parameters_of
@@ -116,3 +121,18 @@ def test_a_node_drives_an_installed_plant(sled, domain):
         assert received[-1].pose.pose.position.x > 0.0
         simulation.reset(time=False, state=True)
         assert simulation.plant.pose.x == 0.0
+
+
+@pytest.mark.graph
+def test_a_plant_that_raises_ends_the_node_with_one_line(site, domain):
+    install(site, "fallen = helpers.own_plant:FALLEN")
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(site), *sys.path])}
+    command = [sys.executable, "-m", "vds_gz.nodes.sim_node", "--ros-args", "-p", "backend:=fallen"]
+    node = subprocess.run(command, stderr=subprocess.PIPE, env=environment, text=True, timeout=PATIENCE)
+    assert node.returncode == 1
+    assert re.search(
+        r"sim_node: plant 'fallen' \(entry point 'fallen' of vds_gz.plants, helpers.own_plant:FALLEN\) raised "
+        r"ValueError: the sled fell over \(.*own_plant.py, line \d+\)$",
+        node.stderr.strip(),
+    )
+    assert "Traceback" not in node.stderr

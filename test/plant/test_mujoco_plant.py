@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
+from helpers.live_node import live_node
 from helpers.own_plant import install
 
 import vds_gz
@@ -154,3 +156,18 @@ def test_an_unstable_simulation_is_reported(tmp_path, monkeypatch):
     plant.advance(SECOND // 100)
     status = plant.status()
     assert (status.level, "MuJoCo was unstable" in status.text) == (plants.Level.ERROR, True)
+
+
+@pytest.mark.graph
+def test_a_node_drives_it_with_sensors_in_a_world(domain, tmp_path, monkeypatch):
+    """The IMU feels gravity and the wheels turn; base_link is in a frame in space."""
+    install(tmp_path, "mujoco = mujoco_plant:MUJOCO")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with live_node(model="differential", backend="mujoco", world="hall", sensors__imu__type="imu") as live:
+        truth, imu, joints = (live.received[topic] for topic in ("/ground_truth", "/imu/data", "/joint_states"))
+        command = partial(live.command, vds_gz.twist(0.5, 0.0, 0.0))
+        live.turn_until(lambda: imu and truth and truth[-1].twist.twist.linear.x > 0.45, command)
+        assert imu[-1].linear_acceleration.z == pytest.approx(9.8, abs=0.3)
+        assert truth[-1].pose.pose.position.x > 0.1
+        speed = 0.5 * live.node.simulation.plant.vehicle.parameters.tire_diameter * joints[-1].velocity[0]
+        assert speed == pytest.approx(truth[-1].twist.twist.linear.x, rel=0.05)

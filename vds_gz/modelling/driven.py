@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 from vds_gz.fleet.lanes import Lanes
 from vds_gz.fleet.layout import kinds_of, list_lengths
 from vds_gz.fleet.structs import Structs
+from vds_gz.modelling.groups import with_values
 from vds_gz.modelling.samples import (
     dead_times,
     longer_dead_time,
     random_commands,
     random_parameters,
-    with_values,
 )
 from vds_gz.parameters.declaration import ParameterGroup
 from vds_gz.vehicle.command import ACKERMANN, TWIST, Command

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import cast
 
-from vds_gz.modelling.samples import with_values
 from vds_gz.parameters.declaration import Description, ParameterError, ParameterGroup, describe
 
 
@@ -64,3 +63,17 @@ def _refuses_wrong_values(group: ParameterGroup, described: Description) -> bool
             continue
         return False
     return True
+
+
+def with_values(parameters: ParameterGroup, values: Mapping[str, object]) -> ParameterGroup:
+    """A copy of a parameter group with other values, by their dotted names."""
+    fields: dict[str, object] = {}
+    nested: dict[str, dict[str, object]] = {}
+    for name, value in values.items():
+        first, _, rest = name.partition(".")
+        if rest:
+            nested.setdefault(first, {})[rest] = value
+        else:
+            fields[first] = value
+    groups = {name: with_values(getattr(parameters, name), inner) for name, inner in nested.items()}
+    return dataclasses.replace(parameters, **fields, **groups)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 import numpy as np
 
 from vds_gz.fleet.layout import list_lengths
+from vds_gz.modelling.groups import with_values
 from vds_gz.parameters.declaration import Description, ParameterError, ParameterGroup, Value, describe
 from vds_gz.vehicle.command import ACKERMANN, CONTROL, DIRECT, DRIVE, PEDALS, REVERSE, TWIST, Command, CommandKind
 from vds_gz.vehicle.model import AnyModel
@@ -49,20 +49,6 @@ def random_value(described: Description, random: np.random.Generator, spread: fl
     value = random.uniform(1.0 / spread, spread) * default if default else small
     value = min(max(value, described.minimum), described.maximum)
     return round(value) if described.type == "integer" else value
-
-
-def with_values(parameters: ParameterGroup, values: Mapping[str, object]) -> ParameterGroup:
-    """A copy of a parameter group with other values, by their dotted names."""
-    fields: dict[str, object] = {}
-    nested: dict[str, dict[str, object]] = {}
-    for name, value in values.items():
-        first, _, rest = name.partition(".")
-        if rest:
-            nested.setdefault(first, {})[rest] = value
-        else:
-            fields[first] = value
-    groups = {name: with_values(getattr(parameters, name), inner) for name, inner in nested.items()}
-    return dataclasses.replace(parameters, **fields, **groups)
 
 
 def random_commands(

@@ -1,5 +1,5 @@
 """Exceptions in the code of other packages. Those of sensors and command types are logged once, and the node goes on;
-one of the vehicle model ends it.
+one of the vehicle model or the plant ends it.
 """
 
 from __future__ import annotations
@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from vds_gz.errors import FailureError, VdsGzError
+from vds_gz.parameters.plants import ENTRY_POINTS as PLANTS
 from vds_gz.ros.graph import Graph, Severity
 from vds_gz.share import extensions, in_words, is_raised_by, offered, origin, raised_at
-from vds_gz.vehicle.catalogue import ENTRY_POINTS
+from vds_gz.vehicle.catalogue import ENTRY_POINTS as MODELS
 from vds_gz.vehicle.model import AnyModel, VehicleModel
 
 
@@ -33,18 +34,20 @@ class Failures:
 
 
 @contextmanager
-def named_model(model: AnyModel) -> Iterator[None]:
-    """Raise an exception in the code of another package's model as a :class:`FailureError` that names the model."""
-    entries = (entry for entry in extensions(ENTRY_POINTS) if offered(entry, VehicleModel).name == model.name)
-    entry = next(entries, None)
+def named_parts(model: AnyModel, backend: str) -> Iterator[None]:
+    """Raise an exception in the code of another package's model or plant as a :class:`FailureError` that names it."""
+    models = (entry for entry in extensions(MODELS) if offered(entry, VehicleModel).name == model.name)
+    plants = (entry for entry in extensions(PLANTS) if entry.name == backend)
+    parts = [(entry, f"vehicle model '{model.name}'") for entry in models]
+    parts += [(entry, f"plant '{backend}'") for entry in plants]
     try:
         yield
     except VdsGzError:
         raise
-    except Exception as error:  # any exception of the model's own code
-        if entry is None or not is_raised_by(error, entry.module):
-            raise
-        place = raised_at(error, entry.module)
-        raise FailureError(
-            f"vehicle model '{model.name}' ({origin(ENTRY_POINTS, entry.name)}) raised {in_words(error)} ({place})"
-        ) from error
+    except Exception as error:  # any exception of the part's own code
+        for entry, part in parts:
+            if is_raised_by(error, entry.module):
+                place = raised_at(error, entry.module)
+                where = origin(entry.group, entry.name)
+                raise FailureError(f"{part} ({where}) raised {in_words(error)} ({place})") from error
+        raise

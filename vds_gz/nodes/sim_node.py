@@ -18,7 +18,7 @@ from vds_gz.interface.outputs import FrameNames
 from vds_gz.nodes import services
 from vds_gz.nodes.clock import make_clock
 from vds_gz.nodes.diagnostics import Diagnostics
-from vds_gz.nodes.failures import Failures, named_model
+from vds_gz.nodes.failures import Failures, named_parts
 from vds_gz.nodes.plants import make_plant
 from vds_gz.nodes.preparation import Preparation, prepare
 from vds_gz.nodes.sensors import make_sensors
@@ -44,7 +44,7 @@ examples:
 
 `vds-gz parameters` prints all parameters, `vds-gz check FILE` checks a file.
 
-exit code: 0 it was stopped, 1 the vehicle model of another package failed, 2 wrong use
+exit code: 0 it was stopped, 1 the vehicle model or the plant of another package failed, 2 wrong use
 """
 
 
@@ -172,7 +172,7 @@ def main(argv: list[str]) -> int:
     preparation = prepare([*settings, *arguments.overrides])
     stop = on_signals()
     graph = open_graph(arguments, NODE_NAME)
-    with named_model(preparation.model):
+    with named_parts(preparation.model, preparation.parameters.backend):
         try:
             node = SimNode(graph, preparation, stop=stop)
         except Exception:

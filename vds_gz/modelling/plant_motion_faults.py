@@ -1,0 +1,127 @@
+"""Faults of a plant's motion: velocities, accelerations, and how the body follows the actuators."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from vds_gz.modelling.plant_bench import Bench, Sample, advance, advance_by, enter, sample
+from vds_gz.vehicle.vehicle import NANOSECONDS, Motion
+
+#: Tolerances of poses and velocities that must be exact but for rounding and contacts [m, rad, m/s, rad/s].
+PLACE, REST = 2e-3, 2e-2
+
+#: Part by which a velocity may differ from the change of its position, and a speed from that of the actuators.
+RATE, FOLLOWS = 0.05, 0.3
+
+
+def velocity_faults(bench: Bench) -> Iterator[str]:
+    """Velocities that are not the change of the pose, or of the joints' positions."""
+    with bench.plant() as plant:
+        for turn in (0.0, 1.0, -1.0):
+            enter(plant, turn)
+            advance_by(plant, 1.0)
+            period = 0.005
+            samples = [sample(plant), *advance_by(plant, 0.5, period)]
+            yield from _unlike_changes(samples, 0.5)
+            names = [joint.name for joint in plant.vehicle.model.joints(plant.vehicle.parameters)]
+            for k, name in enumerate(names):
+                moved = samples[-1].joints.positions[k] - samples[0].joints.positions[k]
+                told = _mean([item.joints.velocities[k] for item in samples]) * 0.5
+                if abs(moved - told) > RATE * abs(told) + 0.01:
+                    yield (
+                        f"joint '{name}' moves by {moved:.4g} rad in 0.5 s and its velocities give {told:.4g} rad; "
+                        "expected equal: positions in rad that count full turns, velocities in rad/s"
+                    )
+                    return
+
+
+def _unlike_changes(samples: Sequence[Sample], seconds: float) -> Iterator[str]:
+    """Velocities of base_link that are not the change of its pose, in its own axes."""
+    motions = [item.motion for item in samples]
+    middle = [_halfway(*pair) for pair in pairwise(motions)]
+    period = seconds / len(middle)
+    told = tuple(period * sum(column) for column in zip(*middle, strict=True))
+    first, last = motions[0], motions[-1]
+    turned = math.remainder(last.heading - first.heading, math.tau)
+    for name, moved, expected, unit in (
+        ("x", last.x - first.x, told[0], "m"),
+        ("y", last.y - first.y, told[1], "m"),
+        ("heading", turned, math.remainder(told[2], math.tau), "rad"),
+    ):
+        if abs(moved - expected) > RATE * math.hypot(told[0], told[1]) + PLACE:
+            yield (
+                f"{name} changes by {moved:.4g} {unit} in {seconds:g} s and the velocities of motion() give "
+                f"{expected:.4g} {unit}; expected equal: velocities in base_link's own axes, in m/s and rad/s"
+            )
+            return
+
+
+def _halfway(a: Motion, b: Motion) -> tuple[float, float, float]:
+    """Mean velocity between two motions, in the world's axes."""
+    heading = a.heading + 0.5 * math.remainder(b.heading - a.heading, math.tau)
+    v_x, v_y = 0.5 * (a.v_x + b.v_x), 0.5 * (a.v_y + b.v_y)
+    sine, cosine = math.sin(heading), math.cos(heading)
+    return v_x * cosine - v_y * sine, v_x * sine + v_y * cosine, 0.5 * (a.yaw_rate + b.yaw_rate)
+
+
+def actuator_faults(bench: Bench) -> Iterator[str]:
+    """A body that moves before its actuators, or not as they command."""
+    with bench.plant() as plant:
+        vehicle = plant.vehicle
+        enter(plant)
+        for _ in range(500):
+            (item,) = advance_by(plant, 0.001)
+            if any(vehicle.model.joint_states(vehicle.coefficients, vehicle.state).velocities):
+                break
+            if abs(item.motion.v_x) > REST:
+                yield (
+                    f"the body moves at {item.motion.v_x:.3g} m/s while all joints of the actuators stand; expected "
+                    "that it moves as vehicle.model.joint_states(vehicle.coefficients, vehicle.state) says"
+                )
+                return
+        advance_by(plant, 3.0)
+        speed, commanded = sample(plant).motion.v_x, vehicle.motion().v_x
+        if abs(speed - commanded) > FOLLOWS * abs(commanded):
+            yield (
+                f"the body moves at {speed:.3g} m/s and its actuators command {commanded:.3g} m/s; expected that it "
+                "follows them"
+            )
+
+
+def body_faults(bench: Bench) -> Iterator[str]:
+    """A state of the body that is not that of the motion, and accelerations that are not those of its velocity."""
+    with bench.plant() as plant:
+        enter(plant, 1.0)
+        advance_by(plant, 0.3)
+        period = 0.002
+        times = [plant.vehicle.time + round(k * period * NANOSECONDS) for k in range(1, 101)]
+        bodies = []
+        for time in times:
+            advance(plant, time)
+            bodies.append(plant.body(time))
+        body, last = bodies[-1], sample(plant, times[-1])
+        if body.time != times[-1]:
+            yield f"body().time is {body.time}; expected the time that was asked for, {times[-1]} ns"
+        x, y, z = body.pose.position
+        height = last.attitude.z if last.attitude is not None else 0.0
+        if math.dist((x, y, z), (last.motion.x, last.motion.y, height)) > 1e-6:
+            yield (
+                f"body().pose is at ({x:.4g}, {y:.4g}, {z:.4g}) m; expected that of motion() and attitude(), "
+                f"({last.motion.x:.4g}, {last.motion.y:.4g}, {height:.4g}) m"
+            )
+        for axis in range(3):
+            changed = body.velocity[axis] - bodies[0].velocity[axis]
+            told = period * sum(item.acceleration[axis] for item in bodies[1:])
+            if abs(changed - told) > 0.1 * abs(changed) + 0.05:
+                yield (
+                    f"body().velocity changes by {changed:.3g} m/s along {'xyz'[axis]} and body().acceleration gives "
+                    f"{told:.3g} m/s; expected equal: both in the world's axes, without gravity"
+                )
+                return
+
+
+def _mean(values: Sequence[float]) -> float:
+    """The mean by the trapezoidal rule."""
+    return (sum(values) - 0.5 * (values[0] + values[-1])) / (len(values) - 1)
