@@ -54,7 +54,10 @@ def test_xacro_finds_packages_of_a_clone(workspace):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (XACRO.replace("$(find other)", "$(find nowhere)"), "package 'nowhere'"),
+        (
+            XACRO.replace("$(find other)", "$(find nowhere)").replace("<link", "<xacro:its/><link", 1),
+            "package 'nowhere'",
+        ),
         (XACRO.replace("$(arg track)", "$(arg width)"), "width"),
         (XACRO.replace("<link", "<xacro:wheel/><link", 1), "robot.urdf.xacro"),
         (XACRO.replace('<link name="${name}_wheel">', '<xacro:wheel name="${name}" y="1"/>'), "xacro"),
@@ -219,3 +222,10 @@ def test_damaged_folders_are_refused(tmp_path, text):
         read_folder(folder)
     with pytest.raises(VdsGzError, match=r"has no start\.yaml"):
         read_folder(tmp_path)
+
+
+def test_includes_of_missing_packages_are_left_out(workspace):
+    file = workspace / "description" / "robot.urdf.xacro"
+    file.write_text(XACRO.replace("<link", '<xacro:include filename="$(find arm)/arm.xacro"/><link', 1))
+    adoption = adopt(file)[0]
+    assert any("package 'arm' is not here" in note for note in adoption.notes)

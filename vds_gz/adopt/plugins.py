@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from vds_gz.adopt.drive import Drive, Figure, Named, fail, symmetric
+from vds_gz.adopt.drive import Drive, Figure, Named, fail, listed, symmetric
 from vds_gz.adopt.structure import number
 from vds_gz.adopt.xml_text import Tag
 
@@ -101,11 +101,12 @@ class Settings:
 
     def unknown(self) -> list[str]:
         """Children that the plugin does not know, in words."""
-        return [
-            f"{self.what} does not know <{tag.tag}> (line {tag.line}), so it has no effect"
-            for tag in self.plugin.tags()
-            if tag.tag not in self._read | _COMMON and ":" not in tag.tag
-        ]
+        tags = [tag for tag in self.plugin.tags() if tag.tag not in self._read | _COMMON and ":" not in tag.tag]
+        places: dict[str, int] = {}
+        for tag in tags:
+            places.setdefault(tag.tag, tag.line)
+        names = listed(f"<{name}> (line {line})" for name, line in places.items())
+        return [f"{self.what} does not know {names}, which has no effect"] if places else []
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from pathlib import Path
 from vds_gz import files
 from vds_gz.adopt.library import Library, model_file
 from vds_gz.adopt.structure import Structure, of_sdf, of_urdf
+from vds_gz.adopt.xacro_worker import NOTE
 from vds_gz.adopt.xml_text import Document, Tag, document_of
 from vds_gz.errors import ArgumentError
 
@@ -153,16 +154,18 @@ def _document(path: Path, library: Library, arguments: Sequence[str]) -> tuple[D
     except OSError as error:
         raise ArgumentError(f"'{path}' cannot be read: {error.strerror or error}") from None
     if ".xacro" in path.suffixes or b"<xacro:" in data:
-        document = document_of(path.resolve(), expand(path, arguments))
+        text, notes = expand(path, arguments)
+        document = document_of(path.resolve(), text)
         library.documents[path.resolve()] = document
+        library.notes += notes
         return document, True
     if arguments:
         raise ArgumentError(f"'{arguments[0]}' is an argument of xacro, and '{path}' is no xacro file; leave it out")
     return library.read(path), False
 
 
-def expand(path: Path, arguments: Sequence[str]) -> bytes:
-    """The text that xacro makes of a file, in a process of its own."""
+def expand(path: Path, arguments: Sequence[str]) -> tuple[bytes, list[str]]:
+    """The text that xacro makes of a file, in a process of its own, and notes on what it left out."""
     for argument in arguments:
         if not argument.partition(":=")[1] or argument.startswith(":="):
             raise ArgumentError(f"argument '{argument}' of the xacro file must be NAME:=VALUE")
@@ -172,9 +175,11 @@ def expand(path: Path, arguments: Sequence[str]) -> bytes:
         run = subprocess.run(command, capture_output=True, timeout=XACRO_TIMEOUT, env=environment, check=False)
     except subprocess.TimeoutExpired:
         raise ArgumentError(f"{path}: xacro has not ended after {XACRO_TIMEOUT:g} s; a macro may call itself") from None
+    words = run.stderr.decode("utf-8", "replace").strip().splitlines()
+    notes = list(dict.fromkeys(word.removeprefix(NOTE) for word in words if word.startswith(NOTE)))
     if run.returncode != 0:
-        words = run.stderr.decode("utf-8", "replace").strip().splitlines()
-        raise ArgumentError(f"{path}: xacro: {words[-1] if words else 'it ended with a crash'}")
+        why = f"; {'; '.join(notes)}" if notes else ""
+        raise ArgumentError(f"{path}: xacro: {words[-1] if words else 'it ended with a crash'}{why}")
     if len(run.stdout) > files.LARGEST_TEXT:
         raise ArgumentError(f"{path}: xacro makes {len(run.stdout)} bytes of it; at most {files.LARGEST_TEXT} are read")
-    return run.stdout
+    return run.stdout, notes

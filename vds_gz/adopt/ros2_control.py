@@ -6,7 +6,7 @@ Parameters: https://control.ros.org/jazzy/doc/ros2_controllers/doc/controllers_i
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,7 +24,7 @@ PLUGINS = frozenset({"gz_ros2_control-system", "ign_ros2_control-system", "gazeb
 ROS1_PLUGINS = frozenset({"gazebo_ros_control"})
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Controller:
     """A controller: its name, its type, its parameters, its plugin and its topics' new names."""
 
@@ -39,6 +39,11 @@ class Controller:
     def what(self) -> str:
         """It, for the user."""
         return f"{self.kind} '{self.name}'"
+
+    @property
+    def positions(self) -> bool:
+        """Whether its commands are positions."""
+        return "Position" in self.kind or self.text("interface_name", "") == "position"
 
     def figure(self, *names: str) -> Figure | None:
         """The first number of these names; None without one, or if it is NaN."""
@@ -208,16 +213,25 @@ def _diff_drive(c: Controller, structure: Structure) -> Drive:
     return drive
 
 
+_HALF_SUM = "kinematics.sum_of_robot_center_projection_on_X_Y_axis"
+
+
 def _mecanum(c: Controller, structure: Structure) -> Drive:
+    """mecanum_drive_controller, and others' of that type, which name joints and geometry in their own ways."""
     drive = _drive(c, "mecanum", "reference", "odometry", "reference_timeout")
     for corner in ("front_left", "front_right", "rear_left", "rear_right"):
-        drive.joints[corner] = c.joints(f"{corner}_wheel_command_joint_name")
-    drive.figures = {
-        "half_sum": _times(
-            c.needed("kinematics.sum_of_robot_center_projection_on_X_Y_axis"), c.figure("wheel_separation_multiplier")
-        ),
-        "wheel_radius": _times(c.needed("kinematics.wheels_radius"), c.figure("wheel_radius_multiplier")),
-    }
+        names = [f"{corner}_wheel_command_joint_name", f"{corner}_wheel_name", f"{corner}_joint_name"]
+        drive.joints[corner] = c.joints(*names, names[2].replace("rear", "back"))
+    half, name = c.figure(_HALF_SUM), "wheel_separation_multiplier"
+    if half is not None:
+        drive.figures["half_sum"] = _times(half, c.figure(name))
+    else:
+        separation = c.needed("wheel_separation", "wheel_separation_y")
+        drive.figures["track"] = _times(separation, c.figure(name, "wheel_separation_y_multiplier"))
+        base = c.needed("wheel_base", "wheel_separation_x")
+        drive.figures["wheel_base"] = _times(base, c.figure("wheel_separation_x_multiplier"))
+    radius = c.needed("kinematics.wheels_radius", "wheel_radius")
+    drive.figures["wheel_radius"] = _times(radius, c.figure("wheel_radius_multiplier"))
     for axis in ("x", "y", "theta"):
         if (offset := c.figure(f"kinematics.base_frame_offset.{axis}")) and offset.value != 0.0:
             drive.notes.append(f"kinematics.base_frame_offset.{axis} is {offset.value:g}; ours is 0")
@@ -289,8 +303,11 @@ def _halves(structure: Structure, named: list[Named]) -> tuple[list[Named], list
 def _forward(controllers: list[Controller], structure: Structure) -> Drive:
     """Forward command controllers: hinges turn about the vertical, all else are wheels. The geometry is the model's."""
     c = controllers[0]
-    joints = [named for controller in controllers for named in controller.joints("joints", "joint")]
-    drive = of_joints(listed(controller.what for controller in controllers), c.tag, joints, structure)
+    joints = {controller: controller.joints("joints", "joint") for controller in controllers}
+    angles = {named.joint for controller, group in joints.items() if controller.positions for named in group}
+    every = [named for group in joints.values() for named in group]
+    what = listed(dict.fromkeys(controller.kind for controller in controllers))
+    drive = of_joints(what, c.tag, every, structure, angles)
     drive.notes.append(
         "forward controllers have no geometry: it is that of the joints' poses; the node takes the place of that which "
         "splits commands into joint commands"
@@ -298,12 +315,14 @@ def _forward(controllers: list[Controller], structure: Structure) -> Drive:
     return drive
 
 
-def of_joints(what: str, tag: Tag, joints: list[Named], structure: Structure) -> Drive:
-    """A drive of which only the joints are known."""
+def of_joints(what: str, tag: Tag, joints: list[Named], structure: Structure, angles: Collection[str] = ()) -> Drive:
+    """A drive of which only the joints are known; those of ``angles`` are commanded by their angle."""
     unique = list({named.joint: named for named in joints}.values())
     upright = {named: structure.joint(named) for named in unique if geometry.vertical(structure.joint(named))}
-    hinges = [named for named, joint in upright.items() if math.isfinite(joint.upper)]
-    swivels = [joint for joint in structure.joints.values() if geometry.vertical(joint) and math.isinf(joint.upper)]
+    hinges = [named for named, joint in upright.items() if math.isfinite(joint.upper) or joint.name in angles]
+    steering = {named.joint for named in hinges}
+    free = [joint for joint in structure.joints.values() if geometry.vertical(joint) and math.isinf(joint.upper)]
+    swivels = [joint for joint in free if joint.name not in steering]
     casters = {joint.name for swivel in swivels for joint in geometry.steered_below(structure, swivel)}
     wheels = [named for named in unique if named not in upright and named.joint not in casters]
     if not wheels:

@@ -374,7 +374,10 @@ def _wheel_limit(drive: Drive, structure: Structure, adopted: AdoptedVehicle) ->
 
 def _offset(reference: Array, what: str) -> Figure:
     """``base_link_offset``: from the reference point to the model's frame."""
-    return Figure(float(np.round(-reference[0], 9)) + 0.0, f"x of the {what} in the model: {float(reference[0]):.6g}")
+    return Figure(
+        float(np.round(-reference[0], 9)) + 0.0,
+        f"x of the {what} in the model: {float(np.round(reference[0], 9)) + 0.0:.6g}",
+    )
 
 
 def _twice(radius: Figure) -> Figure:

@@ -106,6 +106,7 @@ def adopt(
     drive = find_drive(robot, structure, controllers)
     drive.stamped = drive.stamped or stamped
     adopted = vehicle(drive, structure)
+    adopted.notes[:0] = robot.library.notes
     adopted.notes += _displaced(drive, structure.links)
     values = [
         value._replace(origin=short(value.origin, robot, controllers))
@@ -241,7 +242,7 @@ def _displaced(drive: Drive, links: Mapping[str, Array]) -> Iterator[str]:
     if pose is None:
         return
     place = pose[:3, 3]
-    if float(abs(place).max()) > 1e-3:
+    if float(abs(place[:2]).max()) > 1e-3 or abs(float(place[2])) > 0.02:
         at = " ".join(f"{value:.4g}" for value in place)
         yield (
             f"link '{name}' is at {at} in the model, and Gazebo's odometry is that of the model's own frame; the node "

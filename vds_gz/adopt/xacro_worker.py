@@ -8,9 +8,15 @@ from __future__ import annotations
 import os
 import resource
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from xml.dom import minidom
 from xml.dom.minidom import Document
+
+#: The folder of packages that are not here. What is included from there is left out, because clones of a repository
+#: often lack the packages of accessories, and a note on stderr says so.
+MISSING = "/package-not-found/"
+NOTE = "note: "
 
 #: Maximum memory of the process [bytes]: a macro may call itself.
 MOST_MEMORY = 3 << 30
@@ -29,12 +35,21 @@ def main(argv: list[str]) -> int:
 
     def find(name: str) -> str:
         folder = packages.find(name)
-        if folder is None:
-            raise substitution_args.SubstitutionException(
-                f"package '{name}' of $(find {name}) is neither installed nor in a folder near the file"
-            )
-        return str(folder)
+        return str(folder) if folder is not None else f"{MISSING}{name}"
 
+    included = xacro.get_include_files
+
+    def includes(*arguments: object) -> Iterator[str]:
+        for file in included(*arguments):
+            if file.startswith(MISSING):
+                package = file[len(MISSING) :].partition("/")[0]
+                print(
+                    f"{NOTE}package '{package}' is not here, so what is included from it is left out", file=sys.stderr
+                )
+            else:
+                yield file
+
+    xacro.get_include_files = includes
     substitution_args._eval_find = find
     substitution_args._eval_dict["find"] = find
     try:
