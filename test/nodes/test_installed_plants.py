@@ -136,3 +136,16 @@ def test_a_plant_that_raises_ends_the_node_with_one_line(site, domain):
         node.stderr.strip(),
     )
     assert "Traceback" not in node.stderr
+
+
+@pytest.mark.graph
+def test_sensors_on_an_installed_plant_see_what_moves_in_the_world(sled, domain, tmp_path):
+    """A cart 2 m ahead, in a hall whose walls are farther away."""
+    file = tmp_path / "obstacles.yaml"
+    file.write_text("obstacles:\n  - {name: cart, box: [1.0, 1.0, 1.0], path: [[2.5, 0.0], [2.5, 0.1]], speed: 0.01}\n")
+    places = {"world": "hall", "moving_obstacles": str(file), "other_vehicles": ""}
+    lidar = {"sensors__lidar__type": "rplidar_a2", "sensors__lidar__xyz": (0.0, 0.0, 0.5)}
+    with live_node(model="differential", backend="sled", **places, **lidar) as live:
+        scans = live.received["/lidar/scan"]
+        live.turn_until(lambda: scans)
+        assert min(scans[-1].ranges) == pytest.approx(2.0, abs=0.1)

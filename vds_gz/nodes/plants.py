@@ -40,20 +40,28 @@ def _kinematic(graph: Graph, preparation: Preparation) -> tuple[Plant, Surroundi
     """The vehicle moved by its own kinematics."""
     parameters = preparation.parameters
     felt = "motion" in needs_of(parameters.sensors.values())
-    if preparation.scene is None:
+    surroundings = _surroundings(graph, preparation)
+    if surroundings is None:
         return KinematicPlant(make_vehicle(parameters), felt=felt), None
     from vds_gz.plant.in_world import plant_in_world
+
+    return plant_in_world(parameters, preparation.urdf, surroundings, felt=felt), surroundings
+
+
+def _surroundings(graph: Graph, preparation: Preparation) -> Surroundings | None:
+    """The world that the node simulates, with all that moves in it; None without a world."""
+    if preparation.scene is None:
+        return None
     from vds_gz.world.surroundings import Movers, Surroundings
 
-    still, namespaces = preparation.scene.vectorised(), parameters.other_vehicles
+    still, namespaces = preparation.scene.vectorised(), preparation.parameters.other_vehicles
     movers: list[Movers] = [] if preparation.obstacles is None else [preparation.obstacles]
-    surroundings = Surroundings(still, movers)
-    if namespaces.strip():
-        from vds_gz.nodes.other_vehicles import OtherVehicles
+    if not namespaces.strip():
+        return Surroundings(still, movers)
+    from vds_gz.nodes.other_vehicles import OtherVehicles
 
-        others = OtherVehicles(graph, namespaces)
-        surroundings = Surroundings(still, [*movers, others], others.look)
-    return plant_in_world(parameters, preparation.urdf, surroundings, felt=felt), surroundings
+    others = OtherVehicles(graph, namespaces)
+    return Surroundings(still, [*movers, others], others.look)
 
 
 def _gazebo(graph: Graph, preparation: Preparation) -> tuple[Plant, None]:
@@ -69,8 +77,8 @@ def _relay(graph: Graph, preparation: Preparation) -> tuple[Plant, None]:
     return RelayPlant(graph, preparation.parameters), None
 
 
-def _installed(graph: Graph, preparation: Preparation) -> tuple[Plant, None]:
-    """A plant of another package."""
+def _installed(graph: Graph, preparation: Preparation) -> tuple[Plant, Surroundings | None]:
+    """A plant of another package; its vehicle sees what moves, and meets what the plant simulates."""
     from vds_gz.parameters.plants import PlantTypes
     from vds_gz.plant.setup import PlantSetup, installed_plant
 
@@ -78,7 +86,8 @@ def _installed(graph: Graph, preparation: Preparation) -> tuple[Plant, None]:
     vehicle, own = make_vehicle(parameters, moves=False), parameters.plant_params[backend]
     warn = partial(graph.log, Severity.WARN)
     setup = PlantSetup(parameters, own, vehicle, preparation.urdf, preparation.scene, graph.wake, warn)
-    return installed_plant(PlantTypes()[backend], setup), None
+    plant = installed_plant(PlantTypes()[backend], setup)
+    return plant, None if plant.senses else _surroundings(graph, preparation)
 
 
 #: Every plant of this package, by the parameter ``backend``: makes it, and the world around it, if the node simulates
