@@ -55,8 +55,8 @@ class MujocoPlant(plants.Plant):
         world = _world(spec, setup.scene)
         for k, (shape, friction) in enumerate(robot):
             for thing, ground in world:  # the smaller friction counts, as in Gazebo; the robot does not touch itself
-                slides = [min(friction, ground)] * 2 + [0.0] * 3
-                spec.add_pair(name=f"{k} {thing}", geomname1=shape, geomname2=thing, friction=slides, solref=stiff)
+                mu = [min(friction, ground)] * 2 + [0.0] * 3  # along two axes; of spinning; of rolling about two axes
+                spec.add_pair(name=f"{k} {thing}", geomname1=shape, geomname2=thing, friction=mu, solref=stiff)
         self._model = spec.compile()
         self._data = mujoco.MjData(self._model)
         self._positions = [self._model.joint(joint.name).qposadr[0] for joint in self._joints]
@@ -74,8 +74,8 @@ class MujocoPlant(plants.Plant):
             )
         frictions = {}
         for link in ElementTree.fromstring(setup.urdf).iter("link"):
-            if (said := link.find("contact/lateral_friction")) is not None:
-                frictions[link.get("name")] = float(said.get("value", ""))
+            if (friction := link.find("contact/lateral_friction")) is not None:
+                frictions[link.get("name")] = float(friction.get("value", ""))
         shapes = []
         for body in spec.bodies:
             for geom in body.geoms:
@@ -225,20 +225,20 @@ def main() -> None:
         values = {"twist_reference_max_oldness": 1e3}  # s
         plant = MujocoPlant(plants.plant_setup(vds_gz.load_parameters(preset, values), MujocoParameters()))
         ideal = vds_gz.load_vehicle(preset, values)
-        rates, took = [(speed, turn)], 0.0
+        rates, seconds = [(speed, turn)], 0.0
         for k, side in enumerate((1, -1, 1, -1, 0)):
             for vehicle in (plant.vehicle, ideal):
                 vehicle.enter(vds_gz.twist(speed, 0.0, side * turn), k * 4_000_000_000)
-            began = time.process_time()
+            start = time.process_time()
             plant.advance((k + 1) * 4_000_000_000)
-            took += time.process_time() - began
+            seconds += time.process_time() - start
             ideal.advance((k + 1) * 4_000_000_000)
-            here, there = plant.motion(plant.vehicle.time), ideal.motion()
+            motions = plant.motion(plant.vehicle.time), ideal.motion()
             if k == 0:
-                rates += [(motion.v_x, motion.yaw_rate) for motion in (here, there)]
+                rates += [(motion.v_x, motion.yaw_rate) for motion in motions]
         columns = "  ".join(f"{v_x:.4f} m/s {yaw_rate:.4f}/s" for v_x, yaw_rate in rates)
-        apart = math.dist((here.x, here.y), (there.x, there.y))
-        print(f"{preset:13}  {columns}  {apart:.3f} m  {20.0 / took:.0f}x")
+        apart = math.dist(*((motion.x, motion.y) for motion in motions))
+        print(f"{preset:13}  {columns}  {apart:.3f} m  {20.0 / seconds:.0f}x")
 
 
 if __name__ == "__main__":

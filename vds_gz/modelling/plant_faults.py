@@ -28,7 +28,7 @@ from vds_gz.vehicle.vehicle import NANOSECONDS, Motion, Vehicle
 
 
 def attribute_faults(bench: Bench) -> Iterator[str]:
-    """Attributes of wrong types, and parameters without a declaration."""
+    """Attributes of invalid types, and parameters without a declaration."""
     yield from declaration_faults(bench.kind.parameters())
     with bench.plant() as plant:
         if plant.name != bench.name:
@@ -62,8 +62,8 @@ def number_faults(bench: Bench) -> Iterator[str]:
         if not plant.flat and samples[-1].attitude is None:
             yield "attitude() is None and flat is false; expected an Attitude"
         for item in samples:
-            if wrong := [(name, value) for name, value in item.numbers().items() if not math.isfinite(value)]:
-                yield f"{wrong[0][0]} is {wrong[0][1]}; expected a finite number"
+            if invalid := [(name, value) for name, value in item.numbers().items() if not math.isfinite(value)]:
+                yield f"{invalid[0][0]} is {invalid[0][1]}; expected a finite number"
                 return
         for name in ("v_x", "v_y", "yaw_rate"):
             if abs(speed := getattr(samples[0].motion, name)) > REST:
@@ -83,8 +83,8 @@ def time_faults(bench: Bench) -> Iterator[str]:
                 yield f"vehicle.time went back by {(last - vehicle.time) * 1e-9:g} s; expected that it never does"
                 return
             last = vehicle.time
-            behind = vehicle.steps_until(time) - vehicle.steps
-            if behind > 0 or (behind < 0 and not plant.gives_time):
+            missing = vehicle.steps_until(time) - vehicle.steps
+            if missing > 0 or (missing < 0 and not plant.gives_time):
                 yield (
                     f"vehicle.time is {(vehicle.time - time) * 1e-9:g} s from the time of advance(); expected all "
                     "whole steps up to it: vehicle.advance(time)"
@@ -160,10 +160,10 @@ def stop_faults(bench: Bench) -> Iterator[str]:
         if _moves(plant.vehicle.command):
             yield "stand_still() keeps the command; expected none: vehicle.stand_still(time)"
         (last,) = advance_by(plant, 1.0)
-        moved = math.dist((before.x, before.y), (last.motion.x, last.motion.y))
+        distance = math.dist((before.x, before.y), (last.motion.x, last.motion.y))
         allowed = abs(before.v_x) if plant.gives_time else PLACE
-        if moved > allowed:
-            yield f"after stand_still() the vehicle moves by {moved:.3g} m; expected that it stops in place"
+        if distance > allowed:
+            yield f"after stand_still() the vehicle moves by {distance:.3g} m; expected that it stops in place"
         yield from _not_at_rest(last, "1 s after stand_still()")
 
 
@@ -227,12 +227,12 @@ def skip_faults(bench: Bench) -> Iterator[str]:
         before = sample(plant).motion
         plant.vehicle.skip_to(plant.vehicle.time + 5 * NANOSECONDS)
         (last,) = advance_by(plant, 0.1)
-        moved = math.dist((before.x, before.y), (last.motion.x, last.motion.y))
+        distance = math.dist((before.x, before.y), (last.motion.x, last.motion.y))
         expected = 0.1 * abs(before.v_x)
-        if abs(moved - expected) > 0.5 * expected + PLACE:
+        if abs(distance - expected) > 0.5 * expected + PLACE:
             yield (
-                f"the vehicle moves by {moved:.3g} m in 0.1 s after vehicle.skip_to(); expected {expected:.3g} m: time "
-                "is that of vehicle.time, and nothing moves when the node sets it"
+                f"the vehicle moves by {distance:.3g} m in 0.1 s after vehicle.skip_to(); expected {expected:.3g} m: "
+                "time is that of vehicle.time, and nothing moves when the node sets it"
             )
 
 
@@ -253,9 +253,9 @@ def _drive(plant: Plant) -> list[Sample]:
 
 def _off(motion: Motion, pose: Pose | Motion) -> str:
     """How far a vehicle is from a pose, in words; empty if it is there."""
-    away = math.dist((motion.x, motion.y), (pose.x, pose.y))
+    offset = math.dist((motion.x, motion.y), (pose.x, pose.y))
     turned = abs(math.remainder(motion.heading - pose.heading, math.tau))
-    return f"{away:.3g} m and {turned:.3g} rad away" if max(away, turned) > PLACE else ""
+    return f"{offset:.3g} m and {turned:.3g} rad away" if max(offset, turned) > PLACE else ""
 
 
 def _not_at_rest(item: Sample, when: str) -> Iterator[str]:

@@ -27,11 +27,11 @@ def velocity_faults(bench: Bench) -> Iterator[str]:
             yield from _unlike_changes(samples, 0.5)
             names = [joint.name for joint in plant.vehicle.model.joints(plant.vehicle.parameters)]
             for k, name in enumerate(names):
-                moved = samples[-1].joints.positions[k] - samples[0].joints.positions[k]
-                told = _mean([item.joints.velocities[k] for item in samples]) * 0.5
-                if abs(moved - told) > RATE * abs(told) + 0.01:
+                change = samples[-1].joints.positions[k] - samples[0].joints.positions[k]
+                integral = _mean([item.joints.velocities[k] for item in samples]) * 0.5
+                if abs(change - integral) > RATE * abs(integral) + 0.01:
                     yield (
-                        f"joint '{name}' moves by {moved:.4g} rad in 0.5 s and its velocities give {told:.4g} rad; "
+                        f"joint '{name}' moves by {change:.4g} rad in 0.5 s, its velocities give {integral:.4g} rad; "
                         "expected equal: positions in rad that count full turns, velocities in rad/s"
                     )
                     return
@@ -42,17 +42,17 @@ def _unlike_changes(samples: Sequence[Sample], seconds: float) -> Iterator[str]:
     motions = [item.motion for item in samples]
     middle = [_halfway(*pair) for pair in pairwise(motions)]
     period = seconds / len(middle)
-    told = tuple(period * sum(column) for column in zip(*middle, strict=True))
+    integral = tuple(period * sum(column) for column in zip(*middle, strict=True))
     first, last = motions[0], motions[-1]
     turned = math.remainder(last.heading - first.heading, math.tau)
-    for name, moved, expected, unit in (
-        ("x", last.x - first.x, told[0], "m"),
-        ("y", last.y - first.y, told[1], "m"),
-        ("heading", turned, math.remainder(told[2], math.tau), "rad"),
+    for name, change, expected, unit in (
+        ("x", last.x - first.x, integral[0], "m"),
+        ("y", last.y - first.y, integral[1], "m"),
+        ("heading", turned, math.remainder(integral[2], math.tau), "rad"),
     ):
-        if abs(moved - expected) > RATE * math.hypot(told[0], told[1]) + PLACE:
+        if abs(change - expected) > RATE * math.hypot(integral[0], integral[1]) + PLACE:
             yield (
-                f"{name} changes by {moved:.4g} {unit} in {seconds:g} s and the velocities of motion() give "
+                f"{name} changes by {change:.4g} {unit} in {seconds:g} s and the velocities of motion() give "
                 f"{expected:.4g} {unit}; expected equal: velocities in base_link's own axes, in m/s and rad/s"
             )
             return
@@ -112,12 +112,12 @@ def body_faults(bench: Bench) -> Iterator[str]:
                 f"({last.motion.x:.4g}, {last.motion.y:.4g}, {height:.4g}) m"
             )
         for axis in range(3):
-            changed = body.velocity[axis] - bodies[0].velocity[axis]
-            told = period * sum(item.acceleration[axis] for item in bodies[1:])
-            if abs(changed - told) > 0.1 * abs(changed) + 0.05:
+            change = body.velocity[axis] - bodies[0].velocity[axis]
+            integral = period * sum(item.acceleration[axis] for item in bodies[1:])
+            if abs(change - integral) > 0.1 * abs(change) + 0.05:
                 yield (
-                    f"body().velocity changes by {changed:.3g} m/s along {'xyz'[axis]} and body().acceleration gives "
-                    f"{told:.3g} m/s; expected equal: both in the world's axes, without gravity"
+                    f"body().velocity changes by {change:.3g} m/s along {'xyz'[axis]} and body().acceleration gives "
+                    f"{integral:.3g} m/s; expected equal: both in the world's axes, without gravity"
                 )
                 return
 
