@@ -7,7 +7,11 @@ import yaml
 from helpers import robot_files as robots
 
 from vds_gz.adopt.write import adopt
+from vds_gz.configuration import make_vehicle
 from vds_gz.errors import VdsGzError
+from vds_gz.plant.gazebo.links.base import GazeboLink
+from vds_gz.plant.gazebo.plant import GazeboPlant
+from vds_gz.vehicle.command import twist
 
 CAR = (
     robots.urdf_hinge("front_left", 0.6, 0.2) + robots.urdf_hinge("front_right", 0.6, -0.2),
@@ -265,3 +269,54 @@ def test_a_yaml_that_is_not_here_can_be_named(tmp_path):
     (tmp_path / "mine.yaml").write_text(text)
     adoption = adopt(tmp_path / "robot.urdf", tmp_path / "out", controllers=tmp_path / "mine.yaml")[0]
     assert math.isclose(values(adoption)["track"], 0.6)
+
+
+def test_the_node_commands_the_joints_of_the_forward_controllers(adopted):
+    """Every joint of a controller gets the value of the joint of ours whose role it has."""
+    body = DIFF.replace('["left_joint"]', "[front_left, rear_left]").replace(
+        '["right_joint"]', "[front_right, rear_right]"
+    )
+    text = robots.controllers("base", "diff_drive_controller/DiffDriveController", body)
+    skid = adopted(text, joints=robots.FOUR)
+    assert sent(skid, twist(1.0, 0.0, 1.0)) == {
+        "front_left": 0.7 / 0.08,
+        "rear_left": 0.7 / 0.08,
+        "front_right": 1.3 / 0.08,
+        "rear_right": 1.3 / 0.08,
+    }
+    car = adopted(FORWARD, more=CAR[0], joints=CAR[1])
+    assert set(sent(car, twist(1.0, 0.0, 0.5))) == {"rear_left", "rear_right", "front_left_hinge", "front_right_hinge"}
+
+
+class Recorder(GazeboLink):
+    """A link that keeps what it is sent."""
+
+    name = "ros2_control"
+
+    def __init__(self):
+        self.sent = ([], [])
+
+    def start(self, inbox, wake):
+        pass
+
+    def send(self, velocities, positions):
+        self.sent = list(velocities), list(positions)
+
+
+def sent(adoption, command):
+    """What each joint of the robot is commanded, by its name in the controllers' file."""
+    link = Recorder()
+    vehicle = make_vehicle(adoption.parameters, moves=False)
+    plant = GazeboPlant(vehicle, adoption.parameters.gazebo, link, lambda: None, print)
+    vehicle.enter(command, 0)
+    plant.command(100_000_000)
+    nodes = yaml.safe_load(adoption.files["controllers.yaml"])
+    names = [
+        nodes.get(f"/**/forward_{kind}_controller", {"ros__parameters": {"joints": []}})["ros__parameters"]["joints"]
+        for kind in ("velocity", "position")
+    ]
+    return {
+        name: pytest.approx(value)
+        for group, values in zip(names, link.sent, strict=True)
+        for name, value in zip(group, values, strict=True)
+    }

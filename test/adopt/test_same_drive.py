@@ -98,7 +98,7 @@ def test_the_lag_of_a_steering_is_the_plugins(tmp_path_factory, gain):
     for states in driven(tmp_path_factory, text, [(0.5, 0.0, 0.2, 50)] * 8):
         for _ in range(50):
             angle += gain * STEP * (math.atan(0.6 / (2.5 - 0.2)) - angle)
-        # The hinges of the plugin lag each for itself, ours as one, so they differ by the curvature of Ackermann's rule.
+        # The plugin's hinges lag each for itself, ours as one: they differ by the curvature of Ackermann's rule.
         assert states["steering_left"][0] == pytest.approx(angle, abs=8e-3)
 
 

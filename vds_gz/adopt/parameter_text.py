@@ -37,6 +37,9 @@ def _values(drive: Drive, adopted: AdoptedVehicle, name: str) -> Iterator[tuple[
     named = {ours: "-" * (ours in parts.reversed) + theirs[0] for ours, theirs in parts.joints.items()}
     pairs = [f"{ours}={theirs}" for ours, theirs in named.items() if ours != theirs]
     yield "gazebo.joint_names", ", ".join(pairs), "ours=theirs"
+    if drive.controllers:
+        order = [ours for ours in parts.joints if ours in parts.driven for _ in parts.joints[ours]]
+        yield "gazebo.controlled_joints", ", ".join(order), "in the order of controllers.yaml"
     yield "odom_frame", drive.odom_frame, ""
     yield "base_frame", drive.base_frame, ""
     rate = drive.rate.value

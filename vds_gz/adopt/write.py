@@ -180,7 +180,9 @@ def _copy(adoption: Adoption, folder: Path, joints: Sequence[Joint]) -> None:
         adoption.diff += difference(robot.world, world, folders.WORLD_COPY)
     if adoption.start.controllers and tag is not robot.model:
         adoption.files[folders.CONTROLLERS] = ros2_control.controllers(_renamed(joints, adopted)).encode("utf-8")
+        states = plugins([], adopted.parts, robot.name, adopted.yaw)
         controlled = _with_controllers(adoption, folder / folders.CONTROLLERS)
+        controlled += "\n" + text_of(states, document, tag, "vds_gz: joint states and pose")
         adoption.files[folders.CONTROLLED] = exchanged(document, [Exchange(tag, controlled)])
 
 

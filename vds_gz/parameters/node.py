@@ -50,6 +50,10 @@ class GazeboParameters(ParameterGroup):
         "forward_position_controller/commands", "commands of the steering joints for the link ros2_control [rad]"
     )
 
+    controlled_joints: str = text(
+        "", "our joints in the order of the forward controllers' joints, for the link ros2_control; empty: all"
+    )
+
     def check_together(self) -> None:
         """Refuse invalid joint names, and a model without a name."""
         joint_map(self.joint_names)

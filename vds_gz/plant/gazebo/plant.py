@@ -9,11 +9,11 @@ from time import monotonic
 from vds_gz.geometry import Attitude, Pose, Quaternion, Vector, angles, into_body, quaternion
 from vds_gz.parameters.autoware import GRAVITY
 from vds_gz.parameters.node import GazeboParameters, joint_map
-from vds_gz.plant.base import BodyVelocity, Level, Plant, Status, body_state
+from vds_gz.plant.base import BodyVelocity, Level, LinkError, Plant, Status, body_state
 from vds_gz.plant.gazebo.links.base import GazeboLink, Inbox, JointReadings, Placement, Tick
 from vds_gz.plant.gazebo.monitoring import History, LagEstimator, LinkHealth, StallDetector, allowed, configured
 from vds_gz.sensing.body import BodyState
-from vds_gz.vehicle.model import JointStates
+from vds_gz.vehicle.model import Joint, JointStates
 from vds_gz.vehicle.vehicle import NANOSECONDS, AnyVehicle, Motion
 
 SENT = 400  # number of commands, and of joint states, kept for their comparison
@@ -53,6 +53,9 @@ class GazeboPlant(Plant):
         self._signs = [-1.0 if name.startswith("-") else 1.0 for name in theirs]
         self._wheels = [i for i, joint in enumerate(joints) if joint.kind == "wheel"]
         self._steering = [i for i, joint in enumerate(joints) if joint.kind == "steering"]
+        self._controlled: tuple[list[int], list[int]] = self._wheels, self._steering
+        if link.name == "ros2_control" and parameters.controlled_joints.strip():
+            self._controlled = _controlled(parameters.controlled_joints, joints)
         self._inbox: Inbox = deque()
         self._time: int | None = None
         self._next_send = 0
@@ -152,7 +155,8 @@ class GazeboPlant(Plant):
         states = self._simulated_states()
         self._sent.append((self.vehicle.time, states))
         self._compare()
-        self._link.send(self._theirs(states.velocities, self._wheels), self._theirs(states.positions, self._steering))
+        wheels, steering = self._controlled
+        self._link.send(self._theirs(states.velocities, wheels), self._theirs(states.positions, steering))
 
     def _theirs(self, values: Sequence[float], joints: Sequence[int]) -> list[float]:
         """Values of some joints for Gazebo's axes."""
@@ -209,7 +213,8 @@ class GazeboPlant(Plant):
         """Stop the wheels; the steering keeps its angle."""
         if self._time is not None:
             positions = self._simulated_states().positions
-            self._link.send([0.0] * len(self._wheels), self._theirs(positions, self._steering))
+            wheels, steering = self._controlled
+            self._link.send([0.0] * len(wheels), self._theirs(positions, steering))
         self._link.close()
 
     def seen(self, time: int) -> bool:
@@ -261,6 +266,19 @@ class GazeboPlant(Plant):
 
     def _simulated_states(self) -> JointStates:
         return self.vehicle.model.joint_states(self.vehicle.coefficients, self.vehicle.state)
+
+
+def _controlled(text: str, joints: Sequence[Joint]) -> tuple[list[int], list[int]]:
+    """The numbers of the wheels and of the steering joints that a list of names has, in its order."""
+    numbers = {joint.name: number for number, joint in enumerate(joints)}
+    names = [name.strip() for name in text.split(",")]
+    for name in names:
+        if name not in numbers:
+            raise LinkError(f"parameter 'gazebo.controlled_joints' has '{name}'; the joints are {', '.join(numbers)}")
+    wheels, steering = (
+        [numbers[name] for name in names if joints[numbers[name]].kind == kind] for kind in ("wheel", "steering")
+    )
+    return wheels, steering
 
 
 def _between(before: tuple[int, JointStates], after: tuple[int, JointStates], time: int) -> JointStates:
