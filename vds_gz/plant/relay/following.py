@@ -31,6 +31,7 @@ EXPLAINED = 0.98
 #: Odometry stamped farther than this from its arrival is of another clock [ns].
 OTHER_CLOCK = NANOSECONDS
 
+FASTEST = 1e3  # no robot is faster [m/s, rad/s]
 SILENCE = NANOSECONDS  # without odometry for this long, nothing is known of the robot [ns]
 STANDS = 0.01  # a robot stands below this speed [m/s] and yaw rate [rad/s]
 
@@ -67,7 +68,7 @@ class Following:
     def _on_odometry(self, message: Message, arrival: int) -> None:
         twist = message.twist.twist
         speed, yaw_rate = float(twist.linear.x), float(twist.angular.z)
-        if not (math.isfinite(speed) and math.isfinite(yaw_rate)):
+        if not (abs(speed) <= FASTEST and abs(yaw_rate) <= FASTEST):  # NaN too
             return
         stamp = stamp_ns(message.header.stamp)
         time = stamp if abs(stamp - self._now) < OTHER_CLOCK else self._now
