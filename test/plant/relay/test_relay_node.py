@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import json
 import math
+import random
 import signal
+from contextlib import suppress
 
 import numpy as np
 import pytest
+from helpers.hostile import message_bytes
 from helpers.live_node import numbers
 from helpers.processes import Program
 
 from vds_gz import ackermann
 from vds_gz.cli import main
-from vds_gz.errors import ArgumentError
+from vds_gz.errors import ArgumentError, GraphError
 from vds_gz.interface import topics
 from vds_gz.nodes.preparation import prepare
 from vds_gz.nodes.sim_node import SimNode
 from vds_gz.parameters.declaration import Override
 from vds_gz.ros.factory import open_graph
 from vds_gz.ros.graph import Topic
+from vds_gz.ros.messages.portable import MessageTypes
 from vds_gz.vehicle.vehicle import NANOSECONDS
 
 pytestmark = pytest.mark.graph
@@ -131,6 +135,33 @@ def test_a_node_that_would_hear_itself_is_refused(domain):
         graph.close()
 
 
+def test_hostile_commands_and_odometry_let_nothing_out_that_is_not_finite_and_within_the_limits(probe):
+    draw, types = random.Random(5), MessageTypes()
+    graph, sent = open_graph([], "sim_node"), []
+    hostile = [
+        (probe.graph.publisher(topic.name, topic.type, topic.qos), topic.type)
+        for topic in (topics.TWIST_REFERENCE, ODOM)
+    ]
+    try:
+        limits = {DRIVE + "max_velocity": 0.7, DRIVE + "dead_time": 0.0, DRIVE + "time_constant": 0.1}
+        values = {**RESPONSE, **limits, "relay.time_constant": 0.1}
+        node = SimNode(graph, prepare([Override(name, value) for name, value in values.items()]))
+        node.begin()
+        graph.subscribe(CMD_VEL.name, CMD_VEL.type, CMD_VEL.qos, lambda message, _: sent.append(message))
+        for _ in range(2500):
+            for publisher, kind in hostile:
+                with suppress(GraphError):  # Cyclone DDS does not send everything
+                    publisher.publish_raw(message_bytes(draw, types, kind))
+            node.simulation.turn(0.001)
+        node.simulation.plant.status()
+        assert sent
+        for message in sent:
+            assert abs(message.linear.x) <= 0.7
+            assert abs(message.angular.z) <= 0.7 / (0.5 * node.simulation.plant.vehicle.parameters.track)
+    finally:
+        graph.close()
+
+
 def test_a_robot_behind_the_relay_is_identified_as_the_vehicle_was_configured(programs, probe, tmp_path):
     probe.listen(ODOM)
     publisher = probe.until_heard(topics.TWIST_REFERENCE)
@@ -138,11 +169,11 @@ def test_a_robot_behind_the_relay_is_identified_as_the_vehicle_was_configured(pr
     log, results = str(tmp_path / "relay.mcap"), tmp_path / "results"
     recorder = Program("vds_gz.cli.record", topics.TWIST_REFERENCE.name, ODOM.name, "-o", log)
     probe.until(lambda: publisher.subscription_count() == 2, "a recorder")
-    random = np.random.default_rng(4)
+    generator = np.random.default_rng(4)
     message = probe.graph.message(topics.TWIST_REFERENCE.type)
     for _ in range(14):
-        message.linear.x, message.angular.z = random.uniform(-0.8, 0.8), random.uniform(-1.0, 1.0)
-        for _ in range(random.integers(8, 25)):
+        message.linear.x, message.angular.z = generator.uniform(-0.8, 0.8), generator.uniform(-1.0, 1.0)
+        for _ in range(generator.integers(8, 25)):
             publisher.publish(message)
             probe.serve(0.05)
     assert recorder.stop() == 0
