@@ -107,7 +107,7 @@ class ElsewhereFramed(Output):
         ({"make": NeverMeasures}, "nothing is published on 'range' in a world"),
         ({"make": AlwaysSends}, "it publishes on topics without subscribers"),
         ({"make": Deaf}, "output.subscribed is false although"),
-        ({"make": Late}, "it must be the time of the last state"),
+        ({"make": Late}, "it must be the time of a measurement"),
         ({"make": Negative}, "output.rays is -1; it must be"),
         ({"make": Fast}, "output.rate is 99; it must be the parameter 'rate', 10 Hz"),
         ({"make": ElsewhereFramed}, "it announces 'other/range'; it must be its streams, 'checked/range'"),

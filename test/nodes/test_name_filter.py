@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from vds_gz.errors import FailureError
 from vds_gz.nodes.name_filter import occurs
 
-atoms = st.sampled_from(["v", "e", "h", "i", "c", "l", "x", ".", "[a-h]", "[^e]", "[]v]", r"\w", r"\."])
+atoms = st.sampled_from(["v", "e", "h", "i", "c", "l", "x", ".", "[a-h]", "[^e]", "[]v]", r"\w", r"\.", r"\\"])
 parts = st.builds("".join, st.tuples(atoms, st.sampled_from(["", "*", "+", "?"])))
 alternatives = st.builds(
     "".join,
@@ -18,7 +18,7 @@ alternatives = st.builds(
 filters = st.builds("|".join, st.lists(alternatives, min_size=1, max_size=3))
 
 
-@given(filters, st.sampled_from(["vehicle", "v", "", "vvv.hhh"]))
+@given(filters, st.sampled_from(["vehicle", "v", "", "vvv.hhh", "v\\"]))
 def test_a_filter_matches_what_a_regular_expression_matches(text, name):
     assert occurs(text, name) == (re.search(text, name) is not None)
 

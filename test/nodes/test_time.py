@@ -7,6 +7,7 @@ import time
 from typing import Any
 
 import pytest
+from helpers.live_node import live_node
 
 from vds_gz.interface import topics
 from vds_gz.ros.messages.fields import set_stamp, stamp_ns
@@ -155,3 +156,13 @@ def test_as_fast_as_possible_is_faster_than_real_time(start, probe):
     twists = probe.received["twist_actual"]
     moved = lambda: any(message.twist.linear.x > 0.1 for message in twists)  # noqa: E731
     probe.hold(topics.TWIST_REFERENCE, twist(0.5), moved, "motion", every=0.005)
+
+
+def test_the_clock_does_not_go_back_when_the_vehicle_is_paused(domain):
+    with live_node(be_reference_clock=True, clock_rate=300.0, pub_rate=60.0) as live:
+        for paused in [True, False] * 8:
+            wanted = len(live.received["/clock"]) + 7
+            live.turn_until(lambda wanted=wanted: len(live.received["/clock"]) > wanted)
+            live.simulation.pause(paused)
+        times = [stamp_ns(message.clock) for message in live.received["/clock"]]
+    assert times == sorted(times)

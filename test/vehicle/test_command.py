@@ -17,7 +17,9 @@ from vds_gz.vehicle.command import (
     ackermann,
     twist,
 )
-from vds_gz.vehicle.vehicle import CommandQueue, TimedCommand, fault
+from vds_gz.vehicle.differential import DIFFERENTIAL
+from vds_gz.vehicle.vehicle import NANOSECONDS as SECOND
+from vds_gz.vehicle.vehicle import CommandQueue, TimedCommand, Vehicle, fault
 
 
 @pytest.fixture
@@ -146,6 +148,27 @@ def test_clearing_forgets_the_command_that_holds_and_those_that_wait(queue):
     queue.clear()
     assert queue.at(100) == Command()
     assert queue.next_change == NEVER
+
+
+def test_a_shorter_delay_moves_no_command_before_it_was_sent(queue):
+    queue.enter(TimedCommand(twist(1.0, 0.0, 0.0), 90, 1000, sent=10))
+    queue.enter(TimedCommand(twist(2.0, 0.0, 0.0), 500, 1000, sent=500))
+    queue.limit_delay(20)
+    assert [queue.at(time).v_x for time in (29, 30, 499, 500)] == [0.0, 1.0, 1.0, 2.0]
+
+
+@pytest.mark.parametrize("made", [0, 7 * SECOND])
+def test_a_time_out_that_was_infinite_for_a_while_counts_from_the_command(made):
+    vehicle = Vehicle(DIFFERENTIAL, DIFFERENTIAL.parameters(), max_command_age=1.0, start=made)
+    vehicle.enter(twist(1.0, 0.0, 0.0), made)
+    vehicle.advance(made + SECOND // 2)
+    vehicle.configure_commands(math.inf, 0.0)
+    vehicle.configure_commands(1.0, 0.0)
+    speeds = []
+    for tenths in (9, 11):
+        vehicle.advance(made + tenths * SECOND // 10)
+        speeds.append(vehicle.command.v_x)
+    assert speeds == [1.0, 0.0]
 
 
 def test_a_rate_or_an_acceleration_of_zero_or_less_means_as_fast_as_possible():

@@ -185,7 +185,7 @@ class VehicleVectorEnv(VectorEnv[Floats, Floats, NDArray[Any]]):
         """Actions as an array of shape (counts, inputs); ``what`` names them in messages.
 
         Raises:
-            ArgumentError: They are no numbers, or of another shape.
+            ArgumentError: They are not numbers, or of another shape.
         """
         try:
             values: Floats = np.asarray(actions, np.float32)

@@ -421,7 +421,7 @@ class CommandInputs:
         enter: Callable[[Command, int, int | None], None],
         max_age: float = 1.0,
         messages: str = "tier4",
-        failed: Callable[[str, str, Exception], None] | None = None,
+        failed: Callable[[str, str, Exception, str], None] | None = None,
     ) -> None:
         self.max_age = round(max_age * NANOSECONDS)
         self.last_arrival: int | None = None
@@ -457,7 +457,7 @@ class CommandInputs:
                 self.refusals.add(topic, self._stamp_fault(now - stamp))
                 return
             try:
-                self._enter(values(*numbers(message)).command(), now, stamp or None)
+                command = values(*numbers(message)).command()
             except ArgumentError as error:
                 self.refusals.add(topic, command_type.fault(message) or str(error))
                 return
@@ -465,7 +465,12 @@ class CommandInputs:
                 if self._failed is None:
                     raise
                 self.refusals.counts[topic] += 1
-                self._failed(command_type.part, values.__module__, error)
+                self._failed(command_type.part, values.__module__, error, "the message is dropped")
+                return
+            try:
+                self._enter(command, now, stamp or None)
+            except ArgumentError as error:
+                self.refusals.add(topic, command_type.fault(message) or str(error))
                 return
             self.last_arrival, self.arrived = now, arrival
 

@@ -231,7 +231,7 @@ def _measured(now: Snapshot) -> Sequence[float]:
     return (*values, EXACT + xx, EXACT + yy, EXACT + yaw, *cross, EXACT + now.odom_speed_variance)
 
 
-#: What :func:`_measured` adds for an exact odometry.
+#: Covariances of an exact odometry, in the order of :func:`_measured`.
 _EXACT_VALUES = (EXACT, EXACT, EXACT, *([0.0] * 6), EXACT)
 
 

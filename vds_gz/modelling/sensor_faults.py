@@ -151,8 +151,11 @@ def _message_faults(kind: SensorType, scene: Scene | None) -> Iterator[str]:
             if not hasattr(message, "header"):
                 break
             stamp, frame = stamp_ns(message.header.stamp), message.header.frame_id
-            if stamp not in times:
-                yield f"a message on '{stream.ros}' is stamped {stamp} ns; it must be the time of the last state"
+            if not any(time - output.span <= stamp <= time for time in times):
+                yield (
+                    f"a message on '{stream.ros}' is stamped {stamp} ns; it must be the time of a measurement, or at "
+                    f"most output.span, {output.span} ns, before it"
+                )
                 break
             if frame not in ("", setup.frame(stream)):
                 yield f"frame_id on '{stream.ros}' is '{frame}'; it must be '{setup.frame(stream)}' (setup.message)"

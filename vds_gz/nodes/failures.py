@@ -26,11 +26,11 @@ class Failures:
         self.texts: dict[str, str] = {}
         self._graph = graph
 
-    def add(self, part: str, module: str, error: Exception) -> None:
-        """Note an exception of a part whose code is in the package of a module; log the first one."""
+    def add(self, part: str, module: str, error: Exception, effect: str) -> None:
+        """Note an exception of a part whose code is in the package of a module; log the first one, with its effect."""
         if part not in self.texts:
             self.texts[part] = f"{part} raised {in_words(error)} ({raised_at(error, module)})"
-            self._graph.log(Severity.ERROR, f"{self.texts[part]}; the node goes on without it")
+            self._graph.log(Severity.ERROR, f"{self.texts[part]}; {effect}")
 
 
 @contextmanager

@@ -61,7 +61,7 @@ def make_guarded(setup: SensorSetup, failures: Failures) -> GuardedSensor | None
     part = f"sensor '{setup.name}' of type '{kind.name}'{f' ({place})' if place else ''}"
 
     def failed(error: Exception) -> None:
-        failures.add(part, kind.make.__module__, error)
+        failures.add(part, kind.make.__module__, error, "the sensor stays off")
 
     try:
         return GuardedSensor(kind.make(setup), failed)

@@ -17,6 +17,9 @@ LONGEST = 1000
 
 _PART = re.compile(r"(?P<one>\[\^?\]?[^\]]*\]|\\.|[^\\\[\](){}*+?|^$])(?P<often>[*+?]?)", re.DOTALL)
 
+#: An odd number of backslashes before the last character.
+_ESCAPED_END = re.compile(r"(?<!\\)(\\\\)*\\.\Z", re.DOTALL)
+
 #: Escapes that stand for places between characters.
 _PLACES = (r"\A", r"\b", r"\B", r"\z", r"\Z")
 
@@ -55,7 +58,7 @@ def _alternatives(text: str) -> list[str]:
 
 def _alternative_occurs(text: str, name: str) -> bool:
     """Whether an alternative matches, by the set of all parts that may come next."""
-    begins, ends = text.startswith("^"), text.endswith("$") and not text.endswith("\\$")
+    begins, ends = text.startswith("^"), text.endswith("$") and not _ESCAPED_END.search(text)
     parts = _parts(text[begins : len(text) - ends], text)
     found = matched = False
     waiting: set[int] = set()

@@ -153,7 +153,7 @@ def refuse_loops(graph: Graph, inputs: Container[str]) -> None:
     """Refuse a node that would take its own output for a command, as after a wrong remap.
 
     Raises:
-        ArgumentError: It would.
+        ArgumentError: A topic is both input and output of the node.
     """
     for endpoint in graph.opened:
         if endpoint.publishes and endpoint.topic in inputs:

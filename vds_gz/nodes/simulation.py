@@ -115,6 +115,7 @@ class Simulation:
         self._output_timer = PeriodicTimer(0, parameters.pub_rate)
         self._clock_timer = PeriodicTimer(0, parameters.clock_rate)
         self._simulated = not isinstance(clock, SystemClock)
+        self._published_time = 0
         self._time_moved = monotonic_ns()
         self._next_second = self._time_moved + NANOSECONDS
         self._next_repeat = self._time_moved
@@ -136,8 +137,7 @@ class Simulation:
             return
         if not self.held:
             self.plant.advance(max(now, self.now))
-        if self._clock_output is not None:
-            self._clock_output.publish(self.plant.vehicle.time)
+        self._publish_time(self.plant.vehicle.time)
         if not self.plant.gives_time:  # else it has not been seen yet
             self._publish(self.plant.vehicle.time)
 
@@ -199,7 +199,7 @@ class Simulation:
             # Publish the time first, so that nothing comes before its time.
             if self._clock_output is not None and self._clock_timer.next == moment:
                 self._clock_timer.advance()
-                self._clock_output.publish(moment)
+                self._publish_time(moment)
             # Command a plant that follows this time.
             if self._command_timer is not None and self._command_timer.next == moment:
                 self._command_timer.advance()
@@ -315,7 +315,13 @@ class Simulation:
         """Publish the time that stands still again, for nodes that start now."""
         if self._clock_output is not None and monotonic >= self._next_repeat:
             self._next_repeat = monotonic + REPEAT
-            self._clock_output.publish(self.plant.vehicle.time)
+            self._publish_time(self.plant.vehicle.time)
+
+    def _publish_time(self, time: int) -> None:
+        """Publish a time [ns] on ``/clock``, where only a reset goes back: the vehicle ends at whole steps before."""
+        if self._clock_output is not None:
+            self._published_time = max(time, self._published_time)
+            self._clock_output.publish(self._published_time)
 
     def _observe(self) -> None:
         """Read the plant's observations, and send the outputs that waited for them."""
@@ -407,6 +413,7 @@ class Simulation:
             if self._optional is not None:
                 self._optional.reset(pose)
         if time and self.clock.owns_time:
+            self._published_time = 0
             self.clock.set(ReferenceClock.BEGIN, monotonic_ns())
             self.plant.stand_still(ReferenceClock.BEGIN)
             self._commands.forget()

@@ -37,7 +37,7 @@ class TopicCheck:
 
     Attributes:
         faults: Each in words, with its remedy.
-        hints: Those that may be none: RViz announces its goals before any is sent.
+        hints: Possible faults that need no action: RViz announces its topic of goals before it sends one.
     """
 
     def __init__(self, graph: Graph, commands: Collection[Endpoint]) -> None:
@@ -80,7 +80,7 @@ class TopicCheck:
         """Why one of our endpoints and one of the other side do not match."""
         who = f"topic '{ours.topic}': {_name(theirs)}"
         if theirs.type != ours.type:
-            verbs = ("publishes", "takes") if theirs.publishes else ("reads", "publishes")
+            verbs = ("publishes", "reads") if theirs.publishes else ("reads", "publishes")
             yield (
                 f"{who} {verbs[0]} {theirs.type}, but this node {verbs[1]} {ours.type}, so nothing arrives; "
                 f"{self._other_topic(theirs) or f'{_name(theirs)} must use {ours.type}, or another topic'}"
@@ -95,13 +95,17 @@ class TopicCheck:
             )
 
     def _other_topic(self, theirs: Endpoint) -> str:
-        """The topic on which messages of a publisher are taken; empty if there is none."""
+        """The topic on which this node reads messages of a publisher's type; empty if there is none."""
         fitting = self._topic_of(theirs.type) if theirs.publishes else ""
-        return f"this node takes that type on '{fitting}'" if fitting else ""
+        return f"this node reads that type on '{fitting}'" if fitting else ""
 
     def _unread_topics(self, ours: Collection[str]) -> Iterator[str]:
         """Publishers of commands and poses on topics that no node reads."""
-        commanded = any(endpoint.publishes for sub in self._commands for endpoint in self._graph.endpoints(sub.topic))
+        commanded = any(
+            endpoint.publishes and endpoint.type == sub.type
+            for sub in self._commands
+            for endpoint in self._graph.endpoints(sub.topic)
+        )
         for topic, types in self._graph.topic_types().items():
             remedy = "" if topic in ours or not self._is_near(topic) else self._remedy(topic, types, commanded)
             if not remedy:
@@ -109,8 +113,9 @@ class TopicCheck:
             there = self._graph.endpoints(topic)
             if any(not e.publishes for e in there) or not any(e.publishes for e in there):
                 continue
-            names = " and ".join(dict.fromkeys(_name(e) for e in there if e.publishes))
-            yield f"topic '{topic}': {names} publishes {types[0]}, which no node reads; {remedy}"
+            names = list(dict.fromkeys(_name(e) for e in there if e.publishes))
+            verb = "publish" if len(names) > 1 else "publishes"
+            yield f"topic '{topic}': {' and '.join(names)} {verb} {types[0]}, which no node reads; {remedy}"
 
     def _is_near(self, topic: str) -> bool:
         """Whether a topic is in this node's namespace, or in none."""
@@ -122,7 +127,7 @@ class TopicCheck:
         if kind in POSES:
             place = self._topic_of(topics.INITIALPOSE.type)
             if get_close_matches(name, (topics.INITIALPOSE.name,), cutoff=0.7):
-                return f"this node takes {topics.INITIALPOSE.type} on '{place}'"
+                return f"this node reads {topics.INITIALPOSE.type} on '{place}'"
             if get_close_matches(name, (GOAL,), cutoff=0.8):
                 return (
                     f"a goal needs a navigation system such as Nav2; to place the vehicle, publish "
@@ -133,10 +138,10 @@ class TopicCheck:
         meant = kind not in COMMON or get_close_matches(name, ("cmd_vel", fitting.rpartition("/")[2]), cutoff=0.7)
         if not fitting or commanded or not meant:
             return ""
-        return f"this node takes it on '{fitting}': start it with -r {fitting.rpartition('/')[2]}:={topic}"
+        return f"publish on '{fitting}', or start this node with -r {fitting.rpartition('/')[2]}:={topic}"
 
     def _topic_of(self, type_name: str) -> str:
-        """The topic on which this node takes a type; empty if there is none."""
+        """The topic on which this node reads a type; empty if there is none."""
         inputs = (ours for ours in self._graph.opened if not ours.publishes)
         return next((ours.topic for ours in inputs if ours.type == type_name), "")
 

@@ -93,7 +93,7 @@ def refuse_two_types(opened: Iterable[Endpoint], topic: str, type_name: str) -> 
     """Refuse to open a topic that this node has opened with another type, as after a wrong remap.
 
     Raises:
-        ArgumentError: It has.
+        ArgumentError: The node has opened the topic with another type.
     """
     for other in opened:
         if other.topic == topic and other.type != type_name:

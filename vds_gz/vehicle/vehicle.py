@@ -32,6 +32,9 @@ from vds_gz.vehicle.trigonometry import sine_cosine
 
 NANOSECONDS = 1_000_000_000
 
+#: In place of an expiry, once it has passed; later than every other [ns].
+_EXPIRED = 2 * NEVER - 1
+
 #: Arguments of :class:`Vehicle`.
 MODEL = ArgumentKind("a vehicle model, such as vds_gz.BICYCLE or one of vds_gz.models()", (VehicleModel,))
 COMMAND = ArgumentKind("a command, as vds_gz.twist() or vds_gz.ackermann() make it", (Command,))
@@ -53,11 +56,15 @@ def fault(command: Command) -> str:
 
 
 class TimedCommand(NamedTuple):
-    """A command, its arrival and its expiry [ns]. A tuple, because there are very many."""
+    """A command, its arrival and its expiry [ns]. A tuple, because there are very many.
+
+    ``sent`` is the arrival without a random delay.
+    """
 
     command: Command
     arrived: int
     expires: int
+    sent: int = 0
 
 
 class CommandQueue:
@@ -79,7 +86,7 @@ class CommandQueue:
         """Discard everything, as when time jumps back."""
         self._waiting.clear()
         self._current = Command()
-        self._speed_until = self._steering_until = NEVER
+        self._speed_until = self._steering_until = _EXPIRED
         self._gear: int = DRIVE
         self._holding = Command()
         self.next_change = NEVER
@@ -96,17 +103,22 @@ class CommandQueue:
         self._waiting.append(timed)
         self.next_change = min(self.next_change, timed.arrived)
 
-    def arrive_by(self, time: int) -> None:
-        """Let no waiting command arrive later than ``time`` [ns]; their order stays."""
-        self._waiting = deque(timed._replace(arrived=min(timed.arrived, time)) for timed in self._waiting)
+    def limit_delay(self, longest: int) -> None:
+        """Let no waiting command arrive more than ``longest`` [ns] after it was sent; their order stays."""
+        arrived = 0
+        for place, timed in enumerate(self._waiting):
+            arrived = max(arrived, min(timed.arrived, timed.sent + longest))
+            self._waiting[place] = timed._replace(arrived=arrived)
         if self._waiting:
-            self.next_change = min(self.next_change, time)
+            self.next_change = min(self.next_change, self._waiting[0].arrived)
 
     def expire_later(self, by: int) -> None:
         """Let all commands, the present one too, time out later by some time [ns]; if it is negative, earlier."""
         self._waiting = deque(timed._replace(expires=timed.expires + by) for timed in self._waiting)
-        self._speed_until = min(self._speed_until + by, NEVER)
-        self._steering_until = min(self._steering_until + by, NEVER)
+        if self._speed_until != _EXPIRED:
+            self._speed_until += by
+        if self._steering_until != _EXPIRED:
+            self._steering_until += by
         arrival = self._waiting[0].arrived if self._waiting else NEVER
         self.next_change = min(self._speed_until, self._steering_until, arrival)
 
@@ -115,7 +127,7 @@ class CommandQueue:
         if time < self.next_change:
             return self._holding
         while self._waiting and self._waiting[0].arrived <= time:
-            command, _, expires = self._waiting.popleft()
+            command, _, expires, _ = self._waiting.popleft()
             if command.kind == GEAR:
                 self._gear = command.gear
                 self._current = replace(self._current, gear=self._gear)
@@ -131,11 +143,11 @@ class CommandQueue:
                 self._current = self._in_gear(command) if command.kind in DRIVEN else command
                 self._speed_until = self._steering_until = expires
         if self._speed_until <= time:
-            self._speed_until = NEVER
+            self._speed_until = _EXPIRED
             kind = STOP if self._current.kind in DRIVEN else self._current.kind
             self._current = replace(self._current, kind=kind, v_x=0.0, v_y=0.0, yaw_rate=0.0, acceleration=math.inf)
         if self._steering_until <= time:
-            self._steering_until = NEVER
+            self._steering_until = _EXPIRED
             self._current = replace(self._current, steering_angle=0.0, steering_rate=math.inf)
         self._holding = self._current
         arrival = self._waiting[0].arrived if self._waiting else NEVER
@@ -152,7 +164,7 @@ class CommandQueue:
         """The current command, as an Ackermann command of which one half can be replaced."""
         if self._current.kind == ACKERMANN:
             return self._current
-        self._speed_until = self._steering_until = NEVER
+        self._speed_until = self._steering_until = _EXPIRED
         return Command(ACKERMANN)
 
 
@@ -294,10 +306,11 @@ class Vehicle(Generic[P, C, S]):
         wrong = fault(command)
         if wrong:
             raise ArgumentError(wrong)
-        made = time if stamp is None else min(stamp, time)
+        made, sent = time if stamp is None else min(stamp, time), time
         if self.dead_time_jitter > 0.0:
             time += round(self._random.random() * self.dead_time_jitter * NANOSECONDS)
-        self._queue.enter(TimedCommand(command, time, made + round(min(self.max_command_age * NANOSECONDS, NEVER))))
+        expires = made + round(min(self.max_command_age * NANOSECONDS, NEVER))
+        self._queue.enter(TimedCommand(command, time, expires, sent))
 
     def advance(self, time: int) -> int:
         """Advance in whole steps, up to ``time`` [ns] at most, and return the number of steps."""
@@ -375,7 +388,7 @@ class Vehicle(Generic[P, C, S]):
         if after != before:
             self._queue.expire_later(after - before)
         if dead_time_jitter < self.dead_time_jitter:
-            self._queue.arrive_by(self.time + round(dead_time_jitter * NANOSECONDS))
+            self._queue.limit_delay(round(dead_time_jitter * NANOSECONDS))
         self.max_command_age, self.dead_time_jitter = max_command_age, dead_time_jitter
 
     def motion(self) -> Motion:

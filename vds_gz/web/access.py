@@ -139,7 +139,7 @@ PERIOD = 1.0
 
 
 def request_log() -> logging.Logger:
-    """The log of the server: errors of ours, but not requests that are no HTTP; the response tells their senders."""
+    """The log of the server: errors of ours, but not requests that are not HTTP; the response tells their senders."""
     log = logging.getLogger("vds_gz.web")
     log.addFilter(_is_ours)
     return log

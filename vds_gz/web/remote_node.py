@@ -76,7 +76,7 @@ class RemoteNode:
         """Request another value of a parameter. The node checks the bounds.
 
         Two lists that must have equal lengths can only change together. So a list that the node refuses is sent again
-        with the next list of its group.
+        together with the one of its group that was refused before.
         """
         kind = self._types.get(name)
         if kind is None:
@@ -87,22 +87,29 @@ class RemoteNode:
             right = WORDS[_TYPES[kind]] if kind in _TYPES else "a value of another type"
             done(f"parameter '{name}' is {value!r}; it must be {right}")
             return
-        values = {name: fitting}
-        if kind == DOUBLE_ARRAY:
-            group = name.rpartition(".")[0]
-            values = {
-                other: v for other, v in self._refused_lists.items() if other.rpartition(".")[0] == group
-            } | values
-        request = self._set.request()
-        request.parameters = [self._parameter(name, value) for name, value in values.items()]
+        group = name.rpartition(".")[0]
+        before = {other: v for other, v in self._refused_lists.items() if other.rpartition(".")[0] == group}
+        before.pop(name, None)
 
-        def on_response(response: Message) -> None:
-            result = response.result
+        def on_response(result: Message) -> None:
             if kind == DOUBLE_ARRAY:
                 self._refused_lists = {} if result.successful else {name: fitting}
-            done("" if result.successful else result.reason or "the node gives no reason")
+            if not result.successful and kind == DOUBLE_ARRAY and before:
+                self._request_values(before | {name: fitting}, on_pair, done)
+            else:
+                done(_reason(result))
 
-        self._call(self._set, request, on_response, done)
+        def on_pair(result: Message) -> None:
+            if result.successful:
+                self._refused_lists = {}
+            done(_reason(result))
+
+        self._request_values({name: fitting}, on_response, done)
+
+    def _request_values(self, values: Mapping[str, object], on_result: Callable[[Message], None], done: Done) -> None:
+        request = self._set.request()
+        request.parameters = [self._parameter(name, value) for name, value in values.items()]
+        self._call(self._set, request, lambda response: on_result(response.result), done)
 
     def pause(self, paused: bool, done: Done) -> None:
         """Hold the vehicle, or release it."""
@@ -151,6 +158,11 @@ class RemoteNode:
             for parameter in event.changed_parameters:
                 self.values[parameter.name] = _plain(python_value(parameter.value))
             self.changed += 1
+
+
+def _reason(result: Message) -> str:
+    """Why a node has refused parameters; empty if it has not."""
+    return "" if result.successful else result.reason or "the node gives no reason"
 
 
 def _succeeded(done: Done) -> Callable[[Message], None]:

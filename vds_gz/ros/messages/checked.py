@@ -24,8 +24,8 @@ class FieldChecks:
 
     def __init__(self, definitions: Mapping[str, Any]) -> None:
         self._definitions = definitions
-        #: The fields of a type that hold numbers in arrays or sequences, or messages with such fields.
-        self._with_numbers = cache(self._find_numbers)
+        #: The fields of a type that are arrays or sequences, or messages with such fields.
+        self._with_arrays = cache(self._find_arrays)
 
     def convert_numbers(self, message: Message, name: str, path: str = "") -> None:
         """Turn the numbers in arrays and sequences into numpy arrays of their fields' types.
@@ -33,13 +33,15 @@ class FieldChecks:
         Raises:
             ArgumentError: They do not fit; the message names the field.
         """
-        for field, (node, detail) in self._with_numbers(name):
+        for field, (node, detail) in self._with_arrays(name):
             value, place = getattr(message, field), f"{path}{field}"
             if node == Nodetype.NAME:
                 self._into(value, detail, place)
             elif (item := detail[0])[0] == Nodetype.NAME:
                 for index, part in enumerate(_listed(value, place, item[1])):
                     self._into(part, item[1], f"{place}[{index}]")
+            elif item[1][0] in ("string", "wstring"):
+                _listed(value, place, "strings")
             else:
                 dtype = _dtype(item[1][0])
                 length = detail[1] if node == Nodetype.ARRAY else None
@@ -50,7 +52,7 @@ class FieldChecks:
                     raise ArgumentError(f"field '{place}' has {found} numbers; it must have {length}")
 
     def fault(self, message: Message, name: str, path: str = "") -> str:
-        """Which field has a value that its type cannot hold, and what it must be; empty if no one is found."""
+        """Which field has a value that its type cannot hold, and what it must be; empty if none is found."""
         for field, (node, detail) in self._definitions[name][1]:
             value, place = getattr(message, field), f"{path}{field}"
             if node == Nodetype.BASE and (wrong := _unfit(value, detail[0])):
@@ -75,15 +77,14 @@ class FieldChecks:
             raise ArgumentError(f"field '{place}' is {_shown(part)}; it must be a {name}")
         self.convert_numbers(part, name, f"{place}.")
 
-    def _find_numbers(self, name: str) -> list[tuple[str, Any]]:
-        return [(field, kind) for field, kind in self._definitions[name][1] if self._holds_numbers(kind)]
+    def _find_arrays(self, name: str) -> list[tuple[str, Any]]:
+        return [(field, kind) for field, kind in self._definitions[name][1] if self._holds_arrays(kind)]
 
-    def _holds_numbers(self, kind: Any) -> bool:
+    def _holds_arrays(self, kind: Any) -> bool:
         node, detail = kind
         if node in (Nodetype.ARRAY, Nodetype.SEQUENCE):
-            item, inner = detail[0]
-            return inner[0] != "string" if item == Nodetype.BASE else bool(self._with_numbers(inner))
-        return node == Nodetype.NAME and bool(self._with_numbers(detail))
+            return True
+        return node == Nodetype.NAME and bool(self._with_arrays(detail))
 
 
 def _dtype(kind: str) -> np.dtype[Any]:
@@ -96,18 +97,21 @@ def _numbers(value: Any, dtype: np.dtype[Any], place: str) -> NDArray[Any]:
         raw = np.frombuffer(value, np.uint8) if isinstance(value, (bytes, bytearray)) else np.asarray(value)
         if raw.ndim != 1 or (raw.size and raw.dtype.kind not in "biuf"):
             raise ValueError
-        converted = raw.astype(dtype)
+        with np.errstate(all="ignore"):
+            converted = raw.astype(dtype)
         if dtype.kind != "f" and not np.array_equal(converted, raw):
+            raise ValueError
+        if dtype.kind == "f" and not np.array_equal(np.isfinite(converted), np.isfinite(raw)):
             raise ValueError
     except (ValueError, TypeError, OverflowError):
         raise ArgumentError(
-            f"field '{place}' is {_shown(value)}; it must be a sequence of numbers that a {dtype.name} holds"
+            f"field '{place}' is {_shown(value)}; it must be a sequence of numbers of type {dtype.name}"
         ) from None
     return converted
 
 
 def _listed(value: Any, place: str, name: str) -> Any:
-    if not isinstance(value, (list, tuple)):
+    if not isinstance(value, (list, tuple, np.ndarray)):
         raise ArgumentError(f"field '{place}' is {_shown(value)}; it must be a list of {name}")
     return value
 
@@ -115,11 +119,11 @@ def _listed(value: Any, place: str, name: str) -> Any:
 def _unfit(value: object, kind: str) -> str:
     """What a value must be to fit a plain type; empty if it does."""
     if kind in ("string", "wstring"):
-        return "" if isinstance(value, str) else "a text"
+        return "" if isinstance(value, str) else "a string"
     try:
         struct.pack(FORMATS[kind], value)
     except (struct.error, OverflowError, TypeError):
-        return f"a number that a {kind} holds"
+        return f"a number of type {kind}"
     return ""
 
 

@@ -44,7 +44,7 @@ export class Actuators {
       const [reference, actual] = [frame[`reference ${row.name}`], frame[`actual ${row.name}`]];
       row.reference.textContent = Number.isFinite(reference) ? `${fixed(reference, 3)} ${row.unit}` : "–";
       row.actual.textContent = Number.isFinite(actual) ? `${fixed(actual, 3)} ${row.unit}` : "–";
-      for (const value of [reference, actual]) if (Math.abs(value) > row.reach) this.reach(row, Math.abs(value));
+      for (const value of [reference, actual]) if (Number.isFinite(value) && Math.abs(value) > row.reach) this.reach(row, Math.abs(value));
       this.drawBar(row, reference, actual);
     }
   }

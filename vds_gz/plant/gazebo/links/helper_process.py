@@ -41,7 +41,7 @@ Message = tuple[str, str, bytes]  # a topic's full name, its type and a serializ
 
 
 class Helper:
-    """The node's side of the process, which never waits for it.
+    """The node's side of the process. Only :meth:`close` waits, for a process that it has killed.
 
     With ``actuators``, the topic of joint commands in Gazebo, the process uses gz-transport. Without, it uses the
     program ``gz`` for services and ROS for the joints.
