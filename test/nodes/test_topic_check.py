@@ -42,11 +42,11 @@ FAULTS = [
         ["/other/talker", "reliability", "let it offer reliable"],
     ),
     pytest.param(
-        *("publisher", "/clock", TWIST, RELIABLE, {"use_sim_time": True}, ["/other/talker", f"takes {CLOCK}"]),
+        *("publisher", "/clock", TWIST, RELIABLE, {"use_sim_time": True}, ["/other/talker", f"reads {CLOCK}"]),
         marks=pytest.mark.skipif(bool(find_spec("rclpy")), reason="Fast DDS crashes if one process has both types"),
     ),
     ("publisher", "/twist_reference", STAMPED, RELIABLE, {}, [f"publishes {STAMPED}", "'/twist_stamped_reference'"]),
-    ("publisher", "/initialpose", POSE, RELIABLE, {}, [f"publishes {POSE}", f"takes {WITH_COVARIANCE}"]),
+    ("publisher", "/initialpose", POSE, RELIABLE, {}, [f"publishes {POSE}", f"reads {WITH_COVARIANCE}"]),
     ("publisher", "/initial_pose", WITH_COVARIANCE, RELIABLE, {}, ["no node reads", "on '/initialpose'"]),
     ("publisher", "/goal_pose", POSE, RELIABLE, {}, ["no node reads", "Nav2", "on '/initialpose'"]),
     ("publisher", "/cmd_vel", TWIST, RELIABLE, {}, ["no node reads", "-r twist_reference:=/cmd_vel"]),
