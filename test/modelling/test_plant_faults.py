@@ -151,6 +151,11 @@ class HalfSpeed(Sled):
         self.grip = 0.5
 
 
+class DrivesStraightOn(Sled):
+    def motion(self, time):
+        return dataclasses.replace(super().motion(time), yaw_rate=0.0)
+
+
 class WithGravity(Sled):
     def body(self, time):
         state = super().body(time)
@@ -296,7 +301,8 @@ class OwnClock(Sled):
         (DegreesPerSecond, "velocities", "heading changes by .* expected equal: .* rad/s"),
         (LazyWheels, "velocities", "'wheel_left_joint' moves by 0 rad .*; expected equal: .* count full turns"),
         (WithoutActuators, "actuators", "the body moves at 0.4 m/s while all joints of the actuators stand"),
-        (HalfSpeed, "actuators", "the body moves at 0.2 m/s and its actuators command 0.4 m/s; expected that it"),
+        (HalfSpeed, "actuators", r"motion\(\).v_x is 0.2 m/s and the actuators command 0.4 m/s; expected that"),
+        (DrivesStraightOn, "actuators", r"yaw_rate is 0 rad/s and the actuators command 0.\d+ rad/s; expected that"),
         (WithGravity, "body", r"body\(\).acceleration gives 1.94 m/s; expected equal: .* without gravity"),
         (LateBody, "body", r"body\(\).time is \d+; expected the time that was asked for"),
         (BodyElsewhere, "body", r"body\(\).pose is at \(0, 0, 0\) m; expected that of motion\(\)"),

@@ -81,13 +81,16 @@ def actuator_faults(bench: Bench) -> Iterator[str]:
                     "that it moves as vehicle.model.joint_states(vehicle.coefficients, vehicle.state) says"
                 )
                 return
+        enter(plant, 1.0)
         advance_by(plant, 3.0)
-        speed, commanded = sample(plant).motion.v_x, vehicle.motion().v_x
-        if abs(speed - commanded) > FOLLOWS * abs(commanded):
-            yield (
-                f"the body moves at {speed:.3g} m/s and its actuators command {commanded:.3g} m/s; expected that it "
-                "follows them"
-            )
+        motion, commanded = sample(plant).motion, vehicle.motion()
+        for name, unit in (("v_x", "m/s"), ("yaw_rate", "rad/s")):
+            speed, expected = getattr(motion, name), getattr(commanded, name)
+            if abs(speed - expected) > FOLLOWS * abs(expected):
+                yield (
+                    f"motion().{name} is {speed:.3g} {unit} and the actuators command {expected:.3g} {unit}; expected "
+                    "that the body follows them"
+                )
 
 
 def body_faults(bench: Bench) -> Iterator[str]:
