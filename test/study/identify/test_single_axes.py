@@ -1,16 +1,22 @@
 """Robots that limit their velocities behind the lag, or whose columns are late: no interval excludes the truth."""
 
+import dataclasses
+import math
 from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from scipy.signal import lfilter
 
 from vds_gz import read_commands
 from vds_gz.configuration import parameters_of
 from vds_gz.parameters.declaration import Override
 from vds_gz.study.compare.sources import simulate
+from vds_gz.study.identify.actuator import ActuatorFit
+from vds_gz.study.identify.estimates import Estimate
 from vds_gz.study.identify.exports import overrides
 from vds_gz.study.identify.identification import identify
+from vds_gz.study.identify.single_axes import SingleAxis, axis_words
 from vds_gz.study.recording import Recording, Series
 
 GROUP = "model_params.differential"
@@ -48,21 +54,22 @@ def response(commands, robot, limit):
     return result
 
 
-def recorded(robot, duration=80.0, seed=1):
-    """A recording of random steps with noise."""
+def recorded(robot, duration=80.0, seed=1, noise=(0.02, 0.03), correlation=0.0):
+    """A recording of random steps with noise, of which successive samples have a correlation."""
     random = np.random.default_rng(seed)
     levels = {"v_x": [0.0, 0.3, 0.6, 1.0, -0.4], "yaw_rate": [0.0, 0.5, -0.5, 1.0, -1.0]}
     times = COMMANDS * np.arange(1, int(duration / COMMANDS))
     grid, samples = STEP * np.arange(int(duration / STEP)), SAMPLE * np.arange(1, int(duration / SAMPLE))
     commanded, measured = {}, {}
-    for (name, values), limit, noise in zip(levels.items(), robot.limits, (0.02, 0.03), strict=True):
+    for (name, values), limit, sigma in zip(levels.items(), robot.limits, noise, strict=True):
         changes = np.cumsum(random.choice([0.6, 1.2, 2.5, 4.0], len(times)))
         value = random.choice(values, len(times))[np.searchsorted(changes, times)]
         held = np.where(grid < times[0], 0.0, value[np.searchsorted(times, grid, side="right") - 1])
         seen = samples - (robot.latency if name == "yaw_rate" else 0.0)
         exact = np.interp(seen, grid + STEP, response(held, robot, limit))
         commanded[name] = Series(times, value)
-        measured[name] = Series(samples, exact + noise * random.standard_normal(len(samples)))
+        white = math.sqrt(1.0 - correlation**2) * random.standard_normal(len(samples))
+        measured[name] = Series(samples, exact + sigma * lfilter([1.0], [1.0, -correlation], white))
     return Recording(commanded, measured)
 
 
@@ -112,3 +119,32 @@ def test_no_interval_excludes_the_truth_and_the_verdict_is_that_of_the_file(name
         error = np.sqrt(np.mean((replayed - measured.value)[late] ** 2))
         assert prediction.written == pytest.approx(error, rel=0.02), quantity
         assert prediction.rms == pytest.approx(error, rel=0.25), quantity
+
+
+def test_recordings_of_unequal_noise_show_no_limits_behind_the_lag():
+    """The residuals of the noisier one are structured, but an actuator alone leaves as much."""
+    steps = [recorded(Robot(), 20.0, 1, (0.005, 0.005)), recorded(Robot(), 20.0, 2, (0.05, 0.05), correlation=0.8)]
+    fit = identify(steps, vehicle=parameters_of(GIVEN), hold_out=0.0)
+    assert max(channel.correlation for channel in fit.channels) > 0.5
+    assert not any("behind the lag" in finding for finding in fit.findings)
+    assert fit.numbers["drive_actuators.dead_time"].high - fit.numbers["drive_actuators.dead_time"].low < 0.02
+
+
+def test_numbers_of_a_single_axis_are_given_if_they_are_known():
+    axis = SingleAxis("yaw_rate", "rad/s", ActuatorFit({"dead_time": None}, 0.05, True), 0.1)
+    rest = "; the model has them before, so the intervals include both"
+    words = "yaw_rate: limits behind the lag explain it better (0.05 against 0.1 rad/s)"
+    assert axis_words(axis) == words + rest
+    known = ActuatorFit({"dead_time": Estimate(0.2, 0.1, 0.3)}, 0.05, True)
+    assert axis_words(dataclasses.replace(axis, fit=known)) == f"{words}: dead time 0.2 s{rest}"
+
+
+@pytest.mark.slow
+def test_a_large_offset_of_a_sensor_is_not_called_given():
+    recording = recorded(Robot(), 60.0)
+    shifted = dataclasses.replace(recording.measured["yaw_rate"], value=recording.measured["yaw_rate"].value + 0.3)
+    measured = {**recording.measured, "yaw_rate": shifted}
+    fit = identify(dataclasses.replace(recording, measured=measured), vehicle=parameters_of(GIVEN), hold_out=0.0)
+    finding = next(words for words in fit.findings if "standard deviations" in words)
+    assert finding.startswith("yaw_rate offset: 0.299 is ")
+    assert finding.endswith("from the expected 0; check the sensor's zero")

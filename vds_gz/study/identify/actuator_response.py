@@ -142,7 +142,8 @@ def _is_shown(name: str, number: Estimate, reached: Reached) -> bool:
         return not number.low <= STATIC[name] <= number.high
     if name.startswith("max_"):
         most: float = getattr(reached, PARAMETERS[name])
-        return 0.5 * (number.high - number.low) <= CERTAIN * number.value <= CERTAIN * UNREACHED * most
+        half = 0.5 * (number.high - number.low)
+        return half <= CERTAIN * number.value and number.value <= UNREACHED * most
     return True
 
 

@@ -21,7 +21,7 @@ from vds_gz.study.identify.problem.parameters import Kind, mask_of
 from vds_gz.study.identify.problem.segments import Segment, chosen, segments_of
 from vds_gz.study.identify.problem.setup import Setup
 from vds_gz.study.identify.problem.simulation import Experiment, Mask, VehicleFamily
-from vds_gz.study.identify.results import Prediction, VehicleFit
+from vds_gz.study.identify.results import Channel, Prediction
 from vds_gz.study.identify.selection import without_needless
 from vds_gz.study.identify.supported_terms import Advance, asked, converged, neutral
 from vds_gz.study.identify.variants import map_priors
@@ -79,11 +79,14 @@ def predictions(
     return tuple(scores)
 
 
-def file_error(setup: Setup, fit: VehicleFit) -> float:
-    """Mean square error of the parameter file over all recordings, each channel in units of its noise."""
-    experiments = _running(setup, fit.parameters)
+def file_error(setup: Setup, parameters: ParameterGroup, channels: Sequence[Channel]) -> float:
+    """Sum of the channels' mean square errors of a vehicle over all recordings, each in units of its noise.
+
+    Errors of several vehicles are comparable if the noise is that of the same channels.
+    """
+    experiments = _running(setup, parameters)
     left, index = _residuals(experiments), np.concatenate([experiment.channel for experiment in experiments])
-    noise = [max(channel.noise, 1e-9) for channel in fit.channels]
+    noise = [max(channel.noise, 1e-9) for channel in channels]
     return sum((_rms(left[index == k]) / scale) ** 2 for k, scale in enumerate(noise) if (index == k).any())
 
 
@@ -96,7 +99,12 @@ def _running(setup: Setup, parameters: ParameterGroup) -> list[Experiment]:
 def _residuals(experiments: Sequence[Experiment]) -> Array:
     """Predicted minus measured values of all samples."""
     point = np.empty((1, 0))
-    return np.concatenate([one.simulate(point, one.start[np.newaxis])[:, 0] - one.measured for one in experiments])
+    return np.concatenate(
+        [
+            experiment.simulate(point, experiment.start[np.newaxis])[:, 0] - experiment.measured
+            for experiment in experiments
+        ]
+    )
 
 
 def _rms(values: Array) -> float:

@@ -102,7 +102,11 @@ def _without_doubtful_latencies(fit: Fit, result: VehicleFit, advance: Advance) 
     advance("without latencies")
     other = fit_all(without_latencies(fit.setup), advance)
     plain = vehicle_fit(other)
-    if file_error(other.setup, plain) >= file_error(fit.setup, result):
+    with_latencies, without = (
+        file_error(setup, vehicle.parameters, result.channels)
+        for setup, vehicle in ((fit.setup, result), (other.setup, plain))
+    )
+    if without >= with_latencies:
         return fit, result
     remark = "; without it, the parameter file predicts better, so it is left out"
     return other, replace(plain, findings=(*(f"{words}{remark}" for words in unusual), *plain.findings))

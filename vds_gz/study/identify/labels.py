@@ -110,7 +110,7 @@ def prediction_words(prediction: Prediction) -> str:
     """The prediction error of a quantity, beside simpler models."""
     quantity, unit = prediction.quantity, UNITS[prediction.quantity]
     name = {"v_x": "speed", "v_y": "lateral speed", "yaw_rate": "yaw rate"}.get(quantity, quantity)
-    written = "" if prediction.written is None else f"; written file {prediction.written:.3g}"
+    written = "" if prediction.written is None else f"; parameters.yaml {prediction.written:.3g}"
     return (
         f"{name}: {prediction.rms:.3g} {unit} rms on {prediction.duration:.0f} s held out (command as is "
         f"{prediction.command:.3g}, dead time and lag alone {prediction.lag:.3g}){written}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from operator import attrgetter
 
 import numpy as np
 
@@ -51,6 +52,9 @@ HARMLESS = 3.84
 
 #: A value is far from its prior beyond this many standard deviations.
 FAR = 4.0
+
+#: Remarks on values far from a prior that no user gave.
+REMARKS = {Kind.LATENCY: "the parameter file has no latencies", Kind.SENSOR_OFFSET: "check the sensor's zero"}
 
 #: At lower speeds a yaw rate does not determine a steering angle [m/s].
 SLOW = 0.05
@@ -383,7 +387,7 @@ def _findings(fit: Fit, channels: Sequence[Channel], numbers: Numbers, calibrati
     worst: dict[str, Channel] = {}
     for channel in channels:
         if is_unexplained(channel):
-            worst[channel.name] = max(channel, worst.get(channel.name, channel), key=lambda one: one.residual)
+            worst[channel.name] = max(worst.get(channel.name, channel), channel, key=attrgetter("residual"))
     for channel in worst.values():
         yield (
             f"{channel.name}: the model leaves {channel.residual:.3g} {channel.unit}, which is more than noise; "
@@ -400,7 +404,7 @@ def _far_from_priors(fit: Fit, *kinds: Kind) -> Iterator[str]:
             value, mean = (term.value(float(x)) for x in (fit.solution.point[k], problem.mean[k]))
             yield (
                 f"{term.name}: {value:.3g} is {away:.1f} standard deviations from the expected {mean:.3g}; "
-                f"{'the parameter file has no latencies' if term.kind is Kind.LATENCY else 'check the given value'}"
+                f"{REMARKS.get(term.kind, 'check the given value')}"
             )
 
 

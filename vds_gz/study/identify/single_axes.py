@@ -7,6 +7,7 @@ actuator alone has its limit behind the lag. Where it explains a velocity better
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -34,39 +35,57 @@ BETTER, AS_GOOD = 0.97, 1.03
 class SingleAxis:
     """A velocity that was fitted as an actuator alone."""
 
-    channel: Channel  # the velocity beside the vehicle's model
+    quantity: str
+    unit: str
     fit: ActuatorFit
+    residual: float  # of the vehicle in the same recordings, as that of the fit
 
     @property
     def better(self) -> bool:
         """Whether the actuator alone explains it better than the vehicle does."""
-        return self.fit.residual < BETTER * self.channel.residual
+        return self.fit.residual < BETTER * self.residual
+
+    @property
+    def as_good(self) -> bool:
+        """Whether the actuator alone explains it about as well as the vehicle does, or better."""
+        return self.fit.residual <= AS_GOOD * self.residual
 
 
 def single_axes(setup: Setup, channels: Sequence[Channel], advance: Advance) -> list[SingleAxis]:
     """The velocities as single actuators, if these explain one of them better than the vehicle does."""
     if "turn" not in setup.actuators or setup.kind != TWIST:
         return []
-    worst = {
-        quantity: max(measured, key=lambda channel: channel.correlation)
+    driven = {
+        quantity: measured
         for quantity in BODY
-        if setup.varies(quantity) and (measured := [channel for channel in channels if channel.name == quantity])
+        if setup.varies(quantity) and (measured := _driven_channels(setup, channels, quantity))
     }
-    structured = [quantity for quantity, channel in worst.items() if channel.correlation >= STRUCTURED]
+    structured = [
+        quantity
+        for quantity, measured in driven.items()
+        if max(channel.correlation for channel in measured) >= STRUCTURED
+    ]
     axes: list[SingleAxis] = []
-    for quantity in (*structured, *(worst.keys() - {*structured})):
-        runs = [
-            (recording.commanded[quantity], recording.measured[quantity])
-            for recording in setup.recordings
-            if {quantity} <= recording.commanded.keys() & recording.measured.keys()
-        ]
-        if runs and (quantity in structured or axes):  # the structure of one shifts the values of the others
+    for quantity in (*structured, *(driven.keys() - {*structured})):
+        if quantity in structured or axes:  # the structure of one shifts the values of the others
             advance(f"{quantity} alone")
+            recordings = [setup.recordings[channel.recording] for channel in driven[quantity]]
+            runs = [(recording.commanded[quantity], recording.measured[quantity]) for recording in recordings]
             fit = fit_actuator(runs, angle=False, allowed=0.0, with_map=False)
-            axis = SingleAxis(worst[quantity], fit)
-            if axis.better or (quantity not in structured and fit.residual <= AS_GOOD * worst[quantity].residual):
+            residual = math.sqrt(math.fsum(channel.residual**2 for channel in driven[quantity]) / len(runs))
+            axis = SingleAxis(quantity, driven[quantity][0].unit, fit, residual)
+            if axis.better or (quantity not in structured and axis.as_good):
                 axes.append(axis)
     return axes
+
+
+def _driven_channels(setup: Setup, channels: Sequence[Channel], quantity: str) -> list[Channel]:
+    """The main channels of a velocity in the recordings that command it."""
+    return [
+        channel
+        for channel in channels
+        if channel.name == quantity and quantity in setup.recordings[channel.recording].commanded
+    ]
 
 
 def with_single_axes(setup: Setup, axes: Sequence[SingleAxis], estimates: Numbers) -> Numbers:
@@ -84,7 +103,7 @@ def with_single_axes(setup: Setup, axes: Sequence[SingleAxis], estimates: Number
             wider = Estimate(number.value, max(min(number.low, low), terms[name].lowest), max(number.high, high))
             widened[name] = wider
 
-    alone = {axis.channel.quantity: axis.fit.numbers for axis in axes}
+    alone = {axis.quantity: axis.fit.numbers for axis in axes}
     delays = {quantity: delay for quantity, numbers in alone.items() if (delay := numbers["dead_time"]) is not None}
     late = {
         name: (number.value, {names[k] for k in term.channels})
@@ -123,14 +142,14 @@ def _shared(setup: Setup, quantity: str, terms: Mapping[str, object]) -> dict[st
 def axis_words(axis: SingleAxis) -> str:
     """A finding on a velocity that an actuator alone explains better."""
     labels = {"dead_time": "dead time", "time_constant": "time constant", "rise": "acceleration limit"}
-    units = {"dead_time": "s", "time_constant": "s", "rise": f"{axis.channel.unit}^2"}
+    units = {"dead_time": "s", "time_constant": "s", "rise": f"{axis.unit}^2"}
     known = [
         f"{label} {number.value:.3g} {units[name]}"
         for name, label in labels.items()
         if (number := axis.fit.numbers.get(name)) is not None
     ]
+    values = f": {', '.join(known)}" if known else ""
     return (
-        f"{axis.channel.quantity}: limits behind the lag explain it better ({axis.fit.residual:.3g} against "
-        f"{axis.channel.residual:.3g} {axis.channel.unit}): {', '.join(known)}; the model has them before, so the "
-        "intervals include both"
+        f"{axis.quantity}: limits behind the lag explain it better ({axis.fit.residual:.3g} against "
+        f"{axis.residual:.3g} {axis.unit}){values}; the model has them before, so the intervals include both"
     )
