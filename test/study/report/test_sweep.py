@@ -81,11 +81,35 @@ def test_one_varied_parameter_is_drawn_as_curves_with_their_knees():
     first, second = cases_figure(cases).axes
     curves = [line for line in first.lines if line.get_label() in ("stanley", "lqr")]
     assert [np.isfinite(line.get_ydata()).sum() for line in curves] == [31, 21]
-    assert [text.get_text() for text in first.texts] == ["infinite", "knee 0.3 s", "infinite", "knee 0.2 s"]
+    assert [text.get_text() for text in first.texts] == ["knee 0.3 s", "knee 0.2 s", "infinite"]
     assert not second.texts
     assert list(sentences(*cases[0])) == [
         "path.peak gets worse steeply above dead_time 0.3 s (knee), where it is 0.13 m."
     ]
+
+
+def test_a_scale_is_left_out_only_if_no_case_has_a_finite_value():
+    speeds = np.linspace(1.0, 2.0, 11)
+    infinite, finite = (
+        Runs({"speed": speeds}, {"finished": finished}, label=label)
+        for label, finished in (("stanley", np.full(11, math.inf)), ("lqr", 20.0 / speeds))
+    )
+    both = cases_figure([(infinite, analyse(infinite)), (finite, analyse(finite))]).axes[0]
+    assert len(both.get_yticks()) > 2
+    assert [text.get_text() for text in both.texts] == ["infinite"]
+    alone = cases_figure([(infinite, analyse(infinite))]).axes[0]
+    assert not len(alone.get_yticks())
+
+
+def test_a_knee_at_an_infinite_margin_is_drawn_at_the_upper_edge():
+    delays = np.linspace(0.0, 0.5, 51)
+    runs = Runs({"dead_time": delays}, {"left": np.where(delays > 0.305, 4.0 - delays, math.inf)}, {"dead_time": "s"})
+    figure = cases_figure([(runs, analyse(runs))])
+    figure.canvas.draw()
+    panel = figure.axes[0]
+    note = next(text for text in panel.texts if text.get_text() == "knee 0.3 s")
+    assert note.xy == (pytest.approx(0.3), 1.0)
+    assert panel.get_ylim()[1] < 5.0
 
 
 def test_a_report_on_one_varied_parameter_has_no_histograms(tmp_path, monkeypatch):

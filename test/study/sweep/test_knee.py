@@ -54,3 +54,13 @@ def test_repeated_values_count_by_their_median():
     result = knee("a", values, measured)
     assert result == knee("a", X, CORNER)
     assert knee("a", np.zeros(60), np.linspace(0.0, 1.0, 60)) is None
+
+
+@pytest.mark.parametrize("slope", [0.0, 4.0])
+def test_an_infinite_margin_is_better_than_all_others(slope):
+    """As the time until a path is left, infinite if it never is."""
+    left = np.where(X > 0.305, 4.0 - slope * (X - 0.3), math.inf)
+    result = knee("dead_time", X, left, -1.0)
+    assert (result.value, result.above) == (pytest.approx(0.3), True)
+    words = "left gets worse steeply above dead_time 0.3 s (knee), where it is infinite."
+    assert result.sentence("left", {"dead_time": "s", "left": "s"}) == words

@@ -272,7 +272,7 @@ def write_report(folder: Path, title: str, cases: Cases, notes: Sequence[str] = 
         figure = cases_figure(cases[first : first + TOGETHER])
         if figure is not None:
             alone = cases[0][0].varied_alone
-            caption = f"Measures over {alone}" if alone else "Part of the runs up to each value"
+            caption = f"Measures over {alone}" if alone else "Cumulative distributions"
             page.heading(caption)
             page.picture(f"cases_{first}.png" if first else "cases.png", figure, caption)
     contents = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -48,10 +49,12 @@ def cases_figure(cases: Sequence[tuple[Runs, Analysis]]) -> Figure | None:
                 _draw_knee(panel, k, analysis.knees.get(measure), runs.units.get(alone, ""), style["color"])
             else:
                 _draw_distribution(panel, runs.measures[measure], style)
+        if alone:
+            _mark_infinite(panel, [runs for runs, _ in cases], alone, measure)
         units = cases[0][0].units
         panel.set_title(label(measure, units))
         panel.set_xlabel(label(alone or measure, units))
-        panel.set_ylabel("" if alone else "part of the runs")
+        panel.set_ylabel("" if alone else "fraction of the runs")
         _draw_bounds(panel, cases[0][0].expected.get(measure, {}), across=bool(alone))
         if alone and len(cases) == 1:
             _draw_vehicle(panel, cases[0][0], alone)
@@ -68,8 +71,14 @@ def _draw_curve(panel: Axes, runs: Runs, parameter: str, measure: str, style: Ma
     for place in x[np.isinf(y)].tolist():
         above = panel.plot(place, 1.0, "^", transform=panel.get_xaxis_transform(), color=style["color"], clip_on=False)
         above[0].set(markersize=4.0, in_layout=False)
+
+
+def _mark_infinite(panel: Axes, cases: Sequence[Runs], parameter: str, measure: str) -> None:
+    """Name the first triangle of all cases; without any finite value, there is no scale either."""
+    x = np.concatenate([runs.parameters[parameter] for runs in cases])
+    y = np.concatenate([runs.measures[measure] for runs in cases])
     if np.isinf(y).any():
-        first = float(x[np.isinf(y)][0]), 1.0
+        first = float(x[np.isinf(y)].min()), 1.0
         offset: Any = {"xytext": (0.0, -6.0), "textcoords": "offset points", "va": "top", "ha": "center"}
         panel.annotate("infinite", first, xycoords=panel.get_xaxis_transform(), **offset)
     if not np.isfinite(y).any():
@@ -80,12 +89,14 @@ def _draw_knee(panel: Axes, row: int, knee: Knee | None, unit: str, colour: str)
     """Mark a knee; texts of several cases are in different rows, as knees may be close together."""
     if knee is None:
         return
-    at = knee.value, knee.measured
-    panel.plot(*at, "o", color=colour, markeredgecolor=INK, markersize=7.0, zorder=4)
+    at, transform = (knee.value, knee.measured), panel.transData
+    if math.isinf(knee.measured):  # at the upper edge, as in the curve
+        at, transform = (knee.value, 1.0), panel.get_xaxis_transform()
+    panel.plot(*at, "o", transform=transform, color=colour, markeredgecolor=INK, markersize=7.0, zorder=4)
     side, direction = ("right", -1.0) if knee.above else ("left", 1.0)
     text = f"knee {knee.value:.3g} {unit}".strip()
     note = panel.annotate(
-        text, at, (8.0 * direction, 8.0 + 13.0 * row), textcoords="offset points", ha=side, color=colour
+        text, at, (8.0 * direction, 8.0 + 13.0 * row), transform, textcoords="offset points", ha=side, color=colour
     )
     note.set_path_effects([withStroke(linewidth=2.5, foreground="white")])
     note.set_in_layout(False)
@@ -114,7 +125,7 @@ def _draw_vehicle(panel: Axes, runs: Runs, parameter: str) -> None:
 
 
 def _draw_distribution(panel: Axes, values: Reals, style: Mapping[str, Any]) -> None:
-    """The part of the runs whose measure is at most a value; it ends below 1 if some are infinite."""
+    """The fraction of the runs whose measure is at most a value; it ends below 1 if some are infinite."""
     known = np.sort(values[~np.isnan(values)])
     finite = known[np.isfinite(known)]
     if len(finite):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -36,7 +37,7 @@ class Knee:
     def sentence(self, measure: str, units: Mapping[str, str]) -> str:
         """The knee as a sentence, with units by parameter and measure."""
         at, there = (
-            f"{value:.4g} {units.get(name, '')}".strip()
+            f"{value:.4g} {units.get(name, '')}".strip() if math.isfinite(value) else "infinite"
             for value, name in ((self.value, self.parameter), (self.measured, measure))
         )
         side = "above" if self.above else "below"
@@ -52,7 +53,7 @@ def knee(parameter: str, values: Reals, measured: Reals, sign: float = 1.0) -> K
     Args:
         parameter: The parameter's name.
         values: Its values, in any order. The measure of a repeated value is the median.
-        measured: The measure; infinite ones are worse than all others, NaN is left out.
+        measured: The measure; an infinite error is worse, an infinite margin better than all others. NaN is left out.
         sign: -1 for a measure that is better the larger it is.
     """
     known = ~np.isnan(measured)
@@ -84,8 +85,9 @@ def _medians(errors: Reals, place: NDArray[np.intp]) -> Reals:
 
 
 def _finite(errors: Reals) -> Reals:
-    """Errors with infinite ones as far above the largest finite one as that is above the smallest."""
+    """Errors with infinite ones as far beyond the finite ones as these are apart."""
     finite = errors[np.isfinite(errors)]
     if not len(finite):
         return np.zeros(len(errors))
-    return np.where(np.isfinite(errors), errors, finite.max() + (np.ptp(finite) or 1.0))
+    beyond = float(np.ptp(finite)) or 1.0
+    return np.clip(errors, finite.min() - beyond, finite.max() + beyond)
