@@ -72,7 +72,7 @@ def _parser() -> argparse.ArgumentParser:
         "--link",
         choices=[link for link in LINKS if link != "ros2_control"],
         default="auto",
-        help="link to Gazebo (auto: system, in step with physics, where Gazebo's Python bindings are)",
+        help="link to Gazebo (auto: system, in step with physics, if Gazebo's Python bindings are installed)",
     )
     parser.add_argument("--tolerance", metavar="FILE", help="bounds that must hold (YAML)")
     parser.add_argument("-o", "--output", metavar="DIR", default="compare", help="folder for the report (compare)")

@@ -21,7 +21,7 @@ ALIKE = 1e-4
 #: Minimum number of changes that correspond, and their minimum part of all changes of the model's references.
 FEWEST, MOST_OF = 5, 0.5
 
-#: Commands are late if one is apart by more than this [s] and than this many sampling intervals; one is the resolution.
+#: Commands are late if one acted at least this long [s], and this many sampling intervals, before or after it came.
 LATE, INTERVALS = 0.03, 2.0
 
 
@@ -79,9 +79,9 @@ def _changes(
     """
     tolerance = ALIKE * max(float(np.ptp(model.reference)), 1e-9)
     (shown, wanted), (seen, values) = (
-        (one.time[at], one.reference[at])
-        for one in (model, recorded)
-        for at in [np.flatnonzero(np.abs(np.diff(one.reference)) > tolerance) + 1]
+        (actuator.time[at], actuator.reference[at])
+        for actuator in (model, recorded)
+        for at in [np.flatnonzero(np.abs(np.diff(actuator.reference)) > tolerance) + 1]
     )
     sent = commands[np.maximum(np.searchsorted(commands, shown) - 1, 0)] + begin
     half = 0.5 * float(np.median(np.diff(recorded.time)))

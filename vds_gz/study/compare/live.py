@@ -16,7 +16,7 @@ from vds_gz.errors import ArgumentError, FailureError
 from vds_gz.interface import topics
 from vds_gz.interface.commands import autoware_topics, vehicle_topics
 from vds_gz.parameters.yaml_reader import read_parameter_file
-from vds_gz.plant.gazebo.links.bindings import bindings_fault
+from vds_gz.plant.gazebo.links.bindings import system_fault
 from vds_gz.ros.arguments import Arguments, parse
 from vds_gz.ros.factory import open_graph
 from vds_gz.study.progress import progress
@@ -43,7 +43,7 @@ class Gazebo:
     """Settings of a vehicle in Gazebo."""
 
     world: str = "empty"  # a world of this package, or an SDF file
-    link: str = "auto"  # the link to the joints; auto: in step with physics where Gazebo's Python bindings are
+    link: str = "auto"  # the link to the joints; auto: in step with physics if Gazebo's Python bindings are installed
 
 
 def record_live(namespaces: Sequence[str], path: Path, duration: float, arguments: Arguments) -> None:
@@ -103,7 +103,7 @@ def run_in_gazebo(parameters: Path, log: CommandLog, folder: Path, gazebo: Gazeb
     ours = [f"__ns:=/{namespace}", *(f"{name}:={name[1:]}" for name in SHARED)]
     remaps = ["--ros-args", *(part for rule in ours for part in ("-r", rule))]
     file = write_parameters(read_parameter_file(str(parameters), f"/{configuration.NODE_NAME}"), folder)
-    link = "system" if gazebo.link == "auto" and not bindings_fault() else gazebo.link
+    link = "system" if gazebo.link == "auto" and not system_fault() else gazebo.link
     node = ["--params", str(file), "--headless", "--world", gazebo.world, "--link", link]
     driver = [str(folder / "log.csv"), "--wait", str(GAZEBO_STARTS_WITHIN)]
     session = Session(

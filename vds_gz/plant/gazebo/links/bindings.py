@@ -27,14 +27,15 @@ class Release(NamedTuple):
     messages: str  # Python package of gz-msgs
     sim: str  # Python package of gz-sim
     math: str  # Python package of gz-math
+    sdformat: str  # Python module of sdformat
     options: tuple[str, ...] = ()  # see :func:`server_options`
 
 
 #: The newest first.
 RELEASES = (
-    Release("Jetty", 10, "gz.transport", "gz.msgs", "gz.sim", "gz.math", ("--wait-for-assets",)),
-    Release("Ionic", 9, "gz.transport14", "gz.msgs11", "gz.sim9", "gz.math8"),
-    Release("Harmonic", 8, "gz.transport13", "gz.msgs10", "gz.sim8", "gz.math7"),
+    Release("Jetty", 10, "gz.transport", "gz.msgs", "gz.sim", "gz.math", "sdformat", ("--wait-for-assets",)),
+    Release("Ionic", 9, "gz.transport14", "gz.msgs11", "gz.sim9", "gz.math8", "sdformat15"),
+    Release("Harmonic", 8, "gz.transport13", "gz.msgs10", "gz.sim8", "gz.math7", "sdformat14"),
 )
 
 
@@ -107,11 +108,20 @@ def call(node: Any, world: str, request: Request) -> None:
 
 def bindings_fault() -> str:
     """The reason why gz-transport cannot be used; empty if it can."""
+    return _fault("gz-transport", "{0.transport}", "{0.messages}.clock_pb2")
+
+
+def system_fault() -> str:
+    """The reason why a Python system cannot run inside Gazebo; empty if it can."""
+    return _fault("gz-sim, gz-math or sdformat", "{0.math}", "{0.sim}", "{0.sdformat}")
+
+
+def _fault(libraries: str, *modules: str) -> str:
+    """The reason why no release has all of these modules; empty if one has."""
     try:
-        transport()
-        message("clock", "Clock")
+        _newest(*modules)
     except ModuleNotFoundError:
-        return "the Python bindings of gz-transport are not installed"
+        return f"the Python bindings of {libraries} are not installed"
     except Exception as error:  # another version of protobuf, or missing libraries
-        return f"the Python bindings of gz-transport cannot be used ({error})"
+        return f"the Python bindings of {libraries} cannot be used ({error})"
     return ""
