@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -19,7 +21,10 @@ from helpers.bag_files import messages_of, topics_of
 from helpers.pages import Look
 from helpers.processes import has_messages
 
+from vds_gz.cli.run import RunPlan, next_steps
+from vds_gz.configuration import load_parameters
 from vds_gz.interface import topics
+from vds_gz.ros.arguments import parse
 from vds_gz.share import share
 
 #: Starts, turns both ways, stops, in four seconds.
@@ -55,10 +60,11 @@ def tool(domain: int, tmp_path: Path) -> Iterator[Callable[..., subprocess.Popen
     """Starts `vds-gz` in an empty folder, and ends it at the end."""
     started: list[subprocess.Popen] = []
 
-    def start(*arguments: str) -> subprocess.Popen:
+    def start(*arguments: str, **environment: str) -> subprocess.Popen:
         process = subprocess.Popen(
             [sys.executable, "-m", "vds_gz.cli", *arguments],
             cwd=tmp_path,
+            env={**os.environ, **environment},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -247,7 +253,9 @@ def test_a_run_that_is_stopped(tool, tmp_path):
     file = tmp_path / "car.yaml"
     file.write_text("/**: {ros__parameters: {model: bicycle, world: hall}}")
     renamed = ["--ros-args", "-r", "__node:=car", "-r", "__ns:=/one"]
-    session = tool("run", "--params", str(file), "--world", "none", *renamed)
+    # Every Python program warns at its start, as libraries do; the page's program is one.
+    (tmp_path / "sitecustomize.py").write_text("import sys\nprint('a warning', file=sys.stderr)\n")
+    session = tool("run", "--params", str(file), "--world", "none", *renamed, PYTHONPATH=str(tmp_path))
     run = driving(tmp_path)
     page = next(line for line in iter(session.stdout.readline, "") if line.startswith("the page is at "))
     shown = asyncio.run(shown_by(page.split()[-1].rstrip("/")))
@@ -255,7 +263,7 @@ def test_a_run_that_is_stopped(tool, tmp_path):
     assert "pub_rate" in {row["name"] for row in shown["parameters"]["table"]}
     session.send_signal(signal.SIGTERM)
     output, errors = session.communicate(timeout=PATIENCE)
-    assert (session.returncode, errors) == (0, "")
+    assert (session.returncode, errors) == (0, "a warning\n")
     assert "recording" in output
     assert running_vehicles(run) == []
     assert "vds-gz new bicycle > my_robot.yaml" in output
@@ -267,3 +275,36 @@ def test_a_driver_without_a_vehicle(tool):
     _, errors = driver.communicate(timeout=PATIENCE)
     assert driver.returncode == 1
     assert "waited 0.5 s for a vehicle: no one listens to '/twist_reference' (geometry_msgs/msg/Twist)" in errors
+
+
+def commands_after(run: Path) -> list[list[str]]:
+    """The words of the commands that a run in a folder suggests."""
+    plan = RunPlan("car", load_parameters("ackermann_car"), (), [], ["hall.csv"], parse([], "run"), ())
+    lines = next_steps(plan, run).splitlines()
+    return [shlex.split(line, comments=True) for line in lines if line.startswith("  ") and line[2] != " "]
+
+
+def test_suggested_commands_are_those_of_the_shell(tmp_path, monkeypatch):
+    """As of an environment that is not activated, of one whose program is linked into the PATH, and of `ros2 run`."""
+    environment, linked, run = tmp_path / "my environment", tmp_path / "linked", tmp_path / "my runs" / "car"
+    program = environment / "bin" / "vds-gz"
+    for folder in (program.parent, linked):
+        folder.mkdir(parents=True)
+    program.touch(0o755)
+    monkeypatch.setattr(sys, "prefix", str(environment))
+    monkeypatch.delenv("VIRTUAL_ENV", raising=False)
+    monkeypatch.setenv("PATH", str(program.parent), prepend=os.pathsep)
+    monkeypatch.setattr(sys, "argv", [str(program), "run"])
+    activate, *commands = commands_after(run)
+    assert activate == ["source", str(environment / "bin" / "activate")]
+    assert commands[-1] == ["vds-gz", "compare", str(run / "recording.mcap"), str(run / "parameters.yaml")]
+
+    (linked / "vds-gz").symlink_to(program)
+    monkeypatch.setenv("PATH", str(linked), prepend=os.pathsep)
+    assert commands_after(run) == commands
+    monkeypatch.setenv("VIRTUAL_ENV", str(environment))
+    assert commands_after(run) == commands
+
+    monkeypatch.setattr(sys, "argv", ["/ws/install/vds_gz/lib/vds_gz/vds-gz", "run"])
+    monkeypatch.delenv("VIRTUAL_ENV")
+    assert commands_after(run) == [["ros2", "run", "vds_gz", *command] for command in commands]

@@ -6,6 +6,8 @@ import argparse
 import dataclasses
 import json
 import os
+import shlex
+import shutil
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -220,7 +222,8 @@ def _evaluate(plan: RunPlan, folder: Path) -> None:
     print("measuring the response and drawing it ...", flush=True)
     from vds_gz.study.report.run_figure import draw, summarize  # with scipy, which a run does not need
 
-    with progress("reading the recording", None) as advance:
+    with progress("evaluation", None) as advance:
+        advance(0.0, "reading the recording")
         recording = read(folder / "recording.mcap")
         advance(0.0, "measuring the actuators")
         rows = summarize(recording, plan.parameters.vehicle)
@@ -238,26 +241,36 @@ def _evaluate(plan: RunPlan, folder: Path) -> None:
     print(f"\nrecording  {folder / 'recording.mcap'}  ({recording.counts.total()} messages)")
     print(f"picture    {folder / 'response.png'}")
     print(f"numbers    {folder / 'response.json'}")
-    print(_next_steps(plan, folder))
+    print(next_steps(plan, folder))
 
 
-def _next_steps(plan: RunPlan, folder: Path) -> str:
+def next_steps(plan: RunPlan, folder: Path) -> str:
     """Commands to go on with, as they work in the user's shell."""
-    steps = [(f"vds-gz new {plan.parameters.model} > my_robot.yaml", "a parameter file for your own robot")]
+    program = "ros2 run vds_gz vds-gz" if _is_of_ros() else "vds-gz"
+    steps = [(f"{program} new {plan.parameters.model} > my_robot.yaml", "a parameter file for your own robot")]
     if plan.driver:
-        files = f"{folder / 'recording.mcap'} {folder / 'parameters.yaml'}"
-        steps.insert(0, ("vds-gz run --forever", "drive it yourself, on the live page or by topics"))
-        steps.append((f"vds-gz compare {files}", "the recording beside its vehicle, simulated offline"))
-    if inactive := _inactive_environment():
-        steps.insert(0, (f"source {inactive}/bin/activate", "makes vds-gz a command of this shell"))
+        files = shlex.join([str(folder / "recording.mcap"), str(folder / "parameters.yaml")])
+        steps.insert(0, (f"{program} run --forever", "drive it yourself, on the live page or by topics"))
+        steps.append((f"{program} compare {files}", "the recording beside its vehicle, simulated offline"))
+    if not _is_of_ros() and (inactive := _inactive_environment()):
+        activate = shlex.quote(f"{inactive}/bin/activate")
+        steps.insert(0, (f"source {activate}", "makes vds-gz a command of this shell"))
     return "\nnext\n" + "\n".join(f"  {command}\n      {what}" for command, what in steps)
 
 
+def _is_of_ros() -> bool:
+    """Whether `ros2 run` started this program; its programs are not in the PATH."""
+    return Path(sys.argv[0]).parts[-3:-1] == ("lib", "vds_gz")
+
+
 def _inactive_environment() -> str:
-    """The virtual environment of this program if the user's shell has not activated it; empty otherwise."""
+    """The virtual environment of this program if the user's shell needs to activate it; empty otherwise."""
     if sys.prefix == sys.base_prefix or os.environ.get("VIRTUAL_ENV") == sys.prefix:
         return ""
-    prefix = Path(sys.prefix)
+    prefix, program = Path(sys.prefix), Path(shutil.which("vds-gz") or "")
+    # pipx and uv link the program into another folder of the PATH. `./dev` has its environment in its own PATH only.
+    if program.is_symlink() and program.resolve().parent == prefix.resolve() / "bin":
+        return ""
     return str(prefix.relative_to(Path.cwd()) if prefix.is_relative_to(Path.cwd()) else prefix)
 
 

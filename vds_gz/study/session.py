@@ -180,8 +180,8 @@ def _in_words(pair: Pair) -> str:
 
 NODE_NAME = "run"
 
-#: The port of the page, if it is free.
-PAGE_PORT = 8088
+#: The port of the page, if it is free, and the start of the line in which ``vds-gz view`` prints its address.
+PAGE_PORT, PAGE_LINE = 8088, "the page is at "
 
 #: Maximum time for the vehicle to come to rest after the driver's end [s], and threshold of rest [m/s, rad/s, rad].
 SETTLE, REST = 3.0, 1e-3
@@ -202,7 +202,7 @@ def write_parameters(overrides: Iterable[Override], folder: Path) -> Path:
 
 
 def _free_port(wanted: int) -> int:
-    """A port of this machine that nobody listens at: the wanted one if possible."""
+    """A free TCP port: the wanted one if possible."""
     for port in (wanted, 0):
         with suppress(OSError), socket.create_server(("127.0.0.1", port)) as listening:
             return int(listening.getsockname()[1])
@@ -229,6 +229,10 @@ class Process:
             head = f"the {self._name} ended with exit code {code}; its last lines:"
             raise FailureError("\n  ".join([head, *lines]))
         return code is not None
+
+    def is_running(self) -> bool:
+        """Whether it has not ended."""
+        return self._process.poll() is None
 
     def output(self) -> str:
         """Its output up to now."""
@@ -317,10 +321,14 @@ class Session:
         self._stack.callback(self._page.stop)
 
     def _announce_page(self) -> None:
-        """Print the first line of the page's program once it is there: its address, or why there is none."""
-        if self._page is not None and (text := self._page.output()).endswith("\n"):
+        """Print the address of the page once it is there, or the last line of its program: why there is none."""
+        if self._page is None:
+            return
+        running, lines = self._page.is_running(), self._page.output().splitlines(keepends=True)
+        address = [line for line in lines if line.startswith(PAGE_LINE) and line.endswith("\n")]
+        if address or not running:
             over = "\r\x1b[K" if sys.stdout.isatty() else ""  # in place of the monitor's line
-            print(over + text.splitlines()[0], flush=True)
+            print(over + (address or lines or ["the page's program ended"])[-1].rstrip(), flush=True)
             self._page = None
 
     def _spin_once(self) -> None:
