@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 
+from vds_gz.cli.completion import EPILOG
 from vds_gz.cli.program import COMMANDS, main
 from vds_gz.commandlog.files import drive_names
 from vds_gz.configuration import preset_names
+from vds_gz.sensing.sensor import SensorTypes
 from vds_gz.vehicle.catalogue import models
 from vds_gz.world.load import world_names
 
@@ -26,6 +30,8 @@ CASES = [
     (["vds-gz", "identify", "--model", ""], {"axes", "pedals", "steering"}),
     (["vds-gz", "identify", "ha"], set()),
     (["vds-gz", "check", "ha"], set()),
+    (["vds-gz", "check", "--model", ""], set(models())),
+    (["vds-gz", "check", "--sensor", ""], set(SensorTypes())),
 ]
 
 
@@ -69,6 +75,27 @@ def test_fish(capsys, tmp_path):
     for words, expected in CASES:
         line = " ".join(words)
         assert completed("fish", "-c", f"source {source}; complete -C '{line}'", folder=tmp_path) == expected, line
+
+
+def test_fish_shows_the_values_of_defaults(capsys, tmp_path):
+    text = Path(script("fish", capsys, tmp_path / "script")).read_text()
+    assert "%(" not in text
+    assert " -l format " in text
+    assert "-d 'default: sdf'" in text
+
+
+def test_the_commands_of_the_help_make_their_folders(tmp_path):
+    """With a program that prints the name of the shell."""
+    home, program = tmp_path / "home", tmp_path / "vds-gz"
+    home.mkdir()
+    program.write_text('#!/bin/sh\necho "$2"\n')
+    program.chmod(0o755)
+    environment = {"HOME": str(home), "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"}
+    commands = "\n".join(line for line in EPILOG.splitlines() if line.startswith("  "))
+    subprocess.run(["bash", "-e", "-c", commands], env=environment, check=True)
+    assert (home / ".local/share/bash-completion/completions/vds-gz").read_text() == "bash\n"
+    assert (home / ".vds-gz.zsh").read_text() == "zsh\n"
+    assert (home / ".config/fish/completions/vds-gz.fish").read_text() == "fish\n"
 
 
 def test_an_unknown_shell_is_refused(capsys):

@@ -13,19 +13,23 @@ from importlib import import_module
 from vds_gz.cli.program import COMMANDS
 from vds_gz.commandlog.files import drive_names
 from vds_gz.configuration import preset_names
+from vds_gz.parameters.plants import PlantTypes
 from vds_gz.ros.programs import DONE, CommandLine, command, parser_of
+from vds_gz.sensing.sensor import SensorTypes
 from vds_gz.vehicle.catalogue import models
 from vds_gz.world.load import world_names
 
 EPILOG = """
-The script completes commands, options, presets, models, worlds and drives, else files. Make it again for a new version.
+The script completes commands, options and the names of presets, models, sensors, plants, worlds and drives, else files.
+Make it again for a new version.
 
 bash (package bash-completion):
-  vds-gz completion bash > ~/.local/share/bash-completion/completions/vds-gz
+  mkdir -p ~/.local/share/bash-completion/completions &&
+    vds-gz completion bash > ~/.local/share/bash-completion/completions/vds-gz
 zsh, after compinit in ~/.zshrc:
   vds-gz completion zsh > ~/.vds-gz.zsh; echo 'source ~/.vds-gz.zsh' >> ~/.zshrc
 fish:
-  vds-gz completion fish > ~/.config/fish/completions/vds-gz.fish
+  mkdir -p ~/.config/fish/completions && vds-gz completion fish > ~/.config/fish/completions/vds-gz.fish
 """
 
 BASH = """# Completion of vds-gz, made by `vds-gz completion`.
@@ -57,6 +61,9 @@ NAMES: Mapping[str, tuple[Callable[[], Iterable[str]], ...]] = {
     "world": (world_names,),
     "log": (drive_names,),
     "identify log": (),
+    "check model": (models,),
+    "check sensor": (SensorTypes,),
+    "check plant": (PlantTypes,),
 }
 
 #: Parsers by the names of their commands.
@@ -115,8 +122,13 @@ def _fish_lines(parsers: Parsers) -> Iterator[str]:
             )
             value = " -r" if flags and action.nargs != 0 else ""
             if flags or words:
-                help_text = str(action.help or "").partition(";")[0] if flags else ""
+                help_text = _expanded(action).partition(";")[0] if flags else ""
                 yield f"{seen}{flags}{value}{words}" + (f" -d {shlex.quote(help_text)}" if help_text else "")
+
+
+def _expanded(action: argparse.Action) -> str:
+    """The help of an argument, with the default in place of argparse's placeholder."""
+    return (action.help or "") % {"default": action.default}
 
 
 def _words(command_name: str, action: argparse.Action) -> list[str]:
