@@ -89,7 +89,7 @@ def load_vehicle(
     Args:
         source: The name of a preset, or the path of a parameter file.
         values: Parameters with other values, by their dotted names.
-        compiled: Whether to compile the steps, which needs numba; the vehicle is some hundred times faster then.
+        compiled: Whether to compile the steps, which needs numba; the vehicle is about 100 times faster then.
         start: Start time [ns].
 
     Raises:

@@ -63,6 +63,10 @@ def test_mistakes_are_marked(section, parameters, message):
     assert any(message in error for error in errors(parameters, section))
 
 
+def test_a_sensor_without_a_type_has_one_mistake():
+    assert errors({"sensors": {"lidar": {"rate": 10.0}}}) == ["'type' is a required property"]
+
+
 def test_names_of_other_packages_and_of_ros_pass():
     own = {"model": "quad", "model_params": {"quad": {"mass": 3.0}}, "sensors": {"sonar": {"type": "sonar", "x": 1}}}
     own |= {"backend": "sled", "plant_params": {"sled": {"grip": 0.5}}}

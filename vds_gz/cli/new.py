@@ -21,7 +21,7 @@ OF_NODE = ("world", "simulate_localization", "twist_reference_max_oldness", "dea
 
 HEAD = """# {title}
 # `vds-gz check FILE` checks this file, `vds-gz parameters` lists all parameters. Values in comments are defaults, most
-# of which switch something off; remove `# ` to change one.
+# of which switch something off; remove `# ` to change one, and from the group above it.
 """
 
 #: Longest line with an aligned remark.
@@ -74,22 +74,21 @@ def new_file(vehicle: str) -> str:
 def _entries(parameters: NodeParameters) -> Iterator[tuple[str, Entry]]:
     """The model with all of its parameters, then what concerns the node."""
     model = parameters.model
-    defaults = {
-        one.name: one.default for one in describe(NodeParameters(model_params={model: models()[model].parameters()}))
-    }
+    unchanged = NodeParameters(model_params={model: models()[model].parameters()})
+    defaults = {parameter.name: parameter.default for parameter in describe(unchanged)}
     yield "model", Entry(model, "", True)
     of_model, of_node = [], []
-    for one in describe(parameters):
-        changed = one.default != defaults.get(one.name)
-        if one.name.startswith(f"{MODEL_PARAMS}."):
-            of_model.append((one.name, _entry(one, given=changed or not _is_neutral(one))))
-        elif one.name != "model" and (changed or one.name in OF_NODE):
-            of_node.append((one.name, _entry(one, given=changed)))
+    for parameter in describe(parameters):
+        name, changed = parameter.name, parameter.default != defaults.get(parameter.name)
+        if name.startswith(f"{MODEL_PARAMS}."):
+            of_model.append((name, _entry(parameter, given=changed or not _is_neutral(parameter))))
+        elif name != "model" and (changed or name in OF_NODE):
+            of_node.append((name, _entry(parameter, given=changed)))
     yield from of_model
     yield from of_node
     if not parameters.sensors:
         lidar = ", ".join(f"{name}: {yaml_text(value)}" for name, value in LIDAR.items())
-        yield f"{SENSORS}.lidar", Entry(f"{{{lidar}}}", "a sensor of this type", False)
+        yield f"{SENSORS}.lidar", Entry(f"{{{lidar}}}", "a 2D lidar", False)
 
 
 def _is_neutral(parameter: Description) -> bool:

@@ -133,14 +133,14 @@ def _of_others(overrides: Iterable[Override], group: str, chosen: str) -> dict[s
 
 
 def refuse_other_models(overrides: Iterable[Override], parameters: NodeParameters) -> None:
-    """Refuse values for another model than that of the parameters; the message has the nearest name that it knows."""
+    """Refuse values for another model than that of the parameters; the message has its nearest parameter."""
     for name, override in of_other_models(overrides, parameters.model).items():
         near = override.name.replace(f".{name}.", f".{parameters.model}.", 1)
         names = [description.name for description in describe(parameters)]
         nearest = difflib.get_close_matches(near, names, n=1, cutoff=0.0)[0]
         raise ParameterError(
             f"parameter '{override.name}'{_at(override.origin)} is of the model '{name}', and the vehicle's model is "
-            f"'{parameters.model}'; '{nearest}' would be right"
+            f"'{parameters.model}'; the nearest parameter of '{parameters.model}' is '{nearest}'"
         )
 
 

@@ -59,7 +59,7 @@ def schema(models: Mapping[str, Registered], sensors: Mapping[str, Registered]) 
                 "required": ["type"],
                 "allOf": [
                     {
-                        "if": {"properties": {"type": {"const": name}}},
+                        "if": {"properties": {"type": {"const": name}}, "required": ["type"]},
                         "then": _group(describe(sensor.parameters())),
                     }
                     for name, sensor in sensors.items()
