@@ -312,4 +312,4 @@ print(SummaryRow("drive", "acceleration", "m/s²", 2.0, None, 1.0).texts()[1])
 
 def test_without_numba_maxima_are_known_and_the_missing_package_is_named():
     done = subprocess.run([sys.executable, "-c", WITHOUT_NUMBA], check=True, capture_output=True, text=True)
-    assert done.stdout.splitlines() == ["None None 1.0", "0.200 s; needs numba", "needs numba; peak 1.000"]
+    assert done.stdout.splitlines() == ["None None 1.0", "0.200 s; needs numba", "needs numba; peak 1.000 m/s²"]

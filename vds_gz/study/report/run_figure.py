@@ -55,7 +55,7 @@ class SummaryRow:
             plus_minus = f" +-{sure}" if float(sure) else ""
             return configured, f"{self.measured:.3f} {self.unit}".strip() + plus_minus
         if self.reached is not None:
-            return configured, f"{unknown()}; peak {self.reached:.3f} {self.unit}"
+            return configured, f"{unknown()}; peak {self.reached:.3f} {self.unit}".strip()
         return configured, unknown()
 
 
