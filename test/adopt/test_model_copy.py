@@ -1,5 +1,7 @@
 """The copy has the drive's plugin exchanged, and every other byte is the original's."""
 
+import shutil
+import subprocess
 import xml.etree.ElementTree as ElementTree
 
 import pytest
@@ -50,12 +52,17 @@ def test_elements_know_their_bytes():
     assert spans == {"a": text.decode(), "b": '<b x=">"/>', "c": "<c y='/>'>t</c >"}
 
 
+@pytest.mark.skipif(shutil.which("patch") is None, reason="needs patch")
 def test_the_diff_has_only_the_plugin(tmp_path):
     (tmp_path / "robot.sdf").write_text(robots.sdf(robots.diff_drive()), encoding="utf-8")
     diff = adopt(tmp_path / "robot.sdf", tmp_path / "out")[0].diff
     removed = [line for line in diff.splitlines() if line.startswith("-") and not line.startswith("---")]
     assert len(removed) == 1
     assert "DiffDrive" in removed[0]
+    copy = tmp_path / "copy.sdf"
+    copy.write_text(robots.sdf(robots.diff_drive()), encoding="utf-8")
+    subprocess.run(["patch", "--silent", str(copy)], input=diff, text=True, check=True)
+    assert copy.read_bytes() == adopt(tmp_path / "robot.sdf", tmp_path / "out")[0].files["model.sdf"]
 
 
 @pytest.mark.parametrize("included", [False, True])

@@ -144,3 +144,15 @@ def test_no_file_a_folder_without_a_robot_a_large_file(tmp_path, monkeypatch, ca
     ):
         assert main(arguments) == 2
         assert message in capsys.readouterr().err
+
+
+def test_very_many_links_are_refused_soon(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    chain = "".join(
+        f"<link name='l{n}'/><joint name='j{n}' type='fixed'><parent link='{f'l{n - 1}' if n else 'base_link'}'/>"
+        f"<child link='l{n}'/></joint>"
+        for n in range(20_000)
+    )
+    (tmp_path / "robot.urdf").write_text(robots.urdf(f"<gazebo>{robots.diff_drive()}</gazebo>", more=chain))
+    assert main(["robot.urdf"]) == 2
+    assert "more than 3000 links" in capsys.readouterr().err

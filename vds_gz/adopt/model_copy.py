@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
@@ -33,11 +32,22 @@ def exchanged(document: Document, exchanges: Iterable[Exchange]) -> bytes:
     return data + document.data[end:]
 
 
-def difference(document: Document, after: bytes, name: str) -> str:
-    """A unified diff from the file to its copy."""
-    old, new = (text.decode("utf-8").splitlines(keepends=True) for text in (document.data, after))
-    diff = difflib.unified_diff(old, new, fromfile=str(document.path), tofile=name, n=1)
-    return "".join(line if line.endswith("\n") else line + "\n" for line in diff)
+def difference(document: Document, exchanges: Iterable[Exchange], name: str) -> str:
+    """A unified diff from the file to its copy, with the lines of the exchanged elements only."""
+    data, shift = document.data, 0
+    lines = [f"--- {document.path}", f"+++ {name}"]
+    for tag, text in sorted(exchanges, key=lambda exchange: exchange.tag.start):
+        start = data.rfind(b"\n", 0, tag.start) + 1
+        end = data.find(b"\n", tag.end)
+        end = len(data) if end < 0 else end
+        before = data[start:end].decode("utf-8").splitlines()
+        rest = data[tag.end : end].decode("utf-8")
+        after = (data[start : tag.start].decode("utf-8") + text + rest).splitlines()
+        first = data.count(b"\n", 0, start) + 1
+        lines.append(f"@@ -{first},{len(before)} +{first + shift},{len(after)} @@")
+        lines += [f"-{line}" for line in before] + [f"+{line}" for line in after]
+        shift += len(after) - len(before)
+    return "\n".join(lines) + "\n"
 
 
 def plugins(joints: Sequence[Joint], parts: Parts, model: str, yaw: float = 0.0) -> list[Element]:

@@ -21,8 +21,8 @@ from vds_gz.world.shapes import Array
 #: Joints that turn about one axis.
 TURNING = ("revolute", "continuous")
 
-#: Maximum depth of models in models, and number of links; number of names in a message.
-DEEPEST, MOST_LINKS, SHOWN = 16, 20_000, 20
+#: Maximum depth of models in models, and number of links and of joints; number of names in a message.
+DEEPEST, MOST, SHOWN = 16, 3000, 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,8 +137,8 @@ class Structure:
         """Add a link."""
         if name in self.links:
             tag.fail(f"the model has two links '{name}'; each needs its own name")
-        if len(self.links) >= MOST_LINKS:
-            tag.fail(f"the model has more than {MOST_LINKS} links")
+        if len(self.links) >= MOST:
+            tag.fail(f"the model has more than {MOST} links")
         self.links[name] = pose
 
     def add_joint(self, joint: StructureJoint) -> None:
@@ -146,6 +146,8 @@ class Structure:
         if joint.name in self.joints:
             first = self.joints[joint.name].tag.place
             joint.tag.fail(f"the model has two joints '{joint.name}', first in {first}; each needs its own name")
+        if len(self.joints) >= MOST:
+            joint.tag.fail(f"the model has more than {MOST} joints")
         for link in (joint.parent, joint.child):
             if link not in self.links and link != "world":
                 joint.tag.fail(f"joint '{joint.name}' joins link '{link}', which the model does not have")

@@ -171,13 +171,13 @@ def _copy(adoption: Adoption, folder: Path, joints: Sequence[Joint]) -> None:
     data = exchanged(document, [exchange])
     name = adoption.start.model
     adoption.files[name] = data
-    adoption.diff = difference(document, data, name)
+    adoption.diff = difference(document, [exchange], name)
     if robot.include is not None and robot.world is not None:
         uri = robot.include.needed("uri")
         assert isinstance(uri, Tag)
-        world = exchanged(robot.world, [Exchange(uri, f"<uri>{_escaped(str(folder / name))}</uri>")])
-        adoption.files[folders.WORLD_COPY] = world
-        adoption.diff += difference(robot.world, world, folders.WORLD_COPY)
+        own = [Exchange(uri, f"<uri>{_escaped(str(folder / name))}</uri>")]
+        adoption.files[folders.WORLD_COPY] = exchanged(robot.world, own)
+        adoption.diff += difference(robot.world, own, folders.WORLD_COPY)
     if adoption.start.controllers and tag is not robot.model:
         adoption.files[folders.CONTROLLERS] = ros2_control.controllers(_renamed(joints, adopted)).encode("utf-8")
         states = plugins([], adopted.parts, robot.name, adopted.yaw)
