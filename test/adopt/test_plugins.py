@@ -253,3 +253,10 @@ def test_velocity_limits_of_joints_count(adopted):
     limit = '<limit effort="10" velocity="5"/>'
     adoption = adopted(robots.urdf(f"<gazebo>{robots.diff_drive()}</gazebo>", limit=limit), ".urdf")
     assert values(adoption)["drive_actuators.max_velocity"] == pytest.approx(0.4)
+
+
+def test_joints_that_gazebo_cannot_move_are_told(adopted):
+    adoption = adopted(
+        robots.urdf(f"<gazebo>{robots.diff_drive()}</gazebo>", limit='<limit effort="0" velocity="5"/>'), ".urdf"
+    )
+    assert any("effort or velocity of left_joint, right_joint is 0" in note for note in adoption.notes)

@@ -58,7 +58,7 @@ def test_xacro_finds_packages_of_a_clone(workspace):
             XACRO.replace("$(find other)", "$(find nowhere)").replace("<link", "<xacro:its/><link", 1),
             "package 'nowhere'",
         ),
-        (XACRO.replace("$(arg track)", "$(arg width)"), "width"),
+        (XACRO.replace("$(arg track)", "$(arg width)"), "argument 'width' has no value"),
         (XACRO.replace("<link", "<xacro:wheel/><link", 1), "robot.urdf.xacro"),
         (XACRO.replace('<link name="${name}_wheel">', '<xacro:wheel name="${name}" y="1"/>'), "xacro"),
     ],

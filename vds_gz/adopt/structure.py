@@ -53,6 +53,7 @@ class StructureJoint:
     upper: float
     velocity: float  # limit [rad/s or m/s]; infinite without one
     tag: Tag
+    stuck: bool = False  # a limit of effort or velocity is 0, with which Gazebo cannot move it
 
     @property
     def turns(self) -> bool:
@@ -279,7 +280,7 @@ class _Sdf:
     def _joint(self, joint: Tag, version: str, prefix: str, pose: Array, frames: Frames) -> None:
         name = joint.get("name", "")
         place = pose @ frames.find(name, joint)
-        axis, lower, upper, velocity = np.array([0.0, 0.0, 1.0]), -math.inf, math.inf, math.inf
+        axis, lower, upper, velocity, stuck = np.array([0.0, 0.0, 1.0]), -math.inf, math.inf, math.inf, False
         element = joint.child("axis")
         if isinstance(element, Tag):
             turn = place[:3, :3]
@@ -296,6 +297,7 @@ class _Sdf:
                 lower = _limit(limit.value("lower"), -math.inf, limit, "lower")
                 upper = _limit(limit.value("upper"), math.inf, limit, "upper")
                 velocity = _limit(limit.value("velocity"), math.inf, limit, "velocity")
+                stuck = _limit(limit.value("effort"), math.inf, limit, "effort") == 0.0 or velocity == 0.0
         self.structure.add_joint(
             StructureJoint(
                 prefix + name,
@@ -308,6 +310,7 @@ class _Sdf:
                 upper,
                 velocity if velocity > 0.0 else math.inf,
                 joint,
+                stuck,
             )
         )
 
@@ -386,7 +389,7 @@ def _urdf_joint(structure: Structure, joint: Tag) -> None:
         direction = np.array(vector(axis.get("xyz", "1 0 0"), axis, "xyz"))
     if kind not in ("fixed", "floating"):
         direction = _unit(place[:3, :3] @ direction, joint)
-    values = (-math.inf, math.inf, math.inf)
+    values, stuck = (-math.inf, math.inf, math.inf), False
     if isinstance(limit, Tag):
         lower, upper = (0.0, 0.0) if kind in ("revolute", "prismatic") else (-math.inf, math.inf)
         values = (
@@ -394,13 +397,24 @@ def _urdf_joint(structure: Structure, joint: Tag) -> None:
             _limit(limit.get("upper", ""), upper, limit, "upper"),
             _limit(limit.get("velocity", ""), math.inf, limit, "velocity"),
         )
+        stuck = _limit(limit.get("effort", ""), math.inf, limit, "effort") == 0.0 or values[2] == 0.0
     lower, upper, velocity = values
     if kind == "continuous":
         lower, upper = -math.inf, math.inf
     velocity = velocity if velocity > 0.0 else math.inf  # 0 means that there is none
     structure.add_joint(
         StructureJoint(
-            _name(joint), kind, _end(joint, "parent"), child, place[:3, 3], direction, lower, upper, velocity, joint
+            _name(joint),
+            kind,
+            _end(joint, "parent"),
+            child,
+            place[:3, 3],
+            direction,
+            lower,
+            upper,
+            velocity,
+            joint,
+            stuck,
         )
     )
 

@@ -103,6 +103,13 @@ def vehicle(drive: Drive, structure: Structure) -> AdoptedVehicle:
             "way, as that of the robot's own drive; `initialpose` and `~/reset` turn the model by this angle"
         )
     _wheel_limit(drive, structure, adopted)
+    moved = [
+        name for ours in adopted.parts.joints if ours in adopted.parts.driven for name in adopted.parts.joints[ours]
+    ]
+    if stuck := [name for name in moved if structure.joints[name].stuck]:
+        adopted.notes.append(
+            f"a limit of effort or velocity of {', '.join(stuck)} is 0, with which Gazebo moves no joint; raise it"
+        )
     if drive.joints_only:
         _reverse(adopted, structure)
     else:

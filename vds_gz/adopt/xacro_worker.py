@@ -69,6 +69,11 @@ def main(argv: list[str]) -> int:
         place = ", ".join(map(str, getattr(xacro, "filestack", None) or ()))
         cause = getattr(error, "exc", None) or error
         reason = " ".join(str(cause).split()) or type(cause).__name__
+        argument = reason.removeprefix("Undefined substitution argument ")
+        if isinstance(cause, substitution_args.ArgException) or argument != reason:
+            reason = f"argument '{argument}' has no value; give it one: {argument}:=VALUE"
+        elif " " not in reason:
+            reason = f"{type(cause).__name__}: {reason}"
         print(f"{reason} (in {place})" if place else reason, file=sys.stderr)
         return 1
     sys.stdout.buffer.write(text)
