@@ -71,6 +71,22 @@ def test_little_is_imported_before_ctrl_c_ends_the_program_without_a_traceback()
     assert not loaded & {"argparse", "inspect"}
 
 
+@pytest.mark.parametrize(("given", "threads"), [({}, "1"), ({"OPENBLAS_NUM_THREADS": "2"}, "2")])
+def test_blas_has_one_thread_unless_the_user_gives_a_number(given, threads):
+    """Numpy reads the number when it is imported."""
+    program = """
+import os, sys
+from vds_gz.cli import main
+assert "numpy" not in sys.modules
+assert main(["completion", "bash"]) == 0
+assert "numpy" in sys.modules
+print(os.environ["OPENBLAS_NUM_THREADS"])
+"""
+    environment = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"} | given
+    printed = subprocess.check_output([sys.executable, "-c", program], text=True, env=environment)
+    assert printed.splitlines()[-1] == threads
+
+
 def test_no_command(capsys):
     assert main([]) == 2
     assert "commands:" in capsys.readouterr().err

@@ -6,6 +6,7 @@ rest.
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from collections.abc import Iterator, Sequence
@@ -35,6 +36,8 @@ def ends_at_once() -> Iterator[None]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """``vds-gz``, by default with ``sys.argv``; return the exit code."""
+    # Matrices are small here. Threads of a BLAS wait for each other in loops, on a busy machine most of the time.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         with ends_at_once():
             program = import_module("vds_gz.cli.program")
