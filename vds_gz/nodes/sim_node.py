@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 from collections.abc import Callable, Container, Iterator, Mapping
+from typing import TYPE_CHECKING
 
 if __name__ == "__main__" and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C while it imports ends the program without a traceback
@@ -31,6 +32,9 @@ from vds_gz.ros.arguments import parse
 from vds_gz.ros.factory import open_graph
 from vds_gz.ros.graph import Graph, Severity
 from vds_gz.ros.programs import DONE, CommandLine, StopRequest, command, on_signals
+
+if TYPE_CHECKING:
+    from vds_gz.world.surroundings import Surroundings
 
 DESCRIPTION = """
 Simulate a vehicle until Ctrl-C: take commands and publish its response. All arguments of ROS 2 nodes are accepted.
@@ -60,9 +64,17 @@ class SimNode:
     ) -> None:
         self.graph = graph
         self._preparation = preparation
-        self._parameters = parameters = preparation.parameters
+        self._parameters = preparation.parameters
         plant, surroundings = (plant, None) if plant else make_plant(graph, preparation)
-        stop = stop or StopRequest()
+        try:
+            self._join(plant, surroundings, stop or StopRequest())
+        except BaseException:
+            plant.close()  # it may have a process or a thread
+            raise
+
+    def _join(self, plant: Plant, surroundings: Surroundings | None, stop: StopRequest) -> None:
+        """Open all topics and services of a plant's vehicle."""
+        graph, preparation, parameters = self.graph, self._preparation, self._parameters
         stop.wakes(graph.wake)
         clock = make_clock(parameters, follows=plant.gives_time)
         failures = Failures(graph)
@@ -158,8 +170,8 @@ def refuse_loops(graph: Graph, inputs: Container[str]) -> None:
     for endpoint in graph.opened:
         if endpoint.publishes and endpoint.topic in inputs:
             raise ArgumentError(
-                f"topic '{endpoint.topic}' would be a loop: this node takes its commands from it and publishes on it; "
-                "remap one of them (-r), or set relay.topic, to another name"
+                f"topic '{endpoint.topic}' would be a loop: this node reads its commands from it and publishes on it; "
+                "remap one of them (-r), or set a relay's topic to another name"
             )
 
 

@@ -302,7 +302,9 @@ class Simulation:
         self.plant.vehicle.skip_to(start)
         self._output_timer.begin(start, self._output_timer.rate)
         self._clock_timer.begin(start, self._clock_timer.rate)
-        if self._command_timer is not None:  # half a period off, so that outputs see commands at their mean age
+        if (
+            self._command_timer is not None
+        ):  # half a period off: outputs of another node of ours then see commands of mean age
             rate = self._command_timer.rate
             self._command_timer.begin(start + round(0.5 * NANOSECONDS / rate), rate)
         self._measured = (now, monotonic_ns())
@@ -318,7 +320,10 @@ class Simulation:
             self._publish_time(self.plant.vehicle.time)
 
     def _publish_time(self, time: int) -> None:
-        """Publish a time [ns] on ``/clock``, where only a reset goes back: the vehicle ends at whole steps before."""
+        """Publish a time [ns] on ``/clock``. Only a reset sets it back.
+
+        The vehicle's time, the end of its last step, may lie before the last time that was published.
+        """
         if self._clock_output is not None:
             self._published_time = max(time, self._published_time)
             self._clock_output.publish(self._published_time)
@@ -395,9 +400,9 @@ class Simulation:
 
     def pause(self, paused: bool) -> None:
         """Hold the vehicle, or release it. With Gazebo, and if the node gives the time, time stands still too."""
+        self.catch_up()  # first, so that a plant that stops here is not advanced any more
         if self.plant.pause(paused):
             return
-        self.catch_up()
         if paused != self.held:
             self.clock.hold(paused, monotonic_ns())
         self.held = paused

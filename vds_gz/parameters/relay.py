@@ -26,10 +26,10 @@ class RelayParameters(ParameterGroup):
     frame: str = text("", "frame in the header of the command; empty: base_frame")
     rate: float = real(100.0, "Hz", "commands per second", minimum=1.0, maximum=1000.0)
     dead_time: float = real(
-        0.0, "s", "dead time that the robot has itself; it is taken off", minimum=0.0, maximum=MAX_DEAD_TIME
+        0.0, "s", "the robot's own dead time, which is subtracted", minimum=0.0, maximum=MAX_DEAD_TIME
     )
     time_constant: float = real(
-        0.0, "s", "lag of first order that the robot has itself; it is taken off", minimum=0.0, maximum=10.0
+        0.0, "s", "the robot's own lag of first order, which is subtracted", minimum=0.0, maximum=10.0
     )
     simulator: str = text(
         "",
@@ -44,6 +44,10 @@ class RelayParameters(ParameterGroup):
         for name in names:
             if not getattr(self, name):
                 raise ParameterError(f"parameter '{name}' is empty; it must be the topic on which the robot listens")
+        if len(names) > 1 and self.steering_topic == self.speed_topic:
+            raise ParameterError(
+                f"parameters 'steering_topic' and 'speed_topic' are both '{self.speed_topic}'; they must differ"
+            )
         if self.simulator and (self.dead_time or self.time_constant):
             raise ParameterError(
                 f"parameter 'simulator' is '{self.simulator}' and has the robot's dead time and lag; leave 'dead_time' "

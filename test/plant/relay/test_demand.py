@@ -16,7 +16,7 @@ from vds_gz.nodes.preparation import prepare
 from vds_gz.parameters.declaration import Override, ParameterError
 from vds_gz.plant.relay.demand import Demand
 from vds_gz.plant.relay.led_vehicle import LedVehicle
-from vds_gz.plant.relay.subtraction import Dynamics, RobotDynamics, leading
+from vds_gz.plant.relay.subtraction import Dynamics, RobotDynamics, actuators, leading
 from vds_gz.vehicle.command import ackermann, twist
 from vds_gz.vehicle.vehicle import NANOSECONDS, Vehicle
 
@@ -86,11 +86,21 @@ def test_speed_and_steering_lose_their_own_lags():
         assert [getattr(asked[time], name) for time in (begin - 1, begin + 2)] == pytest.approx([0.0, value], abs=1e-9)
 
 
-@given(data=st.data(), vehicle=vehicles)
-def test_whatever_comes_in_what_goes_out_is_finite_and_within_the_limits(data, vehicle):
+def slower(parameters, own: float):
+    """The same vehicle, with actuators that are slow enough for a robot with such a lag and dead time [s]."""
+    changes = {
+        name: dataclasses.replace(group, dead_time=own, time_constant=max(own, group.time_constant))
+        for name, group in actuators(parameters)
+    }
+    return dataclasses.replace(parameters, **changes)
+
+
+@given(data=st.data(), vehicle=vehicles, drive=times, steering=times)
+def test_whatever_comes_in_what_goes_out_is_finite_and_within_the_limits(data, vehicle, drive, steering):
     model, parameters = vehicle
-    led_vehicle, demand = led(model, parameters, NOTHING)
-    limits = model.limits(parameters)
+    parameters = slower(parameters, 0.3)
+    led_vehicle, demand = led(model, parameters, RobotDynamics(Dynamics(drive, drive), Dynamics(steering, steering)))
+    limits, geometry = model.limits(parameters), model.geometry(parameters)
     for number in range(5):
         time = number * 200 * MILLISECOND
         led_vehicle.enter(data.draw(commands_for(model)), time)
@@ -100,6 +110,36 @@ def test_whatever_comes_in_what_goes_out_is_finite_and_within_the_limits(data, v
         assert not demand.broken
         assert abs(asked.v_x) <= (limits.speed or math.inf)
         assert abs(asked.steering_angle) <= (limits.steering or math.inf)
+        if geometry.yaw_arm:
+            assert abs(asked.yaw_rate) <= (limits.speed or math.inf) / geometry.yaw_arm
+        else:
+            fastest = abs(asked.v_x) * math.tan(min(abs(asked.steering_angle), 1.5)) / geometry.wheel_base
+            assert abs(asked.yaw_rate) <= fastest * (1.0 + 1e-9)
+
+
+def test_a_car_turns_by_the_steering_angle_that_goes_out_however_different_the_lags_are():
+    robot = RobotDynamics(Dynamics(), Dynamics(0.0, 0.5))
+    drive = dataclasses.replace(IDEAL_DRIVE, max_acceleration=0.0)
+    steering = dataclasses.replace(IDEAL_LIMITED_STEERING, time_constant=0.5, max_position=0.6)
+    parameters = ideal_bicycle(drive_actuator=drive, steering_actuator=steering)
+    vehicle, demand = led(BICYCLE, parameters, robot, max_command_age=math.inf)
+    vehicle.enter(ackermann(1.0, 0.4), 0)
+    demand.advance(NANOSECONDS)
+    vehicle.enter(ackermann(3.0, 0.4), NANOSECONDS)
+    for time in range(NANOSECONDS, NANOSECONDS + 10 * MILLISECOND, MILLISECOND):
+        demand.advance(time)
+        asked = demand.now()
+        assert asked.yaw_rate == pytest.approx(asked.v_x * math.tan(0.4) / parameters.wheel_base)
+
+
+def test_an_offset_without_a_command_is_no_motion():
+    vehicle, demand = led(DIFFERENTIAL, differential(offset=0.1), NOTHING)
+    demand.advance(NANOSECONDS)
+    assert demand.now().v_x == pytest.approx(0.1)
+    assert not demand.moves(demand.now())
+    vehicle.enter(twist(0.5, 0.0, 0.0), NANOSECONDS)
+    demand.advance(NANOSECONDS + 500 * MILLISECOND)
+    assert demand.moves(demand.now())
 
 
 def test_a_response_that_is_not_finite_becomes_zero():
@@ -127,6 +167,10 @@ def test_a_command_that_is_held_for_a_period_comes_half_a_period_earlier_as_far_
         ({"relay.output": "ackermann"}, "model 'differential' does not steer; it must be twist or twist_stamped"),
         ({"relay.simulator": "robot.yaml", "relay.dead_time": 0.1}, "has the robot's dead time and lag; leave"),
         ({"relay.topic": ""}, "'topic' is empty"),
+        (
+            {"relay.output": "steering_and_speed", "relay.steering_topic": "/x", "relay.speed_topic": "/x"},
+            "are both '/x'; they must differ",
+        ),
     ],
 )
 def test_what_a_relay_cannot_do_is_refused(values, words):

@@ -7,6 +7,7 @@ import math
 import random
 import signal
 from contextlib import suppress
+from time import sleep
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from helpers.hostile import message_bytes
 from helpers.live_node import numbers
 from helpers.processes import Program
 
-from vds_gz import ackermann
+from vds_gz import ackermann, twist
 from vds_gz.cli import main
 from vds_gz.errors import ArgumentError, GraphError
 from vds_gz.interface import topics
@@ -200,3 +201,31 @@ def test_zero_goes_out_until_everything_stands_and_then_nothing(programs, probe)
     probe.until_quiet(CMD_VEL)
     assert max(abs(message.linear.x) for message in sent[-100:]) < 1e-3
     assert probe.received[ODOM.name][-1].twist.twist.linear.x == 0.0
+
+
+def test_a_pause_stops_the_robot_whatever_was_due_and_it_stays_until_a_command(domain):
+    values = {**RESPONSE, DRIVE + "dead_time": 0.1, "relay.odometry": ""}
+    graph, sent = open_graph([], "sim_node"), []
+    try:
+        node = SimNode(graph, prepare([Override(name, value) for name, value in values.items()]))
+        graph.subscribe(CMD_VEL.name, CMD_VEL.type, CMD_VEL.qos, lambda message, _: sent.append(message.linear.x))
+        simulation = node.simulation
+        simulation.turn(0.01)
+        vehicle = simulation.plant.vehicle
+        vehicle.configure_commands(1000.0, 0.0)
+        vehicle.enter(twist(0.5, 0.0, 0.0), simulation.now)
+        while not sent or sent[-1] < 0.3:
+            simulation.turn(0.01)
+        sleep(0.05)  # commands are due now
+        for paused in (True, False):
+            simulation.pause(paused)
+            for _ in range(20):  # what was sent before the pause arrives
+                simulation.turn(0.01)
+            sent.clear()
+            while len(sent) < 30:
+                simulation.turn(0.01)
+            assert set(sent) == {0.0}
+            sleep(0.05)
+    finally:
+        node.simulation.plant.close()
+        graph.close()

@@ -57,10 +57,10 @@ class RelayedCommand:
         for topic, values in self._outputs:
             topic.publish(time, values(drive))
 
-    def standing(self) -> list[tuple[str, str, bytes]]:
-        """Topic, type and bytes of the messages that stop the robot, without a time, so that they are never too old."""
+    def messages(self, drive: Drive) -> list[tuple[str, str, bytes]]:
+        """Topic, type and bytes of the messages of a command, without a time, so that they are never too old."""
         return [
-            (topic.publisher.topic, topic.topic.type, bytes(topic.write(0, values(Drive()))))
+            (topic.publisher.topic, topic.topic.type, bytes(topic.write(0, values(drive))))
             for topic, values in self._outputs
         ]
 

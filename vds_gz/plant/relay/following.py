@@ -59,7 +59,7 @@ class Following:
         """Listen to the odometry; ``robot`` is what is subtracted."""
         self._now = 0
         self._sent: deque[tuple[int, float, float]] = deque()
-        self._seen: deque[tuple[int, float, float]] = deque()
+        self._seen: deque[tuple[int, float, float, float]] = deque()
         self._expected = {"speed": robot.drive, "yaw rate": robot.steering}
         self._responses: dict[str, Response | None] = dict.fromkeys(self._expected)
         qos = QoS(reliable=False)  # matches every publisher
@@ -67,8 +67,8 @@ class Following:
 
     def _on_odometry(self, message: Message, arrival: int) -> None:
         twist = message.twist.twist
-        speed, yaw_rate = float(twist.linear.x), float(twist.angular.z)
-        if not (abs(speed) <= FASTEST and abs(yaw_rate) <= FASTEST):  # NaN too
+        speed, yaw_rate, sideways = float(twist.linear.x), float(twist.angular.z), float(twist.linear.y)
+        if not all(abs(value) <= FASTEST for value in (speed, yaw_rate, sideways)):  # NaN is not
             return
         stamp = stamp_ns(message.header.stamp)
         time = stamp if abs(stamp - self._now) < OTHER_CLOCK else self._now
@@ -76,7 +76,7 @@ class Following:
             if self._seen[-1][0] - time < OTHER_CLOCK:
                 return
             self._seen.clear()  # time jumped back
-        self._seen.append((time, speed, yaw_rate))
+        self._seen.append((time, speed, yaw_rate, sideways))
 
     @property
     def moves(self) -> bool:
@@ -97,7 +97,7 @@ class Following:
                 series.popleft()
 
     def verdict(self) -> tuple[Level, str]:
-        """Measure anew; say what is not as it should be, with a remedy."""
+        """Measure again; return a warning with its remedy, if the robot does not follow as it should."""
         if not self._seen or self._now - self._seen[-1][0] > SILENCE:
             return Level.WARN, f"no odometry arrives on {self.topic} (parameter 'relay.odometry')"
         for column, name in enumerate(self._expected, 1):
@@ -130,7 +130,8 @@ def _fault(name: str, response: Response, expected: Dynamics) -> str:
     if abs(total - right) > max(TOLERANCE, RELATIVE * right):
         return (
             f"the robot's {name} follows with {response}; subtracted are dead time {expected.dead_time:.3f} s and lag "
-            f"{expected.time_constant:.3f} s: set relay.dead_time and relay.time_constant to what was measured"
+            f"{expected.time_constant:.3f} s: set relay.dead_time and relay.time_constant to what was measured, or "
+            "relay.simulator to a file that identify has written for the robot"
         )
     if abs(response.gain - 1.0) > GAIN:
         return f"the robot's {name} reaches {response.gain:.2f} times what is commanded; it should reach it"

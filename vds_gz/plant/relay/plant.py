@@ -1,12 +1,14 @@
-"""The plant that another simulator, or a robot, moves: the response goes on to it as a command."""
+"""The plant that sends the response on, as a command to another simulator or a robot."""
 
 # ruff: noqa: D102  # vds_gz.plant.base documents the methods
 from __future__ import annotations
 
+from time import sleep
+
 from vds_gz.geometry import Attitude, Pose
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.plant.base import Level, LinkError, Plant, Status
-from vds_gz.plant.gazebo.links.helper_process import Helper
+from vds_gz.plant.gazebo.links.helper_process import INTERVAL, REPETITIONS, Helper
 from vds_gz.plant.relay.commands import RelayedCommand
 from vds_gz.plant.relay.demand import Demand, Drive
 from vds_gz.plant.relay.following import Following
@@ -17,9 +19,6 @@ from vds_gz.vehicle.vehicle import NANOSECONDS, Motion
 
 #: Zero is sent for this long after everything stands [ns], in case a message is lost.
 TAIL = 2 * NANOSECONDS
-
-#: The vehicle stands below this speed [m/s], yaw rate [rad/s] and steering angle [rad].
-STANDSTILL = 1e-3
 
 
 class RelayPlant(Plant):
@@ -44,7 +43,8 @@ class RelayPlant(Plant):
         self._following = Following(graph, odometry, robot) if odometry else None
         self.place = f"a robot that listens to {' and '.join(self._command.topics)}"
         self._helper = Helper("", "")  # the watchdog
-        self._held = False
+        self._held = self._stopped = False
+        self._standing = Drive()  # stops the robot, with the last steering angle
         self._until = 0  # when the command ends [ns]; 0 while none is sent
 
     def advance(self, time: int) -> None:
@@ -53,10 +53,16 @@ class RelayPlant(Plant):
 
     def command(self, now: int) -> None:
         """Send what the robot is asked for at the present [ns], until the vehicle and the robot stand."""
-        drive = Drive() if self._held else self._demand.now()
-        drives = not self._held and (now < self.vehicle.latest or max(map(abs, drive)) > STANDSTILL)
-        if not drives:
-            drive = Drive()
+        if self._held:  # the robot stands, so the vehicle cannot go on from its speed
+            if not self._stopped:
+                self.vehicle.stand_still(now)
+                self._stopped = True
+            drive, drives = self._standing, False
+        else:
+            drive = self._demand.now()
+            drives = now < self.vehicle.latest or self._demand.moves(drive)
+            if not drives:
+                drive = Drive()
         if drives or (self._until and self._following is not None and self._following.moves):
             self._until = now + TAIL
         if now >= self._until:
@@ -64,11 +70,15 @@ class RelayPlant(Plant):
                 self._until = 0
                 self._helper.note()
             return
+        self._send(now, drive)
+        if self._helper.due():
+            self._helper.note(*self._command.messages(self._standing))
+
+    def _send(self, now: int, drive: Drive) -> None:
+        self._standing = Drive(steering_angle=drive.steering_angle)
         self._command.send(now, drive)
         if self._following is not None:
             self._following.sent(now, drive)
-        if self._helper.due():
-            self._helper.note(*self._command.standing())
 
     def motion(self, time: int) -> Motion:
         """The vehicle's response; its pose is where the response alone would have led."""
@@ -81,18 +91,18 @@ class RelayPlant(Plant):
 
     def pause(self, paused: bool) -> bool:
         """Let the robot stand while the node holds the vehicle."""
-        self._held = paused
+        self._held, self._stopped = paused, False
         if paused and self._until:
-            self._command.send(self.vehicle.time, Drive())
+            self._command.send(self.vehicle.time, self._standing)
         return False
 
     def set_pose(self, pose: Pose, attitude: Attitude | None = None) -> None:
-        raise LinkError("the pose is the robot's behind the relay; put the robot there where it is simulated")
+        raise LinkError("a relay cannot place the robot; set its pose in its own simulator")
 
     def reset(self) -> Pose:
-        """Stop the response; the robot's own simulator must put it back."""
+        """Stop the response; only the robot's own simulator can put the robot back."""
         self.stand_still(self.vehicle.time)
-        raise LinkError("the response was stopped; the robot behind the relay must be put back where it is simulated")
+        raise LinkError("the response was stopped; reset the robot in its own simulator")
 
     def status(self) -> Status:
         level, text = Level.OK, ""
@@ -102,15 +112,19 @@ class RelayPlant(Plant):
             level, text = Level.WARN, f"no one listens to {' and '.join(unheard)}; is the robot running?"
         if self._demand.broken:
             level, text = Level.ERROR, "the vehicle's response is not a finite number, so zero is sent"
+        if self._helper.fault:
+            level = Level.ERROR
+            text = "the watchdog has ended: if the node is killed, nothing stops the robot; restart the node"
         values = [
             ("relayed to", ", ".join(self._command.topics)),
-            ("relay", "sends" if self._until else "is silent, because everything stands"),
+            ("relay", "sends" if self._until else "is silent: the vehicle stands"),
             *(self._following.values() if self._following else ()),
         ]
         return Status(level, text, tuple(values))
 
     def close(self) -> None:
         """Stop the robot, if it was driven."""
-        if self._until:
-            self._command.send(self.vehicle.time, Drive())
+        for _ in range(REPETITIONS if self._until else 0):
+            self._command.send(self.vehicle.time, self._standing)
+            sleep(INTERVAL)
         self._helper.close()

@@ -47,6 +47,7 @@ class RobotDynamics:
             both = Dynamics(relay.dead_time, relay.time_constant)
             return cls(both, both)
         robot = parameters_of_file(relay.simulator)
+        vehicle_steers = any(actuators(parameters.vehicle, SteeringParameters))
         drives, steerings = (
             [Dynamics(group.dead_time, group.time_constant) for _, group in actuators(robot.vehicle, kind)]
             for kind in (DriveParameters, SteeringParameters)
@@ -56,7 +57,7 @@ class RobotDynamics:
                 f"parameter 'relay.simulator' is '{relay.simulator}', of model '{robot.model}', which has no drive "
                 "with dead_time and time_constant; set relay.dead_time and relay.time_constant instead"
             )
-        return cls(drives[0], steerings[0] if steerings else drives[0])
+        return cls(drives[0], steerings[0] if steerings and vehicle_steers else drives[0])
 
     def for_actuator(self, actuator: Any) -> Dynamics:
         """What is taken off an actuator, by the type of its parameters."""
@@ -82,14 +83,14 @@ def leading(vehicle: Any, robot: RobotDynamics, hold: float) -> Any:
     Raises:
         ParameterError: The vehicle would have to be faster than the robot. The message has the smallest values.
     """
-    found = dict(actuators(vehicle))
-    if not found and robot != RobotDynamics(Dynamics(), Dynamics()):
+    groups = dict(actuators(vehicle))
+    if not groups and robot != RobotDynamics(Dynamics(), Dynamics()):
         raise ParameterError(
             "the vehicle's model has no actuator from which the robot's dead time and lag could be taken off; set "
             "relay.dead_time and relay.time_constant to 0"
         )
     faults, changes = [], {}
-    for name, actuator in found.items():
+    for name, actuator in groups.items():
         own = robot.for_actuator(actuator)
         for number in ("dead_time", "time_constant"):
             configured, least = getattr(actuator, number), getattr(own, number)

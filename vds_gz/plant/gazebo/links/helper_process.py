@@ -34,6 +34,7 @@ NOTING = 0.1  # minimum time between updates of the messages that stop the joint
 
 #: Number of times that a message is sent to stop the joints, because messages can be lost during connection.
 REPETITIONS = 5
+INTERVAL = 0.02  # time between them [s]
 
 PATIENCE = 10.0  # time to find the controllers of the joints over ROS [s]
 
@@ -178,7 +179,7 @@ class Worker:
         for _ in range(REPETITIONS):
             for _, _, data in self._messages:
                 self._publisher.publish(self._actuators.FromString(data))
-            time.sleep(0.02)
+            time.sleep(INTERVAL)
 
 
 def send_over_ros(messages: Sequence[Message]) -> None:
@@ -195,7 +196,7 @@ def send_over_ros(messages: Sequence[Message]) -> None:
             left.remove((publisher, data))
             for _ in range(REPETITIONS):
                 publisher.publish_raw(data)
-                time.sleep(0.02)
+                time.sleep(INTERVAL)
         graph.wait(0.02)
     graph.close()
 
