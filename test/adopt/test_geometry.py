@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from helpers import robot_files as robots
+from helpers.recorder import Recorder
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -12,8 +13,10 @@ from vds_gz.adopt.library import Library
 from vds_gz.adopt.structure import of_sdf, of_urdf
 from vds_gz.adopt.write import adopt
 from vds_gz.adopt.xml_text import document_of
+from vds_gz.configuration import make_vehicle
 from vds_gz.errors import VdsGzError
-from vds_gz.geometry import of_axes
+from vds_gz.geometry import Pose, angles, of_axes
+from vds_gz.plant.gazebo.plant import GazeboPlant
 from vds_gz.world.geometry_reader import matrix, rotation_of_angles
 
 LENGTH = st.floats(0.05, 3.0)
@@ -112,6 +115,13 @@ def test_a_robot_that_drives_along_y(tmp_path_factory):
     assert adoption.vehicle.yaw == pytest.approx(math.pi / 2)
     assert b"<rpy_offset>0 0 1.57079633</rpy_offset>" in adoption.files["model.urdf"]
     assert not any("right" in note for note in adoption.notes)
+    assert adoption.parameters.gazebo.heading == pytest.approx(math.pi / 2)
+    poses = []
+    link = Recorder()
+    link.set_pose = lambda position, orientation: poses.append((position, angles(orientation)))
+    vehicle = make_vehicle(adoption.parameters, moves=False)
+    GazeboPlant(vehicle, adoption.parameters.gazebo, link, lambda: None, print).set_pose(Pose(1.0, 2.0, 0.3))
+    assert poses == [((1.0, 2.0, 0.0), pytest.approx((0.0, 0.0, 0.3 - math.pi / 2)))]
 
 
 def test_joints_at_the_wrong_side_are_told(tmp_path_factory):

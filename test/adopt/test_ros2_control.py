@@ -5,11 +5,11 @@ import math
 import pytest
 import yaml
 from helpers import robot_files as robots
+from helpers.recorder import Recorder
 
 from vds_gz.adopt.write import adopt
 from vds_gz.configuration import make_vehicle
 from vds_gz.errors import VdsGzError
-from vds_gz.plant.gazebo.links.base import GazeboLink
 from vds_gz.plant.gazebo.plant import GazeboPlant
 from vds_gz.vehicle.command import twist
 
@@ -286,21 +286,6 @@ def test_the_node_commands_the_joints_of_the_forward_controllers(adopted):
     }
     car = adopted(FORWARD, more=CAR[0], joints=CAR[1])
     assert set(sent(car, twist(1.0, 0.0, 0.5))) == {"rear_left", "rear_right", "front_left_hinge", "front_right_hinge"}
-
-
-class Recorder(GazeboLink):
-    """A link that keeps what it is sent."""
-
-    name = "ros2_control"
-
-    def __init__(self):
-        self.sent = ([], [])
-
-    def start(self, inbox, wake):
-        pass
-
-    def send(self, velocities, positions):
-        self.sent = list(velocities), list(positions)
 
 
 def sent(adoption, command):

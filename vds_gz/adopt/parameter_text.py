@@ -37,6 +37,8 @@ def _values(drive: Drive, adopted: AdoptedVehicle, name: str) -> Iterator[tuple[
     named = {ours: "-" * (ours in parts.reversed) + theirs[0] for ours, theirs in parts.joints.items()}
     pairs = [f"{ours}={theirs}" for ours, theirs in named.items() if ours != theirs]
     yield "gazebo.joint_names", ", ".join(pairs), "ours=theirs"
+    if adopted.yaw:
+        yield "gazebo.heading", float(f"{adopted.yaw:.{DIGITS}g}"), "from +x of the model to where it drives"
     if drive.controllers:
         order = [ours for ours in parts.joints if ours in parts.driven for _ in parts.joints[ours]]
         yield "gazebo.controlled_joints", ", ".join(order), "in the order of controllers.yaml"

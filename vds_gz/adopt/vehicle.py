@@ -100,7 +100,7 @@ def vehicle(drive: Drive, structure: Structure) -> AdoptedVehicle:
         adopted.yaw = yaw
         adopted.notes.append(
             f"the wheels roll at {math.degrees(yaw):.3g} degrees from +x of the model: odometry has +x along their "
-            "way, as that of the robot's own drive; `initialpose` and `~/reset` turn the model by this angle"
+            "way, as that of the robot's own drive"
         )
     _wheel_limit(drive, structure, adopted)
     moved = [

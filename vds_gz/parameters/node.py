@@ -50,6 +50,13 @@ class GazeboParameters(ParameterGroup):
         "forward_position_controller/commands", "commands of the steering joints for the link ros2_control [rad]"
     )
 
+    heading: float = real(
+        0.0,
+        "rad",
+        "from +x of the model to the direction in which it drives, as the <rpy_offset> of its odometry",
+        minimum=-math.pi,
+        maximum=math.pi,
+    )
     controlled_joints: str = text(
         "", "our joints in the order of the forward controllers' joints, for the link ros2_control; empty: all"
     )

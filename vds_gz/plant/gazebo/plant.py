@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from time import monotonic
 
-from vds_gz.geometry import Attitude, Pose, Quaternion, Vector, angles, into_body, quaternion
+from vds_gz.geometry import Attitude, Pose, Quaternion, Vector, angles, into_body, product, quaternion
 from vds_gz.parameters.autoware import GRAVITY
 from vds_gz.parameters.node import GazeboParameters, joint_map
 from vds_gz.plant.base import BodyVelocity, Level, LinkError, Plant, Status, body_state
@@ -44,6 +44,7 @@ class GazeboPlant(Plant):
         self.vehicle = vehicle
         self._link = link
         self._warn = warn
+        self._heading = parameters.heading
         self._lead = round(parameters.lead * NANOSECONDS)
         self._period = round(NANOSECONDS / parameters.command_rate)
         joints = vehicle.model.joints(vehicle.parameters)
@@ -173,7 +174,7 @@ class GazeboPlant(Plant):
         self._request_pose((pose.x, pose.y, attitude.z), quaternion(attitude.roll, attitude.pitch, pose.heading))
 
     def _request_pose(self, position: Vector, orientation: Quaternion) -> None:
-        self._link.set_pose(position, orientation)
+        self._link.set_pose(position, product(orientation, quaternion(0.0, 0.0, -self._heading)))
         self._history.expect(position)
 
     def stand_still(self, time: int) -> None:

@@ -1,0 +1,22 @@
+"""A link to Gazebo without Gazebo, which keeps what it is sent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from vds_gz.plant.gazebo.links.base import GazeboLink, Inbox
+
+
+class Recorder(GazeboLink):
+    """A link that keeps the last velocities of wheels [rad/s] and positions of steering joints [rad]."""
+
+    name = "ros2_control"
+
+    def __init__(self) -> None:
+        self.sent: tuple[list[float], list[float]] = ([], [])
+
+    def start(self, inbox: Inbox, wake: Callable[[], None]) -> None:
+        pass
+
+    def send(self, velocities: Sequence[float], positions: Sequence[float]) -> None:
+        self.sent = list(velocities), list(positions)
