@@ -148,6 +148,37 @@ def test_meshes_are_found_from_the_copy(tmp_path, monkeypatch):
     assert any("model://none/c.stl" in note for note in adoption.notes)
 
 
+def test_a_world_around_an_included_robot_keeps_its_meshes(tmp_path, monkeypatch):
+    monkeypatch.delenv("GZ_SIM_RESOURCE_PATH", raising=False)
+    mesh = '<visual name="v"><geometry><mesh><uri>meshes/a.dae</uri></mesh></geometry></visual>'
+    inside = (
+        "<include><uri>model://arena</uri></include><include><uri>model://rover</uri></include>"
+        f'<model name="box"><link name="l">{mesh}</link></model>'
+    )
+    for folder in ("meshes", "models/arena", "models/rover"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "meshes" / "a.dae").write_text("")
+    (tmp_path / "models" / "arena" / "model.sdf").write_text(robots.sdf("", name="arena"))
+    (tmp_path / "models" / "rover" / "model.sdf").write_text(robots.sdf(robots.diff_drive()))
+    (tmp_path / "world.sdf").write_text(f'<sdf version="1.9"><world name="w">{inside}</world></sdf>')
+    adoption, folder = adopt(tmp_path / "world.sdf", tmp_path / "out")
+    adoption.write(folder)
+    assert (folder / "meshes" / "a.dae").is_file()
+    assert adoption.start.resources == (str(tmp_path / "models"),)
+    assert not any("not found" in note for note in adoption.notes)
+
+
+@pytest.mark.parametrize("output", ["rover", "."])
+def test_the_robots_own_files_are_never_overwritten(tmp_path, output):
+    (tmp_path / "rover").mkdir()
+    file = tmp_path / "rover" / "model.sdf"
+    file.write_text(robots.sdf(robots.diff_drive()))
+    adoption, folder = adopt(file, tmp_path / output)
+    with pytest.raises(ArgumentError, match="the robot's own files; name another folder: --output FOLDER"):
+        adoption.write(folder, overwrite=True)
+    assert file.read_text() == robots.sdf(robots.diff_drive())
+
+
 SENSORS = """<sensor name="lidar" type="gpu_lidar"><topic>scan</topic></sensor>
 <sensor name="imu" type="imu"/><sensor name="cam" type="camera"><topic>front/image</topic></sensor>"""
 

@@ -1,6 +1,7 @@
 """Robots that ros2_control moves: controllers of wheels in all their releases, and forward controllers."""
 
 import math
+import xml.etree.ElementTree as ElementTree
 
 import pytest
 import yaml
@@ -76,9 +77,7 @@ DIFF = """    left_wheel_names: ["left_joint"]
         max_acceleration: 3.0"""
 
 
-@pytest.mark.parametrize(
-    "library", ["gz_ros2_control-system", "libign_ros2_control-system.so", "libgazebo_ros2_control.so"]
-)
+@pytest.mark.parametrize("library", ["gz_ros2_control-system", "libign_ros2_control-system.so"])
 def test_diff_drive_controller(adopted, library):
     text = robots.controllers("base", "diff_drive_controller/DiffDriveController", DIFF)
     adoption = adopted(text, library=library)
@@ -98,6 +97,32 @@ def test_diff_drive_controller(adopted, library):
     assert "/out/controllers.yaml</parameters>" in controlled
     assert "JointController" in adoption.files["model.urdf"].decode()
     assert "ros2_control-system" not in adoption.files["model.urdf"].decode()
+
+
+def test_classics_ros2_control_is_exchanged_but_not_loaded(adopted):
+    text = robots.controllers("base", "diff_drive_controller/DiffDriveController", DIFF)
+    adoption = adopted(text, library="libgazebo_ros2_control.so")
+    assert values(adoption)["track"] == pytest.approx(0.6)
+    assert not adoption.start.controllers
+    assert "model_ros2_control.urdf" not in adoption.files
+    assert adoption.parameters.gazebo.controlled_joints == ""
+    assert any("load gz_ros2_control" in note for note in adoption.notes)
+
+
+@pytest.mark.parametrize(
+    "inner", ["/>", "></plugin>", "><parameters>a</parameters><parameters>b</parameters><x>1 &lt; 2</x></plugin>"]
+)
+def test_the_copy_for_ros2_control_has_our_controllers(tmp_path, inner):
+    plugin = f'<gazebo><plugin filename="gz_ros2_control-system" name="a&amp;b"{inner}</gazebo>'
+    (tmp_path / "robot.urdf").write_text(robots.urdf(plugin))
+    (tmp_path / "c.yaml").write_text(robots.controllers("base", "diff_drive_controller/DiffDriveController", DIFF))
+    adoption, folder = adopt(tmp_path / "robot.urdf", tmp_path / "out", controllers=tmp_path / "c.yaml")
+    root = ElementTree.fromstring(adoption.files["model_ros2_control.urdf"])
+    found = root.find("gazebo/plugin")
+    assert found.attrib == {"filename": "gz_ros2_control-system", "name": "a&b"}
+    assert [element.text for element in found.findall("parameters")] == [str(folder / "controllers.yaml")]
+    assert found.findtext("position_proportional_gain") == "1.0"
+    assert found.findtext("x") == ("1 < 2" if "<x>" in inner else None)
 
 
 def test_topics_of_controllers_are_remapped(adopted):

@@ -14,6 +14,7 @@ from vds_gz.adopt import geometry_check as geometry
 from vds_gz.adopt.classic_plugins import remappings
 from vds_gz.adopt.drive import Drive, Figure, Named, fail, listed, symmetric
 from vds_gz.adopt.library import Library
+from vds_gz.adopt.plugins import names_of
 from vds_gz.adopt.structure import Structure
 from vds_gz.adopt.xml_text import Tag
 from vds_gz.parameters.declaration import Override
@@ -113,7 +114,11 @@ def read(tag: Tag, library: Library, structure: Structure, file: Path | None) ->
             f"it has {which} (types: {listed(sorted({c.kind for c in found}))}); adopt needs one of {listed(KINDS)}, "
             "or forward command controllers",
         )
-    drive.controllers = True
+    drive.controllers = "gazebo_ros2_control" not in names_of(tag)
+    if not drive.controllers:
+        drive.notes.append(
+            "gazebo_ros2_control is of Gazebo Classic: no copy for link:=ros2_control is written; load gz_ros2_control"
+        )
     return drive
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from xml.sax.saxutils import escape, quoteattr
 
 from vds_gz.adopt import folder as folders
 from vds_gz.adopt import parameter_text
@@ -61,7 +62,10 @@ class Adoption:
     notes: list[str] = field(default_factory=list)
 
     def write(self, path: Path, *, overwrite: bool = False) -> None:
-        """Write the folder; refuses one that is not empty unless it may be overwritten."""
+        """Write the folder; refuses one with the robot's own files, and one that is not empty unless it may be
+        overwritten."""
+        if any(path.resolve() in own.parents for own in self.robot.library.documents):
+            raise ArgumentError(f"'{path}' has the robot's own files; name another folder: --output FOLDER")
         if path.exists() and not path.is_dir():
             raise ArgumentError(f"'{path}' is there and no folder; name another one: --output FOLDER")
         if not overwrite and path.is_dir() and any(path.iterdir()):
@@ -175,10 +179,10 @@ def _copy(adoption: Adoption, folder: Path, joints: Sequence[Joint]) -> None:
     if robot.include is not None and robot.world is not None:
         uri = robot.include.needed("uri")
         assert isinstance(uri, Tag)
-        own = [Exchange(uri, f"<uri>{_escaped(str(folder / name))}</uri>")]
+        own = [Exchange(uri, f"<uri>{escape(str(folder / name))}</uri>")]
         adoption.files[folders.WORLD_COPY] = exchanged(robot.world, own)
         adoption.diff += difference(robot.world, own, folders.WORLD_COPY)
-    if adoption.start.controllers and tag is not robot.model:
+    if adoption.start.controllers:
         adoption.files[folders.CONTROLLERS] = ros2_control.controllers(_renamed(joints, adopted)).encode("utf-8")
         states = plugins([], adopted.parts, robot.name, adopted.yaw)
         controlled = _with_controllers(adoption, folder / folders.CONTROLLERS)
@@ -198,18 +202,12 @@ def _inserted(robot: RobotFile, text: str) -> Exchange:
 def _with_controllers(adoption: Adoption, controllers: Path) -> str:
     """The plugin of ros2_control with our controllers' YAML, and a position interface without lag."""
     tag, document = adoption.drive.tag, adoption.robot.document
-    data = document.data
-    text, end = "", tag.start
-    first = True
-    for parameters in tag.tags("parameters"):
-        text += data[end : parameters.start].decode("utf-8")
-        text += f"<parameters>{_escaped(str(controllers))}</parameters>" if first else ""
-        first, end = False, parameters.end
-    closing = data.rfind(b"</", tag.start, tag.end)
-    text += data[end:closing].decode("utf-8")
+    attributes = "".join(f" {name}={quoteattr(value)}" for name, value in tag.items())
+    children = [f"<parameters>{escape(str(controllers))}</parameters>"]
+    children += [document.text(child) for child in tag.tags() if child.tag != "parameters"]
     if not tag.tags("position_proportional_gain"):
-        text += "<position_proportional_gain>1.0</position_proportional_gain>"
-    return text + data[closing : tag.end].decode("utf-8")
+        children.append("<position_proportional_gain>1.0</position_proportional_gain>")
+    return "\n".join([f"<plugin{attributes}>", *children, "</plugin>"])
 
 
 def _renamed(joints: Sequence[Joint], adopted: AdoptedVehicle) -> list[Joint]:
@@ -220,10 +218,6 @@ def _renamed(joints: Sequence[Joint], adopted: AdoptedVehicle) -> list[Joint]:
         if joint.name in adopted.parts.driven
         for name in adopted.parts.joints[joint.name]
     ]
-
-
-def _escaped(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def _remaps(drive: Drive, notes: list[str]) -> Iterator[str]:
@@ -257,41 +251,40 @@ def _meshes(adoption: Adoption) -> None:
     robot = adoption.robot
     resources: dict[str, None] = {}
     missing: dict[str, None] = {}
-    beside = robot.path.parent
-    text = (
-        robot.document.text(robot.model) if robot.world is not robot.document else robot.document.data.decode("utf-8")
-    )
-    for uri in dict.fromkeys(next(filter(None, groups)) for groups in _URI.findall(text)):
-        scheme, _, rest = uri.rpartition("://")
-        if scheme in ("http", "https", "file") or rest.startswith("/") or _NO_MESH.search(uri):
-            continue
-        first = Path(rest).parts[0]
-        found = robot.library.find(uri, beside)
-        if found is None:
-            missing[uri] = None
-        elif scheme in ("model", "package"):
-            top = found
-            for _ in Path(rest).parts:
-                top = top.parent
-            resources[str(top)] = None
-        elif first == "..":
-            missing[uri] = None
-        elif (beside / first).exists():
-            adoption.links[first] = (beside / first).resolve()
+    for text, beside in _texts(robot):
+        for uri in dict.fromkeys(next(filter(None, groups)) for groups in _URI.findall(text)):
+            scheme, _, rest = uri.rpartition("://")
+            if scheme in ("http", "https", "file") or rest.startswith("/") or _NO_MESH.search(uri):
+                continue
+            path = robot.library.find(uri, beside)
+            if path is None:
+                missing[uri] = None
+            elif scheme in ("model", "package"):
+                resources[str(path.parents[len(Path(rest).parts) - 1])] = None
+            elif not _linked(adoption.links, beside, Path(rest).parts[0]):
+                missing[uri] = None
     if missing:
         names = list(missing)
         more = f" and {len(names) - 3} more" if len(names) > 3 else ""
         adoption.vehicle.notes.append(
             f"not found from the copy, so Gazebo shows no such mesh: {', '.join(names[:3])}{more}"
         )
-    start = adoption.start
-    adoption.start = Start(
-        start.model,
-        start.name,
-        start.world,
-        start.height,
-        tuple(resources),
-        start.remaps,
-        start.renders,
-        start.controllers and folders.CONTROLLERS in adoption.files,
-    )
+    adoption.start = replace(adoption.start, resources=tuple(resources))
+
+
+def _texts(robot: RobotFile) -> Iterator[tuple[str, Path]]:
+    """The texts that are copied, and the folders of their files: the robot's, and that of the world around it."""
+    if robot.world is not robot.document:
+        yield robot.document.text(robot.model), robot.path.parent
+    if robot.world is not None:
+        data, include = robot.world.data, robot.include
+        rest = data if include is None else data[: include.start] + data[include.end :]
+        yield rest.decode("utf-8"), robot.world.path.parent
+
+
+def _linked(links: dict[str, Path], beside: Path, first: str) -> bool:
+    """Add a link to a file or folder beside an original; False if it cannot be reached so from the copy."""
+    if first == "..":
+        return False
+    target = (beside / first).resolve()
+    return not target.exists() or links.setdefault(first, target) == target
