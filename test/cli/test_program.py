@@ -182,6 +182,7 @@ MAP = "actuation_cmd: {accel_map_path: nowhere.csv}"
         ("model: actuation_cmd\n    model_params: {" + MAP + "}", "map 'nowhere.csv' does not exist"),
         ("model: omni\n    model_params: {bicycle: {wheel_base: 2.0}}", "is of the model 'bicycle'"),
         ("gazebo: {joint_names: left}", "it must be pairs ours=theirs"),
+        ("gazebo: {controlled_joints: 'steering_left, wheel'}", "has 'wheel'; the joints are "),
         ("sensors: {gps: {type: gnss, regions: none}}", "regions"),
     ],
 )
@@ -217,6 +218,14 @@ def test_check_hints_at_what_is_probably_a_mistake(tmp_path, capsys):
     assert len(hints) == len(expected)
     for hint, text in zip(hints, expected, strict=True):
         assert text in hint
+
+
+def test_a_joint_of_ours_may_move_two_of_gazebos(tmp_path, capsys):
+    """As on each side of a robot with four driven wheels."""
+    joints = "wheel_left_joint, wheel_left_joint, wheel_right_joint, wheel_right_joint"
+    text = f"sim_node: {{ros__parameters: {{model: differential, gazebo: {{controlled_joints: '{joints}'}}}}}}"
+    assert main(["check", parameter_file(tmp_path, text)]) == 0
+    assert "hint: " not in capsys.readouterr().out
 
 
 def test_check_refuses_a_key_that_is_there_twice(tmp_path, capsys):

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, TypeVar
 from vds_gz.configuration import parameters_of
 from vds_gz.description.urdf_reader import BASE_LINK, Robot, UrdfJoint
 from vds_gz.errors import WorldError
-from vds_gz.parameters.declaration import Faults, Override, describe
+from vds_gz.parameters.declaration import Faults, Override, ParameterError, describe
 from vds_gz.parameters.load import MODEL_PARAMS, PLANT_PARAMS, of_other_models, of_other_plants
-from vds_gz.parameters.node import NodeParameters, joint_map
+from vds_gz.parameters.node import NodeParameters, joint_list, joint_map
 from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.model import AnyModel
 
@@ -96,6 +96,7 @@ def prepare(overrides: Sequence[Override], faults: Faults | None = None) -> Prep
             parameters = replace(parameters, **{name: type(getattr(parameters, name))() for name in PLACED})
             scene = obstacles = None
         model = models()[parameters.model]
+        _refuse_other_joints(overrides, parameters, model)
         text = description(parameters, model)
     faults.refuse()
     sources = dict.fromkeys(map(_source, overrides))
@@ -183,6 +184,18 @@ def _other_units(overrides: Sequence[Override], parameters: NodeParameters) -> I
             yield (
                 f"'{override.name}'{place} is {value:g} {units[override.name]}; is that {unit}? {value:g} {unit} are "
                 f"{value * factor:.4g} {units[override.name]}"
+            )
+
+
+def _refuse_other_joints(overrides: Sequence[Override], parameters: NodeParameters, model: AnyModel) -> None:
+    """Refuse joints to be controlled that the model does not have."""
+    joints = [joint.name for joint in model.joints(parameters.vehicle)]
+    for name in joint_list(parameters.gazebo.controlled_joints):
+        if name not in joints:
+            origin = {override.name: override.origin for override in overrides}.get("gazebo.controlled_joints")
+            place = f" ({origin})" if origin else ""
+            raise ParameterError(
+                f"parameter 'gazebo.controlled_joints'{place} has '{name}'; the joints are {', '.join(joints)}"
             )
 
 

@@ -58,7 +58,9 @@ class GazeboParameters(ParameterGroup):
         maximum=math.pi,
     )
     controlled_joints: str = text(
-        "", "our joints in the order of the forward controllers' joints, for the link ros2_control; empty: all"
+        "",
+        "our joints in the order of the forward controllers' joints, for the link ros2_control; one that moves several "
+        "of theirs is there once for each; empty: all",
     )
 
     def check_together(self) -> None:
@@ -76,12 +78,20 @@ def joint_map(names: str) -> dict[str, str]:
     pairs: dict[str, str] = {}
     for pair in filter(None, (piece.strip() for piece in names.split(","))):
         ours, equals, theirs = (piece.strip() for piece in pair.partition("="))
-        if not (ours and equals and theirs):
-            raise ParameterError(f"parameter 'joint_names' has '{pair}'; it must be pairs ours=theirs, with commas")
-        if ours in pairs or theirs.removeprefix("-") in (other.removeprefix("-") for other in pairs.values()):
+        name = theirs.removeprefix("-")
+        if not (ours and equals and name) or name.startswith("-"):
+            raise ParameterError(
+                f"parameter 'joint_names' has '{pair}'; it must be pairs ours=theirs, or ours=-theirs, with commas"
+            )
+        if ours in pairs or name in (other.removeprefix("-") for other in pairs.values()):
             raise ParameterError(f"parameter 'joint_names' has '{pair}'; each name may occur in one pair only")
         pairs[ours] = theirs
     return pairs
+
+
+def joint_list(names: str) -> list[str]:
+    """Our joints in a text such as ``wheel_left_joint, wheel_right_joint``."""
+    return list(filter(None, (name.strip() for name in names.split(","))))
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,8 @@ from time import monotonic
 
 from vds_gz.geometry import Attitude, Pose, Quaternion, Vector, angles, into_body, product, quaternion
 from vds_gz.parameters.autoware import GRAVITY
-from vds_gz.parameters.node import GazeboParameters, joint_map
-from vds_gz.plant.base import BodyVelocity, Level, LinkError, Plant, Status, body_state
+from vds_gz.parameters.node import GazeboParameters, joint_list, joint_map
+from vds_gz.plant.base import BodyVelocity, Level, Plant, Status, body_state
 from vds_gz.plant.gazebo.links.base import GazeboLink, Inbox, JointReadings, Placement, Tick
 from vds_gz.plant.gazebo.monitoring import History, LagEstimator, LinkHealth, StallDetector, allowed, configured
 from vds_gz.sensing.body import BodyState
@@ -55,7 +55,7 @@ class GazeboPlant(Plant):
         self._wheels = [i for i, joint in enumerate(joints) if joint.kind == "wheel"]
         self._steering = [i for i, joint in enumerate(joints) if joint.kind == "steering"]
         self._controlled: tuple[list[int], list[int]] = self._wheels, self._steering
-        if link.name == "ros2_control" and parameters.controlled_joints.strip():
+        if link.name == "ros2_control" and joint_list(parameters.controlled_joints):
             self._controlled = _controlled(parameters.controlled_joints, joints)
         self._inbox: Inbox = deque()
         self._time: int | None = None
@@ -272,13 +272,8 @@ class GazeboPlant(Plant):
 def _controlled(text: str, joints: Sequence[Joint]) -> tuple[list[int], list[int]]:
     """The numbers of the wheels and of the steering joints that a list of names has, in its order."""
     numbers = {joint.name: number for number, joint in enumerate(joints)}
-    names = [name.strip() for name in text.split(",")]
-    for name in names:
-        if name not in numbers:
-            raise LinkError(f"parameter 'gazebo.controlled_joints' has '{name}'; the joints are {', '.join(numbers)}")
-    wheels, steering = (
-        [numbers[name] for name in names if joints[numbers[name]].kind == kind] for kind in ("wheel", "steering")
-    )
+    listed = [numbers[name] for name in joint_list(text)]
+    wheels, steering = ([number for number in listed if joints[number].kind == kind] for kind in ("wheel", "steering"))
     return wheels, steering
 
 
