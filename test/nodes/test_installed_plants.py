@@ -63,6 +63,14 @@ def test_parameters_of_a_plant_that_is_not_chosen_are_a_hint(sled):
     assert prepared.unused == ("'plant_params.sled' (my.yaml) has no effect: the backend is 'kinematic'",)
 
 
+def test_a_plant_that_is_not_chosen_need_not_be_importable(site):
+    install(site, "sled = an_engine_that_is_not_installed:SLED")
+    prepared = prepare([Override("plant_params.sled.grip", 0.5, "my.yaml")])
+    assert prepared.unused == ("'plant_params.sled' (my.yaml) has no effect: the backend is 'kinematic'",)
+    with pytest.raises(ParameterError, match=r"entry point 'sled' of vds_gz.plants"):
+        prepare([Override("backend", "sled"), Override("plant_params.sled.grip", 0.5)])
+
+
 def test_a_parameter_file_with_a_plant_is_checked_and_its_values_are_shown(sled, tmp_path, capsys):
     file = tmp_path / "my.yaml"
     file.write_text("sim_node: {ros__parameters: {backend: sled, plant_params: {sled: {grip: 0.5}}}}")

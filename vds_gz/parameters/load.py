@@ -43,8 +43,9 @@ def load(
         overrides = translated(overrides, models)
     mounted, overrides = _sensors_of(overrides, sensors, faults)
     backend = _backend(overrides, plants, faults)
-    others = {backend, *_mentioned(overrides, PLANT_PARAMS)}.difference(BACKENDS)
-    plant_groups = {name: plants[name].parameters() for name in others if name in plants}
+    plant_groups = {} if backend in BACKENDS or backend not in plants else {backend: plants[backend].parameters()}
+    unused_plants = {name for name in of_other_plants(overrides, backend) if name in plants}  # need not be importable
+    overrides = [override for override in overrides if _member_of(override.name, PLANT_PARAMS) not in unused_plants]
     known = _known(_mentioned(overrides, MODEL_PARAMS), models, mounted, plant_groups)
     names = _spellings(known.values())
     if any(override.name not in names for override in overrides):  # the nearest name may be of any model
@@ -72,7 +73,7 @@ def load(
         model=model,
         model_params={model: models[model].parameters()},
         sensors=mounted,
-        plant_params={backend: plant_groups[backend]} if backend in plant_groups else {},
+        plant_params=dict(plant_groups),
     )
     with faults.caught():
         selected = replaced(selected, values, overrides=by_name)
@@ -81,7 +82,7 @@ def load(
 
 
 def _mentioned(overrides: Iterable[Override], group: str) -> set[str]:
-    """Possible names of models, or plants, in the names of parameters; only these must be imported."""
+    """Possible names of members of a group, such as models, in the names of parameters."""
     return {_member_of(override.name, group) for override in overrides} - {""}
 
 
