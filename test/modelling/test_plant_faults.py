@@ -9,6 +9,7 @@ import re
 import sys
 import time
 from collections import deque
+from itertools import pairwise
 
 import pytest
 from helpers.own_plant import SLED, Sled, SledParameters, install
@@ -16,7 +17,7 @@ from helpers.own_plant import SLED, Sled, SledParameters, install
 from vds_gz.cli.program import main
 from vds_gz.configuration import load_parameters, make_vehicle
 from vds_gz.modelling import plant_faults as check
-from vds_gz.modelling.plant_bench import Bench
+from vds_gz.modelling.plant_bench import Bench, advance_by
 from vds_gz.plant import JointStates, LinkError, Motion, Plant, PlantType, Pose, Status
 from vds_gz.plant.base import Level
 from vds_gz.plant.kinematic import KinematicPlant
@@ -52,6 +53,25 @@ class Misnamed(Sled):
 class Sick(Sled):
     def status(self):
         return Status(Level.ERROR, "no snow")
+
+
+class Unsure(Sled):
+    knows_pose = None
+
+
+class RateInWords(Sled):
+    command_rate = "often"
+
+
+class NeverSends(Sled):
+    command_rate = 50.0
+
+
+class SendsBadly(Sled):
+    command_rate = 50.0
+
+    def command(self, now):
+        raise LinkError(f"no answer at {now - 1_700_000_000 * SECOND} ns")
 
 
 class Tilting(Sled):
@@ -287,6 +307,9 @@ class OwnClock(Sled):
     [
         (Misnamed, "attributes", "name is 'sledge'; expected 'sled'"),
         (Sick, "attributes", r"status\(\) is 'no snow' in a free drive; expected Status\(\)"),
+        (Unsure, "attributes", "knows_pose is None; expected true or false"),
+        (RateInWords, "attributes", "command_rate is 'often'; expected a number of Hz, or 0 for never"),
+        (NeverSends, "attributes", r"command_rate is 50 and command\(\) is not overridden; expected that it sends"),
         (Tilting, "numbers", r"attitude\(\) is None and flat is false; expected an Attitude"),
         (NoNumber, "numbers", r"motion\(\).\w+ is nan; expected a finite number"),
         (OneJoint, "numbers", r"has 1 positions; expected 2, of wheel_left_joint, wheel_right_joint"),
@@ -324,6 +347,46 @@ class OwnClock(Sled):
 )  # fmt: skip
 def test_a_plant_that_lies_is_caught_with_what_is_expected(plant, checked, message):
     assert re.search(message, "\n".join(faults_of(plant, checked)))
+
+
+class Relayed(Sled):
+    """A robot that knows its own pose, commanded 50 times a second."""
+
+    knows_pose = False
+    command_rate = 50.0
+
+    def __init__(self, setup):
+        super().__init__(setup)
+        self.sent = []
+
+    def command(self, now):
+        assert now == self.vehicle.time
+        self.sent.append(now)
+
+    def motion(self, time):
+        return self.vehicle.motion()
+
+    body = Plant.body
+    joint_states = Plant.joint_states
+
+    def set_pose(self, pose, attitude=None):
+        raise LinkError("the robot's pose is its own")
+
+    def reset(self):
+        self.set_pose(Pose())
+
+
+def test_a_plant_that_does_not_know_the_pose_passes_without_one():
+    assert check.plant_faults("sled", PlantType(Relayed, SledParameters), parameters()) == []
+
+
+def test_a_plant_with_a_rate_is_told_to_command_at_it():
+    with Bench("sled", PlantType(Relayed, SledParameters), parameters()).plant() as plant:
+        advance_by(plant, 1.0, 0.0073)
+        assert len(plant.sent) == 50
+        assert {after - before for before, after in pairwise(plant.sent)} == {SECOND // 50}
+    faults = check.plant_faults("sled", PlantType(SendsBadly, SledParameters), parameters())
+    assert "numbers: no answer at 20000000 ns" in faults
 
 
 class LateSled(Sled):
@@ -380,6 +443,16 @@ class TurnsBack(LateSled):
         return super().observe() - 20_000_000 * (self.turns % 2)
 
 
+class Forgets(LateSled):
+    """It knows the time when it is asked first."""
+
+    known = True
+
+    def observe(self):
+        known, self.known = self.known, False
+        return super().observe() if known else None
+
+
 class NeverSeen(LateSled):
     def seen(self, time):
         return False
@@ -397,6 +470,8 @@ def test_a_plant_that_gives_time_passes():
 def test_a_plant_that_gives_time_and_lies_is_caught(monkeypatch):
     assert "observe() went back; expected a time that never does" in faults_of(TurnsBack, "time")
     assert any("while paused; expected that time stands still" in fault for fault in faults_of(RunsOn, "pause"))
+    faults = check.plant_faults("sled", PlantType(Forgets, SledParameters), parameters(step_rate=200.0))
+    assert "numbers: observe() returned None after it had known the time" in faults
     monkeypatch.setattr("vds_gz.modelling.plant_bench.PATIENCE", 0.2)
     faults = check.plant_faults("sled", PlantType(NeverSeen, SledParameters), parameters(step_rate=200.0))
     assert any("stayed false within 0.2 s" in fault for fault in faults)

@@ -30,7 +30,7 @@ SPEED = 2.0
 
 
 class LateError(Exception):
-    """A plant that gives time does not observe what is due."""
+    """A plant that gives time does not observe what is due, or no longer knows the time."""
 
 
 class Sample(NamedTuple):
@@ -98,13 +98,27 @@ def advance(plant: Plant, time: int) -> None:
         until(lambda: _turn(plant, time), f"observe() did not reach {time} ns")
         until(lambda: plant.seen(time) or (_turn(plant, time) and None), f"seen({time}) stayed false")
     else:
+        for moment in _command_times(plant, time):
+            plant.advance(moment)
+            plant.command(moment)
         plant.advance(time)
+
+
+def _command_times(plant: Plant, end: int) -> list[int]:
+    """The times up to ``end`` at which a plant with a ``command_rate`` commands, on whole steps [ns]."""
+    if not plant.command_rate:
+        return []
+    vehicle = plant.vehicle
+    interval = max(1, round(vehicle.step_rate / plant.command_rate))
+    steps = range(vehicle.steps + 1, vehicle.steps_until(end) + 1)
+    return [vehicle.time_of(step) for step in steps if step % interval == 0]
 
 
 def _turn(plant: Plant, end: int) -> bool | None:
     """One turn of the loop of a plant that gives time; true at the end."""
     now = plant.observe()
-    assert now is not None
+    if now is None:
+        raise LateError("observe() returned None after it had known the time")
     plant.advance(min(now, end))
     plant.command(now)
     return now >= end or None

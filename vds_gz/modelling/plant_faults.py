@@ -33,12 +33,18 @@ def attribute_faults(bench: Bench) -> Iterator[str]:
     with bench.plant() as plant:
         if plant.name != bench.name:
             yield f"name is {plant.name!r}; expected '{bench.name}', the name of its entry point"
-        for name in ("gives_time", "flat", "senses", "waits", "paused"):
+        for name in ("gives_time", "flat", "knows_pose", "senses", "waits", "paused"):
             if not isinstance(value := getattr(plant, name), bool):
                 yield f"{name} is {value!r}; expected true or false"
         for name in ("place", "clock_topic"):
             if not isinstance(value := getattr(plant, name), str):
                 yield f"{name} is {value!r}; expected a text"
+        rate = plant.command_rate
+        if isinstance(rate, bool) or not isinstance(rate, int | float) or not 0.0 <= rate < math.inf:
+            yield f"command_rate is {rate!r}; expected a number of Hz, or 0 for never"
+            return  # the bench cannot drive it
+        if rate and type(plant).command is Plant.command:
+            yield f"command_rate is {rate:g} and command() is not overridden; expected that it sends the commands"
         if not isinstance(plant.vehicle, Vehicle):
             yield f"vehicle is {plant.vehicle!r}; expected the Vehicle of the setup"
         enter(plant)
@@ -286,6 +292,10 @@ CHECKS: dict[str, Callable[[Bench], Iterator[str]]] = {
 }
 
 
+#: The checks that compare poses, and so need a plant that knows the pose.
+POSE_CHECKS = ("velocities", "body", "set_pose", "reset", "pause", "held")
+
+
 def plant_faults(name: str, kind: PlantType, parameters: NodeParameters) -> list[str]:
     """The faults of a plant with a vehicle of these parameters.
 
@@ -293,10 +303,12 @@ def plant_faults(name: str, kind: PlantType, parameters: NodeParameters) -> list
         VdsGzError: The plant refuses the vehicle, or what it needs does not answer.
     """
     bench = Bench(name, kind, parameters)
-    with bench.plant():
-        pass
+    with bench.plant() as plant:
+        without = () if plant.knows_pose else POSE_CHECKS
     faults: dict[str, None] = {}
     for what, check in CHECKS.items():
+        if what in without:
+            continue
         try:
             faults |= dict.fromkeys(check(bench))
         except (VdsGzError, LateError) as error:

@@ -178,7 +178,7 @@ class Plant:
         raise NotImplementedError
 
     def joint_states(self, time: int) -> JointStates:
-        """States of the joints; by default those that the actuators command, with wheels that do not turn.
+        """States of the joints; by default those that the actuators command, where wheel positions stay 0.
 
         Args:
             time: As for :meth:`motion` [ns].
@@ -208,7 +208,7 @@ class Plant:
         raise NotImplementedError
 
     def reset(self) -> Pose | None:
-        """Start again at rest at the initial pose, at the present time; without commands, and with all random numbers.
+        """Start again at rest at the initial pose, at the present time; discard commands, restart the random numbers.
 
         Returns:
             The initial pose [m, m, rad]; None if the vehicle has not been observed yet and cannot be put there.
