@@ -1,5 +1,6 @@
 """Parameters of the link, and the files of a server."""
 
+import tempfile
 import xml.etree.ElementTree as ElementTree
 
 import pytest
@@ -10,7 +11,7 @@ from vds_gz.errors import WorldError
 from vds_gz.parameters.declaration import ParameterError
 from vds_gz.parameters.node import GazeboParameters, joint_map
 from vds_gz.plant.base import LinkError
-from vds_gz.plant.gazebo.server import Spawn, gz_command, populated
+from vds_gz.plant.gazebo.server import Server, Spawn, gz_command, populated
 from vds_gz.share import share
 from vds_gz.vehicle.bicycle import BICYCLE
 from vds_gz.world.load import world_file
@@ -21,7 +22,7 @@ def test_joint_names():
     assert joint_map(" a = b,c=d ,") == {"a": "b", "c": "d"}
 
 
-@pytest.mark.parametrize("text", ["a", "a=", "=b", "a=b, a=c", "a=c, b=c", "a=b c=d ,x"])
+@pytest.mark.parametrize("text", ["a", "a=", "=b", "a=b, a=c", "a=c, b=c", "a=b c=d ,x", "a=-", "a=--b"])
 def test_invalid_joint_names_are_refused(text):
     with pytest.raises(ParameterError, match="joint_names"):
         GazeboParameters(joint_names=text)
@@ -77,6 +78,23 @@ def test_a_server_that_loads_in_the_background_is_told_to_wait(version, waits, m
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     assert ("--wait-for-assets" in gz_command(tmp_path / "w.sdf")) is waits
+
+
+@pytest.mark.parametrize("as_path", [True, False])
+def test_a_server_writes_a_file_for_a_text_only(as_path, monkeypatch, tmp_path):
+    program, files, world = tmp_path / "gz", tmp_path / "files", tmp_path / "w.sdf"
+    program.write_text(f'#!/bin/sh\nfor last; do :; done\ncat "$last" > {tmp_path}/got\n')
+    program.chmod(0o755)
+    files.mkdir()
+    world.write_text("<sdf/>")
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    monkeypatch.setattr(tempfile, "tempdir", str(files))
+    server = Server(world if as_path else "<sdf/>")
+    assert server.process.wait(20.0) == 0
+    assert (tmp_path / "got").read_text() == "<sdf/>"
+    assert len(list(files.iterdir())) == (0 if as_path else 1)
+    server.stop()
+    assert not list(files.iterdir())
 
 
 @pytest.mark.parametrize("arguments", [["--world", "moon"], ["--ros-args", "-p", "step_rat:=1.0"]])

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
@@ -105,6 +106,15 @@ def gz_command(
     return [program, "sim", *server_options(program), *chosen, *count, str(world)]
 
 
+@contextmanager
+def _file_with(sdf: str) -> Iterator[Path]:
+    """A temporary file with an SDF."""
+    with tempfile.NamedTemporaryFile("w", suffix=".sdf", prefix="vds_gz_", encoding="utf-8") as file:
+        file.write(sdf)
+        file.flush()
+        yield Path(file.name)
+
+
 class Server:
     """A ``gz sim`` process, or two with a window.
 
@@ -125,11 +135,8 @@ class Server:
         environment: Mapping[str, str] = os.environ,
     ) -> None:
         gz_program()
-        self._file = tempfile.NamedTemporaryFile("w", suffix=".sdf", prefix="vds_gz_", encoding="utf-8")  # noqa: SIM115
-        if isinstance(sdf, str):
-            self._file.write(sdf)
-            self._file.flush()
-        world = sdf if isinstance(sdf, Path) else Path(self._file.name)
+        self._files = ExitStack()
+        world = sdf if isinstance(sdf, Path) else self._files.enter_context(_file_with(sdf))
         command = gz_command(world, headless=headless, run=run, rendering=rendering, steps=steps)
         variables = dict(environment)
         if folder is not None:
@@ -144,4 +151,4 @@ class Server:
     def stop(self) -> None:
         """End the server and all processes that it started."""
         self.process.stop()
-        self._file.close()
+        self._files.close()
