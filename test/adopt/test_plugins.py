@@ -83,6 +83,19 @@ def test_limits_of_the_body(adopted):
     assert any("max_angular_jerk" in note for note in adoption.notes)
 
 
+def test_a_robot_that_does_not_drive_backward(adopted):
+    limits = "<max_linear_velocity>0.5</max_linear_velocity><min_linear_velocity>0</min_linear_velocity>"
+    adoption = adopted(robots.sdf(robots.diff_drive(robots.DIFF + limits)))
+    assert values(adoption)["max_linear_velocity"] == 0.5
+    assert any("no negative linear velocity" in note for note in adoption.notes)
+
+
+@pytest.mark.parametrize(("given", "rate"), [(30, 30.0), (1000, 1000.0), (0, 200.0), (50_000, 1000.0)])
+def test_the_rate_of_odometry(adopted, given, rate):
+    text = f"<odom_publish_frequency>{given}</odom_publish_frequency>"
+    assert adopted(robots.sdf(robots.diff_drive(robots.DIFF + text))).parameters.pub_rate == rate
+
+
 def test_topics_and_frames_are_the_robots(adopted):
     names = (
         "<topic>cmd_vel</topic><odom_topic>/robot/odom</odom_topic><frame_id>robot/odom</frame_id>"
@@ -186,6 +199,21 @@ def test_classic_diff_drive(adopted, body):
     assert 'filename="libgazebo_ros_diff_drive' not in adoption.files["model.urdf"].decode()
 
 
+@pytest.mark.parametrize(
+    ("more", "topic"),
+    [
+        ("<ros><namespace>/robot1</namespace></ros>", "robot1/cmd_vel"),
+        ("<robotNamespace>/robot1/</robotNamespace>", "robot1/cmd_vel"),
+        ("<robotNamespace>/</robotNamespace>", "cmd_vel"),
+        ("<robotNamespace>r</robotNamespace><commandTopic>/drive</commandTopic>", "/drive"),
+    ],
+)
+def test_classic_topics_are_in_their_namespace(adopted, more, topic):
+    body = robots.DIFF + more
+    adoption = adopted(robots.urdf(f"<gazebo>{robots.classic('gazebo_ros_diff_drive', body)}</gazebo>"), ".urdf")
+    assert adoption.drive.command_topic == topic
+
+
 def test_classic_skid_steer(adopted):
     body = "".join(
         f"<{side}{end}Joint>{end.lower()}_{side}</{side}{end}Joint>"
@@ -210,6 +238,21 @@ def test_classic_ackermann_takes_its_geometry_from_the_model(adopted):
     assert found["tire_diameter"] == pytest.approx(0.16)
     assert found["steering_actuator.max_position"] == 0.55
     assert found["drive_actuator.max_velocity"] == 8.0
+    driven = adoption.vehicle.parts.driven
+    assert driven == {"steering_left", "steering_right", "fixed_wheel_left_joint", "fixed_wheel_right_joint"}
+    assert any("reads angular.z as the steering angle" in note for note in adoption.notes)
+
+
+def test_classic_tricycle_has_its_defaults(adopted):
+    body = """<steering_joint>front_hinge</steering_joint><actuated_wheel_joint>front_wheel</actuated_wheel_joint>
+    <max_steering_speed>1.5</max_steering_speed>"""
+    plugin = f"<gazebo>{robots.classic('gazebo_ros_tricycle_drive', body)}</gazebo>"
+    rear = {"rear_left": (0.0, 0.25), "rear_right": (0.0, -0.25)}
+    adoption = adopted(robots.urdf(plugin, rear, more=robots.urdf_hinge("front", 0.7, 0.0, stop=1.7)), ".urdf")
+    assert values(adoption)["tire_diameter"] == 0.15
+    assert values(adoption)["steering_actuator.max_position"] == pytest.approx(math.pi / 2)
+    assert adoption.parameters.base_frame == "base_link"
+    assert any("<max_steering_speed> 1.5 is not taken" in note for note in adoption.notes)
 
 
 def test_drives_without_wheels_are_refused(adopted):
@@ -223,7 +266,7 @@ def test_drives_without_wheels_are_refused(adopted):
         (robots.DIFF.replace("0.4", "wide"), r"robot.sdf, line \d+: <wheel_separation> has the value 'wide'"),
         (robots.DIFF.replace("0.08", "0"), "wheel_radius is 0"),
         (robots.DIFF.replace("0.08", "nan"), "finite"),
-        (robots.DIFF.replace(">right_joint<", ">left_joint<"), "each joint may be there once"),
+        (robots.DIFF.replace(">right_joint<", ">left_joint<"), r"listed twice \(left, right\)"),
         (robots.DIFF.replace(">right_joint<", ">none<"), r"line \d+: there is no joint 'none'.*left_joint"),
         (robots.DIFF.replace(">right_joint<", "><"), "is empty"),
         ("<left_joint>left_joint</left_joint>", "no <right_joint>"),
@@ -241,12 +284,14 @@ def test_two_drives_or_none_are_refused(adopted):
 
 
 def test_steering_only_is_refused(adopted):
-    body = robots.ACKERMANN + "<steering_only>true</steering_only>"
-    refused(
-        adopted,
-        robots.sdf_car(robots.plugin(robots.GZ, "ackermann-steering", "AckermannSteering", body)),
-        "steering_only",
-    )
+    def car(more):
+        body = robots.ACKERMANN + more
+        return robots.sdf_car(robots.plugin(robots.GZ, "ackermann-steering", "AckermannSteering", body))
+
+    message = "<use_actuator_msg>true</use_actuator_msg>"
+    for more in ("<steering_only>true</steering_only>", f"{message}<actuator_number>0</actuator_number>"):
+        refused(adopted, car(more), "steering_only")
+    assert adopted(car(message)).vehicle.model == "bicycle"  # without a number the plugin reads twists
 
 
 def test_velocity_limits_of_joints_count(adopted):

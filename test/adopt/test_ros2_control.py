@@ -44,12 +44,12 @@ ROLLING = {
 @pytest.fixture
 def adopted(tmp_path):
     def adopt_controllers(
-        yaml_text, text=None, *, more="", joints=robots.TWO, ros="", library="gz_ros2_control-system"
+        yaml_text, text=None, *, more="", joints=robots.TWO, ros="", library="gz_ros2_control-system", stamped=None
     ):
         (tmp_path / "control.yaml").write_text(yaml_text, encoding="utf-8")
         plugin = robots.ros2_control("control.yaml", ros=ros, library=library)
         (tmp_path / "robot.urdf").write_text(text or robots.urdf(plugin, joints, more=more), encoding="utf-8")
-        return adopt(tmp_path / "robot.urdf", tmp_path / "out")[0]
+        return adopt(tmp_path / "robot.urdf", tmp_path / "out", stamped=stamped)[0]
 
     return adopt_controllers
 
@@ -133,6 +133,41 @@ def test_topics_of_controllers_are_remapped(adopted):
     assert adopted(text, ros=ros).start.remaps[0] == "twist_reference:=r1/drive"
 
 
+@pytest.mark.parametrize(
+    ("ros", "topic"),
+    [
+        ("<ros><remapping>/base/cmd_vel_unstamped:=/cmd_vel</remapping></ros>", "/cmd_vel"),
+        ("<ros><namespace>r1</namespace><remapping>/r1/base/cmd_vel_unstamped:=/cmd_vel</remapping></ros>", "/cmd_vel"),
+        ("<ros><remapping>~/cmd_vel:=cmd_vel</remapping></ros>", "cmd_vel"),
+        ("<ros><namespace>/r1</namespace></ros>", "r1/base/cmd_vel_unstamped"),
+    ],
+)
+def test_topics_in_namespaces(adopted, ros, topic):
+    text = robots.controllers(
+        "base", "diff_drive_controller/DiffDriveController", DIFF + "\n    use_stamped_vel: false"
+    )
+    assert adopted(text, ros=ros).drive.command_topic == topic
+
+
+def test_what_releases_assume_differently_is_told_and_can_be_said(adopted):
+    text = robots.controllers("base", "diff_drive_controller/DiffDriveController", DIFF)
+    adoption = adopted(text)
+    assert any("--no-stamped" in note for note in adoption.notes)
+    assert any("linear.x.has_velocity_limits is not set" in note for note in adoption.notes)
+    said = adopted(text, stamped=False)
+    assert said.start.remaps[0] == "twist_reference:=base/cmd_vel_unstamped"
+    assert not any("--no-stamped" in note for note in said.notes)
+
+
+@pytest.mark.parametrize(
+    ("given", "age"), [("cmd_vel_timeout: 0.3", 0.3), ("cmd_vel_timeout: 0.0", 1e6), ("x: 1", 0.5)]
+)
+def test_the_age_of_commands(adopted, given, age):
+    parameters = DIFF.replace("cmd_vel_timeout: 0.3", given)
+    text = robots.controllers("base", "diff_drive_controller/DiffDriveController", parameters)
+    assert adopted(text).parameters.twist_reference_max_oldness == age
+
+
 def test_types_in_the_controllers_own_section(adopted):
     text = f"base:\n  ros__parameters:\n    type: diff_drive_controller/DiffDriveController\n{DIFF}\n"
     assert values(adopted(text))["track"] == pytest.approx(0.6)
@@ -149,13 +184,22 @@ def test_steering_controllers(adopted, names, kind):
     assert joints["steered_wheel_left_joint"] == ["front_left_wheel"]
     assert "steered_wheel_left_joint" not in adoption.vehicle.parts.driven
     found = values(adoption)
-    assert (found["wheel_base"], found["track_fixed"], found["track_steered"]) == (0.6, 0.5, 0.4)
+    # Humble's controllers turn the hinges as if they had the width of the driven axle.
+    kingpin = 0.5 if names is HUMBLE else 0.4
+    assert (found["wheel_base"], found["track_fixed"], found["track_steered"]) == (0.6, 0.5, kingpin)
     assert found["steering_actuator.max_position"] == 0.6
+    assert adoption.parameters.twist_reference_max_oldness == 0.2
     assert found["steering_actuator.max_velocity"] == 3.0
     assert adoption.start.remaps[:2] == ("twist_stamped_reference:=steer/reference", "odom:=steer/odometry")
     controllers = yaml.safe_load(adoption.files["controllers.yaml"])
     position = controllers["/**/forward_position_controller"]["ros__parameters"]
     assert position["joints"] == ["front_left_hinge", "front_right_hinge"]
+
+
+def test_hinges_without_a_width_have_that_of_the_driven_axle(adopted):
+    parameters = STEERING.format(**ROLLING).replace("    steering_track_width: 0.4\n", "").replace("0.5", "0.44")
+    text = robots.controllers("steer", "ackermann_steering_controller/AckermannSteeringController", parameters)
+    assert values(adopted(text, more=CAR[0], joints=CAR[1]))["track_steered"] == 0.44
 
 
 def test_bicycle_steering_controller(adopted):
@@ -178,13 +222,17 @@ def test_tricycle_controller_drives_the_steered_wheel(adopted):
     steering_joint_name: front_hinge
     wheelbase: 0.7
     wheel_radius: 0.08
-    steering.max_position: 1.57"""
+    steering.max_position: 1.57
+    traction.max_acceleration: 3.0
+    cmd_vel_timeout: 400"""
     text = robots.controllers("tri", "tricycle_controller/TricycleController", parameters)
     rear = {"rear_left": (0.0, 0.25), "rear_right": (0.0, -0.25)}
     adoption = adopted(text, more=robots.urdf_hinge("front", 0.7, 0.0, stop=1.6), joints=rear)
     assert adoption.parameters.vehicle.drive_on_steered_wheel
     assert adoption.vehicle.parts.driven == {"steering", "steered_wheel_joint"}
     assert values(adoption)["track_fixed"] == pytest.approx(0.5)
+    assert adoption.parameters.twist_reference_max_oldness == pytest.approx(0.4)
+    assert any("traction.max_acceleration 3 is not taken" in note for note in adoption.notes)
 
 
 def test_mecanum_drive_controller(adopted):
@@ -202,6 +250,8 @@ def test_mecanum_drive_controller(adopted):
     text = robots.controllers("m", "mecanum_drive_controller/MecanumDriveController", parameters)
     adoption = adopted(text, joints=robots.FOUR)
     assert (values(adoption)["wheel_base"], values(adoption)["track"]) == (pytest.approx(0.6), pytest.approx(0.5))
+    assert any("for one cycle after each command" in note for note in adoption.notes)
+    assert adoption.parameters.twist_reference_max_oldness == 1.0
 
 
 FORWARD = """controller_manager:

@@ -6,8 +6,10 @@ Elements and defaults are those of gazebo_plugins, branches ``ros2`` and ``noeti
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from dataclasses import dataclass
 
-from vds_gz.adopt.drive import Drive, Figure, fail
+from vds_gz.adopt.drive import Drive, DriveKind, Figure, fail
 from vds_gz.adopt.plugins import PluginKind, Settings
 from vds_gz.adopt.xml_text import Tag
 
@@ -31,36 +33,67 @@ def _radius(settings: Settings, default: float) -> Figure:
     return Figure(diameter.value / 2.0, diameter.origin, diameter.given)
 
 
+def _drive(kind: DriveKind, settings: Settings, base_frame: str = "base_footprint") -> Drive:
+    return Drive(kind, settings.what, settings.plugin, base_frame=base_frame, notes=settings.notes)
+
+
 def _topics(settings: Settings, drive: Drive) -> None:
     """Topics and frames: elements of ROS 1, remappings of ROS 2."""
-    remaps = remappings(settings.plugin)
-    command, odometry = _text(settings, "command_topic", "cmd_vel"), _text(settings, "odometry_topic", "odom")
-    drive.command_topic = remaps.get("cmd_vel", command)
-    drive.odometry_topic = remaps.get("odom", odometry)
+    topics = topics_of(settings.plugin)
+    drive.command_topic = topics.name(_text(settings, "command_topic", "cmd_vel"))
+    drive.odometry_topic = topics.name(_text(settings, "odometry_topic", "odom"))
     drive.odom_frame = _text(settings, "odometry_frame", "odom")
-    drive.base_frame = _text(settings, "robot_base_frame", "base_footprint")
+    drive.base_frame = _text(settings, "robot_base_frame", drive.base_frame)
     drive.rate = _either(settings, "update_rate", 100.0)
     settings.notes.append(f"{settings.what} is of Gazebo Classic: other plugins of Classic in the model have no effect")
 
 
-def remappings(plugin: Tag) -> dict[str, str]:
-    """The remappings in ``<ros>``: ``cmd_vel:=other``; names without ``~/``."""
-    pairs = {}
-    namespace = ""
+@dataclass(frozen=True, slots=True)
+class Topics:
+    """The names of a plugin's topics: https://design.ros2.org/articles/static_remapping.html
+
+    Attributes:
+        namespace: Its namespace, without ``/`` at the ends.
+        remaps: The remappings in ``<ros>``, from a name without ``~/`` and ``/`` at its start to another one.
+    """
+
+    namespace: str
+    remaps: Mapping[str, str]
+
+    def name(self, topic: str, node: str = "") -> str:
+        """The name of a topic, or of a node's own topic."""
+        if topic.startswith("/"):
+            return topic
+        name = self.remapped(topic, node) or _joined(node, topic)
+        return name if name.startswith("/") else _joined(self.namespace, name)
+
+    def remapped(self, topic: str, node: str = "") -> str | None:
+        """The other name of a topic; None without one."""
+        inner = _joined(node, topic)
+        names = (topic, inner, _joined(self.namespace, inner))
+        return next((self.remaps[name] for name in names if name in self.remaps), None)
+
+
+def _joined(*names: str) -> str:
+    return "/".join(filter(None, names))
+
+
+def topics_of(plugin: Tag) -> Topics:
+    """The names of a plugin's topics, by ``<ros>`` of ROS 2 or ``<robotNamespace>`` of ROS 1."""
+    remaps = {}
+    namespace = plugin.value("robotNamespace")
     for ros in plugin.tags("ros"):
-        namespace = ros.value("namespace").strip("/")
+        namespace = ros.value("namespace") or namespace
         for tag in ros.tags("remapping"):
             before, equals, after = (tag.text or "").strip().partition(":=")
             if equals and after:
-                pairs[before.removeprefix("~/").lstrip("/")] = after
-    if not namespace:
-        return pairs
-    return {name: topic if topic.startswith("/") else f"{namespace}/{topic}" for name, topic in pairs.items()}
+                remaps[before.removeprefix("~/").lstrip("/")] = after
+    return Topics(namespace.strip().strip("/"), remaps)
 
 
-def diff_drive(settings: Settings, model: str, link: str) -> Drive:
+def diff_drive(settings: Settings) -> Drive:
     """``libgazebo_ros_diff_drive.so``: one or several pairs of wheels, whose acceleration may be limited."""
-    drive = Drive("differential", settings.what, settings.plugin, notes=settings.notes)
+    drive = _drive("differential", settings)
     drive.joints = {
         side: settings.joints(f"{side}_joint") or settings.required(f"{side}Joint") for side in ("left", "right")
     }
@@ -82,9 +115,9 @@ def diff_drive(settings: Settings, model: str, link: str) -> Drive:
     return drive
 
 
-def skid_steer(settings: Settings, model: str, link: str) -> Drive:
+def skid_steer(settings: Settings) -> Drive:
     """``libgazebo_ros_skid_steer_drive.so`` of ROS 1."""
-    drive = Drive("differential", settings.what, settings.plugin, notes=settings.notes)
+    drive = _drive("differential", settings)
     for side in ("left", "right"):
         drive.joints[side] = [
             *settings.required(f"{side}FrontJoint"),
@@ -96,11 +129,18 @@ def skid_steer(settings: Settings, model: str, link: str) -> Drive:
     return drive
 
 
-def ackermann_drive(settings: Settings, model: str, link: str) -> Drive:
+def _angle_note(settings: Settings) -> None:
+    settings.notes.append(
+        f"{settings.what} reads angular.z as the steering angle [rad]; the node reads it as the yaw rate [rad/s]"
+    )
+
+
+def ackermann_drive(settings: Settings) -> Drive:
     """``libgazebo_ros_ackermann_drive.so``, which takes its geometry from the model."""
-    drive = Drive("ackermann", settings.what, settings.plugin, notes=settings.notes)
+    drive = _drive("ackermann", settings)
     for side in ("left", "right"):
-        drive.joints[side] = [*settings.required(f"rear_{side}_joint"), *settings.required(f"front_{side}_joint")]
+        drive.joints[side] = settings.required(f"rear_{side}_joint")
+        settings.required(f"front_{side}_joint")  # the plugin only measures them
         drive.joints[f"steering_{side}"] = settings.required(f"{side}_steering_joint")
     settings.text("steering_wheel_joint")
     steer = settings.figure("max_steer", 0.6)
@@ -108,32 +148,38 @@ def ackermann_drive(settings: Settings, model: str, link: str) -> Drive:
         fail(steer.origin, f"the steering limit is {steer.value:g} rad; it must be greater than 0 and less than pi/2")
     drive.figures = {"steering_limit": steer}
     drive.limits["drive_actuator.max_velocity"] = settings.figure("max_speed", 20.0)
+    _angle_note(settings)
     _topics(settings, drive)
     return drive
 
 
-def limo_ackermann(settings: Settings, model: str, link: str) -> Drive:
+def limo_ackermann(settings: Settings) -> Drive:
     """``libgazebo_ros_ackerman.so``: the skid steer plugin with two hinges."""
-    drive = skid_steer(settings, model, link)
+    drive = skid_steer(settings)
     drive.kind = "ackermann"
     for side in ("left", "right"):
         drive.joints[f"steering_{side}"] = settings.required(f"{side}HingeJoint")
     return drive
 
 
-def tricycle_drive(settings: Settings, model: str, link: str) -> Drive:
+def tricycle_drive(settings: Settings) -> Drive:
     """``libgazebo_ros_tricycle_drive.so``: the front wheel steers and drives."""
-    drive = Drive("ackermann", settings.what, settings.plugin, notes=settings.notes, drives_steered=True)
+    drive = _drive("ackermann", settings, base_frame="base_link")
+    drive.drives_steered = True
     drive.joints["steering"] = settings.joints("steering_joint") or settings.required("steeringJoint")
     drive.joints["wheel"] = settings.joints("actuated_wheel_joint") or settings.required("frontWheelJoint")
-    diameter = settings.optional("actuated_wheel_diameter") or settings.optional("wheelDiameter")
-    if diameter:
-        drive.figures["wheel_radius"] = Figure(diameter.value / 2.0, diameter.origin)
+    diameter = settings.optional("wheelDiameter") or settings.figure("actuated_wheel_diameter", 0.15)
+    drive.figures["wheel_radius"] = Figure(diameter.value / 2.0, diameter.origin, diameter.given)
+    drive.figures["steering_limit"] = Figure(math.pi / 2, f"fixed limit of {settings.what}", False)
+    for name in ("max_wheel_acceleration", "max_steering_speed", "maxWheelAcceleration", "maxSteeringSpeed"):
+        if (figure := settings.optional(name)) and figure.value > 0.0:
+            settings.notes.append(f"<{name}> {figure.value:g} is not taken; set the actuators' limits")
+    _angle_note(settings)
     _topics(settings, drive)
     return drive
 
 
-def planar_move(settings: Settings, model: str, link: str) -> Drive:
+def planar_move(settings: Settings) -> Drive:
     """``libgazebo_ros_planar_move.so`` moves the body itself."""
     settings.plugin.fail(
         f"{settings.what} moves the body without wheels, so no joints drive it; adopt needs a drive with wheels"
@@ -150,6 +196,10 @@ OF_CLASSIC = (
     PluginKind("libgazebo_ros_ackermann_drive.so", frozenset({"gazebo_ros_ackermann_drive"}), ackermann_drive),
     PluginKind("libgazebo_ros_tricycle_drive.so", frozenset({"gazebo_ros_tricycle_drive"}), tricycle_drive),
     PluginKind("libgazebo_ros_ackerman.so", frozenset({"gazebo_ros_ackerman"}), limo_ackermann),
+)
+
+#: Plugins that move a body without wheels, of Classic and of gz-sim.
+REFUSED = (
     PluginKind("libgazebo_ros_planar_move.so", frozenset({"gazebo_ros_planar_move"}), planar_move),
     PluginKind("VelocityControl", frozenset({"velocity-control"}), planar_move),
 )

@@ -45,8 +45,9 @@ class Drive:
         tag: The plugin that is exchanged.
         joints: Driven wheels by their place (``left`` and ``right``, or :data:`CORNERS`), and the hinges ``steering``
             or ``steering_left`` and ``steering_right``.
-        figures: Geometry and the like by name: ``track``, ``kingpin_width``, ``wheel_base``, ``wheel_radius`` [m],
-            ``steering_limit`` [rad], ``steering_time_constant`` [s]. What is left out follows from the structure.
+        figures: Geometry and the like by name: ``track``, ``kingpin_width``, ``wheel_base``, ``wheel_radius``,
+            ``half_sum`` of wheel base and track [m], ``steering_limit`` [rad], ``steering_time_constant`` [s]. What is
+            left out follows from the structure.
         limits: Limits by the name of their parameter below the model's.
         command_topic: The topic of its commands; ``stamped`` if they are TwistStamped.
         odometry_topic: The topic of its odometry.
@@ -87,7 +88,7 @@ class Drive:
         for place, joints in self.joints.items():
             for joint, where in joints:
                 if joint in places:
-                    fail(where, f"joint '{joint}' is {place} and {places[joint]}; each joint may be there once")
+                    fail(where, f"joint '{joint}' is listed twice ({places[joint]}, {place}); list it once")
                 places[joint] = place
         for name, figure in self.figures.items():
             if name != "steering_time_constant" and not figure.value > 0.0:
@@ -110,6 +111,9 @@ def symmetric(name: str, upper: Figure | None, lower: Figure | None, notes: list
         unit: Its unit, for notes.
     """
     upper, lower = (figure if figure and math.isfinite(figure.value) else None for figure in (upper, lower))
+    if lower and lower.value == 0.0 and "velocity" in name:
+        notes.append(f"the robot has no negative {name} ({lower.origin}); ours has, up to the same limit")
+        lower = Figure(-upper.value, lower.origin) if upper else None
     for figure, sign in ((upper, 1.0), (lower, -1.0)):
         if figure and not figure.value * sign > 0.0:
             fail(figure.origin, f"the limit of the {name} is {figure.value:g} {unit}; with it the robot cannot move")

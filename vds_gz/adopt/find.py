@@ -7,24 +7,26 @@ from pathlib import Path
 
 from vds_gz.adopt import geometry_check as geometry
 from vds_gz.adopt import ros2_control
-from vds_gz.adopt.classic_plugins import OF_CLASSIC
+from vds_gz.adopt.classic_plugins import OF_CLASSIC, REFUSED
 from vds_gz.adopt.drive import Drive, Named, listed
 from vds_gz.adopt.plugins import OF_GZ_SIM, PluginKind, Settings, names_of, plugins_of
 from vds_gz.adopt.robot_file import RobotFile
 from vds_gz.adopt.structure import Structure, root_of
 from vds_gz.adopt.xml_text import Tag
 
-#: Every kind of plugin that moves a body.
+#: Every kind of plugin that drives wheels.
 KINDS: tuple[PluginKind, ...] = (*OF_GZ_SIM, *OF_CLASSIC)
 
 
 def has_drive(model: Tag) -> bool:
     """Whether a model has a drive that is known here."""
-    known = frozenset().union(*(kind.names for kind in KINDS)) | ros2_control.PLUGINS | ros2_control.ROS1_PLUGINS
+    known = ros2_control.PLUGINS.union(ros2_control.ROS1_PLUGINS, *(kind.names for kind in (*KINDS, *REFUSED)))
     return any(names_of(plugin) & known for plugin in plugins_of(model))
 
 
-def find_drive(robot: RobotFile, structure: Structure, controllers: Path | None = None) -> Drive:
+def find_drive(
+    robot: RobotFile, structure: Structure, controllers: Path | None = None, stamped: bool | None = None
+) -> Drive:
     """The drive of a robot.
 
     A plugin of gz-sim counts before ros2_control, and that before Gazebo Classic, because several may be left from
@@ -34,43 +36,43 @@ def find_drive(robot: RobotFile, structure: Structure, controllers: Path | None 
         robot: The robot.
         structure: Its joints.
         controllers: The controllers' YAML, if it is not the file that the plugin names.
+        stamped: Whether commands are TwistStamped; None for what the robot's files say.
 
     Raises:
         ArgumentError: There is no drive, several or an incomplete one.
         WorldError: The same, with the line in the robot's file.
     """
     plugins = list(plugins_of(robot.model))
-    for kinds in (OF_GZ_SIM, OF_CLASSIC):
-        if kinds is OF_CLASSIC and (drive := _of_ros2_control(robot, structure, controllers, plugins)):
-            return drive
+    for kinds in (OF_GZ_SIM, OF_CLASSIC, REFUSED):
+        if kinds is OF_CLASSIC and (plugin := _ros2_control(plugins)) is not None:
+            return ros2_control.read(plugin, robot.library, structure, controllers, stamped)
         found = [(plugin, kind) for plugin in plugins for kind in kinds if names_of(plugin) & kind.names]
         if len(found) > 1:
             lines = listed(f"{kind.what} in line {plugin.line}" for plugin, kind in found)
             robot.model.fail(f"'{robot.name}' has {len(found)} drive plugins: {lines}; a robot must have one")
         for plugin, kind in found:
-            settings = Settings(plugin, kind.what)
-            drive = kind.read(settings, robot.name, root_of(structure))
+            settings = Settings(plugin, kind.what, robot.name, root_of(structure))
+            drive = kind.read(settings)
             drive.notes += settings.unknown() if kinds is OF_GZ_SIM else []
             return drive
-    if drive := _of_joints(robot, structure, plugins):
-        return drive
+    if by_joints := _of_joints(robot, structure, plugins):
+        return by_joints
     there = listed(sorted({plugin.get("filename", "") or plugin.get("name", "") for plugin in plugins}))
     inner = [tag for tag in robot.model.tags("model", "include") if not robot.is_urdf]
     hint = "; a drive in an included model is found in that model's own file" if inner else ""
     robot.model.fail(
         f"'{robot.name}' has no drive that is known here; its plugins are {there}. Known are "
-        f"{listed(kind.what for kind in KINDS if 'planar' not in kind.what and 'Control' not in kind.what)} and "
+        f"{listed(kind.what for kind in KINDS)} and "
         f"gz_ros2_control{hint}"
     )
 
 
-def _of_ros2_control(
-    robot: RobotFile, structure: Structure, controllers: Path | None, plugins: list[Tag]
-) -> Drive | None:
+def _ros2_control(plugins: list[Tag]) -> Tag | None:
+    """The plugin that loads ros2_control; None without one."""
     found = [plugin for plugin in plugins if names_of(plugin) & ros2_control.PLUGINS]
     # A robot for several simulators may load one of ROS 1's or Classic's plugins beside it.
     found = [plugin for plugin in found if "gazebo_ros2_control" not in names_of(plugin)] or found
-    return ros2_control.read(found[0], robot.library, structure, controllers) if found else None
+    return found[0] if found else None
 
 
 def _of_joints(robot: RobotFile, structure: Structure, plugins: list[Tag]) -> Drive | None:

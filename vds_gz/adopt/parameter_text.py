@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from vds_gz.adopt.drive import Drive, Figure
+from vds_gz.adopt.model_copy import STATE_RATE
 from vds_gz.adopt.vehicle import AdoptedVehicle
 from vds_gz.configuration import NODE_NAME, parameters_of
 from vds_gz.parameters.declaration import Override
@@ -13,8 +14,11 @@ from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.schema import schema_line
 from vds_gz.parameters.yaml_reader import parameter_file
 
-#: Bounds of rates [Hz] and of the age of commands [s]; 0 or less stand for "never" or "always" in plugins.
-MOST_RATE, NEVER = 200.0, 1e6
+#: Maximum rate of messages, that of the steps, and the rate in place of 0, which means each step in plugins [Hz].
+MOST_RATE, EACH_STEP = 1000.0, STATE_RATE
+
+#: Age of commands that stands for "never" [s].
+NEVER = 1e6
 
 #: Significant digits of numbers.
 DIGITS = 9
@@ -44,8 +48,11 @@ def _values(drive: Drive, adopted: AdoptedVehicle, name: str) -> Iterator[tuple[
         yield "gazebo.controlled_joints", ", ".join(order), "in the order of controllers.yaml"
     yield "odom_frame", drive.odom_frame, ""
     yield "base_frame", drive.base_frame, ""
-    rate = drive.rate.value
-    yield "pub_rate", rate if 0.0 < rate <= MOST_RATE else MOST_RATE, drive.rate.origin
+    rate = drive.rate
+    if rate.value > 0.0:
+        yield "pub_rate", min(rate.value, MOST_RATE), rate.origin
+    else:
+        yield "pub_rate", EACH_STEP, f"that of the states from Gazebo; {rate.value:g} is each step: {rate.origin}"
     if drive.timeout is not None:
         timeout = drive.timeout.value
         yield "twist_reference_max_oldness", timeout if timeout > 0.0 else NEVER, drive.timeout.origin

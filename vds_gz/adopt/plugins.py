@@ -44,10 +44,12 @@ def plugins_of(model: Tag) -> Iterator[Tag]:
 
 @dataclass(slots=True)
 class Settings:
-    """The children of a plugin, and which of them were read."""
+    """The children of a plugin, and which of them were read; the model's name, and that of its canonical link."""
 
     plugin: Tag
     what: str
+    model: str
+    link: str
     notes: list[str] = field(default_factory=list)
     _read: set[str] = field(default_factory=set)
 
@@ -115,16 +117,16 @@ class PluginKind:
 
     what: str
     names: frozenset[str]
-    read: Callable[[Settings, str, str], Drive]
+    read: Callable[[Settings], Drive]
 
 
-def _topics(settings: Settings, drive: Drive, model: str, link: str) -> None:
+def _topics(settings: Settings, drive: Drive) -> None:
     """Topics, frames and rate, as all plugins of gz-sim name them."""
-    drive.command_topic = settings.text("topic") or f"/model/{model}/cmd_vel"
-    drive.odometry_topic = settings.text("odom_topic") or f"/model/{model}/odometry"
+    drive.command_topic = settings.text("topic") or f"/model/{settings.model}/cmd_vel"
+    drive.odometry_topic = settings.text("odom_topic") or f"/model/{settings.model}/odometry"
     settings.text("tf_topic")
-    drive.odom_frame = settings.text("frame_id") or f"{model}/odom"
-    drive.base_frame = settings.text("child_frame_id") or f"{model}/{link}"
+    drive.odom_frame = settings.text("frame_id") or f"{settings.model}/odom"
+    drive.base_frame = settings.text("child_frame_id") or f"{settings.model}/{settings.link}"
     drive.rate = settings.figure("odom_publish_frequency", 50.0)
 
 
@@ -147,7 +149,7 @@ def _body_limits(settings: Settings, drive: Drive, linear: str = "", angular: st
     _jerk(settings, "max_jerk", "min_jerk")
 
 
-def diff_drive(settings: Settings, model: str, link: str) -> Drive:
+def diff_drive(settings: Settings) -> Drive:
     """gz-sim's DiffDrive."""
     drive = Drive("differential", settings.what, settings.plugin, notes=settings.notes)
     drive.joints = {"left": settings.required("left_joint"), "right": settings.required("right_joint")}
@@ -156,11 +158,11 @@ def diff_drive(settings: Settings, model: str, link: str) -> Drive:
         "wheel_radius": settings.figure("wheel_radius", 0.2),
     }
     _body_limits(settings, drive, "linear_", "angular_")
-    _topics(settings, drive, model, link)
+    _topics(settings, drive)
     return drive
 
 
-def mecanum_drive(settings: Settings, model: str, link: str) -> Drive:
+def mecanum_drive(settings: Settings) -> Drive:
     """gz-sim's MecanumDrive, whose kinematics is that of rollers in an X."""
     drive = Drive("mecanum", settings.what, settings.plugin, notes=settings.notes)
     for corner in ("front_left", "front_right", "rear_left", "rear_right"):
@@ -171,20 +173,21 @@ def mecanum_drive(settings: Settings, model: str, link: str) -> Drive:
         "wheel_radius": settings.figure("wheel_radius", 0.2),
     }
     _body_limits(settings, drive)
-    _topics(settings, drive, model, link)
+    _topics(settings, drive)
     return drive
 
 
-def ackermann_steering(settings: Settings, model: str, link: str) -> Drive:
+def ackermann_steering(settings: Settings) -> Drive:
     """gz-sim's AckermannSteering.
 
     It limits the turning radius to ``wheel_base / sin(steering_limit)``, and its hinges follow with a proportional
     gain, which is a lag of 1/gain.
     """
-    if settings.text("steering_only") in ("true", "1") or settings.text("use_actuator_msg") in ("true", "1"):
+    numbered = settings.text("actuator_number") and settings.text("use_actuator_msg") in ("true", "1")
+    if settings.text("steering_only") in ("true", "1") or numbered:
         settings.plugin.fail(
-            f"{settings.what} is in its mode <steering_only>, where something else turns the wheels; adopt needs the "
-            "mode with <left_joint> and <right_joint>"
+            f"{settings.what} is in its mode <steering_only> or <use_actuator_msg>, where something else turns the "
+            "wheels; adopt needs the mode with <left_joint> and <right_joint>"
         )
     drive = Drive("ackermann", settings.what, settings.plugin, notes=settings.notes)
     drive.joints = {
@@ -224,10 +227,10 @@ def ackermann_steering(settings: Settings, model: str, link: str) -> Drive:
                 f"<max_{quantity}> limits the yaw rate too ({found.value:g}); ours limits the speed only"
             )
     _jerk(settings, "max_jerk", "min_jerk")
-    settings.text("sub_topic")
-    _topics(settings, drive, model, link)
+    settings.text("use_actuator_msg")
+    _topics(settings, drive)
     if (sub := settings.text("sub_topic")) and not settings.text("topic"):
-        drive.command_topic = f"/model/{model}/{sub}"
+        drive.command_topic = f"/model/{settings.model}/{sub}"
     return drive
 
 

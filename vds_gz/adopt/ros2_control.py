@@ -9,10 +9,11 @@ import math
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from vds_gz.adopt import geometry_check as geometry
-from vds_gz.adopt.classic_plugins import remappings
-from vds_gz.adopt.drive import Drive, Figure, Named, fail, listed, symmetric
+from vds_gz.adopt.classic_plugins import Topics, topics_of
+from vds_gz.adopt.drive import Drive, DriveKind, Figure, Named, fail, listed, symmetric
 from vds_gz.adopt.library import Library
 from vds_gz.adopt.plugins import names_of
 from vds_gz.adopt.structure import Structure
@@ -27,18 +28,19 @@ ROS1_PLUGINS = frozenset({"gazebo_ros_control"})
 
 @dataclass(frozen=True, eq=False)
 class Controller:
-    """A controller: its name, its type, its parameters, its plugin and its topics' new names."""
+    """A controller: its name, its type, its parameters, its plugin, its topics' names and the robot's joints."""
 
     name: str
     kind: str
     values: Mapping[str, Override]
     tag: Tag
-    remaps: Mapping[str, str]
+    topics: Topics
+    structure: Structure
     file: Path
 
     @property
     def what(self) -> str:
-        """It, for the user."""
+        """Type and name, for messages."""
         return f"{self.kind} '{self.name}'"
 
     @property
@@ -90,19 +92,36 @@ class Controller:
 
     def topic(self, name: str) -> str:
         """The name of one of its own topics."""
-        return self.remaps.get(name, f"{self.name}/{name}")
+        return self.topics.name(name, self.name)
 
 
-def read(tag: Tag, library: Library, structure: Structure, file: Path | None) -> Drive:
-    """The drive of the controllers that a plugin loads, whose YAML is ``file`` or that which the plugin names."""
+class Timeout(NamedTuple):
+    """The parameter for the age at which a controller's command ends, its default and its unit [s]."""
+
+    name: str
+    default: float
+    unit: float = 1.0
+    zero_is_never: bool = False
+
+
+def read(tag: Tag, library: Library, structure: Structure, file: Path | None, stamped: bool | None) -> Drive:
+    """The drive of the controllers that a plugin loads.
+
+    Args:
+        tag: The plugin.
+        library: Finds the files that the plugin names.
+        structure: The robot's joints.
+        file: The controllers' YAML; None for that which the plugin names.
+        stamped: Whether commands are TwistStamped; None for what the YAML says.
+    """
     paths = [file] if file is not None else list(_named(tag, library))
     if not paths:
         tag.fail("the plugin of ros2_control has no <parameters>; name the controllers' YAML file: --controllers FILE")
-    found = [controller for path in paths for controller in _controllers(path, tag)]
+    found = [controller for path in paths for controller in _controllers(path, tag, structure, stamped)]
     able = [controller for controller in found if controller.kind in KINDS]
     forward = [controller for controller in found if controller.kind in FORWARD]
     if len(able) == 1:
-        drive = KINDS[able[0].kind](able[0], structure)
+        drive = KINDS[able[0].kind](able[0])
     elif not able and forward:
         drive = _forward(forward, structure)
     else:
@@ -134,7 +153,7 @@ def _named(tag: Tag, library: Library) -> Iterator[Path]:
         yield path
 
 
-def _controllers(path: Path, tag: Tag) -> list[Controller]:
+def _controllers(path: Path, tag: Tag, structure: Structure, stamped: bool | None) -> list[Controller]:
     """The controllers that the controller managers of a file load."""
     sections = read_sections(str(path))
     kinds: dict[str, str] = {}
@@ -144,36 +163,52 @@ def _controllers(path: Path, tag: Tag) -> list[Controller]:
             name, kind = name or section.rpartition("/")[2], override.value
             if last == "type" and "." not in name and isinstance(kind, str) and "/" in kind:
                 kinds[name] = kind.rpartition("/")[2]
-    remaps = remappings(tag)
+    topics = topics_of(tag)
     found = []
     for name, kind in kinds.items():
         own = [values for section, values in sections if section.rpartition("/")[2] in (name, "**")]
         parameters = {override.name: override for group in own for override in group}
-        found.append(Controller(name, kind, parameters, tag, remaps, path))
+        if stamped is not None:
+            parameters["use_stamped_vel"] = Override("use_stamped_vel", stamped, "option of vds-gz adopt")
+        found.append(Controller(name, kind, parameters, tag, topics, structure, path))
     return found
 
 
-def _drive(controller: Controller, kind: str, command: str, odometry: str, timeout: str) -> Drive:
+def _drive(c: Controller, kind: DriveKind, command: str, odometry: str, timeout: Timeout) -> Drive:
     """A drive with topics, frames and rates of a controller."""
-    c = controller
-    drive = Drive("differential", c.what, c.tag)
-    drive.kind = kind  # type: ignore[assignment]
+    drive = Drive(kind, c.what, c.tag)
     drive.stamped = c.flag("use_stamped_vel", True)
+    if "use_stamped_vel" not in c.values:
+        drive.notes.append("use_stamped_vel is assumed true, as in Jazzy; if the commands are Twist: --no-stamped")
     name = command if drive.stamped else f"{command}_unstamped"
-    drive.command_topic = c.topic(command if name not in c.remaps and command in c.remaps else name)
+    if c.topics.remapped(name, c.name) is None and c.topics.remapped(command, c.name) is not None:
+        name = command
+    drive.command_topic = c.topic(name)
     drive.odometry_topic = c.topic(odometry)
     drive.odom_frame = c.text("odom_frame_id", "odom")
     drive.base_frame = c.text("base_frame_id", "base_link")
     drive.rate = c.figure("publish_rate") or Figure(50.0, f"default of {c.what}", False)
-    drive.timeout = c.figure(timeout, "cmd_vel_timeout")
+    drive.timeout = c.figure(timeout.name, "cmd_vel_timeout")
+    if drive.timeout is None:
+        drive.timeout = Figure(timeout.default, f"default of {c.what}", False)
+    drive.timeout = drive.timeout._replace(value=drive.timeout.value * timeout.unit)
+    if drive.timeout.value == 0.0 and not timeout.zero_is_never:
+        drive.notes.append(
+            f"{timeout.name} 0: {c.what} moves the robot for one cycle after each command; ours for "
+            "twist_reference_max_oldness"
+        )
+        drive.timeout = None
     return drive
 
 
 def _limit(c: Controller, drive: Drive, axis: str, quantity: str, unit: str) -> Figure | None:
     """A limit in both directions; without its minimum, that is minus the maximum."""
-    if not c.flag(f"{axis}.has_{quantity}_limits", True):
+    switch = f"{axis}.has_{quantity}_limits"
+    if not c.flag(switch, True):
         return None
     upper = c.figure(f"{axis}.max_{quantity}")
+    if upper and switch not in c.values:
+        drive.notes.append(f"{switch} is not set: the limit counts, as in Jazzy; Humble's default is false")
     lower = c.figure(f"{axis}.min_{quantity}")
     if upper is not None and lower is None:
         lower = upper._replace(value=-upper.value)
@@ -204,8 +239,8 @@ def _times(figure: Figure, factor: Figure | None) -> Figure:
     return Figure(figure.value * factor.value, f"{figure.value:g} * {factor.value:g}: {figure.origin}")
 
 
-def _diff_drive(c: Controller, structure: Structure) -> Drive:
-    drive = _drive(c, "differential", "cmd_vel", "odom", "cmd_vel_timeout")
+def _diff_drive(c: Controller) -> Drive:
+    drive = _drive(c, "differential", "cmd_vel", "odom", Timeout("cmd_vel_timeout", 0.5, zero_is_never=True))
     drive.joints = {side: c.joints(f"{side}_wheel_names") for side in ("left", "right")}
     left, right = c.figure("left_wheel_radius_multiplier"), c.figure("right_wheel_radius_multiplier")
     if (left.value if left else 1.0) != (right.value if right else 1.0):
@@ -221,9 +256,9 @@ def _diff_drive(c: Controller, structure: Structure) -> Drive:
 _HALF_SUM = "kinematics.sum_of_robot_center_projection_on_X_Y_axis"
 
 
-def _mecanum(c: Controller, structure: Structure) -> Drive:
+def _mecanum(c: Controller) -> Drive:
     """mecanum_drive_controller, and others' of that type, which name joints and geometry in their own ways."""
-    drive = _drive(c, "mecanum", "reference", "odometry", "reference_timeout")
+    drive = _drive(c, "mecanum", "reference", "odometry", Timeout("reference_timeout", 0.0))
     for corner in ("front_left", "front_right", "rear_left", "rear_right"):
         names = [f"{corner}_wheel_command_joint_name", f"{corner}_wheel_name", f"{corner}_joint_name"]
         drive.joints[corner] = c.joints(*names, names[2].replace("rear", "back"))
@@ -244,35 +279,39 @@ def _mecanum(c: Controller, structure: Structure) -> Drive:
     return drive
 
 
-def _steering(c: Controller, structure: Structure) -> Drive:
+def _steering(c: Controller) -> Drive:
     """ackermann_, bicycle_ and tricycle_steering_controller; the order of their joints tells no side."""
-    drive = _drive(c, "ackermann", "reference", "odometry", "reference_timeout")
+    drive = _drive(c, "ackermann", "reference", "odometry", Timeout("reference_timeout", 1.0))
     front = c.flag("front_steering", True)
     axles = ("rear", "front") if front else ("front", "rear")
     traction = c.joints("traction_joints_names", f"{axles[0]}_wheels_names")
     hinges = c.joints("steering_joints_names", f"{axles[1]}_wheels_names")
-    _by_side(drive, structure, traction, hinges)
+    _by_side(drive, c.structure, traction, hinges)
     drive.figures["wheel_base"] = c.needed("wheelbase")
     drive.figures["wheel_radius"] = c.needed(
         "traction_wheels_radius", "traction_wheel_radius", f"{axles[0]}_wheels_radius", f"{axles[0]}_wheel_radius"
     )
-    if len(traction) > 1:
-        track = c.figure("traction_track_width", f"{axles[0]}_wheel_track", "wheel_track")
-        if track:
-            drive.figures["track"] = track
-    if len(hinges) > 1 and (kingpin := c.figure("steering_track_width", f"{axles[1]}_wheel_track")):
+    track = c.figure("traction_track_width", f"{axles[0]}_wheel_track", "wheel_track")
+    if track and len(traction) > 1:
+        drive.figures["track"] = track
+    # Without a width of its own, and always in Humble, the hinges are turned as if they had the other axle's.
+    if len(hinges) > 1 and (kingpin := c.figure("steering_track_width") or track):
         drive.figures["kingpin_width"] = kingpin
     return drive
 
 
-def _tricycle(c: Controller, structure: Structure) -> Drive:
-    """tricycle_controller: one wheel that drives and steers."""
-    drive = _drive(c, "ackermann", "cmd_vel", "odom", "cmd_vel_timeout")
+def _tricycle(c: Controller) -> Drive:
+    """tricycle_controller: one wheel that drives and steers. Its timeout is in milliseconds."""
+    drive = _drive(c, "ackermann", "cmd_vel", "odom", Timeout("cmd_vel_timeout", 500.0, 1e-3))
     drive.drives_steered = True
     drive.joints = {"steering": c.joints("steering_joint_name"), "wheel": c.joints("traction_joint_name")}
     drive.figures = {"wheel_base": c.needed("wheelbase"), "wheel_radius": c.needed("wheel_radius")}
     if limit := c.figure("steering.max_position"):
         drive.figures["steering_limit"] = limit
+    for axis, actuator in (("traction", "drive_actuator"), ("steering", "steering_actuator")):
+        for quantity in ("max_velocity", "max_acceleration", "max_deceleration"):
+            if figure := c.figure(f"{axis}.{quantity}"):
+                drive.notes.append(f"{axis}.{quantity} {figure.value:g} is not taken; set the limits of {actuator}")
     return drive
 
 
@@ -344,7 +383,7 @@ def of_joints(what: str, tag: Tag, joints: list[Named], structure: Structure, an
 
 
 #: Controllers of wheels, by their type.
-KINDS: Mapping[str, Callable[[Controller, Structure], Drive]] = {
+KINDS: Mapping[str, Callable[[Controller], Drive]] = {
     "DiffDriveController": _diff_drive,
     "AckermannSteeringController": _steering,
     "BicycleSteeringController": _steering,

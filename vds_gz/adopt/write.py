@@ -87,7 +87,7 @@ def adopt(
     *,
     model: str | None = None,
     controllers: Path | None = None,
-    stamped: bool = False,
+    stamped: bool | None = None,
     arguments: Sequence[str] = (),
 ) -> tuple[Adoption, Path]:
     """Read a robot and make the files of its folder, whose path is returned too; nothing is written yet.
@@ -97,7 +97,7 @@ def adopt(
         output: The folder; ``./NAME`` by default.
         model: The model's name, if the file has several.
         controllers: The controllers' YAML, if the plugin's own path is none here.
-        stamped: Whether commands are TwistStamped.
+        stamped: Whether commands are TwistStamped; None for what the robot's files say.
         arguments: Arguments of xacro.
 
     Raises:
@@ -107,8 +107,8 @@ def adopt(
     if not robot.name or "/" in robot.name or not robot.name.isprintable():
         robot.model.fail(f"the model's name is '{robot.name}'; it must be a name without '/'")
     structure = robot.structure()
-    drive = find_drive(robot, structure, controllers)
-    drive.stamped = drive.stamped or stamped
+    drive = find_drive(robot, structure, controllers, stamped)
+    drive.stamped = drive.stamped if stamped is None else stamped
     adopted = vehicle(drive, structure)
     adopted.notes[:0] = robot.library.notes
     adopted.notes += _displaced(drive, structure.links)

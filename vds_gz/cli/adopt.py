@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
@@ -31,7 +32,11 @@ def main(argv: list[str]) -> int:
     parser.add_argument(
         "--controllers", metavar="FILE", help="the controllers' YAML, if the plugin names a file that is not here"
     )
-    parser.add_argument("--stamped", action="store_true", help="the robot's commands are TwistStamped")
+    parser.add_argument(
+        "--stamped",
+        action=argparse.BooleanOptionalAction,
+        help="the robot's commands are TwistStamped, or Twist, whatever its files say",
+    )
     arguments = [word for word in argv if ":=" in word]
     options = parser.parse_args([word for word in argv if ":=" not in word])
     adoption, folder = adopt(
