@@ -17,7 +17,7 @@ from helpers.processes import Program
 
 from vds_gz import ackermann, twist
 from vds_gz.cli import main
-from vds_gz.errors import ArgumentError, GraphError
+from vds_gz.errors import ArgumentError
 from vds_gz.interface import topics
 from vds_gz.nodes.preparation import prepare
 from vds_gz.nodes.sim_node import SimNode
@@ -151,7 +151,7 @@ def test_hostile_commands_and_odometry_let_nothing_out_that_is_not_finite_and_wi
         graph.subscribe(CMD_VEL.name, CMD_VEL.type, CMD_VEL.qos, lambda message, _: sent.append(message))
         for _ in range(2500):
             for publisher, kind in hostile:
-                with suppress(GraphError):  # Cyclone DDS does not send everything
+                with suppress(Exception):  # neither Cyclone DDS nor rclpy sends everything
                     publisher.publish_raw(message_bytes(draw, types, kind))
             node.simulation.turn(0.001)
         node.simulation.plant.status()
@@ -219,7 +219,7 @@ def test_a_pause_stops_the_robot_whatever_was_due_and_it_stays_until_a_command(d
         sleep(0.05)  # commands are due now
         for paused in (True, False):
             simulation.pause(paused)
-            for _ in range(20):  # what was sent before the pause arrives
+            while sent[-1]:  # what was sent before the pause arrives
                 simulation.turn(0.01)
             sent.clear()
             while len(sent) < 30:
