@@ -18,6 +18,7 @@ from vds_gz.parameters.declaration import Override
 from vds_gz.parameters.maps import own_map
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.yaml_reader import parameter_file, read_parameter_file, section_of
+from vds_gz.parameters.schema import schema_line
 from vds_gz.study.identify.mechanism.fit import FREE, fit_mechanism
 from vds_gz.study.identify.pedals.fit import csv_text, fit_pedals
 from vds_gz.study.identify.results import Numbers
@@ -43,7 +44,7 @@ def write_parameters(folder: Path, log: str, given: Vehicle | None, model: str, 
     here = folder.resolve()
     values = [line._replace(value=Path(str(line.value)).name) if _folder(line) == here else line for line in values]
     section = section_of(str(given[1]), f"/{NODE_NAME}") if given else NODE_NAME
-    text = HEADER.format(Path(log).name) + parameter_file(values, section)
+    text = schema_line() + HEADER.format(Path(log).name) + parameter_file(values, section)
     (folder / "parameters.yaml").write_text(text, encoding="utf-8")
 
 

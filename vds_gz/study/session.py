@@ -20,6 +20,7 @@ from vds_gz.interface import topics
 from vds_gz.interface.commands import Reference, autoware_topics, vehicle_topics, whole_types
 from vds_gz.parameters.declaration import Override
 from vds_gz.parameters.yaml_reader import parameter_file
+from vds_gz.parameters.schema import schema_line
 from vds_gz.ros.arguments import Arguments
 from vds_gz.ros.factory import open_graph
 from vds_gz.ros.graph import Message
@@ -197,7 +198,7 @@ def write_parameters(overrides: Iterable[Override], folder: Path) -> Path:
     """Write a vehicle's parameters into a parameter file for any namespace."""
     path = folder / "parameters.yaml"
     values = (override._replace(origin="") for override in overrides)
-    path.write_text(parameter_file(values, "/**"), encoding="utf-8")
+    path.write_text(schema_line() + parameter_file(values, "/**"), encoding="utf-8")
     return path
 
 

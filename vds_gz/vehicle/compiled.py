@@ -187,7 +187,7 @@ def compiled_schedule(step: FunctionType, set_references: Callable[..., None] = 
 
 
 class CompiledVehicle(Vehicle[P, C, S]):
-    """A vehicle with compiled steps, equal to the interpreted one to the bit and some hundred times faster.
+    """A vehicle with compiled steps, equal to the interpreted one to the bit and about 100 times faster.
 
     The first step compiles. Steps are done together when the state is read, so commands need no separate calls of
     compiled code.

@@ -15,6 +15,7 @@ from vds_gz.cli import main
 from vds_gz.configuration import load_parameters, parameters_of, parameters_of_file
 from vds_gz.parameters.actuators import DriveParameters
 from vds_gz.parameters.declaration import Override
+from vds_gz.parameters.schema import schema_line
 from vds_gz.study.identify.estimation import fit_all
 from vds_gz.study.identify.identification import identify
 from vds_gz.study.identify.labels import advice, is_noiseless, named
@@ -601,7 +602,7 @@ def test_a_given_parameter_file_keeps_its_values_and_a_second_run_writes_the_sam
     )
     assert main(["identify", "log.csv", "--params", "mine/robot.yaml", "-o", "one"]) == 0
     first = Path("one/parameters.yaml").read_text()
-    assert first.startswith("# Identified by vds-gz identify from log.csv.\n")
+    assert first.startswith(f"{schema_line()}# Identified by vds-gz identify from log.csv.\n")
     assert "\n/**:\n  ros__parameters:\n" in first  # nodes in namespaces read it too
     assert re.search(r"\n          dead_time: 0\.1\d+  # 95 % if the model holds: 0\.1", first)
     assert re.search(
