@@ -17,8 +17,8 @@ from vds_gz.parameters.autoware import (
 from vds_gz.parameters.declaration import Override
 from vds_gz.parameters.maps import own_map
 from vds_gz.parameters.node import NodeParameters
-from vds_gz.parameters.yaml_reader import parameter_file, read_parameter_file, section_of
 from vds_gz.parameters.schema import schema_line
+from vds_gz.parameters.yaml_reader import parameter_file, read_parameter_file, section_of
 from vds_gz.study.identify.mechanism.fit import FREE, fit_mechanism
 from vds_gz.study.identify.pedals.fit import csv_text, fit_pedals
 from vds_gz.study.identify.results import Numbers

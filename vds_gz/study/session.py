@@ -19,8 +19,8 @@ from vds_gz.geometry import Pose
 from vds_gz.interface import topics
 from vds_gz.interface.commands import Reference, autoware_topics, vehicle_topics, whole_types
 from vds_gz.parameters.declaration import Override
-from vds_gz.parameters.yaml_reader import parameter_file
 from vds_gz.parameters.schema import schema_line
+from vds_gz.parameters.yaml_reader import parameter_file
 from vds_gz.ros.arguments import Arguments
 from vds_gz.ros.factory import open_graph
 from vds_gz.ros.graph import Message
