@@ -151,10 +151,13 @@ def adopted(arguments: dict[str, str], link: str, flags: dict[str, bool]) -> lis
     )
     actions += server(text, [*map(Path, folder.start.resources), file.parent], folder.start.renders, arguments)
     actions.append(vehicle.node())
-    if flags["robot_state_publisher"] and folder.description is not None:
+    joints = flags["robot_state_publisher"] and folder.description is not None
+    if joints and folder.description is not None:
         actions.append(vehicle.own_state_publisher(folder.description))
-    bridge = folder.bridge(world, link, sensors=flags["sensors"])
-    actions += bridge_nodes({"bridge": bridge} if bridge else {}, link, namespace, sensors=flags["sensors"])
+    bridge = folder.bridge(world, link, sensors=flags["sensors"], joints=joints)
+    actions += bridge_nodes(
+        {"bridge": bridge} if bridge else {}, link, namespace, sensors=flags["sensors"], joints=joints
+    )
     return actions + extras(vehicle, flags)
 
 
@@ -246,13 +249,19 @@ def bridges(
     return bridge_nodes(files, link, namespace, sensors=bool(sensors))
 
 
-def bridge_nodes(files: dict[str, str], link: str, namespace: str, *, sensors: bool) -> list[LaunchDescriptionEntity]:
-    """Bridges of these configurations, and that of the clock if the link needs it."""
+def bridge_nodes(
+    files: dict[str, str], link: str, namespace: str, *, sensors: bool, joints: bool = False
+) -> list[LaunchDescriptionEntity]:
+    """Bridges of these configurations, and that of the clock if the link needs it; for messages, what they bring."""
     bridged = link in ("bridge", "ros2_control")
     if bridged:
         files["clock_bridge"] = clock_bridge(CLOCK)
     if files:
-        instead = "launch with sensors:=false" + (" link:=transport" if bridged else "")
+        instead = (
+            "launch with sensors:=false"
+            + (" robot_state_publisher:=false" if joints else "")
+            + (" link:=transport" if bridged else "")
+        )
         require(f"link:={link} with sensors:={str(sensors).lower()}", "ros_gz_bridge", instead=instead)
     folder = tempfile.TemporaryDirectory(prefix="vds_gz_")
     actions: list[LaunchDescriptionEntity] = [

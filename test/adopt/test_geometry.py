@@ -10,7 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vds_gz.adopt.library import Library
-from vds_gz.adopt.structure import of_sdf, of_urdf
+from vds_gz.adopt.sdf_structure import of_sdf
+from vds_gz.adopt.structure import root_of
+from vds_gz.adopt.urdf_structure import of_urdf
 from vds_gz.adopt.write import adopt
 from vds_gz.adopt.xml_text import document_of
 from vds_gz.configuration import make_vehicle
@@ -104,6 +106,56 @@ def test_nested_and_merged_models(tmp_path):
     assert structure(robots.sdf("", {}, more=merged), tmp_path).joints["left_joint"].position == pytest.approx(
         [0.7, 0.0, robots.RADIUS], abs=1e-9
     )
+
+
+def test_joints_may_name_frames_and_nested_models(tmp_path):
+    text = robots.sdf("", {"left_joint": (0.1, 0.2)}, more='<frame name="base" attached_to="chassis"/>')
+    inner = '<model name="arm"><link name="a"/></model><joint name="j" type="fixed"><parent>base</parent>'
+    inner += "<child>arm</child></joint>"
+    text = text.replace("<parent>chassis</parent>", "<parent>base</parent>").replace("</model>", f"{inner}</model>")
+    joints = structure(text, tmp_path).joints
+    assert (joints["left_joint"].parent, joints["j"].parent, joints["j"].child) == ("chassis", "chassis", "arm::a")
+    with pytest.raises(VdsGzError, match="'nowhere', which the model does not have"):
+        structure(text.replace("<parent>base</parent>", "<parent>nowhere</parent>"), tmp_path)
+
+
+@pytest.mark.parametrize("merge", [False, True])
+def test_included_models_stand_on_their_placement_frame(tmp_path, merge):
+    foot = '<frame name="foot"><pose>0.5 0 0 0 0 0</pose></frame>'
+    axle = robots.sdf("", {"left_joint": (0.5, 0.3)}, name="axle", more=foot).replace("chassis", "beam")
+    (tmp_path / "axle.sdf").write_text(axle, encoding="utf-8")
+    include = f"<include merge='{str(merge).lower()}'><uri>axle.sdf</uri><pose>0 0 0 0 0 0</pose>"
+    include += "<placement_frame>foot</placement_frame></include>"
+    found = structure(robots.sdf("", {}, more=include), tmp_path).joints
+    assert found["left_joint" if merge else "axle::left_joint"].position == pytest.approx([0.0, 0.3, robots.RADIUS])
+
+
+def test_links_may_be_relative_to_nested_frames(tmp_path):
+    nested = '<model name="in"><pose>1 0 0 0 0 0</pose><link name="l"/>'
+    nested += '<frame name="f"><pose>0 2 0 0 0 0</pose></frame></model>'
+    link = '<link name="far"><pose relative_to="in::f">0 0 3 0 0 0</pose></link>'
+    found = structure(robots.sdf("", {}, more=nested + link), tmp_path)
+    assert found.links["far"][:3, 3] == pytest.approx([1.0, 2.0, 3.0])
+
+
+def test_the_canonical_link(tmp_path):
+    text = robots.sdf(robots.diff_drive()).replace("<link", '<link name="imu"/><link', 1)
+    assert root_of(structure(text, tmp_path)) == "imu"
+    chosen = text.replace('<model name="rover"', '<model name="rover" canonical_link="chassis"')
+    assert root_of(structure(chosen, tmp_path)) == "chassis"
+
+
+def test_collisions_may_be_relative_to_other_frames(tmp_path):
+    text = robots.sdf("").replace('<collision name="tyre">', '<collision name="tyre"><pose relative_to="chassis"/>', 1)
+    shape = structure(text, tmp_path).round["left_joint_wheel"][0]
+    assert shape.centre == pytest.approx([0.0, 0.0, robots.RADIUS])
+
+
+def test_before_sdf_1_7_a_joint_may_have_its_links_name(tmp_path):
+    text = robots.sdf("").replace('<joint name="left_joint"', '<joint name="left_joint_wheel"')
+    with pytest.raises(VdsGzError, match="taken"):
+        structure(text, tmp_path)
+    assert "left_joint_wheel_joint" in structure(text.replace('version="1.9"', 'version="1.6"'), tmp_path).joints
 
 
 def test_a_robot_that_drives_along_y(tmp_path_factory):

@@ -197,7 +197,52 @@ def test_sensors_have_their_topics(tmp_path):
     assert topics["joint_states"] == "/model/rover/joint_state"
     assert topics["/model/rover/actuators"] == "/model/rover/actuators"
     assert adoption.start.renders
-    assert yaml.safe_load(read_folder(folder).bridge("hall", "transport", sensors=False) or "[]") == []
+    assert yaml.safe_load(read_folder(folder).bridge("hall", "transport", sensors=False, joints=False) or "[]") == []
+    kept = yaml.safe_load(read_folder(folder).bridge("hall", "transport", sensors=False))
+    assert [entry["ros_topic_name"] for entry in kept] == ["joint_states"]
+
+
+def test_a_topic_without_a_folder_keeps_its_camera_info_in_the_namespace(tmp_path):
+    sensor = '<sensor name="cam" type="camera"><topic>cam</topic></sensor>'
+    (tmp_path / "robot.sdf").write_text(robots.sdf(robots.diff_drive(), more=f'<link name="eye">{sensor}</link>'))
+    entries = adopt(tmp_path / "robot.sdf", tmp_path / "out")[0].sensors[0].entries
+    assert [entry["ros_topic_name"] for entry in entries] == ["cam", "camera_info"]
+
+
+def test_sensors_that_gazebo_does_not_simulate_are_told(tmp_path):
+    sensor = '<sensor name="scanner" type="ray"/>'
+    (tmp_path / "robot.sdf").write_text(robots.sdf(robots.diff_drive(), more=f'<link name="eye">{sensor}</link>'))
+    adoption = adopt(tmp_path / "robot.sdf", tmp_path / "out")[0]
+    assert not adoption.start.renders
+    assert adoption.sensors[0].entries == ()
+    assert any("make it gpu_lidar" in note for note in adoption.notes)
+
+
+@pytest.mark.parametrize(("merge", "way"), [("false", "model/head/link/eye"), ("true", "link/eye")])
+def test_sensors_of_included_models(tmp_path, merge, way):
+    head = f'<sdf version="1.9"><model name="head"><link name="eye">{SENSORS}</link></model></sdf>'
+    (tmp_path / "head.sdf").write_text(head)
+    include = f'<include merge="{merge}"><uri>head.sdf</uri></include>'
+    (tmp_path / "robot.sdf").write_text(robots.sdf(robots.diff_drive(), more=include))
+    adoption = adopt(tmp_path / "robot.sdf", tmp_path / "out")[0]
+    assert [sensor.name for sensor in adoption.sensors] == ["lidar", "imu", "cam"]
+    assert adoption.sensors[1].topic == f"/world/default/model/rover/{way}/sensor/imu/imu"
+    assert adoption.start.renders
+
+
+@pytest.mark.parametrize(
+    ("preserved", "link"), [("", "base_link"), ("<preserveFixedJoint>1</preserveFixedJoint>", "b")]
+)
+def test_sensors_on_fixed_links_of_a_urdf(tmp_path, preserved, link):
+    fixed = '<link name="{0}"/><joint name="{0}_joint" type="fixed"><parent link="{1}"/><child link="{0}"/></joint>'
+    more = fixed.format("b", "base_link") + fixed.format("imu_link", "b")
+    sensor = '<gazebo reference="imu_link"><sensor name="imu" type="imu"/></gazebo>'
+    keep = f'<gazebo reference="b_joint">{preserved}</gazebo>'
+    (tmp_path / "robot.urdf").write_text(
+        robots.urdf(f"<gazebo>{robots.diff_drive()}</gazebo>{sensor}{keep}", more=more)
+    )
+    adoption = adopt(tmp_path / "robot.urdf", tmp_path / "out")[0]
+    assert adoption.sensors[0].topic == f"/world/default/model/rover/link/{link}/sensor/imu/imu"
 
 
 def test_the_command(tmp_path, monkeypatch, capsys):

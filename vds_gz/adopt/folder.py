@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 
 from vds_gz import files
-from vds_gz.adopt.sensors import WORLD
+from vds_gz.adopt.sensors import JOINT_STATES, WORLD
 from vds_gz.description.gz_bridge import Entry, bridge_text, link_entries
 from vds_gz.errors import ArgumentError
 from vds_gz.parameters.yaml_reader import compose, read_sections
@@ -93,17 +93,25 @@ class RobotFolder:
         """The remaps as ROS arguments."""
         return [word for text in self.start.remaps for word in ("-r", text)]
 
-    def bridge(self, world: str, link: str, *, sensors: bool = True) -> str:
-        """The configuration of its bridge in a world, with what the link needs; empty without entries."""
+    def bridge(self, world: str, link: str, *, sensors: bool = True, joints: bool = True) -> str:
+        """The configuration of its bridge in a world; empty without entries.
+
+        Args:
+            world: Name of the world.
+            link: The link, whose topics are in it.
+            sensors: Whether it has the sensors.
+            joints: Whether it has the joint states, which a robot_state_publisher needs.
+        """
         entries: list[Entry] = link_entries(self.start.name, link)
         file = self.file(BRIDGE)
-        if sensors and file.is_file():
+        if (sensors or joints) and file.is_file():
             given = yaml.safe_load(files.read_text(file, largest=files.LARGEST_YAML)) or []
-            if not isinstance(given, list) or not all(isinstance(one, dict) for one in given):
+            if not isinstance(given, list) or not all(isinstance(item, dict) for item in given):
                 raise ArgumentError(f"'{file}' must be a list of topics, as ros_gz_bridge reads it")
-            for one in given:
-                topic = str(one.get("gz_topic_name", ""))
-                entries.append(one | {"gz_topic_name": topic.replace(f"/world/{WORLD}/", f"/world/{world}/", 1)})
+            for item in given:
+                if joints if item.get("ros_topic_name") == JOINT_STATES else sensors:
+                    topic = str(item.get("gz_topic_name", ""))
+                    entries.append(item | {"gz_topic_name": topic.replace(f"/world/{WORLD}/", f"/world/{world}/", 1)})
         return bridge_text(entries) if entries else ""
 
 

@@ -11,7 +11,9 @@ from pathlib import Path
 
 from vds_gz import files
 from vds_gz.adopt.library import Library, model_file
-from vds_gz.adopt.structure import Structure, of_sdf, of_urdf
+from vds_gz.adopt.sdf_structure import of_sdf
+from vds_gz.adopt.structure import Structure
+from vds_gz.adopt.urdf_structure import of_urdf
 from vds_gz.adopt.xacro_worker import NOTE
 from vds_gz.adopt.xml_text import Document, Tag, document_of
 from vds_gz.errors import ArgumentError

@@ -6,13 +6,19 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from vds_gz.adopt.drive import ros_name
+from vds_gz.adopt.library import Library
 from vds_gz.adopt.robot_file import RobotFile
+from vds_gz.adopt.sdf_structure import inner_models
+from vds_gz.adopt.structure import Structure
 from vds_gz.adopt.xml_text import Tag
 from vds_gz.description import gz_topics as topics
 from vds_gz.description.gz_bridge import Entry, entry
 
 #: The world whose name stands in topics that have one; a launch file puts the name of its own there.
 WORLD = "default"
+
+#: The topic of the joints' states in ROS.
+JOINT_STATES = "joint_states"
 
 _IMAGE = ("sensor_msgs/msg/Image", "gz.msgs.Image")
 _POINTS = ("sensor_msgs/msg/PointCloud2", "gz.msgs.PointCloudPacked")
@@ -40,8 +46,6 @@ _STREAMS: Mapping[str, tuple[tuple[str, str, str], ...]] = {
     "contact": (("", "ros_gz_interfaces/msg/Contacts", "gz.msgs.Contacts"),),
 }
 _SAME = {
-    "lidar": "gpu_lidar",
-    "ray": "gpu_lidar",
     "gpu_ray": "gpu_lidar",
     "depth": "depth_camera",
     "rgbd": "rgbd_camera",
@@ -62,6 +66,9 @@ _DEFAULT = {
     "force_torque": "forcetorque",
 }
 
+#: Types that Gazebo Classic simulates and Gazebo does not.
+NOT_SIMULATED = frozenset({"lidar", "ray"})
+
 #: Sensors that render.
 RENDERED = frozenset({"gpu_lidar", "camera", "depth_camera", "rgbd_camera"})
 
@@ -80,21 +87,47 @@ class RobotSensor(NamedTuple):
         return _SAME.get(self.kind, self.kind) in RENDERED
 
 
-def sensors_of(robot: RobotFile) -> list[RobotSensor]:
+def sensors_of(robot: RobotFile, structure: Structure) -> list[RobotSensor]:
     """The sensors of a robot, in the order of its file."""
-    return [_sensor(robot, link, sensor) for link, sensor in _found(robot)]
+    found = (
+        _of_urdf(robot.model, structure) if robot.is_urdf else _of_sdf(robot.model, robot.version, robot.library, "")
+    )
+    return [_sensor(robot, part, sensor) for part, sensor in found]
 
 
-def _found(robot: RobotFile) -> Iterator[tuple[str, Tag]]:
-    """Links, or joints, and their sensors."""
-    if robot.is_urdf:
-        for extension in robot.model.tags("gazebo"):
-            for sensor in extension.tags("sensor"):
-                yield f"link/{extension.get('reference', '')}", sensor
-        return
-    for part in robot.model.tags("link", "joint"):
+def _of_urdf(robot: Tag, structure: Structure) -> Iterator[tuple[str, Tag]]:
+    """Links or joints, and their sensors."""
+    for extension in robot.tags("gazebo"):
+        for sensor in extension.tags("sensor"):
+            part = extension.get("reference", "")
+            if part in structure.joints and part not in structure.links:
+                yield f"joint/{part}", sensor
+            else:
+                yield f"link/{_lumped(part, robot, structure)}", sensor
+
+
+def _lumped(link: str, robot: Tag, structure: Structure) -> str:
+    """The link in Gazebo: a link on a fixed joint becomes a part of its parent, unless the joint is preserved."""
+    kept = {
+        extension.get("reference", "")
+        for extension in robot.tags("gazebo")
+        for name in ("preserveFixedJoint", "disableFixedJointLumping")
+        if extension.value(name).lower() in ("true", "1")
+    }
+    fixed = {joint.child: joint for joint in structure.joints.values() if joint.kind == "fixed"}
+    while link in fixed and fixed[link].name not in kept and fixed[link].parent != "world":
+        link = fixed[link].parent
+    return link
+
+
+def _of_sdf(model: Tag, version: str, library: Library, where: str) -> Iterator[tuple[str, Tag]]:
+    """Links or joints of a model and of those in it, and their sensors; ``where`` is the way to the model."""
+    for part in model.tags("link", "joint"):
         for sensor in part.tags("sensor"):
-            yield f"{part.tag}/{part.get('name', '')}", sensor
+            yield f"{where}{part.tag}/{part.get('name', '')}", sensor
+    for inner in inner_models(model, version, library):
+        way = where if inner.merged else f"{where}model/{inner.name}/"
+        yield from _of_sdf(inner.node, inner.version, library, way)
 
 
 def _sensor(robot: RobotFile, part: str, sensor: Tag) -> RobotSensor:
@@ -107,7 +140,10 @@ def _sensor(robot: RobotFile, part: str, sensor: Tag) -> RobotSensor:
         topic = f"/world/{WORLD}/model/{robot.name}/{part}/sensor/{name}" + (f"/{last}" if last else "")
     entries = []
     for suffix, ros_type, gz_type in _STREAMS.get(same, ()):
-        there = topic.rpartition("/")[0] + suffix[2:] if suffix.startswith("..") else topic + suffix
+        there = topic + suffix
+        if suffix.startswith("../"):
+            parent, slash, _ = topic.rpartition("/")
+            there = f"{parent}{slash}{suffix.removeprefix('../')}"
         if suffix.endswith("camera_info") and (info := _camera_info(sensor)):
             there = info
         ros = there if ros_name(there) else f"{_word(name)}{suffix.replace('../', '/')}"
@@ -128,4 +164,4 @@ def _word(name: str) -> str:
 
 def joint_states(model: str) -> Entry:
     """The bridge of the joints' states, under the robot's own names, for its robot_state_publisher."""
-    return entry("joint_states", "sensor_msgs/msg/JointState", "gz.msgs.Model", gz_topic=topics.joint_state(model))
+    return entry(JOINT_STATES, "sensor_msgs/msg/JointState", "gz.msgs.Model", gz_topic=topics.joint_state(model))

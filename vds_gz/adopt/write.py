@@ -15,7 +15,7 @@ from vds_gz.adopt.find import find_drive, has_drive
 from vds_gz.adopt.folder import Start
 from vds_gz.adopt.model_copy import Exchange, difference, exchanged, plugins, text_of
 from vds_gz.adopt.robot_file import RobotFile, read_robot
-from vds_gz.adopt.sensors import RobotSensor, joint_states, sensors_of
+from vds_gz.adopt.sensors import NOT_SIMULATED, RobotSensor, joint_states, sensors_of
 from vds_gz.adopt.vehicle import AdoptedVehicle, vehicle
 from vds_gz.adopt.xml_text import Tag
 from vds_gz.description import ros2_control
@@ -121,7 +121,12 @@ def adopt(
     except ParameterError as error:
         raise ArgumentError(f"{robot.path}: the robot has a figure that no vehicle of ours has: {error}") from None
     folder = (output if output is not None else Path(robot.name)).resolve()
-    sensors = sensors_of(robot)
+    sensors = sensors_of(robot, structure)
+    adopted.notes += [
+        f"sensor '{sensor.name}' is of type {sensor.kind}, which Gazebo does not simulate; make it gpu_lidar"
+        for sensor in sensors
+        if sensor.kind in NOT_SIMULATED
+    ]
     ground = adopted.parts.ground
     copy = "model.urdf" if robot.is_urdf else "model.sdf"
     adoption = Adoption(
