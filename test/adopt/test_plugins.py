@@ -168,6 +168,14 @@ def test_a_car_whose_front_wheels_drive(adopted):
     assert parts.joints["fixed_wheel_left_joint"] == ["left_rear"]
     assert "fixed_wheel_left_joint" not in parts.driven
     assert "steered_wheel_left_joint" in parts.driven
+    assert any("driven wheels on hinges" in note for note in adoption.notes)
+
+
+def test_the_plugin_says_which_wheel_of_a_car_is_left(adopted):
+    body = robots.ACKERMANN.replace("left_rear", "r").replace("right_rear", "left_rear").replace(">r<", ">right_rear<")
+    adoption = adopted(robots.sdf_car(robots.plugin(robots.GZ, "ackermann-steering", "AckermannSteering", body)))
+    assert adoption.vehicle.parts.joints["fixed_wheel_left_joint"] == ["right_rear"]
+    assert any("'right_rear' is a left one and stands at the right" in note for note in adoption.notes)
 
 
 def test_mecanum_drive(adopted):

@@ -18,6 +18,8 @@ CAR = (
     robots.urdf_hinge("front_left", 0.6, 0.2) + robots.urdf_hinge("front_right", 0.6, -0.2),
     {"rear_left": (0.0, 0.25), "rear_right": (0.0, -0.25)},
 )
+#: The middle angle of that car at which its inner hinge stops [rad].
+STOP = math.atan(1 / (1 / math.tan(0.6) + 0.4 / 1.2))
 STEERING = """    {rear}: [rear_right, rear_left]
     {front}: [front_right_hinge, front_left_hinge]
     wheelbase: 0.6
@@ -187,7 +189,9 @@ def test_steering_controllers(adopted, names, kind):
     # Humble's controllers turn the hinges as if they had the width of the driven axle.
     kingpin = 0.5 if names is HUMBLE else 0.4
     assert (found["wheel_base"], found["track_fixed"], found["track_steered"]) == (0.6, 0.5, kingpin)
-    assert found["steering_actuator.max_position"] == 0.6
+    inner = math.atan(1 / (1 / math.tan(0.6) + kingpin / 1.2))
+    assert found["steering_actuator.max_position"] == pytest.approx(inner)
+    assert not any("the inner wheel needs" in note for note in adoption.notes)
     assert adoption.parameters.twist_reference_max_oldness == 0.2
     assert found["steering_actuator.max_velocity"] == 3.0
     assert adoption.start.remaps[:2] == ("twist_stamped_reference:=steer/reference", "odom:=steer/odometry")
@@ -272,13 +276,28 @@ def test_forward_controllers_take_the_models_geometry(adopted):
     found = values(adoption)
     assert found["wheel_base"] == pytest.approx(0.6)
     assert found["tire_diameter"] == pytest.approx(0.16)
-    assert found["steering_actuator.max_position"] == 0.6
+    assert found["steering_actuator.max_position"] == pytest.approx(STOP)
 
 
 def test_reversed_axes_of_robots_without_a_controller(adopted):
     reversed_hinges = CAR[0].replace('<axis xyz="0 0 1"/>', '<axis xyz="0 0 -1"/>')
     adoption = adopted(FORWARD, more=reversed_hinges, joints=CAR[1])
     assert "steering_left=-front_left_hinge" in adoption.parameters.gazebo.joint_names
+
+
+def test_wheels_that_all_turn_the_other_way_round_without_a_controller(adopted):
+    """Left stays left: the hinges show the front, and the node undoes the sign."""
+    text = robots.urdf(robots.ros2_control("control.yaml"), CAR[1], more=CAR[0])
+    reversed_wheels = text.replace('<axis xyz="0 1 0"/>', '<axis xyz="0 -1 0"/>')
+    reversed_wheels = reversed_wheels.replace('<axis xyz="0 0 1"/></joint>', '<axis xyz="0 0 -1"/></joint>')
+    adoption = adopted(FORWARD, reversed_wheels)
+    assert adoption.vehicle.yaw == 0.0
+    parts = adoption.vehicle.parts
+    assert parts.joints["fixed_wheel_left_joint"] == ["rear_left"]
+    assert {"fixed_wheel_left_joint", "fixed_wheel_right_joint"} <= parts.reversed
+    assert "steering_left" not in parts.reversed
+    assert not any("wrong way" in note for note in adoption.notes)
+    assert sent(adoption, twist(1.0, 0.0, 0.0))["rear_left"] == -1.0 / 0.08
 
 
 def test_transmissions(adopted):
@@ -301,7 +320,7 @@ def test_a_robot_of_which_only_the_shape_is_known(adopted):
     adoption = adopted("", robots.urdf(plugin, CAR[1], more=CAR[0]))
     assert adoption.vehicle.model == "bicycle"
     assert values(adoption)["wheel_base"] == pytest.approx(0.6)
-    assert values(adoption)["steering_actuator.max_position"] == 0.6
+    assert values(adoption)["steering_actuator.max_position"] == pytest.approx(STOP)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What the joints' poses and the wheels' collisions say of a drive's geometry, beside what its plugin says."""
+"""Geometry measured on the model, compared with the plugin's."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Check(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Wheel:
-    """A wheel: its joint, its centre in the model's frame [m], and its radius [m] if a collision tells it."""
+    """A wheel: its joint, its centre in the model's frame [m], and its radius [m] if its collision gives one."""
 
     joint: StructureJoint
     centre: Array
@@ -54,7 +54,7 @@ class Wheel:
 
 
 def wheel(structure: Structure, joint: StructureJoint) -> Wheel:
-    """The wheel on a joint: the largest ball, cylinder or mesh among the collisions of its link."""
+    """The wheel on a joint: the largest sphere, cylinder or mesh among the collisions of its link."""
     links = structure.rigid_with(joint.child)
     shapes = [shape for link in links for shape in structure.round.get(link, ()) if _rolls(shape, joint)]
     if not shapes:
@@ -66,7 +66,7 @@ def wheel(structure: Structure, joint: StructureJoint) -> Wheel:
 
 
 def _rolls(shape: RoundShape, joint: StructureJoint) -> bool:
-    """Whether a ball, or a cylinder about the joint's axis."""
+    """True for a sphere, or a cylinder around the joint's axis."""
     return shape.length == 0.0 or abs(float(shape.pose[:3, 2] @ joint.axis)) > 1.0 - ASKEW
 
 
@@ -104,6 +104,22 @@ def heading(joints: Sequence[StructureJoint]) -> float:
     return yaw if abs(yaw) > math.asin(ASKEW) else 0.0
 
 
+def front(joints: Sequence[StructureJoint], hinges: Sequence[StructureJoint]) -> float:
+    """The direction across the wheels' axes from +x of the model about z [rad], whatever the axes' signs are.
+
+    It is the one in which the hinges stand before the wheels; without hinges, that which is nearer to +x, or to +y.
+    """
+    yaw = heading(joints)
+    forward = np.array([math.cos(yaw), math.sin(yaw), 0.0])
+    ahead = 0.0
+    if hinges:
+        places = (np.mean([joint.position for joint in group], axis=0) for group in (hinges, joints))
+        ahead = float((next(places) - next(places)) @ forward)
+    if abs(ahead) < NEAR:
+        ahead = float(forward[0] if abs(forward[0]) > ASKEW else forward[1])
+    return yaw if ahead > 0.0 else math.remainder(yaw + math.pi, math.tau)
+
+
 def wheels(structure: Structure, named: Sequence[Named]) -> list[Wheel]:
     """The wheels on joints that a plugin names."""
     return [wheel(structure, structure.joint(joint)) for joint in named]
@@ -122,7 +138,7 @@ def separation(left: Sequence[Wheel], right: Sequence[Wheel]) -> float:
 
 
 def radius(group: Sequence[Wheel]) -> float | None:
-    """The radius that the collisions of all wheels have; None if they differ or no collision tells it."""
+    """The radius that the collisions of all wheels have; None if they differ or no collision gives one."""
     radii = [member.radius for member in group if member.radius is not None]
     if not radii or max(radii) - min(radii) > NEAR:
         return None
@@ -162,8 +178,8 @@ def directions(structure: Structure, joints: Mapping[str, Sequence[str]]) -> lis
             along = float(axis @ (UP if steers else LEFT))
             shown = " ".join(f"{part:.3g}" for part in np.round(axis, 4) + 0.0)
             if along < -0.7:
-                wrong = "steers to the right at positive angles" if steers else "rolls backward at positive speeds"
-                notes.append(f"joint '{name}' has the axis {shown}: it {wrong}, with its own drive too")
+                wrong = "positive angles steer it to the right" if steers else "positive speeds roll it backward"
+                notes.append(f"joint '{name}': its axis is {shown}: {wrong}, also with the robot's own drive")
             elif along < 1.0 - ASKEW and not steers:
                 notes.append(
                     f"joint '{name}' has the axis {shown}, which is not lateral: the robot does not drive straight"
@@ -174,7 +190,9 @@ def directions(structure: Structure, joints: Mapping[str, Sequence[str]]) -> lis
             continue
         sides = [structure.joints[joints[ours][0]].position[1] for ours in (left, right)]
         if sides[0] < sides[1]:
-            notes.append(f"joint '{joints[left][0]}' is a left one and stands at the right, with its own drive too")
+            notes.append(
+                f"joint '{joints[left][0]}' is a left one and stands at the right, also with the robot's own drive"
+            )
     return notes
 
 
@@ -183,6 +201,11 @@ def stop_of(hinges: Sequence[StructureJoint]) -> float | None:
     stops = [min(abs(hinge.lower), abs(hinge.upper)) for hinge in hinges]
     least = min(stops, default=math.inf)
     return least if 0.0 < least < math.inf else None
+
+
+def middle_angle(inner: float, wheel_base: float, track: float) -> float:
+    """The angle of the middle wheel [rad] at an angle of the inner one: cot(middle) = cot(inner) + track/(2 base)."""
+    return math.atan2(math.sin(inner) * wheel_base, math.cos(inner) * wheel_base + 0.5 * track * math.sin(inner))
 
 
 def inner_angle(middle_angle: float, wheel_base: float, track: float) -> float:

@@ -58,7 +58,7 @@ class Controller:
                 if math.isinf(value):
                     fail(origin, f"{name} is {value}; it must be finite")
                 if not math.isnan(value):
-                    return Figure(float(value), f"{name}, {origin}")
+                    return Figure(float(value), f"{name} in {origin.removeprefix('file ')}")
         return None
 
     def needed(self, *names: str) -> Figure:
@@ -77,7 +77,7 @@ class Controller:
                 if not isinstance(joints, list) or not all(isinstance(joint, str) and joint for joint in joints):
                     fail(origin, f"{name} is {value!r}; it must be a list of joints' names")
                 if joints:
-                    return [Named(str(joint), f"{name}, {origin}") for joint in joints]
+                    return [Named(str(joint), f"{name} in {origin.removeprefix('file ')}") for joint in joints]
         fail(str(self.file), f"{self.what} has no {names[0]}; it must list joints")
 
     def flag(self, name: str, default: bool) -> bool:
@@ -317,7 +317,9 @@ def _tricycle(c: Controller) -> Drive:
 
 def _by_side(drive: Drive, structure: Structure, traction: list[Named], hinges: list[Named]) -> None:
     """Sort wheels and hinges by the side on which they stand."""
-    structure = structure.turned(geometry.heading([structure.joint(named) for named in traction]))
+    rolling, upright = ([structure.joint(named) for named in group] for group in (traction, hinges))
+    yaw = geometry.front(rolling, upright) if drive.joints_only else geometry.heading(rolling)
+    structure = structure.turned(yaw)
     if len(hinges) == 1:
         drive.joints["steering"] = hinges
     else:
@@ -375,7 +377,7 @@ def of_joints(what: str, tag: Tag, joints: list[Named], structure: Structure, an
     if hinges:
         _by_side(drive, structure, wheels, hinges)
     else:
-        turned = structure.turned(geometry.heading([structure.joint(named) for named in wheels]))
+        turned = structure.turned(geometry.front([structure.joint(named) for named in wheels], []))
         left, right = _halves(turned, wheels)
         drive.joints = {"left": left, "right": right}
     drive.command_topic, drive.odometry_topic = "cmd_vel", "odom"

@@ -1,4 +1,4 @@
-"""The vehicle of ours that drives like the robot: model, geometry, limits and the names of joints."""
+"""Our vehicle model with the robot's geometry, limits and names of joints."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Parts:
 
     @property
     def ground(self) -> float | None:
-        """Height of the ground in the model's frame when it stands on its wheels [m]; None if no collision tells it."""
+        """Height of the ground in the model's frame when it stands on its wheels [m]; None if no collision does."""
         lowest = [float(wheel.centre[2]) - wheel.radius for wheel in self.wheels if wheel.radius is not None]
         return min(lowest, default=None)
 
@@ -67,11 +67,11 @@ class AdoptedVehicle:
             return given
         if measured is None or not measured > 0.0:
             drive.tag.fail(
-                f"{drive.what} does not say the {name}, and the model does not show it: "
+                f"{drive.what} gives no {name}, and "
                 + (
-                    "no wheel has a ball or cylinder as collision"
+                    "no wheel has a sphere, cylinder or readable mesh as collision; add one"
                     if figure == "wheel_radius"
-                    else "its joints coincide"
+                    else "the joints coincide; move them apart"
                 )
             )
         return Figure(measured, "collisions of the wheels" if figure == "wheel_radius" else "poses of the joints")
@@ -84,13 +84,11 @@ def vehicle(drive: Drive, structure: Structure) -> AdoptedVehicle:
         ArgumentError: A joint is missing or stands where it cannot, or a figure is missing.
     """
     drive.check()
-    driven = [
-        structure.joint(named)
-        for place, joints in drive.joints.items()
-        if not place.startswith("steering")
-        for named in joints
-    ]
-    yaw = geometry.heading(driven)
+    hinges: list[StructureJoint] = []
+    driven: list[StructureJoint] = []
+    for place, joints in drive.joints.items():
+        (hinges if place.startswith("steering") else driven).extend(map(structure.joint, joints))
+    yaw = geometry.front(driven, hinges) if drive.joints_only else geometry.heading(driven)
     structure = structure.turned(yaw)
     adopted = {"differential": _differential, "ackermann": _ackermann, "mecanum": _mecanum}[drive.kind](
         drive, structure
@@ -189,7 +187,7 @@ def _mecanum(drive: Drive, structure: Structure) -> AdoptedVehicle:
     adopted.values |= _neutral("drive_actuators", drive)
     if float((geometry.middle(front) - geometry.middle(rear))[0]) < 0.0:
         adopted.notes.append(
-            "the front wheels stand at the rear: the robot turns the wrong way, with its own plugin too"
+            "the front wheels stand at the rear: the robot turns the wrong way, also with its own plugin"
         )
     return adopted
 
@@ -215,18 +213,18 @@ def _ackermann(drive: Drive, structure: Structure) -> AdoptedVehicle:
     if not fixed:
         drive.tag.fail(
             f"{drive.what} drives wheels on hinges only, and the model has no other wheel: no joint with a horizontal "
-            "axis and a ball or cylinder as collision"
+            "axis and a sphere or cylinder as collision"
         )
     fixed_wheels = [geometry.wheel(structure, joint) for joint in fixed]
     steered_wheels = {place: [geometry.wheel(structure, joint) for joint in group] for place, group in steered.items()}
     everything = [*fixed_wheels, *(wheel for group in steered_wheels.values() for wheel in group)]
     adopted = AdoptedVehicle("bicycle", Parts(wheels=everything))
-    _assign(adopted.parts, hinges, steered, fixed_wheels, {joint.name for joint in driven})
+    sides = _sides(drive, fixed_wheels)
+    _assign(adopted.parts, hinges, steered, fixed_wheels, sides, {joint.name for joint in driven})
 
     all_hinges = [hinge for group in hinges.values() for hinge in group]
     front, rear = np.mean([hinge.position for hinge in all_hinges], axis=0), geometry.middle(fixed_wheels)
     base = adopted.take("wheel base", drive, "wheel_base", abs(float(front[0] - rear[0])))
-    sides = _sides(fixed_wheels)
     track = Figure(0.0, "one wheel or one hinge")
     if sides[0] and sides[1]:
         track = adopted.take("track", drive, "track", geometry.separation(*sides))
@@ -248,12 +246,14 @@ def _ackermann(drive: Drive, structure: Structure) -> AdoptedVehicle:
     adopted.values |= _steering(drive, limit, all_hinges)
     if drive.drives_steered:
         adopted.flags["drive_on_steered_wheel"] = True
+    elif not drive.joints_only and names.intersection(joint.name for joint in driven):
+        adopted.notes.append(
+            "driven wheels on hinges: the plugin turns them as fast as those of a fixed axle, ours as fast as they roll"
+        )
     if front[0] < rear[0]:
-        adopted.flags["reverse"] = bool(drive.figures.get("rear_steering"))
-        if not adopted.flags["reverse"]:
-            adopted.notes.append(
-                "the hinges stand behind the other axle: the robot turns the wrong way, with its own plugin too"
-            )
+        adopted.notes.append(
+            "the hinges stand behind the other axle: the robot turns the wrong way, also with its own drive"
+        )
     return adopted
 
 
@@ -283,8 +283,12 @@ def _passive(structure: Structure, steered: set[str], hinges: dict[str, list[Str
     return [joint for joint in free if abs(joint.position[0] - front) > farthest - 0.01]
 
 
-def _sides(wheels: Sequence[Wheel]) -> tuple[list[Wheel], list[Wheel]]:
-    """The left and the right wheels of an axle; a single one is on neither side."""
+def _sides(drive: Drive, wheels: Sequence[Wheel]) -> tuple[list[Wheel], list[Wheel]]:
+    """The left and the right wheels of an axle, as the drive names them or else as they stand; a single one is on
+    neither side."""
+    left, right = ([wheel for wheel in wheels if wheel.joint.name in drive.names(side)] for side in ("left", "right"))
+    if left and right:
+        return left, right
     if len(wheels) == 1:
         return [], []
     centre = geometry.middle(wheels)[1]
@@ -298,6 +302,7 @@ def _assign(
     hinges: dict[str, list[StructureJoint]],
     steered: dict[str, list[StructureJoint]],
     fixed: Sequence[Wheel],
+    sides: tuple[list[Wheel], list[Wheel]],
     driven: set[str],
 ) -> None:
     """Give the joints the names of the bicycle's: hinges, fixed wheels, steered wheels."""
@@ -305,7 +310,6 @@ def _assign(
         if group:
             parts.joints[place] = [hinge.name for hinge in group]
             parts.driven.add(place)
-    sides = _sides(fixed)
     groups = (
         {"fixed_wheel_left_joint": sides[0], "fixed_wheel_right_joint": sides[1]}
         if sides[0]
@@ -328,12 +332,13 @@ def _steering_limit(
     stop, given = geometry.stop_of(hinges), drive.figures.get("steering_limit")
     if given is None and stop is None:
         return Figure(0.0, "no stops") if drive.drives_steered else Figure(math.radians(80.0), "no stops of the hinges")
-    limit = given or Figure(min(stop or 0.0, math.radians(89.0)), "stops of the hinges")
-    adopted.checks.append(Check("steering limit (middle)", "rad", given, None if given else stop))
+    reached = None if stop is None else geometry.middle_angle(min(stop, math.radians(89.0)), wheel_base, kingpin)
+    limit = given or Figure(reached or 0.0, "middle angle at which the inner hinge stops")
+    adopted.checks.append(Check("steering limit (middle)", "rad", given, None if given else reached))
     inner = geometry.inner_angle(limit.value, wheel_base, kingpin)
     if stop is not None and inner > stop * (1.0 + geometry.SAME):
         adopted.notes.append(
-            f"at the steering limit the inner wheel wants {inner:.4g} rad, and its hinge stops at {stop:.4g} rad"
+            f"at the steering limit the inner wheel needs {inner:.4g} rad, and its hinge stops at {stop:.4g} rad"
         )
     return limit
 

@@ -60,11 +60,12 @@ def report(adoption: Adoption, folder: Path) -> str:
     given = [
         (name, f"{rounded(figure):g}", short(figure.origin, robot))
         for name, figure in vehicle.values.items()
-        if _told(figure)
+        if _is_shown(figure)
     ]
     lines += ["", *_table([("parameter", "value", "from"), *given])]
     joints = [
-        (ours, ", ".join(theirs), _moved(ours, vehicle.parts.driven)) for ours, theirs in vehicle.parts.joints.items()
+        (ours, ", ".join(theirs), _motion_note(ours, vehicle.parts.driven))
+        for ours, theirs in vehicle.parts.joints.items()
     ]
     lines += ["", *_table([("our joint", "robot's", ""), *joints])]
     topics = [tuple(remap.split(":=", 1)) for remap in adoption.start.remaps]
@@ -98,11 +99,11 @@ def _disagreement(check: Check) -> str:
     )
 
 
-def _told(figure: Figure) -> bool:
+def _is_shown(figure: Figure) -> bool:
     return figure.origin != "unlimited"
 
 
-def _moved(ours: str, driven: set[str]) -> str:
+def _motion_note(ours: str, driven: set[str]) -> str:
     return "" if ours in driven else "rolls freely"
 
 
