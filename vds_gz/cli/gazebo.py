@@ -61,7 +61,9 @@ def _adopted(parser: CommandLine, options: argparse.Namespace, ros: Sequence[str
     folder = read_folder(Path(options.robot))
     for name in ("preset", "params", "name"):
         if getattr(options, name) is not None:
-            parser.error(f"--{name} cannot be combined with FOLDER; edit '{options.robot}/robot.yaml'")
+            parser.error(
+                f"--{name} cannot be combined with a robot's folder; its parameters are in '{options.robot}/robot.yaml'"
+            )
     if options.link == "system":
         parser.error("--link system has no counterpart for an adopted robot, whose joint controllers are in its model")
     world, text, path = adopted_world(folder, options.world, pose, options.pace)
