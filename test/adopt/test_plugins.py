@@ -61,7 +61,8 @@ def test_defaults_are_those_of_the_plugins(adopted):
     assert values(car)["track_steered"] == 0.8
     assert values(car)["tire_diameter"] == 0.4
     assert values(car)["steering_actuator.max_position"] == pytest.approx(math.atan(math.sin(0.5)))
-    assert values(car)["steering_actuator.time_constant"] == 1.0
+    assert values(car)["steering_actuator.time_constant"] == 0.0
+    assert any("a lag of 1 s" in note for note in car.notes)
 
 
 ACKERMANN_JOINTS = (
@@ -148,7 +149,7 @@ def test_ackermann_steering(adopted):
     found = values(adoption)
     assert (found["wheel_base"], found["track_fixed"], found["track_steered"]) == (0.6, 0.5, 0.4)
     assert found["drive_actuator.max_velocity"] == 2.0
-    assert found["steering_actuator.time_constant"] == 0.25
+    assert any("a lag of 0.25 s" in note for note in adoption.notes)
     assert all(check.agrees for check in adoption.vehicle.checks)
     model = adoption.files["model.sdf"].decode()
     assert model.count("::JointController") == model.count("::JointPositionController") == 2

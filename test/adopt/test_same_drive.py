@@ -90,24 +90,8 @@ def turning_radius(v_x, yaw_rate, base, limit):
     return math.copysign(max(abs(radius), smallest), radius)
 
 
-@pytest.mark.parametrize("gain", [1.0, 6.0])
-def test_the_lag_of_a_steering_is_the_plugins(tmp_path_factory, gain):
-    body = robots.ACKERMANN + f"<steer_p_gain>{gain}</steer_p_gain>"
-    text = robots.sdf_car(robots.plugin(robots.GZ, "ackermann-steering", "AckermannSteering", body))
-    angle = 0.0
-    for states in driven(tmp_path_factory, text, [(0.5, 0.0, 0.2, 50)] * 8):
-        for _ in range(50):
-            angle += gain * STEP * (math.atan(0.6 / (2.5 - 0.2)) - angle)
-        # The plugin's hinges lag each for itself, ours as one: they differ by the curvature of Ackermann's rule.
-        assert states["steering_left"][0] == pytest.approx(angle, abs=8e-3)
-
-
 def test_the_ends_of_a_steering_are_the_plugins(tmp_path_factory):
-    text = robots.sdf_car(
-        robots.plugin(
-            robots.GZ, "ackermann-steering", "AckermannSteering", robots.ACKERMANN + "<steer_p_gain>9</steer_p_gain>"
-        )
-    )
+    text = robots.sdf_car(robots.plugin(robots.GZ, "ackermann-steering", "AckermannSteering", robots.ACKERMANN))
     for yaw_rate in (0.3, -0.3, 5.0, -5.0):
         *_, states = driven(tmp_path_factory, text, [(0.5, 0.0, yaw_rate, 900)] * 3)
         radius = turning_radius(0.5, yaw_rate, 0.6, 0.5)

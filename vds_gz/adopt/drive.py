@@ -46,8 +46,8 @@ class Drive:
         joints: Driven wheels by their place (``left`` and ``right``, or :data:`CORNERS`), and the hinges ``steering``
             or ``steering_left`` and ``steering_right``.
         figures: Geometry and the like by name: ``track``, ``kingpin_width``, ``wheel_base``, ``wheel_radius``,
-            ``half_sum`` of wheel base and track [m], ``steering_limit`` [rad], ``steering_time_constant`` [s]. What is
-            left out follows from the structure.
+            ``half_sum`` of wheel base and track [m], ``steering_limit`` [rad]. What is left out follows from the
+            structure.
         limits: Limits by the name of their parameter below the model's.
         command_topic: The topic of its commands; ``stamped`` if they are TwistStamped.
         odometry_topic: The topic of its odometry.
@@ -91,7 +91,7 @@ class Drive:
                     fail(where, f"joint '{joint}' is listed twice ({places[joint]}, {place}); list it once")
                 places[joint] = place
         for name, figure in self.figures.items():
-            if name != "steering_time_constant" and not figure.value > 0.0:
+            if not figure.value > 0.0:
                 fail(figure.origin, f"{name} is {figure.value:g}; it must be greater than 0")
 
 

@@ -180,8 +180,8 @@ def mecanum_drive(settings: Settings) -> Drive:
 def ackermann_steering(settings: Settings) -> Drive:
     """gz-sim's AckermannSteering.
 
-    It limits the turning radius to ``wheel_base / sin(steering_limit)``, and its hinges follow with a proportional
-    gain, which is a lag of 1/gain.
+    It limits the turning radius to ``wheel_base / sin(steering_limit)``. Its hinges follow with a proportional gain,
+    which is a lag of 1/gain, but the driven wheels have the speeds of the whole turn at once.
     """
     numbered = settings.text("actuator_number") and settings.text("use_actuator_msg") in ("true", "1")
     if settings.text("steering_only") in ("true", "1") or numbered:
@@ -216,10 +216,11 @@ def ackermann_steering(settings: Settings) -> Drive:
             + limit.origin,
             limit.given,
         ),
-        "steering_time_constant": Figure(
-            1.0 / gain.value, f"1/steer_p_gain: the plugin's hinges follow with this lag, {gain.origin}", gain.given
-        ),
     }
+    settings.notes.append(
+        f"its hinges follow with a lag of {1.0 / gain.value:.3g} s, 1/steer_p_gain, and its driven wheels turn the car "
+        "at once; ours have no lag: set time_constant of steering_actuator to have one"
+    )
     for quantity, unit in (("velocity", "m/s"), ("acceleration", "m/s^2")):
         if found := settings.limit(f"linear and angular {quantity}", unit, quantity):
             drive.limits[f"drive_actuator.max_{quantity}"] = found

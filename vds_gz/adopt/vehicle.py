@@ -243,7 +243,7 @@ def _ackermann(drive: Drive, structure: Structure) -> AdoptedVehicle:
     }
     adopted.values |= {name: figure for name, figure in drive.limits.items() if name.startswith("drive_actuator.")}
     adopted.values |= _neutral("drive_actuator", drive)
-    adopted.values |= _steering(drive, limit, all_hinges)
+    adopted.values |= _steering(limit, all_hinges)
     if drive.drives_steered:
         adopted.flags["drive_on_steered_wheel"] = True
     elif not drive.joints_only and names.intersection(joint.name for joint in driven):
@@ -343,14 +343,12 @@ def _steering_limit(
     return limit
 
 
-def _steering(drive: Drive, limit: Figure, hinges: Sequence[StructureJoint]) -> dict[str, Figure]:
-    """The steering actuator: neutral, with the plugin's own lag if it has one."""
+def _steering(limit: Figure, hinges: Sequence[StructureJoint]) -> dict[str, Figure]:
+    """The steering actuator: neutral, with the limits of the hinges."""
     rate = min((hinge.velocity for hinge in hinges), default=math.inf)
     return {
         "steering_actuator.dead_time": Figure(0.0, "neutral: set yours"),
-        "steering_actuator.time_constant": drive.figures.get(
-            "steering_time_constant", Figure(0.0, "neutral: set yours")
-        ),
+        "steering_actuator.time_constant": Figure(0.0, "neutral: set yours"),
         "steering_actuator.max_position": limit,
         "steering_actuator.max_velocity": Figure(rate, "velocity limit of the hinges")
         if math.isfinite(rate)
