@@ -215,7 +215,7 @@ def test_sensors_that_gazebo_does_not_simulate_are_told(tmp_path):
     adoption = adopt(tmp_path / "robot.sdf", tmp_path / "out")[0]
     assert not adoption.start.renders
     assert adoption.sensors[0].entries == ()
-    assert any("make it gpu_lidar" in note for note in adoption.notes)
+    assert any("the type of scanner (ray); make it gpu_lidar" in note for note in adoption.notes)
 
 
 @pytest.mark.parametrize(("merge", "way"), [("false", "model/head/link/eye"), ("true", "link/eye")])

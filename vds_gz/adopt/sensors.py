@@ -74,7 +74,7 @@ RENDERED = frozenset({"gpu_lidar", "camera", "depth_camera", "rgbd_camera"})
 
 
 class RobotSensor(NamedTuple):
-    """A sensor: its name, its type, its topic in Gazebo, and the entries of its bridge."""
+    """A sensor: its name, its type, its topic in Gazebo, and the entries of its bridge; empty if not simulated."""
 
     name: str
     kind: str
@@ -132,6 +132,8 @@ def _of_sdf(model: Tag, version: str, library: Library, where: str) -> Iterator[
 
 def _sensor(robot: RobotFile, part: str, sensor: Tag) -> RobotSensor:
     name, kind = sensor.get("name", ""), sensor.get("type", "")
+    if kind in NOT_SIMULATED:
+        return RobotSensor(name, kind, "", ())
     same = _SAME.get(kind, kind)
     inner = sensor.child("contact")
     topic = sensor.value("topic") or (inner.value("topic") if isinstance(inner, Tag) else "")

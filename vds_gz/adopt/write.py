@@ -122,11 +122,8 @@ def adopt(
         raise ArgumentError(f"{robot.path}: the robot has a figure that no vehicle of ours has: {error}") from None
     folder = (output if output is not None else Path(robot.name)).resolve()
     sensors = sensors_of(robot, structure)
-    adopted.notes += [
-        f"sensor '{sensor.name}' is of type {sensor.kind}, which Gazebo does not simulate; make it gpu_lidar"
-        for sensor in sensors
-        if sensor.kind in NOT_SIMULATED
-    ]
+    if still := [f"{sensor.name} ({sensor.kind})" for sensor in sensors if sensor.kind in NOT_SIMULATED]:
+        adopted.notes.append(f"Gazebo does not simulate the type of {', '.join(still)}; make it gpu_lidar")
     ground = adopted.parts.ground
     copy = "model.urdf" if robot.is_urdf else "model.sdf"
     adoption = Adoption(
