@@ -126,6 +126,8 @@ class TopicCheck:
         name, kind = topic.rpartition("/")[2], types[0]
         if kind in POSES:
             place = self._topic_of(topics.INITIALPOSE.type)
+            if not place:  # a relay, whose robot may be placed by others
+                return ""
             if get_close_matches(name, (topics.INITIALPOSE.name,), cutoff=0.7):
                 return f"this node reads {topics.INITIALPOSE.type} on '{place}'"
             if get_close_matches(name, (GOAL,), cutoff=0.8):
