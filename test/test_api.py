@@ -76,6 +76,6 @@ def test_a_source_that_is_no_file_and_no_preset_is_refused_with_the_presets():
 def test_values_replace_those_of_the_file_and_are_checked():
     with pytest.raises(vds_gz.ParameterError, match=r"'model_params.bicycle.wheel_base' is -1 \(values\)"):
         vds_gz.load_vehicle("deepracer", {"model_params.bicycle.wheel_base": -1})
-    right = "'model_params.single_track.steering_actuator.dead_time' would be right"
+    right = "the nearest parameter of 'single_track' is 'model_params.single_track.steering_actuator.dead_time'"
     with pytest.raises(vds_gz.ParameterError, match=right):
         vds_gz.load_vehicle("f1tenth", {"model_params.bicycle.steering_actuator.dead_time": 0.6})

@@ -281,7 +281,7 @@ def test_parameters_are_shown_and_changed_and_the_node_says_why_not(start, view)
             table = {one["name"]: one for one in looker.newest["parameters"]["table"]}
             assert (table[name]["type"], table[name]["unit"], table[name]["read_only"]) == ("double", "m/s", False)
             assert table["model"]["read_only"]
-            assert table["backend"]["choices"] == ["kinematic", "gazebo", "auto"]
+            assert table["backend"]["choices"] == ["kinematic", "gazebo", "relay", "auto"]
 
             assert await looker.ask("set", name=name, value=0.25) == ""
             await looker.until(lambda: looker.newest["values"]["values"][name] == 0.25, "the new value")

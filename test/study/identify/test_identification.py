@@ -30,7 +30,7 @@ CASES = {case.name: case for case in presets()}
 @pytest.mark.parametrize("name", ["indoor_robot", pytest.param("forklift", marks=pytest.mark.slow)])
 def test_a_clean_recording_gives_the_exact_parameters(name):
     case = CASES[name]
-    fit = identify(clean(case, 12, 20.0), vehicle=case.known())
+    fit = identify(clean(case, 13, 20.0), vehicle=case.known())
     for number, true in truth(case.vehicle).items():
         found = fit.numbers.get(number)
         if found is not None:

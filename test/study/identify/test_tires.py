@@ -34,7 +34,7 @@ def test_stiffness_friction_and_yaw_inertia_are_found_where_tires_slide():
     """A search from the given values only ends in a local minimum, at 26 times the stiffness."""
     true, begin = car(friction=0.6), car(cornering_stiffness_fixed=8.0, cornering_stiffness_steered=8.0, friction=0.9)
     names = (*TIRES, "friction")
-    fit = fitted(true, begin, names, 3, 8.0)
+    fit = fitted(true, begin, names, 4, 8.0)
     for name in names:
         estimate, value = fit.numbers[name], getattr(true.vehicle, name)
         assert abs(estimate.value - value) < estimate.high - estimate.low < 0.2 * value, name
