@@ -399,19 +399,15 @@ FORWARD = frozenset({"ForwardCommandController", "JointGroupVelocityController",
 
 def transmissions(robot: Tag) -> list[Named]:
     """The joints of a URDF's ``<transmission>`` elements, which ROS 1 and Gazebo Classic move."""
-    return [
-        Named(joint.get("name", ""), joint.place)
-        for transmission in robot.tags("transmission")
-        for joint in transmission.tags("joint")
-        if joint.get("name")
-    ]
+    return [Named(name, joint.place) for joint in _joints(robot, "transmission") if (name := joint.get("name", ""))]
 
 
 def interfaces(robot: Tag) -> list[Named]:
     """The joints of ``<ros2_control>`` elements that have a command interface."""
-    return [
-        Named(joint.get("name", ""), joint.place)
-        for block in robot.tags("ros2_control")
-        for joint in block.tags("joint")
-        if joint.tags("command_interface")
-    ]
+    joints = _joints(robot, "ros2_control")
+    return [Named(joint.get("name", ""), joint.place) for joint in joints if joint.tags("command_interface")]
+
+
+def _joints(robot: Tag, block: str) -> list[Tag]:
+    """The joints in all elements of a kind."""
+    return [joint for element in robot.tags(block) for joint in element.tags("joint")]

@@ -203,6 +203,25 @@ def test_zero_goes_out_until_everything_stands_and_then_nothing(programs, probe)
     assert probe.received[ODOM.name][-1].twist.twist.linear.x == 0.0
 
 
+@pytest.mark.parametrize("driven", [False, True])
+def test_a_node_that_ends_sends_a_last_zero_if_it_has_driven(probe, driven):
+    probe.listen(CMD_VEL)
+    graph = open_graph([], "sim_node")
+    plant = SimNode(graph, prepare([Override(name, value) for name, value in RESPONSE.items()])).simulation.plant
+    received = probe.received[CMD_VEL.name]
+    probe.until(lambda: not plant.status().text.startswith("no one listens"), "a subscriber")
+    if driven:
+        plant.vehicle.enter(twist(0.5, 0.0, 0.0), 0)
+        plant.advance(NANOSECONDS)
+        plant.command(NANOSECONDS)
+        probe.until(lambda: received, "a command")
+        assert received[-1].linear.x > 0.1
+    plant.close()
+    graph.close()
+    probe.serve(0.3)
+    assert [message.linear.x for message in received[-1:]] == ([0.0] if driven else [])
+
+
 def test_a_pause_stops_the_robot_whatever_was_due_and_it_stays_until_a_command(domain):
     values = {**RESPONSE, DRIVE + "dead_time": 0.1, "relay.odometry": ""}
     graph, sent = open_graph([], "sim_node"), []
