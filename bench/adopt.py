@@ -20,15 +20,15 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from vds_gz.adopt.folder import read_folder
-from vds_gz.adopt.start import adopted_world, server_environment
-from vds_gz.adopt.write import Adoption, adopt
-from vds_gz.configuration import make_vehicle, parameters_of_file
-from vds_gz.description import gz_topics as topics
-from vds_gz.plant.gazebo.links import bindings
-from vds_gz.plant.gazebo.server import Inclusion, populated
-from vds_gz.share import share
-from vds_gz.vehicle.command import twist
+from vds_gz.core.configuration import make_vehicle, parameters_of_file
+from vds_gz.core.description import gz_topics as topics
+from vds_gz.core.plant.gazebo.links import bindings
+from vds_gz.core.plant.gazebo.server import Inclusion, populated
+from vds_gz.core.share import share
+from vds_gz.core.vehicle.command import twist
+from vds_gz.tools.adopt.folder import read_folder
+from vds_gz.tools.adopt.start import adopted_world, server_environment
+from vds_gz.tools.adopt.write import Adoption, adopt
 
 #: Length of a step [ns], and steps between two compared samples.
 STEP, EVERY = 1_000_000, 20

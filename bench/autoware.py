@@ -10,10 +10,10 @@ from __future__ import annotations
 import sys
 import time
 
-from vds_gz.vehicle.autoware.models import AUTOWARE_MODELS
-from vds_gz.vehicle.command import PEDALS, Command, control, pedals
-from vds_gz.vehicle.model import VehicleModel
-from vds_gz.vehicle.vehicle import NANOSECONDS, Vehicle
+from vds_gz.core.vehicle.autoware.models import AUTOWARE_MODELS
+from vds_gz.core.vehicle.command import PEDALS, Command, control, pedals
+from vds_gz.core.vehicle.model import VehicleModel
+from vds_gz.core.vehicle.vehicle import NANOSECONDS, Vehicle
 
 MOST_MICROSECONDS = 60.0
 LEAST_REAL_TIME_FACTOR = 1500.0
@@ -44,7 +44,7 @@ def interpreted(model: VehicleModel) -> float:
 
 def compiled(model: VehicleModel) -> float:
     """Simulated seconds a second."""
-    from vds_gz.vehicle.compiled import CompiledVehicle
+    from vds_gz.core.vehicle.compiled import CompiledVehicle
 
     vehicle = CompiledVehicle(model, model.parameters(), max_command_age=1e6)
     vehicle.enter(command_for(model), 0)

@@ -15,8 +15,8 @@ from time import process_time
 sys.path.insert(0, str(Path(__file__).parent.parent / "test"))
 from helpers.identified_vehicles import Case, presets, random_case
 
-from vds_gz.commandlog.profiles import limits_of
-from vds_gz.study.identify.design import design
+from vds_gz.programs.commandlog.profiles import limits_of
+from vds_gz.tools.study.identify.design import design
 
 #: Presets whose commands exceed their limits, and random vehicles by their kinds.
 PRESETS = ("indoor_robot", "ackermann_car beyond", "forklift beyond", "deepracer beyond")

@@ -22,14 +22,14 @@ import llvmlite.binding
 import numba
 import numpy as np
 
-from vds_gz.fleet.fleet import Fleet
-from vds_gz.fleet.sampled import Readings, SampledDrive, Simulations
-from vds_gz.parameters.actuators import DriveParameters, SteeringParameters
-from vds_gz.parameters.vehicles import BicycleParameters
-from vds_gz.vehicle.bicycle import BICYCLE
-from vds_gz.vehicle.catalogue import models
-from vds_gz.vehicle.command import ACKERMANN, ackermann, twist
-from vds_gz.vehicle.schedule import command_records
+from vds_gz.core.parameters.actuators import DriveParameters, SteeringParameters
+from vds_gz.core.parameters.vehicles import BicycleParameters
+from vds_gz.core.vehicle.bicycle import BICYCLE
+from vds_gz.core.vehicle.catalogue import models
+from vds_gz.core.vehicle.command import ACKERMANN, ackermann, twist
+from vds_gz.core.vehicle.schedule import command_records
+from vds_gz.tools.fleet.fleet import Fleet
+from vds_gz.tools.fleet.sampled import Readings, SampledDrive, Simulations
 
 VEHICLES, STEPS, SLOTS = 2048, 300, 201
 COMMANDS = (twist(1.0, 0.0, 0.3), ackermann(1.0, 0.3))

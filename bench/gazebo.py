@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from vds_gz.configuration import load_parameters, parameters_of
+from vds_gz.core.configuration import load_parameters, parameters_of
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "test")]
@@ -26,14 +26,14 @@ from helpers.parity import Pair, Sample, averaged, error, manoeuvres, speed, yaw
 from helpers.stepped import drive  # noqa: E402
 
 from vds_gz.cli.gazebo import environment, in_step  # noqa: E402
-from vds_gz.description import gz_topics as topics  # noqa: E402
-from vds_gz.description.sdf import sdf  # noqa: E402
-from vds_gz.parameters.declaration import Override  # noqa: E402
-from vds_gz.parameters.node import NodeParameters  # noqa: E402
-from vds_gz.plant.gazebo.links import bindings  # noqa: E402
-from vds_gz.plant.gazebo.server import Server, Spawn, populated  # noqa: E402
-from vds_gz.share import share  # noqa: E402
-from vds_gz.vehicle.catalogue import models  # noqa: E402
+from vds_gz.core.description import gz_topics as topics  # noqa: E402
+from vds_gz.core.description.sdf import sdf  # noqa: E402
+from vds_gz.core.parameters.declaration import Override  # noqa: E402
+from vds_gz.core.parameters.node import NodeParameters  # noqa: E402
+from vds_gz.core.plant.gazebo.links import bindings  # noqa: E402
+from vds_gz.core.plant.gazebo.server import Server, Spawn, populated  # noqa: E402
+from vds_gz.core.share import share  # noqa: E402
+from vds_gz.core.vehicle.catalogue import models  # noqa: E402
 
 PRESETS = (
     *("ackermann_car", "autoware_car", "autoware_delay_car", "deepracer", "f1tenth", "forklift", "indoor_robot"),
@@ -78,7 +78,7 @@ def server(parameters: NodeParameters, world: str = "empty", inside: list[str] |
 
 @contextmanager
 def node(*arguments: str) -> Iterator[subprocess.Popen[bytes]]:
-    process = subprocess.Popen([sys.executable, "-m", "vds_gz.nodes.sim_node", "--ros-args", *arguments])
+    process = subprocess.Popen([sys.executable, "-m", "vds_gz.programs.nodes.sim_node", "--ros-args", *arguments])
     try:
         yield process
     finally:

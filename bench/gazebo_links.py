@@ -22,13 +22,13 @@ sys.path[:0] = [str(ROOT), str(ROOT / "test")]
 from helpers.gazebo import preset, vehicle  # noqa: E402
 from helpers.ros_gz import controlled, program, spawn_controllers  # noqa: E402
 
-from vds_gz.description.gz_bridge import clock_bridge, vehicle_bridge  # noqa: E402
-from vds_gz.interface import topics  # noqa: E402
-from vds_gz.plant.gazebo.server import Server, populated  # noqa: E402
-from vds_gz.ros.arguments import parse  # noqa: E402
-from vds_gz.ros.factory import open_graph  # noqa: E402
-from vds_gz.ros.messages.fields import stamp_ns  # noqa: E402
-from vds_gz.share import share  # noqa: E402
+from vds_gz.core.description.gz_bridge import clock_bridge, vehicle_bridge  # noqa: E402
+from vds_gz.core.plant.gazebo.server import Server, populated  # noqa: E402
+from vds_gz.core.ros.arguments import parse  # noqa: E402
+from vds_gz.core.ros.factory import open_graph  # noqa: E402
+from vds_gz.core.ros.messages.fields import stamp_ns  # noqa: E402
+from vds_gz.core.share import share  # noqa: E402
+from vds_gz.programs.interface import topics  # noqa: E402
 
 SECONDS = 20.0
 SETTLING = 5.0
@@ -49,7 +49,7 @@ def measure(link: str, folder: Path) -> None:
     parameters = preset("vds_defaults")
     os.environ["GZ_PARTITION"] = f"vds_gz_{os.getpid()}_{link}"
     spawn = controlled(parameters, folder, 1.0, 1000) if link == "ros2_control" else vehicle(parameters)
-    node = [sys.executable, "-m", "vds_gz.nodes.sim_node", "--ros-args", "-p", "backend:=gazebo"]
+    node = [sys.executable, "-m", "vds_gz.programs.nodes.sim_node", "--ros-args", "-p", "backend:=gazebo"]
     node += ["-p", f"gazebo.link:={link}", "-p", "gazebo.world:=empty"]
     with ExitStack() as stack:
         process = stack.enter_context(running(node))

@@ -42,12 +42,12 @@ from helpers.identified_vehicles import (  # noqa: E402
 )
 from helpers.recorded_vehicles import recordings  # noqa: E402
 
-from vds_gz.study.identify.estimates import Estimate  # noqa: E402
-from vds_gz.study.identify.identification import identify  # noqa: E402
-from vds_gz.study.offline.replay import Replay  # noqa: E402
-from vds_gz.study.offline.replay_bag import write_mcap  # noqa: E402
-from vds_gz.study.reading.bag import read_signals  # noqa: E402
-from vds_gz.study.recording import Recording  # noqa: E402
+from vds_gz.tools.study.identify.estimates import Estimate  # noqa: E402
+from vds_gz.tools.study.identify.identification import identify  # noqa: E402
+from vds_gz.tools.study.offline.replay import Replay  # noqa: E402
+from vds_gz.tools.study.offline.replay_bag import write_mcap  # noqa: E402
+from vds_gz.tools.study.reading.bag import read_signals  # noqa: E402
+from vds_gz.tools.study.recording import Recording  # noqa: E402
 
 Row = dict[str, Any]
 

@@ -16,13 +16,13 @@ from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
-from vds_gz.interface import topics
-from vds_gz.ros.arguments import parse
-from vds_gz.ros.factory import open_graph
-from vds_gz.ros.graph import Graph
-from vds_gz.ros.messages.fields import stamp_ns
+from vds_gz.core.ros.arguments import parse
+from vds_gz.core.ros.factory import open_graph
+from vds_gz.core.ros.graph import Graph
+from vds_gz.core.ros.messages.fields import stamp_ns
+from vds_gz.programs.interface import topics
 
-NODE = [sys.executable, "-m", "vds_gz.nodes.sim_node", "--ros-args"]
+NODE = [sys.executable, "-m", "vds_gz.programs.nodes.sim_node", "--ros-args"]
 DOMAINS = count(120 + os.getpid() % 50)
 LISTENED = (
     topics.GROUND_TRUTH,

@@ -23,10 +23,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from vds_gz.configuration import parameters_of_file
-from vds_gz.errors import VdsGzError
-from vds_gz.parameters.declaration import describe
-from vds_gz.share import share
+from vds_gz.core.configuration import parameters_of_file
+from vds_gz.core.errors import VdsGzError
+from vds_gz.core.parameters.declaration import describe
+from vds_gz.core.share import share
 
 if TYPE_CHECKING:
     from nodes.nav2_watcher import Drive

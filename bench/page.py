@@ -19,7 +19,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-NODE = [sys.executable, "-m", "vds_gz.nodes.sim_node"]
+NODE = [sys.executable, "-m", "vds_gz.programs.nodes.sim_node"]
 VIEW = [sys.executable, "-m", "vds_gz.cli", "view", "--port", "0"]
 FLAGS = "headless no-sandbox disable-gpu disable-quic no-first-run disable-background-networking disable-sync"
 TICKS = os.sysconf("SC_CLK_TCK")

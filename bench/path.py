@@ -15,12 +15,12 @@ from types import CodeType, FrameType
 from typing import Any
 
 import vds_gz
-from vds_gz.interface.topics import ODOM, TWIST_REFERENCE
-from vds_gz.nodes.preparation import prepare
-from vds_gz.nodes.sim_node import SimNode
-from vds_gz.ros.arguments import parse
-from vds_gz.ros.factory import open_graph
-from vds_gz.ros.programs import StopRequest
+from vds_gz.core.ros.arguments import parse
+from vds_gz.core.ros.factory import open_graph
+from vds_gz.core.ros.programs import StopRequest
+from vds_gz.programs.interface.topics import ODOM, TWIST_REFERENCE
+from vds_gz.programs.nodes.preparation import prepare
+from vds_gz.programs.nodes.sim_node import SimNode
 
 ROOT = f"{Path(vds_gz.__file__).parent}{os.sep}"
 

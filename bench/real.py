@@ -33,10 +33,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import least_squares
 
-from vds_gz.configuration import load_parameters
-from vds_gz.errors import ArgumentError, RecordingError
-from vds_gz.study.reading.run import read
-from vds_gz.study.recording import Recording
+from vds_gz.core.configuration import load_parameters
+from vds_gz.core.errors import ArgumentError, RecordingError
+from vds_gz.tools.study.reading.run import read
+from vds_gz.tools.study.recording import Recording
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -17,11 +17,11 @@ from pathlib import Path
 
 import numpy as np
 
-from vds_gz.bags.reader import open_bag
-from vds_gz.interface import topics
-from vds_gz.ros.arguments import parse
-from vds_gz.ros.factory import open_graph
-from vds_gz.ros.messages.factory import open_types
+from vds_gz.core.ros.arguments import parse
+from vds_gz.core.ros.factory import open_graph
+from vds_gz.core.ros.messages.factory import open_types
+from vds_gz.programs.bags.reader import open_bag
+from vds_gz.programs.interface import topics
 
 PERIOD = 20_000_000
 TICKS = os.sysconf("SC_CLK_TCK")
@@ -109,7 +109,7 @@ def main() -> None:
     os.environ["ROS_DOMAIN_ID"] = str(options.domain)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "all.mcap"
-        node = subprocess.Popen([sys.executable, "-m", "vds_gz.nodes.sim_node"])
+        node = subprocess.Popen([sys.executable, "-m", "vds_gz.programs.nodes.sim_node"])
         recorder = subprocess.Popen([sys.executable, "-m", "vds_gz.cli", "record", "-o", str(path)])
         first = drive(STARTED)
         used, before, begin = processor_seconds(recorder.pid), memory(recorder.pid), time.monotonic()

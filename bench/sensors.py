@@ -14,8 +14,8 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
 
-from vds_gz.geometry import Transform, quaternion
-from vds_gz.parameters.sensors import (
+from vds_gz.core.geometry import Transform, quaternion
+from vds_gz.core.parameters.sensors import (
     Camera,
     Helios31,
     Lidar2d,
@@ -26,13 +26,13 @@ from vds_gz.parameters.sensors import (
     SpinningLidar,
     VelodyneVlp16,
 )
-from vds_gz.sensing.body import BodyState, mounted
-from vds_gz.sensing.lidar import LidarModel, gazebo_bands
-from vds_gz.sensing.pinhole import Pinhole, clipped
-from vds_gz.sensing.point_layout import ColouredLayout, PointLayout, driver_layout, gazebo_layouts
-from vds_gz.share import share
-from vds_gz.world.load import load_world
-from vds_gz.world.scene import Scene
+from vds_gz.core.sensing.body import BodyState, mounted
+from vds_gz.core.sensing.lidar import LidarModel, gazebo_bands
+from vds_gz.core.sensing.pinhole import Pinhole, clipped
+from vds_gz.core.sensing.point_layout import ColouredLayout, PointLayout, driver_layout, gazebo_layouts
+from vds_gz.core.share import share
+from vds_gz.core.world.load import load_world
+from vds_gz.core.world.scene import Scene
 
 REPEATS = 9
 WORLDS = ("hall", "track", "outdoor")

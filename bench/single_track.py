@@ -18,13 +18,13 @@ from time import process_time
 
 import numba
 
-from vds_gz.fleet.fleet import Fleet
-from vds_gz.parameters.actuators import DriveParameters
-from vds_gz.parameters.vehicles import SingleTrackParameters
-from vds_gz.vehicle.command import ackermann
-from vds_gz.vehicle.compiled import CompiledVehicle
-from vds_gz.vehicle.single_track import SINGLE_TRACK
-from vds_gz.vehicle.vehicle import Vehicle
+from vds_gz.core.parameters.actuators import DriveParameters
+from vds_gz.core.parameters.vehicles import SingleTrackParameters
+from vds_gz.core.vehicle.command import ackermann
+from vds_gz.core.vehicle.compiled import CompiledVehicle
+from vds_gz.core.vehicle.single_track import SINGLE_TRACK
+from vds_gz.core.vehicle.vehicle import Vehicle
+from vds_gz.tools.fleet.fleet import Fleet
 
 MILLISECOND = 1_000_000
 VEHICLES, STEPS = 1024, 1000

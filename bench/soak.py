@@ -15,7 +15,7 @@ import time
 from live_node import Measured
 from live_sensors import command
 
-from vds_gz.ros.graph import QoS
+from vds_gz.core.ros.graph import QoS
 
 SENSORS: list[tuple[str, str, dict[str, object]]] = [
     ("lidar", "rplidar_a2", {}),

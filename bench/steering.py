@@ -15,10 +15,12 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from vds_gz.commandlog.pedal_profile import turns
-from vds_gz.interface.commands import Pedals
-from vds_gz.parameters.autoware import ActuationCmdMechanicalParameters
-from vds_gz.study.identify.mechanism.fit import (
+from vds_gz.core.parameters.autoware import ActuationCmdMechanicalParameters
+from vds_gz.core.vehicle.catalogue import models
+from vds_gz.core.vehicle.compiled import CompiledVehicle
+from vds_gz.programs.commandlog.pedal_profile import turns
+from vds_gz.programs.interface.commands import Pedals
+from vds_gz.tools.study.identify.mechanism.fit import (
     DEAD_ZONE,
     FREE,
     LOGARITHMIC,
@@ -27,10 +29,8 @@ from vds_gz.study.identify.mechanism.fit import (
     fit_mechanism,
     with_values,
 )
-from vds_gz.study.identify.mechanism.log import MechanismLog
-from vds_gz.study.recording import Series
-from vds_gz.vehicle.catalogue import models
-from vds_gz.vehicle.compiled import CompiledVehicle
+from vds_gz.tools.study.identify.mechanism.log import MechanismLog
+from vds_gz.tools.study.recording import Series
 
 MODEL, GIVEN = models()["actuation_cmd_mechanical"], ActuationCmdMechanicalParameters()
 NAMES = ("kp", "ki", "inertia", "damping", "friction")

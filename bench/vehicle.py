@@ -15,11 +15,11 @@ from time import perf_counter, process_time
 
 import numpy as np
 
-from vds_gz.configuration import load_vehicle
-from vds_gz.parameters.vehicles import BicycleParameters
-from vds_gz.vehicle.bicycle import BICYCLE
-from vds_gz.vehicle.command import Command, twist
-from vds_gz.vehicle.vehicle import AnyVehicle, Vehicle
+from vds_gz.core.configuration import load_vehicle
+from vds_gz.core.parameters.vehicles import BicycleParameters
+from vds_gz.core.vehicle.bicycle import BICYCLE
+from vds_gz.core.vehicle.command import Command, twist
+from vds_gz.core.vehicle.vehicle import AnyVehicle, Vehicle
 
 MILLISECOND = 1_000_000
 SECOND = 1_000_000_000
@@ -99,8 +99,8 @@ def interpreted_rows() -> list[Row]:
 
 
 def compiled_rows() -> list[Row]:
-    from vds_gz.vehicle.compiled import CompiledVehicle
-    from vds_gz.vehicle.schedule import command_records
+    from vds_gz.core.vehicle.compiled import CompiledVehicle
+    from vds_gz.core.vehicle.schedule import command_records
 
     rows = []
     seconds = 2000.0
@@ -127,7 +127,7 @@ def compiled_rows() -> list[Row]:
 def fleet_rows() -> list[Row]:
     import numba
 
-    from vds_gz.fleet.fleet import Fleet
+    from vds_gz.tools.fleet.fleet import Fleet
 
     fleet = Fleet(BICYCLE, [BicycleParameters()] * FLEET)
     fleet.commands.v_x = 1.0

@@ -11,9 +11,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from vds_gz import Command, load_vehicle, twist
-from vds_gz.interface.commands import CommandType, Reference
-from vds_gz.interface.topics import Topic
-from vds_gz.vehicle.command import TWIST
+from vds_gz.core.vehicle.command import TWIST
+from vds_gz.programs.interface.commands import CommandType, Reference
+from vds_gz.programs.interface.topics import Topic
 
 
 class Curvature(NamedTuple):

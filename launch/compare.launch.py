@@ -16,10 +16,10 @@ from launch.event_handlers import OnProcessExit, OnProcessIO
 from launch_ros.actions import Node
 
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
-from vds_gz.configuration import preset_names
-from vds_gz.errors import ArgumentError, FailureError
-from vds_gz.launching.vehicle import LaunchedVehicle, common_commands
-from vds_gz.share import PACKAGE, share
+from vds_gz.core.configuration import preset_names
+from vds_gz.core.errors import ArgumentError, FailureError
+from vds_gz.core.share import PACKAGE, share
+from vds_gz.programs.launching.vehicle import LaunchedVehicle, common_commands
 
 #: Output of `vds-gz compare` when it receives from both vehicles.
 LISTENING = b"recording /a and /b"
@@ -55,7 +55,7 @@ def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     """Everything that the arguments select."""
     arguments = context.launch_configurations
     _require_packages()
-    from vds_gz.commandlog.files import read
+    from vds_gz.programs.commandlog.files import read
 
     duration = read(arguments["drive"]).duration + AFTER
     in_gazebo = [name for name in "ab" if arguments[f"plant_{name}"] == "gazebo"]
@@ -111,7 +111,7 @@ def _time(name: str, in_gazebo: list[str]) -> dict[str, Any]:
 
 def _gazebo(vehicle: LaunchedVehicle, folder: Path, world: str) -> Any:
     """The action that starts a vehicle in its own Gazebo."""
-    from vds_gz.study.session import write_parameters
+    from vds_gz.tools.study.session import write_parameters
 
     vehicle.parameters()  # Errors are reported here, before anything starts.
     folder.mkdir(parents=True, exist_ok=True)

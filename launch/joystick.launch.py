@@ -6,8 +6,8 @@ from launch.actions import DeclareLaunchArgument, OpaqueFunction
 from launch_ros.actions import Node
 
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
-from vds_gz.launching.actions import BOOLEANS, boolean, require, whole_number
-from vds_gz.share import PACKAGE, share
+from vds_gz.core.share import PACKAGE, share
+from vds_gz.programs.launching.actions import BOOLEANS, boolean, require, whole_number
 
 #: Minimum rate of messages, also while nothing moves: without messages, the teleop reports a lost joystick [Hz].
 REPEAT_RATE = 20.0

@@ -5,8 +5,8 @@ from __future__ import annotations
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
 
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
-from vds_gz.launching.actions import BOOLEANS, boolean, chosen_file, given, number, vehicle_arguments
-from vds_gz.launching.vehicle import LaunchedVehicle
+from vds_gz.programs.launching.actions import BOOLEANS, boolean, chosen_file, given, number, vehicle_arguments
+from vds_gz.programs.launching.vehicle import LaunchedVehicle
 
 #: Arguments that set the parameter of the same name.
 PARAMETERS = (

@@ -12,10 +12,13 @@ from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterFile
 
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
-from vds_gz.configuration import in_world
-from vds_gz.errors import ArgumentError
-from vds_gz.interface import topics
-from vds_gz.launching.actions import (
+from vds_gz.core.configuration import in_world
+from vds_gz.core.errors import ArgumentError
+from vds_gz.core.parameters.node import NodeParameters
+from vds_gz.core.sensing.sensor import SensorTypes
+from vds_gz.core.share import share
+from vds_gz.programs.interface import topics
+from vds_gz.programs.launching.actions import (
     BOOLEANS,
     boolean,
     given,
@@ -23,10 +26,7 @@ from vds_gz.launching.actions import (
     require,
     robot_state_publisher_argument,
 )
-from vds_gz.launching.vehicle import LaunchedVehicle, on_simulation_time
-from vds_gz.parameters.node import NodeParameters
-from vds_gz.sensing.sensor import SensorTypes
-from vds_gz.share import share
+from vds_gz.programs.launching.vehicle import LaunchedVehicle, on_simulation_time
 
 #: The vehicle's parameter file for each parameter file of Nav2.
 VEHICLES = {"differential": "indoor_robot", "ackermann": "scaled_car"}

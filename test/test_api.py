@@ -7,8 +7,9 @@ import sys
 import pytest
 
 import vds_gz
-from vds_gz import configuration, measuring, modelling, plant
-from vds_gz.world import load
+from vds_gz import measuring, modelling
+from vds_gz.core import configuration, plant
+from vds_gz.core.world import load
 
 NAMES = [
     *("load_vehicle", "load_parameters", "Vehicle", "Motion", "CompiledVehicle", "Fleet"),

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import vds_gz
-from vds_gz.share import share
+from vds_gz.core.share import share
 
 DRIVE = str(share("config", "drives", "hall.csv"))
 ROBOT = str(share("config", "indoor_robot.yaml"))

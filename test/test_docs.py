@@ -28,15 +28,15 @@ from helpers.tools import tool
 import vds_gz
 from vds_gz.cli.check import reference_page
 from vds_gz.cli.program import COMMANDS, main
-from vds_gz.configuration import NODE_NAME, default_parameters, load_parameters, parameters_of, preset_names
-from vds_gz.errors import VdsGzError
-from vds_gz.interface import topics
-from vds_gz.parameters.controllers import LqrParameters, PurePursuitParameters, StanleyParameters
-from vds_gz.parameters.declaration import describe
-from vds_gz.parameters.teleop import JoystickParameters, KeyParameters
-from vds_gz.ros.arguments import parse
-from vds_gz.world.load import load_world
-from vds_gz.world.surroundings import read_obstacles
+from vds_gz.core.configuration import NODE_NAME, default_parameters, load_parameters, parameters_of, preset_names
+from vds_gz.core.errors import VdsGzError
+from vds_gz.core.parameters.controllers import LqrParameters, PurePursuitParameters, StanleyParameters
+from vds_gz.core.parameters.declaration import describe
+from vds_gz.core.parameters.teleop import JoystickParameters, KeyParameters
+from vds_gz.core.ros.arguments import parse
+from vds_gz.core.world.load import load_world
+from vds_gz.core.world.surroundings import read_obstacles
+from vds_gz.programs.interface import topics
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sessions.PAGES

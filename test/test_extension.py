@@ -12,15 +12,15 @@ import sys
 import pytest
 
 from vds_gz.cli.program import main
-from vds_gz.commandlog.profiles import limits_of
-from vds_gz.configuration import parameters_of
-from vds_gz.errors import ArgumentError
-from vds_gz.parameters.declaration import Override, ParameterError, describe
-from vds_gz.vehicle import catalogue
-from vds_gz.vehicle.catalogue import actuator_kind
-from vds_gz.vehicle.command import ACKERMANN, ackermann
-from vds_gz.vehicle.model import VehicleModel
-from vds_gz.vehicle.vehicle import Vehicle
+from vds_gz.core.configuration import parameters_of
+from vds_gz.core.errors import ArgumentError
+from vds_gz.core.parameters.declaration import Override, ParameterError, describe
+from vds_gz.core.vehicle import catalogue
+from vds_gz.core.vehicle.catalogue import actuator_kind
+from vds_gz.core.vehicle.command import ACKERMANN, ackermann
+from vds_gz.core.vehicle.model import VehicleModel
+from vds_gz.core.vehicle.vehicle import Vehicle
+from vds_gz.programs.commandlog.profiles import limits_of
 
 HYDRAULICS = '''
 """A hydraulic cylinder: dead time, then a spring, a mass and a damper."""
@@ -28,8 +28,8 @@ HYDRAULICS = '''
 import math
 from dataclasses import dataclass
 
-from vds_gz.parameters.declaration import ParameterGroup, real
-from vds_gz.vehicle.actuators import delay_steps
+from vds_gz.core.parameters.declaration import ParameterGroup, real
+from vds_gz.core.vehicle.actuators import delay_steps
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,16 +89,16 @@ from pathlib import Path
 
 from heavy_machines import hydraulics
 from heavy_machines.hydraulics import HydraulicParameters, HydraulicState, HydraulicCoefficients, step_hydraulic
-from vds_gz.parameters.actuators import DriveParameters
-from vds_gz.errors import ArgumentError
+from vds_gz.core.parameters.actuators import DriveParameters
+from vds_gz.core.errors import ArgumentError
 from vds_gz.modelling import integrate_pose
-from vds_gz.parameters.declaration import ParameterError, ParameterGroup, group, real
-from vds_gz.vehicle.actuators import (
+from vds_gz.core.parameters.declaration import ParameterError, ParameterGroup, group, real
+from vds_gz.core.vehicle.actuators import (
     DriveCoefficients, DriveState, drive_at, drive_at_rest, drive_coefficients, drive_report, fit_lines,
     newest_reference, resized_line, step_drive,
 )
-from vds_gz.vehicle.command import ACKERMANN
-from vds_gz.vehicle.model import (
+from vds_gz.core.vehicle.command import ACKERMANN
+from vds_gz.core.vehicle.model import (
     Actuator, ActuatorState, Joint, JointStates, VehicleGeometry, VehicleLimits, VehicleModel, Wheel,
 )
 
@@ -336,8 +336,8 @@ def drive(vehicle):
 
 def test_it_runs_interpreted_and_compiled_to_the_same_bits(loader):
     pytest.importorskip("numba")
-    from vds_gz.fleet.fleet import Fleet
-    from vds_gz.vehicle.compiled import CompiledVehicle
+    from vds_gz.core.vehicle.compiled import CompiledVehicle
+    from vds_gz.tools.fleet.fleet import Fleet
 
     p = parameters(loader)
     interpreted = drive(Vehicle(loader, p))

@@ -16,15 +16,15 @@ import pytest
 from helpers.processes import Probe, Program
 
 import vds_gz
-from vds_gz.configuration import load_parameters
-from vds_gz.errors import ArgumentError
-from vds_gz.geometry import Transform
-from vds_gz.interface import topics
-from vds_gz.interface.topics import Topic
-from vds_gz.ros.messages.fields import stamp_ns
-from vds_gz.sensing.body import BodyState
-from vds_gz.sensing.sensor import OWN, SensorTypes
-from vds_gz.world.load import load_world
+from vds_gz.core.configuration import load_parameters
+from vds_gz.core.errors import ArgumentError
+from vds_gz.core.geometry import Transform
+from vds_gz.core.ros.messages.fields import stamp_ns
+from vds_gz.core.sensing.body import BodyState
+from vds_gz.core.sensing.sensor import OWN, SensorTypes
+from vds_gz.core.world.load import load_world
+from vds_gz.programs.interface import topics
+from vds_gz.programs.interface.topics import Topic
 
 EXAMPLES = Path(vds_gz.__file__).parents[1] / "examples"
 pytestmark = pytest.mark.skipif(not EXAMPLES.is_dir(), reason="this is an installation, not a checkout")

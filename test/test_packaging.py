@@ -116,7 +116,7 @@ def test_pip_installs_everything_and_it_is_found_from_anywhere(wheel, tmp_path):
     assert {path.stem for path in (there / "bin").iterdir()} == PROGRAMS
     assert definitions(there / "vds_gz") == definitions(ROOT / "vds_gz")
     assert (there / "vds_gz" / "py.typed").is_file()
-    result = run(tmp_path, "-c", "from vds_gz.share import share; print(share())", PYTHONPATH=str(there))
+    result = run(tmp_path, "-c", "from vds_gz.core.share import share; print(share())", PYTHONPATH=str(there))
     assert Path(result) == there / "share" / "vds_gz"
     assert tree(Path(result)) == tree(ROOT)
 

@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ElementTree
 import pytest
 from helpers.tools import tool
 
-from vds_gz.share import share
+from vds_gz.core.share import share
 
 make = tool("make_worlds")
 

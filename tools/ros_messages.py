@@ -1,8 +1,8 @@
 """Build the message packages that an environment of ROS 2 lacks: ``python tools/ros_messages.py``.
 
 ``pip install ros-jazzy-...`` brings ROS's common messages, and no wheel of the others that vds_gz uses. Their
-definitions in ``vds_gz/ros/messages/msg`` are built with CMake and ROS's own generators, for Python and Fast DDS only,
-and installed into the environment of the Python that runs this. Other folders of packages can be given.
+definitions in ``vds_gz/core/ros/messages/msg`` are built with CMake and ROS's own generators, for Python and Fast DDS
+only, and installed into the environment of the Python that runs this. Other folders of packages can be given.
 """
 
 from __future__ import annotations

@@ -12,11 +12,11 @@ A vehicle responds late, slowly and within limits. An offline step response:
 >>> speeds == sorted(speeds)
 True
 
-The packages, in the order of the layers of each group:
+The packages, each in the order of its layers:
 
-* core: ``geometry``, ``parameters``, ``vehicle``, ``world``, ``sensing``, ``description``, ``plant``
-* programs: ``ros``, ``interface``, ``teleop``, ``nodes``, ``web``, ``launching``, ``cli``
-* tools: ``bags``, ``commandlog``, ``fleet``, ``environments``, ``study``, ``modelling``, ``measuring``
+* ``core``: ``geometry``, ``parameters``, ``vehicle``, ``world``, ``sensing``, ``ros``, ``description``, ``plant``
+* ``programs``: ``interface``, ``bags``, ``commandlog``, ``teleop``, ``nodes``, ``web``, ``launching``; then ``cli``
+* ``tools``: ``fleet``, ``study``, ``adopt``, ``conformance``; and ``environments`` to learn in
 
 ``__all__`` is the public interface, with :mod:`vds_gz.modelling` for custom models, :mod:`vds_gz.measuring` for custom
 sensors and :mod:`vds_gz.plant` for custom plants; everything else may change. Names are imported on first use, so
@@ -29,46 +29,46 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from vds_gz.commandlog.files import read as read_commands
-    from vds_gz.configuration import load_parameters, load_vehicle
-    from vds_gz.errors import ArgumentError, VdsGzError
-    from vds_gz.fleet.callback import ControllerError
-    from vds_gz.fleet.closed_loop import ClosedLoop
-    from vds_gz.fleet.fleet import Fleet
-    from vds_gz.fleet.path import Path, read_path
-    from vds_gz.parameters.actuators import DriveParameters, SteeringParameters
-    from vds_gz.parameters.controllers import (
+    from vds_gz.core.configuration import load_parameters, load_vehicle
+    from vds_gz.core.errors import ArgumentError, VdsGzError
+    from vds_gz.core.parameters.actuators import DriveParameters, SteeringParameters
+    from vds_gz.core.parameters.controllers import (
         ControllerParameters,
         LqrParameters,
         PurePursuitParameters,
         StanleyParameters,
     )
-    from vds_gz.parameters.declaration import ParameterError
-    from vds_gz.parameters.vehicles import (
+    from vds_gz.core.parameters.declaration import ParameterError
+    from vds_gz.core.parameters.vehicles import (
         BicycleParameters,
         DifferentialParameters,
         OmniParameters,
         SingleTrackParameters,
     )
-    from vds_gz.ros.factory import open_graph
-    from vds_gz.ros.graph import Graph, QoS
-    from vds_gz.study.compare.sources import simulate
-    from vds_gz.study.identify.identification import identify
-    from vds_gz.study.reading.bag import read_signals
-    from vds_gz.study.reading.run import read as read_recording
-    from vds_gz.study.sweep.folder import collect as read_runs
-    from vds_gz.vehicle.bicycle import BICYCLE
-    from vds_gz.vehicle.catalogue import models
-    from vds_gz.vehicle.command import Command, ackermann, control, gear, pedals, twist
-    from vds_gz.vehicle.compiled import CompiledVehicle
-    from vds_gz.vehicle.differential import DIFFERENTIAL
-    from vds_gz.vehicle.model import VehicleModel
-    from vds_gz.vehicle.omni import OMNI
-    from vds_gz.vehicle.schedule import command_records
-    from vds_gz.vehicle.single_track import SINGLE_TRACK
-    from vds_gz.vehicle.vehicle import Motion, Vehicle
-    from vds_gz.world.load import load_world
-    from vds_gz.world.scene import Scene
+    from vds_gz.core.ros.factory import open_graph
+    from vds_gz.core.ros.graph import Graph, QoS
+    from vds_gz.core.vehicle.bicycle import BICYCLE
+    from vds_gz.core.vehicle.catalogue import models
+    from vds_gz.core.vehicle.command import Command, ackermann, control, gear, pedals, twist
+    from vds_gz.core.vehicle.compiled import CompiledVehicle
+    from vds_gz.core.vehicle.differential import DIFFERENTIAL
+    from vds_gz.core.vehicle.model import VehicleModel
+    from vds_gz.core.vehicle.omni import OMNI
+    from vds_gz.core.vehicle.schedule import command_records
+    from vds_gz.core.vehicle.single_track import SINGLE_TRACK
+    from vds_gz.core.vehicle.vehicle import Motion, Vehicle
+    from vds_gz.core.world.load import load_world
+    from vds_gz.core.world.scene import Scene
+    from vds_gz.programs.commandlog.files import read as read_commands
+    from vds_gz.tools.fleet.callback import ControllerError
+    from vds_gz.tools.fleet.closed_loop import ClosedLoop
+    from vds_gz.tools.fleet.fleet import Fleet
+    from vds_gz.tools.fleet.path import Path, read_path
+    from vds_gz.tools.study.compare.sources import simulate
+    from vds_gz.tools.study.identify.identification import identify
+    from vds_gz.tools.study.reading.bag import read_signals
+    from vds_gz.tools.study.reading.run import read as read_recording
+    from vds_gz.tools.study.sweep.folder import collect as read_runs
 
 __version__ = "0.1.0"
 
@@ -132,36 +132,36 @@ __all__ = [
 
 #: The public names by the module that defines them; ``name/other`` has the public name ``other``.
 _HOMES = {
-    "vds_gz.configuration": "load_vehicle load_parameters",
-    "vds_gz.vehicle.vehicle": "Vehicle Motion",
-    "vds_gz.fleet.fleet": "Fleet",
-    "vds_gz.fleet.closed_loop": "ClosedLoop",
-    "vds_gz.fleet.path": "Path read_path",
-    "vds_gz.fleet.callback": "ControllerError",
-    "vds_gz.parameters.controllers": "PurePursuitParameters StanleyParameters LqrParameters ControllerParameters",
-    "vds_gz.vehicle.compiled": "CompiledVehicle",
-    "vds_gz.vehicle.command": "Command twist ackermann pedals control gear",
-    "vds_gz.vehicle.schedule": "command_records",
-    "vds_gz.vehicle.catalogue": "models",
-    "vds_gz.vehicle.model": "VehicleModel",
-    "vds_gz.vehicle.bicycle": "BICYCLE",
-    "vds_gz.vehicle.differential": "DIFFERENTIAL",
-    "vds_gz.vehicle.omni": "OMNI",
-    "vds_gz.vehicle.single_track": "SINGLE_TRACK",
-    "vds_gz.parameters.vehicles": "BicycleParameters DifferentialParameters OmniParameters SingleTrackParameters",
-    "vds_gz.parameters.actuators": "DriveParameters SteeringParameters",
-    "vds_gz.study.reading.bag": "read_signals",
-    "vds_gz.study.identify.identification": "identify",
-    "vds_gz.commandlog.files": "read/read_commands",
-    "vds_gz.study.compare.sources": "simulate",
-    "vds_gz.study.reading.run": "read/read_recording",
-    "vds_gz.study.sweep.folder": "collect/read_runs",
-    "vds_gz.world.load": "load_world",
-    "vds_gz.world.scene": "Scene",
-    "vds_gz.ros.factory": "open_graph",
-    "vds_gz.ros.graph": "Graph QoS",
-    "vds_gz.errors": "VdsGzError ArgumentError",
-    "vds_gz.parameters.declaration": "ParameterError",
+    "vds_gz.core.configuration": "load_vehicle load_parameters",
+    "vds_gz.core.vehicle.vehicle": "Vehicle Motion",
+    "vds_gz.tools.fleet.fleet": "Fleet",
+    "vds_gz.tools.fleet.closed_loop": "ClosedLoop",
+    "vds_gz.tools.fleet.path": "Path read_path",
+    "vds_gz.tools.fleet.callback": "ControllerError",
+    "vds_gz.core.parameters.controllers": "PurePursuitParameters StanleyParameters LqrParameters ControllerParameters",
+    "vds_gz.core.vehicle.compiled": "CompiledVehicle",
+    "vds_gz.core.vehicle.command": "Command twist ackermann pedals control gear",
+    "vds_gz.core.vehicle.schedule": "command_records",
+    "vds_gz.core.vehicle.catalogue": "models",
+    "vds_gz.core.vehicle.model": "VehicleModel",
+    "vds_gz.core.vehicle.bicycle": "BICYCLE",
+    "vds_gz.core.vehicle.differential": "DIFFERENTIAL",
+    "vds_gz.core.vehicle.omni": "OMNI",
+    "vds_gz.core.vehicle.single_track": "SINGLE_TRACK",
+    "vds_gz.core.parameters.vehicles": "BicycleParameters DifferentialParameters OmniParameters SingleTrackParameters",
+    "vds_gz.core.parameters.actuators": "DriveParameters SteeringParameters",
+    "vds_gz.tools.study.reading.bag": "read_signals",
+    "vds_gz.tools.study.identify.identification": "identify",
+    "vds_gz.programs.commandlog.files": "read/read_commands",
+    "vds_gz.tools.study.compare.sources": "simulate",
+    "vds_gz.tools.study.reading.run": "read/read_recording",
+    "vds_gz.tools.study.sweep.folder": "collect/read_runs",
+    "vds_gz.core.world.load": "load_world",
+    "vds_gz.core.world.scene": "Scene",
+    "vds_gz.core.ros.factory": "open_graph",
+    "vds_gz.core.ros.graph": "Graph QoS",
+    "vds_gz.core.errors": "VdsGzError ArgumentError",
+    "vds_gz.core.parameters.declaration": "ParameterError",
 }
 _LAZY = {
     (public or original): (module, original)

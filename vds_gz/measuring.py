@@ -3,14 +3,14 @@
 ``examples/own_sensor.py`` and docs/extending.md show how they fit together. ``__all__`` is public.
 """
 
-from vds_gz.geometry import Transform
-from vds_gz.interface.sensors.setup import SensorSetup, SingleTopicOutput
-from vds_gz.parameters.declaration import ParameterGroup, choice, flag, integer, real
-from vds_gz.parameters.sensors import kind, noise, place, rate, straight
-from vds_gz.sensing.body import BodyState, mounted, placement
-from vds_gz.sensing.noise import SampleNoise, sample_number
-from vds_gz.sensing.sensor import GazeboSide, SensorOutput, SensorType, Stream
-from vds_gz.vehicle.model import Joint, JointStates
+from vds_gz.core.geometry import Transform
+from vds_gz.core.parameters.declaration import ParameterGroup, choice, flag, integer, real
+from vds_gz.core.parameters.sensors import kind, noise, place, rate, straight
+from vds_gz.core.sensing.body import BodyState, mounted, placement
+from vds_gz.core.sensing.noise import SampleNoise, sample_number
+from vds_gz.core.sensing.sensor import GazeboSide, SensorOutput, SensorType, Stream
+from vds_gz.core.vehicle.model import Joint, JointStates
+from vds_gz.programs.interface.sensors.setup import SensorSetup, SingleTopicOutput
 
 __all__ = [
     # Parameters: each with default, unit, bounds and meaning

@@ -29,7 +29,7 @@ from rclpy.time import Time
 from std_msgs.msg import String
 from tf2_ros import Buffer, TransformException, TransformListener
 
-from vds_gz.ros.messages.fields import yaw_of
+from vds_gz.core.ros.messages.fields import yaw_of
 
 #: Where the approach of a goal begins [m] from it.
 APPROACH = 0.5

@@ -16,11 +16,11 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from vds_gz.parameters.autoware import MechanicalParameters
-from vds_gz.study.report.style import ACTUAL, COMMANDED, INK, STYLE
-from vds_gz.vehicle.autoware.models import AUTOWARE_MODELS
-from vds_gz.vehicle.autoware.state import actuation_status, put
-from vds_gz.vehicle.command import DIRECT, PEDALS, Command
+from vds_gz.core.parameters.autoware import MechanicalParameters
+from vds_gz.core.vehicle.autoware.models import AUTOWARE_MODELS
+from vds_gz.core.vehicle.autoware.state import actuation_status, put
+from vds_gz.core.vehicle.command import DIRECT, PEDALS, Command
+from vds_gz.tools.study.report.style import ACTUAL, COMMANDED, INK, STYLE
 
 FOLDER = Path(__file__).resolve().parent
 MODELS = {model.name: model for model in AUTOWARE_MODELS}

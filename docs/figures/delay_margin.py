@@ -10,7 +10,7 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 
-from vds_gz.study.report.style import ACTUAL, COMMANDED, STYLE, png
+from vds_gz.tools.study.report.style import ACTUAL, COMMANDED, STYLE, png
 
 DOCS = Path(__file__).resolve().parents[1]
 RUNS = "margins.csv"

@@ -23,11 +23,17 @@ from selenium.webdriver.common.actions.interaction import POINTER_TOUCH
 from selenium.webdriver.common.actions.pointer_input import PointerInput
 from selenium.webdriver.remote.command import Command
 
-from vds_gz.share import share
+from vds_gz.core.share import share
 
 PICTURES = Path(__file__).resolve().parents[1] / "pictures"
 NODE = [
-    *("-m", "vds_gz.nodes.sim_node", "--ros-args", "--params-file", str(share("config") / "ackermann_car.yaml")),
+    *(
+        "-m",
+        "vds_gz.programs.nodes.sim_node",
+        "--ros-args",
+        "--params-file",
+        str(share("config") / "ackermann_car.yaml"),
+    ),
     *("-p", "world:=parking_lot", "-p", "sensors.lidar.type:=rplidar_a2", "-p", "sensors.lidar.xyz:=[0.0, 0.0, 0.5]"),
 ]
 VIEW = ["-m", "vds_gz.cli", "view", "--port", "0"]

@@ -11,9 +11,8 @@ import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from vds_gz.parameters.actuators import DriveParameters, SteeringParameters
-from vds_gz.study.report.style import ACTUAL, COMMANDED, INK, STYLE, png
-from vds_gz.vehicle.actuators import (
+from vds_gz.core.parameters.actuators import DriveParameters, SteeringParameters
+from vds_gz.core.vehicle.actuators import (
     drive_at_rest,
     drive_coefficients,
     steering_at_rest,
@@ -21,6 +20,7 @@ from vds_gz.vehicle.actuators import (
     step_drive,
     step_steering,
 )
+from vds_gz.tools.study.report.style import ACTUAL, COMMANDED, INK, STYLE, png
 
 DOCS = Path(__file__).resolve().parents[1]
 DT = 1e-3  # [s]

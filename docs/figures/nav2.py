@@ -19,8 +19,8 @@ from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.image import imread
 
-from vds_gz.share import share
-from vds_gz.study.report.style import ACTUAL, COMMANDED, INK, PALE, STYLE, png
+from vds_gz.core.share import share
+from vds_gz.tools.study.report.style import ACTUAL, COMMANDED, INK, PALE, STYLE, png
 
 DOCS = Path(__file__).resolve().parents[1]
 

@@ -19,7 +19,7 @@ from matplotlib.figure import Figure
 from rosbags.highlevel import AnyReader
 from rosbags.typesys import Stores, get_typestore
 
-from vds_gz.study.report.style import ACTUAL, COMMANDED, INK, STYLE
+from vds_gz.tools.study.report.style import ACTUAL, COMMANDED, INK, STYLE
 
 FOLDER = Path(__file__).resolve().parent
 COLOURS = {"ideal": COMMANDED, "realistic": ACTUAL}

@@ -11,12 +11,12 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 
-from vds_gz.configuration import load_parameters
-from vds_gz.study.report.style import ACTUAL, COMMANDED, INK, STYLE, png
-from vds_gz.vehicle.bicycle import BICYCLE
-from vds_gz.vehicle.command import ackermann
-from vds_gz.vehicle.model import SteadyMotion
-from vds_gz.vehicle.single_track import SINGLE_TRACK
+from vds_gz.core.configuration import load_parameters
+from vds_gz.core.vehicle.bicycle import BICYCLE
+from vds_gz.core.vehicle.command import ackermann
+from vds_gz.core.vehicle.model import SteadyMotion
+from vds_gz.core.vehicle.single_track import SINGLE_TRACK
+from vds_gz.tools.study.report.style import ACTUAL, COMMANDED, INK, STYLE, png
 
 DOCS = Path(__file__).resolve().parents[1]
 DT = 1e-3  # [s]

@@ -9,14 +9,14 @@ import sys
 import tempfile
 from pathlib import Path
 
-from vds_gz.commandlog.files import stream
-from vds_gz.configuration import load_parameters
-from vds_gz.share import share
-from vds_gz.study.offline.replay import Replay
-from vds_gz.study.offline.replay_bag import write_mcap
-from vds_gz.study.reading.run import read
-from vds_gz.study.report.run_figure import draw, summarize
-from vds_gz.world.load import load_world
+from vds_gz.core.configuration import load_parameters
+from vds_gz.core.share import share
+from vds_gz.core.world.load import load_world
+from vds_gz.programs.commandlog.files import stream
+from vds_gz.tools.study.offline.replay import Replay
+from vds_gz.tools.study.offline.replay_bag import write_mcap
+from vds_gz.tools.study.reading.run import read
+from vds_gz.tools.study.report.run_figure import draw, summarize
 
 DOCS = Path(__file__).resolve().parents[1]
 

@@ -19,13 +19,13 @@ sys.path.insert(0, str(DOCS.parent / "test"))
 from helpers.parity import PERIOD, Manoeuvre  # noqa: E402
 from helpers.stepped import drive  # noqa: E402
 
-from vds_gz.configuration import load_parameters  # noqa: E402
-from vds_gz.geometry import Pose  # noqa: E402
-from vds_gz.parameters.node import NodeParameters  # noqa: E402
-from vds_gz.study.report.style import ACTUAL, COMMANDED, INK, STYLE, png  # noqa: E402
-from vds_gz.vehicle.bicycle import BICYCLE  # noqa: E402
-from vds_gz.vehicle.command import ackermann  # noqa: E402
-from vds_gz.vehicle.vehicle import NANOSECONDS, Motion, Vehicle  # noqa: E402
+from vds_gz.core.configuration import load_parameters  # noqa: E402
+from vds_gz.core.geometry import Pose  # noqa: E402
+from vds_gz.core.parameters.node import NodeParameters  # noqa: E402
+from vds_gz.core.vehicle.bicycle import BICYCLE  # noqa: E402
+from vds_gz.core.vehicle.command import ackermann  # noqa: E402
+from vds_gz.core.vehicle.vehicle import NANOSECONDS, Motion, Vehicle  # noqa: E402
+from vds_gz.tools.study.report.style import ACTUAL, COMMANDED, INK, STYLE, png  # noqa: E402
 
 SECONDS = 7.0
 

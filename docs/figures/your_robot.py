@@ -10,9 +10,9 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 
-from vds_gz.configuration import load_parameters
-from vds_gz.study.reading.run import read
-from vds_gz.study.report.style import ACTUAL, COMMANDED, INK, STYLE, png
+from vds_gz.core.configuration import load_parameters
+from vds_gz.tools.study.reading.run import read
+from vds_gz.tools.study.report.style import ACTUAL, COMMANDED, INK, STYLE, png
 
 DOCS = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(DOCS), str(DOCS.parent / "bench")]

@@ -19,8 +19,8 @@ CAR = BENCH.parent / "config" / "autoware_car.yaml"
 LATE = """
 from dataclasses import dataclass, replace
 
-from vds_gz.parameters.declaration import ParameterGroup, group, real
-from vds_gz.vehicle.differential import DIFFERENTIAL
+from vds_gz.core.parameters.declaration import ParameterGroup, group, real
+from vds_gz.core.vehicle.differential import DIFFERENTIAL
 
 
 @dataclass(frozen=True, slots=True)

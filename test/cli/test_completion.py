@@ -11,11 +11,11 @@ import pytest
 
 from vds_gz.cli.completion import EPILOG
 from vds_gz.cli.program import COMMANDS, main
-from vds_gz.commandlog.files import drive_names
-from vds_gz.configuration import preset_names
-from vds_gz.sensing.sensor import SensorTypes
-from vds_gz.vehicle.catalogue import models
-from vds_gz.world.load import world_names
+from vds_gz.core.configuration import preset_names
+from vds_gz.core.sensing.sensor import SensorTypes
+from vds_gz.core.vehicle.catalogue import models
+from vds_gz.core.world.load import world_names
+from vds_gz.programs.commandlog.files import drive_names
 
 #: The last word is completed.
 CASES = [

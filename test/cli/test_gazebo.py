@@ -6,15 +6,15 @@ import xml.etree.ElementTree as ElementTree
 import pytest
 
 from vds_gz.cli.gazebo import in_step, main
-from vds_gz.description.sdf import sdf
-from vds_gz.errors import WorldError
-from vds_gz.parameters.declaration import ParameterError
-from vds_gz.parameters.node import GazeboParameters, joint_map
-from vds_gz.plant.base import LinkError
-from vds_gz.plant.gazebo.server import Server, Spawn, gz_command, populated
-from vds_gz.share import share
-from vds_gz.vehicle.bicycle import BICYCLE
-from vds_gz.world.load import world_file
+from vds_gz.core.description.sdf import sdf
+from vds_gz.core.errors import WorldError
+from vds_gz.core.parameters.declaration import ParameterError
+from vds_gz.core.parameters.node import GazeboParameters, joint_map
+from vds_gz.core.plant.base import LinkError
+from vds_gz.core.plant.gazebo.server import Server, Spawn, gz_command, populated
+from vds_gz.core.share import share
+from vds_gz.core.vehicle.bicycle import BICYCLE
+from vds_gz.core.world.load import world_file
 
 
 def test_joint_names():

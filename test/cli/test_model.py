@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from vds_gz.cli.model import main
-from vds_gz.configuration import preset_names
+from vds_gz.core.configuration import preset_names
 
 WITH_SENSORS = """
 sim_node:

@@ -8,9 +8,9 @@ import pytest
 
 from vds_gz.cli.new import new_file
 from vds_gz.cli.program import main
-from vds_gz.configuration import load_parameters, preset_names
-from vds_gz.parameters.node import NodeParameters
-from vds_gz.vehicle.catalogue import models
+from vds_gz.core.configuration import load_parameters, preset_names
+from vds_gz.core.parameters.node import NodeParameters
+from vds_gz.core.vehicle.catalogue import models
 
 
 def expected(vehicle: str) -> NodeParameters:

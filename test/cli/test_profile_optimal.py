@@ -5,9 +5,9 @@ import re
 import pytest
 
 from vds_gz.cli.profile import main
-from vds_gz.commandlog.files import read
-from vds_gz.configuration import preset_file
-from vds_gz.study.identify import design as search
+from vds_gz.core.configuration import preset_file
+from vds_gz.programs.commandlog.files import read
+from vds_gz.tools.study.identify import design as search
 
 
 @pytest.fixture

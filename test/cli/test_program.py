@@ -11,7 +11,7 @@ import pytest
 
 import vds_gz
 from vds_gz.cli.program import COMMANDS, main
-from vds_gz.share import share
+from vds_gz.core.share import share
 
 CAR = str(share("config", "ackermann_car.yaml"))
 NEEDS_NUMBA = pytest.mark.skipif(find_spec("numba") is None, reason="sweep needs numba")
@@ -432,7 +432,7 @@ def test_run_without_scipy_says_why_its_report_has_no_numbers():
     hidden = (
         "import importlib.util as u; find = u.find_spec;"
         "u.find_spec = lambda name: None if name == 'scipy' else find(name);"
-        "from vds_gz.study.identify.actuator_response import unknown; print(unknown())"
+        "from vds_gz.tools.study.identify.actuator_response import unknown; print(unknown())"
     )
     done = subprocess.run([sys.executable, "-c", hidden], capture_output=True, text=True, check=True)
     assert done.stdout == "needs scipy\n"

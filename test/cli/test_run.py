@@ -22,10 +22,10 @@ from helpers.pages import Look
 from helpers.processes import has_messages
 
 from vds_gz.cli.run import RunPlan, next_steps
-from vds_gz.configuration import load_parameters
-from vds_gz.interface import topics
-from vds_gz.ros.arguments import parse
-from vds_gz.share import share
+from vds_gz.core.configuration import load_parameters
+from vds_gz.core.ros.arguments import parse
+from vds_gz.core.share import share
+from vds_gz.programs.interface import topics
 
 #: Starts, turns both ways, stops, in four seconds.
 LOG = """time,speed,steering_angle

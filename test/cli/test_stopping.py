@@ -40,12 +40,12 @@ signal.setitimer(signal.ITIMER_REAL, 0.0)
 {end}
 """
 
-QUEUE = "from vds_gz.ros.programs import WorkQueue; wait = WorkQueue().run"
+QUEUE = "from vds_gz.core.ros.programs import WorkQueue; wait = WorkQueue().run"
 
 GRAPH = """
-from vds_gz.ros.factory import open_graph
+from vds_gz.core.ros.factory import open_graph
 graph = open_graph([], "waiting")
-graph.subscribe("/nothing", "std_msgs/msg/String", __import__("vds_gz.ros.graph").ros.graph.QoS(), print)
+graph.subscribe("/nothing", "std_msgs/msg/String", __import__("vds_gz.core.ros.graph").core.ros.graph.QoS(), print)
 wait = graph.wait
 """
 
@@ -72,8 +72,8 @@ def test_a_signal_at_the_end_of_a_wait_for_messages_does_not_make_it_endless(dom
 
 
 PROGRAMS = {
-    "vds_gz.nodes.sim_node": (),
-    "vds_gz.nodes.joystick_teleop": (),
+    "vds_gz.programs.nodes.sim_node": (),
+    "vds_gz.programs.nodes.joystick_teleop": (),
     "vds_gz.cli.record": ("-o", "{folder}/record.mcap"),
     "vds_gz.cli.view": ("--port", "0"),
     "vds_gz.cli.drive": ("{root}/config/drives/parking_lot.csv", "--loop"),
@@ -82,7 +82,7 @@ PROGRAMS = {
 
 #: A program that waits for the graph alone, and one that waits for browsers too; the others wait in the same ways. With
 #: rclpy all are tested, as the weekly run of the slow tests has no ROS.
-USUAL = ("vds_gz.nodes.sim_node", "vds_gz.cli.view")
+USUAL = ("vds_gz.programs.nodes.sim_node", "vds_gz.cli.view")
 
 CASES = [
     pytest.param(module, *graph.values, marks=[*graph.marks, *([pytest.mark.slow] * slow)])
@@ -128,7 +128,7 @@ sys.meta_path.insert(0, Interrupt())
 sys.exit({program})
 """
 
-MODULE = "runpy.run_module('vds_gz.nodes.sim_node', run_name='__main__')"
+MODULE = "runpy.run_module('vds_gz.programs.nodes.sim_node', run_name='__main__')"
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,8 @@ MODULE = "runpy.run_module('vds_gz.nodes.sim_node', run_name='__main__')"
         ("vds_gz.cli", "vds_gz.cli.main()", ["drive", "log.csv"], 5),
         ("vds_gz.cli", "vds_gz.cli.sim_node()", [], 2),
         ("vds_gz.cli", "vds_gz.cli.joystick_teleop()", [], 20),
-        *(("vds_gz.nodes", MODULE, [], n) for n in (2, 20)),  # the first one is the search for the module itself
+        # The first one is the search for the module itself.
+        *(("vds_gz.programs.nodes", MODULE, [], n) for n in (2, 20)),
     ],
 )
 def test_ctrl_c_while_a_program_imports_leaves_no_traceback(package, program, arguments, n):

@@ -16,11 +16,11 @@ from gymnasium.vector import AutoresetMode
 
 import vds_gz
 import vds_gz.environments
+from vds_gz.core.errors import ArgumentError
+from vds_gz.core.parameters.vehicles import BicycleParameters, OmniParameters
+from vds_gz.core.vehicle.bicycle import BICYCLE
+from vds_gz.core.vehicle.command import TWIST
 from vds_gz.environments.task import nominal_vehicle
-from vds_gz.errors import ArgumentError
-from vds_gz.parameters.vehicles import BicycleParameters, OmniParameters
-from vds_gz.vehicle.bicycle import BICYCLE
-from vds_gz.vehicle.command import TWIST
 
 IDS = ["vds_gz/PathTracking-v0", "vds_gz/Parking-v0"]
 

@@ -13,8 +13,8 @@ from stable_baselines3 import PPO
 from stable_baselines3.common.env_checker import check_env
 from stable_baselines3.common.evaluation import evaluate_policy
 
+from vds_gz.core.errors import ArgumentError
 from vds_gz.environments.stable_baselines3 import StableBaselines3VecEnv
-from vds_gz.errors import ArgumentError
 
 IDS = ["vds_gz/PathTracking-v0", "vds_gz/Parking-v0"]
 

@@ -14,10 +14,10 @@ import gymnasium
 
 import vds_gz
 import vds_gz.environments
-from vds_gz.configuration import preset_names
+from vds_gz.core.configuration import preset_names
 from vds_gz.environments.kernels import seeds_from, uniform
 from vds_gz.environments.path_tracking import eight
-from vds_gz.fleet.path import Path
+from vds_gz.tools.fleet.path import Path
 
 TRACKING, PARKING = "vds_gz/PathTracking-v0", "vds_gz/Parking-v0"
 

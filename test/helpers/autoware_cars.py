@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from vds_gz.vehicle.autoware.models import AUTOWARE_MODELS
-from vds_gz.vehicle.command import DIRECT, DRIVE, PEDALS, Command
+from vds_gz.core.vehicle.autoware.models import AUTOWARE_MODELS
+from vds_gz.core.vehicle.command import DIRECT, DRIVE, PEDALS, Command
 
 MODELS = {model.name: model for model in AUTOWARE_MODELS}
 WITH_PEDALS = [model for model in AUTOWARE_MODELS if PEDALS in model.accepts]

@@ -14,11 +14,11 @@ from pathlib import Path
 
 import numpy as np
 
-from vds_gz.parameters.autoware import MechanicalParameters
-from vds_gz.vehicle.autoware.models import AUTOWARE_MODELS
-from vds_gz.vehicle.autoware.state import actuation_status, put, steering_report
-from vds_gz.vehicle.command import DIRECT, PEDALS, Command
-from vds_gz.vehicle.model import VehicleModel
+from vds_gz.core.parameters.autoware import MechanicalParameters
+from vds_gz.core.vehicle.autoware.models import AUTOWARE_MODELS
+from vds_gz.core.vehicle.autoware.state import actuation_status, put, steering_report
+from vds_gz.core.vehicle.command import DIRECT, PEDALS, Command
+from vds_gz.core.vehicle.model import VehicleModel
 
 MODELS = {one.name.upper(): one for one in AUTOWARE_MODELS}
 

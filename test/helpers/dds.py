@@ -9,8 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from vds_gz.ros.dds.endpoints import EndpointProperties, Reader, Writer
-from vds_gz.ros.graph import QoS
+from vds_gz.core.ros.dds.endpoints import EndpointProperties, Reader, Writer
+from vds_gz.core.ros.graph import QoS
 
 INFO = "rmw_dds_common/msg/ParticipantEntitiesInfo"
 PATIENCE = 60.0

@@ -6,14 +6,14 @@ import os
 import sys
 import time
 
-from vds_gz.parameters.declaration import LARGEST_INTEGER, Description, ParameterError
-from vds_gz.ros.arguments import parse
-from vds_gz.ros.dds.domain import Context, discovery, interfaces, join
-from vds_gz.ros.dds.endpoints import EndpointProperties, Writer
-from vds_gz.ros.dds.graph import DdsGraph
-from vds_gz.ros.dds.library import Library
-from vds_gz.ros.graph import QoS, Severity
-from vds_gz.ros.messages.portable import MessageTypes
+from vds_gz.core.parameters.declaration import LARGEST_INTEGER, Description, ParameterError
+from vds_gz.core.ros.arguments import parse
+from vds_gz.core.ros.dds.domain import Context, discovery, interfaces, join
+from vds_gz.core.ros.dds.endpoints import EndpointProperties, Writer
+from vds_gz.core.ros.dds.graph import DdsGraph
+from vds_gz.core.ros.dds.library import Library
+from vds_gz.core.ros.graph import QoS, Severity
+from vds_gz.core.ros.messages.portable import MessageTypes
 
 DESCRIPTIONS = (
     Description("use_sim_time", "bool", False, doc="Follow /clock.", read_only=False),

@@ -5,14 +5,14 @@ import math
 
 from hypothesis import strategies as st
 
-from vds_gz.parameters.actuators import BodyLimits, DriveParameters, SteeringParameters
-from vds_gz.parameters.declaration import describe
-from vds_gz.parameters.vehicles import BicycleParameters, DifferentialParameters, OmniParameters
-from vds_gz.vehicle.bicycle import BICYCLE
-from vds_gz.vehicle.command import Command, ackermann, twist
-from vds_gz.vehicle.differential import DIFFERENTIAL
-from vds_gz.vehicle.omni import OMNI
-from vds_gz.vehicle.vehicle import Vehicle
+from vds_gz.core.parameters.actuators import BodyLimits, DriveParameters, SteeringParameters
+from vds_gz.core.parameters.declaration import describe
+from vds_gz.core.parameters.vehicles import BicycleParameters, DifferentialParameters, OmniParameters
+from vds_gz.core.vehicle.bicycle import BICYCLE
+from vds_gz.core.vehicle.command import Command, ackermann, twist
+from vds_gz.core.vehicle.differential import DIFFERENTIAL
+from vds_gz.core.vehicle.omni import OMNI
+from vds_gz.core.vehicle.vehicle import Vehicle
 
 MILLISECOND = 1_000_000
 SECOND = 1_000_000_000

@@ -12,15 +12,15 @@ from typing import Any
 import pytest
 
 from helpers.processes import PATIENCE, Probe
-from vds_gz.configuration import load_parameters
-from vds_gz.description.sdf import sdf
-from vds_gz.interface import topics
-from vds_gz.parameters.node import NodeParameters
-from vds_gz.plant.gazebo.server import Server, Spawn, populated
-from vds_gz.ros.messages.fields import stamp_ns
-from vds_gz.share import share
-from vds_gz.vehicle.catalogue import models
-from vds_gz.vehicle.vehicle import NANOSECONDS
+from vds_gz.core.configuration import load_parameters
+from vds_gz.core.description.sdf import sdf
+from vds_gz.core.parameters.node import NodeParameters
+from vds_gz.core.plant.gazebo.server import Server, Spawn, populated
+from vds_gz.core.ros.messages.fields import stamp_ns
+from vds_gz.core.share import share
+from vds_gz.core.vehicle.catalogue import models
+from vds_gz.core.vehicle.vehicle import NANOSECONDS
+from vds_gz.programs.interface import topics
 
 PARTITIONS = (f"vds_gz_test_{os.getpid()}_{number}" for number in itertools.count())
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from vds_gz.ros.messages.fields import Field
-from vds_gz.ros.messages.portable import MessageTypes
+from vds_gz.core.ros.messages.fields import Field
+from vds_gz.core.ros.messages.portable import MessageTypes
 
 #: How many messages a test sends to each program, and how many files of each kind it changes. The weekly job sets more.
 MESSAGES = int(os.environ.get("VDS_GZ_HOSTILE_MESSAGES", "2000"))

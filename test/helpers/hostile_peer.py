@@ -15,17 +15,17 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from helpers.hostile import TEXTS, message_bytes, real
-from vds_gz.configuration import default_parameters
-from vds_gz.errors import GraphError
-from vds_gz.interface import topics
-from vds_gz.interface.commands import command_types
-from vds_gz.parameters.declaration import describe
-from vds_gz.ros.dds.domain import Context, discovery, interfaces, join
-from vds_gz.ros.dds.endpoints import EndpointProperties, Writer
-from vds_gz.ros.dds.library import Library, _TypeDescriptor
-from vds_gz.ros.graph import QoS
-from vds_gz.ros.messages.fields import BOOL, DOUBLE, INTEGER, STRING
-from vds_gz.ros.messages.portable import MessageTypes
+from vds_gz.core.configuration import default_parameters
+from vds_gz.core.errors import GraphError
+from vds_gz.core.parameters.declaration import describe
+from vds_gz.core.ros.dds.domain import Context, discovery, interfaces, join
+from vds_gz.core.ros.dds.endpoints import EndpointProperties, Writer
+from vds_gz.core.ros.dds.library import Library, _TypeDescriptor
+from vds_gz.core.ros.graph import QoS
+from vds_gz.core.ros.messages.fields import BOOL, DOUBLE, INTEGER, STRING
+from vds_gz.core.ros.messages.portable import MessageTypes
+from vds_gz.programs.interface import topics
+from vds_gz.programs.interface.commands import command_types
 
 Names = list[tuple[str, str]]
 

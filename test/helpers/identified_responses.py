@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from helpers.parity import PERIOD, Manoeuvre, Sample
-from vds_gz.parameters.node import NodeParameters
-from vds_gz.study.identify.identification import identify
-from vds_gz.study.recording import Recording, Series
-from vds_gz.vehicle.command import Command
+from vds_gz.core.parameters.node import NodeParameters
+from vds_gz.core.vehicle.command import Command
+from vds_gz.tools.study.identify.identification import identify
+from vds_gz.tools.study.recording import Recording, Series
 
 #: Slower than this a yaw rate says nothing of the steering [m/s].
 SLOW = 0.1

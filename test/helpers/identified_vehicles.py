@@ -13,20 +13,20 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from vds_gz.commandlog.files import CommandLog
-from vds_gz.commandlog.profiles import limits_of, make
-from vds_gz.configuration import load_parameters
-from vds_gz.parameters.actuators import DriveParameters, SteeringParameters
-from vds_gz.parameters.node import NodeParameters
-from vds_gz.parameters.vehicles import BicycleParameters, DifferentialParameters, OmniParameters
-from vds_gz.study.compare.sources import simulate
-from vds_gz.study.identify.estimates import Estimate
-from vds_gz.study.recording import Recording, Series
-from vds_gz.vehicle.actuators import delay_steps
-from vds_gz.vehicle.autoware.delay import steps_of
-from vds_gz.vehicle.autoware.models import time_constant
-from vds_gz.vehicle.catalogue import models
-from vds_gz.vehicle.command import ACKERMANN
+from vds_gz.core.configuration import load_parameters
+from vds_gz.core.parameters.actuators import DriveParameters, SteeringParameters
+from vds_gz.core.parameters.node import NodeParameters
+from vds_gz.core.parameters.vehicles import BicycleParameters, DifferentialParameters, OmniParameters
+from vds_gz.core.vehicle.actuators import delay_steps
+from vds_gz.core.vehicle.autoware.delay import steps_of
+from vds_gz.core.vehicle.autoware.models import time_constant
+from vds_gz.core.vehicle.catalogue import models
+from vds_gz.core.vehicle.command import ACKERMANN
+from vds_gz.programs.commandlog.files import CommandLog
+from vds_gz.programs.commandlog.profiles import limits_of, make
+from vds_gz.tools.study.compare.sources import simulate
+from vds_gz.tools.study.identify.estimates import Estimate
+from vds_gz.tools.study.recording import Recording, Series
 
 #: Where a group has no such suffix, the number is none of an actuator.
 AUTOWARE_NUMBERS = ("_time_delay", "_time_constant", "vel_lim", "vel_rate_lim", "steer_lim", "steer_rate_lim")
@@ -155,7 +155,7 @@ def tolerance(name: str, true: float, peaks: Mapping[str, float], *, is_geometry
 
 
 class Found(Protocol):
-    """What :func:`~vds_gz.study.identify.identification.identify` finds, as far as it is judged here."""
+    """What :func:`~vds_gz.tools.study.identify.identification.identify` finds, as far as it is judged here."""
 
     @property
     def numbers(self) -> Mapping[str, Estimate | None]:

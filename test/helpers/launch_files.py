@@ -15,7 +15,7 @@ import sys
 from typing import Any
 from unittest.mock import MagicMock
 
-from vds_gz.share import share
+from vds_gz.core.share import share
 
 
 @functools.cache

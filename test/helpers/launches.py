@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from xml.etree import ElementTree
 
-from vds_gz.share import share
+from vds_gz.core.share import share
 
 PATIENCE = 40.0
 

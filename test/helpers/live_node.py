@@ -7,12 +7,12 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from vds_gz.nodes.preparation import prepare
-from vds_gz.nodes.sim_node import SimNode
-from vds_gz.parameters.declaration import Override, Value
-from vds_gz.ros.factory import open_graph
-from vds_gz.ros.graph import QoS
-from vds_gz.vehicle.command import Command
+from vds_gz.core.parameters.declaration import Override, Value
+from vds_gz.core.ros.factory import open_graph
+from vds_gz.core.ros.graph import QoS
+from vds_gz.core.vehicle.command import Command
+from vds_gz.programs.nodes.preparation import prepare
+from vds_gz.programs.nodes.sim_node import SimNode
 
 #: Topics of every node that say nothing about its vehicle.
 OF_ANY_NODE = {"/rosout", "/parameter_events", "/diagnostics", "ros_discovery_info"}

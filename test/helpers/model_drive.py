@@ -13,8 +13,8 @@ It prints a list of [time, x, y, z, roll, pitch, yaw] of base_link, per sample.
 import json
 import sys
 
-from vds_gz.description import gz_topics as topics
-from vds_gz.plant.gazebo.links import bindings
+from vds_gz.core.description import gz_topics as topics
+from vds_gz.core.plant.gazebo.links import bindings
 
 
 def main() -> None:

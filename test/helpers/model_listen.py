@@ -8,7 +8,7 @@ import functools
 import json
 import sys
 
-from vds_gz.plant.gazebo.links import bindings
+from vds_gz.core.plant.gazebo.links import bindings
 
 
 def main() -> None:

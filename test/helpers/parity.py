@@ -16,13 +16,13 @@ from itertools import pairwise
 from threading import Event
 from typing import NamedTuple
 
-from vds_gz.configuration import make_vehicle
-from vds_gz.parameters.node import NodeParameters
-from vds_gz.plant.gazebo.links.transport import TransportLink
-from vds_gz.plant.gazebo.plant import GazeboPlant
-from vds_gz.vehicle.catalogue import models
-from vds_gz.vehicle.command import ACKERMANN, CONTROL, Command, ackermann, control, twist
-from vds_gz.vehicle.vehicle import NANOSECONDS, Motion
+from vds_gz.core.configuration import make_vehicle
+from vds_gz.core.parameters.node import NodeParameters
+from vds_gz.core.plant.gazebo.links.transport import TransportLink
+from vds_gz.core.plant.gazebo.plant import GazeboPlant
+from vds_gz.core.vehicle.catalogue import models
+from vds_gz.core.vehicle.command import ACKERMANN, CONTROL, Command, ackermann, control, twist
+from vds_gz.core.vehicle.vehicle import NANOSECONDS, Motion
 
 #: Between two samples, as the node publishes [ns].
 PERIOD = 20_000_000

@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from helpers.forks import Fork
-from vds_gz.interface import topics
-from vds_gz.ros.arguments import parse
-from vds_gz.ros.factory import open_graph
-from vds_gz.ros.graph import Graph, Publisher
+from vds_gz.core.ros.arguments import parse
+from vds_gz.core.ros.factory import open_graph
+from vds_gz.core.ros.graph import Graph, Publisher
+from vds_gz.programs.interface import topics
 
 #: How long to wait for what must come about, on a machine that has other things to do too [s].
 PATIENCE = 60.0
@@ -199,7 +199,7 @@ def run(domain: int) -> Iterator[Callable[..., Program]]:
 @pytest.fixture
 def start(run: Callable[..., Program]) -> Callable[..., Program]:
     """Starts ``sim_node`` with ROS arguments."""
-    return lambda *arguments: run("vds_gz.nodes.sim_node", "--ros-args", *arguments)
+    return lambda *arguments: run("vds_gz.programs.nodes.sim_node", "--ros-args", *arguments)
 
 
 @pytest.fixture

@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from vds_gz.parameters.actuators import MAP_POINTS, BodyLimits, DriveParameters, SteeringParameters
-from vds_gz.parameters.declaration import describe
-from vds_gz.parameters.vehicles import BicycleParameters, DifferentialParameters, OmniParameters
-from vds_gz.vehicle.bicycle import BICYCLE
-from vds_gz.vehicle.command import ackermann, twist
-from vds_gz.vehicle.differential import DIFFERENTIAL
-from vds_gz.vehicle.omni import OMNI
+from vds_gz.core.parameters.actuators import MAP_POINTS, BodyLimits, DriveParameters, SteeringParameters
+from vds_gz.core.parameters.declaration import describe
+from vds_gz.core.parameters.vehicles import BicycleParameters, DifferentialParameters, OmniParameters
+from vds_gz.core.vehicle.bicycle import BICYCLE
+from vds_gz.core.vehicle.command import ackermann, twist
+from vds_gz.core.vehicle.differential import DIFFERENTIAL
+from vds_gz.core.vehicle.omni import OMNI
 
 
 def some(random, low, high):

@@ -16,11 +16,11 @@ import yaml
 from helpers.autoware_recorded import Run as AutowareRun
 from helpers.autoware_recorded import read_runs
 from helpers.identified_vehicles import Case
-from vds_gz.configuration import parameters_of
-from vds_gz.parameters.declaration import Override
-from vds_gz.parameters.node import NodeParameters
-from vds_gz.study.recording import Recording, Series
-from vds_gz.vehicle.command import NONE, REVERSE
+from vds_gz.core.configuration import parameters_of
+from vds_gz.core.parameters.declaration import Override
+from vds_gz.core.parameters.node import NodeParameters
+from vds_gz.core.vehicle.command import NONE, REVERSE
+from vds_gz.tools.study.recording import Recording, Series
 
 #: What VDS takes where nothing is given; our defaults are those of its parameter file. The track, by which it draws the
 #: steered wheels, is that of the recorded joints: tan(left), tan(right) = L tan(d) / (L -+ T/2 tan(d)).

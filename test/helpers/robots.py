@@ -9,8 +9,8 @@ import xml.etree.ElementTree as ElementTree
 
 import numpy as np
 
-from vds_gz.description.urdf_writer import urdf
-from vds_gz.parameters.vehicles import BicycleParameters, DifferentialParameters, OmniParameters
+from vds_gz.core.description.urdf_writer import urdf
+from vds_gz.core.parameters.vehicles import BicycleParameters, DifferentialParameters, OmniParameters
 
 OFFSET = 0.3
 

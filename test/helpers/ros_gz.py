@@ -9,19 +9,19 @@ from pathlib import Path
 
 import pytest
 
-from vds_gz.description import ros2_control
-from vds_gz.description.gz_bridge import clock_bridge, vehicle_bridge
-from vds_gz.description.sdf import sdf
-from vds_gz.parameters.node import NodeParameters
-from vds_gz.plant.gazebo.server import Spawn
-from vds_gz.vehicle.catalogue import models
+from vds_gz.core.description import ros2_control
+from vds_gz.core.description.gz_bridge import clock_bridge, vehicle_bridge
+from vds_gz.core.description.sdf import sdf
+from vds_gz.core.parameters.node import NodeParameters
+from vds_gz.core.plant.gazebo.server import Spawn
+from vds_gz.core.vehicle.catalogue import models
 
 
 def need(*packages: str) -> pytest.MarkDecorator:
     """Skips where one of these ROS packages is not installed."""
     missing = packages
     if find_spec("ament_index_python"):
-        from vds_gz.launching.actions import installed
+        from vds_gz.programs.launching.actions import installed
 
         missing = tuple(package for package in packages if not installed(package))
     return pytest.mark.skipif(bool(missing), reason=f"the ROS packages {', '.join(missing)} are not installed")

@@ -1,6 +1,6 @@
 """Readings of vehicles that follow one recording."""
 
-from vds_gz.fleet.sampled import EXACT, SampledDrive, Simulations
+from vds_gz.tools.fleet.sampled import EXACT, SampledDrive, Simulations
 
 
 def sampled(model, parameters, commands, begins, readings, *, step_rate=1000.0, calibrations=EXACT, starts=None):

@@ -7,12 +7,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from vds_gz.geometry import Transform, quaternion
-from vds_gz.sensing.body import BodyState
-from vds_gz.world.packing import Thing
-from vds_gz.world.ray_caster import RayCaster
-from vds_gz.world.scene import Scene
-from vds_gz.world.shapes import Shape
+from vds_gz.core.geometry import Transform, quaternion
+from vds_gz.core.sensing.body import BodyState
+from vds_gz.core.world.packing import Thing
+from vds_gz.core.world.ray_caster import RayCaster
+from vds_gz.core.world.scene import Scene
+from vds_gz.core.world.shapes import Shape
 
 MILLISECOND = 1_000_000
 

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from vds_gz.plant.gazebo.links.bindings import bindings_fault
-from vds_gz.plant.gazebo.server import Spawn, populated
-from vds_gz.share import share
+from vds_gz.core.plant.gazebo.links.bindings import bindings_fault
+from vds_gz.core.plant.gazebo.server import Spawn, populated
+from vds_gz.core.share import share
 
 #: Why there is no Gazebo, in words; empty if there is one.
 FAULT = "gz is not in the PATH" if shutil.which("gz") is None else bindings_fault()

@@ -8,17 +8,17 @@ from tempfile import NamedTemporaryFile
 from typing import Any
 
 from helpers.parity import PERIOD, Manoeuvre, Sample
-from vds_gz.configuration import make_vehicle
-from vds_gz.description.sdf import moved_by, sdf
-from vds_gz.geometry import Attitude
-from vds_gz.parameters.node import NodeParameters
-from vds_gz.plant.gazebo.links import bindings
-from vds_gz.plant.gazebo.links.system import SystemLink
-from vds_gz.plant.gazebo.plant import GazeboPlant
-from vds_gz.plant.gazebo.server import Spawn, populated
-from vds_gz.share import share
-from vds_gz.vehicle.catalogue import models
-from vds_gz.vehicle.vehicle import NANOSECONDS, Motion
+from vds_gz.core.configuration import make_vehicle
+from vds_gz.core.description.sdf import moved_by, sdf
+from vds_gz.core.geometry import Attitude
+from vds_gz.core.parameters.node import NodeParameters
+from vds_gz.core.plant.gazebo.links import bindings
+from vds_gz.core.plant.gazebo.links.system import SystemLink
+from vds_gz.core.plant.gazebo.plant import GazeboPlant
+from vds_gz.core.plant.gazebo.server import Spawn, populated
+from vds_gz.core.share import share
+from vds_gz.core.vehicle.catalogue import models
+from vds_gz.core.vehicle.vehicle import NANOSECONDS, Motion
 
 #: The vehicle comes to rest before each manoeuvre [steps of 1 ms].
 REST = 500

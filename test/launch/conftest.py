@@ -11,13 +11,13 @@ import pytest
 from helpers.launches import Ears, Exits
 
 import vds_gz
-from vds_gz.launching.actions import installed
+from vds_gz.programs.launching.actions import installed
 
 ROOT = Path(vds_gz.__file__).parents[1]
 
 PROGRAMS = {
-    "sim_node": "vds_gz.nodes.sim_node",
-    "joystick_teleop": "vds_gz.nodes.joystick_teleop",
+    "sim_node": "vds_gz.programs.nodes.sim_node",
+    "joystick_teleop": "vds_gz.programs.nodes.joystick_teleop",
     "vds-gz": "vds_gz.cli",
 }
 

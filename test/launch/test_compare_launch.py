@@ -14,7 +14,7 @@ pytest.importorskip("rclpy", reason="needs ROS 2 (rclpy)")
 for package in ("rosbag2_py", "scipy", "matplotlib"):
     pytest.importorskip(package, reason=f"needs the Python package {package}")
 
-from vds_gz.share import share  # noqa: E402
+from vds_gz.core.share import share  # noqa: E402
 
 pytestmark = pytest.mark.ros
 

@@ -14,8 +14,8 @@ from helpers.launches import launching  # noqa: E402
 from nav_msgs.msg import Odometry  # noqa: E402
 from rosgraph_msgs.msg import Clock  # noqa: E402
 
-from vds_gz.launching.actions import installed  # noqa: E402
-from vds_gz.plant.gazebo.links.bindings import bindings_fault  # noqa: E402
+from vds_gz.core.plant.gazebo.links.bindings import bindings_fault  # noqa: E402
+from vds_gz.programs.launching.actions import installed  # noqa: E402
 
 pytestmark = [
     pytest.mark.ros,

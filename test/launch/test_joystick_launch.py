@@ -13,7 +13,7 @@ from ackermann_msgs.msg import AckermannDriveStamped  # noqa: E402
 from helpers.launches import launching  # noqa: E402
 from sensor_msgs.msg import Joy  # noqa: E402
 
-from vds_gz.launching.actions import installed  # noqa: E402
+from vds_gz.programs.launching.actions import installed  # noqa: E402
 
 pytestmark = pytest.mark.ros
 

@@ -16,10 +16,10 @@ from helpers.launches import launching, links  # noqa: E402
 from nav_msgs.msg import Odometry  # noqa: E402
 from std_msgs.msg import String  # noqa: E402
 
-from vds_gz.errors import ArgumentError  # noqa: E402
-from vds_gz.interface import topics  # noqa: E402
-from vds_gz.launching.vehicle import LaunchedVehicle  # noqa: E402
-from vds_gz.share import share  # noqa: E402
+from vds_gz.core.errors import ArgumentError  # noqa: E402
+from vds_gz.core.share import share  # noqa: E402
+from vds_gz.programs.interface import topics  # noqa: E402
+from vds_gz.programs.launching.vehicle import LaunchedVehicle  # noqa: E402
 
 pytestmark = pytest.mark.ros
 

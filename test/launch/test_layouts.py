@@ -11,11 +11,11 @@ import pytest
 import yaml
 from helpers.sensors import TYPES
 
-from vds_gz.interface import topics
-from vds_gz.interface.topics import Topic
-from vds_gz.ros.messages.factory import open_types
-from vds_gz.share import share
-from vds_gz.vehicle.catalogue import models
+from vds_gz.core.ros.messages.factory import open_types
+from vds_gz.core.share import share
+from vds_gz.core.vehicle.catalogue import models
+from vds_gz.programs.interface import topics
+from vds_gz.programs.interface.topics import Topic
 
 OURS = {topic.name.lstrip("/"): topic for topic in vars(topics).values() if isinstance(topic, Topic)}
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from vds_gz.errors import ArgumentError
-from vds_gz.launching.vehicle import LaunchedVehicle
+from vds_gz.core.errors import ArgumentError
+from vds_gz.programs.launching.vehicle import LaunchedVehicle
 
 pytestmark = pytest.mark.ros
 

@@ -16,14 +16,14 @@ import yaml
 from helpers.launch_files import launch_arguments
 from helpers.tools import tool
 
-from vds_gz.configuration import LIDAR
-from vds_gz.errors import ArgumentError
-from vds_gz.parameters.load import load
-from vds_gz.parameters.node import NodeParameters
-from vds_gz.parameters.yaml_reader import read_parameter_file
-from vds_gz.sensing.sensor import SensorTypes
-from vds_gz.share import share
-from vds_gz.vehicle.catalogue import models
+from vds_gz.core.configuration import LIDAR
+from vds_gz.core.errors import ArgumentError
+from vds_gz.core.parameters.load import load
+from vds_gz.core.parameters.node import NodeParameters
+from vds_gz.core.parameters.yaml_reader import read_parameter_file
+from vds_gz.core.sensing.sensor import SensorTypes
+from vds_gz.core.share import share
+from vds_gz.core.vehicle.catalogue import models
 
 #: Vehicles by the name of their parameters for Nav2.
 VEHICLES = {"differential": "indoor_robot", "ackermann": "scaled_car"}
@@ -62,7 +62,7 @@ def free(x: float, y: float) -> bool:
 
 @pytest.mark.parametrize("name", VEHICLES)
 def test_mppi_begins_from_its_own_commands_where_a_lag_asks_for_it(name):
-    """See ``vds_gz.study.identify.exports``: a lag T leaves ``ax_max * model_dt / T`` of the acceleration."""
+    """See ``vds_gz.tools.study.identify.exports``: a lag T leaves ``ax_max * model_dt / T`` of the acceleration."""
     mppi, parameters = controller(name, "FollowPath"), vehicle(name).vehicle
     drive = getattr(parameters, "drive_actuators", None) or parameters.drive_actuator
     assert mppi.get("open_loop", False) == (drive.time_constant > mppi["model_dt"])
@@ -140,7 +140,7 @@ def test_costmaps_and_amcl_take_the_scan_of_the_launch_file(name):
 @pytest.fixture
 def nav2_is_installed() -> bool:
     pytest.importorskip("launch_ros", reason="needs ROS 2 (launch_ros)")
-    from vds_gz.launching.actions import installed
+    from vds_gz.programs.launching.actions import installed
 
     return installed("nav2_bt_navigator")
 

@@ -19,8 +19,8 @@ pytest.importorskip("rclpy", reason="needs ROS 2 (rclpy)")
 
 from ament_index_python.packages import get_package_prefix
 
-from vds_gz.launching.actions import installed
-from vds_gz.share import share
+from vds_gz.core.share import share
+from vds_gz.programs.launching.actions import installed
 
 if not installed("rviz2"):
     pytest.skip("needs the ROS package rviz2", allow_module_level=True)

@@ -17,26 +17,26 @@ import pytest
 from helpers.bag_files import SUFFIXES, write_bag
 from helpers.hostile import FILES, changed, fill, rewritten
 
-from vds_gz.commandlog import files as command_files
-from vds_gz.configuration import load_parameters, parameters_of
-from vds_gz.description.footprint import outline_of, things_of
-from vds_gz.errors import VdsGzError
-from vds_gz.fleet.path import read_path
-from vds_gz.interface import topics
-from vds_gz.nodes.preparation import description
-from vds_gz.parameters import maps, teleop
-from vds_gz.parameters.yaml_reader import read_intervals
-from vds_gz.ros.arguments import parse
-from vds_gz.ros.messages.factory import open_types
-from vds_gz.share import share
-from vds_gz.study.compare.differences import load_bounds
-from vds_gz.study.reading import run as recording
-from vds_gz.study.reading.bag import read_signals
-from vds_gz.study.sweep.plan_file import read_sweep
-from vds_gz.vehicle.catalogue import models
-from vds_gz.web.messages import read as read_page_message
-from vds_gz.world.load import load_world
-from vds_gz.world.surroundings import read_obstacles
+from vds_gz.core.configuration import load_parameters, parameters_of
+from vds_gz.core.description.footprint import outline_of, things_of
+from vds_gz.core.errors import VdsGzError
+from vds_gz.core.parameters import maps, teleop
+from vds_gz.core.parameters.yaml_reader import read_intervals
+from vds_gz.core.ros.arguments import parse
+from vds_gz.core.ros.messages.factory import open_types
+from vds_gz.core.share import share
+from vds_gz.core.vehicle.catalogue import models
+from vds_gz.core.world.load import load_world
+from vds_gz.core.world.surroundings import read_obstacles
+from vds_gz.programs.commandlog import files as command_files
+from vds_gz.programs.interface import topics
+from vds_gz.programs.nodes.preparation import description
+from vds_gz.programs.web.messages import read as read_page_message
+from vds_gz.tools.fleet.path import read_path
+from vds_gz.tools.study.compare.differences import load_bounds
+from vds_gz.tools.study.reading import run as recording
+from vds_gz.tools.study.reading.bag import read_signals
+from vds_gz.tools.study.sweep.plan_file import read_sweep
 
 SEED = 21
 

@@ -19,10 +19,10 @@ from helpers.hostile import MESSAGES
 from helpers.pages import Look, Served
 from helpers.processes import Probe, Program
 
-from vds_gz.configuration import default_parameters
-from vds_gz.interface import topics
-from vds_gz.parameters.declaration import describe
-from vds_gz.ros.messages.fields import set_stamp
+from vds_gz.core.configuration import default_parameters
+from vds_gz.core.parameters.declaration import describe
+from vds_gz.core.ros.messages.fields import set_stamp
+from vds_gz.programs.interface import topics
 
 SEED = 21
 NODES = {
@@ -124,7 +124,7 @@ def test_the_node_drives_after_hostile_peers(start, run, probe, tmp_path, name):
 def test_the_page_and_teleop_live_through_hostile_peers(start, run, probe):
     node = start()
     view = run("vds_gz.cli", "view", "--port", "0")
-    teleop = run("vds_gz.nodes.joystick_teleop")
+    teleop = run("vds_gz.programs.nodes.joystick_teleop")
     served = Served(view)
 
     async def look() -> None:

@@ -10,10 +10,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from vds_gz.configuration import NODE_NAME, default_parameters, load_parameters
-from vds_gz.errors import ArgumentError, VdsGzError
-from vds_gz.nodes.preparation import prepare
-from vds_gz.parameters.declaration import (
+from vds_gz.core.configuration import NODE_NAME, default_parameters, load_parameters
+from vds_gz.core.errors import ArgumentError, VdsGzError
+from vds_gz.core.parameters.declaration import (
     LARGEST,
     LARGEST_INTEGER,
     LEAST_INTEGER,
@@ -23,14 +22,15 @@ from vds_gz.parameters.declaration import (
     Value,
     describe,
 )
-from vds_gz.parameters.maps import read_map
-from vds_gz.parameters.node import BACKENDS, NodeParameters
-from vds_gz.parameters.plants import PlantTypes
-from vds_gz.parameters.schema import schema
-from vds_gz.parameters.yaml_reader import read_parameter_file
-from vds_gz.ros.programs import DONE, FAILED, CommandLine, command
-from vds_gz.sensing.sensor import SensorTypes
-from vds_gz.vehicle.catalogue import models
+from vds_gz.core.parameters.maps import read_map
+from vds_gz.core.parameters.node import BACKENDS, NodeParameters
+from vds_gz.core.parameters.plants import PlantTypes
+from vds_gz.core.parameters.schema import schema
+from vds_gz.core.parameters.yaml_reader import read_parameter_file
+from vds_gz.core.ros.programs import DONE, FAILED, CommandLine, command
+from vds_gz.core.sensing.sensor import SensorTypes
+from vds_gz.core.vehicle.catalogue import models
+from vds_gz.programs.nodes.preparation import prepare
 
 HEAD = """# Parameters
 
@@ -248,7 +248,7 @@ def _check_model(name: str) -> int:
     known = models()
     if name not in known:
         raise ArgumentError(f"there is no vehicle model '{name}'; there are {', '.join(known)}")
-    from vds_gz.modelling.declared import faults  # with numba, which takes a second to load
+    from vds_gz.tools.conformance.declared import faults  # with numba, which takes a second to load
 
     print(f"testing vehicle model '{name}'; functions that are not compiled yet are compiled", file=sys.stderr)
     return _report(name, faults(known[name]))
@@ -259,7 +259,7 @@ def _check_sensor(name: str) -> int:
     known = SensorTypes()
     if name not in known:
         raise ArgumentError(f"there is no type of sensor '{name}'; there are {', '.join(known)}")
-    from vds_gz.modelling.sensor_faults import sensor_faults
+    from vds_gz.tools.conformance.sensor_faults import sensor_faults
 
     return _report(name, sensor_faults(known[name]))
 
@@ -275,7 +275,7 @@ def _check_plant(name: str, vehicles: Sequence[str]) -> int:
         raise ArgumentError(
             f"there is no plant '{name}' in an installed package; there are {', '.join(known) or 'none'}"
         )
-    from vds_gz.modelling.plant_faults import plant_faults
+    from vds_gz.tools.conformance.plant_faults import plant_faults
 
     kind = known[name]
     codes, refusals = [], []
@@ -320,8 +320,8 @@ def _text(value: Value) -> str:
 @command("vds-gz maps")
 def maps(argv: list[str]) -> int:
     """Check a map and draw it."""
-    from vds_gz.study.report.actuation_map import map_figure
-    from vds_gz.study.report.style import png
+    from vds_gz.tools.study.report.actuation_map import map_figure
+    from vds_gz.tools.study.report.style import png
 
     parser = CommandLine("vds-gz maps", description="Check a map of actuation, and draw it.")
     parser.add_argument("file", help="CSV file in Autoware's format, e.g. accel_map.csv")

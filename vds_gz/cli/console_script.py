@@ -8,12 +8,12 @@ import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from vds_gz import files
-from vds_gz.configuration import NODE_NAME, parameters_of_file, preset_file, preset_names
-from vds_gz.errors import ArgumentError
-from vds_gz.parameters.node import NodeParameters
-from vds_gz.parameters.yaml_reader import Interval, read_intervals
-from vds_gz.study.workers import Workers, workers_of
+from vds_gz.core import files
+from vds_gz.core.configuration import NODE_NAME, parameters_of_file, preset_file, preset_names
+from vds_gz.core.errors import ArgumentError
+from vds_gz.core.parameters.node import NodeParameters
+from vds_gz.core.parameters.yaml_reader import Interval, read_intervals
+from vds_gz.tools.study.workers import Workers, workers_of
 
 
 def split_ros_arguments(arguments: Sequence[str]) -> tuple[list[str], list[str]]:

@@ -10,19 +10,19 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from vds_gz.adopt.folder import PARAMETERS, read_folder
-from vds_gz.adopt.start import Pose, adopted_world, server_environment
-from vds_gz.child_process import ChildProcess
 from vds_gz.cli.console_script import add_vehicle_options, number, parameter_file_of, split_ros_arguments
-from vds_gz.configuration import NODE_NAME, parameters_of
-from vds_gz.description.sdf import moved_by, plugin, sdf
-from vds_gz.parameters.node import LINKS, NodeParameters
-from vds_gz.plant.gazebo.server import Server, Spawn, populated
-from vds_gz.ros.arguments import parse
-from vds_gz.ros.programs import LONGEST_SLEEP, CommandLine, StopRequest, command, on_signals
-from vds_gz.sensing.sensor import SensorTypes
-from vds_gz.vehicle.catalogue import models
-from vds_gz.world.load import world_file
+from vds_gz.core.child_process import ChildProcess
+from vds_gz.core.configuration import NODE_NAME, parameters_of
+from vds_gz.core.description.sdf import moved_by, plugin, sdf
+from vds_gz.core.parameters.node import LINKS, NodeParameters
+from vds_gz.core.plant.gazebo.server import Server, Spawn, populated
+from vds_gz.core.ros.arguments import parse
+from vds_gz.core.ros.programs import LONGEST_SLEEP, CommandLine, StopRequest, command, on_signals
+from vds_gz.core.sensing.sensor import SensorTypes
+from vds_gz.core.vehicle.catalogue import models
+from vds_gz.core.world.load import world_file
+from vds_gz.tools.adopt.folder import PARAMETERS, read_folder
+from vds_gz.tools.adopt.start import Pose, adopted_world, server_environment
 
 
 @command("vds-gz gazebo")
@@ -93,7 +93,7 @@ def node_arguments(file: str, ros: Sequence[str], *, link: str, model: str) -> l
 
 def in_step(text: str, arguments: Sequence[str], **settings: str) -> str:
     """The SDF of a vehicle with the node inside Gazebo instead of controllers."""
-    loaded = {"module_name": "vds_gz.nodes.gazebo_system", "arguments": shlex.join(arguments)}
+    loaded = {"module_name": "vds_gz.programs.nodes.gazebo_system", "arguments": shlex.join(arguments)}
     return moved_by(text, plugin("PythonSystemLoader", **loaded, **settings))
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 
 from vds_gz.cli.console_script import add_vehicle_options, add_workers_option, number
-from vds_gz.ros.programs import CommandLine, command
-from vds_gz.study.recording import ACTUATION_QUANTITIES, QUANTITIES
+from vds_gz.core.ros.programs import CommandLine, command
+from vds_gz.tools.study.recording import ACTUATION_QUANTITIES, QUANTITIES
 
 DESCRIPTION = """
 Identify a vehicle from recorded commands and motion (system identification): dead times, time constants and

@@ -7,25 +7,25 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeAlias
 
-from vds_gz.configuration import NODE_NAME, parameters_of
-from vds_gz.errors import ArgumentError
-from vds_gz.parameters.autoware import (
+from vds_gz.core.configuration import NODE_NAME, parameters_of
+from vds_gz.core.errors import ArgumentError
+from vds_gz.core.parameters.autoware import (
     ActuationCmdMechanicalParameters,
     ActuationCmdParameters,
     MechanicalParameters,
 )
-from vds_gz.parameters.declaration import Override
-from vds_gz.parameters.maps import own_map
-from vds_gz.parameters.node import NodeParameters
-from vds_gz.parameters.schema import schema_line
-from vds_gz.parameters.yaml_reader import parameter_file, read_parameter_file, section_of
-from vds_gz.study.identify.mechanism.fit import FREE, fit_mechanism
-from vds_gz.study.identify.pedals.fit import csv_text, fit_pedals
-from vds_gz.study.identify.results import Numbers
-from vds_gz.study.progress import progress
-from vds_gz.study.recording import Recording, Series, SignalError
-from vds_gz.study.report.actuation import HEAD, Rows, pedal_notes, steering_notes, write_report
-from vds_gz.study.report.text import text_table
+from vds_gz.core.parameters.declaration import Override
+from vds_gz.core.parameters.maps import own_map
+from vds_gz.core.parameters.node import NodeParameters
+from vds_gz.core.parameters.schema import schema_line
+from vds_gz.core.parameters.yaml_reader import parameter_file, read_parameter_file, section_of
+from vds_gz.tools.study.identify.mechanism.fit import FREE, fit_mechanism
+from vds_gz.tools.study.identify.pedals.fit import csv_text, fit_pedals
+from vds_gz.tools.study.identify.results import Numbers
+from vds_gz.tools.study.progress import progress
+from vds_gz.tools.study.recording import Recording, Series, SignalError
+from vds_gz.tools.study.report.actuation import HEAD, Rows, pedal_notes, steering_notes, write_report
+from vds_gz.tools.study.report.text import text_table
 
 HEADER = "# Identified by vds-gz identify from {}.\n# Numbers without an interval were not identified.\n"
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from vds_gz.configuration import load_parameters, preset_names
-from vds_gz.description.gz_bridge import vehicle_bridge
-from vds_gz.description.sdf import sdf
-from vds_gz.description.urdf_writer import urdf
-from vds_gz.parameters.node import NodeParameters
-from vds_gz.ros.programs import DONE, CommandLine, command
-from vds_gz.vehicle.catalogue import models
+from vds_gz.core.configuration import load_parameters, preset_names
+from vds_gz.core.description.gz_bridge import vehicle_bridge
+from vds_gz.core.description.sdf import sdf
+from vds_gz.core.description.urdf_writer import urdf
+from vds_gz.core.parameters.node import NodeParameters
+from vds_gz.core.ros.programs import DONE, CommandLine, command
+from vds_gz.core.vehicle.catalogue import models
 
 FORMATS = ("urdf", "sdf", "bridge")
 

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from vds_gz import files
 from vds_gz.cli.console_script import (
     add_vehicle_options,
     intervals_of,
@@ -17,21 +16,22 @@ from vds_gz.cli.console_script import (
     vehicle_of,
     whole,
 )
-from vds_gz.commandlog.files import CommandLog, write_csv
-from vds_gz.commandlog.pedal_profile import TURNING_ANGLE, TURNING_SPEED, pedal_limits, pedals, turns
-from vds_gz.commandlog.profiles import PROFILES, Limits, limits_of, make
-from vds_gz.errors import ArgumentError
-from vds_gz.parameters.autoware import ActuationCmdParameters, ActuationCmdVgrParameters
-from vds_gz.parameters.node import NodeParameters
-from vds_gz.ros.programs import DONE, CommandLine, command
-from vds_gz.study.progress import progress
-from vds_gz.study.report.text import text_table
-from vds_gz.vehicle.catalogue import models
-from vds_gz.vehicle.command import ACKERMANN
-from vds_gz.vehicle.model import AnyModel
+from vds_gz.core import files
+from vds_gz.core.errors import ArgumentError
+from vds_gz.core.parameters.autoware import ActuationCmdParameters, ActuationCmdVgrParameters
+from vds_gz.core.parameters.node import NodeParameters
+from vds_gz.core.ros.programs import DONE, CommandLine, command
+from vds_gz.core.vehicle.catalogue import models
+from vds_gz.core.vehicle.command import ACKERMANN
+from vds_gz.core.vehicle.model import AnyModel
+from vds_gz.programs.commandlog.files import CommandLog, write_csv
+from vds_gz.programs.commandlog.pedal_profile import TURNING_ANGLE, TURNING_SPEED, pedal_limits, pedals, turns
+from vds_gz.programs.commandlog.profiles import PROFILES, Limits, limits_of, make
+from vds_gz.tools.study.progress import progress
+from vds_gz.tools.study.report.text import text_table
 
 if TYPE_CHECKING:
-    from vds_gz.study.identify.design import Design, Expectation
+    from vds_gz.tools.study.identify.design import Design, Expectation
 
 Car = TypeVar("Car", bound=ActuationCmdParameters)
 
@@ -132,7 +132,7 @@ def _optimal(
     """The most informative log for the given vehicle; prints its expected intervals."""
     if parameters is None:
         raise ArgumentError("optimal is for a vehicle; give what is known of it by --params FILE or --preset NAME")
-    from vds_gz.study.identify.design import NOISE, design  # with numba, which no other kind needs
+    from vds_gz.tools.study.identify.design import NOISE, design  # with numba, which no other kind needs
 
     with progress("designing", 1.0) as advance:
         plan = design(
@@ -224,7 +224,7 @@ UNDETERMINED = "not determined"
 
 def _expected(plan: Design, rate: float, duration: float) -> Iterator[str]:
     """The expected intervals as a table, and the parameters that the log does not determine."""
-    from vds_gz.study.identify.estimates import TIME_RESOLUTION, WIDTH
+    from vds_gz.tools.study.identify.estimates import TIME_RESOLUTION, WIDTH
 
     sensors = ", ".join(f"{name} {value:.3g} {UNITS[name]}" for name, value in plan.noise.items())
     yield f"expected from {duration:g} s, measured at {rate:g} Hz with noise of {sensors}:"

@@ -14,7 +14,7 @@ from importlib import import_module
 
 import vds_gz
 from vds_gz.cli import ends_at_once
-from vds_gz.ros.programs import WRONG_USE, CommandLine, complain, nearest
+from vds_gz.core.ros.programs import WRONG_USE, CommandLine, complain, nearest
 
 #: Module, function and description, by the name of the subcommand.
 COMMANDS = {
@@ -26,7 +26,7 @@ COMMANDS = {
     "compare": ("vds_gz.cli.compare", "main", "compare two recordings or models"),
     "sweep": ("vds_gz.cli.sweep", "main", "run a vehicle many times with varied parameters"),
     "identify": ("vds_gz.cli.identify", "main", "identify a vehicle's parameters from recordings"),
-    "node": ("vds_gz.nodes.sim_node", "main", "the vehicle alone, as `ros2 run vds_gz sim_node`"),
+    "node": ("vds_gz.programs.nodes.sim_node", "main", "the vehicle alone, as `ros2 run vds_gz sim_node`"),
     "keys": ("vds_gz.cli.keys", "main", "drive from the keyboard of this terminal"),
     "view": ("vds_gz.cli.view", "main", "show a running vehicle in the browser, and drive it from there"),
     "adopt": ("vds_gz.cli.adopt", "main", "put the actuators in front of a robot of Gazebo, from its own model"),
@@ -41,7 +41,7 @@ COMMANDS = {
 }
 
 #: Module and function of programs that have a console script and are not listed as subcommands.
-PROGRAMS = {"joystick_teleop": ("vds_gz.nodes.joystick_teleop", "main")}
+PROGRAMS = {"joystick_teleop": ("vds_gz.programs.nodes.joystick_teleop", "main")}
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -10,18 +10,18 @@ from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
-from vds_gz.bags.recorder import Recorder
 from vds_gz.cli.console_script import add_domain_option, add_except_option, enter_domain, positive, split_ros_arguments
-from vds_gz.errors import ArgumentError
-from vds_gz.interface import topics
-from vds_gz.interface.commands import autoware_topics, vehicle_topics
-from vds_gz.ros.arguments import Arguments, parse
-from vds_gz.ros.factory import open_graph
-from vds_gz.ros.graph import Graph
-from vds_gz.ros.programs import DONE, FAILED, LONGEST_SLEEP, CommandLine, StopRequest, command, on_signals
-from vds_gz.sensing.sensor import is_of_sensor
-from vds_gz.study.progress import progress
-from vds_gz.study.report.text import text_table
+from vds_gz.core.errors import ArgumentError
+from vds_gz.core.ros.arguments import Arguments, parse
+from vds_gz.core.ros.factory import open_graph
+from vds_gz.core.ros.graph import Graph
+from vds_gz.core.ros.programs import DONE, FAILED, LONGEST_SLEEP, CommandLine, StopRequest, command, on_signals
+from vds_gz.core.sensing.sensor import is_of_sensor
+from vds_gz.programs.bags.recorder import Recorder
+from vds_gz.programs.interface import topics
+from vds_gz.programs.interface.commands import autoware_topics, vehicle_topics
+from vds_gz.tools.study.progress import progress
+from vds_gz.tools.study.report.text import text_table
 
 NODE_NAME = "record"
 

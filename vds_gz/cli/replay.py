@@ -8,12 +8,12 @@ from pathlib import Path
 from time import perf_counter
 
 from vds_gz.cli.console_script import add_topic_option, add_vehicle_options, positive, vehicle_of
-from vds_gz.commandlog.files import drive_names, stream
-from vds_gz.errors import ArgumentError
-from vds_gz.ros.programs import DONE, CommandLine, command
-from vds_gz.study.offline.replay import Replay, write_csv
-from vds_gz.study.offline.replay_bag import write_mcap
-from vds_gz.study.progress import progress
+from vds_gz.core.errors import ArgumentError
+from vds_gz.core.ros.programs import DONE, CommandLine, command
+from vds_gz.programs.commandlog.files import drive_names, stream
+from vds_gz.tools.study.offline.replay import Replay, write_csv
+from vds_gz.tools.study.offline.replay_bag import write_mcap
+from vds_gz.tools.study.progress import progress
 
 DESCRIPTION = """
 Send a command log through a vehicle's model, thousands of times faster than real time, and write the response.

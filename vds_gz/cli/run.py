@@ -24,22 +24,22 @@ from vds_gz.cli.console_script import (
     parameter_file_of,
     split_ros_arguments,
 )
-from vds_gz.commandlog import files as command_log
-from vds_gz.configuration import NODE_NAME as NODE
-from vds_gz.configuration import in_world, parameters_of
-from vds_gz.errors import ArgumentError, FailureError, GraphError, RecordingError
-from vds_gz.parameters.declaration import Override
-from vds_gz.parameters.node import NodeParameters
-from vds_gz.ros.arguments import Arguments, parse
-from vds_gz.ros.programs import DONE, CommandLine, command, on_signals
-from vds_gz.sensing.sensor import SensorTypes
-from vds_gz.share import share
-from vds_gz.study.progress import progress
-from vds_gz.study.reading.run import read
-from vds_gz.study.recording import Recording
-from vds_gz.study.report.text import text_table
-from vds_gz.study.session import NODE_NAME, Session, write_parameters
-from vds_gz.world.load import load_world
+from vds_gz.core.configuration import NODE_NAME as NODE
+from vds_gz.core.configuration import in_world, parameters_of
+from vds_gz.core.errors import ArgumentError, FailureError, GraphError, RecordingError
+from vds_gz.core.parameters.declaration import Override
+from vds_gz.core.parameters.node import NodeParameters
+from vds_gz.core.ros.arguments import Arguments, parse
+from vds_gz.core.ros.programs import DONE, CommandLine, command, on_signals
+from vds_gz.core.sensing.sensor import SensorTypes
+from vds_gz.core.share import share
+from vds_gz.core.world.load import load_world
+from vds_gz.programs.commandlog import files as command_log
+from vds_gz.tools.study.progress import progress
+from vds_gz.tools.study.reading.run import read
+from vds_gz.tools.study.recording import Recording
+from vds_gz.tools.study.report.text import text_table
+from vds_gz.tools.study.session import NODE_NAME, Session, write_parameters
 
 #: Command logs of this package, by model, and that of other models.
 DRIVES = {"bicycle": "parking_lot.csv", "omni": "omni.csv"}
@@ -220,7 +220,7 @@ def _execute(plan: RunPlan, folder: Path, *, show: bool) -> None:
 def _evaluate(plan: RunPlan, folder: Path) -> None:
     """Measure, draw, write and print the results."""
     print("measuring the response and drawing it ...", flush=True)
-    from vds_gz.study.report.run_figure import draw, summarize  # with scipy, which a run does not need
+    from vds_gz.tools.study.report.run_figure import draw, summarize  # with scipy, which a run does not need
 
     with progress("evaluation", None) as advance:
         advance(0.0, "reading the recording")

@@ -9,14 +9,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from vds_gz.cli.console_script import positive
-from vds_gz.errors import WorldError
-from vds_gz.ros.programs import DONE, FAILED, CommandLine, command
-from vds_gz.world.geodesy import NULL_ISLAND
-from vds_gz.world.load import load_world, world_file
-from vds_gz.world.packing import Thing, packed
-from vds_gz.world.scene import Scene
-from vds_gz.world.sdf import DEFAULT_FRICTION
-from vds_gz.world.shapes import HalfSpace, Mesh
+from vds_gz.core.errors import WorldError
+from vds_gz.core.ros.programs import DONE, FAILED, CommandLine, command
+from vds_gz.core.world.geodesy import NULL_ISLAND
+from vds_gz.core.world.load import load_world, world_file
+from vds_gz.core.world.packing import Thing, packed
+from vds_gz.core.world.scene import Scene
+from vds_gz.core.world.sdf import DEFAULT_FRICTION
+from vds_gz.core.world.shapes import HalfSpace, Mesh
 
 #: Height of the picture's lidar [m].
 HEIGHT = 0.3
@@ -52,7 +52,7 @@ def main(argv: list[str]) -> int:
     for name, text in facts(scene):
         print(f"  {name:10} {text}")
     if options.png is not None:
-        from vds_gz.study.report.world_figure import draw
+        from vds_gz.tools.study.report.world_figure import draw
 
         draw(scene, options.png, options.height)
         print(f"  {'picture':10} {options.png}")

@@ -9,7 +9,8 @@ Importing this package registers ``vds_gz/PathTracking-v0`` and ``vds_gz/Parking
 >>> observations.shape[0]
 8
 
-Thousands of vehicles are one :class:`~vds_gz.fleet.fleet.Fleet`; the single environment is the vector one of size 1.
+Thousands of vehicles are one :class:`~vds_gz.tools.fleet.fleet.Fleet`; the single environment is the vector one of size
+1.
 """
 
 from gymnasium.envs.registration import register

@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from vds_gz.core.vehicle.trigonometry import exponential
 from vds_gz.environments.task import Floats, Indices, Reals
-from vds_gz.vehicle.trigonometry import exponential
 
 Words = NDArray[np.uint64]
 

@@ -6,7 +6,8 @@ import math
 
 import numpy as np
 
-from vds_gz.compiling import compiled
+from vds_gz.core.compiling import compiled
+from vds_gz.core.vehicle.trigonometry import sine_cosine
 from vds_gz.environments.randomization import positive
 from vds_gz.environments.single import VehicleEnv
 from vds_gz.environments.task import (
@@ -21,8 +22,7 @@ from vds_gz.environments.task import (
     Reals,
 )
 from vds_gz.environments.vector import VehicleVectorEnv
-from vds_gz.fleet.layout import BaseLinks
-from vds_gz.vehicle.trigonometry import sine_cosine
+from vds_gz.tools.fleet.layout import BaseLinks
 
 #: Episodes begin within this multiple of the vehicle's size from the slot, and end at twice this distance.
 EXTENT = 4.0

@@ -7,7 +7,10 @@ from pathlib import Path as File
 
 import numpy as np
 
-from vds_gz.compiling import compiled
+from vds_gz.core.compiling import compiled
+from vds_gz.core.errors import ArgumentError
+from vds_gz.core.vehicle.actuators import wrap
+from vds_gz.core.vehicle.trigonometry import sine_cosine
 from vds_gz.environments.randomization import positive
 from vds_gz.environments.single import VehicleEnv
 from vds_gz.environments.task import (
@@ -22,12 +25,9 @@ from vds_gz.environments.task import (
     Reals,
 )
 from vds_gz.environments.vector import VehicleVectorEnv
-from vds_gz.errors import ArgumentError
-from vds_gz.fleet.layout import BaseLinks
-from vds_gz.fleet.path import Path, read_path
-from vds_gz.fleet.tracking import CURVATURE, HEADING, point_at, project, speed_at, value_at
-from vds_gz.vehicle.actuators import wrap
-from vds_gz.vehicle.trigonometry import sine_cosine
+from vds_gz.tools.fleet.layout import BaseLinks
+from vds_gz.tools.fleet.path import Path, read_path
+from vds_gz.tools.fleet.tracking import CURVATURE, HEADING, point_at, project, speed_at, value_at
 
 #: Distances ahead at which curvature is observed, in time at the path's speed [s].
 AHEAD = (0.0, 0.25, 0.5, 1.0)
@@ -127,7 +127,7 @@ class PathTrackingVectorEnv(VehicleVectorEnv):
     """Follow a path; see :class:`~vds_gz.environments.vector.VehicleVectorEnv` for the options of all tasks.
 
     Further options:
-        path: A :class:`~vds_gz.fleet.path.Path`, or a CSV file of one; None: an eight that fits the vehicle.
+        path: A :class:`~vds_gz.tools.fleet.path.Path`, or a CSV file of one; None: an eight that fits the vehicle.
         speed: Speed if the path has none [m/s]; None: one that fits the curves.
         bound: An episode ends at this distance from the path [m].
         error_scale: The distance from the path at which the reward has fallen to 1/e [m].

@@ -14,13 +14,13 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
-from vds_gz.configuration import NODE_NAME
+from vds_gz.core.configuration import NODE_NAME
+from vds_gz.core.errors import ArgumentError
+from vds_gz.core.parameters.declaration import Description, Override, ParameterGroup, describe
+from vds_gz.core.parameters.load import checked, proper_name, replaced
+from vds_gz.core.parameters.yaml_reader import read_intervals
 from vds_gz.environments.task import NominalVehicle
-from vds_gz.errors import ArgumentError
-from vds_gz.fleet.layout import kinds_of
-from vds_gz.parameters.declaration import Description, Override, ParameterGroup, describe
-from vds_gz.parameters.load import checked, proper_name, replaced
-from vds_gz.parameters.yaml_reader import read_intervals
+from vds_gz.tools.fleet.layout import kinds_of
 
 
 def is_number(value: object) -> TypeGuard[float]:

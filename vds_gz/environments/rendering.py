@@ -8,9 +8,9 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Polygon
 from numpy.typing import NDArray
 
+from vds_gz.core.vehicle.model import VehicleGeometry
+from vds_gz.core.vehicle.trigonometry import sine_cosine
 from vds_gz.environments.task import Task
-from vds_gz.vehicle.model import VehicleGeometry
-from vds_gz.vehicle.trigonometry import sine_cosine
 
 #: Width and height [pixels].
 SIZE = 400

@@ -9,9 +9,9 @@ from gymnasium import Env
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
+from vds_gz.core.errors import ArgumentError
 from vds_gz.environments.task import Floats, Info
 from vds_gz.environments.vector import VehicleVectorEnv
-from vds_gz.errors import ArgumentError
 
 
 class VehicleEnv(Env[Floats, Floats]):

@@ -10,9 +10,9 @@ from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 from stable_baselines3.common.vec_env import VecEnv
 
+from vds_gz.core.errors import ArgumentError
 from vds_gz.environments.task import Flags, Floats, Info
 from vds_gz.environments.vector import VehicleVectorEnv
-from vds_gz.errors import ArgumentError
 
 
 class StableBaselines3VecEnv(VecEnv):

@@ -9,14 +9,14 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from vds_gz.configuration import load_parameters
-from vds_gz.errors import ArgumentError
-from vds_gz.fleet.layout import BaseLinks
-from vds_gz.parameters.declaration import ParameterGroup
-from vds_gz.parameters.node import NodeParameters
-from vds_gz.vehicle.catalogue import models
-from vds_gz.vehicle.command import ACKERMANN, TWIST, CommandKind
-from vds_gz.vehicle.model import AnyModel
+from vds_gz.core.configuration import load_parameters
+from vds_gz.core.errors import ArgumentError
+from vds_gz.core.parameters.declaration import ParameterGroup
+from vds_gz.core.parameters.node import NodeParameters
+from vds_gz.core.vehicle.catalogue import models
+from vds_gz.core.vehicle.command import ACKERMANN, TWIST, CommandKind
+from vds_gz.core.vehicle.model import AnyModel
+from vds_gz.tools.fleet.layout import BaseLinks
 
 Reals = NDArray[np.float64]
 Floats = NDArray[np.float32]

@@ -11,7 +11,8 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike, NDArray
 
-from vds_gz.compiling import compiled
+from vds_gz.core.compiling import compiled
+from vds_gz.core.errors import ArgumentError
 from vds_gz.environments.kernels import Words, observe, reward, seeds_from, uniform
 from vds_gz.environments.randomization import (
     Randomization,
@@ -36,10 +37,9 @@ from vds_gz.environments.task import (
     Task,
     nominal_vehicle,
 )
-from vds_gz.errors import ArgumentError
-from vds_gz.fleet.closed_loop import steps_of_period
-from vds_gz.fleet.fleet import Fleet
-from vds_gz.fleet.layout import BaseLinks, base_links, move
+from vds_gz.tools.fleet.closed_loop import steps_of_period
+from vds_gz.tools.fleet.fleet import Fleet
+from vds_gz.tools.fleet.layout import BaseLinks, base_links, move
 
 #: Weight of an action's change in the reward.
 CHANGE_WEIGHT = 0.1

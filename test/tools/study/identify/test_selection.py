@@ -1,0 +1,49 @@
+"""The order in which terms enter a fit, and the trial values of split limits."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+pytest.importorskip("scipy")
+pytest.importorskip("numba")
+
+from vds_gz.tools.study.identify.candidates import SPLITS, UNLIMITED_AT, _splits
+from vds_gz.tools.study.identify.selection import OVERWHELMING, _Entry
+
+
+def entry(*, gain: float, left: float, rank: int) -> _Entry:
+    return _Entry(None, None, gain, left, rank)
+
+
+def test_the_first_of_equally_good_candidates_enters():
+    first, later = entry(gain=1.0, left=50.0, rank=0), entry(gain=1.1, left=50.0, rank=1)
+    assert not later.beats(first)
+    assert first.beats(later)
+    assert entry(gain=1.2, left=50.0, rank=1).beats(first)
+
+
+def test_a_candidate_that_leaves_ten_times_less_enters_whatever_its_gain():
+    good, better = entry(gain=5.0, left=100.0, rank=0), entry(gain=1.0, left=0.9 * OVERWHELMING * 100.0, rank=1)
+    assert better.beats(good)
+    assert not good.beats(better)
+
+
+def test_split_limits_are_tried_around_the_common_limit():
+    common = math.log(2.0)
+    point = np.array([common, UNLIMITED_AT])
+    starts = list(_splits(0, 1, lambda point: iter(()), point))
+    assert len(starts) == len(SPLITS)
+    for start in starts:
+        assert start[0] + start[1] == pytest.approx(2.0 * common)
+    falls = [start[1] - start[0] for start in starts]
+    assert all(before < after for before, after in pairwise(falls))
+    assert min(falls) < 0.0 < max(falls)
+
+
+def test_without_a_common_limit_no_split_is_tried():
+    point = np.array([UNLIMITED_AT, UNLIMITED_AT])
+    assert list(_splits(0, 1, lambda point: iter([{1: 0.0}]), point)) == [{1: 0.0}]

@@ -1,0 +1,181 @@
+"""A setup uses the measurements that the model predicts; unusable recordings are refused with a message."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from vds_gz.core.configuration import load_parameters
+from vds_gz.core.parameters.actuators import DriveParameters, SteeringParameters
+from vds_gz.core.parameters.declaration import ParameterGroup, group
+from vds_gz.core.parameters.vehicles import BicycleParameters
+from vds_gz.core.parameters.yaml_reader import Interval
+from vds_gz.core.vehicle.bicycle import BICYCLE
+from vds_gz.core.vehicle.catalogue import models
+from vds_gz.tools.study.identify.build import problem_of
+from vds_gz.tools.study.identify.identification import identify
+from vds_gz.tools.study.identify.problem.parameters import actuations
+from vds_gz.tools.study.identify.problem.segments import segments_of
+from vds_gz.tools.study.identify.problem.setup import counting
+from vds_gz.tools.study.identify.problem.unknowns import set_up
+from vds_gz.tools.study.recording import MeasuredChannel, Recording, Series, SignalError
+
+TIME = 0.02 * np.arange(200)
+WAVE = Series(TIME, np.sin(TIME))
+
+
+def counted(*further, **measured):
+    signals = Recording({}, measured, further=list(further), sources=dict.fromkeys(measured, "joints"))
+    return [one.name for one in counting(signals, BICYCLE, BicycleParameters())]
+
+
+def joint(name, quantity="joint_position"):
+    return MeasuredChannel(name, quantity, "joints", WAVE, name)
+
+
+def pose(quantity, values=WAVE.value, times=TIME):
+    return MeasuredChannel(quantity, quantity, "odom", Series(times, values))
+
+
+@dataclass(frozen=True, slots=True)
+class RoverParameters(ParameterGroup):
+    rack: SteeringParameters = group(SteeringParameters)
+    motor: DriveParameters = group(DriveParameters)
+
+
+def test_actuators_are_known_by_the_types_of_their_groups():
+    found = actuations(RoverParameters())
+    assert list(found) == ["drive", "steering"]
+    assert found["drive"].dead_time == "motor.dead_time"
+    assert found["steering"].value == "rack.max_position"
+    autoware = models()["delay_steer_vel"].parameters()
+    assert actuations(autoware, wheels=True) == actuations(autoware)
+
+
+def test_hinges_are_used_instead_of_their_mean():
+    left, right = joint("steering_left"), joint("steering_right")
+    assert counted(left, right, steering=WAVE) == ["steering_left", "steering_right"]
+
+
+def test_the_mean_of_hinges_is_used_if_the_model_lacks_them():
+    assert counted(joint("front_steer_left"), joint("front_steer_right"), steering=WAVE) == ["steering"]
+
+
+def test_a_steered_wheel_is_not_a_hinge():
+    assert "steering" in counted(joint("steered_wheel_left_joint"), steering=WAVE)
+
+
+def test_a_pose_is_used_only_if_it_is_complete():
+    straight = [pose("x"), pose("y", np.zeros(200)), pose("heading", np.zeros(200))]
+    assert counted(*straight, v_x=WAVE) == ["v_x", "odom v_x"]
+    assert counted(pose("x"), pose("y"), v_x=WAVE) == ["v_x"]
+    assert counted(pose("x"), pose("y"), pose("heading", WAVE.value[:-1], TIME[:-1]), v_x=WAVE) == ["v_x"]
+
+
+def test_numbers_that_are_not_finite_are_refused():
+    broken = np.where(TIME[7] == TIME, np.nan, WAVE.value)
+    for signals in (Recording({"v_x": WAVE}, {"v_x": Series(TIME, broken)}), Recording({"v_x": Series(TIME, broken)})):
+        with pytest.raises(SignalError, match="1 of 200 samples of v_x are NaN or infinite, the first is number 8"):
+            identify(signals)
+
+
+def test_a_measurement_whose_time_does_not_advance_is_refused():
+    measured = Series(np.repeat(TIME[::4], 4), WAVE.value)
+    with pytest.raises(SignalError, match="150 of 200 samples of v_x are no later than the sample before, the first"):
+        identify(Recording({"v_x": WAVE}, {"v_x": measured}))
+
+
+def test_no_recordings_are_refused():
+    with pytest.raises(SignalError, match="0 recordings; needed is at least 1"):
+        identify([])
+
+
+def turning(**priors):
+    commands = {"v_x": WAVE, "yaw_rate": Series(TIME, np.cos(TIME))}
+    intervals = {name: Interval(*one) for name, one in priors.items()}
+    signals = Recording(commands, {"yaw_rate": WAVE})
+    return set_up([signals], vehicle=None, wheel_base=None, fit=("base_link_offset",), priors=intervals)
+
+
+def test_a_track_replaces_the_gain_of_the_speed_if_only_turning_is_measured():
+    names = [term.name for term in turning().family.terms]
+    assert "track" in names
+    assert "v_x gain" not in names
+
+
+def test_priors_may_be_zero_or_negative():
+    setup = turning(**{"base_link_offset": (-0.1, -0.2, 0.0), "drive_actuators.dead_time": (0.001, 0.0, 0.002)})
+    space = problem_of(setup, segments_of(setup.recordings, setup.channels, 1e-3), {})
+    names = [term.name for term in setup.family.terms]
+    offset, dead_time = names.index("base_link_offset"), names.index("drive_actuators.dead_time")
+    assert space.mean[[offset, dead_time]].tolist() == [-0.1, 0.001]
+    assert space.sigma[offset] == pytest.approx(0.1 / 1.96)
+    assert np.isfinite(space.sigma[dead_time])
+
+
+@pytest.mark.parametrize(
+    ("lowest", "offset"), [(0.15, ""), (0.02, "steering_actuator.offset"), (-0.4, "steering_actuator.offset")]
+)
+def test_an_actuator_has_an_offset_only_if_commands_come_near_zero(lowest, offset):
+    steering = np.linspace(0.4, lowest, len(TIME))
+    steering[0] = 0.0  # before the vehicle drives
+    speed = np.where(TIME > 0.0, 1.0, 0.0)
+    commanded = {"v_x": Series(TIME, speed), "steering": Series(TIME, steering)}
+    signals = Recording(commanded, {"v_x": Series(TIME, speed), "yaw_rate": WAVE})
+    setup = set_up([signals], vehicle=None, wheel_base=0.3, fit=(), priors={})
+    assert setup.actuators["steering"].offset == offset
+    assert setup.actuators["drive"].offset == "drive_actuator.offset"
+
+
+@pytest.mark.parametrize(
+    ("speeds", "falls"),
+    [
+        ([0.0, 0.5, 1.0, 1.0], False),
+        ([0.0, 1.0, 0.95, 1.0], False),
+        ([0.0, 1.0, 0.5, 0.5], True),
+        ([1.0, -1.0, 1.0, -1.0], True),
+    ],
+)
+def test_a_deceleration_limit_needs_a_lower_speed_or_the_opposite_direction(speeds, falls):
+    commands = Series(TIME, np.repeat(speeds, 50))
+    rounding = Series(TIME, 1e-17 * (np.arange(len(TIME)) % 2))
+    recording = Recording({"v_x": commands, "yaw_rate": rounding}, {"v_x": WAVE})
+    setup = set_up([recording], vehicle=None, wheel_base=None, fit=(), priors={})
+    assert bool(setup.actuators["drive"].fall) == falls
+
+
+@pytest.mark.parametrize(("moves", "lag"), [(False, ""), (True, "steering_actuator.time_constant")])
+def test_a_steering_that_turns_only_at_standstill_has_no_lag_among_the_unknowns(moves, lag):
+    drives = TIME >= 2.0
+    speed = Series(TIME, np.where(drives, 1.0, 0.0))
+    steering = Series(TIME, np.select([TIME < 1.0, (TIME < 3.0) | (not moves)], [0.0, 0.3], 0.1))
+    signals = Recording({"v_x": speed, "steering": steering}, {"v_x": speed, "yaw_rate": WAVE})
+    setup = set_up([signals], vehicle=None, wheel_base=0.3, fit=(), priors={})
+    assert setup.actuators["steering"].time_constant == lag
+
+
+@pytest.mark.parametrize(
+    ("commanded", "measured", "late"),
+    [
+        (("v_x", "steering"), ("v_x", "yaw_rate"), []),  # each is the only sensor of its actuator
+        (("v_x", "steering"), ("v_x", "yaw_rate", "steering"), ["yaw_rate latency", "steering latency"]),
+        (("v_x", "yaw_rate"), ("v_x", "yaw_rate"), ["v_x latency", "yaw_rate latency"]),  # the wheels turn the vehicle
+    ],
+)
+def test_a_sensor_has_a_latency_only_beside_another_of_its_actuator(commanded, measured, late):
+    signals = Recording(dict.fromkeys(commanded, WAVE), dict.fromkeys(measured, WAVE), steers="steering" in commanded)
+    setup = set_up([signals], vehicle=None, wheel_base=None, fit=(), priors={})
+    assert [term.name for term in setup.family.terms if term.name.endswith("latency")] == late
+
+
+def test_a_hinge_is_a_sensor_of_the_steering():
+    signals = Recording(
+        dict.fromkeys(("v_x", "steering"), WAVE),
+        dict.fromkeys(("v_x", "yaw_rate"), WAVE),
+        further=[joint("steering_left"), joint("steering_right")],
+        steers=True,
+    )
+    car = load_parameters("ackermann_car")
+    setup = set_up([signals], vehicle=car, wheel_base=None, fit=(), priors={})
+    late = [term.name for term in setup.family.terms if term.name.endswith("latency")]
+    assert late == ["yaw_rate latency", "joints latency"]

@@ -1,0 +1,90 @@
+"""Parameters of the actuators, and limits of the body."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+
+from vds_gz.core.parameters.declaration import LARGEST, ParameterError, ParameterGroup, real, reals
+
+#: Maximum dead time [s]. A delay line holds one value per step, so this bounds memory.
+MAX_DEAD_TIME = 60.0
+
+#: Maximum dead band and offset of a drive [m/s], and maximum limit of a body [m/s, rad/s]: above any wheeled vehicle.
+MAX_SPEED = 1000.0
+
+#: Maximum gain of an actuator; references may be in other units, such as a throttle.
+MAX_GAIN = 1000.0
+
+#: Maximum number of points of a static map.
+MAP_POINTS = 8
+
+
+def _live(default: float, unit: str, doc: str, maximum: float = LARGEST, *, minimum: float = 0.0) -> float:
+    """A number, by default at least 0, that may change while the node runs."""
+    return real(default, unit, doc, minimum=minimum, maximum=maximum, live=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StaticMapParameters(ParameterGroup):
+    """The response of an actuator in steady state: a static map of the reference, then a gain."""
+
+    gain: float = real(1.0, "-", "response per reference, in steady state", positive=True, maximum=MAX_GAIN, live=True)
+    map_references: tuple[float, ...] = reals(
+        (), "", "points of a static map before the gain: rising references; empty: no map", most=MAP_POINTS, live=True
+    )
+    map_responses: tuple[float, ...] = reals(
+        (), "", "points of the static map: response to each of map_references", most=MAP_POINTS, live=True
+    )
+
+    def check_together(self) -> None:
+        """Refuse points that do not form a map."""
+        references, responses = self.map_references, self.map_responses
+        if len(references) != len(responses) or len(references) == 1:
+            raise ParameterError(
+                f"parameters 'map_references' and 'map_responses' have {len(references)} and {len(responses)} numbers; "
+                "they must have equally many, at least 2, or none"
+            )
+        if any(after <= before for before, after in pairwise(references)):
+            raise ParameterError(f"parameter 'map_references' is {list(references)}; it must rise from point to point")
+
+
+@dataclass(frozen=True, slots=True)
+class DriveParameters(StaticMapParameters):
+    """A velocity-controlled drive."""
+
+    dead_time: float = _live(0.2, "s", "time until a new reference begins to act", MAX_DEAD_TIME)
+    time_constant: float = _live(0.4, "s", "time constant of the first-order lag; 0: no lag")
+    max_velocity: float = _live(2.0, "m/s", "maximum speed of the drive; 0: unlimited")
+    max_acceleration: float = _live(2.0, "m/s^2", "maximum change of speed away from standstill; 0: unlimited")
+    max_deceleration: float = _live(0.0, "m/s^2", "maximum change of speed towards standstill; 0: as max_acceleration")
+    dead_band: float = _live(0.0, "m/s", "references of smaller magnitude count as 0", MAX_SPEED)
+    offset: float = _live(0.0, "m/s", "speed at reference 0, such as creep", MAX_SPEED, minimum=-MAX_SPEED)
+    slow_share: float = _live(
+        0.0, "-", "fraction of the response that arrives slowly, as from a controller's integral term; 0: none", 1.0
+    )
+    slow_time_constant: float = real(5.0, "s", "time constant of the slow fraction", positive=True, live=True)
+
+
+@dataclass(frozen=True, slots=True)
+class SteeringParameters(StaticMapParameters):
+    """A position-controlled steering."""
+
+    dead_time: float = _live(0.2, "s", "time until a new reference begins to act", MAX_DEAD_TIME)
+    time_constant: float = _live(0.05, "s", "time constant of the first-order lag; 0: no lag")
+    max_velocity: float = _live(2.0, "rad/s", "maximum steering rate; 0: unlimited")
+    max_position: float = _live(math.pi / 6, "rad", "maximum steering angle; 0: turns all the way round")
+    dead_band: float = _live(0.0, "rad", "references of smaller magnitude count as 0", math.pi)
+    offset: float = _live(0.0, "rad", "angle at reference 0", math.pi, minimum=-math.pi)
+    backlash: float = _live(0.0, "rad", "play between the actuator and the wheel", math.pi)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BodyLimits(ParameterGroup):
+    """Limits that a robot's controller applies to commands before it splits them into wheel speeds."""
+
+    max_linear_velocity: float = _live(0.0, "m/s", "maximum commanded speed; 0: unlimited", MAX_SPEED)
+    max_linear_acceleration: float = _live(0.0, "m/s^2", "maximum change of the commanded speed; 0: unlimited")
+    max_angular_velocity: float = _live(0.0, "rad/s", "maximum commanded yaw rate; 0: unlimited", MAX_SPEED)
+    max_angular_acceleration: float = _live(0.0, "rad/s^2", "maximum change of the commanded yaw rate; 0: unlimited")

@@ -1,0 +1,182 @@
+"""Parameters of the vehicle models: geometry and actuators.
+
+The names are those of ``vehicle_dynamics_sim``. It only draws some dimensions (``vis_track_fixed``, ...), which have an
+effect here: they have no prefix, and the old names are aliases.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from vds_gz.core.parameters.actuators import BodyLimits, DriveParameters, SteeringParameters
+from vds_gz.core.parameters.declaration import ParameterError, ParameterGroup, choice, flag, group, real
+
+#: Maximum distance from the reference point to base_link [m].
+MAX_OFFSET = 100.0
+
+#: Maximum understeer gradient [rad s^2/m]. Cars have 0 to 0.01, small ones on smooth floors up to 0.05.
+MAX_UNDERSTEER = 1.0
+
+#: Minimum difference of wheel base and track for an omni vehicle to turn with rollers in an O [m].
+MIN_ROTATION_LEVER = 1e-3
+
+
+def _offset(origin: str) -> float:
+    doc = f"from the middle of the {origin} to base_link, along +x"
+    return real(0.0, "m", doc, minimum=-MAX_OFFSET, maximum=MAX_OFFSET)
+
+
+def _tire_diameter(default: float, alias: str = "vis_tire_diameter") -> float:
+    return real(default, "m", "diameter of the wheels", positive=True, aliases=(alias,))
+
+
+def _track(axle: str) -> float:
+    doc = f"between the wheels of the {axle} axle; 0: one wheel"
+    return real(1.2, "m", doc, minimum=0.0, aliases=(f"vis_track_{axle}",))
+
+
+def _stiffness(default: float, axle: str) -> float:
+    doc = f"lateral force of the {axle} axle per slip angle and load, at small angles"
+    return real(default, "1/rad", doc, minimum=0.1, maximum=200.0)
+
+
+@dataclass(frozen=True, slots=True)
+class BicycleParameters(ParameterGroup):
+    """A vehicle with a fixed and a steered axle: cars, forklifts, tricycles."""
+
+    base_link_offset: float = _offset("fixed axle")
+    wheel_base: float = real(1.6, "m", "distance between the axles", positive=True)
+    drive_on_steered_wheel: bool = flag(False, "the steered axle is driven, else the fixed one")
+    four_wheel_drive: bool = flag(False, "all wheels are driven, each by its path; the speed is the fixed axle's")
+    reverse: bool = flag(False, "the steered axle is behind the fixed axle")
+    allow_reverse: bool = flag(True, "negative speeds are obeyed, else taken as 0", live=True)
+    center_at_standstill: bool = flag(False, "the steering goes to 0 while the commanded speed is 0", live=True)
+    parallel_steering: bool = flag(False, "both steered wheels point the same way, else by Ackermann's rule")
+    track_fixed: float = _track("fixed")
+    track_steered: float = _track("steered")
+    tire_diameter: float = _tire_diameter(0.5)
+    max_wheel_velocity: float = real(
+        0.0, "m/s", "maximum speed of every driven wheel, as with hub motors; 0: unlimited", minimum=0.0
+    )
+    understeer_gradient: float = real(
+        0.0,
+        "rad s^2/m",
+        "steering angle in a curve, beyond the geometric one, per lateral acceleration; 0: tyres do not slip",
+        minimum=0.0,
+        maximum=MAX_UNDERSTEER,
+    )
+    drive_actuator: DriveParameters = group(DriveParameters)
+    steering_actuator: SteeringParameters = group(SteeringParameters)
+
+    def check_together(self) -> None:
+        """Refuse a steering that reaches 90 degrees with a driven fixed axle, and two kinds of drive."""
+        limit = self.steering_actuator.max_position
+        if not self.drive_on_steered_wheel and not 0.0 < limit < math.pi / 2:
+            raise ParameterError(
+                f"parameter 'steering_actuator.max_position' is {limit:g}; with the drive on the fixed axle "
+                "(drive_on_steered_wheel: false) it must be greater than 0 and less than pi/2 [rad]"
+            )
+        if self.drive_on_steered_wheel and self.four_wheel_drive:
+            raise ParameterError(
+                "parameters 'drive_on_steered_wheel' and 'four_wheel_drive' are both true; only one of them may be"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class SingleTrackParameters(BicycleParameters):
+    """A bicycle with a mass, whose tyres slip."""
+
+    mass: float = real(500.0, "kg", "mass of the vehicle with its load", positive=True)
+    yaw_inertia: float = real(
+        320.0, "kg m^2", "moment of inertia about the vertical through the centre of gravity", positive=True
+    )
+    cg_distance: float = real(
+        0.8, "m", "from the fixed axle to the centre of gravity, towards the steered axle", positive=True
+    )
+    cg_height: float = real(
+        0.4,
+        "m",
+        "height of the centre of gravity; 0: accelerating and braking shift no load",
+        minimum=0.0,
+        maximum=100.0,
+    )
+    cornering_stiffness_fixed: float = _stiffness(14.0, "fixed")
+    cornering_stiffness_steered: float = _stiffness(12.0, "steered")
+    friction: float = real(
+        0.9, "-", "friction coefficient: maximum force of a tyre per load", minimum=0.01, maximum=10.0, live=True
+    )
+    tire_shape: float = real(
+        1.4,
+        "-",
+        "shape factor C of the magic formula; above 1 the force falls beyond its peak",
+        minimum=1.0,
+        maximum=2.0,
+    )
+    tire_curvature: float = real(
+        0.0, "-", "curvature factor E of the magic formula: sharpness of the peak", minimum=-10.0, maximum=1.0
+    )
+    drag: float = real(
+        0.0, "kg/m", "air drag per speed squared: half the product of density, drag coefficient and area", minimum=0.0
+    )
+    rolling_resistance: float = real(0.0, "-", "rolling resistance per weight", minimum=0.0, maximum=1.0)
+    brakes_on_all_wheels: bool = flag(True, "all wheels brake, in proportion to their loads, else the driven ones")
+    drive_gives_acceleration: bool = flag(
+        False, "the drive sets the force, so slopes and resistances change the speed; else it holds the speed"
+    )
+    small_angles: bool = flag(
+        False,
+        "linear equations without a limit by friction, as in CommonRoad's single-track model and f1tenth_gym",
+    )
+    blend_speed: float = real(
+        0.5, "m/s", "below half of it wheels do not slip; above it only tyre forces act", positive=True, maximum=100.0
+    )
+
+    def check_together(self) -> None:
+        """Refuse an understeer gradient, and a centre of gravity outside the axles."""
+        BicycleParameters.check_together(self)
+        if self.understeer_gradient:
+            raise ParameterError(
+                f"parameter 'understeer_gradient' is {self.understeer_gradient:g}; it must be 0 for tyres that slip: "
+                "the understeer follows from the cornering stiffnesses"
+            )
+        if not self.cg_distance < self.wheel_base:
+            raise ParameterError(
+                f"parameter 'cg_distance' is {self.cg_distance:g}; it must be less than wheel_base, "
+                f"{self.wheel_base:g} [m]: the centre of gravity is between the axles"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class DifferentialParameters(BodyLimits):
+    """A vehicle with a left and a right drive."""
+
+    base_link_offset: float = _offset("driven axle")
+    track: float = real(1.2, "m", "distance between the left and the right wheel", positive=True)
+    effective_track: float = real(
+        0.0, "m", "track with which the wheels turn the vehicle, larger if they slip; 0: track", minimum=0.0
+    )
+    tire_diameter: float = _tire_diameter(0.4)
+    drive_actuators: DriveParameters = group(DriveParameters)
+
+
+@dataclass(frozen=True, slots=True)
+class OmniParameters(BodyLimits):
+    """A vehicle with four mecanum wheels."""
+
+    base_link_offset: float = _offset("wheels")
+    wheel_base: float = real(1.4, "m", "distance between the front and the rear wheels", positive=True)
+    track: float = real(1.2, "m", "distance between the left and the right wheels", positive=True)
+    tire_diameter: float = _tire_diameter(0.3, "vis_wheel_diameter")
+    roller_pattern: str = choice(
+        "o", ("o", "x"), "pattern of the rollers seen from above; most robots have x, vehicle_dynamics_sim has o"
+    )
+    drive_actuators: DriveParameters = group(DriveParameters)
+
+    def check_together(self) -> None:
+        """Refuse rollers that cannot turn the vehicle."""
+        if self.roller_pattern == "o" and abs(self.wheel_base - self.track) < MIN_ROTATION_LEVER:
+            raise ParameterError(
+                f"parameters 'wheel_base' and 'track' are {self.wheel_base:g} and {self.track:g}; with "
+                "'roller_pattern: o', equal ones cannot turn the vehicle. Most mecanum robots have 'roller_pattern: x'"
+            )

@@ -1,0 +1,1 @@
+"""What moves the vehicle: our own kinematics, Gazebo, or a robot behind a relay."""

@@ -1,0 +1,91 @@
+"""A vehicle's own estimate of its pose and velocity: the truth with the errors that its parameters define."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from vds_gz.core.geometry import Pose
+from vds_gz.core.parameters.node import NodeParameters
+from vds_gz.core.sensing.amcl import Amcl, Scan
+from vds_gz.core.sensing.drift import PoseCovariance
+from vds_gz.core.sensing.localization import Localization, Measurement, MeasurementNoise
+
+
+class StateEstimate(NamedTuple):
+    """The vehicle's own estimate; a tuple, because many are created."""
+
+    odom: Pose  # pose of base_link in the odometry's frame
+    odom_covariance: PoseCovariance  # its covariance
+    map_to_odom: Pose | None  # the odometry's frame in the map; None if it is fixed
+    speed: float  # longitudinal [m/s]
+    speed_variance: float  # [m^2/s^2]
+    steering: float  # tyre angle [rad]
+    scans: Sequence[Scan] = ()  # AMCL's results of scans since the last estimate
+
+
+class StateEstimator:
+    """Localization and measurement noise, if the parameters enable them.
+
+    Attributes:
+        amcl: The simulated AMCL; None without it.
+    """
+
+    def __init__(self, parameters: NodeParameters, start: Pose | None = None, *, measures: bool) -> None:
+        """Start at a pose, by default the first one that is seen.
+
+        With ``measures``, add the measurement noise of Autoware's vehicles.
+        """
+        self._started = start is not None
+        start = start or Pose()
+        self.amcl = Amcl(parameters.localization, start) if parameters.imitates_amcl else None
+        self._localization: Localization | Amcl | None = self.amcl
+        if parameters.simulate_localization and self.amcl is None:
+            self._localization = Localization(parameters.localization, start)
+        self._noise = MeasurementNoise(parameters.measurement_noise) if measures else None
+
+    @property
+    def exact(self) -> bool:
+        """Whether the odometry is exact."""
+        return self._localization is None
+
+    def update(self, time: int, truth: Pose, speed: float, steering: float, interval: float) -> StateEstimate:
+        """The estimate for a true pose, speed [m/s], tyre angle [rad], time [ns] and interval since the last [s]."""
+        odom, covariance, map_to_odom, speed_variance = truth, PoseCovariance(), None, 0.0
+        scans: Sequence[Scan] = ()
+        if (localization := self._localization) is not None:
+            if not self._started:
+                self._started = True
+                localization.reset(truth)
+            if isinstance(localization, Amcl):
+                scans = localization.update(time, truth)
+            else:
+                localization.update(truth, interval)
+            odom, covariance, map_to_odom = localization.odom, localization.odom_covariance, localization.map_to_odom
+        if self._noise is not None and (noise := self._noise.parameters).add_measurement_noise:
+            measured = self._noise.of(Measurement(odom.x, odom.y, odom.heading, speed, steering))
+            odom = Pose(measured.x, measured.y, measured.heading)
+            speed, steering = measured.speed, measured.steering
+            covariance = covariance.plus(noise.pos_noise_stddev**2, noise.rpy_noise_stddev**2)
+            speed_variance = noise.vel_noise_stddev**2
+        return StateEstimate(odom, covariance, map_to_odom, speed, speed_variance, steering, scans)
+
+    def configure(self, parameters: NodeParameters) -> None:
+        """Take new parameters."""
+        if self._localization is not None:
+            self._localization.parameters = parameters.localization
+        if self._noise is not None:
+            self._noise.parameters = parameters.measurement_noise
+
+    def set_pose(self, pose: Pose) -> None:
+        """Move the vehicle to another pose by hand."""
+        if self._localization is not None:
+            self._localization.set_pose(pose)
+
+    def reset(self, pose: Pose) -> None:
+        """Restart at a pose, with the same noise, so that every run is the same."""
+        self._started = True
+        if self._localization is not None:
+            self._localization.reset(pose)
+        if self._noise is not None:
+            self._noise.reset()

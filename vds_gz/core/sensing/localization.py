@@ -1,0 +1,144 @@
+"""Simulated localization: drifting odometry, a noisy pose in the map, and noise of measurements.
+
+Generators are seeded, so equal runs give equal noise.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from vds_gz.core.geometry import Pose
+from vds_gz.core.parameters.node import LocalizationParameters, MeasurementNoiseParameters
+from vds_gz.core.sensing.drift import DriftCovariance, PoseCovariance
+
+
+class Odometry:
+    """The vehicle's pose by its wheels, with an error that increases without jumps.
+
+    Attributes:
+        pose: ``odom -> base_link``.
+    """
+
+    def __init__(self, truth: Pose, random: np.random.Generator) -> None:
+        """Start without an error, with the vehicle at ``truth`` in the map and the frame ``odom`` on the map's."""
+        self.pose = self._exact = self._truth = truth
+        self._drift = DriftCovariance()
+        self._random = random
+
+    @property
+    def covariance(self) -> PoseCovariance:
+        """Covariance of ``pose``, in the axes of ``odom``."""
+        return self._drift.value
+
+    def set_pose(self, truth: Pose) -> None:
+        """Move the vehicle by hand, which its wheels do not notice."""
+        self._truth = truth
+
+    def update(self, truth: Pose, parameters: LocalizationParameters) -> None:
+        """Take the next true pose of base_link in the map."""
+        distance = math.hypot(truth.x - self._truth.x, truth.y - self._truth.y)
+        translation = parameters.odom_walk_velocity_translation * distance
+        rotation = parameters.odom_walk_velocity_rotation * distance
+        drift = noise(self._random.standard_normal(3), translation, rotation)
+        moved, before = truth.seen_from(self._truth), self._exact
+        self.pose = self.pose.then(moved).then(drift)
+        self._exact, self._truth = before.then(moved), truth
+        self._drift.add(self._exact.x - before.x, self._exact.y - before.y, translation, rotation)
+
+
+def noise(normal: np.ndarray, translation: float, rotation: float) -> Pose:
+    """A random transform with these variances [m^2, rad^2], from three standard normal numbers."""
+    spread = math.sqrt(translation)
+    turn = math.sqrt(rotation) * normal[2]
+    return Pose(spread * normal[0], spread * normal[1], min(max(turn, -math.pi), math.pi))
+
+
+class DriftingOdometry:
+    """The odometry of every simulated localization."""
+
+    parameters: LocalizationParameters
+    _odometry: Odometry
+
+    @property
+    def odom(self) -> Pose:
+        """``odom -> base_link``, drifting without jumps."""
+        return self._odometry.pose
+
+    @property
+    def odom_covariance(self) -> PoseCovariance:
+        """Covariance of ``odom``, in the axes of its frame."""
+        return self._odometry.covariance
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """A measurement: pose [m, m, rad], speed [m/s], tyre angle [rad]."""
+
+    x: float
+    y: float
+    heading: float
+    speed: float
+    steering: float
+
+
+class MeasurementNoise:
+    """Normal noise of measurements as in Autoware's simulator, if the parameters enable it."""
+
+    def __init__(self, parameters: MeasurementNoiseParameters) -> None:
+        self.parameters = parameters
+        self.reset()
+
+    def reset(self) -> None:
+        """Restart, with the same noise."""
+        self._random = np.random.default_rng(self.parameters.seed)
+
+    def of(self, true: Measurement) -> Measurement:
+        """Add noise, drawn in Autoware's order. Odometry and velocity report share the speed."""
+        p = self.parameters
+        if not p.add_measurement_noise:
+            return true
+        x, y, speed, heading, steering = self._random.standard_normal(5).tolist()
+        return Measurement(
+            true.x + p.pos_noise_stddev * x,
+            true.y + p.pos_noise_stddev * y,
+            true.heading + float(np.float32(p.rpy_noise_stddev * heading)),
+            true.speed + p.vel_noise_stddev * speed,
+            true.steering + p.steer_noise_stddev * steering,
+        )
+
+
+class Localization(DriftingOdometry):
+    """Drifting odometry, and a pose in the map with white noise.
+
+    Attributes:
+        map_to_odom: ``map -> odom``; with ``odom -> base_link`` it gives the true pose plus noise.
+    """
+
+    def __init__(self, parameters: LocalizationParameters, pose: Pose) -> None:
+        self.parameters = parameters
+        self.reset(pose)
+
+    def reset(self, pose: Pose) -> None:
+        """Restart, with the same noise."""
+        self._random = np.random.default_rng(self.parameters.seed)
+        self._odometry = Odometry(pose, self._random)
+        self.map_to_odom = Pose()
+
+    def set_pose(self, pose: Pose) -> None:
+        """Move the vehicle by hand, which the pose in the map follows and the odometry does not notice."""
+        self._odometry.set_pose(pose)
+        self.map_to_odom = pose.then(self.odom.inverse())
+
+    def update(self, pose: Pose, interval: float) -> None:
+        """Take the true pose of base_link in the map, an interval [s] > 0 after the last one."""
+        p = self.parameters
+        self._odometry.update(pose, p)
+        measurement = noise(
+            self._random.standard_normal(3),
+            p.map_sample_noise_translation / interval,
+            p.map_sample_noise_rotation / interval,
+        )
+        self.map_to_odom = pose.then(self.odom.then(measurement).inverse())

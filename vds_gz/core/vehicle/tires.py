@@ -1,0 +1,329 @@
+"""The forces of two axles' tyres on a rigid body, and how they change its motion.
+
+All forces are divided by the vehicle's mass [m/s^2]. The motion is that of the centre of gravity.
+
+Sources: Pacejka, Tire and Vehicle Dynamics (2012), chapters 1 and 4, for the single-track model and the magic formula;
+Althoff and Wuersching, CommonRoad: Vehicle Models (2020), section 7, for the equations with small angles;
+Chan and Tsai, On explicit two-derivative Runge-Kutta methods (2010), for the integrator.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import NamedTuple, Protocol, TypeAlias
+
+from vds_gz.core.vehicle.trigonometry import direction, sine_cosine
+
+#: Velocity of the centre of gravity along +x and +y, and the yaw rate [m/s, m/s, rad/s].
+Velocity: TypeAlias = "tuple[float, float, float]"
+
+#: Weights of the integrators.
+SIXTH, THIRD, TWELFTH = 1.0 / 6.0, 1.0 / 3.0, 1.0 / 12.0
+
+#: Numbers of coefficients of a tyre's shape and of its derivative.
+POWERS, SLOPE_POWERS = 12, 8
+
+#: A steering angle that changes more than this in a step counts as a jump [rad].
+JUMP = 0.1
+
+#: tan(pi / 6), above which a slip angle is measured from pi / 3, and tan(pi / 3).
+STEEP, STEEPER = 0.57735026918962576, 1.73205080756887729
+
+
+@dataclass(frozen=True, slots=True)
+class TireShape:
+    """Coefficients of polynomials in the cosine of an angle from 0 to pi / 2, for a shape factor C.
+
+    ``p0`` to ``p11`` give ``sin(C angle) / sin(angle)``, ``q0`` to ``q7`` give ``C cos(C angle)``.
+    """
+
+    p0: float
+    p1: float
+    p2: float
+    p3: float
+    p4: float
+    p5: float
+    p6: float
+    p7: float
+    p8: float
+    p9: float
+    p10: float
+    p11: float
+    q0: float
+    q1: float
+    q2: float
+    q3: float
+    q4: float
+    q5: float
+    q6: float
+    q7: float
+
+
+class TireCoefficients(Protocol):
+    """Coefficients of any vehicle on tyres; ``SingleTrackCoefficients`` describes them."""
+
+    dt: float
+    cg_x: float
+    steered_lever: float
+    agility: float
+    shape: TireShape
+    curvature: float
+    is_curved: bool
+    small_angles: bool
+    least_speed: float
+    drag: float
+    rolling: float
+    rolling_rate: float
+
+
+class Forces(NamedTuple):
+    """Forces on a vehicle during a step, divided by its mass [m/s^2]."""
+
+    push_fixed: float  # driving force of the fixed axle, along its wheels
+    push_steered: float  # driving force of the steered axle, along its wheels
+    grip_fixed: float  # maximum lateral force of the fixed axle; with small angles, force per slip angle
+    grip_steered: float  # the same of the steered axle
+    slope_fixed: float  # fixed axle's slope B of the magic formula [1/rad]
+    slope_steered: float  # the same of the steered axle [1/rad]
+    slope: float  # gravity along +x
+    bank: float  # gravity along +y
+
+
+class TireContact(NamedTuple):
+    """An axle's contact with the road: its motion and its forces."""
+
+    along: float  # velocity along the wheels [m/s]
+    side: float  # velocity across the wheels [m/s]
+    rolling: float  # magnitude of ``along``, at least the least speed [m/s]
+    rise: float  # derivative of the lateral force by the slip angle [m/s^2]
+    ahead: float  # force along +x [m/s^2]
+    lateral: float  # force along +y [m/s^2]
+
+
+@cache
+def tire_shape(factor: float) -> TireShape:
+    """The polynomials for a shape factor from 1 to 2."""
+
+    def share(cosine: float) -> float:
+        sine = math.sqrt(1.0 - cosine * cosine)
+        return sine_cosine(factor * direction(sine, cosine))[0] / sine
+
+    def slope(cosine: float) -> float:
+        return factor * sine_cosine(factor * direction(math.sqrt(1.0 - cosine * cosine), cosine))[1]
+
+    return TireShape(*_powers(share, POWERS), *_powers(slope, SLOPE_POWERS))
+
+
+def _powers(function: Callable[[float], float], count: int) -> list[float]:
+    """Coefficients of the polynomial that interpolates a function at Chebyshev's points from 0 to 1, by Newton."""
+    points = [0.5 - 0.5 * sine_cosine(math.pi * (k + 0.5) / count)[1] for k in range(count)]
+    differences = list(map(function, points))
+    for order in range(1, count):
+        for k in range(count - 1, order - 1, -1):
+            differences[k] = (differences[k] - differences[k - 1]) / (points[k] - points[k - order])
+    powers = [0.0] * count
+    for point, difference in zip(reversed(points), reversed(differences), strict=True):
+        powers = [low - point * power for low, power in zip([difference, *powers], [*powers, 0.0], strict=True)][:count]
+    return powers
+
+
+def magic_formula(side: float, ahead: float, slope: float, c: TireCoefficients) -> tuple[float, float]:
+    """The lateral force of a tyre as a share of its maximum, and the derivative by the slip angle [1/rad].
+
+    ``side / ahead`` is the tangent of the slip angle. The formula is ``sin(C atan(x - E (x - atan x)))`` with shape C,
+    curvature E and ``x``, the slip angle times slope B. Polynomials approximate it within 1e-9, in half the time of the
+    exact functions, each of which waits for the one before. Even and odd powers of the cosine are separate, because the
+    even ones do not wait for the root.
+    """
+    numerator, denominator = angle_fraction(side, ahead)
+    numerator *= slope
+    if c.is_curved:
+        x = numerator / denominator
+        angle, denominator = angle_fraction(x, 1.0)
+        slope -= slope * c.curvature * (x * x / (1.0 + x * x))
+        numerator = x * denominator - c.curvature * (x * denominator - angle)
+    inverse = 1.0 / (numerator * numerator + denominator * denominator)
+    root = math.sqrt(inverse)
+    square = denominator * denominator * inverse
+    sine, cosine = numerator * root, denominator * root
+    p, y = c.shape, square * square
+    even = (p.p0 + p.p2 * square) + (p.p4 + p.p6 * square) * y + (p.p8 + p.p10 * square) * (y * y)
+    odd = (p.p1 + p.p3 * square) + (p.p5 + p.p7 * square) * y + (p.p9 + p.p11 * square) * (y * y)
+    share = sine * (even + odd * cosine)
+    even = (p.q0 + p.q2 * square) + (p.q4 + p.q6 * square) * y
+    odd = (p.q1 + p.q3 * square) + (p.q5 + p.q7 * square) * y
+    return share, slope * square * (even + odd * cosine)
+
+
+def angle_fraction(side: float, ahead: float) -> tuple[float, float]:
+    """Numerator and denominator of the angle of a vector from the x axis, at most a right angle [rad].
+
+    Their quotient is the best rational approximation up to tan(pi / 6), by Remez's method, with a relative error below
+    1.1e-10. Both are multiplied by the sixth power of the tangent's divisor, so that no division is needed.
+    """
+    width = abs(side)
+    steep = width > STEEP * ahead
+    across = width - STEEPER * ahead if steep else width
+    along = ahead + STEEPER * width if steep else ahead
+    w, z = across * across, along * along
+    ww, wz, zz = w * w, w * z, z * z
+    numerator = across * along * (0.99999999989689653 * zz + 0.97540308360022455 * wz + 0.17240523139114823 * ww)
+    denominator = zz * (z + 1.3087363913783327 * w) + ww * (0.40865171676647117 * z + 0.017311879957899355 * w)
+    numerator = numerator + denominator * (math.pi / 3.0) if steep else numerator
+    return -numerator if side < 0.0 else numerator, denominator
+
+
+def resistance(c: TireCoefficients, v_x: float) -> float:
+    """Acceleration by air drag and rolling resistance [m/s^2]; rolling resistance fades out towards standstill."""
+    rolling = v_x * c.rolling_rate
+    rolling = 1.0 if rolling > 1.0 else -1.0 if rolling < -1.0 else rolling
+    return -c.drag * abs(v_x) * v_x - c.rolling * rolling
+
+
+def accelerations(
+    c: TireCoefficients, f: Forces, sine: float, cosine: float, v: Velocity
+) -> tuple[Velocity, TireContact, TireContact]:
+    """Derivatives of the velocity of the centre of gravity in the vehicle's axes [m/s^2, m/s^2, rad/s^2].
+
+    ``sine`` and ``cosine`` are those of the steering angle. The contacts are those of the steered and the fixed axle.
+    """
+    v_x, v_y, yaw_rate = v
+    across = v_y + c.steered_lever * yaw_rate
+    along, side = v_x * cosine + across * sine, across * cosine - v_x * sine
+    rolling = rolling_at_least(c.least_speed, along)
+    share, rise = magic_formula(side, rolling, f.slope_steered, c)
+    force = -f.grip_steered * share
+
+    side_fixed = v_y - c.cg_x * yaw_rate
+    rolling_fixed = rolling_at_least(c.least_speed, v_x)
+    share, rise_fixed = magic_formula(side_fixed, rolling_fixed, f.slope_fixed, c)
+    fixed = -f.grip_fixed * share
+
+    ahead, lateral = f.push_steered * cosine - force * sine, force * cosine + f.push_steered * sine
+    a_x = f.push_fixed + ahead + f.slope + resistance(c, v_x) + yaw_rate * v_y
+    a_y = fixed + lateral + f.bank - yaw_rate * v_x
+    turning = (c.steered_lever * lateral - c.cg_x * fixed) * c.agility
+    return (
+        (a_x, a_y, turning),
+        TireContact(along, side, rolling, -f.grip_steered * rise, ahead, lateral),
+        TireContact(v_x, side_fixed, rolling_fixed, -f.grip_fixed * rise_fixed, f.push_fixed, fixed),
+    )
+
+
+def rolling_at_least(least_speed: float, along: float) -> float:
+    """The speed along a wheel from which its slip angle is computed [m/s]."""
+    rolling = abs(along)
+    return least_speed if rolling < least_speed else rolling
+
+
+def force_rate(contact: TireContact, along_rate: float, side_rate: float) -> float:
+    """Time derivative of an axle's lateral force, from the acceleration of its contact along and across [m/s^2]."""
+    side, rolling = contact.side, contact.rolling
+    stiffness = contact.rise / (side * side + rolling * rolling)
+    grows = along_rate if contact.along == rolling else -along_rate if contact.along == -rolling else 0.0
+    return stiffness * (rolling * side_rate - side * grows)
+
+
+def derivatives(
+    c: TireCoefficients, f: Forces, sine: float, cosine: float, rate: float, v: Velocity
+) -> tuple[Velocity, Velocity]:
+    """First and second derivatives of the velocity. The steering turns at a rate [rad/s]; a jump counts as no rate."""
+    rate = rate if abs(rate * c.dt) < JUMP else 0.0
+    a, steered, fixed = accelerations(c, f, sine, cosine, v)
+    a_x, a_y, turning = a
+    v_x, v_y, yaw_rate = v
+    across = a_y + c.steered_lever * turning
+    along_rate = a_x * cosine + across * sine + rate * steered.side
+    side_rate = across * cosine - a_x * sine - rate * steered.along
+    force = force_rate(steered, along_rate, side_rate)
+    fixed_rate = force_rate(fixed, a_x, a_y - c.cg_x * turning)
+    ahead, lateral = -force * sine - rate * steered.lateral, force * cosine + rate * steered.ahead
+    slowing = -2.0 * c.drag * abs(v_x)
+    slowing -= c.rolling * c.rolling_rate if abs(v_x * c.rolling_rate) < 1.0 else 0.0
+    jerk_x = ahead + slowing * a_x + turning * v_y + yaw_rate * a_y
+    jerk_y = fixed_rate + lateral - turning * v_x - yaw_rate * a_x
+    return a, (jerk_x, jerk_y, (c.steered_lever * lateral - c.cg_x * fixed_rate) * c.agility)
+
+
+def advanced(
+    c: TireCoefficients, f: Forces, sine: float, cosine: float, v: Velocity, a: Velocity, jerk: Velocity
+) -> tuple[Velocity, Velocity]:
+    """Velocity after a step and mean velocity, of the third order for constant forces and steering, else of the second.
+
+    The method uses two derivatives at the beginning and the accelerations at the end, where ``sine`` and ``cosine``
+    are those of the steering angle. It evaluates the tyres twice a step; Kutta's third-order method needs three
+    evaluations, one after the other.
+    """
+    dt, half = c.dt, 0.5 * c.dt
+    (v_x, v_y, yaw_rate), (a_x, a_y, turning), (jerk_x, jerk_y, swerving) = v, a, jerk
+    end_x, end_y = v_x + dt * (a_x + half * jerk_x), v_y + dt * (a_y + half * jerk_y)
+    end_yaw = yaw_rate + dt * (turning + half * swerving)
+    b_x, b_y, bending = accelerations(c, f, sine, cosine, (end_x, end_y, end_yaw))[0]
+    third, twelfth = dt * THIRD, dt * TWELFTH
+    new_x = v_x + third * (2.0 * a_x + b_x + half * jerk_x)
+    new_y = v_y + third * (2.0 * a_y + b_y + half * jerk_y)
+    new_yaw = yaw_rate + third * (2.0 * turning + bending + half * swerving)
+    mean_x = v_x + twelfth * (5.0 * a_x + b_x + dt * jerk_x)
+    mean_y = v_y + twelfth * (5.0 * a_y + b_y + dt * jerk_y)
+    mean_yaw = yaw_rate + twelfth * (5.0 * turning + bending + dt * swerving)
+    return (new_x, new_y, new_yaw), (mean_x, mean_y, mean_yaw)
+
+
+def linear_accelerations(
+    c: TireCoefficients, f: Forces, angle: float, v_x: float, v_y: float, yaw_rate: float
+) -> Velocity:
+    """Accelerations for small angles.
+
+    Lateral forces are proportional to slip angles and act across the direction of motion, driving forces along it.
+    Slip angles are limited to a right angle, so that a vehicle beyond its critical speed stays finite.
+    """
+    ahead = -1.0 if v_x < 0.0 else 1.0
+    speed = math.sqrt(v_x * v_x + v_y * v_y)
+    rolls = speed > c.least_speed
+    divisor = speed if rolls else c.least_speed
+    drift = direction(v_y, abs(v_x))
+    slip = (speed * (drift - ahead * angle) + c.steered_lever * yaw_rate) / divisor
+    slip_fixed = (speed * drift - c.cg_x * yaw_rate) / divisor
+    right_angle = 0.5 * math.pi
+    slip = right_angle if slip > right_angle else -right_angle if slip < -right_angle else slip
+    slip_fixed = right_angle if slip_fixed > right_angle else -right_angle if slip_fixed < -right_angle else slip_fixed
+    side = -f.grip_steered * slip
+    side_fixed = -f.grip_fixed * slip_fixed
+    along = f.push_fixed + f.push_steered + f.slope + resistance(c, ahead * speed)
+    across = side + side_fixed + f.bank - ahead * speed * yaw_rate
+    cosine = abs(v_x) / divisor if rolls else 1.0
+    sine = ahead * v_y / divisor if rolls else 0.0
+    turning = (c.steered_lever * side - c.cg_x * side_fixed) * c.agility
+    return along * cosine - across * sine, along * sine + across * cosine, turning
+
+
+def runge_kutta(c: TireCoefficients, f: Forces, angle: float, rate: float, v: Velocity) -> tuple[Velocity, Velocity]:
+    """Velocity after a step and mean velocity, for small angles, by Kutta's third-order method.
+
+    The steering turns at a constant rate [rad/s] and reaches ``angle`` at the end of the step.
+    """
+    dt, half = c.dt, 0.5 * c.dt
+    v_x, v_y, yaw_rate = v
+    a_x, a_y, turning = linear_accelerations(c, f, angle - rate * dt, v_x, v_y, yaw_rate)
+    mid_x, mid_y, mid_yaw = v_x + half * a_x, v_y + half * a_y, yaw_rate + half * turning
+    b_x, b_y, bending = linear_accelerations(c, f, angle - rate * half, mid_x, mid_y, mid_yaw)
+    end_x, end_y = v_x + dt * (2.0 * b_x - a_x), v_y + dt * (2.0 * b_y - a_y)
+    end_yaw = yaw_rate + dt * (2.0 * bending - turning)
+    d_x, d_y, swerving = linear_accelerations(c, f, angle, end_x, end_y, end_yaw)
+    sixth = dt * SIXTH
+    new_x = v_x + sixth * (a_x + 4.0 * b_x + d_x)
+    new_y = v_y + sixth * (a_y + 4.0 * b_y + d_y)
+    new_yaw = yaw_rate + sixth * (turning + 4.0 * bending + swerving)
+    mean_x = (v_x + 4.0 * mid_x + end_x) * SIXTH
+    mean_y = (v_y + 4.0 * mid_y + end_y) * SIXTH
+    mean_yaw = (yaw_rate + 4.0 * mid_yaw + end_yaw) * SIXTH
+    return (new_x, new_y, new_yaw), (mean_x, mean_y, mean_yaw)
+
+
+def rest_of_ellipse(grip: float, push: float) -> float:
+    """The maximum lateral force of a tyre that also has a driving force (all in m/s^2)."""
+    rest = grip * grip - push * push
+    return math.sqrt(rest if rest > 0.0 else 0.0)

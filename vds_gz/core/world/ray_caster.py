@@ -1,0 +1,164 @@
+"""Ray casting, with one tree for fixed things and another for moving ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from copy import copy
+from dataclasses import dataclass
+from functools import cache, cached_property
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from vds_gz.core.installed import can_compile
+from vds_gz.core.world import bvh, vectorised
+from vds_gz.core.world.intersection import HALF_SPACE
+from vds_gz.core.world.packing import Thing, normals, packed
+from vds_gz.core.world.shapes import Array, Indices
+
+NOTHING = -1  # index for no hit
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Hits:
+    """The hits of rays; every array has one row per ray."""
+
+    things: Indices  # index of the thing; -1 without a hit
+    normals: Array  # outward unit normals of the hits, of shape (n, 3); 0 without a hit
+    retro: Array  # retro-reflectivity; 0 without a hit
+
+
+COMPILED = can_compile()  # whether rays are cast by compiled loops by default
+
+
+class RayCaster:
+    """Casts rays at things.
+
+    Attributes:
+        things: All things; the moving ones are the last.
+        packed: The shapes of the fixed things.
+        shapes: The number of all shapes; each triangle of a mesh counts.
+        compiled: Whether rays are cast by compiled loops through a tree, else by numpy. Both give the same bits.
+        moving: The caster of the moving things; None without any.
+    """
+
+    def __init__(self, things: Sequence[Thing], *, compiled: bool = COMPILED) -> None:
+        """Take fixed things; nothing is compiled before :meth:`prepare` or the first ray."""
+        self.things = tuple(things)
+        self.compiled = compiled
+        self.packed = packed(self.things)
+        self.shapes = self._begin = len(self.packed.kinds)
+        self.moving: RayCaster | None = None
+        self._still: RayCaster | None = None
+        retro = np.array([*(thing.retro for thing in self.things), 0.0])
+        #: For each shape, and for no hit as the last entry.
+        self._retro = retro[np.append(self.packed.owner, NOTHING)]
+        self._friction = np.array([thing.friction for thing in self.things])[self.packed.owner]
+
+    @property
+    def still(self) -> RayCaster:
+        """The fixed things only."""
+        return self._still or self
+
+    def with_moving(self, things: Sequence[Thing]) -> RayCaster:
+        """The same fixed things with their tree, and other moving ones."""
+        if not things:
+            return self.still
+        joined = copy(self.still)
+        joined._still, joined.moving = self.still, RayCaster(things, compiled=self.compiled)
+        joined.things, joined.shapes = self.still.things + joined.moving.things, self._begin + joined.moving.shapes
+        return joined
+
+    def vectorised(self) -> RayCaster:
+        """A caster of the same things that uses numpy, for use while another thread runs :meth:`prepare`."""
+        still = copy(self.still)
+        still.compiled = False
+        return still.with_moving(self.moving.things if self.moving else ())
+
+    def prepare(self) -> None:
+        """Build the trees and compile the kernels, so that :meth:`cast` need not."""
+        self.cast(np.zeros(3), np.empty((0, 3)))
+
+    @cached_property
+    def _tree(self) -> tuple[Array, Indices, Indices, Indices, Indices]:
+        """Bounds, first children, counts and order of the tree around all bounded shapes; and the unbounded ones."""
+        packed = self.packed
+        unbounded = packed.kinds == HALF_SPACE
+        order = np.flatnonzero(~unbounded)
+        room = 2 * max(1, len(order))
+        bounds, first, count = np.empty((room, 6)), np.zeros(room, np.int64), np.zeros(room, np.int64)
+        build = compiled_kernel(bvh.build)
+        used = build(packed.lower, packed.upper, packed.centres, order, bounds, first, count) if len(order) else 0
+        return bounds[:used].copy(), first[:used].copy(), count[:used].copy(), order, np.flatnonzero(unbounded)
+
+    def cast(self, origins: Array, directions: Array, max_range: float = np.inf) -> tuple[Array, Indices]:
+        """Cast rays.
+
+        Args:
+            origins: Start points [m], of shape (3,) or (n, 3).
+            directions: Unit vectors, of shape (n, 3).
+            max_range: Hits must be nearer than this [m].
+
+        Returns:
+            Ranges [m], infinite without a hit, and the index of the shape, -1 without a hit. Of several shapes at the
+            same distance, the first one counts.
+        """
+        directions, origins = (
+            np.require(vectors, np.float64, ["C", "W"]) for vectors in (directions, np.atleast_2d(origins))
+        )
+        if directions.shape[1:] != (3,) or origins.shape not in ((1, 3), directions.shape):
+            raise ValueError(
+                f"rays have origins {origins.shape} and directions {directions.shape}; directions must be (n, 3), "
+                "origins the same, or (3,) if all rays begin at one point"
+            )
+        ranges, shapes = np.empty(len(directions)), np.empty(len(directions), np.int64)
+        rays, packed = (origins, directions, float(max_range), ranges, shapes), self.packed
+        if self.compiled:
+            compiled_kernel(bvh.cast)(*self.still._tree, packed.kinds, packed.rows, *rays)
+        else:
+            vectorised.cast(packed, *rays)
+        if self.moving is None:
+            return ranges, shapes
+        others, moving = self.moving.cast(origins, directions, max_range)
+        nearer = others < ranges
+        return np.where(nearer, others, ranges), np.where(nearer, moving + self._begin, shapes)
+
+    def hits(self, origins: Array, directions: Array, ranges: Array, shapes: Indices) -> Hits:
+        """The hits of the rays of :meth:`cast`."""
+        still, moving = self._parted(shapes)
+        met = still != NOTHING
+        things = np.where(met, self.packed.owner[still] if len(self.packed.owner) else NOTHING, NOTHING)
+        points = np.broadcast_to(origins, directions.shape)[met] + ranges[met, None] * directions[met]
+        outward = np.zeros(directions.shape)
+        outward[met] = normals(self.packed, still[met], points)
+        if self.moving is None:
+            return Hits(things, outward, self._retro[still])
+        others = self.moving.hits(origins, directions, ranges, moving)
+        things = np.where(moving != NOTHING, others.things + len(self.still.things), things)
+        return Hits(things, outward + others.normals, self._retro[still] + others.retro)
+
+    def retro(self, shapes: Indices) -> Array:
+        """Retro-reflectivities of the hits of :meth:`cast`; 0 without a hit."""
+        still, moving = self._parted(shapes)
+        retro = np.asarray(self._retro[still])
+        return retro if self.moving is None else retro + self.moving.retro(moving)
+
+    def friction(self, shapes: Indices) -> Array:
+        """Friction coefficients of the fixed shapes hit by the rays of :meth:`cast`."""
+        return np.asarray(self._friction[shapes])
+
+    def _parted(self, shapes: Indices) -> tuple[Indices, Indices]:
+        """Indices among the fixed and among the moving shapes; -1 where a shape is one of the others."""
+        if self.moving is None:
+            return shapes, shapes
+        moves = shapes >= self._begin
+        return np.where(moves, NOTHING, shapes), np.where(moves, shapes - self._begin, NOTHING)
+
+
+@cache
+def compiled_kernel(function: FunctionType) -> Callable[..., Any]:
+    """A function of plain loops, compiled; it runs without Python's lock, so other threads run meanwhile."""
+    from vds_gz.core.compiling import compiled
+
+    return compiled(function, inlined=True, nogil=True, error_model="numpy")  # type: ignore[no-any-return]

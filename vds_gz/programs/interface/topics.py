@@ -1,0 +1,94 @@
+"""The topics of a vehicle and its own services: name, type, quality of service.
+
+The types of commands are in :mod:`vds_gz.programs.interface.commands`, topics of sensors in
+:mod:`vds_gz.programs.interface.sensors`, the standard simulator services in :mod:`vds_gz.programs.nodes.services`.
+"""
+
+from __future__ import annotations
+
+from vds_gz.core.ros.graph import CLOCK_IN as CLOCK_IN
+from vds_gz.core.ros.graph import QoS
+from vds_gz.core.ros.graph import Topic as Topic
+
+LATCHED = QoS(depth=1, transient_local=True)
+#: Autoware's endpoints keep the last message only.
+LAST = QoS(depth=1)
+TRANSFORMS = QoS(depth=100)
+
+
+TWIST_REFERENCE = Topic("twist_reference", "geometry_msgs/msg/Twist")
+TWIST_STAMPED_REFERENCE = Topic("twist_stamped_reference", "geometry_msgs/msg/TwistStamped")
+ACKERMANN_CMD = Topic("ackermann_cmd", "ackermann_msgs/msg/AckermannDriveStamped")
+STEERING_ANGLE = Topic("steering_angle", "std_msgs/msg/Float64")
+VELOCITY = Topic("velocity", "std_msgs/msg/Float64")
+INITIALPOSE = Topic("initialpose", "geometry_msgs/msg/PoseWithCovarianceStamped")
+
+TWIST_ACTUAL = Topic("twist_actual", "geometry_msgs/msg/TwistStamped")
+ODOM = Topic("odom", "nav_msgs/msg/Odometry")
+GROUND_TRUTH = Topic("ground_truth", "nav_msgs/msg/Odometry")
+TF = Topic("/tf", "tf2_msgs/msg/TFMessage", TRANSFORMS)
+TF_STATIC = Topic("/tf_static", "tf2_msgs/msg/TFMessage", LATCHED)
+JOINT_STATES = Topic("joint_states", "sensor_msgs/msg/JointState")
+ROBOT_DESCRIPTION = Topic("robot_description", "std_msgs/msg/String", LATCHED)
+ACTUATOR_REFERENCES = Topic("actuator_references", "sensor_msgs/msg/JointState")
+ACTUATOR_STATES = Topic("actuator_states", "sensor_msgs/msg/JointState")
+#: In a world without Gazebo; with Gazebo, its contact sensor publishes it.
+CONTACTS = Topic("contacts", "ros_gz_interfaces/msg/Contacts")
+DIAGNOSTICS = Topic("/diagnostics", "diagnostic_msgs/msg/DiagnosticArray")
+#: The world around the vehicle, latched.
+WORLD = Topic("world", "visualization_msgs/msg/MarkerArray", LATCHED)
+CLOCK = Topic("/clock", "rosgraph_msgs/msg/Clock")
+
+#: Outputs of AMCL: https://docs.nav2.org/configuration/packages/configuring-amcl.html
+AMCL_POSE = Topic("amcl_pose", "geometry_msgs/msg/PoseWithCovarianceStamped", LATCHED)
+
+GEAR_CMD = Topic("gear_cmd", "autoware_vehicle_msgs/msg/GearCommand", LAST)
+CONTROL_CMD = Topic("control_cmd", "autoware_control_msgs/msg/Control", LAST)
+#: The pedals' messages have moved from one package to another; a topic can only have one type.
+ACTUATION_CMD = {
+    "tier4": Topic("actuation_cmd", "tier4_vehicle_msgs/msg/ActuationCommandStamped", LAST),
+    "autoware": Topic("actuation_cmd", "autoware_vehicle_msgs/msg/ActuationCommandStamped", LAST),
+}
+
+VELOCITY_STATUS = Topic("velocity_status", "autoware_vehicle_msgs/msg/VelocityReport", LAST)
+STEERING_STATUS = Topic("steering_status", "autoware_vehicle_msgs/msg/SteeringReport", LAST)
+GEAR_STATUS = Topic("gear_status", "autoware_vehicle_msgs/msg/GearReport", LAST)
+ACTUATION_STATUS = {
+    "tier4": Topic("actuation_status", "tier4_vehicle_msgs/msg/ActuationStatusStamped", LAST),
+    "autoware": Topic("actuation_status", "autoware_vehicle_msgs/msg/ActuationReportStamped", LAST),
+}
+
+#: Topics of vehicles of any model, besides the commands in :mod:`vds_gz.programs.interface.commands`.
+VEHICLE = (
+    INITIALPOSE,
+    TWIST_ACTUAL,
+    ODOM,
+    GROUND_TRUTH,
+    TF,
+    TF_STATIC,
+    JOINT_STATES,
+    ROBOT_DESCRIPTION,
+    ACTUATOR_REFERENCES,
+    ACTUATOR_STATES,
+    DIAGNOSTICS,
+    CLOCK_IN,
+)
+
+#: Further topics of a vehicle in a world.
+SURROUNDINGS = (WORLD, CONTACTS)
+
+#: Reports of Autoware's vehicles.
+AUTOWARE = (
+    VELOCITY_STATUS,
+    STEERING_STATUS,
+    GEAR_STATUS,
+    *ACTUATION_STATUS.values(),
+)
+
+RESET = ("~/reset", "std_srvs/srv/Trigger")
+PAUSE = ("~/pause", "std_srvs/srv/SetBool")
+
+REINITIALIZE_LOCALIZATION = ("reinitialize_global_localization", "std_srvs/srv/Empty")
+NOMOTION_UPDATE = ("request_nomotion_update", "std_srvs/srv/Empty")
+AMCL_GET_STATE = ("amcl/get_state", "lifecycle_msgs/srv/GetState")
+AMCL_CHANGE_STATE = ("amcl/change_state", "lifecycle_msgs/srv/ChangeState")

@@ -1,0 +1,105 @@
+"""Outputs that only some vehicles have: an estimate of the pose, Autoware's reports, contacts with the world."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from vds_gz.core.geometry import Pose
+from vds_gz.core.parameters.node import NodeParameters
+from vds_gz.core.plant.base import Plant
+from vds_gz.core.ros.graph import Graph
+from vds_gz.core.vehicle.command import CONTROL
+from vds_gz.programs.interface.outputs import FrameNames, Snapshot
+
+if TYPE_CHECKING:
+    from vds_gz.core.sensing.amcl import Amcl
+    from vds_gz.core.sensing.estimate import StateEstimator
+    from vds_gz.programs.interface.outputs import AmclOutput
+    from vds_gz.programs.interface.reports import Reports
+    from vds_gz.programs.interface.world_topics import ContactsOutput
+
+
+def make_optional_outputs(graph: Graph, parameters: NodeParameters, plant: Plant) -> OptionalOutputs | None:
+    """The optional outputs of a vehicle; None with exact odometry and without reports and contacts."""
+    measures = CONTROL in plant.vehicle.model.accepts
+    if not (parameters.simulate_localization or measures or plant.contacts is not None):
+        return None
+    return OptionalOutputs(graph, parameters, plant, measures=measures)
+
+
+class OptionalOutputs:
+    """The optional outputs of a vehicle. Modules are imported only if the vehicle needs them.
+
+    Attributes:
+        amcl: The simulated AMCL; None in another style of localization.
+    """
+
+    def __init__(self, graph: Graph, parameters: NodeParameters, plant: Plant, *, measures: bool) -> None:
+        self._plant = plant
+        self._interval = 1.0 / parameters.pub_rate
+        self.amcl: Amcl | None = None
+        self._estimator: StateEstimator | None = None
+        self._amcl_output: AmclOutput | None = None
+        self._reports: Reports | None = None
+        self._contacts: ContactsOutput | None = None
+        vehicle, frames = plant.vehicle, FrameNames.of(parameters)
+        if parameters.simulate_localization or measures:
+            from vds_gz.core.sensing.estimate import StateEstimator
+
+            start = plant.motion(vehicle.time)  # that of a vehicle in Gazebo is not known yet
+            known = Pose(start.x, start.y, start.heading) if plant.seen(0) else None
+            self._estimator = StateEstimator(parameters, known, measures=measures)
+            self.amcl = self._estimator.amcl
+        if self.amcl is not None:
+            from vds_gz.programs.interface.outputs import AmclOutput
+
+            self._amcl_output = AmclOutput(
+                graph, frames, parameters.localization.amcl.transform_tolerance, parameters.publish_tf
+            )
+        if measures:
+            from vds_gz.programs.interface.reports import Reports
+
+            self._reports = Reports(graph, vehicle, frames.base, parameters.actuation_messages)
+        if plant.contacts is not None:
+            from vds_gz.programs.interface.world_topics import contacts_output
+
+            self._contacts = contacts_output(graph, frames.map, vehicle.model.name)
+
+    def publish(self, snapshot: Snapshot) -> Snapshot:
+        """Publish all of them; return the snapshot with the vehicle's own estimate."""
+        motion, reports = snapshot.motion, self._reports
+        if self._estimator is not None:
+            truth = Pose(motion.x, motion.y, motion.heading)
+            steering = reports.steering() if reports else 0.0
+            estimate = self._estimator.update(snapshot.time, truth, motion.v_x, steering, self._interval)
+            snapshot = snapshot._replace(
+                odom=estimate.odom,
+                odom_covariance=estimate.odom_covariance,
+                map_to_odom=estimate.map_to_odom,
+                odom_speed_variance=estimate.speed_variance,
+            )
+            if self._amcl_output is not None:
+                for scan in estimate.scans:
+                    self._amcl_output.publish(scan)
+            if reports is not None:
+                reports.publish(snapshot, estimate.speed, estimate.steering)
+                snapshot = snapshot._replace(odom_speed=estimate.speed)
+        if self._contacts is not None:
+            self._contacts.publish(snapshot.time, self._plant.contacts or ())
+        return snapshot
+
+    def set_pose(self, pose: Pose) -> None:
+        """The vehicle was moved to another pose."""
+        if self._estimator is not None:
+            self._estimator.set_pose(pose)
+
+    def reset(self, pose: Pose) -> None:
+        """The vehicle was reset to a pose."""
+        if self._estimator is not None:
+            self._estimator.reset(pose)
+
+    def configure(self, parameters: NodeParameters) -> None:
+        """Take new parameters."""
+        self._interval = 1.0 / parameters.pub_rate
+        if self._estimator is not None:
+            self._estimator.configure(parameters)

@@ -1,0 +1,76 @@
+"""A driver's demand and its messages, which are made once and refilled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from vds_gz.core.ros.graph import Graph
+from vds_gz.programs.interface.commands import Ackermann, Speed, SteeringAngle, Values, Velocity, command_type
+
+
+@dataclass(frozen=True, slots=True)
+class DriveCommand:
+    """Speed and direction. An Ackermann command has ``v_x`` and the steering angle, a twist all but that angle."""
+
+    v_x: float = 0.0  # velocity forwards [m/s]
+    v_y: float = 0.0  # velocity to the left [m/s]
+    yaw_rate: float = 0.0  # positive to the left [rad/s]
+    steering_angle: float = 0.0  # positive to the left [rad]
+
+
+STANDSTILL = DriveCommand()
+
+#: Number of stop commands; then the output is silent, so that another node can drive.
+STOPS = 5
+
+#: Outputs that are several command types; any other is the command type of its name.
+COMBINED = {"steering_and_velocity": ("steering_angle", "velocity")}
+
+#: The numbers of a command that a driver sets.
+VALUES: dict[type[Values], Callable[[DriveCommand], Values]] = {
+    Ackermann: lambda drive: Ackermann(drive.v_x, drive.steering_angle),
+    Velocity: lambda drive: Velocity(drive.v_x, drive.v_y, drive.yaw_rate),
+    Speed: lambda drive: Speed(drive.v_x),
+    SteeringAngle: lambda drive: SteeringAngle(drive.steering_angle),
+}
+
+
+class CommandOutput:
+    """Sends commands in the messages that a vehicle understands."""
+
+    def __init__(self, graph: Graph, output: str, frame: str, now: Callable[[], int]) -> None:
+        self._now = now
+        self._types = [command_type(name) for name in COMBINED.get(output, (output,))]
+        offered = [kind.topic for kind in self._types]
+        self._publishers = [graph.publisher(topic.name, topic.type, topic.qos) for topic in offered]
+        self._messages = [graph.message(topic.type) for topic in offered]
+        for message in self._messages:
+            if hasattr(message, "header"):
+                message.header.frame_id = frame
+
+    @property
+    def topic(self) -> str:
+        """The topics of the commands, in words."""
+        return " and ".join(publisher.topic for publisher in self._publishers)
+
+    @property
+    def topics(self) -> list[str]:
+        """Full names of the topics."""
+        return [publisher.topic for publisher in self._publishers]
+
+    def heard(self) -> bool:
+        """Whether there is a subscriber."""
+        return any(publisher.subscription_count() for publisher in self._publishers)
+
+    def send(self, drive: DriveCommand) -> None:
+        """Send a command, stamped with the present."""
+        now = self._now()
+        for kind, publisher, message in zip(self._types, self._publishers, self._messages, strict=True):
+            kind.encode(message, VALUES[kind.values](drive), now)
+            publisher.publish(message)
+
+    def close(self) -> None:
+        """Withdraw the topics; nothing can be sent any more."""
+        for publisher in self._publishers:
+            publisher.close()

@@ -1,0 +1,207 @@
+"""The numbers of many objects of one class: fields as columns, records and rows; the base links of many vehicles."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vds_gz.core.compiling import compiled
+from vds_gz.core.errors import ArgumentError
+from vds_gz.core.vehicle.trigonometry import sine_cosine
+
+#: A selection of vehicles: an index, a slice, a mask or indices.
+Some: TypeAlias = "int | slice | NDArray[np.bool_] | NDArray[np.intp]"
+
+Numbers: TypeAlias = "NDArray[np.float64] | NDArray[np.int64] | NDArray[np.bool_]"
+
+
+def no_such_number(model: str, name: str, names: Iterable[str]) -> str:
+    """The message that a state has no real number with a name."""
+    return f"the state of vehicle model '{model}' has no real number '{name}'; it has {', '.join(names)}"
+
+
+class Columns:
+    """The fields of many objects of one class: arrays with one entry a vehicle, and ``Columns`` for nested objects.
+
+    The arrays are views and can be changed in place. ``columns.v_x = 1.0`` sets all; ``columns[3] = twist(...)`` sets
+    all fields of some vehicles to those of one object.
+    """
+
+    def __init__(self, fields: Mapping[str, Numbers | Columns]) -> None:
+        """Take fields by their names."""
+        object.__setattr__(self, "_fields", dict(fields))
+
+    def __getattr__(self, name: str) -> Any:
+        """One field."""
+        fields: dict[str, Numbers | Columns] = object.__getattribute__(self, "_fields")
+        try:
+            return fields[name]
+        except KeyError:
+            raise AttributeError(f"there is no field '{name}'; there are {', '.join(fields)}") from None
+
+    def __setattr__(self, name: str, values: object) -> None:
+        """Set one field of all vehicles."""
+        column = self.__getattr__(name)
+        if isinstance(column, Columns):
+            raise ArgumentError(f"'{name}' has fields ({', '.join(dir(column))}); set one of these")
+        column[...] = values
+
+    def __setitem__(self, some: Some, sample: object) -> None:
+        """Set all fields of some vehicles to those of an object of the class."""
+        for name, column in self._fields.items():
+            column[some] = getattr(sample, name)
+
+    def __len__(self) -> int:
+        """Number of vehicles."""
+        return len(next(iter(self._fields.values())))
+
+    def __reduce__(self) -> str:
+        """Refuse to copy: a copy would not change the fleet."""
+        raise ArgumentError("columns are views of a fleet's numbers and cannot be copied; copy the arrays in them")
+
+    def __dir__(self) -> list[str]:
+        return list(self._fields)
+
+    def write_to(self, sample: object, vehicle: int) -> None:
+        """Set the fields of an object of the class to those of one vehicle."""
+        for name, column in self._fields.items():
+            if isinstance(column, Columns):
+                column.write_to(getattr(sample, name), vehicle)
+            else:
+                value = column[vehicle].item()
+                setattr(sample, name, bool(value) if isinstance(getattr(sample, name), bool) else value)
+
+    def each(self) -> Iterator[Numbers]:
+        """All arrays, including those of nested objects."""
+        for column in self._fields.values():
+            if isinstance(column, Columns):
+                yield from column.each()
+            else:
+                yield column
+
+
+Kind = Literal["real", "whole", "flag"]
+
+
+@dataclass(frozen=True)
+class LaneRow:
+    """A number of every vehicle, in a row of a block."""
+
+    kind: Kind
+    index: int
+
+
+@dataclass(frozen=True)
+class Constant:
+    """A flag that is the same for all vehicles, and so a constant of the program."""
+
+    value: bool
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The fields of a class in a block."""
+
+    fields: tuple[tuple[str, LaneRow | Constant | Layout], ...]
+
+    @property
+    def digest(self) -> str:
+        """A hash of its content."""
+        return hashlib.sha256(repr(self).encode()).hexdigest()[:16]
+
+
+#: A class's numbers by their paths of dotted names.
+Entries: TypeAlias = "dict[str, LaneRow | Constant]"
+
+Reals: TypeAlias = "NDArray[np.float64]"
+Wholes: TypeAlias = "NDArray[np.int64]"
+Flags: TypeAlias = "NDArray[np.bool_]"
+
+
+def kinds_of(sample: object, prefix: str = "") -> Iterator[tuple[str, Kind]]:
+    """Paths and kinds of the numbers of a dataclass object and its nested ones, without lists and positions in them."""
+    assert dataclasses.is_dataclass(sample)
+    values = [(field, getattr(sample, field.name)) for field in dataclasses.fields(sample)]
+    has_lists = any(isinstance(value, list) for _, value in values)
+    for field, value in values:
+        path = prefix + field.name
+        if dataclasses.is_dataclass(value):
+            yield from kinds_of(value, f"{path}.")
+        elif not isinstance(value, list) and not (has_lists and field.name == "head"):
+            yield path, kind_of(field.type, value)
+
+
+def kind_of(annotation: object, value: object) -> Kind:
+    """The type of a number: real if its class declares so, even for 2 instead of 2.0."""
+    if annotation in ("float", float) or isinstance(value, float):
+        return "real"
+    return "flag" if isinstance(value, bool) else "whole"
+
+
+def list_lengths(state: object, prefix: str = "") -> dict[str, int]:
+    """Lengths of the lists of a state, by dotted names."""
+    assert dataclasses.is_dataclass(state)
+    lengths: dict[str, int] = {}
+    for field in dataclasses.fields(state):
+        value = getattr(state, field.name)
+        if isinstance(value, list):
+            lengths[prefix + field.name] = len(value)
+        elif dataclasses.is_dataclass(value):
+            lengths |= list_lengths(value, f"{prefix}{field.name}.")
+    return lengths
+
+
+def values_of(samples: Sequence[object], paths: Sequence[str]) -> Reals:
+    """Numbers of many objects, of shape (paths, objects)."""
+    get = attrgetter(*paths)
+    return np.ascontiguousarray(np.array([get(sample) for sample in samples], np.float64).T)
+
+
+def layout_of(entries: Entries) -> Layout:
+    """The layout of numbers by their paths."""
+    fields: dict[str, LaneRow | Constant | Entries] = {}
+    for path, entry in entries.items():
+        name, _, rest = path.partition(".")
+        if rest:
+            nested = fields.setdefault(name, {})
+            assert isinstance(nested, dict)
+            nested[rest] = entry
+        else:
+            fields[name] = entry
+    return Layout(
+        tuple((name, layout_of(entry) if isinstance(entry, dict) else entry) for name, entry in fields.items())
+    )
+
+
+class BaseLinks(NamedTuple):
+    """Pose [m, m, rad] and velocity in the vehicles' own axes [m/s, m/s, rad/s] of base_link, one entry a vehicle."""
+
+    x: Reals
+    y: Reals
+    heading: Reals
+    v_x: Reals
+    v_y: Reals
+    yaw_rate: Reals
+
+
+def base_links(states: Columns, offsets: Reals) -> BaseLinks:
+    """The motion of every base_link, equal to the bit to :func:`~vds_gz.core.vehicle.vehicle.motion_of`."""
+    moved = BaseLinks(*(getattr(states, name).copy() for name in BaseLinks._fields))
+    compiled(move)(*moved, offsets)
+    return moved
+
+
+def move(x: Reals, y: Reals, heading: Reals, v_x: Reals, v_y: Reals, yaw_rate: Reals, offsets: Reals) -> None:
+    """Move poses and velocities along the vehicles' x axes."""
+    for i in range(len(x)):
+        sine, cosine = sine_cosine(heading[i])
+        x[i] += offsets[i] * cosine
+        y[i] += offsets[i] * sine
+        v_y[i] += offsets[i] * yaw_rate[i]

@@ -1,0 +1,98 @@
+"""Commands that acted late in a recorded run, or were recorded late, as on a busy machine; in the vehicle's time.
+
+The references of the actuators show when each command acted. A model that gets the same commands when they came has the
+same references earlier. Changes to equal values correspond, in their order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from vds_gz.tools.study.recording import ActuatorSeries, Array, Recording
+
+#: Maximum lateness in the search [s].
+LONGEST = 2.0
+
+#: Values of references are equal if they differ by at most this part of their range. Messages have single precision.
+ALIKE = 1e-4
+
+#: Minimum number of changes that correspond, and their minimum part of all changes of the model's references.
+FEWEST, MOST_OF = 5, 0.5
+
+#: Commands are late if one acted at least this long [s], and this many sampling intervals, before or after it came.
+LATE, INTERVALS = 0.03, 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Lateness:
+    """How long commands took to act in a recorded run.
+
+    Attributes:
+        time: When the commands came [s].
+        late: Time until each of them acted [s], known to a sampling interval; negative if it was recorded late.
+    """
+
+    time: Array
+    late: Array
+
+    def acted(self, time: Array) -> Array:
+        """When commands acted that came at some times [s]; commands keep their order."""
+        moved: Array = np.maximum.accumulate(time + np.interp(time, self.time, self.late))
+        return moved
+
+    def __str__(self) -> str:
+        return (
+            f"commands acted up to {max(np.max(self.late), 0.0):.2f} s after and {max(-np.min(self.late), 0.0):.2f} s "
+            f"before they were recorded (median {np.median(self.late) + 0.0:.2f} s), in the vehicle's time"
+        )
+
+
+def lateness(recorded: Recording, model: Recording, begin: float) -> Lateness | None:
+    """How late commands acted, by a model that got them when they came; None if they were in time or it is unknown.
+
+    Time 0 of the model's run is ``begin`` in the recorded run [s].
+    """
+    models = {actuator.name: actuator for actuator in model.actuators}
+    time, late, changes, interval = [np.empty(0)], [np.empty(0)], 0, 0.0
+    for actuator in recorded.actuators:
+        if (expected := models.get(actuator.name)) is not None and min(len(actuator.time), len(expected.time)) > 1:
+            count, came, acted = _changes(actuator, expected, model.command_times, begin)
+            changes += count
+            time.append(came)
+            late.append(acted - came)
+            interval = max(interval, float(np.median(np.diff(actuator.time))))
+    came, waited = np.concatenate(time), np.concatenate(late)
+    if len(came) < max(FEWEST, MOST_OF * changes) or np.max(np.abs(waited)) < max(LATE, INTERVALS * interval):
+        return None
+    order = np.argsort(came, kind="stable")
+    return Lateness(came[order], waited[order])
+
+
+def _changes(
+    recorded: ActuatorSeries, model: ActuatorSeries, commands: Array, begin: float
+) -> tuple[int, Array, Array]:
+    """The number of changes of a model's reference, and times at which those that correspond came and acted [s].
+
+    Each came with the last command before the sample that shows it, and acted in the middle of a sampling interval.
+    """
+    tolerance = ALIKE * max(float(np.ptp(model.reference)), 1e-9)
+    (shown, wanted), (seen, values) = (
+        (actuator.time[at], actuator.reference[at])
+        for actuator in (model, recorded)
+        for at in [np.flatnonzero(np.abs(np.diff(actuator.reference)) > tolerance) + 1]
+    )
+    sent = commands[np.maximum(np.searchsorted(commands, shown) - 1, 0)] + begin
+    half = 0.5 * float(np.median(np.diff(recorded.time)))
+    came, acted, first = [], [], 0
+    for time, value in zip(sent.tolist(), wanted.tolist(), strict=True):
+        begins, ends = np.searchsorted(seen, (time - LONGEST, time + LONGEST))
+        begins = max(first, int(begins))
+        alike = begins + np.flatnonzero(np.abs(values[begins:ends] - value) <= tolerance)
+        if len(alike):
+            nearest = int(alike[np.argmin(np.abs(seen[alike] - half - time))])
+            first = nearest + 1
+            came.append(time)
+            acted.append(float(seen[nearest]) - half)
+    return len(shown), np.array(came), np.array(acted)

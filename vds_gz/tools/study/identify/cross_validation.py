@@ -1,0 +1,113 @@
+"""Prediction of contiguous blocks of recordings by fits without them, and whether one fit predicts better than another.
+
+The prediction of a block by a fit without it follows from the fit of everything by one Gauss-Newton step (D. Allen, The
+relationship between variable selection and data augmentation and a method for prediction, 1974; for dependent data by
+blocks: P. Burman, E. Chow and D. Nolan, A cross-validatory method for dependent data, 1994).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from vds_gz.tools.study.identify.build import Problem
+from vds_gz.tools.study.identify.estimates import Array
+from vds_gz.tools.study.identify.fit import Solution, residual_limits, robust
+from vds_gz.tools.study.identify.noise import Noise
+from vds_gz.tools.study.identify.problem.parameters import Kind, Term
+from vds_gz.tools.study.identify.robust import without_blocks
+
+#: Length of a block [s], and minimum and maximum number of blocks.
+BLOCK, FEWEST_BLOCKS, MOST_BLOCKS = 6.0, 5, 6
+
+#: A gain in prediction is significant if it exceeds this many of its standard errors.
+SIGNIFICANT = 0.95
+
+#: A gain is worthwhile if it exceeds this part of the residual squares.
+WORTHWHILE = 0.01
+
+#: Minimum gain in units of independent squares.
+LEAST = 1.0
+
+#: A quantity has much left to explain if it has this part of all squares.
+SHARE = 0.05
+
+#: Residuals beyond this multiple of the limit of the robust loss are of wild samples, which no model explains. They are
+#: clipped there, so that they do not hide what terms explain of other samples.
+WILD = 10.0
+
+#: A step without a block moves no term by more than this many standard deviations of its prior.
+LARGEST_STEP = 3.0
+
+
+def blocks_of(problem: Problem, length: float = BLOCK, most: int = MOST_BLOCKS) -> np.ndarray:
+    """The block of each sample: recordings if there are enough, else contiguous parts of about the same length [s]."""
+    recordings = [experiment.segment.recording for experiment in problem.experiments]
+    if len(set(recordings)) >= FEWEST_BLOCKS:
+        names = {recording: k for k, recording in enumerate(dict.fromkeys(recordings))}
+        count = min(len(names), most)
+        return np.concatenate(
+            [
+                np.full(len(experiment.measured), names[experiment.segment.recording] % count)
+                for experiment in problem.experiments
+            ]
+        )
+    durations = [float(np.ptp(experiment.time)) for experiment in problem.experiments]
+    count = int(np.clip(sum(durations) / max(length, 0.1), FEWEST_BLOCKS, most))
+    begins = np.cumsum([0.0, *durations])
+    times = [experiment.time for experiment in problem.experiments]
+    elapsed = [begin + time - np.min(time) for begin, time in zip(begins, times, strict=False)]
+    blocks: np.ndarray = np.minimum((np.concatenate(elapsed) / max(begins[-1], 1e-9) * count).astype(int), count - 1)
+    return blocks
+
+
+def left_out(problem: Problem, solution: Solution, blocks: np.ndarray, noise: Noise) -> Array:
+    """The robust squared errors of blocks predicted by fits without them, (blocks, quantities)."""
+    weights = noise.weights[problem.kind]
+    limits = residual_limits(problem, noise)[problem.kind]
+    residuals = solution.residuals * weights
+    chosen = np.flatnonzero(solution.free)
+    jacobian = solution.jacobian[:, chosen] * weights[:, np.newaxis]
+    slope = robust(residuals**2, limits)[1]
+    weighted = jacobian * slope[:, np.newaxis]
+    ridge = 1.0 / np.minimum(_vague_sigma(problem.terms), problem.sigma)[chosen] ** 2
+    information = jacobian.T @ weighted + np.diag(ridge)
+    limit = LARGEST_STEP / np.sqrt(ridge)
+    changes = np.clip(without_blocks(residuals, jacobian, weighted, information, blocks), -limit, limit)
+    predicted = residuals + np.sum(jacobian * changes[blocks], axis=1)
+    return summed(problem, predicted, limits, blocks)
+
+
+def summed(problem: Problem, residuals: Array, limits: Array, blocks: np.ndarray) -> Array:
+    """Sums of the robust squares of samples, (blocks, quantities); residuals and limits are in standard deviations."""
+    squares = robust(np.minimum(residuals**2, (WILD * limits) ** 2), limits)[0]
+    sums = np.zeros((int(blocks.max()) + 1, int(problem.quantities.max()) + 1))
+    np.add.at(sums, (blocks, problem.quantities[problem.kind]), squares)
+    return sums
+
+
+def least_left(before: Array, after: Array) -> float:
+    """The part of the squares that the best explained quantity leaves, of those with much to explain."""
+    sums = np.sum(before, axis=0)
+    return float(np.min((np.sum(after, axis=0) / np.maximum(sums, LEAST))[sums >= SHARE * np.sum(sums)]))
+
+
+def better(before: Array, after: Array, significant: float = SIGNIFICANT, worthwhile: float = WORTHWHILE) -> float:
+    """The improvement of the prediction of blocks beyond that required of a term; positive if the term may enter.
+
+    The quantity with the largest gain decides, since a term of the steering need not explain the speed. Losses of the
+    others are subtracted.
+    """
+    gain = before - after
+    sums = np.sum(gain, axis=0)
+    error = np.sqrt(np.sum(gain**2, axis=0))
+    lost = np.sum(np.minimum(sums, 0.0)) - np.minimum(sums, 0.0)
+    required = np.maximum(np.maximum(significant * error, worthwhile * np.sum(before, axis=0)), LEAST)
+    return float(np.max(sums + lost - required))
+
+
+def _vague_sigma(terms: Sequence[Term]) -> Array:
+    """Standard deviation of each term without prior knowledge, in coordinates."""
+    sigma = {Kind.LIMIT: 1.0, Kind.GAIN: 0.5, Kind.COMMAND_GAIN: 0.5, Kind.WHEEL_GAIN: 0.5}
+    return np.array([sigma.get(term.kind, 5.0 * term.scale) for term in terms])

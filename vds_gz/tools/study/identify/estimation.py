@@ -1,0 +1,298 @@
+"""The fit of recordings: terms are selected in coarse steps, then fitted to all data, with intervals."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from vds_gz.tools.study.identify.build import FULL_RATE, Problem, coarse_segments, problem_of
+from vds_gz.tools.study.identify.estimates import USEFUL, WIDTH
+from vds_gz.tools.study.identify.fit import Solution, evaluate, residual_limits, robust, solve
+from vds_gz.tools.study.identify.intervals import Intervals, intervals_of
+from vds_gz.tools.study.identify.noise import is_structured
+from vds_gz.tools.study.identify.observed_limits import Reach, reach_of
+from vds_gz.tools.study.identify.problem.parameters import UNDERSTEER, Kind, mask_of, value_of, with_numbers
+from vds_gz.tools.study.identify.problem.segments import Segment, segments_of
+from vds_gz.tools.study.identify.problem.setup import Setup
+from vds_gz.tools.study.identify.problem.simulation import Mask
+from vds_gz.tools.study.identify.supported_terms import PRECISE, Advance, Fitted, asked, converged, neutral, supported
+from vds_gz.tools.study.identify.variants import BETTER, best_variant, lag_findings, reduction_by, with_static_maps
+
+#: Measured states that hold from step to step must lower the robust squares by this, in units of independent squares.
+HOLDS = 10.0
+
+#: Coarse steps matter if they shift a term by more than this part of its standard error. Recordings longer than this
+#: stay in coarse steps anyway [s].
+NOTICEABLE, LONGEST_FINE = 0.3, 400.0
+
+#: Correlated residuals beyond this part of a channel's standard deviation are transients, which must not decide the
+#: numbers.
+LARGEST_NOISE = 0.2
+
+#: Standard deviation of the prior around 0 of dead times and lags whose standard error is larger than this [s].
+DELAY_SIGMA = 0.5
+
+#: The search for a dead time or a lag that was not selected begins here [s].
+SHORT_DELAY = 0.02
+
+#: Further searches for requested parameters begin at these multiples of the given values.
+OTHER_BEGINS = 0.5, 2.0
+
+#: Kinds of terms that the data do not determine if they end at a bound.
+BOUNDED = Kind.PARAMETER, Kind.DEAD_TIME, Kind.TIME_CONSTANT, Kind.SLOW
+
+#: A term is at a bound if its distance is at most this part of a PARAMETER's scale, or of the bound for other kinds.
+NEXT_TO_BOUND = 0.01
+
+#: A parameter that ends beyond this multiple of its given value is not determined either. The search has no such bound,
+#: because far bounds make the steps of ``least_squares`` too long.
+FARTHEST = 100.0
+
+#: A limit is not seen if its interval ends above this multiple of it.
+UNKNOWN = 3.0
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A fit of all data.
+
+    Attributes:
+        setup: The setup.
+        problem: The problem.
+        solution: The solution.
+        intervals: Intervals of all terms.
+        reach: The observed maxima, by the names of limits.
+        left_out: Parameters that ran to a bound and are no terms of the fit.
+    """
+
+    setup: Setup
+    problem: Problem
+    solution: Solution
+    intervals: Intervals
+    reach: Mapping[str, Reach]
+    left_out: tuple[str, ...] = ()
+
+
+def fit_all(setup: Setup, advance: Advance = lambda words: None) -> Fit:
+    """Select terms, and fit them to all data; parameters that run to a bound are left out."""
+    fit = _fit(setup, advance)
+    left_out: list[str] = []
+    while (stuck := _at_bounds(fit)).any():
+        names = [fit.problem.terms[k].name for k in np.flatnonzero(stuck)]
+        kept = _without(setup, names)
+        left_out += [term.name for term in setup.family.terms if term not in kept.family.terms]
+        setup = kept
+        fit = _fit(setup, advance)
+    fit = _fixed(fit, _vague_gains(fit))
+    return replace(_with_prior(fit), left_out=tuple(left_out))
+
+
+def _fit(setup: Setup, advance: Advance) -> Fit:
+    reach = reach_of(setup)
+    setup, rough = best_variant(setup, reach, _from_several(setup, reach, advance), advance)
+    setup, rough = with_static_maps(setup, reach, rough)
+    advance("lags")
+    setup = replace(setup, variant=(*setup.variant, *lag_findings(setup, reach, rough)))
+    advance("all data")
+    setup, fitted = refined(setup, reach, _with_whole_delay(setup, rough))
+    intervals = intervals_of(fitted.problem, fitted.solution, _delays(setup))
+    fit = Fit(setup, fitted.problem, fitted.solution, intervals, reach)
+    return _fixed(fit, _unseen_limits(fitted, intervals))
+
+
+def _from_several(setup: Setup, reach: Mapping[str, Reach], advance: Advance) -> Fitted:
+    """The selected terms; if requested parameters leave structured residuals, the best of several searches.
+
+    The further searches begin at multiples of the given values, because sliding tyres have local minima.
+    """
+    fitted = supported(setup, reach, advance)
+    parameters = mask_of(setup.family.terms, Kind.PARAMETER) & asked(setup)
+    if parameters.sum() > 1 and not fitted.exact and is_structured(fitted.problem, fitted.solution.residuals):
+        for factor in OTHER_BEGINS:
+            advance(f"{factor:g} times the given values")
+            begin = np.where(parameters, factor * setup.begin, setup.begin)
+            trial = supported(replace(setup, begin=begin), reach)
+            if reduction_by(setup, reach, fitted, trial) > BETTER:
+                fitted = trial
+    return fitted
+
+
+def _delays(setup: Setup) -> list[tuple[int, int]]:
+    """The dead time and the lag of each actuator that has both."""
+    named = [(setup.actuators[name].dead_time, setup.actuators[name].time_constant) for name in setup.excited]
+    return [(setup.family.index(dead_time), setup.family.index(lag)) for dead_time, lag in named if dead_time and lag]
+
+
+def _unseen_limits(fitted: Fitted, intervals: Intervals) -> Mask:
+    """Limits that the data do not distinguish from a longer dead time, such as those that act between two samples only.
+
+    They are confounded with a dead time or, in data with hardly any noise, known to no better than :data:`UNKNOWN`.
+    """
+    dead_times, limits = (mask_of(fitted.problem.terms, kind) for kind in (Kind.DEAD_TIME, Kind.LIMIT))
+    wide = intervals.high - fitted.solution.point > math.log(UNKNOWN)
+    unseen = limits & fitted.solution.free & wide & fitted.nearly_exact
+    for group in intervals.confounded:
+        if dead_times[[*group]].any():
+            unseen[[*group]] |= limits[[*group]]
+    return unseen
+
+
+def _fixed(fit: Fit, terms: Mask) -> Fit:
+    """The fit with some terms at their neutral values."""
+    if not terms.any():
+        return fit
+    point = np.where(terms, neutral(fit.setup), fit.solution.point)
+    solution = converged(fit.problem, replace(fit.solution, point=point, free=fit.solution.free & ~terms))
+    return replace(fit, solution=solution, intervals=intervals_of(fit.problem, solution, _delays(fit.setup)))
+
+
+def _vague_gains(fit: Fit) -> Mask:
+    """Gains of actuators whose intervals are too wide for a value and contain the neutral one.
+
+    Confounded gains have no interval; a finding names them.
+    """
+    point, low, high = fit.solution.point, fit.intervals.low, fit.intervals.high
+    gains = mask_of(fit.problem.terms, Kind.GAIN)
+    half = np.maximum(point - low, high - point)
+    wide = np.isfinite(half) & (half > USEFUL * np.abs(point))
+    neutral_point = neutral(fit.setup)
+    return gains & fit.solution.free & wide & (low < neutral_point) & (neutral_point < high)
+
+
+def _with_prior(fit: Fit) -> Fit:
+    """The fit with a prior of those dead times and lags that the data hardly show; they have no interval.
+
+    The intervals of sums are those of the fit without the prior, unless the fit with it contradicts them.
+    """
+    delays = mask_of(fit.problem.terms, Kind.DEAD_TIME, Kind.TIME_CONSTANT)
+    vague = fit.solution.free & delays & (fit.intervals.high - fit.solution.point > WIDTH * DELAY_SIGMA)
+    vague &= np.isinf(fit.problem.sigma)
+    if not vague.any():
+        return fit
+    problem = replace(fit.problem, sigma=np.where(vague, DELAY_SIGMA, fit.problem.sigma))
+    solution = converged(problem, fit.solution)
+    intervals = intervals_of(problem, solution)
+    low, high = np.where(vague, -np.inf, intervals.low), np.where(vague, np.inf, intervals.high)
+    sums = {
+        pair: (lowest, highest)
+        for pair, (lowest, highest) in fit.intervals.sums.items()
+        if lowest <= np.sum(solution.point[[*pair]]) <= highest
+    }
+    return replace(
+        fit, problem=problem, solution=solution, intervals=replace(fit.intervals, low=low, high=high, sums=sums)
+    )
+
+
+def _at_bounds(fit: Fit) -> Mask:
+    """Terms that run to a bound, so the data give no value.
+
+    0 is a value of the understeer gradient, dead times, lags and slow shares: it has no effect.
+    """
+    problem, solution = fit.problem, fit.solution
+    parameters = mask_of(problem.terms, Kind.PARAMETER)
+    understeer = np.array([term.name == UNDERSTEER for term in problem.terms])
+    slow_times = np.array([term.kind is Kind.SLOW and bool(term.needs) for term in problem.terms])
+    lower = np.where(parameters & ~understeer | slow_times, problem.lower, -np.inf)
+    scale = np.where(parameters, [term.scale for term in problem.terms], problem.upper)
+    near = solution.point - lower <= NEXT_TO_BOUND * np.where(slow_times, problem.lower, scale)
+    near |= problem.upper - solution.point <= NEXT_TO_BOUND * scale
+    values = np.array([term.neutral for term in problem.terms])  # the given ones of parameters
+    near |= parameters & (values > 0.0) & (solution.point > FARTHEST * values)
+    return np.asarray(solution.free & near & mask_of(problem.terms, *BOUNDED))
+
+
+def _without(setup: Setup, names: Collection[str]) -> Setup:
+    """The setup without some parameters among its unknowns; a remark names each."""
+    removed = {*names, *(term.needs for term in setup.family.terms if term.name in names)} - {""}
+    removed |= {term.name for term in setup.family.terms if term.needs in removed}
+    kept = [k for k, term in enumerate(setup.family.terms) if term.name not in removed]
+    neutral_values = {
+        term.name: term.neutral
+        for term in setup.family.terms
+        if term.name in removed and term.kind is not Kind.PARAMETER
+    }
+    parameters = with_numbers(setup.family.parameters, neutral_values)
+    remarks = {}
+    for term in setup.family.terms:
+        if term.name in names:
+            name, values = term.name, "value in its range"
+            if term.needs:
+                name, values = term.needs, "slow time constant in its range, at most a third of the recording,"
+            remarks[name] = f"{name}: no {values} explains the recording best; {value_of(parameters, name):g} is used"
+    return replace(
+        setup,
+        actuators={name: actuation.without(removed) for name, actuation in setup.actuators.items()},
+        family=replace(setup.family, parameters=parameters, terms=tuple(setup.family.terms[k] for k in kept)),
+        begin=setup.begin[kept],
+        remarks=(*setup.remarks, *sorted(remarks.values())),
+    )
+
+
+def without_latencies(setup: Setup) -> Setup:
+    """The setup without latencies of sensors."""
+    kept = [k for k, term in enumerate(setup.family.terms) if term.kind is not Kind.LATENCY]
+    family = replace(setup.family, terms=tuple(setup.family.terms[k] for k in kept))
+    return replace(setup, family=family, begin=setup.begin[kept])
+
+
+def _with_whole_delay(setup: Setup, rough: Fitted) -> Fitted:
+    """A fit to continue, with both dead time and lag of each actuator for which one of them was selected.
+
+    Each can stand in for the other, so a recording that supports only one does not determine which.
+    """
+    if rough.fine or rough.nearly_exact:
+        return rough
+    free = rough.solution.free.copy()
+    for pair in _delays(setup):
+        free[[*pair]] = free[[*pair]].any()
+    point = np.where(free & ~rough.solution.free, np.maximum(rough.solution.point, SHORT_DELAY), rough.solution.point)
+    return rough._replace(solution=replace(rough.solution, point=point, free=free))
+
+
+def refined(setup: Setup, reach: Mapping[str, Reach], rough: Fitted) -> tuple[Setup, Fitted]:
+    """The fit of all data: in the vehicle's steps if the residual is nearly zero or coarse steps shift a number."""
+    if not rough.fine and not rough.nearly_exact:
+        problem = problem_of(setup, coarse_segments(setup, enough=math.inf, rate=FULL_RATE), reach)
+        problem = replace(problem, largest_noise=LARGEST_NOISE)
+        return setup, _without_shift(setup, reach, Fitted(problem, converged(problem, rough.solution)))
+    segments = segments_of(setup.recordings, setup.channels, 1.0 / setup.step_rate)
+    problem = problem_of(setup, segments, reach)
+    solution = converged(problem, rough.solution)
+    if _between_steps(segments) and all(segment.on_grid for segment in segments):
+        held = replace(setup, family=replace(setup.family, hold=1.0 / setup.step_rate))
+        holding_problem = problem_of(held, segments, reach)
+        begin, free, starts = solution.point, solution.free, solution.starts
+        holding = solve(holding_problem, begin, free, solution.noise, starts=starts, tolerance=PRECISE[0])
+        if holding.cost < solution.cost - 0.5 * HOLDS:
+            return held, Fitted(holding_problem, converged(holding_problem, holding))
+    return setup, Fitted(problem, solution)
+
+
+def _without_shift(setup: Setup, reach: Mapping[str, Reach], coarse: Fitted) -> Fitted:
+    """The coarse fit, or one in the vehicle's steps if coarse ones shift a number, as in models with Euler steps."""
+    if sum(experiment.segment.duration for experiment in coarse.problem.experiments) > LONGEST_FINE:
+        return coarse
+    problem = problem_of(setup, coarse_segments(setup, enough=math.inf, rate=FULL_RATE, step=0.0), reach)
+    problem = replace(problem, largest_noise=coarse.problem.largest_noise)
+    solution, free = coarse.solution, coarse.solution.free
+    if [len(run.measured) for run in problem.experiments] != [len(run.measured) for run in coarse.problem.experiments]:
+        return coarse
+    residuals = evaluate(problem, solution.point, solution.starts, np.zeros_like(free))[0]
+    weights = solution.noise.weights[problem.kind]
+    jacobian = solution.jacobian[:, free] * weights[:, np.newaxis]
+    limits = residual_limits(problem, solution.noise)[problem.kind]
+    weighted = jacobian * robust((solution.residuals * weights) ** 2, limits)[1][:, np.newaxis]
+    covariance = np.linalg.pinv(jacobian.T @ weighted, rcond=1e-12)
+    shift = covariance @ (weighted.T @ ((residuals - solution.residuals) * weights))
+    if (np.abs(shift) <= NOTICEABLE * np.sqrt(np.maximum(np.diag(covariance), 0.0))).all():
+        return coarse
+    return Fitted(problem, converged(problem, solution))
+
+
+def _between_steps(segments: list[Segment]) -> bool:
+    """Whether some samples are between the steps of the vehicle."""
+    positions = [segment.positions(channel.series.time) for segment in segments for _, channel in segment.channels]
+    return any((position != np.floor(position)).any() for position in positions)

@@ -1,0 +1,143 @@
+"""Exports of an identified vehicle: parameter files, Nav2, and Autoware's simulator."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+
+from vds_gz.core.parameters.declaration import Override, ParameterGroup, describe
+from vds_gz.core.parameters.node import NodeParameters
+from vds_gz.core.vehicle.catalogue import models
+from vds_gz.tools.study.identify.estimates import Estimate
+from vds_gz.tools.study.identify.observed_limits import reached
+from vds_gz.tools.study.identify.problem.parameters import NO_LIMIT, actuations, value_of
+from vds_gz.tools.study.identify.results import NAMES, Numbers, VehicleFit
+
+#: The step of MPPI's own model by default: ``model_dt`` [s].
+MPPI_STEP = 0.05
+
+#: MPPI's acceleration limits, by quantity; that of a steering is that of the yaw rate.
+MPPI_LIMITS = {"v_x": "ax_max", "v_y": "ay_max", "yaw_rate": "az_max", "steering": "az_max"}
+
+#: Comments of parameters without an interval in a parameter file.
+NOT_NEEDED = "improves no prediction"
+NOT_MET, STANDSTILL, BEST = "unlimited: not met", "as observed at standstill", "best fit to the recording"
+
+
+def overrides(fit: VehicleFit, given: NodeParameters | None = None) -> Iterator[Override]:
+    """The identified parameters with their intervals or other comments, and others that differ from the given ones."""
+    group = f"model_params.{fit.model}"
+    base: ParameterGroup = given.vehicle if given else models()[fit.model].parameters()
+    actuators = actuations(base)
+    kept_limits = {actuators["steering"].value} if "steering" in actuators else set()
+    kept_limits |= {name for axis in ("body", "turn") if axis in actuators for name in actuators[axis].named().values()}
+    for name, number in fit.numbers.items():
+        if name.endswith("]"):  # a point of a map, which is written as a whole
+            continue
+        if number is not None:
+            yield number.override(f"{group}.{name}")
+            continue
+        value = value_of(fit.parameters, name)
+        changed, limited = value != value_of(base, name), 0.0 < value < NO_LIMIT
+        if name in fit.reached:
+            if changed or not (limited or name in kept_limits):
+                remark = BEST if limited else f"{NOT_MET}; {fit.reached[name]:.3g} was reached"
+                yield Override(f"{group}.{name}", value, remark)
+        elif changed:
+            yield Override(f"{group}.{name}", value, NOT_NEEDED if value in (0.0, 1.0) else BEST)
+    for axis in fit.axes:
+        if axis.centred is not None:
+            yield Override(f"{group}.center_at_standstill", axis.centred, STANDSTILL)
+    before = {parameter.name: parameter.default for parameter in describe(base)} | {"center_at_standstill": None}
+    for parameter in describe(fit.parameters):
+        default = parameter.default
+        if parameter.name not in fit.numbers and before.get(parameter.name) not in (None, default):
+            points = [float(f"{point:.4g}") for point in default] if isinstance(default, tuple) else default
+            yield Override(f"{group}.{parameter.name}", points, BEST)
+
+
+def nav2(fit: VehicleFit) -> Iterator[str]:
+    """Lines for Nav2: the controller's delays and the smoother's limits."""
+    numbers = _by_quantity(fit)
+    yield "# controller_server, FollowPath (MPPI)"
+    for quantity, name in (("v_x", "vx"), ("v_y", "vy"), ("yaw_rate", "wz")):
+        axis = numbers.get(quantity) or (numbers.get("steering") if quantity == "yaw_rate" else None)
+        if axis is not None:
+            yield f"model_delay_{name}: {_or_unknown(axis['dead_time'])}"
+    yield from _from_its_own_commands(numbers)
+    yield "# velocity_smoother"
+    if "yaw_rate" not in numbers:
+        yield "# yaw rates (third numbers) were not commanded; these are the maxima observed"
+    for parameter, name, sign in (
+        ("max_velocity", "value", 1.0),
+        ("min_velocity", "value", -1.0),
+        ("max_accel", "rise", 1.0),
+        ("max_decel", "fall", -1.0),
+    ):
+        limits = (sign * _limit(fit, numbers, quantity, name) for quantity in ("v_x", "v_y", "yaw_rate"))
+        yield f"{parameter}: [{', '.join(f'{limit + 0.0:.3f}' for limit in limits)}]"
+
+
+def _from_its_own_commands(numbers: Mapping[str, Numbers]) -> Iterator[str]:
+    """MPPI's ``open_loop``, if the lag requires it.
+
+    Without it a command exceeds the measured speed v by ``ax_max * model_dt`` at most. Behind a first-order lag T the
+    speed then rises at (command - v) / T, which is ``ax_max * model_dt / T``.
+    """
+    lags = {quantity: lag.value for quantity, axis in numbers.items() if (lag := axis["time_constant"]) is not None}
+    slowest = max(lags, key=lags.__getitem__, default="")
+    if slowest and MPPI_STEP < lags[slowest] < math.inf:
+        part = f"{MPPI_STEP / lags[slowest]:.2f} of {MPPI_LIMITS[slowest]}"
+        yield f"open_loop: true  # else the lag leaves {part} (model_dt {MPPI_STEP:g} s; Nav2 1.3.13 on)"
+
+
+def _by_quantity(fit: VehicleFit) -> dict[str, Numbers]:
+    """The parameters of each axis, by quantity; if it was not measured, those of its actuator."""
+    numbers: dict[str, Numbers] = {}
+    for axis, quantity in (("drive", "v_x"), ("steering", "steering")):
+        if (actuation := actuations(fit.parameters).get(axis)) is not None:
+            numbers[quantity] = dict.fromkeys(NAMES)
+            numbers[quantity] |= {kind: fit.numbers.get(name) for kind, name in actuation.named().items()}
+    return numbers | {axis.quantity: axis.numbers for axis in fit.axes}
+
+
+def _limit(fit: VehicleFit, numbers: Mapping[str, Numbers], quantity: str, name: str) -> float:
+    """A limit, or the observed maximum if it is unknown."""
+    number = numbers[quantity][name] if quantity in numbers else None
+    if number is not None:
+        return number.value
+    if quantity not in numbers and quantity != "yaw_rate":
+        return 0.0
+    maxima = (
+        reached(channel.time, channel.measured, angle=False) for channel in fit.channels if channel.quantity == quantity
+    )
+    return max((getattr(levels, name) for levels in maxima), default=0.0)
+
+
+def autoware(fit: VehicleFit) -> Iterator[str]:
+    """Lines of parameters of Autoware's simple_planning_simulator."""
+    numbers = _by_quantity(fit)
+    drive, steering = numbers.get("v_x"), numbers.get("steering")
+    yield "# simple_planning_simulator, vehicle_model_type: DELAY_STEER_VEL"
+    for prefix, axis in (("vel", drive), ("steer", steering)):
+        if axis is not None:
+            yield f"{prefix}_time_delay: {_or_unknown(axis['dead_time'])}"
+            yield f"{prefix}_time_constant: {_or_unknown(axis['time_constant'])}"
+            yield f"{prefix}_lim: {_or_unknown(axis['value'])}"
+            yield f"{prefix}_rate_lim: {_or_unknown(axis['rise'])}"
+    if static := list(_static_responses(fit.parameters)):
+        yield f"# not in DELAY_STEER_VEL: {', '.join(static)}"
+
+
+def _static_responses(parameters: ParameterGroup) -> Iterator[str]:
+    """Differences of actuators from their references in steady state."""
+    for name, actuation in actuations(parameters).items():
+        group = actuation.gain.partition(".")[0]
+        if group and getattr(parameters, group).map_references:
+            yield f"static map of the {name}"
+        elif group and (gain := value_of(parameters, actuation.gain)) != 1.0:
+            yield f"gain {gain:.4g} of the {name}"
+
+
+def _or_unknown(number: Estimate | None) -> str:
+    return "# not determined" if number is None or not math.isfinite(number.value) else f"{number.value:.4f}"

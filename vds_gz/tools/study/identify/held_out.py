@@ -1,0 +1,157 @@
+"""The prediction of the last part of recordings by a fit to the first part, beside simpler models."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from vds_gz.core.parameters.declaration import ParameterGroup
+from vds_gz.core.parameters.yaml_reader import Interval
+from vds_gz.tools.study.identify.build import coarse_segments, problem_of
+from vds_gz.tools.study.identify.cross_validation import blocks_of
+from vds_gz.tools.study.identify.estimates import Array
+from vds_gz.tools.study.identify.estimation import LARGEST_NOISE, Fit
+from vds_gz.tools.study.identify.fit import evaluate, solve
+from vds_gz.tools.study.identify.noise import first_noise
+from vds_gz.tools.study.identify.observed_limits import attained_gain, reach_of
+from vds_gz.tools.study.identify.problem.parameters import Kind, mask_of
+from vds_gz.tools.study.identify.problem.segments import Segment, chosen, segments_of
+from vds_gz.tools.study.identify.problem.setup import Setup
+from vds_gz.tools.study.identify.problem.simulation import Experiment, Mask, VehicleFamily
+from vds_gz.tools.study.identify.results import Channel, Prediction
+from vds_gz.tools.study.identify.selection import without_needless
+from vds_gz.tools.study.identify.supported_terms import Advance, asked, converged, neutral
+from vds_gz.tools.study.identify.variants import map_priors
+from vds_gz.tools.study.recording import QUANTITIES, Recording, Series, SignalError
+
+
+def predictions(
+    fit: Fit, parameters: ParameterGroup, part: float, advance: Advance = lambda words: None
+) -> tuple[Prediction, ...]:
+    """Errors of predictions of the last part of each recording; empty if the first part is too short for a fit.
+
+    The terms are those of the fit of all data less those that the first part does not need; they are fitted to the
+    first part only. Vehicles run as parameter files do, so without the terms that are not parameters, such as latencies
+    of sensors. ``parameters`` are those that are written.
+    """
+    setup, solution = fit.setup, fit.solution
+    segments = coarse_segments(setup)
+    borders = [_border(segments, recording, part) for recording in range(len(setup.recordings))]
+    first = replace(
+        setup,
+        recordings=tuple(map(_cut, setup.recordings, borders)),
+        channels=tuple(
+            tuple(chosen(channel, channel.series.time <= border) for channel in channels)
+            for channels, border in zip(setup.channels, borders, strict=True)
+        ),
+    )
+    try:
+        first_segments = coarse_segments(first)
+    except SignalError:
+        return ()
+    advance("held out")
+    first = replace(first, priors={**first.priors, **_priors_of_maps(first)})
+    reach = reach_of(first)
+    known = replace(problem_of(first, first_segments, reach), largest_noise=LARGEST_NOISE)
+    fitted = converged(known, solution)
+    learned = without_needless(known, fitted, blocks_of(known), asked(setup)).point
+    lags = mask_of(setup.family.terms, Kind.DEAD_TIME, Kind.TIME_CONSTANT)
+    kept = asked(setup) & ~mask_of(setup.family.terms, Kind.MAP)
+    command = np.where(kept, learned, neutral(setup))
+    simple = solve(known, np.where(lags, learned, command), lags | kept, first_noise(known)).point
+    problem = problem_of(setup, segments, reach_of(setup))
+    starts, none = [experiment.start for experiment in problem.experiments], np.zeros_like(lags)
+    in_file = np.array([term.is_parameter for term in setup.family.terms])
+    points = (np.where(in_file, point, neutral(setup)) for point in (learned, simple, command))
+    residuals = [evaluate(problem, point, starts, none)[0] for point in points]
+    experiments = _running(setup, parameters)
+    left = _residuals(experiments)
+    scores = []
+    for quantity in QUANTITIES:
+        late, seconds = _late(problem.experiments, setup, quantity, borders)
+        if late.any():
+            rms, lag, plain = (_rms(values[late]) for values in residuals)
+            written = _rms(left[_late(experiments, setup, quantity, borders)[0]])
+            scores.append(Prediction(quantity, rms, lag, plain, seconds, written))
+    return tuple(scores)
+
+
+def file_error(setup: Setup, parameters: ParameterGroup, channels: Sequence[Channel]) -> float:
+    """Sum of the channels' mean square errors of a vehicle over all recordings, each in units of its noise.
+
+    Errors of several vehicles are comparable if the noise is that of the same channels.
+    """
+    experiments = _running(setup, parameters)
+    left, index = _residuals(experiments), np.concatenate([experiment.channel for experiment in experiments])
+    noise = [max(channel.noise, 1e-9) for channel in channels]
+    return sum((_rms(left[index == k]) / scale) ** 2 for k, scale in enumerate(noise) if (index == k).any())
+
+
+def _running(setup: Setup, parameters: ParameterGroup) -> list[Experiment]:
+    """All recordings with the vehicle of a parameter file, in its own steps and with all samples."""
+    family = VehicleFamily(setup.family.model, parameters, ())
+    return [Experiment(family, part) for part in segments_of(setup.recordings, setup.channels, 1.0 / setup.step_rate)]
+
+
+def _residuals(experiments: Sequence[Experiment]) -> Array:
+    """Predicted minus measured values of all samples."""
+    point = np.empty((1, 0))
+    return np.concatenate(
+        [
+            experiment.simulate(point, experiment.start[np.newaxis])[:, 0] - experiment.measured
+            for experiment in experiments
+        ]
+    )
+
+
+def _rms(values: Array) -> float:
+    return float(np.sqrt(np.mean(values**2)))
+
+
+def _priors_of_maps(first: Setup) -> dict[str, Interval]:
+    """Priors of the points of maps from the first part alone, because those of all data depend on the part held out."""
+    priors: dict[str, Interval] = {}
+    for group, quantity in (("drive", "v_x"), ("steering", "steering")):
+        points = [term for term in first.family.terms if term.kind is Kind.MAP and term.name.startswith(group)]
+        gain = attained_gain(first, quantity) or 1.0
+        if points:
+            priors |= map_priors([term.name for term in points], gain * np.array([term.neutral for term in points]))
+    return priors
+
+
+def _border(segments: Sequence[Segment], recording: int, part: float) -> float:
+    """The start of the part held out [s]: the last part of the time from the first to the last segment."""
+    spans = [(segment.origin, segment.duration) for segment in segments if segment.recording == recording]
+    if not spans:
+        return math.inf
+    first, last = min(begin for begin, _ in spans), max(begin + duration for begin, duration in spans)
+    return last - part * (last - first)
+
+
+def _late(experiments: Sequence[Experiment], setup: Setup, quantity: str, borders: list[float]) -> tuple[Mask, float]:
+    """Samples of the first channel of a quantity after the border, and how long that lasts [s]."""
+    first: dict[int, int] = {}
+    index = 0
+    for recording, channels in enumerate(setup.channels):
+        for channel in channels:
+            if channel.quantity == quantity:
+                first.setdefault(recording, index)
+            index += 1
+    masks, seconds = [], 0.0
+    for experiment in experiments:
+        recording = experiment.segment.recording
+        mask = (experiment.channel == first.get(recording, -1)) & (experiment.time > borders[recording])
+        masks.append(mask)
+        seconds += float(np.ptp(experiment.time[mask])) if mask.any() else 0.0
+    return np.concatenate(masks), seconds
+
+
+def _cut(signals: Recording, border: float) -> Recording:
+    commanded = {
+        name: Series(series.time[series.time <= border], series.value[series.time <= border])
+        for name, series in signals.commanded.items()
+    }
+    return replace(signals, commanded=commanded)

@@ -1,0 +1,177 @@
+"""A vehicle from recordings: problem, selection of terms, fit, intervals, report.
+
+The forward model is the vehicle's own step, driven by the recorded commands at their times. Terms enter if they predict
+left-out parts. Values and intervals come from all data. A fit without the last part of each recording shows how well
+the vehicle predicts it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from vds_gz.core.errors import MAPPING, NUMBER, ArgumentError, ArgumentKind, takes
+from vds_gz.core.parameters.node import NodeParameters
+from vds_gz.core.parameters.yaml_reader import Interval
+from vds_gz.core.vehicle.catalogue import models
+from vds_gz.tools.study.identify.estimation import Fit, fit_all, without_latencies
+from vds_gz.tools.study.identify.held_out import file_error, predictions
+from vds_gz.tools.study.identify.outcome import axes_of, far_latencies, no_motion, prediction_findings, vehicle_fit
+from vds_gz.tools.study.identify.problem.setup import check_numbers
+from vds_gz.tools.study.identify.problem.unknowns import set_up
+from vds_gz.tools.study.identify.recording_faults import checked, turning_against_steering
+from vds_gz.tools.study.identify.results import VehicleFit
+from vds_gz.tools.study.identify.single_axes import STRUCTURED, SingleAxis, axis_words, single_axes, with_single_axes
+from vds_gz.tools.study.identify.supported_terms import Advance
+from vds_gz.tools.study.reading.wheel_radius import wheels_disagree
+from vds_gz.tools.study.recording import Recording, SignalError
+
+#: Maximum number of findings, the worst first.
+MOST_FINDINGS = 6
+
+
+@takes(
+    signals=ArgumentKind("what read_signals() returns, or several of them", (Recording, list, tuple)),
+    vehicle=ArgumentKind("what load_parameters() returns", (NodeParameters,)).or_none,
+    wheel_base=NUMBER.or_none,
+    fit=ArgumentKind("a list of names", (list, tuple, set, frozenset)),
+    priors=MAPPING.or_none,
+    hold_out=NUMBER,
+)
+def identify(
+    signals: Recording | Sequence[Recording],
+    *,
+    vehicle: NodeParameters | None = None,
+    wheel_base: float | None = None,
+    fit: Collection[str] = (),
+    priors: Mapping[str, Interval] | None = None,
+    hold_out: float = 0.2,
+    advance: Callable[[str], object] = lambda words: None,
+) -> VehicleFit:
+    """Identify a vehicle's parameters from recordings.
+
+    Args:
+        signals: Commands and measurements of one recording, or of several of the same vehicle.
+        vehicle: The known vehicle: its model and geometry; parameters of its actuators are identified again.
+        wheel_base: The wheel base of a vehicle that steers, if no vehicle is given [m].
+        fit: Further parameters to identify, such as ``wheel_base`` or ``tire_diameter``; ``all``: the geometry;
+            ``wheel_gains``: distance that the wheels of each side roll per nominal metre.
+        priors: Known intervals of parameters by dotted names, as
+            :func:`~vds_gz.core.parameters.yaml_reader.read_intervals` gives them below ``model_params.<model>.``.
+        hold_out: The last part of each recording, less than 1, that the fit for the score does not use; 0: no score.
+            The terms of this fit are those of all data.
+        advance: Called with a few words on what is being fitted.
+
+    Returns:
+        The identified vehicle, which iterates over its axes.
+
+    Raises:
+        SignalError: A recording cannot be used: no quantity was both commanded and measured, a number is not finite ...
+        ArgumentError: A name in ``fit`` is no parameter of the vehicle, ``hold_out`` is not within its range, or
+            ``wheel_base`` is given though the recording shows a vehicle without one.
+    """
+    if not 0.0 <= hold_out < 1.0:
+        raise ArgumentError(f"hold_out is {hold_out}; it must be at least 0 (no score) and less than 1")
+    recordings = _checked([signals] if isinstance(signals, Recording) else signals, vehicle)
+    setup = set_up(recordings, vehicle=vehicle, wheel_base=wheel_base, fit=fit, priors=priors or {})
+    notes = _notes(setup.recordings)
+    if not setup.moves:
+        return replace(no_motion(setup), notes=notes)
+    fit_of_all = fit_all(setup, advance)
+    result = vehicle_fit(fit_of_all)
+    fit_of_all, result = _without_doubtful_latencies(fit_of_all, result, advance)
+    if axes := single_axes(fit_of_all.setup, result.channels, advance):
+        result = _with_axes(fit_of_all, result, axes)
+    scores = predictions(fit_of_all, result.parameters, hold_out, advance) if hold_out > 0.0 else ()
+    result = replace(result, predictions=scores, findings=(*prediction_findings(scores), *result.findings))
+    turning = _turning(result, recordings, given=vehicle is not None)
+    fitted = {"tire_diameter", "wheel_gains", "all"} & set(fit)
+    diameter = 0.0 if vehicle is None or fitted else getattr(vehicle.vehicle, "tire_diameter", 0.0)
+    wheels = [text for recording in recordings if diameter for text in wheels_disagree(recording, 0.5 * diameter)]
+    return replace(result, notes=notes, findings=(*turning, *wheels, *result.findings)[:MOST_FINDINGS])
+
+
+def _without_doubtful_latencies(fit: Fit, result: VehicleFit, advance: Advance) -> tuple[Fit, VehicleFit]:
+    """The fit without latencies of sensors, if they are unusual, leave structured residuals, and the file is better so.
+
+    The parameter file has no latencies. Their findings remain.
+    """
+    unusual = tuple(far_latencies(fit))
+    if not unusual or all(channel.correlation < STRUCTURED for channel in result.channels):
+        return fit, result
+    advance("without latencies")
+    other = fit_all(without_latencies(fit.setup), advance)
+    plain = vehicle_fit(other)
+    with_latencies, without = (
+        file_error(setup, vehicle.parameters, result.channels)
+        for setup, vehicle in ((fit.setup, result), (other.setup, plain))
+    )
+    if without >= with_latencies:
+        return fit, result
+    remark = "; without it, the parameter file predicts better, so it is left out"
+    return other, replace(plain, findings=(*(f"{words}{remark}" for words in unusual), *plain.findings))
+
+
+def _with_axes(fit: Fit, result: VehicleFit, axes: Sequence[SingleAxis]) -> VehicleFit:
+    """The result with intervals that include the values of single axes, and findings on the better ones."""
+    wider = with_single_axes(fit.setup, axes, result.numbers | result.calibrations)
+    numbers, calibrations = ({name: wider[name] for name in group} for group in (result.numbers, result.calibrations))
+    return replace(
+        result,
+        numbers=numbers,
+        calibrations=calibrations,
+        axes=tuple(axes_of(fit, numbers, calibrations, result.channels)),
+        findings=(*(axis_words(axis) for axis in axes if axis.better), *result.findings),
+    )
+
+
+def _checked(signals: Sequence[Recording], vehicle: NodeParameters | None) -> list[Recording]:
+    """Recordings without channels that contradict the vehicle's motion.
+
+    Raises:
+        SignalError: There are none, or one cannot be used.
+    """
+    for recording in signals:
+        ArgumentKind("a list of what read_signals() returns", (Recording,)).check("signals", recording)
+    if not signals:
+        raise SignalError("there are 0 recordings; needed is at least 1")
+    usable = []
+    for k, recording in enumerate(signals, start=1):
+        try:
+            check_numbers(recording)
+            usable.append(checked(recording))
+            if vehicle is not None and "steering" not in recording.measured:
+                _check_turning(recording, vehicle)
+        except SignalError as error:
+            raise SignalError(f"recording {k}: {error}" if len(signals) > 1 else str(error)) from None
+    return usable
+
+
+def _check_turning(recording: Recording, vehicle: NodeParameters) -> None:
+    """Refuse a yaw rate that runs against the commanded steering of a vehicle whose front axle steers."""
+    in_front = models()[vehicle.model].geometry(vehicle.vehicle).signed_wheel_base > 0.0
+    if in_front and (turns := turning_against_steering(recording)):
+        rear = ", or does the rear axle steer (reverse: true)" if hasattr(vehicle.vehicle, "reverse") else ""
+        raise SignalError(
+            f"{turns}. Is the yaw rate or the steering angle mirrored (both are positive to the left), has the speed "
+            f"no sign{rear}?"
+        )
+
+
+def _notes(recordings: Sequence[Recording]) -> tuple[str, ...]:
+    """Notes on recordings, with their numbers if there are several."""
+    several = len(recordings) > 1
+    numbered = ((k, note) for k, recording in enumerate(recordings, start=1) for note in recording.notes)
+    return tuple(f"{k}: {note}" if several else note for k, note in numbered)
+
+
+def _turning(fit: VehicleFit, recordings: Sequence[Recording], *, given: bool) -> Iterator[str]:
+    """Findings on a vehicle that turns against its steering; one given with a steered rear axle is expected to."""
+    behind = bool(getattr(fit.parameters, "reverse", False))
+    if behind and given:
+        return
+    means = "as one whose rear axle steers; if it does not, the yaw rate or the steering angle is mirrored"
+    for k, recording in enumerate(recordings, start=1):
+        if turns := turning_against_steering(recording):
+            words = f"{turns}, {means}" if behind else f"{turns}: is one of them mirrored, or does the rear axle steer?"
+            yield f"recording {k}: {words}" if len(recordings) > 1 else words

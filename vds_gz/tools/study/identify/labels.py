@@ -1,0 +1,132 @@
+"""Labels and units of a vehicle's parameters, and advice on recordings for poorly determined ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from vds_gz.core.parameters.declaration import describe
+from vds_gz.core.vehicle.catalogue import models
+from vds_gz.tools.study.identify.estimates import Estimate
+from vds_gz.tools.study.identify.problem.parameters import actuations
+from vds_gz.tools.study.identify.results import LABELS, TIMES, Channel, Prediction
+from vds_gz.tools.study.recording import UNITS
+
+#: The groups of parameters outside actuators, and of terms that are not parameters.
+VEHICLE, CALIBRATION = "vehicle", "calibration"
+
+#: A channel is noiseless if its residual is below this part of its noise, which is at least an assumed minimum.
+NOISELESS = 0.5
+
+#: A value below this part of its interval's width is shown as 0.
+NOTHING = 1e-3
+
+#: A parameter is poorly determined if half of its interval exceeds this part of its value; a time, if half of it also
+#: exceeds ROUGH_TIME [s].
+ROUGHLY, ROUGH_TIME = 0.1, 0.01
+
+#: Advice on recordings for a parameter.
+_QUICK = "record more quick steps back and forth (`vds-gz profile steps`)"
+MORE = {
+    "dead_time": _QUICK,
+    "time_constant": _QUICK,
+    "rise": "record more large steps away from zero",
+    "fall": "record more large steps towards zero",
+    "value": "hold commands beyond the limit until it is reached",
+}
+
+#: Units in words; that of a ratio, "-", is not written.
+_SQUARED = str.maketrans({"^": None, "2": "²", "-": None})
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A parameter for people: its dotted name or the words of a calibration, and its label.
+
+    The axis is an actuator, :data:`VEHICLE` or :data:`CALIBRATION`; the kind of an actuator's number is one of
+    :data:`~vds_gz.tools.study.identify.problem.parameters.NUMBERS`, else empty.
+    """
+
+    name: str
+    axis: str
+    label: str
+    unit: str
+    kind: str = ""
+
+    def with_unit(self, value: float, digits: int = 4) -> str:
+        """A value with its unit."""
+        return f"{value:.{digits}g} {self.unit}".strip()
+
+    def estimate(self, number: Estimate) -> str:
+        """The value of an estimate with its unit; 0 if it is negligible beside its interval."""
+        return self.with_unit(number.value if abs(number.value) > NOTHING * (number.high - number.low) else 0.0)
+
+
+def named(model: str, numbers: Sequence[str], calibrations: Sequence[str] = ()) -> list[Named]:
+    """Labels for parameters of a vehicle model, and for calibrations."""
+    parameters = models()[model].parameters()
+    units = {parameter.name: parameter.unit.translate(_SQUARED) for parameter in describe(parameters)}
+    places = {
+        name: (axis, kind)
+        for axis, actuation in actuations(parameters).items()
+        for kind, name in actuation.named().items()
+    }
+    groups = {name.partition(".")[0]: (axis, "") for name, (axis, _) in places.items() if "." in name}
+    words = []
+    for name in numbers:
+        axis, kind = places.get(name) or groups.get(name.partition(".")[0], (VEHICLE, ""))
+        short = name if axis == VEHICLE else name.rpartition(".")[2]
+        label = LABELS.get(kind, short.replace(".", " ").replace("_", " "))
+        if axis == "steering" and kind == "rise":
+            label = "rate limit"
+        words.append(Named(name, axis, label, units.get(name, ""), kind))
+    return [*words, *(Named(name, CALIBRATION, name, _calibration_unit(name)) for name in calibrations)]
+
+
+def _calibration_unit(name: str) -> str:
+    """Unit of a calibration by its name: s for a latency, none for a gain, that of the quantity for an offset."""
+    if name.endswith(" latency"):
+        return "s"
+    if name.endswith(" gain"):
+        return ""
+    quantity = name.partition(" offset")[0].rpartition(" ")[2]
+    units = {"v_x": "m/s", "v_y": "m/s", "yaw_rate": "rad/s"}
+    return next((unit for name, unit in units.items() if quantity.endswith(name)), "rad")
+
+
+def advice(numbers: Mapping[str, Estimate | None], words: Sequence[Named]) -> Iterator[str]:
+    """The uncertainty of each poorly determined parameter of :data:`MORE`, and what to record."""
+    for word in words:
+        number = numbers.get(word.name)
+        if number is None or word.kind not in MORE:
+            continue
+        half = 0.5 * (number.high - number.low)
+        if half > max(ROUGHLY * abs(number.value), ROUGH_TIME if word.kind in TIMES else 0.0):
+            share = f" ({half / abs(number.value):.0%})" if number.value else ""
+            yield f"{word.axis} {word.label} is known only to +-{word.with_unit(half, 2)}{share}; {MORE[word.kind]}"
+
+
+def prediction_words(prediction: Prediction) -> str:
+    """The prediction error of a quantity, beside simpler models."""
+    quantity, unit = prediction.quantity, UNITS[prediction.quantity]
+    name = {"v_x": "speed", "v_y": "lateral speed", "yaw_rate": "yaw rate"}.get(quantity, quantity)
+    written = "" if prediction.written is None else f"; parameters.yaml {prediction.written:.3g}"
+    return (
+        f"{name}: {prediction.rms:.3g} {unit} rms on {prediction.duration:.0f} s held out (command as is "
+        f"{prediction.command:.3g}, dead time and lag alone {prediction.lag:.3g}){written}"
+    )
+
+
+def noise_words(channel: Channel) -> str:
+    """A channel's noise and outliers, in words."""
+    if is_noiseless(channel):
+        return f"no noise above {channel.noise:.1g} {channel.unit}"
+    words = f"noise {channel.noise:.3g} {channel.unit}"
+    if channel.outliers:
+        words += f", {channel.outliers} outliers"
+    return words
+
+
+def is_noiseless(channel: Channel) -> bool:
+    """Whether the residual is well below the assumed minimum noise, without outliers."""
+    return channel.residual < NOISELESS * channel.noise and not channel.outliers

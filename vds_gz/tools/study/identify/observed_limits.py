@@ -1,0 +1,213 @@
+"""The largest rates and values in a recording, without noise: limits cannot be below them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from vds_gz.tools.study.identify.estimates import Array, noise, without_spikes
+from vds_gz.tools.study.identify.problem.parameters import Kind
+from vds_gz.tools.study.identify.problem.segments import FEWEST_SAMPLES
+from vds_gz.tools.study.identify.problem.setup import FIELDS, Setup
+from vds_gz.tools.study.identify.results import Reached
+from vds_gz.tools.study.recording import Series
+
+#: Assumed time of a change of a quantity without measurements [s].
+COMMAND_RISE_TIME = 0.5
+
+#: Samples in a mean, and by how many of its standard deviations its maximum may be too large.
+SMOOTHED, ABOVE = 5, 2.5
+
+#: Limits of rates are at least this part of measured rates; at least the second one if no vehicle was given or its
+#: steered wheel is driven, because steering may then change measured rates too.
+RATE_PART, STEERED_RATE_PART = 0.8, 0.4
+
+#: Rates that are reached for less time in all are bumps [s].
+LASTING = 0.25
+
+#: Limits of speeds are at least this part of the measured speeds where the track or the wheels' gains are unknown.
+UNKNOWN_WHEELS_PART = 0.5
+
+#: The limit of the fastest wheel is at least this part of its speed, which follows from measured speeds and yaw rates.
+FASTEST_WHEEL_PART = 0.93
+
+#: The largest command times the gain is at least this part of the measured maximum.
+ATTAINED_PART = 0.97
+
+#: The speed of a driven and steered wheel follows from the vehicle's if the cosine of its angle is above this.
+LEAST_COSINE = 0.5
+
+#: Steering angles follow from yaw rates if the speed is above this part of the highest.
+MOVING_PART = 0.2
+
+
+class Reach(NamedTuple):
+    """A lower bound of a limit, the value at which a limit that was met would be, and the observed maximum."""
+
+    least: float
+    tried: float
+    most: float
+
+
+def reached(time: Array, measured: Array, *, angle: bool) -> Reached:
+    """Maximum rates and value, without the noise: of rates the 98th percentile, of values a sustained maximum."""
+    levels = limit_levels(time, measured, angle=angle)
+    return levels._replace(value=max(levels.value, sustained(without_spikes(measured))))
+
+
+def limit_levels(time: Array, measured: Array, *, angle: bool, lasting: float = math.inf) -> Reached:
+    """Approximate levels of limits, which many samples reach: high percentiles of rates and of the value.
+
+    An angle has one rate for both directions. In a long recording, rates that last for ``lasting`` seconds are enough.
+    """
+    if len(time) < FEWEST_SAMPLES:
+        return Reached(0.0, 0.0, 0.0)
+    smooth = np.convolve(without_spikes(measured), np.full(SMOOTHED, 1.0 / SMOOTHED), mode="valid")
+    rates = (smooth[4:] - smooth[:-4]) / np.maximum(time[6:-2] - time[2:-6], 1e-9)
+    value = smooth[2:-2]
+    count = lasting / float(np.median(np.diff(time)))
+    rise, fall = (
+        float(np.quantile(np.abs(rates[side]), max(0.98, 1.0 - count / side.sum()))) if side.sum() > 5 else 0.0
+        for side in (rates * value >= 0.0, rates * value < 0.0)
+    )
+    if angle:
+        rise = fall = max(rise, fall)
+    return Reached(rise, fall, float(np.percentile(np.abs(smooth), 97.0)))
+
+
+def sustained(measured: Array) -> float:
+    """The largest magnitude that :data:`SMOOTHED` samples in a row exceed."""
+    if len(measured) < SMOOTHED:
+        return 0.0
+    return float(np.max(np.min(np.lib.stride_tricks.sliding_window_view(np.abs(measured), SMOOTHED), axis=1)))
+
+
+def least_reached(time: Array, measured: Array, *, angle: bool, part: float = STEERED_RATE_PART) -> Reached:
+    """Lower bounds of limits: their levels minus the effect of noise."""
+    top = limit_levels(time, measured, angle=angle, lasting=LASTING)
+    if len(time) < FEWEST_SAMPLES:
+        return top
+    error = ABOVE * noise(measured) / math.sqrt(SMOOTHED)
+    late = error * math.sqrt(2.0) / max(4.0 * float(np.median(np.diff(time))), 1e-9)
+    return Reached(max(part * top.rise - late, 0.0), max(part * top.fall - late, 0.0), max(top.value - error, 0.0))
+
+
+def reach_of(setup: Setup) -> dict[str, Reach]:
+    """The reach of each limit and gain of the actuators by name; for dead bands and backlash, the commanded maximum."""
+    reaches: dict[str, Reach] = {}
+    arm = setup.family.model.geometry(setup.family.parameters).yaw_arm
+    for name, actuation in setup.actuators.items():
+        # The quantities that add up to the actuator's value, with their factors.
+        needs = {"v_x": 1.0} if name == "body" or not arm else {"v_x": 1.0, "v_y": 1.0, "yaw_rate": arm}
+        needs = {"steering": {"steering": 1.0}, "turn": {"yaw_rate": 1.0}}.get(name, needs)
+        for number in ("rise", "fall", "value"):
+            if limit := getattr(actuation, number):
+                reaches[limit] = _limit_reach(setup, needs, number)
+        command = "steering" if name == "steering" else "v_x"
+        top = _commanded(setup, command)
+        if actuation.gain and actuation.value and list(needs) == [command] and top > 0.0:
+            reaches[actuation.gain] = Reach(min(attained_gain(setup, command), 1.0) * ATTAINED_PART, 1.0, 1.0)
+        for band in (actuation.dead_band, actuation.backlash):
+            if band:
+                reaches[band] = Reach(0.0, top, top)
+    return reaches
+
+
+def attained_gain(setup: Setup, quantity: str) -> float:
+    """The largest measured value of a quantity as a multiple of the largest command; 0 without either."""
+    top = _commanded(setup, quantity)
+    highest = max((sustained(series.value) for series in _measured(setup, quantity)), default=0.0)
+    return highest / top if top > 0.0 else 0.0
+
+
+def _limit_reach(setup: Setup, needs: Mapping[str, float], number: str) -> Reach:
+    """The reach of a limit of the sum of some quantities.
+
+    The fastest wheel is at least as fast as the vehicle, but its rate of change does not follow from that.
+    """
+    first, *others = (_reach(setup, quantity, number) for quantity in needs)
+    if not others:
+        return first
+    least = first.least if number == "value" else 0.0
+    if any(term.name == "track" or term.kind is Kind.WHEEL_GAIN for term in setup.family.terms):
+        return first._replace(least=UNKNOWN_WHEELS_PART * least)
+    top = sum(factor * reach.tried for factor, reach in zip(needs.values(), [first, *others], strict=True))
+    if number == "value":
+        together = 0.0  # speed of the fastest wheel; 0 without measured speed and yaw rate
+        for measured in _with_speeds_and(setup, "yaw_rate"):
+            time = measured["v_x"].time
+            parts = (
+                needs[name] * np.abs(np.interp(time, series.time, series.value))
+                for name, series in measured.items()
+                if name in needs
+            )
+            together = max(together, float(np.percentile(sum(parts), 98.0)))
+        if together:
+            holonomic = setup.family.model.geometry(setup.family.parameters).holonomic
+            return Reach(least if holonomic else max(least, FASTEST_WHEEL_PART * together), together, together)
+    return Reach(least, top, top)
+
+
+def _reach(setup: Setup, quantity: str, number: str) -> Reach:
+    """The reach of a quantity, from its measurements or else its commands."""
+    angle = quantity == "steering"
+    steered = bool(getattr(setup.family.parameters, "drive_on_steered_wheel", False))
+    least = partial(least_reached, part=RATE_PART if setup.given and not steered else STEERED_RATE_PART)
+
+    def largest(levels: Callable[..., Reached], measured: Iterable[Series]) -> float:
+        values = (getattr(levels(series.time, series.value, angle=angle), number) for series in measured)
+        return max(values, default=0.0)
+
+    if measured := _measured(setup, quantity):
+        turned = steered and quantity == "v_x" and number != "value"  # steering changes the vehicle's speed too
+        lower = largest(least, _driven_wheel(setup) if turned else measured)
+        return Reach(lower, largest(limit_levels, measured), largest(reached, measured))
+    top = _commanded(setup, quantity)
+    if angle and top == 0.0:
+        top = _angle_of_turning(setup)
+    tried = top if number == "value" else top / COMMAND_RISE_TIME
+    return Reach(0.0, tried, tried)
+
+
+def _angle_of_turning(setup: Setup) -> float:
+    """Approximate largest steering angle of a car commanded by twists, from measured speeds and yaw rates [rad]."""
+    wheel_base = float(getattr(setup.family.parameters, "wheel_base", 0.0))
+    angles = [0.0]
+    for measured in _with_speeds_and(setup, "yaw_rate"):
+        time, speed = measured["v_x"].time, np.abs(measured["v_x"].value)
+        moves = speed > MOVING_PART * np.max(speed, initial=0.0)
+        yaw_rate = np.interp(time[moves], measured["yaw_rate"].time, measured["yaw_rate"].value)
+        if moves.any():
+            angles.append(float(np.percentile(np.arctan(np.abs(yaw_rate) * wheel_base / speed[moves]), 97.0)))
+    return max(angles)
+
+
+def _driven_wheel(setup: Setup) -> Iterator[Series]:
+    """The speed of a driven and steered wheel in each recording with measured speed and steering angle."""
+    for measured in _with_speeds_and(setup, "steering"):
+        time, speed = measured["v_x"].time, measured["v_x"].value
+        cosine = np.cos(np.interp(time, measured["steering"].time, measured["steering"].value))
+        near = cosine > LEAST_COSINE
+        yield Series(time[near], speed[near] / cosine[near])
+
+
+def _with_speeds_and(setup: Setup, quantity: str) -> Iterator[dict[str, Series]]:
+    """The measurements of each recording with speeds and another quantity, by quantity."""
+    for channels in setup.channels:
+        measured = {channel.quantity: channel.series for channel in reversed(channels) if len(channel.series.time)}
+        if {"v_x", quantity} <= measured.keys():
+            yield measured
+
+
+def _measured(setup: Setup, quantity: str) -> list[Series]:
+    return [channel.series for channel in setup.all_channels if channel.quantity == quantity]
+
+
+def _commanded(setup: Setup, quantity: str) -> float:
+    """The largest command of a quantity."""
+    records = (signals.commands.records[FIELDS[quantity]] for signals in setup.recordings)
+    return max(float(np.max(np.abs(values))) for values in records)

@@ -1,0 +1,439 @@
+"""The result of a fit: parameters with intervals, channels beside the model, axes, and findings."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from operator import attrgetter
+
+import numpy as np
+
+from vds_gz.core.parameters.actuators import StaticMapParameters
+from vds_gz.core.parameters.declaration import ParameterGroup
+from vds_gz.core.parameters.yaml_reader import ends
+from vds_gz.core.vehicle.command import TWIST
+from vds_gz.tools.study.identify.estimates import TIME_RESOLUTION, USEFUL, WIDTH, Array, Estimate, noise
+from vds_gz.tools.study.identify.estimation import Fit
+from vds_gz.tools.study.identify.observed_limits import reached
+from vds_gz.tools.study.identify.problem.observed import geometry_of
+from vds_gz.tools.study.identify.problem.parameters import SELECTED, Actuation, Kind, Term, value_of, with_numbers
+from vds_gz.tools.study.identify.problem.setup import COMMANDED_BY, FIELDS, Setup
+from vds_gz.tools.study.identify.problem.simulation import Experiment
+from vds_gz.tools.study.identify.problem.unknowns import WHEELS
+from vds_gz.tools.study.identify.results import LIMITS, NAMES, OUTLIER, Axis, Channel, Numbers, Prediction, VehicleFit
+from vds_gz.tools.study.identify.robust import ROBUST
+from vds_gz.tools.study.identify.trials import costs_of
+from vds_gz.tools.study.recording import QUANTITIES
+
+#: A time is also given if its interval extends at most this far to either side [s], and a sensor's offset if at most
+#: this part of the measured range.
+USEFUL_TIME, CERTAIN_OFFSET = 0.05, 0.05
+
+#: An identified map is continued to this multiple of its last reference, by the smallest of the mean slopes from these
+#: parts of this reference to it.
+CONTINUED, RISES = 2.0, (0.5, 0.9)
+
+#: A limit above this multiple of the observed maximum counts as not met.
+NEVER_MET = 10.0
+
+#: Residuals are more than noise if they exceed this multiple of the noise plus this part of the range.
+NOISY, NEGLIGIBLE = 1.5, 0.01
+
+#: Dead times and lags that are tried if none is needed [s].
+TRIED_TIMES = {
+    Kind.DEAD_TIME: 1e-3 * np.arange(1.0, 26.0),
+    Kind.TIME_CONSTANT: 1e-3 * np.array([0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 7.0, 10.0, 14.0, 20.0, 28.0]),
+}
+
+#: A time, or a map's continuation, is consistent with the data if it raises the squares by less than this, the 95 %
+#: quantile of chi-square.
+HARMLESS = 3.84
+
+#: A value is far from its prior beyond this many standard deviations.
+FAR = 4.0
+
+#: Remarks on values far from a prior that no user gave.
+REMARKS = {Kind.LATENCY: "the parameter file has no latencies", Kind.SENSOR_OFFSET: "check the sensor's zero"}
+
+#: At lower speeds a yaw rate does not determine a steering angle [m/s].
+SLOW = 0.05
+
+#: A simpler explanation is worth a finding if its error is less than this part of that of the fit.
+WORSE = 0.97
+
+
+def vehicle_fit(fit: Fit, predictions: Sequence[Prediction] = ()) -> VehicleFit:
+    """The result of a fit."""
+    setup, by_name = fit.setup, estimates(fit)
+    terms = setup.family.terms
+    numbers = {term.name: by_name[term.name] for term in terms if term.is_parameter} | dict.fromkeys(fit.left_out)
+    calibrations = {term.name: by_name[term.name] for term in terms if not term.is_parameter}
+    channels = tuple(_channels(fit))
+    limits = [term.name for term in terms if term.kind is Kind.LIMIT]
+    return VehicleFit(
+        setup.family.model.name,
+        _parameters(fit),
+        numbers,
+        calibrations,
+        {name: fit.reach[name].most for name in limits if numbers[name] is None and name in fit.reach},
+        channels,
+        (*prediction_findings(predictions), *_findings(fit, channels, numbers, calibrations)),
+        tuple(axes_of(fit, numbers, calibrations, channels)),
+        predictions=tuple(predictions),
+    )
+
+
+def axes_of(fit: Fit, numbers: Numbers, calibrations: Numbers, channels: Sequence[Channel]) -> Iterator[Axis]:
+    """The numbers by commanded quantity, with the first channel that measures it."""
+    return _axes(fit.setup, fit.setup.family.vehicle(fit.solution.point), numbers, calibrations, channels)
+
+
+def no_motion(setup: Setup) -> VehicleFit:
+    """The result of recordings without motion: channels that are modelled by their means, and no numbers."""
+    terms, parameters = setup.family.terms, setup.family.parameters
+    channels = []
+    for recording, measured in enumerate(setup.channels):
+        for channel in measured:
+            time, value = channel.series.time, channel.series.value
+            spread, mean = float(np.std(value)), np.full(len(value), np.mean(value))
+            commanded = _commanded(setup, recording, channel.quantity, time, parameters)
+            named = channel.name, channel.quantity, channel.unit, channel.source, recording
+            channels.append(Channel(*named, spread, spread, 0, 0.0, time, value, mean, commanded, np.ones(len(value))))
+    numbers = dict.fromkeys(term.name for term in terms if term.is_parameter)
+    calibrations = dict.fromkeys(term.name for term in terms if not term.is_parameter)
+    findings = ("nothing moved by more than noise, or no command changed: no number is determined",)
+    axes = tuple(_axes(setup, parameters, numbers, calibrations, channels))
+    return VehicleFit(setup.family.model.name, parameters, numbers, calibrations, {}, tuple(channels), findings, axes)
+
+
+def estimates(fit: Fit) -> Numbers:
+    """Estimates of the terms by name; None for those not needed or with too wide intervals."""
+    by_name: Numbers = {}
+    excited = {name for actuator in fit.setup.excited for name in fit.setup.actuators[actuator].named().values()}
+    for k, term in enumerate(fit.setup.family.terms):
+        if fit.solution.free[k]:
+            by_name[term.name] = _estimate(fit, k) if math.isfinite(fit.intervals.low[k]) else None
+        else:
+            by_name[term.name] = _none_of(fit, k) if term.kind in TRIED_TIMES and term.name in excited else None
+    for actuation in fit.setup.actuators.values():
+        if actuation.fall and not fit.solution.free[fit.setup.family.index(actuation.fall)]:
+            by_name[actuation.fall] = by_name[actuation.rise]  # the limit towards zero is that away from it
+    return by_name
+
+
+def _none_of(fit: Fit, k: int) -> Estimate | None:
+    """A dead time or a lag that is not needed: the neutral one, up to the longest that is consistent with the data."""
+    term, solution = fit.setup.family.terms[k], fit.solution
+    points = np.tile(solution.point, (len(TRIED_TIMES[term.kind]) + 1, 1))
+    points[1:, k] = term.neutral + np.array(TRIED_TIMES[term.kind])
+    costs = costs_of(fit.problem, points, solution.starts, solution.noise)
+    harmful = np.append(costs[1:] - costs[0] >= HARMLESS, True)
+    high = points[max(int(np.argmax(harmful)), 1), k]
+    return Estimate(term.neutral, term.neutral, float(high)) if harmful[:-1].any() else None
+
+
+def _estimate(fit: Fit, k: int) -> Estimate | None:
+    """An estimate; None if its interval is too wide.
+
+    The interval of a dead time covers all times with the same number of steps, and the rounding of commands between
+    steps.
+    """
+    term = fit.setup.family.terms[k]
+    points = fit.solution.point, fit.intervals.low, fit.intervals.high
+    value, low, high = (term.value(float(point[k])) for point in points)
+    if term.kind in (Kind.DEAD_TIME, Kind.TIME_CONSTANT, Kind.LATENCY):
+        on_grid = all(experiment.segment.on_grid for experiment in fit.problem.experiments)
+        rounded = 0.0 if on_grid or term.kind is Kind.TIME_CONSTANT else WIDTH * TIME_RESOLUTION
+        shorter, longer = (max(steps / fit.setup.step_rate, rounded) for steps in term.rounding)
+        low = max(value - math.hypot(value - low, shorter), term.lowest)
+        high = value + math.hypot(high - value, longer)
+    estimate = Estimate(value, low, high)
+    return estimate if is_useful(term, estimate) else None
+
+
+def is_useful(term: Term, estimate: Estimate) -> bool:
+    """Whether the interval of an estimate is narrow enough for a value."""
+    allowed = USEFUL * abs(estimate.value)
+    if term.kind in (Kind.DEAD_TIME, Kind.TIME_CONSTANT, Kind.LATENCY):
+        allowed = max(allowed, USEFUL_TIME)
+    elif term.kind is Kind.SENSOR_OFFSET:
+        allowed = max(allowed, CERTAIN_OFFSET * 10.0 * term.scale)
+    elif term.kind in (Kind.OFFSET, Kind.DEAD_BAND, Kind.BACKLASH, Kind.MAP, Kind.SLOW):
+        allowed = max(allowed, term.scale)
+    elif term.kind is Kind.PARAMETER:
+        allowed = max(allowed, 0.1 * term.scale)
+    return max(estimate.value - estimate.low, estimate.high - estimate.value) <= allowed
+
+
+def _parameters(fit: Fit) -> ParameterGroup:
+    """The vehicle with its fitted values; limits that were not met are unlimited, and unneeded terms have no effect.
+
+    An actuator without excitation keeps the given values, as does geometry that the data do not determine.
+    """
+    setup, point = fit.setup, fit.solution.point
+    without_effect = {group[0] for group in fit.intervals.confounded if len(group) == 1}
+    base, terms = setup.family.parameters, {term.name: term for term in setup.family.terms}
+    values = {}
+    for k, term in enumerate(setup.family.terms):
+        if not (term.is_parameter and fit.solution.free[k]):
+            continue
+        unmet = term.kind is Kind.LIMIT and term.value(point[k]) > NEVER_MET * fit.reach[term.name].tried
+        if not unmet and not (term.kind is Kind.PARAMETER and k in without_effect):
+            values[term.name] = term.parameter(float(point[k]))
+    for name in setup.excited:
+        for number, parameter in setup.actuators[name].named().items():
+            if parameter in values:
+                continue
+            term, before = terms[parameter], value_of(base, parameter)
+            stop = name == "steering" and number == "value" and before > fit.reach[parameter].tried
+            values[parameter] = before if stop else term.unlimited if term.kind is Kind.LIMIT else term.neutral
+    for name in SELECTED:  # 0: no understeer, and the track turns the vehicle
+        if name in terms:
+            values.setdefault(name, 0.0)
+    parameters = with_numbers(base, values)
+    # The order of the terms matters: a continued map affects the decision on the next one.
+    for group in dict.fromkeys(term.name.partition(".")[0] for term in setup.family.terms if term.kind is Kind.MAP):
+        continued: dict[str, object] = {group: _continued(getattr(parameters, group))}
+        longer = dataclasses.replace(parameters, **continued)
+        if _cost(fit, longer) - _cost(fit, parameters) < HARMLESS:
+            parameters = longer
+    return dataclasses.replace(parameters)  # this checks the values
+
+
+def _continued(actuator: StaticMapParameters) -> StaticMapParameters:
+    """An actuator whose map has one more point, by the smaller slope of its upper half and its end; 0 if it saturates.
+
+    Beyond its last point a map is constant, a limit that no command has shown. Rare commands lie beyond it too, so they
+    may contradict the continuation.
+    """
+    references, responses = np.array(actuator.map_references), np.array(actuator.map_responses)
+    last = references[-1]
+    slope = min(
+        (responses[-1] - np.interp(part * last, references, responses)) / ((1.0 - part) * last) for part in RISES
+    )
+    response = responses[-1] + max(slope, 0.0) * (CONTINUED - 1.0) * last
+    return dataclasses.replace(
+        actuator,
+        map_references=(*actuator.map_references, float(CONTINUED * last)),
+        map_responses=(*actuator.map_responses, float(response)),
+    )
+
+
+def _cost(fit: Fit, parameters: ParameterGroup) -> float:
+    """The robust squares of the fit with other known parameters; the fit's terms replace theirs."""
+    family = dataclasses.replace(fit.setup.family, parameters=parameters)
+    experiments = tuple(Experiment(family, experiment.segment) for experiment in fit.problem.experiments)
+    problem = dataclasses.replace(fit.problem, experiments=experiments)
+    return float(costs_of(problem, fit.solution.point[np.newaxis], fit.solution.starts, fit.solution.noise)[0])
+
+
+def _channels(fit: Fit) -> Iterator[Channel]:
+    """The channels that were fitted, beside the model."""
+    problem, solution = fit.problem, fit.solution
+    parameters = fit.setup.family.vehicle(solution.point)
+    index = np.concatenate([experiment.channel for experiment in problem.experiments])
+    times = np.concatenate([experiment.time for experiment in problem.experiments])
+    recordings = [recording for recording, channels in enumerate(fit.setup.channels) for _ in channels]
+    for k, (recording, channel) in enumerate(zip(recordings, fit.setup.all_channels, strict=True)):
+        samples = index == k
+        if not samples.any():
+            continue
+        time, measured, residuals = times[samples], problem.measured[samples], solution.residuals[samples]
+        scale = float(solution.noise.scale[problem.kinds[k]])
+        inside = np.abs(residuals) < OUTLIER * scale
+        left = residuals[inside]
+        power = float(left @ left)
+        yield Channel(
+            channel.name,
+            channel.quantity,
+            channel.unit,
+            channel.source,
+            recording,
+            min(scale, max(_noise_of(measured), float(problem.floors[problem.kinds[k]]))),
+            float(np.std(left)) if inside.any() else math.nan,
+            int((~inside).sum()),
+            float(left[1:] @ left[:-1]) / power if power > 0.0 else 0.0,
+            time,
+            measured,
+            measured + residuals,
+            _commanded(fit.setup, recording, channel.quantity, time, parameters),
+            1.0 / np.sqrt(1.0 + (residuals / (ROBUST * scale)) ** 2),
+        )
+
+
+def _noise_of(measured: Array) -> float:
+    """The noise of a channel from one sample to the next; of repeated values only one sample counts."""
+    repeats = np.bincount(np.diff(np.flatnonzero(np.diff(measured))), minlength=2)
+    return noise(measured[:: max(int(np.argmax(repeats)), 1)])
+
+
+def _commanded(setup: Setup, recording: int, quantity: str, time: Array, parameters: ParameterGroup) -> Array | None:
+    """The command of a quantity at some times; None without commands.
+
+    Twists command a steering angle [rad]; at standstill the last one, or 0 if the steering is centred.
+    """
+    commands = setup.recordings[recording].commands
+    at = np.clip(np.searchsorted(commands.time, time, side="right") - 1, 0, None)
+    if quantity in COMMANDED_BY.get(setup.kind, ()):
+        return np.asarray(commands.records[FIELDS[quantity]][at], float)
+    if quantity != "steering" or setup.kind != TWIST:
+        return None
+    v_x, yaw_rate = commands.records["v_x"], commands.records["yaw_rate"]
+    wheel_base = float(geometry_of([parameters]).signed_wheelbase[0])
+    angles = np.arctan2(wheel_base * yaw_rate * np.sign(v_x), np.abs(v_x))
+    moving = np.abs(v_x) > SLOW
+    if setup.centred:
+        return np.where(moving, angles, 0.0)[at]
+    last = np.maximum.accumulate(np.where(moving, np.arange(len(angles)), -1))
+    return np.where(last >= 0, angles[last], 0.0)[at]
+
+
+def _axes(
+    setup: Setup, vehicle: ParameterGroup, numbers: Numbers, calibrations: Numbers, channels: Sequence[Channel]
+) -> Iterator[Axis]:
+    """The numbers of each commanded quantity."""
+    main = {channel.quantity: channel for channel in reversed(channels)}
+    for quantity in QUANTITIES:
+        channel = main.get(quantity)
+        if channel is None or channel.commanded is None or (quantity == "v_y" and np.ptp(channel.commanded) == 0.0):
+            continue
+        estimated = dict.fromkeys(NAMES) | _numbers_of(setup, vehicle, quantity, numbers)
+        estimated["gain"] = estimated["gain"] or calibrations.get(f"{quantity} gain")
+        offset = (number for name, number in calibrations.items() if name.startswith(f"{channel.name} offset"))
+        estimated["offset"] = next(offset, None) or estimated["offset"]
+        steers = quantity == "steering"
+        yield Axis(
+            quantity,
+            channel.unit,
+            estimated,
+            reached(channel.time, channel.measured, angle=steers),
+            channel.residual,
+            channel.outliers,
+            setup.centred if steers else None,
+        )
+
+
+def _numbers_of(setup: Setup, vehicle: ParameterGroup, quantity: str, numbers: Numbers) -> Numbers:
+    """The numbers of the actuator that a quantity follows, with limits of the whole body where these are lower.
+
+    A yaw rate of a steered vehicle has no limits; that of a vehicle that turns by its wheels has those of the wheels.
+    """
+
+    def numbers_of(actuator: str) -> Numbers:
+        actuation = setup.actuators.get(actuator, Actuation())
+        return {number: numbers.get(name) for number, name in actuation.named().items() if number in NAMES}
+
+    steers = "steering" in setup.actuators and quantity in ("steering", "yaw_rate")
+    estimated = numbers_of("steering" if steers else "drive")
+    if quantity == "steering":
+        estimated["fall"] = estimated.get("rise")
+    elif quantity == "yaw_rate":
+        arm = setup.family.model.geometry(vehicle).yaw_arm
+        for name in LIMITS:
+            limit = estimated.get(name)
+            estimated[name] = Estimate(limit.value / arm, limit.low / arm, limit.high / arm) if limit and arm else None
+        estimated["offset"] = None
+    limits = numbers_of({"v_x": "body", "yaw_rate": "turn"}.get(quantity, ""))
+    for number, limit in (limits | {"fall": limits.get("rise")}).items():
+        present = estimated.get(number)
+        if limit is not None and (present is None or limit.value < present.value):
+            estimated[number] = limit
+    return estimated
+
+
+def prediction_findings(predictions: Sequence[Prediction]) -> Iterator[str]:
+    """Sentences on predictions of the part held out."""
+    for score in predictions:
+        best = min(score.command, score.lag)
+        if best < WORSE * score.rms:
+            plain = score.command <= score.lag
+            simpler = "the unchanged command predicts" if plain else "dead times and lags alone predict"
+            yield (
+                f"{score.quantity}: {simpler} the part held out better ({best:.3g} against {score.rms:.3g}); the "
+                "vehicle changed, or the recording is too short"
+            )
+    if predictions and all(WORSE * score.rms <= score.command <= score.rms / WORSE for score in predictions):
+        yield "the unchanged command predicts the part held out as well; too little changes there to judge the vehicle"
+
+
+def _findings(fit: Fit, channels: Sequence[Channel], numbers: Numbers, calibrations: Numbers) -> Iterator[str]:
+    """Sentences on the result, the worst first."""
+    yield from _far_from_priors(fit, *(kind for kind in Kind if kind is not Kind.MAP))
+    terms = fit.setup.family.terms
+    confounded = joined(fit.intervals.confounded)
+    for group in confounded:
+        names = " and ".join(terms[k].name for k in sorted(group))
+        many = "are not distinguishable in this recording"
+        yield f"{names} {many if len(group) > 1 else 'has no effect on the measurements'}; no value is given"
+    for pair, (low, high) in fit.intervals.sums.items():
+        both, delays = 0.5 * (low + high), [terms[k].name for k in pair]
+        if not any(map(numbers.get, delays)) and high - both <= max(USEFUL * both, USEFUL_TIME):
+            known = f"{both:.4g} s together ({ends(max(low, 0.0), high)})"
+            yield f"{' and '.join(delays)}: {known}; the recording does not show the share of each"
+    yield from fit.setup.remarks
+    yield from _diameters(fit, calibrations)
+    yield from fit.setup.variant
+    for k in np.flatnonzero(fit.solution.free):
+        term = terms[k]
+        if (
+            term.kind in (Kind.LIMIT, Kind.PARAMETER)
+            and numbers[term.name] is None
+            and not any(k in group for group in confounded)
+        ):
+            value = term.parameter(float(fit.solution.point[k]))
+            met = "a limit of about {:.2g} was met" if term.kind is Kind.LIMIT else "{:.2g} explains the recording best"
+            yield f"{term.name}: {met.format(value)}, but the recording determines it only roughly"
+    worst: dict[str, Channel] = {}
+    for channel in channels:
+        if is_unexplained(channel):
+            worst[channel.name] = max(worst.get(channel.name, channel), channel, key=attrgetter("residual"))
+    for channel in worst.values():
+        yield (
+            f"{channel.name}: the model leaves {channel.residual:.3g} {channel.unit}, which is more than noise; "
+            "the model structure does not fit, or there was a disturbance"
+        )
+
+
+def _far_from_priors(fit: Fit, *kinds: Kind) -> Iterator[str]:
+    """Values of terms of some kinds that are many standard deviations of their priors away from these."""
+    problem = fit.problem
+    for k in np.flatnonzero(fit.solution.free & np.isfinite(problem.sigma)):
+        term, away = problem.terms[k], abs(fit.solution.point[k] - problem.mean[k]) / problem.sigma[k]
+        if away > FAR and term.kind in kinds:
+            value, mean = (term.value(float(x)) for x in (fit.solution.point[k], problem.mean[k]))
+            yield (
+                f"{term.name}: {value:.3g} is {away:.1f} standard deviations from the expected {mean:.3g}; "
+                f"{REMARKS.get(term.kind, 'check the given value')}"
+            )
+
+
+def far_latencies(fit: Fit) -> Iterator[str]:
+    """Findings on latencies of sensors that are longer than expected."""
+    return _far_from_priors(fit, Kind.LATENCY)
+
+
+def is_unexplained(channel: Channel) -> bool:
+    """Whether the model leaves more of a channel than noise and a negligible part of its range."""
+    return channel.residual > NOISY * channel.noise + NEGLIGIBLE * float(np.ptp(channel.measured))
+
+
+def joined(groups: Sequence[Sequence[int]]) -> list[set[int]]:
+    """The groups of terms; those of several terms that have a term in common are joined."""
+    joined: list[set[int]] = []
+    for group in groups:
+        touching = [known for known in joined if len(group) > 1 and len(known) > 1 and known & set(group)]
+        joined = [known for known in joined if known not in touching] + [set(group).union(*touching)]
+    return joined
+
+
+def _diameters(fit: Fit, calibrations: Mapping[str, Estimate | None]) -> Iterator[str]:
+    """Diameters of wheels by their gains, if a vehicle was given."""
+    if not fit.setup.given:
+        return
+    for name in WHEELS.values():
+        if (gain := calibrations.get(name)) is not None:
+            configured = value_of(fit.setup.family.parameters, "tire_diameter")
+            value, low, high = (configured * factor for factor in (gain.value, gain.low, gain.high))
+            side = name.removesuffix(" gain")
+            yield f"{side}: diameter {value:.5g} m ({ends(low, high)}), its gain times the given {configured:g} m"

@@ -1,0 +1,368 @@
+"""Likely faults of a recording, found before the fit: signs, units, other vehicles, swapped columns.
+
+Two series of one motion are proportional at the right lag. The factor shows a wrong unit (57.3: degrees), its sign a
+mirrored axis, and a missing correlation that the series are not of the same motion.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from scipy.signal import lfilter
+
+from vds_gz.tools.study.recording import (
+    POSES,
+    QUANTITIES,
+    UNITS,
+    Array,
+    MeasuredChannel,
+    Recording,
+    Series,
+    SignalError,
+)
+
+#: Maximum lags of the search [s]: of a measurement behind its command, of one topic before or behind another, and of a
+#: measurement that leads its command.
+AFTER_COMMAND, APART, LEAD = 2.0, 0.5, 1.0
+
+#: Correlations above which two series agree, and below which they contradict.
+TOGETHER, NOT_TOGETHER = 0.9, 0.3
+
+#: A measurement with a smaller correlation with its command has the opposite sign.
+AGAINST = -0.7
+
+#: Tolerance of the factor of a unit, and of the factor 1 of two measurements that agree.
+NEAR, AGREEING = 0.12, 0.2
+
+#: Maximum steering angle [rad]; minimum and maximum radius of a wheel [m].
+MAXIMUM_ANGLE, SMALLEST, LARGEST = math.pi, 0.015, 1.5
+
+#: Series are compared on a grid of this step [s], or wider in longer recordings so that there are no more points.
+STEP, POINTS = 0.02, 20_000
+
+#: The most positive correlation is chosen if it is above this, unless the most negative one is stronger by this.
+POSITIVE, STRONGER = 0.3, 0.3
+
+#: Time constants of responses to commands that are tried [s].
+CONSTANTS = 0.0, 0.1, 0.3, 1.0
+
+#: Derivatives are differences over this time [s].
+DIFFERENCE = 0.4
+
+#: Minimum number of samples of compared series.
+FEWEST_SAMPLES = 20
+
+#: Wrong units, with the factors by which they make numbers too large.
+_SPEEDS = {"km/h": 3.6, "cm/s": 100.0, "mm/s": 1000.0}
+_ANGLES = {"degrees": 180.0 / math.pi}
+_UNITS = {"v_x": _SPEEDS, "v_y": _SPEEDS, "x": {"cm": 100.0, "mm": 1000.0}}
+_TURNS = {"revolutions per minute": 30.0 / math.pi, "degrees per second": 180.0 / math.pi}
+
+
+def checked(signals: Recording) -> Recording:
+    """The recording without channels that contradict the main measurements, with notes on likely faults."""
+    notes = list(signals.notes)
+    for quantity in QUANTITIES:
+        if quantity in signals.commanded and quantity in signals.measured:
+            notes += _against_command(signals, quantity)
+            _check_times(quantity, signals.commanded[quantity], signals.measured[quantity])
+    wrong = _wrong_wheels(signals)
+    wrong |= {channel.name: cause for channel in signals.further if (cause := _against_main(signals, channel, notes))}
+    notes += [f"{cause}; left out" for cause in dict.fromkeys(wrong.values())]
+    poses = {channel.source for channel in signals.further if channel.name in wrong and channel.quantity in POSES}
+    kept = [
+        channel
+        for channel in signals.further
+        if channel.name not in wrong and not (channel.quantity in POSES and channel.source in poses)
+    ]
+    for what, by_quantity in (("commanded", signals.commanded), ("measured", signals.measured)):
+        if "steering" in by_quantity and len(by_quantity["steering"].value):
+            largest = float(np.percentile(np.abs(by_quantity["steering"].value), 99.0))
+            if largest > MAXIMUM_ANGLE:
+                notes.append(f"the steering angle {what} reaches {largest:.3g} rad: is it in degrees?")
+    return replace(signals, further=kept, notes=notes)
+
+
+def turning_against_steering(signals: Recording) -> str:
+    """A note that the vehicle turns against its steering, as with a steered rear axle; empty otherwise.
+
+    The steering angle is the commanded one if it was not measured. Angles beyond a quarter turn are not used: they are
+    in another unit, or those of a driver's steering wheel.
+    """
+    held = "steering" not in signals.measured
+    steering = (signals.commanded if held else signals.measured).get("steering")
+    v_x, yaw_rate = (signals.measured.get(name) for name in ("v_x", "yaw_rate"))
+    if not (steering and v_x and yaw_rate and len(steering.time) and len(v_x.time)):
+        return ""
+    if np.percentile(np.abs(steering.value), 99.0) > 0.5 * math.pi:
+        return ""
+    slope = np.sin(steering.value) * np.cos(steering.value)
+    if held:
+        slope = slope[np.clip(np.searchsorted(steering.time, v_x.time, side="right") - 1, 0, None)]
+        first, last, against, angle = 0.0, AFTER_COMMAND, AGAINST, "commanded steering angle"
+    else:
+        slope = np.interp(v_x.time, steering.time, slope)
+        first, last, against, angle = -APART, APART, -TOGETHER, "steering angle"
+    match = relation(Series(v_x.time, v_x.value * slope), yaw_rate, first, last, held=held)
+    if match is None or match.correlation >= against:
+        return ""
+    return (
+        f"the vehicle turns against its steering (correlation of the yaw rate with that from speed and {angle} "
+        f"{match.correlation:.2f})"
+    )
+
+
+def _against_command(signals: Recording, quantity: str) -> Iterator[str]:
+    """Faults by the gain from command to measurement."""
+    match = relation(signals.commanded[quantity], signals.measured[quantity], 0.0, AFTER_COMMAND, held=True)
+    if match is None:
+        return
+    words = f"{quantity} measured ({signals.sources.get(quantity, quantity)}) is {match.gain:.4g} times the command"
+    if match.correlation < AGAINST:
+        raise SignalError(
+            f"{words} (correlation {match.correlation:.2f}); both must have the same sign. Is the axis mirrored? "
+            "x is forward, y to the left, and angles are positive to the left"
+        )
+    if match.correlation < TOGETHER:
+        return
+    for unit, factor in _UNITS.get(quantity, _ANGLES).items():
+        for times, series in ((factor, "measurement"), (1.0 / factor, "command")):
+            if _near(match.gain, times):
+                if factor > 10.0:
+                    raise SignalError(f"{words}: is the {series} in {unit}? It must be in {UNITS[quantity]}")
+                yield f"{words}: is the {series} in {unit}?"
+
+
+def _check_times(quantity: str, command: Series, measured: Series) -> None:
+    """Refuse measurements that are too few during the commands, or that lead them."""
+    if not len(command.time) or not len(measured.time):
+        raise SignalError(
+            f"{quantity} has {len(command.time)} commands and {len(measured.time)} measurements; at least 1 and "
+            f"{FEWEST_SAMPLES} are needed"
+        )
+    inside = (measured.time >= command.time[0]) & (measured.time <= command.time[-1] + AFTER_COMMAND)
+    if inside.sum() < FEWEST_SAMPLES:
+        raise SignalError(
+            f"{quantity} has {int(inside.sum())} measurements during the commands ({command.time[0]:.2f} to "
+            f"{command.time[-1]:.2f} s; measured from {measured.time[0]:.2f} to {measured.time[-1]:.2f} s); at least "
+            f"{FEWEST_SAMPLES} are needed. Are the clocks the same?"
+        )
+    ahead = _ahead(command, Series(measured.time[inside], measured.value[inside]))
+    if ahead > 0.0:
+        raise SignalError(
+            f"the measured {quantity} leads the command by {ahead:.2f} s; it must follow the command. Are the columns "
+            "or topics swapped, or the clocks different?"
+        )
+
+
+def _ahead(command: Series, measured: Series) -> float:
+    """The time by which measurements clearly lead the commands [s]; 0 if they do not.
+
+    Unlike in :func:`relation`, commands are not smoothed by a lag, which a measurement may lead by up to its time
+    constant. Without a peak, as in a slow ramp, the agreement says nothing about times.
+    """
+    grid = np.arange(measured.time[0], measured.time[-1], STEP)
+    reach = round(LEAD / STEP)
+    if len(grid) < 4 * reach:
+        return 0.0
+    at = np.clip(np.searchsorted(command.time, grid, side="right") - 1, 0, None)
+    commanded, middle = command.value[at], np.interp(grid, measured.time, measured.value)[reach:-reach]
+    lags = range(-reach, reach + 1)
+    correlations = [_correlation(commanded[reach - lag : len(grid) - reach - lag], middle) for lag in lags]
+    best = int(np.argmax(correlations)) - reach
+    clearly = correlations[best + reach] > max(*correlations[reach:], NOT_TOGETHER - 0.02) + 0.02
+    return -best * STEP if -reach < best < 0 and clearly else 0.0
+
+
+def _against_main(signals: Recording, channel: MeasuredChannel, notes: list[str]) -> str:
+    """The reason why a further channel contradicts the measured motion; empty if it does not. A note may be added."""
+    reference, series, what = _comparable(signals, channel)
+    match = relation(reference, series, -APART, APART) if reference and series else None
+    if match is None:
+        return ""
+    if match.correlation < -TOGETHER:
+        return f"{channel.name} goes against {what} (correlation {match.correlation:.2f}): is the axis mirrored?"
+    if match.contradicts:
+        return f"{channel.name} contradicts {what} (correlation {match.correlation:.2f}): is it of another vehicle?"
+    if match.correlation < TOGETHER:
+        return ""
+    for unit, factor in _UNITS.get(channel.quantity, _ANGLES).items():
+        for times in (factor, 1.0 / factor) if factor > 10.0 else (factor,):
+            if _near(match.gain, times):
+                return f"{channel.name} is {match.gain:.4g} times {what}: is one of them in {unit}?"
+    if not channel.hinge and not _near(match.gain, 1.0, AGREEING):  # an inner hinge turns further than the mean
+        notes.append(f"{channel.name} is {match.gain:.4g} times {what}: one of them is not calibrated")
+    return ""
+
+
+def _comparable(signals: Recording, channel: MeasuredChannel) -> tuple[Series | None, Series | None, str]:
+    """A main measurement, the same quantity from a channel, and the name of the former."""
+    quantity, measured = channel.quantity, signals.measured
+    if quantity in QUANTITIES:
+        return measured.get(quantity), channel.series, f"{quantity} ({signals.sources.get(quantity, quantity)})"
+    if quantity == "heading":
+        return measured.get("yaw_rate"), rate(channel.series), "the yaw rate when differentiated"
+    if quantity == "x":
+        poses = {pose.quantity: pose.series for pose in signals.further if pose.source == channel.source}
+        return measured.get("v_x"), _speed_of(poses), "v_x when differentiated"
+    if channel.hinge:
+        return measured.get("steering"), channel.series, "the steering angle"
+    return None, None, ""
+
+
+def _speed_of(poses: Mapping[str, Series]) -> Series | None:
+    """Longitudinal speed by a pose [m/s]."""
+    if not set(POSES) <= poses.keys() or len({len(poses[name].time) for name in POSES}) > 1:
+        return None
+    x, y, heading = (poses[name] for name in POSES)
+    v_x, v_y = rate(x), rate(y)
+    at = np.interp(v_x.time, heading.time, heading.value) if len(v_x.time) else v_x.time
+    return Series(v_x.time, v_x.value * np.cos(at) + v_y.value * np.sin(at))
+
+
+def _wrong_wheels(signals: Recording) -> dict[str, str]:
+    """Reasons why wheel channels contradict the vehicle's motion, by their names.
+
+    The mean of a left and a right wheel follows the speed, and their difference the yaw rate.
+    """
+    wrong: dict[str, str] = {}
+    wheels = {(wheel.source, wheel.joint): wheel for wheel in signals.further if wheel.quantity == "joint_velocity"}
+    for (source, joint), left in wheels.items():
+        right = wheels.get((source.replace("left", "right"), joint.replace("left", "right")))
+        if "left" not in joint or right is None or min(len(left.series.time), len(right.series.time)) < 2:
+            continue
+        a, b = left.series, right.series
+        of_left = np.interp(b.time, a.time, a.value)
+        mean, difference = Series(b.time, 0.5 * (b.value + of_left)), Series(b.time, b.value - of_left)
+        if cause := _wrong_pair(signals, left.name, right.name, mean, difference):
+            wrong |= {left.name: cause, right.name: cause}
+    return wrong
+
+
+def _wrong_pair(signals: Recording, left: str, right: str, mean: Series, difference: Series) -> str:
+    """The reason why a left and a right wheel contradict the vehicle's motion; empty if they do not."""
+    both, drives = f"{left} and {right}", _follows(signals, "v_x", mean)
+    if drives is not None:
+        if drives.correlation < -TOGETHER:
+            return f"{both} turn backwards when the vehicle drives forward (correlation {drives.correlation:.2f})"
+        apart = _follows(signals, "v_x", difference)
+        if apart is not None and abs(apart.correlation) > max(TOGETHER, abs(drives.correlation)):
+            return (
+                f"{left if apart.correlation > 0.0 else right} turns backwards when the vehicle drives forward "
+                f"(correlation of the speed with the difference of both sides {abs(apart.correlation):.2f}): is its "
+                "axis mirrored?"
+            )
+        if drives.contradicts:
+            return f"{both} contradict v_x (correlation {drives.correlation:.2f}): are they of another vehicle?"
+        radius = 1.0 / drives.gain
+        if drives.correlation > TOGETHER and not SMALLEST <= radius <= LARGEST:
+            likely = [unit for unit, factor in _TURNS.items() if SMALLEST <= radius * factor <= LARGEST]
+            question = f": are they in {' or '.join(likely)}? They must be in rad/s" if likely else ""
+            return f"by {both} the wheels' radius is {radius:.3g} m{question}"
+    turns = _follows(signals, "yaw_rate", difference)
+    if turns is None or turns.correlation > -TOGETHER:
+        return ""
+    return (
+        f"{right} is slower than {left} in left turns (correlation of their difference with the yaw rate "
+        f"{turns.correlation:.2f}): are left and right swapped?"
+    )
+
+
+def _follows(signals: Recording, quantity: str, series: Series) -> Relation | None:
+    """The relation of a series to a measured velocity, or to the commanded one if that was not measured."""
+    if quantity in signals.measured:
+        return relation(signals.measured[quantity], series, -APART, APART)
+    if quantity in signals.commanded:
+        return relation(signals.commanded[quantity], series, 0.0, AFTER_COMMAND, held=True)
+    return None
+
+
+class Relation(NamedTuple):
+    """The relation of one series to another: y = gain x + constant, at the lag with the best agreement.
+
+    ``unexplained`` is the part of y's rms that no multiple of x explains.
+    """
+
+    gain: float
+    correlation: float
+    unexplained: float
+
+    @property
+    def contradicts(self) -> bool:
+        """Whether the series are not of the same motion. Two series with hardly more than noise do not show that."""
+        return abs(self.correlation) < NOT_TOGETHER and self.unexplained > AGREEING
+
+
+def relation(x: Series, y: Series, first: float, last: float, *, held: bool = False) -> Relation | None:
+    """The relation of y to x, at the lag [s] from first to last with the best agreement.
+
+    None if one of them hardly changes or they are too short. A positive correlation is preferred, since a periodic
+    motion has a negative one half a period later. Extreme samples are clipped. With ``held``, each value of x holds
+    until the next, and y may follow with a first-order lag.
+    """
+    if min(len(x.time), len(y.time)) < FEWEST_SAMPLES:
+        return None
+    begin, end = max(x.time[0], y.time[0]), min(x.time[-1] + (last if held else 0.0), y.time[-1])
+    step = max(STEP, (end - begin) / POINTS)
+    reach = math.ceil(max(abs(first), abs(last)) / step)
+    grid = np.arange(begin, end, step)
+    if len(grid) < 4 * reach + FEWEST_SAMPLES:
+        return None
+    at = np.searchsorted(x.time, grid, side="right") - 1
+    xs = _clipped(x.value[at] if held else np.interp(grid, x.time, x.value))
+    ys = _clipped(np.interp(grid, y.time, y.value))[reach : len(grid) - reach]
+    if min(float(np.std(ys)), float(np.std(xs))) < 1e-9:
+        return None
+    lags = range(math.floor(first / step), math.ceil(last / step) + 1)
+    shifted = [
+        smoothed[reach - lag : len(grid) - reach - lag]
+        for constant in (CONSTANTS if held else CONSTANTS[:1])
+        for smoothed in (_smoothed(xs, step / constant if constant else math.inf),)
+        for lag in lags
+    ]
+    alike = np.array([_correlation(values, ys) for values in shifted])
+    positive = float(np.max(alike)) >= max(POSITIVE, -float(np.min(alike)) - STRONGER)
+    best = int(np.argmax(alike if positive else np.abs(alike)))
+    followed, correlation = shifted[best], float(alike[best])
+    spread = float(np.std(followed))
+    if spread == 0.0:
+        return None
+    cosine = float(followed @ ys) / math.sqrt(float(followed @ followed) * float(ys @ ys))
+    return Relation(correlation * float(np.std(ys)) / spread, correlation, math.sqrt(max(1.0 - cosine**2, 0.0)))
+
+
+def rate(series: Series) -> Series:
+    """The derivative in time, by differences over :data:`DIFFERENCE`; of equal stamps the last one counts."""
+    last = np.diff(series.time, append=math.inf) > 0.0
+    series = Series(series.time[last], series.value[last])
+    usual = float(np.median(np.diff(series.time))) if len(series.time) > 1 else STEP
+    apart = max(1, round(DIFFERENCE / usual))
+    if len(series.time) <= 2 * apart:
+        return Series(np.empty(0), np.empty(0))
+    passed = series.time[apart:] - series.time[:-apart]
+    middle = 0.5 * (series.time[apart:] + series.time[:-apart])
+    return Series(middle, (series.value[apart:] - series.value[:-apart]) / passed)
+
+
+def _near(value: float, factor: float, part: float = NEAR) -> bool:
+    return value > 0.0 and abs(math.log(value / factor)) < part
+
+
+def _smoothed(values: Array, speed: float) -> Array:
+    """Values behind a first-order lag, whose time constant is one step divided by the speed."""
+    left = math.exp(-speed)
+    return np.asarray(lfilter([1.0 - left], [1.0, -left], values, zi=[left * values[0]])[0])
+
+
+def _clipped(values: Array) -> Array:
+    """Values clipped to their 1st and 99th percentiles."""
+    return np.asarray(np.clip(values, *np.percentile(values, (1.0, 99.0))))
+
+
+def _correlation(a: Array, b: Array) -> float:
+    spread = float(np.std(a) * np.std(b))
+    return float(np.mean((a - a.mean()) * (b - b.mean()))) / spread if spread > 1e-12 else 0.0

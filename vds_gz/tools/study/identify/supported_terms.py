@@ -1,0 +1,142 @@
+"""The terms that recordings support, with a rough fit of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from vds_gz.tools.study.identify.build import Problem, coarse_segments, problem_of
+from vds_gz.tools.study.identify.candidates import candidates_of, second_stage
+from vds_gz.tools.study.identify.cross_validation import SIGNIFICANT, WORTHWHILE
+from vds_gz.tools.study.identify.estimates import Array
+from vds_gz.tools.study.identify.fit import Solution, solve
+from vds_gz.tools.study.identify.noise import noise_of
+from vds_gz.tools.study.identify.observed_limits import Reach
+from vds_gz.tools.study.identify.problem.parameters import SELECTED, Kind, mask_of
+from vds_gz.tools.study.identify.problem.segments import segments_of
+from vds_gz.tools.study.identify.problem.setup import Setup
+from vds_gz.tools.study.identify.problem.simulation import Mask
+from vds_gz.tools.study.identify.selection import select
+from vds_gz.tools.study.identify.trials import Candidate
+
+#: Number of fits after each of which the noise is estimated again.
+ROUNDS = 3
+
+#: Relative tolerance and simulations of a fit: without noise, to the precision of floating point; else to a small part
+#: of the intervals.
+PRECISE, ROUGH = (1e-13, 30), (1e-5, 6)
+
+#: A channel has no noise if its residual is below this multiple of its accuracy in simulation. Nothing is left to
+#: explain if the residuals of all channels are below this multiple of their resolutions.
+EXACT_BELOW = 5.0
+
+#: Coarse steps hide further effects if the residual of one channel is below the first multiple of its accuracy in
+#: simulation, or the residuals of all below the second.
+COARSE_HIDES_ONE, COARSE_HIDES_ALL = 1000.0, 2000.0
+
+Advance = Callable[[str], object]
+
+
+class Fitted(NamedTuple):
+    """A problem with its solution; ``fine``: in the vehicle's own steps, with all samples."""
+
+    problem: Problem
+    solution: Solution
+    fine: bool = False
+
+    @property
+    def exact(self) -> bool:
+        """Whether nothing is left to explain."""
+        return bool((self._left < EXACT_BELOW * self.problem.floors).all())
+
+    @property
+    def nearly_exact(self) -> bool:
+        """Whether the residual is so small that coarse steps hide further effects."""
+        parts = self._left / np.maximum(self.problem.accuracies, 1e-300)
+        return bool((parts < COARSE_HIDES_ONE).any() or (parts < COARSE_HIDES_ALL).all())
+
+    @property
+    def _left(self) -> Array:
+        """The residual of each kind of channel."""
+        return noise_of(self.problem, self.solution.residuals).scale
+
+
+def supported(setup: Setup, reach: Mapping[str, Reach], advance: Advance = lambda words: None) -> Fitted:
+    """The selected terms, with a rough fit of them.
+
+    The fit has coarse steps; if its residual is nearly zero, selection continues in the vehicle's own steps.
+    """
+    coarse = problem_of(setup, coarse_segments(setup), reach)
+    always = asked(setup)
+    usual, further = candidates_of(setup, reach), second_stage(setup, reach)
+    first = _selected(coarse, usual, np.where(always, setup.begin, neutral(setup)), always, advance)
+    fitted = Fitted(coarse, first)
+    candidates = [*(candidate for candidate in usual if not candidate.whole), *further]
+    if fitted.nearly_exact:
+        # The residual is not noise, so statistical tests prove nothing.
+        candidates = [
+            replace(candidate, significant=SIGNIFICANT, worthwhile=WORTHWHILE) for candidate in (*usual, *further)
+        ]
+        segments = segments_of(setup.recordings, setup.channels, 1.0 / setup.step_rate)
+        if len(segments) == len(coarse.experiments):
+            fine = problem_of(setup, segments, reach)
+            fitted = Fitted(fine, converged(fine, first), fine=True)
+            candidates = [] if fitted.exact else candidates
+    begin = fitted.solution.point
+    return fitted._replace(
+        solution=select(fitted.problem, candidates, begin, always, begun=fitted.solution, advance=advance)
+    )
+
+
+def _selected(
+    problem: Problem, candidates: Sequence[Candidate], begin: Array, always: Mask, advance: Advance
+) -> Solution:
+    """The selected terms. Gains of wheels come last, because they can stand in for terms of the actuators."""
+    gains = mask_of(problem.terms, Kind.WHEEL_GAIN)
+    solution = select(problem, candidates, begin, always & ~gains, advance=advance)
+    if not gains.any():
+        return solution
+    solution = converged(problem, replace(solution, free=solution.free | gains))
+    return select(problem, candidates, solution.point, always, begun=solution, advance=advance)
+
+
+def asked(setup: Setup) -> Mask:
+    """Terms that are always fitted: requested parameters, gains of wheels, and points of maps."""
+    return np.array(
+        [
+            term.kind in (Kind.WHEEL_GAIN, Kind.MAP) or (term.kind is Kind.PARAMETER and term.name not in SELECTED)
+            for term in setup.family.terms
+        ]
+    )
+
+
+def neutral(setup: Setup) -> Array:
+    """The point at which no term has an effect."""
+    return np.array([term.coordinate(term.neutral) for term in setup.family.terms])
+
+
+def converged(problem: Problem, rough: Solution) -> Solution:
+    """The fit of the same terms, without latencies below half a step, with its noise."""
+    solution, free, rounds = rough, rough.free, 0
+    starts = rough.starts if len(rough.starts) == len(problem.experiments) else None
+    latencies = mask_of(problem.terms, Kind.LATENCY)
+    dt = problem.experiments[0].segment.dt
+    while rounds < ROUNDS:
+        noise = solution.noise
+        exact = bool((noise.scale < EXACT_BELOW * problem.accuracies).any())
+        tolerance, evaluations = PRECISE if exact else ROUGH
+        solution = solve(
+            problem, solution.point, free, noise, starts=starts, tolerance=tolerance, evaluations=evaluations
+        )
+        starts = solution.starts
+        # A latency shorter than a step was an error of the coarse steps: fit again without it.
+        short = free & latencies & (solution.point < 0.5 * dt)
+        if short.any():
+            free, solution = free & ~short, replace(solution, point=np.where(short, 0.0, solution.point))
+            continue
+        solution = replace(solution, noise=noise_of(problem, solution.residuals))
+        rounds += 1
+    return solution

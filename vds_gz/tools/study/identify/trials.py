@@ -1,0 +1,128 @@
+"""Candidates for a fit: the most promising ones, and the starts of their fits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from vds_gz.tools.study.identify.build import Problem
+from vds_gz.tools.study.identify.cross_validation import LEAST, SIGNIFICANT, WORTHWHILE
+from vds_gz.tools.study.identify.estimates import Array
+from vds_gz.tools.study.identify.fit import Solution, evaluate, residual_limits, robust
+from vds_gz.tools.study.identify.noise import Noise
+from vds_gz.tools.study.identify.problem.parameters import Kind, mask_of
+
+#: Coordinates of some terms by their indices, which replace those of a point.
+Starts = Callable[[Array], Iterator[Mapping[int, float]]]
+
+#: Number of starts of the fit of a whole actuator, because its cost has several minima.
+WHOLE_BEGINS = 2
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """Terms that enter together, by their indices, and their trial values.
+
+    The gain in prediction must exceed ``significant`` standard errors and the part ``worthwhile`` of the squares. A fit
+    with all limits of a ``whole`` actuator may be exact although each single limit misleads. Whole actuators are tried
+    first, and again when nothing else enters.
+    """
+
+    name: str
+    terms: tuple[int, ...]
+    starts: Starts
+    significant: float = SIGNIFICANT
+    worthwhile: float = WORTHWHILE
+    whole: bool = False
+
+
+def promising(
+    problem: Problem, candidates: Sequence[Candidate], now: Solution, noise: Noise
+) -> list[tuple[Candidate, list[Array]]]:
+    """Candidates that may improve a fit, with the starts of their fits, the most promising first.
+
+    The expected improvement is the larger of that at the trial values and that of one Gauss-Newton step.
+    """
+    weights, limits = noise.weights[problem.kind], residual_limits(problem, noise)[problem.kind]
+    smooth = ~mask_of(problem.terms, Kind.LIMIT, Kind.DEAD_BAND, Kind.BACKLASH)
+    residuals, jacobian, _ = evaluate(problem, now.point, now.starts, smooth | now.free)
+    residuals = residuals * weights
+    root = np.sqrt(robust(residuals**2, limits)[1])
+    jacobian = jacobian * (weights * root)[:, np.newaxis]
+    gradient, information = jacobian.T @ (residuals * root), jacobian.T @ jacobian
+    points, present = _first_points(problem, candidates, now, noise)
+    free = np.flatnonzero(now.free)
+    expectations = []
+    for candidate in candidates:
+        cost, begins = points[candidate.name]
+        expected = present - cost
+        if smooth[list(candidate.terms)].all():
+            together = np.union1d(free, candidate.terms)
+            step = _explained(information, gradient, together) - _explained(information, gradient, free)
+            if step > expected:
+                expected, begins = step, [now.point]
+        if expected > LEAST or candidate.whole:
+            expectations.append((expected, candidate, begins))
+    expectations.sort(key=lambda entry: (not entry[1].whole, -entry[0]))
+    return [(candidate, begins) for _, candidate, begins in expectations]
+
+
+def _explained(information: Array, gradient: Array, terms: np.ndarray) -> float:
+    """The reduction of the squares by one Gauss-Newton step of some terms."""
+    if not len(terms):
+        return 0.0
+    size = np.sqrt(np.maximum(np.diag(information)[terms], 1e-300))
+    scaled = information[np.ix_(terms, terms)] / size / size[:, np.newaxis]
+    g = gradient[terms] / size
+    return float(g @ np.linalg.lstsq(scaled, g, rcond=1e-10)[0])
+
+
+def _first_points(
+    problem: Problem, candidates: Sequence[Candidate], now: Solution, noise: Noise
+) -> tuple[dict[str, tuple[float, list[Array]]], float]:
+    """The lowest cost of each candidate's points and the best of these, by name; and the present cost.
+
+    All costs are for dead times in whole steps.
+    """
+    points, owner = [now.point], [""]
+    for candidate in candidates:
+        for changes in candidate.starts(now.point):
+            point = now.point.copy()
+            for k, value in changes.items():
+                point[k] = np.clip(value, problem.lower[k], problem.upper[k])
+            points.append(point)
+            owner.append(candidate.name)
+    unique = {point.tobytes(): k for k, point in enumerate(points)}
+    distinct = sorted(unique.values())
+    costs = dict(zip(distinct, costs_of(problem, np.array(points)[distinct], now.starts, noise), strict=True))
+    cost = np.array([costs[unique[point.tobytes()]] for point in points])
+    best: dict[str, tuple[float, list[Array]]] = {}
+    for candidate in candidates:
+        indices = np.array([k for k, name in enumerate(owner) if name == candidate.name])
+        indices = indices[np.argsort(cost[indices], kind="stable")]
+        begins = _different(problem, [points[k] for k in indices], WHOLE_BEGINS if candidate.whole else 1)
+        best[candidate.name] = float(cost[indices[0]]), begins
+    return best, float(cost[0])
+
+
+def _different(problem: Problem, points: Sequence[Array], count: int) -> list[Array]:
+    """The first points that differ in a time."""
+    times = [k for k, term in enumerate(problem.terms) if term.kind in (Kind.DEAD_TIME, Kind.TIME_CONSTANT)]
+    different: dict[bytes, Array] = {}
+    for point in points:
+        different.setdefault(point[times].tobytes(), point)
+    return list(different.values())[:count]
+
+
+def costs_of(problem: Problem, points: Array, starts: Sequence[Array], noise: Noise) -> Array:
+    """Robust squares of many points."""
+    total = np.zeros(len(points))
+    weights, limits = noise.weights, residual_limits(problem, noise)
+    for experiment, start in zip(problem.experiments, starts, strict=True):
+        predicted = experiment.simulate(points, np.tile(start, (len(points), 1)))
+        kind = problem.kinds[experiment.channel]
+        left = (predicted - experiment.measured[:, np.newaxis]) * weights[kind][:, np.newaxis]
+        total += robust(left**2, limits[kind][:, np.newaxis])[0].sum(axis=0)
+    return total

@@ -1,0 +1,203 @@
+"""Commands and measurements from bags of any vehicle.
+
+One topic gives the main velocities and one the main steering angle, by its given name or by name and type; all other
+measurements of the motion are further channels. A channel with the values of another one at the same times is a copy
+and left out: nodes publish one measurement on several topics, and counting it twice would make intervals too narrow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from pathlib import Path
+
+import numpy as np
+
+from vds_gz.core.errors import MAPPING, PATH, UnknownTypeError, takes
+from vds_gz.programs.bags.reader import may_be_bag, open_bag
+from vds_gz.programs.commandlog.topics import (
+    NOT_MEASURED,
+    Counts,
+    choose_command,
+    choose_topic,
+    last_part,
+    nothing_recognised,
+)
+from vds_gz.programs.interface.commands import GEAR_COMMAND, command_types, whole_types
+from vds_gz.tools.study.reading.cleaning import clean, joined, measured_time, note_pieces, unwrapped
+from vds_gz.tools.study.reading.messages import (
+    MEASUREMENTS,
+    STEERING_TYPES,
+    VELOCITY_TYPES,
+    Column,
+    Key,
+    Reader,
+    command_readers,
+    read_columns,
+)
+from vds_gz.tools.study.reading.table import read_csv
+from vds_gz.tools.study.recording import Array, MeasuredChannel, Recording, SignalError, is_hinge
+
+#: Preferred topics, by the last parts of their names; the first that exists is used.
+PREFERRED_SPEEDS = ("twist_actual", "odom", "velocity_status", "odometry")
+PREFERRED_STEERINGS = ("actuator_states", "steering_status", "joint_states")
+
+
+def _choose_topics(
+    path: Path,
+    counts: Counts,
+    readers: Collection[str],
+    command: str | None,
+    velocity: str | None,
+    steering: str | None,
+) -> dict[str, str]:
+    """Topics with their roles, either named or recognised by name and type; ``readers`` are the types of commands.
+
+    They are in the order of precedence. Topics of further measurements have an empty role.
+    """
+    commands = choose_command(path, counts, readers, command)
+    used = {commands, *never_measured(counts)}
+    measured = {name: topic for name, topic in counts.items() if name not in used and topic[0] in MEASUREMENTS}
+    speeds = choose_topic(
+        path, counts, VELOCITY_TYPES, "velocities", "--velocity", velocity, PREFERRED_SPEEDS, measured
+    )
+    angles = choose_topic(
+        path, counts, STEERING_TYPES, "steering angles", "--steering", steering, PREFERRED_STEERINGS, measured
+    )
+    if not measured:
+        raise SignalError(nothing_recognised(path, "velocities", "--velocity", counts))
+    geared = {kind.topic.type for kind in whole_types() if kind.geared}
+    gears = [name for name, (kind, _) in counts.items() if kind == GEAR_COMMAND.topic.type]
+    near = [name for name in gears if name.rpartition("/")[0] == commands.rpartition("/")[0]] or gears
+    gear = min(near, default="") if counts[commands][0] in geared else ""
+    roles = {commands: "command"}
+    others = ((topic, "") for topic in sorted(measured))
+    for topic, role in ((gear, "gear"), (speeds, "velocity"), (angles, "steering"), *others):
+        if topic:
+            roles.setdefault(topic, role)
+    return roles
+
+
+def never_measured(counts: Counts) -> set[str]:
+    """Topics with commands or references, whose type may also be one of measurements."""
+    ours = {kind.topic.name for kind in command_types()}
+    return {name for name in counts if last_part(name) in ours or NOT_MEASURED.search(last_part(name))}
+
+
+#: Topic of actuators' states. Actuators are not joints, so only their steering angle is used.
+_ACTUATORS = "actuator_states"
+
+#: Values that differ by less than this part of their range are equal.
+_SAME = 1e-6
+
+
+def read_bag(
+    path: Path,
+    *,
+    command: str | None = None,
+    velocity: str | None = None,
+    steering: str | None = None,
+    pedals: bool = False,
+) -> Recording:
+    """The signals in a bag, from named or recognised topics; with ``pedals``, the commands are those of pedals."""
+    readers = command_readers(pedals=pedals)
+    try:
+        with open_bag(path) as bag:
+            counts = bag.by_name()
+            roles = _choose_topics(path, counts, readers, command, velocity, steering)
+            inputs: dict[str, Mapping[str, Reader]] = {"command": readers, "gear": {GEAR_COMMAND.topic.type: _gear}}
+            readers_of = {}
+            for topic, role in roles.items():
+                kind, _ = counts[topic]
+                readers_of[topic, kind] = inputs.get(role, MEASUREMENTS)[kind]
+            notes: list[str] = []
+            topics = read_columns(bag, readers_of, notes)
+            notes += bag.notes
+    except UnknownTypeError as error:
+        raise SignalError(f"'{path}': {error}") from None
+    signals = _recording(roles, topics)
+    named = {role: topic for topic, role in roles.items()}
+    main = f"velocities '{named.get('velocity', 'none')}', steering '{named.get('steering', 'none')}'"
+    further = sorted({channel.source for channel in signals.further if not roles[channel.source]})
+    also = f", also measured {', '.join(map(repr, further))}" if further else ""
+    signals.notes[:0] = [f"commands '{named['command']}', {main}{also}", *notes]
+    return signals
+
+
+def _gear(message: object) -> dict[Key, float]:
+    return {Key("gear"): float(GEAR_COMMAND.decode(message).command().gear)}
+
+
+def _recording(roles: Mapping[str, str], topics: Mapping[str, Column]) -> Recording:
+    signals = Recording()
+    begin = min((column.logged[0] for column in topics.values()), default=0)
+    for topic, role in roles.items():
+        if (column := topics.get(topic)) is None:
+            continue
+        if role in ("command", "gear"):
+            commands_from(signals, column, column.seconds(begin)[0])
+        else:
+            time = measured_time(*column.seconds(begin), role or f"'{topic}'", signals.notes)
+            measurements_from(signals, topic, role, column, time)
+    signals.steers = "steering" in signals.commanded
+    note_pieces(signals)
+    return signals
+
+
+def commands_from(recording: Recording, column: Column, time: Array) -> None:
+    """Take a topic's numbers at these times [s] as commands."""
+    for key, numbers in column.known():
+        series = clean(time, numbers, f"command {key.quantity}", recording.notes)
+        recording.commanded[key.quantity] = joined(recording.commanded.get(key.quantity), series)
+
+
+def measurements_from(recording: Recording, topic: str, role: str, column: Column, time: Array) -> None:
+    """Take a topic's numbers at these times [s] as main measurements or further channels."""
+    known = list(column.known())
+    hinges = sum(is_hinge(key.joint) for key, _ in known)
+    main = {"velocity": ("v_x", "v_y", "yaw_rate"), "steering": ("steering",)}.get(role, ())
+    for (quantity, joint), numbers in known:
+        if joint and (last_part(topic) == _ACTUATORS or (role == "steering" and hinges == 1 and is_hinge(joint))):
+            continue  # the only hinge is the steering
+        if quantity == "steering" and hinges and quantity not in main:
+            continue  # the mean of hinges that are channels too
+        series = clean(time, numbers, f"{role or topic} {joint or quantity}", recording.notes)
+        if quantity in main:
+            recording.measured[quantity] = series
+            recording.sources[quantity] = topic
+        else:
+            name = f"{topic.lstrip('/')} {joint or quantity}"
+            channel = unwrapped(MeasuredChannel(name, quantity, topic, series, joint))
+            if not any(_is_copy(channel, earlier) for earlier in recording.channels):
+                recording.further.append(channel)
+
+
+def _is_copy(channel: MeasuredChannel, earlier: MeasuredChannel) -> bool:
+    """Whether a channel has the values of an earlier one at its times."""
+    if (channel.quantity, channel.joint) != (earlier.quantity, earlier.joint):
+        return False
+    times = channel.series.time, earlier.series.time
+    _, here, there = np.intersect1d(*times, assume_unique=True, return_indices=True)
+    if len(here) < max(0.9 * min(map(len, times)), 1):
+        return False
+    a, b = channel.series.value[here], earlier.series.value[there]
+    return float(np.max(np.abs(a - b))) <= _SAME * max(float(np.ptp(b)), _SAME)
+
+
+@takes(path=PATH, columns=MAPPING.or_none)
+def read_signals(path: str | Path, columns: Mapping[str, str] | None = None) -> Recording:
+    """Commands and measurements from a bag or a CSV file, for ``identify``.
+
+    Args:
+        path: A bag (rosbag2 folder, .mcap, .db3), whose topics are found by type and name, or a CSV file with a
+            column ``time`` [s], commands such as ``v_x_command`` [m/s] or ``steering_command`` [rad], and measurements
+            such as ``v_x_measured``, ``steering_measured``, ``x``, ``y``, ``heading``, ``imu_yaw_rate`` [rad/s] or
+            ``<joint>_velocity`` [rad/s].
+        columns: Custom names of a CSV file's columns, by quantity: ``{"v_x": "cmd:odom_v"}``.
+
+    Raises:
+        RecordingError: The file cannot be used, or holds no commands with measurements.
+    """
+    path = Path(path)
+    if may_be_bag(path):
+        return read_bag(path)
+    return read_csv(path, columns)

@@ -1,0 +1,149 @@
+"""Cleans samples: on one clock, finite, in the order of time, without jumps by a turn."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from vds_gz.tools.study.recording import Array, MeasuredChannel, Recording, Series, longest_gap
+
+Times = NDArray[np.int64]
+
+#: Matches the notes of :func:`clean` and :func:`note_pieces` on gaps.
+GAP_NOTE = re.compile(r" has a gap of \d|^gaps split the recording")
+
+#: Clocks that differ by less are the same, and the difference is the delay of transport [s].
+SAME_CLOCK = 0.3
+
+#: The drift is estimated from the quickest message of each part: minimum and maximum number of parts, and minimum
+#: number of messages of a part.
+FEWEST_PARTS, PARTS, PART_SAMPLES = 8, 40, 10
+
+#: A drift is removed if it amounts to this over the recording [s], and to this many times the scatter around its line.
+DRIFT, DRIFT_SCATTER = 0.01, 5.0
+
+#: If differences jitter by more, the cause is not transport: a clock stood still, or ran at another rate [s].
+JITTER = 0.05
+
+#: A relative rate beyond this is not drift: a unit is wrong, or a simulation is slow.
+MAXIMUM_DRIFT = 0.02
+
+
+def seconds(times: Times, begin: int) -> Array:
+    """Times since a beginning [s], from times in nanoseconds."""
+    since: Array = (times - begin).astype(float) * 1e-9
+    return since
+
+
+def measured_time(logged: Array, stamps: ArrayLike, name: str, notes: list[str]) -> Array:
+    """Times of measurement [s] by the recorder's clock, from times of recording and stamps [s] of one origin.
+
+    A stamp is NaN for a message without one. Corrections are noted.
+    """
+    stamped = np.asarray(stamps, float)
+    if not np.isfinite(stamped).all() or not len(stamped):
+        return logged
+    difference = logged - stamped
+    slope = _drift(stamped, difference)
+    span = float(stamped[-1] - stamped[0])
+    if abs(slope) > MAXIMUM_DRIFT:
+        notes.append(
+            f"the stamps of {name} run {1.0 / (1.0 + slope):.4g} times as fast as the recorder's clock; the times of "
+            "recording are used instead. Are the stamps in another unit, or of a simulation that was not in real time?"
+        )
+        return logged
+    if not slope and abs(float(np.median(difference))) < SAME_CLOCK:
+        return stamped
+    drift = slope * (stamped - stamped[0])
+    offset = float(np.percentile(difference - drift, 1.0))
+    off = f"the stamps of {name} are off by {-offset:+.3f} s against the recorder's clock"
+    drifts = f"drift by {-slope * 1e6:+.0f} ppm ({-slope * span:+.3f} s in {span:.0f} s)"
+    notes.append(f"{off} and {drifts}; both were corrected" if slope else f"{off}; this was corrected")
+    moved: Array = stamped + offset + drift
+    return moved
+
+
+def vehicle_time(time: Times, logged: Times, stamps: Times) -> Times:
+    """Convert times of the recorder's clock [ns] to the vehicle's, by messages that have both.
+
+    If both clocks run at the same rate, the quickest messages give their difference, without the jitter of the others'
+    transport; otherwise times are interpolated between the messages.
+    """
+    origin = int(stamps[0])
+    at, recorded, stamped = seconds(time, logged[0]), seconds(logged, logged[0]), seconds(stamps, origin)
+    slope = _drift(stamped, recorded - stamped)
+    late = recorded - stamped * (1.0 + slope)
+    quickest = float(np.percentile(late, 1.0))
+    if abs(slope) < MAXIMUM_DRIFT and float(np.percentile(late, 90.0)) - quickest < JITTER:
+        passed: Array = (at - quickest) / (1.0 + slope)
+    else:
+        passed = np.interp(at, np.maximum.accumulate(recorded), stamped)
+        passed += at - np.clip(at, recorded[0], recorded[-1])  # before and after them, both clocks run at the same rate
+    moved: Times = origin + np.round(passed * 1e9).astype(np.int64)
+    return moved
+
+
+def _drift(stamped: Array, difference: Array) -> float:
+    """Slope of the lower envelope of the differences, by the quickest message of each part; 0 if it is uncertain.
+
+    Source: P. K. Sen, Estimates of the regression coefficient based on Kendall's tau, J. Am. Stat. Assoc. 63 (1968).
+    """
+    count = min(PARTS, len(stamped) // PART_SAMPLES)
+    if count < FEWEST_PARTS:
+        return 0.0
+    parts = np.array_split(np.arange(len(stamped)), count)
+    quickest = np.array([part[np.argmin(difference[part])] for part in parts])
+    time, low = stamped[quickest], difference[quickest]
+    first, second = np.triu_indices(count, 1)
+    run, rise = time[second] - time[first], low[second] - low[first]
+    if not (run > 0.0).any():
+        return 0.0
+    slope = float(np.median(rise[run > 0.0] / run[run > 0.0]))
+    residual = low - slope * time
+    scatter = 1.4826 * float(np.median(np.abs(residual - np.median(residual))))
+    certain = abs(slope) * float(np.ptp(stamped)) > max(DRIFT, DRIFT_SCATTER * scatter)
+    return slope if certain else 0.0
+
+
+def clean(time: Array, value: Array, name: str, notes: list[str]) -> Series:
+    """The finite samples at these times [s], in the order of time, the last one of equal times; faults are noted."""
+    finite = np.isfinite(time) & np.isfinite(value)
+    if not finite.all():
+        notes.append(f"{int((~finite).sum())} samples of {name} are NaN or infinite; they were left out")
+    series = _ordered(time[finite], value[finite])
+    last = np.diff(series.time, append=np.inf) > 0.0
+    time, value = series.time[last], series.value[last]
+    steps = np.diff(time)
+    if len(time) > 2 and steps.max() > longest_gap(time):
+        at = int(np.argmax(steps))
+        notes.append(f"{name} has a gap of {steps[at]:.2f} s at {time[at]:.2f} s")
+    return Series(time, value)
+
+
+def joined(first: Series | None, second: Series) -> Series:
+    """Both series as one."""
+    if first is None:
+        return second
+    return _ordered(np.append(first.time, second.time), np.append(first.value, second.value))
+
+
+def _ordered(time: Array, value: Array) -> Series:
+    order = np.argsort(time, kind="stable")
+    return Series(time[order], value[order])
+
+
+def unwrapped(channel: MeasuredChannel) -> MeasuredChannel:
+    """The channel; a heading or the angle of a rotating joint is unwrapped."""
+    if channel.quantity != "heading" and (channel.quantity != "joint_position" or channel.hinge):
+        return channel
+    return replace(channel, series=Series(channel.series.time, np.unwrap(channel.series.value)))
+
+
+def note_pieces(signals: Recording) -> None:
+    """Note the pieces into which gaps split a recording."""
+    if len(parts := signals.pieces) > 1:
+        times = ", ".join(f"{begin:.2f} to {end:.2f} s" for begin, end in parts)
+        signals.notes.append(f"gaps split the recording into {len(parts)} pieces: {times}")
