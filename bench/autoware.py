@@ -12,8 +12,8 @@ import time
 
 from vds_gz.core.vehicle.autoware.models import AUTOWARE_MODELS
 from vds_gz.core.vehicle.command import PEDALS, Command, control, pedals
-from vds_gz.core.vehicle.model import VehicleModel
 from vds_gz.core.vehicle.vehicle import NANOSECONDS, Vehicle
+from vds_gz.core.vehicle.vehicle_model import VehicleModel
 
 MOST_MICROSECONDS = 60.0
 LEAST_REAL_TIME_FACTOR = 1500.0

@@ -22,7 +22,7 @@ import llvmlite.binding
 import numba
 import numpy as np
 
-from vds_gz.core.parameters.actuators import DriveParameters, SteeringParameters
+from vds_gz.core.parameters.actuator_parameters import DriveParameters, SteeringParameters
 from vds_gz.core.parameters.vehicles import BicycleParameters
 from vds_gz.core.vehicle.bicycle import BICYCLE
 from vds_gz.core.vehicle.catalogue import models

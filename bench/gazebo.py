@@ -30,8 +30,8 @@ from vds_gz.core.description import gz_topics as topics  # noqa: E402
 from vds_gz.core.description.sdf import sdf  # noqa: E402
 from vds_gz.core.parameters.declaration import Override  # noqa: E402
 from vds_gz.core.parameters.node import NodeParameters  # noqa: E402
+from vds_gz.core.plant.gazebo.gazebo_server import Server, Spawn, populated  # noqa: E402
 from vds_gz.core.plant.gazebo.links import bindings  # noqa: E402
-from vds_gz.core.plant.gazebo.server import Server, Spawn, populated  # noqa: E402
 from vds_gz.core.share import share  # noqa: E402
 from vds_gz.core.vehicle.catalogue import models  # noqa: E402
 

@@ -23,10 +23,10 @@ from helpers.gazebo import preset, vehicle  # noqa: E402
 from helpers.ros_gz import controlled, program, spawn_controllers  # noqa: E402
 
 from vds_gz.core.description.gz_bridge import clock_bridge, vehicle_bridge  # noqa: E402
-from vds_gz.core.plant.gazebo.server import Server, populated  # noqa: E402
+from vds_gz.core.plant.gazebo.gazebo_server import Server, populated  # noqa: E402
 from vds_gz.core.ros.arguments import parse  # noqa: E402
-from vds_gz.core.ros.factory import open_graph  # noqa: E402
 from vds_gz.core.ros.messages.fields import stamp_ns  # noqa: E402
+from vds_gz.core.ros.open_graph import open_graph  # noqa: E402
 from vds_gz.core.share import share  # noqa: E402
 from vds_gz.programs.interface import topics  # noqa: E402
 

@@ -44,7 +44,7 @@ from helpers.recorded_vehicles import recordings  # noqa: E402
 
 from vds_gz.tools.study.identify.estimates import Estimate  # noqa: E402
 from vds_gz.tools.study.identify.identification import identify  # noqa: E402
-from vds_gz.tools.study.offline.replay import Replay  # noqa: E402
+from vds_gz.tools.study.offline.offline_replay import Replay  # noqa: E402
 from vds_gz.tools.study.offline.replay_bag import write_mcap  # noqa: E402
 from vds_gz.tools.study.reading.bag import read_signals  # noqa: E402
 from vds_gz.tools.study.recording import Recording  # noqa: E402

@@ -17,9 +17,9 @@ from itertools import count
 from pathlib import Path
 
 from vds_gz.core.ros.arguments import parse
-from vds_gz.core.ros.factory import open_graph
 from vds_gz.core.ros.graph import Graph
 from vds_gz.core.ros.messages.fields import stamp_ns
+from vds_gz.core.ros.open_graph import open_graph
 from vds_gz.programs.interface import topics
 
 NODE = [sys.executable, "-m", "vds_gz.programs.nodes.sim_node", "--ros-args"]

@@ -24,13 +24,13 @@ from live_node import DOMAINS, NODE, Measured
 from vds_gz.core.configuration import parameters_of
 from vds_gz.core.description.gz_bridge import vehicle_bridge
 from vds_gz.core.description.sdf import sdf
-from vds_gz.core.plant.gazebo.server import Server, Spawn, populated
+from vds_gz.core.plant.gazebo.gazebo_server import Server, Spawn, populated
 from vds_gz.core.ros.arguments import parse
-from vds_gz.core.ros.factory import open_graph
 from vds_gz.core.ros.graph import Graph, QoS
+from vds_gz.core.ros.open_graph import open_graph
 from vds_gz.core.sensing.sensor import SensorTypes
 from vds_gz.core.vehicle.catalogue import models
-from vds_gz.core.world.load import world_file
+from vds_gz.core.world.load_world import world_file
 
 #: Name, type and further parameters of each sensor in each row.
 SETS: dict[str, list[tuple[str, str, dict[str, object]]]] = {

@@ -16,8 +16,8 @@ from typing import Any
 
 import vds_gz
 from vds_gz.core.ros.arguments import parse
-from vds_gz.core.ros.factory import open_graph
-from vds_gz.core.ros.programs import StopRequest
+from vds_gz.core.ros.open_graph import open_graph
+from vds_gz.core.ros.program_shell import StopRequest
 from vds_gz.programs.interface.topics import ODOM, TWIST_REFERENCE
 from vds_gz.programs.nodes.preparation import prepare
 from vds_gz.programs.nodes.sim_node import SimNode

@@ -35,7 +35,7 @@ from scipy.optimize import least_squares
 
 from vds_gz.core.configuration import load_parameters
 from vds_gz.core.errors import ArgumentError, RecordingError
-from vds_gz.tools.study.reading.run import read
+from vds_gz.tools.study.reading.recorded_run import read
 from vds_gz.tools.study.recording import Recording
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -18,8 +18,8 @@ from pathlib import Path
 import numpy as np
 
 from vds_gz.core.ros.arguments import parse
-from vds_gz.core.ros.factory import open_graph
-from vds_gz.core.ros.messages.factory import open_types
+from vds_gz.core.ros.messages.message_types import open_types
+from vds_gz.core.ros.open_graph import open_graph
 from vds_gz.programs.bags.reader import open_bag
 from vds_gz.programs.interface import topics
 

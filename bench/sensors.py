@@ -15,7 +15,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import numpy as np
 
 from vds_gz.core.geometry import Transform, quaternion
-from vds_gz.core.parameters.sensors import (
+from vds_gz.core.parameters.sensor_parameters import (
     Camera,
     Helios31,
     Lidar2d,
@@ -31,7 +31,7 @@ from vds_gz.core.sensing.lidar import LidarModel, gazebo_bands
 from vds_gz.core.sensing.pinhole import Pinhole, clipped
 from vds_gz.core.sensing.point_layout import ColouredLayout, PointLayout, driver_layout, gazebo_layouts
 from vds_gz.core.share import share
-from vds_gz.core.world.load import load_world
+from vds_gz.core.world.load_world import load_world
 from vds_gz.core.world.scene import Scene
 
 REPEATS = 9

@@ -18,7 +18,7 @@ from time import process_time
 
 import numba
 
-from vds_gz.core.parameters.actuators import DriveParameters
+from vds_gz.core.parameters.actuator_parameters import DriveParameters
 from vds_gz.core.parameters.vehicles import SingleTrackParameters
 from vds_gz.core.vehicle.command import ackermann
 from vds_gz.core.vehicle.compiled import CompiledVehicle

@@ -20,7 +20,8 @@ from vds_gz.core.vehicle.catalogue import models
 from vds_gz.core.vehicle.compiled import CompiledVehicle
 from vds_gz.programs.commandlog.pedal_profile import turns
 from vds_gz.programs.interface.commands import Pedals
-from vds_gz.tools.study.identify.mechanism.fit import (
+from vds_gz.tools.study.identify.mechanism.log import MechanismLog
+from vds_gz.tools.study.identify.mechanism.mechanism_fit import (
     DEAD_ZONE,
     FREE,
     LOGARITHMIC,
@@ -29,7 +30,6 @@ from vds_gz.tools.study.identify.mechanism.fit import (
     fit_mechanism,
     with_values,
 )
-from vds_gz.tools.study.identify.mechanism.log import MechanismLog
 from vds_gz.tools.study.recording import Series
 
 MODEL, GIVEN = models()["actuation_cmd_mechanical"], ActuationCmdMechanicalParameters()

@@ -19,7 +19,7 @@ from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 from vds_gz.core.configuration import preset_names
 from vds_gz.core.errors import ArgumentError, FailureError
 from vds_gz.core.share import PACKAGE, share
-from vds_gz.programs.launching.vehicle import LaunchedVehicle, common_commands
+from vds_gz.programs.launching.vehicle_launch import LaunchedVehicle, common_commands
 
 #: Output of `vds-gz compare` when it receives from both vehicles.
 LISTENING = b"recording /a and /b"
@@ -55,7 +55,7 @@ def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     """Everything that the arguments select."""
     arguments = context.launch_configurations
     _require_packages()
-    from vds_gz.programs.commandlog.files import read
+    from vds_gz.programs.commandlog.command_log import read
 
     duration = read(arguments["drive"]).duration + AFTER
     in_gazebo = [name for name in "ab" if arguments[f"plant_{name}"] == "gazebo"]

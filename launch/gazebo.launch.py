@@ -27,14 +27,14 @@ from vds_gz.core.description.gz_bridge import clock_bridge, vehicle_bridge
 from vds_gz.core.description.sdf import sdf
 from vds_gz.core.errors import ArgumentError
 from vds_gz.core.parameters.node import NodeParameters
+from vds_gz.core.plant.gazebo.gazebo_server import Spawn, gz_command, populated
 from vds_gz.core.plant.gazebo.links.bindings import bindings_fault
-from vds_gz.core.plant.gazebo.server import Spawn, gz_command, populated
 from vds_gz.core.share import share
 from vds_gz.core.vehicle.catalogue import models
-from vds_gz.core.world.load import world_file
+from vds_gz.core.world.load_world import world_file
 from vds_gz.programs.launching.actions import BOOLEANS, boolean, chosen_file, number, require, vehicle_arguments
-from vds_gz.programs.launching.vehicle import LaunchedVehicle
-from vds_gz.tools.adopt.folder import PARAMETERS, read_folder
+from vds_gz.programs.launching.vehicle_launch import LaunchedVehicle
+from vds_gz.tools.adopt.robot_folder import PARAMETERS, read_folder
 from vds_gz.tools.adopt.start import adopted_world
 
 #: Topic of Gazebo's clock behind a bridge, in the vehicle's namespace.

@@ -6,7 +6,7 @@ from launch.actions import DeclareLaunchArgument, OpaqueFunction
 
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 from vds_gz.programs.launching.actions import BOOLEANS, boolean, chosen_file, given, number, vehicle_arguments
-from vds_gz.programs.launching.vehicle import LaunchedVehicle
+from vds_gz.programs.launching.vehicle_launch import LaunchedVehicle
 
 #: Arguments that set the parameter of the same name.
 PARAMETERS = (

@@ -26,7 +26,7 @@ from vds_gz.programs.launching.actions import (
     require,
     robot_state_publisher_argument,
 )
-from vds_gz.programs.launching.vehicle import LaunchedVehicle, on_simulation_time
+from vds_gz.programs.launching.vehicle_launch import LaunchedVehicle, on_simulation_time
 
 #: The vehicle's parameter file for each parameter file of Nav2.
 VEHICLES = {"differential": "indoor_robot", "ackermann": "scaled_car"}

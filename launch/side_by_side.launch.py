@@ -11,7 +11,7 @@ from launch.actions import DeclareLaunchArgument, OpaqueFunction
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 from vds_gz.core.share import share
 from vds_gz.programs.launching.actions import BOOLEANS, boolean, drive, given, number, require, rviz
-from vds_gz.programs.launching.vehicle import LaunchedVehicle, common_commands, on_simulation_time
+from vds_gz.programs.launching.vehicle_launch import LaunchedVehicle, common_commands, on_simulation_time
 
 #: Arguments that set the parameter of the same name.
 PARAMETERS = ("use_sim_time",)

@@ -30,11 +30,11 @@ from vds_gz.cli.check import reference_page
 from vds_gz.cli.program import COMMANDS, main
 from vds_gz.core.configuration import NODE_NAME, default_parameters, load_parameters, parameters_of, preset_names
 from vds_gz.core.errors import VdsGzError
-from vds_gz.core.parameters.controllers import LqrParameters, PurePursuitParameters, StanleyParameters
+from vds_gz.core.parameters.controller_parameters import LqrParameters, PurePursuitParameters, StanleyParameters
 from vds_gz.core.parameters.declaration import describe
 from vds_gz.core.parameters.teleop import JoystickParameters, KeyParameters
 from vds_gz.core.ros.arguments import parse
-from vds_gz.core.world.load import load_world
+from vds_gz.core.world.load_world import load_world
 from vds_gz.core.world.surroundings import read_obstacles
 from vds_gz.programs.interface import topics
 

@@ -18,8 +18,8 @@ from vds_gz.core.parameters.declaration import Override, ParameterError, describ
 from vds_gz.core.vehicle import catalogue
 from vds_gz.core.vehicle.catalogue import actuator_kind
 from vds_gz.core.vehicle.command import ACKERMANN, ackermann
-from vds_gz.core.vehicle.model import VehicleModel
 from vds_gz.core.vehicle.vehicle import Vehicle
+from vds_gz.core.vehicle.vehicle_model import VehicleModel
 from vds_gz.programs.commandlog.profiles import limits_of
 
 HYDRAULICS = '''
@@ -89,7 +89,7 @@ from pathlib import Path
 
 from heavy_machines import hydraulics
 from heavy_machines.hydraulics import HydraulicParameters, HydraulicState, HydraulicCoefficients, step_hydraulic
-from vds_gz.core.parameters.actuators import DriveParameters
+from vds_gz.core.parameters.actuator_parameters import DriveParameters
 from vds_gz.core.errors import ArgumentError
 from vds_gz.modelling import integrate_pose
 from vds_gz.core.parameters.declaration import ParameterError, ParameterGroup, group, real
@@ -98,7 +98,7 @@ from vds_gz.core.vehicle.actuators import (
     newest_reference, resized_line, step_drive,
 )
 from vds_gz.core.vehicle.command import ACKERMANN
-from vds_gz.core.vehicle.model import (
+from vds_gz.core.vehicle.vehicle_model import (
     Actuator, ActuatorState, Joint, JointStates, VehicleGeometry, VehicleLimits, VehicleModel, Wheel,
 )
 

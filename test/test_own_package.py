@@ -22,7 +22,7 @@ from vds_gz.core.geometry import Transform
 from vds_gz.core.ros.messages.fields import stamp_ns
 from vds_gz.core.sensing.body import BodyState
 from vds_gz.core.sensing.sensor import OWN, SensorTypes
-from vds_gz.core.world.load import load_world
+from vds_gz.core.world.load_world import load_world
 from vds_gz.programs.interface import topics
 from vds_gz.programs.interface.topics import Topic
 

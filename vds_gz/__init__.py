@@ -31,8 +31,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from vds_gz.core.configuration import load_parameters, load_vehicle
     from vds_gz.core.errors import ArgumentError, VdsGzError
-    from vds_gz.core.parameters.actuators import DriveParameters, SteeringParameters
-    from vds_gz.core.parameters.controllers import (
+    from vds_gz.core.parameters.actuator_parameters import DriveParameters, SteeringParameters
+    from vds_gz.core.parameters.controller_parameters import (
         ControllerParameters,
         LqrParameters,
         PurePursuitParameters,
@@ -45,21 +45,21 @@ if TYPE_CHECKING:
         OmniParameters,
         SingleTrackParameters,
     )
-    from vds_gz.core.ros.factory import open_graph
     from vds_gz.core.ros.graph import Graph, QoS
+    from vds_gz.core.ros.open_graph import open_graph
     from vds_gz.core.vehicle.bicycle import BICYCLE
     from vds_gz.core.vehicle.catalogue import models
     from vds_gz.core.vehicle.command import Command, ackermann, control, gear, pedals, twist
     from vds_gz.core.vehicle.compiled import CompiledVehicle
     from vds_gz.core.vehicle.differential import DIFFERENTIAL
-    from vds_gz.core.vehicle.model import VehicleModel
     from vds_gz.core.vehicle.omni import OMNI
     from vds_gz.core.vehicle.schedule import command_records
     from vds_gz.core.vehicle.single_track import SINGLE_TRACK
     from vds_gz.core.vehicle.vehicle import Motion, Vehicle
-    from vds_gz.core.world.load import load_world
+    from vds_gz.core.vehicle.vehicle_model import VehicleModel
+    from vds_gz.core.world.load_world import load_world
     from vds_gz.core.world.scene import Scene
-    from vds_gz.programs.commandlog.files import read as read_commands
+    from vds_gz.programs.commandlog.command_log import read as read_commands
     from vds_gz.tools.fleet.callback import ControllerError
     from vds_gz.tools.fleet.closed_loop import ClosedLoop
     from vds_gz.tools.fleet.fleet import Fleet
@@ -67,8 +67,8 @@ if TYPE_CHECKING:
     from vds_gz.tools.study.compare.sources import simulate
     from vds_gz.tools.study.identify.identification import identify
     from vds_gz.tools.study.reading.bag import read_signals
-    from vds_gz.tools.study.reading.run import read as read_recording
-    from vds_gz.tools.study.sweep.folder import collect as read_runs
+    from vds_gz.tools.study.reading.recorded_run import read as read_recording
+    from vds_gz.tools.study.sweep.sweep_folder import collect as read_runs
 
 __version__ = "0.1.0"
 
@@ -138,27 +138,29 @@ _HOMES = {
     "vds_gz.tools.fleet.closed_loop": "ClosedLoop",
     "vds_gz.tools.fleet.path": "Path read_path",
     "vds_gz.tools.fleet.callback": "ControllerError",
-    "vds_gz.core.parameters.controllers": "PurePursuitParameters StanleyParameters LqrParameters ControllerParameters",
+    "vds_gz.core.parameters.controller_parameters": (
+        "PurePursuitParameters StanleyParameters LqrParameters ControllerParameters"
+    ),
     "vds_gz.core.vehicle.compiled": "CompiledVehicle",
     "vds_gz.core.vehicle.command": "Command twist ackermann pedals control gear",
     "vds_gz.core.vehicle.schedule": "command_records",
     "vds_gz.core.vehicle.catalogue": "models",
-    "vds_gz.core.vehicle.model": "VehicleModel",
+    "vds_gz.core.vehicle.vehicle_model": "VehicleModel",
     "vds_gz.core.vehicle.bicycle": "BICYCLE",
     "vds_gz.core.vehicle.differential": "DIFFERENTIAL",
     "vds_gz.core.vehicle.omni": "OMNI",
     "vds_gz.core.vehicle.single_track": "SINGLE_TRACK",
     "vds_gz.core.parameters.vehicles": "BicycleParameters DifferentialParameters OmniParameters SingleTrackParameters",
-    "vds_gz.core.parameters.actuators": "DriveParameters SteeringParameters",
+    "vds_gz.core.parameters.actuator_parameters": "DriveParameters SteeringParameters",
     "vds_gz.tools.study.reading.bag": "read_signals",
     "vds_gz.tools.study.identify.identification": "identify",
-    "vds_gz.programs.commandlog.files": "read/read_commands",
+    "vds_gz.programs.commandlog.command_log": "read/read_commands",
     "vds_gz.tools.study.compare.sources": "simulate",
-    "vds_gz.tools.study.reading.run": "read/read_recording",
-    "vds_gz.tools.study.sweep.folder": "collect/read_runs",
-    "vds_gz.core.world.load": "load_world",
+    "vds_gz.tools.study.reading.recorded_run": "read/read_recording",
+    "vds_gz.tools.study.sweep.sweep_folder": "collect/read_runs",
+    "vds_gz.core.world.load_world": "load_world",
     "vds_gz.core.world.scene": "Scene",
-    "vds_gz.core.ros.factory": "open_graph",
+    "vds_gz.core.ros.open_graph": "open_graph",
     "vds_gz.core.ros.graph": "Graph QoS",
     "vds_gz.core.errors": "VdsGzError ArgumentError",
     "vds_gz.core.parameters.declaration": "ParameterError",

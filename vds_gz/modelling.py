@@ -24,7 +24,10 @@ from vds_gz.core.vehicle.actuators import (
 )
 from vds_gz.core.vehicle.bicycle import BicycleCoefficients, BicycleState
 from vds_gz.core.vehicle.differential import DifferentialCoefficients, DifferentialState
-from vds_gz.core.vehicle.model import (
+from vds_gz.core.vehicle.omni import OmniCoefficients, OmniState
+from vds_gz.core.vehicle.single_track import SingleTrackCoefficients, SingleTrackState
+from vds_gz.core.vehicle.trigonometry import integrate_pose
+from vds_gz.core.vehicle.vehicle_model import (
     Actuator,
     ActuatorState,
     AnyModel,
@@ -36,9 +39,6 @@ from vds_gz.core.vehicle.model import (
     Wheel,
     extended,
 )
-from vds_gz.core.vehicle.omni import OmniCoefficients, OmniState
-from vds_gz.core.vehicle.single_track import SingleTrackCoefficients, SingleTrackState
-from vds_gz.core.vehicle.trigonometry import integrate_pose
 
 __all__ = [
     "check",

@@ -19,8 +19,8 @@ import numpy as np
 
 from vds_gz.cli.model import written
 from vds_gz.core.configuration import load_parameters
+from vds_gz.core.plant.gazebo.gazebo_server import Spawn, populated
 from vds_gz.core.plant.gazebo.links import bindings
-from vds_gz.core.plant.gazebo.server import Spawn, populated
 from vds_gz.core.share import share
 
 FOLDER = Path(__file__).resolve().parent

@@ -20,14 +20,14 @@ from gazebo_worlds import stop
 from vds_gz.core.configuration import load_parameters
 from vds_gz.core.description.sdf import sdf
 from vds_gz.core.geometry import Transform
-from vds_gz.core.parameters.sensors import RgbdCamera, RplidarA2, SensorParameters
+from vds_gz.core.parameters.sensor_parameters import RgbdCamera, RplidarA2, SensorParameters
+from vds_gz.core.plant.gazebo.gazebo_server import Spawn, populated
 from vds_gz.core.plant.gazebo.links import bindings
-from vds_gz.core.plant.gazebo.server import Spawn, populated
 from vds_gz.core.sensing.body import BodyState, mounted, placement
 from vds_gz.core.sensing.lidar import LidarModel
 from vds_gz.core.sensing.pinhole import Pinhole
 from vds_gz.core.vehicle.catalogue import models
-from vds_gz.core.world.load import load_world, world_file
+from vds_gz.core.world.load_world import load_world, world_file
 
 PICTURE = Path(__file__).resolve().parents[1] / "pictures" / "sensors_beside_gazebo.png"
 WORLD = "hall"

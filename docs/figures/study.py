@@ -11,11 +11,11 @@ from pathlib import Path
 
 from vds_gz.core.configuration import load_parameters
 from vds_gz.core.share import share
-from vds_gz.core.world.load import load_world
-from vds_gz.programs.commandlog.files import stream
-from vds_gz.tools.study.offline.replay import Replay
+from vds_gz.core.world.load_world import load_world
+from vds_gz.programs.commandlog.command_log import stream
+from vds_gz.tools.study.offline.offline_replay import Replay
 from vds_gz.tools.study.offline.replay_bag import write_mcap
-from vds_gz.tools.study.reading.run import read
+from vds_gz.tools.study.reading.recorded_run import read
 from vds_gz.tools.study.report.run_figure import draw, summarize
 
 DOCS = Path(__file__).resolve().parents[1]

@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from vds_gz.core.configuration import load_parameters
-from vds_gz.tools.study.reading.run import read
+from vds_gz.tools.study.reading.recorded_run import read
 from vds_gz.tools.study.report.style import ACTUAL, COMMANDED, INK, STYLE, png
 
 DOCS = Path(__file__).resolve().parents[1]

@@ -11,10 +11,10 @@ from vds_gz.core.errors import WorldError
 from vds_gz.core.parameters.declaration import ParameterError
 from vds_gz.core.parameters.node import GazeboParameters, joint_map
 from vds_gz.core.plant.base import LinkError
-from vds_gz.core.plant.gazebo.server import Server, Spawn, gz_command, populated
+from vds_gz.core.plant.gazebo.gazebo_server import Server, Spawn, gz_command, populated
 from vds_gz.core.share import share
 from vds_gz.core.vehicle.bicycle import BICYCLE
-from vds_gz.core.world.load import world_file
+from vds_gz.core.world.load_world import world_file
 
 
 def test_joint_names():

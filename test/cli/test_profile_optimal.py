@@ -6,7 +6,7 @@ import pytest
 
 from vds_gz.cli.profile import main
 from vds_gz.core.configuration import preset_file
-from vds_gz.programs.commandlog.files import read
+from vds_gz.programs.commandlog.command_log import read
 from vds_gz.tools.study.identify import design as search
 
 

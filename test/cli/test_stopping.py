@@ -40,10 +40,10 @@ signal.setitimer(signal.ITIMER_REAL, 0.0)
 {end}
 """
 
-QUEUE = "from vds_gz.core.ros.programs import WorkQueue; wait = WorkQueue().run"
+QUEUE = "from vds_gz.core.ros.program_shell import WorkQueue; wait = WorkQueue().run"
 
 GRAPH = """
-from vds_gz.core.ros.factory import open_graph
+from vds_gz.core.ros.open_graph import open_graph
 graph = open_graph([], "waiting")
 graph.subscribe("/nothing", "std_msgs/msg/String", __import__("vds_gz.core.ros.graph").core.ros.graph.QoS(), print)
 wait = graph.wait

@@ -18,7 +18,7 @@ from vds_gz.core.parameters.autoware import MechanicalParameters
 from vds_gz.core.vehicle.autoware.models import AUTOWARE_MODELS
 from vds_gz.core.vehicle.autoware.state import actuation_status, put, steering_report
 from vds_gz.core.vehicle.command import DIRECT, PEDALS, Command
-from vds_gz.core.vehicle.model import VehicleModel
+from vds_gz.core.vehicle.vehicle_model import VehicleModel
 
 MODELS = {one.name.upper(): one for one in AUTOWARE_MODELS}
 

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from vds_gz.core.ros.messages.factory import definition, open_types
+from vds_gz.core.ros.messages.message_types import definition, open_types
 
 #: What follows where rosbags is not installed.
 BY_ROSBAGS = find_spec("rosbags") is not None

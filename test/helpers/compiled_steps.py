@@ -8,8 +8,8 @@ import numpy as np
 
 from vds_gz.core.vehicle.command import Command
 from vds_gz.core.vehicle.compiled import compiled_schedule
-from vds_gz.core.vehicle.model import no_references
 from vds_gz.core.vehicle.schedule import COMMAND, fields_of
+from vds_gz.core.vehicle.vehicle_model import no_references
 
 
 def compiled_run(step: Callable, set_references: Callable = no_references) -> Callable[..., np.ndarray]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from helpers.identified_vehicles import DT, Case, is_dead_time
 from vds_gz.core.vehicle.catalogue import models
-from vds_gz.programs.commandlog.files import CommandLog
+from vds_gz.programs.commandlog.command_log import CommandLog
 from vds_gz.tools.fleet.fleet import Fleet
 
 #: Half the difference: of dead times and of times that are 0 [s], and as a part of everything else.

@@ -8,10 +8,10 @@ import time
 
 from vds_gz.core.parameters.declaration import LARGEST_INTEGER, Description, ParameterError
 from vds_gz.core.ros.arguments import parse
+from vds_gz.core.ros.dds.cyclone_library import Library
+from vds_gz.core.ros.dds.dds_graph import DdsGraph
 from vds_gz.core.ros.dds.domain import Context, discovery, interfaces, join
 from vds_gz.core.ros.dds.endpoints import EndpointProperties, Writer
-from vds_gz.core.ros.dds.graph import DdsGraph
-from vds_gz.core.ros.dds.library import Library
 from vds_gz.core.ros.graph import QoS, Severity
 from vds_gz.core.ros.messages.portable import MessageTypes
 

@@ -5,7 +5,7 @@ import math
 
 from hypothesis import strategies as st
 
-from vds_gz.core.parameters.actuators import BodyLimits, DriveParameters, SteeringParameters
+from vds_gz.core.parameters.actuator_parameters import BodyLimits, DriveParameters, SteeringParameters
 from vds_gz.core.parameters.declaration import describe
 from vds_gz.core.parameters.vehicles import BicycleParameters, DifferentialParameters, OmniParameters
 from vds_gz.core.vehicle.bicycle import BICYCLE

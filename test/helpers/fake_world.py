@@ -18,9 +18,9 @@ from vds_gz.core.description import gz_topics as topics
 from vds_gz.core.plant.gazebo.links import bindings
 from vds_gz.core.plant.gazebo.links.ros_links import JOINT_STATES, NUMBERS
 from vds_gz.core.ros.arguments import parse
-from vds_gz.core.ros.factory import open_graph
 from vds_gz.core.ros.graph import QoS
 from vds_gz.core.ros.messages.fields import set_stamp
+from vds_gz.core.ros.open_graph import open_graph
 from vds_gz.core.vehicle.vehicle import NANOSECONDS
 
 STEP = 0.002

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from helpers.bag_files import write_bag
-from vds_gz.core.ros.messages.factory import open_types
+from vds_gz.core.ros.messages.message_types import open_types
 
 Array = NDArray[np.float64]
 

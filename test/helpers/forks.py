@@ -18,7 +18,7 @@ from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 
-#: What most programs need. Beside rclpy the other graph is never loaded, see ``vds_gz.core.ros.factory``.
+#: What most programs need. Beside rclpy the other graph is never loaded, see ``vds_gz.core.ros.open_graph``.
 IMPORTED = ["vds_gz.programs.nodes.sim_node", "vds_gz.cli.drive", "vds_gz.cli.record"]
 IMPORTED += ["vds_gz.cli.view"] if find_spec("aiohttp") else []
 IMPORTED += [] if find_spec("rclpy") else ["vds_gz.core.ros.dds", "rosbags.typesys.stores.ros2_jazzy"]

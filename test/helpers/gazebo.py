@@ -15,7 +15,7 @@ from helpers.processes import PATIENCE, Probe
 from vds_gz.core.configuration import load_parameters
 from vds_gz.core.description.sdf import sdf
 from vds_gz.core.parameters.node import NodeParameters
-from vds_gz.core.plant.gazebo.server import Server, Spawn, populated
+from vds_gz.core.plant.gazebo.gazebo_server import Server, Spawn, populated
 from vds_gz.core.ros.messages.fields import stamp_ns
 from vds_gz.core.share import share
 from vds_gz.core.vehicle.catalogue import models

@@ -18,9 +18,9 @@ from helpers.hostile import TEXTS, message_bytes, real
 from vds_gz.core.configuration import default_parameters
 from vds_gz.core.errors import GraphError
 from vds_gz.core.parameters.declaration import describe
+from vds_gz.core.ros.dds.cyclone_library import Library, _TypeDescriptor
 from vds_gz.core.ros.dds.domain import Context, discovery, interfaces, join
 from vds_gz.core.ros.dds.endpoints import EndpointProperties, Writer
-from vds_gz.core.ros.dds.library import Library, _TypeDescriptor
 from vds_gz.core.ros.graph import QoS
 from vds_gz.core.ros.messages.fields import BOOL, DOUBLE, INTEGER, STRING
 from vds_gz.core.ros.messages.portable import MessageTypes

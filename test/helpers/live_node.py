@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from vds_gz.core.parameters.declaration import Override, Value
-from vds_gz.core.ros.factory import open_graph
 from vds_gz.core.ros.graph import QoS
+from vds_gz.core.ros.open_graph import open_graph
 from vds_gz.core.vehicle.command import Command
 from vds_gz.programs.nodes.preparation import prepare
 from vds_gz.programs.nodes.sim_node import SimNode

@@ -14,8 +14,8 @@ import pytest
 
 from helpers.forks import Fork
 from vds_gz.core.ros.arguments import parse
-from vds_gz.core.ros.factory import open_graph
 from vds_gz.core.ros.graph import Graph, Publisher
+from vds_gz.core.ros.open_graph import open_graph
 from vds_gz.programs.interface import topics
 
 #: How long to wait for what must come about, on a machine that has other things to do too [s].

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from vds_gz.core.parameters.actuators import MAP_POINTS, BodyLimits, DriveParameters, SteeringParameters
+from vds_gz.core.parameters.actuator_parameters import MAP_POINTS, BodyLimits, DriveParameters, SteeringParameters
 from vds_gz.core.parameters.declaration import describe
 from vds_gz.core.parameters.vehicles import BicycleParameters, DifferentialParameters, OmniParameters
 from vds_gz.core.vehicle.bicycle import BICYCLE

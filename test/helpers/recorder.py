@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from vds_gz.core.plant.gazebo.links.base import GazeboLink, Inbox
+from vds_gz.core.plant.gazebo.links.gazebo_link import GazeboLink, Inbox
 
 
 class Recorder(GazeboLink):

@@ -13,7 +13,7 @@ from vds_gz.core.description import ros2_control
 from vds_gz.core.description.gz_bridge import clock_bridge, vehicle_bridge
 from vds_gz.core.description.sdf import sdf
 from vds_gz.core.parameters.node import NodeParameters
-from vds_gz.core.plant.gazebo.server import Spawn
+from vds_gz.core.plant.gazebo.gazebo_server import Spawn
 from vds_gz.core.vehicle.catalogue import models
 
 

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from vds_gz.core.plant.gazebo.gazebo_server import Spawn, populated
 from vds_gz.core.plant.gazebo.links.bindings import bindings_fault
-from vds_gz.core.plant.gazebo.server import Spawn, populated
 from vds_gz.core.share import share
 
 #: Why there is no Gazebo, in words; empty if there is one.

@@ -12,10 +12,10 @@ from vds_gz.core.configuration import make_vehicle
 from vds_gz.core.description.sdf import moved_by, sdf
 from vds_gz.core.geometry import Attitude
 from vds_gz.core.parameters.node import NodeParameters
+from vds_gz.core.plant.gazebo.gazebo_plant import GazeboPlant
+from vds_gz.core.plant.gazebo.gazebo_server import Spawn, populated
 from vds_gz.core.plant.gazebo.links import bindings
 from vds_gz.core.plant.gazebo.links.system import SystemLink
-from vds_gz.core.plant.gazebo.plant import GazeboPlant
-from vds_gz.core.plant.gazebo.server import Spawn, populated
 from vds_gz.core.share import share
 from vds_gz.core.vehicle.catalogue import models
 from vds_gz.core.vehicle.vehicle import NANOSECONDS, Motion

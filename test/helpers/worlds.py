@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import settings
 
 from vds_gz.core.errors import WorldError
-from vds_gz.core.world.load import load_world
+from vds_gz.core.world.load_world import load_world
 from vds_gz.core.world.scene import Scene
 
 BALL = "<visual name='v'>{pose}<geometry><sphere><radius>0.5</radius></sphere></geometry></visual>"

@@ -19,7 +19,7 @@ from std_msgs.msg import String  # noqa: E402
 from vds_gz.core.errors import ArgumentError  # noqa: E402
 from vds_gz.core.share import share  # noqa: E402
 from vds_gz.programs.interface import topics  # noqa: E402
-from vds_gz.programs.launching.vehicle import LaunchedVehicle  # noqa: E402
+from vds_gz.programs.launching.vehicle_launch import LaunchedVehicle  # noqa: E402
 
 pytestmark = pytest.mark.ros
 

@@ -11,7 +11,7 @@ import pytest
 import yaml
 from helpers.sensors import TYPES
 
-from vds_gz.core.ros.messages.factory import open_types
+from vds_gz.core.ros.messages.message_types import open_types
 from vds_gz.core.share import share
 from vds_gz.core.vehicle.catalogue import models
 from vds_gz.programs.interface import topics

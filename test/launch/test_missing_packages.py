@@ -3,7 +3,7 @@
 import pytest
 
 from vds_gz.core.errors import ArgumentError
-from vds_gz.programs.launching.vehicle import LaunchedVehicle
+from vds_gz.programs.launching.vehicle_launch import LaunchedVehicle
 
 pytestmark = pytest.mark.ros
 

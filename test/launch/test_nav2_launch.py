@@ -18,7 +18,7 @@ from helpers.tools import tool
 
 from vds_gz.core.configuration import LIDAR
 from vds_gz.core.errors import ArgumentError
-from vds_gz.core.parameters.load import load
+from vds_gz.core.parameters.conversion import load
 from vds_gz.core.parameters.node import NodeParameters
 from vds_gz.core.parameters.yaml_reader import read_parameter_file
 from vds_gz.core.sensing.sensor import SensorTypes

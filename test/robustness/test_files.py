@@ -23,18 +23,18 @@ from vds_gz.core.errors import VdsGzError
 from vds_gz.core.parameters import maps, teleop
 from vds_gz.core.parameters.yaml_reader import read_intervals
 from vds_gz.core.ros.arguments import parse
-from vds_gz.core.ros.messages.factory import open_types
+from vds_gz.core.ros.messages.message_types import open_types
 from vds_gz.core.share import share
 from vds_gz.core.vehicle.catalogue import models
-from vds_gz.core.world.load import load_world
+from vds_gz.core.world.load_world import load_world
 from vds_gz.core.world.surroundings import read_obstacles
-from vds_gz.programs.commandlog import files as command_files
+from vds_gz.programs.commandlog import command_log
 from vds_gz.programs.interface import topics
 from vds_gz.programs.nodes.preparation import description
-from vds_gz.programs.web.messages import read as read_page_message
+from vds_gz.programs.web.page_messages import read as read_page_message
 from vds_gz.tools.fleet.path import read_path
 from vds_gz.tools.study.compare.differences import load_bounds
-from vds_gz.tools.study.reading import run as recording
+from vds_gz.tools.study.reading import recorded_run
 from vds_gz.tools.study.reading.bag import read_signals
 from vds_gz.tools.study.sweep.plan_file import read_sweep
 
@@ -125,7 +125,7 @@ def read_page(path: Path) -> None:
 def read_runs(path: Path) -> None:
     """A bag, by every reader that there is; it is enough to be refused by all."""
     refusals = []
-    for read in (recording.read, command_files.read, read_signals):
+    for read in (recorded_run.read, command_log.read, read_signals):
         try:
             read(path)
         except VdsGzError as error:
@@ -168,9 +168,9 @@ KINDS = {
     ),
     "sdf": Kind("a.sdf", [WORLD], load_world),
     "urdf": Kind("a.urdf", [urdf()], read_urdf),
-    "commands": Kind("a.csv", [COMMANDS, *texts("config/drives")], command_files.read),
+    "commands": Kind("a.csv", [COMMANDS, *texts("config/drives")], command_log.read),
     "measured": Kind("a.csv", [MEASURED], read_signals),
-    "compared": Kind("a.csv", [COMPARED], recording.read),
+    "compared": Kind("a.csv", [COMPARED], recorded_run.read),
     "path": Kind("a.csv", [PATH], read_path),
     "actuation_map": Kind("a.csv", texts("config/maps"), lambda path: maps.read_map(str(path))),
     "page": Kind("a.json", [json.dumps(one) for one in PAGE], read_page),

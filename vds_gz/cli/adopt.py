@@ -7,10 +7,10 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
-from vds_gz.core.ros.programs import DONE, CommandLine, command
-from vds_gz.tools.adopt.drive import Figure
+from vds_gz.core.ros.program_shell import DONE, CommandLine, command
 from vds_gz.tools.adopt.geometry_check import Check
 from vds_gz.tools.adopt.parameter_text import rounded
+from vds_gz.tools.adopt.robot_drive import Figure
 from vds_gz.tools.adopt.write import Adoption, adopt, short
 
 

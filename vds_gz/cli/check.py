@@ -24,10 +24,10 @@ from vds_gz.core.parameters.declaration import (
 )
 from vds_gz.core.parameters.maps import read_map
 from vds_gz.core.parameters.node import BACKENDS, NodeParameters
-from vds_gz.core.parameters.plants import PlantTypes
+from vds_gz.core.parameters.plant_types import PlantTypes
 from vds_gz.core.parameters.schema import schema
 from vds_gz.core.parameters.yaml_reader import read_parameter_file
-from vds_gz.core.ros.programs import DONE, FAILED, CommandLine, command
+from vds_gz.core.ros.program_shell import DONE, FAILED, CommandLine, command
 from vds_gz.core.sensing.sensor import SensorTypes
 from vds_gz.core.vehicle.catalogue import models
 from vds_gz.programs.nodes.preparation import prepare

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 
-from vds_gz.cli.console_script import add_topic_option, positive, split_ros_arguments
+from vds_gz.cli.shared_options import add_topic_option, positive, split_ros_arguments
 from vds_gz.core.parameters.node import LINKS
-from vds_gz.core.ros.programs import CommandLine, command
-from vds_gz.programs.commandlog.files import drive_names
+from vds_gz.core.ros.program_shell import CommandLine, command
+from vds_gz.programs.commandlog.command_log import drive_names
 
 DESCRIPTION = """
 Compare two runs of a vehicle: differences of speed, yaw rate, path and every actuator, the delay of the second

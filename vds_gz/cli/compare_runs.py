@@ -12,19 +12,19 @@ import numpy as np
 from vds_gz.core.errors import ArgumentError
 from vds_gz.core.parameters.node import NodeParameters
 from vds_gz.core.ros.arguments import Arguments, parse
-from vds_gz.core.ros.programs import DONE, FAILED
+from vds_gz.core.ros.program_shell import DONE, FAILED
 from vds_gz.core.vehicle.catalogue import models
 from vds_gz.core.vehicle.command import ACKERMANN
-from vds_gz.programs.commandlog.files import CommandLog
-from vds_gz.programs.commandlog.files import read as read_log
+from vds_gz.programs.commandlog.command_log import CommandLog
+from vds_gz.programs.commandlog.command_log import read as read_log
+from vds_gz.programs.commandlog.csv_table import is_table
 from vds_gz.programs.commandlog.profiles import limits_of, make
-from vds_gz.programs.commandlog.table import is_table
 from vds_gz.tools.study.compare.differences import ComparisonError, check_bounds, compare, load_bounds
 from vds_gz.tools.study.compare.lateness import lateness
 from vds_gz.tools.study.compare.live import NODE_NAME, Gazebo, record_live, run_in_gazebo
 from vds_gz.tools.study.compare.sources import RunSource, commands_of, find, read_run, simulate
-from vds_gz.tools.study.reading.run import read
-from vds_gz.tools.study.reading.table import read_run_csv
+from vds_gz.tools.study.reading.recorded_run import read
+from vds_gz.tools.study.reading.signal_table import read_run_csv
 from vds_gz.tools.study.recording import Recording, Series
 from vds_gz.tools.study.report.comparison import HEAD, difference_rows, measured_table, verdict, write_report
 from vds_gz.tools.study.report.text import text_table

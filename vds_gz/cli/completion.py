@@ -12,12 +12,12 @@ from importlib import import_module
 
 from vds_gz.cli.program import COMMANDS
 from vds_gz.core.configuration import preset_names
-from vds_gz.core.parameters.plants import PlantTypes
-from vds_gz.core.ros.programs import DONE, CommandLine, command, parser_of
+from vds_gz.core.parameters.plant_types import PlantTypes
+from vds_gz.core.ros.program_shell import DONE, CommandLine, command, parser_of
 from vds_gz.core.sensing.sensor import SensorTypes
 from vds_gz.core.vehicle.catalogue import models
-from vds_gz.core.world.load import world_names
-from vds_gz.programs.commandlog.files import drive_names
+from vds_gz.core.world.load_world import world_names
+from vds_gz.programs.commandlog.command_log import drive_names
 
 EPILOG = """
 The script completes commands, options and the names of presets, models, sensors, plants, worlds and drives, else files.

@@ -6,12 +6,12 @@ import argparse
 import sys
 from collections.abc import Callable
 
-from vds_gz.cli.console_script import add_topic_option, positive
+from vds_gz.cli.shared_options import add_topic_option, positive
 from vds_gz.core.errors import RecordingError
 from vds_gz.core.ros.arguments import parse
-from vds_gz.core.ros.factory import open_graph
-from vds_gz.core.ros.programs import DONE, CommandLine, command, on_signals
-from vds_gz.programs.commandlog.files import CommandLog, columns_of, drive_names, read, table_types
+from vds_gz.core.ros.open_graph import open_graph
+from vds_gz.core.ros.program_shell import DONE, CommandLine, command, on_signals
+from vds_gz.programs.commandlog.command_log import CommandLog, columns_of, drive_names, read, table_types
 from vds_gz.programs.commandlog.player import Player
 from vds_gz.programs.interface.commands import CommandType, Values, command_type, whole_types
 from vds_gz.tools.study.progress import Advance, progress

@@ -10,18 +10,18 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from vds_gz.cli.console_script import add_vehicle_options, number, parameter_file_of, split_ros_arguments
+from vds_gz.cli.shared_options import add_vehicle_options, number, parameter_file_of, split_ros_arguments
 from vds_gz.core.child_process import ChildProcess
 from vds_gz.core.configuration import NODE_NAME, parameters_of
 from vds_gz.core.description.sdf import moved_by, plugin, sdf
 from vds_gz.core.parameters.node import LINKS, NodeParameters
-from vds_gz.core.plant.gazebo.server import Server, Spawn, populated
+from vds_gz.core.plant.gazebo.gazebo_server import Server, Spawn, populated
 from vds_gz.core.ros.arguments import parse
-from vds_gz.core.ros.programs import LONGEST_SLEEP, CommandLine, StopRequest, command, on_signals
+from vds_gz.core.ros.program_shell import LONGEST_SLEEP, CommandLine, StopRequest, command, on_signals
 from vds_gz.core.sensing.sensor import SensorTypes
 from vds_gz.core.vehicle.catalogue import models
-from vds_gz.core.world.load import world_file
-from vds_gz.tools.adopt.folder import PARAMETERS, read_folder
+from vds_gz.core.world.load_world import world_file
+from vds_gz.tools.adopt.robot_folder import PARAMETERS, read_folder
 from vds_gz.tools.adopt.start import Pose, adopted_world, server_environment
 
 

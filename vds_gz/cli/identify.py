@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from vds_gz.cli.console_script import add_vehicle_options, add_workers_option, number
-from vds_gz.core.ros.programs import CommandLine, command
+from vds_gz.cli.shared_options import add_vehicle_options, add_workers_option, number
+from vds_gz.core.ros.program_shell import CommandLine, command
 from vds_gz.tools.study.recording import ACTUATION_QUANTITIES, QUANTITIES
 
 DESCRIPTION = """

@@ -19,8 +19,8 @@ from vds_gz.core.parameters.maps import own_map
 from vds_gz.core.parameters.node import NodeParameters
 from vds_gz.core.parameters.schema import schema_line
 from vds_gz.core.parameters.yaml_reader import parameter_file, read_parameter_file, section_of
-from vds_gz.tools.study.identify.mechanism.fit import FREE, fit_mechanism
-from vds_gz.tools.study.identify.pedals.fit import csv_text, fit_pedals
+from vds_gz.tools.study.identify.mechanism.mechanism_fit import FREE, fit_mechanism
+from vds_gz.tools.study.identify.pedals.pedal_fit import csv_text, fit_pedals
 from vds_gz.tools.study.identify.results import Numbers
 from vds_gz.tools.study.progress import progress
 from vds_gz.tools.study.recording import Recording, Series, SignalError

@@ -7,14 +7,14 @@ import glob
 from functools import partial
 from pathlib import Path
 
-from vds_gz.cli.console_script import intervals_of, parameter_file_of, vehicle_of
 from vds_gz.cli.identify_actuation import Vehicle, identify_pedals, identify_steering, print_files, write_parameters
+from vds_gz.cli.shared_options import intervals_of, parameter_file_of, vehicle_of
 from vds_gz.core.configuration import load_parameters
 from vds_gz.core.errors import ArgumentError
 from vds_gz.core.parameters.declaration import Override
 from vds_gz.core.parameters.node import NodeParameters
 from vds_gz.core.parameters.yaml_reader import Interval
-from vds_gz.core.ros.programs import DONE, FAILED, complain
+from vds_gz.core.ros.program_shell import DONE, FAILED, complain
 from vds_gz.programs.bags.reader import may_be_bag
 from vds_gz.tools.study.identify.exports import autoware, nav2, overrides
 from vds_gz.tools.study.identify.labels import advice, named, prediction_words
@@ -22,10 +22,10 @@ from vds_gz.tools.study.identify.many import Source, identify_many, pool_results
 from vds_gz.tools.study.identify.problem.parameters import actuations
 from vds_gz.tools.study.progress import progress
 from vds_gz.tools.study.reading.bag import read_bag
-from vds_gz.tools.study.reading.table import read_actuation_csv
+from vds_gz.tools.study.reading.signal_table import read_actuation_csv
 from vds_gz.tools.study.recording import ACTUATION_QUANTITIES, QUANTITIES
 from vds_gz.tools.study.report import recordings as pooled_report
-from vds_gz.tools.study.report.identification import HEAD, fit_rows, write_report
+from vds_gz.tools.study.report.identification_report import HEAD, fit_rows, write_report
 from vds_gz.tools.study.report.text import text_table
 
 

@@ -10,12 +10,12 @@ from vds_gz.core.parameters.declaration import Override, describe
 from vds_gz.core.parameters.teleop import KeyParameters, load
 from vds_gz.core.parameters.yaml_reader import parse_value
 from vds_gz.core.ros.arguments import Arguments, parse
-from vds_gz.core.ros.factory import open_graph
-from vds_gz.core.ros.programs import DONE, CommandLine, command, on_signals
-from vds_gz.programs.teleop.keys import KeyDriver
+from vds_gz.core.ros.open_graph import open_graph
+from vds_gz.core.ros.program_shell import DONE, CommandLine, command, on_signals
+from vds_gz.programs.teleop.key_driving import KeyDriver
 
 if TYPE_CHECKING:
-    from vds_gz.programs.teleop.keys import Terminal
+    from vds_gz.programs.teleop.key_driving import Terminal
 
 NODE_NAME = "keys"
 
@@ -52,7 +52,7 @@ def main(argv: list[str]) -> int:
 
 def _terminal() -> Terminal:
     try:
-        from vds_gz.programs.teleop.keys import Terminal
+        from vds_gz.programs.teleop.key_driving import Terminal
     except ImportError:
         raise ArgumentError("driving with keys needs a terminal of Linux or macOS") from None
     if not sys.stdin.isatty():

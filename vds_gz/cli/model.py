@@ -10,7 +10,7 @@ from vds_gz.core.description.gz_bridge import vehicle_bridge
 from vds_gz.core.description.sdf import sdf
 from vds_gz.core.description.urdf_writer import urdf
 from vds_gz.core.parameters.node import NodeParameters
-from vds_gz.core.ros.programs import DONE, CommandLine, command
+from vds_gz.core.ros.program_shell import DONE, CommandLine, command
 from vds_gz.core.vehicle.catalogue import models
 
 FORMATS = ("urdf", "sdf", "bridge")

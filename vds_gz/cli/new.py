@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 
 from vds_gz.core.configuration import LIDAR, NODE_NAME, load_parameters, preset_names
 from vds_gz.core.errors import ArgumentError
+from vds_gz.core.parameters.conversion import MODEL_PARAMS, SENSORS
 from vds_gz.core.parameters.declaration import Description, describe
-from vds_gz.core.parameters.load import MODEL_PARAMS, SENSORS
 from vds_gz.core.parameters.node import NodeParameters
 from vds_gz.core.parameters.schema import schema_line
 from vds_gz.core.parameters.yaml_reader import SECTION, yaml_text
-from vds_gz.core.ros.programs import DONE, CommandLine, command, nearest
+from vds_gz.core.ros.program_shell import DONE, CommandLine, command, nearest
 from vds_gz.core.vehicle.catalogue import models
 
 #: Parameters of the node in every file, besides those that a preset sets.

@@ -14,7 +14,7 @@ from importlib import import_module
 
 import vds_gz
 from vds_gz.cli import ends_at_once
-from vds_gz.core.ros.programs import WRONG_USE, CommandLine, complain, nearest
+from vds_gz.core.ros.program_shell import WRONG_USE, CommandLine, complain, nearest
 
 #: Module, function and description, by the name of the subcommand.
 COMMANDS = {

@@ -10,12 +10,12 @@ from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
-from vds_gz.cli.console_script import add_domain_option, add_except_option, enter_domain, positive, split_ros_arguments
+from vds_gz.cli.shared_options import add_domain_option, add_except_option, enter_domain, positive, split_ros_arguments
 from vds_gz.core.errors import ArgumentError
 from vds_gz.core.ros.arguments import Arguments, parse
-from vds_gz.core.ros.factory import open_graph
 from vds_gz.core.ros.graph import Graph
-from vds_gz.core.ros.programs import DONE, FAILED, LONGEST_SLEEP, CommandLine, StopRequest, command, on_signals
+from vds_gz.core.ros.open_graph import open_graph
+from vds_gz.core.ros.program_shell import DONE, FAILED, LONGEST_SLEEP, CommandLine, StopRequest, command, on_signals
 from vds_gz.core.sensing.sensor import is_of_sensor
 from vds_gz.programs.bags.recorder import Recorder
 from vds_gz.programs.interface import topics

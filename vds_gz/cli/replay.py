@@ -7,11 +7,11 @@ import gc
 from pathlib import Path
 from time import perf_counter
 
-from vds_gz.cli.console_script import add_topic_option, add_vehicle_options, positive, vehicle_of
+from vds_gz.cli.shared_options import add_topic_option, add_vehicle_options, positive, vehicle_of
 from vds_gz.core.errors import ArgumentError
-from vds_gz.core.ros.programs import DONE, CommandLine, command
-from vds_gz.programs.commandlog.files import drive_names, stream
-from vds_gz.tools.study.offline.replay import Replay, write_csv
+from vds_gz.core.ros.program_shell import DONE, CommandLine, command
+from vds_gz.programs.commandlog.command_log import drive_names, stream
+from vds_gz.tools.study.offline.offline_replay import Replay, write_csv
 from vds_gz.tools.study.offline.replay_bag import write_mcap
 from vds_gz.tools.study.progress import progress
 

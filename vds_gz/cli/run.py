@@ -15,7 +15,7 @@ from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
 
-from vds_gz.cli.console_script import (
+from vds_gz.cli.shared_options import (
     add_domain_option,
     add_except_option,
     add_topic_option,
@@ -30,13 +30,13 @@ from vds_gz.core.errors import ArgumentError, FailureError, GraphError, Recordin
 from vds_gz.core.parameters.declaration import Override
 from vds_gz.core.parameters.node import NodeParameters
 from vds_gz.core.ros.arguments import Arguments, parse
-from vds_gz.core.ros.programs import DONE, CommandLine, command, on_signals
+from vds_gz.core.ros.program_shell import DONE, CommandLine, command, on_signals
 from vds_gz.core.sensing.sensor import SensorTypes
 from vds_gz.core.share import share
-from vds_gz.core.world.load import load_world
-from vds_gz.programs.commandlog import files as command_log
+from vds_gz.core.world.load_world import load_world
+from vds_gz.programs.commandlog import command_log
 from vds_gz.tools.study.progress import progress
-from vds_gz.tools.study.reading.run import read
+from vds_gz.tools.study.reading.recorded_run import read
 from vds_gz.tools.study.recording import Recording
 from vds_gz.tools.study.report.text import text_table
 from vds_gz.tools.study.session import NODE_NAME, Session, write_parameters

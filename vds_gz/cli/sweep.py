@@ -11,19 +11,19 @@ from pathlib import Path
 
 import numpy as np
 
-from vds_gz.cli.console_script import add_workers_option
+from vds_gz.cli.shared_options import add_workers_option
 from vds_gz.core.errors import ArgumentError
-from vds_gz.core.ros.programs import DONE, FAILED, CommandLine, command, complain
+from vds_gz.core.ros.program_shell import DONE, FAILED, CommandLine, command, complain
 from vds_gz.tools.fleet.tracking import DIVERGED, STATUSES
 from vds_gz.tools.study.progress import progress
-from vds_gz.tools.study.report.sweep import distribution_table, sentences, write_report
+from vds_gz.tools.study.report.sweep_report import distribution_table, sentences, write_report
 from vds_gz.tools.study.report.text import text_table
 from vds_gz.tools.study.sweep.analysis import Runs, analyse
-from vds_gz.tools.study.sweep.folder import RUNS, collect, do_runs, keep
-from vds_gz.tools.study.sweep.open_loop import CLOSED_LOOP, OPEN_LOOP
+from vds_gz.tools.study.sweep.cases import ADDITIONAL_DEAD_TIME, CONTROLLER, START, UNMEASURED, Table
+from vds_gz.tools.study.sweep.measures import CLOSED_LOOP, OPEN_LOOP
 from vds_gz.tools.study.sweep.plan_file import descriptions, read_sweep
-from vds_gz.tools.study.sweep.simulation import ADDITIONAL_DEAD_TIME, CONTROLLER, START, UNMEASURED, Table
-from vds_gz.tools.study.sweep.sweep import Sweep
+from vds_gz.tools.study.sweep.sweep_folder import RUNS, collect, do_runs, keep
+from vds_gz.tools.study.sweep.sweep_runs import Sweep
 
 DESCRIPTION = """
 Run vehicles with command logs, or with controllers on paths, many times with varied parameters: dead times, lags,

@@ -9,15 +9,15 @@ import socket
 
 from aiohttp import web
 
-from vds_gz.cli.console_script import whole
+from vds_gz.cli.shared_options import whole
 from vds_gz.core.errors import FailureError
 from vds_gz.core.parameters.teleop import OUTPUTS
 from vds_gz.core.ros.arguments import check_namespace, check_node_name, parse
-from vds_gz.core.ros.factory import open_graph
-from vds_gz.core.ros.programs import CommandLine, StopRequest, command, on_signals
+from vds_gz.core.ros.open_graph import open_graph
+from vds_gz.core.ros.program_shell import CommandLine, StopRequest, command, on_signals
 from vds_gz.programs.web.access import Access, request_log
 from vds_gz.programs.web.graph_thread import GraphThread
-from vds_gz.programs.web.server import PageServer
+from vds_gz.programs.web.page_server import PageServer
 from vds_gz.programs.web.watched_vehicle import AUTO, WatchedVehicle
 
 NODE_NAME = "view"

@@ -8,14 +8,14 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from vds_gz.cli.console_script import positive
+from vds_gz.cli.shared_options import positive
 from vds_gz.core.errors import WorldError
-from vds_gz.core.ros.programs import DONE, FAILED, CommandLine, command
+from vds_gz.core.ros.program_shell import DONE, FAILED, CommandLine, command
 from vds_gz.core.world.geodesy import NULL_ISLAND
-from vds_gz.core.world.load import load_world, world_file
+from vds_gz.core.world.load_world import load_world, world_file
 from vds_gz.core.world.packing import Thing, packed
 from vds_gz.core.world.scene import Scene
-from vds_gz.core.world.sdf import DEFAULT_FRICTION
+from vds_gz.core.world.sdf_scene import DEFAULT_FRICTION
 from vds_gz.core.world.shapes import HalfSpace, Mesh
 
 #: Height of the picture's lidar [m].

@@ -31,7 +31,7 @@ from numba.core.runtime import rtsys
 from numba.misc.appdirs import AppDirs
 
 from vds_gz.core.errors import ArgumentError
-from vds_gz.core.installed import can_compile
+from vds_gz.core.optional_packages import can_compile
 
 #: Version of the file format; files of another version are not read.
 FORMAT = 2

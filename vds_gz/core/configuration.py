@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from vds_gz.core.errors import MAPPING, NUMBER, PATH, ArgumentError, takes
-from vds_gz.core.parameters import load
+from vds_gz.core.parameters import conversion
 from vds_gz.core.parameters.declaration import Override
 from vds_gz.core.parameters.node import NodeParameters
-from vds_gz.core.parameters.plants import PlantTypes
+from vds_gz.core.parameters.plant_types import PlantTypes
 from vds_gz.core.parameters.yaml_reader import read_parameter_file
 from vds_gz.core.sensing.sensor import SensorTypes
 from vds_gz.core.share import share
@@ -26,7 +26,7 @@ LIDAR: Mapping[str, str | list[float]] = {"type": "rplidar_a2", "xyz": [0.0, 0.0
 
 def parameters_of(overrides: Iterable[Override]) -> NodeParameters:
     """Parameters with these values and defaults for the rest."""
-    return load.load(overrides, models(), SensorTypes(), PlantTypes())
+    return conversion.load(overrides, models(), SensorTypes(), PlantTypes())
 
 
 def in_world(overrides: Sequence[Override], world: str, origin: str) -> list[Override]:
@@ -56,7 +56,7 @@ def load_parameters(source: str | Path, values: Mapping[str, object] | None = No
     """
     overrides = [Override(name, value, "values") for name, value in (values or {}).items()]
     parameters = parameters_of([*read_parameter_file(str(parameter_file(source)), f"/{NODE_NAME}"), *overrides])
-    load.refuse_other_models(overrides, parameters)
+    conversion.refuse_other_models(overrides, parameters)
     return parameters
 
 

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from vds_gz.core.configuration import NODE_NAME
 from vds_gz.core.errors import ArgumentError
+from vds_gz.core.parameters.conversion import checked, proper_name, replaced
 from vds_gz.core.parameters.declaration import Description, Override, ParameterGroup, describe
-from vds_gz.core.parameters.load import checked, proper_name, replaced
 from vds_gz.core.parameters.yaml_reader import read_intervals
 from vds_gz.environments.task import NominalVehicle
 from vds_gz.tools.fleet.layout import kinds_of

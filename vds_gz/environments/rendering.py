@@ -8,8 +8,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Polygon
 from numpy.typing import NDArray
 
-from vds_gz.core.vehicle.model import VehicleGeometry
 from vds_gz.core.vehicle.trigonometry import sine_cosine
+from vds_gz.core.vehicle.vehicle_model import VehicleGeometry
 from vds_gz.environments.task import Task
 
 #: Width and height [pixels].

@@ -15,7 +15,7 @@ from vds_gz.core.parameters.declaration import ParameterGroup
 from vds_gz.core.parameters.node import NodeParameters
 from vds_gz.core.vehicle.catalogue import models
 from vds_gz.core.vehicle.command import ACKERMANN, TWIST, CommandKind
-from vds_gz.core.vehicle.model import AnyModel
+from vds_gz.core.vehicle.vehicle_model import AnyModel
 from vds_gz.tools.fleet.layout import BaseLinks
 
 Reals = NDArray[np.float64]

@@ -12,7 +12,7 @@ from helpers.robots import BICYCLES, OFFSET, VEHICLES, Robot, drawn, numbers, or
 
 from vds_gz.core.description.urdf_reader import DescriptionError
 from vds_gz.core.description.urdf_writer import urdf
-from vds_gz.core.parameters.actuators import DriveParameters, SteeringParameters
+from vds_gz.core.parameters.actuator_parameters import DriveParameters, SteeringParameters
 from vds_gz.core.parameters.declaration import group, real
 from vds_gz.core.parameters.vehicles import (
     BicycleParameters,

@@ -6,8 +6,8 @@ import pytest
 
 from vds_gz.core.configuration import parameters_of
 from vds_gz.core.parameters.autoware_files import is_autoware, translated
+from vds_gz.core.parameters.conversion import load
 from vds_gz.core.parameters.declaration import Override, ParameterError
-from vds_gz.core.parameters.load import load
 from vds_gz.core.parameters.yaml_reader import read_parameter_file
 from vds_gz.core.vehicle.catalogue import models
 

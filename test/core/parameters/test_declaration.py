@@ -10,7 +10,7 @@ from helpers.reference import reference_tables
 from helpers.sensors import GROUPS
 
 from vds_gz.cli import check as reference
-from vds_gz.core.parameters.actuators import BodyLimits, DriveParameters, SteeringParameters
+from vds_gz.core.parameters.actuator_parameters import BodyLimits, DriveParameters, SteeringParameters
 from vds_gz.core.parameters.autoware import MechanicalParameters
 from vds_gz.core.parameters.declaration import (
     Description,
@@ -29,7 +29,7 @@ from vds_gz.core.parameters.node import (
     MeasurementNoiseParameters,
     NodeParameters,
 )
-from vds_gz.core.parameters.sensors import Imu, Lidar2d
+from vds_gz.core.parameters.sensor_parameters import Imu, Lidar2d
 from vds_gz.core.parameters.teleop import JoystickParameters, KeyParameters
 from vds_gz.core.parameters.vehicles import BicycleParameters, OmniParameters
 from vds_gz.core.vehicle.bicycle import BICYCLE

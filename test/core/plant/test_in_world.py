@@ -19,9 +19,9 @@ from vds_gz.core.plant.in_world import WorldPlant
 from vds_gz.core.plant.kinematic import KinematicPlant
 from vds_gz.core.vehicle.catalogue import models
 from vds_gz.core.vehicle.command import ackermann, control, twist
-from vds_gz.core.vehicle.model import SteadyMotion
+from vds_gz.core.vehicle.vehicle_model import SteadyMotion
 from vds_gz.core.world.geometry_reader import matrix, rotation_of_angles
-from vds_gz.core.world.load import load_world, world_file
+from vds_gz.core.world.load_world import load_world, world_file
 from vds_gz.core.world.obstacles import SKIN
 from vds_gz.core.world.packing import Thing
 from vds_gz.core.world.ray_caster import RayCaster

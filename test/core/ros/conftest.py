@@ -38,7 +38,7 @@ def start(domain: int) -> Iterator[Callable[..., Peer]]:
 def join(domain: int) -> Iterator[Callable[..., Any]]:
     """Makes graphs in this process and closes them at the end."""
     from vds_gz.core.ros.arguments import parse
-    from vds_gz.core.ros.dds.graph import DdsGraph
+    from vds_gz.core.ros.dds.dds_graph import DdsGraph
 
     joined = []
 

@@ -8,7 +8,7 @@ import pytest
 #: Sends itself a signal, and prints whether that is a request to end.
 PROGRAM = """
 import os, signal
-from vds_gz.core.ros.programs import on_signals
+from vds_gz.core.ros.program_shell import on_signals
 stop = on_signals()
 os.kill(os.getpid(), signal.{signal})
 print(stop.requested)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vds_gz.core.geometry import Transform, quaternion
-from vds_gz.core.parameters.sensors import OusterOs1, RplidarA2, VelodyneVlp16
+from vds_gz.core.parameters.sensor_parameters import OusterOs1, RplidarA2, VelodyneVlp16
 from vds_gz.core.sensing.body import BodyState, matrix, mounted, placement, placements
 from vds_gz.core.sensing.lidar import LidarModel
 from vds_gz.core.world.shapes import Box, Cylinder

@@ -10,7 +10,7 @@ from helpers.sensors import TYPES
 
 from vds_gz.core.errors import ArgumentError
 from vds_gz.core.parameters.declaration import ParameterGroup
-from vds_gz.core.parameters.sensors import Imu, kind
+from vds_gz.core.parameters.sensor_parameters import Imu, kind
 from vds_gz.core.sensing.sensor import GazeboSide, SensorType, Stream, is_of_sensor, needs_of
 
 

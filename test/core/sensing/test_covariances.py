@@ -18,7 +18,7 @@ from vds_gz.core.parameters.node import (
     MeasurementNoiseParameters,
     NodeParameters,
 )
-from vds_gz.core.parameters.sensors import Gnss, Imu
+from vds_gz.core.parameters.sensor_parameters import Gnss, Imu
 from vds_gz.core.sensing.body import BodyState
 from vds_gz.core.sensing.drift import DriftCovariance, PoseCovariance
 from vds_gz.core.sensing.estimate import StateEstimator

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from vds_gz.core.geometry import Transform, Vector, axes, into_body, into_world, quaternion
 from vds_gz.core.parameters.declaration import ParameterError
-from vds_gz.core.parameters.sensors import Imu
+from vds_gz.core.parameters.sensor_parameters import Imu
 from vds_gz.core.sensing.body import BodyState
 from vds_gz.core.sensing.imu_gnss import ImuModel, noise_models, true_motion
 from vds_gz.core.world.geodesy import GRAVITY

@@ -10,7 +10,7 @@ from helpers.scenes import at, scene, standing
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vds_gz.core.parameters.sensors import Lidar2d, OusterOs1, RplidarA2, VelodyneVlp16
+from vds_gz.core.parameters.sensor_parameters import Lidar2d, OusterOs1, RplidarA2, VelodyneVlp16
 from vds_gz.core.sensing.lidar import LidarModel
 from vds_gz.core.world.shapes import Box, Cylinder, HalfSpace, sphere
 

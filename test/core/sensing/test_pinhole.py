@@ -10,7 +10,7 @@ from helpers.scenes import at, scene
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vds_gz.core.parameters.sensors import Camera
+from vds_gz.core.parameters.sensor_parameters import Camera
 from vds_gz.core.sensing.body import mounted
 from vds_gz.core.sensing.pinhole import AMBIENT, SKY, SUN, SUN_DIRECTION, Pinhole, clipped
 from vds_gz.core.sensing.point_layout import ColouredLayout

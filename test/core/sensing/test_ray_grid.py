@@ -10,7 +10,7 @@ import pytest
 from helpers.sensors import GROUPS
 
 from vds_gz.core.description.urdf_writer import urdf
-from vds_gz.core.parameters.sensors import (
+from vds_gz.core.parameters.sensor_parameters import (
     Helios26,
     Helios31,
     Helios70,

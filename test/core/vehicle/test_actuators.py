@@ -9,7 +9,7 @@ from helpers.driving import IDEAL_DRIVE, IDEAL_STEERING, drives, free_steerings
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vds_gz.core.parameters.actuators import DriveParameters, SteeringParameters
+from vds_gz.core.parameters.actuator_parameters import DriveParameters, SteeringParameters
 from vds_gz.core.vehicle import actuators
 from vds_gz.core.vehicle.actuators import resized_line, wrap
 

@@ -20,13 +20,13 @@ from helpers.driving import (
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vds_gz.core.parameters.actuators import DriveParameters, SteeringParameters
+from vds_gz.core.parameters.actuator_parameters import DriveParameters, SteeringParameters
 from vds_gz.core.parameters.vehicles import BicycleParameters
 from vds_gz.core.vehicle import bicycle
 from vds_gz.core.vehicle.bicycle import BICYCLE
 from vds_gz.core.vehicle.command import Command, ackermann, twist
-from vds_gz.core.vehicle.model import VehicleLimits
 from vds_gz.core.vehicle.vehicle import Vehicle
+from vds_gz.core.vehicle.vehicle_model import VehicleLimits
 
 STEP = 1e-3
 ANGLES = [-3.0, -2.0, -1.5708, -1.2, -0.5, -0.1, 0.0, 0.1, 0.5, 1.2, 1.5707, 2.0, 3.0, 8.0]

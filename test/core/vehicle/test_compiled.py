@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vds_gz.core.errors import ArgumentError
-from vds_gz.core.parameters.actuators import DriveParameters, SteeringParameters
+from vds_gz.core.parameters.actuator_parameters import DriveParameters, SteeringParameters
 from vds_gz.core.parameters.vehicles import BicycleParameters, DifferentialParameters
 from vds_gz.core.vehicle.bicycle import BICYCLE
 from vds_gz.core.vehicle.command import ACKERMANN, CONTROL, PEDALS, SPEED, TWIST, Command, ackermann, control, twist

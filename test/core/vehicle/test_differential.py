@@ -8,7 +8,7 @@ from helpers.driving import IDEAL_DRIVE, SECOND, driven, joints_of
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vds_gz.core.parameters.actuators import DriveParameters
+from vds_gz.core.parameters.actuator_parameters import DriveParameters
 from vds_gz.core.parameters.vehicles import DifferentialParameters
 from vds_gz.core.vehicle.command import twist
 from vds_gz.core.vehicle.differential import DIFFERENTIAL

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vds_gz.core.parameters.actuators import MAP_POINTS, DriveParameters
+from vds_gz.core.parameters.actuator_parameters import MAP_POINTS, DriveParameters
 from vds_gz.core.parameters.declaration import ParameterError
 from vds_gz.core.vehicle.actuators import drive_coefficients, static_response, steady_reference
 from vds_gz.core.vehicle.static_map import mapped, static_map

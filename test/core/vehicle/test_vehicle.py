@@ -19,7 +19,7 @@ from helpers.driving import (
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vds_gz.core.parameters.actuators import DriveParameters, SteeringParameters
+from vds_gz.core.parameters.actuator_parameters import DriveParameters, SteeringParameters
 from vds_gz.core.parameters.vehicles import BicycleParameters, DifferentialParameters, OmniParameters
 from vds_gz.core.vehicle.bicycle import BICYCLE, BicycleState
 from vds_gz.core.vehicle.command import MAXIMUM, SPEED, STEERING, Command, ackermann, twist

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from vds_gz.core.errors import WorldError
 from vds_gz.core.share import share
-from vds_gz.core.world import sdf
-from vds_gz.core.world.load import load_world
+from vds_gz.core.world.load_world import load_world
 
 
 @pytest.mark.parametrize(
@@ -83,7 +82,7 @@ def test_the_folder_of_a_model_is_not_left(tmp_path):
 
 def test_includes_that_double_are_bounded(tmp_path, monkeypatch):
     """Each file includes the next one twice, which gives 2^25 models in all."""
-    monkeypatch.setattr(sdf, "MOST_MODELS", 5000)
+    monkeypatch.setattr(sdf_scene, "MOST_MODELS", 5000)
     for k in range(25):
         twice = "".join(f"<include><uri>{k + 1}.sdf</uri><name>{side}</name></include>" for side in "ab")
         (tmp_path / f"{k}.sdf").write_text(f"<sdf version='1.9'><model name='m'>{twice}</model></sdf>")

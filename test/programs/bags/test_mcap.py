@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from vds_gz.core.files import LARGEST_CHUNK
 from vds_gz.core.ros.graph import QoS
-from vds_gz.core.ros.messages.factory import definition, open_types
+from vds_gz.core.ros.messages.message_types import definition, open_types
 from vds_gz.programs.bags import mcap
 from vds_gz.programs.bags.mcap import MAGIC, MESSAGE, RECORD, Connection, Opcode
 from vds_gz.programs.bags.mcap_writer import McapWriter

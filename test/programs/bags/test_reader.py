@@ -7,7 +7,7 @@ import sqlite3
 import pytest
 from helpers.bag_files import BY_ROSBAGS, SUFFIXES, write_bag
 
-from vds_gz.core.ros.messages.factory import definition, open_types
+from vds_gz.core.ros.messages.message_types import definition, open_types
 from vds_gz.programs.bags import mcap
 from vds_gz.programs.bags.reader import BagError, open_bag
 from vds_gz.programs.interface import topics

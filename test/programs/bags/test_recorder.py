@@ -15,13 +15,13 @@ from helpers.processes import need_messages
 from vds_gz.cli import main
 from vds_gz.core.errors import RecordingError
 from vds_gz.core.ros.arguments import parse
-from vds_gz.core.ros.factory import open_graph
 from vds_gz.core.ros.graph import QoS
-from vds_gz.core.ros.messages.factory import definition, open_types
+from vds_gz.core.ros.messages.message_types import definition, open_types
+from vds_gz.core.ros.open_graph import open_graph
 from vds_gz.programs.bags.reader import BagError, open_bag
 from vds_gz.programs.bags.recorder import LOOK_PERIOD, Recorder
 from vds_gz.programs.interface import topics
-from vds_gz.tools.study.reading.run import read
+from vds_gz.tools.study.reading.recorded_run import read
 
 pytestmark = pytest.mark.graph
 
@@ -30,7 +30,7 @@ RECORD = """
 import sys
 from vds_gz.programs.interface import topics
 from vds_gz.core.ros.arguments import parse
-from vds_gz.core.ros.factory import open_graph
+from vds_gz.core.ros.open_graph import open_graph
 from vds_gz.programs.bags.recorder import Recorder
 graph = open_graph(parse([], "recorder"), "recorder")
 recorder = Recorder(graph, sys.argv[1], [topics.TWIST_ACTUAL, topics.ROBOT_DESCRIPTION])

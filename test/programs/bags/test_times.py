@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vds_gz.core.errors import RecordingError
-from vds_gz.core.ros.messages.factory import open_types
 from vds_gz.core.ros.messages.fields import set_stamp
+from vds_gz.core.ros.messages.message_types import open_types
 from vds_gz.programs.bags.times import FEWEST, FINE, repeated
-from vds_gz.programs.commandlog import files as commandlog
-from vds_gz.tools.study.reading import run
+from vds_gz.programs.commandlog import command_log
+from vds_gz.tools.study.reading import recorded_run
 from vds_gz.tools.study.reading.bag import read_signals
 
 SECOND, PERIOD = 1_000_000_000, 20_000_000
@@ -53,7 +53,7 @@ def write(path: Path, command: str, clock: Callable[[int], int], stamped: bool =
 @pytest.mark.parametrize("clock", CLOCKS)
 def test_stamps_replace_times_that_are_too_coarse(tmp_path: Path, clock: str):
     path = write(tmp_path / "bag", STAMPED, CLOCKS[clock])
-    log, signals, recorded = commandlog.read(path), read_signals(path), run.read(path)
+    log, signals, recorded = command_log.read(path), read_signals(path), recorded_run.read(path)
     assert log.times == pytest.approx([k * 0.02 for k in range(500)])
     assert "header stamps are used instead" in log.note
     for recording in (signals, recorded):
@@ -62,7 +62,9 @@ def test_stamps_replace_times_that_are_too_coarse(tmp_path: Path, clock: str):
 
 
 @pytest.mark.parametrize(("command", "stamped"), [(UNSTAMPED, True), (STAMPED, False)], ids=["no header", "no stamp"])
-@pytest.mark.parametrize("read", [commandlog.read, read_signals, run.read], ids=["replay", "identify", "compare"])
+@pytest.mark.parametrize(
+    "read", [command_log.read, read_signals, recorded_run.read], ids=["replay", "identify", "compare"]
+)
 def test_without_stamps_they_are_refused(tmp_path: Path, command: str, stamped: bool, read):
     path = write(tmp_path / "bag", command, CLOCKS["constant"], stamped)
     with pytest.raises(RecordingError, match=r"too coarse \(499 of 500 messages .* no header stamps to use instead"):
@@ -97,7 +99,7 @@ def test_commands_without_stamps_keep_times_of_a_clock_that_is_fine_enough(tmp_p
 
 
 @pytest.mark.parametrize("stamped", [True, False])
-@pytest.mark.parametrize("read", [commandlog.read, read_signals])
+@pytest.mark.parametrize("read", [command_log.read, read_signals])
 def test_a_clock_that_is_set_while_recording_is_no_clock(tmp_path: Path, read, stamped: bool):
     path = write(tmp_path / "bag", STAMPED, lambda time: 0 if time < 102 * SECOND else time + 10**6 * SECOND, stamped)
     if stamped:

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vds_gz.core.errors import RecordingError
-from vds_gz.core.ros.messages.factory import open_types
+from vds_gz.core.ros.messages.message_types import open_types
 from vds_gz.core.share import share
-from vds_gz.programs.commandlog.files import CommandLog, drive_names, read, write_csv
+from vds_gz.programs.commandlog.command_log import CommandLog, drive_names, read, write_csv
 from vds_gz.programs.interface.commands import Ackermann, Velocity
 
 ACKERMANN = "ackermann_msgs/msg/AckermannDriveStamped"

@@ -10,7 +10,7 @@ from vds_gz.core.parameters.declaration import Override
 from vds_gz.core.vehicle.autoware.steering import gear_ratio
 from vds_gz.core.vehicle.catalogue import models
 from vds_gz.core.vehicle.vehicle import Vehicle
-from vds_gz.programs.commandlog import files as command_log
+from vds_gz.programs.commandlog import command_log
 from vds_gz.programs.commandlog.pedal_profile import PedalLimits, pedals, turns
 from vds_gz.programs.commandlog.profiles import PROFILES, Limits, limits_of, make
 from vds_gz.programs.interface.commands import Gear

@@ -17,13 +17,13 @@ import vds_gz
 from vds_gz.cli import main
 from vds_gz.core.errors import ArgumentError, UnknownTypeError
 from vds_gz.core.parameters.teleop import OUTPUTS
-from vds_gz.core.ros.messages.factory import open_types
+from vds_gz.core.ros.messages.message_types import open_types
 from vds_gz.core.vehicle.command import GEAR
-from vds_gz.programs.commandlog.files import CommandLog, read, write_csv
+from vds_gz.programs.commandlog.command_log import CommandLog, read, write_csv
 from vds_gz.programs.interface import topics
 from vds_gz.programs.interface.commands import OWN, Velocity, command_type, command_types, vehicle_topics, whole_types
-from vds_gz.programs.teleop.outputs import COMBINED, VALUES
-from vds_gz.tools.study.reading import run as recording
+from vds_gz.programs.teleop.driver_commands import COMBINED, VALUES
+from vds_gz.tools.study.reading import recorded_run
 
 TYPES = open_types()
 
@@ -173,7 +173,7 @@ def test_an_added_type_is_replayed_as_its_velocities(log):
     write_csv(CommandLog("twist", original.times, twists), "twists.csv")
     for name in ("log", "twists"):
         assert main(["replay", f"{name}.csv", "--preset", "indoor_robot", "-o", f"{name}.mcap"]) == 0
-    run, same = recording.read("log.mcap"), recording.read("twists.mcap")
+    run, same = recorded_run.read("log.mcap"), recorded_run.read("twists.mcap")
     assert np.array_equal(run.motion.yaw_rate, same.motion.yaw_rate)
     assert np.ptp(run.motion.yaw_rate) > 0.1
     assert np.array_equal(run.references.yaw_rate, same.references.yaw_rate)

@@ -12,8 +12,8 @@ from helpers.processes import Probe
 from vds_gz.core.geometry import Attitude, Pose
 from vds_gz.core.ros.messages.fields import EXACT
 from vds_gz.core.sensing.drift import PoseCovariance
-from vds_gz.core.vehicle.model import JointStates
 from vds_gz.core.vehicle.vehicle import Motion
+from vds_gz.core.vehicle.vehicle_model import JointStates
 from vds_gz.programs.interface import topics
 from vds_gz.programs.interface.outputs import FrameNames, Outputs, Snapshot
 

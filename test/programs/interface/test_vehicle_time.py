@@ -10,7 +10,7 @@ from helpers.processes import PATIENCE
 
 from vds_gz.core.parameters.teleop import JoystickParameters
 from vds_gz.core.ros.messages.fields import stamp_ns
-from vds_gz.core.ros.programs import StopRequest
+from vds_gz.core.ros.program_shell import StopRequest
 from vds_gz.programs.interface import topics
 from vds_gz.programs.interface.vehicle_status import CLOCK, COMMAND_TOPICS, SUFFIX, SYSTEM_CLOCK, VehicleTime
 from vds_gz.programs.nodes.joystick_teleop import JoystickTeleop

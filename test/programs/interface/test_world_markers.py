@@ -6,7 +6,7 @@ from helpers.worlds import geometry
 
 from vds_gz.core.geometry import into_world
 from vds_gz.core.share import share
-from vds_gz.core.world.load import load_world
+from vds_gz.core.world.load_world import load_world
 from vds_gz.core.world.shapes import Box
 from vds_gz.programs.interface import topics
 from vds_gz.programs.interface.world_topics import CUBE, CYLINDER, SPHERE, TRIANGLE_LIST

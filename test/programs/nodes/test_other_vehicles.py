@@ -12,11 +12,11 @@ from vds_gz.core.description.urdf_writer import urdf
 from vds_gz.core.errors import ArgumentError, UnknownTypeError, WorldError
 from vds_gz.core.geometry import angles, quaternion
 from vds_gz.core.plant.in_world import WorldPlant
-from vds_gz.core.ros.factory import open_graph
 from vds_gz.core.ros.graph import QoS
+from vds_gz.core.ros.open_graph import open_graph
 from vds_gz.core.vehicle.catalogue import models
 from vds_gz.core.vehicle.command import twist
-from vds_gz.core.world.load import load_world
+from vds_gz.core.world.load_world import load_world
 from vds_gz.core.world.surroundings import Surroundings
 from vds_gz.programs.interface import topics
 from vds_gz.programs.interface.topics import Topic

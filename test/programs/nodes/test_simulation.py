@@ -7,7 +7,7 @@ import pytest
 from vds_gz.core.configuration import make_vehicle, parameters_of
 from vds_gz.core.parameters.declaration import Override
 from vds_gz.core.plant.kinematic import KinematicPlant
-from vds_gz.core.ros.factory import open_graph
+from vds_gz.core.ros.open_graph import open_graph
 from vds_gz.programs.interface.commands import CommandInputs
 from vds_gz.programs.nodes.clock import ReferenceClock
 from vds_gz.programs.nodes.simulation import LONGEST_CATCH_UP, Simulation

@@ -8,8 +8,8 @@ import pytest
 from helpers.live_node import level, live_node
 
 from vds_gz.core.ros.arguments import parse
-from vds_gz.core.ros.factory import open_graph
 from vds_gz.core.ros.graph import QoS
+from vds_gz.core.ros.open_graph import open_graph
 
 pytestmark = pytest.mark.graph
 

@@ -5,8 +5,8 @@ import math
 import pytest
 
 from vds_gz.core.parameters.teleop import JoystickParameters
+from vds_gz.programs.teleop.driver_commands import STANDSTILL, STOPS
 from vds_gz.programs.teleop.joystick import JoystickController, Mode
-from vds_gz.programs.teleop.outputs import STANDSTILL, STOPS
 
 #: Period of commands at 50 Hz, and arrival of the first message [ns].
 PERIOD, BEGIN = 20_000_000, 1_000_000_000

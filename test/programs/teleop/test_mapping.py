@@ -20,8 +20,8 @@ from vds_gz.core.parameters.teleop import (
 )
 from vds_gz.core.parameters.yaml_reader import read_parameter_file
 from vds_gz.core.share import share
+from vds_gz.programs.teleop.driver_commands import STANDSTILL, STOPS
 from vds_gz.programs.teleop.joystick import JoyError, JoystickController, Mode, drive, without_dead_zone
-from vds_gz.programs.teleop.outputs import STANDSTILL, STOPS
 
 MS = 1_000_000
 FREE = JoystickParameters(require_enable_button=False)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vds_gz.core.errors import FailureError
-from vds_gz.programs.teleop.outputs import STANDSTILL, STOPS, DriveCommand
+from vds_gz.programs.teleop.driver_commands import STANDSTILL, STOPS, DriveCommand
 from vds_gz.programs.web.deadman import LEAVES_AFTER, TIMEOUT, WINDOW, DeadMansSwitch, Lateness
 
 FORWARDS = DriveCommand(v_x=1.0)

@@ -14,8 +14,8 @@ import pytest
 from helpers.processes import PATIENCE
 
 from vds_gz.core.ros.arguments import parse
-from vds_gz.core.ros.factory import open_graph
-from vds_gz.core.ros.programs import StopRequest
+from vds_gz.core.ros.open_graph import open_graph
+from vds_gz.core.ros.program_shell import StopRequest
 from vds_gz.programs.web.graph_thread import GraphEndedError, GraphThread
 
 

@@ -15,13 +15,13 @@ from helpers.pages import Look, Looker
 from helpers.processes import PATIENCE
 
 from vds_gz.core.ros.arguments import parse
-from vds_gz.core.ros.factory import open_graph
 from vds_gz.core.ros.graph import QoS
-from vds_gz.core.ros.programs import StopRequest
+from vds_gz.core.ros.open_graph import open_graph
+from vds_gz.core.ros.program_shell import StopRequest
 from vds_gz.programs.web.access import Access
 from vds_gz.programs.web.deadman import DeadMansSwitch
 from vds_gz.programs.web.graph_thread import GraphEndedError, GraphThread
-from vds_gz.programs.web.server import PageServer
+from vds_gz.programs.web.page_server import PageServer
 from vds_gz.programs.web.watched_vehicle import AUTO, WatchedVehicle
 
 ANY_THREAD = {"wake"}

@@ -9,9 +9,9 @@ from helpers import robot_files as robots
 from vds_gz.cli.adopt import main
 from vds_gz.cli.check import main as check
 from vds_gz.core.errors import ArgumentError, VdsGzError
-from vds_gz.tools.adopt.folder import read_folder
 from vds_gz.tools.adopt.packages import Packages
 from vds_gz.tools.adopt.robot_file import expand
+from vds_gz.tools.adopt.robot_folder import read_folder
 from vds_gz.tools.adopt.start import adopted_world, server_environment
 from vds_gz.tools.adopt.write import adopt
 

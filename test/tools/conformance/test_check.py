@@ -18,7 +18,7 @@ from vds_gz.core.vehicle.actuators import drive_at_rest, step_drive
 from vds_gz.core.vehicle.catalogue import models
 from vds_gz.core.vehicle.differential import DIFFERENTIAL, DifferentialCoefficients, DifferentialState
 from vds_gz.core.vehicle.differential import actuate as drive
-from vds_gz.core.vehicle.model import Joint, VehicleGeometry, VehicleLimits, extended
+from vds_gz.core.vehicle.vehicle_model import Joint, VehicleGeometry, VehicleLimits, extended
 
 pytest.importorskip("numba")
 from vds_gz import modelling

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vds_gz.core.errors import ArgumentError
-from vds_gz.core.parameters.actuators import DriveParameters, SteeringParameters
-from vds_gz.core.parameters.controllers import (
+from vds_gz.core.parameters.actuator_parameters import DriveParameters, SteeringParameters
+from vds_gz.core.parameters.controller_parameters import (
     ControllerParameters,
     LqrParameters,
     PurePursuitParameters,

@@ -14,7 +14,7 @@ import pytest
 from helpers.random_vehicles import RANDOM, random_command
 
 from vds_gz.core.errors import ArgumentError
-from vds_gz.core.parameters.actuators import DriveParameters
+from vds_gz.core.parameters.actuator_parameters import DriveParameters
 from vds_gz.core.parameters.vehicles import BicycleParameters, DifferentialParameters
 from vds_gz.core.vehicle.actuators import drive_at_rest
 from vds_gz.core.vehicle.bicycle import BICYCLE

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from helpers.bag_files import write_bag
 
-from vds_gz.core.ros.messages.factory import open_types
+from vds_gz.core.ros.messages.message_types import open_types
 from vds_gz.programs.interface import topics
-from vds_gz.tools.study.reading.run import read
+from vds_gz.tools.study.reading.recorded_run import read
 
 TOPICS = {
     f"/{topic.name}": topic.type for topic in (topics.GROUND_TRUTH, topics.ACTUATOR_REFERENCES, topics.ACTUATOR_STATES)

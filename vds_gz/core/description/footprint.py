@@ -12,7 +12,7 @@ import numpy as np
 
 from vds_gz.core.description.urdf_reader import Robot, UrdfJoint, attribute, number, origin, vector
 from vds_gz.core.geometry import Transform, Vector, angles, axes, into_world
-from vds_gz.core.vehicle.model import VehicleGeometry
+from vds_gz.core.vehicle.vehicle_model import VehicleGeometry
 from vds_gz.core.world.geometry_reader import matrix
 from vds_gz.core.world.packing import Thing
 from vds_gz.core.world.shapes import Array, Box, Cylinder, Ellipsoid, sphere

@@ -14,7 +14,7 @@ from typing import Literal
 import yaml
 
 from vds_gz.core.description import gz_topics as topics
-from vds_gz.core.parameters.sensors import SensorParameters
+from vds_gz.core.parameters.sensor_parameters import SensorParameters
 from vds_gz.core.sensing.sensor import SensorTypes, Stream
 
 Direction = Literal["ROS_TO_GZ", "GZ_TO_ROS"]

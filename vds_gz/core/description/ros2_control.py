@@ -14,7 +14,7 @@ from xml.etree.ElementTree import Element, SubElement
 import yaml
 
 from vds_gz.core.description.sdf import moved_by
-from vds_gz.core.vehicle.model import Joint
+from vds_gz.core.vehicle.vehicle_model import Joint
 
 VELOCITY_CONTROLLER = "forward_velocity_controller"
 POSITION_CONTROLLER = "forward_position_controller"

@@ -13,8 +13,8 @@ from vds_gz.core.description import gz_topics as topics
 from vds_gz.core.description.urdf_to_sdf import model as sdf_model
 from vds_gz.core.description.urdf_writer import urdf
 from vds_gz.core.parameters.declaration import ParameterGroup
-from vds_gz.core.parameters.sensors import SensorParameters
-from vds_gz.core.vehicle.model import AnyModel, Joint
+from vds_gz.core.parameters.sensor_parameters import SensorParameters
+from vds_gz.core.vehicle.vehicle_model import AnyModel, Joint
 
 SDF_VERSION = "1.9"  # version of the format, which every release since Fortress reads
 BODY = "base_link"  # the link of the body

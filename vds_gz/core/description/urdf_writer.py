@@ -22,7 +22,7 @@ import xacro
 
 from vds_gz.core.description.urdf_reader import BASE_LINK, DescriptionError
 from vds_gz.core.parameters.declaration import Value, describe
-from vds_gz.core.parameters.sensors import SensorParameters
+from vds_gz.core.parameters.sensor_parameters import SensorParameters
 from vds_gz.core.sensing.sensor import GazeboSide, SensorTypes
 from vds_gz.core.share import share
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from vds_gz.core.parameters.actuators import MAX_DEAD_TIME
+from vds_gz.core.parameters.actuator_parameters import MAX_DEAD_TIME
 from vds_gz.core.parameters.declaration import ParameterGroup, choice, flag, group, real, text
 from vds_gz.core.parameters.maps import ActuationMap, own_map, read_map
 from vds_gz.core.parameters.vehicles import MAX_OFFSET

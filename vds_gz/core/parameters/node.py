@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
-from vds_gz.core.parameters.actuators import MAX_DEAD_TIME
+from vds_gz.core.parameters.actuator_parameters import MAX_DEAD_TIME
 from vds_gz.core.parameters.declaration import ParameterError, ParameterGroup, choice, flag, group, integer, real, text
 from vds_gz.core.parameters.relay import RelayParameters
-from vds_gz.core.parameters.sensors import SensorParameters
+from vds_gz.core.parameters.sensor_parameters import SensorParameters
 
-#: The plants of this package, the default first, and ``auto``; vds_gz/programs/nodes/plants.py makes them.
+#: The plants of this package, the default first, and ``auto``; vds_gz/programs/nodes/plant_selection.py makes them.
 BACKENDS = ("kinematic", "gazebo", "relay", "auto")
 
 LINKS = ("auto", "transport", "bridge", "ros2_control", "system")

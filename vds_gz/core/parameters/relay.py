@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from vds_gz.core.parameters.actuators import MAX_DEAD_TIME
+from vds_gz.core.parameters.actuator_parameters import MAX_DEAD_TIME
 from vds_gz.core.parameters.declaration import ParameterError, ParameterGroup, choice, real, text
 
 OUTPUTS = ("twist", "twist_stamped", "ackermann", "steering_and_speed")

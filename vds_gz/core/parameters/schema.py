@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from vds_gz.core.parameters.conversion import FOREIGN, MODEL_PARAMS, PLANT_PARAMS, SENSORS
 from vds_gz.core.parameters.declaration import Description, Registered, describe
-from vds_gz.core.parameters.load import FOREIGN, MODEL_PARAMS, PLANT_PARAMS, SENSORS
 from vds_gz.core.parameters.node import NodeParameters
 from vds_gz.core.parameters.yaml_reader import SECTION
 from vds_gz.core.share import share

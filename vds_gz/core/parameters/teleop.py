@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from vds_gz.core.parameters.conversion import Group, checked, replaced
 from vds_gz.core.parameters.declaration import (
     Override,
     ParameterError,
@@ -18,7 +19,6 @@ from vds_gz.core.parameters.declaration import (
     real,
     text,
 )
-from vds_gz.core.parameters.load import Group, checked, replaced
 
 OUTPUTS = ("ackermann", "twist", "twist_stamped", "steering_and_velocity")
 _OUTPUT = (

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from vds_gz.core.parameters.actuators import BodyLimits, DriveParameters, SteeringParameters
+from vds_gz.core.parameters.actuator_parameters import BodyLimits, DriveParameters, SteeringParameters
 from vds_gz.core.parameters.declaration import ParameterError, ParameterGroup, choice, flag, group, real
 
 #: Maximum distance from the reference point to base_link [m].

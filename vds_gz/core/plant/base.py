@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from vds_gz.core.errors import VdsGzError
 from vds_gz.core.geometry import Attitude, Pose, Transform, Vector, into_world, quaternion
 from vds_gz.core.sensing.body import BodyState
-from vds_gz.core.vehicle.model import JointStates
 from vds_gz.core.vehicle.vehicle import AnyVehicle, Motion
+from vds_gz.core.vehicle.vehicle_model import JointStates
 
 if TYPE_CHECKING:
     from vds_gz.core.world.obstacles import Contact

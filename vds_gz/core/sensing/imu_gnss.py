@@ -10,7 +10,7 @@ import math
 from typing import NamedTuple
 
 from vds_gz.core.geometry import Quaternion, Vector, cross, into_body, inverse, product, quaternion
-from vds_gz.core.parameters.sensors import Gnss, Imu, fix_regions
+from vds_gz.core.parameters.sensor_parameters import Gnss, Imu, fix_regions
 from vds_gz.core.sensing.body import BodyState
 from vds_gz.core.sensing.noise import ChannelNoise, NoiseModel, generator
 from vds_gz.core.world.geodesy import NULL_ISLAND, LocalFrame, Origin

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from vds_gz.core.parameters.sensors import (
+from vds_gz.core.parameters.sensor_parameters import (
     Helios26,
     Helios31,
     Helios70,

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from vds_gz.core.parameters.sensors import Camera
+from vds_gz.core.parameters.sensor_parameters import Camera
 from vds_gz.core.sensing.body import FramePose
 from vds_gz.core.world.ray_caster import NOTHING, RayCaster
 from vds_gz.core.world.scene import Scene

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vds_gz.core.parameters.sensors import OusterOs1, SpinningLidar, VelodyneVlp16
+from vds_gz.core.parameters.sensor_parameters import OusterOs1, SpinningLidar, VelodyneVlp16
 from vds_gz.core.sensing.lidar import Echoes, Floats
 from vds_gz.core.sensing.pinhole import Bytes
 from vds_gz.core.world.shapes import Array

@@ -18,10 +18,10 @@ from vds_gz.core.parameters.declaration import ParameterGroup
 from vds_gz.core.share import extensions, offered
 
 if TYPE_CHECKING:
-    from vds_gz.core.parameters.sensors import SensorParameters
+    from vds_gz.core.parameters.sensor_parameters import SensorParameters
     from vds_gz.core.sensing.body import BodyState
     from vds_gz.core.world.scene import Scene
-    from vds_gz.programs.interface.sensors.setup import SensorSetup
+    from vds_gz.programs.interface.sensors.sensor_setup import SensorSetup
 
 #: Quantities of the body that a sensor may need besides pose and velocity: accelerations, or positions of joints.
 Need = Literal["motion", "joints"]

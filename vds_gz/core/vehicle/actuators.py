@@ -9,10 +9,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from vds_gz.core.parameters.actuators import DriveParameters, SteeringParameters
-from vds_gz.core.vehicle.model import ActuatorState
+from vds_gz.core.parameters.actuator_parameters import DriveParameters, SteeringParameters
 from vds_gz.core.vehicle.static_map import StaticMap, mapped, static_map, unmapped
 from vds_gz.core.vehicle.trigonometry import exponential
+from vds_gz.core.vehicle.vehicle_model import ActuatorState
 
 
 @dataclass(slots=True)

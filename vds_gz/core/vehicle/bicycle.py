@@ -32,7 +32,8 @@ from vds_gz.core.vehicle.actuators import (
     wrap,
 )
 from vds_gz.core.vehicle.command import ACKERMANN, SPEED, STEERING, TWIST, Command
-from vds_gz.core.vehicle.model import (
+from vds_gz.core.vehicle.trigonometry import direction, integrate_pose, sine_cosine
+from vds_gz.core.vehicle.vehicle_model import (
     Actuator,
     ActuatorState,
     Joint,
@@ -44,7 +45,6 @@ from vds_gz.core.vehicle.model import (
     Wheel,
     stop_drives,
 )
-from vds_gz.core.vehicle.trigonometry import direction, integrate_pose, sine_cosine
 
 if TYPE_CHECKING:
     from vds_gz.core.parameters.autoware import CarParameters

@@ -9,10 +9,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from vds_gz.core.parameters.actuators import BodyLimits
+from vds_gz.core.parameters.actuator_parameters import BodyLimits
 from vds_gz.core.parameters.vehicles import DifferentialParameters, OmniParameters
 from vds_gz.core.vehicle.actuators import or_infinite
-from vds_gz.core.vehicle.model import VehicleLimits
+from vds_gz.core.vehicle.vehicle_model import VehicleLimits
 
 
 @dataclass(slots=True)

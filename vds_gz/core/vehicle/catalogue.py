@@ -8,9 +8,9 @@ from importlib import import_module
 
 from vds_gz.core.errors import ArgumentError
 from vds_gz.core.share import extensions, offered
-from vds_gz.core.vehicle.model import ActuatorKind, AnyModel, VehicleModel
+from vds_gz.core.vehicle.vehicle_model import ActuatorKind, AnyModel, VehicleModel
 
-#: Entry point group under which an installed package offers a :class:`~vds_gz.core.vehicle.model.VehicleModel`.
+#: Entry point group under which an installed package offers a :class:`~vds_gz.core.vehicle.vehicle_model.VehicleModel`.
 ENTRY_POINTS = "vds_gz.models"
 
 #: The models of this package and their modules below vds_gz.core.vehicle, where the constant is the name in capitals.

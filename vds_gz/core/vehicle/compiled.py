@@ -21,9 +21,9 @@ from numpy.typing import DTypeLike, NDArray
 from vds_gz.core.compiling import outermost, part
 from vds_gz.core.errors import ArgumentError
 from vds_gz.core.vehicle.command import Command
-from vds_gz.core.vehicle.model import C, P, S, no_references
 from vds_gz.core.vehicle.schedule import COMMAND, Records, Wholes, check, driven_before, fields_of, segments
 from vds_gz.core.vehicle.vehicle import NANOSECONDS, Motion, Vehicle, motion_numbers
+from vds_gz.core.vehicle.vehicle_model import C, P, S, no_references
 
 #: Maximum number of segments in one compiled call.
 TOGETHER = 10_000

@@ -26,7 +26,8 @@ from vds_gz.core.vehicle.body_limits import (
     velocity_limits,
 )
 from vds_gz.core.vehicle.command import TWIST, Command
-from vds_gz.core.vehicle.model import (
+from vds_gz.core.vehicle.trigonometry import integrate_pose
+from vds_gz.core.vehicle.vehicle_model import (
     Actuator,
     ActuatorState,
     Joint,
@@ -37,7 +38,6 @@ from vds_gz.core.vehicle.model import (
     Wheel,
     stop_drives,
 )
-from vds_gz.core.vehicle.trigonometry import integrate_pose
 
 
 @dataclass(slots=True)

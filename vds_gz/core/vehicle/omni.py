@@ -31,7 +31,8 @@ from vds_gz.core.vehicle.body_limits import (
     velocity_limits,
 )
 from vds_gz.core.vehicle.command import TWIST, Command
-from vds_gz.core.vehicle.model import (
+from vds_gz.core.vehicle.trigonometry import integrate_pose
+from vds_gz.core.vehicle.vehicle_model import (
     Actuator,
     ActuatorState,
     Joint,
@@ -42,7 +43,6 @@ from vds_gz.core.vehicle.model import (
     Wheel,
     stop_drives,
 )
-from vds_gz.core.vehicle.trigonometry import integrate_pose
 
 WHEELS = ("front_left", "rear_left", "rear_right", "front_right")
 

@@ -17,7 +17,6 @@ from vds_gz.core.parameters.autoware import GRAVITY
 from vds_gz.core.parameters.vehicles import SingleTrackParameters
 from vds_gz.core.vehicle.bicycle import BICYCLE, BicycleCoefficients, BicycleState, follow, roll_wheels, set_velocities
 from vds_gz.core.vehicle.command import Command
-from vds_gz.core.vehicle.model import AnyModel, SteadyMotion, VehicleModel, extended, stop_drives
 from vds_gz.core.vehicle.tires import (
     Forces,
     TireShape,
@@ -32,6 +31,7 @@ from vds_gz.core.vehicle.tires import (
     tire_shape,
 )
 from vds_gz.core.vehicle.trigonometry import sine_cosine
+from vds_gz.core.vehicle.vehicle_model import AnyModel, SteadyMotion, VehicleModel, extended, stop_drives
 
 Vector: TypeAlias = NDArray[np.float64]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import astuple, dataclass, fields
 from itertools import pairwise
 
-from vds_gz.core.parameters.actuators import MAP_POINTS, StaticMapParameters
+from vds_gz.core.parameters.actuator_parameters import MAP_POINTS, StaticMapParameters
 
 
 @dataclass(slots=True)

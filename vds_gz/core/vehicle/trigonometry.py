@@ -13,7 +13,7 @@ import math
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from vds_gz.core.vehicle.model import MotionState
+    from vds_gz.core.vehicle.vehicle_model import MotionState
 
 #: tan(pi / 8), above which an angle is measured from pi / 4.
 _TANGENT = 0.41421356237309503

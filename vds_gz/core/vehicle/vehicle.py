@@ -27,8 +27,8 @@ from vds_gz.core.vehicle.command import (
     Command,
     measures_of,
 )
-from vds_gz.core.vehicle.model import C, MotionState, P, S, StepCoefficients, VehicleModel
 from vds_gz.core.vehicle.trigonometry import sine_cosine
+from vds_gz.core.vehicle.vehicle_model import C, MotionState, P, S, StepCoefficients, VehicleModel
 
 NANOSECONDS = 1_000_000_000
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from vds_gz.core.installed import can_compile
+from vds_gz.core.optional_packages import can_compile
 from vds_gz.core.world import bvh, vectorised
 from vds_gz.core.world.intersection import HALF_SPACE
 from vds_gz.core.world.packing import Thing, normals, packed

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from vds_gz.core.errors import UnknownTypeError
 from vds_gz.core.ros.graph import Graph, QoS, Subscription
-from vds_gz.core.ros.messages.factory import Types, definition, open_types
+from vds_gz.core.ros.messages.message_types import Types, definition, open_types
 from vds_gz.programs.bags.mcap import MESSAGE, RECORD, Opcode
 from vds_gz.programs.bags.mcap_writer import McapWriter
 from vds_gz.programs.interface.topics import Topic

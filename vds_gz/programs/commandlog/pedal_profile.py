@@ -19,9 +19,9 @@ from vds_gz.core.parameters.declaration import ParameterError
 from vds_gz.core.vehicle.autoware.maps import interpolate, map_of
 from vds_gz.core.vehicle.autoware.steering import wheel_angle
 from vds_gz.core.vehicle.command import DRIVE, PEDALS, Command
-from vds_gz.core.vehicle.model import AnyModel
 from vds_gz.core.vehicle.vehicle import NANOSECONDS, Vehicle
-from vds_gz.programs.commandlog.files import CommandLog
+from vds_gz.core.vehicle.vehicle_model import AnyModel
+from vds_gz.programs.commandlog.command_log import CommandLog
 from vds_gz.programs.interface.commands import Gear, Pedals, Values
 
 Array = NDArray[np.float64]

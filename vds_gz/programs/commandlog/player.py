@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 from vds_gz.core.errors import FailureError
 from vds_gz.core.ros.graph import Graph
-from vds_gz.core.ros.programs import LONGEST_SLEEP, StopRequest
-from vds_gz.programs.commandlog.files import CommandLog
+from vds_gz.core.ros.program_shell import LONGEST_SLEEP, StopRequest
+from vds_gz.programs.commandlog.command_log import CommandLog
 from vds_gz.programs.interface.commands import GEAR_COMMAND, CommandType, Gear, Values
 from vds_gz.programs.interface.vehicle_status import VehicleTime
 

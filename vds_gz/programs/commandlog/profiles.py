@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from vds_gz.core.parameters.node import NodeParameters
 from vds_gz.core.vehicle.catalogue import models
-from vds_gz.core.vehicle.model import VehicleGeometry, VehicleLimits
-from vds_gz.programs.commandlog.files import CommandLog
+from vds_gz.core.vehicle.vehicle_model import VehicleGeometry, VehicleLimits
+from vds_gz.programs.commandlog.command_log import CommandLog
 from vds_gz.programs.interface.commands import Ackermann, Velocity
 
 Array = NDArray[np.float64]

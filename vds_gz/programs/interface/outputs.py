@@ -15,8 +15,8 @@ from vds_gz.core.parameters.node import NodeParameters
 from vds_gz.core.ros.graph import Graph, Message, Publisher, Topic
 from vds_gz.core.ros.messages.fields import EXACT, exact_covariance, set_stamp
 from vds_gz.core.ros.messages.packed import PackedTopic
-from vds_gz.core.vehicle.model import Actuator, ActuatorState, JointStates
 from vds_gz.core.vehicle.vehicle import NANOSECONDS, Motion
+from vds_gz.core.vehicle.vehicle_model import Actuator, ActuatorState, JointStates
 from vds_gz.programs.interface import topics
 
 if TYPE_CHECKING:

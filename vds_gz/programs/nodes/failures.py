@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from vds_gz.core.errors import FailureError, VdsGzError
-from vds_gz.core.parameters.plants import ENTRY_POINTS as PLANTS
+from vds_gz.core.parameters.plant_types import ENTRY_POINTS as PLANTS
 from vds_gz.core.ros.graph import Graph, Severity
 from vds_gz.core.share import extensions, in_words, is_raised_by, offered, origin, raised_at
 from vds_gz.core.vehicle.catalogue import ENTRY_POINTS as MODELS
-from vds_gz.core.vehicle.model import AnyModel, VehicleModel
+from vds_gz.core.vehicle.vehicle_model import AnyModel, VehicleModel
 
 
 class Failures:

@@ -30,11 +30,11 @@ from vds_gz.core.parameters.node import joint_map
 from vds_gz.core.plant.gazebo.links.bindings import EntityComponentManager, UpdateInfo
 from vds_gz.core.plant.gazebo.links.system import SystemLink
 from vds_gz.core.ros.arguments import parse
-from vds_gz.core.ros.factory import open_graph
 from vds_gz.core.ros.graph import Severity
+from vds_gz.core.ros.open_graph import open_graph
 from vds_gz.core.vehicle.vehicle import NANOSECONDS
-from vds_gz.programs.commandlog.files import read
-from vds_gz.programs.nodes.plants import gazebo_plant
+from vds_gz.programs.commandlog.command_log import read
+from vds_gz.programs.nodes.plant_selection import gazebo_plant
 from vds_gz.programs.nodes.preparation import prepare
 from vds_gz.programs.nodes.sim_node import SimNode
 

@@ -9,7 +9,7 @@ from vds_gz.core.errors import VdsGzError
 from vds_gz.core.sensing.body import BodyState
 from vds_gz.core.sensing.sensor import ENTRY_POINTS, SensorOutput
 from vds_gz.core.share import origin
-from vds_gz.programs.interface.sensors.setup import SensorSetup
+from vds_gz.programs.interface.sensors.sensor_setup import SensorSetup
 from vds_gz.programs.nodes.failures import Failures
 
 if TYPE_CHECKING:

@@ -6,18 +6,18 @@ import sys
 from collections.abc import Mapping
 from time import monotonic_ns
 
+from vds_gz.core.parameters.conversion import replaced
 from vds_gz.core.parameters.declaration import Value, describe
-from vds_gz.core.parameters.load import replaced
 from vds_gz.core.parameters.teleop import JoystickParameters, load
 from vds_gz.core.ros.arguments import parse
-from vds_gz.core.ros.factory import open_graph
 from vds_gz.core.ros.graph import Graph, Message, Severity
-from vds_gz.core.ros.programs import DONE, LONGEST_SLEEP, CommandLine, StopRequest, command, on_signals
+from vds_gz.core.ros.open_graph import open_graph
+from vds_gz.core.ros.program_shell import DONE, LONGEST_SLEEP, CommandLine, StopRequest, command, on_signals
 from vds_gz.core.vehicle.command import NEVER
 from vds_gz.programs.interface.topics import Topic
 from vds_gz.programs.interface.vehicle_status import VehicleTime
+from vds_gz.programs.teleop.driver_commands import STANDSTILL, CommandOutput
 from vds_gz.programs.teleop.joystick import JoystickController, Mode
-from vds_gz.programs.teleop.outputs import STANDSTILL, CommandOutput
 
 NODE_NAME = "joystick_teleop"
 

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, TypeVar
 from vds_gz.core.configuration import parameters_of
 from vds_gz.core.description.urdf_reader import BASE_LINK, Robot, UrdfJoint
 from vds_gz.core.errors import WorldError
+from vds_gz.core.parameters.conversion import MODEL_PARAMS, PLANT_PARAMS, of_other_models, of_other_plants
 from vds_gz.core.parameters.declaration import Faults, Override, ParameterError, describe
-from vds_gz.core.parameters.load import MODEL_PARAMS, PLANT_PARAMS, of_other_models, of_other_plants
 from vds_gz.core.parameters.node import NodeParameters, joint_list, joint_map
 from vds_gz.core.vehicle.catalogue import models
-from vds_gz.core.vehicle.model import AnyModel
+from vds_gz.core.vehicle.vehicle_model import AnyModel
 
 if TYPE_CHECKING:
     from vds_gz.core.world.scene import Scene
@@ -133,7 +133,7 @@ def _world(overrides: Sequence[Override], faults: Faults) -> tuple[Scene | None,
     named = {override.name: override for override in overrides if override.name in ("world", "moving_obstacles")}
     if not any(override.value for override in named.values()):
         return None, None
-    from vds_gz.core.world.load import load_world
+    from vds_gz.core.world.load_world import load_world
     from vds_gz.core.world.surroundings import read_obstacles
 
     return _read(named.get("world"), load_world, faults), _read(named.get("moving_obstacles"), read_obstacles, faults)

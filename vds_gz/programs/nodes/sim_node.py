@@ -13,23 +13,23 @@ if __name__ == "__main__" and signal.getsignal(signal.SIGINT) is signal.default_
 from vds_gz.core.configuration import NODE_NAME, parameter_file, read_vehicle_file
 from vds_gz.core.errors import ArgumentError
 from vds_gz.core.geometry import Attitude, Pose
+from vds_gz.core.parameters.conversion import replaced
 from vds_gz.core.parameters.declaration import Value, describe
-from vds_gz.core.parameters.load import replaced
 from vds_gz.core.plant.base import LinkError, Plant
 from vds_gz.core.ros.arguments import parse
-from vds_gz.core.ros.factory import open_graph
 from vds_gz.core.ros.graph import Graph, Severity
-from vds_gz.core.ros.programs import DONE, CommandLine, StopRequest, command, on_signals
+from vds_gz.core.ros.open_graph import open_graph
+from vds_gz.core.ros.program_shell import DONE, CommandLine, StopRequest, command, on_signals
 from vds_gz.programs.interface.commands import CommandInputs
 from vds_gz.programs.interface.initial_pose import InitialPoseInput
 from vds_gz.programs.interface.outputs import FrameNames
-from vds_gz.programs.nodes import services
+from vds_gz.programs.nodes import node_services
 from vds_gz.programs.nodes.clock import make_clock
 from vds_gz.programs.nodes.diagnostics import Diagnostics
 from vds_gz.programs.nodes.failures import Failures, named_parts
-from vds_gz.programs.nodes.plants import make_plant
+from vds_gz.programs.nodes.plant_selection import make_plant
 from vds_gz.programs.nodes.preparation import Preparation, prepare
-from vds_gz.programs.nodes.sensors import make_sensors
+from vds_gz.programs.nodes.simulated_sensors import make_sensors
 from vds_gz.programs.nodes.simulation import Simulation
 from vds_gz.programs.nodes.topic_check import TopicCheck
 
@@ -93,7 +93,7 @@ class SimNode:
         self._map_frame = FrameNames.of(parameters).map
         if plant.knows_pose:
             InitialPoseInput(graph, self._map_frame, self._commands.refusals, self._on_initial_pose)
-        services.offer(graph, simulation, self._map_frame)
+        node_services.offer(graph, simulation, self._map_frame)
         graph.declare_parameters(describe(parameters), self._on_parameters)
         inputs = {subscription.topic for subscription in self._commands.subscriptions}
         refuse_loops(graph, inputs)

@@ -15,17 +15,17 @@ from vds_gz.core.plant.base import Plant
 from vds_gz.core.ros.graph import Graph, Message, Severity
 from vds_gz.core.ros.messages.fields import stamp_ns
 from vds_gz.core.ros.messages.packed import PackedTopic
-from vds_gz.core.ros.programs import LONGEST_SLEEP, StopRequest
+from vds_gz.core.ros.program_shell import LONGEST_SLEEP, StopRequest
 from vds_gz.core.vehicle.command import STOP, TWIST, Command
-from vds_gz.core.vehicle.model import ActuatorState, JointStates
 from vds_gz.core.vehicle.vehicle import NANOSECONDS
+from vds_gz.core.vehicle.vehicle_model import ActuatorState, JointStates
 from vds_gz.programs.interface import topics
 from vds_gz.programs.interface.commands import CommandInputs
 from vds_gz.programs.interface.outputs import FrameNames, Outputs, Snapshot
 from vds_gz.programs.interface.vehicle_status import GAZEBO_CLOCK, SYSTEM_CLOCK
 from vds_gz.programs.nodes.clock import Clock, PeriodicTimer, ReferenceClock, SystemClock
 from vds_gz.programs.nodes.optional_outputs import make_optional_outputs
-from vds_gz.programs.nodes.sensors import Sensors
+from vds_gz.programs.nodes.simulated_sensors import Sensors
 
 #: The vehicle is simulated through jumps of time up to this long [ns], and stands still during longer ones.
 LONGEST_CATCH_UP = 60 * NANOSECONDS

@@ -11,7 +11,7 @@ from enum import Enum
 
 from vds_gz.core.errors import VdsGzError
 from vds_gz.core.parameters.teleop import JoystickParameters
-from vds_gz.programs.teleop.outputs import STANDSTILL, STOPS, DriveCommand
+from vds_gz.programs.teleop.driver_commands import STANDSTILL, STOPS, DriveCommand
 
 #: Tolerance beyond the end of an axis, because joystick drivers round [-].
 ROUNDING = 0.01

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 
 from vds_gz.core.errors import FailureError
-from vds_gz.programs.teleop.outputs import STANDSTILL, STOPS, CommandOutput, DriveCommand
+from vds_gz.programs.teleop.driver_commands import STANDSTILL, STOPS, CommandOutput, DriveCommand
 
 #: A driving page that sends nothing for this long has released control [s].
 TIMEOUT = 0.4

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from vds_gz.core.errors import VdsGzError
 from vds_gz.core.ros.graph import Graph
-from vds_gz.core.ros.programs import StopRequest
+from vds_gz.core.ros.program_shell import StopRequest
 
 Result = TypeVar("Result")
 

@@ -8,11 +8,11 @@ from typing import cast
 from vds_gz.core.ros.arguments import full_node_name
 from vds_gz.core.ros.graph import Client, Deliver, Graph, Publisher, QoS, Subscription
 from vds_gz.core.vehicle.catalogue import actuator_kind
-from vds_gz.core.vehicle.model import Actuator
-from vds_gz.programs.teleop.outputs import CommandOutput
+from vds_gz.core.vehicle.vehicle_model import Actuator
+from vds_gz.programs.teleop.driver_commands import CommandOutput
 from vds_gz.programs.web.deadman import DeadMansSwitch
+from vds_gz.programs.web.page_scene import WorldView
 from vds_gz.programs.web.remote_node import RemoteNode
-from vds_gz.programs.web.surroundings import WorldView
 from vds_gz.programs.web.telemetry import COLUMNS, Telemetry
 
 

@@ -9,8 +9,8 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from vds_gz.tools.adopt.drive import Drive, DriveKind, Figure, fail
 from vds_gz.tools.adopt.plugins import PluginKind, Settings
+from vds_gz.tools.adopt.robot_drive import Drive, DriveKind, Figure, fail
 from vds_gz.tools.adopt.xml_text import Tag
 
 

@@ -6,10 +6,10 @@ import math
 from pathlib import Path
 
 from vds_gz.tools.adopt import geometry_check as geometry
-from vds_gz.tools.adopt import ros2_control
+from vds_gz.tools.adopt import ros2_controllers
 from vds_gz.tools.adopt.classic_plugins import OF_CLASSIC, REFUSED
-from vds_gz.tools.adopt.drive import Drive, Named, listed
 from vds_gz.tools.adopt.plugins import OF_GZ_SIM, PluginKind, Settings, names_of, plugins_of
+from vds_gz.tools.adopt.robot_drive import Drive, Named, listed
 from vds_gz.tools.adopt.robot_file import RobotFile
 from vds_gz.tools.adopt.structure import Structure, root_of
 from vds_gz.tools.adopt.xml_text import Tag
@@ -20,7 +20,7 @@ KINDS: tuple[PluginKind, ...] = (*OF_GZ_SIM, *OF_CLASSIC)
 
 def has_drive(model: Tag) -> bool:
     """Whether a model has a drive that is known here."""
-    known = ros2_control.PLUGINS.union(ros2_control.ROS1_PLUGINS, *(kind.names for kind in (*KINDS, *REFUSED)))
+    known = ros2_controllers.PLUGINS.union(ros2_controllers.ROS1_PLUGINS, *(kind.names for kind in (*KINDS, *REFUSED)))
     return any(names_of(plugin) & known for plugin in plugins_of(model))
 
 
@@ -45,7 +45,7 @@ def find_drive(
     plugins = list(plugins_of(robot.model))
     for kinds in (OF_GZ_SIM, OF_CLASSIC, REFUSED):
         if kinds is OF_CLASSIC and (plugin := _ros2_control(plugins)) is not None:
-            return ros2_control.read(plugin, robot.library, structure, controllers, stamped)
+            return ros2_controllers.read(plugin, robot.library, structure, controllers, stamped)
         found = [(plugin, kind) for plugin in plugins for kind in kinds if names_of(plugin) & kind.names]
         if len(found) > 1:
             lines = listed(f"{kind.what} in line {plugin.line}" for plugin, kind in found)
@@ -69,7 +69,7 @@ def find_drive(
 
 def _ros2_control(plugins: list[Tag]) -> Tag | None:
     """The plugin that loads ros2_control; None without one."""
-    found = [plugin for plugin in plugins if names_of(plugin) & ros2_control.PLUGINS]
+    found = [plugin for plugin in plugins if names_of(plugin) & ros2_controllers.PLUGINS]
     # A robot for several simulators may load one of ROS 1's or Classic's plugins beside it.
     found = [plugin for plugin in found if "gazebo_ros2_control" not in names_of(plugin)] or found
     return found[0] if found else None
@@ -79,15 +79,15 @@ def _of_joints(robot: RobotFile, structure: Structure, plugins: list[Tag]) -> Dr
     """A drive of which only the joints are known: those of transmissions, or of ros2_control without a plugin."""
     if not robot.is_urdf:
         return None
-    exchanged = [plugin for plugin in plugins if names_of(plugin) & ros2_control.ROS1_PLUGINS]
-    joints = ros2_control.transmissions(robot.model) or ros2_control.interfaces(robot.model)
+    exchanged = [plugin for plugin in plugins if names_of(plugin) & ros2_controllers.ROS1_PLUGINS]
+    joints = ros2_controllers.transmissions(robot.model) or ros2_controllers.interfaces(robot.model)
     joints = [named for named in joints if named.joint in structure.joints and structure.joints[named.joint].turns]
     what = "joints of <transmission> or <ros2_control>"
     if exchanged and not joints:
         what, joints = "gazebo_ros_control", _by_shape(structure, exchanged[0])
     if not joints:
         return None
-    drive = ros2_control.of_joints(what, exchanged[0] if exchanged else robot.model, joints, structure)
+    drive = ros2_controllers.of_joints(what, exchanged[0] if exchanged else robot.model, joints, structure)
     drive.notes.append("no plugin says the geometry, so it is that of the joints' poses and of the wheels' collisions")
     return drive
 

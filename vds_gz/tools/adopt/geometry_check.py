@@ -13,8 +13,8 @@ from vds_gz.core.errors import WorldError
 from vds_gz.core.world.meshes import read_mesh
 from vds_gz.core.world.sdf_files import Resources
 from vds_gz.core.world.shapes import Array
-from vds_gz.tools.adopt.drive import Figure, Named
-from vds_gz.tools.adopt.library import Library
+from vds_gz.tools.adopt.robot_drive import Figure, Named
+from vds_gz.tools.adopt.robot_files import Library
 from vds_gz.tools.adopt.structure import RoundShape, Structure, StructureJoint
 from vds_gz.tools.adopt.xml_text import Tag
 

@@ -8,8 +8,8 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from vds_gz.core.description import gz_topics as topics
 from vds_gz.core.description.sdf import plugin, state_plugins
-from vds_gz.core.vehicle.model import Joint
-from vds_gz.tools.adopt.vehicle import Parts
+from vds_gz.core.vehicle.vehicle_model import Joint
+from vds_gz.tools.adopt.adopted_vehicle import Parts
 from vds_gz.tools.adopt.xml_text import Document, Tag
 
 #: Rate of joint states and pose [Hz].

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from vds_gz.core.configuration import NODE_NAME, parameters_of
+from vds_gz.core.parameters.conversion import MODEL_PARAMS
 from vds_gz.core.parameters.declaration import Override
-from vds_gz.core.parameters.load import MODEL_PARAMS
 from vds_gz.core.parameters.node import NodeParameters
 from vds_gz.core.parameters.schema import schema_line
 from vds_gz.core.parameters.yaml_reader import parameter_file
-from vds_gz.tools.adopt.drive import Drive, Figure
+from vds_gz.tools.adopt.adopted_vehicle import AdoptedVehicle
 from vds_gz.tools.adopt.model_copy import STATE_RATE
-from vds_gz.tools.adopt.vehicle import AdoptedVehicle
+from vds_gz.tools.adopt.robot_drive import Drive, Figure
 
 #: Maximum rate of messages, that of the steps, and the rate in place of 0, which means each step in plugins [Hz].
 MOST_RATE, EACH_STEP = 1000.0, STATE_RATE

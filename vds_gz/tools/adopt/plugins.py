@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from vds_gz.tools.adopt.drive import Drive, Figure, Named, fail, listed, symmetric
+from vds_gz.tools.adopt.robot_drive import Drive, Figure, Named, fail, listed, symmetric
 from vds_gz.tools.adopt.structure import number
 from vds_gz.tools.adopt.xml_text import Tag
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from vds_gz.core import files
 from vds_gz.core.errors import ArgumentError
-from vds_gz.tools.adopt.library import Library, model_file
+from vds_gz.tools.adopt.robot_files import Library, model_file
 from vds_gz.tools.adopt.sdf_structure import of_sdf
 from vds_gz.tools.adopt.structure import Structure
 from vds_gz.tools.adopt.urdf_structure import of_urdf

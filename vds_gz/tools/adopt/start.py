@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from vds_gz.core.errors import ArgumentError
-from vds_gz.core.plant.gazebo.server import Inclusion, populated
-from vds_gz.core.world.load import world_file
-from vds_gz.tools.adopt.folder import RobotFolder, Start
+from vds_gz.core.plant.gazebo.gazebo_server import Inclusion, populated
+from vds_gz.core.world.load_world import world_file
+from vds_gz.tools.adopt.robot_folder import RobotFolder, Start
 
 #: x, y, z [m], roll, pitch, yaw [rad].
 Pose = tuple[float, float, float, float, float, float]

@@ -14,8 +14,8 @@ from vds_gz.core.errors import ArgumentError
 from vds_gz.core.geometry import Vector
 from vds_gz.core.world.geometry_reader import matrix, rotation_of_angles
 from vds_gz.core.world.shapes import Array
-from vds_gz.tools.adopt.drive import Named, fail, listed
-from vds_gz.tools.adopt.library import Library
+from vds_gz.tools.adopt.robot_drive import Named, fail, listed
+from vds_gz.tools.adopt.robot_files import Library
 from vds_gz.tools.adopt.xml_text import Tag
 
 #: Joints that turn about one axis.

@@ -8,7 +8,7 @@ import numpy as np
 
 from vds_gz.core.world.geometry_reader import IDENTITY, matrix, rotation_of_angles
 from vds_gz.core.world.shapes import Array
-from vds_gz.tools.adopt.library import Library
+from vds_gz.tools.adopt.robot_files import Library
 from vds_gz.tools.adopt.structure import Structure, StructureJoint, limit_of, unit, vector
 from vds_gz.tools.adopt.xml_text import Tag
 

@@ -14,17 +14,16 @@ from vds_gz.core.errors import ArgumentError
 from vds_gz.core.parameters.declaration import ParameterError
 from vds_gz.core.parameters.node import NodeParameters
 from vds_gz.core.vehicle.catalogue import models
-from vds_gz.core.vehicle.model import Joint
+from vds_gz.core.vehicle.vehicle_model import Joint
 from vds_gz.core.world.shapes import Array
-from vds_gz.tools.adopt import folder as folders
-from vds_gz.tools.adopt import parameter_text
-from vds_gz.tools.adopt.drive import Drive, ros_name
+from vds_gz.tools.adopt import parameter_text, robot_folder
+from vds_gz.tools.adopt.adopted_vehicle import AdoptedVehicle, vehicle
 from vds_gz.tools.adopt.find import find_drive, has_drive
-from vds_gz.tools.adopt.folder import Start
 from vds_gz.tools.adopt.model_copy import Exchange, difference, exchanged, plugins, text_of
+from vds_gz.tools.adopt.robot_drive import Drive, ros_name
 from vds_gz.tools.adopt.robot_file import RobotFile, read_robot
-from vds_gz.tools.adopt.sensors import NOT_SIMULATED, RobotSensor, joint_states, sensors_of
-from vds_gz.tools.adopt.vehicle import AdoptedVehicle, vehicle
+from vds_gz.tools.adopt.robot_folder import Start
+from vds_gz.tools.adopt.robot_sensors import NOT_SIMULATED, RobotSensor, joint_states, sensors_of
 from vds_gz.tools.adopt.xml_text import Tag
 
 #: Topics of the node whose contents are not the robot's: its joint states and its description have our names.
@@ -133,22 +132,22 @@ def adopt(
         parameters,
         sensors,
         Start(
-            model=folders.WORLD_COPY if robot.world is robot.document else copy,
+            model=robot_folder.WORLD_COPY if robot.world is robot.document else copy,
             name=robot.name,
-            world=folders.WORLD_COPY if robot.world is not None else "",
+            world=robot_folder.WORLD_COPY if robot.world is not None else "",
             height=round(-ground, 6) + 0.0 if ground is not None else 0.0,
             remaps=tuple(_remaps(drive, adopted.notes)),
             renders=any(sensor.renders for sensor in sensors),
             controllers=drive.controllers and robot.is_urdf,
         ),
     )
-    adoption.files[folders.PARAMETERS] = text.encode("utf-8")
+    adoption.files[robot_folder.PARAMETERS] = text.encode("utf-8")
     joints = models()[adopted.model].joints(parameters.vehicle)
     _copy(adoption, folder, joints)
     _meshes(adoption)
     entries = [joint_states(robot.name), *(item for sensor in sensors for item in sensor.entries)]
-    adoption.files[folders.BRIDGE] = bridge_text(entries).encode("utf-8")
-    adoption.files[folders.START] = adoption.start.text().encode("utf-8")
+    adoption.files[robot_folder.BRIDGE] = bridge_text(entries).encode("utf-8")
+    adoption.files[robot_folder.START] = adoption.start.text().encode("utf-8")
     adoption.notes = adopted.notes
     return adoption, folder
 
@@ -182,14 +181,14 @@ def _copy(adoption: Adoption, folder: Path, joints: Sequence[Joint]) -> None:
         uri = robot.include.needed("uri")
         assert isinstance(uri, Tag)
         own = [Exchange(uri, f"<uri>{escape(str(folder / name))}</uri>")]
-        adoption.files[folders.WORLD_COPY] = exchanged(robot.world, own)
-        adoption.diff += difference(robot.world, own, folders.WORLD_COPY)
+        adoption.files[robot_folder.WORLD_COPY] = exchanged(robot.world, own)
+        adoption.diff += difference(robot.world, own, robot_folder.WORLD_COPY)
     if adoption.start.controllers:
-        adoption.files[folders.CONTROLLERS] = ros2_control.controllers(_renamed(joints, adopted)).encode("utf-8")
+        adoption.files[robot_folder.CONTROLLERS] = ros2_control.controllers(_renamed(joints, adopted)).encode("utf-8")
         states = plugins([], adopted.parts, robot.name, adopted.yaw)
-        controlled = _with_controllers(adoption, folder / folders.CONTROLLERS)
+        controlled = _with_controllers(adoption, folder / robot_folder.CONTROLLERS)
         controlled += "\n" + text_of(states, document, tag, "vds_gz: joint states and pose")
-        adoption.files[folders.CONTROLLED] = exchanged(document, [Exchange(tag, controlled)])
+        adoption.files[robot_folder.CONTROLLED] = exchanged(document, [Exchange(tag, controlled)])
 
 
 def _inserted(robot: RobotFile, text: str) -> Exchange:

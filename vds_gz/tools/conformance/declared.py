@@ -11,7 +11,7 @@ from vds_gz.core.description.urdf_reader import DescriptionError, Robot
 from vds_gz.core.description.urdf_writer import urdf
 from vds_gz.core.parameters.declaration import ParameterGroup
 from vds_gz.core.share import in_words
-from vds_gz.core.vehicle.model import Actuator, AnyModel, Joint, VehicleGeometry, VehicleLimits
+from vds_gz.core.vehicle.vehicle_model import Actuator, AnyModel, Joint, VehicleGeometry, VehicleLimits
 from vds_gz.tools.conformance.driven import DT, engine_faults, motion_faults, resize_faults, steady_faults
 from vds_gz.tools.conformance.groups import declaration_faults
 from vds_gz.tools.conformance.samples import WHOLE, random_parameters

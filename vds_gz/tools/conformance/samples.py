@@ -8,7 +8,7 @@ import numpy as np
 
 from vds_gz.core.parameters.declaration import Description, ParameterError, ParameterGroup, Value, describe
 from vds_gz.core.vehicle.command import ACKERMANN, CONTROL, DIRECT, DRIVE, PEDALS, REVERSE, TWIST, Command, CommandKind
-from vds_gz.core.vehicle.model import AnyModel
+from vds_gz.core.vehicle.vehicle_model import AnyModel
 from vds_gz.tools.conformance.groups import with_values
 from vds_gz.tools.fleet.layout import list_lengths
 

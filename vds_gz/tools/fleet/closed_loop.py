@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from vds_gz.core.compiling import compiled
 from vds_gz.core.errors import NUMBER, ArgumentError, ArgumentKind
-from vds_gz.core.parameters.controllers import ControllerParameters
+from vds_gz.core.parameters.controller_parameters import ControllerParameters
 from vds_gz.core.vehicle.trigonometry import sine_cosine
 from vds_gz.tools.fleet.callback import COMMAND_FIELDS, CallbackController, Observations
 from vds_gz.tools.fleet.controllers import (

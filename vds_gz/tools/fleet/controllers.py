@@ -37,7 +37,7 @@ from numpy.typing import NDArray
 
 from vds_gz.core.compiling import compiled
 from vds_gz.core.errors import ArgumentError
-from vds_gz.core.parameters.controllers import (
+from vds_gz.core.parameters.controller_parameters import (
     ControllerParameters,
     LqrParameters,
     PurePursuitParameters,
@@ -46,8 +46,8 @@ from vds_gz.core.parameters.controllers import (
 from vds_gz.core.share import in_words
 from vds_gz.core.vehicle.actuators import or_infinite, wrap
 from vds_gz.core.vehicle.command import ACKERMANN, MAXIMUM, TWIST, Command, CommandKind
-from vds_gz.core.vehicle.model import AnyModel, MotionState
 from vds_gz.core.vehicle.trigonometry import direction, exponential, sine_cosine
+from vds_gz.core.vehicle.vehicle_model import AnyModel, MotionState
 from vds_gz.tools.fleet.tracking import (
     CURVATURE,
     HEADING,

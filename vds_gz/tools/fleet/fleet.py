@@ -9,8 +9,8 @@ from typing import Any, Generic, TypeAlias
 import numpy as np
 
 from vds_gz.core.errors import NUMBER, ArgumentError, ArgumentKind
-from vds_gz.core.vehicle.model import C, P, S, VehicleModel
 from vds_gz.core.vehicle.vehicle import MODEL
+from vds_gz.core.vehicle.vehicle_model import C, P, S, VehicleModel
 from vds_gz.tools.fleet.lanes import Lanes
 from vds_gz.tools.fleet.layout import Columns, Some, list_lengths
 from vds_gz.tools.fleet.structs import Structs

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from vds_gz.core.errors import ArgumentError
 from vds_gz.core.vehicle.actuators import DriveState, SteeringState, oldest_first
 from vds_gz.core.vehicle.command import Command
-from vds_gz.core.vehicle.model import C, P, S, VehicleModel
+from vds_gz.core.vehicle.vehicle_model import C, P, S, VehicleModel
 from vds_gz.tools.fleet.layout import (
     Columns,
     Constant,

@@ -22,8 +22,8 @@ from vds_gz.core.compiling import outermost, part
 from vds_gz.core.errors import ArgumentError
 from vds_gz.core.vehicle.command import Command
 from vds_gz.core.vehicle.compiled import ROOM
-from vds_gz.core.vehicle.model import C, P, S, VehicleModel
 from vds_gz.core.vehicle.schedule import Records
+from vds_gz.core.vehicle.vehicle_model import C, P, S, VehicleModel
 from vds_gz.tools.fleet.fleet import check_class
 from vds_gz.tools.fleet.lanes import AnyLanes, Lanes
 from vds_gz.tools.fleet.layout import Reals, Wholes

@@ -14,8 +14,8 @@ from vds_gz.core.compiling import outermost, part
 from vds_gz.core.errors import ArgumentError
 from vds_gz.core.vehicle.command import Command
 from vds_gz.core.vehicle.compiled import read_record, records, with_room, write_columns
-from vds_gz.core.vehicle.model import C, P, S, VehicleModel, no_references
 from vds_gz.core.vehicle.schedule import Records
+from vds_gz.core.vehicle.vehicle_model import C, P, S, VehicleModel, no_references
 from vds_gz.tools.fleet.layout import Columns, no_such_number
 from vds_gz.tools.fleet.program import share
 

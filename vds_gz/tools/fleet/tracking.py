@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from vds_gz.core.vehicle.actuators import wrap
-from vds_gz.core.vehicle.model import MotionState
+from vds_gz.core.vehicle.vehicle_model import MotionState
 from vds_gz.tools.fleet.layout import Reals
 
 #: Columns of a path's points: position [m], heading [rad], curvature [1/m], speed [m/s], radius [m].

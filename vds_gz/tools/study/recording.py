@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from vds_gz.core.errors import RecordingError
 from vds_gz.core.vehicle.command import DRIVE, Command
-from vds_gz.core.vehicle.model import ActuatorKind
 from vds_gz.core.vehicle.schedule import COMMAND, Records, fields_of
-from vds_gz.programs.commandlog.table import kind_of
+from vds_gz.core.vehicle.vehicle_model import ActuatorKind
+from vds_gz.programs.commandlog.csv_table import kind_of
 
 Array = NDArray[np.float64]
 

@@ -19,11 +19,11 @@ from vds_gz.core.parameters.declaration import Override
 from vds_gz.core.parameters.schema import schema_line
 from vds_gz.core.parameters.yaml_reader import parameter_file
 from vds_gz.core.ros.arguments import Arguments
-from vds_gz.core.ros.factory import open_graph
 from vds_gz.core.ros.graph import Message
-from vds_gz.core.ros.messages.factory import open_types
 from vds_gz.core.ros.messages.fields import stamp_ns, yaw_of
-from vds_gz.core.ros.programs import StopRequest
+from vds_gz.core.ros.messages.message_types import open_types
+from vds_gz.core.ros.open_graph import open_graph
+from vds_gz.core.ros.program_shell import StopRequest
 from vds_gz.core.vehicle.catalogue import actuator_kind
 from vds_gz.programs.bags.recorder import Recorder
 from vds_gz.programs.interface import topics

@@ -22,7 +22,7 @@ from typing import Any, Generic, TypeAlias, TypeVar
 
 import vds_gz
 from vds_gz.core.errors import ArgumentError, FailureError, VdsGzError
-from vds_gz.core.installed import can_compile
+from vds_gz.core.optional_packages import can_compile
 
 T = TypeVar("T")
 R = TypeVar("R")

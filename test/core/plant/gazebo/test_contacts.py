@@ -11,8 +11,8 @@ from helpers.gazebo import preset, vehicle
 from helpers.processes import PATIENCE
 
 from vds_gz.core.description import gz_topics as topics
+from vds_gz.core.plant.gazebo.gazebo_server import Spawn
 from vds_gz.core.plant.gazebo.links import bindings
-from vds_gz.core.plant.gazebo.server import Spawn
 
 pytestmark = pytest.mark.gazebo
 

@@ -10,7 +10,7 @@ import pytest
 
 from vds_gz.core.parameters.node import GazeboParameters
 from vds_gz.core.plant.base import Level
-from vds_gz.core.plant.gazebo.links.base import Alive, GazeboLink, JointReadings, Placement, Tick
+from vds_gz.core.plant.gazebo.links.gazebo_link import Alive, GazeboLink, JointReadings, Placement, Tick
 from vds_gz.core.plant.gazebo.links.helper_process import Helper
 from vds_gz.core.plant.gazebo.links.world_services import pause
 from vds_gz.core.plant.gazebo.monitoring import RECENT, LinkHealth, StallDetector

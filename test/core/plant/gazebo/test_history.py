@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vds_gz.core.geometry import angles, between, into_body, product, quaternion, turned
-from vds_gz.core.plant.gazebo.links.base import Placement
+from vds_gz.core.plant.gazebo.links.gazebo_link import Placement
 from vds_gz.core.plant.gazebo.monitoring import History
 
 MS = 1_000_000

@@ -14,10 +14,10 @@ from helpers.sensors import TYPES
 
 from vds_gz.core.description import gz_topics as topics
 from vds_gz.core.description.sdf import sdf
-from vds_gz.core.parameters.sensors import Camera, Lidar2d, RgbdCamera, VelodyneVlp16
+from vds_gz.core.parameters.sensor_parameters import Camera, Lidar2d, RgbdCamera, VelodyneVlp16
 from vds_gz.core.parameters.vehicles import BicycleParameters
+from vds_gz.core.plant.gazebo.gazebo_server import Server, Spawn, populated
 from vds_gz.core.plant.gazebo.links import bindings
-from vds_gz.core.plant.gazebo.server import Server, Spawn, populated
 from vds_gz.core.sensing.sensor import Stream
 from vds_gz.core.share import share
 from vds_gz.core.vehicle.catalogue import models

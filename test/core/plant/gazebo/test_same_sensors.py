@@ -21,9 +21,17 @@ from helpers.sensors import TYPES, Heard, points
 
 from vds_gz.core.description.gz_bridge import vehicle_bridge
 from vds_gz.core.description.sdf import sdf
-from vds_gz.core.parameters.sensors import Camera, Helios26, Lidar, OusterOs1, RgbdCamera, RplidarA2, VelodyneVlp16
+from vds_gz.core.parameters.sensor_parameters import (
+    Camera,
+    Helios26,
+    Lidar,
+    OusterOs1,
+    RgbdCamera,
+    RplidarA2,
+    VelodyneVlp16,
+)
 from vds_gz.core.parameters.vehicles import BicycleParameters
-from vds_gz.core.plant.gazebo.server import Server, Spawn, populated
+from vds_gz.core.plant.gazebo.gazebo_server import Server, Spawn, populated
 from vds_gz.core.ros.graph import QoS
 from vds_gz.core.ros.messages.fields import stamp_ns
 from vds_gz.core.sensing.body import mounted
@@ -31,7 +39,7 @@ from vds_gz.core.sensing.lidar import RangeFinder, RayGrid, gazebo_grid
 from vds_gz.core.sensing.noise import SampleNoise
 from vds_gz.core.share import share
 from vds_gz.core.vehicle.catalogue import models
-from vds_gz.core.world.load import load_world
+from vds_gz.core.world.load_world import load_world
 from vds_gz.programs.interface.topics import Topic
 
 pytestmark = [pytest.mark.ros, pytest.mark.gazebo, need("ros_gz_bridge")]

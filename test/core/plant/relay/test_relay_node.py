@@ -19,9 +19,9 @@ from vds_gz import ackermann, twist
 from vds_gz.cli import main
 from vds_gz.core.errors import ArgumentError
 from vds_gz.core.parameters.declaration import Override
-from vds_gz.core.ros.factory import open_graph
 from vds_gz.core.ros.graph import Topic
 from vds_gz.core.ros.messages.portable import MessageTypes
+from vds_gz.core.ros.open_graph import open_graph
 from vds_gz.core.vehicle.vehicle import NANOSECONDS
 from vds_gz.programs.interface import topics
 from vds_gz.programs.nodes.preparation import prepare

@@ -5,7 +5,7 @@ import struct
 import pytest
 
 from vds_gz.core.errors import UnknownTypeError
-from vds_gz.core.ros.messages.factory import open_types
+from vds_gz.core.ros.messages.message_types import open_types
 from vds_gz.core.ros.messages.packed import MessageLayout
 from vds_gz.programs.interface import topics
 from vds_gz.programs.interface.commands import command_types

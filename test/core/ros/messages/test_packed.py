@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from vds_gz.core.errors import ArgumentError, UnknownTypeError
-from vds_gz.core.ros.messages.factory import open_types
+from vds_gz.core.ros.messages.message_types import open_types
 from vds_gz.core.ros.messages.packed import MessageLayout, PackedMessage
 
 pytestmark = pytest.mark.graph

@@ -12,7 +12,7 @@ from helpers.processes import Probe
 from helpers.scenes import standing
 from helpers.sensors import Heard, points
 
-from vds_gz.core.parameters.sensors import (
+from vds_gz.core.parameters.sensor_parameters import (
     Camera,
     Gnss,
     Helios26,
@@ -23,7 +23,7 @@ from vds_gz.core.parameters.sensors import (
     RplidarA2,
     VelodyneVlp16,
 )
-from vds_gz.core.world.load import load_world, world_file
+from vds_gz.core.world.load_world import load_world, world_file
 
 REFERENCE = Path(__file__).resolve().parents[3] / "reference" / "gazebo"
 

@@ -8,7 +8,7 @@ from helpers.processes import Probe
 from helpers.scenes import at, scene, standing
 from helpers.sensors import Heard, described, points
 
-from vds_gz.core.parameters.sensors import Camera, RgbdCamera
+from vds_gz.core.parameters.sensor_parameters import Camera, RgbdCamera
 from vds_gz.core.ros.messages.fields import stamp_ns
 from vds_gz.core.sensing.body import mounted
 from vds_gz.core.sensing.pinhole import Pinhole

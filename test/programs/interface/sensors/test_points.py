@@ -9,7 +9,7 @@ from helpers.scenes import at, driven, scene, standing
 from helpers.sensors import Heard, described, points
 
 from vds_gz.core.geometry import Transform, quaternion
-from vds_gz.core.parameters.sensors import Helios26, OusterOs1, VelodyneVlp16
+from vds_gz.core.parameters.sensor_parameters import Helios26, OusterOs1, VelodyneVlp16
 from vds_gz.core.ros.messages.fields import stamp_ns
 from vds_gz.core.world.shapes import Box, HalfSpace
 

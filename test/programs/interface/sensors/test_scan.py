@@ -10,7 +10,7 @@ from helpers.processes import Probe
 from helpers.scenes import at, scene, standing
 from helpers.sensors import Heard
 
-from vds_gz.core.parameters.sensors import Lidar2d, RplidarA2
+from vds_gz.core.parameters.sensor_parameters import Lidar2d, RplidarA2
 from vds_gz.core.ros.messages.fields import stamp_ns
 from vds_gz.core.world.shapes import Box
 

@@ -18,8 +18,7 @@ from vds_gz.cli import main
 from vds_gz.core.errors import ArgumentError, RecordingError
 from vds_gz.core.plant.gazebo.links.bindings import bindings_fault
 from vds_gz.core.ros.messages.portable import MessageTypes
-from vds_gz.programs.commandlog.files import write_csv
-from vds_gz.tools.study.compare.delay import delay
+from vds_gz.programs.commandlog.command_log import write_csv
 from vds_gz.tools.study.compare.differences import (
     Bound,
     Comparison,
@@ -29,8 +28,9 @@ from vds_gz.tools.study.compare.differences import (
     check_bounds,
     compare,
 )
+from vds_gz.tools.study.compare.response_delay import delay
 from vds_gz.tools.study.identify.actuator_response import ActuatorResponse
-from vds_gz.tools.study.reading.run import read
+from vds_gz.tools.study.reading.recorded_run import read
 from vds_gz.tools.study.report.comparison import verdict
 
 BOUNDS = "drive: {rms: 1.0, delay: 0.01}\npath: {peak: 100}\n"

@@ -4,7 +4,7 @@ import pytest
 from helpers.foreign_bags import random_pair
 
 from vds_gz.tools.study.compare.differences import compare
-from vds_gz.tools.study.reading.run import read
+from vds_gz.tools.study.reading.recorded_run import read
 
 
 def found_delays(tmp_path, drive, a, b):

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from vds_gz.core.parameters.actuators import DriveParameters, SteeringParameters
+from vds_gz.core.parameters.actuator_parameters import DriveParameters, SteeringParameters
 from vds_gz.core.parameters.vehicles import BicycleParameters
 from vds_gz.core.vehicle.bicycle import BICYCLE
 from vds_gz.core.vehicle.command import ackermann

@@ -5,10 +5,10 @@ import pytest
 from helpers.cramer_rao import bound, responses
 from helpers.identified_vehicles import Case, clean, random_case
 
-from vds_gz.core.parameters.actuators import DriveParameters
+from vds_gz.core.parameters.actuator_parameters import DriveParameters
 from vds_gz.core.parameters.node import NodeParameters
 from vds_gz.core.parameters.vehicles import DifferentialParameters
-from vds_gz.programs.commandlog.files import CommandLog
+from vds_gz.programs.commandlog.command_log import CommandLog
 from vds_gz.programs.interface.commands import Velocity
 
 TIME_CONSTANT, DEAD_TIME, BEGIN, NOISE = 0.3, 0.1, 0.5, 0.02

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vds_gz.core.errors import ArgumentError
-from vds_gz.core.parameters.actuators import DriveParameters
+from vds_gz.core.parameters.actuator_parameters import DriveParameters
 from vds_gz.core.parameters.node import NodeParameters
 from vds_gz.core.parameters.vehicles import DifferentialParameters
 from vds_gz.core.parameters.yaml_reader import Interval

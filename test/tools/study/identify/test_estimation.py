@@ -11,17 +11,17 @@ from vds_gz.core.parameters.vehicles import BicycleParameters, DifferentialParam
 from vds_gz.tools.study.identify.build import problem_of
 from vds_gz.tools.study.identify.cross_validation import blocks_of
 from vds_gz.tools.study.identify.estimation import fit_all
-from vds_gz.tools.study.identify.fit import evaluate, residual_limits, solve
 from vds_gz.tools.study.identify.intervals import intervals_of
-from vds_gz.tools.study.identify.noise import Noise
 from vds_gz.tools.study.identify.observed_limits import reach_of
+from vds_gz.tools.study.identify.problem.problem_setup import HAND_WHEEL
 from vds_gz.tools.study.identify.problem.segments import segments_of
-from vds_gz.tools.study.identify.problem.setup import HAND_WHEEL
 from vds_gz.tools.study.identify.problem.unknowns import check_names, set_up
+from vds_gz.tools.study.identify.residual_noise import Noise
 from vds_gz.tools.study.identify.robust import ROBUST
 from vds_gz.tools.study.identify.selection import without_needless
 from vds_gz.tools.study.identify.supported_terms import Fitted, converged, neutral, supported
 from vds_gz.tools.study.identify.variants import reduction, with_flags
+from vds_gz.tools.study.identify.vehicle_fit import evaluate, residual_limits, solve
 from vds_gz.tools.study.recording import MeasuredChannel, Recording, Series
 
 LAG = 0.3

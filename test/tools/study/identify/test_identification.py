@@ -16,7 +16,7 @@ from helpers.identified_vehicles import (
 )
 
 from vds_gz.core.errors import ArgumentError
-from vds_gz.core.parameters.actuators import DriveParameters
+from vds_gz.core.parameters.actuator_parameters import DriveParameters
 from vds_gz.tools.study.compare.sources import simulate
 from vds_gz.tools.study.identify.estimation import fit_all
 from vds_gz.tools.study.identify.identification import identify

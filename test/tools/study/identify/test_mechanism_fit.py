@@ -15,8 +15,8 @@ from vds_gz.core.vehicle.catalogue import models
 from vds_gz.core.vehicle.vehicle import Vehicle
 from vds_gz.programs.commandlog.pedal_profile import turns
 from vds_gz.programs.interface.commands import Pedals
-from vds_gz.tools.study.identify.mechanism.fit import fit_mechanism
 from vds_gz.tools.study.identify.mechanism.log import MechanismLog
+from vds_gz.tools.study.identify.mechanism.mechanism_fit import fit_mechanism
 from vds_gz.tools.study.recording import Series, SignalError
 
 GIVEN = ActuationCmdMechanicalParameters()

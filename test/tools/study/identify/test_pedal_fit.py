@@ -19,7 +19,7 @@ from vds_gz.core.vehicle.catalogue import models
 from vds_gz.core.vehicle.vehicle import Vehicle
 from vds_gz.programs.commandlog.pedal_profile import PedalLimits, pedals
 from vds_gz.programs.interface.commands import Pedals, command_type
-from vds_gz.tools.study.identify.pedals.fit import csv_text, estimates, fit_pedals
+from vds_gz.tools.study.identify.pedals.pedal_fit import csv_text, estimates, fit_pedals
 from vds_gz.tools.study.reading.bag import read_bag
 from vds_gz.tools.study.recording import Series, SignalError
 

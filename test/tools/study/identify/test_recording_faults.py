@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from vds_gz.tools.study.identify.recording_faults import checked, rate, turning_against_steering
-from vds_gz.tools.study.reading.table import read_csv
+from vds_gz.tools.study.reading.signal_table import read_csv
 from vds_gz.tools.study.recording import MeasuredChannel, Recording, Series, SignalError
 
 TIME = 0.02 * np.arange(3000)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from vds_gz.core.configuration import load_parameters
-from vds_gz.core.parameters.actuators import DriveParameters, SteeringParameters
+from vds_gz.core.parameters.actuator_parameters import DriveParameters, SteeringParameters
 from vds_gz.core.parameters.declaration import ParameterGroup, group
 from vds_gz.core.parameters.vehicles import BicycleParameters
 from vds_gz.core.parameters.yaml_reader import Interval
@@ -15,8 +15,8 @@ from vds_gz.core.vehicle.catalogue import models
 from vds_gz.tools.study.identify.build import problem_of
 from vds_gz.tools.study.identify.identification import identify
 from vds_gz.tools.study.identify.problem.parameters import actuations
+from vds_gz.tools.study.identify.problem.problem_setup import counting
 from vds_gz.tools.study.identify.problem.segments import segments_of
-from vds_gz.tools.study.identify.problem.setup import counting
 from vds_gz.tools.study.identify.problem.unknowns import set_up
 from vds_gz.tools.study.recording import MeasuredChannel, Recording, Series, SignalError
 

@@ -13,7 +13,7 @@ from scipy.signal import lfilter
 
 from vds_gz.cli import main
 from vds_gz.core.configuration import load_parameters, parameters_of, parameters_of_file
-from vds_gz.core.parameters.actuators import DriveParameters
+from vds_gz.core.parameters.actuator_parameters import DriveParameters
 from vds_gz.core.parameters.declaration import Override
 from vds_gz.core.parameters.schema import schema_line
 from vds_gz.tools.study.identify.estimation import fit_all

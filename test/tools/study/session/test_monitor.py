@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from vds_gz.core.ros.messages.factory import open_types
+from vds_gz.core.ros.messages.message_types import open_types
 from vds_gz.programs.interface import topics
 from vds_gz.tools.study.session import Pair, RunMonitor
 

@@ -8,13 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vds_gz.core.configuration import load_parameters
-from vds_gz.core.parameters.actuators import DriveParameters, SteeringParameters
+from vds_gz.core.parameters.actuator_parameters import DriveParameters, SteeringParameters
 from vds_gz.core.parameters.vehicles import BicycleParameters, DifferentialParameters
 
 pytest.importorskip("numba")
 from vds_gz.tools.fleet.path import Path
-from vds_gz.tools.study.sweep.plan_file import read_sweep
-from vds_gz.tools.study.sweep.simulation import (
+from vds_gz.tools.study.sweep.cases import (
     Case,
     ControlledDrive,
     Driving,
@@ -23,6 +22,7 @@ from vds_gz.tools.study.sweep.simulation import (
     simulate,
     vehicles_of,
 )
+from vds_gz.tools.study.sweep.plan_file import read_sweep
 
 RATE = 50.0
 

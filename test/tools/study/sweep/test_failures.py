@@ -13,8 +13,8 @@ from helpers.sweeps import ORDERS, PLAN, start, write_plan
 from vds_gz.cli.sweep import main
 from vds_gz.core.errors import ArgumentError
 from vds_gz.tools.study.progress import ignore
-from vds_gz.tools.study.sweep.folder import begin, collect, do_runs
 from vds_gz.tools.study.sweep.plan_file import read_sweep
+from vds_gz.tools.study.sweep.sweep_folder import begin, collect, do_runs
 
 pytest.importorskip("distributed")
 psutil = pytest.importorskip("psutil")
@@ -22,7 +22,7 @@ pytest.importorskip("matplotlib")
 pytest.importorskip("scipy")
 
 #: Code that limits batches to 4 runs.
-SMALL = "import vds_gz.tools.study.sweep.sweep as sweep; sweep.LARGEST = 4"
+SMALL = "import vds_gz.tools.study.sweep.sweep_runs as sweep; sweep.LARGEST = 4"
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +55,7 @@ def rows(out):
 
 @pytest.mark.parametrize("size", [pytest.param(1, marks=pytest.mark.slow), 5])
 def test_results_do_not_depend_on_the_size_of_batches(plan, undisturbed, tmp_path, monkeypatch, size):
-    monkeypatch.setattr("vds_gz.tools.study.sweep.sweep.LARGEST", size)
+    monkeypatch.setattr("vds_gz.tools.study.sweep.sweep_runs.LARGEST", size)
     assert done(plan, tmp_path / "out") == undisturbed
 
 
@@ -170,7 +170,7 @@ def test_a_full_disk_is_one_message_and_finished_runs_are_kept(plan, undisturbed
     [("raising", "raised KeyError: 'nothing'"), ("returning_nan", "nan")],
 )
 def test_a_failing_controller_fails_only_its_own_runs(tmp_path, capsys, monkeypatch, function, words):
-    monkeypatch.setattr("vds_gz.tools.study.sweep.sweep.LARGEST", 4)
+    monkeypatch.setattr("vds_gz.tools.study.sweep.sweep_runs.LARGEST", 4)
     plan = write_plan(tmp_path, PLAN.replace(":controller", f":{function}"))
     assert main([str(plan), "-o", str(tmp_path / "out")]) == 1
     said = capsys.readouterr().err

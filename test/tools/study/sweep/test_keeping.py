@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from helpers.sweeps import write_plan
 
-from vds_gz.tools.study.reading.run import read
-from vds_gz.tools.study.sweep.folder import keep, replay_of
+from vds_gz.tools.study.reading.recorded_run import read
+from vds_gz.tools.study.sweep.cases import loop_of
 from vds_gz.tools.study.sweep.plan_file import read_sweep
-from vds_gz.tools.study.sweep.simulation import loop_of
+from vds_gz.tools.study.sweep.sweep_folder import keep, replay_of
 
 pytest.importorskip("numba")
 

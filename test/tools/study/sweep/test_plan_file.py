@@ -12,10 +12,10 @@ from vds_gz.core.parameters.yaml_reader import Interval
 from vds_gz.core.share import share
 from vds_gz.tools.study.progress import ignore
 from vds_gz.tools.study.sweep.plan_file import read_sweep
-from vds_gz.tools.study.sweep.sweep import Samples, UniformVariation
+from vds_gz.tools.study.sweep.sweep_runs import Samples, UniformVariation
 
 pytest.importorskip("numba")
-from vds_gz.tools.study.sweep.folder import collect, do_runs
+from vds_gz.tools.study.sweep.sweep_folder import collect, do_runs
 
 STEPS = "time,v_x,v_y,yaw_rate\n0,1,0,0\n1,0,0,0\n"
 

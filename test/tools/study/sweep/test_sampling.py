@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from vds_gz.tools.study.sweep.sweep import Samples, Space, UniformVariation
+from vds_gz.tools.study.sweep.sweep_runs import Samples, Space, UniformVariation
 
 qmc = pytest.importorskip("scipy.stats.qmc")
 

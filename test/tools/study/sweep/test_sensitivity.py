@@ -83,7 +83,7 @@ def test_a_measure_that_no_run_has_is_not_printed_as_a_number():
     assert check.broken
     assert str(check) == "path.peak's p95 is not measured in any run; it must be at most 1"
     pytest.importorskip("matplotlib")
-    from vds_gz.tools.study.report.sweep import distribution_table
+    from vds_gz.tools.study.report.sweep_report import distribution_table
 
     assert distribution_table([(runs, analysis)])[1] == [("path.peak", "0", "-", "-", "-", "-")]
 

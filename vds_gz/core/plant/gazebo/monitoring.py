@@ -11,7 +11,7 @@ from vds_gz.core.geometry import Attitude, Vector, angles, between, into_body, t
 from vds_gz.core.parameters.declaration import describe
 from vds_gz.core.parameters.node import GazeboParameters
 from vds_gz.core.plant.base import Level
-from vds_gz.core.plant.gazebo.links.base import Alive, GazeboLink, JointReadings, Placement, Seen, Tick
+from vds_gz.core.plant.gazebo.links.gazebo_link import Alive, GazeboLink, JointReadings, Placement, Seen, Tick
 from vds_gz.core.vehicle.vehicle import Motion
 
 KEPT = 400  # number of placements kept, far more than outputs need

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from vds_gz.core.parameters.actuators import DriveParameters, SteeringParameters
+from vds_gz.core.parameters.actuator_parameters import DriveParameters, SteeringParameters
 from vds_gz.core.plant.relay.led_vehicle import LedVehicle, steering_of
 from vds_gz.core.plant.relay.subtraction import RobotDynamics, actuators
 

@@ -12,8 +12,8 @@ from vds_gz.core.parameters.node import NodeParameters
 from vds_gz.core.plant.relay.subtraction import RobotDynamics, leading
 from vds_gz.core.vehicle.catalogue import models
 from vds_gz.core.vehicle.command import Command
-from vds_gz.core.vehicle.model import AnyModel
 from vds_gz.core.vehicle.vehicle import NANOSECONDS, Vehicle
+from vds_gz.core.vehicle.vehicle_model import AnyModel
 
 #: A time-out counts as at most this long [s].
 LONGEST_AGE = 1e6

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from vds_gz.core.configuration import parameters_of_file
-from vds_gz.core.parameters.actuators import DriveParameters, SteeringParameters
+from vds_gz.core.parameters.actuator_parameters import DriveParameters, SteeringParameters
 from vds_gz.core.parameters.declaration import ParameterError
 from vds_gz.core.parameters.node import NodeParameters
 

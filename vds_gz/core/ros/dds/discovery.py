@@ -17,9 +17,9 @@ import numpy as np
 from vds_gz.core.errors import MalformedMessageError
 from vds_gz.core.ros import graph
 from vds_gz.core.ros.arguments import full_node_name, is_topic
+from vds_gz.core.ros.dds.cyclone_library import Endpoint, SampleInfo
 from vds_gz.core.ros.dds.domain import Context
 from vds_gz.core.ros.dds.endpoints import EndpointProperties, Reader, Writer
-from vds_gz.core.ros.dds.library import Endpoint, SampleInfo
 from vds_gz.core.ros.graph import QoS
 
 _TYPE = "rmw_dds_common/msg/ParticipantEntitiesInfo"

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from xml.sax.saxutils import quoteattr
 
 from vds_gz.core.errors import ArgumentError
-from vds_gz.core.ros.dds.library import Library, already_exists
+from vds_gz.core.ros.dds.cyclone_library import Library, already_exists
 from vds_gz.core.ros.messages.portable import MessageTypes
 
 _RANGES = ("SUBNET", "LOCALHOST", "OFF", "SYSTEM_DEFAULT")

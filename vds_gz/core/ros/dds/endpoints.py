@@ -16,8 +16,17 @@ from functools import partial
 from typing import Any
 
 from vds_gz.core.errors import MalformedMessageError
+from vds_gz.core.ros.dds.cyclone_library import (
+    ANY_STATE,
+    DATA,
+    INFINITE,
+    Bytes,
+    Library,
+    Matched,
+    OnMatched,
+    SampleInfo,
+)
 from vds_gz.core.ros.dds.domain import Context
-from vds_gz.core.ros.dds.library import ANY_STATE, DATA, INFINITE, Bytes, Library, Matched, OnMatched, SampleInfo
 from vds_gz.core.ros.graph import Deliver, Message, QoS
 from vds_gz.core.ros.messages.portable import Codec
 

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vds_gz.core.errors import ArgumentError
 from vds_gz.core.ros.graph import Graph, Message, Topic
-from vds_gz.core.ros.messages.factory import open_types
 from vds_gz.core.ros.messages.fields import FIRST, FORMATS, LAST
-from vds_gz.core.ros.messages.installed import fields_of
+from vds_gz.core.ros.messages.installed_types import fields_of
+from vds_gz.core.ros.messages.message_types import open_types
 from vds_gz.core.vehicle.vehicle import NANOSECONDS
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TypeVar
 
 from vds_gz.core.parameters import autoware as parameters
-from vds_gz.core.vehicle.autoware import drive, steering
+from vds_gz.core.vehicle.autoware import longitudinal, steering
 from vds_gz.core.vehicle.autoware.delay import NO_FALL, NO_RULE, ROLLING, resize_line, steps_of
-from vds_gz.core.vehicle.autoware.drive import AutowareDriveCoefficients
+from vds_gz.core.vehicle.autoware.longitudinal import AutowareDriveCoefficients
 from vds_gz.core.vehicle.autoware.maps import map_of
 from vds_gz.core.vehicle.autoware.mechanism import MechanismCoefficients, mechanism_at_rest
 from vds_gz.core.vehicle.autoware.state import AutowareCoefficients, AutowareState, at_rest
@@ -18,7 +18,7 @@ from vds_gz.core.vehicle.autoware.steering import AutowareSteeringCoefficients
 from vds_gz.core.vehicle.autoware.step import actuate, at, move, stop
 from vds_gz.core.vehicle.bicycle import axle_geometry, axle_joint_states, joints
 from vds_gz.core.vehicle.command import ACKERMANN, CONTROL, DIRECT, GEAR, PEDALS, SPEED, STEERING, TWIST
-from vds_gz.core.vehicle.model import (
+from vds_gz.core.vehicle.vehicle_model import (
     Actuator,
     ActuatorState,
     AnyModel,
@@ -52,12 +52,12 @@ def time_constant(seconds: float) -> float:
 
 def ideal_speed(p: object, dt: float) -> AutowareDriveCoefficients:
     """The speed follows its reference at once."""
-    return AutowareDriveCoefficients(drive.IDEAL_SPEED, False)
+    return AutowareDriveCoefficients(longitudinal.IDEAL_SPEED, False)
 
 
 def ideal_acceleration(p: object, dt: float) -> AutowareDriveCoefficients:
     """The acceleration follows its reference at once."""
-    return AutowareDriveCoefficients(drive.IDEAL_ACCELERATION, False)
+    return AutowareDriveCoefficients(longitudinal.IDEAL_ACCELERATION, False)
 
 
 def lagging(
@@ -71,12 +71,12 @@ def lagging(
 
 def lagging_speed(p: parameters.DelaySteerVelParameters, dt: float) -> AutowareDriveCoefficients:
     """The speed lags."""
-    return lagging(drive.LAGGING_SPEED, p, steps_of(p.vel_time_delay, dt), p.vel_time_constant)
+    return lagging(longitudinal.LAGGING_SPEED, p, steps_of(p.vel_time_delay, dt), p.vel_time_constant)
 
 
 def lagging_acceleration(p: parameters.DelaySteerAccParameters, dt: float) -> AutowareDriveCoefficients:
     """The acceleration lags."""
-    c = lagging(drive.LAGGING_ACCELERATION, p, steps_of(p.acc_time_delay, dt), p.acc_time_constant)
+    c = lagging(longitudinal.LAGGING_ACCELERATION, p, steps_of(p.acc_time_delay, dt), p.acc_time_constant)
     c.scale = max(p.debug_acc_scaling_factor, 0.0)
     return c
 
@@ -84,13 +84,13 @@ def lagging_acceleration(p: parameters.DelaySteerAccParameters, dt: float) -> Au
 def rolling_acceleration(p: parameters.DelaySteerAccParameters, dt: float) -> AutowareDriveCoefficients:
     """The acceleration of the drive lags; the car may roll."""
     c = lagging_acceleration(p, dt)
-    c.kind = drive.ROLLING_ACCELERATION
+    c.kind = longitudinal.ROLLING_ACCELERATION
     return c
 
 
 def mapped_acceleration(p: parameters.DelaySteerMapAccGearedParameters, dt: float) -> AutowareDriveCoefficients:
     """The acceleration lags behind the output of a map."""
-    c = lagging(drive.MAPPED_ACCELERATION, p, steps_of(p.acc_time_delay, dt), p.acc_time_constant)
+    c = lagging(longitudinal.MAPPED_ACCELERATION, p, steps_of(p.acc_time_delay, dt), p.acc_time_constant)
     c.map = map_of(p.acceleration_map)
     return c
 
@@ -98,7 +98,7 @@ def mapped_acceleration(p: parameters.DelaySteerMapAccGearedParameters, dt: floa
 def pedal_maps(p: parameters.ActuationCmdParameters, dt: float) -> AutowareDriveCoefficients:
     """Pedals give an acceleration, which lags."""
     c = AutowareDriveCoefficients(
-        drive.PEDAL_MAPS,
+        longitudinal.PEDAL_MAPS,
         p.physical,
         p.vel_lim,
         p.vel_rate_lim,
@@ -239,8 +239,8 @@ def assembled(
     ideal = s.kind == steering.IDEAL_ANGLE
     d.resists = p.physical and not ideal and rule == NO_FALL
     mechanical = s.kind == steering.MECHANISM
-    stops_at_ends = d.kind == drive.PEDAL_MAPS or (p.physical and not ideal)
-    unlimited_speed = d.kind in (drive.IDEAL_SPEED, drive.IDEAL_ACCELERATION, drive.LAGGING_SPEED)
+    stops_at_ends = d.kind == longitudinal.PEDAL_MAPS or (p.physical and not ideal)
+    unlimited_speed = d.kind in (longitudinal.IDEAL_SPEED, longitudinal.IDEAL_ACCELERATION, longitudinal.LAGGING_SPEED)
     return AutowareCoefficients(
         dt=dt,
         base_link_offset=p.base_link_offset,
@@ -251,7 +251,7 @@ def assembled(
         wheel_radius=p.tire_diameter / 2.0,
         parallel_steering=False,
         rule=rule,
-        turning_limit=s.angle_limit if d.kind == drive.LAGGING_SPEED else math.inf,
+        turning_limit=s.angle_limit if d.kind == longitudinal.LAGGING_SPEED else math.inf,
         speed_kept=math.inf if unlimited_speed else d.speed_limit,
         angle_kept=s.angle_limit if stops_at_ends else math.inf,
         acceleration_kept=d.acceleration_limit if p.physical and not unlimited_speed else math.inf,

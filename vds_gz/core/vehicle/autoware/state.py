@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from vds_gz.core.vehicle.autoware.delay import clear_line, is_reverse, limited
-from vds_gz.core.vehicle.autoware.drive import AutowareDriveCoefficients, AutowareDriveState, drive_at_rest
+from vds_gz.core.vehicle.autoware.longitudinal import AutowareDriveCoefficients, AutowareDriveState, drive_at_rest
 from vds_gz.core.vehicle.autoware.maps import falling_inverse, locate, rising_inverse, value_in_row
 from vds_gz.core.vehicle.autoware.mechanism import restart
 from vds_gz.core.vehicle.autoware.steering import (

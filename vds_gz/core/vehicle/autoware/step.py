@@ -18,7 +18,7 @@ from vds_gz.core.vehicle.autoware.delay import (
     is_reverse,
     limited,
 )
-from vds_gz.core.vehicle.autoware.drive import (
+from vds_gz.core.vehicle.autoware.longitudinal import (
     IDEAL_ACCELERATION,
     IDEAL_SPEED,
     LAGGING_SPEED,
@@ -55,7 +55,7 @@ from vds_gz.core.vehicle.command import (
     Command,
     ackermann,
 )
-from vds_gz.core.vehicle.model import SteadyMotion
+from vds_gz.core.vehicle.vehicle_model import SteadyMotion
 
 #: At smaller speeds, a yaw rate defines no steering angle [m/s].
 STANDSTILL = 1e-12

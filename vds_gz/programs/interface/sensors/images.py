@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from vds_gz.core.parameters.sensors import Camera, RgbdCamera
+from vds_gz.core.parameters.sensor_parameters import Camera, RgbdCamera
 from vds_gz.core.ros.graph import Graph, Message
 from vds_gz.core.ros.messages.packed import PackedMessage
 from vds_gz.core.sensing.body import BodyState, mounted, placement
@@ -19,7 +19,7 @@ from vds_gz.core.sensing.point_layout import ColouredLayout
 from vds_gz.core.sensing.sensor import GazeboSide, SensorType, Stream
 from vds_gz.core.world.scene import Scene
 from vds_gz.programs.interface.sensors.points import POINTS, cloud_message
-from vds_gz.programs.interface.sensors.setup import SensorSetup
+from vds_gz.programs.interface.sensors.sensor_setup import SensorSetup
 
 IMAGE = Stream("image_raw", "sensor_msgs/msg/Image", "image", "gz.msgs.Image", optical=True)
 CAMERA_INFO = Stream("camera_info", "sensor_msgs/msg/CameraInfo", "camera_info", "gz.msgs.CameraInfo", optical=True)

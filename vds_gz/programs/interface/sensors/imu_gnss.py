@@ -6,14 +6,14 @@ import math
 from collections.abc import Sequence
 from pathlib import Path
 
-from vds_gz.core.parameters.sensors import Gnss, Imu
+from vds_gz.core.parameters.sensor_parameters import Gnss, Imu
 from vds_gz.core.ros.messages.fields import EXACT
 from vds_gz.core.sensing.body import BodyState
 from vds_gz.core.sensing.imu_gnss import GnssModel, ImuModel
 from vds_gz.core.sensing.sensor import GazeboSide, SensorType, Stream
 from vds_gz.core.world.geodesy import GRAVITY, NULL_ISLAND
 from vds_gz.core.world.scene import Scene
-from vds_gz.programs.interface.sensors.setup import SensorSetup, SingleTopicOutput
+from vds_gz.programs.interface.sensors.sensor_setup import SensorSetup, SingleTopicOutput
 
 DATA = Stream("data", "sensor_msgs/msg/Imu", "imu", "gz.msgs.IMU")
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from vds_gz.core.parameters.sensors import (
+from vds_gz.core.parameters.sensor_parameters import (
     Helios26,
     Helios31,
     Helios70,
@@ -26,7 +26,7 @@ from vds_gz.core.sensing.lidar import Echoes, LidarModel, gazebo_bands
 from vds_gz.core.sensing.point_layout import PointLayout, driver_layout, gazebo_layouts
 from vds_gz.core.sensing.sensor import GazeboSide, SensorType, Stream
 from vds_gz.core.world.scene import Scene
-from vds_gz.programs.interface.sensors.setup import SensorSetup
+from vds_gz.programs.interface.sensors.sensor_setup import SensorSetup
 
 #: The clouds of lidars and of cameras that see depth, in the frame that looks along x.
 POINTS = Stream("points", "sensor_msgs/msg/PointCloud2", "points", "gz.msgs.PointCloudPacked")

@@ -15,7 +15,7 @@ from vds_gz.core.geometry import Pose
 from vds_gz.core.parameters.yaml_entries import read_entries
 from vds_gz.core.vehicle.catalogue import actuator_kind
 from vds_gz.tools.study.compare.alignment import Alignment, align
-from vds_gz.tools.study.compare.delay import Delay, delay
+from vds_gz.tools.study.compare.response_delay import Delay, delay
 from vds_gz.tools.study.identify.actuator_response import ActuatorResponse, measure
 from vds_gz.tools.study.recording import ActuatorSeries, Array, MotionSeries, Recording
 
@@ -51,7 +51,9 @@ class Difference:
     rms: float
     peak: float
     peak_time: float  # time of the peak [s]
-    delay: float | None  # delay of B after A [s]; None if it is uncertain, see :mod:`vds_gz.tools.study.compare.delay`
+    delay: (
+        float | None
+    )  # delay of B after A [s]; None if it is uncertain, see :mod:`vds_gz.tools.study.compare.response_delay`
     rms_aligned: float | None  # rms without the delay; None without one
     delay_error: float | None = None  # standard error of the delay [s]; None without one
     gain: float | None = None  # gain from A to B; None if A is constant or there are too few samples

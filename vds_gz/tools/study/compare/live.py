@@ -14,9 +14,9 @@ from vds_gz.core.errors import ArgumentError, FailureError
 from vds_gz.core.parameters.yaml_reader import read_parameter_file
 from vds_gz.core.plant.gazebo.links.bindings import system_fault
 from vds_gz.core.ros.arguments import Arguments, parse
-from vds_gz.core.ros.factory import open_graph
+from vds_gz.core.ros.open_graph import open_graph
 from vds_gz.programs.bags.recorder import Recorder
-from vds_gz.programs.commandlog.files import CommandLog, write_csv
+from vds_gz.programs.commandlog.command_log import CommandLog, write_csv
 from vds_gz.programs.interface import topics
 from vds_gz.programs.interface.commands import autoware_topics, vehicle_topics
 from vds_gz.tools.study.progress import progress

@@ -14,11 +14,11 @@ from vds_gz.core.errors import NUMBER, ArgumentError, ArgumentKind, takes
 from vds_gz.core.parameters.node import NodeParameters
 from vds_gz.core.ros.arguments import check_namespace
 from vds_gz.programs.bags.reader import SUFFIXES
-from vds_gz.programs.commandlog.files import CommandLog, read
-from vds_gz.programs.commandlog.table import is_table
+from vds_gz.programs.commandlog.command_log import CommandLog, read
+from vds_gz.programs.commandlog.csv_table import is_table
 from vds_gz.programs.interface.commands import Gear
-from vds_gz.tools.study.offline.replay import Replay, csv_columns, csv_rows
-from vds_gz.tools.study.reading.run import read as read_recording
+from vds_gz.tools.study.offline.offline_replay import Replay, csv_columns, csv_rows
+from vds_gz.tools.study.reading.recorded_run import read as read_recording
 from vds_gz.tools.study.recording import POSES, QUANTITIES, ActuatorSeries, MeasuredChannel, Recording, Series
 
 

@@ -16,8 +16,8 @@ from vds_gz.core.vehicle.bicycle import BICYCLE
 from vds_gz.tools.study.identify.estimation import fit_all
 from vds_gz.tools.study.identify.outcome import NOISY, vehicle_fit
 from vds_gz.tools.study.identify.problem.parameters import LONGEST_DEAD_TIME, Kind, actuations, coordinates
-from vds_gz.tools.study.identify.problem.setup import STEP_RATE, Setup
-from vds_gz.tools.study.identify.problem.simulation import VehicleFamily
+from vds_gz.tools.study.identify.problem.problem_setup import STEP_RATE, Setup
+from vds_gz.tools.study.identify.problem.segment_model import VehicleFamily
 from vds_gz.tools.study.identify.results import Numbers
 from vds_gz.tools.study.identify.variants import map_references, with_map_terms
 from vds_gz.tools.study.recording import MeasuredChannel, Recording, Series

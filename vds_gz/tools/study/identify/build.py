@@ -12,9 +12,9 @@ import numpy as np
 from vds_gz.tools.study.identify.estimates import WIDTH, Array, without_spikes
 from vds_gz.tools.study.identify.observed_limits import Reach
 from vds_gz.tools.study.identify.problem.parameters import LEAST_LIMIT, Kind, Term
+from vds_gz.tools.study.identify.problem.problem_setup import Setup
+from vds_gz.tools.study.identify.problem.segment_model import Experiment, VehicleFamily
 from vds_gz.tools.study.identify.problem.segments import Segment, chosen, segments_of
-from vds_gz.tools.study.identify.problem.setup import Setup
-from vds_gz.tools.study.identify.problem.simulation import Experiment, VehicleFamily
 from vds_gz.tools.study.recording import MeasuredChannel
 
 #: Accuracy of simulations and of their differences: as a part of a channel's range, and of a constant one in its unit.

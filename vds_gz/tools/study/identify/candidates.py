@@ -21,7 +21,7 @@ from vds_gz.tools.study.identify.problem.parameters import (
     Term,
     value_of,
 )
-from vds_gz.tools.study.identify.problem.setup import Setup
+from vds_gz.tools.study.identify.problem.problem_setup import Setup
 from vds_gz.tools.study.identify.trials import Candidate, Starts
 
 #: Dead times that are tried, up to the largest that a term may have [s].

@@ -13,10 +13,10 @@ import numpy as np
 
 from vds_gz.tools.study.identify.build import Problem
 from vds_gz.tools.study.identify.estimates import Array
-from vds_gz.tools.study.identify.fit import Solution, residual_limits, robust
-from vds_gz.tools.study.identify.noise import Noise
 from vds_gz.tools.study.identify.problem.parameters import Kind, Term
+from vds_gz.tools.study.identify.residual_noise import Noise
 from vds_gz.tools.study.identify.robust import without_blocks
+from vds_gz.tools.study.identify.vehicle_fit import Solution, residual_limits, robust
 
 #: Length of a block [s], and minimum and maximum number of blocks.
 BLOCK, FEWEST_BLOCKS, MOST_BLOCKS = 6.0, 5, 6

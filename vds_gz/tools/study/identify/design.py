@@ -25,13 +25,13 @@ from vds_gz.core.parameters.yaml_reader import Interval
 from vds_gz.core.vehicle.catalogue import models
 from vds_gz.core.vehicle.command import ACKERMANN, TWIST
 from vds_gz.core.vehicle.schedule import command_records
-from vds_gz.programs.commandlog.files import CommandLog
+from vds_gz.programs.commandlog.command_log import CommandLog
 from vds_gz.programs.commandlog.profiles import Limits, log_of, make
 from vds_gz.tools.study.identify.design_model import Forecast, candidates_of, commands_of, scale_of, terms_of
 from vds_gz.tools.study.identify.estimates import CERTAIN, TIME_RESOLUTION, WIDTH, Array
 from vds_gz.tools.study.identify.problem.observed import observed
 from vds_gz.tools.study.identify.problem.parameters import Kind
-from vds_gz.tools.study.identify.problem.setup import FIELDS
+from vds_gz.tools.study.identify.problem.problem_setup import FIELDS
 from vds_gz.tools.study.progress import Advance, ignore
 
 #: Number of candidate vehicles, including the prior vehicle.

@@ -13,7 +13,7 @@ from vds_gz.core.parameters.node import NodeParameters
 from vds_gz.core.parameters.yaml_reader import Interval
 from vds_gz.core.vehicle.catalogue import models
 from vds_gz.core.vehicle.schedule import COMMAND, Records, fields_of
-from vds_gz.programs.commandlog.files import CommandLog
+from vds_gz.programs.commandlog.command_log import CommandLog
 from vds_gz.tools.study.identify.estimates import WIDTH, Array
 from vds_gz.tools.study.identify.problem.parameters import (
     GAINS,
@@ -24,9 +24,9 @@ from vds_gz.tools.study.identify.problem.parameters import (
     actuations,
     value_of,
 )
+from vds_gz.tools.study.identify.problem.problem_setup import FIELDS
+from vds_gz.tools.study.identify.problem.segment_model import Experiment, Predicted, VehicleFamily, predictions_of
 from vds_gz.tools.study.identify.problem.segments import Segment
-from vds_gz.tools.study.identify.problem.setup import FIELDS
-from vds_gz.tools.study.identify.problem.simulation import Experiment, Predicted, VehicleFamily, predictions_of
 from vds_gz.tools.study.recording import MeasuredChannel, Series
 
 #: Default interval of a parameter of candidate vehicles, to each side, as a part of its value.

@@ -10,16 +10,16 @@ import numpy as np
 
 from vds_gz.tools.study.identify.build import FULL_RATE, Problem, coarse_segments, problem_of
 from vds_gz.tools.study.identify.estimates import USEFUL, WIDTH
-from vds_gz.tools.study.identify.fit import Solution, evaluate, residual_limits, robust, solve
 from vds_gz.tools.study.identify.intervals import Intervals, intervals_of
-from vds_gz.tools.study.identify.noise import is_structured
 from vds_gz.tools.study.identify.observed_limits import Reach, reach_of
 from vds_gz.tools.study.identify.problem.parameters import UNDERSTEER, Kind, mask_of, value_of, with_numbers
+from vds_gz.tools.study.identify.problem.problem_setup import Setup
+from vds_gz.tools.study.identify.problem.segment_model import Mask
 from vds_gz.tools.study.identify.problem.segments import Segment, segments_of
-from vds_gz.tools.study.identify.problem.setup import Setup
-from vds_gz.tools.study.identify.problem.simulation import Mask
+from vds_gz.tools.study.identify.residual_noise import is_structured
 from vds_gz.tools.study.identify.supported_terms import PRECISE, Advance, Fitted, asked, converged, neutral, supported
 from vds_gz.tools.study.identify.variants import BETTER, best_variant, lag_findings, reduction_by, with_static_maps
+from vds_gz.tools.study.identify.vehicle_fit import Solution, evaluate, residual_limits, robust, solve
 
 #: Measured states that hold from step to step must lower the robust squares by this, in units of independent squares.
 HOLDS = 10.0

@@ -14,17 +14,17 @@ from vds_gz.tools.study.identify.build import coarse_segments, problem_of
 from vds_gz.tools.study.identify.cross_validation import blocks_of
 from vds_gz.tools.study.identify.estimates import Array
 from vds_gz.tools.study.identify.estimation import LARGEST_NOISE, Fit
-from vds_gz.tools.study.identify.fit import evaluate, solve
-from vds_gz.tools.study.identify.noise import first_noise
 from vds_gz.tools.study.identify.observed_limits import attained_gain, reach_of
 from vds_gz.tools.study.identify.problem.parameters import Kind, mask_of
+from vds_gz.tools.study.identify.problem.problem_setup import Setup
+from vds_gz.tools.study.identify.problem.segment_model import Experiment, Mask, VehicleFamily
 from vds_gz.tools.study.identify.problem.segments import Segment, chosen, segments_of
-from vds_gz.tools.study.identify.problem.setup import Setup
-from vds_gz.tools.study.identify.problem.simulation import Experiment, Mask, VehicleFamily
+from vds_gz.tools.study.identify.residual_noise import first_noise
 from vds_gz.tools.study.identify.results import Channel, Prediction
 from vds_gz.tools.study.identify.selection import without_needless
 from vds_gz.tools.study.identify.supported_terms import Advance, asked, converged, neutral
 from vds_gz.tools.study.identify.variants import map_priors
+from vds_gz.tools.study.identify.vehicle_fit import evaluate, solve
 from vds_gz.tools.study.recording import QUANTITIES, Recording, Series, SignalError
 
 

@@ -17,7 +17,7 @@ from vds_gz.core.vehicle.catalogue import models
 from vds_gz.tools.study.identify.estimation import Fit, fit_all, without_latencies
 from vds_gz.tools.study.identify.held_out import file_error, predictions
 from vds_gz.tools.study.identify.outcome import axes_of, far_latencies, no_motion, prediction_findings, vehicle_fit
-from vds_gz.tools.study.identify.problem.setup import check_numbers
+from vds_gz.tools.study.identify.problem.problem_setup import check_numbers
 from vds_gz.tools.study.identify.problem.unknowns import set_up
 from vds_gz.tools.study.identify.recording_faults import checked, turning_against_steering
 from vds_gz.tools.study.identify.results import VehicleFit

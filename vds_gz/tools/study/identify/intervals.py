@@ -10,9 +10,9 @@ import numpy as np
 from vds_gz.tools.study.identify.build import Problem
 from vds_gz.tools.study.identify.cross_validation import blocks_of
 from vds_gz.tools.study.identify.estimates import Array
-from vds_gz.tools.study.identify.fit import Solution, residual_limits, robust, solve
 from vds_gz.tools.study.identify.problem.parameters import Kind
 from vds_gz.tools.study.identify.robust import inverted, widths
+from vds_gz.tools.study.identify.vehicle_fit import Solution, residual_limits, robust, solve
 
 #: Minimum length of blocks, as a multiple of the correlation of residuals, and their maximum number.
 LENGTH, MOST = 10.0, 20

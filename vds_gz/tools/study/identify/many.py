@@ -32,7 +32,7 @@ from vds_gz.tools.study.identify.problem.unknowns import check_names
 from vds_gz.tools.study.identify.results import Numbers, VehicleFit
 from vds_gz.tools.study.progress import Advance, ignore
 from vds_gz.tools.study.reading.bag import read_bag
-from vds_gz.tools.study.reading.table import read_csv
+from vds_gz.tools.study.reading.signal_table import read_csv
 from vds_gz.tools.study.recording import Recording, SignalError
 from vds_gz.tools.study.workers import Workers, do_tasks
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from vds_gz.tools.study.identify.estimates import Array, noise, without_spikes
 from vds_gz.tools.study.identify.problem.parameters import Kind
+from vds_gz.tools.study.identify.problem.problem_setup import FIELDS, Setup
 from vds_gz.tools.study.identify.problem.segments import FEWEST_SAMPLES
-from vds_gz.tools.study.identify.problem.setup import FIELDS, Setup
 from vds_gz.tools.study.identify.results import Reached
 from vds_gz.tools.study.recording import Series
 

@@ -9,7 +9,7 @@ from operator import attrgetter
 
 import numpy as np
 
-from vds_gz.core.parameters.actuators import StaticMapParameters
+from vds_gz.core.parameters.actuator_parameters import StaticMapParameters
 from vds_gz.core.parameters.declaration import ParameterGroup
 from vds_gz.core.parameters.yaml_reader import ends
 from vds_gz.core.vehicle.command import TWIST
@@ -18,8 +18,8 @@ from vds_gz.tools.study.identify.estimation import Fit
 from vds_gz.tools.study.identify.observed_limits import reached
 from vds_gz.tools.study.identify.problem.observed import geometry_of
 from vds_gz.tools.study.identify.problem.parameters import SELECTED, Actuation, Kind, Term, value_of, with_numbers
-from vds_gz.tools.study.identify.problem.setup import COMMANDED_BY, FIELDS, Setup
-from vds_gz.tools.study.identify.problem.simulation import Experiment
+from vds_gz.tools.study.identify.problem.problem_setup import COMMANDED_BY, FIELDS, Setup
+from vds_gz.tools.study.identify.problem.segment_model import Experiment
 from vds_gz.tools.study.identify.problem.unknowns import WHEELS
 from vds_gz.tools.study.identify.results import LIMITS, NAMES, OUTLIER, Axis, Channel, Numbers, Prediction, VehicleFit
 from vds_gz.tools.study.identify.robust import ROBUST

@@ -22,11 +22,11 @@ from vds_gz.tools.study.identify.cross_validation import (
     summed,
 )
 from vds_gz.tools.study.identify.estimates import Array
-from vds_gz.tools.study.identify.fit import Solution, residual_limits, solve
-from vds_gz.tools.study.identify.noise import Noise, first_noise, is_structured, noise_of
 from vds_gz.tools.study.identify.problem.parameters import NO_LIMIT, Kind, mask_of
-from vds_gz.tools.study.identify.problem.simulation import Mask
+from vds_gz.tools.study.identify.problem.segment_model import Mask
+from vds_gz.tools.study.identify.residual_noise import Noise, first_noise, is_structured, noise_of
 from vds_gz.tools.study.identify.trials import Candidate, promising
+from vds_gz.tools.study.identify.vehicle_fit import Solution, residual_limits, solve
 
 #: Simulations in a trial of a term, and in the fit that follows it.
 TRIAL_SIMULATIONS, FULL_SIMULATIONS = 4, 12

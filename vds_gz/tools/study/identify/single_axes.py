@@ -17,7 +17,7 @@ from vds_gz.tools.study.identify.actuator import ActuatorFit, fit_actuator
 from vds_gz.tools.study.identify.estimates import Estimate
 from vds_gz.tools.study.identify.outcome import is_useful
 from vds_gz.tools.study.identify.problem.parameters import EFFECTIVE_TRACK, Kind, value_of
-from vds_gz.tools.study.identify.problem.setup import Setup
+from vds_gz.tools.study.identify.problem.problem_setup import Setup
 from vds_gz.tools.study.identify.results import Channel, Numbers
 from vds_gz.tools.study.identify.supported_terms import Advance
 

@@ -12,15 +12,15 @@ from vds_gz.tools.study.identify.build import Problem, coarse_segments, problem_
 from vds_gz.tools.study.identify.candidates import candidates_of, second_stage
 from vds_gz.tools.study.identify.cross_validation import SIGNIFICANT, WORTHWHILE
 from vds_gz.tools.study.identify.estimates import Array
-from vds_gz.tools.study.identify.fit import Solution, solve
-from vds_gz.tools.study.identify.noise import noise_of
 from vds_gz.tools.study.identify.observed_limits import Reach
 from vds_gz.tools.study.identify.problem.parameters import SELECTED, Kind, mask_of
+from vds_gz.tools.study.identify.problem.problem_setup import Setup
+from vds_gz.tools.study.identify.problem.segment_model import Mask
 from vds_gz.tools.study.identify.problem.segments import segments_of
-from vds_gz.tools.study.identify.problem.setup import Setup
-from vds_gz.tools.study.identify.problem.simulation import Mask
+from vds_gz.tools.study.identify.residual_noise import noise_of
 from vds_gz.tools.study.identify.selection import select
 from vds_gz.tools.study.identify.trials import Candidate
+from vds_gz.tools.study.identify.vehicle_fit import Solution, solve
 
 #: Number of fits after each of which the noise is estimated again.
 ROUNDS = 3

@@ -10,9 +10,9 @@ import numpy as np
 from vds_gz.tools.study.identify.build import Problem
 from vds_gz.tools.study.identify.cross_validation import LEAST, SIGNIFICANT, WORTHWHILE
 from vds_gz.tools.study.identify.estimates import Array
-from vds_gz.tools.study.identify.fit import Solution, evaluate, residual_limits, robust
-from vds_gz.tools.study.identify.noise import Noise
 from vds_gz.tools.study.identify.problem.parameters import Kind, mask_of
+from vds_gz.tools.study.identify.residual_noise import Noise
+from vds_gz.tools.study.identify.vehicle_fit import Solution, evaluate, residual_limits, robust
 
 #: Coordinates of some terms by their indices, which replace those of a point.
 Starts = Callable[[Array], Iterator[Mapping[int, float]]]

@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 from scipy.signal import lfilter
 
-from vds_gz.core.parameters.actuators import MAP_POINTS
+from vds_gz.core.parameters.actuator_parameters import MAP_POINTS
 from vds_gz.core.parameters.declaration import ParameterError
 from vds_gz.core.parameters.yaml_reader import Interval
 from vds_gz.core.vehicle.command import TWIST
@@ -22,15 +22,15 @@ from vds_gz.tools.study.identify.build import Problem, coarse_segments, problem_
 from vds_gz.tools.study.identify.candidates import UNLIMITED_AT
 from vds_gz.tools.study.identify.cross_validation import better, blocks_of, left_out
 from vds_gz.tools.study.identify.estimates import Array
-from vds_gz.tools.study.identify.fit import Solution, evaluate, solve
-from vds_gz.tools.study.identify.noise import is_structured, noise_of
 from vds_gz.tools.study.identify.observed_limits import Reach
 from vds_gz.tools.study.identify.problem.observed import start_names
 from vds_gz.tools.study.identify.problem.parameters import LEAST_LIMIT, Kind, Term, actuations
+from vds_gz.tools.study.identify.problem.problem_setup import FIELDS, HAND_WHEEL, Setup
 from vds_gz.tools.study.identify.problem.segments import Segment
-from vds_gz.tools.study.identify.problem.setup import FIELDS, HAND_WHEEL, Setup
+from vds_gz.tools.study.identify.residual_noise import is_structured, noise_of
 from vds_gz.tools.study.identify.selection import without_needless
 from vds_gz.tools.study.identify.supported_terms import Advance, Fitted, asked, supported
+from vds_gz.tools.study.identify.vehicle_fit import Solution, evaluate, solve
 
 #: Flags that say where a vehicle is driven and steered.
 PLACES = ("drive_on_steered_wheel", "reverse")

@@ -18,7 +18,7 @@ from vds_gz.core.description.urdf_writer import urdf
 from vds_gz.core.errors import UnknownTypeError
 from vds_gz.core.parameters.node import NodeParameters
 from vds_gz.core.ros.graph import Message, QoS, Severity
-from vds_gz.core.ros.messages.factory import definition, open_types
+from vds_gz.core.ros.messages.message_types import definition, open_types
 from vds_gz.core.ros.messages.packed import MessageLayout
 from vds_gz.programs.bags.mcap_writer import Rows, RowWriter, Template
 from vds_gz.programs.bags.recorder import about
@@ -27,7 +27,7 @@ from vds_gz.programs.interface.commands import GEAR_COMMAND, CommandType, Gear, 
 from vds_gz.programs.interface.outputs import FrameNames, Output, Outputs
 from vds_gz.programs.interface.reports import report_outputs
 from vds_gz.programs.interface.world_topics import ContactsOutput
-from vds_gz.tools.study.offline.replay import BEGIN, Block, Replay
+from vds_gz.tools.study.offline.offline_replay import BEGIN, Block, Replay
 from vds_gz.tools.study.progress import Advance
 
 

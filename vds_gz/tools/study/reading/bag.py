@@ -14,7 +14,7 @@ import numpy as np
 
 from vds_gz.core.errors import MAPPING, PATH, UnknownTypeError, takes
 from vds_gz.programs.bags.reader import may_be_bag, open_bag
-from vds_gz.programs.commandlog.topics import (
+from vds_gz.programs.commandlog.command_topic import (
     NOT_MEASURED,
     Counts,
     choose_command,
@@ -24,7 +24,7 @@ from vds_gz.programs.commandlog.topics import (
 )
 from vds_gz.programs.interface.commands import GEAR_COMMAND, command_types, whole_types
 from vds_gz.tools.study.reading.cleaning import clean, joined, measured_time, note_pieces, unwrapped
-from vds_gz.tools.study.reading.messages import (
+from vds_gz.tools.study.reading.message_quantities import (
     MEASUREMENTS,
     STEERING_TYPES,
     VELOCITY_TYPES,
@@ -34,7 +34,7 @@ from vds_gz.tools.study.reading.messages import (
     command_readers,
     read_columns,
 )
-from vds_gz.tools.study.reading.table import read_csv
+from vds_gz.tools.study.reading.signal_table import read_csv
 from vds_gz.tools.study.recording import Array, MeasuredChannel, Recording, SignalError, is_hinge
 
 #: Preferred topics, by the last parts of their names; the first that exists is used.

@@ -10,10 +10,10 @@ from matplotlib.figure import Figure
 
 from vds_gz.core.parameters.yaml_reader import INTERVAL
 from vds_gz.tools.study.identify.estimates import CERTAIN, Estimate
-from vds_gz.tools.study.identify.mechanism.fit import MechanismFit
-from vds_gz.tools.study.identify.pedals.fit import PedalFit
+from vds_gz.tools.study.identify.mechanism.mechanism_fit import MechanismFit
+from vds_gz.tools.study.identify.pedals.pedal_fit import PedalFit
 from vds_gz.tools.study.report.actuation_map import map_figure
-from vds_gz.tools.study.report.identification import report_title
+from vds_gz.tools.study.report.identification_report import report_title
 from vds_gz.tools.study.report.style import ACTUAL, COMMANDED, INK, STYLE
 from vds_gz.tools.study.report.text import ReportPage
 

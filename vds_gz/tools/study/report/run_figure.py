@@ -19,7 +19,7 @@ from matplotlib.transforms import Bbox
 from numpy.typing import NDArray
 
 from vds_gz.core.geometry import Pose
-from vds_gz.core.parameters.actuators import DriveParameters, SteeringParameters
+from vds_gz.core.parameters.actuator_parameters import DriveParameters, SteeringParameters
 from vds_gz.core.parameters.node import NodeParameters
 from vds_gz.core.vehicle.catalogue import models
 from vds_gz.core.world.scene import Scene

@@ -19,14 +19,13 @@ from vds_gz.core.parameters.declaration import Description, describe
 from vds_gz.core.parameters.node import NodeParameters
 from vds_gz.core.parameters.yaml_entries import Entry, read_entries
 from vds_gz.core.parameters.yaml_reader import Interval, read_intervals
-from vds_gz.programs.commandlog.files import CommandLog
-from vds_gz.programs.commandlog.files import read as read_log
+from vds_gz.programs.commandlog.command_log import CommandLog
+from vds_gz.programs.commandlog.command_log import read as read_log
 from vds_gz.tools.fleet.closed_loop import steps_of_period
 from vds_gz.tools.fleet.controllers import Controller, controller_named
 from vds_gz.tools.fleet.path import read_path
 from vds_gz.tools.study.sweep.analysis import DELAY_MARGIN, check_expected
-from vds_gz.tools.study.sweep.open_loop import CLOSED_LOOP, OPEN_LOOP, check_measures
-from vds_gz.tools.study.sweep.simulation import (
+from vds_gz.tools.study.sweep.cases import (
     ADDITIONAL_DEAD_TIME,
     CONTROLLER,
     START,
@@ -36,7 +35,8 @@ from vds_gz.tools.study.sweep.simulation import (
     Driving,
     vehicle_parameters,
 )
-from vds_gz.tools.study.sweep.sweep import Samples, Space, Sweep, UniformVariation, Variation
+from vds_gz.tools.study.sweep.measures import CLOSED_LOOP, OPEN_LOOP, check_measures
+from vds_gz.tools.study.sweep.sweep_runs import Samples, Space, Sweep, UniformVariation, Variation
 
 T = TypeVar("T")
 

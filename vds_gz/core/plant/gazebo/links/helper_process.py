@@ -185,8 +185,8 @@ class Worker:
 def send_over_ros(messages: Sequence[Message]) -> None:
     """Join the graph, and send each message as soon as its topic has a subscriber."""
     from vds_gz.core.ros.arguments import parse
-    from vds_gz.core.ros.factory import open_graph
     from vds_gz.core.ros.graph import QoS
+    from vds_gz.core.ros.open_graph import open_graph
 
     graph = open_graph(parse([], "watchdog"), "watchdog")
     left = [(graph.publisher(topic, kind, QoS(depth=1)), bytearray(data)) for topic, kind, data in messages]

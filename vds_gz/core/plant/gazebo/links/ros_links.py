@@ -8,7 +8,7 @@ from typing import Any
 
 from vds_gz.core.description import gz_topics as topics
 from vds_gz.core.parameters.node import GazeboParameters
-from vds_gz.core.plant.gazebo.links.base import Alive, HelpedLink, Inbox, JointReadings
+from vds_gz.core.plant.gazebo.links.gazebo_link import Alive, HelpedLink, Inbox, JointReadings
 from vds_gz.core.ros.graph import CLOCK_IN, Graph, Message, QoS
 from vds_gz.core.ros.messages.fields import stamp_ns
 

@@ -10,10 +10,10 @@ from typing import Any
 from vds_gz.core.geometry import Quaternion, Vector
 from vds_gz.core.plant.base import LinkError
 from vds_gz.core.plant.gazebo.links import bindings, world_services
-from vds_gz.core.plant.gazebo.links.base import Alive, GazeboLink, Inbox, JointReadings, Placement, Tick
 from vds_gz.core.plant.gazebo.links.bindings import EntityComponentManager, UpdateInfo
-from vds_gz.core.vehicle.model import Joint
+from vds_gz.core.plant.gazebo.links.gazebo_link import Alive, GazeboLink, Inbox, JointReadings, Placement, Tick
 from vds_gz.core.vehicle.vehicle import NANOSECONDS
+from vds_gz.core.vehicle.vehicle_model import Joint
 
 NOTICE_STEPS = 100  # number of steps between two reports that Gazebo runs
 

@@ -9,8 +9,8 @@ from threading import Event
 from vds_gz.core.description import gz_topics as topics
 from vds_gz.core.parameters.node import GazeboParameters
 from vds_gz.core.plant.gazebo.links import bindings
-from vds_gz.core.plant.gazebo.links.base import Alive, HelpedLink, Inbox, JointReadings
 from vds_gz.core.plant.gazebo.links.bindings import Message
+from vds_gz.core.plant.gazebo.links.gazebo_link import Alive, HelpedLink, Inbox, JointReadings
 from vds_gz.core.vehicle.vehicle import NANOSECONDS
 
 #: Time for callbacks to return after the last subscription has ended [s]; an earlier exit can crash the process.

@@ -17,7 +17,7 @@ from vds_gz.core.parameters.vehicles import DifferentialParameters
 from vds_gz.core.vehicle.command import Command
 from vds_gz.core.vehicle.differential import DIFFERENTIAL, DifferentialCoefficients, DifferentialState
 from vds_gz.core.vehicle.differential import actuate as drive
-from vds_gz.core.vehicle.model import AnyModel, SteadyMotion, extended
+from vds_gz.core.vehicle.vehicle_model import AnyModel, SteadyMotion, extended
 from vds_gz.tools.study.identify.estimates import Array
 from vds_gz.tools.study.recording import POSES
 

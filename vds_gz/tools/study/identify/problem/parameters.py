@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vds_gz.core.parameters.actuators import BodyLimits, DriveParameters, SteeringParameters
+from vds_gz.core.parameters.actuator_parameters import BodyLimits, DriveParameters, SteeringParameters
 from vds_gz.core.parameters.autoware import MAX_STEER_LIM
 from vds_gz.core.parameters.declaration import LARGEST, ParameterGroup, describe
 from vds_gz.core.vehicle.autoware.models import SHORTEST_TIME_CONSTANT

@@ -16,7 +16,7 @@ from vds_gz.core.parameters.vehicles import MAX_UNDERSTEER
 from vds_gz.core.parameters.yaml_reader import Interval
 from vds_gz.core.vehicle.catalogue import models
 from vds_gz.core.vehicle.command import CONTROL, TWIST
-from vds_gz.core.vehicle.model import AnyModel
+from vds_gz.core.vehicle.vehicle_model import AnyModel
 from vds_gz.tools.study.identify.problem.parameters import (
     EFFECTIVE_TRACK,
     GAINS,
@@ -30,8 +30,15 @@ from vds_gz.tools.study.identify.problem.parameters import (
     other_parameters,
     value_of,
 )
-from vds_gz.tools.study.identify.problem.setup import COMMANDED_BY, FIELDS, HAND_WHEEL, STEP_RATE, Setup, offered
-from vds_gz.tools.study.identify.problem.simulation import VehicleFamily
+from vds_gz.tools.study.identify.problem.problem_setup import (
+    COMMANDED_BY,
+    FIELDS,
+    HAND_WHEEL,
+    STEP_RATE,
+    Setup,
+    offered,
+)
+from vds_gz.tools.study.identify.problem.segment_model import VehicleFamily
 from vds_gz.tools.study.recording import Recording
 
 #: Possible models if no vehicle is given.

@@ -1,0 +1,401 @@
+"""Robots that ros2_control moves: controllers of wheels in all their releases, and forward controllers."""
+
+import math
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+import yaml
+from helpers import robot_files as robots
+from helpers.recorder import Recorder
+
+from vds_gz.core.configuration import make_vehicle
+from vds_gz.core.errors import VdsGzError
+from vds_gz.core.plant.gazebo.gazebo_plant import GazeboPlant
+from vds_gz.core.vehicle.command import twist
+from vds_gz.tools.adopt.write import adopt
+
+CAR = (
+    robots.urdf_hinge("front_left", 0.6, 0.2) + robots.urdf_hinge("front_right", 0.6, -0.2),
+    {"rear_left": (0.0, 0.25), "rear_right": (0.0, -0.25)},
+)
+#: The middle angle of that car at which its inner hinge stops [rad].
+STOP = math.atan(1 / (1 / math.tan(0.6) + 0.4 / 1.2))
+STEERING = """    {rear}: [rear_right, rear_left]
+    {front}: [front_right_hinge, front_left_hinge]
+    wheelbase: 0.6
+    {front_track}: 0.4
+    {rear_track}: 0.5
+    {radius}: 0.08
+    reference_timeout: 0.2"""
+HUMBLE = {
+    "rear": "rear_wheels_names",
+    "front": "front_wheels_names",
+    "front_track": "front_wheel_track",
+    "rear_track": "rear_wheel_track",
+    "radius": "rear_wheels_radius",
+}
+ROLLING = {
+    "rear": "traction_joints_names",
+    "front": "steering_joints_names",
+    "front_track": "steering_track_width",
+    "rear_track": "traction_track_width",
+    "radius": "traction_wheels_radius",
+}
+
+
+@pytest.fixture
+def adopted(tmp_path):
+    def adopt_controllers(
+        yaml_text, text=None, *, more="", joints=robots.TWO, ros="", library="gz_ros2_control-system", stamped=None
+    ):
+        (tmp_path / "control.yaml").write_text(yaml_text, encoding="utf-8")
+        plugin = robots.ros2_control("control.yaml", ros=ros, library=library)
+        (tmp_path / "robot.urdf").write_text(text or robots.urdf(plugin, joints, more=more), encoding="utf-8")
+        return adopt(tmp_path / "robot.urdf", tmp_path / "out", stamped=stamped)[0]
+
+    return adopt_controllers
+
+
+def values(adoption):
+    return {name: figure.value for name, figure in adoption.vehicle.values.items()}
+
+
+DIFF = """    left_wheel_names: ["left_joint"]
+    right_wheel_names: ["right_joint"]
+    wheel_separation: 0.4
+    wheel_separation_multiplier: 1.5
+    wheel_radius: 0.08
+    odom_frame_id: o
+    base_frame_id: b
+    publish_rate: 20.0
+    cmd_vel_timeout: 0.3
+    linear.x.max_velocity: 1.0
+    linear.x.max_acceleration: .NAN
+    angular:
+      z:
+        max_velocity: 2.0
+        min_velocity: -2.0
+        has_acceleration_limits: false
+        max_acceleration: 3.0"""
+
+
+@pytest.mark.parametrize("library", ["gz_ros2_control-system", "libign_ros2_control-system.so"])
+def test_diff_drive_controller(adopted, library):
+    text = robots.controllers("base", "diff_drive_controller/DiffDriveController", DIFF)
+    adoption = adopted(text, library=library)
+    found = values(adoption)
+    assert (found["track"], found["tire_diameter"]) == (pytest.approx(0.6), 0.16)
+    assert found["max_linear_velocity"] == 1.0
+    assert found["max_angular_velocity"] == 2.0
+    assert "max_linear_acceleration" not in found
+    assert "max_angular_acceleration" not in found
+    assert adoption.start.remaps[:2] == ("twist_stamped_reference:=base/cmd_vel", "odom:=base/odom")
+    parameters = adoption.parameters
+    assert (parameters.odom_frame, parameters.base_frame, parameters.pub_rate) == ("o", "b", 20.0)
+    assert parameters.twist_reference_max_oldness == 0.3
+    controllers = yaml.safe_load(adoption.files["controllers.yaml"])
+    assert controllers["/**/forward_velocity_controller"]["ros__parameters"]["joints"] == ["left_joint", "right_joint"]
+    controlled = adoption.files["model_ros2_control.urdf"].decode()
+    assert "/out/controllers.yaml</parameters>" in controlled
+    assert "JointController" in adoption.files["model.urdf"].decode()
+    assert "ros2_control-system" not in adoption.files["model.urdf"].decode()
+
+
+def test_classics_ros2_control_is_exchanged_but_not_loaded(adopted):
+    text = robots.controllers("base", "diff_drive_controller/DiffDriveController", DIFF)
+    adoption = adopted(text, library="libgazebo_ros2_control.so")
+    assert values(adoption)["track"] == pytest.approx(0.6)
+    assert not adoption.start.controllers
+    assert "model_ros2_control.urdf" not in adoption.files
+    assert adoption.parameters.gazebo.controlled_joints == ""
+    assert any("load gz_ros2_control" in note for note in adoption.notes)
+
+
+@pytest.mark.parametrize(
+    "inner", ["/>", "></plugin>", "><parameters>a</parameters><parameters>b</parameters><x>1 &lt; 2</x></plugin>"]
+)
+def test_the_copy_for_ros2_control_has_our_controllers(tmp_path, inner):
+    plugin = f'<gazebo><plugin filename="gz_ros2_control-system" name="a&amp;b"{inner}</gazebo>'
+    (tmp_path / "robot.urdf").write_text(robots.urdf(plugin))
+    (tmp_path / "c.yaml").write_text(robots.controllers("base", "diff_drive_controller/DiffDriveController", DIFF))
+    adoption, folder = adopt(tmp_path / "robot.urdf", tmp_path / "out", controllers=tmp_path / "c.yaml")
+    root = ElementTree.fromstring(adoption.files["model_ros2_control.urdf"])
+    found = root.find("gazebo/plugin")
+    assert found.attrib == {"filename": "gz_ros2_control-system", "name": "a&b"}
+    assert [element.text for element in found.findall("parameters")] == [str(folder / "controllers.yaml")]
+    assert found.findtext("position_proportional_gain") == "1.0"
+    assert found.findtext("x") == ("1 < 2" if "<x>" in inner else None)
+
+
+def test_topics_of_controllers_are_remapped(adopted):
+    text = robots.controllers(
+        "base", "diff_drive_controller/DiffDriveController", DIFF + "\n    use_stamped_vel: false"
+    )
+    ros = "<ros><namespace>r1</namespace><remapping>~/cmd_vel_unstamped:=drive</remapping></ros>"
+    assert adopted(text, ros=ros).start.remaps[0] == "twist_reference:=r1/drive"
+
+
+@pytest.mark.parametrize(
+    ("ros", "topic"),
+    [
+        ("<ros><remapping>/base/cmd_vel_unstamped:=/cmd_vel</remapping></ros>", "/cmd_vel"),
+        ("<ros><namespace>r1</namespace><remapping>/r1/base/cmd_vel_unstamped:=/cmd_vel</remapping></ros>", "/cmd_vel"),
+        ("<ros><remapping>~/cmd_vel:=cmd_vel</remapping></ros>", "cmd_vel"),
+        ("<ros><namespace>/r1</namespace></ros>", "r1/base/cmd_vel_unstamped"),
+    ],
+)
+def test_topics_in_namespaces(adopted, ros, topic):
+    text = robots.controllers(
+        "base", "diff_drive_controller/DiffDriveController", DIFF + "\n    use_stamped_vel: false"
+    )
+    assert adopted(text, ros=ros).drive.command_topic == topic
+
+
+def test_what_releases_assume_differently_is_told_and_can_be_said(adopted):
+    text = robots.controllers("base", "diff_drive_controller/DiffDriveController", DIFF)
+    adoption = adopted(text)
+    assert any("--no-stamped" in note for note in adoption.notes)
+    assert any("linear.x.has_velocity_limits is not set" in note for note in adoption.notes)
+    said = adopted(text, stamped=False)
+    assert said.start.remaps[0] == "twist_reference:=base/cmd_vel_unstamped"
+    assert not any("--no-stamped" in note for note in said.notes)
+
+
+@pytest.mark.parametrize(
+    ("given", "age"), [("cmd_vel_timeout: 0.3", 0.3), ("cmd_vel_timeout: 0.0", 1e6), ("x: 1", 0.5)]
+)
+def test_the_age_of_commands(adopted, given, age):
+    parameters = DIFF.replace("cmd_vel_timeout: 0.3", given)
+    text = robots.controllers("base", "diff_drive_controller/DiffDriveController", parameters)
+    assert adopted(text).parameters.twist_reference_max_oldness == age
+
+
+def test_types_in_the_controllers_own_section(adopted):
+    text = f"base:\n  ros__parameters:\n    type: diff_drive_controller/DiffDriveController\n{DIFF}\n"
+    assert values(adopted(text))["track"] == pytest.approx(0.6)
+
+
+@pytest.mark.parametrize("names", [HUMBLE, ROLLING])
+@pytest.mark.parametrize("kind", ["Ackermann", "Tricycle"])
+def test_steering_controllers(adopted, names, kind):
+    package = f"{kind.lower()}_steering_controller/{kind}SteeringController"
+    text = robots.controllers("steer", package, STEERING.format(**names))
+    adoption = adopted(text, more=CAR[0], joints=CAR[1])
+    joints = adoption.vehicle.parts.joints
+    assert (joints["steering_left"], joints["fixed_wheel_right_joint"]) == (["front_left_hinge"], ["rear_right"])
+    assert joints["steered_wheel_left_joint"] == ["front_left_wheel"]
+    assert "steered_wheel_left_joint" not in adoption.vehicle.parts.driven
+    found = values(adoption)
+    # Humble's controllers turn the hinges as if they had the width of the driven axle.
+    kingpin = 0.5 if names is HUMBLE else 0.4
+    assert (found["wheel_base"], found["track_fixed"], found["track_steered"]) == (0.6, 0.5, kingpin)
+    inner = math.atan(1 / (1 / math.tan(0.6) + kingpin / 1.2))
+    assert found["steering_actuator.max_position"] == pytest.approx(inner)
+    assert not any("the inner wheel needs" in note for note in adoption.notes)
+    assert adoption.parameters.twist_reference_max_oldness == 0.2
+    assert found["steering_actuator.max_velocity"] == 3.0
+    assert adoption.start.remaps[:2] == ("twist_stamped_reference:=steer/reference", "odom:=steer/odometry")
+    controllers = yaml.safe_load(adoption.files["controllers.yaml"])
+    position = controllers["/**/forward_position_controller"]["ros__parameters"]
+    assert position["joints"] == ["front_left_hinge", "front_right_hinge"]
+
+
+def test_hinges_without_a_width_have_that_of_the_driven_axle(adopted):
+    parameters = STEERING.format(**ROLLING).replace("    steering_track_width: 0.4\n", "").replace("0.5", "0.44")
+    text = robots.controllers("steer", "ackermann_steering_controller/AckermannSteeringController", parameters)
+    assert values(adopted(text, more=CAR[0], joints=CAR[1]))["track_steered"] == 0.44
+
+
+def test_bicycle_steering_controller(adopted):
+    parameters = """    rear_wheels_names: [rear]
+    front_wheels_names: [front_hinge]
+    wheelbase: 0.7
+    rear_wheel_radius: 0.08"""
+    text = robots.controllers("steer", "bicycle_steering_controller/BicycleSteeringController", parameters)
+    adoption = adopted(text, more=robots.urdf_hinge("front", 0.7, 0.0), joints={"rear": (0.0, 0.0)})
+    assert adoption.vehicle.parts.joints == {
+        "steering": ["front_hinge"],
+        "fixed_wheel_joint": ["rear"],
+        "steered_wheel_joint": ["front_wheel"],
+    }
+    assert values(adoption)["track_steered"] == values(adoption)["track_fixed"] == 0.0
+
+
+def test_tricycle_controller_drives_the_steered_wheel(adopted):
+    parameters = """    traction_joint_name: front_wheel
+    steering_joint_name: front_hinge
+    wheelbase: 0.7
+    wheel_radius: 0.08
+    steering.max_position: 1.57
+    traction.max_acceleration: 3.0
+    cmd_vel_timeout: 400"""
+    text = robots.controllers("tri", "tricycle_controller/TricycleController", parameters)
+    rear = {"rear_left": (0.0, 0.25), "rear_right": (0.0, -0.25)}
+    adoption = adopted(text, more=robots.urdf_hinge("front", 0.7, 0.0, stop=1.6), joints=rear)
+    assert adoption.parameters.vehicle.drive_on_steered_wheel
+    assert adoption.vehicle.parts.driven == {"steering", "steered_wheel_joint"}
+    assert values(adoption)["track_fixed"] == pytest.approx(0.5)
+    assert adoption.parameters.twist_reference_max_oldness == pytest.approx(0.4)
+    assert any("traction.max_acceleration 3 is not taken" in note for note in adoption.notes)
+
+
+def test_mecanum_drive_controller(adopted):
+    corners = "\n".join(
+        f"    {corner}_wheel_command_joint_name: {corner}"
+        for corner in ("front_left", "front_right", "rear_left", "rear_right")
+    )
+    parameters = (
+        corners
+        + """
+    kinematics:
+      wheels_radius: 0.08
+      sum_of_robot_center_projection_on_X_Y_axis: 0.55"""
+    )
+    text = robots.controllers("m", "mecanum_drive_controller/MecanumDriveController", parameters)
+    adoption = adopted(text, joints=robots.FOUR)
+    assert (values(adoption)["wheel_base"], values(adoption)["track"]) == (pytest.approx(0.6), pytest.approx(0.5))
+    assert any("for one cycle after each command" in note for note in adoption.notes)
+    assert adoption.parameters.twist_reference_max_oldness == 1.0
+
+
+FORWARD = """controller_manager:
+  ros__parameters:
+    forward_velocity_controller:
+      type: forward_command_controller/ForwardCommandController
+    forward_position_controller:
+      type: forward_command_controller/ForwardCommandController
+forward_velocity_controller:
+  ros__parameters: {joints: [rear_left, rear_right], interface_name: velocity}
+forward_position_controller:
+  ros__parameters: {joints: [front_left_hinge, front_right_hinge], interface_name: position}
+"""
+
+
+def test_forward_controllers_take_the_models_geometry(adopted):
+    adoption = adopted(FORWARD, more=CAR[0], joints=CAR[1])
+    found = values(adoption)
+    assert found["wheel_base"] == pytest.approx(0.6)
+    assert found["tire_diameter"] == pytest.approx(0.16)
+    assert found["steering_actuator.max_position"] == pytest.approx(STOP)
+
+
+def test_reversed_axes_of_robots_without_a_controller(adopted):
+    reversed_hinges = CAR[0].replace('<axis xyz="0 0 1"/>', '<axis xyz="0 0 -1"/>')
+    adoption = adopted(FORWARD, more=reversed_hinges, joints=CAR[1])
+    assert "steering_left=-front_left_hinge" in adoption.parameters.gazebo.joint_names
+
+
+def test_wheels_that_all_turn_the_other_way_round_without_a_controller(adopted):
+    """Left stays left: the hinges show the front, and the node undoes the sign."""
+    text = robots.urdf(robots.ros2_control("control.yaml"), CAR[1], more=CAR[0])
+    reversed_wheels = text.replace('<axis xyz="0 1 0"/>', '<axis xyz="0 -1 0"/>')
+    reversed_wheels = reversed_wheels.replace('<axis xyz="0 0 1"/></joint>', '<axis xyz="0 0 -1"/></joint>')
+    adoption = adopted(FORWARD, reversed_wheels)
+    assert adoption.vehicle.yaw == 0.0
+    parts = adoption.vehicle.parts
+    assert parts.joints["fixed_wheel_left_joint"] == ["rear_left"]
+    assert {"fixed_wheel_left_joint", "fixed_wheel_right_joint"} <= parts.reversed
+    assert "steering_left" not in parts.reversed
+    assert not any("wrong way" in note for note in adoption.notes)
+    assert sent(adoption, twist(1.0, 0.0, 0.0))["rear_left"] == -1.0 / 0.08
+
+
+def test_transmissions(adopted):
+    transmissions = "".join(
+        f'<transmission name="{name}"><joint name="{name}"><hardwareInterface>x</hardwareInterface></joint>'
+        "</transmission>"
+        for name in robots.FOUR
+    )
+    plugin = f"<gazebo>{robots.classic('gazebo_ros_control', '')}</gazebo>"
+    adoption = adopted("", robots.urdf(transmissions + plugin, robots.FOUR))
+    assert adoption.vehicle.parts.joints["wheel_left_joint"] == ["front_left", "rear_left"]
+    assert values(adoption)["track"] == pytest.approx(0.5)
+    assert "libgazebo_ros_control" not in adoption.files["model.urdf"].decode()
+    without = adopted("", robots.urdf(transmissions, robots.FOUR))
+    assert without.files["model.urdf"].decode().count("JointController") == 2
+
+
+def test_a_robot_of_which_only_the_shape_is_known(adopted):
+    plugin = f"<gazebo>{robots.classic('gazebo_ros_control', '')}</gazebo>"
+    adoption = adopted("", robots.urdf(plugin, CAR[1], more=CAR[0]))
+    assert adoption.vehicle.model == "bicycle"
+    assert values(adoption)["wheel_base"] == pytest.approx(0.6)
+    assert values(adoption)["steering_actuator.max_position"] == pytest.approx(STOP)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            robots.controllers("base", "diff_drive_controller/DiffDriveController", DIFF.replace("0.4", "wide")),
+            "wheel_sep",
+        ),
+        (
+            robots.controllers(
+                "base", "diff_drive_controller/DiffDriveController", DIFF.replace("    wheel_radius: 0.08\n", "")
+            ),
+            "no wheel_radius",
+        ),
+        (
+            robots.controllers(
+                "base", "diff_drive_controller/DiffDriveController", DIFF.replace('["left_joint"]', "[1]")
+            ),
+            "list of joints",
+        ),
+        (
+            robots.controllers("arm", "joint_trajectory_controller/JointTrajectoryController", "    joints: [a]"),
+            "no controller of wheels",
+        ),
+        ("", "it is empty"),
+        ("a: [", "not valid YAML"),
+    ],
+)
+def test_wrong_controllers_are_refused(adopted, text, message):
+    with pytest.raises(VdsGzError, match=message):
+        adopted(text)
+
+
+def test_a_yaml_that_is_not_here_can_be_named(tmp_path):
+    (tmp_path / "robot.urdf").write_text(robots.urdf(robots.ros2_control("$(find none)/x.yaml")))
+    with pytest.raises(VdsGzError, match="--controllers FILE"):
+        adopt(tmp_path / "robot.urdf", tmp_path / "out")
+    text = robots.controllers("base", "diff_drive_controller/DiffDriveController", DIFF)
+    (tmp_path / "mine.yaml").write_text(text)
+    adoption = adopt(tmp_path / "robot.urdf", tmp_path / "out", controllers=tmp_path / "mine.yaml")[0]
+    assert math.isclose(values(adoption)["track"], 0.6)
+
+
+def test_the_node_commands_the_joints_of_the_forward_controllers(adopted):
+    """Every joint of a controller gets the value of the joint of ours whose role it has."""
+    body = DIFF.replace('["left_joint"]', "[front_left, rear_left]").replace(
+        '["right_joint"]', "[front_right, rear_right]"
+    )
+    text = robots.controllers("base", "diff_drive_controller/DiffDriveController", body)
+    skid = adopted(text, joints=robots.FOUR)
+    assert sent(skid, twist(1.0, 0.0, 1.0)) == {
+        "front_left": 0.7 / 0.08,
+        "rear_left": 0.7 / 0.08,
+        "front_right": 1.3 / 0.08,
+        "rear_right": 1.3 / 0.08,
+    }
+    car = adopted(FORWARD, more=CAR[0], joints=CAR[1])
+    assert set(sent(car, twist(1.0, 0.0, 0.5))) == {"rear_left", "rear_right", "front_left_hinge", "front_right_hinge"}
+
+
+def sent(adoption, command):
+    """What each joint of the robot is commanded, by its name in the controllers' file."""
+    link = Recorder()
+    vehicle = make_vehicle(adoption.parameters, moves=False)
+    plant = GazeboPlant(vehicle, adoption.parameters.gazebo, link, lambda: None, print)
+    vehicle.enter(command, 0)
+    plant.command(100_000_000)
+    nodes = yaml.safe_load(adoption.files["controllers.yaml"])
+    names = [
+        nodes.get(f"/**/forward_{kind}_controller", {"ros__parameters": {"joints": []}})["ros__parameters"]["joints"]
+        for kind in ("velocity", "position")
+    ]
+    return {
+        name: pytest.approx(value)
+        for group, values in zip(names, link.sent, strict=True)
+        for name, value in zip(group, values, strict=True)
+    }

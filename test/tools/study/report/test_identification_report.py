@@ -1,0 +1,193 @@
+"""Outputs of an identification: tables, lines for other programs, and pictures."""
+
+import dataclasses
+import json
+import math
+
+import numpy as np
+import pytest
+
+from vds_gz.core.parameters.actuator_parameters import DriveParameters
+from vds_gz.core.parameters.vehicles import BicycleParameters, DifferentialParameters
+from vds_gz.tools.study.identify.estimates import Estimate
+from vds_gz.tools.study.identify.exports import autoware, nav2, overrides
+from vds_gz.tools.study.identify.labels import advice, named, prediction_words
+from vds_gz.tools.study.identify.results import NAMES, Axis, Channel, Prediction, Reached, VehicleFit
+from vds_gz.tools.study.report.identification_report import autocorrelation, fit_rows, write_report
+from vds_gz.tools.study.report.text import plain
+
+TIME = 0.02 * np.arange(500)
+
+
+def channel(name, residual=0.01, **more):
+    measured = np.sin(TIME) + residual * np.random.default_rng(1).standard_normal(len(TIME))
+    values = {"quantity": name, "unit": "m/s", "source": "/odom", "recording": 0, "noise": 0.01}
+    values |= {"residual": residual, "outliers": 3, "correlation": 0.1, "time": TIME, "measured": measured}
+    values |= {"modelled": np.sin(TIME), "commanded": np.sign(np.sin(TIME)), "weight": np.ones(len(TIME))}
+    return Channel(name, **(values | more))
+
+
+@pytest.fixture
+def fit():
+    numbers = {
+        "drive_actuator.dead_time": Estimate(0.2, 0.195, 0.205),
+        "drive_actuator.time_constant": Estimate(0.3, 0.25, 0.35),
+        "drive_actuator.max_acceleration": None,
+        "steering_actuator.dead_time": Estimate(0.1, 0.099, 0.101),
+        "steering_actuator.max_velocity": Estimate(0.5, 0.495, 0.505),
+        "steering_actuator.max_position": None,
+        "wheel_base": Estimate(2.0, 1.9, 2.1),
+    }
+    result = dict.fromkeys(NAMES) | {"dead_time": numbers["drive_actuator.dead_time"]}
+    axis = Axis("v_x", "m/s", result, Reached(1.0, 1.5, 2.0), math.nan, 3)
+    return VehicleFit(
+        model="bicycle",
+        parameters=BicycleParameters(
+            wheel_base=2.0, center_at_standstill=True, drive_actuator=DriveParameters(max_acceleration=0.0)
+        ),
+        numbers=numbers,
+        calibrations={"v_x gain": Estimate(1.0, 0.99, 1.01), "imu yaw_rate offset": Estimate(1e-9, -1.0, 1.0)},
+        reached={"drive_actuator.max_acceleration": 1.25, "steering_actuator.max_position": 0.4},
+        channels=(channel("v_x"), channel("odom x", 1e-9, unit="m", commanded=None, outliers=0)),
+        findings=("the lag is of first order",),
+        axes=(axis, dataclasses.replace(axis, quantity="steering", unit="rad", centred=True)),
+        predictions=(Prediction("v_x", 0.108, 0.21, 1.19, 60.2),),
+    )
+
+
+def test_rows_list_actuators_calibrations_and_residuals(fit):
+    assert list(fit_rows(fit)) == [
+        ("drive", "dead time", "0.2 s", "0.195 to 0.205"),
+        ("drive", "time constant", "0.3 s", "0.25 to 0.35"),
+        ("drive", "acceleration limit", "not met", "reached 1.25 m/s²"),
+        ("steering", "dead time", "0.1 s", "0.099 to 0.101"),
+        ("steering", "rate limit", "0.5 rad/s", "0.495 to 0.505"),
+        ("steering", "limit", "not met", "reached 0.4 rad"),
+        ("vehicle", "wheel base", "2 m", "1.9 to 2.1"),
+        ("calibration", "v_x gain", "1", "0.99 to 1.01"),
+        ("calibration", "imu yaw_rate offset", "0 rad/s", "-1 to 1"),
+        ("residual", "v_x", "0.01 m/s", "noise 0.01 m/s, 3 outliers"),
+        ("residual", "odom x", "1e-09 m", "no noise above 0.01 m"),
+    ]
+
+
+def test_a_prediction_stands_beside_simpler_explanations(fit):
+    said = "speed: 0.108 m/s rms on 60 s held out (command as is 1.19, dead time and lag alone 0.21)"
+    assert [prediction_words(prediction) for prediction in fit.predictions] == [said]
+
+
+def test_poorly_determined_parameters_are_named_with_advice(fit):
+    [told] = advice(fit.numbers, named(fit.model, list(fit.numbers)))
+    assert told.startswith("drive time constant is known only to +-0.05 s (17%); record more quick steps")
+
+
+def test_a_given_stop_that_was_not_met_is_kept_and_others_have_comments(fit):
+    result = {override.name.removeprefix("model_params.bicycle."): override for override in overrides(fit)}
+    assert "steering_actuator.max_position" not in result
+    assert result["drive_actuator.max_acceleration"].value == 0.0
+    assert result["drive_actuator.max_acceleration"].origin == "unlimited: not met; 1.25 was reached"
+    assert result["center_at_standstill"].value is True
+    assert result["wheel_base"].origin.endswith("1.9 to 2.1")
+
+
+def test_a_variant_that_explains_best_is_written(fit):
+    variant = dataclasses.replace(fit.parameters, reverse=True)
+    result = {override.name: override for override in overrides(dataclasses.replace(fit, parameters=variant))}
+    assert result["model_params.bicycle.reverse"].value is True
+    assert result["model_params.bicycle.reverse"].origin == "best fit to the recording"
+
+
+def test_an_uncertain_limit_that_was_met_is_not_written_as_unlimited(fit):
+    limited = dataclasses.replace(fit.parameters, drive_actuator=DriveParameters(max_acceleration=1.2))
+    result = {override.name: override for override in overrides(dataclasses.replace(fit, parameters=limited))}
+    written = result["model_params.bicycle.drive_actuator.max_acceleration"]
+    assert (written.value, written.origin) == (1.2, "best fit to the recording")
+
+
+def test_nav2_and_autoware_have_their_lines(fit):
+    assert "model_delay_vx: 0.2000" in list(nav2(fit))
+    assert "model_delay_wz: 0.2000" in list(nav2(dataclasses.replace(fit, axes=fit.axes)))
+    assert "model_delay_wz: 0.1000" in list(nav2(dataclasses.replace(fit, axes=fit.axes[:1]))), "of the actuator"
+    assert "steer_rate_lim: 0.5000" in list(autoware(dataclasses.replace(fit, axes=())))
+
+
+@pytest.mark.parametrize(("lag", "part"), [(0.3, "0.17"), (0.5, "0.10"), (0.04, None)])
+def test_mppi_runs_open_loop_if_the_lag_is_longer_than_its_step(fit, lag, part):
+    numbers = dict(fit.numbers) | {"drive_actuator.time_constant": Estimate(lag, lag, lag)}
+    lines = [one for one in nav2(dataclasses.replace(fit, numbers=numbers, axes=())) if "open_loop" in one]
+    assert len(lines) == (part is not None)
+    assert all(line.startswith("open_loop: true  #") and f"leaves {part} of ax_max" in line for line in lines)
+
+
+def test_a_slow_steering_reduces_the_yaw_acceleration_of_mppi(fit):
+    numbers = dict(fit.numbers) | {"steering_actuator.time_constant": Estimate(0.5, 0.5, 0.5)}
+    [line] = (one for one in nav2(dataclasses.replace(fit, numbers=numbers, axes=())) if "open_loop" in one)
+    assert "leaves 0.10 of az_max" in line
+
+
+def test_yaw_limits_of_a_robot_with_two_drives_are_those_of_its_axis():
+    limit = Estimate(1.5, 1.4, 1.6)
+    numbers = dict.fromkeys(NAMES) | {
+        "value": limit,
+        "rise": limit,
+        "fall": limit,
+        "dead_time": Estimate(0.1, 0.1, 0.1),
+    }
+    axis = Axis("yaw_rate", "rad/s", numbers, Reached(0.0, 0.0, 0.0))
+    fit = VehicleFit("differential", DifferentialParameters(), {}, {}, {}, (), (), (axis,))
+    lines = list(nav2(fit))
+    assert "max_velocity: [0.000, 0.000, 1.500]" in lines
+    assert "max_decel: [0.000, 0.000, -1.500]" in lines
+
+
+def test_a_report_is_complete_and_its_json_has_no_infinity(fit, tmp_path):
+    write_report(tmp_path, "log.mcap", dataclasses.replace(fit, notes=("a note",)))
+    report = json.loads((tmp_path / "report.json").read_text(), parse_constant=pytest.fail)
+    assert {"log", "notes", "axes", "nav2", "autoware", "numbers", "channels", "predictions"} <= report.keys()
+    assert report["axes"]["v_x"]["numbers"]["dead_time"]["low"] == 0.195
+    assert report["axes"]["v_x"]["residual"] is None
+    page = (tmp_path / "report.html").read_text()
+    for words in ("a note", "the lag is of first order", "Poorly determined: drive time constant", "data:image/png"):
+        assert words in page
+    for name in ("identified.png", "identified_further.png"):
+        assert (tmp_path / name).read_bytes().startswith(b"\x89PNG")
+
+
+def test_numbers_that_json_lacks_are_null():
+    content = {"values": np.array([1.0, math.nan]), "pair": (math.inf, 2)}
+    assert plain(content) == {"values": [1.0, None], "pair": [None, 2]}
+
+
+def test_the_first_and_the_worst_of_many_recordings_are_pictured(fit, tmp_path):
+    channels = tuple(channel("v_x", residual=0.01 + 0.01 * (k % 6), recording=k) for k in range(12))
+    write_report(tmp_path, "runs", dataclasses.replace(fit, channels=channels))
+    pictured = sorted(path.name for path in tmp_path.glob("*.png"))
+    assert pictured == sorted(["identified.png", *(f"identified_{k + 1}.png" for k in (4, 5, 10, 11))])
+
+
+def test_an_autocorrelation_is_that_of_its_process():
+    random = np.random.default_rng(3)
+    white = random.standard_normal(20_000)
+    assert np.abs(autocorrelation(white, 30)[1:]).max() < 4.0 / math.sqrt(20_000)
+    values = np.zeros(20_000)
+    for k in range(1, 20_000):
+        values[k] = 0.8 * values[k - 1] + white[k]
+    assert autocorrelation(values, 5) == pytest.approx(0.8 ** np.arange(6), abs=0.03)
+    assert autocorrelation(np.zeros(5), 30).tolist() == [0.0] * 5
+
+
+def test_a_channel_may_have_any_name(fit, tmp_path):
+    odd = channel("$x^$ latency v_x", quantity="v_x")
+    calibrations = {
+        "$x^$ latency v_x offset": Estimate(0.1, 0.09, 0.11),
+        "my gain v_x latency": Estimate(0.1, 0.0, 0.2),
+    }
+    named = dataclasses.replace(fit, channels=(odd,), calibrations=calibrations)
+    write_report(tmp_path, "log.csv", named)
+    values = [row[2] for row in fit_rows(named) if row[0] == "calibration"]
+    assert values == ["0.1 m/s", "0.1 s"]
+
+
+def test_a_ratio_has_no_unit():
+    [gain, limit] = named("bicycle", ["drive_actuator.gain", "drive_actuator.max_acceleration"])
+    assert (gain.with_unit(0.9), limit.with_unit(2.0)) == ("0.9", "2 m/s²")

@@ -1,0 +1,81 @@
+"""What a plant of another package is made of."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from vds_gz.core.configuration import make_vehicle
+from vds_gz.core.description.urdf_writer import urdf
+from vds_gz.core.errors import ArgumentError, VdsGzError
+from vds_gz.core.parameters.declaration import ParameterGroup
+from vds_gz.core.parameters.node import NodeParameters
+from vds_gz.core.parameters.plant_types import ENTRY_POINTS, PlantType
+from vds_gz.core.plant.base import Plant
+from vds_gz.core.share import in_words, raised_at
+from vds_gz.core.vehicle.catalogue import models
+from vds_gz.core.vehicle.vehicle import AnyVehicle
+
+if TYPE_CHECKING:
+    from vds_gz.core.world.scene import Scene
+
+
+@dataclass(frozen=True, slots=True)
+class PlantSetup:
+    """Everything that a plant is made of; the argument of :attr:`PlantType.make <vds_gz.core.plant.PlantType.make>`.
+
+    Attributes:
+        parameters: The node's parameters, such as ``step_rate`` [Hz], ``world`` and ``random_seed``.
+        own: The plant's own parameters: the values under ``plant_params.<name>``.
+        vehicle: The vehicle, at rest. It simulates actuators and wheels, and never moves the body.
+        urdf: The robot's description. Its wheels and casters say their friction.
+        scene: The world that ``world`` names, of which the node simulates sensors; None without one.
+        wake: Ends the node's waiting for messages. A plant with a thread of its own calls it when there is something
+            new for :meth:`Plant.observe`. Any thread may call it.
+        warn: Logs a warning, from the thread that calls the plant.
+    """
+
+    parameters: NodeParameters
+    own: ParameterGroup
+    vehicle: AnyVehicle
+    urdf: str
+    scene: Scene | None
+    wake: Callable[[], None]
+    warn: Callable[[str], None]
+
+
+def plant_setup(parameters: NodeParameters, own: ParameterGroup | None = None) -> PlantSetup:
+    """A setup without a node, for tests and programs: nothing is woken, and warnings go to the standard error.
+
+    Args:
+        parameters: Those of the vehicle, as :func:`vds_gz.load_parameters` reads them.
+        own: The plant's own parameters; None for those of the plant that ``backend`` selects.
+    """
+    model = models()[parameters.model]
+    text = urdf(model.name, parameters.vehicle, model.xacro, parameters.sensors)
+    scene = None
+    if parameters.world:
+        from vds_gz.core.world.load_world import load_world
+
+        scene = load_world(parameters.world)
+    own = own or parameters.plant_params[parameters.backend]
+    vehicle = make_vehicle(parameters, moves=False)
+    return PlantSetup(parameters, own, vehicle, text, scene, lambda: None, partial(print, file=sys.stderr))
+
+
+def installed_plant(kind: PlantType, setup: PlantSetup) -> Plant:
+    """The plant of another package that the setup's parameters select; ``kind`` is its record."""
+    place = f"entry point '{setup.parameters.backend}' of {ENTRY_POINTS}"
+    try:
+        plant = kind.make(setup)
+    except VdsGzError:
+        raise
+    except Exception as error:  # any exception of the plant's own code
+        where = raised_at(error, kind.make.__module__)
+        raise ArgumentError(f"{place} raises {in_words(error)} ({where})") from error
+    if not isinstance(plant, Plant):
+        raise ArgumentError(f"{place} makes {plant!r}; it must make a Plant")
+    return plant

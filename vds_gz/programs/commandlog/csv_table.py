@@ -1,0 +1,216 @@
+"""Tables of commands and recordings: the one reader of CSV files, and the names of their columns.
+
+A table is a text file, which may be compressed (``.csv.gz``). Its first row names the columns; lines that begin with #
+are comments. The column ``time`` [s] is required and must not decrease. All numbers are in SI units. An empty cell is
+not a sample: a command holds until the next one, and a measurement is missing. So commands and measurements may be in
+separate rows.
+
+Commands are in the columns of :data:`COMMANDED`, measurements in those of :data:`MEASURED` and :data:`POSE` and in
+columns such as ``imu_yaw_rate`` and ``<joint>_velocity``. ``drive``, ``replay``, ``identify`` and ``compare`` read the
+same file: the first two take its commands. A table with commands only may have the older names of
+:mod:`vds_gz.programs.commandlog.command_log`.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import math
+import sys
+import zlib
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import TextIO
+
+from vds_gz.core import files
+from vds_gz.core.errors import RecordingError
+from vds_gz.core.vehicle.command import ACKERMANN, CONTROL, PEDALS, TWIST, CommandKind
+
+#: Extensions of tables.
+SUFFIXES = (".csv", ".csv.gz")
+
+#: Maximum time, because double precision must have room for milliseconds [s].
+LATEST = 1e11
+
+#: Maximum number of characters of a cell in messages.
+LONGEST_CELL = 40
+
+#: Columns with commands, by quantity; the first existing one counts.
+COMMANDED: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "v_x": ("v_x_command", "speed_command", "cmd_v_x", "drive_reference"),
+        "v_y": ("v_y_command", "cmd_v_y"),
+        "yaw_rate": ("yaw_rate_command", "cmd_yaw_rate"),
+        "steering": ("steering_command", "steering_angle_command", "cmd_steering", "steering_reference"),
+        "acceleration": ("acceleration_command",),
+        "gear": ("gear_command", "gear"),
+        "steering_rate_limit": ("steering_rate_limit",),
+        "acceleration_limit": ("acceleration_limit",),
+    }
+)
+
+#: Columns with commands of a car with pedals. Without one for ``wheel``, ``steering_command`` is the wheel's.
+PEDAL_COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "accel": ("accel", "accel_cmd", "accel_pedal", "throttle"),
+        "brake": ("brake", "brake_cmd", "brake_pedal"),
+        "wheel": ("wheel", "steer_cmd", "steering_wheel"),
+    }
+)
+
+#: The quantities of a command of each kind, in the order of its numbers.
+COMMAND_QUANTITIES: Mapping[CommandKind, tuple[str, ...]] = MappingProxyType(
+    {
+        TWIST: ("v_x", "v_y", "yaw_rate"),
+        ACKERMANN: ("v_x", "steering", "steering_rate_limit", "acceleration_limit"),
+        CONTROL: ("v_x", "acceleration", "steering"),
+        PEDALS: ("accel", "brake", "wheel"),
+    }
+)
+
+#: Columns with measurements, by quantity.
+MEASURED: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "v_x": ("v_x_measured", "speed_measured", "v_x", "drive_actual", "speed"),
+        "v_y": ("v_y_measured", "v_y"),
+        "yaw_rate": ("yaw_rate_measured", "yaw_rate"),
+        "steering": ("steering_measured", "steering_actual", "steering", "steering_angle"),
+    }
+)
+
+#: Columns with the pose of base_link.
+POSE: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {"x": ("x_measured", "x"), "y": ("y_measured", "y"), "heading": ("heading_measured", "heading", "yaw")}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table that is read row by row; ``head`` is the file and line with the names of the columns."""
+
+    path: Path
+    names: Sequence[str]
+    head: str
+    cells: Iterator[tuple[int, list[str]]]
+
+    def rows(self, columns: Sequence[str]) -> Iterator[tuple[int, float, list[float | None]]]:
+        """Line, time [s] and the numbers in these columns of each row; None where a cell is empty.
+
+        Numbers may be NaN or infinite; times are finite and do not decrease.
+        """
+        place_of = {name: place for place, name in enumerate(self.names)}
+        places = [place_of[name] for name in ("time", *columns)]
+        first: float | None = None
+        last = -math.inf
+        for line, cells in self.cells:
+            if len(cells) != len(self.names):
+                raise RecordingError(
+                    f"{self.path}, line {line}: there are {len(cells)} values for {len(self.names)} columns "
+                    f"({','.join(self.names)})"
+                )
+            try:
+                time, *numbers = [float(cell) if (cell := cells[place]) else None for place in places]
+                if "_" in "".join([cells[place] for place in places]):  # which Python reads as 1_000
+                    raise ValueError
+            except ValueError:
+                raise RecordingError(self._no_number(line, cells, places)) from None
+            if time is None or not math.isfinite(time) or abs(time) > LATEST:
+                raise RecordingError(
+                    f"{self.path}, line {line}: 'time' is {'empty' if time is None else f'{time:g}'}; it must be a "
+                    f"finite number of seconds of at most {LATEST:g}"
+                )
+            first = time if first is None else first
+            if time < last:
+                raise RecordingError(
+                    f"{self.path}, line {line}: 'time' is {time:.9g} s, {last - time:g} s less than in the row before; "
+                    "time must not decrease. Is another column in its place?"
+                )
+            if time - first > files.LONGEST_SPAN:
+                raise RecordingError(
+                    f"{self.path}, line {line}: 'time' is {time - first:g} s after the first row; a table may last "
+                    f"{files.LONGEST_SPAN:g} s. Is it in ms, us or ns?"
+                )
+            last = time
+            yield line, time, numbers
+
+    def _no_number(self, line: int, cells: Sequence[str], places: Collection[int]) -> str:
+        place = next(place for place in places if cells[place] and not is_number(cells[place]))
+        cell = cells[place] if len(cells[place]) <= LONGEST_CELL else f"{cells[place][:LONGEST_CELL]}..."
+        return f"{self.path}, line {line}, column '{self.names[place]}': {cell!r} must be a number or empty"
+
+
+def is_table(path: Path) -> bool:
+    """Whether a path is a table's, by its name."""
+    return path.name.endswith(SUFFIXES)
+
+
+def open_table(path: Path, needed: str) -> Table:
+    """A table, by its file."""
+    cells = _cells(path)
+    first = next(cells, None)
+    if first is None:
+        raise RecordingError(f"{path}: the file is empty; {needed}")
+    line, names = first
+    head = f"{path}, line {line}"
+    if all(map(is_number, names)):
+        raise RecordingError(f"{head}: the first row has numbers and must have the names of the columns; {needed}")
+    for separator, word in ((";", "semicolons"), ("\t", "tabs")):
+        if len(names) == 1 and separator in names[0]:
+            raise RecordingError(f"{head}: the columns are separated by {word}; they must be separated by commas")
+    if repeated := sorted(name for name, count in Counter(names).items() if name and count > 1):
+        raise RecordingError(f"{head}: column '{repeated[0]}' is there twice")
+    if "time" not in names:
+        raise RecordingError(f"{head}: there is no column 'time'; it has {','.join(names)}; {needed}")
+    return Table(path, names, head, cells)
+
+
+def find_column(names: Collection[str], quantity: str, columns: Mapping[str, tuple[str, ...]]) -> str | None:
+    """The column of a table with a quantity, by the names that it may have."""
+    return next((name for name in columns[quantity] if name in names), None)
+
+
+def kind_of(quantities: Collection[str]) -> CommandKind:
+    """The kind of command that has these quantities."""
+    if any(name in quantities for name in COMMAND_QUANTITIES[PEDALS]):
+        return PEDALS
+    if "yaw_rate" in quantities and "steering" not in quantities:
+        return TWIST
+    if "acceleration" in quantities or "gear" in quantities:
+        return CONTROL
+    return ACKERMANN if "steering" in quantities else TWIST
+
+
+def is_number(text: str) -> bool:
+    """Whether a cell holds a number."""
+    try:
+        files.number(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _cells(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """Line numbers and cells, without comments and empty lines."""
+    try:
+        with _open(path) as file:
+            compressed = path.suffix == ".gz"
+            largest = max(files.LARGEST_TEXT, files.MOST_EXPANDED * path.stat().st_size) if compressed else sys.maxsize
+            for number, line in enumerate(files.lines(file, largest), start=1):
+                text = line.strip()
+                if text and text[0] != "#":
+                    cells = next(csv.reader([text])) if '"' in text else text.split(",")
+                    yield number, [cell.strip() for cell in cells]
+    except FileNotFoundError:
+        raise RecordingError(f"'{path}' does not exist (looked in {Path.cwd()})") from None
+    except (OSError, EOFError, UnicodeDecodeError, csv.Error, zlib.error) as error:
+        raise RecordingError(f"'{path}' cannot be read as a table of text: {error}") from None
+
+
+def _open(path: Path) -> TextIO:
+    files.check(path, sys.maxsize)
+    if path.suffix == ".gz":
+        return gzip.open(path, "rt", encoding="utf-8-sig")
+    return path.open(encoding="utf-8-sig")

@@ -1,0 +1,157 @@
+"""The plant, which moves the vehicle: the one that the parameters name, or the one that is available.
+
+Modules that only Gazebo or a world needs are imported when they are chosen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING
+
+from vds_gz.core.configuration import make_vehicle
+from vds_gz.core.parameters.node import NodeParameters
+from vds_gz.core.plant.base import LinkError, Plant
+from vds_gz.core.plant.kinematic import KinematicPlant
+from vds_gz.core.ros.graph import Graph, Severity
+from vds_gz.core.sensing.sensor import needs_of
+from vds_gz.programs.interface.topics import CLOCK
+from vds_gz.programs.nodes.preparation import Preparation
+
+if TYPE_CHECKING:
+    from vds_gz.core.plant.gazebo.gazebo_plant import GazeboPlant
+    from vds_gz.core.plant.gazebo.links.gazebo_link import GazeboLink
+    from vds_gz.core.world.surroundings import Surroundings
+
+#: How long `backend: auto` waits for a server [s].
+SERVER_TIMEOUT = 1.0
+
+
+def make_plant(graph: Graph, preparation: Preparation) -> tuple[Plant, Surroundings | None]:
+    """The plant that the parameters select, and the world around it, if the node simulates that."""
+    backend = preparation.parameters.backend
+    if backend == "auto":
+        backend, why = choose(preparation.parameters)
+        graph.log(Severity.INFO, f"backend: {backend}, because {why}")
+    return PLANTS.get(backend, _installed)(graph, preparation)
+
+
+def _kinematic(graph: Graph, preparation: Preparation) -> tuple[Plant, Surroundings | None]:
+    """The vehicle moved by its own kinematics."""
+    parameters = preparation.parameters
+    felt = "motion" in needs_of(parameters.sensors.values())
+    surroundings = _surroundings(graph, preparation)
+    if surroundings is None:
+        return KinematicPlant(make_vehicle(parameters), felt=felt), None
+    from vds_gz.core.plant.in_world import plant_in_world
+
+    return plant_in_world(parameters, preparation.urdf, surroundings, felt=felt), surroundings
+
+
+def _surroundings(graph: Graph, preparation: Preparation) -> Surroundings | None:
+    """The world that the node simulates, with all that moves in it; None without a world."""
+    if preparation.scene is None:
+        return None
+    from vds_gz.core.world.surroundings import Movers, Surroundings
+
+    still, namespaces = preparation.scene.vectorised(), preparation.parameters.other_vehicles
+    movers: list[Movers] = [] if preparation.obstacles is None else [preparation.obstacles]
+    if not namespaces.strip():
+        return Surroundings(still, movers)
+    from vds_gz.programs.nodes.other_vehicles import OtherVehicles
+
+    others = OtherVehicles(graph, namespaces)
+    return Surroundings(still, [*movers, others], others.look)
+
+
+def _gazebo(graph: Graph, preparation: Preparation) -> tuple[Plant, None]:
+    """The vehicle in Gazebo, over the link that the parameters name."""
+    parameters = preparation.parameters
+    return gazebo_plant(graph, parameters, make_link(graph, parameters)), None
+
+
+def _relay(graph: Graph, preparation: Preparation) -> tuple[Plant, None]:
+    """The vehicle's response, as a command for another simulator or a robot."""
+    from vds_gz.core.plant.relay.relay_plant import RelayPlant
+
+    return RelayPlant(graph, preparation.parameters), None
+
+
+def _installed(graph: Graph, preparation: Preparation) -> tuple[Plant, Surroundings | None]:
+    """A plant of another package; its vehicle sees what moves, and meets what the plant simulates."""
+    from vds_gz.core.parameters.plant_types import PlantTypes
+    from vds_gz.core.plant.plant_setup import PlantSetup, installed_plant
+
+    parameters, backend = preparation.parameters, preparation.parameters.backend
+    vehicle, own = make_vehicle(parameters, moves=False), parameters.plant_params[backend]
+    warn = partial(graph.log, Severity.WARN)
+    setup = PlantSetup(parameters, own, vehicle, preparation.urdf, preparation.scene, graph.wake, warn)
+    plant = installed_plant(PlantTypes()[backend], setup)
+    return plant, None if plant.senses else _surroundings(graph, preparation)
+
+
+#: Every plant of this package, by the parameter ``backend``: makes it, and the world around it, if the node simulates
+#: that.
+PLANTS: Mapping[str, Callable[[Graph, Preparation], tuple[Plant, Surroundings | None]]] = {
+    "kinematic": _kinematic,
+    "gazebo": _gazebo,
+    "relay": _relay,
+}
+
+
+def gazebo_plant(graph: Graph, parameters: NodeParameters, link: GazeboLink) -> GazeboPlant:
+    """The vehicle in Gazebo, over this link."""
+    from vds_gz.core.plant.gazebo.gazebo_plant import GazeboPlant
+
+    vehicle = make_vehicle(parameters, moves=False)
+    return GazeboPlant(vehicle, parameters.gazebo, link, graph.wake, lambda text: graph.log(Severity.WARN, text))
+
+
+def choose(parameters: NodeParameters) -> tuple[str, str]:
+    """The backend that ``auto`` selects now, and why."""
+    from vds_gz.core.plant.gazebo.links.bindings import bindings_fault
+
+    fault = bindings_fault()
+    if fault:
+        return "kinematic", f"{fault}; for the links over ROS set backend: gazebo"
+    from vds_gz.core.plant.gazebo.links.transport import answering_world
+
+    world = answering_world(parameters.gazebo, SERVER_TIMEOUT)
+    if world is None:
+        return "kinematic", f"no Gazebo answered within {SERVER_TIMEOUT:g} s"
+    return "gazebo", f"the world '{world}' answered"
+
+
+def make_link(graph: Graph, parameters: NodeParameters) -> GazeboLink:
+    """The link that ``gazebo.link`` names."""
+    from vds_gz.core.plant.gazebo.links.bindings import bindings_fault
+
+    name, fault = parameters.gazebo.link, bindings_fault()
+    if name == "auto":
+        name = "bridge" if fault else "transport"
+        graph.log(Severity.INFO, f"gazebo.link: {name}, because {fault or 'Python bindings of Gazebo are installed'}")
+    clock = parameters.gazebo.clock_topic
+    if name in ("bridge", "ros2_control") and parameters.be_reference_clock and clock == CLOCK.name:
+        raise LinkError(
+            f"parameter 'be_reference_clock' is true with gazebo.link '{name}', where ros_gz_bridge publishes /clock; "
+            "set it to false, or gazebo.clock_topic to another topic, to which the bridge brings Gazebo's clock"
+        )
+    if name == "transport":
+        if fault:
+            raise LinkError(f"parameter 'gazebo.link' is 'transport', but {fault}; install them or set it to bridge")
+        from vds_gz.core.plant.gazebo.links.transport import TransportLink
+
+        return TransportLink(parameters.gazebo)
+    if name == "bridge":
+        from vds_gz.core.plant.gazebo.links.ros_links import BridgeLink
+
+        return BridgeLink(graph, parameters.gazebo)
+    if name == "ros2_control":
+        from vds_gz.core.plant.gazebo.links.ros_links import Ros2ControlLink
+
+        return Ros2ControlLink(graph, parameters.gazebo)
+    raise LinkError(
+        "parameter 'gazebo.link' is 'system', which runs inside Gazebo: load "
+        "vds_gz.programs.nodes.gazebo_system into the model with PythonSystemLoader, as `vds-gz gazebo --link system` "
+        "does; outside of Gazebo take another link"
+    )

@@ -1,0 +1,413 @@
+"""Drives that ros2_control moves: what the controllers' YAML says, in the names of all its releases since Humble.
+
+Parameters: https://control.ros.org/jazzy/doc/ros2_controllers/doc/controllers_index.html
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from vds_gz.core.parameters.declaration import Override
+from vds_gz.core.parameters.yaml_reader import read_sections
+from vds_gz.tools.adopt import geometry_check as geometry
+from vds_gz.tools.adopt.classic_plugins import Topics, topics_of
+from vds_gz.tools.adopt.plugins import names_of
+from vds_gz.tools.adopt.robot_drive import Drive, DriveKind, Figure, Named, fail, listed, symmetric
+from vds_gz.tools.adopt.robot_files import Library
+from vds_gz.tools.adopt.structure import Structure
+from vds_gz.tools.adopt.xml_text import Tag
+
+#: Names of the plugins that load ros2_control, and of ROS 1's.
+PLUGINS = frozenset({"gz_ros2_control-system", "ign_ros2_control-system", "gazebo_ros2_control"})
+ROS1_PLUGINS = frozenset({"gazebo_ros_control"})
+
+
+@dataclass(frozen=True, eq=False)
+class Controller:
+    """A controller: its name, its type, its parameters, its plugin, its topics' names and the robot's joints."""
+
+    name: str
+    kind: str
+    values: Mapping[str, Override]
+    tag: Tag
+    topics: Topics
+    structure: Structure
+    file: Path
+
+    @property
+    def what(self) -> str:
+        """Type and name, for messages."""
+        return f"{self.kind} '{self.name}'"
+
+    @property
+    def positions(self) -> bool:
+        """Whether its commands are positions."""
+        return "Position" in self.kind or self.text("interface_name", "") == "position"
+
+    def figure(self, *names: str) -> Figure | None:
+        """The first number of these names; None without one, or if it is NaN."""
+        for name in names:
+            if name in self.values:
+                value, origin = self.values[name].value, self.values[name].origin
+                if isinstance(value, bool) or not isinstance(value, int | float):
+                    fail(origin, f"{name} is {value!r}; it must be a number")
+                if math.isinf(value):
+                    fail(origin, f"{name} is {value}; it must be finite")
+                if not math.isnan(value):
+                    return Figure(float(value), f"{name} in {origin.removeprefix('file ')}")
+        return None
+
+    def needed(self, *names: str) -> Figure:
+        """A number that the controller must have."""
+        figure = self.figure(*names)
+        if figure is None:
+            fail(str(self.file), f"{self.what} has no {names[0]}")
+        return figure
+
+    def joints(self, *names: str) -> list[Named]:
+        """The joints of the first of these names that is there: one name or a list."""
+        for name in names:
+            if name in self.values:
+                value, origin = self.values[name].value, self.values[name].origin
+                joints = [value] if isinstance(value, str) else value
+                if not isinstance(joints, list) or not all(isinstance(joint, str) and joint for joint in joints):
+                    fail(origin, f"{name} is {value!r}; it must be a list of joints' names")
+                if joints:
+                    return [Named(str(joint), f"{name} in {origin.removeprefix('file ')}") for joint in joints]
+        fail(str(self.file), f"{self.what} has no {names[0]}; it must list joints")
+
+    def flag(self, name: str, default: bool) -> bool:
+        """A boolean."""
+        value = self.values[name].value if name in self.values else default
+        return value if isinstance(value, bool) else default
+
+    def text(self, name: str, default: str) -> str:
+        """A text."""
+        value = self.values[name].value if name in self.values else default
+        return value if isinstance(value, str) and value else default
+
+    def topic(self, name: str) -> str:
+        """The name of one of its own topics."""
+        return self.topics.name(name, self.name)
+
+
+class Timeout(NamedTuple):
+    """The parameter for the age at which a controller's command ends, its default and its unit [s]."""
+
+    name: str
+    default: float
+    unit: float = 1.0
+    zero_is_never: bool = False
+
+
+def read(tag: Tag, library: Library, structure: Structure, file: Path | None, stamped: bool | None) -> Drive:
+    """The drive of the controllers that a plugin loads.
+
+    Args:
+        tag: The plugin.
+        library: Finds the files that the plugin names.
+        structure: The robot's joints.
+        file: The controllers' YAML; None for that which the plugin names.
+        stamped: Whether commands are TwistStamped; None for what the YAML says.
+    """
+    paths = [file] if file is not None else list(_named(tag, library))
+    if not paths:
+        tag.fail("the plugin of ros2_control has no <parameters>; name the controllers' YAML file: --controllers FILE")
+    found = [controller for path in paths for controller in _controllers(path, tag, structure, stamped)]
+    able = [controller for controller in found if controller.kind in KINDS]
+    forward = [controller for controller in found if controller.kind in FORWARD]
+    if len(able) == 1:
+        drive = KINDS[able[0].kind](able[0])
+    elif not able and forward:
+        drive = _forward(forward, structure)
+    else:
+        which = (
+            f"{len(able)} controllers of wheels: {listed(c.name for c in able)}" if able else "no controller of wheels"
+        )
+        fail(
+            str(paths[0]),
+            f"it has {which} (types: {listed(sorted({c.kind for c in found}))}); adopt needs one of {listed(KINDS)}, "
+            "or forward command controllers",
+        )
+    drive.controllers = "gazebo_ros2_control" not in names_of(tag)
+    if not drive.controllers:
+        drive.notes.append(
+            "gazebo_ros2_control is of Gazebo Classic: no copy for link:=ros2_control is written; load gz_ros2_control"
+        )
+    return drive
+
+
+def _named(tag: Tag, library: Library) -> Iterator[Path]:
+    """The YAML files that a plugin names."""
+    for parameters in tag.tags("parameters"):
+        text = (parameters.text or "").strip()
+        path = library.find(text, tag.file.parent)
+        if path is None or not path.is_file():
+            parameters.fail(
+                f"<parameters> '{text}' is no file here; name the controllers' YAML file: --controllers FILE"
+            )
+        yield path
+
+
+def _controllers(path: Path, tag: Tag, structure: Structure, stamped: bool | None) -> list[Controller]:
+    """The controllers that the controller managers of a file load."""
+    sections = read_sections(str(path))
+    kinds: dict[str, str] = {}
+    for section, values in sections:
+        for override in values:  # in the manager's section as NAME.type, or as type in the controller's own
+            name, _, last = override.name.rpartition(".")
+            name, kind = name or section.rpartition("/")[2], override.value
+            if last == "type" and "." not in name and isinstance(kind, str) and "/" in kind:
+                kinds[name] = kind.rpartition("/")[2]
+    topics = topics_of(tag)
+    found = []
+    for name, kind in kinds.items():
+        own = [values for section, values in sections if section.rpartition("/")[2] in (name, "**")]
+        parameters = {override.name: override for group in own for override in group}
+        if stamped is not None:
+            parameters["use_stamped_vel"] = Override("use_stamped_vel", stamped, "option of vds-gz adopt")
+        found.append(Controller(name, kind, parameters, tag, topics, structure, path))
+    return found
+
+
+def _drive(c: Controller, kind: DriveKind, command: str, odometry: str, timeout: Timeout) -> Drive:
+    """A drive with topics, frames and rates of a controller."""
+    drive = Drive(kind, c.what, c.tag)
+    drive.stamped = c.flag("use_stamped_vel", True)
+    if "use_stamped_vel" not in c.values:
+        drive.notes.append("use_stamped_vel is assumed true, as in Jazzy; if the commands are Twist: --no-stamped")
+    name = command if drive.stamped else f"{command}_unstamped"
+    if c.topics.remapped(name, c.name) is None and c.topics.remapped(command, c.name) is not None:
+        name = command
+    drive.command_topic = c.topic(name)
+    drive.odometry_topic = c.topic(odometry)
+    drive.odom_frame = c.text("odom_frame_id", "odom")
+    drive.base_frame = c.text("base_frame_id", "base_link")
+    drive.rate = c.figure("publish_rate") or Figure(50.0, f"default of {c.what}", False)
+    drive.timeout = c.figure(timeout.name, "cmd_vel_timeout")
+    if drive.timeout is None:
+        drive.timeout = Figure(timeout.default, f"default of {c.what}", False)
+    drive.timeout = drive.timeout._replace(value=drive.timeout.value * timeout.unit)
+    if drive.timeout.value == 0.0 and not timeout.zero_is_never:
+        drive.notes.append(
+            f"{timeout.name} 0: {c.what} moves the robot for one cycle after each command; ours for "
+            "twist_reference_max_oldness"
+        )
+        drive.timeout = None
+    return drive
+
+
+def _limit(c: Controller, drive: Drive, axis: str, quantity: str, unit: str) -> Figure | None:
+    """A limit in both directions; without its minimum, that is minus the maximum."""
+    switch = f"{axis}.has_{quantity}_limits"
+    if not c.flag(switch, True):
+        return None
+    upper = c.figure(f"{axis}.max_{quantity}")
+    if upper and switch not in c.values:
+        drive.notes.append(f"{switch} is not set: the limit counts, as in Jazzy; Humble's default is false")
+    lower = c.figure(f"{axis}.min_{quantity}")
+    if upper is not None and lower is None:
+        lower = upper._replace(value=-upper.value)
+    found = symmetric(f"{axis} {quantity}", upper, lower, drive.notes, unit)
+    brake = c.figure(f"{axis}.max_deceleration") if quantity == "acceleration" else None
+    if found and brake and not math.isclose(abs(brake.value), found.value, rel_tol=1e-6):
+        drive.notes.append(
+            f"{axis} decelerates by up to {abs(brake.value):g} {unit}; ours by {found.value:g}, as it accelerates"
+        )
+    return found
+
+
+def _body_limits(c: Controller, drive: Drive) -> None:
+    for axis, name, unit in (("linear.x", "linear", "m/s"), ("angular.z", "angular", "rad/s")):
+        for quantity, per in (("velocity", ""), ("acceleration", "^2")):
+            if found := _limit(c, drive, axis, quantity, unit.replace("/s", f"/s{per}")):
+                drive.limits[f"max_{name}_{quantity}"] = found
+        for end in ("max", "min"):
+            jerk = c.figure(f"{axis}.{end}_jerk") if c.flag(f"{axis}.has_jerk_limits", True) else None
+            if jerk and jerk.value != 0.0:
+                drive.notes.append(f"{axis}.{end}_jerk {jerk.value:g} has no counterpart in our actuators")
+
+
+def _times(figure: Figure, factor: Figure | None) -> Figure:
+    """A figure with its multiplier."""
+    if factor is None or factor.value == 1.0:
+        return figure
+    return Figure(figure.value * factor.value, f"{figure.value:g} * {factor.value:g}: {figure.origin}")
+
+
+def _diff_drive(c: Controller) -> Drive:
+    drive = _drive(c, "differential", "cmd_vel", "odom", Timeout("cmd_vel_timeout", 0.5, zero_is_never=True))
+    drive.joints = {side: c.joints(f"{side}_wheel_names") for side in ("left", "right")}
+    left, right = c.figure("left_wheel_radius_multiplier"), c.figure("right_wheel_radius_multiplier")
+    if (left.value if left else 1.0) != (right.value if right else 1.0):
+        drive.notes.append("the multipliers of the wheels' radii differ; that of the left wheels counts")
+    drive.figures = {
+        "track": _times(c.needed("wheel_separation"), c.figure("wheel_separation_multiplier")),
+        "wheel_radius": _times(c.needed("wheel_radius"), left),
+    }
+    _body_limits(c, drive)
+    return drive
+
+
+_HALF_SUM = "kinematics.sum_of_robot_center_projection_on_X_Y_axis"
+
+
+def _mecanum(c: Controller) -> Drive:
+    """mecanum_drive_controller, and others' of that type, which name joints and geometry in their own ways."""
+    drive = _drive(c, "mecanum", "reference", "odometry", Timeout("reference_timeout", 0.0))
+    for corner in ("front_left", "front_right", "rear_left", "rear_right"):
+        names = [f"{corner}_wheel_command_joint_name", f"{corner}_wheel_name", f"{corner}_joint_name"]
+        drive.joints[corner] = c.joints(*names, names[2].replace("rear", "back"))
+    half, name = c.figure(_HALF_SUM), "wheel_separation_multiplier"
+    if half is not None:
+        drive.figures["half_sum"] = _times(half, c.figure(name))
+    else:
+        separation = c.needed("wheel_separation", "wheel_separation_y")
+        drive.figures["track"] = _times(separation, c.figure(name, "wheel_separation_y_multiplier"))
+        base = c.needed("wheel_base", "wheel_separation_x")
+        drive.figures["wheel_base"] = _times(base, c.figure("wheel_separation_x_multiplier"))
+    radius = c.needed("kinematics.wheels_radius", "wheel_radius")
+    drive.figures["wheel_radius"] = _times(radius, c.figure("wheel_radius_multiplier"))
+    for axis in ("x", "y", "theta"):
+        if (offset := c.figure(f"kinematics.base_frame_offset.{axis}")) and offset.value != 0.0:
+            drive.notes.append(f"kinematics.base_frame_offset.{axis} is {offset.value:g}; ours is 0")
+    _body_limits(c, drive)
+    return drive
+
+
+def _steering(c: Controller) -> Drive:
+    """ackermann_, bicycle_ and tricycle_steering_controller; the order of their joints tells no side."""
+    drive = _drive(c, "ackermann", "reference", "odometry", Timeout("reference_timeout", 1.0))
+    front = c.flag("front_steering", True)
+    axles = ("rear", "front") if front else ("front", "rear")
+    traction = c.joints("traction_joints_names", f"{axles[0]}_wheels_names")
+    hinges = c.joints("steering_joints_names", f"{axles[1]}_wheels_names")
+    _by_side(drive, c.structure, traction, hinges)
+    drive.figures["wheel_base"] = c.needed("wheelbase")
+    drive.figures["wheel_radius"] = c.needed(
+        "traction_wheels_radius", "traction_wheel_radius", f"{axles[0]}_wheels_radius", f"{axles[0]}_wheel_radius"
+    )
+    track = c.figure("traction_track_width", f"{axles[0]}_wheel_track", "wheel_track")
+    if track and len(traction) > 1:
+        drive.figures["track"] = track
+    # Without a width of its own, and always in Humble, the hinges are turned as if they had the other axle's.
+    if len(hinges) > 1 and (kingpin := c.figure("steering_track_width") or track):
+        drive.figures["kingpin_width"] = kingpin
+    return drive
+
+
+def _tricycle(c: Controller) -> Drive:
+    """tricycle_controller: one wheel that drives and steers. Its timeout is in milliseconds."""
+    drive = _drive(c, "ackermann", "cmd_vel", "odom", Timeout("cmd_vel_timeout", 500.0, 1e-3))
+    drive.drives_steered = True
+    drive.joints = {"steering": c.joints("steering_joint_name"), "wheel": c.joints("traction_joint_name")}
+    drive.figures = {"wheel_base": c.needed("wheelbase"), "wheel_radius": c.needed("wheel_radius")}
+    if limit := c.figure("steering.max_position"):
+        drive.figures["steering_limit"] = limit
+    for axis, actuator in (("traction", "drive_actuator"), ("steering", "steering_actuator")):
+        for quantity in ("max_velocity", "max_acceleration", "max_deceleration"):
+            if figure := c.figure(f"{axis}.{quantity}"):
+                drive.notes.append(f"{axis}.{quantity} {figure.value:g} is not taken; set the limits of {actuator}")
+    return drive
+
+
+def _by_side(drive: Drive, structure: Structure, traction: list[Named], hinges: list[Named]) -> None:
+    """Sort wheels and hinges by the side on which they stand."""
+    rolling, upright = ([structure.joint(named) for named in group] for group in (traction, hinges))
+    yaw = geometry.front(rolling, upright) if drive.joints_only else geometry.heading(rolling)
+    structure = structure.turned(yaw)
+    if len(hinges) == 1:
+        drive.joints["steering"] = hinges
+    else:
+        left, right = _halves(structure, hinges)
+        drive.joints |= {"steering_left": left, "steering_right": right}
+    if len(traction) == 1:
+        drive.joints["wheel"] = traction
+    else:
+        left, right = _halves(structure, traction)
+        drive.joints |= {"left": left, "right": right}
+
+
+def _halves(structure: Structure, named: list[Named]) -> tuple[list[Named], list[Named]]:
+    """The joints at the left and at the right of their middle."""
+    sides = {joint: float(structure.joint(joint).position[1]) for joint in named}
+    centre = sum(sides.values()) / len(sides)
+    left = [joint for joint in named if sides[joint] > centre]
+    right = [joint for joint in named if sides[joint] <= centre]
+    if not left:
+        fail(
+            named[0].place,
+            f"joints {listed(joint.joint for joint in named)} stand at the same place; one is left, one right",
+        )
+    return left, right
+
+
+def _forward(controllers: list[Controller], structure: Structure) -> Drive:
+    """Forward command controllers: hinges turn about the vertical, all else are wheels. The geometry is the model's."""
+    c = controllers[0]
+    joints = {controller: controller.joints("joints", "joint") for controller in controllers}
+    angles = {named.joint for controller, group in joints.items() if controller.positions for named in group}
+    every = [named for group in joints.values() for named in group]
+    what = listed(dict.fromkeys(controller.kind for controller in controllers))
+    drive = of_joints(what, c.tag, every, structure, angles)
+    drive.notes.append(
+        "forward controllers have no geometry: it is that of the joints' poses; the node takes the place of that which "
+        "splits commands into joint commands"
+    )
+    return drive
+
+
+def of_joints(what: str, tag: Tag, joints: list[Named], structure: Structure, angles: Collection[str] = ()) -> Drive:
+    """A drive of which only the joints are known; those of ``angles`` are commanded by their angle."""
+    unique = list({named.joint: named for named in joints}.values())
+    upright = {named: structure.joint(named) for named in unique if geometry.vertical(structure.joint(named))}
+    hinges = [named for named, joint in upright.items() if math.isfinite(joint.upper) or joint.name in angles]
+    steering = {named.joint for named in hinges}
+    free = [joint for joint in structure.joints.values() if geometry.vertical(joint) and math.isinf(joint.upper)]
+    swivels = [joint for joint in free if joint.name not in steering]
+    casters = {joint.name for swivel in swivels for joint in geometry.steered_below(structure, swivel)}
+    wheels = [named for named in unique if named not in upright and named.joint not in casters]
+    if not wheels:
+        tag.fail(f"{what} moves no wheel; a drive must have one")
+    drive = Drive("ackermann" if hinges else "differential", what, tag, joints_only=True)
+    if hinges:
+        _by_side(drive, structure, wheels, hinges)
+    else:
+        turned = structure.turned(geometry.front([structure.joint(named) for named in wheels], []))
+        left, right = _halves(turned, wheels)
+        drive.joints = {"left": left, "right": right}
+    drive.command_topic, drive.odometry_topic = "cmd_vel", "odom"
+    return drive
+
+
+#: Controllers of wheels, by their type.
+KINDS: Mapping[str, Callable[[Controller], Drive]] = {
+    "DiffDriveController": _diff_drive,
+    "AckermannSteeringController": _steering,
+    "BicycleSteeringController": _steering,
+    "TricycleSteeringController": _steering,
+    "TricycleController": _tricycle,
+    "MecanumDriveController": _mecanum,
+}
+
+FORWARD = frozenset({"ForwardCommandController", "JointGroupVelocityController", "JointGroupPositionController"})
+
+
+def transmissions(robot: Tag) -> list[Named]:
+    """The joints of a URDF's ``<transmission>`` elements, which ROS 1 and Gazebo Classic move."""
+    return [Named(name, joint.place) for joint in _joints(robot, "transmission") if (name := joint.get("name", ""))]
+
+
+def interfaces(robot: Tag) -> list[Named]:
+    """The joints of ``<ros2_control>`` elements that have a command interface."""
+    joints = _joints(robot, "ros2_control")
+    return [Named(joint.get("name", ""), joint.place) for joint in joints if joint.tags("command_interface")]
+
+
+def _joints(robot: Tag, block: str) -> list[Tag]:
+    """The joints in all elements of a kind."""
+    return [joint for element in robot.tags(block) for joint in element.tags("joint")]

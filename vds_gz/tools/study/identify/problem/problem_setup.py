@@ -1,0 +1,376 @@
+"""The setup of an identification: unknowns of a vehicle, commands for its model, measurements that it predicts."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from vds_gz.core.parameters.declaration import ParameterGroup
+from vds_gz.core.parameters.yaml_reader import Interval
+from vds_gz.core.vehicle.command import ACKERMANN, CONTROL, TWIST, CommandKind
+from vds_gz.core.vehicle.vehicle_model import AnyModel
+from vds_gz.tools.study.identify.estimates import Array, noise
+from vds_gz.tools.study.identify.problem.observed import observed
+from vds_gz.tools.study.identify.problem.parameters import Actuation
+from vds_gz.tools.study.identify.problem.segment_model import VehicleFamily
+from vds_gz.tools.study.identify.problem.segments import FEWEST_SAMPLES
+from vds_gz.tools.study.recording import POSES, QUANTITIES, MeasuredChannel, Recording, Series, SignalError
+
+#: Quantities of each kind of commands.
+COMMANDED_BY: Mapping[CommandKind, tuple[str, ...]] = {
+    TWIST: ("v_x", "v_y", "yaw_rate"),
+    ACKERMANN: ("v_x", "steering"),
+    CONTROL: ("v_x", "steering"),
+}
+
+#: Fields of commands and of calibrations, by quantity.
+FIELDS = {"v_x": "v_x", "v_y": "v_y", "yaw_rate": "yaw_rate", "steering": "steering_angle"}
+
+#: Geometry on which the motion of wheels and hinges depends.
+OF_JOINTS = ("tire_diameter", "track_fixed", "track_steered")
+
+#: A measurement whose range is less than this multiple of its noise is only noise.
+NOISE_RANGE = 5.0
+
+#: Minimum horizon of a mean velocity: in seconds, and in intervals between samples.
+HORIZON, INTERVALS = 0.1, 2.0
+
+#: Commands below this part of their maximum are near 0.
+NEAR_ZERO = 0.1
+
+#: A horizon that is longer by this factor contains a gap.
+GAP = 2.0
+
+#: Number of means per horizon.
+PER_HORIZON = 2.0
+
+#: Mean velocities above this multiple of their 99th percentile are jumps of the localization.
+JUMP = 5.0
+
+#: Maximum angle of a steering wheel [rad].
+HAND_WHEEL = 50.0
+
+#: Default number of steps per second [Hz].
+STEP_RATE = 1000.0
+
+Channels = tuple[tuple[MeasuredChannel, ...], ...]
+
+
+@dataclass(frozen=True)
+class Setup:
+    """The setup of an identification.
+
+    Attributes:
+        family: The possible vehicles, with their unknowns.
+        actuators: The model's actuators, as :func:`~vds_gz.tools.study.identify.problem.parameters.actuations` names
+            them.
+        recordings: The recordings, with commands that the model takes.
+        channels: The measurements that are fitted, for each recording.
+        begin: The start of the search, without limits.
+        priors: Prior knowledge of some unknowns.
+        step_rate: Steps per second of the model [Hz].
+        given: Whether a vehicle was given.
+        centred: Whether the steering goes to the middle when the commanded speed is 0; None if unknown.
+        remarks: Findings on the unknowns.
+        variant: Findings on the variant of the vehicle, and on the order of its lags.
+    """
+
+    family: VehicleFamily
+    actuators: Mapping[str, Actuation]
+    recordings: tuple[Recording, ...]
+    channels: Channels
+    begin: Array
+    priors: Mapping[str, Interval]
+    step_rate: float
+    given: bool
+    centred: bool | None = None
+    remarks: tuple[str, ...] = ()
+    variant: tuple[str, ...] = ()
+
+    @property
+    def excited(self) -> list[str]:
+        """Actuators whose commands change; with commands of the kind Control always the drive."""
+        quantities = {"steering": ("steering", "yaw_rate"), "turn": ("yaw_rate",), "body": ("v_x",)}
+        return [
+            name
+            for name in self.actuators
+            if any(map(self.varies, quantities.get(name, ("v_x", "v_y", "yaw_rate"))))
+            or (name == "drive" and self.kind == CONTROL)
+        ]
+
+    @property
+    def all_channels(self) -> list[MeasuredChannel]:
+        """The channels of all recordings; terms refer to them by index."""
+        return [channel for channels in self.channels for channel in channels]
+
+    @property
+    def kind(self) -> CommandKind:
+        """The kind of the commands."""
+        return kind_of(self.recordings[0])
+
+    @cached_property
+    def measured(self) -> set[str]:
+        """Quantities that were measured."""
+        return {channel.quantity for channel in self.all_channels}
+
+    @property
+    def wheels_measured(self) -> bool:
+        """Whether the speed or the angle of some wheel was measured."""
+        return any(channel.joint and not channel.hinge for channel in self.all_channels)
+
+    @property
+    def steering_measured(self) -> bool:
+        """Whether the steering angle or that of a hinge was measured."""
+        return any(channel.quantity == "steering" or channel.hinge for channel in self.all_channels)
+
+    def varies(self, quantity: str) -> bool:
+        """Whether the command of a quantity changes."""
+        return self._changes(FIELDS[quantity], 0.0)
+
+    @property
+    def moves(self) -> bool:
+        """Whether some command changes, and some measurement by more than noise."""
+        values = [channel.series.value for channel in self.all_channels]
+        ranges = [float(np.ptp(np.percentile(value, (1.0, 99.0)))) for value in values]
+        moves = any(spread >= NOISE_RANGE * noise(value) + 1e-9 for spread, value in zip(ranges, values, strict=True))
+        return moves and any(self._changes(field, 1e-9) for field in (*FIELDS.values(), "target_acceleration"))
+
+    def reaches_zero(self, quantity: str) -> bool:
+        """Whether the commands of a quantity, those of :meth:`_driven`, come near 0 or change their sign."""
+        values = self._driven(FIELDS[quantity])
+        near = NEAR_ZERO * float(np.max(np.abs(values)))
+        return bool(np.min(values) <= near and np.max(values) >= -near)
+
+    @property
+    def slows_down(self) -> bool:
+        """Whether some command asks for a lower speed than one before, or for the opposite direction."""
+        fields = ("v_x",) if "steering" in self.actuators else ("v_x", "v_y", "yaw_rate")
+        for commanded in (signals.commands.records[field] for signals in self.recordings for field in fields):
+            least = max(NEAR_ZERO * np.max(np.abs(commanded)), 1e-9)
+            for speed in (np.maximum(commanded, 0.0), np.maximum(-commanded, 0.0)):
+                if np.max(np.maximum.accumulate(speed) - speed) > least:
+                    return True
+        return False
+
+    @property
+    def turns_steering(self) -> bool:
+        """Whether some change of the steering's commands shows in a measurement.
+
+        Without a measured steering angle, only the motion shows it, so the vehicle must drive.
+        """
+        if self.steering_measured:
+            return True
+        return any(np.ptp(self._driven(FIELDS[quantity])) > 0.0 for quantity in ("steering", "yaw_rate"))
+
+    def _driven(self, field: str) -> Array:
+        """All commands of the speed; of another field, those at a commanded speed other than 0, if there are any."""
+        records = np.concatenate([signals.commands.records for signals in self.recordings])
+        driven = records["v_x"] != 0.0
+        return np.asarray(records[field] if field == "v_x" or not driven.any() else records[field][driven])
+
+    def _changes(self, field: str, least: float) -> bool:
+        return any(np.ptp(signals.commands.records[field]) > least for signals in self.recordings)
+
+
+def kind_of(signals: Recording) -> CommandKind:
+    """The kind of a recording's commands."""
+    return CommandKind(int(signals.commands.records["kind"][0]))
+
+
+def check_numbers(signals: Recording) -> None:
+    """Refuse a recording without commands, with numbers that are not finite, or with times that do not advance."""
+    measured = [(channel.name, channel.series) for channel in signals.channels]
+    for name, series in (*signals.commanded.items(), *measured):
+        wrong = ~(np.isfinite(series.time) & np.isfinite(series.value))
+        if wrong.any():
+            raise SignalError(
+                f"{int(wrong.sum())} of {len(wrong)} samples of {name} are NaN or infinite, the first is number "
+                f"{int(np.argmax(wrong)) + 1}; leave these out"
+            )
+    for name, series in measured:
+        late = np.diff(series.time) <= 0.0
+        if 2 * late.sum() >= len(late) > 0:
+            raise SignalError(
+                f"{int(late.sum())} of {len(series.time)} samples of {name} are no later than the sample before, the "
+                f"first at {series.time[int(np.argmax(late)) + 1]:.9g} s; each sample needs a later time"
+            )
+    if not len(signals.commands.time):
+        raise _nothing_in_both(signals, signals.measured)
+
+
+def _nothing_in_both(signals: Recording, measured: Collection[str]) -> SignalError:
+    return SignalError(
+        f"nothing was both commanded ({', '.join(signals.commanded) or 'nothing'}) and measured "
+        f"({', '.join(measured) or 'nothing'}); needed is one of {', '.join(QUANTITIES)} in both"
+    )
+
+
+def offered(
+    signals: Sequence[Recording], model: AnyModel, parameters: ParameterGroup, fit: Collection[str], *, given: bool
+) -> tuple[tuple[Recording, ...], Channels]:
+    """The recordings with commands that the model takes, and the measurements to fit of each.
+
+    Without ``given``, the parameters are the model's defaults, so the geometry of wheels and hinges is unknown.
+    """
+    recordings = [_for_model(recording, model) for recording in signals]
+    kinds = [kind_of(recording).name.lower() for recording in recordings]
+    for k, kind in enumerate(kinds, start=1):
+        if kind != kinds[0]:
+            raise SignalError(
+                f"the commands of recording 1 are of the kind '{kinds[0]}', those of recording {k} '{kind}'; in one "
+                "fit they must be of one kind"
+            )
+    unknown = set() if given else set(OF_JOINTS) - set(fit)
+    hint = "" if "wheel_gains" in fit else ", or identify them (--fit {})"
+    recordings = [_without_unknown_geometry(recording, model, parameters, unknown, hint) for recording in recordings]
+    lateral = "base_link_offset" in fit
+    channels = tuple(tuple(counting(recording, model, parameters, lateral=lateral)) for recording in recordings)
+    if not any(channels):
+        raise _nothing_in_both(signals[0], [channel.name for channel in signals[0].channels])
+    return tuple(recordings), channels
+
+
+def _for_model(signals: Recording, model: AnyModel) -> Recording:
+    """The recording with commands that the model takes; a Control may be reduced to speed and angle, or velocities."""
+    if kind_of(signals) in model.accepts:
+        return signals
+    if kind_of(signals) == CONTROL:
+        kept = {name: series for name, series in signals.commanded.items() if name in QUANTITIES}
+        plain = replace(signals, commanded=kept)
+        if kept and kind_of(plain) in model.accepts:
+            return plain
+    raise SignalError(
+        f"the commands are of the kind '{kind_of(signals).name.lower()}', which the vehicle model '{model.name}' does "
+        f"not take; it takes {', '.join(sorted(kind.name.lower() for kind in model.accepts))}"
+    )
+
+
+def _without_unknown_geometry(
+    signals: Recording, model: AnyModel, parameters: ParameterGroup, unknown: Collection[str], hint: str
+) -> Recording:
+    """The recording without wheels and hinges whose geometry is unknown; a note names them.
+
+    If nothing else was measured, they stay.
+    """
+    needed = {
+        channel.name: geometry
+        for channel in signals.further
+        if observed(model, parameters, channel.quantity, channel.joint) is not None
+        and (geometry := _geometry_of(channel, model) & set(unknown))
+    }
+    further = [channel for channel in signals.further if channel.name not in needed]
+    if not needed or not (signals.measured or further):
+        return signals
+    lacking = sorted(set().union(*needed.values()))
+    note = (
+        f"{', '.join(needed)}: left out, as they need the vehicle's {', '.join(lacking)}; give a parameter file that "
+        f"has them (--params){hint.format(','.join(lacking))}"
+    )
+    return replace(signals, further=further, notes=[*signals.notes, note])
+
+
+def _geometry_of(channel: MeasuredChannel, model: AnyModel) -> set[str]:
+    """The members of :data:`OF_JOINTS` on which a channel depends."""
+    if channel.hinge:
+        return {"track_steered"} if channel.joint.endswith(("_left", "_right")) else set()
+    if not channel.joint:
+        return set()
+    track = "track_steered" if channel.joint.startswith("steered") else "track_fixed"
+    return {"tire_diameter", track} if model.name == "bicycle" else {"tire_diameter"}
+
+
+def counting(
+    signals: Recording, model: AnyModel, parameters: ParameterGroup, *, lateral: bool = False
+) -> list[MeasuredChannel]:
+    """The measurements to fit: those that the model predicts and that change; all that it predicts if none changes.
+
+    Hinges replace their mean. With ``lateral``, a lateral velocity that is always 0 is fitted too.
+    """
+    lateral = lateral or model.geometry(parameters).holonomic
+    used = [
+        channel
+        for channel in _with_increments(signals.channels, lateral=lateral)
+        if observed(model, parameters, channel.quantity, channel.joint) and len(channel.series.value) >= FEWEST_SAMPLES
+    ]
+    hinges = {channel.source for channel in used if channel.hinge}
+    used = [channel for channel in used if not (channel.quantity == "steering" and channel.source in hinges)]
+    changing = [
+        channel for channel in used if np.ptp(channel.series.value) > 0.0 or (lateral and channel.quantity == "v_y")
+    ]
+    return changing or used
+
+
+def _with_increments(channels: Sequence[MeasuredChannel], *, lateral: bool) -> list[MeasuredChannel]:
+    """The channels, with mean velocities over short times in place of poses and of wheels' angles.
+
+    Poses of odometry drift and those of a localization jump, so only the motion over a short horizon is informative.
+    """
+    usable: list[MeasuredChannel] = []
+    sources: dict[str, dict[str, MeasuredChannel]] = {}
+    for channel in channels:
+        if channel.quantity in POSES:
+            sources.setdefault(channel.source, {})[channel.quantity] = channel
+        elif channel.quantity == "joint_position" and not channel.hinge:
+            usable += _rolling(channel)
+        else:
+            usable.append(channel)
+    for pose in sources.values():
+        times = [channel.series.time for channel in pose.values()]
+        if len(pose) == len(POSES) and all(np.array_equal(time, times[0]) for time in times):
+            usable += _velocities([pose[name] for name in POSES], lateral=lateral)
+    return usable
+
+
+def _velocities(pose: Sequence[MeasuredChannel], *, lateral: bool) -> Iterator[MeasuredChannel]:
+    time = pose[0].series.time
+    x, y, heading = (channel.series.value for channel in pose)
+    begin, end = _pairs(time)
+    if not len(begin):
+        return
+    middle = 0.5 * (heading[begin] + heading[end])
+    moved = ((x[end] - x[begin]) + 1j * (y[end] - y[begin])) * np.exp(-1j * middle)
+    duration = time[end] - time[begin]
+    turned = (heading[end] - heading[begin]) / duration
+    velocity = moved / duration
+    kept = (abs(velocity) <= _largest(abs(velocity))) & (abs(turned) <= _largest(abs(turned)))
+    values = {"v_x": velocity.real, "v_y": velocity.imag, "yaw_rate": turned}
+    at, half = 0.5 * (time[begin] + time[end])[kept], 0.5 * duration[kept]
+    for quantity, value in values.items():
+        if quantity != "v_y" or lateral:
+            name = f"{pose[0].source.strip('/')} {quantity}"
+            yield MeasuredChannel(name, quantity, pose[0].source, Series(at, value[kept]), half=half)
+
+
+def _rolling(channel: MeasuredChannel) -> Iterator[MeasuredChannel]:
+    time, angle = channel.series.time, channel.series.value
+    begin, end = _pairs(time)
+    if len(begin):
+        duration = time[end] - time[begin]
+        series = Series(0.5 * (time[begin] + time[end]), (angle[end] - angle[begin]) / duration)
+        yield replace(channel, quantity="joint_velocity", series=series, half=0.5 * duration)
+
+
+def _pairs(time: Array) -> tuple[np.ndarray, np.ndarray]:
+    """First and last samples of horizons without a gap."""
+    if len(time) < 3:
+        return np.empty(0, np.intp), np.empty(0, np.intp)
+    horizon = max(HORIZON, INTERVALS * float(np.median(np.diff(time))))
+    begin = np.arange(len(time))
+    end = np.searchsorted(time, time + (1.0 - 1e-9) * horizon)
+    inside = end < len(time)
+    begin, end = begin[inside], end[inside]
+    whole = time[end] - time[begin] <= GAP * horizon
+    begin, end = begin[whole], end[whole]
+    if not len(begin):
+        return begin, end
+    slot = np.floor(time[begin] / (horizon / PER_HORIZON))
+    first = np.r_[True, slot[1:] != slot[:-1]]
+    return begin[first], end[first]
+
+
+def _largest(speeds: Array) -> float:
+    """The highest speed that is not a jump."""
+    return JUMP * float(np.percentile(speeds, 99.0)) + 1e-9

@@ -1,0 +1,231 @@
+"""The fit: bounded nonlinear least squares with a mild robust loss, weighted by the noise of each channel.
+
+scipy's ``least_squares`` optimises; the fleet simulates a point and all of its finite differences side by side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import least_squares
+
+from vds_gz.tools.study.identify.build import Problem
+from vds_gz.tools.study.identify.estimates import Array
+from vds_gz.tools.study.identify.problem.segment_model import Mask, predictions_of
+from vds_gz.tools.study.identify.residual_noise import Noise
+from vds_gz.tools.study.identify.robust import ROBUST
+
+#: Prior standard deviation of a start, in its scale.
+START_SIGMA = 3.0
+
+#: The loss of priors is quadratic up to this many standard deviations, which is practically everywhere.
+NOT_ROBUST = 1e6
+
+#: A value is at a bound if its distance is less than this part of its term's scale.
+AT_BOUND = 1e-7
+
+#: Residuals with a shorter autocorrelation are noise [samples].
+CORRELATED = 3.0
+
+#: The limit of the robust loss is at least this part of :data:`ROBUST`.
+LEAST_PART = 1e-3
+
+
+@dataclass(frozen=True)
+class Solution:
+    """A fit.
+
+    Attributes:
+        point: Coordinates of all terms.
+        free: Whether each term was fitted.
+        starts: The start of each experiment.
+        residuals: Predicted minus measured values of all samples, in their units.
+        jacobian: Their derivatives by the terms, (N, p), without the part that fitted starts explain.
+        cost: Half of the sum of robust squares, priors included.
+        noise: The noise of the weights.
+    """
+
+    point: Array
+    free: Mask
+    starts: tuple[Array, ...]
+    residuals: Array
+    jacobian: Array
+    cost: float
+    noise: Noise
+
+
+def robust(z: Array, limit: Array) -> Array:
+    """The robust loss of squares ``z``, linear beyond a limit (soft L1), and its first two derivatives."""
+    square = limit**2
+    t = 1.0 + z / square
+    return np.array([2.0 * square * (np.sqrt(t) - 1.0), t**-0.5, -0.5 / square * t**-1.5])
+
+
+def residual_limits(problem: Problem, noise: Noise) -> Array:
+    """The limit of weighted residuals of each kind of channel, beyond which they count linearly.
+
+    If a model explains little and its residuals are correlated, they are not noise, and the largest are transients. A
+    channel that is constant nearly all the time has no spread to compare them with.
+    """
+    as_noise = (problem.spread <= problem.floors) | (noise.own_correlation < CORRELATED)
+    spread = np.where(as_noise, np.inf, problem.spread)
+    part = np.minimum(1.0, problem.largest_noise * spread / np.maximum(noise.scale, 1e-300))
+    return np.asarray(ROBUST * np.maximum(part, LEAST_PART) / np.sqrt(noise.correlation))
+
+
+def evaluate(problem: Problem, point: Array, starts: Sequence[Array], free: Mask) -> tuple[Array, Array, list[Array]]:
+    """Residuals of all samples, their derivatives by the terms, and each experiment's derivatives by its start."""
+    residuals, jacobians, by_starts = [], [], []
+    points, fresh = point[np.newaxis], any(problem.fresh)
+    predictions = predictions_of(problem.experiments, points, starts, free, free_start=fresh)
+    for experiment, (predicted,) in zip(problem.experiments, predictions, strict=True):
+        residuals.append(predicted.values - experiment.measured)
+        jacobians.append(predicted.by_terms)
+        by_starts.append(predicted.by_start)
+    return np.concatenate(residuals), np.concatenate(jacobians), by_starts
+
+
+class _Objective:
+    """Weighted residuals of a fit and their derivatives, as functions of its unknowns.
+
+    The unknowns are the free terms and the starts of fresh experiments; the residuals are those of all samples, of the
+    terms' priors and of the starts' priors.
+    """
+
+    def __init__(self, problem: Problem, begin: Array, free: Mask, starts: Sequence[Array], weights: Array) -> None:
+        self.problem, self.begin, self.free, self.weights = problem, begin, free, weights
+        self.starts = [np.array(start) for start in starts]
+        self.terms = np.flatnonzero(free)
+        self.fresh = np.flatnonzero(problem.fresh)
+        self.known = np.flatnonzero(free & np.isfinite(problem.sigma))
+        self.start_size = len(self.starts[0])
+        sizes = [len(experiment.measured) for experiment in problem.experiments]
+        ends = np.cumsum(sizes)
+        self.samples = [slice(end - size, end) for size, end in zip(sizes, ends.tolist(), strict=True)]
+        self.rows, self.prior_rows = int(ends[-1]), len(self.known) + self.start_size * len(self.fresh)
+        self.start_sigma = [START_SIGMA * problem.experiments[k].start_scale for k in self.fresh]
+        self._evaluated: tuple[bytes, Array, Array, list[Array]] | None = None
+
+    @property
+    def first(self) -> Array:
+        """The start of the search."""
+        problem, terms = self.problem, self.terms
+        begin = np.clip(self.begin[terms], problem.lower[terms], problem.upper[terms])
+        return np.concatenate([begin, *(self.starts[k] for k in self.fresh)])
+
+    @property
+    def bounds(self) -> tuple[Array, Array]:
+        """Lower and upper bounds of the unknowns."""
+        unbounded = np.full(self.start_size * len(self.fresh), np.inf)
+        problem, terms = self.problem, self.terms
+        return np.append(problem.lower[terms], -unbounded), np.append(problem.upper[terms], unbounded)
+
+    @property
+    def scale(self) -> Array:
+        """Changes of the unknowns in which the model is nearly linear."""
+        return np.concatenate([[self.problem.terms[k].scale for k in self.terms], *self.start_sigma])
+
+    def unpacked(self, x: Array) -> tuple[Array, list[Array]]:
+        """The point and the starts of all experiments."""
+        point, starts = self.begin.copy(), list(self.starts)
+        point[self.terms] = x[: len(self.terms)]
+        for k, start in zip(self.fresh, x[len(self.terms) :].reshape(len(self.fresh), self.start_size), strict=True):
+            starts[k] = start
+        return point, starts
+
+    def evaluated(self, x: Array) -> tuple[Array, Array, list[Array]]:
+        """Residuals of all samples in their units, and their derivatives by the free terms and by the starts."""
+        key = x.tobytes()
+        if self._evaluated is None or self._evaluated[0] != key:
+            residuals, jacobian, by_starts = evaluate(self.problem, *self.unpacked(x), self.free)
+            self._evaluated = key, residuals, jacobian[:, self.terms], by_starts
+        return self._evaluated[1:]
+
+    def residuals(self, x: Array) -> Array:
+        """Residuals in standard deviations."""
+        problem, known = self.problem, self.known
+        point, starts = self.unpacked(x)
+        of_terms = (point[known] - problem.mean[known]) / problem.sigma[known]
+        of_starts = [
+            (starts[k] - problem.experiments[k].start) / sigma
+            for k, sigma in zip(self.fresh, self.start_sigma, strict=True)
+        ]
+        return np.concatenate([self.evaluated(x)[0] * self.weights, of_terms, *of_starts])
+
+    def jacobian(self, x: Array) -> Array:
+        """Derivatives of the residuals."""
+        _, by_terms, by_starts = self.evaluated(x)
+        jacobian = np.zeros((self.rows + self.prior_rows, len(x)))
+        jacobian[: self.rows, : len(self.terms)] = by_terms * self.weights[:, np.newaxis]
+        for j, k in enumerate(self.known):
+            jacobian[self.rows + j, np.searchsorted(self.terms, k)] = 1.0 / self.problem.sigma[k]
+        for j, k in enumerate(self.fresh):
+            first = j * self.start_size
+            columns = len(self.terms) + np.arange(first, first + self.start_size)
+            rows, prior = self.samples[k], self.rows + len(self.known) + np.arange(first, first + self.start_size)
+            jacobian[rows, columns] = by_starts[k] * self.weights[rows, np.newaxis]
+            jacobian[prior, columns] = 1.0 / self.start_sigma[j]
+        return jacobian
+
+    def without_starts(self, x: Array) -> Array:
+        """Derivatives of the samples by all terms, (N, p), without the part that changes of the starts explain."""
+        _, by_terms, by_starts = self.evaluated(x)
+        by_terms = by_terms.copy()
+        for k, sigma in zip(self.fresh, self.start_sigma, strict=True):
+            rows = self.samples[k]
+            weighted = by_starts[k].T * self.weights[rows] ** 2
+            information = weighted @ by_starts[k] + np.diag(sigma**-2.0)
+            by_terms[rows] -= by_starts[k] @ np.linalg.solve(information, weighted @ by_terms[rows])
+        jacobian = np.zeros((self.rows, len(self.begin)))
+        jacobian[:, self.terms] = by_terms
+        return jacobian
+
+    def snapped(self, x: Array) -> Array:
+        """The unknowns; those next to a bound are moved to it, because the search stays between bounds."""
+        lower, upper = self.bounds
+        near = AT_BOUND * self.scale
+        return np.where(x - lower < near, lower, np.where(upper - x < near, upper, x))
+
+
+def solve(
+    problem: Problem,
+    begin: Array,
+    free: Mask,
+    noise: Noise,
+    *,
+    starts: Sequence[Array] | None = None,
+    samples: Mask | None = None,
+    evaluations: int = 30,
+    tolerance: float = 1e-4,
+) -> Solution:
+    """Fit the free terms.
+
+    Other terms keep their values in ``begin``. Starts default to the experiments' own, ``samples`` to all. There are at
+    most ``evaluations`` simulations; the tolerance is of the relative change of the cost.
+    """
+    weights = noise.weights[problem.kind]
+    weights = weights if samples is None else np.where(samples, weights, 0.0)
+    objective = _Objective(
+        problem, begin, free, starts or [experiment.start for experiment in problem.experiments], weights
+    )
+    limits = np.append(residual_limits(problem, noise)[problem.kind], np.full(objective.prior_rows, NOT_ROBUST))
+    x = objective.first
+    if len(x):
+        optimum = least_squares(
+            objective.residuals,
+            x,
+            jac=objective.jacobian,
+            bounds=objective.bounds,
+            loss=lambda z: robust(z, limits),
+            x_scale=objective.scale,
+            max_nfev=evaluations,
+            ftol=tolerance,
+            xtol=1e-10,
+            gtol=1e-14,
+        )
+        x = objective.snapped(optimum.x)
+    point, moved = objective.unpacked(x)
+    cost = 0.5 * float(np.sum(robust(objective.residuals(x) ** 2, limits)[0]))
+    return Solution(point, free, tuple(moved), objective.evaluated(x)[0], objective.without_starts(x), cost, noise)
