@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from vds_gz.core.errors import WorldError
 from vds_gz.core.share import share
+from vds_gz.core.world import sdf_scene
 from vds_gz.core.world.load_world import load_world
 
 
