@@ -7,9 +7,9 @@ import sys
 import pytest
 
 import vds_gz
-from vds_gz import measuring, modelling
-from vds_gz.core import configuration, plant
-from vds_gz.core.world import load_world as load
+from vds_gz import measuring, modelling, plant
+from vds_gz.core import configuration
+from vds_gz.core.world import load_world
 
 NAMES = [
     *("load_vehicle", "load_parameters", "Vehicle", "Motion", "CompiledVehicle", "Fleet"),
