@@ -62,7 +62,7 @@ def test_other_names_are_refused():
         vds_gz.bicycle_of_mine  # noqa: B018
 
 
-@pytest.mark.parametrize("module", [vds_gz, configuration, load])
+@pytest.mark.parametrize("module", [vds_gz, configuration, load_world])
 def test_the_examples_in_the_documentation_run(module):
     result = doctest.testmod(module)
     assert result.attempted > 0
