@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 import time
 
-from vds_gz.core.vehicle.autoware.models import AUTOWARE_MODELS
+from vds_gz.autoware.vehicle.models import AUTOWARE_MODELS
 from vds_gz.core.vehicle.command import PEDALS, Command, control, pedals
 from vds_gz.core.vehicle.vehicle import NANOSECONDS, Vehicle
 from vds_gz.core.vehicle.vehicle_model import VehicleModel

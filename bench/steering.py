@@ -15,13 +15,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from vds_gz.core.parameters.autoware import ActuationCmdMechanicalParameters
-from vds_gz.core.vehicle.catalogue import models
-from vds_gz.core.vehicle.compiled import CompiledVehicle
-from vds_gz.programs.commandlog.pedal_profile import turns
-from vds_gz.programs.interface.commands import Pedals
-from vds_gz.tools.study.identify.mechanism.log import MechanismLog
-from vds_gz.tools.study.identify.mechanism.mechanism_fit import (
+from vds_gz.autoware.identify.mechanism_fit import (
     DEAD_ZONE,
     FREE,
     LOGARITHMIC,
@@ -30,6 +24,12 @@ from vds_gz.tools.study.identify.mechanism.mechanism_fit import (
     fit_mechanism,
     with_values,
 )
+from vds_gz.autoware.identify.mechanism_log import MechanismLog
+from vds_gz.autoware.identify.pedal_profile import turns
+from vds_gz.autoware.parameters.car_parameters import ActuationCmdMechanicalParameters
+from vds_gz.core.vehicle.catalogue import models
+from vds_gz.core.vehicle.compiled import CompiledVehicle
+from vds_gz.programs.interface.commands import Pedals
 from vds_gz.tools.study.recording import Series
 
 MODEL, GIVEN = models()["actuation_cmd_mechanical"], ActuationCmdMechanicalParameters()

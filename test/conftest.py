@@ -36,7 +36,7 @@ NEED = {
     "tools/study/report/test_identification.py": ("numba",),
     "tools/study/sweep": ("numba", "scipy"),
     "test_api_arguments.py": ("numba", "scipy"),
-    "core/vehicle/autoware/test_recorded.py": ("numba",),
+    "autoware/vehicle/test_recorded.py": ("numba",),
     "core/vehicle/test_compiled.py": ("numba",),
     "core/vehicle/test_single_track.py": ("numba",),
     "programs/web": ("aiohttp",),

@@ -16,9 +16,9 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from vds_gz.core.parameters.autoware import MechanicalParameters
-from vds_gz.core.vehicle.autoware.models import AUTOWARE_MODELS
-from vds_gz.core.vehicle.autoware.state import actuation_status, put
+from vds_gz.autoware.parameters.car_parameters import MechanicalParameters
+from vds_gz.autoware.vehicle.models import AUTOWARE_MODELS
+from vds_gz.autoware.vehicle.state import actuation_status, put
 from vds_gz.core.vehicle.command import DIRECT, PEDALS, Command
 from vds_gz.tools.study.report.style import ACTUAL, COMMANDED, INK, STYLE
 

@@ -13,12 +13,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from vds_gz.autoware.parameters.map_files import read_map
 from vds_gz.cli.profile import noise_option
 from vds_gz.cli.shared_options import number, positive
 from vds_gz.core import files
 from vds_gz.core.description.urdf_reader import numbers
 from vds_gz.core.errors import VdsGzError
-from vds_gz.core.parameters.maps import read_map
 from vds_gz.core.parameters.sensor_parameters import fix_regions
 from vds_gz.core.parameters.yaml_entries import read_entries
 from vds_gz.core.parameters.yaml_reader import read_parameter_file

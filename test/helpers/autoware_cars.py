@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from vds_gz.core.vehicle.autoware.models import AUTOWARE_MODELS
+from vds_gz.autoware.vehicle.models import AUTOWARE_MODELS
 from vds_gz.core.vehicle.command import DIRECT, DRIVE, PEDALS, Command
 
 MODELS = {model.name: model for model in AUTOWARE_MODELS}

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import numpy as np
 
-from vds_gz.core.parameters.autoware import MechanicalParameters
-from vds_gz.core.vehicle.autoware.models import AUTOWARE_MODELS
-from vds_gz.core.vehicle.autoware.state import actuation_status, put, steering_report
+from vds_gz.autoware.parameters.car_parameters import MechanicalParameters
+from vds_gz.autoware.vehicle.models import AUTOWARE_MODELS
+from vds_gz.autoware.vehicle.state import actuation_status, put, steering_report
 from vds_gz.core.vehicle.command import DIRECT, PEDALS, Command
 from vds_gz.core.vehicle.vehicle_model import VehicleModel
 

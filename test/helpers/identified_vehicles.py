@@ -13,13 +13,13 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from vds_gz.autoware.vehicle.delay import steps_of
+from vds_gz.autoware.vehicle.models import time_constant
 from vds_gz.core.configuration import load_parameters
 from vds_gz.core.parameters.actuator_parameters import DriveParameters, SteeringParameters
 from vds_gz.core.parameters.node import NodeParameters
 from vds_gz.core.parameters.vehicles import BicycleParameters, DifferentialParameters, OmniParameters
 from vds_gz.core.vehicle.actuators import delay_steps
-from vds_gz.core.vehicle.autoware.delay import steps_of
-from vds_gz.core.vehicle.autoware.models import time_constant
 from vds_gz.core.vehicle.catalogue import models
 from vds_gz.core.vehicle.command import ACKERMANN
 from vds_gz.programs.commandlog.command_log import CommandLog

@@ -17,10 +17,11 @@ import pytest
 from helpers.bag_files import SUFFIXES, write_bag
 from helpers.hostile import FILES, changed, fill, rewritten
 
+from vds_gz.autoware.parameters import map_files
 from vds_gz.core.configuration import load_parameters, parameters_of
 from vds_gz.core.description.footprint import outline_of, things_of
 from vds_gz.core.errors import VdsGzError
-from vds_gz.core.parameters import maps, teleop
+from vds_gz.core.parameters import teleop
 from vds_gz.core.parameters.yaml_reader import read_intervals
 from vds_gz.core.ros.arguments import parse
 from vds_gz.core.ros.messages.message_types import open_types
@@ -172,7 +173,7 @@ KINDS = {
     "measured": Kind("a.csv", [MEASURED], read_signals),
     "compared": Kind("a.csv", [COMPARED], recorded_run.read),
     "path": Kind("a.csv", [PATH], read_path),
-    "actuation_map": Kind("a.csv", texts("config/maps"), lambda path: maps.read_map(str(path))),
+    "actuation_map": Kind("a.csv", texts("config/maps"), lambda path: map_files.read_map(str(path))),
     "page": Kind("a.json", [json.dumps(one) for one in PAGE], read_page),
 }
 

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from vds_gz.autoware.parameters.map_files import read_map
 from vds_gz.core.configuration import NODE_NAME, default_parameters, load_parameters
 from vds_gz.core.errors import ArgumentError, VdsGzError
 from vds_gz.core.parameters.declaration import (
@@ -22,7 +23,6 @@ from vds_gz.core.parameters.declaration import (
     Value,
     describe,
 )
-from vds_gz.core.parameters.maps import read_map
 from vds_gz.core.parameters.node import BACKENDS, NodeParameters
 from vds_gz.core.parameters.plant_types import PlantTypes
 from vds_gz.core.parameters.schema import schema
@@ -320,7 +320,7 @@ def _text(value: Value) -> str:
 @command("vds-gz maps")
 def maps(argv: list[str]) -> int:
     """Check a map and draw it."""
-    from vds_gz.tools.study.report.actuation_map import map_figure
+    from vds_gz.autoware.identify.map_figure import map_figure
     from vds_gz.tools.study.report.style import png
 
     parser = CommandLine("vds-gz maps", description="Check a map of actuation, and draw it.")

@@ -7,7 +7,13 @@ import glob
 from functools import partial
 from pathlib import Path
 
-from vds_gz.cli.identify_actuation import Vehicle, identify_pedals, identify_steering, print_files, write_parameters
+from vds_gz.autoware.identify.identify_actuation import (
+    Vehicle,
+    identify_pedals,
+    identify_steering,
+    print_files,
+    write_parameters,
+)
 from vds_gz.cli.shared_options import intervals_of, parameter_file_of, vehicle_of
 from vds_gz.core.configuration import load_parameters
 from vds_gz.core.errors import ArgumentError

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from vds_gz.autoware.identify.pedal_profile import TURNING_ANGLE, TURNING_SPEED, pedal_limits, pedals, turns
+from vds_gz.autoware.parameters.car_parameters import ActuationCmdParameters, ActuationCmdVgrParameters
 from vds_gz.cli.shared_options import (
     add_vehicle_options,
     intervals_of,
@@ -18,14 +20,12 @@ from vds_gz.cli.shared_options import (
 )
 from vds_gz.core import files
 from vds_gz.core.errors import ArgumentError
-from vds_gz.core.parameters.autoware import ActuationCmdParameters, ActuationCmdVgrParameters
 from vds_gz.core.parameters.node import NodeParameters
 from vds_gz.core.ros.program_shell import DONE, CommandLine, command
 from vds_gz.core.vehicle.catalogue import models
 from vds_gz.core.vehicle.command import ACKERMANN
 from vds_gz.core.vehicle.vehicle_model import AnyModel
 from vds_gz.programs.commandlog.command_log import CommandLog, write_csv
-from vds_gz.programs.commandlog.pedal_profile import TURNING_ANGLE, TURNING_SPEED, pedal_limits, pedals, turns
 from vds_gz.programs.commandlog.profiles import PROFILES, Limits, limits_of, make
 from vds_gz.tools.study.progress import progress
 from vds_gz.tools.study.report.text import text_table

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 Vector = tuple[float, float, float]
 Quaternion = tuple[float, float, float, float]
 
+#: Acceleration of gravity [m/s^2].
+GRAVITY = 9.81
 
 #: The identity.
 IDENTITY: Quaternion = (0.0, 0.0, 0.0, 1.0)
@@ -202,3 +204,8 @@ class Transform:
         """A point in this frame [m], in its parent frame."""
         (x, y, z), (dx, dy, dz) = self.position, into_world(self.orientation, point)
         return x + dx, y + dy, z + dz
+
+
+def slope_acceleration(pitch: float) -> float:
+    """Acceleration along +x by a slope [m/s^2], from the vehicle's pitch [rad], nose down positive."""
+    return GRAVITY * math.sin(pitch)

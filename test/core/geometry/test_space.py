@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vds_gz.core.geometry import (
+    GRAVITY,
     IDENTITY,
     Transform,
     angles,
@@ -21,9 +22,9 @@ from vds_gz.core.geometry import (
     of_axes,
     product,
     quaternion,
+    slope_acceleration,
     turned,
 )
-from vds_gz.core.parameters.autoware import GRAVITY, slope_acceleration
 
 ANGLES = st.floats(-math.pi, math.pi)
 ORIENTATIONS = st.builds(quaternion, ANGLES, ANGLES, ANGLES)

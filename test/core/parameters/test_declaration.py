@@ -9,9 +9,9 @@ import pytest
 from helpers.reference import reference_tables
 from helpers.sensors import GROUPS
 
+from vds_gz.autoware.parameters.car_parameters import MechanicalParameters
 from vds_gz.cli import check as reference
 from vds_gz.core.parameters.actuator_parameters import BodyLimits, DriveParameters, SteeringParameters
-from vds_gz.core.parameters.autoware import MechanicalParameters
 from vds_gz.core.parameters.declaration import (
     Description,
     ParameterError,

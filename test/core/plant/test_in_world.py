@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from vds_gz.core.configuration import load_parameters, make_guarded_vehicle, make_vehicle
 from vds_gz.core.description.footprint import footprint_of
 from vds_gz.core.description.urdf_writer import urdf
-from vds_gz.core.geometry import Attitude, Pose, into_body
-from vds_gz.core.parameters.autoware import GRAVITY, slope_acceleration
+from vds_gz.core.geometry import GRAVITY, Attitude, Pose, into_body, slope_acceleration
 from vds_gz.core.plant.base import Level
 from vds_gz.core.plant.in_world import WorldPlant
 from vds_gz.core.plant.kinematic import KinematicPlant

@@ -3,15 +3,15 @@
 import numpy as np
 import pytest
 
+from vds_gz.autoware.identify.pedal_profile import PedalLimits, pedals, turns
+from vds_gz.autoware.parameters.car_parameters import ActuationCmdParameters
+from vds_gz.autoware.vehicle.steering import gear_ratio
 from vds_gz.cli import main
 from vds_gz.core.configuration import parameters_of, preset_names
-from vds_gz.core.parameters.autoware import ActuationCmdParameters
 from vds_gz.core.parameters.declaration import Override
-from vds_gz.core.vehicle.autoware.steering import gear_ratio
 from vds_gz.core.vehicle.catalogue import models
 from vds_gz.core.vehicle.vehicle import Vehicle
 from vds_gz.programs.commandlog import command_log
-from vds_gz.programs.commandlog.pedal_profile import PedalLimits, pedals, turns
 from vds_gz.programs.commandlog.profiles import PROFILES, Limits, limits_of, make
 from vds_gz.programs.interface.commands import Gear
 

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from vds_gz.core.parameters.autoware_files import is_autoware, translated
+from vds_gz.autoware.parameters.simulator_files import is_autoware, translated
 from vds_gz.core.parameters.declaration import (
     Description,
     Faults,

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from vds_gz.core.configuration import make_guarded_vehicle
 from vds_gz.core.description.footprint import Footprint, footprint_of
 from vds_gz.core.geometry import (
+    GRAVITY,
     Attitude,
     Pose,
     Transform,
@@ -19,7 +20,6 @@ from vds_gz.core.geometry import (
     quaternion,
     turned,
 )
-from vds_gz.core.parameters.autoware import GRAVITY
 from vds_gz.core.parameters.node import NodeParameters
 from vds_gz.core.plant.base import LEVEL, Level, Status
 from vds_gz.core.plant.kinematic import KinematicPlant

@@ -47,7 +47,7 @@ from vds_gz.core.vehicle.vehicle_model import (
 )
 
 if TYPE_CHECKING:
-    from vds_gz.core.parameters.autoware import CarParameters
+    from vds_gz.autoware.parameters.car_parameters import CarParameters
 
 #: Parameters of a vehicle with a fixed and a steered axle.
 TwoAxles: TypeAlias = "BicycleParameters | CarParameters"

@@ -13,24 +13,24 @@ from vds_gz.core.vehicle.vehicle_model import ActuatorKind, AnyModel, VehicleMod
 #: Entry point group under which an installed package offers a :class:`~vds_gz.core.vehicle.vehicle_model.VehicleModel`.
 ENTRY_POINTS = "vds_gz.models"
 
-#: The models of this package and their modules below vds_gz.core.vehicle, where the constant is the name in capitals.
+#: The models of this package and their modules, where the constant is the name in capitals.
 OWN: Mapping[str, str] = {
-    "bicycle": "bicycle",
-    "differential": "differential",
-    "omni": "omni",
-    "single_track": "single_track",
-    "ideal_steer_vel": "autoware.models",
-    "ideal_steer_acc": "autoware.models",
-    "ideal_steer_acc_geared": "autoware.models",
-    "delay_steer_vel": "autoware.models",
-    "delay_steer_acc": "autoware.models",
-    "delay_steer_acc_geared": "autoware.models",
-    "delay_steer_acc_geared_wo_fall_guard": "autoware.models",
-    "delay_steer_map_acc_geared": "autoware.models",
-    "actuation_cmd": "autoware.models",
-    "actuation_cmd_steer_map": "autoware.models",
-    "actuation_cmd_vgr": "autoware.models",
-    "actuation_cmd_mechanical": "autoware.models",
+    "bicycle": "vds_gz.core.vehicle.bicycle",
+    "differential": "vds_gz.core.vehicle.differential",
+    "omni": "vds_gz.core.vehicle.omni",
+    "single_track": "vds_gz.core.vehicle.single_track",
+    "ideal_steer_vel": "vds_gz.autoware.vehicle.models",
+    "ideal_steer_acc": "vds_gz.autoware.vehicle.models",
+    "ideal_steer_acc_geared": "vds_gz.autoware.vehicle.models",
+    "delay_steer_vel": "vds_gz.autoware.vehicle.models",
+    "delay_steer_acc": "vds_gz.autoware.vehicle.models",
+    "delay_steer_acc_geared": "vds_gz.autoware.vehicle.models",
+    "delay_steer_acc_geared_wo_fall_guard": "vds_gz.autoware.vehicle.models",
+    "delay_steer_map_acc_geared": "vds_gz.autoware.vehicle.models",
+    "actuation_cmd": "vds_gz.autoware.vehicle.models",
+    "actuation_cmd_steer_map": "vds_gz.autoware.vehicle.models",
+    "actuation_cmd_vgr": "vds_gz.autoware.vehicle.models",
+    "actuation_cmd_mechanical": "vds_gz.autoware.vehicle.models",
 }
 
 
@@ -51,7 +51,7 @@ class Models(Mapping[str, AnyModel]):
     def __getitem__(self, name: str) -> AnyModel:
         model = self._models[name]
         if model is None:
-            model = self._models[name] = getattr(import_module(f"vds_gz.core.vehicle.{OWN[name]}"), name.upper())
+            model = self._models[name] = getattr(import_module(OWN[name]), name.upper())
         return model
 
     def __iter__(self) -> Iterator[str]:

@@ -13,7 +13,7 @@ from typing import TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from vds_gz.core.parameters.autoware import GRAVITY
+from vds_gz.core.geometry import GRAVITY
 from vds_gz.core.parameters.vehicles import SingleTrackParameters
 from vds_gz.core.vehicle.bicycle import BICYCLE, BicycleCoefficients, BicycleState, follow, roll_wheels, set_velocities
 from vds_gz.core.vehicle.command import Command

@@ -20,9 +20,9 @@ from vds_gz.core.vehicle.vehicle_model import Actuator, ActuatorState, JointStat
 from vds_gz.programs.interface import topics
 
 if TYPE_CHECKING:
+    from vds_gz.autoware.interface.reports import Report
     from vds_gz.core.sensing.amcl import Scan
     from vds_gz.core.sensing.drift import PoseCovariance
-    from vds_gz.programs.interface.reports import Report
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,10 +12,10 @@ from vds_gz.core.vehicle.command import CONTROL
 from vds_gz.programs.interface.outputs import FrameNames, Snapshot
 
 if TYPE_CHECKING:
+    from vds_gz.autoware.interface.reports import Reports
     from vds_gz.core.sensing.amcl import Amcl
     from vds_gz.core.sensing.estimate import StateEstimator
     from vds_gz.programs.interface.outputs import AmclOutput
-    from vds_gz.programs.interface.reports import Reports
     from vds_gz.programs.interface.world_topics import ContactsOutput
 
 
@@ -57,7 +57,7 @@ class OptionalOutputs:
                 graph, frames, parameters.localization.amcl.transform_tolerance, parameters.publish_tf
             )
         if measures:
-            from vds_gz.programs.interface.reports import Reports
+            from vds_gz.autoware.interface.reports import Reports
 
             self._reports = Reports(graph, vehicle, frames.base, parameters.actuation_messages)
         if plant.contacts is not None:

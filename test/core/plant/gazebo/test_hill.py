@@ -11,8 +11,7 @@ from helpers.gazebo import Driver, preset, vehicle
 from helpers.processes import need_messages
 from helpers.stepped import STEP, Stepped
 
-from vds_gz.core.geometry import Attitude, Pose, Quaternion, Vector, angles, quaternion
-from vds_gz.core.parameters.autoware import GRAVITY, slope_acceleration
+from vds_gz.core.geometry import GRAVITY, Attitude, Pose, Quaternion, Vector, angles, quaternion, slope_acceleration
 from vds_gz.core.plant.gazebo.gazebo_server import Server, populated
 from vds_gz.core.ros.messages.fields import stamp_ns
 from vds_gz.core.share import share

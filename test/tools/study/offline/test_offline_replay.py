@@ -8,6 +8,7 @@ from collections import deque
 import numpy as np
 import pytest
 
+from vds_gz.autoware.vehicle.state import actuation_status, steering_report
 from vds_gz.cli import main
 from vds_gz.core.configuration import load_parameters, make_vehicle, parameters_of
 from vds_gz.core.description.urdf_writer import urdf
@@ -21,7 +22,6 @@ from vds_gz.core.ros.messages.fields import stamp_ns
 from vds_gz.core.ros.messages.message_types import open_types
 from vds_gz.core.sensing.localization import Measurement, MeasurementNoise
 from vds_gz.core.share import share
-from vds_gz.core.vehicle.autoware.state import actuation_status, steering_report
 from vds_gz.core.vehicle.catalogue import models
 from vds_gz.core.vehicle.vehicle import Vehicle
 from vds_gz.core.world.load_world import load_world

@@ -6,8 +6,7 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from time import monotonic
 
-from vds_gz.core.geometry import Attitude, Pose, Quaternion, Vector, angles, into_body, product, quaternion
-from vds_gz.core.parameters.autoware import GRAVITY
+from vds_gz.core.geometry import GRAVITY, Attitude, Pose, Quaternion, Vector, angles, into_body, product, quaternion
 from vds_gz.core.parameters.node import GazeboParameters, joint_list, joint_map
 from vds_gz.core.plant.base import BodyVelocity, Level, Plant, Status, body_state
 from vds_gz.core.plant.gazebo.links.gazebo_link import GazeboLink, Inbox, JointReadings, Placement, Tick

@@ -14,6 +14,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from vds_gz.autoware.interface.reports import report_of
+from vds_gz.autoware.vehicle.state import steering_report
 from vds_gz.core.configuration import make_vehicle
 from vds_gz.core.description.urdf_writer import urdf
 from vds_gz.core.errors import RecordingError
@@ -22,7 +24,6 @@ from vds_gz.core.optional_packages import can_compile
 from vds_gz.core.parameters.node import NodeParameters
 from vds_gz.core.plant.in_world import WorldPlant, plant_in_world
 from vds_gz.core.sensing.estimate import StateEstimator
-from vds_gz.core.vehicle.autoware.state import steering_report
 from vds_gz.core.vehicle.catalogue import models
 from vds_gz.core.vehicle.command import CONTROL
 from vds_gz.core.vehicle.vehicle import NANOSECONDS, AnyVehicle, Motion, motion_of
@@ -33,7 +34,6 @@ from vds_gz.core.world.surroundings import Surroundings, obstacles_of
 from vds_gz.programs.commandlog.command_log import CommandStream
 from vds_gz.programs.interface.commands import CommandType, Values
 from vds_gz.programs.interface.outputs import Snapshot
-from vds_gz.programs.interface.reports import report_of
 from vds_gz.tools.study.progress import Advance
 from vds_gz.tools.study.recording import Touch, TouchLog
 

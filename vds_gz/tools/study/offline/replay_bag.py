@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from vds_gz.autoware.interface.reports import report_outputs
 from vds_gz.core.description.urdf_writer import urdf
 from vds_gz.core.errors import UnknownTypeError
 from vds_gz.core.parameters.node import NodeParameters
@@ -25,7 +26,6 @@ from vds_gz.programs.bags.recorder import about
 from vds_gz.programs.interface import topics
 from vds_gz.programs.interface.commands import GEAR_COMMAND, CommandType, Gear, command_types
 from vds_gz.programs.interface.outputs import FrameNames, Output, Outputs
-from vds_gz.programs.interface.reports import report_outputs
 from vds_gz.programs.interface.world_topics import ContactsOutput
 from vds_gz.tools.study.offline.offline_replay import BEGIN, Block, Replay
 from vds_gz.tools.study.progress import Advance

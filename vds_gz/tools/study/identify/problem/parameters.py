@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from vds_gz.autoware.parameters.car_parameters import MAX_STEER_LIM
+from vds_gz.autoware.vehicle.models import SHORTEST_TIME_CONSTANT
 from vds_gz.core.parameters.actuator_parameters import BodyLimits, DriveParameters, SteeringParameters
-from vds_gz.core.parameters.autoware import MAX_STEER_LIM
 from vds_gz.core.parameters.declaration import LARGEST, ParameterGroup, describe
-from vds_gz.core.vehicle.autoware.models import SHORTEST_TIME_CONSTANT
 from vds_gz.tools.study.identify.estimates import Array
 
 #: Smallest limit, smallest value that means no limit, and the value that is used for no limit, in SI units.

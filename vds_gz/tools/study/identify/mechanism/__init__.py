@@ -1,1 +1,0 @@
-"""Identification of a mechanical steering."""

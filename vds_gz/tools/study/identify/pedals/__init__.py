@@ -1,1 +1,0 @@
-"""Identification of the maps of accelerator and brake."""
