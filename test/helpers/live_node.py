@@ -65,7 +65,7 @@ class LiveNode:
 
     def set(self, values: Mapping[str, Value]) -> None:
         """Set parameters, as their services do."""
-        self.node._on_parameters(values)
+        self.node.live.change(values)
 
 
 @contextmanager

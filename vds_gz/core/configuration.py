@@ -9,6 +9,7 @@ from typing import Any
 from vds_gz.core.errors import MAPPING, NUMBER, PATH, ArgumentError, takes
 from vds_gz.core.parameters import conversion
 from vds_gz.core.parameters.declaration import Override
+from vds_gz.core.parameters.live_parameters import LiveParameters
 from vds_gz.core.parameters.node import NodeParameters
 from vds_gz.core.parameters.plant_types import PlantTypes
 from vds_gz.core.parameters.yaml_reader import read_parameter_file
@@ -134,6 +135,15 @@ def vehicle_settings(parameters: NodeParameters) -> dict[str, Any]:
         "dead_time_jitter": parameters.dead_time_jitter,
         "seed": parameters.random_seed,
     }
+
+
+def configure_vehicle(vehicle: AnyVehicle, live: LiveParameters) -> None:
+    """Let the vehicle of a running node follow the parameters that may change."""
+    live.follow(lambda new: new.vehicle, vehicle.configure)
+    live.follow(
+        lambda new: (new.twist_reference_max_oldness, new.dead_time_jitter),
+        lambda new: vehicle.configure_commands(*new),
+    )
 
 
 def default_parameters() -> NodeParameters:

@@ -12,12 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vds_gz.core.geometry import Pose, Transform
-from vds_gz.core.parameters.node import (
-    AmclParameters,
-    LocalizationParameters,
-    MeasurementNoiseParameters,
-    NodeParameters,
-)
+from vds_gz.core.parameters.node import AmclParameters, LocalizationParameters, MeasurementNoiseParameters
 from vds_gz.core.parameters.sensor_parameters import Gnss, Imu
 from vds_gz.core.sensing.body import BodyState
 from vds_gz.core.sensing.drift import DriftCovariance, PoseCovariance
@@ -45,10 +40,7 @@ def odometry(path: list[Pose], **localization: float) -> Callable[[int], Sample]
     """The last estimate of a vehicle that follows a path."""
 
     def sample(seed: int) -> Sample:
-        parameters = NodeParameters(
-            simulate_localization=True, localization=LocalizationParameters(seed=seed, **localization)
-        )
-        estimator = StateEstimator(parameters, path[0], measures=False)
+        estimator = StateEstimator(LocalizationParameters(seed=seed, **localization), start=path[0])
         for k, pose in enumerate(path):
             estimate = estimator.update(20_000_000 * k, pose, 0.0, 0.0, 0.02)
         return errors_of(estimate.odom, path[-1]), matrix(estimate.odom_covariance)
@@ -59,7 +51,7 @@ def odometry(path: list[Pose], **localization: float) -> Callable[[int], Sample]
 def measured(seed: int) -> Sample:
     """The first estimate of a standing vehicle with measurement noise: pose and speed."""
     noise = MeasurementNoiseParameters(True, 0.5, 0.2, 0.1, seed=seed)
-    estimate = StateEstimator(NodeParameters(measurement_noise=noise), measures=True).update(0, START, 1.0, 0.0, 0.02)
+    estimate = StateEstimator(noise=noise).update(0, START, 1.0, 0.0, 0.02)
     covariance = np.zeros((4, 4))
     covariance[:3, :3], covariance[3, 3] = matrix(estimate.odom_covariance), estimate.speed_variance
     return (*errors_of(estimate.odom, START), estimate.speed - 1.0), covariance
@@ -71,9 +63,7 @@ def amcl(deviations: tuple[float, float, float]) -> Callable[[int], Sample]:
     def sample(seed: int) -> Sample:
         settings = AmclParameters(position_std=0.1, heading_std=0.05, correlation_distance=8.0)
         localization = LocalizationParameters(seed=seed, style="amcl", amcl=settings)
-        estimator = StateEstimator(
-            NodeParameters(simulate_localization=True, localization=localization), START, measures=False
-        )
+        estimator = StateEstimator(localization, start=START)
         drawn = np.clip(np.random.default_rng(seed).standard_normal(3), -2.9, 2.9) * deviations
         estimator.amcl.initialise(Pose(START.x + drawn[0], START.y + drawn[1], START.heading + drawn[2]), deviations)
         for k, truth in enumerate(CURVE):
@@ -189,7 +179,7 @@ def test_the_position_variance_of_a_straight_drive():
 
 @pytest.mark.parametrize("start", [None, START])
 def test_nothing_drifts_before_anything_moves(start: Pose | None):
-    estimator = StateEstimator(NodeParameters(simulate_localization=True), start, measures=False)
+    estimator = StateEstimator(LocalizationParameters(), start=start)
     for k in range(10):
         estimate = estimator.update(20_000_000 * k, START, 0.0, 0.0, 0.02)
         assert errors_of(estimate.odom, START) == pytest.approx((0.0, 0.0, 0.0), abs=1e-12)

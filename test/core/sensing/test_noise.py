@@ -9,7 +9,7 @@ import pytest
 from helpers.allan import allan_deviation
 
 from vds_gz.core.geometry import Pose
-from vds_gz.core.parameters.node import MeasurementNoiseParameters, NodeParameters
+from vds_gz.core.parameters.node import LocalizationParameters, MeasurementNoiseParameters
 from vds_gz.core.sensing.estimate import StateEstimator
 from vds_gz.core.sensing.localization import Measurement, MeasurementNoise
 from vds_gz.core.sensing.noise import Array, ChannelNoise, NoiseModel, SampleNoise, generator, sample_number
@@ -122,10 +122,7 @@ def test_measurements_have_the_spread_of_their_parameters():
 
 
 def test_a_reset_repeats_drift_and_measurement_noise():
-    parameters = NodeParameters(
-        simulate_localization=True, measurement_noise=MeasurementNoiseParameters(add_measurement_noise=True)
-    )
-    estimator = StateEstimator(parameters, measures=True)
+    estimator = StateEstimator(LocalizationParameters(), MeasurementNoiseParameters(add_measurement_noise=True))
     runs = []
     for _ in range(2):
         runs.append([estimator.update(20_000_000 * k, Pose(0.1 * k, 0.0, 0.01 * k), 1.0, 0.2, 0.02) for k in range(5)])

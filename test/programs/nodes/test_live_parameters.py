@@ -82,7 +82,7 @@ def without_effect(live: LiveNode, wanted: Callable[[str], bool]) -> list[str]:
     run(live, kinds[0])  # from now on all topics have found their subscribers
     before = {kind: run(live, kind) for kind in kinds}
     assert run(live, kinds[0]) == before[kinds[0]], "equal runs are equal"
-    described = [one for one in describe(live.node._parameters) if not one.read_only and wanted(one.name)]
+    described = [one for one in describe(live.node.live.now) if not one.read_only and wanted(one.name)]
     idle = [one.name for one in described if not any(acts(live, one, before))]
     assert run(live, kinds[0]) == before[kinds[0]], "what was set back is as it was"
     return idle

@@ -6,6 +6,7 @@ import pytest
 
 from vds_gz.core.configuration import make_vehicle, parameters_of
 from vds_gz.core.parameters.declaration import Override
+from vds_gz.core.parameters.live_parameters import LiveParameters
 from vds_gz.core.plant.kinematic import KinematicPlant
 from vds_gz.core.ros.open_graph import open_graph
 from vds_gz.programs.interface.commands import CommandInputs
@@ -20,7 +21,7 @@ def simulation(domain):
     plant, clock = KinematicPlant(make_vehicle(parameters)), ReferenceClock(1.0)
     graph = open_graph([], "sim_node")
     commands = CommandInputs(graph, plant.vehicle.model.accepts, clock.now, plant.vehicle.enter)
-    yield Simulation(graph, parameters, clock, plant, commands)
+    yield Simulation(graph, LiveParameters(parameters), clock, plant, commands)
     graph.close()
 
 

@@ -270,14 +270,10 @@ class NodeParameters(ParameterGroup):
                 )
 
     @property
-    def imitates_amcl(self) -> bool:
-        """Whether the stand-in of AMCL localizes the vehicle."""
-        return self.simulate_localization and self.localization.style == "amcl"
-
-    @property
     def initialpose_moves_vehicle(self) -> bool:
         """Whether an initial pose moves the vehicle, and not only the belief."""
-        has_belief = self.imitates_amcl or self.localization.external
+        simulates_amcl = self.simulate_localization and self.localization.style == "amcl"
+        has_belief = simulates_amcl or self.localization.external
         return not has_belief or self.localization.amcl.initialpose != "amcl"
 
     @property

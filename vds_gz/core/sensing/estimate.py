@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from vds_gz.core.geometry import Pose
-from vds_gz.core.parameters.node import NodeParameters
+from vds_gz.core.parameters.node import LocalizationParameters, MeasurementNoiseParameters
 from vds_gz.core.sensing.amcl import Amcl, Scan
 from vds_gz.core.sensing.drift import PoseCovariance
 from vds_gz.core.sensing.localization import Localization, Measurement, MeasurementNoise
@@ -25,24 +25,34 @@ class StateEstimate(NamedTuple):
 
 
 class StateEstimator:
-    """Localization and measurement noise, if the parameters enable them.
+    """Simulated localization and measurement noise.
 
     Attributes:
         amcl: The simulated AMCL; None without it.
     """
 
-    def __init__(self, parameters: NodeParameters, start: Pose | None = None, *, measures: bool) -> None:
+    def __init__(
+        self,
+        localization: LocalizationParameters | None = None,
+        noise: MeasurementNoiseParameters | None = None,
+        start: Pose | None = None,
+    ) -> None:
         """Start at a pose, by default the first one that is seen.
 
-        With ``measures``, add the measurement noise of Autoware's vehicles.
+        Args:
+            localization: Parameters of the localization; None for an exact one.
+            noise: Measurement noise as of Autoware's vehicles; None for none.
+            start: Pose of base_link in the map.
         """
         self._started = start is not None
         start = start or Pose()
-        self.amcl = Amcl(parameters.localization, start) if parameters.imitates_amcl else None
-        self._localization: Localization | Amcl | None = self.amcl
-        if parameters.simulate_localization and self.amcl is None:
-            self._localization = Localization(parameters.localization, start)
-        self._noise = MeasurementNoise(parameters.measurement_noise) if measures else None
+        self.amcl: Amcl | None = None
+        self._localization: Localization | Amcl | None = None
+        if localization is not None and localization.style == "amcl":
+            self._localization = self.amcl = Amcl(localization, start)
+        elif localization is not None:
+            self._localization = Localization(localization, start)
+        self._noise = MeasurementNoise(noise) if noise is not None else None
 
     @property
     def exact(self) -> bool:
@@ -70,12 +80,12 @@ class StateEstimator:
             speed_variance = noise.vel_noise_stddev**2
         return StateEstimate(odom, covariance, map_to_odom, speed, speed_variance, steering, scans)
 
-    def configure(self, parameters: NodeParameters) -> None:
-        """Take new parameters."""
+    def configure(self, localization: LocalizationParameters, noise: MeasurementNoiseParameters) -> None:
+        """Use other parameters from the next estimate on."""
         if self._localization is not None:
-            self._localization.parameters = parameters.localization
+            self._localization.parameters = localization
         if self._noise is not None:
-            self._noise.parameters = parameters.measurement_noise
+            self._noise.parameters = noise
 
     def set_pose(self, pose: Pose) -> None:
         """Move the vehicle to another pose by hand."""

@@ -423,7 +423,7 @@ class CommandInputs:
         messages: str = "tier4",
         failed: Callable[[str, str, Exception, str], None] | None = None,
     ) -> None:
-        self.max_age = round(max_age * NANOSECONDS)
+        self.set_max_age(max_age)
         self.last_arrival: int | None = None
         self.arrived = time.monotonic_ns()
         self.refusals = Refusals(graph)
@@ -439,6 +439,10 @@ class CommandInputs:
                     self.subscriptions.append(graph.subscribe(topic.name, topic.type, topic.qos, receive))
                 except UnknownTypeError as error:
                     graph.log(Severity.INFO, f"no topic '{topic.name}': {error}")
+
+    def set_max_age(self, seconds: float) -> None:
+        """Use another maximum age [s]."""
+        self.max_age = round(seconds * NANOSECONDS)
 
     def forget(self) -> None:
         """Forget the last command's arrival, after a jump of time."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import time
 
-from vds_gz.core.parameters.node import NodeParameters
+from vds_gz.core.parameters.live_parameters import LiveParameters
 from vds_gz.core.vehicle.vehicle import NANOSECONDS
 
 #: A system clock that differs by more than this was set, not slewed [ns].
@@ -41,9 +41,6 @@ class Clock:
 
     def hold(self, held: bool, monotonic: int) -> None:
         """Stand still, or resume."""
-
-    def set_speed(self, speed_factor: float, monotonic: int) -> None:
-        """Continue from the present at another pace; 0 is as fast as possible."""
 
 
 class SystemClock(Clock):
@@ -109,12 +106,14 @@ class ReferenceClock(Clock):
         self.speed = speed_factor or math.inf
 
 
-def make_clock(parameters: NodeParameters, *, follows: bool) -> Clock:
+def make_clock(live: LiveParameters, *, follows: bool) -> Clock:
     """The clock that the parameters select; with ``follows`` the plant gives the time instead."""
-    if parameters.use_sim_time or follows:
+    if live.now.use_sim_time or follows:
         return Clock()
-    if parameters.be_reference_clock:
-        return ReferenceClock(parameters.speed_factor)
+    if live.now.be_reference_clock:
+        clock = ReferenceClock(live.now.speed_factor)
+        live.follow(lambda new: new.speed_factor, lambda factor: clock.set_speed(factor, time.monotonic_ns()))
+        return clock
     return SystemClock()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from vds_gz.core.geometry import Pose
-from vds_gz.core.parameters.node import NodeParameters
+from vds_gz.core.parameters.live_parameters import LiveParameters
 from vds_gz.core.plant.base import Plant
 from vds_gz.core.ros.graph import Graph
 from vds_gz.core.vehicle.command import CONTROL
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from vds_gz.programs.interface.world_topics import ContactsOutput
 
 
-def make_optional_outputs(graph: Graph, parameters: NodeParameters, plant: Plant) -> OptionalOutputs | None:
+def make_optional_outputs(graph: Graph, live: LiveParameters, plant: Plant) -> OptionalOutputs | None:
     """The optional outputs of a vehicle; None with exact odometry and without reports and contacts."""
     measures = CONTROL in plant.vehicle.model.accepts
-    if not (parameters.simulate_localization or measures or plant.contacts is not None):
+    if not (live.now.simulate_localization or measures or plant.contacts is not None):
         return None
-    return OptionalOutputs(graph, parameters, plant, measures=measures)
+    return OptionalOutputs(graph, live, plant, measures=measures)
 
 
 class OptionalOutputs:
@@ -34,9 +34,8 @@ class OptionalOutputs:
         amcl: The simulated AMCL; None in another style of localization.
     """
 
-    def __init__(self, graph: Graph, parameters: NodeParameters, plant: Plant, *, measures: bool) -> None:
-        self._plant = plant
-        self._interval = 1.0 / parameters.pub_rate
+    def __init__(self, graph: Graph, live: LiveParameters, plant: Plant, *, measures: bool) -> None:
+        self._plant, parameters = plant, live.now
         self.amcl: Amcl | None = None
         self._estimator: StateEstimator | None = None
         self._amcl_output: AmclOutput | None = None
@@ -48,8 +47,13 @@ class OptionalOutputs:
 
             start = plant.motion(vehicle.time)  # that of a vehicle in Gazebo is not known yet
             known = Pose(start.x, start.y, start.heading) if plant.seen(0) else None
-            self._estimator = StateEstimator(parameters, known, measures=measures)
-            self.amcl = self._estimator.amcl
+            self._estimator = estimator = StateEstimator(
+                parameters.localization if parameters.simulate_localization else None,
+                parameters.measurement_noise if measures else None,
+                known,
+            )
+            live.follow(lambda new: (new.localization, new.measurement_noise), lambda new: estimator.configure(*new))
+            self.amcl = estimator.amcl
         if self.amcl is not None:
             from vds_gz.programs.interface.outputs import AmclOutput
 
@@ -65,13 +69,17 @@ class OptionalOutputs:
 
             self._contacts = contacts_output(graph, frames.map, vehicle.model.name)
 
-    def publish(self, snapshot: Snapshot) -> Snapshot:
-        """Publish all of them; return the snapshot with the vehicle's own estimate."""
+    def publish(self, snapshot: Snapshot, interval: float) -> Snapshot:
+        """Publish all of them, an interval [s] after the last time.
+
+        Returns:
+            The snapshot with the vehicle's own estimate.
+        """
         motion, reports = snapshot.motion, self._reports
         if self._estimator is not None:
             truth = Pose(motion.x, motion.y, motion.heading)
             steering = reports.steering() if reports else 0.0
-            estimate = self._estimator.update(snapshot.time, truth, motion.v_x, steering, self._interval)
+            estimate = self._estimator.update(snapshot.time, truth, motion.v_x, steering, interval)
             snapshot = snapshot._replace(
                 odom=estimate.odom,
                 odom_covariance=estimate.odom_covariance,
@@ -97,9 +105,3 @@ class OptionalOutputs:
         """The vehicle was reset to a pose."""
         if self._estimator is not None:
             self._estimator.reset(pose)
-
-    def configure(self, parameters: NodeParameters) -> None:
-        """Take new parameters."""
-        self._interval = 1.0 / parameters.pub_rate
-        if self._estimator is not None:
-            self._estimator.configure(parameters)

@@ -92,7 +92,8 @@ def prepare(overrides: Sequence[Override], faults: Faults | None = None) -> Prep
             from vds_gz.core.plant.relay.led_vehicle import make_led_vehicle
             from vds_gz.core.plant.relay.subtraction import RobotDynamics
 
-            make_led_vehicle(parameters, RobotDynamics.of(parameters))  # refuses what the relay cannot do
+            robot = RobotDynamics.of(parameters.relay, parameters.vehicle)
+            make_led_vehicle(parameters, robot)  # refuses what the relay cannot do
             parameters = replace(parameters, **{name: type(getattr(parameters, name))() for name in PLACED})
             scene = obstacles = None
         model = models()[parameters.model]

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator
 from typing import TYPE_CHECKING
 
 if __name__ == "__main__" and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C while it imports ends the program without a traceback
 
-from vds_gz.core.configuration import NODE_NAME, parameter_file, read_vehicle_file
+from vds_gz.core.configuration import NODE_NAME, configure_vehicle, parameter_file, read_vehicle_file
 from vds_gz.core.errors import ArgumentError
 from vds_gz.core.geometry import Attitude, Pose
-from vds_gz.core.parameters.conversion import replaced
-from vds_gz.core.parameters.declaration import Value, describe
+from vds_gz.core.parameters.declaration import describe
+from vds_gz.core.parameters.live_parameters import LiveParameters
 from vds_gz.core.plant.base import LinkError, Plant
 from vds_gz.core.ros.arguments import parse
 from vds_gz.core.ros.graph import Graph, Severity
@@ -53,7 +53,13 @@ exit code: 0 it was stopped, 1 the vehicle model or the plant of another package
 
 
 class SimNode:
-    """A vehicle on the graph."""
+    """A vehicle on the graph.
+
+    Attributes:
+        graph: Its topics, services and parameters.
+        live: Its parameters.
+        simulation: Its loop.
+    """
 
     def __init__(
         self,
@@ -64,7 +70,7 @@ class SimNode:
     ) -> None:
         self.graph = graph
         self._preparation = preparation
-        self._parameters = preparation.parameters
+        self.live = LiveParameters(preparation.parameters)
         plant, surroundings = (plant, None) if plant else make_plant(graph, preparation)
         try:
             self._join(plant, surroundings, stop or StopRequest())
@@ -74,9 +80,10 @@ class SimNode:
 
     def _join(self, plant: Plant, surroundings: Surroundings | None, stop: StopRequest) -> None:
         """Open all topics and services of a plant's vehicle."""
-        graph, preparation, parameters = self.graph, self._preparation, self._parameters
+        graph, preparation, live, parameters = self.graph, self._preparation, self.live, self.live.now
         stop.wakes(graph.wake)
-        clock = make_clock(parameters, follows=plant.gives_time)
+        configure_vehicle(plant.vehicle, live)  # first, because a relay's vehicle refuses what its robot cannot do
+        clock = make_clock(live, follows=plant.gives_time)
         failures = Failures(graph)
         # First, so that the vehicle is soon ready for commands.
         self._commands = CommandInputs(
@@ -88,13 +95,14 @@ class SimNode:
             parameters.actuation_messages,
             failures.add,
         )
+        live.follow(lambda new: new.twist_reference_max_oldness, self._commands.set_max_age)
         sensors = make_sensors(graph, parameters, plant, preparation.scene, surroundings, clock.speed, failures)
-        self.simulation = simulation = Simulation(graph, parameters, clock, plant, self._commands, sensors, stop)
+        self.simulation = simulation = Simulation(graph, live, clock, plant, self._commands, sensors, stop)
         self._map_frame = FrameNames.of(parameters).map
         if plant.knows_pose:
             InitialPoseInput(graph, self._map_frame, self._commands.refusals, self._on_initial_pose)
         node_services.offer(graph, simulation, self._map_frame)
-        graph.declare_parameters(describe(parameters), self._on_parameters)
+        graph.declare_parameters(describe(parameters), live.change)
         inputs = {subscription.topic for subscription in self._commands.subscriptions}
         refuse_loops(graph, inputs)
         takes = [endpoint for endpoint in graph.opened if endpoint.topic in inputs and not endpoint.publishes]
@@ -129,7 +137,7 @@ class SimNode:
 
     def _introduction(self) -> Iterator[str]:
         """Lines about model and file, plant and world, and the topics for commands and status."""
-        parameters, graph = self._parameters, self.graph
+        parameters, graph = self.live.now, self.graph
         yield f"model {parameters.model}, from {', '.join(self._preparation.sources) or 'its defaults'}"
         plant = self.simulation.plant
         yield f"plant {plant.name}, {f'world {parameters.world}' if parameters.world else plant.place}"
@@ -144,21 +152,15 @@ class SimNode:
         self._look()
 
     def _on_initial_pose(self, pose: Pose, attitude: Attitude | None, deviations: tuple[float, float, float]) -> None:
-        amcl = self.simulation.amcl
-        if self._parameters.initialpose_moves_vehicle:
+        amcl, parameters = self.simulation.amcl, self.live.now
+        if parameters.initialpose_moves_vehicle:
             try:
                 self.simulation.set_pose(pose, attitude)
             except LinkError as error:
                 self.graph.log(Severity.ERROR, f"the vehicle was not moved: {error}")
                 return
-        if amcl is not None and self._parameters.localization.amcl.initialpose != "vehicle":
+        if amcl is not None and parameters.localization.amcl.initialpose != "vehicle":
             amcl.initialise(pose, deviations)
-
-    def _on_parameters(self, values: Mapping[str, Value]) -> None:
-        """Take all new values, or none."""
-        parameters = replaced(self._parameters, values)
-        self.simulation.configure(self._parameters, parameters)
-        self._parameters = parameters
 
 
 def refuse_loops(graph: Graph, inputs: Container[str]) -> None:

@@ -10,7 +10,7 @@ from time import monotonic_ns
 
 from vds_gz.core.errors import FailureError
 from vds_gz.core.geometry import Attitude, Pose
-from vds_gz.core.parameters.node import NodeParameters
+from vds_gz.core.parameters.live_parameters import LiveParameters
 from vds_gz.core.plant.base import Plant
 from vds_gz.core.ros.graph import Graph, Message, Severity
 from vds_gz.core.ros.messages.fields import stamp_ns
@@ -73,13 +73,14 @@ class Simulation:
     def __init__(
         self,
         graph: Graph,
-        parameters: NodeParameters,
+        live: LiveParameters,
         clock: Clock,
         plant: Plant,
         commands: CommandInputs,
         sensors: Sensors | None = None,
         stop: StopRequest | None = None,
     ) -> None:
+        parameters = live.now
         self.clock = clock
         self.plant = plant
         self.now: int | None = None
@@ -91,7 +92,7 @@ class Simulation:
         self._commands = commands
         self._sensors = sensors
         self._stop = stop or StopRequest()
-        self._optional = make_optional_outputs(graph, parameters, plant)
+        self._optional = make_optional_outputs(graph, live, plant)
         self.amcl = self._optional.amcl if self._optional else None
         self.outputs = Outputs(
             graph,
@@ -112,7 +113,8 @@ class Simulation:
         if parameters.use_sim_time and not plant.gives_time:
             topic = topics.CLOCK_IN
             self._followed_topic = graph.subscribe(topic.name, topic.type, topic.qos, self._on_clock).topic
-        self._output_timer = PeriodicTimer(0, parameters.pub_rate)
+        self._output_timer = timer = PeriodicTimer(0, parameters.pub_rate)
+        live.follow(lambda new: new.pub_rate, lambda rate: timer.begin(timer.next, rate))
         self._clock_timer = PeriodicTimer(0, parameters.clock_rate)
         self._simulated = not isinstance(clock, SystemClock)
         self._published_time = 0
@@ -233,7 +235,7 @@ class Simulation:
             actuators = [actuator.at_rest() for actuator in actuators]
         snapshot = Snapshot(time, motion, motion, None, motion.v_x, None, joints, actuators, None, attitude)
         if self._optional is not None:
-            snapshot = self._optional.publish(snapshot)
+            snapshot = self._optional.publish(snapshot, 1.0 / self._output_timer.rate)
         for output in subscribed:
             output.send(output.write(time, output.values(snapshot)))
 
@@ -441,17 +443,3 @@ class Simulation:
         self.clock.set(self.now, monotonic_ns())
         if self._stop.requested:
             raise FailureError("the node is stopping")
-
-    def configure(self, before: NodeParameters, parameters: NodeParameters) -> None:
-        """Take new parameters."""
-        vehicle = self.plant.vehicle
-        if parameters.vehicle != before.vehicle:
-            vehicle.configure(parameters.vehicle)
-        vehicle.configure_commands(parameters.twist_reference_max_oldness, parameters.dead_time_jitter)
-        self._commands.max_age = round(parameters.twist_reference_max_oldness * NANOSECONDS)
-        if self._optional is not None:
-            self._optional.configure(parameters)
-        if parameters.speed_factor != before.speed_factor:
-            self.clock.set_speed(parameters.speed_factor, monotonic_ns())
-        if parameters.pub_rate != before.pub_rate:
-            self._output_timer.begin(self._output_timer.next, parameters.pub_rate)

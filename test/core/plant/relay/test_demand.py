@@ -187,7 +187,8 @@ def test_what_is_subtracted_can_come_from_the_file_of_the_robot(tmp_path):
         "        steering_actuator: {dead_time: 0.02, time_constant: 0.04}\n"
     )
     parameters = load_parameters("ackermann_car", {"relay.simulator": str(tmp_path / "robot.yaml")})
-    assert RobotDynamics.of(parameters) == RobotDynamics(Dynamics(0.03, 0.1), Dynamics(0.02, 0.04))
+    robot = RobotDynamics.of(parameters.relay, parameters.vehicle)
+    assert robot == RobotDynamics(Dynamics(0.03, 0.1), Dynamics(0.02, 0.04))
 
 
 def test_a_live_change_that_the_robot_cannot_follow_is_refused_and_changes_nothing():

@@ -34,11 +34,12 @@ class RelayPlant(Plant):
         Raises:
             ParameterError: The robot behind the relay is slower than the vehicle, or the model does not steer.
         """
-        robot = RobotDynamics.of(parameters)
+        robot = RobotDynamics.of(parameters.relay, parameters.vehicle)
         self.vehicle = make_led_vehicle(parameters, robot)
         self._demand = Demand(self.vehicle, robot)
         self.command_rate = parameters.relay.rate
-        self._command = RelayedCommand(graph, parameters)
+        frame = parameters.frame_prefix + (parameters.relay.frame or parameters.base_frame)
+        self._command = RelayedCommand(graph, parameters.relay, frame)
         odometry = parameters.relay.odometry
         self._following = Following(graph, odometry, robot) if odometry else None
         self.place = f"a robot that listens to {' and '.join(self._command.topics)}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from vds_gz.core.parameters.node import NodeParameters
+from vds_gz.core.parameters.relay import RelayParameters
 from vds_gz.core.plant.relay.demand import Drive
 from vds_gz.core.ros.graph import Graph, QoS, Topic
 from vds_gz.core.ros.messages.packed import PackedTopic
@@ -27,10 +27,9 @@ class RelayedCommand:
         topics: Their absolute names.
     """
 
-    def __init__(self, graph: Graph, parameters: NodeParameters) -> None:
-        relay = parameters.relay
+    def __init__(self, graph: Graph, relay: RelayParameters, frame: str) -> None:
+        """Announce the topics; ``frame`` is that of headers."""
         kind, qos = TYPES[relay.output], QoS()
-        frame = parameters.frame_prefix + (relay.frame or parameters.base_frame)
         stamps = ["header.stamp"]
         self._outputs: list[tuple[PackedTopic, Callable[[Drive], Sequence[float]]]]
         message = graph.message(kind)

@@ -13,8 +13,8 @@ from typing import Any
 
 from vds_gz.core.configuration import parameters_of_file
 from vds_gz.core.parameters.actuator_parameters import DriveParameters, SteeringParameters
-from vds_gz.core.parameters.declaration import ParameterError
-from vds_gz.core.parameters.node import NodeParameters
+from vds_gz.core.parameters.declaration import ParameterError, ParameterGroup
+from vds_gz.core.parameters.relay import RelayParameters
 
 #: Differences below this are rounding [s].
 ROUNDING = 1e-9
@@ -36,18 +36,17 @@ class RobotDynamics:
     steering: Dynamics
 
     @classmethod
-    def of(cls, parameters: NodeParameters) -> RobotDynamics:
-        """The dynamics that the parameters of the relay state.
+    def of(cls, relay: RelayParameters, vehicle: ParameterGroup) -> RobotDynamics:
+        """The dynamics that the parameters of the relay state, for a vehicle in front of the robot.
 
         Raises:
             ParameterError: The file that they name has no drive.
         """
-        relay = parameters.relay
         if not relay.simulator:
             both = Dynamics(relay.dead_time, relay.time_constant)
             return cls(both, both)
         robot = parameters_of_file(relay.simulator)
-        vehicle_steers = any(actuators(parameters.vehicle, SteeringParameters))
+        vehicle_steers = any(actuators(vehicle, SteeringParameters))
         drives, steerings = (
             [Dynamics(group.dead_time, group.time_constant) for _, group in actuators(robot.vehicle, kind)]
             for kind in (DriveParameters, SteeringParameters)

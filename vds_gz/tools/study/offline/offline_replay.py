@@ -99,7 +99,10 @@ class Replay:
         self._tail = round(tail * NANOSECONDS)
         self._with_joints = with_joints
         self.reports = CONTROL in self.model.accepts
-        estimator = StateEstimator(parameters, measures=self.reports)
+        estimator = StateEstimator(
+            parameters.localization if parameters.simulate_localization else None,
+            parameters.measurement_noise if self.reports else None,
+        )
         self._estimator = estimator if self.reports or not estimator.exact else None
 
     @property

@@ -1,0 +1,47 @@
+"""Parameters that change while the node runs, and the parts of the node that use them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from vds_gz.core.parameters.conversion import replaced
+from vds_gz.core.parameters.declaration import Value
+from vds_gz.core.parameters.node import NodeParameters
+
+Read = TypeVar("Read")
+
+
+class LiveParameters:
+    """The parameters of a running node, which tell their users of every change.
+
+    A parameter is live if its declaration says so. What uses it follows it, or the group in which it is declared::
+
+        live.follow(lambda parameters: parameters.localization, estimator.configure)
+
+    Attributes:
+        now: The present parameters.
+    """
+
+    def __init__(self, parameters: NodeParameters) -> None:
+        self.now = parameters
+        self._followers: list[tuple[Callable[[NodeParameters], Any], Callable[[Any], object]]] = []
+
+    def follow(self, read: Callable[[NodeParameters], Read], use: Callable[[Read], object]) -> None:
+        """Call ``use`` after every change of what ``read`` takes from the parameters.
+
+        The first of all followers may refuse a value by a :class:`~vds_gz.ParameterError`.
+        """
+        self._followers.append((read, use))
+
+    def change(self, values: Mapping[str, Value]) -> None:
+        """Take all new values, by their dotted names, or none.
+
+        Raises:
+            ParameterError: Values contradict each other, or the first follower refuses them.
+        """
+        before, after = self.now, replaced(self.now, values)
+        for read, use in self._followers:
+            if (value := read(after)) != read(before):
+                use(value)
+        self.now = after
