@@ -1,4 +1,8 @@
-"""Paths of the package's data (config, models, worlds, launch), and entry points of other installed packages."""
+"""Paths of the package's data (config, models, worlds, launch), and entry points of guests and other packages.
+
+A guest is a folder of this package that registers itself as other packages do: its ``entry_points.txt`` is the file
+that pip writes for them. Without the folder, the rest works as before.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +10,9 @@ import os
 import sys
 import sysconfig
 from collections.abc import Iterator
+from configparser import ConfigParser
 from functools import cache
-from importlib.metadata import EntryPoint, EntryPoints, entry_points
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from traceback import walk_tb
 from typing import TypeVar
@@ -17,6 +22,9 @@ from vds_gz.core.errors import ArgumentError
 T = TypeVar("T")
 
 PACKAGE = "vds_gz"
+
+#: The folder of the package's code.
+CODE = Path(__file__).resolve().parents[1]
 
 
 def share(*parts: str) -> Path:
@@ -33,10 +41,9 @@ def share(*parts: str) -> Path:
 
 def _places() -> Iterator[Path]:
     """Possible places of a data folder, nearest to the running code first."""
-    package = Path(__file__).resolve().parents[1]
-    yield package.parent  # a checkout, an editable install, colcon build --symlink-install
+    yield CODE.parent  # a checkout, an editable install, colcon build --symlink-install
     # Installed: share/ is beside an ancestor of this module in every scheme (colcon, venv, --user, --target).
-    for prefix in package.parents:
+    for prefix in CODE.parents:
         yield prefix / "share" / PACKAGE
     # Code that was moved away from its data: the prefixes of ROS and Python.
     for ros_prefix in filter(None, os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep)):
@@ -44,8 +51,8 @@ def _places() -> Iterator[Path]:
     yield Path(sysconfig.get_path("data")) / "share" / PACKAGE
 
 
-def extensions(group: str) -> EntryPoints:
-    """The entry points of installed packages in a group."""
+def extensions(group: str) -> tuple[EntryPoint, ...]:
+    """The entry points of guests and of installed packages in a group."""
     return _extensions(group, tuple(sys.path))
 
 
@@ -90,19 +97,39 @@ def is_raised_by(error: BaseException, module: str) -> bool:
 
 def _of_package(frames: list[tuple[str, int]], module: str) -> list[tuple[str, int]]:
     """Those of some files and lines that are in a module's package. Compiled code tells only the files."""
-    package = module.partition(".")[0]
-    names = [name for name in sys.modules if name.partition(".")[0] == package]
+    package = _package_of(module)
+    names = [name for name in sys.modules if _package_of(name) == package]
     files = {getattr(sys.modules[name], "__file__", None) for name in names}
     return [frame for frame in frames if frame[0] in files]
 
 
+def _package_of(module: str) -> list[str]:
+    """The package of a module, by the parts of its name; a guest counts as a package."""
+    parts = module.split(".")
+    return parts[: 2 if parts[0] == PACKAGE else 1]
+
+
 def origin(group: str, name: str) -> str:
-    """Where something that an installed package offers comes from, in words; empty if it is this package's own."""
+    """Where something that another package or a guest offers comes from, in words; empty if the core has it."""
     entry = next((entry for entry in extensions(group) if entry.name == name), None)
     return f"entry point '{name}' of {group}, {entry.value}" if entry else ""
 
 
 @cache
-def _extensions(group: str, path: tuple[str, ...]) -> EntryPoints:
-    """The entry points of packages in these folders; finding them takes milliseconds."""
-    return entry_points(group=group)
+def _extensions(group: str, path: tuple[str, ...]) -> tuple[EntryPoint, ...]:
+    """The entry points of guests and of packages in these folders; finding them takes milliseconds."""
+    return *(entry for entry in _of_guests() if entry.group == group), *entry_points(group=group)
+
+
+@cache
+def _of_guests() -> tuple[EntryPoint, ...]:
+    """The entry points of all guests."""
+    entries: list[EntryPoint] = []
+    for file in sorted(CODE.glob("*/entry_points.txt")):
+        table = ConfigParser(delimiters="=", interpolation=None)
+        table.optionxform = str  # type: ignore[assignment,method-assign]  # names keep their capitals
+        table.read(file, encoding="utf-8")
+        entries += (
+            EntryPoint(name, value, group) for group in table.sections() for name, value in table[group].items()
+        )
+    return tuple(entries)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from vds_gz.autoware.parameters.simulator_files import is_autoware, translated
+from vds_gz.autoware.parameters.simulator_files import translated
 from vds_gz.core.configuration import parameters_of
 from vds_gz.core.parameters.conversion import load
 from vds_gz.core.parameters.declaration import Override, ParameterError
@@ -129,8 +129,6 @@ def test_bad_timer_is_refused(tmp_path):
         translation(tmp_path, SIMULATOR.replace("time_ms: 25", "time_ms: 0"))
 
 
-def test_which_files_are_autowares():
-    assert is_autoware([Override("vehicle_model_type", "X")])
-    assert not is_autoware([Override("model", "bicycle")])
+def test_files_of_autowares_simulator_have_the_type_of_a_vehicle():
     with pytest.raises(ParameterError, match="vehicle_model_type"):
         translated([Override("vel_lim", 3.0)], models())

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from vds_gz.core.parameters.declaration import Override, ParameterError, Registered, describe
 from vds_gz.core.parameters.node import MeasurementNoiseParameters
 
-#: The parameter that marks these files.
+#: The parameter that marks these files; it is the name of the entry point too.
 MODEL_TYPE = "vehicle_model_type"
 
 #: The parameter of the node's period [ms].
@@ -43,11 +43,6 @@ WITHOUT_MEANING = frozenset(
 )
 
 _FIND_SHARE = re.compile(r"\$\(find-pkg-share\s+([\w-]+)\)")
-
-
-def is_autoware(values: Iterable[Override]) -> bool:
-    """Whether these values were written for Autoware's simulator."""
-    return any(value.name == MODEL_TYPE for value in values)
 
 
 def translated(values: Iterable[Override], models: Mapping[str, Registered]) -> list[Override]:

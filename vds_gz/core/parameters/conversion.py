@@ -6,10 +6,9 @@ import dataclasses
 import difflib
 import re
 from collections.abc import Collection, Iterable, Mapping
-from types import MappingProxyType
+from types import FunctionType, MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from vds_gz.autoware.parameters.simulator_files import is_autoware, translated
 from vds_gz.core.parameters.declaration import (
     Description,
     Faults,
@@ -20,9 +19,14 @@ from vds_gz.core.parameters.declaration import (
     describe,
 )
 from vds_gz.core.parameters.node import BACKENDS, NodeParameters
+from vds_gz.core.share import extensions, offered
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
+
+#: Entry point group of parameter files of other programs: a function (overrides, models) that converts their values to
+#: parameters of this package. Its name is a parameter that only such files have.
+ENTRY_POINTS = "vds_gz.parameter_files"
 
 #: The groups above those of models, sensors and plants of other packages.
 MODEL_PARAMS, SENSORS, PLANT_PARAMS = "model_params", "sensors", "plant_params"
@@ -47,8 +51,9 @@ def load(
 ) -> NodeParameters:
     """Parameters with these values and defaults for the rest; the last of several values for a name counts."""
     faults, overrides = Faults(), list(overrides)
-    if is_autoware(overrides):
-        overrides = translated(overrides, models)
+    for entry in extensions(ENTRY_POINTS):
+        if any(override.name == entry.name for override in overrides):
+            overrides = offered(entry, FunctionType)(overrides, models)
     mounted, overrides = _sensors_of(overrides, sensors, faults)
     backend = _backend(overrides, plants, faults)
     plant_groups = {} if backend in BACKENDS or backend not in plants else {backend: plants[backend].parameters()}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import Protocol
 
 from vds_gz.core.parameters.vehicles import BicycleParameters
 from vds_gz.core.vehicle.actuators import (
@@ -45,12 +45,6 @@ from vds_gz.core.vehicle.vehicle_model import (
     Wheel,
     stop_drives,
 )
-
-if TYPE_CHECKING:
-    from vds_gz.autoware.parameters.car_parameters import CarParameters
-
-#: Parameters of a vehicle with a fixed and a steered axle.
-TwoAxles: TypeAlias = "BicycleParameters | CarParameters"
 
 #: Smaller longitudinal and lateral speeds define no steering direction [m/s].
 STANDSTILL = 1e-12
@@ -331,6 +325,21 @@ def steered_wheel_angle(c: Axles, angle: float, y: float) -> tuple[float, float]
     if longitudinal < 0.0:
         longitudinal, lateral = -longitudinal, -lateral
     return angle + direction(lateral, longitudinal), 1.0 / (longitudinal * longitudinal + lateral * lateral)
+
+
+class TwoAxles(Protocol):
+    """Parameters of any vehicle with a fixed and a steered axle [m]."""
+
+    @property
+    def base_link_offset(self) -> float: ...  # noqa: D102
+    @property
+    def wheel_base(self) -> float: ...  # noqa: D102
+    @property
+    def track_fixed(self) -> float: ...  # noqa: D102
+    @property
+    def track_steered(self) -> float: ...  # noqa: D102
+    @property
+    def tire_diameter(self) -> float: ...  # noqa: D102
 
 
 def joints(p: TwoAxles) -> tuple[Joint, ...]:

@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from vds_gz.core.errors import FailureError, VdsGzError
 from vds_gz.core.parameters.plant_types import ENTRY_POINTS as PLANTS
 from vds_gz.core.ros.graph import Graph, Severity
-from vds_gz.core.share import extensions, in_words, is_raised_by, offered, origin, raised_at
+from vds_gz.core.share import extensions, in_words, is_raised_by, origin, raised_at
 from vds_gz.core.vehicle.catalogue import ENTRY_POINTS as MODELS
-from vds_gz.core.vehicle.vehicle_model import AnyModel, VehicleModel
+from vds_gz.core.vehicle.vehicle_model import AnyModel
 
 
 class Failures:
@@ -36,7 +36,7 @@ class Failures:
 @contextmanager
 def named_parts(model: AnyModel, backend: str) -> Iterator[None]:
     """Raise an exception in the code of another package's model or plant as a :class:`FailureError` that names it."""
-    models = (entry for entry in extensions(MODELS) if offered(entry, VehicleModel).name == model.name)
+    models = (entry for entry in extensions(MODELS) if entry.name == model.name)
     plants = (entry for entry in extensions(PLANTS) if entry.name == backend)
     parts = [(entry, f"vehicle model '{model.name}'") for entry in models]
     parts += [(entry, f"plant '{backend}'") for entry in plants]
