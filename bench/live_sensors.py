@@ -111,7 +111,7 @@ def measure_gazebo(name: str, world: str, seconds: float) -> None:
     vehicle = Spawn(sdf(models()[loaded.model], loaded.vehicle, sensors=loaded.sensors))
     server = Server(populated(world_file(world), [vehicle])[1], rendering=True)
     with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
-        file.write(vehicle_bridge(sensors=loaded.sensors, link="transport"))
+        file.write(vehicle_bridge(sensors=loaded.sensors, link=[]))
         file.flush()
         from ament_index_python.packages import get_package_prefix
 

@@ -28,7 +28,7 @@ from vds_gz.core.description.sdf import sdf
 from vds_gz.core.errors import ArgumentError
 from vds_gz.core.parameters.node import NodeParameters
 from vds_gz.core.plant.gazebo.gazebo_server import Spawn, gz_command, populated
-from vds_gz.core.plant.gazebo.links.bindings import bindings_fault
+from vds_gz.core.plant.gazebo.links.link_types import LINKS, automatic_link
 from vds_gz.core.share import share
 from vds_gz.core.vehicle.catalogue import models
 from vds_gz.core.world.load_world import world_file
@@ -64,7 +64,7 @@ def generate_launch_description() -> LaunchDescription:
         DeclareLaunchArgument(
             "link",
             default_value="auto",
-            choices=["auto", "transport", "bridge", "ros2_control", "system"],
+            choices=["auto", *LINKS],
             description="Link to the joints; auto: transport if Gazebo's Python bindings are installed, else bridge.",
         ),
         DeclareLaunchArgument(
@@ -90,7 +90,7 @@ def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     flags = {name: boolean(arguments[name], name) for name in ("sensors", "robot_state_publisher", "rviz", "joystick")}
     link = arguments["link"]
     if link == "auto":
-        link = "bridge" if bindings_fault() else "transport"
+        link, _ = automatic_link()
     if arguments["robot"]:
         return adopted(arguments, link, flags)
     file = world_file(arguments["world"])
@@ -99,16 +99,17 @@ def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     sensors = parameters.sensors if flags["sensors"] else {}
     text = sdf(models()[parameters.model], parameters.vehicle, arguments["name"], sensors)
     actions = []
-    if link == "system":
+    if LINKS[link].inside:
         text = in_step(text, command_line(vehicle))
-    elif link == "ros2_control":
+    elif LINKS[link].controllers:
+        require_controllers(link)
         text, *actions = controlled(text, parameters, arguments["namespace"])
     pose = [number(arguments[axis], axis) for axis in POSE]
     world, text = populated(file, [Spawn(text, (pose[0], pose[1], pose[2], pose[3], pose[4], pose[5]))])
     vehicle = replace(vehicle, overrides={**vehicle.overrides, "gazebo.world": world})
     actions += server(text, [file.parent], renders(parameters), arguments)
     everything = vehicle.actions(robot_state_publisher=flags["robot_state_publisher"])
-    actions += everything[1:] if link == "system" else everything  # with "system" the node is inside Gazebo
+    actions += everything[1:] if LINKS[link].inside else everything  # without the node
     actions += bridges(arguments["name"], sensors, parameters, link, arguments["namespace"])
     return actions + extras(vehicle, flags)
 
@@ -130,12 +131,11 @@ def adopted(arguments: dict[str, str], link: str, flags: dict[str, bool]) -> lis
     if arguments["params_file"]:
         raise ArgumentError("launch argument 'params_file' is for vehicles of ours; the robot has its own robot.yaml")
     folder, namespace = read_folder(Path(arguments["robot"])), arguments["namespace"]
-    if link == "system":
-        raise ArgumentError("link:=system is for vehicles of ours; an adopted robot has its controllers in its model")
+    if LINKS[link].inside:
+        raise ArgumentError(f"link:={link} is for vehicles of ours; an adopted robot has its controllers in its model")
     actions: list[LaunchDescriptionEntity] = []
-    if link == "ros2_control":
-        needed = ("gz_ros2_control", "controller_manager", "forward_command_controller", "joint_state_broadcaster")
-        require("link:=ros2_control", *needed, instead="launch with link:=bridge")
+    if LINKS[link].controllers:
+        require_controllers(link)
         folder = folder.for_ros2_control()
         actions.append(spawner(folder.controllers(), namespace))
     x, y, z, roll, pitch, yaw = (number(arguments[axis], axis) for axis in POSE)
@@ -183,10 +183,13 @@ def described(arguments: dict[str, str], link: str) -> LaunchedVehicle:
     )
 
 
+def require_controllers(link: str) -> None:
+    """Refuse a link whose controllers are not installed."""
+    require(f"link:={link}", *LINKS[link].controllers, instead="launch with link:=bridge")
+
+
 def controlled(text: str, parameters: NodeParameters, namespace: str) -> tuple[Any, ...]:
     """The model with joints that ros2_control moves, and the actions that start its controllers."""
-    needed = ("gz_ros2_control", "controller_manager", "forward_command_controller", "joint_state_broadcaster")
-    require("link:=ros2_control", *needed, instead="launch with link:=bridge")
     joints = models()[parameters.model].joints(parameters.vehicle)
     folder = tempfile.TemporaryDirectory(prefix="vds_gz_")
     file = Path(folder.name, "controllers.yaml")
@@ -244,8 +247,9 @@ def bridges(
     name: str, sensors: dict[str, Any], parameters: NodeParameters, link: str, namespace: str
 ) -> list[LaunchDescriptionEntity]:
     """The bridges that are needed: one for joints and sensors, and another one for the clock."""
-    bridged = link in ("bridge", "ros2_control")
-    files = {"bridge": vehicle_bridge(name, sensors, parameters.frame_prefix, link)} if sensors or bridged else {}
+    bridged = LINKS[link].bridged(name)
+    needed = sensors or bridged
+    files = {"bridge": vehicle_bridge(name, sensors, parameters.frame_prefix, link=bridged)} if needed else {}
     return bridge_nodes(files, link, namespace, sensors=bool(sensors))
 
 
@@ -253,7 +257,7 @@ def bridge_nodes(
     files: dict[str, str], link: str, namespace: str, *, sensors: bool, joints: bool = False
 ) -> list[LaunchDescriptionEntity]:
     """Bridges of these configurations, and that of the clock if the link needs it; for messages, what they bring."""
-    bridged = link in ("bridge", "ros2_control")
+    bridged = LINKS[link].clock_over_ros
     if bridged:
         files["clock_bridge"] = clock_bridge(CLOCK)
     if files:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from vds_gz.cli.shared_options import add_topic_option, positive, split_ros_arguments
-from vds_gz.core.parameters.node import LINKS
+from vds_gz.core.plant.gazebo.links.link_types import WITHOUT_LAUNCH
 from vds_gz.core.ros.program_shell import CommandLine, command
 from vds_gz.programs.commandlog.command_log import drive_names
 
@@ -70,7 +70,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--world", metavar="NAME|FILE", default="empty", help="Gazebo's world (empty)")
     parser.add_argument(
         "--link",
-        choices=[link for link in LINKS if link != "ros2_control"],
+        choices=WITHOUT_LAUNCH,
         default="auto",
         help="link to Gazebo (auto: system, in step with physics, if Gazebo's Python bindings are installed)",
     )

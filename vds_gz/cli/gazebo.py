@@ -14,8 +14,9 @@ from vds_gz.cli.shared_options import add_vehicle_options, number, parameter_fil
 from vds_gz.core.child_process import ChildProcess
 from vds_gz.core.configuration import NODE_NAME, parameters_of
 from vds_gz.core.description.sdf import moved_by, plugin, sdf
-from vds_gz.core.parameters.node import LINKS, NodeParameters
+from vds_gz.core.parameters.node import NodeParameters
 from vds_gz.core.plant.gazebo.gazebo_server import Server, Spawn, populated
+from vds_gz.core.plant.gazebo.links.link_types import WITHOUT_LAUNCH, runs_inside
 from vds_gz.core.ros.arguments import parse
 from vds_gz.core.ros.program_shell import LONGEST_SLEEP, CommandLine, StopRequest, command, on_signals
 from vds_gz.core.sensing.sensor import SensorTypes
@@ -40,7 +41,7 @@ def main(argv: list[str]) -> int:
     parameters = parameters_of(parse(arguments, NODE_NAME).overrides)
     world = world_file(options.world)
     vehicle = sdf(models()[parameters.model], parameters.vehicle, options.name, parameters.sensors)
-    if options.link == "system":
+    if runs_inside(options.link):
         vehicle = in_step(vehicle, arguments)
     name, text = populated(world, [Spawn(vehicle, start)], options.pace)
     arguments += ["-p", f"gazebo.world:={name}"]
@@ -53,7 +54,7 @@ def main(argv: list[str]) -> int:
         folder=world.parent,
         environment=environment(),
     )
-    return together(server, None if options.link == "system" else arguments, stop)
+    return together(server, None if runs_inside(options.link) else arguments, stop)
 
 
 def _adopted(parser: CommandLine, options: argparse.Namespace, ros: Sequence[str], pose: Pose) -> int:
@@ -64,8 +65,10 @@ def _adopted(parser: CommandLine, options: argparse.Namespace, ros: Sequence[str
             parser.error(
                 f"--{name} cannot be combined with a robot's folder; its parameters are in '{options.robot}/robot.yaml'"
             )
-    if options.link == "system":
-        parser.error("--link system has no counterpart for an adopted robot, whose joint controllers are in its model")
+    if runs_inside(options.link):
+        parser.error(
+            f"--link {options.link} has no counterpart for an adopted robot, whose joint controllers are in its model"
+        )
     world, text, path = adopted_world(folder, options.world, pose, options.pace)
     arguments = node_arguments(
         str(folder.file(PARAMETERS)), [*folder.arguments(), *ros], link=options.link, model=folder.start.name
@@ -140,7 +143,7 @@ def _parser() -> CommandLine:
     parser.add_argument("--pace", type=number, metavar="FACTOR", help="real-time factor; 0: unlimited (the world's)")
     parser.add_argument(
         "--link",
-        choices=[link for link in LINKS if link != "ros2_control"],
+        choices=WITHOUT_LAUNCH,
         default="auto",
         help="the link to the joints; system: the node runs inside Gazebo (auto)",
     )

@@ -4,6 +4,7 @@ import yaml
 from helpers.sensors import GROUPS, IN_GAZEBO
 
 from vds_gz.core.description.gz_bridge import clock_bridge, vehicle_bridge
+from vds_gz.core.plant.gazebo.links.link_types import LINKS
 
 #: Types that ros_gz_bridge translates into each other.
 PAIRS = {
@@ -42,8 +43,9 @@ def test_only_joint_commands_go_into_gazebo():
 
 
 def test_other_links_need_fewer_topics():
-    assert entries(vehicle_bridge("robo", SENSORS, link="transport")).keys() == {"contacts"} | of_sensors()
-    control = entries(vehicle_bridge("robo", SENSORS, link="ros2_control"))
+    transport = entries(vehicle_bridge("robo", SENSORS, link=LINKS["transport"].bridged("robo")))
+    assert transport.keys() == {"contacts"} | of_sensors()
+    control = entries(vehicle_bridge("robo", SENSORS, link=LINKS["ros2_control"].bridged("robo")))
     assert control.keys() == {"contacts", "/model/robo/odometry"} | of_sensors()
     assert control["/model/robo/odometry"]["direction"] == "GZ_TO_ROS"
 

@@ -25,14 +25,15 @@ def vehicle_bridge(
     name: str = "vehicle",
     sensors: Mapping[str, SensorParameters] | None = None,
     frame_prefix: str = "",
-    link: str = "bridge",
+    *,
+    link: Iterable[Entry] | None = None,
 ) -> str:
-    """The bridge of a vehicle, for a link: joint commands, joint states, pose, contacts and sensors.
+    """The bridge of a vehicle: contacts, sensors, and the topics that a link of the node needs.
 
-    Joint commands, joint states and pose have the same names in ROS as in Gazebo. Names of contacts and of sensors'
-    topics are relative to the bridge's namespace.
+    By default these are those of the link ``bridge``: joint commands, joint states and pose, which have the same names
+    in ROS as in Gazebo. Names of contacts and of sensors' topics are relative to the bridge's namespace.
     """
-    entries = link_entries(name, link)
+    entries = [*joint_entries(name), odometry_entry(name)] if link is None else [*link]
     contacts = entry("contacts", "ros_gz_interfaces/msg/Contacts", "gz.msgs.Contacts", gz_topic=topics.contacts(name))
     entries.append(contacts | {"frame_id": f"{frame_prefix}map", "lazy": True})
     types = SensorTypes()
@@ -45,17 +46,17 @@ def vehicle_bridge(
     return bridge_text(entries)
 
 
-def link_entries(name: str, link: str) -> list[Entry]:
-    """The topics that the node itself needs bridged, over a link."""
-    entries = []
-    if link == "bridge":
-        entries += [
-            entry(topics.actuators(name), "actuator_msgs/msg/Actuators", "gz.msgs.Actuators", "ROS_TO_GZ", depth=1),
-            entry(topics.joint_state(name), "sensor_msgs/msg/JointState", "gz.msgs.Model"),
-        ]
-    if link in ("bridge", "ros2_control"):
-        entries.append(entry(topics.odometry(name), "nav_msgs/msg/Odometry", "gz.msgs.Odometry"))
-    return entries
+def joint_entries(name: str) -> list[Entry]:
+    """Commands and states of the joints."""
+    return [
+        entry(topics.actuators(name), "actuator_msgs/msg/Actuators", "gz.msgs.Actuators", "ROS_TO_GZ", depth=1),
+        entry(topics.joint_state(name), "sensor_msgs/msg/JointState", "gz.msgs.Model"),
+    ]
+
+
+def odometry_entry(name: str) -> Entry:
+    """The true pose."""
+    return entry(topics.odometry(name), "nav_msgs/msg/Odometry", "gz.msgs.Odometry")
 
 
 def clock_bridge(topic: str = "/clock") -> str:

@@ -13,6 +13,7 @@ from vds_gz.core.parameters.sensor_parameters import SensorParameters
 #: The plants of this package, the default first, and ``auto``; vds_gz/programs/nodes/plant_selection.py makes them.
 BACKENDS = ("kinematic", "gazebo", "relay", "auto")
 
+#: The links to Gazebo, and ``auto``; vds_gz/core/plant/gazebo/links/link_types.py makes them.
 LINKS = ("auto", "transport", "bridge", "ros2_control", "system")
 
 

@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from vds_gz.core.configuration import make_vehicle
-from vds_gz.core.parameters.node import NodeParameters
+from vds_gz.core.parameters.node import GazeboParameters, NodeParameters
 from vds_gz.core.plant.base import LinkError, Plant
 from vds_gz.core.plant.kinematic import KinematicPlant
 from vds_gz.core.ros.graph import Graph, Severity
@@ -31,7 +31,7 @@ def make_plant(graph: Graph, preparation: Preparation) -> tuple[Plant, Surroundi
     """The plant that the parameters select, and the world around it, if the node simulates that."""
     backend = preparation.parameters.backend
     if backend == "auto":
-        backend, why = choose(preparation.parameters)
+        backend, why = choose(preparation.parameters.gazebo)
         graph.log(Severity.INFO, f"backend: {backend}, because {why}")
     return PLANTS.get(backend, _installed)(graph, preparation)
 
@@ -67,7 +67,8 @@ def _surroundings(graph: Graph, preparation: Preparation) -> Surroundings | None
 def _gazebo(graph: Graph, preparation: Preparation) -> tuple[Plant, None]:
     """The vehicle in Gazebo, over the link that the parameters name."""
     parameters = preparation.parameters
-    return gazebo_plant(graph, parameters, make_link(graph, parameters)), None
+    link = make_link(graph, parameters.gazebo, be_reference_clock=parameters.be_reference_clock)
+    return gazebo_plant(graph, parameters, link), None
 
 
 def _relay(graph: Graph, preparation: Preparation) -> tuple[Plant, None]:
@@ -107,51 +108,33 @@ def gazebo_plant(graph: Graph, parameters: NodeParameters, link: GazeboLink) -> 
     return GazeboPlant(vehicle, parameters.gazebo, link, graph.wake, lambda text: graph.log(Severity.WARN, text))
 
 
-def choose(parameters: NodeParameters) -> tuple[str, str]:
+def choose(parameters: GazeboParameters) -> tuple[str, str]:
     """The backend that ``auto`` selects now, and why."""
-    from vds_gz.core.plant.gazebo.links.bindings import bindings_fault
-
-    fault = bindings_fault()
-    if fault:
-        return "kinematic", f"{fault}; for the links over ROS set backend: gazebo"
+    from vds_gz.core.plant.gazebo.links.link_types import LINKS
     from vds_gz.core.plant.gazebo.links.transport import answering_world
 
-    world = answering_world(parameters.gazebo, SERVER_TIMEOUT)
+    if fault := LINKS["transport"].fault():
+        return "kinematic", f"{fault}; for the links over ROS set backend: gazebo"
+    world = answering_world(parameters, SERVER_TIMEOUT)
     if world is None:
         return "kinematic", f"no Gazebo answered within {SERVER_TIMEOUT:g} s"
     return "gazebo", f"the world '{world}' answered"
 
 
-def make_link(graph: Graph, parameters: NodeParameters) -> GazeboLink:
+def make_link(graph: Graph, parameters: GazeboParameters, *, be_reference_clock: bool) -> GazeboLink:
     """The link that ``gazebo.link`` names."""
-    from vds_gz.core.plant.gazebo.links.bindings import bindings_fault
+    from vds_gz.core.plant.gazebo.links.link_types import LINKS, automatic_link
 
-    name, fault = parameters.gazebo.link, bindings_fault()
+    name = parameters.link
     if name == "auto":
-        name = "bridge" if fault else "transport"
-        graph.log(Severity.INFO, f"gazebo.link: {name}, because {fault or 'Python bindings of Gazebo are installed'}")
-    clock = parameters.gazebo.clock_topic
-    if name in ("bridge", "ros2_control") and parameters.be_reference_clock and clock == CLOCK.name:
+        name, why = automatic_link()
+        graph.log(Severity.INFO, f"gazebo.link: {name}, because {why}")
+    link = LINKS[name]
+    if link.clock_over_ros and be_reference_clock and parameters.clock_topic == CLOCK.name:
         raise LinkError(
             f"parameter 'be_reference_clock' is true with gazebo.link '{name}', where ros_gz_bridge publishes /clock; "
             "set it to false, or gazebo.clock_topic to another topic, to which the bridge brings Gazebo's clock"
         )
-    if name == "transport":
-        if fault:
-            raise LinkError(f"parameter 'gazebo.link' is 'transport', but {fault}; install them or set it to bridge")
-        from vds_gz.core.plant.gazebo.links.transport import TransportLink
-
-        return TransportLink(parameters.gazebo)
-    if name == "bridge":
-        from vds_gz.core.plant.gazebo.links.ros_links import BridgeLink
-
-        return BridgeLink(graph, parameters.gazebo)
-    if name == "ros2_control":
-        from vds_gz.core.plant.gazebo.links.ros_links import Ros2ControlLink
-
-        return Ros2ControlLink(graph, parameters.gazebo)
-    raise LinkError(
-        "parameter 'gazebo.link' is 'system', which runs inside Gazebo: load "
-        "vds_gz.programs.nodes.gazebo_system into the model with PythonSystemLoader, as `vds-gz gazebo --link system` "
-        "does; outside of Gazebo take another link"
-    )
+    if not link.inside and (fault := link.fault()):
+        raise LinkError(f"parameter 'gazebo.link' is '{name}', but {fault}; install them or set it to bridge")
+    return link.make(graph, parameters)

@@ -122,11 +122,16 @@ def description(parameters: NodeParameters, model: AnyModel) -> str:
     from vds_gz.core.description.urdf_writer import urdf
 
     text = urdf(model.name, parameters.vehicle, model.xacro, parameters.sensors)
-    if parameters.backend in ("gazebo", "auto") and parameters.gazebo.link == "ros2_control":
-        from vds_gz.core.description.ros2_control import with_hardware
+    if parameters.backend not in ("gazebo", "auto"):
+        return text
+    from vds_gz.core.plant.gazebo.links.link_types import LINKS
 
-        return with_hardware(text, model.joints(parameters.vehicle))
-    return text
+    link = LINKS.get(parameters.gazebo.link)
+    if link is None or not link.controllers:
+        return text
+    from vds_gz.core.description.ros2_control import with_hardware
+
+    return with_hardware(text, model.joints(parameters.vehicle))
 
 
 def _world(overrides: Sequence[Override], faults: Faults) -> tuple[Scene | None, MovingObstacles | None]:

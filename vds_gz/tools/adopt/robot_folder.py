@@ -9,9 +9,10 @@ from typing import Any
 import yaml
 
 from vds_gz.core import files
-from vds_gz.core.description.gz_bridge import Entry, bridge_text, link_entries
+from vds_gz.core.description.gz_bridge import bridge_text
 from vds_gz.core.errors import ArgumentError
 from vds_gz.core.parameters.yaml_reader import compose, read_sections
+from vds_gz.core.plant.gazebo.links.link_types import LINKS
 from vds_gz.tools.adopt.robot_sensors import JOINT_STATES, WORLD
 
 #: Files of the folder.
@@ -102,7 +103,7 @@ class RobotFolder:
             sensors: Whether it has the sensors.
             joints: Whether it has the joint states, which a robot_state_publisher needs.
         """
-        entries: list[Entry] = link_entries(self.start.name, link)
+        entries = LINKS[link].bridged(self.start.name)
         file = self.file(BRIDGE)
         if (sensors or joints) and file.is_file():
             given = yaml.safe_load(files.read_text(file, largest=files.LARGEST_YAML)) or []

@@ -46,7 +46,7 @@ def messages(serve: Any, probe: Any, tmp_path: Path, domain: int) -> Any:
     parameters = load_parameters("vds_defaults")
     serve(Spawn(sdf(models()[parameters.model], parameters.vehicle, sensors=THEIRS)))
     file = tmp_path / "bridge.yaml"
-    file.write_text(vehicle_bridge(sensors=THEIRS, link="transport"))
+    file.write_text(vehicle_bridge(sensors=THEIRS, link=[]))
     command = [program("ros_gz_bridge", "parameter_bridge"), "--ros-args", "-p", f"config_file:={file}"]
     process = subprocess.Popen(command)
     ours = NodeParameters(sensors={f"{name}2": item for name, item in THEIRS.items()})

@@ -54,7 +54,7 @@ class GazeboPlant(Plant):
         self._wheels = [i for i, joint in enumerate(joints) if joint.kind == "wheel"]
         self._steering = [i for i, joint in enumerate(joints) if joint.kind == "steering"]
         self._controlled: tuple[list[int], list[int]] = self._wheels, self._steering
-        if link.name == "ros2_control" and joint_list(parameters.controlled_joints):
+        if link.lists_joints and joint_list(parameters.controlled_joints):
             self._controlled = _controlled(parameters.controlled_joints, joints)
         self._inbox: Inbox = deque()
         self._time: int | None = None

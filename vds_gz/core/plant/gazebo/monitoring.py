@@ -257,11 +257,8 @@ class LinkHealth:
         if now - self._ticked > SILENCE:
             return Level.ERROR, f"Gazebo's clock does not arrive; likely cause: {self._link.clock_cause}"
         if now - self._read > SILENCE:
-            reporter = "JointStatePublisher"
-            if self._link.name == "ros2_control":
-                reporter = "joint_state_broadcaster with use_local_topics: true"
             return Level.ERROR, (
-                f"nothing reports the joints of {model}; it needs a {reporter}, on the topic of "
+                f"nothing reports the joints of {model}; it needs a {self._link.joint_reporter}, on the topic of "
                 "gazebo.joint_states_topic"
             )
         if self._missing:
@@ -280,7 +277,7 @@ class LinkHealth:
                 f"Gazebo stopped responding {now - self._received:.0f} s ago; the vehicle stands until it is back",
             )
         partition = self._parameters.partition or os.environ.get("GZ_PARTITION", "")
-        where = f" in partition '{partition}'" if partition and self._link.name == "transport" else ""
+        where = f" in partition '{partition}'" if partition and self._link.in_partition else ""
         return Level.WARN, "waiting for Gazebo: " + (fault or f"{self._world()}{where} has not been found")
 
     def values(self) -> tuple[tuple[str, str], ...]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from vds_gz.core import configuration
 from vds_gz.core.errors import ArgumentError, FailureError
 from vds_gz.core.parameters.yaml_reader import read_parameter_file
-from vds_gz.core.plant.gazebo.links.bindings import system_fault
+from vds_gz.core.plant.gazebo.links.link_types import LINKS
 from vds_gz.core.ros.arguments import Arguments, parse
 from vds_gz.core.ros.open_graph import open_graph
 from vds_gz.programs.bags.recorder import Recorder
@@ -103,7 +103,7 @@ def run_in_gazebo(parameters: Path, log: CommandLog, folder: Path, gazebo: Gazeb
     ours = [f"__ns:=/{namespace}", *(f"{name}:={name[1:]}" for name in SHARED)]
     remaps = ["--ros-args", *(part for rule in ours for part in ("-r", rule))]
     file = write_parameters(read_parameter_file(str(parameters), f"/{configuration.NODE_NAME}"), folder)
-    link = "system" if gazebo.link == "auto" and not system_fault() else gazebo.link
+    link = "system" if gazebo.link == "auto" and not LINKS["system"].fault() else gazebo.link
     node = ["--params", str(file), "--headless", "--world", gazebo.world, "--link", link]
     driver = [str(folder / "log.csv"), "--wait", str(GAZEBO_STARTS_WITHIN)]
     session = Session(

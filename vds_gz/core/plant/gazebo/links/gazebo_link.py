@@ -62,6 +62,9 @@ class GazeboLink:
         lag_cause: The likely cause if the joints follow late.
         clock_topic: Full name of the ROS topic of Gazebo's clock; empty if the link needs none.
         clock_cause: The likely cause if Gazebo's clock does not arrive.
+        in_partition: The link finds only what is in Gazebo's partition.
+        joint_reporter: What reports the joints' states to the link.
+        lists_joints: The joints are commanded in the order of ``gazebo.controlled_joints``, if it names some.
         waits: Whether a request returns after it has succeeded, and not as soon as it is sent.
     """
 
@@ -69,6 +72,9 @@ class GazeboLink:
     lag_cause: str
     clock_topic = ""
     clock_cause = ""
+    in_partition = False
+    joint_reporter = "JointStatePublisher"
+    lists_joints = False
     waits = True
 
     def start(self, inbox: Inbox, wake: Callable[[], None]) -> None:

@@ -127,6 +127,8 @@ class Ros2ControlLink(RosLink):
         "gz_ros2_control's position interface, which lags by T = 1/(position_proportional_gain * update_rate), "
         "0.1 s as shipped: set position_proportional_gain to 1.0 and update_rate to 500 or more"
     )
+    joint_reporter = "joint_state_broadcaster with use_local_topics: true"
+    lists_joints = True
 
     def __init__(self, graph: Graph, parameters: GazeboParameters) -> None:
         super().__init__(graph, parameters, JOINT_STATES)

@@ -26,6 +26,7 @@ class TransportLink(HelpedLink):
         "slower than real time"
     )
     clock_cause = "gazebo.world names another world"
+    in_partition = True
 
     def __init__(self, parameters: GazeboParameters) -> None:
         """Make the link, without subscriptions; raise ModuleNotFoundError without Gazebo's Python bindings."""
