@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from vds_gz.core.sensing.noise import Array
+from vds_gz.core.arrays import Array
 
 
 def allan_deviation(samples: Array, count: int, rate: float) -> float:

@@ -8,7 +8,7 @@ import time
 
 from vds_gz.core.parameters.declaration import LARGEST_INTEGER, Description, ParameterError
 from vds_gz.core.ros.arguments import parse
-from vds_gz.core.ros.dds.cyclone_library import Library
+from vds_gz.core.ros.dds.cyclone_library import CycloneLibrary
 from vds_gz.core.ros.dds.dds_graph import DdsGraph
 from vds_gz.core.ros.dds.domain import Context, discovery, interfaces, join
 from vds_gz.core.ros.dds.endpoints import EndpointProperties, Writer
@@ -67,7 +67,7 @@ def farewell(*arguments: str) -> None:
 
 def raw(topic: str, type_name: str, *payloads: str) -> None:
     """A writer that sends these bytes, given in hexadecimal, again and again, whatever the type says."""
-    library = Library()
+    library = CycloneLibrary()
     context = Context(library, join(library, discovery(os.environ, interfaces())), MessageTypes(), print)
     writer = Writer(context, EndpointProperties(topic, type_name, QoS(), {}))
     with contextlib.suppress(KeyboardInterrupt):

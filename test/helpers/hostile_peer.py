@@ -18,7 +18,7 @@ from helpers.hostile import TEXTS, message_bytes, real
 from vds_gz.core.configuration import default_parameters
 from vds_gz.core.errors import GraphError
 from vds_gz.core.parameters.declaration import describe
-from vds_gz.core.ros.dds.cyclone_library import Library, _TypeDescriptor
+from vds_gz.core.ros.dds.cyclone_library import CycloneLibrary, _TypeDescriptor
 from vds_gz.core.ros.dds.domain import Context, discovery, interfaces, join
 from vds_gz.core.ros.dds.endpoints import EndpointProperties, Writer
 from vds_gz.core.ros.graph import QoS
@@ -88,7 +88,7 @@ TOPICS = {
 }
 
 
-def announce(library: Library, participant: int) -> None:
+def announce(library: CycloneLibrary, participant: int) -> None:
     """Announce writers by names as they are."""
     for topic, kind in NAMES:
         octet = (c.c_uint32 * 3)(0x01_01_00_00, 0, 0)
@@ -115,7 +115,7 @@ def channels(target: str) -> Iterator[tuple[EndpointProperties, str, bool]]:
 
 def main(seed: str, count: str, target: str, stays: str = "0") -> None:
     draw = random.Random(int(seed))
-    library = Library()
+    library = CycloneLibrary()
     participant = join(library, discovery(os.environ, interfaces()))
     types = MessageTypes()
     context = Context(library, participant, types, print)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from vds_gz.core.plant.gazebo.links.gazebo_link import GazeboLink, Inbox
+from vds_gz.core.plant.gazebo.links.gazebo_link import GazeboLink, ReadingQueue
 
 
 class Recorder(GazeboLink):
@@ -15,7 +15,7 @@ class Recorder(GazeboLink):
     def __init__(self) -> None:
         self.sent: tuple[list[float], list[float]] = ([], [])
 
-    def start(self, inbox: Inbox, wake: Callable[[], None]) -> None:
+    def start(self, inbox: ReadingQueue, wake: Callable[[], None]) -> None:
         pass
 
     def send(self, velocities: Sequence[float], positions: Sequence[float]) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from vds_gz.core.ros.program_shell import DONE, CommandLine, command
-from vds_gz.tools.adopt.geometry_check import Check
+from vds_gz.tools.adopt.geometry_check import GeometryCheck
 from vds_gz.tools.adopt.parameter_text import rounded
 from vds_gz.tools.adopt.robot_drive import Figure
 from vds_gz.tools.adopt.write import Adoption, adopt, short
@@ -84,13 +84,13 @@ def report(adoption: Adoption, folder: Path) -> str:
     return "\n".join(lines)
 
 
-def _checked(check: Check) -> tuple[str, str, str]:
+def _checked(check: GeometryCheck) -> tuple[str, str, str]:
     plugin = "-" if check.plugin is None else f"{check.plugin.value:.6g}" + ("" if check.plugin.given else " (default)")
     model = "-" if check.model is None else f"{check.model:.6g}"
     return f"{check.name} [{check.unit}]", plugin, model + ("" if check.agrees else "  <- disagrees")
 
 
-def _disagreement(check: Check) -> str:
+def _disagreement(check: GeometryCheck) -> str:
     assert check.plugin is not None
     assert check.model is not None
     return (

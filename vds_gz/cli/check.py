@@ -65,12 +65,12 @@ class ParameterRow(NamedTuple):
     meaning: str
 
 
-Rows = dict[str, ParameterRow]
+ParameterRows = dict[str, ParameterRow]
 
 
 def markdown(descriptions: Iterable[Description]) -> str:
     """A section for each group: a table, or the differences to an earlier group."""
-    groups: dict[str, Rows] = {}
+    groups: dict[str, ParameterRows] = {}
     for parameter in descriptions:
         group, _, name = parameter.name.rpartition(".")
         groups.setdefault(f"`{group}`" if group else "Node", {})[name] = _row(name, parameter)
@@ -86,12 +86,12 @@ def sensor_tables(sensors: Mapping[str, Iterable[Description]]) -> str:
     return SENSORS + "".join(_sections("###", groups))
 
 
-def _sections(level: str, groups: Mapping[str, Rows]) -> Iterator[str]:
+def _sections(level: str, groups: Mapping[str, ParameterRows]) -> Iterator[str]:
     """A section for each group; equal groups share one."""
     alike: dict[tuple[ParameterRow, ...], list[str]] = {}
     for title, rows in groups.items():
         alike.setdefault(tuple(rows.values()), []).append(title)
-    earlier: dict[str, Rows] = {}
+    earlier: dict[str, ParameterRows] = {}
     for first, *equal in alike.values():
         rows = groups[first]
         yield f"\n{level} {first}\n"
@@ -117,7 +117,7 @@ def _shares(row: ParameterRow, other: ParameterRow | None) -> bool:
     return other is not None and row._replace(default="") == other._replace(default="")
 
 
-def _likeness(rows: Rows, base: Rows) -> int:
+def _likeness(rows: ParameterRows, base: ParameterRows) -> int:
     """Number of shared rows, less half of those that ``rows`` lack: a name is shorter than a row."""
     return sum(_shares(row, base.get(name)) for name, row in rows.items()) - len(base.keys() - rows.keys()) // 2
 

@@ -23,7 +23,7 @@ from vds_gz.core.sensing.sensor import SensorTypes
 from vds_gz.core.vehicle.catalogue import models
 from vds_gz.core.world.load_world import world_file
 from vds_gz.tools.adopt.robot_folder import PARAMETERS, read_folder
-from vds_gz.tools.adopt.start import Pose, adopted_world, server_environment
+from vds_gz.tools.adopt.start import SpawnPose, adopted_world, server_environment
 
 
 @command("vds-gz gazebo")
@@ -57,7 +57,7 @@ def main(argv: list[str]) -> int:
     return together(server, None if runs_inside(options.link) else arguments, stop)
 
 
-def _adopted(parser: CommandLine, options: argparse.Namespace, ros: Sequence[str], pose: Pose) -> int:
+def _adopted(parser: CommandLine, options: argparse.Namespace, ros: Sequence[str], pose: SpawnPose) -> int:
     """The same with a robot that ``vds-gz adopt`` has written to a folder."""
     folder = read_folder(Path(options.robot))
     for name in ("preset", "params", "name"):

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from vds_gz.autoware.identify.identify_actuation import (
-    Vehicle,
+    GivenVehicle,
     identify_pedals,
     identify_steering,
     print_files,
@@ -60,7 +60,7 @@ def identify(options: argparse.Namespace) -> int:
     return DONE
 
 
-def _identify_vehicle(options: argparse.Namespace, given: Vehicle | None, folder: Path, log: str) -> int:
+def _identify_vehicle(options: argparse.Namespace, given: GivenVehicle | None, folder: Path, log: str) -> int:
     """Identify a vehicle from recordings together; write its parameters and a report, and return the exit code."""
     source = _source(options, given)
     recordings = [source.read(Path(log)) for log in options.log]
@@ -87,7 +87,7 @@ def _identify_vehicle(options: argparse.Namespace, given: Vehicle | None, folder
     return DONE if any(fit.numbers.values()) else FAILED
 
 
-def _identify_many(options: argparse.Namespace, given: Vehicle | None, folder: Path) -> int:
+def _identify_many(options: argparse.Namespace, given: GivenVehicle | None, folder: Path) -> int:
     """Identify recordings separately; write a table, pooled parameters and a report, and return the exit code."""
     if options.log or options.model != "axes":
         wrong = f"LOG '{options.log[0]}'" if options.log else f"--model {options.model}"
@@ -128,7 +128,7 @@ def _identify_many(options: argparse.Namespace, given: Vehicle | None, folder: P
     return FAILED if failed else DONE
 
 
-def _source(options: argparse.Namespace, given: Vehicle | None) -> Source:
+def _source(options: argparse.Namespace, given: GivenVehicle | None) -> Source:
     """The reader of the recordings and the choice of terms to identify."""
     vehicle, fit = _prior_vehicle(given, options.wheel_base), tuple(options.fit)
     return Source(_topics(options), _columns(options), options.wheel_base, vehicle, fit, _priors(given))
@@ -138,7 +138,7 @@ def _topics(options: argparse.Namespace) -> dict[str, str | None]:
     return {"command": options.command, "velocity": options.velocity, "steering": options.steering}
 
 
-def _prior_vehicle(given: Vehicle | None, wheel_base: float | None) -> NodeParameters | None:
+def _prior_vehicle(given: GivenVehicle | None, wheel_base: float | None) -> NodeParameters | None:
     """The given vehicle, with the wheel base of the option if there is one."""
     if given is None or wheel_base is None:
         return given[0] if given else None
@@ -147,7 +147,7 @@ def _prior_vehicle(given: Vehicle | None, wheel_base: float | None) -> NodeParam
     return load_parameters(given[1], {f"model_params.{given[0].model}.wheel_base": wheel_base})
 
 
-def _priors(given: Vehicle | None) -> dict[str, Interval]:
+def _priors(given: GivenVehicle | None) -> dict[str, Interval]:
     """Intervals in the parameter file, by names below the model, except those of actuators, which are identified."""
     if given is None:
         return {}

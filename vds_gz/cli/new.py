@@ -28,7 +28,7 @@ HEAD = """# {title}
 WIDTH = 120
 
 
-class Entry(NamedTuple):
+class ParameterLine(NamedTuple):
     """A line of the file."""
 
     value: str
@@ -71,12 +71,12 @@ def new_file(vehicle: str) -> str:
     return schema_line() + HEAD.format(title=title) + "\n".join(lines) + "\n"
 
 
-def _entries(parameters: NodeParameters) -> Iterator[tuple[str, Entry]]:
+def _entries(parameters: NodeParameters) -> Iterator[tuple[str, ParameterLine]]:
     """The model with all of its parameters, then what concerns the node."""
     model = parameters.model
     unchanged = NodeParameters(model_params={model: models()[model].parameters()})
     defaults = {parameter.name: parameter.default for parameter in describe(unchanged)}
-    yield "model", Entry(model, "", True)
+    yield "model", ParameterLine(model, "", True)
     of_model, of_node = [], []
     for parameter in describe(parameters):
         name, changed = parameter.name, parameter.default != defaults.get(parameter.name)
@@ -88,7 +88,7 @@ def _entries(parameters: NodeParameters) -> Iterator[tuple[str, Entry]]:
     yield from of_node
     if not parameters.sensors:
         lidar = ", ".join(f"{name}: {yaml_text(value)}" for name, value in LIDAR.items())
-        yield f"{SENSORS}.lidar", Entry(f"{{{lidar}}}", "a 2D lidar", False)
+        yield f"{SENSORS}.lidar", ParameterLine(f"{{{lidar}}}", "a 2D lidar", False)
 
 
 def _is_neutral(parameter: Description) -> bool:
@@ -96,18 +96,18 @@ def _is_neutral(parameter: Description) -> bool:
     return parameter.default in (0.0, False, "", ()) or (parameter.name.endswith(".gain") and parameter.default == 1.0)
 
 
-def _entry(parameter: Description, *, given: bool) -> Entry:
+def _entry(parameter: Description, *, given: bool) -> ParameterLine:
     unit = "" if parameter.unit in ("", "-") else f"[{parameter.unit}] "
     words = f"; one of {', '.join(parameter.choices)}" if parameter.choices else ""
-    return Entry(yaml_text(parameter.default), f"{unit}{parameter.doc}{words}", given)
+    return ParameterLine(yaml_text(parameter.default), f"{unit}{parameter.doc}{words}", given)
 
 
 def _lines(group: Mapping[str, Any], indent: str) -> Iterator[str]:
     """The lines of a group: given values, groups, and the rest as comments; a group without any value is one too."""
-    entries = {name: member for name, member in group.items() if isinstance(member, Entry)}
+    entries = {name: member for name, member in group.items() if isinstance(member, ParameterLine)}
     column = max((len(_assignment(name, entry)) for name, entry in entries.items()), default=0)
 
-    def line(name: str, entry: Entry) -> str:
+    def line(name: str, entry: ParameterLine) -> str:
         text, remark = indent + _assignment(name, entry), f"  # {entry.remark}" if entry.remark else ""
         aligned = text.ljust(len(indent) + column) + remark
         return aligned if remark and len(aligned) <= WIDTH else text + remark
@@ -120,7 +120,7 @@ def _lines(group: Mapping[str, Any], indent: str) -> Iterator[str]:
     yield from (line(name, entry) for name, entry in entries.items() if not entry.given)
 
 
-def _assignment(name: str, entry: Entry) -> str:
+def _assignment(name: str, entry: ParameterLine) -> str:
     return f"{'' if entry.given else '# '}{name}: {entry.value}"
 
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from vds_gz.core.arrays import Array, Floats, Indices
 from vds_gz.core.vehicle.trigonometry import exponential
-from vds_gz.environments.task import Floats, Indices, Reals
 
 Words = NDArray[np.uint64]
 
@@ -42,7 +42,7 @@ def _mixed(words: Words) -> Words:
 
 def observe(
     indices: Indices,
-    measured: Reals,
+    measured: Array,
     past: Floats,
     newest: int,
     first: int,
@@ -64,7 +64,7 @@ def observe(
                 observations[i, columns + ago * inputs + k] = past[slot, i, k]
 
 
-def reward(errors: Reals, changes: Reals, weight: float, rewards: Reals) -> None:
+def reward(errors: Array, changes: Array, weight: float, rewards: Array) -> None:
     """Rewards for squares of errors and of changes of the action."""
     for i in range(len(errors)):
         rewards[i] = exponential(-errors[i]) - weight * changes[i]

@@ -6,21 +6,12 @@ import math
 
 import numpy as np
 
+from vds_gz.core.arrays import Array, Flags, Floats, Indices
 from vds_gz.core.compiling import compiled
 from vds_gz.core.vehicle.trigonometry import sine_cosine
 from vds_gz.environments.randomization import positive
 from vds_gz.environments.single import VehicleEnv
-from vds_gz.environments.task import (
-    OPTIONS,
-    Flags,
-    Floats,
-    Indices,
-    Judged,
-    NominalVehicle,
-    ObservedNumber,
-    PictureArea,
-    Reals,
-)
+from vds_gz.environments.task import OPTIONS, Judged, NominalVehicle, ObservedNumber, PictureArea
 from vds_gz.environments.vector import VehicleVectorEnv
 from vds_gz.tools.fleet.layout import BaseLinks
 
@@ -67,7 +58,7 @@ class Parking:
             ObservedNumber("slot_sine", -1.0, 1.0),
         )
 
-    def begin(self, indices: Indices, random: Reals) -> tuple[Reals, Reals, Reals]:
+    def begin(self, indices: Indices, random: Array) -> tuple[Array, Array, Array]:
         """Place vehicles anywhere around the slot, in any direction."""
         x, y, turn = (2.0 * random - 1.0).T
         return self._extent * x, self._extent * y, math.pi * turn
@@ -80,7 +71,7 @@ class Parking:
         compiled(_judge, **OPTIONS)(*numbers, indices, *pose, observations, *judged)
         return judged
 
-    def scenery(self) -> list[Reals]:
+    def scenery(self) -> list[Array]:
         """The slot, around a vehicle with base_link on its rear axle."""
         back, front, side = -0.5 * self._size, 1.5 * self._size, 0.5 * self._size
         return [np.array([[front, side], [back, side], [back, -side], [front, -side], [front, side]])]
@@ -114,12 +105,12 @@ def _judge(
     error_scale: float,
     standstill: float,
     indices: Indices,
-    x: Reals,
-    y: Reals,
-    heading: Reals,
-    v_x: Reals,
+    x: Array,
+    y: Array,
+    heading: Array,
+    v_x: Array,
     observations: Floats,
-    errors: Reals,
+    errors: Array,
     ended: Flags,
     successes: Flags,
 ) -> None:

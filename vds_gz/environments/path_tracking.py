@@ -7,23 +7,14 @@ from pathlib import Path as File
 
 import numpy as np
 
+from vds_gz.core.arrays import Array, Flags, Floats, Indices
 from vds_gz.core.compiling import compiled
 from vds_gz.core.errors import ArgumentError
 from vds_gz.core.vehicle.actuators import wrap
 from vds_gz.core.vehicle.trigonometry import sine_cosine
 from vds_gz.environments.randomization import positive
 from vds_gz.environments.single import VehicleEnv
-from vds_gz.environments.task import (
-    OPTIONS,
-    Flags,
-    Floats,
-    Indices,
-    Judged,
-    NominalVehicle,
-    ObservedNumber,
-    PictureArea,
-    Reals,
-)
+from vds_gz.environments.task import OPTIONS, Judged, NominalVehicle, ObservedNumber, PictureArea
 from vds_gz.environments.vector import VehicleVectorEnv
 from vds_gz.tools.fleet.layout import BaseLinks
 from vds_gz.tools.fleet.path import Path, read_path
@@ -92,7 +83,7 @@ class PathTracking:
             *(ObservedNumber(f"curvature_{time:g}_s_ahead", -curvature, curvature) for time in AHEAD),
         )
 
-    def begin(self, indices: Indices, random: Reals) -> tuple[Reals, Reals, Reals]:
+    def begin(self, indices: Indices, random: Array) -> tuple[Array, Array, Array]:
         """Anywhere on a closed path, or in the first half of an open one."""
         path = self._path
         within = path.length / path.spacing * (1.0 if path.closed else 0.5)
@@ -114,7 +105,7 @@ class PathTracking:
         )
         return judged
 
-    def scenery(self) -> list[Reals]:
+    def scenery(self) -> list[Array]:
         """The path."""
         return [self._path.points[:, :2]]
 
@@ -154,14 +145,14 @@ def eight(radius: float, spacing: float) -> Path:
 
 
 def _begin(
-    points: Reals,
+    points: Array,
     closed: bool,
     within: float,
     lateral: float,
     indices: Indices,
-    random: Reals,
-    positions: Reals,
-    poses: Reals,
+    random: Array,
+    positions: Array,
+    poses: Array,
 ) -> None:
     """Poses at random positions of a path."""
     for k in range(len(indices)):
@@ -177,22 +168,22 @@ def _begin(
 
 
 def _judge(
-    points: Reals,
+    points: Array,
     closed: bool,
     reach: int,
     speed: float,
     bound: float,
     error_scale: float,
     speed_scale: float,
-    ahead: Reals,
+    ahead: Array,
     indices: Indices,
-    x: Reals,
-    y: Reals,
-    heading: Reals,
-    v_x: Reals,
-    positions: Reals,
+    x: Array,
+    y: Array,
+    heading: Array,
+    v_x: Array,
+    positions: Array,
     observations: Floats,
-    errors: Reals,
+    errors: Array,
     ended: Flags,
     successes: Flags,
 ) -> None:

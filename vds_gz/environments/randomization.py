@@ -12,8 +12,8 @@ from typing import TypeAlias, TypeGuard
 
 import numpy as np
 from gymnasium.vector import AutoresetMode
-from numpy.typing import NDArray
 
+from vds_gz.core.arrays import Array
 from vds_gz.core.configuration import NODE_NAME
 from vds_gz.core.errors import ArgumentError
 from vds_gz.core.parameters.conversion import checked, proper_name, replaced
@@ -83,8 +83,6 @@ def longest_dead_time(nominal: NominalVehicle, vehicle: ParameterGroup) -> int:
     return max((attrgetter(path)(coefficients) for path in paths), default=0)
 
 
-Reals = NDArray[np.float64]
-
 #: The variation: a part of every real parameter that is not 0 (0.2: +-20 %); intervals, or parts, by the parameters'
 #: names; a file from ``vds-gz identify``, with its confidence intervals; or none.
 Randomize: TypeAlias = "float | Mapping[str, float | Sequence[float]] | str | Path | None"
@@ -108,18 +106,18 @@ class Randomization:
         self.extremes = tuple(
             replaced(vehicle, dict(zip(self.names, ends.tolist(), strict=True))) for ends in (self.low, self.high)
         )
-        self._template = _Template(vehicle, self.names)
+        self._template = _GroupTemplate(vehicle, self.names)
 
-    def drawn(self, uniform: Reals) -> Reals:
+    def drawn(self, uniform: Array) -> Array:
         """Values of the parameters, from numbers within [0, 1) of the same shape, (vehicles, parameters)."""
         return np.asarray(self.low + uniform * (self.high - self.low))
 
-    def vehicles(self, values: Reals) -> list[ParameterGroup]:
+    def vehicles(self, values: Array) -> list[ParameterGroup]:
         """Parameter groups with these values."""
         return [self._template.made(row) for row in values.tolist()]
 
 
-class _Template:
+class _GroupTemplate:
     """Makes parameter groups in which a few numbers differ; they are between checked ends and need no check."""
 
     def __init__(self, group: ParameterGroup, names: Sequence[str], prefix: str = "") -> None:
@@ -127,14 +125,14 @@ class _Template:
         self._kind = type(group)
         self._fixed: list[tuple[str, object]] = []
         self._varied: list[tuple[str, int]] = []
-        self._nested: list[tuple[str, _Template]] = []
+        self._nested: list[tuple[str, _GroupTemplate]] = []
         for field in dataclasses.fields(group):
             path = prefix + field.name
             value = getattr(group, field.name)
             if path in names:
                 self._varied.append((field.name, names.index(path)))
             elif any(name.startswith(f"{path}.") for name in names):
-                self._nested.append((field.name, _Template(value, names, f"{path}.")))
+                self._nested.append((field.name, _GroupTemplate(value, names, f"{path}.")))
             else:
                 self._fixed.append((field.name, value))
 

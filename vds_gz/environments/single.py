@@ -9,8 +9,9 @@ from gymnasium import Env
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
+from vds_gz.core.arrays import Floats
 from vds_gz.core.errors import ArgumentError
-from vds_gz.environments.task import Floats, Info
+from vds_gz.environments.task import Info
 from vds_gz.environments.vector import VehicleVectorEnv
 
 

@@ -10,8 +10,9 @@ from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 from stable_baselines3.common.vec_env import VecEnv
 
+from vds_gz.core.arrays import Flags, Floats
 from vds_gz.core.errors import ArgumentError
-from vds_gz.environments.task import Flags, Floats, Info
+from vds_gz.environments.task import Info
 from vds_gz.environments.vector import VehicleVectorEnv
 
 

@@ -6,9 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
+from vds_gz.core.arrays import Array, Flags, Floats, Indices
 from vds_gz.core.configuration import load_parameters
 from vds_gz.core.errors import ArgumentError
 from vds_gz.core.parameters.declaration import ParameterGroup
@@ -17,11 +15,6 @@ from vds_gz.core.vehicle.catalogue import models
 from vds_gz.core.vehicle.command import ACKERMANN, TWIST, CommandKind
 from vds_gz.core.vehicle.vehicle_model import AnyModel
 from vds_gz.tools.fleet.layout import BaseLinks
-
-Reals = NDArray[np.float64]
-Floats = NDArray[np.float32]
-Flags = NDArray[np.bool_]
-Indices = NDArray[np.intp]
 
 #: The infos and options of Gymnasium's methods.
 Info = dict[str, Any]
@@ -41,7 +34,7 @@ class ObservedNumber(NamedTuple):
 class Judged(NamedTuple):
     """Results of environments, an entry for each."""
 
-    errors: Reals  # squares of the error, in units of the error at which the reward has fallen to 1/e
+    errors: Array  # squares of the error, in units of the error at which the reward has fallen to 1/e
     ended: Flags  # the episode is over
     successes: Flags  # the task is done
 
@@ -61,7 +54,7 @@ class Task(Protocol):
     random_numbers: int  # number of random numbers of an episode
     max_speed: float  # speed for an action of 1 [m/s]
 
-    def begin(self, indices: Indices, random: Reals) -> tuple[Reals, Reals, Reals]:
+    def begin(self, indices: Indices, random: Array) -> tuple[Array, Array, Array]:
         """Begin episodes of some environments.
 
         Args:
@@ -75,7 +68,7 @@ class Task(Protocol):
     def judge(self, indices: Indices, motion: BaseLinks, observations: Floats) -> Judged:
         """The results of some environments, from the motion of all; fills the first columns of the observations."""
 
-    def scenery(self) -> list[Reals]:
+    def scenery(self) -> list[Array]:
         """Lines of a picture, each of shape (points, 2) [m]."""
 
     def view(self, x: float, y: float) -> PictureArea:

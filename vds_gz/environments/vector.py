@@ -11,6 +11,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike, NDArray
 
+from vds_gz.core.arrays import Array, Flags, Floats, Indices
 from vds_gz.core.compiling import compiled
 from vds_gz.core.errors import ArgumentError
 from vds_gz.environments.kernels import Words, observe, reward, seeds_from, uniform
@@ -25,18 +26,7 @@ from vds_gz.environments.randomization import (
     positive,
     seeds_of,
 )
-from vds_gz.environments.task import (
-    OPTIONS,
-    Flags,
-    Floats,
-    Indices,
-    Info,
-    ObservedNumber,
-    Reals,
-    SomeVehicle,
-    Task,
-    nominal_vehicle,
-)
+from vds_gz.environments.task import OPTIONS, Info, ObservedNumber, SomeVehicle, Task, nominal_vehicle
 from vds_gz.tools.fleet.closed_loop import steps_of_period
 from vds_gz.tools.fleet.fleet import Fleet
 from vds_gz.tools.fleet.layout import BaseLinks, base_links, move
@@ -154,7 +144,7 @@ class VehicleVectorEnv(VectorEnv[Floats, Floats, NDArray[Any]]):
         self._judge(indices)
         return self._observations.copy(), self._infos(indices)
 
-    def step(self, actions: ArrayLike) -> tuple[Floats, Reals, Flags, Flags, Info]:
+    def step(self, actions: ArrayLike) -> tuple[Floats, Array, Flags, Flags, Info]:
         """Let every vehicle act for a period; actions are clipped to [-1, 1].
 
         Raises:
@@ -201,7 +191,7 @@ class VehicleVectorEnv(VectorEnv[Floats, Floats, NDArray[Any]]):
         """Poses [m, m, rad] and velocities [m/s, m/s, rad/s] of every base_link."""
         return base_links(self._fleet.states, self._offsets)
 
-    def scenery(self) -> list[Reals]:
+    def scenery(self) -> list[Array]:
         """Lines of a picture besides the vehicles, each of shape (points, 2) [m]."""
         return self._task.scenery()
 
@@ -252,16 +242,16 @@ class VehicleVectorEnv(VectorEnv[Floats, Floats, NDArray[Any]]):
         self._judge(indices)
         return final | self._infos(np.arange(self.num_envs))
 
-    def _act(self, actions: Floats) -> Reals:
+    def _act(self, actions: Floats) -> Array:
         """Command the vehicles; return the squares of the actions' changes."""
-        changes: Reals = np.square(np.subtract(actions, self._past[self._newest], dtype=np.float64)).sum(axis=1)
+        changes: Array = np.square(np.subtract(actions, self._past[self._newest], dtype=np.float64)).sum(axis=1)
         self._newest = (self._newest + 1) % len(self._past)
         self._past[self._newest] = actions
         for name, values, scale in zip(self._nominal.inputs, actions.T.astype(np.float64), self._scales, strict=True):
             setattr(self._fleet.commands, name, values * scale)
         return changes
 
-    def _judge(self, indices: Indices) -> tuple[Reals, Flags]:
+    def _judge(self, indices: Indices) -> tuple[Array, Flags]:
         """Update the observations of some environments; return their errors and whether each has ended."""
         motion = self.motion()
         errors, ended, self._successes[indices] = self._task.judge(indices, motion, self._observations)
@@ -272,7 +262,7 @@ class VehicleVectorEnv(VectorEnv[Floats, Floats, NDArray[Any]]):
         )
         return errors, ended
 
-    def _measurements(self, motion: BaseLinks) -> Reals:
+    def _measurements(self, motion: BaseLinks) -> Array:
         """Measurements, of shape (numbers, vehicles)."""
         steering = getattr(self._fleet.states, "steering", None)
         turn = motion.yaw_rate if steering is None else steering.angle

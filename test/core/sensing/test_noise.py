@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 from helpers.allan import allan_deviation
 
+from vds_gz.core.arrays import Array
 from vds_gz.core.geometry import Pose
 from vds_gz.core.parameters.node import LocalizationParameters, MeasurementNoiseParameters
 from vds_gz.core.sensing.estimate import StateEstimator
 from vds_gz.core.sensing.localization import Measurement, MeasurementNoise
-from vds_gz.core.sensing.noise import Array, ChannelNoise, NoiseModel, SampleNoise, generator, sample_number
+from vds_gz.core.sensing.noise import ChannelNoise, NoiseModel, SampleNoise, generator, sample_number
 
 SAMPLES, CHANNELS = 10_000, 80
 RATE = 100.0

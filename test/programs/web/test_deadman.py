@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from vds_gz.core.errors import FailureError
 from vds_gz.programs.teleop.driver_commands import STANDSTILL, STOPS, DriveCommand
-from vds_gz.programs.web.deadman import LEAVES_AFTER, TIMEOUT, WINDOW, DeadMansSwitch, Lateness
+from vds_gz.programs.web.deadman import LEAVES_AFTER, TIMEOUT, WINDOW, DeadMansSwitch, MessageLateness
 
 FORWARDS = DriveCommand(v_x=1.0)
 TICK = 0.05
@@ -109,7 +109,7 @@ def test_a_command_that_comes_too_late_is_refused_and_the_vehicle_stops():
 )
 def test_lateness_is_the_delay_beyond_the_least_one(offset, least, steps):
     """Whatever the page's clock shows: the first message came without delay, and no later one comes sooner."""
-    lateness, sent = Lateness(), 0.0
+    lateness, sent = MessageLateness(), 0.0
     assert lateness.of(offset, least) == 0.0
     for step, late in steps:
         sent = min(sent + step, 2 * WINDOW - 4.0)
@@ -119,7 +119,7 @@ def test_lateness_is_the_delay_beyond_the_least_one(offset, least, steps):
 
 
 def test_a_clock_that_loses_time_or_stood_still_is_believed_again():
-    lateness = Lateness()
+    lateness = MessageLateness()
     lateness.of(0.0, 0.0)
     for second in range(1, 70):
         late = lateness.of(second, second + 5.0)

@@ -14,7 +14,7 @@ from vds_gz.core.errors import VdsGzError
 from vds_gz.core.geometry import Pose, angles, of_axes
 from vds_gz.core.plant.gazebo.gazebo_plant import GazeboPlant
 from vds_gz.core.world.geometry_reader import matrix, rotation_of_angles
-from vds_gz.tools.adopt.robot_files import Library
+from vds_gz.tools.adopt.robot_files import RobotFiles
 from vds_gz.tools.adopt.sdf_structure import of_sdf
 from vds_gz.tools.adopt.structure import root_of
 from vds_gz.tools.adopt.urdf_structure import of_urdf
@@ -27,7 +27,7 @@ ANGLE = st.floats(-3.1, 3.1)
 
 def structure(text, folder):
     root = document_of(folder / "robot.sdf", text.encode()).root
-    library = Library(folder)
+    library = RobotFiles(folder)
     return (
         of_urdf(root, library) if root.tag == "robot" else of_sdf(root.tags("model")[0], root.get("version"), library)
     )

@@ -20,10 +20,10 @@ from vds_gz.tools.study.report.text import ReportPage
 HEAD = ("number", "value", f"interval ({INTERVAL})")
 CELL_HEAD = ("pedal", "speed", "acceleration", f"interval ({INTERVAL})", "data", "")
 
-Rows = Sequence[tuple[str, ...]]
 
-
-def write_report(folder: Path, log: str, notes: Sequence[str], fit: PedalFit | MechanismFit) -> Rows:
+def write_report(
+    folder: Path, log: str, notes: Sequence[str], fit: PedalFit | MechanismFit
+) -> Sequence[tuple[str, ...]]:
     """Write report.html, report.json, identified.png and pictures of maps; return the rows under :data:`HEAD`."""
     page = ReportPage(folder, report_title(log))
     for note in notes:

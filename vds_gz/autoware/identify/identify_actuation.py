@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeAlias
 
-from vds_gz.autoware.identify.actuation_report import HEAD, Rows, pedal_notes, steering_notes, write_report
+from vds_gz.autoware.identify.actuation_report import HEAD, pedal_notes, steering_notes, write_report
 from vds_gz.autoware.identify.mechanism_fit import FREE, fit_mechanism
 from vds_gz.autoware.identify.pedal_fit import csv_text, fit_pedals
 from vds_gz.autoware.parameters.car_parameters import (
@@ -22,7 +22,7 @@ from vds_gz.core.parameters.declaration import Override
 from vds_gz.core.parameters.node import NodeParameters
 from vds_gz.core.parameters.schema import schema_line
 from vds_gz.core.parameters.yaml_reader import parameter_file, read_parameter_file, section_of
-from vds_gz.tools.study.identify.results import Numbers
+from vds_gz.tools.study.identify.results import NamedEstimates
 from vds_gz.tools.study.progress import progress
 from vds_gz.tools.study.recording import Recording, Series, SignalError
 from vds_gz.tools.study.report.text import text_table
@@ -30,10 +30,10 @@ from vds_gz.tools.study.report.text import text_table
 HEADER = "# Identified by vds-gz identify from {}.\n# Numbers without an interval were not identified.\n"
 
 #: A given vehicle, and its parameter file.
-Vehicle: TypeAlias = tuple[NodeParameters, Path]
+GivenVehicle: TypeAlias = tuple[NodeParameters, Path]
 
 
-def write_parameters(folder: Path, log: str, given: Vehicle | None, model: str, lines: Sequence[Override]) -> None:
+def write_parameters(folder: Path, log: str, given: GivenVehicle | None, model: str, lines: Sequence[Override]) -> None:
     """Write the given vehicle, or the model's defaults, with what was identified.
 
     Maps beside the file are named without their folder, so that all can be moved together.
@@ -54,7 +54,7 @@ def _folder(line: Override) -> Path | None:
     return path.parent if line.name.endswith("_path") and path.is_absolute() else None
 
 
-def identify_pedals(log: str, signals: Recording, given: Vehicle | None, folder: Path) -> None:
+def identify_pedals(log: str, signals: Recording, given: GivenVehicle | None, folder: Path) -> None:
     """Identify maps of pedals from ``accel``, ``brake`` and ``v_x``; write them, parameters and a report.
 
     The maps of the given vehicle, or else those of this package, set the grid.
@@ -98,7 +98,9 @@ def identify_pedals(log: str, signals: Recording, given: Vehicle | None, folder:
     print_files(folder)
 
 
-def identify_steering(log: str, signals: Recording, given: Vehicle | None, folder: Path, names: Sequence[str]) -> None:
+def identify_steering(
+    log: str, signals: Recording, given: GivenVehicle | None, folder: Path, names: Sequence[str]
+) -> None:
     """Identify a mechanical steering from ``wheel``, ``steering`` and ``v_x``; write its parameters and a report.
 
     The names are those of parameters in ``mechanical_params``; without names, the usual ones are identified.
@@ -127,7 +129,7 @@ def identify_steering(log: str, signals: Recording, given: Vehicle | None, folde
     print_files(folder)
 
 
-def _lines(model: str, numbers: Numbers) -> list[Override]:
+def _lines(model: str, numbers: NamedEstimates) -> list[Override]:
     """Lines of a parameter file."""
     return [number.override(f"model_params.{model}.{name}") for name, number in numbers.items() if number is not None]
 
@@ -144,7 +146,7 @@ def _needed(signals: Recording, quantity: str, group: dict[str, Series]) -> Seri
     return signal
 
 
-def _print_result(notes: Sequence[str], rows: Rows) -> None:
+def _print_result(notes: Sequence[str], rows: Sequence[tuple[str, ...]]) -> None:
     for note in notes:
         print(f"note: {note}")
     print(f"\n{text_table(HEAD, rows)}\n")

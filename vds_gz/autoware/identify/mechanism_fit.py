@@ -24,7 +24,8 @@ from scipy.stats import qmc
 
 from vds_gz.autoware.identify.mechanism_log import MechanismLog
 from vds_gz.autoware.parameters.car_parameters import ActuationCmdMechanicalParameters
-from vds_gz.tools.study.identify.estimates import Array, Estimate
+from vds_gz.core.arrays import Array
+from vds_gz.tools.study.identify.estimates import Estimate
 from vds_gz.tools.study.identify.robust import ROBUST, half_widths, influence, noise_scale
 from vds_gz.tools.study.progress import Advance, ignore
 from vds_gz.tools.study.recording import Series

@@ -13,7 +13,6 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.ndimage import uniform_filter1d
 
 from vds_gz.autoware.parameters.car_parameters import ActuationCmdMechanicalParameters
@@ -21,11 +20,10 @@ from vds_gz.autoware.vehicle.delay import limited
 from vds_gz.autoware.vehicle.mechanism import limit_command, restart, step_mechanism
 from vds_gz.autoware.vehicle.models import mechanism
 from vds_gz.autoware.vehicle.steering import geared_angle, steering_at_rest
+from vds_gz.core.arrays import Array, Indices
 from vds_gz.core.vehicle.schedule import Records
-from vds_gz.tools.study.identify.estimates import Array, noise
+from vds_gz.tools.study.identify.estimates import noise
 from vds_gz.tools.study.recording import Series, SignalError
-
-Indices = NDArray[np.intp]
 
 #: Length of a stretch, and that for Autoware's own steering, which stops by chance in its dead zone: its angles are
 #: random after that [s].

@@ -30,14 +30,14 @@ from vds_gz.autoware.identify.pedal_recording import (
     INTERVAL,
     STANDING,
     Grid,
-    Mask,
     Record,
     covering,
     interpolated,
     median_speed,
 )
 from vds_gz.autoware.parameters.map_files import ActuationMap
-from vds_gz.tools.study.identify.estimates import CERTAIN, CERTAIN_TIME, TIME_RESOLUTION, WIDTH, Array, Estimate
+from vds_gz.core.arrays import Array, Flags
+from vds_gz.tools.study.identify.estimates import CERTAIN, CERTAIN_TIME, TIME_RESOLUTION, WIDTH, Estimate
 from vds_gz.tools.study.identify.robust import half_widths, noise_scale, weights
 from vds_gz.tools.study.progress import Advance, ignore
 from vds_gz.tools.study.recording import Series, SignalError
@@ -95,7 +95,7 @@ class PedalFit:
     modelled: Array
 
     @property
-    def filled(self) -> Mask:
+    def filled(self) -> Flags:
         """Whether a cell has hardly any data and follows from its neighbours."""
         return self.seconds < LEAST_SECONDS
 

@@ -12,19 +12,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from vds_gz.autoware.parameters.car_parameters import ActuationCmdParameters, ActuationCmdVgrParameters
 from vds_gz.autoware.vehicle.map_lookup import interpolate, map_of
 from vds_gz.autoware.vehicle.steering import wheel_angle
+from vds_gz.core.arrays import Array
 from vds_gz.core.parameters.declaration import ParameterError
 from vds_gz.core.vehicle.command import DRIVE, PEDALS, Command
 from vds_gz.core.vehicle.vehicle import NANOSECONDS, Vehicle
 from vds_gz.core.vehicle.vehicle_model import AnyModel
 from vds_gz.programs.commandlog.command_log import CommandLog
 from vds_gz.programs.interface.commands import Gear, Pedals, Values
-
-Array = NDArray[np.float64]
 
 #: Step of the car's model, and period of the driver [s].
 STEP = 0.02

@@ -11,15 +11,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.ndimage import median_filter, uniform_filter1d
 from scipy.signal import lfilter
 
-from vds_gz.tools.study.identify.estimates import Array, noise
+from vds_gz.core.arrays import Array, Flags, Indices
+from vds_gz.tools.study.identify.estimates import noise
 from vds_gz.tools.study.recording import Series, SignalError
-
-Indices = NDArray[np.intp]
-Mask = NDArray[np.bool_]
 
 #: Standard deviations of the map's second differences, from pedal to pedal and from speed to speed, and of an
 #: acceleration without data [m/s^2].
@@ -186,7 +183,7 @@ def _smooth(driven: Array) -> Array:
     return np.asarray(uniform_filter1d(driven, round(SMOOTHING / INTERVAL), mode="nearest"))
 
 
-def _pieces(moving: Mask) -> tuple[Indices, Mask]:
+def _pieces(moving: Flags) -> tuple[Indices, Flags]:
     """The piece of each even time, -1 while the car stands; and whether a drive begins there."""
     starts = np.flatnonzero(np.diff(moving.astype(int), prepend=0) == 1)
     ends = np.flatnonzero(np.diff(moving.astype(int), append=0) == -1) + 1

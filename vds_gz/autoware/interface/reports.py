@@ -35,7 +35,7 @@ class Report(NamedTuple):
     actuation: ActuationStatus  # accelerator and brake for the present acceleration, and the steering command
 
 
-Values = Callable[[Report], Sequence[float]]
+ReportFields = Callable[[Report], Sequence[float]]
 
 #: Fields of accelerator, brake and steering in each package's message of the actuation.
 _ACTUATION = {
@@ -85,7 +85,7 @@ def report_outputs(graph: Graph, vehicle: AnyVehicle, frame: str, messages: str)
     return outputs
 
 
-def _reports(vehicle: AnyVehicle, messages: str) -> Iterator[tuple[topics.Topic, str, list[str], Values]]:
+def _reports(vehicle: AnyVehicle, messages: str) -> Iterator[tuple[topics.Topic, str, list[str], ReportFields]]:
     """For each report its topic, the paths of its stamp and numbers, and the numbers themselves."""
     yield (
         topics.VELOCITY_STATUS,
@@ -100,7 +100,7 @@ def _reports(vehicle: AnyVehicle, messages: str) -> Iterator[tuple[topics.Topic,
         yield topics.ACTUATION_STATUS[messages], "header.stamp", _ACTUATION[messages], lambda report: report.actuation
 
 
-def _reported(values: Values) -> Callable[[Snapshot], Sequence[float]]:
+def _reported(values: ReportFields) -> Callable[[Snapshot], Sequence[float]]:
     def of_snapshot(now: Snapshot) -> Sequence[float]:
         assert now.report is not None
         return values(now.report)

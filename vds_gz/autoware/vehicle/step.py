@@ -197,12 +197,12 @@ def commanded_angle(c: AutowareCoefficients, s: AutowareState, command: float) -
 
 #: Heading, speed, tyre angle, lagging acceleration, x and y of the rear axle. Sums have Autoware's order, so that the
 #: last digits agree.
-Vector = tuple[float, float, float, float, float, float]
+StateVector = tuple[float, float, float, float, float, float]
 
 
 def derivative(
     c: AutowareCoefficients, s: AutowareState, heading: float, speed: float, angle: float, lagging: float
-) -> Vector:
+) -> StateVector:
     """Derivative of the state vector; references are held over the step."""
     v = limited(speed, c.drive.speed_limit)
     speeding, pushing = drive_derivative(c.drive, s.drive, v, lagging)

@@ -10,12 +10,13 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
+from vds_gz.core.arrays import Array
 from vds_gz.core.description.urdf_reader import Robot, UrdfJoint, attribute, number, origin, vector
 from vds_gz.core.geometry import Transform, Vector, angles, axes, into_world
 from vds_gz.core.vehicle.vehicle_model import VehicleGeometry
 from vds_gz.core.world.geometry_reader import matrix
 from vds_gz.core.world.packing import Thing
-from vds_gz.core.world.shapes import Array, Box, Cylinder, Ellipsoid, sphere
+from vds_gz.core.world.shapes import Box, Cylinder, Ellipsoid, sphere
 
 STANDING = 0.1  # maximum distance from the ground of a ball or disc that touches it, as a part of its radius
 CLIMBABLE = 0.5  # maximum step of the ground that wheels climb, as a part of their radius
@@ -31,7 +32,7 @@ class Footprint:
     upper: Vector
 
 
-class _Part(NamedTuple):
+class _LinkShape(NamedTuple):
     """A visual or collision of a link, with its pose in ``base_link``; the shape is None for a mesh."""
 
     link: str
@@ -82,7 +83,7 @@ def footprint_of(urdf: str, geometry: VehicleGeometry) -> Footprint:
     return Footprint(contacts, step, (back, right, step), (front, left, max(top, 2.0 * step)))
 
 
-def _bodies(robot: Robot) -> Iterator[_Part]:
+def _bodies(robot: Robot) -> Iterator[_LinkShape]:
     """The collisions of a robot; a ball is replaced by the largest cylinder among the visuals of its link, if any."""
     discs = [part for part in _parts(robot, "visual") if isinstance(part.shape, Cylinder)]
     largest = {part.link: part for part in sorted(discs, key=lambda part: part.half_sizes[0])}
@@ -90,7 +91,7 @@ def _bodies(robot: Robot) -> Iterator[_Part]:
         yield largest.get(part.link, part) if isinstance(part.shape, Ellipsoid) else part
 
 
-def _parts(robot: Robot, tag: str) -> Iterator[_Part]:
+def _parts(robot: Robot, tag: str) -> Iterator[_LinkShape]:
     """All visuals or collisions of a robot whose joints are at 0."""
     waiting = [(robot.root, Transform())]
     while waiting:
@@ -98,7 +99,7 @@ def _parts(robot: Robot, tag: str) -> Iterator[_Part]:
         for element in robot.links[link].iter(tag):
             geometry = element.find("geometry")
             if geometry is not None:
-                yield _Part(link, _shape(geometry), placed.then(origin(element)))
+                yield _LinkShape(link, _shape(geometry), placed.then(origin(element)))
         waiting += [(joint.child, placed.then(joint.origin)) for joint in robot.below(link)]
 
 

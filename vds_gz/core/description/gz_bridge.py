@@ -18,7 +18,7 @@ from vds_gz.core.parameters.sensor_parameters import SensorParameters
 from vds_gz.core.sensing.sensor import SensorTypes, Stream
 
 Direction = Literal["ROS_TO_GZ", "GZ_TO_ROS"]
-Entry = dict[str, str | int]
+BridgeEntry = dict[str, str | int]
 
 
 def vehicle_bridge(
@@ -26,7 +26,7 @@ def vehicle_bridge(
     sensors: Mapping[str, SensorParameters] | None = None,
     frame_prefix: str = "",
     *,
-    link: Iterable[Entry] | None = None,
+    link: Iterable[BridgeEntry] | None = None,
 ) -> str:
     """The bridge of a vehicle: contacts, sensors, and the topics that a link of the node needs.
 
@@ -46,7 +46,7 @@ def vehicle_bridge(
     return bridge_text(entries)
 
 
-def joint_entries(name: str) -> list[Entry]:
+def joint_entries(name: str) -> list[BridgeEntry]:
     """Commands and states of the joints."""
     return [
         entry(topics.actuators(name), "actuator_msgs/msg/Actuators", "gz.msgs.Actuators", "ROS_TO_GZ", depth=1),
@@ -54,7 +54,7 @@ def joint_entries(name: str) -> list[Entry]:
     ]
 
 
-def odometry_entry(name: str) -> Entry:
+def odometry_entry(name: str) -> BridgeEntry:
     """The true pose."""
     return entry(topics.odometry(name), "nav_msgs/msg/Odometry", "gz.msgs.Odometry")
 
@@ -65,7 +65,7 @@ def clock_bridge(topic: str = "/clock") -> str:
     return bridge_text([clock | {"qos_profile": "CLOCK"}])
 
 
-def sensor_entry(name: str, sensor: str, stream: Stream, frame_prefix: str) -> Entry:
+def sensor_entry(name: str, sensor: str, stream: Stream, frame_prefix: str) -> BridgeEntry:
     """The configuration of a topic of a sensor."""
     gz_topic = topics.of_sensor(name, f"{sensor}/{stream.gz}")
     topic = entry(stream.topic(sensor), stream.ros_type, stream.gz_type, gz_topic=gz_topic, depth=stream.depth)
@@ -75,7 +75,7 @@ def sensor_entry(name: str, sensor: str, stream: Stream, frame_prefix: str) -> E
 
 def entry(
     topic: str, ros_type: str, gz_type: str, direction: Direction = "GZ_TO_ROS", *, gz_topic: str = "", depth: int = 10
-) -> Entry:
+) -> BridgeEntry:
     """The configuration of a topic, whose name in Gazebo is the same by default."""
     return {
         "ros_topic_name": topic,
@@ -88,7 +88,7 @@ def entry(
     }
 
 
-def bridge_text(entries: Iterable[Entry]) -> str:
+def bridge_text(entries: Iterable[BridgeEntry]) -> str:
     """The configuration file of these topics."""
     head = "# For ros_gz_bridge's parameter_bridge, as its parameter config_file. Made by vds_gz."
     return "\n".join([head, *(yaml.safe_dump([entry], sort_keys=False) for entry in entries)])

@@ -16,12 +16,10 @@ from dataclasses import dataclass
 from xml.etree.ElementTree import Element, SubElement
 
 import numpy as np
-from numpy.typing import NDArray
 
+from vds_gz.core.arrays import Array
 from vds_gz.core.description.urdf_reader import DescriptionError, Robot, UrdfJoint, attribute, number, numbers, origin
 from vds_gz.core.geometry import Transform, angles, axes
-
-Matrix = NDArray[np.float64]
 
 #: Distance of a revolute joint's stops beyond its limits in the URDF [rad]. The actuators enforce the limits; a stop at
 #: a limit would push against the joint's controller.
@@ -31,7 +29,7 @@ _FRICTION = {"mu1": "mu", "mu2": "mu2", "fdir1": "fdir1", "slip1": "slip1", "sli
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class LumpedLink:
     """A URDF link as part of a rigid body."""
 
     link: Element
@@ -54,15 +52,15 @@ def model(urdf: str, name: str) -> Element:
     return result
 
 
-def _part(robot: Robot, link: str) -> Part:
+def _part(robot: Robot, link: str) -> LumpedLink:
     """A link, in the rigid body to which it belongs."""
     body, pose = link, Transform()
     while (joint := robot.above(body)) is not None and joint.kind == "fixed":
         body, pose = joint.parent, joint.origin.then(pose)
-    return Part(robot.links[link], body, pose)
+    return LumpedLink(robot.links[link], body, pose)
 
 
-def _body(members: list[Part], robot: Robot) -> Iterator[Element]:
+def _body(members: list[LumpedLink], robot: Robot) -> Iterator[Element]:
     """The ``<link>`` of a rigid body, and a ``<frame>`` for each of its other links."""
     name = members[0].body
     link = Element("link", name=name)
@@ -80,7 +78,7 @@ def _body(members: list[Part], robot: Robot) -> Iterator[Element]:
             yield frame
 
 
-def _inertial(name: str, members: list[Part]) -> Element:
+def _inertial(name: str, members: list[LumpedLink]) -> Element:
     """Mass, centre of mass and inertia of all parts together."""
     found = [(part.pose, part.link.find("inertial")) for part in members]
     inertials = [(pose.then(origin(inertial)), inertial) for pose, inertial in found if inertial is not None]
@@ -104,14 +102,14 @@ def _inertial(name: str, members: list[Part]) -> Element:
     return result
 
 
-def _tensor(inertial: Element) -> Matrix:
+def _tensor(inertial: Element) -> Array:
     def moment(row: str, column: str) -> float:
         return number(attribute(inertial, f"inertia/i{min(row, column)}{max(row, column)}", "0"))
 
     return np.array([[moment(row, column) for column in "xyz"] for row in "xyz"])
 
 
-def _shapes(part: Part, robot: Element) -> Iterator[Element]:
+def _shapes(part: LumpedLink, robot: Element) -> Iterator[Element]:
     """Visuals, collisions and sensors of one part."""
     name = part.link.get("name", "")
     friction, sensors = _extensions(robot, name)
@@ -179,7 +177,7 @@ def _color(visual: Element, robot: Element) -> Element | None:
     return element
 
 
-def _joint(source: UrdfJoint, parts: dict[str, Part]) -> Element:
+def _joint(source: UrdfJoint, parts: dict[str, LumpedLink]) -> Element:
     """The ``<joint>`` of a joint that moves."""
     parent = parts[source.parent]
     kind = "revolute" if source.kind == "continuous" else source.kind

@@ -19,7 +19,7 @@ from vds_gz.core.errors import VdsGzError
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-Numbers = TypeVar("Numbers", bound=tuple[float, ...])
+NumberTuple = TypeVar("NumberTuple", bound=tuple[float, ...])
 Member = TypeVar("Member")
 
 ParameterType = Literal["double", "integer", "bool", "string", "double_array"]
@@ -192,7 +192,7 @@ def text(default: str, doc: str, *, live: bool = False) -> str:
     return _field(default, Description("", "string", default, "", doc, read_only=not live))
 
 
-def reals(default: Numbers, unit: str, doc: str, *, most: int = 0, live: bool = False) -> Numbers:
+def reals(default: NumberTuple, unit: str, doc: str, *, most: int = 0, live: bool = False) -> NumberTuple:
     """As many numbers as the default has, or any number of them up to ``most``."""
     return _field(default, Description("", "double_array", default, unit, doc, read_only=not live, most=most))
 

@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from vds_gz.core.arrays import Array
 from vds_gz.core.geometry import Quaternion, Transform, Vector, axes, quaternion, turned
 from vds_gz.core.vehicle.vehicle_model import JointStates
-from vds_gz.core.world.shapes import Array
 
 
 @dataclass(frozen=True, slots=True)

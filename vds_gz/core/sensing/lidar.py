@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from vds_gz.core.arrays import Array, Floats, Integers
 from vds_gz.core.parameters.sensor_parameters import (
     Helios26,
     Helios31,
@@ -29,7 +30,6 @@ from vds_gz.core.parameters.sensor_parameters import (
 from vds_gz.core.sensing.body import BodyState, FramePose, mounted, placement, placements
 from vds_gz.core.sensing.noise import SampleNoise, sample_number
 from vds_gz.core.world.scene import Scene
-from vds_gz.core.world.shapes import Array, Indices
 
 FIRING = 55.296e-6  # time between two firings of a VLP-16 or a HELIOS [s]
 MEASUREMENT = 125e-6  # time between two measurements of an RPLIDAR A2 [s]
@@ -120,9 +120,6 @@ def driver_grid(sensor: Lidar) -> RayGrid:
     return RayGrid(begin - 2.0 * math.pi / columns * np.arange(columns, dtype=np.float64), elevations)
 
 
-Floats = NDArray[np.float32]
-
-
 class Echoes(NamedTuple):
     """Results of a lidar's scan, each of shape (columns, rows)."""
 
@@ -158,7 +155,7 @@ class RangeFinder:
         return Echoes(measured.reshape(self._shape), retro.reshape(self._shape))
 
 
-def _between(low: float, high: float, scene: Scene, origins: Array, rays: Array) -> tuple[Array, Indices]:
+def _between(low: float, high: float, scene: Scene, origins: Array, rays: Array) -> tuple[Array, Integers]:
     """Ranges and shapes of hits between two ranges [m]; rays with a nearer hit are cast again from ``low``."""
     ranges, shapes = scene.visuals.cast(origins, rays, high)
     near = np.flatnonzero(ranges < low)

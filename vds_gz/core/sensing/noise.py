@@ -12,9 +12,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
-
-Array = NDArray[np.float64]
 
 BLOCK = 64  # number of samples that are drawn at once
 ENDLESS = 1e9  # a correlation time beyond any run [s]

@@ -17,13 +17,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from vds_gz.core.arrays import Array, Integers, Pixels
 from vds_gz.core.parameters.sensor_parameters import Camera
 from vds_gz.core.sensing.body import FramePose
 from vds_gz.core.world.ray_caster import NOTHING, RayCaster
 from vds_gz.core.world.scene import Scene
-from vds_gz.core.world.shapes import Array, Indices
-
-Bytes = NDArray[np.uint8]
 
 # The light of this package's worlds, linear.
 SKY = (0.7, 0.8, 0.9)  # colour of the background
@@ -35,7 +33,7 @@ _STEPS = 4096  # number of levels of linear brightness
 _BLOCK = 1 << 15  # number of rays that are shaded at once, to limit memory
 
 
-def shaded(caster: RayCaster, origins: Array, directions: Array, ranges: Array, shapes: Indices) -> Bytes:
+def shaded(caster: RayCaster, origins: Array, directions: Array, ranges: Array, shapes: Integers) -> Pixels:
     """Colours of the hits of rays, and of the sky without a hit."""
     colours = np.array([*(thing.colour for thing in caster.things), SKY])
     shades = np.empty(directions.shape, np.uint8)
@@ -48,13 +46,13 @@ def shaded(caster: RayCaster, origins: Array, directions: Array, ranges: Array, 
     return shades
 
 
-def srgb(linear: Array) -> Bytes:
+def srgb(linear: Array) -> Pixels:
     """Values in an image of linear brightness from 0 to 1 (IEC 61966-2-1)."""
     return _srgb_table()[np.rint((_STEPS - 1) * np.clip(linear, 0.0, 1.0)).astype(np.intp)]
 
 
 @cache
-def _srgb_table() -> Bytes:
+def _srgb_table() -> Pixels:
     linear = np.linspace(0.0, 1.0, _STEPS)
     encoded = np.where(linear <= 0.0031308, 12.92 * linear, 1.055 * linear ** (1.0 / 2.4) - 0.055)
     return np.rint(255.0 * encoded).astype(np.uint8)
@@ -70,7 +68,7 @@ class View(NamedTuple):
     """A camera's image."""
 
     depth: NDArray[np.float32]  # depth along the optical axis [m], infinite without a hit; of shape (rows, columns)
-    colour: Bytes | None  # red, green and blue, of shape (rows, columns, 3); None if it was not requested
+    colour: Pixels | None  # red, green and blue, of shape (rows, columns, 3); None if it was not requested
 
 
 class Pinhole:

@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from vds_gz.core.arrays import Array, Floats, Pixels
 from vds_gz.core.parameters.sensor_parameters import OusterOs1, SpinningLidar, VelodyneVlp16
-from vds_gz.core.sensing.lidar import Echoes, Floats
-from vds_gz.core.sensing.pinhole import Bytes
-from vds_gz.core.world.shapes import Array
+from vds_gz.core.sensing.lidar import Echoes
 
 Points = NDArray[Any]  # points of a structured type, of shape (height, width)
 Times = NDArray[np.int64]  # times of columns [ns], the last one at 0
@@ -159,7 +158,7 @@ class ColouredLayout:
         self._rays = _components(rays)
         self.shape = self._rays["x"].shape
 
-    def write(self, points: Points, depth: NDArray[np.float32], colour: Bytes) -> bool:
+    def write(self, points: Points, depth: NDArray[np.float32], colour: Pixels) -> bool:
         """Write positions and colours of an image; return whether all points are finite.
 
         Pixels without a depth are infinite in all three coordinates, with the sign of the depth.

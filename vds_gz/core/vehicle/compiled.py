@@ -18,10 +18,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from vds_gz.core.arrays import Integers
 from vds_gz.core.compiling import outermost, part
 from vds_gz.core.errors import ArgumentError
 from vds_gz.core.vehicle.command import Command
-from vds_gz.core.vehicle.schedule import COMMAND, Records, Wholes, check, driven_before, fields_of, segments
+from vds_gz.core.vehicle.schedule import COMMAND, Records, check, driven_before, fields_of, segments
 from vds_gz.core.vehicle.vehicle import NANOSECONDS, Motion, Vehicle, motion_numbers
 from vds_gz.core.vehicle.vehicle_model import C, P, S, no_references
 
@@ -225,7 +226,7 @@ class CompiledVehicle(Vehicle[P, C, S]):
         self._follow(ends, samples)
         return _as_states(samples, self.model.at_rest(self.coefficients))
 
-    def follow(self, commands: Records, times: Wholes, end: int) -> None:
+    def follow(self, commands: Records, times: Integers, end: int) -> None:
         """Enter commands and advance, as :meth:`enter` and :meth:`advance` do, in one compiled call.
 
         Args:
@@ -279,11 +280,11 @@ class CompiledVehicle(Vehicle[P, C, S]):
         which, steps = np.array((waiting.which, waiting.steps), np.int64)
         self._run(numbers, which, steps, np.array(ends, np.int64), samples)
 
-    def _run(self, numbers: Records, which: Wholes, steps: Wholes, ends: Wholes, samples: Records) -> None:
+    def _run(self, numbers: Records, which: Integers, steps: Integers, ends: Integers, samples: Records) -> None:
         run = compiled_schedule(self._step, self.model.set_references)
         run(self._coefficients, self._states, numbers, which, steps, ends, samples, self._motion)
 
-    def _steps_from(self, times: Wholes) -> Wholes:
+    def _steps_from(self, times: Integers) -> Integers:
         """The first step that begins at or after each of some times [ns]."""
         before = times - 1
         steps = np.floor((before - self.start) * float(self.step_rate) / NANOSECONDS).astype(np.int64)
@@ -291,9 +292,9 @@ class CompiledVehicle(Vehicle[P, C, S]):
         steps += self._times_of(steps + 1) <= before
         return steps + 1
 
-    def _times_of(self, steps: Wholes) -> Wholes:
+    def _times_of(self, steps: Integers) -> Integers:
         """:meth:`time_of` for an array."""
-        since_start: Wholes = np.rint(steps * float(NANOSECONDS) / self.step_rate).astype(np.int64)
+        since_start: Integers = np.rint(steps * float(NANOSECONDS) / self.step_rate).astype(np.int64)
         return self.start + since_start
 
 

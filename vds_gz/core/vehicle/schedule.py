@@ -8,6 +8,7 @@ from operator import attrgetter
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from vds_gz.core.arrays import Integers
 from vds_gz.core.errors import ArgumentError
 from vds_gz.core.vehicle.command import (
     DRIVEN,
@@ -24,7 +25,6 @@ from vds_gz.core.vehicle.command import (
 from vds_gz.core.vehicle.vehicle import fault
 
 Records = NDArray[np.void]
-Wholes = NDArray[np.int64]
 
 #: The numbers of a command, in the order of the fields of its record.
 fields_of = attrgetter(*(field.name for field in dataclasses.fields(Command)))
@@ -53,7 +53,7 @@ def command_records(**numbers: ArrayLike) -> Records:
     return records
 
 
-def check(commands: Records, times: Wholes) -> None:
+def check(commands: Records, times: Integers) -> None:
     """Refuse commands that are invalid or depend on earlier ones, and times that decrease."""
     if commands.shape != times.shape or not times.size:
         raise ArgumentError(
@@ -96,7 +96,7 @@ def timed_out(commands: Records) -> Records:
     return zero
 
 
-def segments(commands: Records, begins: Wholes, expiries: Wholes) -> tuple[Records, Wholes]:
+def segments(commands: Records, begins: Integers, expiries: Integers) -> tuple[Records, Integers]:
     """Commands and the number of steps for which each holds, until the last one begins.
 
     ``begins`` has the first step of each, ``expiries`` the first step at which each is too old.

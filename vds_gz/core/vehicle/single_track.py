@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias, cast
+from typing import cast
 
 import numpy as np
-from numpy.typing import NDArray
 
+from vds_gz.core.arrays import Array
 from vds_gz.core.geometry import GRAVITY
 from vds_gz.core.parameters.vehicles import SingleTrackParameters
 from vds_gz.core.vehicle.bicycle import BICYCLE, BicycleCoefficients, BicycleState, follow, roll_wheels, set_velocities
 from vds_gz.core.vehicle.command import Command
 from vds_gz.core.vehicle.tires import (
     Forces,
+    PlanarVelocity,
     TireShape,
-    Velocity,
     accelerations,
     advanced,
     derivatives,
@@ -32,8 +32,6 @@ from vds_gz.core.vehicle.tires import (
 )
 from vds_gz.core.vehicle.trigonometry import sine_cosine
 from vds_gz.core.vehicle.vehicle_model import AnyModel, SteadyMotion, VehicleModel, extended, stop_drives
-
-Vector: TypeAlias = NDArray[np.float64]
 
 #: Time constant with which slip decays where kinematic and dynamic motion have the same weight [s].
 BLENDING = 0.02
@@ -227,7 +225,7 @@ def at(c: SingleTrackCoefficients, motion: SteadyMotion) -> SingleTrackState:
     return s
 
 
-def _unsteadiness(c: SingleTrackCoefficients, s: SingleTrackState, unknowns: Vector, along: float) -> Vector:
+def _unsteadiness(c: SingleTrackCoefficients, s: SingleTrackState, unknowns: Array, along: float) -> Array:
     """The accelerations for the unknowns lateral velocity, yaw rate and driving force; 0 in steady state."""
     v_y, yaw_rate, push = unknowns.tolist()
     shared = c.four_wheel_drive or (c.brakes_on_all_wheels and push * along * s.v_x < 0.0)
@@ -327,7 +325,7 @@ def driving_force(
 
 
 def without_slip(
-    c: SingleTrackCoefficients, v: Velocity, free: Velocity, friction: float, sine: float, cosine: float
+    c: SingleTrackCoefficients, v: PlanarVelocity, free: PlanarVelocity, friction: float, sine: float, cosine: float
 ) -> tuple[float, float, float, float]:
     """The velocity ``v``, blended near standstill with the nearest velocity without slip, and the weight of the latter.
 

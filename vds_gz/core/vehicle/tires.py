@@ -18,7 +18,7 @@ from typing import NamedTuple, Protocol, TypeAlias
 from vds_gz.core.vehicle.trigonometry import direction, sine_cosine
 
 #: Velocity of the centre of gravity along +x and +y, and the yaw rate [m/s, m/s, rad/s].
-Velocity: TypeAlias = "tuple[float, float, float]"
+PlanarVelocity: TypeAlias = "tuple[float, float, float]"
 
 #: Weights of the integrators.
 SIXTH, THIRD, TWELFTH = 1.0 / 6.0, 1.0 / 3.0, 1.0 / 12.0
@@ -184,8 +184,8 @@ def resistance(c: TireCoefficients, v_x: float) -> float:
 
 
 def accelerations(
-    c: TireCoefficients, f: Forces, sine: float, cosine: float, v: Velocity
-) -> tuple[Velocity, TireContact, TireContact]:
+    c: TireCoefficients, f: Forces, sine: float, cosine: float, v: PlanarVelocity
+) -> tuple[PlanarVelocity, TireContact, TireContact]:
     """Derivatives of the velocity of the centre of gravity in the vehicle's axes [m/s^2, m/s^2, rad/s^2].
 
     ``sine`` and ``cosine`` are those of the steering angle. The contacts are those of the steered and the fixed axle.
@@ -228,8 +228,8 @@ def force_rate(contact: TireContact, along_rate: float, side_rate: float) -> flo
 
 
 def derivatives(
-    c: TireCoefficients, f: Forces, sine: float, cosine: float, rate: float, v: Velocity
-) -> tuple[Velocity, Velocity]:
+    c: TireCoefficients, f: Forces, sine: float, cosine: float, rate: float, v: PlanarVelocity
+) -> tuple[PlanarVelocity, PlanarVelocity]:
     """First and second derivatives of the velocity. The steering turns at a rate [rad/s]; a jump counts as no rate."""
     rate = rate if abs(rate * c.dt) < JUMP else 0.0
     a, steered, fixed = accelerations(c, f, sine, cosine, v)
@@ -249,8 +249,14 @@ def derivatives(
 
 
 def advanced(
-    c: TireCoefficients, f: Forces, sine: float, cosine: float, v: Velocity, a: Velocity, jerk: Velocity
-) -> tuple[Velocity, Velocity]:
+    c: TireCoefficients,
+    f: Forces,
+    sine: float,
+    cosine: float,
+    v: PlanarVelocity,
+    a: PlanarVelocity,
+    jerk: PlanarVelocity,
+) -> tuple[PlanarVelocity, PlanarVelocity]:
     """Velocity after a step and mean velocity, of the third order for constant forces and steering, else of the second.
 
     The method uses two derivatives at the beginning and the accelerations at the end, where ``sine`` and ``cosine``
@@ -274,7 +280,7 @@ def advanced(
 
 def linear_accelerations(
     c: TireCoefficients, f: Forces, angle: float, v_x: float, v_y: float, yaw_rate: float
-) -> Velocity:
+) -> PlanarVelocity:
     """Accelerations for small angles.
 
     Lateral forces are proportional to slip angles and act across the direction of motion, driving forces along it.
@@ -300,7 +306,9 @@ def linear_accelerations(
     return along * cosine - across * sine, along * sine + across * cosine, turning
 
 
-def runge_kutta(c: TireCoefficients, f: Forces, angle: float, rate: float, v: Velocity) -> tuple[Velocity, Velocity]:
+def runge_kutta(
+    c: TireCoefficients, f: Forces, angle: float, rate: float, v: PlanarVelocity
+) -> tuple[PlanarVelocity, PlanarVelocity]:
     """Velocity after a step and mean velocity, for small angles, by Kutta's third-order method.
 
     The steering turns at a constant rate [rad/s] and reaches ``angle`` at the end of the step.

@@ -11,8 +11,8 @@ import math
 
 import numpy as np
 
+from vds_gz.core.arrays import Array, Integers
 from vds_gz.core.world.intersection import away_from_zero, ray_shape
-from vds_gz.core.world.shapes import Array, Indices
 
 BINS = 12  # number of bins along a node's longest side
 VISIT = 0.5  # cost of visiting a node, in tests of a shape
@@ -25,7 +25,7 @@ DEPTH = UNEVEN + 40 + 2  # size of a traversal's stack: 2**40 shapes cut in halv
 
 
 def build(
-    lower: Array, upper: Array, centres: Array, order: Indices, bounds: Array, first: Indices, count: Indices
+    lower: Array, upper: Array, centres: Array, order: Integers, bounds: Array, first: Integers, count: Integers
 ) -> int:
     """Sort shapes into a tree by the surface area heuristic with bins (Wald 2007); return the number of nodes.
 
@@ -47,7 +47,7 @@ def build(
     return used
 
 
-def enclose(lower: Array, upper: Array, order: Indices, begin: int, end: int, bounds: Array, node: int) -> None:
+def enclose(lower: Array, upper: Array, order: Integers, begin: int, end: int, bounds: Array, node: int) -> None:
     """Set a node's bounds to those of its shapes."""
     for axis in range(3):
         low, high = math.inf, -math.inf
@@ -62,7 +62,7 @@ def halves(begin: int, end: int) -> int:
     return begin if end - begin <= 8 else (begin + end) // 2
 
 
-def cut(lower: Array, upper: Array, centres: Array, order: Indices, begin: int, end: int) -> int:
+def cut(lower: Array, upper: Array, centres: Array, order: Integers, begin: int, end: int) -> int:
     """Divide the shapes ``order[begin:end]`` in two; return the start of the second part, or ``begin`` for no cut."""
     axis, low, high = widest(centres, order, begin, end)
     if end - begin <= 1 or high <= low:
@@ -84,7 +84,7 @@ def cut(lower: Array, upper: Array, centres: Array, order: Indices, begin: int, 
     return left if begin < left < end else (begin + end) // 2
 
 
-def widest(centres: Array, order: Indices, begin: int, end: int) -> tuple[int, float, float]:
+def widest(centres: Array, order: Integers, begin: int, end: int) -> tuple[int, float, float]:
     """The axis along which the centres are farthest apart, and their lowest and highest coordinate on it."""
     best, lowest, highest = 0, 0.0, -1.0
     for axis in range(3):
@@ -106,7 +106,7 @@ def cut_costs(
     lower: Array,
     upper: Array,
     centres: Array,
-    order: Indices,
+    order: Integers,
     begin: int,
     end: int,
     axis: int,
@@ -163,17 +163,17 @@ def entry(bounds: Array, node: int, ox: float, oy: float, oz: float, ix: float, 
 
 def cast(
     bounds: Array,
-    first: Indices,
-    count: Indices,
-    order: Indices,
-    unbounded: Indices,
-    kinds: Indices,
+    first: Integers,
+    count: Integers,
+    order: Integers,
+    unbounded: Integers,
+    kinds: Integers,
     rows: Array,
     origins: Array,
     directions: Array,
     max_range: float,
     ranges: Array,
-    hits: Indices,
+    hits: Integers,
 ) -> None:
     """Find the first hit of every ray; of shapes at the same distance, the one with the lowest index.
 

@@ -19,7 +19,7 @@ from vds_gz.core.world.intersection import BOX, CAPSULE, CYLINDER, HALF_SPACE, T
 
 Row = list[float]
 
-Pair = tuple[Vector, Vector]  # a difference of points of both shapes, and the point of the other shape
+SupportPoint = tuple[Vector, Vector]  # a difference of points of both shapes, and the point of the other shape
 EXACT = 1e-8  # maximum error of a distance [m]
 NEAR_ENOUGH = 1e-3  # additional error, as a part of the distance
 FACE_TO_FACE = 0.01  # below this distance, the normals of faces are tried as directions too [m]
@@ -100,7 +100,7 @@ def separation(box: Row, kind: int, p: Row) -> Separation:
         gap = dot(normal, minus(corner, vector(p, 9)))
         return Separation(gap, _scaled(normal, -1.0), minus(corner, _scaled(normal, gap)))
     v = minus(vector(box, 9), _middle(kind, p))
-    simplex: list[Pair] = []
+    simplex: list[SupportPoint] = []
     weights: tuple[float, ...] = ()
     gap, direction = -math.inf, (0.0, 0.0, 0.0)
     for _ in range(ITERATIONS):
@@ -175,7 +175,7 @@ def _mean(points: Sequence[Vector], weights: Sequence[float]) -> Vector:
     return x, y, z
 
 
-def _nearest(simplex: list[Pair]) -> tuple[list[Pair], tuple[float, ...]]:
+def _nearest(simplex: list[SupportPoint]) -> tuple[list[SupportPoint], tuple[float, ...]]:
     """Reduce up to four differences to those whose weighted mean is nearest to the origin, with their weights.
 
     For each corner, edge, triangle and the whole, the point of its plane nearest to the origin is computed. The nearest

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from vds_gz.core.arrays import Array
 from vds_gz.core.geometry import Vector
 from vds_gz.core.world.meshes import read_heightmap, read_mesh
 from vds_gz.core.world.sdf_files import Node, Resources
 from vds_gz.core.world.shapes import (
-    Array,
     Box,
     Capsule,
     Cylinder,

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from vds_gz.core.arrays import Array
 from vds_gz.core.geometry import Attitude
 from vds_gz.core.world.intersection import HALF_SPACE, TRIANGLE
 from vds_gz.core.world.ray_caster import RayCaster
-from vds_gz.core.world.shapes import Array
 
 SAME = 1e-9  # tolerance for slopes, and for heights [m, and parts of the height]
 BEHIND = 1e-6  # distance behind a surface at which a ray continues [m]

@@ -14,10 +14,7 @@ from __future__ import annotations
 
 from math import copysign, inf, sqrt
 
-import numpy as np
-from numpy.typing import NDArray
-
-Rows = NDArray[np.float64]
+from vds_gz.core.arrays import Array
 
 TRIANGLE, BOX, CYLINDER, CAPSULE, ELLIPSOID, HALF_SPACE = range(6)
 
@@ -119,7 +116,7 @@ def ray_half_space(z: float, uz: float) -> float:
     return where(t > 0.0, t, inf)
 
 
-def ray_solid(kind: int, p: Rows, k: int, ox: float, oy: float, oz: float, dx: float, dy: float, dz: float) -> float:
+def ray_solid(kind: int, p: Array, k: int, ox: float, oy: float, oz: float, dx: float, dy: float, dz: float) -> float:
     """The same as :func:`ray_shape`, for solids."""
     sx, sy, sz = ox - p[k, 9], oy - p[k, 10], oz - p[k, 11]
     x = p[k, 0] * sx + p[k, 1] * sy + p[k, 2] * sz
@@ -139,7 +136,7 @@ def ray_solid(kind: int, p: Rows, k: int, ox: float, oy: float, oz: float, dx: f
     return ray_half_space(z, uz)
 
 
-def ray_triangle(p: Rows, k: int, ox: float, oy: float, oz: float, dx: float, dy: float, dz: float) -> float:
+def ray_triangle(p: Array, k: int, ox: float, oy: float, oz: float, dx: float, dy: float, dz: float) -> float:
     """Woop, Benthin and Wald's test (Watertight Ray/Triangle Intersection, JCGT 2013), both sides.
 
     The corners are sheared so that the ray becomes an axis. The signs of the edges around it are then exact, so no ray
@@ -169,7 +166,7 @@ def ray_triangle(p: Rows, k: int, ox: float, oy: float, oz: float, dx: float, dy
     return t if t > 0.0 else inf
 
 
-def ray_shape(kind: int, p: Rows, k: int, ox: float, oy: float, oz: float, dx: float, dy: float, dz: float) -> float:
+def ray_shape(kind: int, p: Array, k: int, ox: float, oy: float, oz: float, dx: float, dy: float, dz: float) -> float:
     """Distance [m] at which the ray from ``o`` along ``d`` hits the shape of row ``p[k]``; infinity if it misses."""
     if kind == TRIANGLE:
         return ray_triangle(p, k, ox, oy, oz, dx, dy, dz)

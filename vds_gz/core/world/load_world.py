@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from vds_gz.core.arrays import Array
 from vds_gz.core.errors import MAPPING, PATH, WorldError, takes
 from vds_gz.core.parameters.yaml_entries import LONGEST_TEXT, read_entries
 from vds_gz.core.share import share
@@ -19,7 +20,7 @@ from vds_gz.core.world.ray_caster import RayCaster
 from vds_gz.core.world.scene import Scene
 from vds_gz.core.world.sdf_files import Resources, is_file
 from vds_gz.core.world.sdf_scene import read_sdf
-from vds_gz.core.world.shapes import Array, Box, HalfSpace
+from vds_gz.core.world.shapes import Box, HalfSpace
 
 WALL_HEIGHT = 2.0  # height of walls, which maps do not define [m]
 FINEST = 1e-4  # minimum resolution of a map [m]

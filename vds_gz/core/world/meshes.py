@@ -17,9 +17,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from vds_gz.core import files
+from vds_gz.core.arrays import Array, Integers
 from vds_gz.core.errors import WorldError
 from vds_gz.core.world.sdf_files import FARTHEST, Node, Resources, is_file
-from vds_gz.core.world.shapes import Array, Indices, Mesh
+from vds_gz.core.world.shapes import Mesh
 
 MOST = 200_000_000  # maximum number of pixels
 
@@ -152,7 +153,7 @@ def read_mesh(node: Node, resources: Resources) -> Mesh:
     return Mesh(joined, faces)
 
 
-def _loaded(path: Path, node: Node) -> dict[str, tuple[Array, Indices]]:
+def _loaded(path: Path, node: Node) -> dict[str, tuple[Array, Integers]]:
     """Vertices [m] and faces of each mesh in a file, by its name."""
     try:
         import trimesh
@@ -183,7 +184,7 @@ def _loaded(path: Path, node: Node) -> dict[str, tuple[Array, Indices]]:
     return parts
 
 
-def _placed(scene: Any, name: str, scale: float) -> tuple[Array, Indices]:
+def _placed(scene: Any, name: str, scale: float) -> tuple[Array, Integers]:
     pose, geometry = scene.graph[name]
     mesh = scene.geometry[geometry]
     corners = np.asarray(getattr(mesh, "vertices", np.empty((0, 3))), float)

@@ -14,11 +14,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from vds_gz.core.arrays import Array, Integers
 from vds_gz.core.geometry import Transform, Vector, axes
 from vds_gz.core.world.distance import Row, Separation, dot, separation, vector
 from vds_gz.core.world.packing import Thing
 from vds_gz.core.world.ray_caster import RayCaster
-from vds_gz.core.world.shapes import Array, Indices
 
 SKIN = 1e-4  # distance of contact [m]; the box stops at half to all of it before a shape
 DEEPER = 1e-9  # tolerance for rounding: a box that overlaps a shape may come this much deeper in a piece [m]
@@ -194,7 +194,7 @@ class Obstacles:
         part, free, touching = sweep.go(self._kinds, self._rows, shapes, end, stops=stops)
         return Passage(part, free, tuple(self._contact(shape, apart) for shape, apart in touching.items()))
 
-    def _shapes(self, low: Array, high: Array) -> Indices:
+    def _shapes(self, low: Array, high: Array) -> Integers:
         """The shapes whose bounds overlap a box along the world's axes."""
         if not (self._region[0] <= low).all() or not (high <= self._region[1]).all():
             self._region = np.array((low - REGION, high + REGION))
@@ -208,6 +208,6 @@ class Obstacles:
         return Contact(self._caster.things[self._caster.packed.owner[shape]], apart.point, (-x, -y, -z), apart.gap)
 
 
-def _within(lower: Array, upper: Array, low: Array, high: Array) -> Indices:
+def _within(lower: Array, upper: Array, low: Array, high: Array) -> Integers:
     """Indices of the bounds that overlap a box."""
     return np.flatnonzero((lower <= high).all(axis=1) & (upper >= low).all(axis=1))

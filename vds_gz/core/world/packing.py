@@ -12,9 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from vds_gz.core.arrays import Array, Integers
 from vds_gz.core.errors import WorldError
 from vds_gz.core.world.intersection import BOX, CAPSULE, CYLINDER, ELLIPSOID, HALF_SPACE, TRIANGLE
-from vds_gz.core.world.shapes import Array, Box, Capsule, Cylinder, Ellipsoid, HalfSpace, Indices, Mesh, Shape
+from vds_gz.core.world.shapes import Box, Capsule, Cylinder, Ellipsoid, HalfSpace, Mesh, Shape
 
 DEFAULT_COLOUR = (0.7, 0.7, 0.7)  # diffuse colour of things without one
 
@@ -39,12 +40,12 @@ class Thing:
 class Packed(NamedTuple):
     """Shapes for the ray caster; ``owner`` is the index of each shape's thing."""
 
-    kinds: Indices
+    kinds: Integers
     rows: Array
     lower: Array
     upper: Array
     centres: Array
-    owner: Indices
+    owner: Integers
 
 
 def packed(things: Sequence[Thing]) -> Packed:
@@ -67,10 +68,10 @@ def packed(things: Sequence[Thing]) -> Packed:
     return Packed(kinds, rows, lower - margin, upper + margin, centres, owner)
 
 
-_Part = tuple[Indices, Array, Array, Array, Indices]
+_PackedShapes = tuple[Integers, Array, Array, Array, Integers]
 
 
-def _triangles(thing: Thing, owner: int) -> _Part:
+def _triangles(thing: Thing, owner: int) -> _PackedShapes:
     assert isinstance(thing.shape, Mesh)
     vertices = thing.shape.vertices @ thing.pose[:3, :3].T + thing.pose[:3, 3]
     corners = vertices[thing.shape.faces]
@@ -80,7 +81,7 @@ def _triangles(thing: Thing, owner: int) -> _Part:
     return np.full(count, TRIANGLE), rows, corners.min(axis=1), corners.max(axis=1), np.full(count, owner)
 
 
-def _solids(things: Sequence[Thing], owners: Indices) -> _Part:
+def _solids(things: Sequence[Thing], owners: Integers) -> _PackedShapes:
     """All solids together, because moving obstacles are packed at every instant."""
     shapes = [_sizes(thing.shape) for thing in things]
     kinds, sizes = np.array([kind for kind, _ in shapes]), np.array([size for _, size in shapes])
@@ -107,7 +108,7 @@ def _sizes(shape: Shape) -> tuple[int, tuple[float, float, float]]:
     raise TypeError(f"{type(shape).__name__} is no solid")
 
 
-def _reach(kinds: Indices, rotations: Array, sizes: Array) -> Array:
+def _reach(kinds: Integers, rotations: Array, sizes: Array) -> Array:
     """Half extents of solids along the axes of the world, of shape (n, 3)."""
     kind = kinds[:, None]
     finite = np.where(kind == HALF_SPACE, 0.0, sizes)
@@ -120,7 +121,7 @@ def _reach(kinds: Indices, rotations: Array, sizes: Array) -> Array:
     return np.asarray(np.select(kinds_of, [box, ellipsoid, along + radius, np.inf], cylinder))
 
 
-def normals(packed: Packed, shapes: Indices, points: Array) -> Array:
+def normals(packed: Packed, shapes: Integers, points: Array) -> Array:
     """Outward unit normals at points [m] of shape (n, 3); the k-th point is on the shape ``shapes[k]``."""
     outward = np.empty(points.shape)
     kinds = packed.kinds[shapes]

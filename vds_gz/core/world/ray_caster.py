@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from vds_gz.core.arrays import Array, Integers
 from vds_gz.core.optional_packages import can_compile
 from vds_gz.core.world import bvh, vectorised
 from vds_gz.core.world.intersection import HALF_SPACE
 from vds_gz.core.world.packing import Thing, normals, packed
-from vds_gz.core.world.shapes import Array, Indices
 
 NOTHING = -1  # index for no hit
 
@@ -24,7 +24,7 @@ NOTHING = -1  # index for no hit
 class Hits:
     """The hits of rays; every array has one row per ray."""
 
-    things: Indices  # index of the thing; -1 without a hit
+    things: Integers  # index of the thing; -1 without a hit
     normals: Array  # outward unit normals of the hits, of shape (n, 3); 0 without a hit
     retro: Array  # retro-reflectivity; 0 without a hit
 
@@ -81,7 +81,7 @@ class RayCaster:
         self.cast(np.zeros(3), np.empty((0, 3)))
 
     @cached_property
-    def _tree(self) -> tuple[Array, Indices, Indices, Indices, Indices]:
+    def _tree(self) -> tuple[Array, Integers, Integers, Integers, Integers]:
         """Bounds, first children, counts and order of the tree around all bounded shapes; and the unbounded ones."""
         packed = self.packed
         unbounded = packed.kinds == HALF_SPACE
@@ -92,7 +92,7 @@ class RayCaster:
         used = build(packed.lower, packed.upper, packed.centres, order, bounds, first, count) if len(order) else 0
         return bounds[:used].copy(), first[:used].copy(), count[:used].copy(), order, np.flatnonzero(unbounded)
 
-    def cast(self, origins: Array, directions: Array, max_range: float = np.inf) -> tuple[Array, Indices]:
+    def cast(self, origins: Array, directions: Array, max_range: float = np.inf) -> tuple[Array, Integers]:
         """Cast rays.
 
         Args:
@@ -124,7 +124,7 @@ class RayCaster:
         nearer = others < ranges
         return np.where(nearer, others, ranges), np.where(nearer, moving + self._begin, shapes)
 
-    def hits(self, origins: Array, directions: Array, ranges: Array, shapes: Indices) -> Hits:
+    def hits(self, origins: Array, directions: Array, ranges: Array, shapes: Integers) -> Hits:
         """The hits of the rays of :meth:`cast`."""
         still, moving = self._parted(shapes)
         met = still != NOTHING
@@ -138,17 +138,17 @@ class RayCaster:
         things = np.where(moving != NOTHING, others.things + len(self.still.things), things)
         return Hits(things, outward + others.normals, self._retro[still] + others.retro)
 
-    def retro(self, shapes: Indices) -> Array:
+    def retro(self, shapes: Integers) -> Array:
         """Retro-reflectivities of the hits of :meth:`cast`; 0 without a hit."""
         still, moving = self._parted(shapes)
         retro = np.asarray(self._retro[still])
         return retro if self.moving is None else retro + self.moving.retro(moving)
 
-    def friction(self, shapes: Indices) -> Array:
+    def friction(self, shapes: Integers) -> Array:
         """Friction coefficients of the fixed shapes hit by the rays of :meth:`cast`."""
         return np.asarray(self._friction[shapes])
 
-    def _parted(self, shapes: Indices) -> tuple[Indices, Indices]:
+    def _parted(self, shapes: Integers) -> tuple[Integers, Integers]:
         """Indices among the fixed and among the moving shapes; -1 where a shape is one of the others."""
         if self.moving is None:
             return shapes, shapes

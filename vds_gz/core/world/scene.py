@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from vds_gz.core.arrays import Array
 from vds_gz.core.geometry import Vector
 from vds_gz.core.world.geodesy import GRAVITY, NULL_ISLAND, Origin
 from vds_gz.core.world.packing import Thing
 from vds_gz.core.world.ray_caster import Hits, RayCaster
-from vds_gz.core.world.shapes import Array
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from vds_gz.core.arrays import Array
 from vds_gz.core.world.geodesy import GRAVITY, origin_of
 from vds_gz.core.world.geometry_reader import IDENTITY, Frames, placed, read_geometry
 from vds_gz.core.world.meshes import MOST_TRIANGLES
@@ -16,7 +17,7 @@ from vds_gz.core.world.packing import DEFAULT_COLOUR, Thing
 from vds_gz.core.world.ray_caster import RayCaster
 from vds_gz.core.world.scene import Scene
 from vds_gz.core.world.sdf_files import FARTHEST, Node, Resources, read_xml
-from vds_gz.core.world.shapes import Array, Mesh
+from vds_gz.core.world.shapes import Mesh
 
 DEFAULT_FRICTION = 1.0  # SDF's default for collisions
 

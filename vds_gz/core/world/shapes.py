@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
-Indices = NDArray[np.int64]
+from vds_gz.core.arrays import Array, Integers
 
 FACETS = 256  # sides of a cone, which are within 1e-4 of the radius from the true shape
 
@@ -53,7 +51,7 @@ class Mesh:
     """Triangles, seen from both sides: ``vertices`` of shape (n, 3), and their indices ``faces`` of shape (m, 3)."""
 
     vertices: Array
-    faces: Indices
+    faces: Integers
 
 
 Shape = Box | Cylinder | Capsule | Ellipsoid | HalfSpace | Mesh
@@ -99,7 +97,7 @@ def extruded(outline: Array, height: float) -> Mesh:
     return Mesh(np.concatenate([lower, upper]), np.array(faces))
 
 
-def _ears(outline: Array) -> Indices:
+def _ears(outline: Array) -> Integers:
     """A counter-clockwise polygon, cut into triangles by ear clipping."""
     left = list(range(len(outline)))
     faces, last = [], 0

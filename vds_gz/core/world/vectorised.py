@@ -11,15 +11,15 @@ from types import FunctionType
 
 import numpy as np
 
+from vds_gz.core.arrays import Array, Integers
 from vds_gz.core.world import intersection
 from vds_gz.core.world.intersection import PARALLEL, TRIANGLE
 from vds_gz.core.world.packing import Packed
-from vds_gz.core.world.shapes import Array, Indices
 
 BLOCK = 1 << 16  # pairs of rays and shapes at a time, whose data fit into a processor's cache
 
 
-def cast(packed: Packed, origins: Array, directions: Array, max_range: float, ranges: Array, hits: Indices) -> None:
+def cast(packed: Packed, origins: Array, directions: Array, max_range: float, ranges: Array, hits: Integers) -> None:
     """The same as :func:`vds_gz.core.world.bvh.cast`."""
     none = len(packed.kinds)
     ranges[:], hits[:] = max_range, none
@@ -40,7 +40,7 @@ def cast(packed: Packed, origins: Array, directions: Array, max_range: float, ra
     hits[hits == none] = -1
 
 
-def _pairs(packed: Packed, origins: Array, directions: Array, max_range: float) -> Iterator[tuple[Indices, Indices]]:
+def _pairs(packed: Packed, origins: Array, directions: Array, max_range: float) -> Iterator[tuple[Integers, Integers]]:
     """Pairs of rays and shapes whose bounds they cross, in blocks."""
     within = _within_reach(packed, origins, directions, max_range)
     # Along axes without a ray component, all shapes within reach overlap the rays.
@@ -60,7 +60,7 @@ def _pairs(packed: Packed, origins: Array, directions: Array, max_range: float) 
         yield rays + top, within[shapes]
 
 
-def _within_reach(packed: Packed, origins: Array, directions: Array, max_range: float) -> Indices:
+def _within_reach(packed: Packed, origins: Array, directions: Array, max_range: float) -> Integers:
     """The shapes whose bounds overlap the box around all rays, which are few for a flat scan."""
     if not len(directions):
         return np.empty(0, np.int64)

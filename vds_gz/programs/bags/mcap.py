@@ -78,7 +78,7 @@ class Connection(NamedTuple):
     msgtype: str
 
 
-class Block(NamedTuple):
+class MessageBlock(NamedTuple):
     """A part of a file with messages: the earliest time [ns], and the places of its first byte and of its end."""
 
     first: int
@@ -87,7 +87,7 @@ class Block(NamedTuple):
 
 
 #: Comes after all blocks.
-_END = Block(2**64, 0, 0)
+_END = MessageBlock(2**64, 0, 0)
 
 
 @dataclass
@@ -105,7 +105,7 @@ class Index:
 
     connections: dict[int, Connection] = field(default_factory=dict)
     counts: Counter[int] = field(default_factory=Counter)
-    blocks: list[Block] = field(default_factory=list)
+    blocks: list[MessageBlock] = field(default_factory=list)
     span: tuple[int, int] | None = None
     compressions: set[str] = field(default_factory=set)
     whole: bool = False
@@ -114,7 +114,7 @@ class Index:
 Data = bytes | memoryview
 
 
-class _Channels:
+class _ChannelRegistry:
     """The connections of channels, from the records that announce them."""
 
     def __init__(self, connections: dict[int, Connection]) -> None:
@@ -158,12 +158,12 @@ def _summarised(file: BinaryIO, size: int, end: bytes) -> Index | None:
     if check not in (0, zlib.crc32(summary + end[: -len(MAGIC) - 4])):
         return None
     index, number, chunks = Index(whole=True), 0, 0
-    channels = _Channels(index.connections)
+    channels = _ChannelRegistry(index.connections)
     for opcode, body in _records_of(summary):
         channels.note(opcode, body)
         if opcode == Opcode.CHUNK_INDEX:
             first, _, place, length = struct.unpack_from("<QQQQ", body)
-            index.blocks.append(Block(first, place, place + length))
+            index.blocks.append(MessageBlock(first, place, place + length))
             index.compressions.add(_text_at(body, 44 + struct.unpack_from("<I", body, 32)[0]))
         elif opcode == Opcode.STATISTICS:
             number, _, _, _, _, chunks, *span = struct.unpack_from("<QHIIIIQQ", body)
@@ -177,7 +177,7 @@ def _summarised(file: BinaryIO, size: int, end: bytes) -> Index | None:
 def _scanned(file: BinaryIO, size: int) -> Index:
     """The index of the records up to the end of the data, or to the first damage."""
     index = Index()
-    channels = _Channels(index.connections)
+    channels = _ChannelRegistry(index.connections)
     try:
         for opcode, body, begin, end in _raw_records(file, len(MAGIC), size):
             if opcode == Opcode.DATA_END:  # the rest repeats the channels
@@ -192,20 +192,20 @@ def _scanned(file: BinaryIO, size: int) -> Index:
                         counts[channel] += 1
                         first, last = min(first, time), max(last, time)
             if counts:
-                _add(index, counts, Block(int(first), begin, end), last)
+                _add(index, counts, MessageBlock(int(first), begin, end), last)
     except DAMAGE:  # everything before it is good
         pass
     return index
 
 
-def _add(index: Index, counts: Counter[int], block: Block, last: int) -> None:
+def _add(index: Index, counts: Counter[int], block: MessageBlock, last: int) -> None:
     """Add a part of a file to its index; one that continues a short block is joined with that."""
     index.counts += counts
     begin, end = index.span or (block.first, last)
     index.span = min(begin, block.first), max(end, last)
     before = index.blocks[-1] if index.blocks else None
     if before is not None and before.end == block.begin and block.end - before.begin < _BLOCK:
-        index.blocks[-1] = Block(min(before.first, block.first), before.begin, block.end)
+        index.blocks[-1] = MessageBlock(min(before.first, block.first), before.begin, block.end)
     else:
         index.blocks.append(block)
 
@@ -236,7 +236,7 @@ def messages(path: Path, index: Index, wanted: Mapping[int, Connection]) -> Iter
                 yield connection, time, data
 
 
-def _messages_in(file: BinaryIO, block: Block) -> Iterator[tuple[int, int, Data]]:
+def _messages_in(file: BinaryIO, block: MessageBlock) -> Iterator[tuple[int, int, Data]]:
     """Channel, time [ns] and data of each message in a block."""
     for opcode, body, _, _ in _raw_records(file, block.begin, block.end):
         for kind, record in _records_in(opcode, body):

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import vds_gz
+from vds_gz.core.arrays import Array, Integers
 from vds_gz.programs.bags.mcap import CDR, DEFINITION, MAGIC, MESSAGE, PROFILE, RECORD, ZSTD, Opcode
 
 
@@ -147,9 +148,6 @@ def _numbers(numbers: Mapping[int, int]) -> bytes:
     return _text(b"".join(struct.pack("<HQ", key, number) for key, number in numbers.items()))
 
 
-Array = NDArray[np.float64]
-Times = NDArray[np.int64]
-
 #: Offsets in a message.
 _SEQUENCE, _LOG_TIME, _PUBLISH_TIME = 11, 15, 23
 
@@ -189,7 +187,7 @@ class Rows:
         description = {"names": names, "formats": formats, "offsets": offsets, "itemsize": self.length}
         self._type: np.dtype[np.void] = np.dtype(description)  # type: ignore[call-overload]
 
-    def fill(self, times: Times, values: Array) -> bytes:
+    def fill(self, times: Integers, values: Array) -> bytes:
         """Rows at these times [ns]; the columns of values are the numbers of all messages, in order."""
         rows = np.frombuffer(self._template, np.uint8)[None].repeat(len(times), axis=0)
         fields = rows.view(self._type)[:, 0]
@@ -213,7 +211,7 @@ class RowWriter(McapWriter):
         self._compressor = ThreadPoolExecutor(1)
         self._compressing: Future[None] | None = None
 
-    def write(self, parts: Sequence[tuple[Rows, Times, Array]]) -> None:
+    def write(self, parts: Sequence[tuple[Rows, Integers, Array]]) -> None:
         """Write rows as one chunk: layout, times [ns] and values of each kind."""
         data = b""
         entries: dict[int, list[NDArray[np.uint64]]] = {}

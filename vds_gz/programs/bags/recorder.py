@@ -31,7 +31,7 @@ DEPTH = 1000
 DEPTH_OF_LARGE = 20
 LARGE = ("sensor_msgs/msg/PointCloud2", "sensor_msgs/msg/Image")
 
-Listener = Callable[[str, bytes, int], None]
+MessageListener = Callable[[str, bytes, int], None]
 
 #: Policies of history, reliability, durability and liveliness, as in ``rmw/types.h``.
 _KEEP_LAST = 1
@@ -64,7 +64,7 @@ class Recorder:
         *,
         wanted: Callable[[str], bool] | None = None,
         metadata: Mapping[str, str] | None = None,
-        listen: Listener | None = None,
+        listen: MessageListener | None = None,
     ) -> None:
         """Open the file, whose folder must exist, and subscribe to topics.
 

@@ -27,7 +27,7 @@ from vds_gz.programs.commandlog.csv_table import (
     COMMAND_QUANTITIES,
     COMMANDED,
     PEDAL_COLUMNS,
-    Table,
+    CsvTable,
     find_column,
     kind_of,
     open_table,
@@ -172,7 +172,7 @@ def _bag_entries(path: Path, topic: str | None) -> Iterator[Any]:
         yield from checked(entries, lambda number: f"{where}, message {number}")
 
 
-class _Message(NamedTuple):
+class _LoggedCommand(NamedTuple):
     """A command, its number in the bag, its time of recording and its stamp [ns], 0 without one."""
 
     number: int
@@ -181,7 +181,7 @@ class _Message(NamedTuple):
     command: Values
 
 
-def _decoded(where: str, bag: Bag, sources: Mapping[Connection, CommandType]) -> Iterator[_Message]:
+def _decoded(where: str, bag: Bag, sources: Mapping[Connection, CommandType]) -> Iterator[_LoggedCommand]:
     """The commands in a bag."""
     from vds_gz.core.ros.messages.message_types import open_types
 
@@ -191,10 +191,10 @@ def _decoded(where: str, bag: Bag, sources: Mapping[Connection, CommandType]) ->
             message = codec(connection.msgtype).decode(bytearray(data))
         except (MalformedMessageError, UnknownTypeError) as error:
             raise RecordingError(f"{where}, message {number}: {error}") from None
-        yield _Message(number, time, stamp_of(message), sources[connection].decode(message))
+        yield _LoggedCommand(number, time, stamp_of(message), sources[connection].decode(message))
 
 
-class _Layout(NamedTuple):
+class _TableLayout(NamedTuple):
     """The type of a table's commands, and the column of each of their numbers; None without such a column."""
 
     type: CommandType
@@ -241,7 +241,7 @@ def _not_empty(path: Path, entries: Iterator[tuple[float, Values]]) -> Iterator[
     yield from entries
 
 
-def _layout(table: Table) -> _Layout:
+def _layout(table: CsvTable) -> _TableLayout:
     """The layout of the columns: a table of one command type, or the commands of a recording."""
     names, types = set(table.names), table_types()
     older = max(types, key=lambda command: len(names & set(command.columns)))
@@ -250,16 +250,16 @@ def _layout(table: Table) -> _Layout:
     columns = {name: find_column(names, name, known) for known in (PEDAL_COLUMNS, COMMANDED) for name in known}
     if complete or not any(columns[name] for name in ("v_x", "v_y", "yaw_rate", "steering", "accel", "brake")):
         _check_older(table, older, gear)
-        return _Layout(older, tuple(name if name in names else None for name in older.columns))
+        return _TableLayout(older, tuple(name if name in names else None for name in older.columns))
     # A column of the steering wheel, without pedals, does not make the commands those of pedals.
     kind = kind_of({name for name, column in columns.items() if column and name != "wheel"})
     if kind == PEDALS and columns["wheel"] is None and "steering_command" in names:
         columns["wheel"] = "steering_command"
     command = next(command for command in types if command.kind == kind)
-    return _Layout(command, tuple(columns[name] for name in COMMAND_QUANTITIES[kind]))
+    return _TableLayout(command, tuple(columns[name] for name in COMMAND_QUANTITIES[kind]))
 
 
-def _unused(table: Table, layout: _Layout) -> str:
+def _unused(table: CsvTable, layout: _TableLayout) -> str:
     """A note on columns of commands that the type does not have; empty without any."""
     used = {"gear", *layout.columns} if layout.type.geared else set(layout.columns)
     known = {**COMMANDED, **PEDAL_COLUMNS}
@@ -268,7 +268,7 @@ def _unused(table: Table, layout: _Layout) -> str:
     return f"'{table.path}': commands are {layout.type.words}, without {', '.join(unused)}" if unused else ""
 
 
-def _entries(table: Table, layout: _Layout) -> Iterator[tuple[int, float, Values]]:
+def _entries(table: CsvTable, layout: _TableLayout) -> Iterator[tuple[int, float, Values]]:
     """Line, time [s] and command of each row with one, and changes of gear; an empty cell keeps the last value."""
     names = [name for name in layout.columns if name is not None]
     gear = find_column(table.names, "gear", COMMANDED) if layout.type.geared else None
@@ -294,7 +294,7 @@ def _gear(number: float, where: str) -> int:
     return int(number)
 
 
-def _check_older(table: Table, command: CommandType, gear: set[str]) -> None:
+def _check_older(table: CsvTable, command: CommandType, gear: set[str]) -> None:
     """Refuse a table that fits no command type."""
     names, where = table.names, table.head
     known = {"time", "gear"}.union(*(kind.columns for kind in table_types()))

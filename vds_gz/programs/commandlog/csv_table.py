@@ -88,7 +88,7 @@ POSE: Mapping[str, tuple[str, ...]] = MappingProxyType(
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class CsvTable:
     """A table that is read row by row; ``head`` is the file and line with the names of the columns."""
 
     path: Path
@@ -147,7 +147,7 @@ def is_table(path: Path) -> bool:
     return path.name.endswith(SUFFIXES)
 
 
-def open_table(path: Path, needed: str) -> Table:
+def open_table(path: Path, needed: str) -> CsvTable:
     """A table, by its file."""
     cells = _cells(path)
     first = next(cells, None)
@@ -164,7 +164,7 @@ def open_table(path: Path, needed: str) -> Table:
         raise RecordingError(f"{head}: column '{repeated[0]}' is there twice")
     if "time" not in names:
         raise RecordingError(f"{head}: there is no column 'time'; it has {','.join(names)}; {needed}")
-    return Table(path, names, head, cells)
+    return CsvTable(path, names, head, cells)
 
 
 def find_column(names: Collection[str], quantity: str, columns: Mapping[str, tuple[str, ...]]) -> str | None:

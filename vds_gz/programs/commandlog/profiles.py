@@ -7,16 +7,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from vds_gz.core.arrays import Array
 from vds_gz.core.parameters.node import NodeParameters
 from vds_gz.core.vehicle.catalogue import models
 from vds_gz.core.vehicle.vehicle_model import VehicleGeometry, VehicleLimits
 from vds_gz.programs.commandlog.command_log import CommandLog
 from vds_gz.programs.interface.commands import Ackermann, Velocity
-
-Array = NDArray[np.float64]
-Random = np.random.Generator
 
 #: Default limits and wheel base, where the vehicle has none [m/s, rad/s, rad, m].
 SPEED, YAW_RATE, STEERING, WHEEL_BASE = 1.0, 1.0, 0.4, 1.0
@@ -49,7 +46,7 @@ class Limits:
 
 #: A function of times [s], a random generator and the time of a circle [s]: longitudinal, turning and lateral
 #: references at these times, each as a part of its limit within +-1.
-Profile = Callable[[Array, Random, float], tuple[Array, Array, Array]]
+Profile = Callable[[Array, np.random.Generator, float], tuple[Array, Array, Array]]
 
 
 def make(
@@ -72,7 +69,7 @@ def log_of(times: Array, drive: Array, turn: Array, side: Array, limits: Limits,
     return CommandLog("twist", moments, tuple(Velocity(*row) for row in np.round(np.column_stack(columns), 6).tolist()))
 
 
-def _levels(times: Array, random: Random, hold: tuple[float, float], values: Sequence[float]) -> Array:
+def _levels(times: Array, random: np.random.Generator, hold: tuple[float, float], values: Sequence[float]) -> Array:
     """Values in random order, each held for a random time; all of them occur before one comes again."""
     edges, levels = [0.5], [0.0]
     while edges[-1] < times[-1]:
@@ -89,7 +86,7 @@ def _stepped(times: Array, edges: Sequence[float], levels: Sequence[float]) -> A
     return stepped
 
 
-def _steps(times: Array, random: Random, circle: float) -> tuple[Array, Array, Array]:
+def _steps(times: Array, random: np.random.Generator, circle: float) -> tuple[Array, Array, Array]:
     """Held steps, which show the limits, each followed by quick steps, which show the lag.
 
     With a rate limit, only the end of a step shows the lag; so there are many quick steps.
@@ -108,13 +105,13 @@ def _steps(times: Array, random: Random, circle: float) -> tuple[Array, Array, A
     return axis(), axis(), axis()
 
 
-def _binary(times: Array, random: Random, circle: float) -> tuple[Array, Array, Array]:
+def _binary(times: Array, random: np.random.Generator, circle: float) -> tuple[Array, Array, Array]:
     drive = 0.6 + 0.4 * _levels(times, random, BINARY_HOLD, (-1.0, 1.0))
     turn, side = (_levels(times, random, BINARY_HOLD, (-1.0, 1.0)) for _ in range(2))
     return drive, turn, side
 
 
-def _ramps(times: Array, random: Random, circle: float) -> tuple[Array, Array, Array]:
+def _ramps(times: Array, random: np.random.Generator, circle: float) -> tuple[Array, Array, Array]:
     def axis() -> Array:
         edges = np.cumsum(np.concatenate(([0.5], random.uniform(1.0, 4.0, int(times[-1]) + 2))))
         values = np.concatenate(([0.0], random.uniform(-1.0, 1.0, len(edges) - 1)))
@@ -125,23 +122,23 @@ def _ramps(times: Array, random: Random, circle: float) -> tuple[Array, Array, A
     return axis(), axis(), axis()
 
 
-def _chirp(times: Array, random: Random, circle: float) -> tuple[Array, Array, Array]:
+def _chirp(times: Array, random: np.random.Generator, circle: float) -> tuple[Array, Array, Array]:
     low, high = CHIRP
     growth = math.log(high / low) / max(float(times[-1]), 1e-9)
     phase = 2.0 * math.pi * low * np.expm1(growth * times) / growth
     return 0.5 + 0.5 * np.sin(phase), np.sin(0.7 * phase), np.sin(0.9 * phase)
 
 
-def _slalom(times: Array, random: Random, circle: float) -> tuple[Array, Array, Array]:
+def _slalom(times: Array, random: np.random.Generator, circle: float) -> tuple[Array, Array, Array]:
     return 0.7 * _under_way(times), np.sin(2.0 * math.pi * times / 4.0), np.zeros_like(times)
 
 
-def _figure8(times: Array, random: Random, circle: float) -> tuple[Array, Array, Array]:
+def _figure8(times: Array, random: np.random.Generator, circle: float) -> tuple[Array, Array, Array]:
     left = np.floor(times / circle) % 2 == 0
     return 0.6 * _under_way(times), np.where(left, 1.0, -1.0), np.zeros_like(times)
 
 
-def _parking(times: Array, random: Random, circle: float) -> tuple[Array, Array, Array]:
+def _parking(times: Array, random: np.random.Generator, circle: float) -> tuple[Array, Array, Array]:
     moves = [(0.5, 0.0), (0.0, -1.0), (-0.35, -1.0), (-0.35, 1.0), (0.0, 1.0), (0.3, -1.0), (0.3, 1.0), (0.0, 0.0)]
     index = (times / 2.0).astype(int) % len(moves)
     drive, turn = np.array(moves)[index].T

@@ -6,13 +6,14 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from vds_gz.core.arrays import Array
 from vds_gz.core.errors import UnknownTypeError
 from vds_gz.core.geometry import Vector, of_axes
 from vds_gz.core.ros.graph import Graph, Severity
 from vds_gz.core.ros.messages.fields import set_stamp
 from vds_gz.core.world.obstacles import Contact
 from vds_gz.core.world.packing import Thing
-from vds_gz.core.world.shapes import Array, Box, Capsule, Cylinder, Ellipsoid, Mesh
+from vds_gz.core.world.shapes import Box, Capsule, Cylinder, Ellipsoid, Mesh
 from vds_gz.programs.interface import topics
 
 #: ``type`` in ``visualization_msgs/Marker``.

@@ -24,7 +24,7 @@ _ESCAPED_END = re.compile(r"(?<!\\)(\\\\)*\\.\Z", re.DOTALL)
 _PLACES = (r"\A", r"\b", r"\B", r"\z", r"\Z")
 
 
-class _Part(NamedTuple):
+class _FilterAtom(NamedTuple):
     """One character of a filter, and how often it may come."""
 
     one: re.Pattern[str]
@@ -74,14 +74,14 @@ def _alternative_occurs(text: str, name: str) -> bool:
     return matched if ends else found
 
 
-def _with_skipped(waiting: set[int], parts: list[_Part]) -> set[int]:
+def _with_skipped(waiting: set[int], parts: list[_FilterAtom]) -> set[int]:
     for index, part in enumerate(parts):
         if index in waiting and part.skippable:
             waiting.add(index + 1)
     return waiting
 
 
-def _parts(text: str, whole: str) -> list[_Part]:
+def _parts(text: str, whole: str) -> list[_FilterAtom]:
     parts, place = [], 0
     while place < len(text):
         match = _PART.match(text, place)
@@ -100,6 +100,6 @@ def _parts(text: str, whole: str) -> list[_Part]:
                 one = re.compile(match["one"], re.DOTALL)
         except re.error as error:
             raise FailureError(f"filter '{whole}' is not a regular expression: {match['one']}: {error}") from None
-        parts.append(_Part(one, match["often"] in ("*", "?"), match["often"] in ("*", "+")))
+        parts.append(_FilterAtom(one, match["often"] in ("*", "?"), match["often"] in ("*", "+")))
         place = match.end()
     return parts

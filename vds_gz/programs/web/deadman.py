@@ -22,7 +22,7 @@ STOP_PERIOD = 0.05
 LEAVES_AFTER = 2.0
 
 
-class Lateness:
+class MessageLateness:
     """Lateness of a page's messages by the page's own clock: their delay beyond the minimum delay."""
 
     def __init__(self) -> None:

@@ -14,7 +14,7 @@ from vds_gz.core.errors import VdsGzError
 from vds_gz.core.ros.graph import Graph
 from vds_gz.core.ros.program_shell import StopRequest
 
-Result = TypeVar("Result")
+T = TypeVar("T")
 
 #: Maximum time between two calls of ``due`` [s].
 LONGEST_WAIT = 0.05
@@ -40,9 +40,9 @@ class GraphThread:
         self._thread = threading.Thread(target=self._run, name="graph", daemon=True)
         self._thread.start()
 
-    def submit(self, job: Callable[[], Result]) -> Future[Result]:
+    def submit(self, job: Callable[[], T]) -> Future[T]:
         """Run a job in the graph's thread soon. Safe to call from any thread, at any time."""
-        future: Future[Result] = Future()
+        future: Future[T] = Future()
         with self._opening:
             if self._open:
                 self._jobs.append((job, future))  # type: ignore[arg-type]  # a future of anything is not one of ``object``

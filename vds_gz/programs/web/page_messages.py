@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, NoReturn
 from vds_gz.core.errors import VdsGzError
 
 #: Returns the value of a field, by the field's name and content, or refuses it.
-Check = Callable[[str, object], object]
+FieldCheck = Callable[[str, object], object]
 
 #: Maximum length of a page's message [bytes].
 MAX_LENGTH = 16 * 1024
@@ -72,7 +72,7 @@ def _finite(name: str, value: object) -> int | float:
     return value
 
 
-def _must(words: str, fits: Callable[[Any], bool]) -> Check:
+def _must(words: str, fits: Callable[[Any], bool]) -> FieldCheck:
     """A check that a value is of a kind, which words name in messages."""
 
     def check(name: str, value: object) -> object:
@@ -83,7 +83,7 @@ def _must(words: str, fits: Callable[[Any], bool]) -> Check:
     return check
 
 
-def _within(limit: float) -> Check:
+def _within(limit: float) -> FieldCheck:
     """A check of a number's magnitude."""
     fits = _must(f"within +-{limit:g}", lambda number: abs(number) <= limit)
     return lambda name, value: fits(name, float(_finite(name, value)))
@@ -102,7 +102,7 @@ _SPEED = _within(MAX_SPEED)
 _NUMBER = _must("a whole number, 0 or more", lambda value: type(value) is int and 0 <= value < 2**53)
 
 #: The fields of each kind of message, with their checks. The ``number`` of a request returns with the response.
-FIELDS: Mapping[str, Mapping[str, Check]] = {
+FIELDS: Mapping[str, Mapping[str, FieldCheck]] = {
     # The page has drawn a frame and is ready for another.
     "seen": {},
     # A command, and its time by the page's own clock [s].

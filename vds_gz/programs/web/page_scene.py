@@ -10,12 +10,13 @@ from contextlib import suppress
 import numpy as np
 from numpy.typing import NDArray
 
+from vds_gz.core.arrays import Array
 from vds_gz.core.errors import UnknownTypeError
 from vds_gz.core.geometry import Transform, axes
 from vds_gz.core.ros.graph import Graph, Message, QoS, Subscription
 from vds_gz.core.ros.messages.fields import transform_of
 from vds_gz.core.world.packing import Thing, heights, outlines
-from vds_gz.core.world.shapes import Array, Box, Cylinder, Ellipsoid, Mesh, Shape
+from vds_gz.core.world.shapes import Box, Cylinder, Ellipsoid, Mesh, Shape
 from vds_gz.programs.interface import topics
 from vds_gz.programs.interface.initial_pose import FARTHEST
 from vds_gz.programs.interface.world_topics import CUBE, CYLINDER, SPHERE, TRIANGLE_LIST

@@ -16,13 +16,13 @@ from aiohttp import WSCloseCode, WSMsgType, web
 from vds_gz.core.errors import VdsGzError
 from vds_gz.programs.teleop.driver_commands import DriveCommand
 from vds_gz.programs.web.access import HEADERS, SOCKET, Access, Connections, only_asks, printable
-from vds_gz.programs.web.deadman import Lateness
+from vds_gz.programs.web.deadman import MessageLateness
 from vds_gz.programs.web.graph_thread import GraphThread
 from vds_gz.programs.web.page_messages import MAX_LENGTH, MessageError, PageMessage, read
-from vds_gz.programs.web.remote_node import Done
+from vds_gz.programs.web.remote_node import ResultCallback
 from vds_gz.programs.web.watched_vehicle import WatchedVehicle
 
-Result = TypeVar("Result")
+T = TypeVar("T")
 
 #: Frames per second.
 RATE = 30.0
@@ -102,7 +102,7 @@ class OpenPage:
             ("layout", "parameters", "values", "world", "points", "contacts"), 0
         )
         self._messages = (0.0, 0)
-        self._lateness = Lateness()
+        self._lateness = MessageLateness()
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def run(self) -> None:
@@ -179,7 +179,7 @@ class OpenPage:
         with suppress(ConnectionError):  # a page that has gone
             await self.socket.send_str(_message(kind, **content))
 
-    async def _in_graph(self, job: Callable[[], Result]) -> Result:
+    async def _in_graph(self, job: Callable[[], T]) -> T:
         """The result of a job that runs in the graph's thread."""
         return await asyncio.wrap_future(self._graph.submit(job))
 
@@ -261,7 +261,7 @@ class OpenPage:
         await self._tell("response", number=number, reason=reason)
 
 
-def _request(vehicle: WatchedVehicle, message: PageMessage, done: Done) -> None:
+def _request(vehicle: WatchedVehicle, message: PageMessage, done: ResultCallback) -> None:
     fields = message.fields
     if message.kind == "set":
         vehicle.node.set_parameter(fields["name"], fields["value"], done)

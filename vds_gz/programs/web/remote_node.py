@@ -12,7 +12,7 @@ from vds_gz.core.ros.messages.fields import BOOL, DOUBLE, DOUBLE_ARRAY, FIELDS, 
 from vds_gz.programs.interface import topics
 
 #: Called with the result of a request: the reason why it failed, or empty.
-Done = Callable[[str], None]
+ResultCallback = Callable[[str], None]
 
 #: Time after which the list of parameters is requested again [s].
 RETRY = 3.0
@@ -72,7 +72,7 @@ class RemoteNode:
             self._requested = now
             self._list.call(self._list.request(), self._on_list)
 
-    def set_parameter(self, name: str, value: object, done: Done) -> None:
+    def set_parameter(self, name: str, value: object, done: ResultCallback) -> None:
         """Request another value of a parameter. The node checks the bounds.
 
         Two lists that must have equal lengths can only change together. So a list that the node refuses is sent again
@@ -106,18 +106,20 @@ class RemoteNode:
 
         self._request_values({name: fitting}, on_response, done)
 
-    def _request_values(self, values: Mapping[str, object], on_result: Callable[[Message], None], done: Done) -> None:
+    def _request_values(
+        self, values: Mapping[str, object], on_result: Callable[[Message], None], done: ResultCallback
+    ) -> None:
         request = self._set.request()
         request.parameters = [self._parameter(name, value) for name, value in values.items()]
         self._call(self._set, request, lambda response: on_result(response.result), done)
 
-    def pause(self, paused: bool, done: Done) -> None:
+    def pause(self, paused: bool, done: ResultCallback) -> None:
         """Hold the vehicle, or release it."""
         request = self._pause.request()
         request.data = paused
         self._call(self._pause, request, _succeeded(done), done)
 
-    def reset(self, done: Done) -> None:
+    def reset(self, done: ResultCallback) -> None:
         """Put the vehicle where it began."""
         self._call(self._reset, self._reset.request(), _succeeded(done), done)
 
@@ -127,7 +129,9 @@ class RemoteNode:
         setattr(parameter.value, FIELDS[self._types[name]], value)
         return parameter
 
-    def _call(self, client: Client, request: Message, on_response: Callable[[Message], None], done: Done) -> None:
+    def _call(
+        self, client: Client, request: Message, on_response: Callable[[Message], None], done: ResultCallback
+    ) -> None:
         if client.ready():
             client.call(request, on_response)
         else:
@@ -165,7 +169,7 @@ def _reason(result: Message) -> str:
     return "" if result.successful else result.reason or "the node gives no reason"
 
 
-def _succeeded(done: Done) -> Callable[[Message], None]:
+def _succeeded(done: ResultCallback) -> Callable[[Message], None]:
     return lambda response: done("" if response.success else response.message or "the node gives no reason")
 
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from vds_gz.core.world.shapes import Array
+from vds_gz.core.arrays import Array
 from vds_gz.tools.adopt import geometry_check as geometry
-from vds_gz.tools.adopt.geometry_check import Check, Wheel
-from vds_gz.tools.adopt.robot_drive import CORNERS, Drive, Figure
+from vds_gz.tools.adopt.geometry_check import GeometryCheck, RobotWheel
+from vds_gz.tools.adopt.robot_drive import CORNERS, Figure, RobotDrive
 from vds_gz.tools.adopt.structure import Structure, StructureJoint
 
 
@@ -28,7 +28,7 @@ class Parts:
 
     joints: dict[str, list[str]] = field(default_factory=dict)
     driven: set[str] = field(default_factory=set)
-    wheels: list[Wheel] = field(default_factory=list)
+    wheels: list[RobotWheel] = field(default_factory=list)
     reversed: set[str] = field(default_factory=set)
 
     @property
@@ -55,14 +55,14 @@ class AdoptedVehicle:
     parts: Parts
     values: dict[str, Figure] = field(default_factory=dict)
     flags: dict[str, bool | str] = field(default_factory=dict)
-    checks: list[Check] = field(default_factory=list)
+    checks: list[GeometryCheck] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     yaw: float = 0.0
 
-    def take(self, name: str, drive: Drive, figure: str, measured: float | None, unit: str = "m") -> Figure:
+    def take(self, name: str, drive: RobotDrive, figure: str, measured: float | None, unit: str = "m") -> Figure:
         """The plugin's figure, else the measured one; both are compared."""
         given = drive.figures.get(figure)
-        self.checks.append(Check(name, unit, given, measured))
+        self.checks.append(GeometryCheck(name, unit, given, measured))
         if given is not None:
             return given
         if measured is None or not measured > 0.0:
@@ -77,7 +77,7 @@ class AdoptedVehicle:
         return Figure(measured, "collisions of the wheels" if figure == "wheel_radius" else "poses of the joints")
 
 
-def vehicle(drive: Drive, structure: Structure) -> AdoptedVehicle:
+def vehicle(drive: RobotDrive, structure: Structure) -> AdoptedVehicle:
     """The vehicle that drives like the robot.
 
     Raises:
@@ -133,7 +133,7 @@ def _reverse(adopted: AdoptedVehicle, structure: Structure) -> None:
             )
 
 
-def _differential(drive: Drive, structure: Structure) -> AdoptedVehicle:
+def _differential(drive: RobotDrive, structure: Structure) -> AdoptedVehicle:
     left, right = (geometry.wheels(structure, drive.joints[side]) for side in ("left", "right"))
     parts = Parts(
         {"wheel_left_joint": drive.names("left"), "wheel_right_joint": drive.names("right")},
@@ -159,7 +159,7 @@ def _differential(drive: Drive, structure: Structure) -> AdoptedVehicle:
     return adopted
 
 
-def _mecanum(drive: Drive, structure: Structure) -> AdoptedVehicle:
+def _mecanum(drive: RobotDrive, structure: Structure) -> AdoptedVehicle:
     corners = {corner: geometry.wheels(structure, drive.joints[corner]) for corner in CORNERS}
     joints = {f"wheel_{corner}_joint": drive.names(corner) for corner in CORNERS}
     everything = [wheel for group in corners.values() for wheel in group]
@@ -170,7 +170,7 @@ def _mecanum(drive: Drive, structure: Structure) -> AdoptedVehicle:
     track_measured = geometry.separation(left, right)
     if "half_sum" in drive.figures:  # the controller knows only (wheel_base + track) / 2
         half = drive.figures["half_sum"]
-        adopted.checks.append(Check("(wheel base + track)/2", "m", half, 0.5 * (base + track_measured)))
+        adopted.checks.append(GeometryCheck("(wheel base + track)/2", "m", half, 0.5 * (base + track_measured)))
         wheel_base, track = _split(half, base, track_measured)
     else:
         wheel_base = adopted.take("wheel base", drive, "wheel_base", base)
@@ -200,7 +200,7 @@ def _split(half: Figure, base: float, track: float) -> tuple[Figure, Figure]:
     return Figure(2.0 * half.value * share, origin), Figure(2.0 * half.value * (1.0 - share), origin)
 
 
-def _ackermann(drive: Drive, structure: Structure) -> AdoptedVehicle:
+def _ackermann(drive: RobotDrive, structure: Structure) -> AdoptedVehicle:
     hinges = {
         place: [structure.joint(named) for named in drive.joints.get(place, ())]
         for place in ("steering_left", "steering", "steering_right")
@@ -257,7 +257,7 @@ def _ackermann(drive: Drive, structure: Structure) -> AdoptedVehicle:
     return adopted
 
 
-def _steered(structure: Structure, hinges: Sequence[StructureJoint], drive: Drive) -> list[StructureJoint]:
+def _steered(structure: Structure, hinges: Sequence[StructureJoint], drive: RobotDrive) -> list[StructureJoint]:
     """The wheels that hinges steer, the driven ones first."""
     driven = {named.joint for joints in drive.joints.values() for named in joints}
     found: list[StructureJoint] = []
@@ -283,7 +283,7 @@ def _passive(structure: Structure, steered: set[str], hinges: dict[str, list[Str
     return [joint for joint in free if abs(joint.position[0] - front) > farthest - 0.01]
 
 
-def _sides(drive: Drive, wheels: Sequence[Wheel]) -> tuple[list[Wheel], list[Wheel]]:
+def _sides(drive: RobotDrive, wheels: Sequence[RobotWheel]) -> tuple[list[RobotWheel], list[RobotWheel]]:
     """The left and the right wheels of an axle, as the drive names them or else as they stand; a single one is on
     neither side."""
     left, right = ([wheel for wheel in wheels if wheel.joint.name in drive.names(side)] for side in ("left", "right"))
@@ -301,8 +301,8 @@ def _assign(
     parts: Parts,
     hinges: dict[str, list[StructureJoint]],
     steered: dict[str, list[StructureJoint]],
-    fixed: Sequence[Wheel],
-    sides: tuple[list[Wheel], list[Wheel]],
+    fixed: Sequence[RobotWheel],
+    sides: tuple[list[RobotWheel], list[RobotWheel]],
     driven: set[str],
 ) -> None:
     """Give the joints the names of the bicycle's: hinges, fixed wheels, steered wheels."""
@@ -326,7 +326,7 @@ def _assign(
 
 
 def _steering_limit(
-    drive: Drive, adopted: AdoptedVehicle, hinges: Sequence[StructureJoint], wheel_base: float, kingpin: float
+    drive: RobotDrive, adopted: AdoptedVehicle, hinges: Sequence[StructureJoint], wheel_base: float, kingpin: float
 ) -> Figure:
     """The limit of the middle wheel's angle: the plugin's, else the stops of the hinges."""
     stop, given = geometry.stop_of(hinges), drive.figures.get("steering_limit")
@@ -334,7 +334,7 @@ def _steering_limit(
         return Figure(0.0, "no stops") if drive.drives_steered else Figure(math.radians(80.0), "no stops of the hinges")
     reached = None if stop is None else geometry.middle_angle(min(stop, math.radians(89.0)), wheel_base, kingpin)
     limit = given or Figure(reached or 0.0, "middle angle at which the inner hinge stops")
-    adopted.checks.append(Check("steering limit (middle)", "rad", given, None if given else reached))
+    adopted.checks.append(GeometryCheck("steering limit (middle)", "rad", given, None if given else reached))
     inner = geometry.inner_angle(limit.value, wheel_base, kingpin)
     if stop is not None and inner > stop * (1.0 + geometry.SAME):
         adopted.notes.append(
@@ -356,7 +356,7 @@ def _steering(limit: Figure, hinges: Sequence[StructureJoint]) -> dict[str, Figu
     }
 
 
-def _neutral(group: str, drive: Drive) -> dict[str, Figure]:
+def _neutral(group: str, drive: RobotDrive) -> dict[str, Figure]:
     """An actuator that changes nothing, with the limits that the drive has."""
     neutral = {
         f"{group}.dead_time": Figure(0.0, "neutral: set yours"),
@@ -367,7 +367,7 @@ def _neutral(group: str, drive: Drive) -> dict[str, Figure]:
     return {name: drive.limits.get(name, figure) for name, figure in neutral.items()}
 
 
-def _wheel_limit(drive: Drive, structure: Structure, adopted: AdoptedVehicle) -> None:
+def _wheel_limit(drive: RobotDrive, structure: Structure, adopted: AdoptedVehicle) -> None:
     """Take the velocity limits of the wheels' joints, which Gazebo enforces, if they are the lowest."""
     name = next(name for name in adopted.values if name.endswith(".max_velocity") and name.startswith("drive"))
     names = [name for ours in adopted.parts.driven for name in adopted.parts.joints[ours] if "wheel" in ours]

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from vds_gz.tools.adopt.plugins import PluginKind, Settings
-from vds_gz.tools.adopt.robot_drive import Drive, DriveKind, Figure, fail
+from vds_gz.tools.adopt.robot_drive import DriveKind, Figure, RobotDrive, fail
 from vds_gz.tools.adopt.xml_text import Tag
 
 
@@ -33,11 +33,11 @@ def _radius(settings: Settings, default: float) -> Figure:
     return Figure(diameter.value / 2.0, diameter.origin, diameter.given)
 
 
-def _drive(kind: DriveKind, settings: Settings, base_frame: str = "base_footprint") -> Drive:
-    return Drive(kind, settings.what, settings.plugin, base_frame=base_frame, notes=settings.notes)
+def _drive(kind: DriveKind, settings: Settings, base_frame: str = "base_footprint") -> RobotDrive:
+    return RobotDrive(kind, settings.what, settings.plugin, base_frame=base_frame, notes=settings.notes)
 
 
-def _topics(settings: Settings, drive: Drive) -> None:
+def _topics(settings: Settings, drive: RobotDrive) -> None:
     """Topics and frames: elements of ROS 1, remappings of ROS 2."""
     topics = topics_of(settings.plugin)
     drive.command_topic = topics.name(_text(settings, "command_topic", "cmd_vel"))
@@ -91,7 +91,7 @@ def topics_of(plugin: Tag) -> Topics:
     return Topics(namespace.strip().strip("/"), remaps)
 
 
-def diff_drive(settings: Settings) -> Drive:
+def diff_drive(settings: Settings) -> RobotDrive:
     """``libgazebo_ros_diff_drive.so``: one or several pairs of wheels, whose acceleration may be limited."""
     drive = _drive("differential", settings)
     drive.joints = {
@@ -115,7 +115,7 @@ def diff_drive(settings: Settings) -> Drive:
     return drive
 
 
-def skid_steer(settings: Settings) -> Drive:
+def skid_steer(settings: Settings) -> RobotDrive:
     """``libgazebo_ros_skid_steer_drive.so`` of ROS 1."""
     drive = _drive("differential", settings)
     for side in ("left", "right"):
@@ -135,7 +135,7 @@ def _angle_note(settings: Settings) -> None:
     )
 
 
-def ackermann_drive(settings: Settings) -> Drive:
+def ackermann_drive(settings: Settings) -> RobotDrive:
     """``libgazebo_ros_ackermann_drive.so``, which takes its geometry from the model."""
     drive = _drive("ackermann", settings)
     for side in ("left", "right"):
@@ -153,7 +153,7 @@ def ackermann_drive(settings: Settings) -> Drive:
     return drive
 
 
-def limo_ackermann(settings: Settings) -> Drive:
+def limo_ackermann(settings: Settings) -> RobotDrive:
     """``libgazebo_ros_ackerman.so``: the skid steer plugin with two hinges."""
     drive = skid_steer(settings)
     drive.kind = "ackermann"
@@ -162,7 +162,7 @@ def limo_ackermann(settings: Settings) -> Drive:
     return drive
 
 
-def tricycle_drive(settings: Settings) -> Drive:
+def tricycle_drive(settings: Settings) -> RobotDrive:
     """``libgazebo_ros_tricycle_drive.so``: the front wheel steers and drives."""
     drive = _drive("ackermann", settings, base_frame="base_link")
     drive.drives_steered = True
@@ -179,7 +179,7 @@ def tricycle_drive(settings: Settings) -> Drive:
     return drive
 
 
-def planar_move(settings: Settings) -> Drive:
+def planar_move(settings: Settings) -> RobotDrive:
     """``libgazebo_ros_planar_move.so`` moves the body itself."""
     settings.plugin.fail(
         f"{settings.what} moves the body without wheels, so no joints drive it; adopt needs a drive with wheels"

@@ -9,7 +9,7 @@ from vds_gz.tools.adopt import geometry_check as geometry
 from vds_gz.tools.adopt import ros2_controllers
 from vds_gz.tools.adopt.classic_plugins import OF_CLASSIC, REFUSED
 from vds_gz.tools.adopt.plugins import OF_GZ_SIM, PluginKind, Settings, names_of, plugins_of
-from vds_gz.tools.adopt.robot_drive import Drive, Named, listed
+from vds_gz.tools.adopt.robot_drive import NamedJoint, RobotDrive, listed
 from vds_gz.tools.adopt.robot_file import RobotFile
 from vds_gz.tools.adopt.structure import Structure, root_of
 from vds_gz.tools.adopt.xml_text import Tag
@@ -26,7 +26,7 @@ def has_drive(model: Tag) -> bool:
 
 def find_drive(
     robot: RobotFile, structure: Structure, controllers: Path | None = None, stamped: bool | None = None
-) -> Drive:
+) -> RobotDrive:
     """The drive of a robot.
 
     A plugin of gz-sim counts before ros2_control, and that before Gazebo Classic, because several may be left from
@@ -75,7 +75,7 @@ def _ros2_control(plugins: list[Tag]) -> Tag | None:
     return found[0] if found else None
 
 
-def _of_joints(robot: RobotFile, structure: Structure, plugins: list[Tag]) -> Drive | None:
+def _of_joints(robot: RobotFile, structure: Structure, plugins: list[Tag]) -> RobotDrive | None:
     """A drive of which only the joints are known: those of transmissions, or of ros2_control without a plugin."""
     if not robot.is_urdf:
         return None
@@ -92,7 +92,7 @@ def _of_joints(robot: RobotFile, structure: Structure, plugins: list[Tag]) -> Dr
     return drive
 
 
-def _by_shape(structure: Structure, plugin: Tag) -> list[Named]:
+def _by_shape(structure: Structure, plugin: Tag) -> list[NamedJoint]:
     """The joints that look like wheels of a fixed axle, and like hinges with stops that steer others."""
     hinges = [
         joint
@@ -104,4 +104,4 @@ def _by_shape(structure: Structure, plugin: Tag) -> list[Named]:
     ]
     steered = [wheel.name for hinge in hinges for wheel in geometry.steered_below(structure, hinge)]
     joints = [*hinges, *geometry.rolling(structure, steered)]
-    return [Named(joint.name, plugin.place) for joint in joints]
+    return [NamedJoint(joint.name, plugin.place) for joint in joints]

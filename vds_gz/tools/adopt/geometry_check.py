@@ -9,12 +9,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from vds_gz.core.arrays import Array
 from vds_gz.core.errors import WorldError
 from vds_gz.core.world.meshes import read_mesh
 from vds_gz.core.world.sdf_files import Resources
-from vds_gz.core.world.shapes import Array
-from vds_gz.tools.adopt.robot_drive import Figure, Named
-from vds_gz.tools.adopt.robot_files import Library
+from vds_gz.tools.adopt.robot_drive import Figure, NamedJoint
+from vds_gz.tools.adopt.robot_files import RobotFiles
 from vds_gz.tools.adopt.structure import RoundShape, Structure, StructureJoint
 from vds_gz.tools.adopt.xml_text import Tag
 
@@ -28,7 +28,7 @@ LEFT = np.array([0.0, 1.0, 0.0])
 UP = np.array([0.0, 0.0, 1.0])
 
 
-class Check(NamedTuple):
+class GeometryCheck(NamedTuple):
     """A figure of the plugin beside that of the model; one of both may be missing."""
 
     name: str
@@ -45,7 +45,7 @@ class Check(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Wheel:
+class RobotWheel:
     """A wheel: its joint, its centre in the model's frame [m], and its radius [m] if its collision gives one."""
 
     joint: StructureJoint
@@ -53,16 +53,16 @@ class Wheel:
     radius: float | None
 
 
-def wheel(structure: Structure, joint: StructureJoint) -> Wheel:
+def wheel(structure: Structure, joint: StructureJoint) -> RobotWheel:
     """The wheel on a joint: the largest sphere, cylinder or mesh among the collisions of its link."""
     links = structure.rigid_with(joint.child)
     shapes = [shape for link in links for shape in structure.round.get(link, ()) if _rolls(shape, joint)]
     if not shapes:
         meshes = [mesh for link in links for mesh in structure.meshes.get(link, ())]
         radii = [around for tag, pose in meshes if (around := _mesh_radius(structure.library, tag, pose, joint))]
-        return Wheel(joint, joint.position, max(radii, default=None))
+        return RobotWheel(joint, joint.position, max(radii, default=None))
     largest = max(shapes, key=lambda shape: shape.radius)
-    return Wheel(joint, largest.centre, largest.radius)
+    return RobotWheel(joint, largest.centre, largest.radius)
 
 
 def _rolls(shape: RoundShape, joint: StructureJoint) -> bool:
@@ -70,7 +70,7 @@ def _rolls(shape: RoundShape, joint: StructureJoint) -> bool:
     return shape.length == 0.0 or abs(float(shape.pose[:3, 2] @ joint.axis)) > 1.0 - ASKEW
 
 
-def _mesh_radius(library: Library, tag: Tag, pose: Array, joint: StructureJoint) -> float | None:
+def _mesh_radius(library: RobotFiles, tag: Tag, pose: Array, joint: StructureJoint) -> float | None:
     """The radius of a mesh about a joint's axis [m]; None if it cannot be read."""
     path = library.find(tag.get("filename", "") or tag.value("uri"), tag.file.parent)
     if path is None or not path.is_file() or tag.child("submesh") is not None:
@@ -120,24 +120,24 @@ def front(joints: Sequence[StructureJoint], hinges: Sequence[StructureJoint]) ->
     return yaw if ahead > 0.0 else math.remainder(yaw + math.pi, math.tau)
 
 
-def wheels(structure: Structure, named: Sequence[Named]) -> list[Wheel]:
+def wheels(structure: Structure, named: Sequence[NamedJoint]) -> list[RobotWheel]:
     """The wheels on joints that a plugin names."""
     return [wheel(structure, structure.joint(joint)) for joint in named]
 
 
-def middle(group: Sequence[Wheel]) -> Array:
+def middle(group: Sequence[RobotWheel]) -> Array:
     """The mean of the centres [m]."""
     centre: Array = np.mean([member.centre for member in group], axis=0)
     return centre
 
 
-def separation(left: Sequence[Wheel], right: Sequence[Wheel]) -> float:
+def separation(left: Sequence[RobotWheel], right: Sequence[RobotWheel]) -> float:
     """Lateral distance between two groups of wheels, along their axles [m]."""
     axis = left[0].joint.axis
     return abs(float((middle(left) - middle(right)) @ axis))
 
 
-def radius(group: Sequence[Wheel]) -> float | None:
+def radius(group: Sequence[RobotWheel]) -> float | None:
     """The radius that the collisions of all wheels have; None if they differ or no collision gives one."""
     radii = [member.radius for member in group if member.radius is not None]
     if not radii or max(radii) - min(radii) > NEAR:

@@ -12,7 +12,7 @@ from vds_gz.core.parameters.schema import schema_line
 from vds_gz.core.parameters.yaml_reader import parameter_file
 from vds_gz.tools.adopt.adopted_vehicle import AdoptedVehicle
 from vds_gz.tools.adopt.model_copy import STATE_RATE
-from vds_gz.tools.adopt.robot_drive import Drive, Figure
+from vds_gz.tools.adopt.robot_drive import Figure, RobotDrive
 
 #: Maximum rate of messages, that of the steps, and the rate in place of 0, which means each step in plugins [Hz].
 MOST_RATE, EACH_STEP = 1000.0, STATE_RATE
@@ -24,12 +24,12 @@ NEVER = 1e6
 DIGITS = 9
 
 
-def overrides(drive: Drive, adopted: AdoptedVehicle, name: str) -> list[Override]:
+def overrides(drive: RobotDrive, adopted: AdoptedVehicle, name: str) -> list[Override]:
     """The parameters of the node for an adopted robot of this name in Gazebo, each with its origin."""
     return [Override(key, value, origin) for key, value, origin in _values(drive, adopted, name)]
 
 
-def _values(drive: Drive, adopted: AdoptedVehicle, name: str) -> Iterator[tuple[str, float | str | bool, str]]:
+def _values(drive: RobotDrive, adopted: AdoptedVehicle, name: str) -> Iterator[tuple[str, float | str | bool, str]]:
     yield "model", adopted.model, f"in place of {drive.what}"
     for key, flag in adopted.flags.items():
         yield f"{MODEL_PARAMS}.{adopted.model}.{key}", flag, ""

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from vds_gz.tools.adopt.robot_drive import Drive, Figure, Named, fail, listed, symmetric
+from vds_gz.tools.adopt.robot_drive import Figure, NamedJoint, RobotDrive, fail, listed, symmetric
 from vds_gz.tools.adopt.structure import number
 from vds_gz.tools.adopt.xml_text import Tag
 
@@ -76,7 +76,7 @@ class Settings:
             return None
         return Figure(number((tag.text or "").strip(), tag, "the value"), f"<{name}> in {tag.place}")
 
-    def joints(self, name: str) -> list[Named]:
+    def joints(self, name: str) -> list[NamedJoint]:
         """The joints that children of a name list."""
         self._read.add(name)
         found = []
@@ -84,10 +84,10 @@ class Settings:
             joint = (tag.text or "").strip()
             if not joint:
                 tag.fail(f"<{name}> is empty; it must be the name of a joint")
-            found.append(Named(joint, tag.place))
+            found.append(NamedJoint(joint, tag.place))
         return found
 
-    def required(self, name: str) -> list[Named]:
+    def required(self, name: str) -> list[NamedJoint]:
         """At least one joint."""
         joints = self.joints(name)
         if not joints:
@@ -118,10 +118,10 @@ class PluginKind:
 
     what: str
     names: frozenset[str]
-    read: Callable[[Settings], Drive]
+    read: Callable[[Settings], RobotDrive]
 
 
-def _topics(settings: Settings, drive: Drive) -> None:
+def _topics(settings: Settings, drive: RobotDrive) -> None:
     """Topics, frames and rate, as all plugins of gz-sim name them."""
     drive.command_topic = settings.text("topic") or f"/model/{settings.model}/cmd_vel"
     drive.odometry_topic = settings.text("odom_topic") or f"/model/{settings.model}/odometry"
@@ -138,7 +138,7 @@ def _jerk(settings: Settings, *names: str) -> None:
             settings.notes.append(f"<{name}> {figure.value:g} m/s^3 or rad/s^3 has no counterpart in our actuators")
 
 
-def _body_limits(settings: Settings, drive: Drive, linear: str = "", angular: str = "") -> None:
+def _body_limits(settings: Settings, drive: RobotDrive, linear: str = "", angular: str = "") -> None:
     """Limits of a command before it is split into wheel speeds."""
     for axis, prefix, unit in (("linear", linear, "m/s"), ("angular", angular, "rad/s")):
         for quantity, per in (("velocity", ""), ("acceleration", "^2")):
@@ -150,9 +150,9 @@ def _body_limits(settings: Settings, drive: Drive, linear: str = "", angular: st
     _jerk(settings, "max_jerk", "min_jerk")
 
 
-def diff_drive(settings: Settings) -> Drive:
+def diff_drive(settings: Settings) -> RobotDrive:
     """gz-sim's DiffDrive."""
-    drive = Drive("differential", settings.what, settings.plugin, notes=settings.notes)
+    drive = RobotDrive("differential", settings.what, settings.plugin, notes=settings.notes)
     drive.joints = {"left": settings.required("left_joint"), "right": settings.required("right_joint")}
     drive.figures = {
         "track": settings.figure("wheel_separation", 1.0),
@@ -163,9 +163,9 @@ def diff_drive(settings: Settings) -> Drive:
     return drive
 
 
-def mecanum_drive(settings: Settings) -> Drive:
+def mecanum_drive(settings: Settings) -> RobotDrive:
     """gz-sim's MecanumDrive, whose kinematics is that of rollers in an X."""
-    drive = Drive("mecanum", settings.what, settings.plugin, notes=settings.notes)
+    drive = RobotDrive("mecanum", settings.what, settings.plugin, notes=settings.notes)
     for corner in ("front_left", "front_right", "rear_left", "rear_right"):
         drive.joints[corner] = settings.required(f"{corner.replace('rear', 'back')}_joint")
     drive.figures = {
@@ -178,7 +178,7 @@ def mecanum_drive(settings: Settings) -> Drive:
     return drive
 
 
-def ackermann_steering(settings: Settings) -> Drive:
+def ackermann_steering(settings: Settings) -> RobotDrive:
     """gz-sim's AckermannSteering.
 
     It limits the turning radius to ``wheel_base / sin(steering_limit)``. Its hinges follow with a proportional gain,
@@ -190,7 +190,7 @@ def ackermann_steering(settings: Settings) -> Drive:
             f"{settings.what} is in its mode <steering_only> or <use_actuator_msg>, where something else turns the "
             "wheels; adopt needs the mode with <left_joint> and <right_joint>"
         )
-    drive = Drive("ackermann", settings.what, settings.plugin, notes=settings.notes)
+    drive = RobotDrive("ackermann", settings.what, settings.plugin, notes=settings.notes)
     drive.joints = {
         place: settings.required(name)
         for place, name in (

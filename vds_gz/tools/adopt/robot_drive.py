@@ -28,7 +28,7 @@ class Figure(NamedTuple):
     given: bool = True  # else it is the default of the plugin
 
 
-class Named(NamedTuple):
+class NamedJoint(NamedTuple):
     """A joint that a plugin or controller names, and where."""
 
     joint: str
@@ -36,7 +36,7 @@ class Named(NamedTuple):
 
 
 @dataclass(slots=True)
-class Drive:
+class RobotDrive:
     """A drive of a robot.
 
     Attributes:
@@ -63,7 +63,7 @@ class Drive:
     kind: DriveKind
     what: str
     tag: Tag
-    joints: dict[str, list[Named]] = field(default_factory=dict)
+    joints: dict[str, list[NamedJoint]] = field(default_factory=dict)
     figures: dict[str, Figure] = field(default_factory=dict)
     limits: dict[str, Figure] = field(default_factory=dict)
     command_topic: str = ""

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from vds_gz.core import files
 from vds_gz.core.errors import ArgumentError
-from vds_gz.tools.adopt.robot_files import Library, model_file
+from vds_gz.tools.adopt.robot_files import RobotFiles, model_file
 from vds_gz.tools.adopt.sdf_structure import of_sdf
 from vds_gz.tools.adopt.structure import Structure
 from vds_gz.tools.adopt.urdf_structure import of_urdf
@@ -41,7 +41,7 @@ class RobotFile:
     model: Tag
     name: str
     version: str
-    library: Library
+    library: RobotFiles
     world: Document | None = None
     include: Tag | None = None
     expanded: bool = False
@@ -80,7 +80,7 @@ def read_robot(
         path = model_file(path)
     if not path.exists():
         raise ArgumentError(f"there is no file '{path}' (looked in {Path.cwd()})")
-    library = Library(path.resolve().parent)
+    library = RobotFiles(path.resolve().parent)
     document, expanded = _document(path, library, arguments)
     root = document.root
     if root.tag == "robot":
@@ -99,7 +99,7 @@ def _chosen(
     candidates: Sequence[Tag],
     wanted: str | None,
     document: Document,
-    library: Library,
+    library: RobotFiles,
     drives: Callable[[Tag], bool],
     in_world: bool,
     expanded: bool,
@@ -148,7 +148,7 @@ def _name_of(robot: Tag, wanted: str | None) -> str:
     return name
 
 
-def _document(path: Path, library: Library, arguments: Sequence[str]) -> tuple[Document, bool]:
+def _document(path: Path, library: RobotFiles, arguments: Sequence[str]) -> tuple[Document, bool]:
     """The file, and whether xacro has expanded it."""
     try:
         files.check(path, files.LARGEST_TEXT)

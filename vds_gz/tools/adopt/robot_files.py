@@ -22,7 +22,7 @@ MOST_FILES = 1000
 
 
 @dataclass(slots=True)
-class Library:
+class RobotFiles:
     """Finds the files that others name; ``beside`` is the folder of the robot's own file."""
 
     beside: Path

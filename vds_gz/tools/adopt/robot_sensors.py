@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from vds_gz.core.description import gz_topics as topics
-from vds_gz.core.description.gz_bridge import Entry, entry
+from vds_gz.core.description.gz_bridge import BridgeEntry, entry
 from vds_gz.tools.adopt.robot_drive import ros_name
 from vds_gz.tools.adopt.robot_file import RobotFile
-from vds_gz.tools.adopt.robot_files import Library
+from vds_gz.tools.adopt.robot_files import RobotFiles
 from vds_gz.tools.adopt.sdf_structure import inner_models
 from vds_gz.tools.adopt.structure import Structure
 from vds_gz.tools.adopt.xml_text import Tag
@@ -79,7 +79,7 @@ class RobotSensor(NamedTuple):
     name: str
     kind: str
     topic: str
-    entries: tuple[Entry, ...]
+    entries: tuple[BridgeEntry, ...]
 
     @property
     def renders(self) -> bool:
@@ -120,7 +120,7 @@ def _lumped(link: str, robot: Tag, structure: Structure) -> str:
     return link
 
 
-def _of_sdf(model: Tag, version: str, library: Library, where: str) -> Iterator[tuple[str, Tag]]:
+def _of_sdf(model: Tag, version: str, library: RobotFiles, where: str) -> Iterator[tuple[str, Tag]]:
     """Links or joints of a model and of those in it, and their sensors; ``where`` is the way to the model."""
     for part in model.tags("link", "joint"):
         for sensor in part.tags("sensor"):
@@ -164,6 +164,6 @@ def _word(name: str) -> str:
     return word if word[:1].isalpha() else f"sensor_{word}"
 
 
-def joint_states(model: str) -> Entry:
+def joint_states(model: str) -> BridgeEntry:
     """The bridge of the joints' states, under the robot's own names, for its robot_state_publisher."""
     return entry(JOINT_STATES, "sensor_msgs/msg/JointState", "gz.msgs.Model", gz_topic=topics.joint_state(model))

@@ -16,8 +16,8 @@ from vds_gz.core.parameters.yaml_reader import read_sections
 from vds_gz.tools.adopt import geometry_check as geometry
 from vds_gz.tools.adopt.classic_plugins import Topics, topics_of
 from vds_gz.tools.adopt.plugins import names_of
-from vds_gz.tools.adopt.robot_drive import Drive, DriveKind, Figure, Named, fail, listed, symmetric
-from vds_gz.tools.adopt.robot_files import Library
+from vds_gz.tools.adopt.robot_drive import DriveKind, Figure, NamedJoint, RobotDrive, fail, listed, symmetric
+from vds_gz.tools.adopt.robot_files import RobotFiles
 from vds_gz.tools.adopt.structure import Structure
 from vds_gz.tools.adopt.xml_text import Tag
 
@@ -27,7 +27,7 @@ ROS1_PLUGINS = frozenset({"gazebo_ros_control"})
 
 
 @dataclass(frozen=True, eq=False)
-class Controller:
+class Ros2Controller:
     """A controller: its name, its type, its parameters, its plugin, its topics' names and the robot's joints."""
 
     name: str
@@ -68,7 +68,7 @@ class Controller:
             fail(str(self.file), f"{self.what} has no {names[0]}")
         return figure
 
-    def joints(self, *names: str) -> list[Named]:
+    def joints(self, *names: str) -> list[NamedJoint]:
         """The joints of the first of these names that is there: one name or a list."""
         for name in names:
             if name in self.values:
@@ -77,7 +77,7 @@ class Controller:
                 if not isinstance(joints, list) or not all(isinstance(joint, str) and joint for joint in joints):
                     fail(origin, f"{name} is {value!r}; it must be a list of joints' names")
                 if joints:
-                    return [Named(str(joint), f"{name} in {origin.removeprefix('file ')}") for joint in joints]
+                    return [NamedJoint(str(joint), f"{name} in {origin.removeprefix('file ')}") for joint in joints]
         fail(str(self.file), f"{self.what} has no {names[0]}; it must list joints")
 
     def flag(self, name: str, default: bool) -> bool:
@@ -104,7 +104,7 @@ class Timeout(NamedTuple):
     zero_is_never: bool = False
 
 
-def read(tag: Tag, library: Library, structure: Structure, file: Path | None, stamped: bool | None) -> Drive:
+def read(tag: Tag, library: RobotFiles, structure: Structure, file: Path | None, stamped: bool | None) -> RobotDrive:
     """The drive of the controllers that a plugin loads.
 
     Args:
@@ -141,7 +141,7 @@ def read(tag: Tag, library: Library, structure: Structure, file: Path | None, st
     return drive
 
 
-def _named(tag: Tag, library: Library) -> Iterator[Path]:
+def _named(tag: Tag, library: RobotFiles) -> Iterator[Path]:
     """The YAML files that a plugin names."""
     for parameters in tag.tags("parameters"):
         text = (parameters.text or "").strip()
@@ -153,7 +153,7 @@ def _named(tag: Tag, library: Library) -> Iterator[Path]:
         yield path
 
 
-def _controllers(path: Path, tag: Tag, structure: Structure, stamped: bool | None) -> list[Controller]:
+def _controllers(path: Path, tag: Tag, structure: Structure, stamped: bool | None) -> list[Ros2Controller]:
     """The controllers that the controller managers of a file load."""
     sections = read_sections(str(path))
     kinds: dict[str, str] = {}
@@ -170,13 +170,13 @@ def _controllers(path: Path, tag: Tag, structure: Structure, stamped: bool | Non
         parameters = {override.name: override for group in own for override in group}
         if stamped is not None:
             parameters["use_stamped_vel"] = Override("use_stamped_vel", stamped, "option of vds-gz adopt")
-        found.append(Controller(name, kind, parameters, tag, topics, structure, path))
+        found.append(Ros2Controller(name, kind, parameters, tag, topics, structure, path))
     return found
 
 
-def _drive(c: Controller, kind: DriveKind, command: str, odometry: str, timeout: Timeout) -> Drive:
+def _drive(c: Ros2Controller, kind: DriveKind, command: str, odometry: str, timeout: Timeout) -> RobotDrive:
     """A drive with topics, frames and rates of a controller."""
-    drive = Drive(kind, c.what, c.tag)
+    drive = RobotDrive(kind, c.what, c.tag)
     drive.stamped = c.flag("use_stamped_vel", True)
     if "use_stamped_vel" not in c.values:
         drive.notes.append("use_stamped_vel is assumed true, as in Jazzy; if the commands are Twist: --no-stamped")
@@ -201,7 +201,7 @@ def _drive(c: Controller, kind: DriveKind, command: str, odometry: str, timeout:
     return drive
 
 
-def _limit(c: Controller, drive: Drive, axis: str, quantity: str, unit: str) -> Figure | None:
+def _limit(c: Ros2Controller, drive: RobotDrive, axis: str, quantity: str, unit: str) -> Figure | None:
     """A limit in both directions; without its minimum, that is minus the maximum."""
     switch = f"{axis}.has_{quantity}_limits"
     if not c.flag(switch, True):
@@ -221,7 +221,7 @@ def _limit(c: Controller, drive: Drive, axis: str, quantity: str, unit: str) -> 
     return found
 
 
-def _body_limits(c: Controller, drive: Drive) -> None:
+def _body_limits(c: Ros2Controller, drive: RobotDrive) -> None:
     for axis, name, unit in (("linear.x", "linear", "m/s"), ("angular.z", "angular", "rad/s")):
         for quantity, per in (("velocity", ""), ("acceleration", "^2")):
             if found := _limit(c, drive, axis, quantity, unit.replace("/s", f"/s{per}")):
@@ -239,7 +239,7 @@ def _times(figure: Figure, factor: Figure | None) -> Figure:
     return Figure(figure.value * factor.value, f"{figure.value:g} * {factor.value:g}: {figure.origin}")
 
 
-def _diff_drive(c: Controller) -> Drive:
+def _diff_drive(c: Ros2Controller) -> RobotDrive:
     drive = _drive(c, "differential", "cmd_vel", "odom", Timeout("cmd_vel_timeout", 0.5, zero_is_never=True))
     drive.joints = {side: c.joints(f"{side}_wheel_names") for side in ("left", "right")}
     left, right = c.figure("left_wheel_radius_multiplier"), c.figure("right_wheel_radius_multiplier")
@@ -256,7 +256,7 @@ def _diff_drive(c: Controller) -> Drive:
 _HALF_SUM = "kinematics.sum_of_robot_center_projection_on_X_Y_axis"
 
 
-def _mecanum(c: Controller) -> Drive:
+def _mecanum(c: Ros2Controller) -> RobotDrive:
     """mecanum_drive_controller, and others' of that type, which name joints and geometry in their own ways."""
     drive = _drive(c, "mecanum", "reference", "odometry", Timeout("reference_timeout", 0.0))
     for corner in ("front_left", "front_right", "rear_left", "rear_right"):
@@ -279,7 +279,7 @@ def _mecanum(c: Controller) -> Drive:
     return drive
 
 
-def _steering(c: Controller) -> Drive:
+def _steering(c: Ros2Controller) -> RobotDrive:
     """ackermann_, bicycle_ and tricycle_steering_controller; the order of their joints tells no side."""
     drive = _drive(c, "ackermann", "reference", "odometry", Timeout("reference_timeout", 1.0))
     front = c.flag("front_steering", True)
@@ -300,7 +300,7 @@ def _steering(c: Controller) -> Drive:
     return drive
 
 
-def _tricycle(c: Controller) -> Drive:
+def _tricycle(c: Ros2Controller) -> RobotDrive:
     """tricycle_controller: one wheel that drives and steers. Its timeout is in milliseconds."""
     drive = _drive(c, "ackermann", "cmd_vel", "odom", Timeout("cmd_vel_timeout", 500.0, 1e-3))
     drive.drives_steered = True
@@ -315,7 +315,7 @@ def _tricycle(c: Controller) -> Drive:
     return drive
 
 
-def _by_side(drive: Drive, structure: Structure, traction: list[Named], hinges: list[Named]) -> None:
+def _by_side(drive: RobotDrive, structure: Structure, traction: list[NamedJoint], hinges: list[NamedJoint]) -> None:
     """Sort wheels and hinges by the side on which they stand."""
     rolling, upright = ([structure.joint(named) for named in group] for group in (traction, hinges))
     yaw = geometry.front(rolling, upright) if drive.joints_only else geometry.heading(rolling)
@@ -332,7 +332,7 @@ def _by_side(drive: Drive, structure: Structure, traction: list[Named], hinges: 
         drive.joints |= {"left": left, "right": right}
 
 
-def _halves(structure: Structure, named: list[Named]) -> tuple[list[Named], list[Named]]:
+def _halves(structure: Structure, named: list[NamedJoint]) -> tuple[list[NamedJoint], list[NamedJoint]]:
     """The joints at the left and at the right of their middle."""
     sides = {joint: float(structure.joint(joint).position[1]) for joint in named}
     centre = sum(sides.values()) / len(sides)
@@ -346,7 +346,7 @@ def _halves(structure: Structure, named: list[Named]) -> tuple[list[Named], list
     return left, right
 
 
-def _forward(controllers: list[Controller], structure: Structure) -> Drive:
+def _forward(controllers: list[Ros2Controller], structure: Structure) -> RobotDrive:
     """Forward command controllers: hinges turn about the vertical, all else are wheels. The geometry is the model's."""
     c = controllers[0]
     joints = {controller: controller.joints("joints", "joint") for controller in controllers}
@@ -361,7 +361,9 @@ def _forward(controllers: list[Controller], structure: Structure) -> Drive:
     return drive
 
 
-def of_joints(what: str, tag: Tag, joints: list[Named], structure: Structure, angles: Collection[str] = ()) -> Drive:
+def of_joints(
+    what: str, tag: Tag, joints: list[NamedJoint], structure: Structure, angles: Collection[str] = ()
+) -> RobotDrive:
     """A drive of which only the joints are known; those of ``angles`` are commanded by their angle."""
     unique = list({named.joint: named for named in joints}.values())
     upright = {named: structure.joint(named) for named in unique if geometry.vertical(structure.joint(named))}
@@ -373,7 +375,7 @@ def of_joints(what: str, tag: Tag, joints: list[Named], structure: Structure, an
     wheels = [named for named in unique if named not in upright and named.joint not in casters]
     if not wheels:
         tag.fail(f"{what} moves no wheel; a drive must have one")
-    drive = Drive("ackermann" if hinges else "differential", what, tag, joints_only=True)
+    drive = RobotDrive("ackermann" if hinges else "differential", what, tag, joints_only=True)
     if hinges:
         _by_side(drive, structure, wheels, hinges)
     else:
@@ -385,7 +387,7 @@ def of_joints(what: str, tag: Tag, joints: list[Named], structure: Structure, an
 
 
 #: Controllers of wheels, by their type.
-KINDS: Mapping[str, Callable[[Controller], Drive]] = {
+KINDS: Mapping[str, Callable[[Ros2Controller], RobotDrive]] = {
     "DiffDriveController": _diff_drive,
     "AckermannSteeringController": _steering,
     "BicycleSteeringController": _steering,
@@ -397,15 +399,17 @@ KINDS: Mapping[str, Callable[[Controller], Drive]] = {
 FORWARD = frozenset({"ForwardCommandController", "JointGroupVelocityController", "JointGroupPositionController"})
 
 
-def transmissions(robot: Tag) -> list[Named]:
+def transmissions(robot: Tag) -> list[NamedJoint]:
     """The joints of a URDF's ``<transmission>`` elements, which ROS 1 and Gazebo Classic move."""
-    return [Named(name, joint.place) for joint in _joints(robot, "transmission") if (name := joint.get("name", ""))]
+    return [
+        NamedJoint(name, joint.place) for joint in _joints(robot, "transmission") if (name := joint.get("name", ""))
+    ]
 
 
-def interfaces(robot: Tag) -> list[Named]:
+def interfaces(robot: Tag) -> list[NamedJoint]:
     """The joints of ``<ros2_control>`` elements that have a command interface."""
     joints = _joints(robot, "ros2_control")
-    return [Named(joint.get("name", ""), joint.place) for joint in joints if joint.tags("command_interface")]
+    return [NamedJoint(joint.get("name", ""), joint.place) for joint in joints if joint.tags("command_interface")]
 
 
 def _joints(robot: Tag, block: str) -> list[Tag]:

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from vds_gz.core.arrays import Array
 from vds_gz.core.world.geometry_reader import IDENTITY, Frames, placed
-from vds_gz.core.world.shapes import Array
-from vds_gz.tools.adopt.robot_files import Library
+from vds_gz.tools.adopt.robot_files import RobotFiles
 from vds_gz.tools.adopt.structure import Structure, StructureJoint, limit_of, unit
 from vds_gz.tools.adopt.xml_text import Tag
 
@@ -65,7 +65,7 @@ class _Scope:
         return name
 
 
-def inner_models(model: Tag, version: str, library: Library) -> Iterator[InnerModel]:
+def inner_models(model: Tag, version: str, library: RobotFiles) -> Iterator[InnerModel]:
     """The models in a model, which it nests or includes."""
     for child in model.tags("model", "include"):
         node, own = library.included(child) if child.tag == "include" else (child, version)
@@ -73,10 +73,10 @@ def inner_models(model: Tag, version: str, library: Library) -> Iterator[InnerMo
         yield InnerModel(name, node, child, own, _true(child.get("merge", "") or child.value("merge")))
 
 
-def of_sdf(model: Tag, version: str, library: Library) -> Structure:
+def of_sdf(model: Tag, version: str, library: RobotFiles) -> Structure:
     """The structure of an SDF ``<model>``; ``version`` is that of its file."""
     structure = Structure(library)
-    scope = _Reader(library).entered(model, version, 0)
+    scope = _ModelReader(library).entered(model, version, 0)
     _take(structure, scope, "", IDENTITY)
     if structure.links:
         structure.canonical = scope.link("__model__", model)
@@ -84,10 +84,10 @@ def of_sdf(model: Tag, version: str, library: Library) -> Structure:
 
 
 @dataclass(slots=True)
-class _Reader:
+class _ModelReader:
     """Reads models, and counts them."""
 
-    library: Library
+    library: RobotFiles
     models: int = 0
 
     def entered(self, model: Tag, version: str, depth: int) -> _Scope:

@@ -12,11 +12,11 @@ from vds_gz.core.world.load_world import world_file
 from vds_gz.tools.adopt.robot_folder import RobotFolder, Start
 
 #: x, y, z [m], roll, pitch, yaw [rad].
-Pose = tuple[float, float, float, float, float, float]
+SpawnPose = tuple[float, float, float, float, float, float]
 
 
 def adopted_world(
-    folder: RobotFolder, world: str | None, pose: Pose, real_time_factor: float | None = None
+    folder: RobotFolder, world: str | None, pose: SpawnPose, real_time_factor: float | None = None
 ) -> tuple[str, str | Path, Path]:
     """The name of the robot's world, its SDF with the robot or its file, and the file that it comes from.
 

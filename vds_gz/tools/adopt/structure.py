@@ -10,12 +10,12 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from vds_gz.core.arrays import Array
 from vds_gz.core.errors import ArgumentError
 from vds_gz.core.geometry import Vector
 from vds_gz.core.world.geometry_reader import matrix, rotation_of_angles
-from vds_gz.core.world.shapes import Array
-from vds_gz.tools.adopt.robot_drive import Named, fail, listed
-from vds_gz.tools.adopt.robot_files import Library
+from vds_gz.tools.adopt.robot_drive import NamedJoint, fail, listed
+from vds_gz.tools.adopt.robot_files import RobotFiles
 from vds_gz.tools.adopt.xml_text import Tag
 
 #: Joints that turn about one axis.
@@ -74,14 +74,14 @@ class Structure:
         canonical: The canonical link; the first one if it is empty.
     """
 
-    library: Library
+    library: RobotFiles
     joints: dict[str, StructureJoint] = field(default_factory=dict)
     links: dict[str, Array] = field(default_factory=dict)
     round: dict[str, list[RoundShape]] = field(default_factory=dict)
     meshes: dict[str, list[tuple[Tag, Array]]] = field(default_factory=dict)
     canonical: str = ""
 
-    def joint(self, named: Named) -> StructureJoint:
+    def joint(self, named: NamedJoint) -> StructureJoint:
         """A joint that a plugin or controller names; it must turn about one axis."""
         joint = self.joints.get(named.joint)
         if joint is None:

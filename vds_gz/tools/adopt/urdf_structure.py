@@ -6,14 +6,14 @@ import math
 
 import numpy as np
 
+from vds_gz.core.arrays import Array
 from vds_gz.core.world.geometry_reader import IDENTITY, matrix, rotation_of_angles
-from vds_gz.core.world.shapes import Array
-from vds_gz.tools.adopt.robot_files import Library
+from vds_gz.tools.adopt.robot_files import RobotFiles
 from vds_gz.tools.adopt.structure import Structure, StructureJoint, limit_of, unit, vector
 from vds_gz.tools.adopt.xml_text import Tag
 
 
-def of_urdf(robot: Tag, library: Library) -> Structure:
+def of_urdf(robot: Tag, library: RobotFiles) -> Structure:
     """The structure of a URDF ``<robot>``, whose frame is its root link."""
     structure = Structure(library)
     links = {_name(link): link for link in reversed(robot.tags("link"))}

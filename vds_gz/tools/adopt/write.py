@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
 
+from vds_gz.core.arrays import Array
 from vds_gz.core.description import ros2_control
 from vds_gz.core.description.gz_bridge import bridge_text
 from vds_gz.core.errors import ArgumentError
@@ -15,12 +16,11 @@ from vds_gz.core.parameters.declaration import ParameterError
 from vds_gz.core.parameters.node import NodeParameters
 from vds_gz.core.vehicle.catalogue import models
 from vds_gz.core.vehicle.vehicle_model import Joint
-from vds_gz.core.world.shapes import Array
 from vds_gz.tools.adopt import parameter_text, robot_folder
 from vds_gz.tools.adopt.adopted_vehicle import AdoptedVehicle, vehicle
 from vds_gz.tools.adopt.find import find_drive, has_drive
 from vds_gz.tools.adopt.model_copy import Exchange, difference, exchanged, plugins, text_of
-from vds_gz.tools.adopt.robot_drive import Drive, ros_name
+from vds_gz.tools.adopt.robot_drive import RobotDrive, ros_name
 from vds_gz.tools.adopt.robot_file import RobotFile, read_robot
 from vds_gz.tools.adopt.robot_folder import Start
 from vds_gz.tools.adopt.robot_sensors import NOT_SIMULATED, RobotSensor, joint_states, sensors_of
@@ -50,7 +50,7 @@ class Adoption:
     """
 
     robot: RobotFile
-    drive: Drive
+    drive: RobotDrive
     vehicle: AdoptedVehicle
     parameters: NodeParameters
     sensors: list[RobotSensor]
@@ -221,7 +221,7 @@ def _renamed(joints: Sequence[Joint], adopted: AdoptedVehicle) -> list[Joint]:
     ]
 
 
-def _remaps(drive: Drive, notes: list[str]) -> Iterator[str]:
+def _remaps(drive: RobotDrive, notes: list[str]) -> Iterator[str]:
     """The node's topics under the robot's names."""
     command = "twist_stamped_reference" if drive.stamped else "twist_reference"
     for ours, theirs in ((command, drive.command_topic), ("odom", drive.odometry_topic)):
@@ -232,7 +232,7 @@ def _remaps(drive: Drive, notes: list[str]) -> Iterator[str]:
     yield from OWN_TOPICS
 
 
-def _displaced(drive: Drive, links: Mapping[str, Array]) -> Iterator[str]:
+def _displaced(drive: RobotDrive, links: Mapping[str, Array]) -> Iterator[str]:
     """A note if the frame of the odometry is not that of the model."""
     name = drive.base_frame.rpartition("/")[2]
     pose = links.get(name)

@@ -78,10 +78,10 @@ def document_of(path: Path, data: bytes) -> Document:
         raise ArgumentError(f"{path}, line {line}: it is no text in UTF-8, which is the only encoding read") from None
     if b"\0" in data:
         raise ArgumentError(f"{path}, line {data.count(bytes(1), 0, data.index(bytes(1))) + 1}: it has a zero byte")
-    return Document(path, data, _Reader(path, data).root)
+    return Document(path, data, _XmlReader(path, data).root)
 
 
-class _Reader:
+class _XmlReader:
     """Builds the tree of a file."""
 
     def __init__(self, path: Path, data: bytes) -> None:

@@ -40,10 +40,10 @@ HELD, DRIFT = 400, 1e-2
 #: Maximum factor between parameters and defaults in a steady motion: a controlled vehicle is unstable with some gains.
 SPREAD = 1.1
 
-Runs = list[tuple[ParameterGroup, list[Command]]]
+DrivenRuns = list[tuple[ParameterGroup, list[Command]]]
 
 
-def runs_of(model: AnyModel, random: np.random.Generator) -> Runs:
+def runs_of(model: AnyModel, random: np.random.Generator) -> DrivenRuns:
     """Random parameters, each with random commands; the first ones are the defaults."""
     samples = [model.parameters(), *(random_parameters(model, random) for _ in range(VEHICLES - 1))]
     return [(p, random_commands(model, p, COMMANDS, random)) for p in samples]
@@ -125,7 +125,7 @@ def _lanes_hint(engine: str) -> str:
     return ", or set lanes=False (see the attribute lanes of VehicleModel)" if engine == "a fleet in lanes" else ""
 
 
-def _compiled(model: AnyModel, runs: Runs) -> list[object]:
+def _compiled(model: AnyModel, runs: DrivenRuns) -> list[object]:
     states = []
     for p, commands in runs:
         vehicle: Any = CompiledVehicle(model, p, step_rate=1.0 / DT, max_command_age=math.inf)
@@ -136,15 +136,15 @@ def _compiled(model: AnyModel, runs: Runs) -> list[object]:
     return states
 
 
-def _structs(model: AnyModel, runs: Runs) -> list[object]:
+def _structs(model: AnyModel, runs: DrivenRuns) -> list[object]:
     return _fleet(Structs(model, [p for p, _ in runs], DT, room=ROOM), runs)
 
 
-def _lanes(model: AnyModel, runs: Runs) -> list[object]:
+def _lanes(model: AnyModel, runs: DrivenRuns) -> list[object]:
     return _fleet(Lanes(model, [p for p, _ in runs], DT), runs)
 
 
-def _fleet(fleet: Any, runs: Runs) -> list[object]:
+def _fleet(fleet: Any, runs: DrivenRuns) -> list[object]:
     for row in zip(*(commands for _, commands in runs), strict=True):
         for k, u in enumerate(row):
             fleet.commands[k] = u

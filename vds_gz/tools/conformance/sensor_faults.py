@@ -33,7 +33,7 @@ NAME = "checked"
 
 
 @dataclass
-class _Topic:
+class _CapturedTopic:
     """A topic without a graph, which keeps what is sent."""
 
     topic: str
@@ -51,11 +51,11 @@ class _Topic:
         return self.listeners
 
 
-class _Bench:
+class _SensorGraph:
     """The part of a graph that sensors use."""
 
     def __init__(self, listeners: int = 1) -> None:
-        self.topics: dict[str, _Topic] = {}
+        self.topics: dict[str, _CapturedTopic] = {}
         self._listeners = listeners
         self.message = open_types().new
 
@@ -65,8 +65,8 @@ class _Bench:
     def numbers(self, count: int, kind: str = "float64") -> Any:
         return open_types().array(kind, [0] * count)
 
-    def publisher(self, topic: str, type_name: str, qos: QoS) -> _Topic:
-        self.topics[topic] = _Topic(topic, type_name, self._listeners)
+    def publisher(self, topic: str, type_name: str, qos: QoS) -> _CapturedTopic:
+        self.topics[topic] = _CapturedTopic(topic, type_name, self._listeners)
         return self.topics[topic]
 
 
@@ -162,8 +162,8 @@ def _message_faults(kind: SensorType, scene: Scene | None) -> Iterator[str]:
                 break
 
 
-def _made(kind: SensorType, listeners: int = 1) -> tuple[_Bench, SensorSetup, SensorOutput]:
-    bench = _Bench(listeners)
+def _made(kind: SensorType, listeners: int = 1) -> tuple[_SensorGraph, SensorSetup, SensorOutput]:
+    bench = _SensorGraph(listeners)
     model = models()[default_parameters().model]
     joints = model.joints(model.parameters())
     setup = SensorSetup(cast(Graph, bench), NAME, kind, kind.parameters(), joints, "robot_", 7)

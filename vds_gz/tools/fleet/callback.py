@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from vds_gz.core.arrays import Array, Flags
 from vds_gz.core.compiling import compiled
 from vds_gz.core.errors import ArgumentError, FailureError
 from vds_gz.core.share import in_words
@@ -14,7 +15,7 @@ from vds_gz.core.vehicle.command import ACKERMANN, MAXIMUM, TWIST, CommandKind
 from vds_gz.core.vehicle.trigonometry import sine_cosine
 from vds_gz.tools.fleet.controllers import Callback
 from vds_gz.tools.fleet.fleet import AnyFleet
-from vds_gz.tools.fleet.layout import Columns, Flags, Reals
+from vds_gz.tools.fleet.layout import Columns
 from vds_gz.tools.fleet.path import Path
 from vds_gz.tools.fleet.tracking import CURVATURE, DIVERGED, point_at, value_at
 
@@ -63,7 +64,7 @@ class Observations:
         present = np.stack([getattr(self._fleet.commands, name) for name in self._fields], axis=1)
         self._last = np.concatenate([present[np.newaxis], self._last])[: len(self._last)]
 
-    def observe(self, tracking: Columns) -> Reals:
+    def observe(self, tracking: Columns) -> Array:
         """The observations, of shape (vehicles, columns); all 0 for a diverged vehicle."""
         path, states = self._path, self._fleet.states
         count = len(self._fleet)
@@ -80,16 +81,16 @@ class Observations:
 
 
 def look_ahead(
-    points: Reals,
+    points: Array,
     closed: bool,
     spacing: float,
-    preview: Reals,
-    positions: Reals,
-    x: Reals,
-    y: Reals,
-    heading: Reals,
-    curvature: Reals,
-    ahead: Reals,
+    preview: Array,
+    positions: Array,
+    x: Array,
+    y: Array,
+    heading: Array,
+    curvature: Array,
+    ahead: Array,
 ) -> None:
     """The path's curvature at each vehicle, and its points ahead: x, y in the vehicle's own axes [m], curvature."""
     for i in range(len(x)):
@@ -129,7 +130,7 @@ class CallbackController:
         self.name, self._function = name, function
         self._columns = _COLUMNS[kind]
 
-    def commands(self, observations: Reals, running: Flags, time: float) -> Reals:
+    def commands(self, observations: Array, running: Flags, time: float) -> Array:
         """The function's commands, of shape (vehicles, 2)."""
         where = f"controller '{self.name}', {len(observations)} vehicles at {time:.6g} s"
         try:

@@ -11,6 +11,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import ArrayLike
 
+from vds_gz.core.arrays import Array, Flags
 from vds_gz.core.compiling import compiled
 from vds_gz.core.errors import NUMBER, ArgumentError, ArgumentKind
 from vds_gz.core.parameters.controller_parameters import ControllerParameters
@@ -27,7 +28,7 @@ from vds_gz.tools.fleet.controllers import (
 )
 from vds_gz.tools.fleet.fleet import AnyFleet, Fleet, whole
 from vds_gz.tools.fleet.lanes import Lanes
-from vds_gz.tools.fleet.layout import Columns, Flags, Reals
+from vds_gz.tools.fleet.layout import Columns
 from vds_gz.tools.fleet.loops import LoopLanes, LoopStructs
 from vds_gz.tools.fleet.path import Path
 from vds_gz.tools.fleet.tracking import FINISHED, LEFT, RUNNING, STATUSES, Course, Following, Tracking, locate
@@ -190,14 +191,14 @@ class ClosedLoop:
             self.fleet.advance(self._steps)
             self._periods += 1
 
-    def observe(self) -> Reals:
+    def observe(self) -> Array:
         """The observations for a function, of shape (vehicles, numbers).
 
         States are the present ones; positions and errors on the path are those at the start of the last period.
         """
         return self._observations.observe(self.tracking)
 
-    def measures(self) -> dict[str, Reals]:
+    def measures(self) -> dict[str, Array]:
         """The measures of all vehicles, one number for each.
 
         ``path.rms`` and ``path.peak`` of the lateral error [m], ``heading.rms`` and ``heading.peak`` [rad],
@@ -223,7 +224,7 @@ class ClosedLoop:
         """Status of each run: running, finished, left (the bound), diverged (NaN or infinite state)."""
         return [STATUSES[status] for status in self.tracking.status.tolist()]
 
-    def _begin(self, positions: Reals) -> None:
+    def _begin(self, positions: Array) -> None:
         """Reset all measures, with the vehicles at these positions along the path."""
         self._periods = 0
         u = self.fleet.commands
@@ -245,7 +246,7 @@ class ClosedLoop:
             raise ArgumentError(f"{name} is {values!r}{shape}; it must be one finite number or {len(self)}")
         return list(np.broadcast_to(numbers, len(self)).tolist())
 
-    def _obey(self, commands: Reals, running: Flags) -> None:
+    def _obey(self, commands: Array, running: Flags) -> None:
         """Apply a function's commands; vehicles whose run has ended brake with their last steering angle."""
         u = self.fleet.commands
         for name, values in zip(COMMAND_FIELDS[self._kind], commands.T, strict=True):
@@ -269,7 +270,7 @@ UNCONTROLLED: AnyController = Controller(
 )
 
 
-def locate_all(points: Reals, closed: bool, x: Reals, y: Reals, positions: Reals) -> None:
+def locate_all(points: Array, closed: bool, x: Array, y: Array, positions: Array) -> None:
     """Set the positions along a path that are nearest to given points."""
     for i in range(len(x)):
         positions[i] = locate(points, closed, x[i], y[i])[0]

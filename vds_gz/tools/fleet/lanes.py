@@ -13,6 +13,7 @@ from typing import Any, Generic, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from vds_gz.core.arrays import Array
 from vds_gz.core.errors import ArgumentError
 from vds_gz.core.vehicle.actuators import DriveState, SteeringState, oldest_first
 from vds_gz.core.vehicle.command import Command
@@ -21,11 +22,10 @@ from vds_gz.tools.fleet.layout import (
     Columns,
     Constant,
     Entries,
-    Kind,
     LaneRow,
     Layout,
-    Numbers,
-    Reals,
+    NumberArray,
+    NumberKind,
     kinds_of,
     layout_of,
     no_such_number,
@@ -92,7 +92,7 @@ class Lanes(Generic[P, C, S]):
         self._blocks = -(-self._count // width)
 
         index = count()
-        numbers: list[Reals] = []
+        numbers: list[Array] = []
         c = self._coefficients = self.placed(coefficients, index, numbers, fixed=constant_flags)
         first = len(numbers)
         s = self.placed([rest], index, numbers, at_rest)
@@ -266,8 +266,8 @@ class Lanes(Generic[P, C, S]):
         self,
         samples: Sequence[object],
         index: Iterator[int],
-        numbers: list[Reals],
-        rows: Reals | None = None,
+        numbers: list[Array],
+        rows: Array | None = None,
         *,
         fixed: bool = False,
     ) -> Entries:
@@ -283,15 +283,15 @@ class Lanes(Generic[P, C, S]):
                 numbers.append(_bits(kind, padded))
         return entries
 
-    def padded(self, values: NDArray[np.float64] | NDArray[np.int64]) -> Numbers:
+    def padded(self, values: NDArray[np.float64] | NDArray[np.int64]) -> NumberArray:
         """Values for all blocks, along the last axis, from those of all vehicles, of one copy of them or of one."""
         copies = self._copies if values.shape[-1] * self._copies <= self._count else 1
         missing = self._blocks * self._width - values.shape[-1] * copies
         return np.concatenate([*[values] * copies, np.repeat(values[..., -1:], missing, axis=-1)], axis=-1)
 
-    def columns(self, layout: Layout, numbers: Reals, first: int = 0) -> Columns:
+    def columns(self, layout: Layout, numbers: Array, first: int = 0) -> Columns:
         """The numbers of a layout for all vehicles, as views of an array whose first row is row ``first``."""
-        fields: dict[str, Numbers | Columns] = {}
+        fields: dict[str, NumberArray | Columns] = {}
         for name, entry in layout.fields:
             if isinstance(entry, Layout):
                 fields[name] = self.columns(entry, numbers, first)
@@ -306,7 +306,7 @@ class Lanes(Generic[P, C, S]):
         self._program = None
         self._rates = np.full(self._references.shape, math.inf)
 
-    def _at_rest(self, coefficients: Sequence[C]) -> tuple[Reals, NDArray[np.int64]]:
+    def _at_rest(self, coefficients: Sequence[C]) -> tuple[Array, NDArray[np.int64]]:
         """Numbers of vehicles at rest, of shape (numbers, vehicles), and dead times in steps, (vehicles, lines).
 
         States are processed one after the other, because each is large with its delay lines.
@@ -318,7 +318,7 @@ class Lanes(Generic[P, C, S]):
             lengths.append([len(line(state)) - 1 for line in steps])
         return np.ascontiguousarray(np.array(values, np.float64).T), np.array(lengths, np.int64)
 
-    def _state_bits(self, values: Reals) -> list[Reals]:
+    def _state_bits(self, values: Array) -> list[Array]:
         """Numbers of states, of shape (numbers, vehicles), as stored in rows of reals."""
         return [_bits(kind, row) for kind, row in zip(self._kinds, values, strict=True)]
 
@@ -327,9 +327,9 @@ class Lanes(Generic[P, C, S]):
         return (self._slot - entries + np.arange(entries)) % self._references.shape[2]
 
 
-def _bits(kind: Kind, values: Numbers) -> Reals:
+def _bits(kind: NumberKind, values: NumberArray) -> Array:
     """Numbers of a kind as stored in a row of reals."""
-    bits: Reals = np.asarray(values, np.float64 if kind == "real" else np.int64).view(np.float64)
+    bits: Array = np.asarray(values, np.float64 if kind == "real" else np.int64).view(np.float64)
     return bits
 
 

@@ -12,6 +12,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from vds_gz.core.arrays import Array
 from vds_gz.core.compiling import compiled
 from vds_gz.core.errors import ArgumentError
 from vds_gz.core.vehicle.trigonometry import sine_cosine
@@ -19,7 +20,7 @@ from vds_gz.core.vehicle.trigonometry import sine_cosine
 #: A selection of vehicles: an index, a slice, a mask or indices.
 Some: TypeAlias = "int | slice | NDArray[np.bool_] | NDArray[np.intp]"
 
-Numbers: TypeAlias = "NDArray[np.float64] | NDArray[np.int64] | NDArray[np.bool_]"
+NumberArray: TypeAlias = "NDArray[np.float64] | NDArray[np.int64] | NDArray[np.bool_]"
 
 
 def no_such_number(model: str, name: str, names: Iterable[str]) -> str:
@@ -34,13 +35,13 @@ class Columns:
     all fields of some vehicles to those of one object.
     """
 
-    def __init__(self, fields: Mapping[str, Numbers | Columns]) -> None:
+    def __init__(self, fields: Mapping[str, NumberArray | Columns]) -> None:
         """Take fields by their names."""
         object.__setattr__(self, "_fields", dict(fields))
 
     def __getattr__(self, name: str) -> Any:
         """One field."""
-        fields: dict[str, Numbers | Columns] = object.__getattribute__(self, "_fields")
+        fields: dict[str, NumberArray | Columns] = object.__getattribute__(self, "_fields")
         try:
             return fields[name]
         except KeyError:
@@ -78,7 +79,7 @@ class Columns:
                 value = column[vehicle].item()
                 setattr(sample, name, bool(value) if isinstance(getattr(sample, name), bool) else value)
 
-    def each(self) -> Iterator[Numbers]:
+    def each(self) -> Iterator[NumberArray]:
         """All arrays, including those of nested objects."""
         for column in self._fields.values():
             if isinstance(column, Columns):
@@ -87,14 +88,14 @@ class Columns:
                 yield column
 
 
-Kind = Literal["real", "whole", "flag"]
+NumberKind = Literal["real", "whole", "flag"]
 
 
 @dataclass(frozen=True)
 class LaneRow:
     """A number of every vehicle, in a row of a block."""
 
-    kind: Kind
+    kind: NumberKind
     index: int
 
 
@@ -120,12 +121,8 @@ class Layout:
 #: A class's numbers by their paths of dotted names.
 Entries: TypeAlias = "dict[str, LaneRow | Constant]"
 
-Reals: TypeAlias = "NDArray[np.float64]"
-Wholes: TypeAlias = "NDArray[np.int64]"
-Flags: TypeAlias = "NDArray[np.bool_]"
 
-
-def kinds_of(sample: object, prefix: str = "") -> Iterator[tuple[str, Kind]]:
+def kinds_of(sample: object, prefix: str = "") -> Iterator[tuple[str, NumberKind]]:
     """Paths and kinds of the numbers of a dataclass object and its nested ones, without lists and positions in them."""
     assert dataclasses.is_dataclass(sample)
     values = [(field, getattr(sample, field.name)) for field in dataclasses.fields(sample)]
@@ -138,7 +135,7 @@ def kinds_of(sample: object, prefix: str = "") -> Iterator[tuple[str, Kind]]:
             yield path, kind_of(field.type, value)
 
 
-def kind_of(annotation: object, value: object) -> Kind:
+def kind_of(annotation: object, value: object) -> NumberKind:
     """The type of a number: real if its class declares so, even for 2 instead of 2.0."""
     if annotation in ("float", float) or isinstance(value, float):
         return "real"
@@ -158,7 +155,7 @@ def list_lengths(state: object, prefix: str = "") -> dict[str, int]:
     return lengths
 
 
-def values_of(samples: Sequence[object], paths: Sequence[str]) -> Reals:
+def values_of(samples: Sequence[object], paths: Sequence[str]) -> Array:
     """Numbers of many objects, of shape (paths, objects)."""
     get = attrgetter(*paths)
     return np.ascontiguousarray(np.array([get(sample) for sample in samples], np.float64).T)
@@ -183,22 +180,22 @@ def layout_of(entries: Entries) -> Layout:
 class BaseLinks(NamedTuple):
     """Pose [m, m, rad] and velocity in the vehicles' own axes [m/s, m/s, rad/s] of base_link, one entry a vehicle."""
 
-    x: Reals
-    y: Reals
-    heading: Reals
-    v_x: Reals
-    v_y: Reals
-    yaw_rate: Reals
+    x: Array
+    y: Array
+    heading: Array
+    v_x: Array
+    v_y: Array
+    yaw_rate: Array
 
 
-def base_links(states: Columns, offsets: Reals) -> BaseLinks:
+def base_links(states: Columns, offsets: Array) -> BaseLinks:
     """The motion of every base_link, equal to the bit to :func:`~vds_gz.core.vehicle.vehicle.motion_of`."""
     moved = BaseLinks(*(getattr(states, name).copy() for name in BaseLinks._fields))
     compiled(move)(*moved, offsets)
     return moved
 
 
-def move(x: Reals, y: Reals, heading: Reals, v_x: Reals, v_y: Reals, yaw_rate: Reals, offsets: Reals) -> None:
+def move(x: Array, y: Array, heading: Array, v_x: Array, v_y: Array, yaw_rate: Array, offsets: Array) -> None:
     """Move poses and velocities along the vehicles' x axes."""
     for i in range(len(x)):
         sine, cosine = sine_cosine(heading[i])

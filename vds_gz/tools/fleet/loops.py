@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from vds_gz.core.arrays import Array
 from vds_gz.core.compiling import outermost, part
 from vds_gz.core.vehicle.compiled import records
 from vds_gz.core.vehicle.schedule import Records
 from vds_gz.tools.fleet.controllers import Gains
 from vds_gz.tools.fleet.lanes import AnyLanes
-from vds_gz.tools.fleet.layout import Columns, Layout, Reals, layout_of
+from vds_gz.tools.fleet.layout import Columns, Layout, layout_of
 from vds_gz.tools.fleet.program import (
     NO_EXCEPTIONS,
     Blocks,
@@ -94,7 +95,7 @@ class LoopLanes:
         self._lanes = lanes
         first = lanes.plan.rows
         index = count(first)
-        numbers: list[Reals] = []
+        numbers: list[Array] = []
         self._gains = layout_of(lanes.placed(gains, index, numbers, fixed=True))
         self._changing = len(numbers)
         self._tracking = layout_of(lanes.placed([Tracking()], index, numbers))
@@ -128,13 +129,13 @@ def loop_run_of_lanes(
     fetch, keep, follow, command = inlined(load), inlined(store), inlined(track), inlined(control)
 
     def run(
-        block: Reals,
-        numbers: Reals,
+        block: Array,
+        numbers: Array,
         delays: DelayLines,
         at: int,
         first: int,
         end: int,
-        more: Reals,
+        more: Array,
         course: Course,
         begun: int,
         period: float,

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from vds_gz.core import files
+from vds_gz.core.arrays import Array
 from vds_gz.core.errors import NUMBER, PATH, ArgumentError, takes
 from vds_gz.core.vehicle.trigonometry import direction
-from vds_gz.tools.fleet.layout import Reals
 from vds_gz.tools.fleet.tracking import CURVATURE, HEADING, RADIUS, SPEED, X, Y, locate, point_at, value_at
 
 #: Default distance between a path's points [m].
@@ -48,7 +48,7 @@ class Path:
         closed: It ends where it starts.
     """
 
-    points: Reals
+    points: Array
     length: float
     closed: bool
 
@@ -78,32 +78,32 @@ class Path:
         return path_through(points, speeds, spacing, closed, lambda k: f"point {k}")
 
     @property
-    def x(self) -> Reals:
+    def x(self) -> Array:
         """x of the points [m]."""
         return self.points[:, X]
 
     @property
-    def y(self) -> Reals:
+    def y(self) -> Array:
         """y of the points [m]."""
         return self.points[:, Y]
 
     @property
-    def heading(self) -> Reals:
+    def heading(self) -> Array:
         """Heading at the points [rad]."""
         return self.points[:, HEADING]
 
     @property
-    def curvature(self) -> Reals:
+    def curvature(self) -> Array:
         """Curvature at the points, positive to the left [1/m]."""
         return self.points[:, CURVATURE]
 
     @property
-    def speed(self) -> Reals:
+    def speed(self) -> Array:
         """Speed at the points [m/s], infinite where none is given."""
         return self.points[:, SPEED]
 
     @property
-    def radius(self) -> Reals:
+    def radius(self) -> Array:
         """Radius of a circle with the same maximum speed, at the points [m].
 
         The square of the maximum speed is this radius times the maximum lateral acceleration. Ahead of a curve the
@@ -160,14 +160,14 @@ def path_through(
     return _sampled(waypoints, velocity, spacing, closed)
 
 
-def _numbers(name: str, numbers: ArrayLike) -> Reals:
+def _numbers(name: str, numbers: ArrayLike) -> Array:
     try:
         return np.array(numbers, np.float64)
     except (TypeError, ValueError) as error:
         raise ArgumentError(f"the {name} of a path must be numbers: {error}") from None
 
 
-def _check_numbers(points: Reals, speeds: Reals, has_speeds: bool, place: Callable[[int], str]) -> None:
+def _check_numbers(points: Array, speeds: Array, has_speeds: bool, place: Callable[[int], str]) -> None:
     for k in np.flatnonzero(~(abs(points) <= FARTHEST).all(axis=1)).tolist():
         x, y = points[k]
         raise ArgumentError(f"{place(k)}: the point is ({x:g}, {y:g}); x, y must be numbers within +-{FARTHEST:g} [m]")
@@ -175,7 +175,7 @@ def _check_numbers(points: Reals, speeds: Reals, has_speeds: bool, place: Callab
         raise ArgumentError(f"{place(k)}: the speed is {speeds[k]:g}; it must be a finite number, at least 0 [m/s]")
 
 
-def _check_points(points: Reals, closed: bool, place: Callable[[int], str]) -> None:
+def _check_points(points: Array, closed: bool, place: Callable[[int], str]) -> None:
     """Refuse too few points, repeated ones and turns back; the last point of a closed path equals the first one."""
     count = max(0, len(points) - closed)
     if count < 2 + closed:
@@ -193,7 +193,7 @@ def _check_points(points: Reals, closed: bool, place: Callable[[int], str]) -> N
         raise ArgumentError(f"{place((k + 1) % count)}: the path turns back here; vehicles follow it forwards only")
 
 
-def _sampled(points: Reals, speeds: Reals, spacing: float, closed: bool) -> Path:
+def _sampled(points: Array, speeds: Array, spacing: float, closed: bool) -> Path:
     """A path through checked points."""
     chords = points[1:] - points[:-1]
     lengths = _lengths(chords)
@@ -230,11 +230,11 @@ def _sampled(points: Reals, speeds: Reals, spacing: float, closed: bool) -> Path
     return Path(samples, length, closed)
 
 
-def _lengths(vectors: Reals) -> Reals:
+def _lengths(vectors: Array) -> Array:
     return np.asarray(np.sqrt(vectors[:, 0] * vectors[:, 0] + vectors[:, 1] * vectors[:, 1]))
 
 
-def _tangents(slopes: Reals, lengths: Reals, closed: bool) -> Reals:
+def _tangents(slopes: Array, lengths: Array, closed: bool) -> Array:
     """Tangents at the points: those of parabolas, over the chords' lengths, through each point and its neighbours."""
     if len(slopes) == 1:
         return np.concatenate([slopes, slopes])
@@ -246,7 +246,7 @@ def _tangents(slopes: Reals, lengths: Reals, closed: bool) -> Reals:
     return np.concatenate([2.0 * slopes[:1] - inner[:1], inner, 2.0 * slopes[-1:] - inner[-1:]])
 
 
-def _curve(points: Reals, lengths: Reals, tangents: Reals, parameter: Reals) -> Reals:
+def _curve(points: Array, lengths: Array, tangents: Array, parameter: Array) -> Array:
     """Points of the curve; the parameter is a chord's index plus a fraction of the chord."""
     chord = np.minimum(parameter.astype(np.int64), len(lengths) - 1)
     u = (parameter - chord)[:, np.newaxis]
@@ -258,7 +258,7 @@ def _curve(points: Reals, lengths: Reals, tangents: Reals, parameter: Reals) -> 
     )
 
 
-def _slopes(values: Reals, step: float, closed: bool) -> Reals:
+def _slopes(values: Array, step: float, closed: bool) -> Array:
     """Derivatives of equally spaced values by the distance, to the second order."""
     if not closed:
         return np.asarray(np.gradient(values, step, axis=0, edge_order=2))

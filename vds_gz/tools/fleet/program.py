@@ -28,9 +28,10 @@ from numba.extending import (
     register_model,
 )
 
+from vds_gz.core.arrays import Array, Flags, Integers
 from vds_gz.core.compiling import Replacements, outermost, part
 from vds_gz.core.vehicle.actuators import through_dead_time
-from vds_gz.tools.fleet.layout import Constant, Flags, LaneRow, Layout, Reals, Wholes
+from vds_gz.tools.fleet.layout import Constant, LaneRow, Layout
 
 #: Version of the code below; compiled results of other versions are not used.
 REVISION = 1
@@ -216,9 +217,9 @@ def nothing(c: Any, s: Any, u: Any) -> None:
 class DelayLines(NamedTuple):
     """The delay lines of all blocks."""
 
-    references: Reals  # references, rates: their entries, of shape (blocks, lines, slots, vehicles of a block)
-    rates: Reals
-    dead_steps: Wholes  # dead times [steps], of shape (blocks, lines, vehicles of a block)
+    references: Array  # references, rates: their entries, of shape (blocks, lines, slots, vehicles of a block)
+    rates: Array
+    dead_steps: Integers  # dead times [steps], of shape (blocks, lines, vehicles of a block)
     uniform: Flags  # whether all vehicles of a block have the same dead times
     vehicles: int  # number of vehicles, without those that fill up the last block
 
@@ -246,14 +247,14 @@ def inlined(
     )
 
 
-def load(block: Reals, begin: int, numbers: Reals, b: int, width: int) -> None:
+def load(block: Array, begin: int, numbers: Array, b: int, width: int) -> None:
     """Copy the numbers of block ``b``, of shape (rows, vehicles of all blocks), to the rows from ``begin`` on."""
     for k in range(numbers.shape[0]):
         for i in range(width):
             block[(begin + k) * width + i] = numbers[k, b * width + i]
 
 
-def store(block: Reals, begin: int, numbers: Reals, b: int, width: int, first: int, end: int) -> None:
+def store(block: Array, begin: int, numbers: Array, b: int, width: int, first: int, end: int) -> None:
     """Copy the rows ``first`` to ``end`` of the numbers back."""
     for k in range(first, end):
         for i in range(width):
@@ -274,7 +275,7 @@ def blocks_of(phases: tuple[FunctionType, ...], set_references: FunctionType, pl
     entered = tuple(line.entered_reference * width for line in plan.lines)
     entered_rate = tuple(line.entered_rate * width for line in plan.lines)
 
-    def steps(block: Reals, b: int, delays: DelayLines, slot: int, n: int) -> int:
+    def steps(block: Array, b: int, delays: DelayLines, slot: int, n: int) -> int:
         references, rates, dead_steps, uniform, vehicles = delays
         slots = references.shape[2]
         lanes = width
@@ -328,7 +329,7 @@ def lanes_run(phases: tuple[FunctionType, ...], set_references: FunctionType, pl
     steps, width, (changing, changed) = blocks.steps, blocks.width, blocks.changing
     fetch, keep = inlined(load), inlined(store)
 
-    def run(block: Reals, numbers: Reals, delays: DelayLines, at: int, first: int, end: int, n: int) -> None:
+    def run(block: Array, numbers: Array, delays: DelayLines, at: int, first: int, end: int, n: int) -> None:
         for b in range(first, end):
             fetch(block, 0, numbers, b, width)
             steps(block, b, delays, at, n)

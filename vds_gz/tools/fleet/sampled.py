@@ -18,6 +18,7 @@ from typing import Any, Generic, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from vds_gz.core.arrays import Array, Integers
 from vds_gz.core.compiling import outermost, part
 from vds_gz.core.errors import ArgumentError
 from vds_gz.core.vehicle.command import Command
@@ -26,7 +27,6 @@ from vds_gz.core.vehicle.schedule import Records
 from vds_gz.core.vehicle.vehicle_model import C, P, S, VehicleModel
 from vds_gz.tools.fleet.fleet import check_class
 from vds_gz.tools.fleet.lanes import AnyLanes, Lanes
-from vds_gz.tools.fleet.layout import Reals, Wholes
 from vds_gz.tools.fleet.program import NARROW, NO_EXCEPTIONS, Blocks, DelayLines, blocks_of, inlined, load, share
 from vds_gz.tools.fleet.structs import AnyStructs, Structs
 
@@ -51,14 +51,14 @@ class Events(NamedTuple):
     """
 
     commands: Records
-    begins: Wholes
-    command_ends: Wholes
-    factors: Reals
-    steps: Wholes
-    places: Wholes
-    readings: Wholes
-    weights: Reals
-    term_ends: Wholes
+    begins: Integers
+    command_ends: Integers
+    factors: Array
+    steps: Integers
+    places: Integers
+    readings: Integers
+    weights: Array
+    term_ends: Integers
     vehicles: int
 
     @property
@@ -67,7 +67,7 @@ class Events(NamedTuple):
         return int(self.steps.max(initial=0))
 
 
-def calibrate(u: Command, given: Command, factors: Reals, vehicle: int) -> None:
+def calibrate(u: Command, given: Command, factors: Array, vehicle: int) -> None:
     """Give a vehicle its own version of a command."""
     u.kind = given.kind
     u.v_x = given.v_x * factors[0, vehicle]
@@ -84,32 +84,32 @@ def calibrate(u: Command, given: Command, factors: Reals, vehicle: int) -> None:
     u.slope = given.slope
 
 
-def begun_by(begins: Wholes, entered: int, end: int, done: int) -> int:
+def begun_by(begins: Integers, entered: int, end: int, done: int) -> int:
     """Index of the first command that begins after step ``done``, or ``end``; those before ``entered`` have begun."""
     while entered < end and begins[entered] <= done:
         entered += 1
     return entered
 
 
-def next_event(when: int, begins: Wholes, entered: int, end: int) -> int:
+def next_event(when: int, begins: Integers, entered: int, end: int) -> int:
     """The step of the next event: the reading at step ``when``, or the beginning of a command before it."""
     return begins[entered] if entered < end and begins[entered] < when else when
 
 
-def begin_of(ends: Wholes, recording: int) -> int:
+def begin_of(ends: Integers, recording: int) -> int:
     """Index of the first entry of a recording."""
     return ends[recording - 1] if recording > 0 else 0
 
 
-def read_structs(structs: AnyStructs, events: Events, count: int) -> Reals:
+def read_structs(structs: AnyStructs, events: Events, count: int) -> Array:
     """``count`` readings, of shape (readings of all recordings, vehicles); see :meth:`Simulations.read`."""
     run = sampled_run_of_structs(structs.model.step, structs.model.set_references)
     arrays = tuple(array.view(np.ndarray) for array in structs.arrays)
     vehicles = len(structs.parameters)
-    out: Reals = np.zeros((events.vehicles, count))
-    numbers: Reals = arrays[1].view(np.float64).reshape(vehicles, -1)
+    out: Array = np.zeros((events.vehicles, count))
+    numbers: Array = arrays[1].view(np.float64).reshape(vehicles, -1)
     share(partial(run, *arrays, numbers, events, out), vehicles, vehicles * events.end)
-    read: Reals = out.transpose()
+    read: Array = out.transpose()
     return read
 
 
@@ -126,7 +126,7 @@ def sampled_run_of_structs(step: FunctionType, set_references: FunctionType) -> 
     )
 
     def run(
-        c: Records, s: Records, u: Records, numbers: Reals, events: Events, out: Reals, first: int, end: int
+        c: Records, s: Records, u: Records, numbers: Array, events: Events, out: Array, first: int, end: int
     ) -> None:
         commands, begins, command_ends, factors, when, places, readings, weights, term_ends, vehicles = events
         for i in range(first, end):
@@ -149,12 +149,12 @@ def sampled_run_of_structs(step: FunctionType, set_references: FunctionType) -> 
     return outermost(run, error_model=NO_EXCEPTIONS, nogil=True, no_cfunc_wrapper=True)
 
 
-def read_lanes(lanes: AnyLanes, events: Events, count: int) -> Reals:
+def read_lanes(lanes: AnyLanes, events: Events, count: int) -> Array:
     """``count`` readings, of shape (readings of all recordings, vehicles); see :meth:`Simulations.read`."""
     if any((events.commands[name] < math.inf).any() for name in ("acceleration", "steering_rate")):
         lanes.begin_limits()
     events = events._replace(factors=lanes.padded(events.factors).astype(np.float64, copy=False))
-    out: Reals = np.zeros((count, events.vehicles))
+    out: Array = np.zeros((count, events.vehicles))
     run = sampled_run_of_lanes(blocks_of(*lanes.phases, lanes.plan))
     lanes.execute(run, lanes.plan.rows, events.end, events, out)
     return out
@@ -173,7 +173,7 @@ def sampled_run_of_lanes(blocks: Blocks) -> Any:
     )
 
     def run(
-        block: Reals, numbers: Reals, delays: DelayLines, at: int, first: int, end: int, events: Events, out: Reals
+        block: Array, numbers: Array, delays: DelayLines, at: int, first: int, end: int, events: Events, out: Array
     ) -> None:
         commands, begins, command_ends, factors, when, places, readings, weights, term_ends, vehicles = events
         entered, read = np.empty(term_ends.size, np.int64), np.empty(term_ends.size, np.int64)
@@ -225,11 +225,11 @@ class Readings:
         count: Number of readings.
     """
 
-    steps: Wholes
+    steps: Integers
     numbers: tuple[str, ...]
-    number: Wholes
-    reading: Wholes
-    weights: Reals
+    number: Integers
+    reading: Integers
+    weights: Array
     count: int
 
     def __post_init__(self) -> None:
@@ -282,7 +282,7 @@ class SampledDrive(NamedTuple):
     """
 
     commands: Records
-    begins: Wholes
+    begins: Integers
     readings: Readings
     starts: Sequence[Any] | None = None
 
@@ -324,7 +324,7 @@ class Simulations(Generic[P, C, S]):
             copies, lanes = self._lanes
             lanes.configure(np.arange(copies * len(parameters)), parameters)
 
-    def read(self, drives: Sequence[SampledDrive], calibrations: Calibrations = EXACT) -> list[Reals]:
+    def read(self, drives: Sequence[SampledDrive], calibrations: Calibrations = EXACT) -> list[Array]:
         """Readings of the vehicles in each recording, of shape (readings, vehicles).
 
         Args:
@@ -388,21 +388,21 @@ def _check(drive: SampledDrive, vehicles: int) -> None:
         raise ArgumentError(f"there are {len(starts)} starts and {vehicles} vehicles; there must be one for each")
 
 
-def _joined(parts: Sequence[Wholes]) -> Wholes:
+def _joined(parts: Sequence[Integers]) -> Integers:
     return np.concatenate([np.asarray(part, np.int64) for part in parts])
 
 
-def _each(name: str, values: ArrayLike, vehicles: int) -> Reals:
+def _each(name: str, values: ArrayLike, vehicles: int) -> Array:
     """One number for each vehicle."""
     numbers = np.asarray(values, np.float64)
     if numbers.shape not in ((), (1,), (vehicles,)) or not np.isfinite(numbers).all():
         raise ArgumentError(
             f"calibration '{name}' is {values!r}; it must be 1 finite number, or one for each of {vehicles} vehicles"
         )
-    per_vehicle: Reals = np.broadcast_to(numbers, vehicles).copy()
+    per_vehicle: Array = np.broadcast_to(numbers, vehicles).copy()
     return per_vehicle
 
 
-def _check_steps(name: str, steps: Wholes) -> None:
+def _check_steps(name: str, steps: Integers) -> None:
     if len(steps) and (steps[0] < 0 or (np.diff(steps) < 0).any()):
         raise ArgumentError(f"{name} must not decrease, nor be negative")

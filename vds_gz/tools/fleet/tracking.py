@@ -11,9 +11,9 @@ import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from vds_gz.core.arrays import Array
 from vds_gz.core.vehicle.actuators import wrap
 from vds_gz.core.vehicle.vehicle_model import MotionState
-from vds_gz.tools.fleet.layout import Reals
 
 #: Columns of a path's points: position [m], heading [rad], curvature [1/m], speed [m/s], radius [m].
 X, Y, HEADING, CURVATURE, SPEED, RADIUS = range(6)
@@ -22,7 +22,7 @@ X, Y, HEADING, CURVATURE, SPEED, RADIUS = range(6)
 AS_NEAR = 1e-9
 
 
-def project(points: Reals, closed: bool, reach: int, x: float, y: float, position: float) -> tuple[float, float]:
+def project(points: Array, closed: bool, reach: int, x: float, y: float, position: float) -> tuple[float, float]:
     """The nearest point of a path: its position along the path [spacings], and the offset to the left of it [m].
 
     ``reach`` segments are searched on each side of the last position, and at most one lap of a closed path, so a path
@@ -57,13 +57,13 @@ def project(points: Reals, closed: bool, reach: int, x: float, y: float, positio
     return projected, lateral
 
 
-def locate(points: Reals, closed: bool, x: float, y: float) -> tuple[float, float]:
+def locate(points: Array, closed: bool, x: float, y: float) -> tuple[float, float]:
     """As :func:`project`, for a point whose last position along the path is unknown: all segments are searched."""
     segments = points.shape[0] - 1
     return project(points, closed, segments, x, y, float(segments // 2))
 
 
-def point_at(points: Reals, closed: bool, position: float) -> tuple[float, float]:
+def point_at(points: Array, closed: bool, position: float) -> tuple[float, float]:
     """x and y [m] of a position along a path [spacings]; an open path continues straight beyond its ends."""
     segments = points.shape[0] - 1
     segment = math.floor(position)
@@ -75,7 +75,7 @@ def point_at(points: Reals, closed: bool, position: float) -> tuple[float, float
     return x + fraction * (points[k + 1, X] - x), y + fraction * (points[k + 1, Y] - y)
 
 
-def value_at(points: Reals, closed: bool, position: float, column: int) -> float:
+def value_at(points: Array, closed: bool, position: float, column: int) -> float:
     """Heading [rad] or curvature [1/m] at a position along a path [spacings]; beyond the ends, that of the end."""
     segments = points.shape[0] - 1
     segment = math.floor(position)
@@ -87,7 +87,7 @@ def value_at(points: Reals, closed: bool, position: float, column: int) -> float
     return float(value + fraction * (points[k + 1, column] - value))
 
 
-def speed_at(points: Reals, closed: bool, position: float) -> float:
+def speed_at(points: Array, closed: bool, position: float) -> float:
     """The speed that a path gives at a position [m/s]; infinite if it gives none.
 
     It is the larger speed of the two points around it, so that a path may begin and end with a speed of 0.
@@ -98,7 +98,7 @@ def speed_at(points: Reals, closed: bool, position: float) -> float:
     return float(max(points[k, SPEED], points[k + 1, SPEED]))
 
 
-def radius_at(points: Reals, closed: bool, position: float) -> float:
+def radius_at(points: Array, closed: bool, position: float) -> float:
     """Radius [m] of the last path point at or before a position, see :attr:`~vds_gz.tools.fleet.path.Path.radius`."""
     segments = points.shape[0] - 1
     segment = math.floor(position)
@@ -116,7 +116,7 @@ STATUSES = ("running", "finished", "left", "diverged")
 class Course(NamedTuple):
     """A path for compiled functions."""
 
-    points: Reals  # points, closed, spacing: of the :class:`~vds_gz.tools.fleet.path.Path`
+    points: Array  # points, closed, spacing: of the :class:`~vds_gz.tools.fleet.path.Path`
     closed: bool
     spacing: float
     bound: float  # A vehicle whose lateral error exceeds it has left the path [m]

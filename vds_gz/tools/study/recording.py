@@ -9,15 +9,13 @@ from functools import cached_property
 from types import MappingProxyType
 
 import numpy as np
-from numpy.typing import NDArray
 
+from vds_gz.core.arrays import Array
 from vds_gz.core.errors import RecordingError
 from vds_gz.core.vehicle.command import DRIVE, Command
 from vds_gz.core.vehicle.schedule import COMMAND, Records, fields_of
 from vds_gz.core.vehicle.vehicle_model import ActuatorKind
 from vds_gz.programs.commandlog.csv_table import kind_of
-
-Array = NDArray[np.float64]
 
 #: Main quantities: velocities of base_link [m/s, m/s, rad/s], and the steering angle [rad].
 QUANTITIES = ("v_x", "v_y", "yaw_rate", "steering")

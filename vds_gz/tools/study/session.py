@@ -39,7 +39,7 @@ SHOWN_LAG = 0.05
 TERMINAL_PERIOD, LINE_PERIOD = 0.1, 1.0
 
 
-class Pair(NamedTuple):
+class TrackedQuantity(NamedTuple):
     """Reference and actual value of a quantity; None for an unknown one."""
 
     label: str
@@ -110,21 +110,21 @@ class RunMonitor:
             line += f"  {part}" if len(line) + 2 + len(part) < width else ""
         return line
 
-    def pairs(self) -> list[Pair]:
+    def pairs(self) -> list[TrackedQuantity]:
         """Speeds of the vehicle, then its actuators."""
         body = self._body()
         return [*body, *self._actuators()] if body else []
 
-    def _body(self) -> list[Pair]:
+    def _body(self) -> list[TrackedQuantity]:
         """Speeds of the vehicle, the yaw rate last; empty while they are unknown."""
         if (truth := self._messages.get(topics.GROUND_TRUTH.name)) is None:
             return []
         v_x, v_y, yaw_rate, _ = self._reference()
         twist = truth.twist.twist
-        pairs = [Pair("speed", "m/s", v_x, twist.linear.x)]
+        pairs = [TrackedQuantity("speed", "m/s", v_x, twist.linear.x)]
         if v_y or abs(twist.linear.y) > 1e-6:
-            pairs.append(Pair("lateral", "m/s", v_y, twist.linear.y))
-        return [*pairs, Pair("yaw rate", "rad/s", yaw_rate, twist.angular.z)]
+            pairs.append(TrackedQuantity("lateral", "m/s", v_y, twist.linear.y))
+        return [*pairs, TrackedQuantity("yaw rate", "rad/s", yaw_rate, twist.angular.z)]
 
     def pose(self) -> Pose:
         """The vehicle's pose; the origin while it is unknown."""
@@ -160,7 +160,7 @@ class RunMonitor:
         reference = Reference() if message is None else self._commands[self._command].decode(message).reference()
         return [None if math.isnan(value) else value for value in reference]
 
-    def _actuators(self) -> Iterator[Pair]:
+    def _actuators(self) -> Iterator[TrackedQuantity]:
         reference = self._messages.get(topics.ACTUATOR_REFERENCES.name)
         actual = self._messages.get(topics.ACTUATOR_STATES.name)
         if reference is None or actual is None:
@@ -168,12 +168,12 @@ class RunMonitor:
         for i, name in enumerate(actual.name):
             label = name.replace("_", " ")
             if actuator_kind(name) == "steering":
-                yield Pair(label, "rad", reference.position[i], actual.position[i])
+                yield TrackedQuantity(label, "rad", reference.position[i], actual.position[i])
             else:
-                yield Pair(label, "m/s", reference.velocity[i], actual.velocity[i])
+                yield TrackedQuantity(label, "m/s", reference.velocity[i], actual.velocity[i])
 
 
-def _in_words(pair: Pair) -> str:
+def _in_words(pair: TrackedQuantity) -> str:
     """Reference and actual value; an unknown one is left out."""
     values = (f"{round(value, 2) + 0.0:5.2f}" for value in (pair.reference, pair.actual) if value is not None)
     return f"{pair.label} {' -> '.join(values)}"

@@ -12,11 +12,11 @@ pytest.importorskip("scipy")
 pytest.importorskip("numba")
 
 from vds_gz.tools.study.identify.candidates import SPLITS, UNLIMITED_AT, _splits
-from vds_gz.tools.study.identify.selection import OVERWHELMING, _Entry
+from vds_gz.tools.study.identify.selection import OVERWHELMING, _ScoredCandidate
 
 
-def entry(*, gain: float, left: float, rank: int) -> _Entry:
-    return _Entry(None, None, gain, left, rank)
+def entry(*, gain: float, left: float, rank: int) -> _ScoredCandidate:
+    return _ScoredCandidate(None, None, gain, left, rank)
 
 
 def test_the_first_of_equally_good_candidates_enters():

@@ -7,7 +7,7 @@ import pytest
 
 from vds_gz.core.ros.messages.message_types import open_types
 from vds_gz.programs.interface import topics
-from vds_gz.tools.study.session import Pair, RunMonitor
+from vds_gz.tools.study.session import RunMonitor, TrackedQuantity
 
 TYPES = open_types()
 
@@ -51,10 +51,10 @@ def status(message):
 def test_the_newest_messages_are_shown():
     monitor = heard()
     assert monitor.pairs() == [
-        Pair("speed", "m/s", 1.5, 1.2),
-        Pair("yaw rate", "rad/s", None, 0.25),
-        Pair("drive", "m/s", 1.5, 1.2),
-        Pair("steering", "rad", 0.4, 0.3),
+        TrackedQuantity("speed", "m/s", 1.5, 1.2),
+        TrackedQuantity("yaw rate", "rad/s", None, 0.25),
+        TrackedQuantity("drive", "m/s", 1.5, 1.2),
+        TrackedQuantity("steering", "rad", 0.4, 0.3),
     ]
     pose = monitor.pose()
     assert (pose.x, pose.y) == (1.0, 2.0)

@@ -9,7 +9,7 @@ from time import monotonic
 from vds_gz.core.geometry import GRAVITY, Attitude, Pose, Quaternion, Vector, angles, into_body, product, quaternion
 from vds_gz.core.parameters.node import GazeboParameters, joint_list, joint_map
 from vds_gz.core.plant.base import BodyVelocity, Level, Plant, Status, body_state
-from vds_gz.core.plant.gazebo.links.gazebo_link import GazeboLink, Inbox, JointReadings, Placement, Tick
+from vds_gz.core.plant.gazebo.links.gazebo_link import GazeboLink, JointReadings, Placement, ReadingQueue, Tick
 from vds_gz.core.plant.gazebo.monitoring import History, LagEstimator, LinkHealth, StallDetector, allowed, configured
 from vds_gz.core.sensing.body import BodyState
 from vds_gz.core.vehicle.vehicle import NANOSECONDS, AnyVehicle, Motion
@@ -56,7 +56,7 @@ class GazeboPlant(Plant):
         self._controlled: tuple[list[int], list[int]] = self._wheels, self._steering
         if link.lists_joints and joint_list(parameters.controlled_joints):
             self._controlled = _controlled(parameters.controlled_joints, joints)
-        self._inbox: Inbox = deque()
+        self._inbox: ReadingQueue = deque()
         self._time: int | None = None
         self._next_send = 0
         self._history = History()

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from vds_gz.core.arrays import Array
 from vds_gz.core.plant.base import Level
-from vds_gz.core.plant.relay.demand import Drive
+from vds_gz.core.plant.relay.demand import DemandedMotion
 from vds_gz.core.plant.relay.subtraction import Dynamics, RobotDynamics
 from vds_gz.core.ros.graph import Graph, Message, QoS
 from vds_gz.core.ros.messages.fields import stamp_ns
@@ -38,8 +38,6 @@ STANDS = 0.01  # a robot stands below this speed [m/s] and yaw rate [rad/s]
 #: Differences between what is subtracted and what is measured that are too large: time [s], its fraction, and gain.
 TOLERANCE, RELATIVE, GAIN = 0.02, 0.1, 0.05
 
-Array = NDArray[np.float64]
-
 
 class Response(NamedTuple):
     """Dead time [s], time constant of a lag of first order [s] and gain."""
@@ -52,7 +50,7 @@ class Response(NamedTuple):
         return f"dead time {self.dead_time:.3f} s, lag {self.time_constant:.3f} s, gain {self.gain:.3f}"
 
 
-class Following:
+class ResponseMonitor:
     """Compares a robot's odometry with what was sent to it."""
 
     def __init__(self, graph: Graph, topic: str, robot: RobotDynamics) -> None:
@@ -85,7 +83,7 @@ class Following:
             return False
         return max(map(abs, self._seen[-1][1:])) > STANDS
 
-    def sent(self, now: int, drive: Drive) -> None:
+    def sent(self, now: int, drive: DemandedMotion) -> None:
         """Note what was sent at the present [ns]."""
         self._now = now
         if self._sent and now <= self._sent[-1][0]:

@@ -9,8 +9,8 @@ from vds_gz.core.geometry import Attitude, Pose
 from vds_gz.core.parameters.node import NodeParameters
 from vds_gz.core.plant.base import Level, LinkError, Plant, Status
 from vds_gz.core.plant.gazebo.links.helper_process import INTERVAL, REPETITIONS, Helper
-from vds_gz.core.plant.relay.demand import Demand, Drive
-from vds_gz.core.plant.relay.following import Following
+from vds_gz.core.plant.relay.demand import Demand, DemandedMotion
+from vds_gz.core.plant.relay.following import ResponseMonitor
 from vds_gz.core.plant.relay.led_vehicle import LedVehicle, make_led_vehicle
 from vds_gz.core.plant.relay.robot_command import RelayedCommand
 from vds_gz.core.plant.relay.subtraction import RobotDynamics
@@ -41,11 +41,11 @@ class RelayPlant(Plant):
         frame = parameters.frame_prefix + (parameters.relay.frame or parameters.base_frame)
         self._command = RelayedCommand(graph, parameters.relay, frame)
         odometry = parameters.relay.odometry
-        self._following = Following(graph, odometry, robot) if odometry else None
+        self._following = ResponseMonitor(graph, odometry, robot) if odometry else None
         self.place = f"a robot that listens to {' and '.join(self._command.topics)}"
         self._helper = Helper("", "")  # the watchdog
         self._held = self._stopped = False
-        self._standing = Drive()  # stops the robot, with the last steering angle
+        self._standing = DemandedMotion()  # stops the robot, with the last steering angle
         self._until = 0  # when the command ends [ns]; 0 while none is sent
 
     def advance(self, time: int) -> None:
@@ -63,7 +63,7 @@ class RelayPlant(Plant):
             drive = self._demand.now()
             drives = now < self.vehicle.latest or self._demand.moves(drive)
             if not drives:
-                drive = Drive()
+                drive = DemandedMotion()
         if drives or (self._until and self._following is not None and self._following.moves):
             self._until = now + TAIL
         if now >= self._until:
@@ -75,8 +75,8 @@ class RelayPlant(Plant):
         if self._helper.due():
             self._helper.note(*self._command.messages(self._standing))
 
-    def _send(self, now: int, drive: Drive) -> None:
-        self._standing = Drive(steering_angle=drive.steering_angle)
+    def _send(self, now: int, drive: DemandedMotion) -> None:
+        self._standing = DemandedMotion(steering_angle=drive.steering_angle)
         self._command.send(now, drive)
         if self._following is not None:
             self._following.sent(now, drive)

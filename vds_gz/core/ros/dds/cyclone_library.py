@@ -47,7 +47,7 @@ class SampleInfo(c.Structure):
     )
 
 
-class Endpoint(c.Structure):
+class BuiltinTopicEndpoint(c.Structure):
     """Information about a remote endpoint (``dds_builtintopic_endpoint_t``)."""
 
     _fields_ = (
@@ -133,9 +133,9 @@ _FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "dds_get_entity_sertype": (_result, (_entity, _pointer)),
     "dds_get_matched_subscriptions": (_result, (_entity, _pointer, _size)),
     "dds_get_matched_publications": (_result, (_entity, _pointer, _size)),
-    "dds_get_matched_subscription_data": (c.POINTER(Endpoint), (_entity, _handle)),
-    "dds_get_matched_publication_data": (c.POINTER(Endpoint), (_entity, _handle)),
-    "dds_builtintopic_free_endpoint": (None, (c.POINTER(Endpoint),)),
+    "dds_get_matched_subscription_data": (c.POINTER(BuiltinTopicEndpoint), (_entity, _handle)),
+    "dds_get_matched_publication_data": (c.POINTER(BuiltinTopicEndpoint), (_entity, _handle)),
+    "dds_builtintopic_free_endpoint": (None, (c.POINTER(BuiltinTopicEndpoint),)),
     "dds_wait_for_acks": (_result, (_entity, _duration)),
     "dds_writecdr": (_result, (_entity, _pointer)),
     "dds_take": (_result, (_entity, _pointer, _pointer, _size, c.c_uint32)),
@@ -175,7 +175,7 @@ def library_path() -> str | None:
     return next((str(file) for file in files if file.is_file()), None)
 
 
-class Library:
+class CycloneLibrary:
     """Cyclone DDS."""
 
     def __init__(self) -> None:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from vds_gz.core.errors import UnknownTypeError
 from vds_gz.core.parameters.declaration import Description, Value
 from vds_gz.core.ros.arguments import Arguments
-from vds_gz.core.ros.dds.cyclone_library import Library
+from vds_gz.core.ros.dds.cyclone_library import CycloneLibrary
 from vds_gz.core.ros.dds.discovery import DiscoveryInfo, GraphTable
 from vds_gz.core.ros.dds.domain import Context, discovery, interfaces, join, leave
 from vds_gz.core.ros.dds.endpoints import EndpointProperties, Inbox, Reader, TopicPublisher, TopicSubscription, Writer
@@ -86,7 +86,7 @@ class DdsGraph:
         self.arguments = arguments
         self.name, self.namespace = arguments.name, arguments.namespace
         how = discovery(environment, interfaces())
-        library = Library()
+        library = CycloneLibrary()
         self._domain = how.domain
         types = MessageTypes("humble" if environment.get("ROS_DISTRO") == "humble" else "jazzy")
         self.context = Context(library, join(library, how), types, self._warn)

@@ -17,7 +17,7 @@ import numpy as np
 from vds_gz.core.errors import MalformedMessageError
 from vds_gz.core.ros import graph
 from vds_gz.core.ros.arguments import full_node_name, is_topic
-from vds_gz.core.ros.dds.cyclone_library import Endpoint, SampleInfo
+from vds_gz.core.ros.dds.cyclone_library import BuiltinTopicEndpoint, SampleInfo
 from vds_gz.core.ros.dds.domain import Context
 from vds_gz.core.ros.dds.endpoints import EndpointProperties, Reader, Writer
 from vds_gz.core.ros.graph import QoS
@@ -138,7 +138,7 @@ class GraphTable:
             if not (sample and info.valid_data and info.instance_state == _ALIVE):
                 self._found.pop(info.instance_handle, None)
                 continue
-            found = Endpoint.from_address(sample)
+            found = BuiltinTopicEndpoint.from_address(sample)
             topic = found.topic_name.decode("ascii", "replace")
             name = topic.removeprefix("rt")
             type_name = ros_type_name(found.type_name.decode("ascii", "replace"))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from xml.sax.saxutils import quoteattr
 
 from vds_gz.core.errors import ArgumentError
-from vds_gz.core.ros.dds.cyclone_library import Library, already_exists
+from vds_gz.core.ros.dds.cyclone_library import CycloneLibrary, already_exists
 from vds_gz.core.ros.messages.portable import MessageTypes
 
 _RANGES = ("SUBNET", "LOCALHOST", "OFF", "SYSTEM_DEFAULT")
@@ -26,7 +26,7 @@ _UP, _LOOPBACK, _MULTICAST = 0x1, 0x8, 0x1000
 class Context:
     """A node's place in the DDS domain."""
 
-    library: Library
+    library: CycloneLibrary
     participant: int
     types: MessageTypes
     warn: Callable[[str], None]  # reports problems that are not the node's fault
@@ -107,7 +107,7 @@ def discovery(environment: Mapping[str, str], interfaces: Interfaces) -> Discove
     return Discovery(_domain_id(environment), reach, peers, loopback, uri, warning, note)
 
 
-def join(library: Library, how: Discovery) -> int:
+def join(library: CycloneLibrary, how: Discovery) -> int:
     """A new participant in the domain; the first one of the process also sets up the domain."""
     created = library.c.dds_create_domain(how.domain, how.configuration().encode())
     if not already_exists(created):
@@ -124,7 +124,7 @@ def join(library: Library, how: Discovery) -> int:
     )
 
 
-def leave(library: Library, participant: int, domain: int) -> None:
+def leave(library: CycloneLibrary, participant: int, domain: int) -> None:
     """Delete a participant with its contents, and the domain after the process's last participant."""
     parent = library.c.dds_get_parent(participant)
     library.c.dds_delete(participant)

@@ -21,7 +21,7 @@ from vds_gz.core.ros.dds.cyclone_library import (
     DATA,
     INFINITE,
     Bytes,
-    Library,
+    CycloneLibrary,
     Matched,
     OnMatched,
     SampleInfo,
@@ -283,7 +283,7 @@ def _create(
 
 
 @contextmanager
-def _qos(library: Library, channel: EndpointProperties) -> Iterator[int]:
+def _qos(library: CycloneLibrary, channel: EndpointProperties) -> Iterator[int]:
     qos = library.c.dds_create_qos()
     service = channel.qos
     user_data = "".join(f"{key}={value};" for key, value in channel.user_data.items()).encode()
@@ -303,7 +303,7 @@ def _qos(library: Library, channel: EndpointProperties) -> Iterator[int]:
         library.c.dds_delete_qos(qos)
 
 
-def _user_data(library: Library, endpoint: Message) -> dict[str, str]:
+def _user_data(library: CycloneLibrary, endpoint: Message) -> dict[str, str]:
     """The user data of a remote endpoint, whose memory is freed."""
     if not endpoint:
         return {}

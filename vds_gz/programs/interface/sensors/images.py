@@ -29,7 +29,7 @@ DEPTH = Stream("depth/image_raw", "sensor_msgs/msg/Image", "depth_image", "gz.ms
 PIXEL = {"rgb8": 3, "32FC1": 4}
 
 #: Writes a view into a message, and returns the message's other numbers.
-Writer = Callable[[View], Sequence[float]]
+ViewWriter = Callable[[View], Sequence[float]]
 
 
 class CameraOutput:
@@ -71,7 +71,7 @@ class CameraOutput:
     def _subscribed_topics(self) -> list[str]:
         return [topic for topic, publisher in self._publishers.items() if publisher.subscription_count()]
 
-    def _image(self, graph: Graph, frame: str) -> tuple[PackedMessage, Writer]:
+    def _image(self, graph: Graph, frame: str) -> tuple[PackedMessage, ViewWriter]:
         message = _image_message(graph, frame, "rgb8", self._sensor)
         pixels = message.array("data").reshape(self._pinhole.rays.shape)
 
@@ -81,7 +81,7 @@ class CameraOutput:
 
         return message, write
 
-    def _depth(self, graph: Graph, frame: str) -> tuple[PackedMessage, Writer]:
+    def _depth(self, graph: Graph, frame: str) -> tuple[PackedMessage, ViewWriter]:
         message = _image_message(graph, frame, "32FC1", self._sensor)
         pixels = message.array("data").view("<f4").reshape(self._pinhole.rays.shape[:2])
 
@@ -91,7 +91,7 @@ class CameraOutput:
 
         return message, write
 
-    def _points(self, graph: Graph, frame: str) -> tuple[PackedMessage, Writer]:
+    def _points(self, graph: Graph, frame: str) -> tuple[PackedMessage, ViewWriter]:
         layout = ColouredLayout(self._pinhole.rays)
         message = cloud_message(graph, frame, layout.dtype, layout.shape)
         points = message.array("data").view(layout.dtype).reshape(layout.shape)
@@ -102,7 +102,7 @@ class CameraOutput:
 
         return message, write
 
-    def _information(self, graph: Graph, frame: str) -> tuple[PackedMessage, Writer]:
+    def _information(self, graph: Graph, frame: str) -> tuple[PackedMessage, ViewWriter]:
         """The intrinsic parameters of a camera without distortion, in pixels."""
         camera = self._sensor
         message: Message = graph.message(CAMERA_INFO.ros_type)

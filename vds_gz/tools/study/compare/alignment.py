@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.fft import irfft, next_fast_len, rfft
 
-from vds_gz.tools.study.recording import Array, Recording
+from vds_gz.core.arrays import Array
+from vds_gz.tools.study.recording import Recording
 
 #: Commands are compared on a grid of this step [s], or a wider one of this many points at most.
 STEP, POINTS = 0.02, 200_000

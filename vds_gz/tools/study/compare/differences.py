@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from vds_gz.core.arrays import Array
 from vds_gz.core.errors import ArgumentError, VdsGzError
 from vds_gz.core.geometry import Pose
 from vds_gz.core.parameters.yaml_entries import read_entries
@@ -17,7 +18,7 @@ from vds_gz.core.vehicle.catalogue import actuator_kind
 from vds_gz.tools.study.compare.alignment import Alignment, align
 from vds_gz.tools.study.compare.response_delay import Delay, delay
 from vds_gz.tools.study.identify.actuator_response import ActuatorResponse, measure
-from vds_gz.tools.study.recording import ActuatorSeries, Array, MotionSeries, Recording
+from vds_gz.tools.study.recording import ActuatorSeries, MotionSeries, Recording
 
 #: A delay is given if removing it reduces the rms at least to this part.
 LOWERED = 0.95
@@ -289,7 +290,7 @@ def _resolution(actuator: ActuatorSeries, commands: Array) -> float:
     return 0.5 * float(np.median(np.diff(actuator.time))) if len(commands) < 2 and len(actuator.time) > 1 else 0.0
 
 
-Numbers = Mapping[str, Mapping[str, float | None]]
+DifferenceNumbers = Mapping[str, Mapping[str, float | None]]
 
 #: Older names of quantities.
 ALIASES = {"sideways": "lateral"}
@@ -328,7 +329,7 @@ def load_bounds(path: str | Path) -> dict[str, dict[str, float]]:
     }
 
 
-def check_bounds(path: str | Path, numbers: Numbers) -> list[Bound]:
+def check_bounds(path: str | Path, numbers: DifferenceNumbers) -> list[Bound]:
     """The bounds of a file with the values of a comparison."""
     bounds = []
     for name, measures in load_bounds(path).items():

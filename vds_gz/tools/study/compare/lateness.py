@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from vds_gz.tools.study.recording import ActuatorSeries, Array, Recording
+from vds_gz.core.arrays import Array
+from vds_gz.tools.study.recording import ActuatorSeries, Recording
 
 #: Maximum lateness in the search [s].
 LONGEST = 2.0

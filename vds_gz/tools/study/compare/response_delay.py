@@ -14,14 +14,10 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.ndimage import uniform_filter1d
 from scipy.optimize import minimize_scalar
 
-from vds_gz.tools.study.recording import Array
-
-#: Indices of samples.
-Samples = NDArray[np.intp]
+from vds_gz.core.arrays import Array, Indices
 
 #: Maximum delay between two runs in the search [s].
 LONGEST_DELAY = 1.0
@@ -124,7 +120,7 @@ def _smoothed(time: Array, at: Array, values: Array, width: float) -> Array:
     return smoothed
 
 
-def _moments(time: Array, a: Array, b: Array, samples: Samples, shifts: Array | list[float]) -> Array:
+def _moments(time: Array, a: Array, b: Array, samples: Indices, shifts: Array | list[float]) -> Array:
     """Number of samples, sums, squares and product of shifted A and B, a row for each shift [s]."""
     y = b[samples]
     rows = []
@@ -143,7 +139,7 @@ def _fit(moments: Array) -> Array:
     return np.stack((gains, np.maximum(b - explained, 0.0)))
 
 
-def _refined(time: Array, a: Array, b: Array, inside: Samples, near: float, reach: float, longest: float) -> float:
+def _refined(time: Array, a: Array, b: Array, inside: Indices, near: float, reach: float, longest: float) -> float:
     """The shift with the smallest residual within a reach of a shift [s]."""
 
     def error(shift: float) -> float:

@@ -18,7 +18,7 @@ from vds_gz.tools.study.identify.outcome import NOISY, vehicle_fit
 from vds_gz.tools.study.identify.problem.parameters import LONGEST_DEAD_TIME, Kind, actuations, coordinates
 from vds_gz.tools.study.identify.problem.problem_setup import STEP_RATE, Setup
 from vds_gz.tools.study.identify.problem.segment_model import VehicleFamily
-from vds_gz.tools.study.identify.results import Numbers
+from vds_gz.tools.study.identify.results import NamedEstimates
 from vds_gz.tools.study.identify.variants import map_references, with_map_terms
 from vds_gz.tools.study.recording import MeasuredChannel, Recording, Series
 
@@ -37,7 +37,7 @@ class ActuatorFit:
         explained: Whether the residuals are little more than noise, so that the actuator's structure fits.
     """
 
-    numbers: Numbers
+    numbers: NamedEstimates
     residual: float
     explained: bool
 

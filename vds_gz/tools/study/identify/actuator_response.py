@@ -10,9 +10,10 @@ from importlib.util import find_spec
 import numpy as np
 from numpy.typing import ArrayLike
 
+from vds_gz.core.arrays import Array
 from vds_gz.tools.study.identify.estimates import CERTAIN, Estimate
 from vds_gz.tools.study.identify.results import Reached
-from vds_gz.tools.study.recording import ActuatorSeries, Array, Series
+from vds_gz.tools.study.recording import ActuatorSeries, Series
 
 #: Packages that a fit needs and that are not installed. Maxima do not need them.
 MISSING = [package for package in ("numba", "scipy") if find_spec(package) is None]

@@ -9,7 +9,8 @@ from functools import cached_property
 
 import numpy as np
 
-from vds_gz.tools.study.identify.estimates import WIDTH, Array, without_spikes
+from vds_gz.core.arrays import Array
+from vds_gz.tools.study.identify.estimates import WIDTH, without_spikes
 from vds_gz.tools.study.identify.observed_limits import Reach
 from vds_gz.tools.study.identify.problem.parameters import LEAST_LIMIT, Kind, Term
 from vds_gz.tools.study.identify.problem.problem_setup import Setup

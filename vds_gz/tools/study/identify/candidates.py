@@ -9,8 +9,8 @@ from itertools import product
 
 import numpy as np
 
+from vds_gz.core.arrays import Array
 from vds_gz.tools.study.identify.cross_validation import FEWEST_BLOCKS
-from vds_gz.tools.study.identify.estimates import Array
 from vds_gz.tools.study.identify.observed_limits import Reach
 from vds_gz.tools.study.identify.problem.parameters import (
     EFFECTIVE_TRACK,

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from vds_gz.core.arrays import Array
 from vds_gz.tools.study.identify.build import Problem
-from vds_gz.tools.study.identify.estimates import Array
 from vds_gz.tools.study.identify.problem.parameters import Kind, Term
 from vds_gz.tools.study.identify.residual_noise import Noise
 from vds_gz.tools.study.identify.robust import without_blocks

@@ -17,8 +17,8 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from vds_gz.core.arrays import Array, Flags
 from vds_gz.core.errors import ArgumentError
 from vds_gz.core.parameters.node import NodeParameters
 from vds_gz.core.parameters.yaml_reader import Interval
@@ -28,7 +28,7 @@ from vds_gz.core.vehicle.schedule import command_records
 from vds_gz.programs.commandlog.command_log import CommandLog
 from vds_gz.programs.commandlog.profiles import Limits, log_of, make
 from vds_gz.tools.study.identify.design_model import Forecast, candidates_of, commands_of, scale_of, terms_of
-from vds_gz.tools.study.identify.estimates import CERTAIN, TIME_RESOLUTION, WIDTH, Array
+from vds_gz.tools.study.identify.estimates import CERTAIN, TIME_RESOLUTION, WIDTH
 from vds_gz.tools.study.identify.problem.observed import observed
 from vds_gz.tools.study.identify.problem.parameters import Kind
 from vds_gz.tools.study.identify.problem.problem_setup import FIELDS
@@ -69,9 +69,6 @@ DRAWN, EXCHANGES, REFINEMENTS = 1000, 3, 400
 
 #: Windows are simulated one after another in one run, up to this duration [s].
 TOGETHER = 300.0
-
-Random: TypeAlias = np.random.Generator
-Mask: TypeAlias = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +212,7 @@ class Cycle:
 Window: TypeAlias = tuple[Cycle, ...]
 
 
-def random_cycle(random: Random) -> Cycle:
+def random_cycle(random: np.random.Generator) -> Cycle:
     """A cycle of one to four levels. Small ones show time constants, large ones limits, and quick ones dead times."""
     count = int(random.choice([1, 2, 2, 2, 3, 4]))
     base = random.uniform(-1.0, 1.0) if random.random() < 0.6 else float(random.choice([-1.0, 0.0, 1.0]))
@@ -225,7 +222,7 @@ def random_cycle(random: Random) -> Cycle:
     return Cycle(np.clip(base + jump * offsets, -1.0, 1.0), np.clip(holds, *HOLD))
 
 
-def varied_cycle(random: Random, cycle: Cycle) -> Cycle:
+def varied_cycle(random: np.random.Generator, cycle: Cycle) -> Cycle:
     """A similar cycle; sometimes a new random one."""
     kind, count, mean = random.random(), len(cycle.levels), cycle.levels.mean()
     if kind < 0.15:
@@ -238,7 +235,7 @@ def varied_cycle(random: Random, cycle: Cycle) -> Cycle:
     return Cycle(np.clip(levels, -1.0, 1.0), np.clip(holds, *HOLD))
 
 
-def varied_window(random: Random, window: Window, second: Window) -> Window:
+def varied_window(random: np.random.Generator, window: Window, second: Window) -> Window:
     """A similar window, sometimes with the cycle of one quantity taken from another window."""
     k = int(random.integers(len(window)))
     mixed = window if random.random() < 0.8 else (*window[:k], second[k], *window[k + 1 :])
@@ -257,7 +254,7 @@ class Search:
         acceleration: float,
         kind: int,
         count: int,
-        random: Random,
+        random: np.random.Generator,
         advance: Advance,
     ) -> None:
         self.candidates, self.tops, self.kind, self.commands = candidates, tops, kind, count
@@ -290,7 +287,7 @@ class Search:
                 windows[k] = varied_window(self.random, best[k], best[j])
         return self._log(best)
 
-    def _selected(self, work: int) -> tuple[list[Window], Mask]:
+    def _selected(self, work: int) -> tuple[list[Window], Flags]:
         """The windows that are most informative together, and which parameters of each vehicle they determine."""
         drawn = [tuple(random_cycle(self.random) for _ in self.slew) for _ in range(DRAWN)]
         lead = int(LEAD * self.length)
@@ -320,7 +317,7 @@ class Search:
         records, times = command_records(kind=self.kind, **columns), np.flatnonzero(changes) / self.rate
         return self.candidates.information(records, times, len(levels) / self.rate, windows, skipped)
 
-    def _loss(self, information: Array, determined: Mask) -> Array:
+    def _loss(self, information: Array, determined: Flags) -> Array:
         """Mean logarithm of the norm of the intervals, over all axes but the last three."""
         intervals = np.where(determined, self.candidates.intervals(information), 0.0)
         norms = np.sum(intervals**ORDER, axis=-1) + np.finfo(float).tiny

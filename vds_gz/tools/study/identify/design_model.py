@@ -8,13 +8,14 @@ from functools import cached_property
 
 import numpy as np
 
+from vds_gz.core.arrays import Array
 from vds_gz.core.errors import ArgumentError
 from vds_gz.core.parameters.node import NodeParameters
 from vds_gz.core.parameters.yaml_reader import Interval
 from vds_gz.core.vehicle.catalogue import models
 from vds_gz.core.vehicle.schedule import COMMAND, Records, fields_of
 from vds_gz.programs.commandlog.command_log import CommandLog
-from vds_gz.tools.study.identify.estimates import WIDTH, Array
+from vds_gz.tools.study.identify.estimates import WIDTH
 from vds_gz.tools.study.identify.problem.parameters import (
     GAINS,
     LEAST_LIMIT,

@@ -10,12 +10,10 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from vds_gz.core.arrays import Array
 from vds_gz.core.parameters.declaration import Override
 from vds_gz.core.parameters.yaml_reader import ends, remark
-
-Array = NDArray[np.float64]
 
 #: Half the width of a 95 % interval in standard deviations.
 WIDTH = 1.96

@@ -8,16 +8,24 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from vds_gz.core.arrays import Flags
 from vds_gz.tools.study.identify.build import FULL_RATE, Problem, coarse_segments, problem_of
 from vds_gz.tools.study.identify.estimates import USEFUL, WIDTH
 from vds_gz.tools.study.identify.intervals import Intervals, intervals_of
 from vds_gz.tools.study.identify.observed_limits import Reach, reach_of
 from vds_gz.tools.study.identify.problem.parameters import UNDERSTEER, Kind, mask_of, value_of, with_numbers
 from vds_gz.tools.study.identify.problem.problem_setup import Setup
-from vds_gz.tools.study.identify.problem.segment_model import Mask
 from vds_gz.tools.study.identify.problem.segments import Segment, segments_of
 from vds_gz.tools.study.identify.residual_noise import is_structured
-from vds_gz.tools.study.identify.supported_terms import PRECISE, Advance, Fitted, asked, converged, neutral, supported
+from vds_gz.tools.study.identify.supported_terms import (
+    PRECISE,
+    Fitted,
+    StageCallback,
+    asked,
+    converged,
+    neutral,
+    supported,
+)
 from vds_gz.tools.study.identify.variants import BETTER, best_variant, lag_findings, reduction_by, with_static_maps
 from vds_gz.tools.study.identify.vehicle_fit import Solution, evaluate, residual_limits, robust, solve
 
@@ -76,7 +84,7 @@ class Fit:
     left_out: tuple[str, ...] = ()
 
 
-def fit_all(setup: Setup, advance: Advance = lambda words: None) -> Fit:
+def fit_all(setup: Setup, advance: StageCallback = lambda words: None) -> Fit:
     """Select terms, and fit them to all data; parameters that run to a bound are left out."""
     fit = _fit(setup, advance)
     left_out: list[str] = []
@@ -90,7 +98,7 @@ def fit_all(setup: Setup, advance: Advance = lambda words: None) -> Fit:
     return replace(_with_prior(fit), left_out=tuple(left_out))
 
 
-def _fit(setup: Setup, advance: Advance) -> Fit:
+def _fit(setup: Setup, advance: StageCallback) -> Fit:
     reach = reach_of(setup)
     setup, rough = best_variant(setup, reach, _from_several(setup, reach, advance), advance)
     setup, rough = with_static_maps(setup, reach, rough)
@@ -103,7 +111,7 @@ def _fit(setup: Setup, advance: Advance) -> Fit:
     return _fixed(fit, _unseen_limits(fitted, intervals))
 
 
-def _from_several(setup: Setup, reach: Mapping[str, Reach], advance: Advance) -> Fitted:
+def _from_several(setup: Setup, reach: Mapping[str, Reach], advance: StageCallback) -> Fitted:
     """The selected terms; if requested parameters leave structured residuals, the best of several searches.
 
     The further searches begin at multiples of the given values, because sliding tyres have local minima.
@@ -126,7 +134,7 @@ def _delays(setup: Setup) -> list[tuple[int, int]]:
     return [(setup.family.index(dead_time), setup.family.index(lag)) for dead_time, lag in named if dead_time and lag]
 
 
-def _unseen_limits(fitted: Fitted, intervals: Intervals) -> Mask:
+def _unseen_limits(fitted: Fitted, intervals: Intervals) -> Flags:
     """Limits that the data do not distinguish from a longer dead time, such as those that act between two samples only.
 
     They are confounded with a dead time or, in data with hardly any noise, known to no better than :data:`UNKNOWN`.
@@ -140,7 +148,7 @@ def _unseen_limits(fitted: Fitted, intervals: Intervals) -> Mask:
     return unseen
 
 
-def _fixed(fit: Fit, terms: Mask) -> Fit:
+def _fixed(fit: Fit, terms: Flags) -> Fit:
     """The fit with some terms at their neutral values."""
     if not terms.any():
         return fit
@@ -149,7 +157,7 @@ def _fixed(fit: Fit, terms: Mask) -> Fit:
     return replace(fit, solution=solution, intervals=intervals_of(fit.problem, solution, _delays(fit.setup)))
 
 
-def _vague_gains(fit: Fit) -> Mask:
+def _vague_gains(fit: Fit) -> Flags:
     """Gains of actuators whose intervals are too wide for a value and contain the neutral one.
 
     Confounded gains have no interval; a finding names them.
@@ -186,7 +194,7 @@ def _with_prior(fit: Fit) -> Fit:
     )
 
 
-def _at_bounds(fit: Fit) -> Mask:
+def _at_bounds(fit: Fit) -> Flags:
     """Terms that run to a bound, so the data give no value.
 
     0 is a value of the understeer gradient, dead times, lags and slow shares: it has no effect.

@@ -11,7 +11,7 @@ from vds_gz.core.vehicle.catalogue import models
 from vds_gz.tools.study.identify.estimates import Estimate
 from vds_gz.tools.study.identify.observed_limits import reached
 from vds_gz.tools.study.identify.problem.parameters import NO_LIMIT, actuations, value_of
-from vds_gz.tools.study.identify.results import NAMES, Numbers, VehicleFit
+from vds_gz.tools.study.identify.results import NAMES, NamedEstimates, VehicleFit
 
 #: The step of MPPI's own model by default: ``model_dt`` [s].
 MPPI_STEP = 0.05
@@ -78,7 +78,7 @@ def nav2(fit: VehicleFit) -> Iterator[str]:
         yield f"{parameter}: [{', '.join(f'{limit + 0.0:.3f}' for limit in limits)}]"
 
 
-def _from_its_own_commands(numbers: Mapping[str, Numbers]) -> Iterator[str]:
+def _from_its_own_commands(numbers: Mapping[str, NamedEstimates]) -> Iterator[str]:
     """MPPI's ``open_loop``, if the lag requires it.
 
     Without it a command exceeds the measured speed v by ``ax_max * model_dt`` at most. Behind a first-order lag T the
@@ -91,9 +91,9 @@ def _from_its_own_commands(numbers: Mapping[str, Numbers]) -> Iterator[str]:
         yield f"open_loop: true  # else the lag leaves {part} (model_dt {MPPI_STEP:g} s; Nav2 1.3.13 on)"
 
 
-def _by_quantity(fit: VehicleFit) -> dict[str, Numbers]:
+def _by_quantity(fit: VehicleFit) -> dict[str, NamedEstimates]:
     """The parameters of each axis, by quantity; if it was not measured, those of its actuator."""
-    numbers: dict[str, Numbers] = {}
+    numbers: dict[str, NamedEstimates] = {}
     for axis, quantity in (("drive", "v_x"), ("steering", "steering")):
         if (actuation := actuations(fit.parameters).get(axis)) is not None:
             numbers[quantity] = dict.fromkeys(NAMES)
@@ -101,7 +101,7 @@ def _by_quantity(fit: VehicleFit) -> dict[str, Numbers]:
     return numbers | {axis.quantity: axis.numbers for axis in fit.axes}
 
 
-def _limit(fit: VehicleFit, numbers: Mapping[str, Numbers], quantity: str, name: str) -> float:
+def _limit(fit: VehicleFit, numbers: Mapping[str, NamedEstimates], quantity: str, name: str) -> float:
     """A limit, or the observed maximum if it is unknown."""
     number = numbers[quantity][name] if quantity in numbers else None
     if number is not None:

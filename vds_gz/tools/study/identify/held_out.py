@@ -8,28 +8,28 @@ from dataclasses import replace
 
 import numpy as np
 
+from vds_gz.core.arrays import Array, Flags
 from vds_gz.core.parameters.declaration import ParameterGroup
 from vds_gz.core.parameters.yaml_reader import Interval
 from vds_gz.tools.study.identify.build import coarse_segments, problem_of
 from vds_gz.tools.study.identify.cross_validation import blocks_of
-from vds_gz.tools.study.identify.estimates import Array
 from vds_gz.tools.study.identify.estimation import LARGEST_NOISE, Fit
 from vds_gz.tools.study.identify.observed_limits import attained_gain, reach_of
 from vds_gz.tools.study.identify.problem.parameters import Kind, mask_of
 from vds_gz.tools.study.identify.problem.problem_setup import Setup
-from vds_gz.tools.study.identify.problem.segment_model import Experiment, Mask, VehicleFamily
+from vds_gz.tools.study.identify.problem.segment_model import Experiment, VehicleFamily
 from vds_gz.tools.study.identify.problem.segments import Segment, chosen, segments_of
 from vds_gz.tools.study.identify.residual_noise import first_noise
 from vds_gz.tools.study.identify.results import Channel, Prediction
 from vds_gz.tools.study.identify.selection import without_needless
-from vds_gz.tools.study.identify.supported_terms import Advance, asked, converged, neutral
+from vds_gz.tools.study.identify.supported_terms import StageCallback, asked, converged, neutral
 from vds_gz.tools.study.identify.variants import map_priors
 from vds_gz.tools.study.identify.vehicle_fit import evaluate, solve
 from vds_gz.tools.study.recording import QUANTITIES, Recording, Series, SignalError
 
 
 def predictions(
-    fit: Fit, parameters: ParameterGroup, part: float, advance: Advance = lambda words: None
+    fit: Fit, parameters: ParameterGroup, part: float, advance: StageCallback = lambda words: None
 ) -> tuple[Prediction, ...]:
     """Errors of predictions of the last part of each recording; empty if the first part is too short for a fit.
 
@@ -131,7 +131,7 @@ def _border(segments: Sequence[Segment], recording: int, part: float) -> float:
     return last - part * (last - first)
 
 
-def _late(experiments: Sequence[Experiment], setup: Setup, quantity: str, borders: list[float]) -> tuple[Mask, float]:
+def _late(experiments: Sequence[Experiment], setup: Setup, quantity: str, borders: list[float]) -> tuple[Flags, float]:
     """Samples of the first channel of a quantity after the border, and how long that lasts [s]."""
     first: dict[int, int] = {}
     index = 0

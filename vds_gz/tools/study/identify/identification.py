@@ -22,7 +22,7 @@ from vds_gz.tools.study.identify.problem.unknowns import set_up
 from vds_gz.tools.study.identify.recording_faults import checked, turning_against_steering
 from vds_gz.tools.study.identify.results import VehicleFit
 from vds_gz.tools.study.identify.single_axes import STRUCTURED, SingleAxis, axis_words, single_axes, with_single_axes
-from vds_gz.tools.study.identify.supported_terms import Advance
+from vds_gz.tools.study.identify.supported_terms import StageCallback
 from vds_gz.tools.study.reading.wheel_radius import wheels_disagree
 from vds_gz.tools.study.recording import Recording, SignalError
 
@@ -91,7 +91,7 @@ def identify(
     return replace(result, notes=notes, findings=(*turning, *wheels, *result.findings)[:MOST_FINDINGS])
 
 
-def _without_doubtful_latencies(fit: Fit, result: VehicleFit, advance: Advance) -> tuple[Fit, VehicleFit]:
+def _without_doubtful_latencies(fit: Fit, result: VehicleFit, advance: StageCallback) -> tuple[Fit, VehicleFit]:
     """The fit without latencies of sensors, if they are unusual, leave structured residuals, and the file is better so.
 
     The parameter file has no latencies. Their findings remain.

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from vds_gz.core.arrays import Array
 from vds_gz.tools.study.identify.build import Problem
 from vds_gz.tools.study.identify.cross_validation import blocks_of
-from vds_gz.tools.study.identify.estimates import Array
 from vds_gz.tools.study.identify.problem.parameters import Kind
 from vds_gz.tools.study.identify.robust import inverted, widths
 from vds_gz.tools.study.identify.vehicle_fit import Solution, residual_limits, robust, solve

@@ -40,7 +40,7 @@ _SQUARED = str.maketrans({"^": None, "2": "²", "-": None})
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class ParameterLabel:
     """A parameter for people: its dotted name or the words of a calibration, and its label.
 
     The axis is an actuator, :data:`VEHICLE` or :data:`CALIBRATION`; the kind of an actuator's number is one of
@@ -62,7 +62,7 @@ class Named:
         return self.with_unit(number.value if abs(number.value) > NOTHING * (number.high - number.low) else 0.0)
 
 
-def named(model: str, numbers: Sequence[str], calibrations: Sequence[str] = ()) -> list[Named]:
+def named(model: str, numbers: Sequence[str], calibrations: Sequence[str] = ()) -> list[ParameterLabel]:
     """Labels for parameters of a vehicle model, and for calibrations."""
     parameters = models()[model].parameters()
     units = {parameter.name: parameter.unit.translate(_SQUARED) for parameter in describe(parameters)}
@@ -79,8 +79,8 @@ def named(model: str, numbers: Sequence[str], calibrations: Sequence[str] = ()) 
         label = LABELS.get(kind, short.replace(".", " ").replace("_", " "))
         if axis == "steering" and kind == "rise":
             label = "rate limit"
-        words.append(Named(name, axis, label, units.get(name, ""), kind))
-    return [*words, *(Named(name, CALIBRATION, name, _calibration_unit(name)) for name in calibrations)]
+        words.append(ParameterLabel(name, axis, label, units.get(name, ""), kind))
+    return [*words, *(ParameterLabel(name, CALIBRATION, name, _calibration_unit(name)) for name in calibrations)]
 
 
 def _calibration_unit(name: str) -> str:
@@ -94,7 +94,7 @@ def _calibration_unit(name: str) -> str:
     return next((unit for name, unit in units.items() if quantity.endswith(name)), "rad")
 
 
-def advice(numbers: Mapping[str, Estimate | None], words: Sequence[Named]) -> Iterator[str]:
+def advice(numbers: Mapping[str, Estimate | None], words: Sequence[ParameterLabel]) -> Iterator[str]:
     """The uncertainty of each poorly determined parameter of :data:`MORE`, and what to record."""
     for word in words:
         number = numbers.get(word.name)

@@ -26,10 +26,10 @@ from vds_gz.programs.bags.reader import may_be_bag
 from vds_gz.tools.study.identify.estimates import WIDTH, Estimate
 from vds_gz.tools.study.identify.exports import NOT_MET, overrides
 from vds_gz.tools.study.identify.identification import identify
-from vds_gz.tools.study.identify.labels import Named, named
+from vds_gz.tools.study.identify.labels import ParameterLabel, named
 from vds_gz.tools.study.identify.problem.parameters import actuations
 from vds_gz.tools.study.identify.problem.unknowns import check_names
-from vds_gz.tools.study.identify.results import Numbers, VehicleFit
+from vds_gz.tools.study.identify.results import NamedEstimates, VehicleFit
 from vds_gz.tools.study.progress import Advance, ignore
 from vds_gz.tools.study.reading.bag import read_bag
 from vds_gz.tools.study.reading.signal_table import read_csv
@@ -93,9 +93,9 @@ class Result:
     log: str
     failure: str = ""
     model: str = ""
-    numbers: Numbers = field(default_factory=dict)
-    calibrations: Numbers = field(default_factory=dict)
-    axes: Numbers = field(default_factory=dict)
+    numbers: NamedEstimates = field(default_factory=dict)
+    calibrations: NamedEstimates = field(default_factory=dict)
+    axes: NamedEstimates = field(default_factory=dict)
     reached: Mapping[str, float] = field(default_factory=dict)
     overrides: tuple[Override, ...] = ()
 
@@ -199,7 +199,7 @@ class PooledVehicle:
 
     model: str
     numbers: Mapping[str, Pooled]
-    words: tuple[Named, ...]
+    words: tuple[ParameterLabel, ...]
     overrides: tuple[Override, ...]
     others: tuple[Result, ...]
 

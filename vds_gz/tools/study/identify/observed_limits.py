@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vds_gz.tools.study.identify.estimates import Array, noise, without_spikes
+from vds_gz.core.arrays import Array
+from vds_gz.tools.study.identify.estimates import noise, without_spikes
 from vds_gz.tools.study.identify.problem.parameters import Kind
 from vds_gz.tools.study.identify.problem.problem_setup import FIELDS, Setup
 from vds_gz.tools.study.identify.problem.segments import FEWEST_SAMPLES

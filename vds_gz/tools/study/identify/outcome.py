@@ -9,11 +9,12 @@ from operator import attrgetter
 
 import numpy as np
 
+from vds_gz.core.arrays import Array
 from vds_gz.core.parameters.actuator_parameters import StaticMapParameters
 from vds_gz.core.parameters.declaration import ParameterGroup
 from vds_gz.core.parameters.yaml_reader import ends
 from vds_gz.core.vehicle.command import TWIST
-from vds_gz.tools.study.identify.estimates import TIME_RESOLUTION, USEFUL, WIDTH, Array, Estimate, noise
+from vds_gz.tools.study.identify.estimates import TIME_RESOLUTION, USEFUL, WIDTH, Estimate, noise
 from vds_gz.tools.study.identify.estimation import Fit
 from vds_gz.tools.study.identify.observed_limits import reached
 from vds_gz.tools.study.identify.problem.observed import geometry_of
@@ -21,7 +22,16 @@ from vds_gz.tools.study.identify.problem.parameters import SELECTED, Actuation, 
 from vds_gz.tools.study.identify.problem.problem_setup import COMMANDED_BY, FIELDS, Setup
 from vds_gz.tools.study.identify.problem.segment_model import Experiment
 from vds_gz.tools.study.identify.problem.unknowns import WHEELS
-from vds_gz.tools.study.identify.results import LIMITS, NAMES, OUTLIER, Axis, Channel, Numbers, Prediction, VehicleFit
+from vds_gz.tools.study.identify.results import (
+    LIMITS,
+    NAMES,
+    OUTLIER,
+    Axis,
+    Channel,
+    NamedEstimates,
+    Prediction,
+    VehicleFit,
+)
 from vds_gz.tools.study.identify.robust import ROBUST
 from vds_gz.tools.study.identify.trials import costs_of
 from vds_gz.tools.study.recording import QUANTITIES
@@ -84,7 +94,9 @@ def vehicle_fit(fit: Fit, predictions: Sequence[Prediction] = ()) -> VehicleFit:
     )
 
 
-def axes_of(fit: Fit, numbers: Numbers, calibrations: Numbers, channels: Sequence[Channel]) -> Iterator[Axis]:
+def axes_of(
+    fit: Fit, numbers: NamedEstimates, calibrations: NamedEstimates, channels: Sequence[Channel]
+) -> Iterator[Axis]:
     """The numbers by commanded quantity, with the first channel that measures it."""
     return _axes(fit.setup, fit.setup.family.vehicle(fit.solution.point), numbers, calibrations, channels)
 
@@ -107,9 +119,9 @@ def no_motion(setup: Setup) -> VehicleFit:
     return VehicleFit(setup.family.model.name, parameters, numbers, calibrations, {}, tuple(channels), findings, axes)
 
 
-def estimates(fit: Fit) -> Numbers:
+def estimates(fit: Fit) -> NamedEstimates:
     """Estimates of the terms by name; None for those not needed or with too wide intervals."""
-    by_name: Numbers = {}
+    by_name: NamedEstimates = {}
     excited = {name for actuator in fit.setup.excited for name in fit.setup.actuators[actuator].named().values()}
     for k, term in enumerate(fit.setup.family.terms):
         if fit.solution.free[k]:
@@ -290,7 +302,11 @@ def _commanded(setup: Setup, recording: int, quantity: str, time: Array, paramet
 
 
 def _axes(
-    setup: Setup, vehicle: ParameterGroup, numbers: Numbers, calibrations: Numbers, channels: Sequence[Channel]
+    setup: Setup,
+    vehicle: ParameterGroup,
+    numbers: NamedEstimates,
+    calibrations: NamedEstimates,
+    channels: Sequence[Channel],
 ) -> Iterator[Axis]:
     """The numbers of each commanded quantity."""
     main = {channel.quantity: channel for channel in reversed(channels)}
@@ -314,13 +330,13 @@ def _axes(
         )
 
 
-def _numbers_of(setup: Setup, vehicle: ParameterGroup, quantity: str, numbers: Numbers) -> Numbers:
+def _numbers_of(setup: Setup, vehicle: ParameterGroup, quantity: str, numbers: NamedEstimates) -> NamedEstimates:
     """The numbers of the actuator that a quantity follows, with limits of the whole body where these are lower.
 
     A yaw rate of a steered vehicle has no limits; that of a vehicle that turns by its wheels has those of the wheels.
     """
 
-    def numbers_of(actuator: str) -> Numbers:
+    def numbers_of(actuator: str) -> NamedEstimates:
         actuation = setup.actuators.get(actuator, Actuation())
         return {number: numbers.get(name) for number, name in actuation.named().items() if number in NAMES}
 
@@ -357,7 +373,9 @@ def prediction_findings(predictions: Sequence[Prediction]) -> Iterator[str]:
         yield "the unchanged command predicts the part held out as well; too little changes there to judge the vehicle"
 
 
-def _findings(fit: Fit, channels: Sequence[Channel], numbers: Numbers, calibrations: Numbers) -> Iterator[str]:
+def _findings(
+    fit: Fit, channels: Sequence[Channel], numbers: NamedEstimates, calibrations: NamedEstimates
+) -> Iterator[str]:
     """Sentences on the result, the worst first."""
     yield from _far_from_priors(fit, *(kind for kind in Kind if kind is not Kind.MAP))
     terms = fit.setup.family.terms

@@ -14,16 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.signal import lfilter
 
-from vds_gz.tools.study.recording import (
-    POSES,
-    QUANTITIES,
-    UNITS,
-    Array,
-    MeasuredChannel,
-    Recording,
-    Series,
-    SignalError,
-)
+from vds_gz.core.arrays import Array
+from vds_gz.tools.study.recording import POSES, QUANTITIES, UNITS, MeasuredChannel, Recording, Series, SignalError
 
 #: Maximum lags of the search [s]: of a measurement behind its command, of one topic before or behind another, and of a
 #: measurement that leads its command.

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from vds_gz.core.arrays import Array
 from vds_gz.tools.study.identify.build import Problem
-from vds_gz.tools.study.identify.estimates import Array, without_spikes
+from vds_gz.tools.study.identify.estimates import without_spikes
 from vds_gz.tools.study.identify.robust import autocorrelation_time, noise_scale
 
 #: Residuals are clipped at this multiple of their scale by the median or of their rms without spikes, whichever is

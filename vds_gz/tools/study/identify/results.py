@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from vds_gz.core.arrays import Array
 from vds_gz.core.parameters.declaration import ParameterGroup
-from vds_gz.tools.study.identify.estimates import Array, Estimate
+from vds_gz.tools.study.identify.estimates import Estimate
 from vds_gz.tools.study.identify.robust import ROBUST
 
 #: Number of standard deviations beyond which a sample is an outlier, and the weight at this distance.
@@ -27,7 +28,7 @@ LABELS = {
 NAMES = tuple(LABELS)
 TIMES, LIMITS = NAMES[:2], NAMES[4:]
 
-Numbers = dict[str, Estimate | None]
+NamedEstimates = dict[str, Estimate | None]
 
 
 class Reached(NamedTuple):
@@ -53,7 +54,7 @@ class Axis:
 
     quantity: str
     unit: str
-    numbers: Numbers
+    numbers: NamedEstimates
     reached: Reached
     residual: float = 0.0
     outliers: int = 0
@@ -147,8 +148,8 @@ class VehicleFit:
 
     model: str
     parameters: ParameterGroup
-    numbers: Numbers
-    calibrations: Numbers
+    numbers: NamedEstimates
+    calibrations: NamedEstimates
     reached: dict[str, float]
     channels: tuple[Channel, ...]
     findings: tuple[str, ...]

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import chi2, t
 
-from vds_gz.tools.study.identify.estimates import WIDTH, Array
+from vds_gz.core.arrays import Array
+from vds_gz.tools.study.identify.estimates import WIDTH
 
 #: Residuals beyond this many standard deviations count less: ``f_scale`` of ``least_squares``.
 ROBUST = 3.0

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from vds_gz.core.arrays import Array, Flags
 from vds_gz.tools.study.identify.build import Problem
 from vds_gz.tools.study.identify.cross_validation import (
     LEAST,
@@ -21,9 +22,7 @@ from vds_gz.tools.study.identify.cross_validation import (
     left_out,
     summed,
 )
-from vds_gz.tools.study.identify.estimates import Array
 from vds_gz.tools.study.identify.problem.parameters import NO_LIMIT, Kind, mask_of
-from vds_gz.tools.study.identify.problem.segment_model import Mask
 from vds_gz.tools.study.identify.residual_noise import Noise, first_noise, is_structured, noise_of
 from vds_gz.tools.study.identify.trials import Candidate, promising
 from vds_gz.tools.study.identify.vehicle_fit import Solution, residual_limits, solve
@@ -83,7 +82,7 @@ def select(
     problem: Problem,
     candidates: Sequence[Candidate],
     begin: Array,
-    always: Mask,
+    always: Flags,
     *,
     begun: Solution | None = None,
     advance: Callable[[str], object] = lambda words: None,
@@ -138,7 +137,7 @@ def _best(
     score = left_out(problem, now, blocks, noise)
     rank = {candidate.name: k for k, candidate in enumerate(candidates)}
     eligible = [candidate for candidate in candidates if _may_enter(problem, candidate, now, whole=whole)]
-    best: _Entry | None = None
+    best: _ScoredCandidate | None = None
     for k, (candidate, begins) in enumerate(promising(problem, eligible, now, noise)):
         if best is not None and k % AT_ONCE == 0:
             break
@@ -155,14 +154,14 @@ def _best(
         gain = better(score, after, *((SIGNIFICANT, WORTHWHILE) if left < OVERWHELMING else required))
         if gain > 0.0 and left < DECISIVE:
             return candidate, trial
-        entry = _Entry(candidate, trial, gain, float(np.sum(after)), rank[candidate.name])
+        entry = _ScoredCandidate(candidate, trial, gain, float(np.sum(after)), rank[candidate.name])
         if gain > 0.0 and (best is None or entry.beats(best)):
             best = entry
     return None if best is None else (best.candidate, best.trial)
 
 
 @dataclass(frozen=True)
-class _Entry:
+class _ScoredCandidate:
     """A candidate that may enter: its fit, its gain, the squares that it leaves, and its position in the list."""
 
     candidate: Candidate
@@ -171,7 +170,7 @@ class _Entry:
     left: float
     rank: int
 
-    def beats(self, best: _Entry) -> bool:
+    def beats(self, best: _ScoredCandidate) -> bool:
         """Whether it enters instead of the best one so far. Of about equal ones the first in the list enters."""
         if self.left < OVERWHELMING * best.left:
             return True
@@ -253,7 +252,7 @@ def refitted(problem: Problem, trial: Solution, blocks: np.ndarray, noise: Noise
     return squares
 
 
-def weakest(problem: Problem, now: Solution, noise: Noise, neutral: Array, always: Mask) -> list[int]:
+def weakest(problem: Problem, now: Solution, noise: Noise, neutral: Array, always: Flags) -> list[int]:
     """Terms that are fewer than :data:`CERTAIN_ERRORS` standard errors away from neutral, and limits.
 
     A whole actuator brings in limits without a proof of each. They have no effect long before they are neutral, so
@@ -268,7 +267,7 @@ def weakest(problem: Problem, now: Solution, noise: Noise, neutral: Array, alway
     return [int(k) for k in free[near] if not always[k] and not problem.terms[k].needs]
 
 
-def without_needless(problem: Problem, now: Solution, blocks: np.ndarray, always: Mask) -> Solution:
+def without_needless(problem: Problem, now: Solution, blocks: np.ndarray, always: Flags) -> Solution:
     """Remove terms without which blocks are predicted as well."""
     terms = problem.terms
     neutral = np.array([term.coordinate(term.neutral) for term in terms])

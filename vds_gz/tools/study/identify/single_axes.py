@@ -18,8 +18,8 @@ from vds_gz.tools.study.identify.estimates import Estimate
 from vds_gz.tools.study.identify.outcome import is_useful
 from vds_gz.tools.study.identify.problem.parameters import EFFECTIVE_TRACK, Kind, value_of
 from vds_gz.tools.study.identify.problem.problem_setup import Setup
-from vds_gz.tools.study.identify.results import Channel, Numbers
-from vds_gz.tools.study.identify.supported_terms import Advance
+from vds_gz.tools.study.identify.results import Channel, NamedEstimates
+from vds_gz.tools.study.identify.supported_terms import StageCallback
 
 #: Limits of the whole body, by the velocity that they limit.
 BODY = {"v_x": "body", "yaw_rate": "turn"}
@@ -51,7 +51,7 @@ class SingleAxis:
         return self.fit.residual <= AS_GOOD * self.residual
 
 
-def single_axes(setup: Setup, channels: Sequence[Channel], advance: Advance) -> list[SingleAxis]:
+def single_axes(setup: Setup, channels: Sequence[Channel], advance: StageCallback) -> list[SingleAxis]:
     """The velocities as single actuators, if these explain one of them better than the vehicle does."""
     if "turn" not in setup.actuators or setup.kind != TWIST:
         return []
@@ -88,7 +88,7 @@ def _driven_channels(setup: Setup, channels: Sequence[Channel], quantity: str) -
     ]
 
 
-def with_single_axes(setup: Setup, axes: Sequence[SingleAxis], estimates: Numbers) -> Numbers:
+def with_single_axes(setup: Setup, axes: Sequence[SingleAxis], estimates: NamedEstimates) -> NamedEstimates:
     """The estimates of all terms by name, with intervals that include the values of single axes.
 
     An estimate whose interval becomes too wide is None.

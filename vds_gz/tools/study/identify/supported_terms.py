@@ -8,14 +8,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from vds_gz.core.arrays import Array, Flags
 from vds_gz.tools.study.identify.build import Problem, coarse_segments, problem_of
 from vds_gz.tools.study.identify.candidates import candidates_of, second_stage
 from vds_gz.tools.study.identify.cross_validation import SIGNIFICANT, WORTHWHILE
-from vds_gz.tools.study.identify.estimates import Array
 from vds_gz.tools.study.identify.observed_limits import Reach
 from vds_gz.tools.study.identify.problem.parameters import SELECTED, Kind, mask_of
 from vds_gz.tools.study.identify.problem.problem_setup import Setup
-from vds_gz.tools.study.identify.problem.segment_model import Mask
 from vds_gz.tools.study.identify.problem.segments import segments_of
 from vds_gz.tools.study.identify.residual_noise import noise_of
 from vds_gz.tools.study.identify.selection import select
@@ -37,7 +36,7 @@ EXACT_BELOW = 5.0
 #: simulation, or the residuals of all below the second.
 COARSE_HIDES_ONE, COARSE_HIDES_ALL = 1000.0, 2000.0
 
-Advance = Callable[[str], object]
+StageCallback = Callable[[str], object]
 
 
 class Fitted(NamedTuple):
@@ -64,7 +63,7 @@ class Fitted(NamedTuple):
         return noise_of(self.problem, self.solution.residuals).scale
 
 
-def supported(setup: Setup, reach: Mapping[str, Reach], advance: Advance = lambda words: None) -> Fitted:
+def supported(setup: Setup, reach: Mapping[str, Reach], advance: StageCallback = lambda words: None) -> Fitted:
     """The selected terms, with a rough fit of them.
 
     The fit has coarse steps; if its residual is nearly zero, selection continues in the vehicle's own steps.
@@ -92,7 +91,7 @@ def supported(setup: Setup, reach: Mapping[str, Reach], advance: Advance = lambd
 
 
 def _selected(
-    problem: Problem, candidates: Sequence[Candidate], begin: Array, always: Mask, advance: Advance
+    problem: Problem, candidates: Sequence[Candidate], begin: Array, always: Flags, advance: StageCallback
 ) -> Solution:
     """The selected terms. Gains of wheels come last, because they can stand in for terms of the actuators."""
     gains = mask_of(problem.terms, Kind.WHEEL_GAIN)
@@ -103,7 +102,7 @@ def _selected(
     return select(problem, candidates, solution.point, always, begun=solution, advance=advance)
 
 
-def asked(setup: Setup) -> Mask:
+def asked(setup: Setup) -> Flags:
     """Terms that are always fitted: requested parameters, gains of wheels, and points of maps."""
     return np.array(
         [

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from vds_gz.core.arrays import Array
 from vds_gz.tools.study.identify.build import Problem
 from vds_gz.tools.study.identify.cross_validation import LEAST, SIGNIFICANT, WORTHWHILE
-from vds_gz.tools.study.identify.estimates import Array
 from vds_gz.tools.study.identify.problem.parameters import Kind, mask_of
 from vds_gz.tools.study.identify.residual_noise import Noise
 from vds_gz.tools.study.identify.vehicle_fit import Solution, evaluate, residual_limits, robust

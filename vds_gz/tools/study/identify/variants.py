@@ -14,6 +14,7 @@ from dataclasses import replace
 import numpy as np
 from scipy.signal import lfilter
 
+from vds_gz.core.arrays import Array
 from vds_gz.core.parameters.actuator_parameters import MAP_POINTS
 from vds_gz.core.parameters.declaration import ParameterError
 from vds_gz.core.parameters.yaml_reader import Interval
@@ -21,7 +22,6 @@ from vds_gz.core.vehicle.command import TWIST
 from vds_gz.tools.study.identify.build import Problem, coarse_segments, problem_of
 from vds_gz.tools.study.identify.candidates import UNLIMITED_AT
 from vds_gz.tools.study.identify.cross_validation import better, blocks_of, left_out
-from vds_gz.tools.study.identify.estimates import Array
 from vds_gz.tools.study.identify.observed_limits import Reach
 from vds_gz.tools.study.identify.problem.observed import start_names
 from vds_gz.tools.study.identify.problem.parameters import LEAST_LIMIT, Kind, Term, actuations
@@ -29,7 +29,7 @@ from vds_gz.tools.study.identify.problem.problem_setup import FIELDS, HAND_WHEEL
 from vds_gz.tools.study.identify.problem.segments import Segment
 from vds_gz.tools.study.identify.residual_noise import is_structured, noise_of
 from vds_gz.tools.study.identify.selection import without_needless
-from vds_gz.tools.study.identify.supported_terms import Advance, Fitted, asked, supported
+from vds_gz.tools.study.identify.supported_terms import Fitted, StageCallback, asked, supported
 from vds_gz.tools.study.identify.vehicle_fit import Solution, evaluate, solve
 
 #: Flags that say where a vehicle is driven and steered.
@@ -69,11 +69,11 @@ REFINEMENT = 1.35
 #: Commands behind a lag change in steps of this [s].
 GRID = 0.005
 
-Flags = Mapping[str, bool]
+VariantFlags = Mapping[str, bool]
 Reaches = Mapping[str, Reach]
 
 
-def best_variant(setup: Setup, reach: Reaches, fitted: Fitted, advance: Advance) -> tuple[Setup, Fitted]:
+def best_variant(setup: Setup, reach: Reaches, fitted: Fitted, advance: StageCallback) -> tuple[Setup, Fitted]:
     """The variant with the best fit, and this fit; findings are in the setup."""
     for flags in _promising_first(setup, reach, fitted):
         variant = with_flags(setup, flags)
@@ -101,7 +101,7 @@ def reduction_by(variant: Setup, reach: Reaches, fitted: Fitted, trial: Fitted) 
     return reduction(same, fitted.solution.residuals, residuals)[0]
 
 
-def _promising_first(setup: Setup, reach: Reaches, fitted: Fitted) -> list[Flags]:
+def _promising_first(setup: Setup, reach: Reaches, fitted: Fitted) -> list[VariantFlags]:
     """The variants to try: places of drive and steering by their gain with the present terms, then the others."""
     variants = list(flags_to_try(setup))
     others = [flags for flags in variants if PLACES[0] not in flags]
@@ -127,7 +127,7 @@ def _places_found(setup: Setup, reach: Reaches, fitted: Fitted) -> Iterator[str]
             yield f"{words} would explain the recording far better than the vehicle that was given"
 
 
-def flags_to_try(setup: Setup) -> Iterator[Flags]:
+def flags_to_try(setup: Setup) -> Iterator[VariantFlags]:
     """Variants of the vehicle if none was given, and those of the steering at standstill in any case."""
     parameters = setup.family.parameters
     speeds = np.concatenate([recording.commands.records["v_x"] for recording in setup.recordings])
@@ -139,7 +139,7 @@ def flags_to_try(setup: Setup) -> Iterator[Flags]:
         yield {CENTRED: not getattr(parameters, CENTRED)}
 
 
-def places(setup: Setup) -> Iterator[Flags]:
+def places(setup: Setup) -> Iterator[VariantFlags]:
     """The other possible places of drive and steering."""
     parameters = setup.family.parameters
     drive, reverse = (bool(getattr(parameters, name)) for name in PLACES)
@@ -150,7 +150,7 @@ def places(setup: Setup) -> Iterator[Flags]:
             yield flags
 
 
-def with_flags(setup: Setup, flags: Flags) -> Setup:
+def with_flags(setup: Setup, flags: VariantFlags) -> Setup:
     """The setup with other flags of the vehicle; of the actuators, only the steering's stop depends on them."""
     parameters = dataclasses.replace(setup.family.parameters, **dict[str, object](flags))
     actuators, terms = dict(setup.actuators), setup.family.terms
@@ -175,7 +175,9 @@ def reduction(problem: Problem, before: Array, after: Array) -> tuple[float, flo
     return float(2.0 * np.sum(counts * np.log(noises[0].scale / noises[1].scale))), float(np.sum(counts))
 
 
-def gains_of(setup: Setup, variants: Sequence[Flags], reach: Reaches, solution: Solution) -> list[tuple[float, float]]:
+def gains_of(
+    setup: Setup, variants: Sequence[VariantFlags], reach: Reaches, solution: Solution
+) -> list[tuple[float, float]]:
     """The result of :func:`reduction` for each variant with the present terms."""
     if not variants:
         return []

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import least_squares
 
+from vds_gz.core.arrays import Array, Flags
 from vds_gz.tools.study.identify.build import Problem
-from vds_gz.tools.study.identify.estimates import Array
-from vds_gz.tools.study.identify.problem.segment_model import Mask, predictions_of
+from vds_gz.tools.study.identify.problem.segment_model import predictions_of
 from vds_gz.tools.study.identify.residual_noise import Noise
 from vds_gz.tools.study.identify.robust import ROBUST
 
@@ -48,7 +48,7 @@ class Solution:
     """
 
     point: Array
-    free: Mask
+    free: Flags
     starts: tuple[Array, ...]
     residuals: Array
     jacobian: Array
@@ -75,7 +75,7 @@ def residual_limits(problem: Problem, noise: Noise) -> Array:
     return np.asarray(ROBUST * np.maximum(part, LEAST_PART) / np.sqrt(noise.correlation))
 
 
-def evaluate(problem: Problem, point: Array, starts: Sequence[Array], free: Mask) -> tuple[Array, Array, list[Array]]:
+def evaluate(problem: Problem, point: Array, starts: Sequence[Array], free: Flags) -> tuple[Array, Array, list[Array]]:
     """Residuals of all samples, their derivatives by the terms, and each experiment's derivatives by its start."""
     residuals, jacobians, by_starts = [], [], []
     points, fresh = point[np.newaxis], any(problem.fresh)
@@ -94,7 +94,7 @@ class _Objective:
     terms' priors and of the starts' priors.
     """
 
-    def __init__(self, problem: Problem, begin: Array, free: Mask, starts: Sequence[Array], weights: Array) -> None:
+    def __init__(self, problem: Problem, begin: Array, free: Flags, starts: Sequence[Array], weights: Array) -> None:
         self.problem, self.begin, self.free, self.weights = problem, begin, free, weights
         self.starts = [np.array(start) for start in starts]
         self.terms = np.flatnonzero(free)
@@ -192,11 +192,11 @@ class _Objective:
 def solve(
     problem: Problem,
     begin: Array,
-    free: Mask,
+    free: Flags,
     noise: Noise,
     *,
     starts: Sequence[Array] | None = None,
-    samples: Mask | None = None,
+    samples: Flags | None = None,
     evaluations: int = 30,
     tolerance: float = 1e-4,
 ) -> Solution:

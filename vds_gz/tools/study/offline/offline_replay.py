@@ -49,7 +49,7 @@ NO_JOINTS = JointStates((), ())
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class ReplayBlock:
     """A part of a replay: samples, and the commands up to the last sample with their times [ns].
 
     ``contacts`` has the contacts at each sample, which are empty without a world.
@@ -120,7 +120,7 @@ class Replay:
         for _ in self.vehicle.sample([BEGIN]):
             pass
 
-    def blocks(self) -> Iterator[Block]:
+    def blocks(self) -> Iterator[ReplayBlock]:
         """Replay the log."""
         kind = self._log.type
         entries = ((BEGIN + round(time * NANOSECONDS), kind.as_sent(command)) for time, command in self._log.entries)
@@ -143,7 +143,7 @@ class Replay:
             for time, state in zip(times, self._states(times), strict=True):
                 samples.append(self._sample(time, state))
                 contacts.append(self._contacts(time))
-            yield Block(samples, contacts, [time for time, _ in taken], [command for _, command in taken])
+            yield ReplayBlock(samples, contacts, [time for time, _ in taken], [command for _, command in taken])
 
     def _states(self, times: Sequence[int]) -> Iterator[Any]:
         """Advance to each of these times [ns] and return the states."""

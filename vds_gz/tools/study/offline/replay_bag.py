@@ -27,7 +27,7 @@ from vds_gz.programs.interface import topics
 from vds_gz.programs.interface.commands import GEAR_COMMAND, CommandType, Gear, command_types
 from vds_gz.programs.interface.outputs import FrameNames, Output, Outputs
 from vds_gz.programs.interface.world_topics import ContactsOutput
-from vds_gz.tools.study.offline.offline_replay import BEGIN, Block, Replay
+from vds_gz.tools.study.offline.offline_replay import BEGIN, Replay, ReplayBlock
 from vds_gz.tools.study.progress import Advance
 
 
@@ -60,7 +60,7 @@ def write_mcap(replay: Replay, path: Path, parameters: NodeParameters, advance: 
 
 
 #: Channels with templates of their messages, times [ns], and a row of numbers for each time.
-Part = tuple[Rows, NDArray[np.int64], NDArray[np.float64]]
+RowBatch = tuple[Rows, NDArray[np.int64], NDArray[np.float64]]
 
 
 def _template(writer: RowWriter, command: CommandType) -> tuple[int, Template]:
@@ -74,10 +74,10 @@ def _template(writer: RowWriter, command: CommandType) -> tuple[int, Template]:
     return _channel(writer, topic), Template(data, stamps, numbers)
 
 
-def _inputs(block: Block, inputs: tuple[Rows, Rows | None]) -> list[Part]:
+def _inputs(block: ReplayBlock, inputs: tuple[Rows, Rows | None]) -> list[RowBatch]:
     """The commands of a block, and its gears before them."""
     commands, gears = inputs
-    parts: list[Part] = []
+    parts: list[RowBatch] = []
     times, values = np.array(block.command_times, np.int64), list(block.commands)
     if gears is not None:
         shifts = np.array([isinstance(command, Gear) for command in values], bool)
@@ -94,7 +94,7 @@ def _inputs(block: Block, inputs: tuple[Rows, Rows | None]) -> list[Part]:
 def _outputs(replay: Replay, parameters: NodeParameters) -> tuple[list[tuple[topics.Topic, bytes]], list[Output]]:
     """The node's latched messages, and the topics that it publishes at every sample."""
     model = replay.model
-    graph: Any = _Listener()
+    graph: Any = _CapturingGraph()
     joints = [joint.name for joint in model.joints(parameters.vehicle)]
     frames = FrameNames.of(parameters)
     node = Outputs(
@@ -124,7 +124,7 @@ class _Contacts:
     """The topic of contacts, which is missing if ROS is sourced without its type."""
 
     def __init__(self, writer: RowWriter, replay: Replay, parameters: NodeParameters) -> None:
-        graph: Any = _Listener()
+        graph: Any = _CapturingGraph()
         self._graph = graph
         self._output: ContactsOutput | None = None
         try:
@@ -133,7 +133,7 @@ class _Contacts:
             return
         self._channel = _channel(writer, topics.CONTACTS)
 
-    def parts(self, block: Block) -> Iterator[Part]:
+    def parts(self, block: ReplayBlock) -> Iterator[RowBatch]:
         """The messages of a block."""
         for sample, contacts in zip(block.samples, block.contacts, strict=True):
             if self._output is not None:
@@ -147,7 +147,7 @@ def _channel(writer: RowWriter, topic: topics.Topic) -> int:
     return writer.channel(name, topic.type, definition(topic.type), about(topic, open_types()))
 
 
-class _Listener:
+class _CapturingGraph:
     """Stands in for the graph: it keeps what is published."""
 
     def __init__(self) -> None:
@@ -178,15 +178,15 @@ class _Listener:
     def log(self, severity: Severity, text: str) -> None:
         """Ignore a log message."""
 
-    def publisher(self, name: str, type_name: str, qos: QoS) -> _Publisher:
+    def publisher(self, name: str, type_name: str, qos: QoS) -> _CapturingPublisher:
         """Announce a topic."""
-        return _Publisher(topics.Topic(name, type_name, qos), self)
+        return _CapturingPublisher(topics.Topic(name, type_name, qos), self)
 
 
-class _Publisher:
+class _CapturingPublisher:
     """A publisher that always has a subscriber, and passes its messages to the listener."""
 
-    def __init__(self, topic: topics.Topic, listener: _Listener) -> None:
+    def __init__(self, topic: topics.Topic, listener: _CapturingGraph) -> None:
         self._topic, self._listener = topic, listener
 
     def subscription_count(self) -> int:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
+from vds_gz.core.arrays import Array
 from vds_gz.core.errors import MAPPING, PATH, UnknownTypeError, takes
 from vds_gz.programs.bags.reader import may_be_bag, open_bag
 from vds_gz.programs.commandlog.command_topic import (
@@ -28,14 +29,14 @@ from vds_gz.tools.study.reading.message_quantities import (
     MEASUREMENTS,
     STEERING_TYPES,
     VELOCITY_TYPES,
-    Column,
     Key,
-    Reader,
+    QuantityReader,
+    TopicData,
     command_readers,
     read_columns,
 )
 from vds_gz.tools.study.reading.signal_table import read_csv
-from vds_gz.tools.study.recording import Array, MeasuredChannel, Recording, SignalError, is_hinge
+from vds_gz.tools.study.recording import MeasuredChannel, Recording, SignalError, is_hinge
 
 #: Preferred topics, by the last parts of their names; the first that exists is used.
 PREFERRED_SPEEDS = ("twist_actual", "odom", "velocity_status", "odometry")
@@ -104,7 +105,10 @@ def read_bag(
         with open_bag(path) as bag:
             counts = bag.by_name()
             roles = _choose_topics(path, counts, readers, command, velocity, steering)
-            inputs: dict[str, Mapping[str, Reader]] = {"command": readers, "gear": {GEAR_COMMAND.topic.type: _gear}}
+            inputs: dict[str, Mapping[str, QuantityReader]] = {
+                "command": readers,
+                "gear": {GEAR_COMMAND.topic.type: _gear},
+            }
             readers_of = {}
             for topic, role in roles.items():
                 kind, _ = counts[topic]
@@ -127,7 +131,7 @@ def _gear(message: object) -> dict[Key, float]:
     return {Key("gear"): float(GEAR_COMMAND.decode(message).command().gear)}
 
 
-def _recording(roles: Mapping[str, str], topics: Mapping[str, Column]) -> Recording:
+def _recording(roles: Mapping[str, str], topics: Mapping[str, TopicData]) -> Recording:
     signals = Recording()
     begin = min((column.logged[0] for column in topics.values()), default=0)
     for topic, role in roles.items():
@@ -143,14 +147,14 @@ def _recording(roles: Mapping[str, str], topics: Mapping[str, Column]) -> Record
     return signals
 
 
-def commands_from(recording: Recording, column: Column, time: Array) -> None:
+def commands_from(recording: Recording, column: TopicData, time: Array) -> None:
     """Take a topic's numbers at these times [s] as commands."""
     for key, numbers in column.known():
         series = clean(time, numbers, f"command {key.quantity}", recording.notes)
         recording.commanded[key.quantity] = joined(recording.commanded.get(key.quantity), series)
 
 
-def measurements_from(recording: Recording, topic: str, role: str, column: Column, time: Array) -> None:
+def measurements_from(recording: Recording, topic: str, role: str, column: TopicData, time: Array) -> None:
     """Take a topic's numbers at these times [s] as main measurements or further channels."""
     known = list(column.known())
     hinges = sum(is_hinge(key.joint) for key, _ in known)

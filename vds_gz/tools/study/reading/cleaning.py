@@ -6,11 +6,10 @@ import re
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from vds_gz.tools.study.recording import Array, MeasuredChannel, Recording, Series, longest_gap
-
-Times = NDArray[np.int64]
+from vds_gz.core.arrays import Array, Integers
+from vds_gz.tools.study.recording import MeasuredChannel, Recording, Series, longest_gap
 
 #: Matches the notes of :func:`clean` and :func:`note_pieces` on gaps.
 GAP_NOTE = re.compile(r" has a gap of \d|^gaps split the recording")
@@ -32,7 +31,7 @@ JITTER = 0.05
 MAXIMUM_DRIFT = 0.02
 
 
-def seconds(times: Times, begin: int) -> Array:
+def seconds(times: Integers, begin: int) -> Array:
     """Times since a beginning [s], from times in nanoseconds."""
     since: Array = (times - begin).astype(float) * 1e-9
     return since
@@ -66,7 +65,7 @@ def measured_time(logged: Array, stamps: ArrayLike, name: str, notes: list[str])
     return moved
 
 
-def vehicle_time(time: Times, logged: Times, stamps: Times) -> Times:
+def vehicle_time(time: Integers, logged: Integers, stamps: Integers) -> Integers:
     """Convert times of the recorder's clock [ns] to the vehicle's, by messages that have both.
 
     If both clocks run at the same rate, the quickest messages give their difference, without the jitter of the others'
@@ -82,7 +81,7 @@ def vehicle_time(time: Times, logged: Times, stamps: Times) -> Times:
     else:
         passed = np.interp(at, np.maximum.accumulate(recorded), stamped)
         passed += at - np.clip(at, recorded[0], recorded[-1])  # before and after them, both clocks run at the same rate
-    moved: Times = origin + np.round(passed * 1e9).astype(np.int64)
+    moved: Integers = origin + np.round(passed * 1e9).astype(np.int64)
     return moved
 
 

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from vds_gz.core.arrays import Array, Integers
 from vds_gz.core.errors import MalformedMessageError
 from vds_gz.core.ros.graph import Message
 from vds_gz.core.ros.messages.fields import yaw_of
@@ -20,15 +21,15 @@ from vds_gz.programs.bags.reader import Bag
 from vds_gz.programs.bags.times import are_usable, fault_of, stamp_of, step
 from vds_gz.programs.commandlog.csv_table import COMMAND_QUANTITIES
 from vds_gz.programs.interface.commands import CommandType, whole_types
-from vds_gz.tools.study.reading.cleaning import SAME_CLOCK, Times, seconds
-from vds_gz.tools.study.recording import COMMANDED, LIMITS, Array, SignalError, is_hinge
+from vds_gz.tools.study.reading.cleaning import SAME_CLOCK, seconds
+from vds_gz.tools.study.recording import COMMANDED, LIMITS, SignalError, is_hinge
 
 #: Times of topics without stamps are not used if the step of the recorder's clock is longer than this [ns].
 COARSEST = 100_000_000
 
 
 @dataclass(slots=True)
-class Column:
+class TopicData:
     """The data of one topic: times of recording and stamps [ns], and the numbers of its messages, NaN if missing.
 
     A stamp of 0 means no stamp.
@@ -48,10 +49,10 @@ class Column:
         self.logged.append(logged)
         self.stamps.append(stamp)
 
-    def since(self, first: int) -> Column:
+    def since(self, first: int) -> TopicData:
         """The data from the message with this index on."""
         numbers = {key: values[first:] for key, values in self.numbers.items()}
-        return Column(self.logged[first:], self.stamps[first:], numbers)
+        return TopicData(self.logged[first:], self.stamps[first:], numbers)
 
     def known(self) -> Iterator[tuple[Key, Array]]:
         """The quantities that some message has, with their numbers."""
@@ -60,7 +61,7 @@ class Column:
             if np.isfinite(values).any():
                 yield key, values
 
-    def times(self) -> tuple[Times, Times]:
+    def times(self) -> tuple[Integers, Integers]:
         """Times of recording and stamps [ns]; if no message has a stamp, both are the time of recording."""
         logged, stamps = np.array(self.logged, np.int64), np.array(self.stamps, np.int64)
         return logged, stamps if stamps.any() else logged
@@ -71,7 +72,7 @@ class Column:
         return seconds(logged, begin), np.where(stamps == 0, np.nan, seconds(stamps, begin))
 
 
-def read_columns(bag: Bag, readers: Mapping[tuple[str, str], Reader], notes: list[str]) -> dict[str, Column]:
+def read_columns(bag: Bag, readers: Mapping[tuple[str, str], QuantityReader], notes: list[str]) -> dict[str, TopicData]:
     """The numbers of the messages by topic, with a reader for each topic and type.
 
     Times are of recording [ns]. If those of a topic are too coarse, they are the stamps, also of other topics that have
@@ -81,21 +82,21 @@ def read_columns(bag: Bag, readers: Mapping[tuple[str, str], Reader], notes: lis
         SignalError: A message is damaged, or times are too coarse and there are no stamps.
     """
     codec = open_types().codec
-    columns: dict[str, Column] = {}
+    columns: dict[str, TopicData] = {}
     for connection, time, data in bag.messages(readers):
         try:
             message = codec(connection.msgtype).decode(bytearray(data))
         except MalformedMessageError as error:
             raise SignalError(f"'{bag.path}', topic '{connection.topic}': {error}") from None
         values = readers[connection](message)
-        columns.setdefault(connection.topic, Column()).append(time, stamp_of(message), values)
+        columns.setdefault(connection.topic, TopicData()).append(time, stamp_of(message), values)
     faults = {topic: fault_of(topic, column.logged, column.stamps) for topic, column in columns.items()}
     if any(faults.values()):
         notes.append(_replace_times(str(bag.path), columns, faults))
     return columns
 
 
-def _replace_times(where: str, columns: Mapping[str, Column], faults: Mapping[str, str]) -> str:
+def _replace_times(where: str, columns: Mapping[str, TopicData], faults: Mapping[str, str]) -> str:
     """Replace times of recording by stamps where there are faults, and return a note.
 
     Topics without a fault and without stamps keep their times, if those are of the clock of the stamps and good enough.
@@ -122,15 +123,15 @@ class Key(NamedTuple):
     joint: str = ""
 
 
-Reader = Callable[[Message], Mapping[Key, float]]
+QuantityReader = Callable[[Message], Mapping[Key, float]]
 
 
-def command_readers(*, pedals: bool) -> dict[str, Reader]:
+def command_readers(*, pedals: bool) -> dict[str, QuantityReader]:
     """Readers of the messages of all command types, by type: of cars with pedals, or of the others."""
     return {command.topic.type: _reader(command) for command in whole_types() if (command.kind == PEDALS) == pedals}
 
 
-def _reader(command_type: CommandType) -> Reader:
+def _reader(command_type: CommandType) -> QuantityReader:
     keys = [(Key(name), COMMANDED[name]) for name in COMMAND_QUANTITIES[command_type.kind]]
 
     def read(message: object) -> dict[Key, float]:
@@ -179,7 +180,7 @@ def _of_imu(message: Message) -> dict[Key, float]:
     return {_YAW_RATE: message.angular_velocity.z} if measured else {}
 
 
-MEASUREMENTS: Mapping[str, Reader] = MappingProxyType(
+MEASUREMENTS: Mapping[str, QuantityReader] = MappingProxyType(
     {
         "nav_msgs/msg/Odometry": _of_odometry,
         "geometry_msgs/msg/TwistStamped": lambda m: _of_twist(m.twist),

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+from vds_gz.core.arrays import Array, Integers
 from vds_gz.core.errors import PATH, TEXT, RecordingError, UnknownTypeError, takes
 from vds_gz.core.ros.graph import Message
 from vds_gz.core.ros.messages.fields import stamp_ns
@@ -36,19 +37,19 @@ from vds_gz.tools.study.reading.bag import (
     measurements_from,
     never_measured,
 )
-from vds_gz.tools.study.reading.cleaning import GAP_NOTE, SAME_CLOCK, Times, seconds, vehicle_time
+from vds_gz.tools.study.reading.cleaning import GAP_NOTE, SAME_CLOCK, seconds, vehicle_time
 from vds_gz.tools.study.reading.message_quantities import (
     MEASUREMENTS,
     STEERING_TYPES,
     VELOCITY_TYPES,
-    Column,
     Key,
-    Reader,
+    QuantityReader,
+    TopicData,
     command_readers,
     read_columns,
 )
 from vds_gz.tools.study.reading.signal_table import read_run_csv
-from vds_gz.tools.study.recording import ActuatorSeries, Array, Recording, Touch, TouchLog
+from vds_gz.tools.study.recording import ActuatorSeries, Recording, Touch, TouchLog
 
 #: Topics from which the motion is taken, the best first: last parts of their names.
 MOTIONS = (topics.GROUND_TRUTH.name, topics.ODOM.name)
@@ -113,7 +114,7 @@ def _read(path: Path, bag: Bag, namespace: str | None, topic: str | None) -> tup
     ours = [f"{place}/{actuators.name}" for actuators in _ACTUATOR_TOPICS]
     steering = "" if set(ours) <= counts.keys() else _steering_topic(inside, main)
     every = command_readers(pedals=False) | command_readers(pedals=True)
-    readers: dict[tuple[str, str], Reader] = {(name, kind): every[kind] for name, kind in commands.items()}
+    readers: dict[tuple[str, str], QuantityReader] = {(name, kind): every[kind] for name, kind in commands.items()}
     readers |= {(name, topics.ACTUATOR_STATES.type): _actuators_of for name in ours}
     readers |= {(name, topics.CLOCK.type): lambda message: {} for name in (f"{place}/clock", topics.CLOCK.name)}
     readers |= {(name, counts[name][0]): MEASUREMENTS[counts[name][0]] for name in (main, steering) if name}
@@ -137,7 +138,7 @@ def _read(path: Path, bag: Bag, namespace: str | None, topic: str | None) -> tup
     return run, where
 
 
-def _fill(run: Recording, columns: Mapping[str, Column], main: str, role: str, steering: str, where: str) -> int:
+def _fill(run: Recording, columns: Mapping[str, TopicData], main: str, role: str, steering: str, where: str) -> int:
     """Take measurements and commands, at the vehicle's times; return the time of recording of the first sample [ns]."""
     column = columns[main]
     logged, stamps = column.times()
@@ -169,7 +170,7 @@ def _fill(run: Recording, columns: Mapping[str, Column], main: str, role: str, s
     return int(logged[0])
 
 
-def _late(logged: Times, stamps: Times) -> float:
+def _late(logged: Integers, stamps: Integers) -> float:
     """Delay from messages' stamps to their recording [s]."""
     return float(np.median(logged - stamps)) * 1e-9
 
@@ -231,7 +232,7 @@ def _preferred(names: Sequence[str], preferred: Iterable[str]) -> Iterator[str]:
     return (name for last in preferred for name in names if last_part(name) == last)
 
 
-def _keeper(messages: list[Message]) -> Reader:
+def _keeper(messages: list[Message]) -> QuantityReader:
     """A reader that keeps whole messages."""
 
     def keep(message: Message) -> dict[Key, float]:
@@ -261,7 +262,7 @@ def _actuators_of(message: Message) -> dict[Key, float]:
     return angles | {Key("velocity", name): value for name, value in zip(message.name, message.velocity, strict=False)}
 
 
-def _clock(ticks: list[Column], logged: Times, stamps: Times) -> tuple[Times, Times]:
+def _clock(ticks: list[TopicData], logged: Integers, stamps: Integers) -> tuple[Integers, Integers]:
     """Times of recording and the vehicle's corresponding times [ns].
 
     They are those of ``/clock`` if the vehicle uses it, because it has less delay than the vehicle's own messages.
@@ -274,7 +275,7 @@ def _clock(ticks: list[Column], logged: Times, stamps: Times) -> tuple[Times, Ti
     return logged, stamps
 
 
-def _actuators(references: Column, states: Column, begin: int) -> Iterator[ActuatorSeries]:
+def _actuators(references: TopicData, states: TopicData, begin: int) -> Iterator[ActuatorSeries]:
     """Samples with a reference and a state of one stamp, since the clock last went back."""
     commanded = {stamp: i for i, stamp in enumerate(references.stamps)}
     latest = {stamp: i for i, stamp in enumerate(states.stamps)}

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from vds_gz.core.arrays import Array
 from vds_gz.core.vehicle.catalogue import actuator_kind
 from vds_gz.programs.commandlog.csv_table import COMMANDED, MEASURED, PEDAL_COLUMNS, POSE, find_column, open_table
 from vds_gz.tools.study.reading.cleaning import clean, note_pieces, unwrapped
@@ -19,7 +20,6 @@ from vds_gz.tools.study.recording import (
     POSES,
     QUANTITIES,
     ActuatorSeries,
-    Array,
     MeasuredChannel,
     Recording,
     Series,
@@ -44,7 +44,7 @@ FEWEST_ROWS, LONGEST_STEP, SHORTEST_SPAN = 20, 1.0, 1e-3
 NEEDED = "needed are time and pairs such as v_x_command,v_x_measured or steering_command,steering_measured"
 PEDALS_NEEDED = "needed are time, and accel,brake,v_x or wheel,steering"
 
-Columns = Mapping[str, Array]
+TableColumns = Mapping[str, Array]
 
 
 def read_csv(path: Path, columns: Mapping[str, str] | None = None) -> Recording:
@@ -97,24 +97,24 @@ def read_actuation_csv(path: Path, columns: Mapping[str, str] | None = None) -> 
     return signals
 
 
-def _command(signals: Recording, table: Columns, quantity: str, name: str) -> None:
+def _command(signals: Recording, table: TableColumns, quantity: str, name: str) -> None:
     if name:
         signals.commanded[quantity] = _series(signals, table, name)
 
 
-def _measure(signals: Recording, table: Columns, quantity: str, name: str) -> None:
+def _measure(signals: Recording, table: TableColumns, quantity: str, name: str) -> None:
     if name:
         signals.measured[quantity] = _series(signals, table, name)
         signals.sources[quantity] = name
 
 
-def _series(signals: Recording, table: Columns, name: str) -> Series:
+def _series(signals: Recording, table: TableColumns, name: str) -> Series:
     """The samples in a column."""
     there = ~np.isnan(table[name])
     return clean(table["time"][there], table[name][there], name, signals.notes)
 
 
-def _read_further(signals: Recording, table: Columns, taken: set[str]) -> None:
+def _read_further(signals: Recording, table: TableColumns, taken: set[str]) -> None:
     """Read further commands and measurements."""
     for quantity in COMMANDED.keys() - QUANTITIES:
         _command(signals, table, quantity, name := find_column(table, quantity, COMMANDED) or "")
@@ -127,7 +127,7 @@ def _read_further(signals: Recording, table: Columns, taken: set[str]) -> None:
             signals.further.append(unwrapped(MeasuredChannel(name, quantity, source, series, joint)))
 
 
-def _actuators(table: Columns) -> Iterator[ActuatorSeries]:
+def _actuators(table: TableColumns) -> Iterator[ActuatorSeries]:
     """Actuators with reference and response in each row."""
     for name, reference in table.items():
         actuator = name.removesuffix(_REFERENCE)

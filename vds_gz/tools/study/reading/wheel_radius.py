@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from vds_gz.tools.study.recording import Array, Recording, Series
+from vds_gz.core.arrays import Array
+from vds_gz.tools.study.recording import Recording, Series
 
 #: The ratio is calculated in blocks [s], from samples with more than this part of the speed's 95th percentile.
 BLOCK, DRIVING = 2.0, 0.2

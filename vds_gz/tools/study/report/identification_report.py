@@ -13,11 +13,12 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from vds_gz.core.arrays import Array
 from vds_gz.core.parameters.yaml_reader import INTERVAL
 from vds_gz.tools.study.identify.exports import autoware, nav2
 from vds_gz.tools.study.identify.labels import advice, is_noiseless, named, noise_words, prediction_words
 from vds_gz.tools.study.identify.results import LIMITS, OUTLIER_WEIGHT, TIMES, Channel, VehicleFit
-from vds_gz.tools.study.recording import QUANTITIES, Array
+from vds_gz.tools.study.recording import QUANTITIES
 from vds_gz.tools.study.report.style import ACTUAL, BODY, COMMANDED, INK, STYLE, literal
 from vds_gz.tools.study.report.text import ReportPage
 
@@ -111,15 +112,13 @@ PICTURED = 5
 #: Fields of each channel in report.json.
 STATISTICS = ("name", "quantity", "unit", "source", "recording", "noise", "residual", "outliers", "correlation")
 
-Rows = Iterator[tuple[str, ...]]
-
 
 def report_title(log: str) -> str:
     """Title of the report on a recording."""
     return f"Vehicle identified from {Path(log).name}"
 
 
-def fit_rows(fit: VehicleFit) -> Rows:
+def fit_rows(fit: VehicleFit) -> Iterator[tuple[str, ...]]:
     """Rows under :data:`HEAD`: numbers of actuators and of the vehicle, calibrations, and residuals."""
     estimates = fit.numbers | fit.calibrations
     for word in named(fit.model, list(fit.numbers), list(fit.calibrations)):

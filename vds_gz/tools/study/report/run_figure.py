@@ -16,8 +16,8 @@ from matplotlib.figure import Figure, SubFigure
 from matplotlib.patches import Polygon
 from matplotlib.patheffects import withStroke
 from matplotlib.transforms import Bbox
-from numpy.typing import NDArray
 
+from vds_gz.core.arrays import Array
 from vds_gz.core.geometry import Pose
 from vds_gz.core.parameters.actuator_parameters import DriveParameters, SteeringParameters
 from vds_gz.core.parameters.node import NodeParameters
@@ -101,8 +101,6 @@ def _rows(name: str, kind: str, response: ActuatorResponse, vehicle: DataclassIn
         yield row("deceleration", "m/s²", slowing, "max_fall", fall)
         yield row("maximum speed", "m/s", "max_velocity", "max_value", value)
 
-
-Array = NDArray[np.float64]
 
 #: Times that are shown before the first command, and between two outlines of the vehicle [s].
 LEAD, OUTLINES = 0.5, 2.0

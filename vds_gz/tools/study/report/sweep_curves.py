@@ -12,10 +12,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
 
+from vds_gz.core.arrays import Array
 from vds_gz.tools.study.report.style import ACTUAL, BODY, COMMANDED, INK, STYLE, add_legend, panels
 from vds_gz.tools.study.sweep.analysis import Analysis, Runs
 from vds_gz.tools.study.sweep.knee import Knee
-from vds_gz.tools.study.sweep.sensitivity import Reals
 
 #: Colours of the cases, in turn; those after the first round are dashed.
 COLOURS = (ACTUAL, COMMANDED, "#5b8c5a", "#8e5572", "#8a6d3b", "#3d405b")
@@ -124,7 +124,7 @@ def _draw_vehicle(panel: Axes, runs: Runs, parameter: str) -> None:
     panel.set_xlim(limits)
 
 
-def _draw_distribution(panel: Axes, values: Reals, style: Mapping[str, Any]) -> None:
+def _draw_distribution(panel: Axes, values: Array, style: Mapping[str, Any]) -> None:
     """The fraction of the runs whose measure is at most a value; it ends below 1 if some are infinite."""
     known = np.sort(values[~np.isnan(values)])
     finite = known[np.isfinite(known)]

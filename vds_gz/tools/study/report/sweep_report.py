@@ -17,8 +17,8 @@ from matplotlib.colors import LinearSegmentedColormap, Normalize
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.patheffects import withStroke
-from numpy.typing import NDArray
 
+from vds_gz.core.arrays import Array, Flags
 from vds_gz.tools.study.report.style import ACTUAL, BODY, COMMANDED, INK, STYLE, add_legend, panels
 from vds_gz.tools.study.report.sweep_curves import TOGETHER, cases_figure, label
 from vds_gz.tools.study.report.text import ReportPage
@@ -31,9 +31,7 @@ from vds_gz.tools.study.sweep.analysis import (
     quantile,
     quantiles_of,
 )
-from vds_gz.tools.study.sweep.sensitivity import TRUSTED, Reals, Sensitivity
-
-Chosen = NDArray[np.bool_]
+from vds_gz.tools.study.sweep.sensitivity import TRUSTED, Sensitivity
 
 #: The runs of each case, and their analysis.
 Cases: TypeAlias = "Sequence[tuple[Runs, Analysis]]"
@@ -66,7 +64,7 @@ def _distributions_figure(runs: Runs, analysis: Analysis) -> Figure:
     return figure
 
 
-def _draw_distribution(panel: Axes, values: Reals, runs: Runs, analysis: Analysis, name: str) -> None:
+def _draw_distribution(panel: Axes, values: Array, runs: Runs, analysis: Analysis, name: str) -> None:
     panel.set_title(label(name, runs.units))
     if not len(values):
         words = "infinite in all runs" if analysis.distributions[name].count else "not measured in any run"
@@ -147,7 +145,7 @@ def draw_heat_map(runs: Runs, measure: str, indices: Sensitivity) -> Figure | No
     return figure
 
 
-def _slices(runs: Runs, third: Sequence[str], known: Chosen) -> Iterator[tuple[str, Chosen]]:
+def _slices(runs: Runs, third: Sequence[str], known: Flags) -> Iterator[tuple[str, Flags]]:
     """The runs in groups by the value of the third parameter, with their titles."""
     if not third:
         yield "", known
@@ -165,7 +163,7 @@ def _slices(runs: Runs, third: Sequence[str], known: Chosen) -> Iterator[tuple[s
         yield f"{name} {low:.3g} to {high:.3g} {unit}".strip(), known & inside
 
 
-def _edges(column: Reals, count: int) -> Reals:
+def _edges(column: Array, count: int) -> Array:
     """Edges of cells along an axis: around the values of a grid, or evenly spaced."""
     distinct = np.unique(column)
     if len(distinct) <= FEW:
@@ -177,7 +175,7 @@ def _edges(column: Reals, count: int) -> Reals:
     return np.linspace(distinct[0], distinct[-1], cells + 1)
 
 
-def _cells(runs: Runs, x: str, y: str, edges: Sequence[Reals], values: Reals, chosen: Chosen, part: float) -> Reals:
+def _cells(runs: Runs, x: str, y: str, edges: Sequence[Array], values: Array, chosen: Flags, part: float) -> Array:
     """The quantile of the runs in each cell, rows along y; NaN where there is none."""
     column, row = (
         np.clip(np.searchsorted(ends, runs.parameters[name][chosen], side="right") - 1, 0, len(ends) - 2)
@@ -190,7 +188,7 @@ def _cells(runs: Runs, x: str, y: str, edges: Sequence[Reals], values: Reals, ch
     return cells
 
 
-def _write_cells(panel: Axes, edges: Sequence[Reals], cells: Reals, mesh: QuadMesh) -> None:
+def _write_cells(panel: Axes, edges: Sequence[Array], cells: Array, mesh: QuadMesh) -> None:
     """Write the numbers into the cells, white on dark ones."""
     centres = [0.5 * (ends[1:] + ends[:-1]) for ends in edges]
     for (row, column), value in np.ndenumerate(cells):

@@ -11,9 +11,9 @@ from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
 
+from vds_gz.core.arrays import Array
 from vds_gz.core.world.packing import Thing, heights, outlines
 from vds_gz.core.world.scene import Scene
-from vds_gz.core.world.shapes import Array
 from vds_gz.tools.study.report.style import INK, OBSTACLE, STYLE, TOUCHED, png
 
 #: Things up to this height are ground, without a name in the picture [m].

@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from vds_gz.core.arrays import Array
 from vds_gz.core.errors import ArgumentError
 from vds_gz.core.parameters.yaml_reader import Interval
 from vds_gz.tools.study.sweep.knee import Knee, knee
-from vds_gz.tools.study.sweep.sensitivity import Reals, Sensitivity, sensitivity
+from vds_gz.tools.study.sweep.sensitivity import Sensitivity, sensitivity
 
 #: Quantiles of an error, with the part of the runs that do not exceed it; the last one is the worst run.
 ERRORS = {"p50": 0.5, "p95": 0.95, "p99": 0.99, "max": 1.0}
@@ -57,13 +58,13 @@ def bad_quantile(measure: str) -> str:
     return "p5" if measure in LARGER_IS_BETTER else "p95"
 
 
-def distribution(measure: str, values: Reals) -> Distribution:
+def distribution(measure: str, values: Array) -> Distribution:
     """The distribution of a measure with NaN for runs without it; quantiles are NaN if no run has it."""
     known = values[~np.isnan(values)]
     return Distribution(len(known), {name: quantile(known, part) for name, part in quantiles_of(measure).items()})
 
 
-def quantile(values: Reals, part: float) -> float:
+def quantile(values: Array, part: float) -> float:
     """The smallest value that this part of all values does not exceed; NaN without values.
 
     It is one of the values, so that infinite values do not affect smaller quantiles.
@@ -101,10 +102,10 @@ class Advice:
 
 
 def advise(
-    parameters: Mapping[str, Reals],
+    parameters: Mapping[str, Array],
     nominal: Mapping[str, float],
     measure: str,
-    values: Reals,
+    values: Array,
     indices: Sensitivity,
     bound: float | None = None,
 ) -> Advice | None:
@@ -136,7 +137,7 @@ def advise(
     return None
 
 
-def _nearer(away: Reals, bad: Reals) -> tuple[Reals, Reals]:
+def _nearer(away: Array, bad: Array) -> tuple[Array, Array]:
     """Increasing distances from a nominal value, and the quantile over the runs within each."""
     counts = np.unique(np.geomspace(RUNS, len(away), 60).astype(int))
     widths = np.sort(away)[counts - 1]
@@ -154,8 +155,8 @@ def _amount(value: float, unit: str, digits: int = 3) -> str:
 class Runs:
     """The runs of a sweep."""
 
-    parameters: Mapping[str, Reals]  # the varied parameters by their dotted names, with one value for each run
-    measures: Mapping[str, Reals]  # the measures by their names, with one value for each run, NaN for runs without it
+    parameters: Mapping[str, Array]  # the varied parameters by their dotted names, with one value for each run
+    measures: Mapping[str, Array]  # the measures by their names, with one value for each run, NaN for runs without it
     units: Mapping[str, str] = field(default_factory=dict)  # by parameter and measure
     # values where nothing is varied, by parameter, without a controller's gains, which no one measures
     nominal: Mapping[str, float] = field(default_factory=dict)

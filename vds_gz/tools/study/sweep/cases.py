@@ -11,6 +11,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from vds_gz.core.arrays import Array, Flags, Integers
 from vds_gz.core.parameters.controller_parameters import ControllerParameters
 from vds_gz.core.parameters.conversion import replaced
 from vds_gz.core.parameters.declaration import Description, ParameterGroup, Value, describe
@@ -25,10 +26,6 @@ from vds_gz.tools.fleet.tracking import DIVERGED, FINISHED, LEFT, RUNNING
 from vds_gz.tools.study.progress import ignore
 from vds_gz.tools.study.sweep.analysis import DELAY_MARGIN
 from vds_gz.tools.study.sweep.measures import TAIL, run_open_loop
-
-Reals = NDArray[np.float64]
-Wholes = NDArray[np.int64]
-Flags = NDArray[np.bool_]
 
 #: A column of a table, with an entry for each run.
 Column: TypeAlias = "NDArray[np.float64] | NDArray[np.int64] | NDArray[np.str_]"
@@ -101,7 +98,7 @@ class Case:
 def simulate(
     case: Case,
     driving: Driving,
-    values: Mapping[str, Reals],
+    values: Mapping[str, Array],
     measures: Sequence[str],
     count: int,
     advance: Callable[[float], object] = ignore,
@@ -127,7 +124,7 @@ def simulate(
     return {**{name: numbers[name] for name in measures}, "status": np.array(loop.statuses())}
 
 
-def loop_of(case: Case, driving: Driving, values: Mapping[str, Reals], count: int) -> ClosedLoop:
+def loop_of(case: Case, driving: Driving, values: Mapping[str, Array], count: int) -> ClosedLoop:
     """The controlled vehicles of a case, at rest at the start of its path."""
     assert isinstance(case.drive, ControlledDrive)
     fleet = Fleet(models()[case.vehicle.model], vehicles_of(case, values, count), step_rate=case.vehicle.step_rate)
@@ -159,14 +156,14 @@ def _drive(loop: ClosedLoop, driving: Driving, advance: Callable[[float], object
 
 
 def _delay_margins(
-    case: Case, driving: Driving, values: Mapping[str, Reals], count: int, advance: Callable[[float], object]
-) -> Reals:
+    case: Case, driving: Driving, values: Mapping[str, Array], count: int, advance: Callable[[float], object]
+) -> Array:
     """The additional dead time in all actuators up to which each vehicle stays within the bound [s].
 
     It is 0 for a vehicle that leaves the bound anyway, and at most :data:`LONGEST_MARGIN`.
     """
 
-    def stay(rows: Wholes, milliseconds: Wholes) -> Flags:
+    def stay(rows: Integers, milliseconds: Integers) -> Flags:
         stayed = np.empty(len(rows), bool)
         for begin in range(0, len(rows), PROBED_TOGETHER):
             part = slice(begin, begin + PROBED_TOGETHER)
@@ -197,7 +194,7 @@ def linear_delay_margin(k1: float, k2: float, speed: float) -> float:
     return math.atan(k2 * w / (k1 * speed)) / w
 
 
-def last_before_leaving(stays: Callable[[Wholes, Wholes], Flags], count: int, most: int) -> Wholes:
+def last_before_leaving(stays: Callable[[Integers, Integers], Flags], count: int, most: int) -> Integers:
     """For each candidate, the value of 0 ... ``most`` before the first one at which it leaves; -1 if that is 0.
 
     Bisection would be wrong: a candidate that leaves at a value may stay at some larger ones. All values are scanned in
@@ -216,7 +213,7 @@ def last_before_leaving(stays: Callable[[Wholes, Wholes], Flags], count: int, mo
     return np.where(leaves > 0, last, -1)
 
 
-def vehicles_of(case: Case, values: Mapping[str, Reals], count: int) -> list[ParameterGroup]:
+def vehicles_of(case: Case, values: Mapping[str, Array], count: int) -> list[ParameterGroup]:
     """The parameter groups of vehicles with varied parameters."""
     names = vehicle_parameters(case)
     varied = {names[name].name: column for name, column in values.items() if name in names}
@@ -240,7 +237,7 @@ def vehicle_parameters(case: Case) -> dict[str, Description]:
 
 
 def _controllers_of(
-    drive: ControlledDrive, values: Mapping[str, Reals], count: int
+    drive: ControlledDrive, values: Mapping[str, Array], count: int
 ) -> list[ControllerParameters] | None:
     """The parameters of each vehicle's controller; None for a function."""
     controller = controller_named(drive.controller)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from vds_gz.tools.study.sweep.sensitivity import Reals
+from vds_gz.core.arrays import Array
 
 #: Minimum number of points of a curve with a knee.
 POINTS = 5
@@ -44,7 +44,7 @@ class Knee:
         return f"{measure} gets worse steeply {side} {self.parameter} {at} (knee), where it is {there}."
 
 
-def knee(parameter: str, values: Reals, measured: Reals, sign: float = 1.0) -> Knee | None:
+def knee(parameter: str, values: Array, measured: Array, sign: float = 1.0) -> Knee | None:
     """The knee of a measure over a parameter; None if there is no clear one.
 
     It is the point farthest below the line from start to end of the rise (Satopää et al. 2011, "Finding a 'kneedle' in
@@ -77,14 +77,14 @@ def knee(parameter: str, values: Reals, measured: Reals, sign: float = 1.0) -> K
     return Knee(parameter, float(points[at]), float(np.median(measured[known & (values == points[at])])), above)
 
 
-def _medians(errors: Reals, place: NDArray[np.intp]) -> Reals:
+def _medians(errors: Array, place: NDArray[np.intp]) -> Array:
     """The median of the errors at each place."""
     order = np.argsort(place, kind="stable")
     groups = np.split(errors[order], np.flatnonzero(np.diff(place[order])) + 1)
     return np.array([np.median(group) for group in groups if len(group)])
 
 
-def _finite(errors: Reals) -> Reals:
+def _finite(errors: Array) -> Array:
     """Errors with infinite ones as far beyond the finite ones as these are apart."""
     finite = errors[np.isfinite(errors)]
     if not len(finite):

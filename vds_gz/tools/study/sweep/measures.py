@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from vds_gz.core.arrays import Array
 from vds_gz.core.configuration import vehicle_settings
 from vds_gz.core.errors import ArgumentError, RecordingError
 from vds_gz.core.parameters.declaration import ParameterGroup
@@ -20,8 +20,6 @@ from vds_gz.programs.commandlog.command_log import CommandLog
 from vds_gz.tools.fleet.fleet import Fleet
 from vds_gz.tools.fleet.layout import BaseLinks, base_links
 from vds_gz.tools.study.progress import ignore
-
-Reals = NDArray[np.float64]
 
 #: Time of a run after the last command [s].
 TAIL = 1.0
@@ -95,7 +93,7 @@ def run_open_loop(
     vehicles: Sequence[ParameterGroup],
     names: Sequence[str],
     advance: Callable[[float], object] = ignore,
-) -> dict[str, Reals]:
+) -> dict[str, Array]:
     """Send a log to vehicles, each at rest with base_link at the origin; their measures, one number for each vehicle.
 
     Commands act and time out as in a replay. A run's measures do not depend on the vehicles that are run with it. The
@@ -109,7 +107,7 @@ def run_open_loop(
     # The nominal vehicle is run as the last one of all vehicles.
     squares, peak, end = ({name: np.zeros(len(vehicles)) for name in DIFFERENCES} for _ in range(3))
     changed = last_change(log)
-    after: list[tuple[float, Reals]] = []
+    after: list[tuple[float, Array]] = []
     peaks = np.zeros((2, len(vehicles) + 1))
     samples, count = 0, _samples(log, nominal.pub_rate)
     for time, motion in _Driven(nominal, [*vehicles, nominal.vehicle]).motions(log, nominal.pub_rate):
@@ -138,7 +136,7 @@ def last_change(log: CommandLog) -> float:
     return log.times[changes[-1]] if changes else log.times[0]
 
 
-def _differences(motion: BaseLinks) -> Iterator[tuple[str, Reals]]:
+def _differences(motion: BaseLinks) -> Iterator[tuple[str, Array]]:
     """By quantity, the differences of all other vehicles from the last one."""
     x, y, heading, v_x, v_y, yaw_rate = (values[:-1] - values[-1] for values in motion)
     yield "path", np.sqrt(x * x + y * y)
@@ -178,7 +176,7 @@ class _Driven(AnyVehicle):
         self._fleet.advance(steps)
 
 
-def _settling_times(changed: float, after: list[tuple[float, Reals]], peaks: Reals) -> Reals:
+def _settling_times(changed: float, after: list[tuple[float, Array]], peaks: Array) -> Array:
     """Time from the last change [s] until all responses stay within their bands.
 
     It is the first sample after the last one outside. ``after`` has times [s] and responses since the change.

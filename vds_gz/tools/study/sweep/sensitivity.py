@@ -16,10 +16,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.polynomial.legendre import legval
-from numpy.typing import NDArray
 
-Reals = NDArray[np.float64]
-Degrees = NDArray[np.intp]
+from vds_gz.core.arrays import Array, Indices
 
 #: Highest degree of the polynomial.
 DEGREE = 10
@@ -55,7 +53,7 @@ class Sensitivity:
         return sorted(self.total, key=lambda name: -self.total[name])
 
 
-def sensitivity(parameters: Mapping[str, Reals], values: Reals) -> Sensitivity | None:
+def sensitivity(parameters: Mapping[str, Array], values: Array) -> Sensitivity | None:
     """Sobol indices of a measure; None if it is equal in all runs, or there are too few runs."""
     known = np.flatnonzero(np.isfinite(values))
     if len(known) > MOST_RUNS:
@@ -81,7 +79,7 @@ def sensitivity(parameters: Mapping[str, Reals], values: Reals) -> Sensitivity |
     return Sensitivity(none | _shares(varied, terms, first), none | _shares(varied, terms, shares), predicted)
 
 
-def _drawn_together(columns: Sequence[Reals]) -> Iterator[tuple[list[int], int]]:
+def _drawn_together(columns: Sequence[Array]) -> Iterator[tuple[list[int], int]]:
     """Parameters that always change together, and the number of their different points.
 
     Sampled parameters are an example, if there is a grid too. For any size of the grid, they determine no more terms of
@@ -96,19 +94,19 @@ def _drawn_together(columns: Sequence[Reals]) -> Iterator[tuple[list[int], int]]
             yield bundle, len(np.unique(np.frombuffer(runs, np.intp)))
 
 
-def _shares(names: Iterable[str], terms: Degrees, shares: Reals) -> dict[str, float]:
+def _shares(names: Iterable[str], terms: Indices, shares: Array) -> dict[str, float]:
     """For each parameter, the shares of all terms with it."""
     return {name: float(shares[terms[:, k] > 0].sum()) for k, name in enumerate(names)}
 
 
-def _ranks(column: Reals) -> Reals:
+def _ranks(column: Array) -> Array:
     """Rank of each value among all, from -1 to 1; equal values have equal ranks."""
     ordered = np.sort(column)
     below, up_to = (np.searchsorted(ordered, column, side=side) for side in ("left", "right"))
     return (below + up_to) / len(column) - 1.0
 
 
-def _terms(highest: list[int], most: int) -> Degrees:
+def _terms(highest: list[int], most: int) -> Indices:
     """For each term the degree of each parameter: all terms up to a total degree, without the constant."""
     terms: list[tuple[int, ...]] = []
     for total in range(1, min(DEGREE, sum(highest)) + 1):
@@ -129,7 +127,7 @@ def _of_total(highest: list[int], total: int) -> Iterator[tuple[int, ...]]:
         yield from ((degree, *rest) for rest in _of_total(highest[1:], total - degree))
 
 
-def _fit(ranks: list[Reals], values: Reals, terms: Degrees) -> tuple[Degrees, Reals, float]:
+def _fit(ranks: list[Array], values: Array, terms: Indices) -> tuple[Indices, Array, float]:
     """Least squares with the total degree that predicts best: terms, coefficients, predicted part of the variance.
 
     Each run is predicted from all others without a further fit (leave-one-out by the hat matrix). The columns of q for
@@ -152,7 +150,7 @@ def _fit(ranks: list[Reals], values: Reals, terms: Degrees) -> tuple[Degrees, Re
     return terms[: count - 1], np.linalg.solve(r[:count, :count], parts[:count])[1:], best
 
 
-def _legendre(degree: int, x: Reals) -> Reals:
+def _legendre(degree: int, x: Array) -> Array:
     """A Legendre polynomial of variance 1 over evenly spread x from -1 to 1."""
-    polynomial: Reals = np.sqrt(2.0 * degree + 1.0) * legval(x, [0.0] * degree + [1.0])
+    polynomial: Array = np.sqrt(2.0 * degree + 1.0) * legval(x, [0.0] * degree + [1.0])
     return polynomial

@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 import vds_gz
+from vds_gz.core.arrays import Array
 from vds_gz.core.errors import PATH, ArgumentError, FailureError, takes
 from vds_gz.core.parameters.node import NodeParameters
 from vds_gz.core.vehicle.catalogue import models
@@ -25,7 +26,7 @@ from vds_gz.tools.fleet.tracking import RUNNING
 from vds_gz.tools.study.offline.offline_replay import Replay
 from vds_gz.tools.study.offline.replay_bag import write_mcap
 from vds_gz.tools.study.progress import Advance, ignore
-from vds_gz.tools.study.sweep.cases import Case, Column, Reals, Table, loop_of, vehicles_of
+from vds_gz.tools.study.sweep.cases import Case, Column, Table, loop_of, vehicles_of
 from vds_gz.tools.study.sweep.measures import TAIL
 from vds_gz.tools.study.sweep.sweep_runs import Sweep
 from vds_gz.tools.study.workers import Workers, do_tasks
@@ -251,7 +252,7 @@ def replay_of(sweep: Sweep, run: int) -> tuple[Replay, NodeParameters]:
     return replay, parameters
 
 
-def _driven(sweep: Sweep, case: Case, values: dict[str, Reals]) -> tuple[CommandStream, object]:
+def _driven(sweep: Sweep, case: Case, values: dict[str, Array]) -> tuple[CommandStream, object]:
     """The controller's commands in a run, and the vehicle's initial state."""
     driving = sweep.driving
     loop = loop_of(case, driving, values, 1)

@@ -15,9 +15,10 @@ from typing import TypeAlias
 
 import numpy as np
 
+from vds_gz.core.arrays import Array, Integers
 from vds_gz.core.parameters.yaml_reader import Interval
 from vds_gz.tools.study.progress import Advance, ignore
-from vds_gz.tools.study.sweep.cases import Case, ControlledDrive, Driving, Reals, Table, Wholes, simulate
+from vds_gz.tools.study.sweep.cases import Case, ControlledDrive, Driving, Table, simulate
 
 #: Vehicle steps of the runs that are done together: some seconds of work for a core.
 STEPS = 5e7
@@ -68,7 +69,7 @@ class Space:
         """Number of points."""
         return math.prod(self._shape) * self.samples.count
 
-    def values(self, first: int, end: int) -> dict[str, Reals]:
+    def values(self, first: int, end: int) -> dict[str, Array]:
         """The values at some points, by name."""
         points = np.arange(first, end)
         drawn = iter(self._drawn(points % self.samples.count).T)
@@ -84,7 +85,7 @@ class Space:
     def _shape(self) -> tuple[int, ...]:
         return tuple(len(grid) for grid in self.variations.values() if isinstance(grid, tuple))
 
-    def _drawn(self, samples: Wholes) -> Reals:
+    def _drawn(self, samples: Integers) -> Array:
         """Numbers from 0 to 1, a row for each of these samples."""
         dimensions = len(self.variations) - len(self._shape)
         if not dimensions:
@@ -94,13 +95,13 @@ class Space:
         return draw(self.samples.seed, distinct, dimensions)[places]
 
 
-def _random(seed: int, samples: Wholes, dimensions: int) -> Reals:
+def _random(seed: int, samples: Integers, dimensions: int) -> Array:
     """Each sample has its own random generator."""
     keys = (np.array([seed, k], np.uint64) for k in samples.tolist())
     return np.array([np.random.Generator(np.random.Philox(key=key)).random(dimensions) for key in keys])
 
 
-def _sobol(seed: int, samples: Wholes, dimensions: int) -> Reals:
+def _sobol(seed: int, samples: Integers, dimensions: int) -> Array:
     from scipy.stats import qmc
 
     first, last = int(samples[0]), int(samples[-1])
@@ -109,7 +110,7 @@ def _sobol(seed: int, samples: Wholes, dimensions: int) -> Reals:
         sequence.fast_forward(first)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # the number of points is not a power of two
-        points: Reals = sequence.random(last - first + 1)
+        points: Array = sequence.random(last - first + 1)
     return points[samples - first]
 
 
@@ -159,7 +160,7 @@ class Sweep:
             begin = run + 1
         return pieces
 
-    def drawn(self, runs: range) -> tuple[Case, dict[str, Reals]]:
+    def drawn(self, runs: range) -> tuple[Case, dict[str, Array]]:
         """The case of some runs, which must be one, and their values of the varied parameters."""
         index, first = divmod(runs.start, len(self.space))
         return self.cases[index], self.space.values(first, first + len(runs))

@@ -13,7 +13,7 @@ from vds_gz.core.plant.base import LinkError
 from vds_gz.core.plant.gazebo.links.world_services import TIMEOUT, Request, service_name
 
 #: Objects of Gazebo's bindings, which have no types.
-Message: TypeAlias = Any
+GzMessage: TypeAlias = Any
 EntityComponentManager: TypeAlias = Any
 UpdateInfo: TypeAlias = Any
 

@@ -51,7 +51,7 @@ class JointReadings:
 
 
 Seen = Tick | Alive | Placement | JointReadings
-Inbox = deque[Seen]
+ReadingQueue = deque[Seen]
 
 
 class GazeboLink:
@@ -77,7 +77,7 @@ class GazeboLink:
     lists_joints = False
     waits = True
 
-    def start(self, inbox: Inbox, wake: Callable[[], None]) -> None:
+    def start(self, inbox: ReadingQueue, wake: Callable[[], None]) -> None:
         """Begin to put observations into the inbox; call ``wake``, from any thread, when the clock has ticked."""
         raise NotImplementedError
 
@@ -118,7 +118,7 @@ class HelpedLink(GazeboLink):
         # Less than a period, so that no tick is skipped if ticks come at the command rate.
         self._period = round(0.75 * NANOSECONDS / parameters.command_rate)
         self._last_tick = -1
-        self._inbox: Inbox = deque()
+        self._inbox: ReadingQueue = deque()
 
     def poll(self) -> Sequence[str]:
         """Read the results of the helper process."""

@@ -38,7 +38,7 @@ INTERVAL = 0.02  # time between them [s]
 
 PATIENCE = 10.0  # time to find the controllers of the joints over ROS [s]
 
-Message = tuple[str, str, bytes]  # a topic's full name, its type and a serialized message
+HelperMessage = tuple[str, str, bytes]  # a topic's full name, its type and a serialized message
 
 
 class Helper:
@@ -89,7 +89,7 @@ class Helper:
         self._noted = now
         return True
 
-    def note(self, *messages: Message) -> None:
+    def note(self, *messages: HelperMessage) -> None:
         """Set the messages that are sent if the node dies."""
         self._tell(note=[(topic, type_name, data.hex()) for topic, type_name, data in messages])
 
@@ -128,7 +128,7 @@ class Worker:
 
     def __init__(self, partition: str, actuators: str) -> None:
         """Join gz-transport if ``actuators`` is given."""
-        self._messages: list[Message] = []
+        self._messages: list[HelperMessage] = []
         self._worlds: list[str] = []
         self._node: Any = None
         self._call = partial(call_by_program, partition)
@@ -182,7 +182,7 @@ class Worker:
             time.sleep(INTERVAL)
 
 
-def send_over_ros(messages: Sequence[Message]) -> None:
+def send_over_ros(messages: Sequence[HelperMessage]) -> None:
     """Join the graph, and send each message as soon as its topic has a subscriber."""
     from vds_gz.core.ros.arguments import parse
     from vds_gz.core.ros.graph import QoS

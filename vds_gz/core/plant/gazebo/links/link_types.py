@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from vds_gz.core.description.gz_bridge import Entry, joint_entries, odometry_entry
+from vds_gz.core.description.gz_bridge import BridgeEntry, joint_entries, odometry_entry
 from vds_gz.core.parameters.node import GazeboParameters
 from vds_gz.core.plant.base import LinkError
 from vds_gz.core.plant.gazebo.links.bindings import bindings_fault, system_fault
@@ -31,7 +31,7 @@ class LinkType:
 
     make: Callable[[Graph, GazeboParameters], GazeboLink]
     fault: Callable[[], str] = lambda: ""
-    bridged: Callable[[str], list[Entry]] = lambda model: []
+    bridged: Callable[[str], list[BridgeEntry]] = lambda model: []
     clock_over_ros: bool = False
     controllers: tuple[str, ...] = ()
     inside: bool = False

@@ -8,7 +8,7 @@ from typing import Any
 
 from vds_gz.core.description import gz_topics as topics
 from vds_gz.core.parameters.node import GazeboParameters
-from vds_gz.core.plant.gazebo.links.gazebo_link import Alive, HelpedLink, Inbox, JointReadings
+from vds_gz.core.plant.gazebo.links.gazebo_link import Alive, HelpedLink, JointReadings, ReadingQueue
 from vds_gz.core.ros.graph import CLOCK_IN, Graph, Message, QoS
 from vds_gz.core.ros.messages.fields import stamp_ns
 
@@ -32,7 +32,7 @@ class RosLink(HelpedLink):
         self._time = -1
         self._moved = self._reported = monotonic()
 
-    def start(self, inbox: Inbox, wake: Callable[[], None]) -> None:
+    def start(self, inbox: ReadingQueue, wake: Callable[[], None]) -> None:
         """Begin to listen. Messages come in the node's own thread, so ``wake`` is not used."""
         self._inbox = inbox
         graph = self._graph

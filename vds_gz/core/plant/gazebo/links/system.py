@@ -11,7 +11,7 @@ from vds_gz.core.geometry import Quaternion, Vector
 from vds_gz.core.plant.base import LinkError
 from vds_gz.core.plant.gazebo.links import bindings, world_services
 from vds_gz.core.plant.gazebo.links.bindings import EntityComponentManager, UpdateInfo
-from vds_gz.core.plant.gazebo.links.gazebo_link import Alive, GazeboLink, Inbox, JointReadings, Placement, Tick
+from vds_gz.core.plant.gazebo.links.gazebo_link import Alive, GazeboLink, JointReadings, Placement, ReadingQueue, Tick
 from vds_gz.core.vehicle.vehicle import NANOSECONDS
 from vds_gz.core.vehicle.vehicle_model import Joint
 
@@ -127,7 +127,7 @@ class SystemLink(GazeboLink):
 
     # ------------------------------------------------------------------ the plant's side
 
-    def start(self, inbox: Inbox, wake: Callable[[], None]) -> None:
+    def start(self, inbox: ReadingQueue, wake: Callable[[], None]) -> None:
         """Set the inbox; ``wake`` is not used, because the node runs when Gazebo calls it."""
         self._inbox = inbox
 

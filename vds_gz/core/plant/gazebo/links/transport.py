@@ -9,8 +9,8 @@ from threading import Event
 from vds_gz.core.description import gz_topics as topics
 from vds_gz.core.parameters.node import GazeboParameters
 from vds_gz.core.plant.gazebo.links import bindings
-from vds_gz.core.plant.gazebo.links.bindings import Message
-from vds_gz.core.plant.gazebo.links.gazebo_link import Alive, HelpedLink, Inbox, JointReadings
+from vds_gz.core.plant.gazebo.links.bindings import GzMessage
+from vds_gz.core.plant.gazebo.links.gazebo_link import Alive, HelpedLink, JointReadings, ReadingQueue
 from vds_gz.core.vehicle.vehicle import NANOSECONDS
 
 #: Time for callbacks to return after the last subscription has ended [s]; an earlier exit can crash the process.
@@ -38,7 +38,7 @@ class TransportLink(HelpedLink):
         self._node = bindings.node(parameters.partition)
         self._publisher = self._node.advertise(self._actuators, type(self._message))
 
-    def start(self, inbox: Inbox, wake: Callable[[], None]) -> None:
+    def start(self, inbox: ReadingQueue, wake: Callable[[], None]) -> None:
         """Subscribe to odometry and joint states, and to the clock if a world is named."""
         self._inbox = inbox
         self._wake = wake
@@ -99,17 +99,17 @@ class TransportLink(HelpedLink):
 
     # ------------------------------------------------------------------ in Gazebo's thread
 
-    def _on_clock(self, message: Message) -> None:
+    def _on_clock(self, message: GzMessage) -> None:
         if self._tick(_nanoseconds(message.sim)):
             self._wake()
 
-    def _on_statistics(self, message: Message) -> None:
+    def _on_statistics(self, message: GzMessage) -> None:
         self._inbox.append(Alive(message.paused))
 
-    def _on_odometry(self, message: Message) -> None:
+    def _on_odometry(self, message: GzMessage) -> None:
         self._place(_nanoseconds(message.header.stamp), message.pose)
 
-    def _on_joints(self, message: Message) -> None:
+    def _on_joints(self, message: GzMessage) -> None:
         axes = [(joint.name, joint.axis1) for joint in message.joint]
         self._inbox.append(
             JointReadings(
@@ -131,5 +131,5 @@ def answering_world(parameters: GazeboParameters, seconds: float) -> str | None:
     return (parameters.world or "the first one") if answered else None
 
 
-def _nanoseconds(stamp: Message) -> int:
+def _nanoseconds(stamp: GzMessage) -> int:
     return int(stamp.sec) * NANOSECONDS + int(stamp.nsec)

@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from vds_gz.core.arrays import Array
 from vds_gz.core.parameters.declaration import ParameterGroup
 from vds_gz.core.parameters.vehicles import DifferentialParameters
 from vds_gz.core.vehicle.command import Command
 from vds_gz.core.vehicle.differential import DIFFERENTIAL, DifferentialCoefficients, DifferentialState
 from vds_gz.core.vehicle.differential import actuate as drive
 from vds_gz.core.vehicle.vehicle_model import AnyModel, SteadyMotion, extended
-from vds_gz.tools.study.identify.estimates import Array
 from vds_gz.tools.study.recording import POSES
 
 #: Roller directions of an omni vehicle's wheels in the order of its joints.
@@ -60,14 +60,14 @@ def geometry_of(
 
 
 #: A sensor's reading as a function of the needed numbers of the state, each of shape (samples, vehicles).
-Reader = Callable[[Sequence[Array], Geometry], Array]
+ReadingFunction = Callable[[Sequence[Array], Geometry], Array]
 
 
 class Observed(NamedTuple):
     """A quantity that a sensor may read: the needed numbers of the state, by dotted names, and the reading."""
 
     numbers: tuple[str, ...]
-    read: Reader
+    read: ReadingFunction
 
 
 def _first(numbers: Sequence[Array], geometry: Geometry) -> Array:
@@ -80,7 +80,7 @@ def _lateral(numbers: Sequence[Array], geometry: Geometry) -> Array:
     return v_y + geometry.base_link_offset * yaw_rate
 
 
-def _wheel(side: str, *, speed: bool, roller: float = 0.0) -> Reader:
+def _wheel(side: str, *, speed: bool, roller: float = 0.0) -> ReadingFunction:
     """Angular velocity of a wheel [rad/s] from its rolling speed [m/s], or its angle from that of a nominal wheel."""
 
     def read(numbers: Sequence[Array], geometry: Geometry) -> Array:
@@ -92,7 +92,7 @@ def _wheel(side: str, *, speed: bool, roller: float = 0.0) -> Reader:
     return read
 
 
-def _hinge(side: float) -> Reader:
+def _hinge(side: float) -> ReadingFunction:
     """Angle of the left (+1) or the right hinge [rad] by Ackermann's rule, on the branch near the steering angle."""
 
     def read(numbers: Sequence[Array], geometry: Geometry) -> Array:
@@ -120,7 +120,7 @@ def _moved(numbers: Sequence[Array], geometry: Geometry) -> Array:
     return moved
 
 
-def _change(reader: Reader) -> Reader:
+def _change(reader: ReadingFunction) -> ReadingFunction:
     """The change of a reading from the first half of the rows to the second."""
 
     def read(numbers: Sequence[Array], geometry: Geometry) -> Array:

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from vds_gz.autoware.parameters.car_parameters import MAX_STEER_LIM
 from vds_gz.autoware.vehicle.models import SHORTEST_TIME_CONSTANT
+from vds_gz.core.arrays import Array
 from vds_gz.core.parameters.actuator_parameters import BodyLimits, DriveParameters, SteeringParameters
 from vds_gz.core.parameters.declaration import LARGEST, ParameterGroup, describe
-from vds_gz.tools.study.identify.estimates import Array
 
 #: Smallest limit, smallest value that means no limit, and the value that is used for no limit, in SI units.
 LEAST_LIMIT, NO_LIMIT, UNLIMITED = 1e-4, 1e5, 1e6

@@ -8,11 +8,12 @@ from functools import cached_property
 
 import numpy as np
 
+from vds_gz.core.arrays import Array
 from vds_gz.core.parameters.declaration import ParameterGroup
 from vds_gz.core.parameters.yaml_reader import Interval
 from vds_gz.core.vehicle.command import ACKERMANN, CONTROL, TWIST, CommandKind
 from vds_gz.core.vehicle.vehicle_model import AnyModel
-from vds_gz.tools.study.identify.estimates import Array, noise
+from vds_gz.tools.study.identify.estimates import noise
 from vds_gz.tools.study.identify.problem.observed import observed
 from vds_gz.tools.study.identify.problem.parameters import Actuation
 from vds_gz.tools.study.identify.problem.segment_model import VehicleFamily

@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from vds_gz.core.arrays import Array, Flags
 from vds_gz.core.parameters.declaration import ParameterGroup
 from vds_gz.core.vehicle.differential import DIFFERENTIAL
 from vds_gz.core.vehicle.vehicle_model import AnyModel
 from vds_gz.tools.fleet.sampled import Calibrations, Readings, SampledDrive, Simulations
-from vds_gz.tools.study.identify.estimates import Array
 from vds_gz.tools.study.identify.problem.observed import (
     SIDED,
     Geometry,
@@ -37,8 +37,6 @@ DIFFERENCE, SHORT_LAG = 1e-5, 5e-4
 
 #: The same for a dead band, at which responses jump: commands within the step jump too.
 WIDE_DIFFERENCE = 0.1
-
-Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -134,7 +132,7 @@ class _Sensor:
         return (time,) if half is None else (time - half, time + half)
 
 
-class _Place(NamedTuple):
+class _PointIndices(NamedTuple):
     """A point and its finite differences among the vehicles that are simulated: indices of these.
 
     Attributes:
@@ -208,7 +206,7 @@ class Experiment:
         (values,), geometry = self.family.driven(rounded, [(self.segment, starts, readings)])
         return self._read(values, geometry, where, 0) + self._offsets(points)
 
-    def starts(self, start: Array, places: Sequence[_Place], vehicles: int) -> Array:
+    def starts(self, start: Array, places: Sequence[_PointIndices], vehicles: int) -> Array:
         """The initial motion of each vehicle, (vehicles, numbers)."""
         starts = np.tile(start, (vehicles, 1))
         for place in places:
@@ -222,8 +220,8 @@ class Experiment:
         geometry: Geometry,
         points: Array,
         starts: Array,
-        places: Sequence[_Place],
-        free: Mask,
+        places: Sequence[_PointIndices],
+        free: Flags,
     ) -> list[Predicted]:
         """Predicted measurements at points, with derivatives."""
         _, where = self.plan(points[0])
@@ -295,7 +293,7 @@ class Experiment:
             added[samples] += points[:, k]
         return added
 
-    def _add_calibrations(self, by_terms: Array, now: Array, earlier: Array, free: Mask) -> None:
+    def _add_calibrations(self, by_terms: Array, now: Array, earlier: Array, free: Flags) -> None:
         """Derivatives by offsets and latencies of sensors; ``earlier`` has readings a step earlier."""
         for k, samples in self._offset:
             by_terms[samples, k] = 1.0
@@ -310,7 +308,7 @@ MOST_READINGS = 2_000_000
 
 
 def predictions_of(
-    experiments: Sequence[Experiment], points: Array, starts: Sequence[Array], free: Mask, *, free_start: bool
+    experiments: Sequence[Experiment], points: Array, starts: Sequence[Array], free: Flags, *, free_start: bool
 ) -> Iterator[list[Predicted]]:
     """The predictions of each experiment at several points.
 
@@ -342,7 +340,9 @@ def _batches(experiments: Sequence[Experiment], vehicles: int) -> Iterator[slice
     yield slice(begin, len(experiments))
 
 
-def _placed(terms: Sequence[Term], dt: float, vehicles: list[Array], point: Array, free: Mask, starts: int) -> _Place:
+def _placed(
+    terms: Sequence[Term], dt: float, vehicles: list[Array], point: Array, free: Flags, starts: int
+) -> _PointIndices:
     """Append a point and its finite differences, in free terms and in numbers of the start, to the vehicles."""
     whole, dead = point.copy(), index_of(terms, Kind.DEAD_TIME)
     steps = np.floor(point[dead] / dt + 1e-7)
@@ -366,7 +366,7 @@ def _placed(terms: Sequence[Term], dt: float, vehicles: list[Array], point: Arra
         if free[k] and term.moves_vehicle and term.kind is not Kind.DEAD_TIME and not _has_no_slope(term, point[k]):
             step = _difference(term, float(point[k]))
             columns.append((k, add(k, step), step))
-    return _Place(base, later, columns, [(j, add()) for j in range(starts)])
+    return _PointIndices(base, later, columns, [(j, add()) for j in range(starts)])
 
 
 class _CollectedReadings:

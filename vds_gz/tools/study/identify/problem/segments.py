@@ -13,8 +13,8 @@ from itertools import pairwise
 
 import numpy as np
 
+from vds_gz.core.arrays import Array
 from vds_gz.core.vehicle.schedule import Records
-from vds_gz.tools.study.identify.estimates import Array
 from vds_gz.tools.study.recording import Commands, MeasuredChannel, Recording, Series, SignalError
 
 #: Maximum length of a segment, and length of the lead that is simulated before a cut [s].
