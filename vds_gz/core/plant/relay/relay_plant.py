@@ -8,12 +8,12 @@ from time import sleep
 from vds_gz.core.geometry import Attitude, Pose
 from vds_gz.core.parameters.node import NodeParameters
 from vds_gz.core.plant.base import Level, LinkError, Plant, Status
-from vds_gz.core.plant.gazebo.links.helper_process import INTERVAL, REPETITIONS, Helper
 from vds_gz.core.plant.relay.demand import Demand, DemandedMotion
 from vds_gz.core.plant.relay.following import ResponseMonitor
 from vds_gz.core.plant.relay.led_vehicle import LedVehicle, make_led_vehicle
 from vds_gz.core.plant.relay.robot_command import RelayedCommand
 from vds_gz.core.plant.relay.subtraction import RobotDynamics
+from vds_gz.core.plant.watchdog import INTERVAL, REPETITIONS, Watchdog
 from vds_gz.core.ros.graph import Graph
 from vds_gz.core.vehicle.vehicle import NANOSECONDS, Motion
 
@@ -43,7 +43,7 @@ class RelayPlant(Plant):
         odometry = parameters.relay.odometry
         self._following = ResponseMonitor(graph, odometry, robot) if odometry else None
         self.place = f"a robot that listens to {' and '.join(self._command.topics)}"
-        self._helper = Helper("", "")  # the watchdog
+        self._watchdog = Watchdog()
         self._held = self._stopped = False
         self._standing = DemandedMotion()  # stops the robot, with the last steering angle
         self._until = 0  # when the command ends [ns]; 0 while none is sent
@@ -69,11 +69,11 @@ class RelayPlant(Plant):
         if now >= self._until:
             if self._until:
                 self._until = 0
-                self._helper.note()
+                self._watchdog.note()
             return
         self._send(now, drive)
-        if self._helper.due():
-            self._helper.note(*self._command.messages(self._standing))
+        if self._watchdog.due():
+            self._watchdog.note(*self._command.messages(self._standing))
 
     def _send(self, now: int, drive: DemandedMotion) -> None:
         self._standing = DemandedMotion(steering_angle=drive.steering_angle)
@@ -113,7 +113,7 @@ class RelayPlant(Plant):
             level, text = Level.WARN, f"no one listens to {' and '.join(unheard)}; is the robot running?"
         if self._demand.broken:
             level, text = Level.ERROR, "the vehicle's response is not a finite number, so zero is sent"
-        if self._helper.fault:
+        if self._watchdog.ended:
             level = Level.ERROR
             text = "the watchdog has ended: if the node is killed, nothing stops the robot; restart the node"
         values = [
@@ -128,4 +128,4 @@ class RelayPlant(Plant):
         for _ in range(REPETITIONS if self._until else 0):
             self._command.send(self.vehicle.time, self._standing)
             sleep(INTERVAL)
-        self._helper.close()
+        self._watchdog.close()
