@@ -28,7 +28,7 @@ from vds_gz.core.plant.gazebo.gazebo_server import Server, Spawn, populated
 from vds_gz.core.ros.arguments import parse
 from vds_gz.core.ros.graph import Graph, QoS
 from vds_gz.core.ros.open_graph import open_graph
-from vds_gz.core.sensing.sensor import SensorTypes
+from vds_gz.core.sensing.sensor_types import SensorTypes
 from vds_gz.core.vehicle.catalogue import models
 from vds_gz.core.world.load_world import world_file
 

@@ -15,21 +15,18 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import numpy as np
 
 from vds_gz.core.geometry import Transform, quaternion
-from vds_gz.core.parameters.sensor_parameters import (
-    Camera,
-    Helios31,
-    Lidar2d,
-    OusterOs1,
-    PlanarLidar,
-    RgbdCamera,
-    RplidarA2,
-    SpinningLidar,
-    VelodyneVlp16,
-)
 from vds_gz.core.sensing.body import BodyState, mounted
-from vds_gz.core.sensing.lidar import LidarModel, gazebo_bands
-from vds_gz.core.sensing.pinhole import Pinhole, clipped
-from vds_gz.core.sensing.point_layout import ColouredLayout, PointLayout, driver_layout, gazebo_layouts
+from vds_gz.core.sensing.lidar import LidarModel
+from vds_gz.core.sensing.planar_lidar import PlanarLidar
+from vds_gz.core.sensing.point_layout import PointLayout, gazebo_layouts
+from vds_gz.core.sensing.sensors.camera import Camera, Pinhole
+from vds_gz.core.sensing.sensors.helios_32 import Helios31
+from vds_gz.core.sensing.sensors.lidar2d import Lidar2d
+from vds_gz.core.sensing.sensors.ouster_os1 import OusterOs1
+from vds_gz.core.sensing.sensors.rgbd_camera import ColouredLayout, RgbdCamera, clipped
+from vds_gz.core.sensing.sensors.rplidar_a2 import RplidarA2
+from vds_gz.core.sensing.sensors.velodyne_vlp16 import VelodyneVlp16
+from vds_gz.core.sensing.spinning_lidar import SpinningLidar
 from vds_gz.core.share import share
 from vds_gz.core.world.load_world import load_world
 from vds_gz.core.world.scene import Scene
@@ -69,8 +66,8 @@ def cost(run: Callable[[], object]) -> float:
 
 def layouts(sensor: SpinningLidar, lidar: LidarModel) -> list[PointLayout]:
     if sensor.layout == "driver":
-        return [driver_layout(sensor, lidar.directions, lidar.column_times(0))]
-    return gazebo_layouts(lidar.directions, gazebo_bands(sensor))
+        return [sensor.driver_layout(lidar.directions, lidar.column_times(0))]
+    return gazebo_layouts(lidar.directions, sensor.bands())
 
 
 def lidar_row(scene: Scene, sensor: PlanarLidar | SpinningLidar) -> tuple[str, int, float, float, float]:

@@ -15,7 +15,7 @@ from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 from vds_gz.core.configuration import in_world
 from vds_gz.core.errors import ArgumentError
 from vds_gz.core.parameters.node import NodeParameters
-from vds_gz.core.sensing.sensor import SensorTypes
+from vds_gz.core.sensing.sensor_types import SensorTypes
 from vds_gz.core.share import share
 from vds_gz.programs.interface import topics
 from vds_gz.programs.launching.actions import (

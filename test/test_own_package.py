@@ -21,7 +21,8 @@ from vds_gz.core.errors import ArgumentError
 from vds_gz.core.geometry import Transform
 from vds_gz.core.ros.messages.fields import stamp_ns
 from vds_gz.core.sensing.body import BodyState
-from vds_gz.core.sensing.sensor import OWN, SensorTypes
+from vds_gz.core.sensing.sensor_types import SensorTypes
+from vds_gz.core.sensing.sensors.shipped import SENSORS
 from vds_gz.core.world.load_world import load_world
 from vds_gz.programs.interface import topics
 from vds_gz.programs.interface.topics import Topic
@@ -92,7 +93,7 @@ def test_a_node_has_the_model_and_the_sensor(
 
 
 def test_its_parameters_are_checked_as_ours_are(own_sensor: ModuleType) -> None:
-    assert [*SensorTypes()] == [*OWN, "sonar"]
+    assert [*SensorTypes()] == [*(record.name for record in SENSORS), "sonar"]
     values = {"sensors.front.type": "sonar", "sensors.front.cone": 4.0}
     with pytest.raises(vds_gz.ParameterError, match=r"'sensors.front.cone' is 4 .* at most 3.14159 \[rad\]"):
         load_parameters("forklift", values)

@@ -8,9 +8,9 @@ from vds_gz.core.parameters.declaration import ParameterGroup, choice, flag, int
 from vds_gz.core.parameters.sensor_parameters import kind, noise, place, rate, straight
 from vds_gz.core.sensing.body import BodyState, mounted, placement
 from vds_gz.core.sensing.noise import SampleNoise, sample_number
-from vds_gz.core.sensing.sensor import GazeboSide, SensorOutput, SensorType, Stream
+from vds_gz.core.sensing.sensor import GazeboSide, SensorOutput, SensorSetup, SensorType, Stream
+from vds_gz.core.sensing.single_topic import SingleTopicOutput
 from vds_gz.core.vehicle.vehicle_model import Joint, JointStates
-from vds_gz.programs.interface.sensors.sensor_setup import SensorSetup, SingleTopicOutput
 
 __all__ = [
     # Parameters: each with default, unit, bounds and meaning

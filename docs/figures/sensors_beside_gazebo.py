@@ -20,12 +20,14 @@ from gazebo_worlds import stop
 from vds_gz.core.configuration import load_parameters
 from vds_gz.core.description.sdf import sdf
 from vds_gz.core.geometry import Transform
-from vds_gz.core.parameters.sensor_parameters import RgbdCamera, RplidarA2, SensorParameters
+from vds_gz.core.parameters.sensor_parameters import SensorParameters
 from vds_gz.core.plant.gazebo.gazebo_server import Spawn, populated
 from vds_gz.core.plant.gazebo.links import bindings
 from vds_gz.core.sensing.body import BodyState, mounted, placement
 from vds_gz.core.sensing.lidar import LidarModel
-from vds_gz.core.sensing.pinhole import Pinhole
+from vds_gz.core.sensing.sensors.camera import Pinhole
+from vds_gz.core.sensing.sensors.rgbd_camera import RgbdCamera
+from vds_gz.core.sensing.sensors.rplidar_a2 import RplidarA2
 from vds_gz.core.vehicle.catalogue import models
 from vds_gz.core.world.load_world import load_world, world_file
 

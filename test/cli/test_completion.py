@@ -12,7 +12,7 @@ import pytest
 from vds_gz.cli.completion import EPILOG
 from vds_gz.cli.program import COMMANDS, main
 from vds_gz.core.configuration import preset_names
-from vds_gz.core.sensing.sensor import SensorTypes
+from vds_gz.core.sensing.sensor_types import SensorTypes
 from vds_gz.core.vehicle.catalogue import models
 from vds_gz.core.world.load_world import world_names
 from vds_gz.programs.commandlog.command_log import drive_names

@@ -19,9 +19,9 @@ from vds_gz.cli.shared_options import number, positive
 from vds_gz.core import files
 from vds_gz.core.description.urdf_reader import numbers
 from vds_gz.core.errors import VdsGzError
-from vds_gz.core.parameters.sensor_parameters import fix_regions
 from vds_gz.core.parameters.yaml_entries import read_entries
 from vds_gz.core.parameters.yaml_reader import read_parameter_file
+from vds_gz.core.sensing.sensors.gnss import fix_regions
 from vds_gz.core.world.load_world import load_world
 from vds_gz.programs.commandlog.command_log import read
 from vds_gz.programs.launching.actions import number as launch_number

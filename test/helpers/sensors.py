@@ -10,9 +10,8 @@ import numpy as np
 from helpers.processes import Probe
 from vds_gz.core.parameters.node import NodeParameters
 from vds_gz.core.ros.graph import QoS
-from vds_gz.core.sensing.sensor import SensorTypes
+from vds_gz.core.sensing.sensor_types import SensorTypes, sensor_setups
 from vds_gz.core.vehicle.vehicle_model import Joint
-from vds_gz.programs.interface.sensors.sensor_setup import sensor_setups
 from vds_gz.programs.interface.topics import Topic
 
 #: All types of sensors, their parameter groups, and those that Gazebo simulates, by their names.

@@ -21,7 +21,7 @@ from vds_gz.core.errors import ArgumentError
 from vds_gz.core.parameters.conversion import load
 from vds_gz.core.parameters.node import NodeParameters
 from vds_gz.core.parameters.yaml_reader import read_parameter_file
-from vds_gz.core.sensing.sensor import SensorTypes
+from vds_gz.core.sensing.sensor_types import SensorTypes
 from vds_gz.core.share import share
 from vds_gz.core.vehicle.catalogue import models
 

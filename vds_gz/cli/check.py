@@ -28,7 +28,7 @@ from vds_gz.core.parameters.plant_types import PlantTypes
 from vds_gz.core.parameters.schema import schema
 from vds_gz.core.parameters.yaml_reader import read_parameter_file
 from vds_gz.core.ros.program_shell import DONE, FAILED, CommandLine, command
-from vds_gz.core.sensing.sensor import SensorTypes
+from vds_gz.core.sensing.sensor_types import SensorTypes
 from vds_gz.core.vehicle.catalogue import models
 from vds_gz.programs.nodes.preparation import prepare
 

@@ -14,7 +14,7 @@ from vds_gz.cli.program import COMMANDS
 from vds_gz.core.configuration import preset_names
 from vds_gz.core.parameters.plant_types import PlantTypes
 from vds_gz.core.ros.program_shell import DONE, CommandLine, command, parser_of
-from vds_gz.core.sensing.sensor import SensorTypes
+from vds_gz.core.sensing.sensor_types import SensorTypes
 from vds_gz.core.vehicle.catalogue import models
 from vds_gz.core.world.load_world import world_names
 from vds_gz.programs.commandlog.command_log import drive_names

@@ -19,7 +19,7 @@ from vds_gz.core.plant.gazebo.gazebo_server import Server, Spawn, populated
 from vds_gz.core.plant.gazebo.links.link_types import WITHOUT_LAUNCH, runs_inside
 from vds_gz.core.ros.arguments import parse
 from vds_gz.core.ros.program_shell import LONGEST_SLEEP, CommandLine, StopRequest, command, on_signals
-from vds_gz.core.sensing.sensor import SensorTypes
+from vds_gz.core.sensing.sensor_types import SensorTypes
 from vds_gz.core.vehicle.catalogue import models
 from vds_gz.core.world.load_world import world_file
 from vds_gz.tools.adopt.robot_folder import PARAMETERS, read_folder

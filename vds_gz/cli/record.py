@@ -16,7 +16,7 @@ from vds_gz.core.ros.arguments import Arguments, parse
 from vds_gz.core.ros.graph import Graph
 from vds_gz.core.ros.open_graph import open_graph
 from vds_gz.core.ros.program_shell import DONE, FAILED, LONGEST_SLEEP, CommandLine, StopRequest, command, on_signals
-from vds_gz.core.sensing.sensor import is_of_sensor
+from vds_gz.core.sensing.sensor_types import is_of_sensor
 from vds_gz.programs.bags.recorder import Recorder
 from vds_gz.programs.interface import topics
 from vds_gz.programs.interface.commands import autoware_topics, vehicle_topics

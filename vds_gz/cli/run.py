@@ -31,7 +31,7 @@ from vds_gz.core.parameters.declaration import Override
 from vds_gz.core.parameters.node import NodeParameters
 from vds_gz.core.ros.arguments import Arguments, parse
 from vds_gz.core.ros.program_shell import DONE, CommandLine, command, on_signals
-from vds_gz.core.sensing.sensor import SensorTypes
+from vds_gz.core.sensing.sensor_types import SensorTypes
 from vds_gz.core.share import share
 from vds_gz.core.world.load_world import load_world
 from vds_gz.programs.commandlog import command_log

@@ -13,7 +13,7 @@ from vds_gz.core.parameters.live_parameters import LiveParameters
 from vds_gz.core.parameters.node import NodeParameters
 from vds_gz.core.parameters.plant_types import PlantTypes
 from vds_gz.core.parameters.yaml_reader import read_parameter_file
-from vds_gz.core.sensing.sensor import SensorTypes
+from vds_gz.core.sensing.sensor_types import SensorTypes
 from vds_gz.core.share import share
 from vds_gz.core.vehicle.catalogue import models
 from vds_gz.core.vehicle.vehicle import AnyGuardedVehicle, AnyVehicle, GuardedVehicle, Vehicle

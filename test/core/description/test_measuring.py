@@ -8,9 +8,10 @@ from helpers.simulation import NEEDS_GAZEBO, records
 
 from vds_gz.core.description import gz_topics as topics
 from vds_gz.core.description.sdf import sdf
-from vds_gz.core.parameters.sensor_parameters import Gnss, Imu
 from vds_gz.core.parameters.vehicles import BicycleParameters
 from vds_gz.core.plant.gazebo.gazebo_server import Spawn, populated
+from vds_gz.core.sensing.sensors.gnss import Gnss
+from vds_gz.core.sensing.sensors.imu import Imu
 from vds_gz.core.share import share
 from vds_gz.core.vehicle.catalogue import models
 

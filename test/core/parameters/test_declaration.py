@@ -29,9 +29,10 @@ from vds_gz.core.parameters.node import (
     MeasurementNoiseParameters,
     NodeParameters,
 )
-from vds_gz.core.parameters.sensor_parameters import Imu, Lidar2d
 from vds_gz.core.parameters.teleop import JoystickParameters, KeyParameters
 from vds_gz.core.parameters.vehicles import BicycleParameters, OmniParameters
+from vds_gz.core.sensing.sensors.imu import Imu
+from vds_gz.core.sensing.sensors.lidar2d import Lidar2d
 from vds_gz.core.vehicle.bicycle import BICYCLE
 from vds_gz.core.vehicle.catalogue import models
 from vds_gz.core.vehicle.differential import DIFFERENTIAL

@@ -7,7 +7,8 @@ from helpers.sensors import GROUPS, TYPES
 
 from vds_gz.core.parameters.conversion import load
 from vds_gz.core.parameters.declaration import Description, Override, ParameterError, describe
-from vds_gz.core.parameters.sensor_parameters import Imu, VelodyneVlp16
+from vds_gz.core.sensing.sensors.imu import Imu
+from vds_gz.core.sensing.sensors.velodyne_vlp16 import VelodyneVlp16
 from vds_gz.core.vehicle.bicycle import BICYCLE
 
 MODELS = {"bicycle": BICYCLE}

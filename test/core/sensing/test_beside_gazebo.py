@@ -13,10 +13,11 @@ from helpers.simulation import NEEDS_GAZEBO, records
 
 from vds_gz.core.description.sdf import sdf
 from vds_gz.core.geometry import Transform, angles, inverse, product, quaternion
-from vds_gz.core.parameters.sensor_parameters import Gnss, Imu, SensorParameters
+from vds_gz.core.parameters.sensor_parameters import SensorParameters
 from vds_gz.core.parameters.vehicles import BicycleParameters
 from vds_gz.core.sensing.body import BodyState
-from vds_gz.core.sensing.imu_gnss import REFERENCE_FRAMES, GnssModel, ImuModel
+from vds_gz.core.sensing.sensors.gnss import Gnss, GnssModel
+from vds_gz.core.sensing.sensors.imu import REFERENCE_FRAMES, Imu, ImuModel
 from vds_gz.core.vehicle.catalogue import models
 from vds_gz.core.world.geodesy import GRAVITY
 from vds_gz.core.world.load_world import load_world

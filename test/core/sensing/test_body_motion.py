@@ -11,9 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vds_gz.core.geometry import Transform, quaternion
-from vds_gz.core.parameters.sensor_parameters import OusterOs1, RplidarA2, VelodyneVlp16
 from vds_gz.core.sensing.body import BodyState, matrix, mounted, placement, placements
 from vds_gz.core.sensing.lidar import LidarModel
+from vds_gz.core.sensing.sensors.ouster_os1 import OusterOs1
+from vds_gz.core.sensing.sensors.rplidar_a2 import RplidarA2
+from vds_gz.core.sensing.sensors.velodyne_vlp16 import VelodyneVlp16
 from vds_gz.core.world.shapes import Box, Cylinder
 
 NUMBERS = st.floats(-3.0, 3.0)

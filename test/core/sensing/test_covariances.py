@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from vds_gz.core.geometry import Pose, Transform
 from vds_gz.core.parameters.node import AmclParameters, LocalizationParameters, MeasurementNoiseParameters
-from vds_gz.core.parameters.sensor_parameters import Gnss, Imu
 from vds_gz.core.sensing.body import BodyState
 from vds_gz.core.sensing.drift import DriftCovariance, PoseCovariance
 from vds_gz.core.sensing.estimate import StateEstimator
-from vds_gz.core.sensing.imu_gnss import GnssModel, ImuModel
+from vds_gz.core.sensing.sensors.gnss import Gnss, GnssModel
+from vds_gz.core.sensing.sensors.imu import Imu, ImuModel
 from vds_gz.core.world.geodesy import GRAVITY, NULL_ISLAND, LocalFrame
 
 SEEDS = 200

@@ -9,9 +9,8 @@ import pytest
 
 from vds_gz.core.geometry import Transform, quaternion
 from vds_gz.core.parameters.declaration import ParameterError
-from vds_gz.core.parameters.sensor_parameters import Gnss
 from vds_gz.core.sensing.body import BodyState
-from vds_gz.core.sensing.imu_gnss import GnssModel
+from vds_gz.core.sensing.sensors.gnss import Gnss, GnssModel
 from vds_gz.core.world.geodesy import LocalFrame, Origin, ecef
 
 PARIS = Origin(48.8566, 2.35, 100.0)

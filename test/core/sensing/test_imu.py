@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 
 from vds_gz.core.geometry import Transform, Vector, axes, into_body, into_world, quaternion
 from vds_gz.core.parameters.declaration import ParameterError
-from vds_gz.core.parameters.sensor_parameters import Imu
 from vds_gz.core.sensing.body import BodyState
-from vds_gz.core.sensing.imu_gnss import ImuModel, noise_models, true_motion
+from vds_gz.core.sensing.sensors.imu import Imu, ImuModel, noise_models, true_motion
 from vds_gz.core.world.geodesy import GRAVITY
 
 SILENT = Imu(angular_velocity_white_noise=0.0, linear_acceleration_white_noise=0.0)

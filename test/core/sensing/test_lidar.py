@@ -10,8 +10,11 @@ from helpers.scenes import at, scene, standing
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vds_gz.core.parameters.sensor_parameters import Lidar2d, OusterOs1, RplidarA2, VelodyneVlp16
 from vds_gz.core.sensing.lidar import LidarModel
+from vds_gz.core.sensing.sensors.lidar2d import Lidar2d
+from vds_gz.core.sensing.sensors.ouster_os1 import OusterOs1
+from vds_gz.core.sensing.sensors.rplidar_a2 import RplidarA2
+from vds_gz.core.sensing.sensors.velodyne_vlp16 import VelodyneVlp16
 from vds_gz.core.world.shapes import Box, Cylinder, HalfSpace, sphere
 
 STILL = {"std_noise": 0.0, "xyz": (0.0, 0.0, 0.0)}

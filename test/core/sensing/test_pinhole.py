@@ -10,10 +10,10 @@ from helpers.scenes import at, scene
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vds_gz.core.parameters.sensor_parameters import Camera
 from vds_gz.core.sensing.body import mounted
-from vds_gz.core.sensing.pinhole import AMBIENT, SKY, SUN, SUN_DIRECTION, Pinhole, clipped
-from vds_gz.core.sensing.point_layout import ColouredLayout
+from vds_gz.core.sensing.sensors.camera import Camera, Pinhole
+from vds_gz.core.sensing.sensors.rgbd_camera import ColouredLayout, clipped
+from vds_gz.core.sensing.shading import AMBIENT, SKY, SUN, SUN_DIRECTION
 from vds_gz.core.world.shapes import Box, HalfSpace, rectangle, sphere
 
 SMALL = {"columns": 64, "rows": 48, "fx": 40.0, "fy": 50.0, "cx": 30.0, "cy": 25.0}

@@ -10,18 +10,14 @@ import pytest
 from helpers.sensors import GROUPS
 
 from vds_gz.core.description.urdf_writer import urdf
-from vds_gz.core.parameters.sensor_parameters import (
-    Helios26,
-    Helios31,
-    Helios70,
-    Lidar,
-    Lidar2d,
-    OusterOs1,
-    RplidarA2,
-    VelodyneVlp16,
-)
 from vds_gz.core.parameters.vehicles import BicycleParameters
-from vds_gz.core.sensing.lidar import column_count, driver_grid, gazebo_bands, gazebo_grid
+from vds_gz.core.sensing.lidar import Lidar
+from vds_gz.core.sensing.sensors.helios_32 import Helios26, Helios31, Helios70
+from vds_gz.core.sensing.sensors.lidar2d import Lidar2d
+from vds_gz.core.sensing.sensors.ouster_os1 import OusterOs1
+from vds_gz.core.sensing.sensors.rplidar_a2 import RplidarA2
+from vds_gz.core.sensing.sensors.velodyne_vlp16 import VelodyneVlp16
+from vds_gz.core.sensing.spinning_lidar import SpinningLidar
 
 LIDARS = [group for group in GROUPS.values() if issubclass(group, Lidar)]
 
@@ -44,7 +40,8 @@ def span(lidar: ET.Element, axis: str) -> np.ndarray:
 def test_rays_are_those_of_the_model_in_gazebo(group, changes):
     sensor = group(**changes)
     model = lidars_of_the_model(sensor)
-    grid, bands = gazebo_grid(sensor), gazebo_bands(sensor)
+    grid = sensor.gazebo_grid()
+    bands = sensor.bands() if isinstance(sensor, SpinningLidar) else (np.zeros(1),)
     assert len(bands) == len(model)
     for band, lidar in zip(bands, model, strict=True):
         assert grid.azimuths == pytest.approx(span(lidar, "horizontal"), abs=1e-12)
@@ -55,36 +52,36 @@ def test_rays_are_those_of_the_model_in_gazebo(group, changes):
 @pytest.mark.parametrize("group", [OusterOs1, VelodyneVlp16])
 def test_a_single_row_is_level(group):
     (lidar,) = lidars_of_the_model(group(rows=1))
-    assert span(lidar, "vertical").tolist() == gazebo_grid(group(rows=1)).elevations.tolist() == [0.0]
+    assert span(lidar, "vertical").tolist() == group(rows=1).gazebo_grid().elevations.tolist() == [0.0]
 
 
 def test_a_faster_turn_has_fewer_columns():
-    assert column_count(VelodyneVlp16(rate=10.0)) == 1808
-    assert column_count(VelodyneVlp16(rate=20.0)) == 904
-    assert column_count(RplidarA2(rate=10.0)) == 800
-    assert column_count(OusterOs1(rate=20.0, columns=512)) == 512
-    assert column_count(Lidar2d(rate=20.0, rays=91)) == 91
+    assert VelodyneVlp16(rate=10.0).column_count == 1808
+    assert VelodyneVlp16(rate=20.0).column_count == 904
+    assert RplidarA2(rate=10.0).column_count == 800
+    assert OusterOs1(rate=20.0, columns=512).column_count == 512
+    assert Lidar2d(rate=20.0, rays=91).column_count == 91
 
 
 def test_rows_of_the_real_helios():
-    degrees = [np.degrees(driver_grid(group()).elevations) for group in (Helios26, Helios31, Helios70)]
+    degrees = [np.degrees(group().driver_grid().elevations) for group in (Helios26, Helios31, Helios70)]
     assert all(len(rows) == 32 for rows in degrees)
     assert degrees[0][[0, 2, 3, 7, 28, 29, 31]] == pytest.approx([-16, -13, -12.5, -7, 3.5, 6, 10])
     assert degrees[1] == pytest.approx(np.arange(-16, 16))
-    assert degrees[2] == pytest.approx(np.degrees(gazebo_grid(Helios70()).elevations), abs=0.0126)
+    assert degrees[2] == pytest.approx(np.degrees(Helios70().gazebo_grid().elevations), abs=0.0126)
 
 
 def test_devices_turn_clockwise_and_an_ouster_counts_from_the_top():
     for group, begin in ((VelodyneVlp16, math.pi), (OusterOs1, math.pi), (Helios31, 0.0)):
-        azimuths = driver_grid(group()).azimuths
+        azimuths = group().driver_grid().azimuths
         assert azimuths[0] == begin
         assert np.diff(azimuths) == pytest.approx(-2.0 * math.pi / len(azimuths))
-    assert (np.diff(driver_grid(OusterOs1()).elevations) < 0.0).all()
+    assert (np.diff(OusterOs1().driver_grid().elevations) < 0.0).all()
 
 
 @pytest.mark.parametrize("group", LIDARS)
 def test_directions_are_unit_vectors_at_their_angles(group):
-    for grid in (gazebo_grid(group()), driver_grid(group())):
+    for grid in (group().gazebo_grid(), group().driver_grid()):
         directions = grid.directions()
         assert directions.shape == (*grid.shape, 3)
         assert np.linalg.norm(directions, axis=-1) == pytest.approx(1.0)

@@ -11,12 +11,14 @@ from helpers.processes import Probe
 from helpers.scenes import standing
 from helpers.sensors import points
 
-from vds_gz.core.parameters.sensor_parameters import RgbdCamera, RplidarA2, VelodyneVlp16
 from vds_gz.core.ros.graph import QoS
 from vds_gz.core.ros.messages.fields import stamp_ns
 from vds_gz.core.sensing.body import mounted
 from vds_gz.core.sensing.lidar import LidarModel
-from vds_gz.core.sensing.pinhole import Pinhole
+from vds_gz.core.sensing.sensors.camera import Pinhole
+from vds_gz.core.sensing.sensors.rgbd_camera import RgbdCamera
+from vds_gz.core.sensing.sensors.rplidar_a2 import RplidarA2
+from vds_gz.core.sensing.sensors.velodyne_vlp16 import VelodyneVlp16
 from vds_gz.core.share import share
 from vds_gz.core.world.load_world import load_world
 from vds_gz.programs.interface.topics import Topic

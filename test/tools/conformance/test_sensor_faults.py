@@ -11,7 +11,7 @@ import pytest
 
 from vds_gz import measuring
 from vds_gz.cli import main
-from vds_gz.core.sensing.sensor import OWN, SensorTypes
+from vds_gz.core.sensing.sensors.shipped import SENSORS
 from vds_gz.tools.conformance.sensor_faults import sensor_faults
 
 sys.path.append(str(Path(__file__).parents[3] / "examples"))
@@ -23,9 +23,12 @@ COUNT = itertools.count()
 LONG = ("camera", "rgbd_camera", "ouster_os1", "helios_32_fov_26", "helios_32_fov_31")
 
 
-@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] if name in LONG else []) for name in OWN])
-def test_shipped_types_pass(name):
-    assert sensor_faults(SensorTypes()[name]) == []
+@pytest.mark.parametrize(
+    "record",
+    [pytest.param(record, id=record.name, marks=[pytest.mark.slow] * (record.name in LONG)) for record in SENSORS],
+)
+def test_shipped_types_pass(record):
+    assert sensor_faults(record) == []
 
 
 def test_the_example_passes():

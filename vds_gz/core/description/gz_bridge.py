@@ -15,7 +15,8 @@ import yaml
 
 from vds_gz.core.description import gz_topics as topics
 from vds_gz.core.parameters.sensor_parameters import SensorParameters
-from vds_gz.core.sensing.sensor import SensorTypes, Stream
+from vds_gz.core.sensing.sensor import Stream
+from vds_gz.core.sensing.sensor_types import SensorTypes
 
 Direction = Literal["ROS_TO_GZ", "GZ_TO_ROS"]
 BridgeEntry = dict[str, str | int]

@@ -23,7 +23,8 @@ import xacro
 from vds_gz.core.description.urdf_reader import BASE_LINK, DescriptionError
 from vds_gz.core.parameters.declaration import Value, describe
 from vds_gz.core.parameters.sensor_parameters import SensorParameters
-from vds_gz.core.sensing.sensor import GazeboSide, SensorTypes
+from vds_gz.core.sensing.sensor import GazeboSide
+from vds_gz.core.sensing.sensor_types import SensorTypes
 from vds_gz.core.share import share
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""A lidar: the grid of its rays, their ranges, its noise, and its motion during a scan.
+"""What all lidars have in common: parameters, the grid of rays, ranges with noise, and motion during a scan.
 
 A lidar has rows, one above the other, and columns, which it measures one after the other as it turns. As in Gazebo,
 rays begin at the minimum range and see through what is nearer. A range with its noise is clamp(range + N(0, s), minimum
@@ -13,44 +13,40 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from vds_gz.core.arrays import Array, Floats, Integers
-from vds_gz.core.parameters.sensor_parameters import (
-    Helios26,
-    Helios31,
-    Helios70,
-    Lidar,
-    Lidar2d,
-    OusterOs1,
-    PlanarLidar,
-    RplidarA2,
-    VelodyneVlp16,
-)
+from vds_gz.core.parameters.declaration import ParameterGroup, choice, real
+from vds_gz.core.parameters.sensor_parameters import check_rising, noise, place, straight
+from vds_gz.core.ros.graph import QoS
 from vds_gz.core.sensing.body import BodyState, FramePose, mounted, placement, placements
 from vds_gz.core.sensing.noise import SampleNoise, sample_number
+from vds_gz.core.sensing.sensor import SensorSetup, Stream
 from vds_gz.core.world.scene import Scene
 
-FIRING = 55.296e-6  # time between two firings of a VLP-16 or a HELIOS [s]
-MEASUREMENT = 125e-6  # time between two measurements of an RPLIDAR A2 [s]
+#: Maximum number of rays or columns of a lidar, which bounds memory.
+MOST_RAYS = 65_536
 
 _TURN = 2.0 * math.pi - 1e-6  # a fan counts as a full turn if it lacks at most this [rad]
 
-#: Bands of evenly spaced rows of the HELIOS 32: bottom, top [degrees] and number of rows, as in models/sensors.
-_BANDS: dict[type[Lidar], tuple[tuple[float, float, int], ...]] = {
-    Helios26: ((-16.0, -13.0, 3), (-12.5, -8.0, 4), (-7.0, 3.5, 22), (6.0, 10.0, 3)),
-    Helios31: ((-16.0, 15.0, 32),),
-    Helios70: ((-55.02, -8.0, 17), (-6.667, 6.667, 11), (8.754, 15.0, 4)),
-}
 
-#: Elevations of the rows of the real HELIOS 32 with 70 degrees [rad].
-_HELIOS_70: Array = np.radians(
-    [
-        *(-55.020, -52.081, -49.142, -46.204, -43.265, -40.326, -37.387, -34.449, -31.510, -28.571, -25.632, -22.694),
-        *(-19.755, -16.816, -13.877, -10.939, -8.000, -6.667, -5.333, -4.000, -2.667, -1.333, 0.000, 1.333),
-        *(2.667, 4.000, 5.333, 6.667, 8.754, 10.841, 12.929, 15.0),
-    ]
-)
+def scan_rate(default: float) -> float:
+    """The parameter for the rate of a lidar; from its minimum on, an Ouster's times [ns] fit into 32 bits."""
+    return real(default, "Hz", "scans per second", minimum=0.25, maximum=1000.0)
+
+
+def min_range(default: float) -> float:
+    """The parameter for the minimum range of a lidar."""
+    return real(default, "m", "minimum range; nearer things are invisible", positive=True)
+
+
+def max_range(default: float) -> float:
+    """The parameter for the maximum range of a lidar."""
+    return real(default, "m", "maximum range; farther things are invisible", positive=True)
+
+
+def range_noise(default: float) -> float:
+    """The parameter for the noise of a lidar."""
+    return noise(default, "m", "standard deviation of a range")
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -72,52 +68,39 @@ class RayGrid:
         return np.stack([x, y, np.broadcast_to(np.sin(elevation), x.shape)], axis=-1)
 
 
-def column_count(sensor: Lidar) -> int:
-    """Number of columns of a turn; devices with a fixed time per column have fewer at a higher rate."""
-    if isinstance(sensor, OusterOs1):
-        return sensor.columns
-    if isinstance(sensor, Lidar2d):
-        return sensor.rays
-    if isinstance(sensor, RplidarA2):
-        return round(1.0 / sensor.rate / MEASUREMENT)
-    return int(1.0 / sensor.rate / FIRING)
-
-
-def gazebo_bands(sensor: Lidar) -> tuple[Array, ...]:
-    """Elevations of the rows from bottom to top [rad], one array for each lidar of the model in Gazebo."""
-    if isinstance(sensor, PlanarLidar):
-        return (np.zeros(1),)
-    if isinstance(sensor, OusterOs1 | VelodyneVlp16):
-        half = 0.5 * sensor.vertical_fov if sensor.rows > 1 else 0.0
-        return (np.linspace(-half, half, sensor.rows),)
-    return tuple(np.radians(np.linspace(*band)) for band in _BANDS[type(sensor)])
-
-
-def gazebo_grid(sensor: Lidar) -> RayGrid:
-    """The rays of the model in Gazebo: columns counter-clockwise from the lowest azimuth, rows from the lowest."""
-    fov = sensor.fov if isinstance(sensor, PlanarLidar) else 2.0 * math.pi
-    columns = column_count(sensor)
+def gazebo_azimuths(fov: float, columns: int) -> Array:
+    """Azimuths of a model in Gazebo [rad], counter-clockwise from the lowest one, over a field of view [rad]."""
     last = 0.5 * fov if fov < _TURN else 0.5 * fov - fov / columns
-    return RayGrid(np.linspace(-0.5 * fov, last, columns), np.concatenate(gazebo_bands(sensor)))
+    return np.linspace(-0.5 * fov, last, columns)
 
 
-def driver_grid(sensor: Lidar) -> RayGrid:
-    """The rays of the device, in the order in which its driver reports them.
+@dataclass(frozen=True, slots=True)
+class Lidar(ParameterGroup):
+    """The parameters of all lidars; a derived class has the rays."""
 
-    Spinning lidars turn clockwise; a HELIOS begins a turn ahead, the others behind. An Ouster counts its rows from the
-    top. Planar scanners are reported counter-clockwise, from the lowest angle to the highest.
-    """
-    if isinstance(sensor, PlanarLidar):
-        return RayGrid(np.linspace(-0.5 * sensor.fov, 0.5 * sensor.fov, column_count(sensor)), np.zeros(1))
-    columns = column_count(sensor)
-    elevations = np.concatenate(gazebo_bands(sensor))
-    begin = math.pi
-    if isinstance(sensor, OusterOs1):
-        elevations = elevations[::-1]
-    elif not isinstance(sensor, VelodyneVlp16):
-        begin = 0.0
-        elevations = _HELIOS_70 if isinstance(sensor, Helios70) else elevations
-    return RayGrid(begin - 2.0 * math.pi / columns * np.arange(columns, dtype=np.float64), elevations)
+    xyz: tuple[float, float, float] = place(0.5, 0.0, 0.7)
+    rpy: tuple[float, float, float] = straight()
+    rate: float = scan_rate(10.0)
+    std_noise: float = range_noise(0.005)
+    min_range: float = min_range(0.2)
+    max_range: float = max_range(110.0)
+    layout: str = choice(
+        "gazebo",
+        ("gazebo", "driver"),
+        "message layout: Gazebo's, all points at one time, or that of the device's driver, each point with its time",
+    )
+
+    def check_together(self) -> None:
+        """Refuse a minimum range that is not less than the maximum."""
+        check_rising("min_range", self.min_range, "max_range", self.max_range)
+
+    def gazebo_grid(self) -> RayGrid:
+        """The rays of the model in Gazebo: columns counter-clockwise from the lowest azimuth, rows from the lowest."""
+        raise NotImplementedError
+
+    def driver_grid(self) -> RayGrid:
+        """The rays of the device, in the order in which its driver reports them."""
+        raise NotImplementedError
 
 
 class Echoes(NamedTuple):
@@ -187,7 +170,7 @@ class LidarModel:
 
     def __init__(self, name: str, sensor: Lidar, seed: int) -> None:
         rotates = sensor.layout == "driver"
-        self.grid = driver_grid(sensor) if rotates else gazebo_grid(sensor)
+        self.grid = sensor.driver_grid() if rotates else sensor.gazebo_grid()
         azimuths = self.grid.azimuths
         # The lidar turns once per scan, even if its field of view is only a part of the turn.
         swept = abs(float(azimuths[-1] - azimuths[0])) / (2.0 * math.pi)
@@ -204,8 +187,8 @@ class LidarModel:
         """Number of rays of a scan."""
         return self.directions.size // 3
 
-    def column_times(self, time: int) -> NDArray[np.int64]:
-        """Times at which the columns are measured [ns], the last one at ``time``."""
+    def column_times(self, time: int) -> Integers:
+        """Integers at which the columns are measured [ns], the last one at ``time``."""
         return time - self._before_last
 
     def measure(self, states: Sequence[BodyState], scene: Scene | None) -> Echoes:
@@ -214,3 +197,29 @@ class LidarModel:
         body = placements(states, self.column_times(now.time)) if self.span else placement(now.pose)
         random = self._noise.generator(sample_number(now.time, self._rate))
         return self._finder.measure(scene, body.then(self._mount), random)
+
+
+class LidarOutput:
+    """A lidar and its topic; ``publish`` sends the echoes of a turn between two times [ns]. Base class."""
+
+    def __init__(self, setup: SensorSetup, stream: Stream, qos: QoS | None = None) -> None:
+        sensor = setup.parameters
+        assert isinstance(sensor, Lidar)
+        self._lidar = LidarModel(setup.name, sensor, setup.seed)
+        self.rate, self.rays, self.span = sensor.rate, self._lidar.rays, self._lidar.span
+        self._publisher = setup.publisher(stream, qos)
+
+    @property
+    def subscribed(self) -> bool:
+        """Whether there are subscribers."""
+        return self._publisher.subscription_count() > 0
+
+    def measure(self, states: Sequence[BodyState], scene: Scene | None) -> None:
+        """Measure and publish a turn, if there are subscribers and it did not begin before time 0."""
+        now = states[-1].time
+        if self.subscribed and now >= self.span:
+            self.publish(self._lidar.measure(states, scene), now - self.span, now)
+
+    def publish(self, echoes: Echoes, first: int, last: int) -> None:
+        """Send the echoes."""
+        raise NotImplementedError

@@ -9,29 +9,36 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vds_gz.core.arrays import Array, Floats, Pixels
-from vds_gz.core.parameters.sensor_parameters import OusterOs1, SpinningLidar, VelodyneVlp16
+from vds_gz.core.arrays import Array, Floats, Integers
+from vds_gz.core.ros.graph import Graph, Message
+from vds_gz.core.ros.messages.packed import PackedMessage
 from vds_gz.core.sensing.lidar import Echoes
+from vds_gz.core.sensing.sensor import Stream
+
+#: The clouds of lidars and of cameras that see depth, in the frame that looks along x.
+POINTS = Stream("points", "sensor_msgs/msg/PointCloud2", "points", "gz.msgs.PointCloudPacked")
+
+#: Numbers of formats in ``sensor_msgs/PointField``.
+DATATYPES = {"u1": 2, "u2": 4, "u4": 6, "f4": 7, "f8": 8}
 
 Points = NDArray[Any]  # points of a structured type, of shape (height, width)
-Times = NDArray[np.int64]  # times of columns [ns], the last one at 0
 
 _PLACES = {"x": ("<f4", 0), "y": ("<f4", 4), "z": ("<f4", 8)}
 
 
-def _fields(step: int, **places: tuple[str, int]) -> np.dtype[Any]:
+def point_type(step: int, **places: tuple[str, int]) -> np.dtype[Any]:
     """The type of a point of ``step`` bytes: x, y and z, then fields with a format and an offset each."""
     formats, offsets = zip(*(_PLACES | places).values(), strict=True)
     names = [*_PLACES, *places]
     return np.dtype({"names": names, "formats": list(formats), "offsets": list(offsets), "itemsize": step})
 
 
-def _components(directions: Array) -> dict[str, Floats]:
+def components(directions: Array) -> dict[str, Floats]:
     """The x, y and z of directions, each contiguous."""
     return {axis: np.ascontiguousarray(directions[..., k], np.float32) for k, axis in enumerate("xyz")}
 
 
-def _write_places(points: Points, ranges: Floats, directions: Mapping[str, Floats]) -> None:
+def write_places(points: Points, ranges: Floats, directions: Mapping[str, Floats]) -> None:
     """Write x, y and z [m] of points at these ranges in these directions, all of the points' shape."""
     for axis, component in directions.items():
         np.multiply(ranges, component, out=points[axis])
@@ -50,21 +57,21 @@ class PointLayout:
         self,
         dtype: np.dtype[Any],
         directions: Array,
-        times: Times,
+        times: Integers,
         *,
         rows: slice = slice(None),
         by_rows: bool = False,
         stamped_last: bool = False,
         missing: tuple[float, float] = (np.nan, 0.0),
     ) -> None:
-        """Lay out the rays, given as directions of shape (columns, rows, 3), and the columns' times.
+        """Lay out rays, given as directions of shape (columns, rows, 3), and the columns' times [ns], the last at 0.
 
         ``by_rows``: a row of the cloud is a row of the lidar, else one of its columns. ``missing``: range and intensity
         of a ray without a hit.
         """
         directions = directions[:, rows]
         self.dtype, self.stamped_last = dtype, stamped_last
-        self._directions = _components(directions.swapaxes(0, 1) if by_rows else directions)
+        self._directions = components(directions.swapaxes(0, 1) if by_rows else directions)
         self._times, self._rows, self._by_rows = times, rows, by_rows
         self._missing = np.array(missing, np.float32)
         self.shape = self._directions["x"].shape
@@ -86,7 +93,7 @@ class PointLayout:
             np.ascontiguousarray(numbers[:, self._rows].T) if self._by_rows else numbers for numbers in echoes
         )
         met = np.isfinite(ranges)
-        _write_places(points, np.where(met, ranges, self._missing[0]), self._directions)
+        write_places(points, np.where(met, ranges, self._missing[0]), self._directions)
         points["intensity"] = np.where(met, retro, self._missing[1])
         if "timestamp" in self._names:
             points["timestamp"] = begin + 1e-9 * (self._times - self._times[0])[:, None]
@@ -100,39 +107,13 @@ class PointLayout:
         return self.dtype.names or ()
 
 
-#: The organized cloud of ``velodyne_pointcloud``: a row for each firing, rings in it from the lowest. The message has
-#: the time of the last firing, and each point its time relative to it [s] (organized_cloudXYZIRT.cpp).
-VELODYNE = _fields(22, intensity=("<f4", 12), ring=("<u2", 16), time=("<f4", 18))
-
-#: The cloud of ``rslidar_sdk`` with points of type XYZIRT: a row for each firing, rings in it from the lowest. The
-#: message has the time of the first firing, and each point its absolute time [s] (source_pointcloud_ros.hpp).
-ROBOSENSE = _fields(26, intensity=("<f4", 12), ring=("<u2", 16), timestamp=("<f8", 18))
-
-#: The cloud of ``ouster-ros`` with points of type "original", destaggered: rows from the highest. The message has the
-#: time of the first column, and each point its time after it [ns]; ``range`` is in millimetres, 0 without a hit
-#: (os_point.h, point_cloud_compose.h).
-OUSTER = _fields(
-    48,
-    **{"intensity": ("<f4", 16), "t": ("<u4", 20), "reflectivity": ("<u2", 24)},
-    **{"ring": ("<u2", 26), "ambient": ("<u2", 28), "range": ("<u4", 32)},
-)
-
 #: Rows of a cloud are rows of the lidar, the lowest first; rays without a hit are infinite, and all points have the
 #: time of the message. Fields and offsets as gz-sensors 8 has them (GpuLidarSensor.cc), aligned for ROS.
-GAZEBO = _fields(32, intensity=("<f4", 16), ring=("<u2", 24))
-
-
-def driver_layout(sensor: SpinningLidar, directions: Array, times: Times) -> PointLayout:
-    """The layout of a device's driver, for rays of shape (columns, rows, 3)."""
-    if isinstance(sensor, VelodyneVlp16):
-        return PointLayout(VELODYNE, directions, times, stamped_last=True, missing=(np.nan, np.nan))
-    if isinstance(sensor, OusterOs1):
-        return PointLayout(OUSTER, directions, times, by_rows=True)
-    return PointLayout(ROBOSENSE, directions, times)
+GAZEBO = point_type(32, intensity=("<f4", 16), ring=("<u2", 24))
 
 
 def gazebo_layouts(directions: Array, bands: tuple[Array, ...]) -> list[PointLayout]:
-    """The layouts of a lidar that Gazebo has in several bands, see :func:`vds_gz.core.sensing.lidar.gazebo_bands`."""
+    """The layouts of a lidar that Gazebo has in several bands, see ``SpinningLidar.bands``."""
     # Gazebo adds angles up, so no component is exactly 0, and an infinite range gives infinite coordinates, never NaN.
     directions = np.where(directions == 0.0, np.finfo(np.float32).tiny, directions)
     times, ends = np.zeros(len(directions), np.int64), np.cumsum([len(band) for band in bands]).tolist()
@@ -142,33 +123,16 @@ def gazebo_layouts(directions: Array, bands: tuple[Array, ...]) -> list[PointLay
     ]
 
 
-class ColouredLayout:
-    """A point for each pixel, with the bytes (blue, green, red, 0) of its colour in a field of type float.
-
-    Attributes:
-        dtype: Fields of a point.
-        shape: Height and width of the cloud.
-    """
-
-    dtype = _fields(24, rgb=("<f4", 16))
-    _written = _fields(24, rgb=("<u4", 16))
-
-    def __init__(self, rays: Array) -> None:
-        """Lay out the pixels, given as rays with the depth 1 and of shape (rows, columns, 3)."""
-        self._rays = _components(rays)
-        self.shape = self._rays["x"].shape
-
-    def write(self, points: Points, depth: NDArray[np.float32], colour: Pixels) -> bool:
-        """Write positions and colours of an image; return whether all points are finite.
-
-        Pixels without a depth are infinite in all three coordinates, with the sign of the depth.
-        """
-        points = points.view(self._written)
-        with np.errstate(invalid="ignore"):  # an infinite depth times 0, which is replaced below
-            _write_places(points, depth, self._rays)
-        finite = np.isfinite(depth)
-        for axis in "xyz":
-            points[axis][~finite] = depth[~finite]
-        red, green, blue = (colour[..., k].astype(np.uint32) for k in range(3))
-        points["rgb"] = red << 16 | green << 8 | blue
-        return bool(finite.all())
+def cloud_message(graph: Graph, frame: str, dtype: np.dtype[Any], shape: tuple[int, int]) -> PackedMessage:
+    """A cloud of points of a structured type. Besides the points, only ``is_dense`` changes."""
+    message: Message = graph.message(POINTS.ros_type)
+    message.header.frame_id = frame
+    message.height, message.width = shape
+    message.point_step, message.row_step = dtype.itemsize, dtype.itemsize * shape[1]
+    assert dtype.fields is not None
+    message.fields = [graph.message("sensor_msgs/msg/PointField") for _ in dtype.fields]
+    for field, (name, (format_, offset, *_)) in zip(message.fields, dtype.fields.items(), strict=True):
+        field.name, field.offset, field.count = name, offset, 1
+        field.datatype = DATATYPES[format_.str[1:]]
+    message.data = graph.numbers(message.row_step * message.height, "uint8")
+    return PackedMessage(graph, POINTS.ros_type, message, ["header.stamp"], ["is_dense"])

@@ -1,27 +1,25 @@
-"""Types of sensors as records: parameters, topics, needs, factory and Gazebo side.
+"""A type of sensor as one record: parameters, topics, needs, factory and Gazebo side.
 
-The records of this package are in :mod:`vds_gz.programs.interface.sensors`; those of other packages are entry points.
-:class:`SensorTypes` finds both.
+The types of this package are in :mod:`vds_gz.core.sensing.sensors`, a file each; those of other packages are entry
+points. :class:`~vds_gz.core.sensing.sensor_types.SensorTypes` finds both.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
-from functools import cache
-from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from vds_gz.core.errors import ArgumentError
 from vds_gz.core.parameters.declaration import ParameterGroup
-from vds_gz.core.share import extensions, offered
+from vds_gz.core.parameters.sensor_parameters import SensorParameters
+from vds_gz.core.ros.graph import Graph, Message, Publisher, QoS, Topic
+from vds_gz.core.vehicle.vehicle_model import Joint
 
 if TYPE_CHECKING:
-    from vds_gz.core.parameters.sensor_parameters import SensorParameters
     from vds_gz.core.sensing.body import BodyState
     from vds_gz.core.world.scene import Scene
-    from vds_gz.programs.interface.sensors.sensor_setup import SensorSetup
 
 #: Quantities of the body that a sensor may need besides pose and velocity: accelerations, or positions of joints.
 Need = Literal["motion", "joints"]
@@ -149,69 +147,43 @@ class SensorType:
         return self.parameters().type
 
 
-ENTRY_POINTS = "vds_gz.sensors"  # entry point group under which an installed package offers a :class:`SensorType`
+@dataclass(frozen=True, slots=True)
+class SensorSetup:
+    """A sensor on a vehicle.
 
-#: Modules and names of this package's records, below vds_gz.programs.interface.sensors.
-OWN = {
-    "helios_32_fov_26": "points:HELIOS_26",
-    "helios_32_fov_31": "points:HELIOS_31",
-    "helios_32_fov_70": "points:HELIOS_70",
-    "ouster_os1": "points:OUSTER_OS1",
-    "velodyne_vlp16": "points:VELODYNE_VLP16",
-    "lidar2d": "points:LIDAR_2D",
-    "rplidar_a2": "points:RPLIDAR_A2",
-    "imu": "imu_gnss:IMU",
-    "camera": "images:CAMERA",
-    "rgbd_camera": "images:RGBD_CAMERA",
-    "gnss": "imu_gnss:GNSS",
-    "wheel_encoder": "wheel_encoder:WHEEL_ENCODER",
-}
+    Attributes:
+        graph: The graph on which it publishes.
+        name: Its name.
+        type: Its type.
+        parameters: Its parameters, of the type's group.
+        joints: The vehicle's joints, in the order of ``BodyState.joints``.
+        frame_prefix: Prefix of the names of frames.
+        seed: Seed of its noise, together with its name.
+    """
 
+    graph: Graph
+    name: str
+    type: SensorType
+    parameters: SensorParameters
+    joints: Sequence[Joint] = ()
+    frame_prefix: str = ""
+    seed: int = 0
 
-class SensorTypes(Mapping[str, SensorType]):
-    """All types of sensors by name; a type is imported when it is looked up."""
+    def frame(self, stream: Stream) -> str:
+        """The frame of a topic's messages."""
+        return self.frame_prefix + stream.frame(self.name)
 
-    def __init__(self) -> None:
-        self._entries = {
-            name: EntryPoint(name, f"vds_gz.programs.interface.sensors.{place}", ENTRY_POINTS)
-            for name, place in OWN.items()
-        }
-        for entry in extensions(ENTRY_POINTS):
-            if entry.name in self._entries:
-                raise ArgumentError(
-                    f"entry point '{entry.name}' of {ENTRY_POINTS}: a type of sensor '{entry.name}' exists already"
-                )
-            self._entries[entry.name] = entry
+    def message(self, stream: Stream) -> Message:
+        """An empty message of a topic, in its frame if it has a header."""
+        message = self.graph.message(stream.ros_type)
+        if hasattr(message, "header"):
+            message.header.frame_id = self.frame(stream)
+        return message
 
-    def __getitem__(self, name: str) -> SensorType:
-        """The type with a name."""
-        record = offered(self._entries[name], SensorType)
-        if record.name != name:
-            raise ArgumentError(
-                f"entry point '{name}' of {ENTRY_POINTS} is a type of sensor '{record.name}'; both must have the "
-                "same name, the default of the parameter 'type'"
-            )
-        return record
+    def topic(self, stream: Stream) -> Topic:
+        """The topic of one of the sensor's streams."""
+        return Topic(stream.topic(self.name), stream.ros_type, QoS(stream.depth))
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._entries)
-
-    def __len__(self) -> int:
-        return len(self._entries)
-
-
-def needs_of(sensors: Iterable[SensorParameters]) -> frozenset[Need]:
-    """Quantities of the body that sensors need besides its pose and velocity."""
-    types = SensorTypes()
-    return frozenset(need for sensor in sensors for need in types[sensor.type].needs)
-
-
-def is_of_sensor(topic: str) -> bool:
-    """Whether a topic in a vehicle's namespace is a sensor's: ``lidar1/scan``, or ``scan`` after remapping."""
-    return not _topic_names().isdisjoint((topic, topic.partition("/")[2]))
-
-
-@cache
-def _topic_names() -> frozenset[str]:
-    """The topics of all types, after the sensor's name; cached, because finding packages takes milliseconds."""
-    return frozenset(stream.ros for record in SensorTypes().values() for stream in record.streams)
+    def publisher(self, stream: Stream, qos: QoS | None = None) -> Publisher:
+        """Announce a topic, with the quality of service of the bridge if none is given."""
+        return self.graph.publisher(stream.topic(self.name), stream.ros_type, qos or QoS(stream.depth))

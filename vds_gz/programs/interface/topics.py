@@ -1,7 +1,7 @@
 """The topics of a vehicle and its own services: name, type, quality of service.
 
 The types of commands are in :mod:`vds_gz.programs.interface.commands`, topics of sensors in
-:mod:`vds_gz.programs.interface.sensors`, the standard simulator services in :mod:`vds_gz.programs.nodes.node_services`.
+:mod:`vds_gz.core.sensing.sensors`, the standard simulator services in :mod:`vds_gz.programs.nodes.node_services`.
 """
 
 from __future__ import annotations

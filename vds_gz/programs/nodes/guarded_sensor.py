@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from vds_gz.core.errors import VdsGzError
 from vds_gz.core.sensing.body import BodyState
-from vds_gz.core.sensing.sensor import ENTRY_POINTS, SensorOutput
+from vds_gz.core.sensing.sensor import SensorOutput, SensorSetup
+from vds_gz.core.sensing.sensor_types import ENTRY_POINTS
 from vds_gz.core.share import origin
-from vds_gz.programs.interface.sensors.sensor_setup import SensorSetup
 from vds_gz.programs.nodes.failures import Failures
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from vds_gz.core.parameters.node import GazeboParameters, NodeParameters
 from vds_gz.core.plant.base import LinkError, Plant
 from vds_gz.core.plant.kinematic import KinematicPlant
 from vds_gz.core.ros.graph import Graph, Severity
-from vds_gz.core.sensing.sensor import needs_of
+from vds_gz.core.sensing.sensor_types import needs_of
 from vds_gz.programs.interface.topics import CLOCK
 from vds_gz.programs.nodes.preparation import Preparation
 

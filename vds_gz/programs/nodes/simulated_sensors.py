@@ -14,7 +14,8 @@ from vds_gz.core.parameters.node import NodeParameters
 from vds_gz.core.plant.base import Plant
 from vds_gz.core.ros.graph import Graph
 from vds_gz.core.sensing.body import BodyState
-from vds_gz.core.sensing.sensor import SensorOutput, needs_of
+from vds_gz.core.sensing.sensor import SensorOutput
+from vds_gz.core.sensing.sensor_types import needs_of
 from vds_gz.core.vehicle.command import NEVER
 from vds_gz.programs.nodes.clock import PeriodicTimer
 
@@ -148,7 +149,7 @@ def make_sensors(
     """Announce all sensors that the node simulates; None if there are none. ``speed`` is the clock's."""
     if not parameters.sensors:
         return None
-    from vds_gz.programs.interface.sensors.sensor_setup import sensor_setups
+    from vds_gz.core.sensing.sensor_types import sensor_setups
     from vds_gz.programs.nodes.guarded_sensor import make_guarded
 
     joints = plant.vehicle.model.joints(parameters.vehicle)

@@ -16,13 +16,12 @@ from vds_gz.core.ros.graph import Graph, Message, QoS
 from vds_gz.core.ros.messages.fields import stamp_ns
 from vds_gz.core.ros.messages.message_types import open_types
 from vds_gz.core.sensing.body import BodyState
-from vds_gz.core.sensing.sensor import SensorOutput, SensorType
+from vds_gz.core.sensing.sensor import SensorOutput, SensorSetup, SensorType
 from vds_gz.core.share import in_words, raised_at
 from vds_gz.core.vehicle.catalogue import models
 from vds_gz.core.vehicle.vehicle_model import JointStates
 from vds_gz.core.world.load_world import load_world
 from vds_gz.core.world.scene import Scene
-from vds_gz.programs.interface.sensors.sensor_setup import SensorSetup
 from vds_gz.tools.conformance.groups import declaration_faults
 
 #: Times of the measurements [ns]; the last one is after a reset of time.

@@ -17,8 +17,8 @@ from helpers.processes import Program
 from vds_gz.core.description.gz_topics import actuators, joint_state
 from vds_gz.core.plant.gazebo.links.bindings import bindings_fault
 from vds_gz.core.plant.gazebo.links.ros_links import JOINT_STATES
+from vds_gz.core.sensing.sensors.wheel_encoder import STREAM, WheelEncoder
 from vds_gz.programs.interface import topics
-from vds_gz.programs.interface.sensors.wheel_encoder import STREAM, WheelEncoder
 
 with_bindings = pytest.mark.skipif(bool(bindings_fault()), reason=bindings_fault() or "-")
 

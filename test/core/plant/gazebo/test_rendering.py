@@ -14,11 +14,14 @@ from helpers.sensors import TYPES
 
 from vds_gz.core.description import gz_topics as topics
 from vds_gz.core.description.sdf import sdf
-from vds_gz.core.parameters.sensor_parameters import Camera, Lidar2d, RgbdCamera, VelodyneVlp16
 from vds_gz.core.parameters.vehicles import BicycleParameters
 from vds_gz.core.plant.gazebo.gazebo_server import Server, Spawn, populated
 from vds_gz.core.plant.gazebo.links import bindings
 from vds_gz.core.sensing.sensor import Stream
+from vds_gz.core.sensing.sensors.camera import Camera
+from vds_gz.core.sensing.sensors.lidar2d import Lidar2d
+from vds_gz.core.sensing.sensors.rgbd_camera import RgbdCamera
+from vds_gz.core.sensing.sensors.velodyne_vlp16 import VelodyneVlp16
 from vds_gz.core.share import share
 from vds_gz.core.vehicle.catalogue import models
 

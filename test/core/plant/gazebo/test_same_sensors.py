@@ -21,22 +21,19 @@ from helpers.sensors import TYPES, Heard, points
 
 from vds_gz.core.description.gz_bridge import vehicle_bridge
 from vds_gz.core.description.sdf import sdf
-from vds_gz.core.parameters.sensor_parameters import (
-    Camera,
-    Helios26,
-    Lidar,
-    OusterOs1,
-    RgbdCamera,
-    RplidarA2,
-    VelodyneVlp16,
-)
 from vds_gz.core.parameters.vehicles import BicycleParameters
 from vds_gz.core.plant.gazebo.gazebo_server import Server, Spawn, populated
 from vds_gz.core.ros.graph import QoS
 from vds_gz.core.ros.messages.fields import stamp_ns
 from vds_gz.core.sensing.body import mounted
-from vds_gz.core.sensing.lidar import RangeFinder, RayGrid, gazebo_grid
+from vds_gz.core.sensing.lidar import Lidar, RangeFinder, RayGrid
 from vds_gz.core.sensing.noise import SampleNoise
+from vds_gz.core.sensing.sensors.camera import Camera
+from vds_gz.core.sensing.sensors.helios_32 import Helios26
+from vds_gz.core.sensing.sensors.ouster_os1 import OusterOs1
+from vds_gz.core.sensing.sensors.rgbd_camera import RgbdCamera
+from vds_gz.core.sensing.sensors.rplidar_a2 import RplidarA2
+from vds_gz.core.sensing.sensors.velodyne_vlp16 import VelodyneVlp16
 from vds_gz.core.share import share
 from vds_gz.core.vehicle.catalogue import models
 from vds_gz.core.world.load_world import load_world
@@ -134,7 +131,7 @@ def compare(name: str, topic: str, there: Any, here: Any) -> None:
 
 def envelope(name: str, sensor: Lidar) -> tuple[np.ndarray, np.ndarray]:
     """The least and the greatest exact range within a texel of each ray."""
-    grid, scene = gazebo_grid(sensor), load_world(WORLD)
+    grid, scene = sensor.gazebo_grid(), load_world(WORLD)
     place, texel = mounted(sensor.xyz, sensor.rpy), 0.5 * math.pi / TEXELS[name]
     tries = [
         RangeFinder(sensor, RayGrid(grid.azimuths + across * texel, grid.elevations + up * texel))
@@ -165,7 +162,7 @@ def test_ranges_are_the_same_within_a_texel(gazebos: dict[str, list[Any]]) -> No
 
 def exact_ranges(name: str, sensor: Lidar) -> np.ndarray:
     """The exact ranges."""
-    finder = RangeFinder(sensor, gazebo_grid(sensor))
+    finder = RangeFinder(sensor, sensor.gazebo_grid())
     random = SampleNoise(0, name).generator(0)
     return finder.measure(load_world(WORLD), mounted(sensor.xyz, sensor.rpy), random).ranges
 

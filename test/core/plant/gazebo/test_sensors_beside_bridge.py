@@ -15,14 +15,15 @@ from vds_gz.core.description.gz_bridge import vehicle_bridge
 from vds_gz.core.description.sdf import sdf
 from vds_gz.core.geometry import Transform
 from vds_gz.core.parameters.node import NodeParameters
-from vds_gz.core.parameters.sensor_parameters import Gnss, Imu
 from vds_gz.core.plant.gazebo.gazebo_server import Spawn
 from vds_gz.core.sensing.body import BodyState
+from vds_gz.core.sensing.sensor_types import sensor_setups
+from vds_gz.core.sensing.sensors.gnss import Gnss
+from vds_gz.core.sensing.sensors.imu import Imu
 from vds_gz.core.share import share
 from vds_gz.core.vehicle.catalogue import models
 from vds_gz.core.world.load_world import load_world
 from vds_gz.programs.interface import topics
-from vds_gz.programs.interface.sensors.sensor_setup import sensor_setups
 
 pytestmark = [pytest.mark.ros, pytest.mark.gazebo, need("ros_gz_bridge")]
 

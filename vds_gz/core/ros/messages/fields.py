@@ -107,6 +107,9 @@ def python_value(value: Message) -> object:
 #: Diagonal of a covariance of exact values; a 0 would make the matrix singular.
 EXACT = 1e-9
 
+#: Places of the diagonal of a 3x3 covariance.
+DIAGONAL = (0, 4, 8)
+
 
 def stamp_ns(stamp: Message) -> int:
     """Nanoseconds of a ``builtin_interfaces/Time``, whose field ``nanosec`` may exceed a second."""

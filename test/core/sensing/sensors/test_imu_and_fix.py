@@ -11,17 +11,18 @@ from helpers.processes import Probe
 
 from vds_gz.core.geometry import Transform, quaternion
 from vds_gz.core.parameters.node import NodeParameters
-from vds_gz.core.parameters.sensor_parameters import Gnss, Imu, SensorParameters
+from vds_gz.core.parameters.sensor_parameters import SensorParameters
 from vds_gz.core.ros.messages.fields import EXACT as VARIANCE
 from vds_gz.core.ros.messages.fields import stamp_ns
 from vds_gz.core.sensing.body import BodyState
-from vds_gz.core.sensing.imu_gnss import ImuModel
 from vds_gz.core.sensing.sensor import SensorOutput
+from vds_gz.core.sensing.sensor_types import sensor_setups
+from vds_gz.core.sensing.sensors.gnss import Gnss
+from vds_gz.core.sensing.sensors.imu import Imu, ImuModel
 from vds_gz.core.world.geodesy import GRAVITY, Origin
 from vds_gz.core.world.ray_caster import RayCaster
 from vds_gz.core.world.scene import Scene
 from vds_gz.programs.interface import topics
-from vds_gz.programs.interface.sensors.sensor_setup import sensor_setups
 
 pytestmark = pytest.mark.graph
 

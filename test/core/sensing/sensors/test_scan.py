@@ -10,8 +10,9 @@ from helpers.processes import Probe
 from helpers.scenes import at, scene, standing
 from helpers.sensors import Heard
 
-from vds_gz.core.parameters.sensor_parameters import Lidar2d, RplidarA2
 from vds_gz.core.ros.messages.fields import stamp_ns
+from vds_gz.core.sensing.sensors.lidar2d import Lidar2d
+from vds_gz.core.sensing.sensors.rplidar_a2 import RplidarA2
 from vds_gz.core.world.shapes import Box
 
 WALL = scene(at(Box((1.0, 200.0, 10.0)), x=8.5, retro=4.0))

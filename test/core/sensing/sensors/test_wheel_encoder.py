@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from vds_gz.core.geometry import Transform
 from vds_gz.core.ros.messages.fields import stamp_ns
 from vds_gz.core.sensing.body import BodyState
+from vds_gz.core.sensing.sensors.wheel_encoder import STREAM, WheelEncoder, ticks
 from vds_gz.core.vehicle.vehicle_model import Joint, JointStates
 from vds_gz.programs.interface import topics
-from vds_gz.programs.interface.sensors.wheel_encoder import STREAM, WheelEncoder, ticks
 
 pytestmark = pytest.mark.graph
 

@@ -8,10 +8,10 @@ from helpers.processes import Probe
 from helpers.scenes import at, scene, standing
 from helpers.sensors import Heard, described, points
 
-from vds_gz.core.parameters.sensor_parameters import Camera, RgbdCamera
 from vds_gz.core.ros.messages.fields import stamp_ns
 from vds_gz.core.sensing.body import mounted
-from vds_gz.core.sensing.pinhole import Pinhole
+from vds_gz.core.sensing.sensors.camera import Camera, Pinhole
+from vds_gz.core.sensing.sensors.rgbd_camera import RgbdCamera
 from vds_gz.core.world.shapes import Box, HalfSpace, sphere
 
 SMALL = {"columns": 64, "rows": 48, "fx": 40.0, "fy": 50.0, "cx": 30.0, "cy": 25.0}

@@ -9,8 +9,10 @@ from helpers.scenes import at, driven, scene, standing
 from helpers.sensors import Heard, described, points
 
 from vds_gz.core.geometry import Transform, quaternion
-from vds_gz.core.parameters.sensor_parameters import Helios26, OusterOs1, VelodyneVlp16
 from vds_gz.core.ros.messages.fields import stamp_ns
+from vds_gz.core.sensing.sensors.helios_32 import Helios26
+from vds_gz.core.sensing.sensors.ouster_os1 import OusterOs1
+from vds_gz.core.sensing.sensors.velodyne_vlp16 import VelodyneVlp16
 from vds_gz.core.world.shapes import Box, HalfSpace
 
 ROOM = scene(at(Box((1.0, 200.0, 100.0)), x=8.5, retro=4.0), at(HalfSpace(), retro=2.0))

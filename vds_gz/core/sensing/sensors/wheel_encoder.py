@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from vds_gz.core.parameters.declaration import ParameterGroup, integer
 from vds_gz.core.parameters.sensor_parameters import kind, rate
 from vds_gz.core.sensing.body import BodyState
-from vds_gz.core.sensing.sensor import SensorType, Stream
+from vds_gz.core.sensing.sensor import SensorSetup, SensorType, Stream
+from vds_gz.core.sensing.single_topic import SingleTopicOutput
 from vds_gz.core.world.scene import Scene
-from vds_gz.programs.interface.sensors.sensor_setup import SensorSetup, SingleTopicOutput
 
 STREAM = Stream("wheel_angles", "sensor_msgs/msg/JointState")
 

@@ -12,17 +12,15 @@ from helpers.processes import Probe
 from helpers.scenes import standing
 from helpers.sensors import Heard, points
 
-from vds_gz.core.parameters.sensor_parameters import (
-    Camera,
-    Gnss,
-    Helios26,
-    Imu,
-    Lidar2d,
-    OusterOs1,
-    RgbdCamera,
-    RplidarA2,
-    VelodyneVlp16,
-)
+from vds_gz.core.sensing.sensors.camera import Camera
+from vds_gz.core.sensing.sensors.gnss import Gnss
+from vds_gz.core.sensing.sensors.helios_32 import Helios26
+from vds_gz.core.sensing.sensors.imu import Imu
+from vds_gz.core.sensing.sensors.lidar2d import Lidar2d
+from vds_gz.core.sensing.sensors.ouster_os1 import OusterOs1
+from vds_gz.core.sensing.sensors.rgbd_camera import RgbdCamera
+from vds_gz.core.sensing.sensors.rplidar_a2 import RplidarA2
+from vds_gz.core.sensing.sensors.velodyne_vlp16 import VelodyneVlp16
 from vds_gz.core.world.load_world import load_world, world_file
 
 REFERENCE = Path(__file__).resolve().parents[3] / "reference" / "gazebo"
