@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from vds_gz.core.ros.messages.message_types import definition, open_types
+from vds_gz.programs.bags.reader import open_bag
 
 #: What follows where rosbags is not installed.
 BY_ROSBAGS = find_spec("rosbags") is not None
@@ -33,6 +34,15 @@ def topics_of(path: Path) -> dict[str, Recorded]:
 def messages_of(path: Path) -> list[tuple[str, int, Any]]:
     """Topic, time [ns] and message of everything in a bag, in the order of time."""
     return _rosbags_messages(path) if BY_ROSBAGS else _rosbag2_messages(path)
+
+
+def raw_messages(path: Path) -> dict[str, list[bytes]]:
+    """Serialized messages by topic, in order, as we read them."""
+    result: dict[str, list[bytes]] = {}
+    with open_bag(path) as bag:
+        for connection, _, data in bag.messages(bag.counts):
+            result.setdefault(connection.topic, []).append(bytes(data))
+    return result
 
 
 def write_bag(path: Path, plugin: str, topics: Mapping[str, str], messages: Iterable[tuple[str, int, Any]]) -> None:

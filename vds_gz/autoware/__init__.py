@@ -1,5 +1,4 @@
 """The vehicles of Autoware's planning simulator: a guest of this package, whose other parts do without it.
 
-``parameters`` and ``vehicle`` are the models, ``interface`` their topics, and ``identify`` finds their numbers in
-recordings.
+``parameters`` and ``vehicle`` are the models with their reports; ``identify`` finds their numbers in recordings.
 """

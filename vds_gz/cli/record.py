@@ -19,7 +19,8 @@ from vds_gz.core.ros.program_shell import DONE, FAILED, LONGEST_SLEEP, CommandLi
 from vds_gz.core.sensing.sensor_types import is_of_sensor
 from vds_gz.programs.bags.recorder import Recorder
 from vds_gz.programs.interface import topics
-from vds_gz.programs.interface.commands import autoware_topics, vehicle_topics
+from vds_gz.programs.interface.commands import vehicle_topics
+from vds_gz.programs.interface.model_reports import model_topics
 from vds_gz.tools.study.progress import progress
 from vds_gz.tools.study.report.text import text_table
 
@@ -104,7 +105,7 @@ def _wanted(options: argparse.Namespace, arguments: Arguments) -> tuple[Callable
         raise ArgumentError(f"{option}; leave it out, or the names of topics")
     left_out = {arguments.topic(name) for name in options.left_out}
     named = {arguments.topic(name) for name in options.topics}
-    known = (*vehicle_topics(), *autoware_topics(), *topics.SURROUNDINGS)
+    known = (*vehicle_topics(), *model_topics(), *topics.SURROUNDINGS)
     own = {arguments.topic(topic.name) for topic in known}
     place = arguments.topic("x")[:-1]
 

@@ -184,12 +184,12 @@ def test_the_command_records_present_and_new_topics(graph, run, clock, tmp_path)
     program = run("vds_gz.cli", "record", "-o", str(path))
     wait_until(graph, twists.subscription_count, "the recorder's subscription")
     wait_until(graph, clock.subscription_count, "the recorder's subscription of the clock")
-    late = announce(graph, topics.GEAR_STATUS)
+    late = announce(graph, topics.WORLD)
     wait_until(graph, late.subscription_count, "the recorder's subscription of what came late")
     talk(graph, twists, 40)
-    late.publish(graph.message(topics.GEAR_STATUS.type))
+    late.publish(graph.message(topics.WORLD.type))
     clock.publish(graph.message(topics.CLOCK.type))
-    sent = {"/twist_actual": 40, "/gear_status": 1, "/clock": 1}
+    sent = {"/twist_actual": 40, "/world": 1, "/clock": 1}
     wait_until(graph, lambda: all(kept(path, item) == count for item, count in sent.items()), "all in the file")
     assert program.stop() == 0
     assert "/twist_actual  40" in program.output

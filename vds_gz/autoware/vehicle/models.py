@@ -13,7 +13,8 @@ from vds_gz.autoware.vehicle.delay import NO_FALL, NO_RULE, ROLLING, resize_line
 from vds_gz.autoware.vehicle.longitudinal import AutowareDriveCoefficients
 from vds_gz.autoware.vehicle.map_lookup import map_of
 from vds_gz.autoware.vehicle.mechanism import MechanismCoefficients, mechanism_at_rest
-from vds_gz.autoware.vehicle.state import AutowareCoefficients, AutowareState, at_rest
+from vds_gz.autoware.vehicle.reports import REPORTS
+from vds_gz.autoware.vehicle.state import AutowareCoefficients, AutowareState, at_rest, steering_report
 from vds_gz.autoware.vehicle.steering import AutowareSteeringCoefficients
 from vds_gz.autoware.vehicle.step import actuate, at, move, stop
 from vds_gz.core.geometry import slope_acceleration
@@ -230,6 +231,8 @@ def model(
         stop=stop,
         xacro=XACRO,
         feels_slopes=True,
+        measured_steering=steering_report,
+        reports=REPORTS,
     )
 
 

@@ -155,6 +155,46 @@ class VehicleGeometry:
         return math.copysign(self.wheel_base, steered[0] - fixed[0]) if steered and fixed else 0.0
 
 
+class MeasuredMotion(NamedTuple):
+    """A motion as the vehicle's own sensors measure it: speed [m/s], steering angle [rad] and yaw rate [rad/s]."""
+
+    speed: float
+    steering_angle: float
+    yaw_rate: float
+
+
+def always(parameters: object) -> bool:
+    """The vehicle publishes the report with any parameters."""
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A topic by which vehicles of a model report more than every vehicle does, at the rate of the other outputs.
+
+    Attributes:
+        topic: Its name, relative.
+        type: The type of its messages, such as ``std_msgs/msg/Float64``.
+        fields: The path of each number in a message, such as ``twist.linear.x``.
+        numbers: (c, s, measured) -> these numbers, with a :class:`MeasuredMotion`.
+        stamp: The path of a message's time.
+        of_base: ``header.frame_id`` is the frame of base_link.
+        depth: Messages that the topic keeps.
+        variant: The value of ``actuation_messages`` that selects this one of several types of one topic, else empty.
+        published: (parameters) -> whether the vehicle has the topic.
+    """
+
+    topic: str
+    type: str
+    fields: tuple[str, ...]
+    numbers: Callable[[Any, Any, MeasuredMotion], Sequence[float]]
+    stamp: str = "header.stamp"
+    of_base: bool = False
+    depth: int = 10
+    variant: str = ""
+    published: Callable[[Any], bool] = always
+
+
 class SteadyMotion(NamedTuple):
     """A motion at constant velocity.
 
@@ -211,6 +251,9 @@ class VehicleModel(Generic[P, C, S]):
         feels_slopes: The state has a field ``road_slope``, the acceleration by gravity along +x [m/s^2], which the user
             sets. It may have ``road_bank``, the same along +y, and ``road_friction``, the friction coefficient of the
             road.
+        measured_steering: (c, s) -> the angle that the vehicle's own sensor of the steering measures [rad]. A vehicle
+            with one has the noise of ``measurement_noise``.
+        reports: The topics by which it reports more than every vehicle does.
 
     Raises:
         ArgumentError: A phase is not a plain function.
@@ -237,6 +280,8 @@ class VehicleModel(Generic[P, C, S]):
     wheels: Callable[[C, S, Command], None] | None = None
     xacro: Path | None = None
     feels_slopes: bool = False
+    measured_steering: Callable[[C, S], float] | None = None
+    reports: tuple[Report, ...] = ()
 
     def __post_init__(self) -> None:
         for name, phases in (("actuating", self.actuating), ("moving", self.moving)):

@@ -376,11 +376,6 @@ def vehicle_topics() -> tuple[Topic, ...]:
     return (*(kind.topic for kind in command_types() if not kind.autoware), *topics.VEHICLE)
 
 
-def autoware_topics() -> tuple[Topic, ...]:
-    """The topics that only Autoware's vehicles have."""
-    return (*(kind.topic for kind in command_types() if kind.autoware), *topics.AUTOWARE)
-
-
 class Refusals:
     """Counts refused messages by topic, and logs them at a limited rate."""
 

@@ -20,7 +20,6 @@ from vds_gz.core.vehicle.vehicle_model import Actuator, ActuatorState, JointStat
 from vds_gz.programs.interface import topics
 
 if TYPE_CHECKING:
-    from vds_gz.autoware.interface.reports import Report
     from vds_gz.core.sensing.amcl import Scan
     from vds_gz.core.sensing.drift import PoseCovariance
 
@@ -54,7 +53,7 @@ class Snapshot(NamedTuple):
     map_to_odom: Pose | None  # the odometry's frame in the map; None if it is fixed
     joints: JointStates  # all of them, in the model's order; empty if no output needs them
     actuators: Sequence[ActuatorState]  # likewise
-    report: Report | None = None  # the report of one of Autoware's vehicles; None for others
+    reports: Sequence[Sequence[float]] = ()  # the numbers of each report of the vehicle's model
     # Attitude of base_link out of the plane; None for a vehicle that stays in it. Localization only errs in the plane,
     # so it is the same in both frames.
     attitude: Attitude | None = None

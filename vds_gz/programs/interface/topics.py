@@ -50,14 +50,6 @@ ACTUATION_CMD = {
     "autoware": Topic("actuation_cmd", "autoware_vehicle_msgs/msg/ActuationCommandStamped", LAST),
 }
 
-VELOCITY_STATUS = Topic("velocity_status", "autoware_vehicle_msgs/msg/VelocityReport", LAST)
-STEERING_STATUS = Topic("steering_status", "autoware_vehicle_msgs/msg/SteeringReport", LAST)
-GEAR_STATUS = Topic("gear_status", "autoware_vehicle_msgs/msg/GearReport", LAST)
-ACTUATION_STATUS = {
-    "tier4": Topic("actuation_status", "tier4_vehicle_msgs/msg/ActuationStatusStamped", LAST),
-    "autoware": Topic("actuation_status", "autoware_vehicle_msgs/msg/ActuationReportStamped", LAST),
-}
-
 #: Topics of vehicles of any model, besides the commands in :mod:`vds_gz.programs.interface.commands`.
 VEHICLE = (
     INITIALPOSE,
@@ -76,14 +68,6 @@ VEHICLE = (
 
 #: Further topics of a vehicle in a world.
 SURROUNDINGS = (WORLD, CONTACTS)
-
-#: Reports of Autoware's vehicles.
-AUTOWARE = (
-    VELOCITY_STATUS,
-    STEERING_STATUS,
-    GEAR_STATUS,
-    *ACTUATION_STATUS.values(),
-)
 
 RESET = ("~/reset", "std_srvs/srv/Trigger")
 PAUSE = ("~/pause", "std_srvs/srv/SetBool")

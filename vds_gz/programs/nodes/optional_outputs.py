@@ -1,4 +1,4 @@
-"""Outputs that only some vehicles have: an estimate of the pose, Autoware's reports, contacts with the world."""
+"""Outputs that only some vehicles have: an estimate of the pose, reports of the model, contacts with the world."""
 
 from __future__ import annotations
 
@@ -8,23 +8,21 @@ from vds_gz.core.geometry import Pose
 from vds_gz.core.parameters.live_parameters import LiveParameters
 from vds_gz.core.plant.base import Plant
 from vds_gz.core.ros.graph import Graph
-from vds_gz.core.vehicle.command import CONTROL
 from vds_gz.programs.interface.outputs import FrameNames, Snapshot
 
 if TYPE_CHECKING:
-    from vds_gz.autoware.interface.reports import Reports
     from vds_gz.core.sensing.amcl import Amcl
     from vds_gz.core.sensing.estimate import StateEstimator
+    from vds_gz.programs.interface.model_reports import ModelReports
     from vds_gz.programs.interface.outputs import AmclOutput
     from vds_gz.programs.interface.world_topics import ContactsOutput
 
 
 def make_optional_outputs(graph: Graph, live: LiveParameters, plant: Plant) -> OptionalOutputs | None:
     """The optional outputs of a vehicle; None with exact odometry and without reports and contacts."""
-    measures = CONTROL in plant.vehicle.model.accepts
-    if not (live.now.simulate_localization or measures or plant.contacts is not None):
-        return None
-    return OptionalOutputs(graph, live, plant, measures=measures)
+    model = plant.vehicle.model
+    measures = live.now.simulate_localization or model.measured_steering is not None
+    return OptionalOutputs(graph, live, plant) if measures or model.reports or plant.contacts is not None else None
 
 
 class OptionalOutputs:
@@ -34,14 +32,15 @@ class OptionalOutputs:
         amcl: The simulated AMCL; None in another style of localization.
     """
 
-    def __init__(self, graph: Graph, live: LiveParameters, plant: Plant, *, measures: bool) -> None:
+    def __init__(self, graph: Graph, live: LiveParameters, plant: Plant) -> None:
         self._plant, parameters = plant, live.now
         self.amcl: Amcl | None = None
         self._estimator: StateEstimator | None = None
         self._amcl_output: AmclOutput | None = None
-        self._reports: Reports | None = None
+        self._reports: ModelReports | None = None
         self._contacts: ContactsOutput | None = None
         vehicle, frames = plant.vehicle, FrameNames.of(parameters)
+        measures = vehicle.model.measured_steering is not None
         if parameters.simulate_localization or measures:
             from vds_gz.core.sensing.estimate import StateEstimator
 
@@ -60,10 +59,10 @@ class OptionalOutputs:
             self._amcl_output = AmclOutput(
                 graph, frames, parameters.localization.amcl.transform_tolerance, parameters.publish_tf
             )
-        if measures:
-            from vds_gz.autoware.interface.reports import Reports
+        if vehicle.model.reports:
+            from vds_gz.programs.interface.model_reports import ModelReports
 
-            self._reports = Reports(graph, vehicle, frames.base, parameters.actuation_messages)
+            self._reports = ModelReports(graph, vehicle, frames.base, parameters.actuation_messages)
         if plant.contacts is not None:
             from vds_gz.programs.interface.world_topics import contacts_output
 
@@ -75,23 +74,26 @@ class OptionalOutputs:
         Returns:
             The snapshot with the vehicle's own estimate.
         """
-        motion, reports = snapshot.motion, self._reports
+        motion, vehicle = snapshot.motion, self._plant.vehicle
+        speed, angle, measured_steering = motion.v_x, 0.0, vehicle.model.measured_steering
+        if measured_steering is not None:
+            angle = measured_steering(vehicle.coefficients, vehicle.state)
         if self._estimator is not None:
             truth = Pose(motion.x, motion.y, motion.heading)
-            steering = reports.steering() if reports else 0.0
-            estimate = self._estimator.update(snapshot.time, truth, motion.v_x, steering, interval)
+            estimate = self._estimator.update(snapshot.time, truth, speed, angle, interval)
+            speed, angle = estimate.speed, estimate.steering
             snapshot = snapshot._replace(
                 odom=estimate.odom,
                 odom_covariance=estimate.odom_covariance,
                 map_to_odom=estimate.map_to_odom,
+                odom_speed=speed,
                 odom_speed_variance=estimate.speed_variance,
             )
             if self._amcl_output is not None:
                 for scan in estimate.scans:
                     self._amcl_output.publish(scan)
-            if reports is not None:
-                reports.publish(snapshot, estimate.speed, estimate.steering)
-                snapshot = snapshot._replace(odom_speed=estimate.speed)
+        if self._reports is not None:
+            self._reports.publish(snapshot, speed, angle)
         if self._contacts is not None:
             self._contacts.publish(snapshot.time, self._plant.contacts or ())
         return snapshot

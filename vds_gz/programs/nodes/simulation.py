@@ -233,7 +233,7 @@ class Simulation:
             motion, joints = motion.at_rest(), joints.at_rest()
             attitude = None if attitude is None else attitude.at_rest()
             actuators = [actuator.at_rest() for actuator in actuators]
-        snapshot = Snapshot(time, motion, motion, None, motion.v_x, None, joints, actuators, None, attitude)
+        snapshot = Snapshot(time, motion, motion, None, motion.v_x, None, joints, actuators, (), attitude)
         if self._optional is not None:
             snapshot = self._optional.publish(snapshot, 1.0 / self._output_timer.rate)
         for output in subscribed:

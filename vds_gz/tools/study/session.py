@@ -27,7 +27,8 @@ from vds_gz.core.ros.program_shell import StopRequest
 from vds_gz.core.vehicle.catalogue import actuator_kind
 from vds_gz.programs.bags.recorder import Recorder
 from vds_gz.programs.interface import topics
-from vds_gz.programs.interface.commands import Reference, autoware_topics, vehicle_topics, whole_types
+from vds_gz.programs.interface.commands import Reference, vehicle_topics, whole_types
+from vds_gz.programs.interface.model_reports import model_topics
 
 #: The real-time factor is a mean over this time [s].
 WINDOW = 1.0
@@ -276,7 +277,7 @@ class Session:
             self._graph = open_graph(graph, NODE_NAME)
             stack.callback(self._graph.close)
             self._stop.wakes(self._graph.wake)
-            names = [topic.name for topic in (*autoware_topics(), *topics.SURROUNDINGS)]
+            names = [topic.name for topic in (*model_topics(), *topics.SURROUNDINGS)]
             self._recorder = Recorder(
                 self._graph,
                 folder / "recording.mcap",

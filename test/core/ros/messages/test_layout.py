@@ -7,13 +7,13 @@ import pytest
 from vds_gz.core.errors import UnknownTypeError
 from vds_gz.core.ros.messages.message_types import open_types
 from vds_gz.core.ros.messages.packed import MessageLayout
-from vds_gz.programs.interface import topics
-from vds_gz.programs.interface.commands import command_types
+from vds_gz.programs.interface.commands import vehicle_topics
+from vds_gz.programs.interface.model_reports import model_topics
 
 pytestmark = pytest.mark.graph
 
 TYPES = open_types()
-EVERY = sorted({topic.type for topic in (*topics.VEHICLE, *topics.AUTOWARE, *(kind.topic for kind in command_types()))})
+EVERY = sorted({topic.type for topic in (*vehicle_topics(), *model_topics())})
 
 
 def filled(name, length=3):

@@ -18,7 +18,8 @@ from vds_gz.core.ros.open_graph import open_graph
 from vds_gz.programs.bags.recorder import Recorder
 from vds_gz.programs.commandlog.command_log import CommandLog, write_csv
 from vds_gz.programs.interface import topics
-from vds_gz.programs.interface.commands import autoware_topics, vehicle_topics
+from vds_gz.programs.interface.commands import vehicle_topics
+from vds_gz.programs.interface.model_reports import model_topics
 from vds_gz.tools.study.progress import progress
 from vds_gz.tools.study.session import Session, write_parameters
 
@@ -49,9 +50,7 @@ class Gazebo:
 def record_live(namespaces: Sequence[str], path: Path, duration: float, arguments: Arguments) -> None:
     """Record running vehicles into one file, as soon as all of them publish."""
     graph = open_graph(arguments, NODE_NAME)
-    names = dict.fromkeys(
-        _in(place, topic) for place in namespaces for topic in (*vehicle_topics(), *autoware_topics())
-    )
+    names = dict.fromkeys(_in(place, topic) for place in namespaces for topic in (*vehicle_topics(), *model_topics()))
     # Commands may come from outside the namespaces, for several vehicles.
     recorder = Recorder(graph, path, wanted={*names, *(_in("/", topic) for topic in vehicle_topics())}.__contains__)
     try:

@@ -14,8 +14,6 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from vds_gz.autoware.interface.reports import report_of
-from vds_gz.autoware.vehicle.state import steering_report
 from vds_gz.core.configuration import make_vehicle
 from vds_gz.core.description.urdf_writer import urdf
 from vds_gz.core.errors import RecordingError
@@ -25,14 +23,14 @@ from vds_gz.core.parameters.node import NodeParameters
 from vds_gz.core.plant.in_world import WorldPlant, plant_in_world
 from vds_gz.core.sensing.estimate import StateEstimator
 from vds_gz.core.vehicle.catalogue import models
-from vds_gz.core.vehicle.command import CONTROL
 from vds_gz.core.vehicle.vehicle import NANOSECONDS, AnyVehicle, Motion, motion_of
-from vds_gz.core.vehicle.vehicle_model import AnyModel, JointStates
+from vds_gz.core.vehicle.vehicle_model import AnyModel, JointStates, MeasuredMotion
 from vds_gz.core.world.load_world import load_world
 from vds_gz.core.world.obstacles import Contact
 from vds_gz.core.world.surroundings import Surroundings, obstacles_of
 from vds_gz.programs.commandlog.command_log import CommandStream
 from vds_gz.programs.interface.commands import CommandType, Values
+from vds_gz.programs.interface.model_reports import report_numbers, reports_of
 from vds_gz.programs.interface.outputs import Snapshot
 from vds_gz.tools.study.progress import Advance
 from vds_gz.tools.study.recording import Touch, TouchLog
@@ -69,7 +67,7 @@ class Replay:
         vehicle: The vehicle.
         compiled: Whether its steps are compiled.
         in_world: Whether it is in a world, which the parameters name. Then its steps are not compiled.
-        reports: Whether samples have the reports of one of Autoware's vehicles.
+        reports: The reports of the model in the samples.
     """
 
     def __init__(
@@ -98,12 +96,13 @@ class Replay:
         self._rate = rate or parameters.pub_rate
         self._tail = round(tail * NANOSECONDS)
         self._with_joints = with_joints
-        self.reports = CONTROL in self.model.accepts
+        self.reports = reports_of(self.model, parameters.vehicle, parameters.actuation_messages)
+        measures = self.model.measured_steering is not None
         estimator = StateEstimator(
             parameters.localization if parameters.simulate_localization else None,
-            parameters.measurement_noise if self.reports else None,
+            parameters.measurement_noise if measures else None,
         )
-        self._estimator = estimator if self.reports or not estimator.exact else None
+        self._estimator = estimator if measures or not estimator.exact else None
 
     @property
     def command_type(self) -> CommandType:
@@ -170,18 +169,18 @@ class Replay:
         c, model = self.vehicle.coefficients, self.model
         motion = motion_of(c, state)
         odom: Pose | Motion = motion
-        covariance, map_to_odom, speed, speed_variance, report = None, None, motion.v_x, 0.0, None
+        covariance, map_to_odom, speed, speed_variance = None, None, motion.v_x, 0.0
+        angle = model.measured_steering(c, state) if model.measured_steering is not None else 0.0
         if self._estimator is not None:
             truth = Pose(motion.x, motion.y, motion.heading)
-            angle = steering_report(c, state) if self.reports else 0.0
             estimate = self._estimator.update(time, truth, speed, angle, 1.0 / self._rate)
             odom, covariance, map_to_odom, speed, speed_variance, angle, _ = estimate
-            report = report_of(c, state, speed, angle) if self.reports else None
+        reports = report_numbers(self.reports, c, state, MeasuredMotion(speed, angle, state.yaw_rate))
         joints = model.joint_states(c, state) if self._with_joints else NO_JOINTS
         actuators = model.actuator_states(c, state)
         attitude = self._plant.attitude(time) if self._plant else None
         return Snapshot(
-            *(time, motion, odom, covariance, speed, map_to_odom, joints, actuators, report, attitude), speed_variance
+            *(time, motion, odom, covariance, speed, map_to_odom, joints, actuators, reports, attitude), speed_variance
         )
 
 

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vds_gz.autoware.interface.reports import report_outputs
 from vds_gz.core.description.urdf_writer import urdf
 from vds_gz.core.errors import UnknownTypeError
 from vds_gz.core.parameters.node import NodeParameters
@@ -25,6 +24,7 @@ from vds_gz.programs.bags.mcap_writer import Rows, RowWriter, Template
 from vds_gz.programs.bags.recorder import about
 from vds_gz.programs.interface import topics
 from vds_gz.programs.interface.commands import GEAR_COMMAND, CommandType, Gear, command_types
+from vds_gz.programs.interface.model_reports import report_outputs
 from vds_gz.programs.interface.outputs import FrameNames, Output, Outputs
 from vds_gz.programs.interface.world_topics import ContactsOutput
 from vds_gz.tools.study.offline.offline_replay import BEGIN, Replay, ReplayBlock
@@ -109,8 +109,7 @@ def _outputs(replay: Replay, parameters: NodeParameters) -> tuple[list[tuple[top
     )
     node.publish_latched(BEGIN, urdf(model.name, parameters.vehicle, model.xacro, parameters.sensors))
     outputs = list(node.outputs)
-    if replay.reports:
-        outputs += report_outputs(graph, replay.vehicle, frames.base, parameters.actuation_messages)
+    outputs += report_outputs(graph, replay.reports, frames.base)
     return graph.taken(), outputs
 
 

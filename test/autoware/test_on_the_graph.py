@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 from helpers.processes import need_messages
 
+from vds_gz.autoware.vehicle.reports import ACTUATION_STATUS, GEAR_STATUS, STEERING_STATUS, VELOCITY_STATUS
 from vds_gz.programs.interface import topics
+from vds_gz.programs.interface.model_reports import topic_of
 
 DRIVE, REVERSE = 2, 20
 
@@ -33,24 +35,24 @@ def test_pedals_and_gears_drive_the_vehicle(start, probe):
     start("-p", "model:=actuation_cmd_vgr")
     probe.listen(
         topics.TWIST_ACTUAL,
-        topics.VELOCITY_STATUS,
-        topics.STEERING_STATUS,
-        topics.GEAR_STATUS,
-        topics.ACTUATION_STATUS["tier4"],
+        topic_of(VELOCITY_STATUS),
+        topic_of(STEERING_STATUS),
+        topic_of(GEAR_STATUS),
+        topic_of(ACTUATION_STATUS["tier4"]),
     )
-    steering, pressed = topics.STEERING_STATUS, topics.ACTUATION_STATUS["tier4"]
+    steering, pressed = topic_of(STEERING_STATUS), topic_of(ACTUATION_STATUS["tier4"])
 
     def drives() -> bool:
         return (
-            probe.next(topics.VELOCITY_STATUS).longitudinal_velocity > 0.3
+            probe.next(topic_of(VELOCITY_STATUS)).longitudinal_velocity > 0.3
             and probe.next(steering).steering_tire_angle > 0.02
             and probe.next(pressed).status.accel_status > 0.1
         )
 
     pedals(probe, "tier4", 0.5, 0.0, 2.0, drives)
-    assert probe.next(topics.GEAR_STATUS).report == DRIVE
+    assert probe.next(topic_of(GEAR_STATUS)).report == DRIVE
     pedals(probe, "tier4", 0.0, 0.8, 0.0, lambda: speed(probe) == pytest.approx(0.0, abs=0.05))
-    reverse = lambda: probe.next(topics.GEAR_STATUS).report == REVERSE  # noqa: E731
+    reverse = lambda: probe.next(topic_of(GEAR_STATUS)).report == REVERSE  # noqa: E731
     probe.hold(topics.GEAR_CMD, lambda message: setattr(message, "command", REVERSE), reverse, "the reverse gear")
     pedals(probe, "tier4", 0.5, 0.0, 0.0, lambda: speed(probe) < -0.3)
 
@@ -64,14 +66,14 @@ def test_newer_pedal_messages_of_autoware_are_accepted(start, probe):
 
 def test_a_vehicle_follows_a_control_command(start, probe):
     start("-p", "model:=delay_steer_acc_geared")
-    probe.listen(topics.TWIST_ACTUAL, topics.STEERING_STATUS)
+    probe.listen(topics.TWIST_ACTUAL, topic_of(STEERING_STATUS))
 
     def fill(message: Any) -> None:
         message.longitudinal.acceleration = 1.0
         message.lateral.steering_tire_angle = 0.2
 
     def turns() -> bool:
-        return probe.next(topics.STEERING_STATUS).steering_tire_angle == pytest.approx(0.2, abs=0.02)
+        return probe.next(topic_of(STEERING_STATUS)).steering_tire_angle == pytest.approx(0.2, abs=0.02)
 
     probe.hold(topics.CONTROL_CMD, fill, lambda: speed(probe) > 1.0 and turns(), "the speed and the angle")
 
