@@ -10,10 +10,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from vds_gz import Command, load_vehicle, twist
-from vds_gz.core.vehicle.command import TWIST
-from vds_gz.programs.interface.commands import CommandType, Reference
-from vds_gz.programs.interface.topics import Topic
+from vds_gz import load_vehicle
+from vds_gz.commanding import TWIST, Command, CommandType, Topic, twist
 
 
 class Curvature(NamedTuple):
@@ -25,10 +23,6 @@ class Curvature(NamedTuple):
     def command(self) -> Command:
         """The command for the vehicle."""
         return twist(self.speed, 0.0, self.speed * self.curvature)
-
-    def reference(self) -> Reference:
-        """The reference velocities: along x and y [m/s], and the yaw rate [rad/s]."""
-        return Reference(self.speed, 0.0, self.speed * self.curvature)
 
 
 CURVATURE = CommandType(

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 import vds_gz
-from vds_gz import measuring, modelling, plant
+from vds_gz import commanding, measuring, modelling, plant
 from vds_gz.core import configuration
 from vds_gz.core.world import load_world
 
@@ -45,8 +45,8 @@ def test_every_public_name_is_there_and_documented(name):
     assert getattr(vds_gz, name).__doc__
 
 
-@pytest.mark.parametrize("toolbox", [modelling, measuring, plant])
-def test_the_toolboxes_for_models_sensors_and_plants_of_ones_own_are_there_and_documented(toolbox):
+@pytest.mark.parametrize("toolbox", [modelling, commanding, measuring, plant])
+def test_the_toolboxes_for_extensions_are_there_and_documented(toolbox):
     assert all(getattr(toolbox, name).__doc__ for name in toolbox.__all__)
 
 

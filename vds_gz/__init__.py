@@ -18,8 +18,9 @@ The packages, each in the order of its layers:
 * ``programs``: ``interface``, ``bags``, ``commandlog``, ``teleop``, ``nodes``, ``web``, ``launching``; then ``cli``
 * ``tools``: ``fleet``, ``study``, ``adopt``, ``conformance``; and ``environments`` to learn in
 
-``__all__`` is the public interface, with :mod:`vds_gz.modelling` for custom models, :mod:`vds_gz.measuring` for custom
-sensors and :mod:`vds_gz.plant` for custom plants; everything else may change. Names are imported on first use, so
+``__all__`` is the public interface, with :mod:`vds_gz.modelling` for custom models, :mod:`vds_gz.commanding` for custom
+commands, :mod:`vds_gz.measuring` for custom sensors and :mod:`vds_gz.plant` for custom plants; everything else may
+change. Names are imported on first use, so
 ``import vds_gz`` alone loads nothing.
 """
 

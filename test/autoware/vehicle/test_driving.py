@@ -27,12 +27,13 @@ from vds_gz.core.vehicle.command import (
     Command,
     ackermann,
     control,
+    fault,
     gear,
     pedals,
     twist,
 )
 from vds_gz.core.vehicle.vehicle import NANOSECONDS as SECOND
-from vds_gz.core.vehicle.vehicle import Vehicle, fault
+from vds_gz.core.vehicle.vehicle import Vehicle
 
 every_model = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
 both = pytest.mark.parametrize("compatibility", ["physical", "autoware"])

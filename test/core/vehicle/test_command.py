@@ -2,24 +2,34 @@
 
 import dataclasses
 import math
+import pickle
 import sys
 
+import numpy as np
 import pytest
 
+from vds_gz.core.errors import ArgumentError
 from vds_gz.core.vehicle.command import (
     ACKERMANN,
+    DRIVE,
+    FIELDS,
+    KINDS,
     MAXIMUM,
     NEVER,
     SPEED,
     STEERING,
+    STOP,
     TWIST,
     Command,
+    CommandKind,
     ackermann,
+    fault,
     twist,
 )
 from vds_gz.core.vehicle.differential import DIFFERENTIAL
+from vds_gz.core.vehicle.schedule import COMMAND, check, fields_of, timed_out_records
 from vds_gz.core.vehicle.vehicle import NANOSECONDS as SECOND
-from vds_gz.core.vehicle.vehicle import CommandQueue, TimedCommand, Vehicle, fault
+from vds_gz.core.vehicle.vehicle import CommandQueue, TimedCommand, Vehicle
 
 
 @pytest.fixture
@@ -203,3 +213,67 @@ def test_nan_limits_of_a_message_are_faults_and_do_not_mean_unlimited():
 )
 def test_commands_within_bounds_have_no_fault(command):
     assert fault(command) == ""
+
+
+# ---------------------------------------------------------------------- the table
+
+
+@pytest.fixture
+def throttle():
+    """A kind of another package, without a gear, that stops after its time-out; unregistered afterwards."""
+    yield CommandKind(1000, "throttle", ("accel_pedal", "brake_pedal"), stops=True)
+    del KINDS[1000]
+
+
+def test_a_kind_of_another_package_is_its_number_and_is_found_by_it(throttle):
+    assert throttle == 1000
+    assert KINDS[Command(throttle).kind].name == "throttle"
+    assert pickle.loads(pickle.dumps(throttle)).fields == throttle.fields
+    assert (throttle.references, throttle.quantities) == ((), ("accel", "brake"))
+    assert not KINDS[throttle].geared
+    assert fault(Command(throttle, accel_pedal=0.5)) == ""
+
+
+def test_a_kind_of_another_package_stops_after_its_time_out_in_the_queue_and_in_records(throttle, queue):
+    command = Command(throttle, accel_pedal=0.5, acceleration=2.0)
+    queue.enter(TimedCommand(command, 10, 30))
+    assert queue.at(29) == command
+    late = queue.at(30)
+    assert (late.kind, late.accel_pedal, late.acceleration) == (STOP, 0.5, math.inf)
+    records = np.array([fields_of(command)], COMMAND)
+    assert Command(*timed_out_records(records)[0].item()) == late
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS.values() if kind.part == "whole"], ids=lambda kind: kind.name)
+def test_the_queue_and_records_time_out_alike(kind, queue):
+    numbers = {name: 0.1 * (k + 1) for k, name in enumerate(FIELDS) if name != "gear"}
+    command = Command(kind, gear=DRIVE, **numbers)
+    queue.enter(TimedCommand(command, 0, 10))
+    late = queue.at(10)
+    assert Command(*timed_out_records(np.array([fields_of(command)], COMMAND))[0].item()) == late
+    assert all(getattr(late, name) in (getattr(Command(), name), getattr(command, name)) for name in FIELDS)
+    assert {late.v_x, late.v_y, late.yaw_rate, late.steering_angle} == {0.0}
+
+
+@pytest.mark.parametrize(
+    ("number", "name", "said"),
+    [
+        (0, "radio", r"'radio' \(0\): there is a kind 'twist' \(0\) already"),
+        (1001, "twist", r"'twist' \(1001\): there is a kind 'twist' \(0\) already"),
+        (1001, "radio", "'radio': a command has no 'speed'; its fields are v_x, "),
+    ],
+)
+def test_a_taken_number_or_name_and_an_unknown_field_are_refused(number, name, said):
+    with pytest.raises(ArgumentError, match=said):
+        CommandKind(number, name, ("speed",) if name == "radio" and number else ("v_x",))
+    assert 1001 not in KINDS
+
+
+def test_the_same_kind_may_be_made_again():
+    assert CommandKind(0, "twist", ("v_x", "v_y", "yaw_rate")).fields == TWIST.fields
+
+
+def test_a_command_of_an_unknown_kind_is_a_fault():
+    assert fault(Command(99)).startswith("kind is 99; it must be one of 0 (twist), 1 (ackermann)")
+    with pytest.raises(ArgumentError, match="command 0: kind is 99"):
+        check(np.array([fields_of(Command(99))], COMMAND), np.array([0]))

@@ -18,11 +18,11 @@ from vds_gz.cli import main
 from vds_gz.core.errors import ArgumentError, UnknownTypeError
 from vds_gz.core.parameters.teleop import OUTPUTS
 from vds_gz.core.ros.messages.message_types import open_types
-from vds_gz.core.vehicle.command import GEAR
+from vds_gz.core.vehicle.command import GEAR, MotionReference, reference_of
 from vds_gz.programs.commandlog.command_log import CommandLog, read, write_csv
 from vds_gz.programs.interface import topics
 from vds_gz.programs.interface.commands import OWN, Velocity, command_type, command_types, vehicle_topics, whole_types
-from vds_gz.programs.teleop.driver_commands import COMBINED, VALUES
+from vds_gz.programs.teleop.driver_commands import COMBINED
 from vds_gz.tools.study.reading import recorded_run
 
 TYPES = open_types()
@@ -60,16 +60,24 @@ def test_names_are_unique_and_so_are_topics_but_for_the_variants_of_a_type():
     }
 
 
-def test_joystick_and_keys_send_command_types_of_the_table():
+def test_joystick_and_keys_send_what_a_command_type_takes_of_a_motion():
+    demand = MotionReference(1.0, 0.5, 0.3, 0.2)
     for output in OUTPUTS:
         for name in COMBINED.get(output, (output,)):
-            assert command_type(name).values in VALUES
+            sent_as = command_type(name)
+            numbers = {field: getattr(demand, field) for field in sent_as.kind.references}
+            sent = reference_of(sent_as.values(*numbers.values()).command())
+            assert {field: value for field, value in sent._asdict().items() if math.isfinite(value)} == numbers
 
 
 def test_the_reference_of_a_command_is_what_its_columns_say():
-    assert command_type("ackermann").values(1.5, 0.2).reference()[::3] == (1.5, 0.2)
-    assert command_type("twist").values(1.0, 0.5, 0.2).reference()[:3] == (1.0, 0.5, 0.2)
-    assert all(map(math.isnan, command_type("pedals").values(1.0, 0.0, 0.2).reference()))
+    def reference(name, *numbers):
+        return reference_of(command_type(name).values(*numbers).command())
+
+    assert reference("ackermann", 1.5, 0.2)[::3] == (1.5, 0.2)
+    assert reference("twist", 1.0, 0.5, 0.2)[:3] == (1.0, 0.5, 0.2)
+    assert reference("control", 1.0, 0.5, 0.2)[::3] == (1.0, 0.2)
+    assert all(map(math.isnan, reference("pedals", 1.0, 0.0, 0.2)))
 
 
 @pytest.mark.parametrize(

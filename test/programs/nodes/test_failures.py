@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from vds_gz import measuring
-from vds_gz.programs.interface.commands import CommandType, Reference
+from vds_gz.programs.interface.commands import CommandType
 from vds_gz.core.ros.graph import Topic
 from vds_gz.core.share import share
 from vds_gz.core.vehicle.command import TWIST
@@ -53,9 +53,6 @@ class Values(NamedTuple):
 
     def command(self):
         return {{}}[self.speed]
-
-    def reference(self):
-        return Reference(self.speed)
 
 
 def stuck(c, s, u):

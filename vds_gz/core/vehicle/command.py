@@ -1,33 +1,24 @@
-"""Commands of a vehicle."""
+"""Commands of a vehicle: their numbers, their kinds, their bounds, and what replaces them after a time-out.
+
+:class:`Command` declares each number once, and a :class:`CommandKind` lists those of its commands. Records of compiled
+code, columns of tables, checks, time-outs and references follow from these two tables.
+"""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields, replace
 from enum import IntEnum
 from operator import attrgetter
+from typing import Any, Literal, NamedTuple
 
-from vds_gz.core.errors import NUMBER
+from vds_gz.core.errors import NUMBER, ArgumentError
 
+#: Maximum magnitude of the numbers of a command; up to it, no result overflows.
+MAXIMUM = 1e6
 
-class CommandKind(IntEnum):
-    """The kind of a command, which says which of its numbers are used."""
-
-    TWIST = 0
-    ACKERMANN = 1
-    #: Halves of an Ackermann command, which have separate topics.
-    SPEED = 2
-    STEERING = 3
-    #: A driver's accelerator, brake and steering.
-    PEDALS = 4
-    #: Autoware's Control: velocity, acceleration and tyre angle.
-    CONTROL = 5
-    #: A gear for the following commands in :data:`DRIVEN`; it has its own topic.
-    GEAR = 6
-    #: A model's own inputs, as a log of Autoware's models holds them: the acceleration is along +x in every gear.
-    DIRECT = 7
-    #: Commands have ended: brake to a standstill, and leave the steering as it is.
-    STOP = 8
+#: A time after all others [ns].
+NEVER = 2**63 - 1
 
 
 class GearCode(IntEnum):
@@ -46,71 +37,250 @@ class GearCode(IntEnum):
     __str__ = __repr__ = int.__repr__
 
 
-TWIST, ACKERMANN, SPEED, STEERING, PEDALS, CONTROL, GEAR, DIRECT, STOP = CommandKind
 NONE, NEUTRAL, DRIVE, REVERSE, REVERSE_2, PARK, LOW, LOW_2 = GearCode
-
-#: Kinds with a gear. After a time-out ``STOP`` replaces them; zero would mean no pedal, and the car would roll on.
-DRIVEN = (PEDALS, CONTROL, DIRECT)
 
 MAXIMUM_GEAR = max(GearCode)
 #: In a command: keep the present gear.
 KEEP_GEAR = -1
 
-#: Maximum magnitude of the numbers in :data:`MEASURES`; up to it, no result overflows.
-MAXIMUM = 1e6
 
-#: Numbers of a command that are bounded by :data:`MAXIMUM`.
-MEASURES = (
-    "v_x",
-    "v_y",
-    "yaw_rate",
-    "steering_angle",
-    "accel_pedal",
-    "brake_pedal",
-    "steering_command",
-    "target_acceleration",
-    "slope",
-)
-measures_of = attrgetter(*MEASURES)
+# ---------------------------------------------------------------------- numbers
 
-#: A time after all others [ns].
-NEVER = 2**63 - 1
+#: The part of a vehicle that a command is for. Speed and steering have topics and time-outs of their own.
+Part = Literal["whole", "speed", "steering", "gear"]
+
+
+class CommandField(NamedTuple):
+    """The declaration of a number of :class:`Command`.
+
+    Attributes:
+        unit: Its unit; empty for those of the model.
+        meaning: Its meaning.
+        quantity: Its name in recordings; empty if no recording has it.
+        columns: Its columns in tables; the first existing one counts.
+        part: The part that resets it to its default when it times out; "whole" if it remains.
+        limit: It is a limit of an actuator: at least 0, infinite for the actuator's own, 0 in messages and tables.
+    """
+
+    unit: str
+    meaning: str
+    quantity: str = ""
+    columns: tuple[str, ...] = ()
+    part: Part = "whole"
+    limit: bool = False
+
+
+def _number(unit: str, meaning: str, quantity: str = "", *columns: str, part: Part = "whole") -> Any:
+    """A number within +-``MAXIMUM``, 0 by default."""
+    return field(default=0.0, metadata={"declared": CommandField(unit, meaning, quantity, columns, part)})
+
+
+def _limit(unit: str, meaning: str, quantity: str, *columns: str, part: Part) -> Any:
+    """A limit of an actuator, infinite by default."""
+    declared = CommandField(unit, meaning, quantity, columns, part, limit=True)
+    return field(default=math.inf, metadata={"declared": declared})
+
+
+def _gear() -> Any:
+    declared = CommandField("", "code of a gear, or ``KEEP_GEAR``", "gear", ("gear_command", "gear"))
+    return field(default=DRIVE, metadata={"declared": declared})
 
 
 @dataclass(slots=True)
 class Command:
     """One command, as the models read it.
 
-    Attributes:
-        kind: ``TWIST`` reads ``v_x``, ``v_y``, ``yaw_rate``; ``ACKERMANN`` reads ``v_x`` and the three after the yaw
-            rate, ``SPEED`` and ``STEERING`` half of these; ``PEDALS`` reads pedals and steering command; ``CONTROL``
-            and ``DIRECT`` read ``v_x``, target acceleration and steering angle; the last three read gear and slope.
-        v_x, v_y: Velocity of base_link [m/s]; for ``ACKERMANN``, ``v_x`` is the speed of the reference point.
-        yaw_rate: [rad/s].
-        steering_angle: Angle of the middle steered wheel [rad].
-        steering_rate: Maximum steering rate [rad/s], infinite for the actuator's own.
-        acceleration: Maximum acceleration [m/s^2], infinite for the actuator's own.
-        accel_pedal, brake_pedal: Positions of the pedals as in the model's maps, mostly 0 to 1. In a model without an
-            accelerator map, ``accel_pedal`` is an acceleration [m/s^2].
-        steering_command: In the units of the model's steering: a tyre angle or a steering wheel's [rad], or a voltage.
-        target_acceleration: Acceleration reference [m/s^2], positive is faster in the gear's direction.
-        gear: Code of a gear, or ``KEEP_GEAR``.
-        slope: Acceleration along +x that the road's slope gives [m/s^2], uphill negative.
+    ``kind`` is its :class:`CommandKind`, which lists the numbers that models read.
     """
 
-    kind: CommandKind = TWIST
+    kind: int = 0
+    v_x: float = _number(
+        "m/s",
+        "velocity of base_link forwards; with a steering angle, the speed of the reference point",
+        "v_x",
+        *("v_x_command", "speed_command", "cmd_v_x", "drive_reference"),
+        part="speed",
+    )
+    v_y: float = _number("m/s", "velocity of base_link to the left", "v_y", "v_y_command", "cmd_v_y", part="speed")
+    yaw_rate: float = _number("rad/s", "yaw rate", "yaw_rate", "yaw_rate_command", "cmd_yaw_rate", part="speed")
+    steering_angle: float = _number(
+        "rad",
+        "angle of the middle steered wheel",
+        "steering",
+        *("steering_command", "steering_angle_command", "cmd_steering", "steering_reference"),
+        part="steering",
+    )
+    steering_rate: float = _limit(
+        "rad/s", "maximum steering rate", "steering_rate_limit", "steering_rate_limit", part="steering"
+    )
+    acceleration: float = _limit(
+        "m/s^2", "maximum acceleration", "acceleration_limit", "acceleration_limit", part="speed"
+    )
+    accel_pedal: float = _number(
+        "",
+        "position of the accelerator as in the model's map, mostly 0 to 1; without a map, an acceleration [m/s^2]",
+        "accel",
+        *("accel", "accel_cmd", "accel_pedal", "throttle"),
+    )
+    brake_pedal: float = _number(
+        "",
+        "position of the brake as in the model's map, mostly 0 to 1",
+        "brake",
+        *("brake", "brake_cmd", "brake_pedal"),
+    )
+    steering_command: float = _number(
+        "",
+        "in the units of the model's steering: a tyre angle or a steering wheel's [rad], or a voltage",
+        "wheel",
+        *("wheel", "steer_cmd", "steering_wheel"),
+    )
+    target_acceleration: float = _number(
+        "m/s^2",
+        "acceleration reference, positive is faster in the gear's direction",
+        "acceleration",
+        "acceleration_command",
+    )
+    gear: int = _gear()
+    slope: float = _number("m/s^2", "acceleration along +x that the road's slope gives, uphill negative")
+
+
+#: The declarations of all numbers, in the order of a command's record.
+FIELDS: dict[str, CommandField] = {
+    number.name: number.metadata["declared"] for number in fields(Command) if number.metadata
+}
+
+#: Names of the numbers within +-MAXIMUM, and of the limits.
+LIMITS = tuple(name for name, declared in FIELDS.items() if declared.limit)
+MEASURES = tuple(number.name for number in fields(Command) if number.type == "float" and number.name not in LIMITS)
+
+_measures_of, _limits_of = attrgetter(*MEASURES), attrgetter(*LIMITS)
+
+Command.__doc__ = f"{Command.__doc__}\n    Attributes:\n        kind: Number of its kind.\n" + "".join(
+    f"        {name}: {declared.meaning[0].upper()}{declared.meaning[1:]}"
+    f"{f' [{declared.unit}]' if declared.unit else ''}.\n"
+    for name, declared in FIELDS.items()
+)
+
+
+# ---------------------------------------------------------------------- kinds
+
+
+class MotionReference(NamedTuple):
+    """A requested motion: velocity of base_link [m/s, m/s, rad/s] and steering angle [rad]."""
+
     v_x: float = 0.0
     v_y: float = 0.0
     yaw_rate: float = 0.0
     steering_angle: float = 0.0
-    steering_rate: float = math.inf
-    acceleration: float = math.inf
-    accel_pedal: float = 0.0
-    brake_pedal: float = 0.0
-    steering_command: float = 0.0
-    target_acceleration: float = 0.0
-    gear: int = DRIVE
-    slope: float = 0.0
+
+    @property
+    def finite(self) -> bool:
+        """Whether all numbers are finite."""
+        return all(map(math.isfinite, self))
+
+
+#: A reference that leaves everything open.
+OPEN = MotionReference(math.nan, math.nan, math.nan, math.nan)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CommandKind(int):
+    """A kind of command: its number in ``Command.kind`` and in records, which models compare with, and its properties.
+
+    Making one registers it. A package does that in the module of its model or command type, with a number of 1000 or
+    more; the others are for this package.
+
+    Attributes:
+        number: Its number, which never changes.
+        name: Its name in messages to users.
+        fields: The numbers of :class:`Command` that it has, in the order of messages and tables.
+        part: The part of the vehicle that it commands. The others hold as they are.
+        geared: It has a gear, which its own or a separate command sets, and the road's slope.
+        stops: After its time-out, ``STOP`` replaces it. Of other kinds the numbers become their defaults.
+        marks: Quantities by which a table's commands are recognised as this kind; without any, it is one of the two
+            usual kinds.
+
+    Raises:
+        ArgumentError: The number or the name is taken, or there is no such field.
+    """
+
+    number: int
+    name: str
+    fields: tuple[str, ...]
+    part: Part = "whole"
+    geared: bool = False
+    stops: bool = False
+    marks: tuple[str, ...] = ()
+
+    def __new__(cls, number: int, *_: object, **__: object) -> CommandKind:
+        """The number."""
+        return super().__new__(cls, number)
+
+    def __post_init__(self) -> None:
+        for name in self.fields:
+            if name not in FIELDS:
+                raise ArgumentError(
+                    f"command kind '{self.name}': a command has no '{name}'; its fields are {', '.join(FIELDS)}"
+                )
+        for known in KINDS.values():
+            if (known == self or known.name == self.name) and vars(known) != vars(self):
+                raise ArgumentError(
+                    f"command kind '{self.name}' ({self.number}): there is a kind '{known.name}' ({known.number}) "
+                    "already; name and number must be unique"
+                )
+        KINDS[self] = self
+
+    @property
+    def references(self) -> tuple[str, ...]:
+        """The fields that request a motion."""
+        return tuple(name for name in self.fields if name in MotionReference._fields)
+
+    @property
+    def quantities(self) -> tuple[str, ...]:
+        """Its fields by their names in recordings."""
+        return tuple(FIELDS[name].quantity for name in self.fields)
+
+
+#: All kinds by their numbers.
+KINDS: dict[int, CommandKind] = {}
+
+TWIST = CommandKind(0, "twist", ("v_x", "v_y", "yaw_rate"))
+ACKERMANN = CommandKind(1, "ackermann", ("v_x", "steering_angle", "steering_rate", "acceleration"))
+#: Halves of an Ackermann command, which have separate topics.
+SPEED = CommandKind(2, "speed", ("v_x", "acceleration"), part="speed")
+STEERING = CommandKind(3, "steering", ("steering_angle", "steering_rate"), part="steering")
+#: A driver's accelerator, brake and steering. At zero the car would roll on.
+PEDALS = CommandKind(
+    4,
+    "pedals",
+    ("accel_pedal", "brake_pedal", "steering_command"),
+    geared=True,
+    stops=True,
+    marks=("accel", "brake", "wheel"),
+)
+#: Autoware's Control.
+CONTROL = CommandKind(
+    5,
+    "control",
+    ("v_x", "target_acceleration", "steering_angle"),
+    geared=True,
+    stops=True,
+    marks=("acceleration", "gear"),
+)
+#: A gear for the following commands of geared kinds; it has its own topic.
+GEAR = CommandKind(6, "gear", ("gear",), part="gear")
+#: A model's own inputs, as a log of Autoware's models holds them: the acceleration is along +x in every gear.
+DIRECT = CommandKind(7, "direct", ("v_x", "target_acceleration", "steering_angle"), geared=True, stops=True)
+#: Commands have ended: brake to a standstill, and leave the steering as it is.
+STOP = CommandKind(8, "stop", ())
+
+
+def reference_of(command: Command) -> MotionReference:
+    """The motion that a command requests; NaN for what it leaves open."""
+    return OPEN._replace(**{name: getattr(command, name) for name in KINDS[command.kind].references})
+
+
+# ---------------------------------------------------------------------- commands
 
 
 def twist(v_x: float, v_y: float, yaw_rate: float) -> Command:
@@ -122,7 +292,7 @@ def twist(v_x: float, v_y: float, yaw_rate: float) -> Command:
 def ackermann(speed: float, steering_angle: float, steering_rate: float = 0.0, acceleration: float = 0.0) -> Command:
     """A speed [m/s] and a steering angle [rad]; a rate or an acceleration of 0 means as fast as possible."""
     _check_numbers(speed=speed, steering_angle=steering_angle, steering_rate=steering_rate, acceleration=acceleration)
-    return Command(ACKERMANN, speed, 0.0, 0.0, steering_angle, _limit(steering_rate), _limit(acceleration))
+    return Command(ACKERMANN, speed, 0.0, 0.0, steering_angle, limit_of(steering_rate), limit_of(acceleration))
 
 
 def pedals(accel: float, brake: float, steering: float, gear: int = KEEP_GEAR, slope: float = 0.0) -> Command:
@@ -154,6 +324,51 @@ def _check_numbers(**numbers: float) -> None:
             NUMBER.check(name, value)
 
 
-def _limit(value: float) -> float:
+def limit_of(value: float) -> float:
     """A limit of a message: 0 or less means unlimited; NaN stays, to be refused later."""
     return math.inf if value <= 0.0 else value
+
+
+# ---------------------------------------------------------------------- validity and time-out
+
+
+def fault(command: Command) -> str:
+    """Why a command is invalid; empty if it is valid."""
+    measures = _measures_of(command)
+    if not sum(map(abs, measures)) <= MAXIMUM:  # rare
+        for name, value in zip(MEASURES, measures, strict=True):
+            if wrong := measure_fault(name, value):
+                return wrong
+    for k, value in enumerate(_limits_of(command)):
+        if not value >= 0.0:
+            return f"{LIMITS[k]} is {value:g}; it must be a number of at least 0"
+    if not KEEP_GEAR <= command.gear <= MAXIMUM_GEAR:
+        return gear_fault("gear", command.gear)
+    if command.kind not in KINDS:
+        kinds = ", ".join(f"{kind.number} ({kind.name})" for kind in KINDS.values())
+        return f"kind is {command.kind}; it must be one of {kinds}"
+    return ""
+
+
+def measure_fault(name: str, value: float) -> str:
+    """Why a number that is no limit is invalid, by its name for users; empty if it is valid."""
+    return "" if abs(value) <= MAXIMUM else f"{name} is {value:g}; it must be a finite number within +-{MAXIMUM:g}"
+
+
+def gear_fault(name: str, code: float) -> str:
+    """Why a gear's code is invalid, by its name for users; empty if it is valid."""
+    right = f"a code of autoware_vehicle_msgs/GearCommand, 0 to {MAXIMUM_GEAR}"
+    return "" if 0 <= code <= MAXIMUM_GEAR else f"{name} is {code}; it must be {right}"
+
+
+#: The numbers that a time-out of speed or steering sets, and their values.
+ENDED: dict[Part, dict[str, Any]] = {
+    part: {name: getattr(Command(), name) for name, declared in FIELDS.items() if declared.part == part}
+    for part in ("speed", "steering")
+}
+
+
+def timed_out(command: Command, part: Literal["speed", "steering"]) -> Command:
+    """What replaces a command when its speed or its steering times out, at the limits of the actuators."""
+    kind = STOP if part == "speed" and KINDS[command.kind].stops else command.kind
+    return replace(command, kind=kind, **ENDED[part])

@@ -9,7 +9,6 @@ from __future__ import annotations
 import dataclasses
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from enum import IntEnum
 from functools import cache
 from operator import attrgetter
 from types import FunctionType
@@ -22,7 +21,7 @@ from vds_gz.core.arrays import Integers
 from vds_gz.core.compiling import outermost, part
 from vds_gz.core.errors import ArgumentError
 from vds_gz.core.vehicle.command import Command
-from vds_gz.core.vehicle.schedule import COMMAND, Records, check, driven_before, fields_of, segments
+from vds_gz.core.vehicle.schedule import COMMAND, Records, check, fields_of, geared_before, segments
 from vds_gz.core.vehicle.vehicle import NANOSECONDS, Motion, Vehicle, motion_numbers
 from vds_gz.core.vehicle.vehicle_model import C, P, S, no_references
 
@@ -54,7 +53,7 @@ def number_type(field: dataclasses.Field[object], value: object) -> type:
     """The type of a number in a record: real if the field is declared as float, even if the value is an int."""
     if field.type in ("float", float):
         return float
-    return int if isinstance(value, IntEnum) else type(value)
+    return int if isinstance(value, int) and not isinstance(value, bool) else type(value)
 
 
 def records(samples: Sequence[object], room: int = 1) -> Records:
@@ -230,8 +229,8 @@ class CompiledVehicle(Vehicle[P, C, S]):
         """Enter commands and advance, as :meth:`enter` and :meth:`advance` do, in one compiled call.
 
         Args:
-            commands: From :func:`~vds_gz.core.vehicle.schedule.command_records`. ``SPEED``, ``STEERING`` and ``GEAR``
-                are refused; ``PEDALS``, ``CONTROL`` and ``DIRECT`` must have a gear.
+            commands: From :func:`~vds_gz.core.vehicle.schedule.command_records`. Commands of a part of the vehicle are
+                refused; those of a geared kind must have a gear.
             times: Their arrival times [ns], which must not decrease.
             end: Time to advance to [ns], not before the last command.
 
@@ -244,7 +243,7 @@ class CompiledVehicle(Vehicle[P, C, S]):
             raise ArgumentError(f"end is {end} ns, before the last command at {times[-1]} ns; it must be that or later")
         begins = np.maximum(self._steps_from(times), self.steps)
         last = max(int(np.searchsorted(begins, self.steps_until(end), side="right")) - 1, 0)
-        if self._queue.waits or self.dead_time_jitter > 0.0 or driven_before(commands[last], commands[:last]):
+        if self._queue.waits or self.dead_time_jitter > 0.0 or geared_before(commands[last], commands[:last]):
             last = 0  # the queue handles waiting commands, random delays, and a gear that outlives its command
         if last > 0:
             self.advance(self.time_of(int(begins[0])))

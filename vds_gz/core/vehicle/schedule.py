@@ -11,18 +11,18 @@ from numpy.typing import ArrayLike, NDArray
 from vds_gz.core.arrays import Integers
 from vds_gz.core.errors import ArgumentError
 from vds_gz.core.vehicle.command import (
-    DRIVEN,
-    GEAR,
+    ENDED,
     KEEP_GEAR,
+    KINDS,
+    LIMITS,
     MAXIMUM,
     MAXIMUM_GEAR,
     MEASURES,
-    SPEED,
-    STEERING,
     STOP,
     Command,
+    CommandKind,
+    fault,
 )
-from vds_gz.core.vehicle.vehicle import fault
 
 Records = NDArray[np.void]
 
@@ -66,7 +66,8 @@ def check(commands: Records, times: Integers) -> None:
             f"time {k} is {times[k]} ns, and the one before it {times[k - 1]} ns; times must not decrease"
         )
     kinds = commands["kind"]
-    halves = np.isin(kinds, (SPEED, STEERING, GEAR)) | (np.isin(kinds, DRIVEN) & (commands["gear"] == KEEP_GEAR))
+    halves = np.isin(kinds, [kind for kind in KINDS.values() if kind.part != "whole"])
+    halves |= np.isin(kinds, geared_kinds()) & (commands["gear"] == KEEP_GEAR)
     for k in np.flatnonzero(halves)[:1].tolist():
         numbers = f"kind {kinds[k]}, gear {commands['gear'][k]}"
         raise ArgumentError(
@@ -74,26 +75,31 @@ def check(commands: Records, times: Integers) -> None:
             "give it to enter()"
         )
     faulty = ~(np.abs([commands[name] for name in MEASURES]).sum(axis=0) <= MAXIMUM)
-    faulty |= ~(commands["steering_rate"] >= 0.0) | ~(commands["acceleration"] >= 0.0)
+    faulty |= np.any([~(commands[name] >= 0.0) for name in LIMITS], axis=0) | ~np.isin(kinds, list(KINDS))
     faulty |= (commands["gear"] < KEEP_GEAR) | (commands["gear"] > MAXIMUM_GEAR)
     for k in np.flatnonzero(faulty).tolist():
         if wrong := fault(Command(*commands[k].item())):
             raise ArgumentError(f"command {k}: {wrong}")
 
 
-def driven_before(command: np.void, earlier: Records) -> bool:
+def geared_kinds() -> list[CommandKind]:
+    """The kinds that have a gear."""
+    return [kind for kind in KINDS.values() if kind.geared]
+
+
+def geared_before(command: np.void, earlier: Records) -> bool:
     """Whether earlier commands set a gear, and this command is of a kind without one, so that their gear remains."""
-    return int(command["kind"]) not in DRIVEN and bool(np.isin(earlier["kind"], DRIVEN).any())
+    geared = geared_kinds()
+    return int(command["kind"]) not in geared and bool(np.isin(earlier["kind"], geared).any())
 
 
-def timed_out(commands: Records) -> Records:
-    """The replacement of each command after its time-out: zero, or a stop."""
-    zero: Records = commands.copy()
-    for name in ("v_x", "v_y", "yaw_rate", "steering_angle"):
-        zero[name] = 0.0
-    zero["acceleration"] = zero["steering_rate"] = np.inf
-    zero["kind"][np.isin(commands["kind"], DRIVEN)] = STOP
-    return zero
+def timed_out_records(commands: Records) -> Records:
+    """:func:`~vds_gz.core.vehicle.command.timed_out` for all of these commands, with speed and steering."""
+    late: Records = commands.copy()
+    for name, value in (ENDED["speed"] | ENDED["steering"]).items():
+        late[name] = value
+    late["kind"][np.isin(commands["kind"], [kind for kind in KINDS.values() if kind.stops])] = STOP
+    return late
 
 
 def segments(commands: Records, begins: Integers, expiries: Integers) -> tuple[Records, Integers]:
@@ -103,7 +109,7 @@ def segments(commands: Records, begins: Integers, expiries: Integers) -> tuple[R
     """
     ends = begins[1:]
     old = np.clip(expiries[:-1], begins[:-1], ends)
-    numbers = np.stack([commands[:-1], timed_out(commands[:-1])], axis=1).ravel()
+    numbers = np.stack([commands[:-1], timed_out_records(commands[:-1])], axis=1).ravel()
     steps = np.stack([old - begins[:-1], ends - old], axis=1).ravel()
     holding = steps > 0
     return numbers[holding], steps[holding]

@@ -11,22 +11,7 @@ from typing import Any, Generic, NamedTuple, TypeAlias
 
 from vds_gz.core.errors import NUMBER, ArgumentError, ArgumentKind
 from vds_gz.core.geometry import Pose
-from vds_gz.core.vehicle.command import (
-    ACKERMANN,
-    DRIVE,
-    DRIVEN,
-    GEAR,
-    KEEP_GEAR,
-    MAXIMUM,
-    MAXIMUM_GEAR,
-    MEASURES,
-    NEVER,
-    SPEED,
-    STEERING,
-    STOP,
-    Command,
-    measures_of,
-)
+from vds_gz.core.vehicle.command import ACKERMANN, DRIVE, KEEP_GEAR, KINDS, NEVER, Command, fault, timed_out
 from vds_gz.core.vehicle.trigonometry import sine_cosine
 from vds_gz.core.vehicle.vehicle_model import C, MotionState, P, S, StepCoefficients, VehicleModel
 
@@ -38,21 +23,6 @@ _EXPIRED = 2 * NEVER - 1
 #: Arguments of :class:`Vehicle`.
 MODEL = ArgumentKind("a vehicle model, such as vds_gz.BICYCLE or one of vds_gz.models()", (VehicleModel,))
 COMMAND = ArgumentKind("a command, as vds_gz.twist() or vds_gz.ackermann() make it", (Command,))
-
-
-def fault(command: Command) -> str:
-    """Why a command is invalid; empty if it is valid."""
-    measures = measures_of(command)
-    if not sum(map(abs, measures)) <= MAXIMUM:  # rare
-        for name, value in zip(MEASURES, measures, strict=True):
-            if not abs(value) <= MAXIMUM:
-                return f"{name} is {value:g}; it must be a finite number within +-{MAXIMUM:g}"
-    for name, value in (("steering_rate", command.steering_rate), ("acceleration", command.acceleration)):
-        if not value >= 0.0:
-            return f"{name} is {value:g}; it must be a number of at least 0"
-    if not KEEP_GEAR <= command.gear <= MAXIMUM_GEAR:
-        return f"gear is {command.gear}; it must be a code of autoware_vehicle_msgs/GearCommand, 0 to {MAXIMUM_GEAR}"
-    return ""
 
 
 class TimedCommand(NamedTuple):
@@ -70,9 +40,8 @@ class TimedCommand(NamedTuple):
 class CommandQueue:
     """Commands in order of arrival, and the present one.
 
-    The latest arrival wins. Speed and steering angle may arrive separately, each with its own time-out. After a
-    time-out, zero replaces a command, at the limits of the actuators; ``STOP`` replaces a command of a kind in
-    ``DRIVEN``. A gear holds until the next one.
+    The latest arrival wins. Speed and steering angle may arrive separately, each with its own time-out, after which
+    :func:`~vds_gz.core.vehicle.command.timed_out` replaces it. A gear holds until the next one.
 
     Attributes:
         next_change: Time of the first change after the last call of :meth:`at` [ns].
@@ -128,27 +97,26 @@ class CommandQueue:
             return self._holding
         while self._waiting and self._waiting[0].arrived <= time:
             command, _, expires, _ = self._waiting.popleft()
-            if command.kind == GEAR:
+            kind = KINDS[command.kind]
+            if kind.part == "whole":
+                self._current = self._in_gear(command) if kind.geared else command
+                self._speed_until = self._steering_until = expires
+            elif kind.part == "gear":
                 self._gear = command.gear
                 self._current = replace(self._current, gear=self._gear)
-            elif command.kind == SPEED:
-                self._current = replace(self._ackermann(), v_x=command.v_x, acceleration=command.acceleration)
-                self._speed_until = expires
-            elif command.kind == STEERING:
-                self._current = replace(
-                    self._ackermann(), steering_angle=command.steering_angle, steering_rate=command.steering_rate
-                )
-                self._steering_until = expires
             else:
-                self._current = self._in_gear(command) if command.kind in DRIVEN else command
-                self._speed_until = self._steering_until = expires
+                half = {name: getattr(command, name) for name in kind.fields}
+                self._current = replace(self._ackermann(), **half)
+                if kind.part == "speed":
+                    self._speed_until = expires
+                else:
+                    self._steering_until = expires
         if self._speed_until <= time:
             self._speed_until = _EXPIRED
-            kind = STOP if self._current.kind in DRIVEN else self._current.kind
-            self._current = replace(self._current, kind=kind, v_x=0.0, v_y=0.0, yaw_rate=0.0, acceleration=math.inf)
+            self._current = timed_out(self._current, "speed")
         if self._steering_until <= time:
             self._steering_until = _EXPIRED
-            self._current = replace(self._current, steering_angle=0.0, steering_rate=math.inf)
+            self._current = timed_out(self._current, "steering")
         self._holding = self._current
         arrival = self._waiting[0].arrived if self._waiting else NEVER
         self.next_change = min(self._speed_until, self._steering_until, arrival)

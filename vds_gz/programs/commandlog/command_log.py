@@ -24,7 +24,6 @@ from vds_gz.programs.bags.reader import Bag, may_be_bag, open_bag
 from vds_gz.programs.bags.times import are_usable, fault_of, stamp_of
 from vds_gz.programs.commandlog.command_topic import choose_command
 from vds_gz.programs.commandlog.csv_table import (
-    COMMAND_QUANTITIES,
     COMMANDED,
     PEDAL_COLUMNS,
     CsvTable,
@@ -256,7 +255,7 @@ def _layout(table: CsvTable) -> _TableLayout:
     if kind == PEDALS and columns["wheel"] is None and "steering_command" in names:
         columns["wheel"] = "steering_command"
     command = next(command for command in types if command.kind == kind)
-    return _TableLayout(command, tuple(columns[name] for name in COMMAND_QUANTITIES[kind]))
+    return _TableLayout(command, tuple(columns[name] for name in kind.quantities))
 
 
 def _unused(table: CsvTable, layout: _TableLayout) -> str:

@@ -27,7 +27,7 @@ from typing import TextIO
 
 from vds_gz.core import files
 from vds_gz.core.errors import RecordingError
-from vds_gz.core.vehicle.command import ACKERMANN, CONTROL, PEDALS, TWIST, CommandKind
+from vds_gz.core.vehicle.command import ACKERMANN, FIELDS, KINDS, PEDALS, TWIST, CommandKind
 
 #: Extensions of tables.
 SUFFIXES = (".csv", ".csv.gz")
@@ -41,34 +41,15 @@ LONGEST_CELL = 40
 #: Columns with commands, by quantity; the first existing one counts.
 COMMANDED: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
-        "v_x": ("v_x_command", "speed_command", "cmd_v_x", "drive_reference"),
-        "v_y": ("v_y_command", "cmd_v_y"),
-        "yaw_rate": ("yaw_rate_command", "cmd_yaw_rate"),
-        "steering": ("steering_command", "steering_angle_command", "cmd_steering", "steering_reference"),
-        "acceleration": ("acceleration_command",),
-        "gear": ("gear_command", "gear"),
-        "steering_rate_limit": ("steering_rate_limit",),
-        "acceleration_limit": ("acceleration_limit",),
+        declared.quantity: declared.columns
+        for declared in FIELDS.values()
+        if declared.columns and declared.quantity not in PEDALS.quantities
     }
 )
 
 #: Columns with commands of a car with pedals. Without one for ``wheel``, ``steering_command`` is the wheel's.
 PEDAL_COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {
-        "accel": ("accel", "accel_cmd", "accel_pedal", "throttle"),
-        "brake": ("brake", "brake_cmd", "brake_pedal"),
-        "wheel": ("wheel", "steer_cmd", "steering_wheel"),
-    }
-)
-
-#: The quantities of a command of each kind, in the order of its numbers.
-COMMAND_QUANTITIES: Mapping[CommandKind, tuple[str, ...]] = MappingProxyType(
-    {
-        TWIST: ("v_x", "v_y", "yaw_rate"),
-        ACKERMANN: ("v_x", "steering", "steering_rate_limit", "acceleration_limit"),
-        CONTROL: ("v_x", "acceleration", "steering"),
-        PEDALS: ("accel", "brake", "wheel"),
-    }
+    {FIELDS[name].quantity: FIELDS[name].columns for name in PEDALS.fields}
 )
 
 #: Columns with measurements, by quantity.
@@ -85,6 +66,8 @@ MEASURED: Mapping[str, tuple[str, ...]] = MappingProxyType(
 POSE: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {"x": ("x_measured", "x"), "y": ("y_measured", "y"), "heading": ("heading_measured", "heading", "yaw")}
 )
+
+_TURNING = frozenset(("yaw_rate", "steering"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,13 +156,16 @@ def find_column(names: Collection[str], quantity: str, columns: Mapping[str, tup
 
 
 def kind_of(quantities: Collection[str]) -> CommandKind:
-    """The kind of command that has these quantities."""
-    if any(name in quantities for name in COMMAND_QUANTITIES[PEDALS]):
-        return PEDALS
-    if "yaw_rate" in quantities and "steering" not in quantities:
-        return TWIST
-    if "acceleration" in quantities or "gear" in quantities:
-        return CONTROL
+    """The kind of command that has these quantities.
+
+    It is the first one with one of its marks among them; but if the yaw rate or the steering is commanded, no kind that
+    only has the other one.
+    """
+    turning = _TURNING.intersection(quantities)
+    for kind in sorted(KINDS.values()):
+        turns = _TURNING.intersection(kind.quantities)
+        if any(mark in quantities for mark in kind.marks) and not (turning and turns and turning.isdisjoint(turns)):
+            return kind
     return ACKERMANN if "steering" in quantities else TWIST
 
 

@@ -27,16 +27,15 @@ from vds_gz.core.vehicle import command as vehicle_command
 from vds_gz.core.vehicle.command import (
     ACKERMANN,
     CONTROL,
-    DRIVEN,
     GEAR,
-    MAXIMUM,
-    MAXIMUM_GEAR,
     PEDALS,
     SPEED,
     STEERING,
     TWIST,
     Command,
     CommandKind,
+    gear_fault,
+    measure_fault,
 )
 from vds_gz.core.vehicle.vehicle import NANOSECONDS
 from vds_gz.programs.interface import topics
@@ -46,15 +45,6 @@ LOG_AGAIN = 5.0
 
 #: Entry point group under which an installed package offers a :class:`CommandType`.
 ENTRY_POINTS = "vds_gz.commands"
-
-
-class Reference(NamedTuple):
-    """The motion that a command requests; NaN for what it leaves open."""
-
-    v_x: float = math.nan  # longitudinal velocity [m/s]
-    v_y: float = math.nan  # lateral velocity [m/s]
-    yaw_rate: float = math.nan  # [rad/s]
-    steering_angle: float = math.nan  # [rad]
 
 
 class Values(Protocol):
@@ -71,9 +61,6 @@ class Values(Protocol):
     def command(self) -> Command:
         """The command for a vehicle model."""
 
-    def reference(self) -> Reference:
-        """The requested motion."""
-
 
 class Velocity(NamedTuple):
     """A velocity of base_link [m/s, m/s, rad/s]."""
@@ -84,9 +71,6 @@ class Velocity(NamedTuple):
 
     def command(self) -> Command:
         return Command(TWIST, *self)
-
-    def reference(self) -> Reference:
-        return Reference(*self)
 
 
 class Ackermann(NamedTuple):
@@ -102,9 +86,6 @@ class Ackermann(NamedTuple):
         speed, angle, rate, acceleration = self
         return vehicle_command.ackermann(speed, angle, rate, abs(acceleration))
 
-    def reference(self) -> Reference:
-        return Reference(self.speed, steering_angle=self.steering_angle)
-
 
 class Speed(NamedTuple):
     """The speed of an Ackermann command [m/s]."""
@@ -114,9 +95,6 @@ class Speed(NamedTuple):
     def command(self) -> Command:
         return Command(SPEED, v_x=self.speed)
 
-    def reference(self) -> Reference:
-        return Reference(self.speed)
-
 
 class SteeringAngle(NamedTuple):
     """The steering angle of an Ackermann command [rad]."""
@@ -125,9 +103,6 @@ class SteeringAngle(NamedTuple):
 
     def command(self) -> Command:
         return Command(STEERING, steering_angle=self.steering_angle)
-
-    def reference(self) -> Reference:
-        return Reference(steering_angle=self.steering_angle)
 
 
 class Control(NamedTuple):
@@ -140,9 +115,6 @@ class Control(NamedTuple):
     def command(self) -> Command:
         return vehicle_command.control(*self)
 
-    def reference(self) -> Reference:
-        return Reference(self.velocity, steering_angle=self.steering_tire_angle)
-
 
 class Pedals(NamedTuple):
     """Positions of accelerator and brake, and the steering command, in the vehicle's own units."""
@@ -154,9 +126,6 @@ class Pedals(NamedTuple):
     def command(self) -> Command:
         return vehicle_command.pedals(*self)
 
-    def reference(self) -> Reference:
-        return Reference()  # the effect of pedals depends on the vehicle's maps
-
 
 class Gear(NamedTuple):
     """A gear for all commands that follow, by its code in autoware_vehicle_msgs/GearCommand."""
@@ -166,9 +135,6 @@ class Gear(NamedTuple):
     def command(self) -> Command:
         return vehicle_command.gear(int(self.gear))
 
-    def reference(self) -> Reference:
-        return Reference()
-
 
 @dataclass(frozen=True)
 class CommandType:
@@ -176,7 +142,7 @@ class CommandType:
 
     Attributes:
         name: Its name for users.
-        kind: The kind that a model must accept, from :mod:`vds_gz.core.vehicle.command`.
+        kind: The kind of its commands, which a model must accept.
         topic: Its topic, with the type of its messages.
         values: Its numbers, which are also the columns of a table. A table of several types with the same columns is
             read as the first of them.
@@ -224,17 +190,17 @@ class CommandType:
     @property
     def geared(self) -> bool:
         """Whether it needs a gear, which has its own topic; without commands the vehicle brakes."""
-        return self.kind in DRIVEN
+        return self.kind.geared
 
     @property
     def whole(self) -> bool:
         """Whether it commands a vehicle without other types, so that a log can consist of it."""
-        return self.kind not in (SPEED, STEERING, GEAR)
+        return self.kind.part == "whole"
 
     @property
     def autoware(self) -> bool:
         """Whether it is for Autoware's vehicles, whose message packages may not be installed."""
-        return self.geared or self.kind == GEAR
+        return self.geared or self.kind.part == "gear"
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -272,14 +238,8 @@ class CommandType:
 
     def fault(self, message: object) -> str:
         """Which number of a message no command may have, by the name of its field; empty if each is within bounds."""
-        for path, value in zip(self.fields, self.numbers(message), strict=True):
-            if self.kind == GEAR:
-                if not 0 <= value <= MAXIMUM_GEAR:
-                    right = f"a code of autoware_vehicle_msgs/GearCommand, 0 to {MAXIMUM_GEAR}"
-                    return f"{path} is {value}; it must be {right}"
-            elif not abs(value) <= MAXIMUM:
-                return f"{path} is {value:g}; it must be a finite number within +-{MAXIMUM:g}"
-        return ""
+        check = gear_fault if self.kind.part == "gear" else measure_fault
+        return next(filter(None, map(check, self.fields, self.numbers(message))), "")
 
     def stamp_of(self, message: object) -> int:
         """The time of a message [ns]; 0 if it has none or it is not set."""

@@ -3,37 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from vds_gz.core.ros.graph import Graph
-from vds_gz.programs.interface.commands import Ackermann, Speed, SteeringAngle, Values, Velocity, command_type
+from vds_gz.core.vehicle.command import MotionReference
+from vds_gz.programs.interface.commands import command_type
 
-
-@dataclass(frozen=True, slots=True)
-class DriveCommand:
-    """Speed and direction. An Ackermann command has ``v_x`` and the steering angle, a twist all but that angle."""
-
-    v_x: float = 0.0  # velocity forwards [m/s]
-    v_y: float = 0.0  # velocity to the left [m/s]
-    yaw_rate: float = 0.0  # positive to the left [rad/s]
-    steering_angle: float = 0.0  # positive to the left [rad]
-
-
-STANDSTILL = DriveCommand()
+STANDSTILL = MotionReference()
 
 #: Number of stop commands; then the output is silent, so that another node can drive.
 STOPS = 5
 
 #: Outputs that are several command types; any other is the command type of its name.
 COMBINED = {"steering_and_velocity": ("steering_angle", "velocity")}
-
-#: The numbers of a command that a driver sets.
-VALUES: dict[type[Values], Callable[[DriveCommand], Values]] = {
-    Ackermann: lambda drive: Ackermann(drive.v_x, drive.steering_angle),
-    Velocity: lambda drive: Velocity(drive.v_x, drive.v_y, drive.yaw_rate),
-    Speed: lambda drive: Speed(drive.v_x),
-    SteeringAngle: lambda drive: SteeringAngle(drive.steering_angle),
-}
 
 
 class CommandOutput:
@@ -63,11 +44,12 @@ class CommandOutput:
         """Whether there is a subscriber."""
         return any(publisher.subscription_count() for publisher in self._publishers)
 
-    def send(self, drive: DriveCommand) -> None:
-        """Send a command, stamped with the present."""
+    def send(self, drive: MotionReference) -> None:
+        """Send a command with what its type takes of a motion, stamped with the present."""
         now = self._now()
-        for kind, publisher, message in zip(self._types, self._publishers, self._messages, strict=True):
-            kind.encode(message, VALUES[kind.values](drive), now)
+        for sent_as, publisher, message in zip(self._types, self._publishers, self._messages, strict=True):
+            requested = (getattr(drive, name) for name in sent_as.kind.references)
+            sent_as.encode(message, sent_as.values(*requested), now)
             publisher.publish(message)
 
     def close(self) -> None:

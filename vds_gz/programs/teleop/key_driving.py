@@ -19,9 +19,10 @@ from vds_gz.core.parameters.declaration import describe
 from vds_gz.core.parameters.teleop import KeyParameters
 from vds_gz.core.ros.graph import Graph, Message
 from vds_gz.core.ros.program_shell import StopRequest
+from vds_gz.core.vehicle.command import MotionReference
 from vds_gz.programs.interface import topics
 from vds_gz.programs.interface.vehicle_status import VehicleTime
-from vds_gz.programs.teleop.driver_commands import STANDSTILL, STOPS, CommandOutput, DriveCommand
+from vds_gz.programs.teleop.driver_commands import STANDSTILL, STOPS, CommandOutput
 
 #: The key that is read when the terminal is gone, or the user presses Ctrl-D.
 END = "\x04"
@@ -153,11 +154,11 @@ class Keyboard:
             self._speed.stop()
             self._steering.stop()
 
-    def drive(self, now: int) -> DriveCommand:
+    def drive(self, now: int) -> MotionReference:
         """The driver's present demand."""
         p = self._parameters
         speed, steering = self._speed.advance(now), self._steering.advance(now)
-        return DriveCommand(speed * p.max_speed, 0.0, steering * p.max_yaw_rate, steering * p.max_steering_angle)
+        return MotionReference(speed * p.max_speed, 0.0, steering * p.max_yaw_rate, steering * p.max_steering_angle)
 
 
 class KeyDriver:
@@ -201,7 +202,7 @@ class KeyDriver:
                 self._output.send(STANDSTILL)
             self._graph.close()
 
-    def _send(self, drive: DriveCommand, now: int) -> None:
+    def _send(self, drive: MotionReference, now: int) -> None:
         """Send a command; at standstill only the first few, so another node can drive."""
         if drive != STANDSTILL:
             self._stops = STOPS
@@ -210,7 +211,7 @@ class KeyDriver:
             self._stops -= drive == STANDSTILL
         self._show(f"{self._command(drive)}   {self._feedback(now)}")
 
-    def _command(self, drive: DriveCommand) -> str:
+    def _command(self, drive: MotionReference) -> str:
         turn = f"{drive.yaw_rate:+.2f} rad/s" if self._turns else f"{math.degrees(drive.steering_angle):+6.1f} deg"
         return f"speed {drive.v_x:+.2f} m/s   steering {turn}"
 

@@ -17,10 +17,9 @@ from vds_gz.core.errors import UnknownTypeError
 from vds_gz.core.ros.graph import Graph, Message, QoS
 from vds_gz.core.ros.messages.fields import stamp_ns, yaw_of
 from vds_gz.core.vehicle.catalogue import actuator_kind
-from vds_gz.core.vehicle.command import PEDALS
-from vds_gz.core.vehicle.vehicle import fault
+from vds_gz.core.vehicle.command import MotionReference, fault, reference_of
 from vds_gz.programs.interface import topics
-from vds_gz.programs.interface.commands import CommandType, Reference, whole_types
+from vds_gz.programs.interface.commands import CommandType, whole_types
 
 #: A slow reader loses messages and never delays the vehicle.
 NEWEST = QoS(depth=1, reliable=False)
@@ -89,7 +88,7 @@ class Telemetry:
         ):
             graph.subscribe(topic.name, topic.type, topic.qos, take)
         for command_type in whole_types():
-            if command_type.kind != PEDALS:  # pedals request no motion that could be shown
+            if command_type.kind.references:  # pedals request no motion that could be shown
                 topic = command_type.topic
                 with suppress(UnknownTypeError):  # without its package, no vehicle takes it either
                     graph.subscribe(topic.name, topic.type, NEWEST, partial(self._on_command, command_type))
@@ -164,11 +163,11 @@ class Telemetry:
                 self._diagnosed = time.monotonic(), ShownStatus(True, level, status.message, values)
 
     def _on_command(self, command_type: CommandType, message: object, arrival: int) -> None:
-        values = command_type.decode(message)
-        if not fault(values.command()):  # otherwise the vehicle refuses it too
-            self._reference = time.monotonic(), self._velocity(values.reference())
+        command = command_type.decode(message).command()
+        if not fault(command):  # otherwise the vehicle refuses it too
+            self._reference = time.monotonic(), self._velocity(reference_of(command))
 
-    def _velocity(self, reference: Reference) -> tuple[float, float, float]:
+    def _velocity(self, reference: MotionReference) -> tuple[float, float, float]:
         """A reference as a velocity; for a steering angle, the yaw rate is that of a bicycle."""
         v_x, v_y, yaw_rate, angle = reference
         if math.isnan(angle):

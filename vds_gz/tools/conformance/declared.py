@@ -14,7 +14,7 @@ from vds_gz.core.share import in_words
 from vds_gz.core.vehicle.vehicle_model import Actuator, AnyModel, Joint, VehicleGeometry, VehicleLimits
 from vds_gz.tools.conformance.driven import DT, engine_faults, motion_faults, resize_faults, steady_faults
 from vds_gz.tools.conformance.groups import declaration_faults
-from vds_gz.tools.conformance.samples import WHOLE, random_parameters
+from vds_gz.tools.conformance.samples import random_parameters, whole_kinds
 
 #: Types of joints that rotate, without and with limits.
 _MOVING = ("continuous", "revolute")
@@ -29,8 +29,9 @@ def parameter_faults(model: AnyModel, random: np.random.Generator) -> Iterator[s
 
 def description_faults(model: AnyModel, random: np.random.Generator) -> Iterator[str]:
     """Joints, actuators, limits and geometry that do not fit each other or the state."""
-    if not any(kind in model.accepts for kind in WHOLE):
-        yield f"accepts is {set(model.accepts)}; it must have a kind of whole command, such as TWIST or ACKERMANN"
+    if not whole_kinds(model):
+        accepted = ", ".join(kind.name for kind in sorted(model.accepts)) or "empty"
+        yield f"accepts is {accepted}; it must have a kind of whole command, such as TWIST or ACKERMANN"
     if not all(isinstance(actuator, Actuator) for actuator in model.actuators) or not model.actuators:
         yield f"actuators is {model.actuators!r}; it must be a tuple of at least one Actuator"
         return

@@ -7,16 +7,13 @@ from collections.abc import Iterator
 import numpy as np
 
 from vds_gz.core.parameters.declaration import Description, ParameterError, ParameterGroup, Value, describe
-from vds_gz.core.vehicle.command import ACKERMANN, CONTROL, DIRECT, DRIVE, PEDALS, REVERSE, TWIST, Command, CommandKind
+from vds_gz.core.vehicle.command import ACKERMANN, DRIVE, REVERSE, Command, CommandKind
 from vds_gz.core.vehicle.vehicle_model import AnyModel
 from vds_gz.tools.conformance.groups import with_values
 from vds_gz.tools.fleet.layout import list_lengths
 
 #: Maximum number of draws until parameters do not contradict each other; each changes fewer of them.
 DRAWS = 8
-
-#: Commands for the whole vehicle; the others command one actuator only.
-WHOLE = (TWIST, ACKERMANN, PEDALS, CONTROL, DIRECT)
 
 
 def random_parameters(model: AnyModel, random: np.random.Generator, spread: float = 2.0) -> ParameterGroup:
@@ -51,11 +48,16 @@ def random_value(described: Description, random: np.random.Generator, spread: fl
     return round(value) if described.type == "integer" else value
 
 
+def whole_kinds(model: AnyModel) -> list[CommandKind]:
+    """The accepted kinds of commands for the whole vehicle; the others command a part of it."""
+    return [kind for kind in sorted(model.accepts) if kind.part == "whole"]
+
+
 def random_commands(
     model: AnyModel, parameters: ParameterGroup, count: int, random: np.random.Generator
 ) -> list[Command]:
     """Commands of all kinds that the model accepts, up to twice its limits."""
-    kinds = [kind for kind in WHOLE if kind in model.accepts]
+    kinds = whole_kinds(model)
     limits, geometry = model.limits(parameters), model.geometry(parameters)
     speed = 2.0 * (limits.speed or 2.0)
     yaw_rate = speed / (geometry.yaw_arm or geometry.wheel_base or 1.0)

@@ -12,7 +12,7 @@ import numpy as np
 
 from vds_gz.core.arrays import Array
 from vds_gz.core.errors import RecordingError
-from vds_gz.core.vehicle.command import DRIVE, Command
+from vds_gz.core.vehicle.command import DRIVE, FIELDS, Command
 from vds_gz.core.vehicle.schedule import COMMAND, Records, fields_of
 from vds_gz.core.vehicle.vehicle_model import ActuatorKind
 from vds_gz.programs.commandlog.csv_table import kind_of
@@ -38,22 +38,8 @@ UNITS = MappingProxyType(
 )
 
 #: Commanded quantities with their fields in a command's record. A limit of 0 means no limit, as in messages.
-COMMANDED = MappingProxyType(
-    {
-        "v_x": "v_x",
-        "v_y": "v_y",
-        "yaw_rate": "yaw_rate",
-        "steering": "steering_angle",
-        "acceleration": "target_acceleration",
-        "steering_rate_limit": "steering_rate",
-        "acceleration_limit": "acceleration",
-        "gear": "gear",
-        "accel": "accel_pedal",
-        "brake": "brake_pedal",
-        "wheel": "steering_command",
-    }
-)
-LIMITS = ("steering_rate_limit", "acceleration_limit")
+COMMANDED = MappingProxyType({declared.quantity: name for name, declared in FIELDS.items() if declared.quantity})
+LIMITS = tuple(declared.quantity for declared in FIELDS.values() if declared.limit)
 
 #: A time without commands and samples is a gap if it exceeds this [s], and this many times the usual interval.
 LONGEST_GAP, GAP_INTERVALS = 1.0, 20.0

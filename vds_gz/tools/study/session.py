@@ -25,9 +25,10 @@ from vds_gz.core.ros.messages.message_types import open_types
 from vds_gz.core.ros.open_graph import open_graph
 from vds_gz.core.ros.program_shell import StopRequest
 from vds_gz.core.vehicle.catalogue import actuator_kind
+from vds_gz.core.vehicle.command import OPEN, reference_of
 from vds_gz.programs.bags.recorder import Recorder
 from vds_gz.programs.interface import topics
-from vds_gz.programs.interface.commands import Reference, vehicle_topics, whole_types
+from vds_gz.programs.interface.commands import vehicle_topics, whole_types
 from vds_gz.programs.interface.model_reports import model_topics
 
 #: The real-time factor is a mean over this time [s].
@@ -158,7 +159,9 @@ class RunMonitor:
     def _reference(self) -> list[float | None]:
         """Speed, lateral speed, yaw rate and steering angle of the last command; None for those that it leaves open."""
         message = self._messages.get(self._command)
-        reference = Reference() if message is None else self._commands[self._command].decode(message).reference()
+        reference = OPEN
+        if message is not None:
+            reference = reference_of(self._commands[self._command].decode(message).command())
         return [None if math.isnan(value) else value for value in reference]
 
     def _actuators(self) -> Iterator[TrackedQuantity]:

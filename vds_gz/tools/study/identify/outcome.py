@@ -19,7 +19,7 @@ from vds_gz.tools.study.identify.estimation import Fit
 from vds_gz.tools.study.identify.observed_limits import reached
 from vds_gz.tools.study.identify.problem.observed import geometry_of
 from vds_gz.tools.study.identify.problem.parameters import SELECTED, Actuation, Kind, Term, value_of, with_numbers
-from vds_gz.tools.study.identify.problem.problem_setup import COMMANDED_BY, FIELDS, Setup
+from vds_gz.tools.study.identify.problem.problem_setup import FIELDS, Setup, requested_by
 from vds_gz.tools.study.identify.problem.segment_model import Experiment
 from vds_gz.tools.study.identify.problem.unknowns import WHEELS
 from vds_gz.tools.study.identify.results import (
@@ -287,7 +287,7 @@ def _commanded(setup: Setup, recording: int, quantity: str, time: Array, paramet
     """
     commands = setup.recordings[recording].commands
     at = np.clip(np.searchsorted(commands.time, time, side="right") - 1, 0, None)
-    if quantity in COMMANDED_BY.get(setup.kind, ()):
+    if quantity in requested_by(setup.kind):
         return np.asarray(commands.records[FIELDS[quantity]][at], float)
     if quantity != "steering" or setup.kind != TWIST:
         return None

@@ -16,10 +16,8 @@ from vds_gz.core.errors import MalformedMessageError
 from vds_gz.core.ros.graph import Message
 from vds_gz.core.ros.messages.fields import yaw_of
 from vds_gz.core.ros.messages.message_types import open_types
-from vds_gz.core.vehicle.command import PEDALS
 from vds_gz.programs.bags.reader import Bag
 from vds_gz.programs.bags.times import are_usable, fault_of, stamp_of, step
-from vds_gz.programs.commandlog.csv_table import COMMAND_QUANTITIES
 from vds_gz.programs.interface.commands import CommandType, whole_types
 from vds_gz.tools.study.reading.cleaning import SAME_CLOCK, seconds
 from vds_gz.tools.study.recording import COMMANDED, LIMITS, SignalError, is_hinge
@@ -127,12 +125,14 @@ QuantityReader = Callable[[Message], Mapping[Key, float]]
 
 
 def command_readers(*, pedals: bool) -> dict[str, QuantityReader]:
-    """Readers of the messages of all command types, by type: of cars with pedals, or of the others."""
-    return {command.topic.type: _reader(command) for command in whole_types() if (command.kind == PEDALS) == pedals}
+    """Readers of the messages of all command types, by type: of those that request a motion, or of pedals."""
+    return {
+        command.topic.type: _reader(command) for command in whole_types() if pedals is not bool(command.kind.references)
+    }
 
 
 def _reader(command_type: CommandType) -> QuantityReader:
-    keys = [(Key(name), COMMANDED[name]) for name in COMMAND_QUANTITIES[command_type.kind]]
+    keys = [(Key(name), COMMANDED[name]) for name in command_type.kind.quantities]
 
     def read(message: object) -> dict[Key, float]:
         command = command_type.decode(message).command()

@@ -11,7 +11,7 @@ import numpy as np
 from vds_gz.core.arrays import Array
 from vds_gz.core.parameters.declaration import ParameterGroup
 from vds_gz.core.parameters.yaml_reader import Interval
-from vds_gz.core.vehicle.command import ACKERMANN, CONTROL, TWIST, CommandKind
+from vds_gz.core.vehicle.command import CONTROL, KINDS, CommandKind
 from vds_gz.core.vehicle.vehicle_model import AnyModel
 from vds_gz.tools.study.identify.estimates import noise
 from vds_gz.tools.study.identify.problem.observed import observed
@@ -19,13 +19,6 @@ from vds_gz.tools.study.identify.problem.parameters import Actuation
 from vds_gz.tools.study.identify.problem.segment_model import VehicleFamily
 from vds_gz.tools.study.identify.problem.segments import FEWEST_SAMPLES
 from vds_gz.tools.study.recording import POSES, QUANTITIES, MeasuredChannel, Recording, Series, SignalError
-
-#: Quantities of each kind of commands.
-COMMANDED_BY: Mapping[CommandKind, tuple[str, ...]] = {
-    TWIST: ("v_x", "v_y", "yaw_rate"),
-    ACKERMANN: ("v_x", "steering"),
-    CONTROL: ("v_x", "steering"),
-}
 
 #: Fields of commands and of calibrations, by quantity.
 FIELDS = {"v_x": "v_x", "v_y": "v_y", "yaw_rate": "yaw_rate", "steering": "steering_angle"}
@@ -176,9 +169,14 @@ class Setup:
         return any(np.ptp(signals.commands.records[field]) > least for signals in self.recordings)
 
 
+def requested_by(kind: CommandKind) -> list[str]:
+    """The quantities of the motion that commands of a kind request."""
+    return [quantity for quantity, field in FIELDS.items() if field in kind.references]
+
+
 def kind_of(signals: Recording) -> CommandKind:
     """The kind of a recording's commands."""
-    return CommandKind(int(signals.commands.records["kind"][0]))
+    return KINDS[int(signals.commands.records["kind"][0])]
 
 
 def check_numbers(signals: Recording) -> None:
@@ -217,7 +215,7 @@ def offered(
     Without ``given``, the parameters are the model's defaults, so the geometry of wheels and hinges is unknown.
     """
     recordings = [_for_model(recording, model) for recording in signals]
-    kinds = [kind_of(recording).name.lower() for recording in recordings]
+    kinds = [kind_of(recording).name for recording in recordings]
     for k, kind in enumerate(kinds, start=1):
         if kind != kinds[0]:
             raise SignalError(
@@ -244,8 +242,8 @@ def _for_model(signals: Recording, model: AnyModel) -> Recording:
         if kept and kind_of(plain) in model.accepts:
             return plain
     raise SignalError(
-        f"the commands are of the kind '{kind_of(signals).name.lower()}', which the vehicle model '{model.name}' does "
-        f"not take; it takes {', '.join(sorted(kind.name.lower() for kind in model.accepts))}"
+        f"the commands are of the kind '{kind_of(signals).name}', which the vehicle model '{model.name}' does "
+        f"not take; it takes {', '.join(sorted(kind.name for kind in model.accepts))}"
     )
 
 

@@ -31,12 +31,12 @@ from vds_gz.tools.study.identify.problem.parameters import (
     value_of,
 )
 from vds_gz.tools.study.identify.problem.problem_setup import (
-    COMMANDED_BY,
     FIELDS,
     HAND_WHEEL,
     STEP_RATE,
     Setup,
     offered,
+    requested_by,
 )
 from vds_gz.tools.study.identify.problem.segment_model import VehicleFamily
 from vds_gz.tools.study.recording import Recording
@@ -265,7 +265,7 @@ def _command_gains(setup: Setup, names: Collection[str], confounded: Collection[
         inseparable.add("v_y")
     return [
         Term(f"{quantity} gain", Kind.COMMAND_GAIN, *GAINS, target=FIELDS[quantity], scale=0.2, neutral=1.0)
-        for quantity in COMMANDED_BY.get(setup.kind, ())
+        for quantity in requested_by(setup.kind)
         if setup.varies(quantity) and quantity not in inseparable
     ]
 
