@@ -19,14 +19,13 @@ from vds_gz.core.errors import GraphError
 
 INFINITE = 2**63 - 1
 ANY_STATE = 127
-#: A serialized message with its data, not only its key.
-DATA = 2
 
 #: Folder and name of the library in an installation: Linux, Linux on Fedora, macOS, Windows.
 _FILES = (("lib", "libddsc.so"), ("lib64", "libddsc.so"), ("lib", "libddsc.dylib"), ("bin", "ddsc.dll"))
 
 _PRECONDITION_NOT_MET = -4
 _XCDR1 = 0
+_SAMPLE_WITH_DATA = 2  # SDK_DATA, not only its key
 
 _entity, _handle, _duration = c.c_int32, c.c_uint64, c.c_int64
 _size, _pointer, _result = c.c_size_t, c.c_void_p, c.c_int32
@@ -61,17 +60,14 @@ class BuiltinTopicEndpoint(c.Structure):
 
 
 class Bytes(c.Structure):
-    """A piece of memory (``ddsrt_iovec_t``)."""
+    """The memory of a bytearray (``ddsrt_iovec_t``), which cannot be resized while this object exists."""
 
     _fields_ = (("base", c.c_void_p), ("length", c.c_size_t))
 
-    @classmethod
-    def of(cls, data: bytearray) -> Bytes:
-        """The memory of a bytearray, which cannot be resized while this object exists."""
-        memory = cls(0, len(data))
-        memory.owner = c.c_char.from_buffer(data)
-        memory.base = c.addressof(memory.owner)
-        return memory
+    def __init__(self, data: bytearray) -> None:
+        super().__init__(0, len(data))
+        self.owner = c.c_char.from_buffer(data)
+        self.base = c.addressof(self.owner)
 
 
 class Matched(c.Structure):
@@ -157,6 +153,13 @@ _FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "dds_qget_reliability": (c.c_bool, (_pointer, _pointer, _pointer)),
     "dds_qget_durability": (c.c_bool, (_pointer, _pointer)),
     "dds_qget_userdata": (c.c_bool, (_pointer, _pointer, _pointer)),
+}
+
+
+# `dds_writecdr` and `dds_takecdr` are public, but `struct ddsi_serdata`, the samples that they take and return, is not:
+# no `dds_*` function makes one from bytes. ROS's own rmw_cyclonedds and the wheel's Python classes use these four too,
+# which are inline functions of an installed header, and exported.
+_SAMPLE_FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "ddsi_serdata_from_ser_iov": (_pointer, (_pointer, c.c_int, _size, _pointer, _size)),
     "ddsi_serdata_size": (c.c_uint32, (_pointer,)),
     "ddsi_serdata_to_ser": (None, (_pointer, _size, _size, _pointer)),
@@ -188,7 +191,7 @@ class CycloneLibrary:
             )
         try:
             self.c = c.CDLL(path)
-            for name, (result, arguments) in _FUNCTIONS.items():
+            for name, (result, arguments) in (_FUNCTIONS | _SAMPLE_FUNCTIONS).items():
                 function = getattr(self.c, name)
                 function.restype, function.argtypes = result, arguments
         except (OSError, AttributeError) as error:
@@ -212,6 +215,34 @@ class CycloneLibrary:
     def set_representation(self, qos: int) -> None:
         """Set messages to XCDR1, the only representation ROS has."""
         self.c.dds_qset_data_representation(qos, 1, (c.c_int16 * 1)(_XCDR1))
+
+    def sample_type(self, entity: int) -> int:
+        """The library's type (``ddsi_sertype``) of a writer's samples."""
+        sertype = c.c_void_p()
+        self.check(self.c.dds_get_entity_sertype(entity, c.byref(sertype)), "a writer has no type")
+        return sertype.value or 0
+
+    def write(self, writer: int, sample_type: int, data: Bytes) -> int:
+        """Write serialized bytes with their CDR header; a negative result is an error."""
+        sample = self.c.ddsi_serdata_from_ser_iov(sample_type, _SAMPLE_WITH_DATA, 1, c.byref(data), data.length)
+        result: int = self.c.dds_writecdr(writer, sample)
+        return result
+
+    def take(self, reader: int, samples: Any, infos: Any) -> list[tuple[bytearray, int]]:
+        """Take all samples of a reader, by way of the arrays: their bytes, and the handles of their writers."""
+        taken = []
+        count = len(samples)
+        while count == len(samples):
+            count = self.c.dds_takecdr(reader, samples, len(samples), infos, ANY_STATE)
+            for i in range(count):
+                # An invalid sample has no bytes: it only reports that a writer has gone.
+                if infos[i].valid_data:
+                    length = self.c.ddsi_serdata_size(samples[i])
+                    data = bytearray(length)
+                    self.c.ddsi_serdata_to_ser(samples[i], 0, length, c.addressof(c.c_char.from_buffer(data)))
+                    taken.append((data, infos[i].publication_handle))
+                self.c.ddsi_serdata_unref(samples[i])
+        return taken
 
     def create_topic(self, participant: int, name: str, type_name: str) -> int:
         """A topic whose messages are plain bytes for the library.

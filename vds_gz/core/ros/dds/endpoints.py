@@ -18,7 +18,6 @@ from typing import Any
 from vds_gz.core.errors import MalformedMessageError
 from vds_gz.core.ros.dds.cyclone_library import (
     ANY_STATE,
-    DATA,
     INFINITE,
     Bytes,
     CycloneLibrary,
@@ -68,23 +67,20 @@ class Writer:
         self.topic = channel.topic
         self._library = library = context.library
         self._data = bytearray()
-        self._serialized, self._send = library.c.ddsi_serdata_from_ser_iov, library.c.dds_writecdr
         listener = library.c.dds_create_listener(None)
         library.c.dds_lset_publication_matched(listener, _on_matched)
         self._entity = _create(context, library.c.dds_create_writer, channel, listener)
         library.c.dds_delete_listener(listener)
         #: Number of readers.
         self.matched: Callable[[], int] = partial(_readers.__getitem__, self._entity)
-        self._kind = c.c_void_p()
-        library.c.dds_get_entity_sertype(self._entity, c.byref(self._kind))
+        self._sample_type = library.sample_type(self._entity)
         self.gid = library.identity(self._entity)
 
     def write(self, data: bytearray) -> None:
         """Send bytes that begin with the CDR header; their number is a multiple of four."""
         if data is not self._data:  # most buffers hold one message, written in place
-            self._data, self._memory = data, c.byref(Bytes.of(data))
-        sample = self._serialized(self._kind, DATA, 1, self._memory, len(data))
-        if result := self._send(self._entity, sample):
+            self._data, self._bytes = data, Bytes(data)
+        if result := self._library.write(self._entity, self._sample_type, self._bytes):
             self._library.check(result, f"nothing can be sent on '{self.topic}'")
 
     def knows_reader(self, key: str, value: str) -> bool:
@@ -120,19 +116,7 @@ class Reader:
 
     def take(self) -> list[tuple[bytearray, int]]:
         """The samples that have arrived, in order: their bytes, and the handle of their writer."""
-        c_, samples, infos, taken = self._library.c, self._samples, self._infos, []
-        count = _BATCH
-        while count == _BATCH:
-            count = c_.dds_takecdr(self._entity, samples, _BATCH, infos, ANY_STATE)
-            for i in range(count):
-                # An invalid sample has no bytes: it only reports that a writer has gone.
-                if infos[i].valid_data:
-                    length = c_.ddsi_serdata_size(samples[i])
-                    data = bytearray(length)
-                    c_.ddsi_serdata_to_ser(samples[i], 0, length, c.addressof(c.c_char.from_buffer(data)))
-                    taken.append((data, infos[i].publication_handle))
-                c_.ddsi_serdata_unref(samples[i])
-        return taken
+        return self._library.take(self._entity, self._samples, self._infos)
 
     def matched(self) -> int:
         """Number of matched writers."""

@@ -9,17 +9,15 @@ this file and in those of other installed packages. The request and the response
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from importlib import import_module
+from keyword import iskeyword
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import yaml
 from numpy.typing import NDArray
 from rosbags.interfaces import Nodetype
-from rosbags.serde.cdr import generate_deserialize_cdr, generate_getsize_cdr, generate_serialize_cdr
-from rosbags.typesys import get_types_from_msg
-from rosbags.typesys.base import normalize_fieldname
+from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 from rosbags.typesys.store import Typestore
 
 from vds_gz.core.errors import ArgumentError, MalformedMessageError, UnknownTypeError
@@ -33,6 +31,9 @@ __all__ = ["Codec", "MalformedMessageError", "MessageTypes", "UnknownTypeError"]
 #: Entry point group under which an installed package offers the path of a folder of definitions.
 ENTRY_POINTS = "vds_gz.messages"
 
+#: Bytes before a serialized message, which name its encoding.
+_CDR_HEADER = 4
+
 _DEFINITIONS = Path(__file__).parent / "msg"
 
 # Defaults in ROS's .msg files that rosbags drops: among Jazzy's common messages only this one.
@@ -43,7 +44,13 @@ class MessageTypes:
     """All message types, by names such as ``nav_msgs/msg/Odometry``."""
 
     def __init__(self, distribution: str = "jazzy") -> None:
-        self._store = _Store(distribution)
+        """Take the definitions of a ROS release; ``char`` is ``uint8``, as in ROS 2 and its type hashes."""
+        self._store = get_typestore(Stores(f"ros2_{distribution}"))
+        definitions = self._store.fielddefs
+        for name, (constants, fields) in definitions.items():
+            definitions[name] = (constants, [(field, _char_as_uint8(kind)) for field, kind in fields])
+        self._checks = FieldChecks(definitions)
+        self._defaults = dict(_DEFAULTS)
         self._makers: dict[str, Callable[[], Message]] = {}
 
     def new(self, name: str) -> Message:
@@ -63,27 +70,39 @@ class MessageTypes:
 
     def codec(self, name: str) -> Codec:
         """The encoding of a type."""
-        return Codec(name, self._store)
+        self._need(name)
+        return Codec(name, self._store, self._checks)
 
     def fields(self, name: str) -> list[Field]:
         """The fields of a type, in the order of its definition."""
-        self._store.need(name)
+        self._need(name)
         return [_described(field, *kind) for field, kind in self._store.fielddefs[name][1]]
 
     def hash(self, name: str) -> str:
         """The type hash that ROS nodes exchange, ``RIHS01_`` and 64 hexadecimal digits."""
-        self._store.need(name)
+        self._need(name)
         return self._store.hash_rihs01(name)
 
     def definition(self, name: str) -> str:
         """The text of a type with all types in it."""
-        self._store.need(name)
+        self._need(name)
         return str(self._store.generate_msgdef(name, ros_version=2)[0])
 
+    def _need(self, name: str) -> None:
+        """Make sure that a type and all types in it are defined."""
+        if name in self._store.fielddefs:
+            return
+        definitions, self._defaults[name] = _load(name)
+        self._store.register(definitions)
+        for _, (node, detail) in self._store.fielddefs[name][1]:
+            inner = detail if node in (Nodetype.NAME, Nodetype.BASE) else detail[0][1]
+            if isinstance(inner, str):
+                self._need(inner)
+
     def _maker(self, name: str) -> Callable[[], Message]:
-        self._store.need(name)
+        self._need(name)
         kind: Callable[..., Any] = self._store.types[name]
-        defaults = self._store.defaults.get(name, {})
+        defaults = self._defaults.get(name, {})
         fields = [self._field(kind, defaults.get(field)) for field, kind in self._store.fielddefs[name][1]]
         return lambda: kind(*[make() for make in fields])
 
@@ -108,111 +127,45 @@ class MessageTypes:
 class Codec:
     """One message type as bytes: XCDR1, little endian, as every ROS 2 node sends it."""
 
-    __slots__ = ("_kind", "_read", "_size", "_store", "_write", "name")
+    __slots__ = ("_checks", "_store", "name")
 
-    def __init__(self, name: str, store: _Store) -> None:
-        definition = store.get_msgdef(name)
-        self.name = name
-        self._store = store
-        self._kind = definition.cls
-        self._size = definition.getsize_cdr
-        self._write = definition.serialize_cdr_le
-        self._read: Callable[..., tuple[Any, int]] = definition.deserialize_cdr_le
+    def __init__(self, name: str, store: Typestore, checks: FieldChecks) -> None:
+        self.name, self._store, self._checks = name, store, checks
 
     def encode(self, message: Message, header: bytes = b"") -> bytearray:
-        """The bytes of a message, padded to a multiple of four.
+        """The bytes of a message, padded to a multiple of four; ``header`` goes before its fields.
 
         Raises:
             ArgumentError: A field has a value that its type cannot hold.
         """
-        checks = self._store.checks
-        start = 4 + len(header)
         try:
-            checks.convert_numbers(message, self.name)
-            data = bytearray(start + self._size(0, message, self._store) + 3 & ~3)
-            data[1] = 1
-            data[4:start] = header
-            self._write(memoryview(data)[start:], 0, message, self._store)
+            self._checks.convert_numbers(message, self.name)
+            data = bytearray(self._store.serialize_cdr(message, self.name, little_endian=True))
         except ArgumentError as error:
             raise ArgumentError(f"a {self.name}: {error}") from None
         except Exception as error:  # any error of the encoder means a wrong value
-            raise ArgumentError(f"a {self.name}: {checks.fault(message, self.name) or error}") from None
+            raise ArgumentError(f"a {self.name}: {self._checks.fault(message, self.name) or error}") from None
+        data[_CDR_HEADER:_CDR_HEADER] = header
+        data += bytes(-len(data) % 4)
         return data
 
     def decode(self, data: bytearray, skip: int = 0) -> Message:
-        """The message in these bytes."""
-        start = 4 + skip
-        if len(data) < start or data[0] != 0 or data[1] != 1:
+        """The message in these bytes, without ``skip`` bytes before its fields.
+
+        Raises:
+            MalformedMessageError: They are not a message of this type.
+        """
+        if len(data) < _CDR_HEADER + skip or data[0] != 0 or data[1] != 1:
             raise MalformedMessageError(f"{len(data)} bytes that begin with {data[:4].hex(' ')} are not a {self.name}")
         try:
-            message: Message
-            message, end = self._read(memoryview(data)[start:], 0, self._kind, self._store)
+            plain = data[:_CDR_HEADER] + data[_CDR_HEADER + skip :] if skip else data
+            return self._store.deserialize_cdr(memoryview(plain), self.name)  # type: ignore[return-value]
         except Exception as error:  # any error of the decoder means malformed bytes
             raise MalformedMessageError(f"{len(data)} bytes are not a {self.name}: {error}") from None
-        if start + end + 3 < len(data):
-            raise MalformedMessageError(f"{len(data)} bytes are not a {self.name}: it ends after {start + end}")
-        return message
-
-
-class _Definition(NamedTuple):
-    """The part of a type that rosbags' generated code needs for little-endian CDR."""
-
-    fields: Any
-    cls: Any
-    size_cdr: int
-    getsize_cdr: Any
-    serialize_cdr_le: Any
-    deserialize_cdr_le: Any
-
-
-class _Definitions(dict[str, _Definition]):
-    """The generated code of all types, generated on first use."""
-
-    def __init__(self, define: Callable[[str], _Definition]) -> None:
-        super().__init__()
-        self._define = define
-
-    def __missing__(self, name: str) -> _Definition:
-        definition = self[name] = self._define(name)
-        return definition
-
-
-class _Store(Typestore):
-    """A type store that loads missing definitions, and only generates the code that is used, a tenth of it."""
-
-    def __init__(self, distribution: str) -> None:
-        """The definitions of a ROS release; ``char`` is ``uint8``, as in ROS 2 and its type hashes."""
-        super().__init__(import_module(f"rosbags.typesys.stores.ros2_{distribution}"))
-        #: Default values of fields, by type.
-        self.defaults = dict(_DEFAULTS)
-        #: The checks of messages before they are encoded.
-        self.checks = FieldChecks(self.fielddefs)
-        #: The code of a type, which the code of other types calls for every message.
-        self.get_msgdef = _Definitions(self.define).__getitem__  # type: ignore[method-assign, assignment]
-        for name, (constants, fields) in self.fielddefs.items():
-            self.fielddefs[name] = (constants, [(field, _char_as_uint8(kind)) for field, kind in fields])
-
-    def need(self, name: str) -> None:
-        """Make sure that a type and all types in it are defined."""
-        if name not in self.fielddefs:
-            definitions, self.defaults[name] = _load(name)
-            self.register(definitions)
-            for _, (node, detail) in self.fielddefs[name][1]:
-                inner = detail if node in (Nodetype.NAME, Nodetype.BASE) else detail[0][1]
-                if isinstance(inner, str):
-                    self.need(inner)
-
-    def define(self, typename: str) -> _Definition:
-        """Generate the code of a type."""
-        self.need(typename)
-        fields = [(normalize_fieldname(name), kind) for name, kind in self.fielddefs[typename][1]]
-        getsize, size = generate_getsize_cdr(fields, self)
-        write, read = generate_serialize_cdr(fields, self, "le"), generate_deserialize_cdr(fields, self, "le")
-        return _Definition(fields, self.types[typename], size, getsize, write, read)
 
 
 def _described(name: str, node: Any, detail: Any) -> Field:
-    name, length = normalize_fieldname(name), None
+    name, length = f"{name}_" if iskeyword(name) else name, None
     if node in (Nodetype.ARRAY, Nodetype.SEQUENCE):
         (item, detail), count = detail
         length, node = (count if node == Nodetype.ARRAY else 0), item
