@@ -196,7 +196,7 @@ def test_what_check_refuses_the_node_refuses(tmp_path, capsys, text, said):
     assert capsys.readouterr().err == f"sim_node: {result}"
 
 
-def test_check_hints_at_what_is_probably_a_mistake(tmp_path, capsys):
+def test_check_names_what_is_probably_a_mistake(tmp_path, capsys):
     text = """sim_node:
   ros__parameters:
     model: differential
@@ -208,16 +208,16 @@ def test_check_hints_at_what_is_probably_a_mistake(tmp_path, capsys):
 """
     file = parameter_file(tmp_path, text)
     assert main(["check", file]) == 0
-    hints = [line for line in capsys.readouterr().out.splitlines() if "hint: " in line]
+    findings = [line for line in capsys.readouterr().out.splitlines() if "finding: " in line]
     expected = [
         f"'model_params.omni' (file {file}, line 6) has no effect",
         f"'model_params.differential.drive_actuators.dead_time' (file {file}, line 7) is 30 s; is that ms?",
         "'gazebo.joint_names' names 'steering', which has no effect: the joints are ",
         "sensor 'lidar' is mounted at x 1.8, y 0 m, outside the vehicle",
     ]
-    assert len(hints) == len(expected)
-    for hint, text in zip(hints, expected, strict=True):
-        assert text in hint
+    assert len(findings) == len(expected)
+    for finding, text in zip(findings, expected, strict=True):
+        assert text in finding
 
 
 def test_a_joint_of_ours_may_move_two_of_gazebos(tmp_path, capsys):
@@ -225,7 +225,7 @@ def test_a_joint_of_ours_may_move_two_of_gazebos(tmp_path, capsys):
     joints = "wheel_left_joint, wheel_left_joint, wheel_right_joint, wheel_right_joint"
     text = f"sim_node: {{ros__parameters: {{model: differential, gazebo: {{controlled_joints: '{joints}'}}}}}}"
     assert main(["check", parameter_file(tmp_path, text)]) == 0
-    assert "hint: " not in capsys.readouterr().out
+    assert "finding: " not in capsys.readouterr().out
 
 
 def test_check_refuses_a_key_that_is_there_twice(tmp_path, capsys):

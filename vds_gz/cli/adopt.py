@@ -74,9 +74,9 @@ def report(adoption: Adoption, folder: Path) -> str:
     if adoption.sensors:
         lines += ["", *_table([("sensor", "type", "topic"), *((s.name, s.kind, s.topic) for s in adoption.sensors)])]
     disagreements = [_disagreement(check) for check in vehicle.checks if not check.agrees]
-    notes = [*disagreements, *adoption.notes]
-    if notes:
-        lines += ["", *(f"note: {short(note, robot)}" for note in notes)]
+    findings = [*disagreements, *adoption.findings]
+    if findings:
+        lines += ["", *(f"finding: {short(finding, robot)}" for finding in findings)]
     lines += ["", adoption.diff.rstrip()]
     lines += ["", f"written: {folder}", *(f"  {name}" for name in [*adoption.files, *adoption.links])]
     where = shlex.quote(str(_short(folder)))

@@ -230,8 +230,8 @@ def _check(file: str) -> int:
             print(f"{file}: {line}" if file not in line else line, file=sys.stderr)
         return FAILED
     print(f"{file}: OK, model {prepared.parameters.model}")
-    for hint in (*prepared.unused, *prepared.hints):
-        print(f"  hint: {hint}")
+    for finding in (*prepared.unused, *prepared.findings):
+        print(f"  finding: {finding}")
     for name, value, default in _differences(prepared.parameters):
         print(f"  {name}: {value}  (default {default})")
     return DONE

@@ -46,12 +46,12 @@ def compare_runs(options: argparse.Namespace, ros: list[str]) -> int:
     except ComparisonError as error:
         raise ComparisonError(f"'{options.a}' and '{options.b}': {error}") from None
     bounds = check_bounds(options.tolerance, differences.numbers()) if options.tolerance else []
-    notes = [f"no delay is given: {differences.doubt}"] if differences.doubt else []
-    notes += [f"{name} is not compared: {reason}" for name, reason in differences.apart.items()]
-    notes += [f"{name}: {note}" for name, run in zip("AB", runs, strict=True) for note in run.notes]
-    write_report(folder, (options.a, options.b), differences, bounds, notes)
-    for note in notes:
-        print(f"note: {note}")
+    findings = [f"no delay is given: {differences.doubt}"] if differences.doubt else []
+    findings += [f"{name} is not compared: {reason}" for name, reason in differences.apart.items()]
+    findings += [f"{name}: {finding}" for name, run in zip("AB", runs, strict=True) for finding in run.findings]
+    write_report(folder, (options.a, options.b), differences, bounds, findings)
+    for finding in findings:
+        print(f"finding: {finding}")
     print(f"A  {options.a}\nB  {options.b}\n\n{text_table(HEAD, difference_rows(differences))}\n")
     if differences.measured:
         print(f"{text_table(*measured_table(differences))}\n")
@@ -109,7 +109,7 @@ def _when_they_acted(recorded: Recording, model: Recording, log: CommandLog, par
     moved = simulate(replace(log, times=tuple((acted - first).tolist())), parameters)
     if lateness(recorded, moved, begin + first) is not None:  # other changes of references corresponded
         return model
-    recorded.notes.append(f"{late}: is the machine too slow? The model gets each command when it acted")
+    recorded.findings.append(f"{late}: is the machine too slow? The model gets each command when it acted")
     commanded = {name: Series(series.time - first, series.value) for name, series in model.commanded.items()}
     return replace(moved, commanded=commanded, command_times=model.command_times - first)  # which align the runs
 

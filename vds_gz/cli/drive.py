@@ -46,8 +46,8 @@ def main(argv: list[str]) -> int:
     options = _parser().parse_args(arguments.rest)
     arguments.refuse_parameters()
     log = read(options.log, options.topic)
-    if log.note:
-        print(f"note: {log.note}")
+    for finding in log.findings:
+        print(f"finding: {finding}")
     sent_as = _type(log, options.kind)
     stop = on_signals()
     graph = open_graph(arguments, NODE_NAME)

@@ -23,7 +23,7 @@ from vds_gz.core.parameters.yaml_reader import Interval
 from vds_gz.core.ros.program_shell import DONE, FAILED, complain
 from vds_gz.programs.bags.reader import may_be_bag
 from vds_gz.tools.study.identify.exports import autoware, nav2, overrides
-from vds_gz.tools.study.identify.labels import advice, named, prediction_words
+from vds_gz.tools.study.identify.labels import named, prediction_words, recordings_needed
 from vds_gz.tools.study.identify.many import Source, identify_many, pool_results
 from vds_gz.tools.study.identify.problem.parameters import actuations
 from vds_gz.tools.study.progress import progress
@@ -72,15 +72,13 @@ def _identify_vehicle(options: argparse.Namespace, given: GivenVehicle | None, f
     write_report(folder, log, fit)
     for prediction in fit.predictions:
         print(prediction_words(prediction))
-    for note in fit.notes:
-        print(f"note: {note}")
     print(f"\n{text_table(HEAD, list(fit_rows(fit)))}\n")
     for finding in fit.findings:
         print(f"finding: {finding}")
     if fit.findings:
         print()
     print("\n".join((*nav2(fit), "", *autoware(fit), "")))
-    for more in advice(fit.numbers, named(fit.model, list(fit.numbers))):
+    for more in recordings_needed(fit.numbers, named(fit.model, list(fit.numbers))):
         print(f"poorly determined: {more}")
     print()
     print_files(folder)
@@ -120,8 +118,8 @@ def _identify_many(options: argparse.Namespace, given: GivenVehicle | None, fold
     if vehicle is not None:
         write_parameters(folder, f"{done} recordings", given, vehicle.model, vehicle.overrides)
         print(f"{text_table(pooled_report.HEAD, list(pooled_report.pooled_rows(vehicle)))}\n")
-        for note in pooled_report.pooled_notes(vehicle):
-            print(f"note: {note}")
+        for finding in pooled_report.pooled_findings(vehicle):
+            print(f"finding: {finding}")
         print(f"parameters  {folder / 'parameters.yaml'}")
     print(f"recordings  {folder / 'recordings.csv'}: {done} of {len(logs)} done")
     print(f"report      {folder / 'report.html'}")

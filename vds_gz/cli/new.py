@@ -24,7 +24,7 @@ HEAD = """# {title}
 # of which switch something off; remove `# ` to change one, and from the group above it.
 """
 
-#: Longest line with an aligned remark.
+#: Longest line with an aligned comment.
 WIDTH = 120
 
 
@@ -32,7 +32,7 @@ class ParameterLine(NamedTuple):
     """A line of the file."""
 
     value: str
-    remark: str
+    comment: str
     given: bool  # else the line is a comment
 
 
@@ -108,9 +108,9 @@ def _lines(group: Mapping[str, Any], indent: str) -> Iterator[str]:
     column = max((len(_assignment(name, entry)) for name, entry in entries.items()), default=0)
 
     def line(name: str, entry: ParameterLine) -> str:
-        text, remark = indent + _assignment(name, entry), f"  # {entry.remark}" if entry.remark else ""
-        aligned = text.ljust(len(indent) + column) + remark
-        return aligned if remark and len(aligned) <= WIDTH else text + remark
+        text, comment = indent + _assignment(name, entry), f"  # {entry.comment}" if entry.comment else ""
+        aligned = text.ljust(len(indent) + column) + comment
+        return aligned if comment and len(aligned) <= WIDTH else text + comment
 
     yield from (line(name, entry) for name, entry in entries.items() if entry.given)
     for name in (name for name in group if name not in entries):

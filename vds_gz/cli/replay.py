@@ -39,8 +39,8 @@ def main(argv: list[str]) -> int:
         log = stream(options.log, options.topic)
         to_csv = output.suffix == ".csv"
         replay = Replay(log, parameters, rate=options.rate, tail=options.tail, with_joints=not to_csv)
-        if log.note:
-            print(f"note: {log.note}")
+        for finding in log.findings:
+            print(f"finding: {finding}")
         if not replay.compiled and not replay.in_world:
             print(
                 "vds-gz replay: numba is missing or switched off, so the model runs interpreted, about 100 times slower"

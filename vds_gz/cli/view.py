@@ -89,8 +89,8 @@ def _listen(host: str, port: int) -> socket.socket:
         return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
     except OSError as error:
         reason = (error.strerror or str(error)).partition(" (")[0]
-        hint = "; --port 0 takes any free one" if error.errno == errno.EADDRINUSE else ""
-        raise FailureError(f"cannot listen at {host}, port {port}: {reason}{hint}") from None
+        remedy = "; --port 0 takes any free one" if error.errno == errno.EADDRINUSE else ""
+        raise FailureError(f"cannot listen at {host}, port {port}: {reason}{remedy}") from None
 
 
 def _address(host: str, listening: socket.socket, token: str) -> str:

@@ -10,16 +10,16 @@ from vds_gz.core.errors import ArgumentError
 from vds_gz.core.parameters.declaration import Override
 from vds_gz.core.parameters.yaml_reader import (
     Interval,
+    comment,
     ends,
     parameter_file,
     read_intervals,
     read_parameter_file,
-    remark,
 )
 from vds_gz.tools.study.identify.estimates import Estimate
 
 FILE = """\
-# A remark: 95 % if the model holds: 7 to 8
+# A comment: 95 % if the model holds: 7 to 8
 sim_node:
   ros__parameters:
     model: bicycle
@@ -71,7 +71,7 @@ def test_a_missing_parameter_file_is_refused(tmp_path):
 def test_an_interval_in_words_contains_the_interval(low, high):
     first, last = map(float, ends(low, high).split(" to "))
     assert first <= low <= high <= last
-    assert remark(low, high).endswith(ends(low, high))
+    assert comment(low, high).endswith(ends(low, high))
 
 
 @given(
@@ -87,7 +87,7 @@ def test_an_interval_in_words_contains_the_interval(low, high):
 )
 def test_written_values_are_read_as_the_same_values(tmp_path_factory, values):
     path = tmp_path_factory.getbasetemp() / "values.yaml"
-    text = parameter_file([Override(name, value, "a remark") for name, value in values.items()], "sim_node")
+    text = parameter_file([Override(name, value, "a comment") for name, value in values.items()], "sim_node")
     path.write_text(text, encoding="utf-8")
     read = {override.name: override.value for override in read_parameter_file(str(path), "/sim_node")}
     assert read == values

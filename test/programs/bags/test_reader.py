@@ -100,7 +100,7 @@ def test_a_copy_of_a_file_is_left_out_or_refused(tmp_path):
     folder = write(tmp_path / "bag", "mcap")
     shutil.copy(folder / "bag.mcap", folder / "copy.mcap")
     with open_bag(folder) as bag:
-        assert bag.notes == [f"'{folder / 'copy.mcap'}' is left out, because metadata.yaml does not list it"]
+        assert bag.findings == [f"'{folder / 'copy.mcap'}' is left out, because metadata.yaml does not list it"]
         assert len(list(bag.messages(bag.counts))) == 20
     (folder / "metadata.yaml").unlink()
     with pytest.raises(BagError, match=r"'bag.mcap' and 'copy.mcap' overlap in time, and no"), open_bag(folder):
@@ -114,7 +114,7 @@ def test_a_file_that_was_just_begun_has_no_messages(tmp_path, length: int):
     last.write_bytes((folder / "first.mcap").read_bytes()[:length])
     with open_bag(folder) as bag:
         assert bag.cut_short
-        assert [str(last) in note for note in bag.notes] == [True]
+        assert [str(last) in finding for finding in bag.findings] == [True]
         assert len(list(bag.messages(bag.counts))) == 32
 
 

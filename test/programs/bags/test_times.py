@@ -55,10 +55,10 @@ def test_stamps_replace_times_that_are_too_coarse(tmp_path: Path, clock: str):
     path = write(tmp_path / "bag", STAMPED, CLOCKS[clock])
     log, signals, recorded = command_log.read(path), read_signals(path), recorded_run.read(path)
     assert log.times == pytest.approx([k * 0.02 for k in range(500)])
-    assert "header stamps are used instead" in log.note
+    assert "header stamps are used instead" in log.findings[0]
     for recording in (signals, recorded):
         assert len(recording.measured["v_x"].time) == 500
-        assert sum("header stamps are used instead" in note for note in recording.notes) == 1
+        assert sum("header stamps are used instead" in finding for finding in recording.findings) == 1
 
 
 @pytest.mark.parametrize(("command", "stamped"), [(UNSTAMPED, True), (STAMPED, False)], ids=["no header", "no stamp"])
@@ -94,8 +94,8 @@ def test_commands_without_stamps_keep_times_of_a_clock_that_is_fine_enough(tmp_p
     signals = read_signals(tmp_path / "bag")
     assert signals.commanded["v_x"].time == pytest.approx([0.2 * k for k in range(100)])
     assert signals.measured["v_x"].time == pytest.approx([0.005 * k for k in range(4000)])
-    assert sum("header stamps are used instead" in note for note in signals.notes) == bool(kept)
-    assert kept in " ".join(signals.notes)
+    assert sum("header stamps are used instead" in finding for finding in signals.findings) == bool(kept)
+    assert kept in " ".join(signals.findings)
 
 
 @pytest.mark.parametrize("stamped", [True, False])
@@ -103,7 +103,7 @@ def test_commands_without_stamps_keep_times_of_a_clock_that_is_fine_enough(tmp_p
 def test_a_clock_that_is_set_while_recording_is_no_clock(tmp_path: Path, read, stamped: bool):
     path = write(tmp_path / "bag", STAMPED, lambda time: 0 if time < 102 * SECOND else time + 10**6 * SECOND, stamped)
     if stamped:
-        assert "span 1e+06 s" in str(getattr(read(path), "note", "") or read(path).notes)
+        assert "span 1e+06 s" in " ".join(read(path).findings)
     else:
         with pytest.raises(RecordingError, match=r"span 1e\+06 s; at most 100000 s .* no header stamps to use instead"):
             read(path)

@@ -139,8 +139,8 @@ def test_the_commands_of_a_recording_hold_until_they_change(tmp_path, text, kind
     ],
 )
 def test_commands_that_are_left_out_are_named(tmp_path, columns, unused):
-    note = read(csv(tmp_path, f"time,{columns}\n0{',1' * len(columns.split(','))}\n")).note
-    assert note.endswith(f", without {unused}") if unused else not note
+    findings = read(csv(tmp_path, f"time,{columns}\n0{',1' * len(columns.split(','))}\n")).findings
+    assert [finding.partition(", without ")[2] for finding in findings] == ([unused] if unused else [])
 
 
 def test_a_compressed_table_is_read(tmp_path):
@@ -283,12 +283,12 @@ def test_a_database_cut_short_is_refused(tmp_path, part):
 def test_an_mcap_file_cut_short_is_read_as_far_as_it_goes(tmp_path):
     file = long_bag(tmp_path, "mcap")
     whole, data = read(file), file.read_bytes()
-    assert not whole.note
+    assert not whole.findings
     file.write_bytes(data[: int(0.7 * len(data))])
     rest = read(file)
     assert 1000 < len(rest.times) < len(whole.times)
     assert rest.commands == whole.commands[: len(rest.commands)]
-    assert "is cut short" in rest.note
+    assert "is cut short" in rest.findings[0]
     for content in (b"", data[:20], data[:2000], b"no bag at all"):
         file.write_bytes(content)
         with pytest.raises(RecordingError, match=r"cannot be read.*complete"):

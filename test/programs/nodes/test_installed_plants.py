@@ -58,7 +58,7 @@ def test_wrong_names_and_values_are_refused_with_what_is_right(sled, values, mes
         load_parameters("indoor_robot", values)
 
 
-def test_parameters_of_a_plant_that_is_not_chosen_are_a_hint(sled):
+def test_parameters_of_a_plant_that_is_not_chosen_are_a_finding(sled):
     prepared = prepare([Override("model", "differential"), Override("plant_params.sled.grip", 0.5, "my.yaml")])
     assert prepared.unused == ("'plant_params.sled' (my.yaml) has no effect: the backend is 'kinematic'",)
 

@@ -137,12 +137,12 @@ def test_what_is_right_is_not_a_fault(peer):
         assert check.faults == ()
 
 
-def test_goals_of_rviz_are_a_hint_because_it_announces_them_from_the_start(domain):
+def test_goals_of_rviz_are_a_finding_because_it_announces_them_from_the_start(domain):
     rviz = open_graph(parse(["--ros-args", "-r", "__node:=rviz2"], "rviz2"), "rviz2")
     with live_node(model="bicycle") as live:
         check = live.node._check
         rviz.publisher("/goal_pose", POSE, RELIABLE)
-        live.turn_until(lambda: check.hints, check.look)
-        assert "node '/rviz2' publishes" in check.hints[0]
+        live.turn_until(lambda: check.findings, check.look)
+        assert "node '/rviz2' publishes" in check.findings[0]
         assert check.faults == ()
     rviz.close()

@@ -166,7 +166,7 @@ def test_a_robot_that_drives_along_y(tmp_path_factory):
     adoption = adopted(tmp_path_factory, turned, ".urdf")
     assert adoption.vehicle.yaw == pytest.approx(math.pi / 2)
     assert b"<rpy_offset>0 0 1.57079633</rpy_offset>" in adoption.files["model.urdf"]
-    assert not any("right" in note for note in adoption.notes)
+    assert not any("right" in finding for finding in adoption.findings)
     assert adoption.parameters.gazebo.heading == pytest.approx(math.pi / 2)
     poses = []
     link = Recorder()
@@ -179,7 +179,7 @@ def test_a_robot_that_drives_along_y(tmp_path_factory):
 def test_joints_at_the_wrong_side_are_told(tmp_path_factory):
     joints = {"left_joint": (0.0, -0.2), "right_joint": (0.0, 0.2)}
     adoption = adopted(tmp_path_factory, robots.sdf(robots.diff_drive(), joints))
-    assert any("stands at the right" in note for note in adoption.notes)
+    assert any("stands at the right" in finding for finding in adoption.findings)
 
 
 @pytest.mark.parametrize(

@@ -62,7 +62,7 @@ def test_defaults_are_those_of_the_plugins(adopted):
     assert values(car)["tire_diameter"] == 0.4
     assert values(car)["steering_actuator.max_position"] == pytest.approx(math.atan(math.sin(0.5)))
     assert values(car)["steering_actuator.time_constant"] == 0.0
-    assert any("a lag of 1 s" in note for note in car.notes)
+    assert any("a lag of 1 s" in finding for finding in car.findings)
 
 
 ACKERMANN_JOINTS = (
@@ -81,14 +81,14 @@ def test_limits_of_the_body(adopted):
     assert values(adoption)["max_linear_velocity"] == 0.5
     assert values(adoption)["max_angular_velocity"] == 3.0
     assert values(adoption)["max_linear_acceleration"] == values(adoption)["max_angular_acceleration"] == 2.0
-    assert any("max_angular_jerk" in note for note in adoption.notes)
+    assert any("max_angular_jerk" in finding for finding in adoption.findings)
 
 
 def test_a_robot_that_does_not_drive_backward(adopted):
     limits = "<max_linear_velocity>0.5</max_linear_velocity><min_linear_velocity>0</min_linear_velocity>"
     adoption = adopted(robots.sdf(robots.diff_drive(robots.DIFF + limits)))
     assert values(adoption)["max_linear_velocity"] == 0.5
-    assert any("no negative linear velocity" in note for note in adoption.notes)
+    assert any("no negative linear velocity" in finding for finding in adoption.findings)
 
 
 @pytest.mark.parametrize(("given", "rate"), [(30, 30.0), (1000, 1000.0), (0, 200.0), (50_000, 1000.0)])
@@ -113,8 +113,8 @@ def test_topics_and_frames_are_the_robots(adopted):
 def test_unknown_elements_and_names_are_told(adopted):
     text = robots.DIFF + "<odom_publisher_frequency>30</odom_publisher_frequency><topic>my-robot/cmd_vel</topic>"
     adoption = adopted(robots.sdf(robots.diff_drive(text)))
-    assert any("odom_publisher_frequency" in note for note in adoption.notes)
-    assert any("my-robot/cmd_vel" in note for note in adoption.notes)
+    assert any("odom_publisher_frequency" in finding for finding in adoption.findings)
+    assert any("my-robot/cmd_vel" in finding for finding in adoption.findings)
     assert not any("cmd_vel" in remap for remap in adoption.start.remaps)
 
 
@@ -127,7 +127,7 @@ def test_several_wheels_a_side_are_a_skid_steer(adopted):
     model = adoption.files["model.sdf"].decode()
     assert model.count("JointController") == 2
     assert "<joint_name>rear_right</joint_name>" in model
-    assert any("skid steer" in note for note in adoption.notes)
+    assert any("skid steer" in finding for finding in adoption.findings)
 
 
 def test_ackermann_steering(adopted):
@@ -149,7 +149,7 @@ def test_ackermann_steering(adopted):
     found = values(adoption)
     assert (found["wheel_base"], found["track_fixed"], found["track_steered"]) == (0.6, 0.5, 0.4)
     assert found["drive_actuator.max_velocity"] == 2.0
-    assert any("a lag of 0.25 s" in note for note in adoption.notes)
+    assert any("a lag of 0.25 s" in finding for finding in adoption.findings)
     assert all(check.agrees for check in adoption.vehicle.checks)
     model = adoption.files["model.sdf"].decode()
     assert model.count("::JointController") == model.count("::JointPositionController") == 2
@@ -169,14 +169,14 @@ def test_a_car_whose_front_wheels_drive(adopted):
     assert parts.joints["fixed_wheel_left_joint"] == ["left_rear"]
     assert "fixed_wheel_left_joint" not in parts.driven
     assert "steered_wheel_left_joint" in parts.driven
-    assert any("driven wheels on hinges" in note for note in adoption.notes)
+    assert any("driven wheels on hinges" in finding for finding in adoption.findings)
 
 
 def test_the_plugin_says_which_wheel_of_a_car_is_left(adopted):
     body = robots.ACKERMANN.replace("left_rear", "r").replace("right_rear", "left_rear").replace(">r<", ">right_rear<")
     adoption = adopted(robots.sdf_car(robots.plugin(robots.GZ, "ackermann-steering", "AckermannSteering", body)))
     assert adoption.vehicle.parts.joints["fixed_wheel_left_joint"] == ["right_rear"]
-    assert any("'right_rear' is a left one and stands at the right" in note for note in adoption.notes)
+    assert any("'right_rear' is a left one and stands at the right" in finding for finding in adoption.findings)
 
 
 def test_mecanum_drive(adopted):
@@ -249,7 +249,7 @@ def test_classic_ackermann_takes_its_geometry_from_the_model(adopted):
     assert found["drive_actuator.max_velocity"] == 8.0
     driven = adoption.vehicle.parts.driven
     assert driven == {"steering_left", "steering_right", "fixed_wheel_left_joint", "fixed_wheel_right_joint"}
-    assert any("reads angular.z as the steering angle" in note for note in adoption.notes)
+    assert any("reads angular.z as the steering angle" in finding for finding in adoption.findings)
 
 
 def test_classic_tricycle_has_its_defaults(adopted):
@@ -261,7 +261,7 @@ def test_classic_tricycle_has_its_defaults(adopted):
     assert values(adoption)["tire_diameter"] == 0.15
     assert values(adoption)["steering_actuator.max_position"] == pytest.approx(math.pi / 2)
     assert adoption.parameters.base_frame == "base_link"
-    assert any("<max_steering_speed> 1.5 is not taken" in note for note in adoption.notes)
+    assert any("<max_steering_speed> 1.5 is not taken" in finding for finding in adoption.findings)
 
 
 def test_drives_without_wheels_are_refused(adopted):
@@ -313,4 +313,4 @@ def test_joints_that_gazebo_cannot_move_are_told(adopted):
     adoption = adopted(
         robots.urdf(f"<gazebo>{robots.diff_drive()}</gazebo>", limit='<limit effort="0" velocity="5"/>'), ".urdf"
     )
-    assert any("effort or velocity of left_joint, right_joint is 0" in note for note in adoption.notes)
+    assert any("effort or velocity of left_joint, right_joint is 0" in finding for finding in adoption.findings)

@@ -145,7 +145,7 @@ def test_meshes_are_found_from_the_copy(tmp_path, monkeypatch):
     assert (folder / "meshes" / "b.stl").is_file()
     assert adoption.start.resources == (str(tmp_path),)
     assert server_environment(read_folder(folder).start, {})["GZ_SIM_RESOURCE_PATH"] == str(tmp_path)
-    assert any("model://none/c.stl" in note for note in adoption.notes)
+    assert any("model://none/c.stl" in finding for finding in adoption.findings)
 
 
 def test_a_world_around_an_included_robot_keeps_its_meshes(tmp_path, monkeypatch):
@@ -165,7 +165,7 @@ def test_a_world_around_an_included_robot_keeps_its_meshes(tmp_path, monkeypatch
     adoption.write(folder)
     assert (folder / "meshes" / "a.dae").is_file()
     assert adoption.start.resources == (str(tmp_path / "models"),)
-    assert not any("not found" in note for note in adoption.notes)
+    assert not any("not found" in finding for finding in adoption.findings)
 
 
 @pytest.mark.parametrize("output", ["rover", "."])
@@ -215,7 +215,7 @@ def test_sensors_that_gazebo_does_not_simulate_are_told(tmp_path):
     adoption = adopt(tmp_path / "robot.sdf", tmp_path / "out")[0]
     assert not adoption.start.renders
     assert adoption.sensors[0].entries == ()
-    assert any("the type of scanner (ray); make it gpu_lidar" in note for note in adoption.notes)
+    assert any("the type of scanner (ray); make it gpu_lidar" in finding for finding in adoption.findings)
 
 
 @pytest.mark.parametrize(("merge", "way"), [("false", "model/head/link/eye"), ("true", "link/eye")])
@@ -304,4 +304,4 @@ def test_includes_of_missing_packages_are_left_out(workspace):
     file = workspace / "description" / "robot.urdf.xacro"
     file.write_text(XACRO.replace("<link", '<xacro:include filename="$(find arm)/arm.xacro"/><link', 1))
     adoption = adopt(file)[0]
-    assert any("package 'arm' is not here" in note for note in adoption.notes)
+    assert any("package 'arm' is not here" in finding for finding in adoption.findings)

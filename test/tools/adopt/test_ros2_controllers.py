@@ -108,7 +108,7 @@ def test_classics_ros2_control_is_exchanged_but_not_loaded(adopted):
     assert not adoption.start.controllers
     assert "model_ros2_control.urdf" not in adoption.files
     assert adoption.parameters.gazebo.controlled_joints == ""
-    assert any("load gz_ros2_control" in note for note in adoption.notes)
+    assert any("load gz_ros2_control" in finding for finding in adoption.findings)
 
 
 @pytest.mark.parametrize(
@@ -154,11 +154,11 @@ def test_topics_in_namespaces(adopted, ros, topic):
 def test_what_releases_assume_differently_is_told_and_can_be_said(adopted):
     text = robots.controllers("base", "diff_drive_controller/DiffDriveController", DIFF)
     adoption = adopted(text)
-    assert any("--no-stamped" in note for note in adoption.notes)
-    assert any("linear.x.has_velocity_limits is not set" in note for note in adoption.notes)
+    assert any("--no-stamped" in finding for finding in adoption.findings)
+    assert any("linear.x.has_velocity_limits is not set" in finding for finding in adoption.findings)
     said = adopted(text, stamped=False)
     assert said.start.remaps[0] == "twist_reference:=base/cmd_vel_unstamped"
-    assert not any("--no-stamped" in note for note in said.notes)
+    assert not any("--no-stamped" in finding for finding in said.findings)
 
 
 @pytest.mark.parametrize(
@@ -191,7 +191,7 @@ def test_steering_controllers(adopted, names, kind):
     assert (found["wheel_base"], found["track_fixed"], found["track_steered"]) == (0.6, 0.5, kingpin)
     inner = math.atan(1 / (1 / math.tan(0.6) + kingpin / 1.2))
     assert found["steering_actuator.max_position"] == pytest.approx(inner)
-    assert not any("the inner wheel needs" in note for note in adoption.notes)
+    assert not any("the inner wheel needs" in finding for finding in adoption.findings)
     assert adoption.parameters.twist_reference_max_oldness == 0.2
     assert found["steering_actuator.max_velocity"] == 3.0
     assert adoption.start.remaps[:2] == ("twist_stamped_reference:=steer/reference", "odom:=steer/odometry")
@@ -236,7 +236,7 @@ def test_tricycle_controller_drives_the_steered_wheel(adopted):
     assert adoption.vehicle.parts.driven == {"steering", "steered_wheel_joint"}
     assert values(adoption)["track_fixed"] == pytest.approx(0.5)
     assert adoption.parameters.twist_reference_max_oldness == pytest.approx(0.4)
-    assert any("traction.max_acceleration 3 is not taken" in note for note in adoption.notes)
+    assert any("traction.max_acceleration 3 is not taken" in finding for finding in adoption.findings)
 
 
 def test_mecanum_drive_controller(adopted):
@@ -254,7 +254,7 @@ def test_mecanum_drive_controller(adopted):
     text = robots.controllers("m", "mecanum_drive_controller/MecanumDriveController", parameters)
     adoption = adopted(text, joints=robots.FOUR)
     assert (values(adoption)["wheel_base"], values(adoption)["track"]) == (pytest.approx(0.6), pytest.approx(0.5))
-    assert any("for one cycle after each command" in note for note in adoption.notes)
+    assert any("for one cycle after each command" in finding for finding in adoption.findings)
     assert adoption.parameters.twist_reference_max_oldness == 1.0
 
 
@@ -296,7 +296,7 @@ def test_wheels_that_all_turn_the_other_way_round_without_a_controller(adopted):
     assert parts.joints["fixed_wheel_left_joint"] == ["rear_left"]
     assert {"fixed_wheel_left_joint", "fixed_wheel_right_joint"} <= parts.reversed
     assert "steering_left" not in parts.reversed
-    assert not any("wrong way" in note for note in adoption.notes)
+    assert not any("wrong way" in finding for finding in adoption.findings)
     assert sent(adoption, twist(1.0, 0.0, 0.0))["rear_left"] == -1.0 / 0.08
 
 

@@ -70,16 +70,16 @@ def test_a_task_that_kills_all_its_workers_is_named_and_the_others_finish(tmp_pa
 
 
 def test_a_late_worker_does_waiting_tasks(tmp_path):
-    notes: list[str] = []
+    findings: list[str] = []
 
     def come(words: str) -> None:
-        notes.append(words)
+        findings.append(words)
         dask.worker("late")
 
     with cluster(tmp_path) as dask:
         outcomes = list(do_tasks(square, range(5), dask.address, notify=come))
     assert sorted(outcomes) == [(k, k**2) for k in range(5)]
-    assert "no worker" in notes[0]
+    assert "no worker" in findings[0]
 
 
 def test_a_worker_of_another_version_is_refused_by_name_even_if_late(tmp_path):

@@ -1,4 +1,4 @@
-"""Report on identified pedals or mechanical steering: notes, tables, pictures, and an HTML file with all of them."""
+"""Report on identified pedals or mechanical steering: findings, tables, pictures, and an HTML file with all of them."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ CELL_HEAD = ("pedal", "speed", "acceleration", f"interval ({INTERVAL})", "data",
 
 
 def write_report(
-    folder: Path, log: str, notes: Sequence[str], fit: PedalFit | MechanismFit
+    folder: Path, log: str, findings: Sequence[str], fit: PedalFit | MechanismFit
 ) -> Sequence[tuple[str, ...]]:
     """Write report.html, report.json, identified.png and pictures of maps; return the rows under :data:`HEAD`."""
     page = ReportPage(folder, report_title(log))
-    for note in notes:
-        page.text(note)
+    for finding in findings:
+        page.text(finding)
     page.picture("identified.png", _figure(fit), "measured and modelled")
     if isinstance(fit, PedalFit):
         rows, unit = list(_rows(fit.numbers, "s")), "m/s"
@@ -37,7 +37,7 @@ def write_report(
         rows, unit = [*_rows(fit.numbers, ""), *_rows({"steer_bias": fit.offset}, "rad")], "rad"
         page.table(HEAD, rows)
         content = {"numbers": fit.numbers | {"steer_bias": fit.offset}, "residual": fit.residual}
-    page.write({"log": log, "notes": notes, **content})
+    page.write({"log": log, "findings": findings, **content})
     return [*rows, ("residual", f"{fit.residual:.4g} {unit}", "standard deviation")]
 
 
@@ -60,8 +60,8 @@ def _with_maps(page: ReportPage, log: str, fit: PedalFit) -> dict[str, object]:
     }
 
 
-def pedal_notes(fit: PedalFit) -> Iterator[str]:
-    """Notes about identified maps."""
+def pedal_findings(fit: PedalFit) -> Iterator[str]:
+    """Findings about identified maps."""
     if fit.moved:
         yield f"{fit.moved} cells were changed so that more pedal gives more; the recording contradicts itself there"
     wide = (fit.half > 0.3) & ~fit.filled
@@ -73,8 +73,8 @@ def pedal_notes(fit: PedalFit) -> Iterator[str]:
         yield f"{', '.join(unknown)}: not excited; press and release the pedals abruptly, several times"
 
 
-def steering_notes(fit: MechanismFit) -> Iterator[str]:
-    """Notes about an identified steering."""
+def steering_findings(fit: MechanismFit) -> Iterator[str]:
+    """Findings about an identified steering."""
     unknown = [name for name, number in fit.numbers.items() if number is None]
     if unknown:
         yield f"{', '.join(unknown)}: not excited, kept as given"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeAlias
 
-from vds_gz.autoware.identify.actuation_report import HEAD, pedal_notes, steering_notes, write_report
+from vds_gz.autoware.identify.actuation_report import HEAD, pedal_findings, steering_findings, write_report
 from vds_gz.autoware.identify.mechanism_fit import FREE, fit_mechanism
 from vds_gz.autoware.identify.pedal_fit import csv_text, fit_pedals
 from vds_gz.autoware.parameters.car_parameters import (
@@ -70,7 +70,7 @@ def identify_pedals(log: str, signals: Recording, given: GivenVehicle | None, fo
         brake = _needed(signals, "brake", signals.commanded)
     else:
         brake = Series(accel.time, 0.0 * accel.value)
-        signals.notes.append("no brake was commanded; it is taken as never pressed")
+        signals.findings.append("no brake was commanded; it is taken as never pressed")
     with progress("identifying", 1.0) as advance:
         fit = fit_pedals(
             accel,
@@ -89,8 +89,8 @@ def identify_pedals(log: str, signals: Recording, given: GivenVehicle | None, fo
         files[-1].write_text(csv_text(table), encoding="utf-8")
         lines.append(Override(f"model_params.{model}.{name}_map_path", str(files[-1].resolve())))
     write_parameters(folder, log, given, model, [*lines, *_lines(model, fit.numbers)])
-    notes = [*signals.notes, *pedal_notes(fit)]
-    _print_result(notes, write_report(folder, log, notes, fit))
+    findings = [*signals.findings, *pedal_findings(fit)]
+    _print_result(findings, write_report(folder, log, findings, fit))
     with_data = f"{int((~fit.filled).sum())} of {fit.filled.size} cells have data"
     print(f"{with_data}, the others are filled from their neighbours\n")
     for file in files:
@@ -124,8 +124,8 @@ def identify_steering(
     model = "actuation_cmd_mechanical"
     numbers = {f"mechanical_params.{name}": number for name, number in fit.numbers.items()} | {"steer_bias": fit.offset}
     write_parameters(folder, log, given, model, _lines(model, numbers))
-    notes = [*signals.notes, *steering_notes(fit)]
-    _print_result(notes, write_report(folder, log, notes, fit))
+    findings = [*signals.findings, *steering_findings(fit)]
+    _print_result(findings, write_report(folder, log, findings, fit))
     print_files(folder)
 
 
@@ -141,14 +141,14 @@ def _needed(signals: Recording, quantity: str, group: dict[str, Series]) -> Seri
         present = (signals.commanded | signals.measured).items()
         there = ", ".join(f"{name} ({len(series.time)} samples)" for name, series in present)
         sources = sorted({channel.source for channel in signals.further if channel.quantity == quantity})
-        hint = f"; it was measured in {' and '.join(sources)}: name one of them by an option" if sources else ""
-        raise SignalError(f"there is no signal '{quantity}' in the recording; it has {there or 'none'}{hint}")
+        remedy = f"; it was measured in {' and '.join(sources)}: name one of them by an option" if sources else ""
+        raise SignalError(f"there is no signal '{quantity}' in the recording; it has {there or 'none'}{remedy}")
     return signal
 
 
-def _print_result(notes: Sequence[str], rows: Sequence[tuple[str, ...]]) -> None:
-    for note in notes:
-        print(f"note: {note}")
+def _print_result(findings: Sequence[str], rows: Sequence[tuple[str, ...]]) -> None:
+    for finding in findings:
+        print(f"finding: {finding}")
     print(f"\n{text_table(HEAD, rows)}\n")
 
 

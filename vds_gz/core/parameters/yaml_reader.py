@@ -294,8 +294,8 @@ def parameter_file(overrides: Iterable[Override], section: str) -> str:
 def _lines(group: Mapping[str, Any], indent: str) -> Iterator[str]:
     for name, member in group.items():
         if isinstance(member, Override):
-            remark = f"  # {member.origin}" if member.origin else ""
-            yield f"{indent}{name}: {yaml_text(member.value)}{remark}\n"
+            comment = f"  # {member.origin}" if member.origin else ""
+            yield f"{indent}{name}: {yaml_text(member.value)}{comment}\n"
         else:
             yield f"{indent}{name}:\n"
             yield from _lines(member, f"{indent}  ")
@@ -319,7 +319,7 @@ def yaml_text(value: object) -> str:
 #: The label of every interval in tables and parameter files.
 INTERVAL = "95 % if the model holds"
 
-_REMARK = re.compile(rf"#.*\b{re.escape(INTERVAL)}: (\S+) to (\S+)")
+_COMMENT = re.compile(rf"#.*\b{re.escape(INTERVAL)}: (\S+) to (\S+)")
 
 
 class Interval(NamedTuple):
@@ -330,7 +330,7 @@ class Interval(NamedTuple):
     high: float
 
 
-def remark(low: float, high: float) -> str:
+def comment(low: float, high: float) -> str:
     """An interval as a comment in a parameter file."""
     return f"{INTERVAL}: {ends(low, high)}"
 
@@ -355,7 +355,7 @@ def read_intervals(path: str | Path, full_name: str) -> dict[str, Interval]:
     lines = files.read_text(Path(path), largest=files.LARGEST_YAML).splitlines()
     for name, value, origin in overrides:
         line = lines[int(origin.rpartition(" ")[2]) - 1]
-        if isinstance(value, float | int) and (match := _REMARK.search(line)):
+        if isinstance(value, float | int) and (match := _COMMENT.search(line)):
             intervals[name] = Interval(float(value), *_ends(match, origin))
     return intervals
 

@@ -67,7 +67,7 @@ class Bag:
         counts: All connections, also those without messages, with the number of their messages.
         span: Earliest and latest time of recording [ns]; None without messages.
         cut_short: The end of a file is missing, with the last messages.
-        notes: Remarks on the files, for people.
+        findings: Findings on the files, for people.
     """
 
     def __init__(self, path: Path) -> None:
@@ -75,7 +75,7 @@ class Bag:
         self.counts: Counter[Connection] = Counter()
         self.span: tuple[int, int] | None = None
         self.cut_short = False
-        self.notes: list[str] = []
+        self.findings: list[str] = []
 
     def by_name(self) -> dict[str, tuple[str, int]]:
         """Type and number of the messages of each topic that has any."""
@@ -148,7 +148,7 @@ def _opened_folder(folder: Path) -> Bag:
     bag = _Split(folder, parts)
     if listed:
         others = (f"'{file}'" for file in bags if file not in parts)
-        bag.notes += [f"{other} is left out, because metadata.yaml does not list it" for other in others]
+        bag.findings += [f"{other} is left out, because metadata.yaml does not list it" for other in others]
     else:
         bag.check_apart()
     return bag
@@ -181,7 +181,7 @@ class _Split(Bag):
                 self.close()
                 raise BagError(f"{part.name}: {error}") from None
             self.counts.update(self._parts[-1].counts)
-            self.notes += self._parts[-1].notes
+            self.findings += self._parts[-1].findings
         self.cut_short = any(part.cut_short for part in self._parts)
         spans = [part.span for part in self._parts if part.span is not None]
         self.span = (min(span[0] for span in spans), max(span[1] for span in spans)) if spans else None
@@ -211,7 +211,7 @@ class _Empty(Bag):
     def __init__(self, path: Path) -> None:
         super().__init__(path)
         self.cut_short = True
-        self.notes = [f"'{path}' is empty"]
+        self.findings = [f"'{path}' is empty"]
 
 
 class _Mcap(Bag):
@@ -225,7 +225,7 @@ class _Mcap(Bag):
         self.span = self._index.span
         self.cut_short = not self._index.whole
         if self.cut_short:
-            self.notes = [f"'{path}' is cut short; it was read up to its last whole part"]
+            self.findings = [f"'{path}' is cut short; it was read up to its last whole part"]
 
     @property
     def can_be_opened(self) -> bool:

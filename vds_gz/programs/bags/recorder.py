@@ -166,10 +166,10 @@ class Recorder:
 
 def about(topic: Topic, types: Types) -> dict[str, str]:
     """rosbag2's metadata of a topic: its quality of service, and the hash of its type if known."""
-    notes = {"offered_qos_profiles": qos_profile(topic.qos)}
+    metadata = {"offered_qos_profiles": qos_profile(topic.qos)}
     with suppress(UnknownTypeError):
-        notes["topic_type_hash"] = types.hash(topic.type)
-    return notes
+        metadata["topic_type_hash"] = types.hash(topic.type)
+    return metadata
 
 
 def qos_profile(qos: QoS) -> str:

@@ -44,7 +44,7 @@ class CommandLog:
     kind: str  # name of the command type of the file, or for sending
     times: tuple[float, ...]  # their times after the first one [s]
     commands: tuple[Values, ...]  # their numbers; a geared type may have gears among them
-    note: str = field(default="", compare=False)  # remarks from reading, for people; empty without any
+    findings: tuple[str, ...] = field(default=(), compare=False)  # on its file, for people
 
     @property
     def type(self) -> CommandType:
@@ -58,7 +58,7 @@ class CommandLog:
 
     def stream(self) -> CommandStream:
         """The log as a stream of commands."""
-        return CommandStream(self.type, iter(zip(self.times, self.commands, strict=True)), self.note)
+        return CommandStream(self.type, iter(zip(self.times, self.commands, strict=True)), self.findings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +69,12 @@ class CommandStream:
     # time since the first command [s] and command, in the order of time; raises :class:`RecordingError` at a fault of
     # the log
     entries: Iterator[tuple[float, Values]]
-    note: str = ""  # remarks from opening, for people; empty without any
+    findings: tuple[str, ...] = ()  # on its file, for people
 
     def collect(self) -> CommandLog:
         """The whole log."""
         times, commands = zip(*self.entries, strict=True)
-        return CommandLog(self.type.name, times, commands, self.note)
+        return CommandLog(self.type.name, times, commands, self.findings)
 
 
 def checked(
@@ -129,8 +129,8 @@ def stream(path: str | Path, topic: str | None = None) -> CommandStream:
         path = share("config", "drives", f"{path}.csv")
     if may_be_bag(path):
         entries = _bag_entries(path, topic)
-        command, note = next(entries)
-        return CommandStream(command, entries, note)
+        command, findings = next(entries)
+        return CommandStream(command, entries, findings)
     if topic is not None:
         raise RecordingError(f"command log '{path}' is a CSV file, which has no topics; leave out topic '{topic}'")
     return stream_csv(path)
@@ -142,7 +142,7 @@ def drive_names() -> list[str]:
 
 
 def _bag_entries(path: Path, topic: str | None) -> Iterator[Any]:
-    """Type and note, then time [s] and command of each message; of geared types also gears."""
+    """Type and findings, then time [s] and command of each message; of geared types also gears."""
     with open_bag(path) as bag:
         types = {command.topic.type: command for command in reversed(whole_types())}
         counts = bag.by_name()
@@ -157,14 +157,14 @@ def _bag_entries(path: Path, topic: str | None) -> Iterator[Any]:
         first = list(islice(messages, JUDGED))
         if not first:
             raise RecordingError(f"{where}: there are no messages, although the bag's list of topics counts some")
-        notes = list(bag.notes)
+        findings = list(bag.findings)
         stamps = [message.stamp for message in first]
         fault = fault_of(name, [message.logged for message in first], stamps)
         if fault:
             if not are_usable(stamps):
                 raise RecordingError(f"'{path}': {fault}, and they have no header stamps to use instead")
-            notes.append(f"{fault}; header stamps are used instead")
-        yield command, "; ".join(notes)
+            findings.append(f"{fault}; header stamps are used instead")
+        yield command, tuple(findings)
         time = attrgetter("stamp" if fault else "logged")
         begin = time(first[0])
         entries = ((m.number, (time(m) - begin) * 1e-9, m.command) for m in chain(first, messages))
@@ -258,13 +258,15 @@ def _layout(table: CsvTable) -> _TableLayout:
     return _TableLayout(command, tuple(columns[name] for name in kind.quantities))
 
 
-def _unused(table: CsvTable, layout: _TableLayout) -> str:
-    """A note on columns of commands that the type does not have; empty without any."""
+def _unused(table: CsvTable, layout: _TableLayout) -> tuple[str, ...]:
+    """A finding on columns of commands that the type does not have, if there are any."""
     used = {"gear", *layout.columns} if layout.type.geared else set(layout.columns)
     known = {**COMMANDED, **PEDAL_COLUMNS}
     columns = {quantity: find_column(table.names, quantity, known) for quantity in known}
     unused = [name for quantity, name in columns.items() if name is not None and not used & {quantity, name}]
-    return f"'{table.path}': commands are {layout.type.words}, without {', '.join(unused)}" if unused else ""
+    if not unused:
+        return ()
+    return (f"'{table.path}': commands are {layout.type.words}, without {', '.join(unused)}",)
 
 
 def _entries(table: CsvTable, layout: _TableLayout) -> Iterator[tuple[int, float, Values]]:

@@ -26,16 +26,16 @@ class Diagnostics:
         commands: CommandInputs,
         check: TopicCheck,
         failures: Failures,
-        hints: Sequence[str] = (),
+        findings: Sequence[str] = (),
     ) -> None:
-        """Join the graph; ``hints`` are those about the parameters."""
+        """Join the graph; ``findings`` are those about the parameters."""
         topic = topics.DIAGNOSTICS
         self._graph = graph
         self._simulation = simulation
         self._commands = commands
         self._check = check
         self._failures = failures
-        self._hints = hints
+        self._findings = findings
         self._publisher = graph.publisher(topic.name, topic.type, topic.qos)
         self._message = graph.message(topic.type)
         self._status = graph.message("diagnostic_msgs/msg/DiagnosticStatus")
@@ -71,7 +71,10 @@ class Diagnostics:
             ("jumps of time", str(simulation.jumps)),
             *((part, f"failed: {text}") for part, text in self._failures.texts.items()),
             *((f"fault {number}", fault) for number, fault in enumerate(self._check.faults, 1)),
-            *((f"hint {number}", hint) for number, hint in enumerate((*self._hints, *self._check.hints), 1)),
+            *(
+                (f"finding {number}", finding)
+                for number, finding in enumerate((*self._findings, *self._check.findings), 1)
+            ),
             ("real-time factor", f"{simulation.real_time_factor():.3f}"),
             *plant.values,
         ]

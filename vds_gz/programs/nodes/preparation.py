@@ -54,7 +54,7 @@ class Preparation:
         obstacles: The moving obstacles; None if no file is named.
         sources: Origins of the parameters: files, and ``-p``.
         unused: Parameters without effect, because they are of other models.
-        hints: Warnings about what is allowed but probably a mistake.
+        findings: Warnings about what is allowed but probably a mistake.
     """
 
     parameters: NodeParameters
@@ -64,7 +64,7 @@ class Preparation:
     obstacles: MovingObstacles | None = None
     sources: tuple[str, ...] = ()
     unused: tuple[str, ...] = ()
-    hints: tuple[str, ...] = ()
+    findings: tuple[str, ...] = ()
 
     def mounts(self) -> list[UrdfJoint]:
         """The fixed joints of a vehicle with sensors; with another ``base_frame`` only those of the sensors."""
@@ -102,13 +102,13 @@ def prepare(overrides: Sequence[Override], faults: Faults | None = None) -> Prep
     faults.refuse()
     sources = dict.fromkeys(map(_source, overrides))
     unused = tuple(_unused(overrides, parameters))
-    hints = (
+    findings = (
         *without_place,
         *_other_units(overrides, parameters),
         *_other_joints(parameters, model),
         *_outside(parameters, model, text),
     )
-    return Preparation(parameters, model, text, scene, obstacles, tuple(filter(None, sources)), unused, hints)
+    return Preparation(parameters, model, text, scene, obstacles, tuple(filter(None, sources)), unused, findings)
 
 
 def _source(override: Override) -> str:
@@ -158,7 +158,7 @@ def _read(last: Override | None, read: Callable[[str], Read], faults: Faults) ->
 
 
 def _unused(overrides: Sequence[Override], parameters: NodeParameters) -> Iterator[str]:
-    """Hints about parameters of other models and plants than the chosen ones."""
+    """Findings about parameters of other models and plants than the chosen ones."""
     for group, others, chosen in (
         (MODEL_PARAMS, of_other_models(overrides, parameters.model), f"model is '{parameters.model}'"),
         (PLANT_PARAMS, of_other_plants(overrides, parameters.backend), f"backend is '{parameters.backend}'"),
@@ -169,14 +169,14 @@ def _unused(overrides: Sequence[Override], parameters: NodeParameters) -> Iterat
 
 
 def _without_place(parameters: NodeParameters) -> Iterator[str]:
-    """Hints about parameters of the place around the vehicle, which the robot behind a relay has itself."""
+    """Findings about parameters of the place around the vehicle, which the robot behind a relay has itself."""
     for name in PLACED if parameters.backend == "relay" else ():
         if getattr(parameters, name):
             yield f"'{name}' has no effect: with backend relay, the robot or its simulator has its own"
 
 
 def _other_units(overrides: Sequence[Override], parameters: NodeParameters) -> Iterator[str]:
-    """Hints about numbers of the vehicle that are usual in another unit, and not in the parameter's."""
+    """Findings about numbers of the vehicle that are usual in another unit, and not in the parameter's."""
     units = {description.name: description.unit for description in describe(parameters)}
     for override in overrides:
         largest, unit, factor = LARGEST.get(units.get(override.name, ""), (math.inf, "", 1.0))
@@ -206,7 +206,7 @@ def _refuse_other_joints(overrides: Sequence[Override], parameters: NodeParamete
 
 
 def _other_joints(parameters: NodeParameters, model: AnyModel) -> Iterator[str]:
-    """Hints about joints that the model does not have."""
+    """Findings about joints that the model does not have."""
     joints = [joint.name for joint in model.joints(parameters.vehicle)]
     for name in joint_map(parameters.gazebo.joint_names):
         if name not in joints:
@@ -214,7 +214,7 @@ def _other_joints(parameters: NodeParameters, model: AnyModel) -> Iterator[str]:
 
 
 def _outside(parameters: NodeParameters, model: AnyModel, urdf: str) -> Iterator[str]:
-    """Hints about sensors that are mounted outside the vehicle."""
+    """Findings about sensors that are mounted outside the vehicle."""
     if not parameters.sensors:
         return
     from vds_gz.core.description.footprint import footprint_of

@@ -107,7 +107,7 @@ class SimNode:
         refuse_loops(graph, inputs)
         takes = [endpoint for endpoint in graph.opened if endpoint.topic in inputs and not endpoint.publishes]
         self._check = TopicCheck(graph, takes)
-        self._diagnostics = Diagnostics(graph, simulation, self._commands, self._check, failures, preparation.hints)
+        self._diagnostics = Diagnostics(graph, simulation, self._commands, self._check, failures, preparation.findings)
         self._look: Callable[[], object] = surroundings.look if surroundings else lambda: None
         simulation.every_second = self._every_second
 
@@ -128,9 +128,9 @@ class SimNode:
             from vds_gz.programs.interface.world_topics import publish_world
 
             publish_world(self.graph, self._map_frame, preparation.scene.visuals.things)
-        for severity, hints in ((Severity.INFO, preparation.unused), (Severity.WARN, preparation.hints)):
-            for hint in hints:
-                self.graph.log(severity, f"hint: {hint}")
+        for severity, findings in ((Severity.INFO, preparation.unused), (Severity.WARN, preparation.findings)):
+            for finding in findings:
+                self.graph.log(severity, f"finding: {finding}")
         for line in self._introduction():
             self.graph.log(Severity.INFO, line)
         self._look()

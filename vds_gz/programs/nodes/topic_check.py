@@ -37,13 +37,13 @@ class TopicCheck:
 
     Attributes:
         faults: Each in words, with its remedy.
-        hints: Possible faults that need no action: RViz announces its topic of goals before it sends one.
+        findings: Possible faults that need no action: RViz announces its topic of goals before it sends one.
     """
 
     def __init__(self, graph: Graph, commands: Collection[Endpoint]) -> None:
         """Check the topics of a node; ``commands`` are its subscriptions of commands."""
         self.faults: tuple[str, ...] = ()
-        self.hints: tuple[str, ...] = ()
+        self.findings: tuple[str, ...] = ()
         self._graph = graph
         self._commands = commands
         self._seen: dict[str, int] = {}
@@ -54,8 +54,8 @@ class TopicCheck:
         found = list(dict.fromkeys(self._all()))[:MOST]
         self._seen = {fault: self._seen.get(fault, 0) + 1 for fault in found}
         lasting = [fault for fault, times in self._seen.items() if times >= TIMES]
-        self.hints = tuple(fault for fault in lasting if _OF_RVIZ.search(fault))
-        self.faults = tuple(fault for fault in lasting if fault not in self.hints)
+        self.findings = tuple(fault for fault in lasting if _OF_RVIZ.search(fault))
+        self.faults = tuple(fault for fault in lasting if fault not in self.findings)
         now = time.monotonic()
         for fault in lasting:
             if now - self._logged.get(fault, -math.inf) >= AGAIN:

@@ -47,7 +47,7 @@ class AdoptedVehicle:
         values: Its parameters, by their names below the model's.
         checks: Figures of the plugin beside those of the model.
         flags: Its parameters that are no numbers.
-        notes: What differs.
+        findings: What differs.
         yaw: Direction in which it drives, from +x of the model about z [rad].
     """
 
@@ -56,7 +56,7 @@ class AdoptedVehicle:
     values: dict[str, Figure] = field(default_factory=dict)
     flags: dict[str, bool | str] = field(default_factory=dict)
     checks: list[GeometryCheck] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
+    findings: list[str] = field(default_factory=list)
     yaw: float = 0.0
 
     def take(self, name: str, drive: RobotDrive, figure: str, measured: float | None, unit: str = "m") -> Figure:
@@ -93,10 +93,10 @@ def vehicle(drive: RobotDrive, structure: Structure) -> AdoptedVehicle:
     adopted = {"differential": _differential, "ackermann": _ackermann, "mecanum": _mecanum}[drive.kind](
         drive, structure
     )
-    adopted.notes = [*drive.notes, *adopted.notes]
+    adopted.findings = [*drive.findings, *adopted.findings]
     if yaw:
         adopted.yaw = yaw
-        adopted.notes.append(
+        adopted.findings.append(
             f"the wheels roll at {math.degrees(yaw):.3g} degrees from +x of the model: odometry has +x along their "
             "way, as that of the robot's own drive"
         )
@@ -105,13 +105,13 @@ def vehicle(drive: RobotDrive, structure: Structure) -> AdoptedVehicle:
         name for ours in adopted.parts.joints if ours in adopted.parts.driven for name in adopted.parts.joints[ours]
     ]
     if stuck := [name for name in moved if structure.joints[name].stuck]:
-        adopted.notes.append(
+        adopted.findings.append(
             f"a limit of effort or velocity of {', '.join(stuck)} is 0, with which Gazebo moves no joint; raise it"
         )
     if drive.joints_only:
         _reverse(adopted, structure)
     else:
-        adopted.notes += geometry.directions(structure, adopted.parts.joints)
+        adopted.findings += geometry.directions(structure, adopted.parts.joints)
     return adopted
 
 
@@ -128,7 +128,7 @@ def _reverse(adopted: AdoptedVehicle, structure: Structure) -> None:
             )
         if signs == {True}:
             parts.reversed.add(ours)
-            adopted.notes.append(
+            adopted.findings.append(
                 f"the axis of {', '.join(names)} is reversed, so the node turns it the other way round"
             )
 
@@ -152,7 +152,7 @@ def _differential(drive: RobotDrive, structure: Structure) -> AdoptedVehicle:
     adopted.values |= drive.limits
     adopted.values |= _neutral("drive_actuators", drive)
     if len(left) > 1 or len(right) > 1:
-        adopted.notes.append(
+        adopted.findings.append(
             f"skid steer: {len(left)} and {len(right)} wheels a side turn alike; in turns they slide, as Gazebo's "
             "friction lets them"
         )
@@ -186,7 +186,7 @@ def _mecanum(drive: RobotDrive, structure: Structure) -> AdoptedVehicle:
     adopted.values |= drive.limits
     adopted.values |= _neutral("drive_actuators", drive)
     if float((geometry.middle(front) - geometry.middle(rear))[0]) < 0.0:
-        adopted.notes.append(
+        adopted.findings.append(
             "the front wheels stand at the rear: the robot turns the wrong way, also with its own plugin"
         )
     return adopted
@@ -247,11 +247,11 @@ def _ackermann(drive: RobotDrive, structure: Structure) -> AdoptedVehicle:
     if drive.drives_steered:
         adopted.flags["drive_on_steered_wheel"] = True
     elif not drive.joints_only and names.intersection(joint.name for joint in driven):
-        adopted.notes.append(
+        adopted.findings.append(
             "driven wheels on hinges: the plugin turns them as fast as those of a fixed axle, ours as fast as they roll"
         )
     if front[0] < rear[0]:
-        adopted.notes.append(
+        adopted.findings.append(
             "the hinges stand behind the other axle: the robot turns the wrong way, also with its own drive"
         )
     return adopted
@@ -337,7 +337,7 @@ def _steering_limit(
     adopted.checks.append(GeometryCheck("steering limit (middle)", "rad", given, None if given else reached))
     inner = geometry.inner_angle(limit.value, wheel_base, kingpin)
     if stop is not None and inner > stop * (1.0 + geometry.SAME):
-        adopted.notes.append(
+        adopted.findings.append(
             f"at the steering limit the inner wheel needs {inner:.4g} rad, and its hinge stops at {stop:.4g} rad"
         )
     return limit

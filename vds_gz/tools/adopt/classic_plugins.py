@@ -34,7 +34,7 @@ def _radius(settings: Settings, default: float) -> Figure:
 
 
 def _drive(kind: DriveKind, settings: Settings, base_frame: str = "base_footprint") -> RobotDrive:
-    return RobotDrive(kind, settings.what, settings.plugin, base_frame=base_frame, notes=settings.notes)
+    return RobotDrive(kind, settings.what, settings.plugin, base_frame=base_frame, findings=settings.findings)
 
 
 def _topics(settings: Settings, drive: RobotDrive) -> None:
@@ -45,7 +45,9 @@ def _topics(settings: Settings, drive: RobotDrive) -> None:
     drive.odom_frame = _text(settings, "odometry_frame", "odom")
     drive.base_frame = _text(settings, "robot_base_frame", drive.base_frame)
     drive.rate = _either(settings, "update_rate", 100.0)
-    settings.notes.append(f"{settings.what} is of Gazebo Classic: other plugins of Classic in the model have no effect")
+    settings.findings.append(
+        f"{settings.what} is of Gazebo Classic: other plugins of Classic in the model have no effect"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +103,7 @@ def diff_drive(settings: Settings) -> RobotDrive:
     for name in ("wheel_separation", "wheel_diameter"):
         values = {(tag.text or "").strip() for tag in settings.plugin.tags(name, _camel(name))}
         if len(values) > 1:
-            settings.notes.append(
+            settings.findings.append(
                 f"the pairs of wheels have different <{name}>: {', '.join(sorted(values))}; the first counts"
             )
     drive.figures = {
@@ -130,7 +132,7 @@ def skid_steer(settings: Settings) -> RobotDrive:
 
 
 def _angle_note(settings: Settings) -> None:
-    settings.notes.append(
+    settings.findings.append(
         f"{settings.what} reads angular.z as the steering angle [rad]; the node reads it as the yaw rate [rad/s]"
     )
 
@@ -173,7 +175,7 @@ def tricycle_drive(settings: Settings) -> RobotDrive:
     drive.figures["steering_limit"] = Figure(math.pi / 2, f"fixed limit of {settings.what}", False)
     for name in ("max_wheel_acceleration", "max_steering_speed", "maxWheelAcceleration", "maxSteeringSpeed"):
         if (figure := settings.optional(name)) and figure.value > 0.0:
-            settings.notes.append(f"<{name}> {figure.value:g} is not taken; set the actuators' limits")
+            settings.findings.append(f"<{name}> {figure.value:g} is not taken; set the actuators' limits")
     _angle_note(settings)
     _topics(settings, drive)
     return drive

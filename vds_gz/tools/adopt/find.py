@@ -53,17 +53,17 @@ def find_drive(
         for plugin, kind in found:
             settings = Settings(plugin, kind.what, robot.name, root_of(structure))
             drive = kind.read(settings)
-            drive.notes += settings.unknown() if kinds is OF_GZ_SIM else []
+            drive.findings += settings.unknown() if kinds is OF_GZ_SIM else []
             return drive
     if by_joints := _of_joints(robot, structure, plugins):
         return by_joints
     there = listed(sorted({plugin.get("filename", "") or plugin.get("name", "") for plugin in plugins}))
     inner = [tag for tag in robot.model.tags("model", "include") if not robot.is_urdf]
-    hint = "; a drive in an included model is found in that model's own file" if inner else ""
+    remedy = "; a drive in an included model is found in that model's own file" if inner else ""
     robot.model.fail(
         f"'{robot.name}' has no drive that is known here; its plugins are {there}. Known are "
         f"{listed(kind.what for kind in KINDS)} and "
-        f"gz_ros2_control{hint}"
+        f"gz_ros2_control{remedy}"
     )
 
 
@@ -88,7 +88,9 @@ def _of_joints(robot: RobotFile, structure: Structure, plugins: list[Tag]) -> Ro
     if not joints:
         return None
     drive = ros2_controllers.of_joints(what, exchanged[0] if exchanged else robot.model, joints, structure)
-    drive.notes.append("no plugin says the geometry, so it is that of the joints' poses and of the wheels' collisions")
+    drive.findings.append(
+        "no plugin says the geometry, so it is that of the joints' poses and of the wheels' collisions"
+    )
     return drive
 
 

@@ -169,8 +169,8 @@ def rolling(structure: Structure, without: Sequence[str]) -> list[StructureJoint
 
 
 def directions(structure: Structure, joints: Mapping[str, Sequence[str]]) -> list[str]:
-    """Notes on joints that do not stand or turn as the drive assumes; the robot's joints by the names of ours."""
-    notes = []
+    """Findings on joints that do not stand or turn as the drive assumes; the robot's joints by the names of ours."""
+    findings = []
     for ours, names in joints.items():
         steers = ours.startswith("steering")
         for name in names:
@@ -179,9 +179,9 @@ def directions(structure: Structure, joints: Mapping[str, Sequence[str]]) -> lis
             shown = " ".join(f"{part:.3g}" for part in np.round(axis, 4) + 0.0)
             if along < -0.7:
                 wrong = "positive angles steer it to the right" if steers else "positive speeds roll it backward"
-                notes.append(f"joint '{name}': its axis is {shown}: {wrong}, also with the robot's own drive")
+                findings.append(f"joint '{name}': its axis is {shown}: {wrong}, also with the robot's own drive")
             elif along < 1.0 - ASKEW and not steers:
-                notes.append(
+                findings.append(
                     f"joint '{name}' has the axis {shown}, which is not lateral: the robot does not drive straight"
                 )
     for left in joints:
@@ -190,10 +190,10 @@ def directions(structure: Structure, joints: Mapping[str, Sequence[str]]) -> lis
             continue
         sides = [structure.joints[joints[ours][0]].position[1] for ours in (left, right)]
         if sides[0] < sides[1]:
-            notes.append(
+            findings.append(
                 f"joint '{joints[left][0]}' is a left one and stands at the right, also with the robot's own drive"
             )
-    return notes
+    return findings
 
 
 def stop_of(hinges: Sequence[StructureJoint]) -> float | None:

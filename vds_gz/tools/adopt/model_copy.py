@@ -79,11 +79,11 @@ def plugins(joints: Sequence[Joint], parts: Parts, model: str, yaw: float = 0.0)
     return [*elements, *states]
 
 
-def text_of(elements: Iterable[Element], document: Document, tag: Tag, remark: str) -> str:
+def text_of(elements: Iterable[Element], document: Document, tag: Tag, comment: str) -> str:
     """Elements as text in place of a tag, indented as it is."""
     start = document.line_start(tag)
     blanks = document.data[start : tag.start].decode("utf-8") if start < tag.start else ""
-    pieces = [f"<!-- {remark.replace('--', '-')} -->"]
+    pieces = [f"<!-- {comment.replace('--', '-')} -->"]
     for element in elements:
         indent(element, "  ")
         pieces += tostring(element, encoding="unicode").strip().splitlines()

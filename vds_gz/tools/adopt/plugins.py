@@ -51,7 +51,7 @@ class Settings:
     what: str
     model: str
     link: str
-    notes: list[str] = field(default_factory=list)
+    findings: list[str] = field(default_factory=list)
     _read: set[str] = field(default_factory=set)
 
     def tag(self, name: str) -> Tag | None:
@@ -100,7 +100,7 @@ class Settings:
         for end in ("max", "min"):
             given = self.optional(f"{end}_{general}")
             ends.append((self.optional(f"{end}_{special}") if special else None) or given)
-        return symmetric(quantity, ends[0], ends[1], self.notes, unit)
+        return symmetric(quantity, ends[0], ends[1], self.findings, unit)
 
     def unknown(self) -> list[str]:
         """Children that the plugin does not know, in words."""
@@ -132,10 +132,10 @@ def _topics(settings: Settings, drive: RobotDrive) -> None:
 
 
 def _jerk(settings: Settings, *names: str) -> None:
-    """A note for limits of jerk, which our actuators do not have."""
+    """A finding for limits of jerk, which our actuators do not have."""
     for name in names:
         if figure := settings.optional(name):
-            settings.notes.append(f"<{name}> {figure.value:g} m/s^3 or rad/s^3 has no counterpart in our actuators")
+            settings.findings.append(f"<{name}> {figure.value:g} m/s^3 or rad/s^3 has no counterpart in our actuators")
 
 
 def _body_limits(settings: Settings, drive: RobotDrive, linear: str = "", angular: str = "") -> None:
@@ -152,7 +152,7 @@ def _body_limits(settings: Settings, drive: RobotDrive, linear: str = "", angula
 
 def diff_drive(settings: Settings) -> RobotDrive:
     """gz-sim's DiffDrive."""
-    drive = RobotDrive("differential", settings.what, settings.plugin, notes=settings.notes)
+    drive = RobotDrive("differential", settings.what, settings.plugin, findings=settings.findings)
     drive.joints = {"left": settings.required("left_joint"), "right": settings.required("right_joint")}
     drive.figures = {
         "track": settings.figure("wheel_separation", 1.0),
@@ -165,7 +165,7 @@ def diff_drive(settings: Settings) -> RobotDrive:
 
 def mecanum_drive(settings: Settings) -> RobotDrive:
     """gz-sim's MecanumDrive, whose kinematics is that of rollers in an X."""
-    drive = RobotDrive("mecanum", settings.what, settings.plugin, notes=settings.notes)
+    drive = RobotDrive("mecanum", settings.what, settings.plugin, findings=settings.findings)
     for corner in ("front_left", "front_right", "rear_left", "rear_right"):
         drive.joints[corner] = settings.required(f"{corner.replace('rear', 'back')}_joint")
     drive.figures = {
@@ -190,7 +190,7 @@ def ackermann_steering(settings: Settings) -> RobotDrive:
             f"{settings.what} is in its mode <steering_only> or <use_actuator_msg>, where something else turns the "
             "wheels; adopt needs the mode with <left_joint> and <right_joint>"
         )
-    drive = RobotDrive("ackermann", settings.what, settings.plugin, notes=settings.notes)
+    drive = RobotDrive("ackermann", settings.what, settings.plugin, findings=settings.findings)
     drive.joints = {
         place: settings.required(name)
         for place, name in (
@@ -218,14 +218,14 @@ def ackermann_steering(settings: Settings) -> RobotDrive:
             limit.given,
         ),
     }
-    settings.notes.append(
+    settings.findings.append(
         f"its hinges follow with a lag of {1.0 / gain.value:.3g} s, 1/steer_p_gain, and its driven wheels turn the car "
         "at once; ours have no lag: set time_constant of steering_actuator to have one"
     )
     for quantity, unit in (("velocity", "m/s"), ("acceleration", "m/s^2")):
         if found := settings.limit(f"linear and angular {quantity}", unit, quantity):
             drive.limits[f"drive_actuator.max_{quantity}"] = found
-            settings.notes.append(
+            settings.findings.append(
                 f"<max_{quantity}> limits the yaw rate too ({found.value:g}); ours limits the speed only"
             )
     _jerk(settings, "max_jerk", "min_jerk")

@@ -54,7 +54,7 @@ class RobotDrive:
         odom_frame, base_frame: Frames of its odometry.
         rate: Rate of its odometry [Hz].
         timeout: Age of a command at which it stops [s]; None if it never does.
-        notes: What differs from the robot's own drive, or has no effect, for the user.
+        findings: What differs from the robot's own drive, or has no effect, for the user.
         controllers: Whether ros2_control moves the joints.
         joints_only: Whether only its joints are known, so that reversed axes are not its own drive's matter.
         drives_steered: Whether the wheels on the hinges are the driven ones of a tricycle.
@@ -73,7 +73,7 @@ class RobotDrive:
     base_frame: str = "base_link"
     rate: Figure = field(default_factory=lambda: Figure(50.0, "default", False))
     timeout: Figure | None = None
-    notes: list[str] = field(default_factory=list)
+    findings: list[str] = field(default_factory=list)
     controllers: bool = False
     drives_steered: bool = False
     joints_only: bool = False
@@ -100,31 +100,31 @@ def fail(place: str, reason: str) -> NoReturn:
     raise ArgumentError(f"{place}: {reason}" if place else reason)
 
 
-def symmetric(name: str, upper: Figure | None, lower: Figure | None, notes: list[str], unit: str) -> Figure | None:
-    """One limit for both directions; the upper one where they differ, with a note. None if there is none.
+def symmetric(name: str, upper: Figure | None, lower: Figure | None, findings: list[str], unit: str) -> Figure | None:
+    """One limit for both directions; the upper one where they differ, with a finding. None if there is none.
 
     Args:
-        name: What is limited, for notes.
+        name: What is limited, for findings.
         upper: The limit in positive direction.
         lower: The one in negative direction, a negative number.
-        notes: Where notes go.
-        unit: Its unit, for notes.
+        findings: Where findings go.
+        unit: Its unit, for findings.
     """
     upper, lower = (figure if figure and math.isfinite(figure.value) else None for figure in (upper, lower))
     if lower and lower.value == 0.0 and "velocity" in name:
-        notes.append(f"the robot has no negative {name} ({lower.origin}); ours has, up to the same limit")
+        findings.append(f"the robot has no negative {name} ({lower.origin}); ours has, up to the same limit")
         lower = Figure(-upper.value, lower.origin) if upper else None
     for figure, sign in ((upper, 1.0), (lower, -1.0)):
         if figure and not figure.value * sign > 0.0:
             fail(figure.origin, f"the limit of the {name} is {figure.value:g} {unit}; with it the robot cannot move")
     if upper is None:
         if lower is not None:
-            notes.append(f"only backward {name} is limited ({lower.value:g} {unit}); ours are not limited then")
+            findings.append(f"only backward {name} is limited ({lower.value:g} {unit}); ours are not limited then")
         return None
     if lower is None:
-        notes.append(f"{name} is limited to {upper.value:g} {unit} in one direction only; ours are limited in both")
+        findings.append(f"{name} is limited to {upper.value:g} {unit} in one direction only; ours are limited in both")
     elif not math.isclose(-lower.value, upper.value, rel_tol=1e-6):
-        notes.append(
+        findings.append(
             f"{name} is limited to {upper.value:g} and {lower.value:g} {unit}; ours to {upper.value:g} in both"
         )
     return upper

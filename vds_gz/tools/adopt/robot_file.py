@@ -15,7 +15,7 @@ from vds_gz.tools.adopt.robot_files import RobotFiles, model_file
 from vds_gz.tools.adopt.sdf_structure import of_sdf
 from vds_gz.tools.adopt.structure import Structure
 from vds_gz.tools.adopt.urdf_structure import of_urdf
-from vds_gz.tools.adopt.xacro_worker import NOTE
+from vds_gz.tools.adopt.xacro_worker import FINDING
 from vds_gz.tools.adopt.xml_text import Document, Tag, document_of
 
 #: Time for xacro to expand a file [s].
@@ -156,10 +156,10 @@ def _document(path: Path, library: RobotFiles, arguments: Sequence[str]) -> tupl
     except OSError as error:
         raise ArgumentError(f"'{path}' cannot be read: {error.strerror or error}") from None
     if ".xacro" in path.suffixes or b"<xacro:" in data:
-        text, notes = expand(path, arguments)
+        text, findings = expand(path, arguments)
         document = document_of(path.resolve(), text)
         library.documents[path.resolve()] = document
-        library.notes += notes
+        library.findings += findings
         return document, True
     if arguments:
         raise ArgumentError(f"'{arguments[0]}' is an argument of xacro, and '{path}' is no xacro file; leave it out")
@@ -167,7 +167,7 @@ def _document(path: Path, library: RobotFiles, arguments: Sequence[str]) -> tupl
 
 
 def expand(path: Path, arguments: Sequence[str]) -> tuple[bytes, list[str]]:
-    """The text that xacro makes of a file, in a process of its own, and notes on what it left out."""
+    """The text that xacro makes of a file, in a process of its own, and findings on what it left out."""
     for argument in arguments:
         if not argument.partition(":=")[1] or argument.startswith(":="):
             raise ArgumentError(f"argument '{argument}' of the xacro file must be NAME:=VALUE")
@@ -178,10 +178,10 @@ def expand(path: Path, arguments: Sequence[str]) -> tuple[bytes, list[str]]:
     except subprocess.TimeoutExpired:
         raise ArgumentError(f"{path}: xacro has not ended after {XACRO_TIMEOUT:g} s; a macro may call itself") from None
     words = run.stderr.decode("utf-8", "replace").strip().splitlines()
-    notes = list(dict.fromkeys(word.removeprefix(NOTE) for word in words if word.startswith(NOTE)))
+    findings = list(dict.fromkeys(word.removeprefix(FINDING) for word in words if word.startswith(FINDING)))
     if run.returncode != 0:
-        why = f"; {'; '.join(notes)}" if notes else ""
+        why = f"; {'; '.join(findings)}" if findings else ""
         raise ArgumentError(f"{path}: xacro: {words[-1] if words else 'it ended with a crash'}{why}")
     if len(run.stdout) > files.LARGEST_TEXT:
         raise ArgumentError(f"{path}: xacro makes {len(run.stdout)} bytes of it; at most {files.LARGEST_TEXT} are read")
-    return run.stdout, notes
+    return run.stdout, findings

@@ -27,7 +27,7 @@ class RobotFiles:
 
     beside: Path
     documents: dict[Path, Document] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)  # what is missing, for the user
+    findings: list[str] = field(default_factory=list)  # what is missing, for the user
     _packages: Packages = field(init=False)
 
     def __post_init__(self) -> None:

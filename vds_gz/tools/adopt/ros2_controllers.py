@@ -135,7 +135,7 @@ def read(tag: Tag, library: RobotFiles, structure: Structure, file: Path | None,
         )
     drive.controllers = "gazebo_ros2_control" not in names_of(tag)
     if not drive.controllers:
-        drive.notes.append(
+        drive.findings.append(
             "gazebo_ros2_control is of Gazebo Classic: no copy for link:=ros2_control is written; load gz_ros2_control"
         )
     return drive
@@ -179,7 +179,7 @@ def _drive(c: Ros2Controller, kind: DriveKind, command: str, odometry: str, time
     drive = RobotDrive(kind, c.what, c.tag)
     drive.stamped = c.flag("use_stamped_vel", True)
     if "use_stamped_vel" not in c.values:
-        drive.notes.append("use_stamped_vel is assumed true, as in Jazzy; if the commands are Twist: --no-stamped")
+        drive.findings.append("use_stamped_vel is assumed true, as in Jazzy; if the commands are Twist: --no-stamped")
     name = command if drive.stamped else f"{command}_unstamped"
     if c.topics.remapped(name, c.name) is None and c.topics.remapped(command, c.name) is not None:
         name = command
@@ -193,7 +193,7 @@ def _drive(c: Ros2Controller, kind: DriveKind, command: str, odometry: str, time
         drive.timeout = Figure(timeout.default, f"default of {c.what}", False)
     drive.timeout = drive.timeout._replace(value=drive.timeout.value * timeout.unit)
     if drive.timeout.value == 0.0 and not timeout.zero_is_never:
-        drive.notes.append(
+        drive.findings.append(
             f"{timeout.name} 0: {c.what} moves the robot for one cycle after each command; ours for "
             "twist_reference_max_oldness"
         )
@@ -208,14 +208,14 @@ def _limit(c: Ros2Controller, drive: RobotDrive, axis: str, quantity: str, unit:
         return None
     upper = c.figure(f"{axis}.max_{quantity}")
     if upper and switch not in c.values:
-        drive.notes.append(f"{switch} is not set: the limit counts, as in Jazzy; Humble's default is false")
+        drive.findings.append(f"{switch} is not set: the limit counts, as in Jazzy; Humble's default is false")
     lower = c.figure(f"{axis}.min_{quantity}")
     if upper is not None and lower is None:
         lower = upper._replace(value=-upper.value)
-    found = symmetric(f"{axis} {quantity}", upper, lower, drive.notes, unit)
+    found = symmetric(f"{axis} {quantity}", upper, lower, drive.findings, unit)
     brake = c.figure(f"{axis}.max_deceleration") if quantity == "acceleration" else None
     if found and brake and not math.isclose(abs(brake.value), found.value, rel_tol=1e-6):
-        drive.notes.append(
+        drive.findings.append(
             f"{axis} decelerates by up to {abs(brake.value):g} {unit}; ours by {found.value:g}, as it accelerates"
         )
     return found
@@ -229,7 +229,7 @@ def _body_limits(c: Ros2Controller, drive: RobotDrive) -> None:
         for end in ("max", "min"):
             jerk = c.figure(f"{axis}.{end}_jerk") if c.flag(f"{axis}.has_jerk_limits", True) else None
             if jerk and jerk.value != 0.0:
-                drive.notes.append(f"{axis}.{end}_jerk {jerk.value:g} has no counterpart in our actuators")
+                drive.findings.append(f"{axis}.{end}_jerk {jerk.value:g} has no counterpart in our actuators")
 
 
 def _times(figure: Figure, factor: Figure | None) -> Figure:
@@ -244,7 +244,7 @@ def _diff_drive(c: Ros2Controller) -> RobotDrive:
     drive.joints = {side: c.joints(f"{side}_wheel_names") for side in ("left", "right")}
     left, right = c.figure("left_wheel_radius_multiplier"), c.figure("right_wheel_radius_multiplier")
     if (left.value if left else 1.0) != (right.value if right else 1.0):
-        drive.notes.append("the multipliers of the wheels' radii differ; that of the left wheels counts")
+        drive.findings.append("the multipliers of the wheels' radii differ; that of the left wheels counts")
     drive.figures = {
         "track": _times(c.needed("wheel_separation"), c.figure("wheel_separation_multiplier")),
         "wheel_radius": _times(c.needed("wheel_radius"), left),
@@ -274,7 +274,7 @@ def _mecanum(c: Ros2Controller) -> RobotDrive:
     drive.figures["wheel_radius"] = _times(radius, c.figure("wheel_radius_multiplier"))
     for axis in ("x", "y", "theta"):
         if (offset := c.figure(f"kinematics.base_frame_offset.{axis}")) and offset.value != 0.0:
-            drive.notes.append(f"kinematics.base_frame_offset.{axis} is {offset.value:g}; ours is 0")
+            drive.findings.append(f"kinematics.base_frame_offset.{axis} is {offset.value:g}; ours is 0")
     _body_limits(c, drive)
     return drive
 
@@ -311,7 +311,7 @@ def _tricycle(c: Ros2Controller) -> RobotDrive:
     for axis, actuator in (("traction", "drive_actuator"), ("steering", "steering_actuator")):
         for quantity in ("max_velocity", "max_acceleration", "max_deceleration"):
             if figure := c.figure(f"{axis}.{quantity}"):
-                drive.notes.append(f"{axis}.{quantity} {figure.value:g} is not taken; set the limits of {actuator}")
+                drive.findings.append(f"{axis}.{quantity} {figure.value:g} is not taken; set the limits of {actuator}")
     return drive
 
 
@@ -354,7 +354,7 @@ def _forward(controllers: list[Ros2Controller], structure: Structure) -> RobotDr
     every = [named for group in joints.values() for named in group]
     what = listed(dict.fromkeys(controller.kind for controller in controllers))
     drive = of_joints(what, c.tag, every, structure, angles)
-    drive.notes.append(
+    drive.findings.append(
         "forward controllers have no geometry: it is that of the joints' poses; the node takes the place of that which "
         "splits commands into joint commands"
     )

@@ -58,7 +58,7 @@ class Adoption:
     files: dict[str, bytes] = field(default_factory=dict)
     links: dict[str, Path] = field(default_factory=dict)
     diff: str = ""
-    notes: list[str] = field(default_factory=list)
+    findings: list[str] = field(default_factory=list)
 
     def write(self, path: Path, *, overwrite: bool = False) -> None:
         """Write the folder; refuses one with the robot's own files, and one that is not empty unless it may be
@@ -109,8 +109,8 @@ def adopt(
     drive = find_drive(robot, structure, controllers, stamped)
     drive.stamped = drive.stamped if stamped is None else stamped
     adopted = vehicle(drive, structure)
-    adopted.notes[:0] = robot.library.notes
-    adopted.notes += _displaced(drive, structure.links)
+    adopted.findings[:0] = robot.library.findings
+    adopted.findings += _displaced(drive, structure.links)
     values = [
         value._replace(origin=short(value.origin, robot, controllers))
         for value in parameter_text.overrides(drive, adopted, robot.name)
@@ -122,7 +122,7 @@ def adopt(
     folder = (output if output is not None else Path(robot.name)).resolve()
     sensors = sensors_of(robot, structure)
     if still := [f"{sensor.name} ({sensor.kind})" for sensor in sensors if sensor.kind in NOT_SIMULATED]:
-        adopted.notes.append(f"Gazebo does not simulate the type of {', '.join(still)}; make it gpu_lidar")
+        adopted.findings.append(f"Gazebo does not simulate the type of {', '.join(still)}; make it gpu_lidar")
     ground = adopted.parts.ground
     copy = "model.urdf" if robot.is_urdf else "model.sdf"
     adoption = Adoption(
@@ -136,7 +136,7 @@ def adopt(
             name=robot.name,
             world=robot_folder.WORLD_COPY if robot.world is not None else "",
             height=round(-ground, 6) + 0.0 if ground is not None else 0.0,
-            remaps=tuple(_remaps(drive, adopted.notes)),
+            remaps=tuple(_remaps(drive, adopted.findings)),
             renders=any(sensor.renders for sensor in sensors),
             controllers=drive.controllers and robot.is_urdf,
         ),
@@ -148,7 +148,7 @@ def adopt(
     entries = [joint_states(robot.name), *(item for sensor in sensors for item in sensor.entries)]
     adoption.files[robot_folder.BRIDGE] = bridge_text(entries).encode("utf-8")
     adoption.files[robot_folder.START] = adoption.start.text().encode("utf-8")
-    adoption.notes = adopted.notes
+    adoption.findings = adopted.findings
     return adoption, folder
 
 
@@ -167,11 +167,11 @@ def _copy(adoption: Adoption, folder: Path, joints: Sequence[Joint]) -> None:
     robot, drive, adopted = adoption.robot, adoption.drive, adoption.vehicle
     document, tag = robot.document, drive.tag
     elements = plugins(joints, adopted.parts, robot.name, adopted.yaw)
-    remark = f"vds_gz: joint controllers in place of {drive.what}"
+    comment = f"vds_gz: joint controllers in place of {drive.what}"
     exchange = (
-        _inserted(robot, text_of(elements, document, tag, remark))
+        _inserted(robot, text_of(elements, document, tag, comment))
         if tag is robot.model
-        else Exchange(tag, text_of(elements, document, tag, remark))
+        else Exchange(tag, text_of(elements, document, tag, comment))
     )
     data = exchanged(document, [exchange])
     name = adoption.start.model
@@ -221,19 +221,19 @@ def _renamed(joints: Sequence[Joint], adopted: AdoptedVehicle) -> list[Joint]:
     ]
 
 
-def _remaps(drive: RobotDrive, notes: list[str]) -> Iterator[str]:
+def _remaps(drive: RobotDrive, findings: list[str]) -> Iterator[str]:
     """The node's topics under the robot's names."""
     command = "twist_stamped_reference" if drive.stamped else "twist_reference"
     for ours, theirs in ((command, drive.command_topic), ("odom", drive.odometry_topic)):
         if not ros_name(theirs):
-            notes.append(f"topic '{theirs}' is no name of a topic in ROS; the node uses '{ours}'")
+            findings.append(f"topic '{theirs}' is no name of a topic in ROS; the node uses '{ours}'")
         elif ours != theirs:
             yield f"{ours}:={theirs}"
     yield from OWN_TOPICS
 
 
 def _displaced(drive: RobotDrive, links: Mapping[str, Array]) -> Iterator[str]:
-    """A note if the frame of the odometry is not that of the model."""
+    """A finding if the frame of the odometry is not that of the model."""
     name = drive.base_frame.rpartition("/")[2]
     pose = links.get(name)
     if pose is None:
@@ -267,7 +267,7 @@ def _meshes(adoption: Adoption) -> None:
     if missing:
         names = list(missing)
         more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-        adoption.vehicle.notes.append(
+        adoption.vehicle.findings.append(
             f"not found from the copy, so Gazebo shows no such mesh: {', '.join(names[:3])}{more}"
         )
     adoption.start = replace(adoption.start, resources=tuple(resources))

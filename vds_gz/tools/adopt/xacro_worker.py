@@ -14,9 +14,9 @@ from xml.dom import minidom
 from xml.dom.minidom import Document
 
 #: The folder of packages that are not here. What is included from there is left out, because clones of a repository
-#: often lack the packages of accessories, and a note on stderr says so.
+#: often lack the packages of accessories, and a finding on stderr says so.
 MISSING = "/package-not-found/"
-NOTE = "note: "
+FINDING = "finding: "
 
 #: Maximum memory of the process [bytes]: a macro may call itself.
 MOST_MEMORY = 3 << 30
@@ -44,7 +44,8 @@ def main(argv: list[str]) -> int:
             if file.startswith(MISSING):
                 package = file[len(MISSING) :].partition("/")[0]
                 print(
-                    f"{NOTE}package '{package}' is not here, so what is included from it is left out", file=sys.stderr
+                    f"{FINDING}package '{package}' is not here, so what is included from it is left out",
+                    file=sys.stderr,
                 )
             else:
                 yield file

@@ -108,7 +108,8 @@ def engine_faults(model: AnyModel, random: np.random.Generator) -> Iterator[str]
         except Exception as error:  # any exception of numba at a function that it cannot compile
             yield (
                 f"{engine} raises {type(error).__name__} ({_reason(error)}); write phases over plain attributes, with "
-                "arithmetic, math and functions of the same kind that are imported by their names" + _lanes_hint(engine)
+                "arithmetic, math and functions of the same kind that are imported by their names"
+                + _lanes_remedy(engine)
             )
             continue
         for (p, _), wanted, state in zip(runs, expected, states, strict=True):
@@ -116,12 +117,12 @@ def engine_faults(model: AnyModel, random: np.random.Generator) -> Iterator[str]
             if name := _difference(wanted, actual):
                 yield (
                     f"{engine} gives '{name}' {actual[name]!r} and the interpreted vehicle {wanted[name]!r} for {p}; "
-                    "use no len() or negative index of lists and no variables of modules" + _lanes_hint(engine)
+                    "use no len() or negative index of lists and no variables of modules" + _lanes_remedy(engine)
                 )
                 break
 
 
-def _lanes_hint(engine: str) -> str:
+def _lanes_remedy(engine: str) -> str:
     return ", or set lanes=False (see the attribute lanes of VehicleModel)" if engine == "a fleet in lanes" else ""
 
 

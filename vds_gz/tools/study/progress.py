@@ -15,11 +15,11 @@ LINE_PERIOD, LOG_PERIOD = 5.0, 30.0
 class Advance(Protocol):
     """Reports progress."""
 
-    def __call__(self, amount: float, note: str = "") -> None:
+    def __call__(self, amount: float, detail: str = "") -> None:
         """Report a further amount of work, in the unit of the total, and optionally what is being done."""
 
 
-def ignore(amount: float, note: str = "") -> None:
+def ignore(amount: float, detail: str = "") -> None:
     """Show nothing."""
 
 
@@ -44,8 +44,8 @@ def progress(what: str, total: float | None) -> Iterator[Advance]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(what, total=total)
 
-        def advance(amount: float, note: str = "") -> None:
-            bar.update(task, advance=amount, description=f"{what}  {note}" if note else what)
+        def advance(amount: float, detail: str = "") -> None:
+            bar.update(task, advance=amount, description=f"{what}  {detail}" if detail else what)
 
         yield advance
 
@@ -66,9 +66,9 @@ class _Lines:
         self._what, self._total, self._done, self._period = what, total, 0.0, period
         self._next = time.monotonic() + first
 
-    def __call__(self, amount: float, note: str = "") -> None:
+    def __call__(self, amount: float, detail: str = "") -> None:
         self._done += amount
         if time.monotonic() >= self._next:
             self._next = time.monotonic() + self._period
             part = f" {self._done / self._total:.0%}" if self._total else ""
-            print(f"{self._what}{part}  {note}".rstrip(), file=sys.stderr, flush=True)
+            print(f"{self._what}{part}  {detail}".rstrip(), file=sys.stderr, flush=True)

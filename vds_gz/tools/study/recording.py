@@ -185,7 +185,7 @@ class Recording:
         commanded: By the names of :data:`COMMANDED`.
         measured: The main measurements of :data:`QUANTITIES`.
         steers: Whether a steering angle is commanded.
-        notes: Notes of the reader, for people.
+        findings: Findings of the reader, for people.
         sources: Topic or column of the main measurements, by quantity.
         further: All other measurements. A ``steering`` from a topic of joints is the mean of its hinges; if there are
             several, they are here too: use only one of both.
@@ -202,7 +202,7 @@ class Recording:
     commanded: dict[str, Series] = field(default_factory=dict)
     measured: dict[str, Series] = field(default_factory=dict)
     steers: bool = False
-    notes: list[str] = field(default_factory=list)
+    findings: list[str] = field(default_factory=list)
     sources: dict[str, str] = field(default_factory=dict)
     further: list[MeasuredChannel] = field(default_factory=list)
     actuators: tuple[ActuatorSeries, ...] = ()

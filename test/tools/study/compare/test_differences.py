@@ -120,7 +120,7 @@ def test_commands_that_acted_late_are_named_and_given_to_the_model_when_they_act
     capsys.readouterr()
     assert main(["compare", "bag", a]) == 0
     said = capsys.readouterr().out
-    assert ("note: A: commands acted up to" in said) is late
+    assert ("finding: A: commands acted up to" in said) is late
     if late:
         most = float(re.search(r"commands acted up to ([0-9.]+) s after", said)[1])
         assert most == pytest.approx(0.4, abs=0.03), "known to a sampling interval"
@@ -332,7 +332,7 @@ def test_a_signal_without_common_times_is_named_and_the_others_are_compared(fold
     (folder / "bounds.yaml").write_text("speed: {rms: 0.1}\nsteering: {rms: 0.1}\n")
     assert main(["compare", "a.csv", "b.csv", "--tolerance", "bounds.yaml"]) == 1
     said = capsys.readouterr()
-    assert "note: steering is not compared: the runs have fewer than 2 times of steering in common" in said.out
+    assert "finding: steering is not compared: the runs have fewer than 2 times of steering in common" in said.out
     assert "A has it from 0.0 to 0.9 s after the first command, B from 3.0 to 3.9 s" in said.out
     assert said.err.count("out of tolerance") == 1
     assert [one["name"] for one in report(folder)["differences"]] == ["speed"]
@@ -422,7 +422,7 @@ def test_a_truncated_recording_is_read_up_to_its_end(folder, capsys):
     data = (folder / "run.mcap").read_bytes()
     (folder / "cut.mcap").write_bytes(data[: int(0.6 * len(data))])
     assert main(["compare", "cut.mcap", a]) == 0
-    assert "note: A: 'cut.mcap' is cut short" in capsys.readouterr().out
+    assert "finding: A: 'cut.mcap' is cut short" in capsys.readouterr().out
     assert all(one["peak"] < 1e-12 for one in report(folder)["differences"])
     _, second, *_ = chunks(data)
     (folder / "cut.mcap").write_bytes(data[: second + 20])  # latched messages are in the first chunk
@@ -437,8 +437,8 @@ def test_gaps_are_noted(folder, capsys):
     (folder / "a.csv").write_text(table("time,v_x_command,v_x_measured", *rows))
     (folder / "gap.csv").write_text(table("time,v_x_command,v_x_measured", *rows[:50], *rows[150:]))
     assert main(["compare", "a.csv", "gap.csv"]) == 0
-    assert "note: B: gap.csv: there are no samples from 0.98 s to 3.00 s" in capsys.readouterr().out
-    assert sum("no samples" in note for note in report(folder)["notes"]) == 1
+    assert "finding: B: gap.csv: there are no samples from 0.98 s to 3.00 s" in capsys.readouterr().out
+    assert sum("no samples" in finding for finding in report(folder)["findings"]) == 1
 
 
 # ---------------------------------------------------------------------- vehicles that run

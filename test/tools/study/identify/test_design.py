@@ -58,7 +58,7 @@ def relative_bounds(case, log, found: Design) -> dict[str, float]:
 def run(request):
     """A vehicle with its log, whose search reported its progress to the end."""
     case, parts = random_case(request.param, 1), []
-    found = designed(case, advance=lambda part, note="": parts.append(part))
+    found = designed(case, advance=lambda part, detail="": parts.append(part))
     assert sum(parts) == pytest.approx(1.0, abs=0.02)
     assert min(parts) > 0.0
     return case, found

@@ -123,7 +123,7 @@ def test_the_variant_of_a_bicycle_and_its_wheel_base_follow_from_its_motion():
     fit = identify(signals, hold_out=0.0)
     assert (fit.parameters.drive_on_steered_wheel, fit.parameters.reverse) == (True, True)
     assert fit.numbers["wheel_base"].value == pytest.approx(2.0, rel=1e-3)
-    assert fit.notes == ()
+    assert fit.findings == ()
     [turns] = (finding for finding in fit.findings if "turns against" in finding)
     assert "as one whose rear axle steers; if it does not, the yaw rate or the steering angle is mirrored" in turns
 
@@ -133,7 +133,7 @@ def test_a_vehicle_with_a_given_rear_steering_has_no_finding_on_it():
     case = CASES["forklift"]
     signals = clean(case, 4, 4.0)
     fit = identify(signals, vehicle=case.known(), hold_out=0.0)
-    assert not [one for one in (*fit.notes, *fit.findings) if "turns against" in one]
+    assert not [one for one in (*fit.findings, *fit.findings) if "turns against" in one]
 
 
 def test_errors_name_the_recording_if_there_are_several():
@@ -247,14 +247,16 @@ def test_wheels_and_hinges_are_used_only_if_their_geometry_is_known_or_fitted():
         series = signals.measured["v_x"]
         signals.further = [MeasuredChannel(name, quantity, "joints", series, name) for name, quantity in wheels]
         setup = set_up([signals], vehicle=vehicle, wheel_base=None, fit=fit, priors={})
-        assert signals.notes == []
-        return {one.name for one in setup.channels[0]} & {name for name, _ in wheels}, setup.recordings[0].notes
+        assert signals.findings == []
+        return {one.name for one in setup.channels[0]} & {name for name, _ in wheels}, setup.recordings[0].findings
 
     every = {name for name, _ in wheels}
-    left, [note] = used(None, ())
+    left, [finding] = used(None, ())
     assert left == set()
-    assert note.startswith("fixed_wheel_left_joint, steering_left: left out, as they need the vehicle's tire_diameter")
-    assert note.endswith("(--fit tire_diameter,track_fixed,track_steered)")
+    assert finding.startswith(
+        "fixed_wheel_left_joint, steering_left: left out, as they need the vehicle's tire_diameter"
+    )
+    assert finding.endswith("(--fit tire_diameter,track_fixed,track_steered)")
     assert used(None, ("tire_diameter", "track_fixed"))[0] == {"fixed_wheel_left_joint"}
     assert used(None, ("all",)) == (every, [])
     assert used(case.known(), ()) == (every, [])

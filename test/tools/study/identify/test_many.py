@@ -21,7 +21,7 @@ from vds_gz.core.parameters.yaml_reader import read_intervals
 from vds_gz.tools.study.identify.estimates import Estimate
 from vds_gz.tools.study.identify.exports import NOT_MET
 from vds_gz.tools.study.identify.many import JOURNAL, Result, Source, identify_many, pool, pool_results, read_results
-from vds_gz.tools.study.report.recordings import pooled_notes
+from vds_gz.tools.study.report.recordings import pooled_findings
 
 DEAD_TIME, CONSTANT = 0.2, 0.3
 
@@ -96,7 +96,7 @@ def test_recordings_are_pooled_and_bad_ones_named(folder, capsys):
     assert "pooled.png" in os.listdir(folder / "out")
 
 
-def test_recordings_of_another_model_are_not_pooled_and_a_note_names_them():
+def test_recordings_of_another_model_are_not_pooled_and_a_finding_names_them():
     name = "drive_actuators.dead_time"
 
     def shown(log, model, value):
@@ -105,7 +105,7 @@ def test_recordings_of_another_model_are_not_pooled_and_a_note_names_them():
     vehicle = pool_results([shown("a", "differential", 0.2), shown("b", "omni", 0.9), shown("c", "differential", 0.2)])
     assert vehicle.model == "differential"
     assert (vehicle.numbers[name].count, vehicle.numbers[name].estimate.value) == (2, pytest.approx(0.2))
-    assert list(pooled_notes(vehicle)) == [
+    assert list(pooled_findings(vehicle)) == [
         "b shows the model 'omni', most recordings 'differential'; its numbers are not pooled"
     ]
 
@@ -143,7 +143,7 @@ def test_a_result_is_read_as_it_was_written_and_broken_lines_are_skipped(tmp_pat
 def test_a_recording_of_another_vehicle_is_named(folder, capsys):
     write_recording(folder / "run_other.csv", 7, dead_time=0.35)
     assert main(["identify", "--many", "run*.csv", "-o", "out", "--resume"]) == 0
-    assert "note: drive dead time scatters" in (told := capsys.readouterr().out)
+    assert "finding: drive dead time scatters" in (told := capsys.readouterr().out)
     assert "most in run_other.csv" in told
     pooled = json.loads((folder / "out" / "report.json").read_text())["pooled"]
     assert pooled["v_x.dead_time"]["spread"] == pytest.approx(0.075, abs=0.02)

@@ -60,18 +60,18 @@ def scale(signals, factors):
     ]
 
 
-def test_a_recording_without_faults_has_no_notes_and_keeps_all_channels(robot):
+def test_a_recording_without_faults_has_no_findings_and_keeps_all_channels(robot):
     found = checked(robot)
-    assert found.notes == []
+    assert found.findings == []
     assert found.further == robot.further
 
 
 def test_the_checked_recording_is_not_changed(robot):
     scale(robot, {"imu yaw_rate": -1.0})
-    robot.notes.append("read by hand")
+    robot.findings.append("read by hand")
     kept = list(robot.further)
-    assert [note.split()[0] for note in checked(robot).notes] == ["read", "imu"]
-    assert robot.notes == ["read by hand"]
+    assert [finding.split()[0] for finding in checked(robot).findings] == ["read", "imu"]
+    assert robot.findings == ["read by hand"]
     assert robot.further == kept
 
 
@@ -101,7 +101,7 @@ def test_main_measurements_that_cannot_be_fitted_are_refused(robot, factors, sai
 def test_kilometres_per_hour_are_named(robot):
     scale(robot, {"v_x": 3.6, "odom x": 3.6, "odom y": 3.6, "wheel_left_joint": 3.6, "wheel_right_joint": 3.6})
     found = checked(robot)
-    assert [note for note in found.notes if "is 3." in note and "is the measurement in km/h?" in note]
+    assert [finding for finding in found.findings if "is 3." in finding and "is the measurement in km/h?" in finding]
 
 
 @pytest.mark.parametrize(
@@ -127,9 +127,9 @@ def test_contradictory_channels_are_named_and_left_out(robot, factors, said, gon
     scale(robot, factors)
     names = {one.name for one in robot.further}
     found = checked(robot)
-    [note] = found.notes
-    assert said in note
-    assert note.endswith("; left out")
+    [finding] = found.findings
+    assert said in finding
+    assert finding.endswith("; left out")
     assert {one.name for one in found.further} == {name for name in names if not name.startswith(tuple(gone))}
 
 
@@ -141,10 +141,10 @@ def test_swapped_wheels_are_named(robot):
         dataclasses.replace(right, series=left.series),
     ]
     found = checked(robot)
-    [note] = found.notes
-    assert "wheel_right_joint is slower than wheel_left_joint in left turns" in note
-    assert "-1.00" in note
-    assert "are left and right swapped?" in note
+    [finding] = found.findings
+    assert "wheel_right_joint is slower than wheel_left_joint in left turns" in finding
+    assert "-1.00" in finding
+    assert "are left and right swapped?" in finding
     assert {one.quantity for one in found.further} == {"x", "y", "heading", "yaw_rate"}
 
 
@@ -153,16 +153,16 @@ def test_wheels_are_compared_with_the_commands_if_nothing_else_was_measured(robo
     *_, left, right = robot.further
     robot.further = [dataclasses.replace(left, series=right.series), dataclasses.replace(right, series=left.series)]
     found = checked(robot)
-    assert "are left and right swapped?" in found.notes[0]
+    assert "are left and right swapped?" in found.findings[0]
 
 
 def test_a_channel_of_another_vehicle_is_named(robot):
     other = MeasuredChannel("robot_2 v_x", "v_x", "/robot_2/odom", Series(TIME, lagged(steps(9, 1.0))))
     robot.further.append(other)
     found = checked(robot)
-    [note] = found.notes
-    assert note.startswith("robot_2 v_x contradicts v_x (v_x) (correlation ")
-    assert "is it of another vehicle?; left out" in note
+    [finding] = found.findings
+    assert finding.startswith("robot_2 v_x contradicts v_x (v_x) (correlation ")
+    assert "is it of another vehicle?; left out" in finding
     assert other not in found.further
 
 
@@ -177,18 +177,18 @@ def test_a_constant_speed_measured_twice_is_no_contradiction():
         for name, value in place.items()
     ]
     recording = Recording({"v_x": Series(time, np.full(len(time), 0.4))}, {"v_x": speed}, further=further)
-    assert checked(recording).notes == []
+    assert checked(recording).findings == []
     still = dataclasses.replace(further[0], series=Series(time, 0.005 * random.standard_normal(len(time))))
-    [note] = checked(dataclasses.replace(recording, further=[still, *further[1:]])).notes
-    assert note.startswith("x contradicts v_x when differentiated (correlation ")
+    [finding] = checked(dataclasses.replace(recording, further=[still, *further[1:]])).findings
+    assert finding.startswith("x contradicts v_x when differentiated (correlation ")
 
 
 def test_a_channel_with_a_small_scale_error_is_kept_and_named(robot):
     scale(robot, {"imu yaw_rate": 1.4})
     found = checked(robot)
-    [note] = found.notes
-    assert note.startswith("imu yaw_rate is 1.")
-    assert note.endswith(" times yaw_rate (yaw_rate): one of them is not calibrated")
+    [finding] = found.findings
+    assert finding.startswith("imu yaw_rate is 1.")
+    assert finding.endswith(" times yaw_rate (yaw_rate): one of them is not calibrated")
     assert "imu yaw_rate" in {one.name for one in found.further}
 
 
@@ -242,7 +242,7 @@ def test_a_mirrored_axis_is_found_in_noise():
 def test_a_steering_angle_in_degrees_is_named():
     signals = car(factor=math.degrees(1.0))
     found = checked(signals)
-    assert any("reaches 2" in note and "is it in degrees?" in note for note in found.notes)
+    assert any("reaches 2" in finding and "is it in degrees?" in finding for finding in found.findings)
 
 
 def test_a_derivative_uses_the_last_of_equal_stamps():
@@ -265,4 +265,4 @@ def test_a_slow_ramp_shows_no_lead():
     time = 0.1 * np.arange(480)
     command = np.interp(time, [0.0, 1.6, 1.61, 48.0], [0.0, 0.0, 0.22, 0.52])
     speed = np.interp(time, [0.0, 9.5, 12.0, 20.0, 30.0, 40.0, 48.0], [0.0, 0.0, 0.5, 1.5, 2.1, 2.65, 3.0])
-    assert checked(Recording({"v_x": Series(time, command)}, {"v_x": Series(time, speed)})).notes == []
+    assert checked(Recording({"v_x": Series(time, command)}, {"v_x": Series(time, speed)})).findings == []

@@ -18,7 +18,7 @@ from vds_gz.core.parameters.declaration import Override
 from vds_gz.core.parameters.schema import schema_line
 from vds_gz.tools.study.identify.estimation import fit_all
 from vds_gz.tools.study.identify.identification import identify
-from vds_gz.tools.study.identify.labels import advice, is_noiseless, named
+from vds_gz.tools.study.identify.labels import is_noiseless, named, recordings_needed
 from vds_gz.tools.study.identify.outcome import _continued, joined
 from vds_gz.tools.study.identify.problem.unknowns import set_up
 from vds_gz.tools.study.identify.results import OUTLIER_WEIGHT
@@ -494,13 +494,13 @@ def test_jitter_and_gaps_hardly_change_the_parameters(steps):
     assert numbers["time_constant"].value == pytest.approx(0.25, rel=0.05)
 
 
-def test_poorly_determined_parameters_come_with_advice(steps):
+def test_poorly_determined_parameters_come_with_the_recordings_they_need(steps):
     times, commands = steps
     fine, answer = exact(times, 0.2 * commands)
     measured = np.interp(times, fine, answer) + 0.12 * np.random.default_rng(8).standard_normal(len(times))
     signals = Recording(commanded={"v_x": Series(times, 0.2 * commands)}, measured={"v_x": Series(times, measured)})
     fit = identify(signals, hold_out=0.0)
-    found = list(advice(fit.numbers, named(fit.model, list(fit.numbers))))
+    found = list(recordings_needed(fit.numbers, named(fit.model, list(fit.numbers))))
     number = fit.axes[0].numbers["time_constant"]
     assert (number.high - number.low) / 2 > 0.1 * number.value
     assert any("drive time constant is known only to" in one and "profile steps" in one for one in found)
@@ -623,7 +623,7 @@ def test_a_table_may_have_empty_cells_and_custom_columns(folder, steps, capsys):
         for k, (time, command) in enumerate(zip(times, commands, strict=True)):
             writer.writerow([time, command, "" if k % 7 == 3 else measured[k]])
     assert main(["identify", "log.csv", "--column", "v_x=cmd:odom"]) == 0
-    assert "odom" not in capsys.readouterr().out.split("\n\n")[0], "an empty cell is no remark"
+    assert "odom" not in capsys.readouterr().out.split("\n\n")[0], "an empty cell is no finding"
     written = yaml.safe_load(Path("identified/parameters.yaml").read_text())["sim_node"]["ros__parameters"]
     drive = written["model_params"]["differential"]["drive_actuators"]
     assert drive["dead_time"] == pytest.approx(0.15, abs=0.002)
@@ -698,7 +698,7 @@ def test_a_truncated_bag_and_one_without_topics_are_explained(folder, capsys):
     data = Path("robot.mcap").read_bytes()
     Path("cut.mcap").write_bytes(data[: len(data) - len(data) // 4])
     assert main(["identify", "cut.mcap"]) == 0
-    assert "note: 'cut.mcap' is cut short" in capsys.readouterr().out
+    assert "finding: 'cut.mcap' is cut short" in capsys.readouterr().out
     Path("stub.mcap").write_bytes(data[:2000])
     for arguments, said in (
         (["stub.mcap"], "has no end"),

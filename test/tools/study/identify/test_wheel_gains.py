@@ -150,9 +150,9 @@ def test_the_gain_of_the_yaw_rate_is_left_out_if_nothing_else_was_commanded():
 
 def test_wheels_of_unknown_diameter_are_left_out():
     fit = identify(recorded(ROBOT, 1, wheels=True), fit=("wheel_gains",), hold_out=0.0)
-    [note] = (one for one in fit.notes if "left out" in one)
-    assert note.startswith("wheel_left_joint, wheel_right_joint: left out, as they need the vehicle's tire_diameter")
-    assert note.endswith("(--params)")
+    [finding] = (one for one in fit.findings if "left out" in one)
+    assert finding.startswith("wheel_left_joint, wheel_right_joint: left out, as they need the vehicle's tire_diameter")
+    assert finding.endswith("(--params)")
     assert fit.calibrations[GAINS[1]].value == pytest.approx(RIGHT, rel=1e-3)
     assert not any("diameter" in finding for finding in fit.findings)
 

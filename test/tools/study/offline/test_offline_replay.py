@@ -177,7 +177,7 @@ def test_a_recorded_crash_is_reproduced_and_printed(tmp_path, capsys):
     assert main(["compare", str(first), str(file), "-o", str(tmp_path / "compare")]) == 0
     said = capsys.readouterr().out
     assert "The runs are identical." in said
-    assert f"note: B: {touch}" in said
+    assert f"finding: B: {touch}" in said
 
 
 def test_a_replay_climbs_the_hill_of_its_world(tmp_path):

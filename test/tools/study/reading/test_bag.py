@@ -108,7 +108,7 @@ def test_every_measurement_is_a_channel_and_commands_are_not(tmp_path):
         "wheel_odom v_x",
     ], "odom's twist is that of twist_actual, wheel_odom's pose that of odom, and its yaw rate and the IMU's are theirs"
     assert signals.sources == dict.fromkeys(("v_x", "v_y", "yaw_rate"), "/twist_actual") | {"steering": "/joint_states"}
-    assert signals.notes[0] == (
+    assert signals.findings[0] == (
         "commands '/ackermann_cmd', velocities '/twist_actual', steering '/joint_states', "
         "also measured '/odom', '/wheel_odom'"
     ), "further channels of the main topics are not named again"
@@ -131,7 +131,7 @@ def test_a_single_hinge_is_the_steering_even_without_velocities(tmp_path):
     }
     signals = read_signals(write(tmp_path / "bag", topics, makers))
     assert [channel.name for channel in signals.channels] == ["steering", "joint_states fixed_wheel_joint"]
-    assert signals.notes[0] == "commands '/ackermann_cmd', velocities 'none', steering '/joint_states'"
+    assert signals.findings[0] == "commands '/ackermann_cmd', velocities 'none', steering '/joint_states'"
 
 
 def test_gears_are_read_with_autoware_s_commands(tmp_path):
@@ -162,8 +162,8 @@ def test_nan_and_infinite_numbers_are_left_out_and_counted(tmp_path):
         "/odom": lambda k: odometry(k, math.inf if k < 2 else 0.0),
     }
     signals = read_signals(write(tmp_path / "bag", topics, makers))
-    assert "1 samples of command v_x are NaN or infinite; they were left out" in signals.notes
-    assert "2 samples of velocity v_x are NaN or infinite; they were left out" in signals.notes
+    assert "1 samples of command v_x are NaN or infinite; they were left out" in signals.findings
+    assert "2 samples of velocity v_x are NaN or infinite; they were left out" in signals.findings
     assert signals.commands.records["v_x"].tolist() == [1.0] * 30
 
 
@@ -189,5 +189,5 @@ def test_the_only_topic_with_velocities_is_the_main_one_whatever_its_name(tmp_pa
     }
     signals = read_signals(write(tmp_path / "bag", topics, makers))
     assert signals.sources["v_x"] == "/robot/state_of_wheels"
-    assert signals.notes[0].endswith("velocities '/robot/state_of_wheels', steering 'none'")
+    assert signals.findings[0].endswith("velocities '/robot/state_of_wheels', steering 'none'")
     assert {"v_x", "yaw_rate"} <= signals.measured.keys()

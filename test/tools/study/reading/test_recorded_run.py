@@ -126,7 +126,7 @@ def test_commands_outside_a_vehicle_s_namespace_are_found(tmp_path, folder):
 
 
 def test_samples_before_the_clock_went_back_are_left_out_with_a_note(tmp_path):
-    """Only notes on gaps are replaced by that of the motion, whatever the name of the recording."""
+    """Only findings on gaps are replaced by that of the motion, whatever the name of the recording."""
     types, messages = open_types(), []
     topics = {"/odom": "nav_msgs/msg/Odometry", "/contacts": "ros_gz_interfaces/msg/Contacts"}
     for k in range(20):
@@ -143,7 +143,7 @@ def test_samples_before_the_clock_went_back_are_left_out_with_a_note(tmp_path):
     run = read(tmp_path / "gap")
     assert run.motion.time.tolist() == list(range(10))
     assert [(touch.thing, touch.begin) for touch in run.touches] == [("wall_15", 5.0)]
-    assert [note for note in run.notes if "the vehicle's clock went back" in note]
+    assert [finding for finding in run.findings if "the vehicle's clock went back" in finding]
 
 
 def without_end(folder, topics):
@@ -163,13 +163,13 @@ def without_end(folder, topics):
     return cut
 
 
-def test_a_recording_without_its_end_is_read_with_a_note_that_it_is_cut_short(tmp_path):
+def test_a_recording_without_its_end_is_read_with_a_finding_that_it_is_cut_short(tmp_path):
     cut = without_end(tmp_path, {"/cmd_vel": "geometry_msgs/msg/Twist", "/odom": "nav_msgs/msg/Odometry"})
-    note = f"'{cut}' is cut short; it was read up to its last whole part"
+    finding = f"'{cut}' is cut short; it was read up to its last whole part"
     for reader in (read, read_signals):
         recording = reader(cut)
         assert len(recording.measured["v_x"].time) == 30
-        assert note in recording.notes
+        assert finding in recording.findings
 
 
 def test_an_error_about_missing_motion_says_if_the_recording_is_cut_short(tmp_path):

@@ -85,7 +85,7 @@ def test_gaps_split_a_recording_but_a_stopped_sensor_does_not(tmp_path):
     rows = [f"{t:.1f},1,{'' if 1.0 < t < 3.0 else 1}" for t in times]
     signals = read_csv(table(tmp_path / "log.csv", "time,v_x_command,v_x", *rows))
     assert signals.pieces == [(0.0, 3.9), (7.0, 9.9)]
-    assert "gaps split the recording into 2 pieces: 0.00 to 3.90 s, 7.00 to 9.90 s" in signals.notes
+    assert "gaps split the recording into 2 pieces: 0.00 to 3.90 s, 7.00 to 9.90 s" in signals.findings
 
 
 def test_a_message_shows_the_beginning_of_a_long_cell(tmp_path):

@@ -11,7 +11,7 @@ from vds_gz.core.parameters.actuator_parameters import DriveParameters
 from vds_gz.core.parameters.vehicles import BicycleParameters, DifferentialParameters
 from vds_gz.tools.study.identify.estimates import Estimate
 from vds_gz.tools.study.identify.exports import autoware, nav2, overrides
-from vds_gz.tools.study.identify.labels import advice, named, prediction_words
+from vds_gz.tools.study.identify.labels import named, prediction_words, recordings_needed
 from vds_gz.tools.study.identify.results import NAMES, Axis, Channel, Prediction, Reached, VehicleFit
 from vds_gz.tools.study.report.identification_report import autocorrelation, fit_rows, write_report
 from vds_gz.tools.study.report.text import plain
@@ -76,8 +76,8 @@ def test_a_prediction_stands_beside_simpler_explanations(fit):
     assert [prediction_words(prediction) for prediction in fit.predictions] == [said]
 
 
-def test_poorly_determined_parameters_are_named_with_advice(fit):
-    [told] = advice(fit.numbers, named(fit.model, list(fit.numbers)))
+def test_poorly_determined_parameters_are_named_with_the_recordings_they_need(fit):
+    [told] = recordings_needed(fit.numbers, named(fit.model, list(fit.numbers)))
     assert told.startswith("drive time constant is known only to +-0.05 s (17%); record more quick steps")
 
 
@@ -141,13 +141,13 @@ def test_yaw_limits_of_a_robot_with_two_drives_are_those_of_its_axis():
 
 
 def test_a_report_is_complete_and_its_json_has_no_infinity(fit, tmp_path):
-    write_report(tmp_path, "log.mcap", dataclasses.replace(fit, notes=("a note",)))
+    write_report(tmp_path, "log.mcap", dataclasses.replace(fit, findings=(*fit.findings, "a finding")))
     report = json.loads((tmp_path / "report.json").read_text(), parse_constant=pytest.fail)
-    assert {"log", "notes", "axes", "nav2", "autoware", "numbers", "channels", "predictions"} <= report.keys()
+    assert {"log", "findings", "axes", "nav2", "autoware", "numbers", "channels", "predictions"} <= report.keys()
     assert report["axes"]["v_x"]["numbers"]["dead_time"]["low"] == 0.195
     assert report["axes"]["v_x"]["residual"] is None
     page = (tmp_path / "report.html").read_text()
-    for words in ("a note", "the lag is of first order", "Poorly determined: drive time constant", "data:image/png"):
+    for words in ("a finding", "the lag is of first order", "Poorly determined: drive time constant", "data:image/png"):
         assert words in page
     for name in ("identified.png", "identified_further.png"):
         assert (tmp_path / name).read_bytes().startswith(b"\x89PNG")

@@ -52,7 +52,7 @@ def test_a_report_is_self_contained_and_names_broken_bounds(tmp_path):
     assert "broken: path.peak&#x27;s p99 is" in page
     assert "holds: path.peak&#x27;s p50 is" in page
     assert "Measure steering_actuator.dead_time to +-" in page
-    assert "Note: 1 run failed" in page
+    assert "Finding: 1 run failed" in page
     assert page.count("data:image/png;base64,") == 4
     (content,) = json.loads((tmp_path / "report.json").read_text())["cases"]
     assert content["distributions"]["path.peak"]["count"] == 599

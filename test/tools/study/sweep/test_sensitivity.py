@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from vds_gz.tools.study.sweep.analysis import Runs, advise, analyse, distribution
+from vds_gz.tools.study.sweep.analysis import Runs, analyse, distribution, required_accuracy
 from vds_gz.tools.study.sweep.sensitivity import sensitivity
 
 
@@ -93,39 +93,39 @@ def test_the_smallest_margin_is_the_worst():
     assert result.quantiles == {"p50": 50.0, "p5": 5.0, "p1": 1.0, "min": 1.0}
 
 
-def test_the_most_influential_parameter_is_advised():
+def test_the_most_influential_parameter_is_to_be_measured():
     """The measure is about |a - 0.2|, so its p95 is at most 0.0475 if a is known to 50 ms."""
     drawn = uniform(5000, seed=4, a=(0.1, 0.3), b=(0.0, 1.0))
     values = np.abs(drawn["a"] - 0.2) + 1e-4 * drawn["b"]
     indices = sensitivity(drawn, values)
     nominal = {"a": 0.2, "b": 0.5}
-    advice = advise(drawn, nominal, "path.peak", values, indices, bound=0.0475)
-    assert (advice.parameter, advice.now) == ("a", pytest.approx(0.1, abs=1e-3))
-    assert advice.within == pytest.approx(0.05, rel=0.1)
-    assert advice.after <= 0.0475 < advice.before == pytest.approx(0.095, rel=0.05)
-    sentence = advice.sentence({"a": "s", "path.peak": "m"})
+    accuracy = required_accuracy(drawn, nominal, "path.peak", values, indices, bound=0.0475)
+    assert (accuracy.parameter, accuracy.now) == ("a", pytest.approx(0.1, abs=1e-3))
+    assert accuracy.within == pytest.approx(0.05, rel=0.1)
+    assert accuracy.after <= 0.0475 < accuracy.before == pytest.approx(0.095, rel=0.05)
+    sentence = accuracy.sentence({"a": "s", "path.peak": "m"})
     assert sentence.startswith("Measure a to +-4") or sentence.startswith("Measure a to +-50 ms")
     assert "(varied by +-100 ms): then path.peak's p95 is 0.0" in sentence
     assert sentence.endswith(" instead of 0.095 m (at most 0.0475 m required).")
-    free = advise(drawn, nominal, "path.peak", values, indices)
+    free = required_accuracy(drawn, nominal, "path.peak", values, indices)
     assert free.within == pytest.approx(0.01, rel=0.2)
     assert free.bound is None
 
 
-def test_there_is_no_advice_without_a_gain():
+def test_there_is_no_required_accuracy_without_a_gain():
     drawn = uniform(1000, a=(0.1, 0.3))
     values = 5.0 + 1e-3 * drawn["a"]
-    assert advise(drawn, {"a": 0.2}, "path.peak", values, sensitivity(drawn, values)) is None
-    assert advise(drawn, {}, "path.peak", drawn["a"], sensitivity(drawn, drawn["a"])) is None
+    assert required_accuracy(drawn, {"a": 0.2}, "path.peak", values, sensitivity(drawn, values)) is None
+    assert required_accuracy(drawn, {}, "path.peak", drawn["a"], sensitivity(drawn, drawn["a"])) is None
 
 
 def test_a_better_measurement_increases_a_margin():
     drawn = uniform(5000, seed=5, a=(0.1, 0.3))
     margins = 0.4 - np.abs(drawn["a"] - 0.2)
-    advice = advise(drawn, {"a": 0.2}, "delay_margin", margins, sensitivity(drawn, margins), bound=0.35)
-    assert advice.before == pytest.approx(0.305, abs=0.002)
-    assert advice.after >= 0.35
-    assert advice.within == pytest.approx(0.05 / 0.95, rel=0.1)
-    assert "delay_margin's p5 is 351 ms instead of 305 ms (at least 350 ms required)." in advice.sentence(
+    accuracy = required_accuracy(drawn, {"a": 0.2}, "delay_margin", margins, sensitivity(drawn, margins), bound=0.35)
+    assert accuracy.before == pytest.approx(0.305, abs=0.002)
+    assert accuracy.after >= 0.35
+    assert accuracy.within == pytest.approx(0.05 / 0.95, rel=0.1)
+    assert "delay_margin's p5 is 351 ms instead of 305 ms (at least 350 ms required)." in accuracy.sentence(
         {"delay_margin": "s"}
     )

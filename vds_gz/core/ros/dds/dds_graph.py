@@ -102,7 +102,7 @@ class DdsGraph:
         self.wait = self._inbox.wait
         self._info = DiscoveryInfo(self.context, self.name, self.namespace)
         self._logger = self._make_logger()
-        for severity, text in ((Severity.WARN, how.warning), (Severity.DEBUG, how.note)):
+        for severity, text in ((Severity.WARN, how.warning), (Severity.DEBUG, how.finding)):
             if text:
                 self.log(severity, text)
 

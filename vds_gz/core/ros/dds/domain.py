@@ -51,7 +51,7 @@ class Discovery:
     loopback: bool = False  # also use the loopback interface
     uri: str = ""  # the user's own configuration of Cyclone DDS, which overrides the rest
     warning: str = ""  # a warning for the user, or empty
-    note: str = ""  # a note for debugging, or empty
+    finding: str = ""  # on the network, for debugging; or empty
 
     def configuration(self) -> str:
         """The same configuration of Cyclone DDS as ROS's own nodes make, followed by the user's.
@@ -87,7 +87,7 @@ class Discovery:
 
 def discovery(environment: Mapping[str, str], interfaces: Interfaces) -> Discovery:
     """The discovery settings from the environment."""
-    warning = note = ""
+    warning = finding = ""
     reach = environment.get("ROS_AUTOMATIC_DISCOVERY_RANGE", "") or "SUBNET"
     if environment.get("ROS_LOCALHOST_ONLY") == "1":
         reach = "LOCALHOST"
@@ -98,13 +98,13 @@ def discovery(environment: Mapping[str, str], interfaces: Interfaces) -> Discove
         )
         reach = "LOCALHOST"
     if reach == "SUBNET" and not interfaces.multicast:
-        note = "no network interface but the loopback one can do multicast: nodes are looked for on this host only"
+        finding = "no network interface but the loopback one can do multicast: nodes are looked for on this host only"
         reach = "LOCALHOST"
     uri = environment.get("CYCLONEDDS_URI", "")
     peers = tuple(peer for peer in environment.get("ROS_STATIC_PEERS", "").split(";") if peer)
     # Interfaces in the user's own configuration would be added to ours instead of replacing them.
     loopback = reach in ("SUBNET", "LOCALHOST") and interfaces.known and interfaces.any and not uri
-    return Discovery(_domain_id(environment), reach, peers, loopback, uri, warning, note)
+    return Discovery(_domain_id(environment), reach, peers, loopback, uri, warning, finding)
 
 
 def join(library: CycloneLibrary, how: Discovery) -> int:

@@ -134,7 +134,7 @@ def simulate(log: CommandLog | str | Path, parameters: NodeParameters | str | Pa
             if (known := np.isfinite(values)).any()
         },
         {name: series[name] for name in ("v_x", "v_y", "yaw_rate")},
-        notes=list(map(str, replay.touches)),
+        findings=list(map(str, replay.touches)),
         further=[MeasuredChannel(name, name, "pose", series[name]) for name in POSES],
         actuators=tuple(
             ActuatorSeries(

@@ -13,7 +13,7 @@ import numpy as np
 
 from vds_gz.core.arrays import Array
 from vds_gz.core.parameters.declaration import Override
-from vds_gz.core.parameters.yaml_reader import ends, remark
+from vds_gz.core.parameters.yaml_reader import comment, ends
 
 #: Half the width of a 95 % interval in standard deviations.
 WIDTH = 1.96
@@ -53,7 +53,7 @@ class Estimate:
 
     def override(self, parameter: str) -> Override:
         """The value as a parameter, with its interval as a comment."""
-        return Override(parameter, float(f"{self.value:.5g}"), remark(self.low, self.high))
+        return Override(parameter, float(f"{self.value:.5g}"), comment(self.low, self.high))
 
 
 def noise(measured: Array) -> float:

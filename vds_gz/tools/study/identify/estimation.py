@@ -213,7 +213,7 @@ def _at_bounds(fit: Fit) -> Flags:
 
 
 def _without(setup: Setup, names: Collection[str]) -> Setup:
-    """The setup without some parameters among its unknowns; a remark names each."""
+    """The setup without some parameters among its unknowns; a finding names each."""
     removed = {*names, *(term.needs for term in setup.family.terms if term.name in names)} - {""}
     removed |= {term.name for term in setup.family.terms if term.needs in removed}
     kept = [k for k, term in enumerate(setup.family.terms) if term.name not in removed]
@@ -223,19 +223,19 @@ def _without(setup: Setup, names: Collection[str]) -> Setup:
         if term.name in removed and term.kind is not Kind.PARAMETER
     }
     parameters = with_numbers(setup.family.parameters, neutral_values)
-    remarks = {}
+    findings = {}
     for term in setup.family.terms:
         if term.name in names:
             name, values = term.name, "value in its range"
             if term.needs:
                 name, values = term.needs, "slow time constant in its range, at most a third of the recording,"
-            remarks[name] = f"{name}: no {values} explains the recording best; {value_of(parameters, name):g} is used"
+            findings[name] = f"{name}: no {values} explains the recording best; {value_of(parameters, name):g} is used"
     return replace(
         setup,
         actuators={name: actuation.without(removed) for name, actuation in setup.actuators.items()},
         family=replace(setup.family, parameters=parameters, terms=tuple(setup.family.terms[k] for k in kept)),
         begin=setup.begin[kept],
-        remarks=(*setup.remarks, *sorted(remarks.values())),
+        findings=(*setup.findings, *sorted(findings.values())),
     )
 
 

@@ -41,8 +41,8 @@ def overrides(fit: VehicleFit, given: NodeParameters | None = None) -> Iterator[
         changed, limited = value != value_of(base, name), 0.0 < value < NO_LIMIT
         if name in fit.reached:
             if changed or not (limited or name in kept_limits):
-                remark = BEST if limited else f"{NOT_MET}; {fit.reached[name]:.3g} was reached"
-                yield Override(f"{group}.{name}", value, remark)
+                comment = BEST if limited else f"{NOT_MET}; {fit.reached[name]:.3g} was reached"
+                yield Override(f"{group}.{name}", value, comment)
         elif changed:
             yield Override(f"{group}.{name}", value, NOT_NEEDED if value in (0.0, 1.0) else BEST)
     for axis in fit.axes:

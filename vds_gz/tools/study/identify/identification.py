@@ -26,7 +26,7 @@ from vds_gz.tools.study.identify.supported_terms import StageCallback
 from vds_gz.tools.study.reading.wheel_radius import wheels_disagree
 from vds_gz.tools.study.recording import Recording, SignalError
 
-#: Maximum number of findings, the worst first.
+#: Maximum number of findings on the result, the worst first.
 MOST_FINDINGS = 6
 
 
@@ -74,9 +74,10 @@ def identify(
         raise ArgumentError(f"hold_out is {hold_out}; it must be at least 0 (no score) and less than 1")
     recordings = _checked([signals] if isinstance(signals, Recording) else signals, vehicle)
     setup = set_up(recordings, vehicle=vehicle, wheel_base=wheel_base, fit=fit, priors=priors or {})
-    notes = _notes(setup.recordings)
+    findings = _findings(setup.recordings)
     if not setup.moves:
-        return replace(no_motion(setup), notes=notes)
+        nothing = no_motion(setup)
+        return replace(nothing, findings=(*nothing.findings, *findings))
     fit_of_all = fit_all(setup, advance)
     result = vehicle_fit(fit_of_all)
     fit_of_all, result = _without_doubtful_latencies(fit_of_all, result, advance)
@@ -88,7 +89,7 @@ def identify(
     fitted = {"tire_diameter", "wheel_gains", "all"} & set(fit)
     diameter = 0.0 if vehicle is None or fitted else getattr(vehicle.vehicle, "tire_diameter", 0.0)
     wheels = [text for recording in recordings if diameter for text in wheels_disagree(recording, 0.5 * diameter)]
-    return replace(result, notes=notes, findings=(*turning, *wheels, *result.findings)[:MOST_FINDINGS])
+    return replace(result, findings=(*(*turning, *wheels, *result.findings)[:MOST_FINDINGS], *findings))
 
 
 def _without_doubtful_latencies(fit: Fit, result: VehicleFit, advance: StageCallback) -> tuple[Fit, VehicleFit]:
@@ -108,8 +109,8 @@ def _without_doubtful_latencies(fit: Fit, result: VehicleFit, advance: StageCall
     )
     if without >= with_latencies:
         return fit, result
-    remark = "; without it, the parameter file predicts better, so it is left out"
-    return other, replace(plain, findings=(*(f"{words}{remark}" for words in unusual), *plain.findings))
+    left_out = "; without it, the parameter file predicts better, so it is left out"
+    return other, replace(plain, findings=(*(f"{words}{left_out}" for words in unusual), *plain.findings))
 
 
 def _with_axes(fit: Fit, result: VehicleFit, axes: Sequence[SingleAxis]) -> VehicleFit:
@@ -158,11 +159,11 @@ def _check_turning(recording: Recording, vehicle: NodeParameters) -> None:
         )
 
 
-def _notes(recordings: Sequence[Recording]) -> tuple[str, ...]:
-    """Notes on recordings, with their numbers if there are several."""
+def _findings(recordings: Sequence[Recording]) -> tuple[str, ...]:
+    """Findings on recordings, with their numbers if there are several."""
     several = len(recordings) > 1
-    numbered = ((k, note) for k, recording in enumerate(recordings, start=1) for note in recording.notes)
-    return tuple(f"{k}: {note}" if several else note for k, note in numbered)
+    numbered = ((k, finding) for k, recording in enumerate(recordings, start=1) for finding in recording.findings)
+    return tuple(f"{k}: {finding}" if several else finding for k, finding in numbered)
 
 
 def _turning(fit: VehicleFit, recordings: Sequence[Recording], *, given: bool) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Labels and units of a vehicle's parameters, and advice on recordings for poorly determined ones."""
+"""Labels and units of a vehicle's parameters, and the recordings that poorly determined ones need."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NOTHING = 1e-3
 #: exceeds ROUGH_TIME [s].
 ROUGHLY, ROUGH_TIME = 0.1, 0.01
 
-#: Advice on recordings for a parameter.
+#: What to record for a parameter.
 _QUICK = "record more quick steps back and forth (`vds-gz profile steps`)"
 MORE = {
     "dead_time": _QUICK,
@@ -94,7 +94,7 @@ def _calibration_unit(name: str) -> str:
     return next((unit for name, unit in units.items() if quantity.endswith(name)), "rad")
 
 
-def advice(numbers: Mapping[str, Estimate | None], words: Sequence[ParameterLabel]) -> Iterator[str]:
+def recordings_needed(numbers: Mapping[str, Estimate | None], words: Sequence[ParameterLabel]) -> Iterator[str]:
     """The uncertainty of each poorly determined parameter of :data:`MORE`, and what to record."""
     for word in words:
         number = numbers.get(word.name)

@@ -63,8 +63,8 @@ HARMLESS = 3.84
 #: A value is far from its prior beyond this many standard deviations.
 FAR = 4.0
 
-#: Remarks on values far from a prior that no user gave.
-REMARKS = {Kind.LATENCY: "the parameter file has no latencies", Kind.SENSOR_OFFSET: "check the sensor's zero"}
+#: Findings on values far from a prior that no user gave.
+FINDINGS = {Kind.LATENCY: "the parameter file has no latencies", Kind.SENSOR_OFFSET: "check the sensor's zero"}
 
 #: At lower speeds a yaw rate does not determine a steering angle [m/s].
 SLOW = 0.05
@@ -389,7 +389,7 @@ def _findings(
         if not any(map(numbers.get, delays)) and high - both <= max(USEFUL * both, USEFUL_TIME):
             known = f"{both:.4g} s together ({ends(max(low, 0.0), high)})"
             yield f"{' and '.join(delays)}: {known}; the recording does not show the share of each"
-    yield from fit.setup.remarks
+    yield from fit.setup.findings
     yield from _diameters(fit, calibrations)
     yield from fit.setup.variant
     for k in np.flatnonzero(fit.solution.free):
@@ -422,7 +422,7 @@ def _far_from_priors(fit: Fit, *kinds: Kind) -> Iterator[str]:
             value, mean = (term.value(float(x)) for x in (fit.solution.point[k], problem.mean[k]))
             yield (
                 f"{term.name}: {value:.3g} is {away:.1f} standard deviations from the expected {mean:.3g}; "
-                f"{REMARKS.get(term.kind, 'check the given value')}"
+                f"{FINDINGS.get(term.kind, 'check the given value')}"
             )
 
 

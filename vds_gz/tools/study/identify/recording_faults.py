@@ -56,15 +56,17 @@ _TURNS = {"revolutions per minute": 30.0 / math.pi, "degrees per second": 180.0 
 
 
 def checked(signals: Recording) -> Recording:
-    """The recording without channels that contradict the main measurements, with notes on likely faults."""
-    notes = list(signals.notes)
+    """The recording without channels that contradict the main measurements, with findings on likely faults."""
+    findings = list(signals.findings)
     for quantity in QUANTITIES:
         if quantity in signals.commanded and quantity in signals.measured:
-            notes += _against_command(signals, quantity)
+            findings += _against_command(signals, quantity)
             _check_times(quantity, signals.commanded[quantity], signals.measured[quantity])
     wrong = _wrong_wheels(signals)
-    wrong |= {channel.name: cause for channel in signals.further if (cause := _against_main(signals, channel, notes))}
-    notes += [f"{cause}; left out" for cause in dict.fromkeys(wrong.values())]
+    wrong |= {
+        channel.name: cause for channel in signals.further if (cause := _against_main(signals, channel, findings))
+    }
+    findings += [f"{cause}; left out" for cause in dict.fromkeys(wrong.values())]
     poses = {channel.source for channel in signals.further if channel.name in wrong and channel.quantity in POSES}
     kept = [
         channel
@@ -75,12 +77,12 @@ def checked(signals: Recording) -> Recording:
         if "steering" in by_quantity and len(by_quantity["steering"].value):
             largest = float(np.percentile(np.abs(by_quantity["steering"].value), 99.0))
             if largest > MAXIMUM_ANGLE:
-                notes.append(f"the steering angle {what} reaches {largest:.3g} rad: is it in degrees?")
-    return replace(signals, further=kept, notes=notes)
+                findings.append(f"the steering angle {what} reaches {largest:.3g} rad: is it in degrees?")
+    return replace(signals, further=kept, findings=findings)
 
 
 def turning_against_steering(signals: Recording) -> str:
-    """A note that the vehicle turns against its steering, as with a steered rear axle; empty otherwise.
+    """A finding that the vehicle turns against its steering, as with a steered rear axle; empty otherwise.
 
     The steering angle is the commanded one if it was not measured. Angles beyond a quarter turn are not used: they are
     in another unit, or those of a driver's steering wheel.
@@ -170,8 +172,8 @@ def _ahead(command: Series, measured: Series) -> float:
     return -best * STEP if -reach < best < 0 and clearly else 0.0
 
 
-def _against_main(signals: Recording, channel: MeasuredChannel, notes: list[str]) -> str:
-    """The reason why a further channel contradicts the measured motion; empty if it does not. A note may be added."""
+def _against_main(signals: Recording, channel: MeasuredChannel, findings: list[str]) -> str:
+    """The reason why a further channel contradicts the measured motion; empty if it does not. May add a finding."""
     reference, series, what = _comparable(signals, channel)
     match = relation(reference, series, -APART, APART) if reference and series else None
     if match is None:
@@ -187,7 +189,7 @@ def _against_main(signals: Recording, channel: MeasuredChannel, notes: list[str]
             if _near(match.gain, times):
                 return f"{channel.name} is {match.gain:.4g} times {what}: is one of them in {unit}?"
     if not channel.hinge and not _near(match.gain, 1.0, AGREEING):  # an inner hinge turns further than the mean
-        notes.append(f"{channel.name} is {match.gain:.4g} times {what}: one of them is not calibrated")
+        findings.append(f"{channel.name} is {match.gain:.4g} times {what}: one of them is not calibrated")
     return ""
 
 

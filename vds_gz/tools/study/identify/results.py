@@ -140,9 +140,9 @@ class VehicleFit:
             ``imu latency``, ``left wheel gain`` ...
         reached: The maximum of the recording for each limit without an estimate, by name as in ``numbers``.
         channels: The measurements beside the model.
-        findings: Sentences on the result, the worst first.
+        findings: Sentences on the result, the worst first; then on the recordings and what was left out of them, with
+            the number of each if there are several.
         axes: The numbers by commanded quantity.
-        notes: Notes on the recordings and left-out parts, with the number of each if there are several.
         predictions: How well a fit to the first part predicts the rest; empty if nothing was held out.
     """
 
@@ -154,7 +154,6 @@ class VehicleFit:
     channels: tuple[Channel, ...]
     findings: tuple[str, ...]
     axes: tuple[Axis, ...]
-    notes: tuple[str, ...] = ()
     predictions: tuple[Prediction, ...] = ()
 
     def title(self, channel: Channel) -> str:

@@ -24,7 +24,7 @@ from vds_gz.programs.commandlog.command_topic import (
     nothing_recognised,
 )
 from vds_gz.programs.interface.commands import GEAR_COMMAND, command_types, whole_types
-from vds_gz.tools.study.reading.cleaning import clean, joined, measured_time, note_pieces, unwrapped
+from vds_gz.tools.study.reading.cleaning import clean, joined, measured_time, report_pieces, unwrapped
 from vds_gz.tools.study.reading.message_quantities import (
     MEASUREMENTS,
     STEERING_TYPES,
@@ -113,9 +113,9 @@ def read_bag(
             for topic, role in roles.items():
                 kind, _ = counts[topic]
                 readers_of[topic, kind] = inputs.get(role, MEASUREMENTS)[kind]
-            notes: list[str] = []
-            topics = read_columns(bag, readers_of, notes)
-            notes += bag.notes
+            findings: list[str] = []
+            topics = read_columns(bag, readers_of, findings)
+            findings += bag.findings
     except UnknownTypeError as error:
         raise SignalError(f"'{path}': {error}") from None
     signals = _recording(roles, topics)
@@ -123,7 +123,7 @@ def read_bag(
     main = f"velocities '{named.get('velocity', 'none')}', steering '{named.get('steering', 'none')}'"
     further = sorted({channel.source for channel in signals.further if not roles[channel.source]})
     also = f", also measured {', '.join(map(repr, further))}" if further else ""
-    signals.notes[:0] = [f"commands '{named['command']}', {main}{also}", *notes]
+    signals.findings[:0] = [f"commands '{named['command']}', {main}{also}", *findings]
     return signals
 
 
@@ -140,17 +140,17 @@ def _recording(roles: Mapping[str, str], topics: Mapping[str, TopicData]) -> Rec
         if role in ("command", "gear"):
             commands_from(signals, column, column.seconds(begin)[0])
         else:
-            time = measured_time(*column.seconds(begin), role or f"'{topic}'", signals.notes)
+            time = measured_time(*column.seconds(begin), role or f"'{topic}'", signals.findings)
             measurements_from(signals, topic, role, column, time)
     signals.steers = "steering" in signals.commanded
-    note_pieces(signals)
+    report_pieces(signals)
     return signals
 
 
 def commands_from(recording: Recording, column: TopicData, time: Array) -> None:
     """Take a topic's numbers at these times [s] as commands."""
     for key, numbers in column.known():
-        series = clean(time, numbers, f"command {key.quantity}", recording.notes)
+        series = clean(time, numbers, f"command {key.quantity}", recording.findings)
         recording.commanded[key.quantity] = joined(recording.commanded.get(key.quantity), series)
 
 
@@ -164,7 +164,7 @@ def measurements_from(recording: Recording, topic: str, role: str, column: Topic
             continue  # the only hinge is the steering
         if quantity == "steering" and hinges and quantity not in main:
             continue  # the mean of hinges that are channels too
-        series = clean(time, numbers, f"{role or topic} {joint or quantity}", recording.notes)
+        series = clean(time, numbers, f"{role or topic} {joint or quantity}", recording.findings)
         if quantity in main:
             recording.measured[quantity] = series
             recording.sources[quantity] = topic

@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 from vds_gz.core.arrays import Array, Integers
 from vds_gz.tools.study.recording import MeasuredChannel, Recording, Series, longest_gap
 
-#: Matches the notes of :func:`clean` and :func:`note_pieces` on gaps.
-GAP_NOTE = re.compile(r" has a gap of \d|^gaps split the recording")
+#: Matches the findings of :func:`clean` and :func:`report_pieces` on gaps.
+GAP_FINDING = re.compile(r" has a gap of \d|^gaps split the recording")
 
 #: Clocks that differ by less are the same, and the difference is the delay of transport [s].
 SAME_CLOCK = 0.3
@@ -37,7 +37,7 @@ def seconds(times: Integers, begin: int) -> Array:
     return since
 
 
-def measured_time(logged: Array, stamps: ArrayLike, name: str, notes: list[str]) -> Array:
+def measured_time(logged: Array, stamps: ArrayLike, name: str, findings: list[str]) -> Array:
     """Times of measurement [s] by the recorder's clock, from times of recording and stamps [s] of one origin.
 
     A stamp is NaN for a message without one. Corrections are noted.
@@ -49,7 +49,7 @@ def measured_time(logged: Array, stamps: ArrayLike, name: str, notes: list[str])
     slope = _drift(stamped, difference)
     span = float(stamped[-1] - stamped[0])
     if abs(slope) > MAXIMUM_DRIFT:
-        notes.append(
+        findings.append(
             f"the stamps of {name} run {1.0 / (1.0 + slope):.4g} times as fast as the recorder's clock; the times of "
             "recording are used instead. Are the stamps in another unit, or of a simulation that was not in real time?"
         )
@@ -60,7 +60,7 @@ def measured_time(logged: Array, stamps: ArrayLike, name: str, notes: list[str])
     offset = float(np.percentile(difference - drift, 1.0))
     off = f"the stamps of {name} are off by {-offset:+.3f} s against the recorder's clock"
     drifts = f"drift by {-slope * 1e6:+.0f} ppm ({-slope * span:+.3f} s in {span:.0f} s)"
-    notes.append(f"{off} and {drifts}; both were corrected" if slope else f"{off}; this was corrected")
+    findings.append(f"{off} and {drifts}; both were corrected" if slope else f"{off}; this was corrected")
     moved: Array = stamped + offset + drift
     return moved
 
@@ -107,18 +107,18 @@ def _drift(stamped: Array, difference: Array) -> float:
     return slope if certain else 0.0
 
 
-def clean(time: Array, value: Array, name: str, notes: list[str]) -> Series:
+def clean(time: Array, value: Array, name: str, findings: list[str]) -> Series:
     """The finite samples at these times [s], in the order of time, the last one of equal times; faults are noted."""
     finite = np.isfinite(time) & np.isfinite(value)
     if not finite.all():
-        notes.append(f"{int((~finite).sum())} samples of {name} are NaN or infinite; they were left out")
+        findings.append(f"{int((~finite).sum())} samples of {name} are NaN or infinite; they were left out")
     series = _ordered(time[finite], value[finite])
     last = np.diff(series.time, append=np.inf) > 0.0
     time, value = series.time[last], series.value[last]
     steps = np.diff(time)
     if len(time) > 2 and steps.max() > longest_gap(time):
         at = int(np.argmax(steps))
-        notes.append(f"{name} has a gap of {steps[at]:.2f} s at {time[at]:.2f} s")
+        findings.append(f"{name} has a gap of {steps[at]:.2f} s at {time[at]:.2f} s")
     return Series(time, value)
 
 
@@ -141,8 +141,8 @@ def unwrapped(channel: MeasuredChannel) -> MeasuredChannel:
     return replace(channel, series=Series(channel.series.time, np.unwrap(channel.series.value)))
 
 
-def note_pieces(signals: Recording) -> None:
-    """Note the pieces into which gaps split a recording."""
+def report_pieces(signals: Recording) -> None:
+    """Report the pieces into which gaps split a recording."""
     if len(parts := signals.pieces) > 1:
         times = ", ".join(f"{begin:.2f} to {end:.2f} s" for begin, end in parts)
-        signals.notes.append(f"gaps split the recording into {len(parts)} pieces: {times}")
+        signals.findings.append(f"gaps split the recording into {len(parts)} pieces: {times}")

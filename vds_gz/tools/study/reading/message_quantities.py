@@ -70,7 +70,9 @@ class TopicData:
         return seconds(logged, begin), np.where(stamps == 0, np.nan, seconds(stamps, begin))
 
 
-def read_columns(bag: Bag, readers: Mapping[tuple[str, str], QuantityReader], notes: list[str]) -> dict[str, TopicData]:
+def read_columns(
+    bag: Bag, readers: Mapping[tuple[str, str], QuantityReader], findings: list[str]
+) -> dict[str, TopicData]:
     """The numbers of the messages by topic, with a reader for each topic and type.
 
     Times are of recording [ns]. If those of a topic are too coarse, they are the stamps, also of other topics that have
@@ -90,12 +92,12 @@ def read_columns(bag: Bag, readers: Mapping[tuple[str, str], QuantityReader], no
         columns.setdefault(connection.topic, TopicData()).append(time, stamp_of(message), values)
     faults = {topic: fault_of(topic, column.logged, column.stamps) for topic, column in columns.items()}
     if any(faults.values()):
-        notes.append(_replace_times(str(bag.path), columns, faults))
+        findings.append(_replace_times(str(bag.path), columns, faults))
     return columns
 
 
 def _replace_times(where: str, columns: Mapping[str, TopicData], faults: Mapping[str, str]) -> str:
-    """Replace times of recording by stamps where there are faults, and return a note.
+    """Replace times of recording by stamps where there are faults, and return a finding.
 
     Topics without a fault and without stamps keep their times, if those are of the clock of the stamps and good enough.
     """

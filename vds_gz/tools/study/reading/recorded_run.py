@@ -37,7 +37,7 @@ from vds_gz.tools.study.reading.bag import (
     measurements_from,
     never_measured,
 )
-from vds_gz.tools.study.reading.cleaning import GAP_NOTE, SAME_CLOCK, seconds, vehicle_time
+from vds_gz.tools.study.reading.cleaning import GAP_FINDING, SAME_CLOCK, seconds, vehicle_time
 from vds_gz.tools.study.reading.message_quantities import (
     MEASUREMENTS,
     STEERING_TYPES,
@@ -98,8 +98,10 @@ def read(path: str | Path, namespace: str | None = None, topic: str | None = Non
         raise RecordingError(f"{where}: {error}") from None
     if is_table(path):
         run.counts["samples"] = len(time)
-    run.notes[:] = [note for note in run.notes if not GAP_NOTE.search(note)]  # there is one of the motion
-    run.notes += [*_gaps(where, time), *map(str, run.touches)]
+    run.findings[:] = [
+        finding for finding in run.findings if not GAP_FINDING.search(finding)
+    ]  # there is one of the motion
+    run.findings += [*_gaps(where, time), *map(str, run.touches)]
     return run
 
 
@@ -120,13 +122,13 @@ def _read(path: Path, bag: Bag, namespace: str | None, topic: str | None) -> tup
     readers |= {(name, counts[name][0]): MEASUREMENTS[counts[name][0]] for name in (main, steering) if name}
     contacts: list[Message] = []
     readers[touched := f"{place}/{topics.CONTACTS.name}", topics.CONTACTS.type] = _keeper(contacts)
-    notes: list[str] = []
-    columns = read_columns(bag, readers, notes)
+    findings: list[str] = []
+    columns = read_columns(bag, readers, findings)
     if (count := len(columns[main].logged) if main in columns else 0) < 2:
         raise RecordingError(f"recording '{path}': number of messages on '{main}' is {count}; it must be at least 2")
-    run = Recording(counts=Counter({name: count for name, (_, count) in counts.items()}), notes=notes)
+    run = Recording(counts=Counter({name: count for name, (_, count) in counts.items()}), findings=findings)
     run.command_topics = tuple(commands)
-    run.notes += bag.notes
+    run.findings += bag.findings
     where = f"recording '{path}', topic '{main}'"
     role = "steering" if counts[main][0] in STEERING_TYPES else "velocity"
     first = _fill(run, columns, main, role, steering if steering in columns else "", where)
@@ -143,7 +145,7 @@ def _fill(run: Recording, columns: Mapping[str, TopicData], main: str, role: str
     column = columns[main]
     logged, stamps = column.times()
     if back := np.flatnonzero(np.diff(stamps) < -CLOCK_BACK * 1e9).tolist():
-        run.notes.append(f"{where}: the vehicle's clock went back; samples before that are left out")
+        run.findings.append(f"{where}: the vehicle's clock went back; samples before that are left out")
         column = column.since(back[-1] + 1)
         logged, stamps = column.times()
     run.start = begin = int(stamps.min())
@@ -296,7 +298,7 @@ def _actuators(references: TopicData, states: TopicData, begin: int) -> Iterator
 
 
 def _gaps(where: str, time: Array) -> Iterator[str]:
-    """A note about the longest time without samples, if it is long."""
+    """A finding about the longest time without samples, if it is long."""
     steps = np.diff(time)
     longest = int(np.argmax(steps))
     if steps[longest] > max(LONGEST_GAP, 10.0 * float(np.median(steps))):

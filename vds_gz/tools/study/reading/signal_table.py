@@ -14,7 +14,7 @@ import numpy as np
 from vds_gz.core.arrays import Array
 from vds_gz.core.vehicle.catalogue import actuator_kind
 from vds_gz.programs.commandlog.csv_table import COMMANDED, MEASURED, PEDAL_COLUMNS, POSE, find_column, open_table
-from vds_gz.tools.study.reading.cleaning import clean, note_pieces, unwrapped
+from vds_gz.tools.study.reading.cleaning import clean, report_pieces, unwrapped
 from vds_gz.tools.study.recording import (
     ACTUATIONS,
     POSES,
@@ -78,7 +78,7 @@ def read_run_csv(path: Path, columns: Mapping[str, str] | None = None) -> Record
     references_only = all(name.endswith(_REFERENCE) for name in commands if name)
     signals.made_by_replay = bool(signals.actuators) and references_only
     signals.steers = "steering" in signals.commanded
-    note_pieces(signals)
+    report_pieces(signals)
     return signals
 
 
@@ -93,7 +93,7 @@ def read_actuation_csv(path: Path, columns: Mapping[str, str] | None = None) -> 
         taken.add(name)
         (_command if quantity in ACTUATIONS else _measure)(signals, table, quantity, name)
     _read_further(signals, table, taken)
-    note_pieces(signals)
+    report_pieces(signals)
     return signals
 
 
@@ -111,7 +111,7 @@ def _measure(signals: Recording, table: TableColumns, quantity: str, name: str) 
 def _series(signals: Recording, table: TableColumns, name: str) -> Series:
     """The samples in a column."""
     there = ~np.isnan(table[name])
-    return clean(table["time"][there], table[name][there], name, signals.notes)
+    return clean(table["time"][there], table[name][there], name, signals.findings)
 
 
 def _read_further(signals: Recording, table: TableColumns, taken: set[str]) -> None:

@@ -18,7 +18,7 @@ FEWEST, RATIO, CERTAIN = 5, 0.01, 5.0
 
 
 def wheels_disagree(signals: Recording, wheel_radius: float) -> Iterator[str]:
-    """A note if the wheels' speeds contradict v_x.
+    """A finding if the wheels' speeds contradict v_x.
 
     The mean over all wheels is compared, as the outer wheel rolls further in a curve.
     """

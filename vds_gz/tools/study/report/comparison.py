@@ -90,15 +90,15 @@ def _seconds(value: float | None) -> str:
 
 
 def write_report(
-    folder: Path, names: tuple[str, str], comparison: Comparison, bounds: Sequence[Bound], notes: Sequence[str]
+    folder: Path, names: tuple[str, str], comparison: Comparison, bounds: Sequence[Bound], findings: Sequence[str]
 ) -> None:
     """Write report.html, report.json and overlay.png."""
     page = ReportPage(folder, f"{names[0]} against {names[1]}")
     page.text(verdict(comparison))
     for bound in bounds:
         page.text(f"{'broken' if bound.broken else 'holds'}: {bound}", bad=bound.broken)
-    for note in notes:
-        page.text(f"Note: {note}")
+    for finding in findings:
+        page.text(f"Finding: {finding}")
     page.picture("overlay.png", _figure(comparison, names), "both runs over time, and their paths")
     page.heading("Differences, B minus A")
     page.table(HEAD, difference_rows(comparison))
@@ -110,7 +110,7 @@ def write_report(
             "a": names[0],
             "b": names[1],
             "verdict": verdict(comparison),
-            "notes": notes,
+            "findings": findings,
             "differences": comparison.differences,
             "path": comparison.path,
             "doubt": comparison.doubt,

@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from vds_gz.core.arrays import Array
 from vds_gz.core.parameters.yaml_reader import INTERVAL
 from vds_gz.tools.study.identify.exports import autoware, nav2
-from vds_gz.tools.study.identify.labels import advice, is_noiseless, named, noise_words, prediction_words
+from vds_gz.tools.study.identify.labels import is_noiseless, named, noise_words, prediction_words, recordings_needed
 from vds_gz.tools.study.identify.results import LIMITS, OUTLIER_WEIGHT, TIMES, Channel, VehicleFit
 from vds_gz.tools.study.recording import QUANTITIES
 from vds_gz.tools.study.report.style import ACTUAL, BODY, COMMANDED, INK, STYLE, literal
@@ -136,17 +136,17 @@ def fit_rows(fit: VehicleFit) -> Iterator[tuple[str, ...]]:
 def write_report(folder: Path, log: str, fit: VehicleFit) -> None:
     """Write report.html, report.json, identified.png, and pictures of further recordings and channels."""
     page = ReportPage(folder, report_title(log))
-    for note in (*map(prediction_words, fit.predictions), *fit.notes, *fit.findings):
-        page.text(note)
+    for finding in (*map(prediction_words, fit.predictions), *fit.findings):
+        page.text(finding)
     for name, (what, channels) in _pictures(fit).items():
         page.picture(name, channels_figure(channels, [fit.title(channel) for channel in channels]), what)
     page.table(HEAD, fit_rows(fit))
-    for more in advice(fit.numbers, named(fit.model, list(fit.numbers))):
+    for more in recordings_needed(fit.numbers, named(fit.model, list(fit.numbers))):
         page.text(f"Poorly determined: {more}.")
     for title, lines in (("For Nav2", nav2(fit)), ("For Autoware", autoware(fit))):
         page.heading(title)
         page.table((), [(line,) for line in lines])
-    page.write({"log": log, "notes": fit.notes, **_content(fit)})
+    page.write({"log": log, **_content(fit)})
 
 
 def _pictures(fit: VehicleFit) -> dict[str, tuple[str, list[Channel]]]:

@@ -34,8 +34,8 @@ def pooled_rows(vehicle: PooledVehicle) -> Iterator[tuple[str, ...]]:
         yield word.axis, word.label, value, number.estimate.interval, str(number.count), spread, scatter
 
 
-def pooled_notes(vehicle: PooledVehicle) -> Iterator[str]:
-    """Notes on recordings of other models, and on parameters that scatter by more than their intervals explain."""
+def pooled_findings(vehicle: PooledVehicle) -> Iterator[str]:
+    """Findings on recordings of other models, and on parameters that scatter by more than their intervals explain."""
     for other in vehicle.others:
         models = f"the model '{other.model}', most recordings '{vehicle.model}'"
         yield f"{other.log} shows {models}; its numbers are not pooled"
@@ -68,8 +68,8 @@ def write_report(folder: Path, results: Sequence[Result], vehicle: PooledVehicle
     write_table(folder / "recordings.csv", results)
     failures = {result.log: result.failure for result in results if result.failure}
     page = ReportPage(folder, f"Vehicle identified from {len(results)} recordings")
-    for note in pooled_notes(vehicle) if vehicle else ():
-        page.text(f"Note: {note}.")
+    for finding in pooled_findings(vehicle) if vehicle else ():
+        page.text(f"Finding: {finding}.")
     for failure in failures.values():
         page.text(failure, bad=True)
     if vehicle is not None and vehicle.words:

@@ -95,11 +95,11 @@ def _draw_knee(panel: Axes, row: int, knee: Knee | None, unit: str, colour: str)
     panel.plot(*at, "o", transform=transform, color=colour, markeredgecolor=INK, markersize=7.0, zorder=4)
     side, direction = ("right", -1.0) if knee.above else ("left", 1.0)
     text = f"knee {knee.value:.3g} {unit}".strip()
-    note = panel.annotate(
+    annotation = panel.annotate(
         text, at, (8.0 * direction, 8.0 + 13.0 * row), transform, textcoords="offset points", ha=side, color=colour
     )
-    note.set_path_effects([withStroke(linewidth=2.5, foreground="white")])
-    note.set_in_layout(False)
+    annotation.set_path_effects([withStroke(linewidth=2.5, foreground="white")])
+    annotation.set_in_layout(False)
 
 
 def _draw_bounds(panel: Axes, bounds: Mapping[str, float], *, across: bool) -> None:

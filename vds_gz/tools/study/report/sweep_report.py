@@ -82,9 +82,9 @@ def _draw_distribution(panel: Axes, values: Array, runs: Runs, analysis: Analysi
         if math.isfinite(value):
             panel.axvline(value, color=colour, linewidth=1.4, linestyle=style)
             # Each label is lower than the one before, as lines may be close together.
-            note = panel.annotate(f" {text} {value:.3g}", (value, (0.97 - 0.1 * k) * top), va="top", fontsize=8.5)
-            note.set_color(colour)
-            note.set_path_effects([withStroke(linewidth=2.5, foreground="white")])
+            annotation = panel.annotate(f" {text} {value:.3g}", (value, (0.97 - 0.1 * k) * top), va="top", fontsize=8.5)
+            annotation.set_color(colour)
+            annotation.set_path_effects([withStroke(linewidth=2.5, foreground="white")])
 
 
 @mpl.rc_context(STYLE)
@@ -242,8 +242,8 @@ def sentences(runs: Runs, analysis: Analysis) -> Iterator[str]:
     """Knees, and which parameter to measure more accurately, or why that is unknown."""
     for measure, knee in analysis.knees.items():
         yield knee.sentence(measure, runs.units)
-    for advice in analysis.advice.values():
-        yield advice.sentence(runs.units)
+    for accuracy in analysis.accuracies.values():
+        yield accuracy.sentence(runs.units)
     for name, indices in analysis.sensitivities.items():
         if not indices.trusted and not runs.varied_alone:
             yield (
@@ -260,11 +260,11 @@ def worst_table(runs: Runs, measure: str) -> tuple[tuple[str, ...], list[tuple[s
     return head, [(str(runs.number(k)), *(f"{column[k]:.4g}" for column in columns)) for k in places]
 
 
-def write_report(folder: Path, title: str, cases: Cases, notes: Sequence[str] = ()) -> None:
+def write_report(folder: Path, title: str, cases: Cases, findings: Sequence[str] = ()) -> None:
     """Write report.html, report.json and its pictures as PNG files, with the runs of each case and their analysis."""
     page = ReportPage(folder, title)
-    for note in notes:
-        page.text(f"Note: {note}")
+    for finding in findings:
+        page.text(f"Finding: {finding}")
     page.table(*distribution_table(cases))
     for first in range(0, len(cases), TOGETHER):
         figure = cases_figure(cases[first : first + TOGETHER])
@@ -277,7 +277,7 @@ def write_report(folder: Path, title: str, cases: Cases, notes: Sequence[str] = 
     for number, (runs, analysis) in enumerate(cases, start=1):
         _add_case(page, f"{number}_" if len(cases) > 1 else "", runs, analysis)
         contents.append({"label": runs.label, "sentences": list(sentences(runs, analysis)), **_content(analysis)})
-    page.write({"title": title, "notes": notes, "cases": contents})
+    page.write({"title": title, "findings": findings, "cases": contents})
 
 
 def _add_case(page: ReportPage, prefix: str, runs: Runs, analysis: Analysis) -> None:
@@ -315,6 +315,6 @@ def _content(analysis: Analysis) -> dict[str, object]:
         "expectations": [dataclasses.asdict(check) | {"broken": check.broken} for check in analysis.expectations],
         "distributions": analysis.distributions,
         "sensitivities": analysis.sensitivities,
-        "advice": analysis.advice,
+        "accuracies": analysis.accuracies,
         "knees": analysis.knees,
     }

@@ -33,10 +33,10 @@ BAD = 0.95
 #: Minimum number of runs for a quantile.
 RUNS = 100
 
-#: Part of the gain of exact knowledge that advice must reach without a bound that can be kept.
+#: Part of the gain of exact knowledge that a required accuracy must give without a bound that can be kept.
 WORTH = 0.9
 
-#: Minimum gain of exact knowledge for advice, as a part of the quantile.
+#: Minimum gain of exact knowledge that is worth it, as a part of the quantile.
 NOTHING = 0.1
 
 
@@ -73,7 +73,7 @@ def quantile(values: Array, part: float) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Advice:
+class RequiredAccuracy:
     """A parameter to measure more accurately."""
 
     # parameter, nominal: its name and assumed value
@@ -88,7 +88,7 @@ class Advice:
     bound: float | None  # the required bound of the quantile; None without one
 
     def sentence(self, units: Mapping[str, str]) -> str:
-        """The advice as a sentence, with units by parameter and measure."""
+        """What to measure, as a sentence, with units by parameter and measure."""
         unit, measured = units.get(self.parameter, ""), units.get(self.measure, "")
         sign = -1.0 if self.measure in LARGER_IS_BETTER else 1.0
         change = f"{_amount(self.after, measured)} instead of {_amount(self.before, measured)}"
@@ -101,14 +101,14 @@ class Advice:
         )
 
 
-def advise(
+def required_accuracy(
     parameters: Mapping[str, Array],
     nominal: Mapping[str, float],
     measure: str,
     values: Array,
     indices: Sensitivity,
     bound: float | None = None,
-) -> Advice | None:
+) -> RequiredAccuracy | None:
     """The first parameter, by total indices, that is worth measuring more accurately; None if there is none.
 
     Over the runs with a parameter near its nominal value, the measure's quantile is smaller than over all runs. The
@@ -133,7 +133,7 @@ def advise(
             last = int(np.flatnonzero(quantiles <= allowed)[-1])
             after = sign * float(quantiles[last])
             within, now = float(widths[last]), float(away.max())
-            return Advice(name, nominal[name], within, now, measure, sign * before, after, bound)
+            return RequiredAccuracy(name, nominal[name], within, now, measure, sign * before, after, bound)
     return None
 
 
@@ -220,7 +220,7 @@ class Analysis:
 
     distributions: dict[str, Distribution]
     sensitivities: dict[str, Sensitivity]
-    advice: dict[str, Advice]
+    accuracies: dict[str, RequiredAccuracy]
     expectations: tuple[QuantileCheck, ...]
     knees: dict[str, Knee] = field(default_factory=dict)  # of measures over the only varied parameter
 
@@ -229,21 +229,21 @@ def analyse(runs: Runs) -> Analysis:
     """Analyse all measures of a sweep."""
     check_expected(runs.expected, runs.measures)
     sensitivities: dict[str, Sensitivity] = {}
-    advice: dict[str, Advice] = {}
+    accuracies: dict[str, RequiredAccuracy] = {}
     for name, values in runs.measures.items():
         if (indices := sensitivity(runs.parameters, values)) is None:
             continue
         sensitivities[name] = indices
         bound = runs.expected.get(name, {}).get(bad_quantile(name))
-        if indices.trusted and (more := advise(runs.parameters, runs.nominal, name, values, indices, bound)):
-            advice[name] = more
+        if indices.trusted and (more := required_accuracy(runs.parameters, runs.nominal, name, values, indices, bound)):
+            accuracies[name] = more
     distributions = {name: distribution(name, values) for name, values in runs.measures.items()}
     expectations = tuple(
         QuantileCheck(measure, name, bound, distributions[measure].quantiles[name])
         for measure, bounds in runs.expected.items()
         for name, bound in bounds.items()
     )
-    return Analysis(distributions, sensitivities, advice, expectations, dict(_knees(runs)))
+    return Analysis(distributions, sensitivities, accuracies, expectations, dict(_knees(runs)))
 
 
 def _knees(runs: Runs) -> Iterator[tuple[str, Knee]]:

@@ -180,14 +180,14 @@ def _sort(table: Path) -> None:
 
 @contextmanager
 def _resumable(table: Path) -> Iterator[None]:
-    """Add the hint on --resume to failures."""
-    hint = "finished runs are kept; --resume continues from there"
+    """Add the remedy on --resume to failures."""
+    remedy = "finished runs are kept; --resume continues from there"
     try:
         yield
     except FailureError as error:
-        raise FailureError(f"{error}; {hint}") from None
+        raise FailureError(f"{error}; {remedy}") from None
     except OSError as error:
-        raise FailureError(f"'{table}' cannot be written: {error.strerror}; {hint}") from None
+        raise FailureError(f"'{table}' cannot be written: {error.strerror}; {remedy}") from None
 
 
 @takes(folder=PATH)

@@ -68,7 +68,7 @@ class Setup:
         step_rate: Steps per second of the model [Hz].
         given: Whether a vehicle was given.
         centred: Whether the steering goes to the middle when the commanded speed is 0; None if unknown.
-        remarks: Findings on the unknowns.
+        findings: On the unknowns.
         variant: Findings on the variant of the vehicle, and on the order of its lags.
     """
 
@@ -81,7 +81,7 @@ class Setup:
     step_rate: float
     given: bool
     centred: bool | None = None
-    remarks: tuple[str, ...] = ()
+    findings: tuple[str, ...] = ()
     variant: tuple[str, ...] = ()
 
     @property
@@ -223,8 +223,8 @@ def offered(
                 "fit they must be of one kind"
             )
     unknown = set() if given else set(OF_JOINTS) - set(fit)
-    hint = "" if "wheel_gains" in fit else ", or identify them (--fit {})"
-    recordings = [_without_unknown_geometry(recording, model, parameters, unknown, hint) for recording in recordings]
+    remedy = "" if "wheel_gains" in fit else ", or identify them (--fit {})"
+    recordings = [_without_unknown_geometry(recording, model, parameters, unknown, remedy) for recording in recordings]
     lateral = "base_link_offset" in fit
     channels = tuple(tuple(counting(recording, model, parameters, lateral=lateral)) for recording in recordings)
     if not any(channels):
@@ -248,9 +248,9 @@ def _for_model(signals: Recording, model: AnyModel) -> Recording:
 
 
 def _without_unknown_geometry(
-    signals: Recording, model: AnyModel, parameters: ParameterGroup, unknown: Collection[str], hint: str
+    signals: Recording, model: AnyModel, parameters: ParameterGroup, unknown: Collection[str], remedy: str
 ) -> Recording:
-    """The recording without wheels and hinges whose geometry is unknown; a note names them.
+    """The recording without wheels and hinges whose geometry is unknown; a finding names them.
 
     If nothing else was measured, they stay.
     """
@@ -264,11 +264,11 @@ def _without_unknown_geometry(
     if not needed or not (signals.measured or further):
         return signals
     lacking = sorted(set().union(*needed.values()))
-    note = (
+    finding = (
         f"{', '.join(needed)}: left out, as they need the vehicle's {', '.join(lacking)}; give a parameter file that "
-        f"has them (--params){hint.format(','.join(lacking))}"
+        f"has them (--params){remedy.format(','.join(lacking))}"
     )
-    return replace(signals, further=further, notes=[*signals.notes, note])
+    return replace(signals, further=further, findings=[*signals.findings, finding])
 
 
 def _geometry_of(channel: MeasuredChannel, model: AnyModel) -> set[str]:

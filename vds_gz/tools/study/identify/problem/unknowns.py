@@ -84,9 +84,9 @@ def set_up(
     family = VehicleFamily(model, parameters, ())
     setup = Setup(family, actuators, recordings, channels, np.empty(0), priors, step_rate, given)
     assumed = [] if given else _assumed_geometry(setup, wheel_base=wheel_base is not None)
-    actuators, terms, remarks = _unknowns(setup, [*assumed, *names])
+    actuators, terms, findings = _unknowns(setup, [*assumed, *names])
     begin = coordinates(terms, {term.name: _first_value(term, parameters) for term in terms})
-    setup = replace(setup, actuators=actuators, begin=begin, remarks=(*far, *remarks))
+    setup = replace(setup, actuators=actuators, begin=begin, findings=(*far, *findings))
     return replace(setup, family=VehicleFamily(model, _without_maps(setup), tuple(terms)))
 
 
@@ -113,7 +113,7 @@ def _plain(model: AnyModel, wheel_base: float | None) -> ParameterGroup:
 
 
 def _turning_far(recordings: Sequence[Recording], parameters: ParameterGroup) -> tuple[ParameterGroup, tuple[str, ...]]:
-    """The vehicle, driven on its steered wheel if angles beyond half a turn were commanded, and a note on this.
+    """The vehicle, driven on its steered wheel if angles beyond half a turn were commanded, and a finding on this.
 
     Only such a vehicle's wheel turns that far. The angles are most likely those of a steering wheel.
     """
@@ -122,11 +122,11 @@ def _turning_far(recordings: Sequence[Recording], parameters: ParameterGroup) ->
     if top <= math.pi or getattr(parameters, name, True) or "steering" not in actuations(parameters):
         return parameters, ()
     changed: dict[str, object] = {name: True}
-    remark = (
+    finding = (
         f"steering: {top:.3g} rad were commanded, probably angles of a driver's steering wheel; the vehicle is assumed "
         "to be driven on its steered wheel, as others steer by at most a quarter turn. Its motion is not meaningful"
     )
-    return dataclasses.replace(parameters, **changed), (remark,)
+    return dataclasses.replace(parameters, **changed), (finding,)
 
 
 def _without_maps(setup: Setup) -> ParameterGroup:
@@ -182,7 +182,7 @@ def _has_sides(model: AnyModel, parameters: ParameterGroup) -> bool:
 
 
 def _unknowns(setup: Setup, names: Collection[str]) -> tuple[dict[str, Actuation], list[Term], tuple[str, ...]]:
-    """The actuators without parameters that the recordings cannot determine, all terms, and remarks."""
+    """The actuators without parameters that the recordings cannot determine, all terms, and findings."""
     parameters, actuators = setup.family.parameters, dict(setup.actuators)
     turning = "steering" if setup.varies("steering") else "yaw_rate"
     for name, quantity in (("drive", "v_x"), ("steering", turning)):
@@ -215,7 +215,7 @@ def _unknowns(setup: Setup, names: Collection[str]) -> tuple[dict[str, Actuation
     if setup.family.model.name == "bicycle" and setup.varies("v_x") and "yaw_rate" in setup.measured:
         terms.append(Term(UNDERSTEER, Kind.PARAMETER, 0.0, MAX_UNDERSTEER, scale=0.01))
     terms += [*_offsets(setup), *_latencies(setup)]
-    return actuators, terms, tuple(_remarks(setup, confounded)) if sides else ()
+    return actuators, terms, tuple(_findings(setup, confounded)) if sides else ()
 
 
 def _assumed_geometry(setup: Setup, *, wheel_base: bool) -> list[str]:
@@ -286,8 +286,8 @@ def _confounded(setup: Setup, names: Collection[str]) -> list[str]:
     return ["v_x"] if both else commanded
 
 
-def _remarks(setup: Setup, confounded: Sequence[str]) -> Iterator[str]:
-    """Remarks on the identifiability of wheel gains."""
+def _findings(setup: Setup, confounded: Sequence[str]) -> Iterator[str]:
+    """Findings on the identifiability of wheel gains."""
     names = " and ".join(WHEELS.values())
     taken = f"{' and '.join(f'{quantity} gain' for quantity in confounded)}: taken as 1"
     if setup.wheels_measured:
