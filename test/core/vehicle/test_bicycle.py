@@ -9,7 +9,6 @@ from helpers.driving import (
     IDEAL_LIMITED_STEERING,
     IDEAL_STEERING,
     MILLISECOND,
-    SECOND,
     driven,
     fixed_drive_bicycles,
     ideal_bicycle,
@@ -20,7 +19,7 @@ from helpers.driving import (
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vds_gz.core.parameters.actuator_parameters import DriveParameters, SteeringParameters
+from vds_gz.core.parameters.actuator_parameters import DriveParameters
 from vds_gz.core.parameters.vehicles import BicycleParameters
 from vds_gz.core.vehicle import bicycle
 from vds_gz.core.vehicle.bicycle import BICYCLE
@@ -67,51 +66,6 @@ def test_a_car_that_understeers_turns_as_one_with_a_longer_wheelbase(steered, re
 
 
 # Twist in, twist out
-
-
-@pytest.mark.parametrize(("steered", "reverse"), CONFIGURATIONS)
-@pytest.mark.parametrize("command", [(1.0, 0.0), (-1.0, 0.0), (1.0, 0.4), (1.0, -0.4), (-0.8, 0.3), (-0.8, -0.3)])
-def test_forward_and_curve_commands_are_tracked_in_steady_state(steered, reverse, command):
-    p = BicycleParameters(
-        drive_on_steered_wheel=steered,
-        reverse=reverse,
-        steering_actuator=SteeringParameters(max_position=0.0 if steered else 1.2),
-    )
-    motion = driven(BICYCLE, p, twist(command[0], 0.0, command[1]), 8.0).motion()
-    assert (motion.v_x, motion.v_y, motion.yaw_rate) == pytest.approx((command[0], 0.0, command[1]), abs=1e-6)
-
-
-@pytest.mark.parametrize("reverse", [False, True])
-@pytest.mark.parametrize("yaw_rate", [0.5, -0.5])
-def test_only_a_vehicle_driven_by_its_steered_wheel_turns_in_place(reverse, yaw_rate):
-    p = BicycleParameters(
-        drive_on_steered_wheel=True, reverse=reverse, steering_actuator=SteeringParameters(max_position=0.0)
-    )
-    motion = driven(BICYCLE, p, twist(0.0, 0.0, yaw_rate), 8.0).motion()
-    assert (motion.v_x, motion.yaw_rate) == pytest.approx((0.0, yaw_rate), abs=1e-6)
-    fixed = driven(BICYCLE, BicycleParameters(reverse=reverse), twist(0.0, 0.0, yaw_rate), 8.0).motion()
-    assert (fixed.v_x, fixed.yaw_rate, fixed.x, fixed.heading) == (0.0, 0.0, 0.0, 0.0)
-
-
-@pytest.mark.parametrize(("steered", "reverse"), CONFIGURATIONS)
-def test_a_lateral_command_moves_nothing(steered, reverse):
-    p = BicycleParameters(drive_on_steered_wheel=steered, reverse=reverse)
-    motion = driven(BICYCLE, p, twist(0.0, 1.0, 0.0), 2.0).motion()
-    assert dataclasses.astuple(motion) == (0.0,) * 6
-
-
-@pytest.mark.parametrize(("steered", "reverse"), CONFIGURATIONS)
-@pytest.mark.parametrize(("v", "w"), [(1.0, 0.5), (1.0, -0.25), (-0.5, 0.4)])
-def test_the_turning_circle_has_the_commanded_radius(steered, reverse, v, w):
-    p = ideal_bicycle(drive_on_steered_wheel=steered, reverse=reverse)
-    vehicle = Vehicle(BICYCLE, p, max_command_age=1e6)
-    vehicle.enter(twist(v, 0.0, w), 0)
-    radius = v / w
-    for quarter in range(1, 5):
-        vehicle.advance(round(quarter * 0.5 * math.pi / abs(w) * SECOND))
-        motion = vehicle.motion()
-        assert math.hypot(motion.x, motion.y - radius) == pytest.approx(abs(radius), rel=1e-6)
-    assert abs(motion.heading) == pytest.approx(2.0 * math.pi, abs=abs(w) * STEP)
 
 
 def test_an_angle_beyond_the_stops_gives_the_tightest_circle():
@@ -247,21 +201,6 @@ def test_steered_wheels_point_at_the_turning_centre_and_roll_as_fast_as_they_mov
         assert abs(wheel_angle - angle) <= math.pi / 2
 
 
-@pytest.mark.parametrize("reverse", [False, True])
-@pytest.mark.parametrize("angle", [-1.2, -0.5, 0.1, 0.6, 1.4, 2.0, 3.0])
-def test_steered_wheels_stand_at_the_angles_of_ackermanns_rule(reverse, angle):
-    p = ideal_bicycle(drive_on_steered_wheel=True, reverse=reverse)
-    length, side, tangent = p.wheel_base, -1.0 if reverse else 1.0, math.tan(angle)
-    for _, y, wheel_angle, _ in steered_wheels(standing(p, angle)):
-        expected = length * tangent / (length - side * y * tangent)
-        assert math.tan(wheel_angle) == pytest.approx(expected, rel=1e-9)
-
-
-def test_the_inner_wheel_turns_further_than_the_outer_one():
-    joints = joints_of(standing(ideal_bicycle(), 0.5))
-    assert joints["steering_left"][0] > 0.5 > joints["steering_right"][0] > 0.0
-
-
 @pytest.mark.parametrize("angle", [-0.9, 0.0, 0.6])
 def test_parallel_steering_points_both_wheels_the_same_way(angle):
     vehicle = standing(ideal_bicycle(parallel_steering=True), angle, 1.0)
@@ -300,18 +239,6 @@ def test_joints_are_named_left_before_right_and_hinges_before_wheels():
     ]
 
 
-@pytest.mark.parametrize("v", [1.0, -2.0])
-def test_wheels_roll_as_far_as_they_moved(v):
-    p = ideal_bicycle(tire_diameter=0.5)
-    straight = joints_of(driven(BICYCLE, p, twist(v, 0.0, 0.0), 3.0))
-    for name in ("fixed_wheel_left", "fixed_wheel_right", "steered_wheel_left", "steered_wheel_right"):
-        assert straight[f"{name}_joint"][0] == pytest.approx(3.0 * v / 0.25)
-    curve = joints_of(driven(BICYCLE, p, twist(v, 0.0, 0.3), 3.0))
-    assert curve["fixed_wheel_left_joint"][0] == pytest.approx(3.0 * (v - 0.3 * 0.6) / 0.25)
-    outer = math.copysign(math.hypot(v + 0.3 * 0.6, 0.3 * p.wheel_base), v)
-    assert curve["steered_wheel_right_joint"][0] == pytest.approx(3.0 * outer / 0.25)
-
-
 @given(st.one_of(fixed_drive_bicycles, steered_drive_bicycles), twists, twists)
 def test_joint_velocities_are_the_changes_of_the_joint_positions(p, first, second):
     # Without lag and rate limits positions jump, and a jump has no velocity.
@@ -334,13 +261,6 @@ def test_joint_velocities_are_the_changes_of_the_joint_positions(p, first, secon
 
 
 # Driven wheels and their limit
-
-
-def test_a_drive_on_the_steered_wheel_moves_that_wheel():
-    p = ideal_bicycle(drive_on_steered_wheel=True, reverse=True)
-    vehicle = standing(p, 0.7, 1.5)
-    assert vehicle.state.v_x == pytest.approx(1.5 * math.cos(0.7))
-    assert vehicle.state.yaw_rate == pytest.approx(1.5 * math.sin(0.7) / -p.wheel_base)
 
 
 @given(
@@ -405,20 +325,6 @@ def test_undriven_wheels_do_not_slow_the_vehicle_down():
     assert vehicle.state.speed_steered_left > 1.0
 
 
-def test_with_four_wheel_drive_the_fastest_of_all_wheels_counts():
-    p = ideal_bicycle(max_wheel_velocity=1.0, four_wheel_drive=True)
-    s = driven(BICYCLE, p, ackermann(1.0, 0.6), 0.01).state
-    assert s.speed_steered_right == pytest.approx(1.0)
-    assert s.v_x < 1.0
-    assert s.yaw_rate / s.v_x == pytest.approx(math.tan(0.6) / p.wheel_base)
-
-
-def test_without_a_limit_nothing_is_scaled():
-    vehicle = driven(BICYCLE, ideal_bicycle(four_wheel_drive=True), twist(50.0, 0.0, 20.0), 0.01)
-    assert vehicle.motion().v_x == 50.0
-    assert vehicle.motion().yaw_rate == pytest.approx(20.0)
-
-
 # Options
 
 
@@ -447,19 +353,6 @@ def test_turning_in_place_is_not_standstill():
     motion = driven(BICYCLE, p, twist(0.0, 0.0, 0.5), 0.1).motion()
     assert motion.yaw_rate == pytest.approx(0.5)
     assert motion.v_x == pytest.approx(0.0, abs=1e-12)
-
-
-@pytest.mark.parametrize("offset", [0.8, -0.5])
-@pytest.mark.parametrize("steered", [False, True])
-def test_pose_and_twist_are_those_of_base_link(offset, steered):
-    p = ideal_bicycle(base_link_offset=offset, drive_on_steered_wheel=steered)
-    plain = driven(BICYCLE, dataclasses.replace(p, base_link_offset=0.0), twist(1.0, 0.0, 0.4), 2.0).motion()
-    moved = driven(BICYCLE, p, twist(1.0, 0.0, 0.4), 2.0).motion()
-    assert moved.heading == plain.heading
-    assert (moved.v_x, moved.yaw_rate) == (plain.v_x, plain.yaw_rate)
-    assert moved.v_y == pytest.approx(offset * 0.4)
-    assert moved.x == pytest.approx(plain.x + offset * math.cos(plain.heading))
-    assert moved.y == pytest.approx(plain.y + offset * math.sin(plain.heading))
 
 
 # Symmetry

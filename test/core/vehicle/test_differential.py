@@ -1,10 +1,9 @@
 """Vehicles with a left and a right drive."""
 
 import dataclasses
-import math
 
 import pytest
-from helpers.driving import IDEAL_DRIVE, SECOND, driven, joints_of
+from helpers.driving import IDEAL_DRIVE, driven, joints_of
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,23 +11,8 @@ from vds_gz.core.parameters.actuator_parameters import DriveParameters
 from vds_gz.core.parameters.vehicles import DifferentialParameters
 from vds_gz.core.vehicle.command import twist
 from vds_gz.core.vehicle.differential import DIFFERENTIAL
-from vds_gz.core.vehicle.vehicle import Vehicle
 
 IDEAL = DifferentialParameters(drive_actuators=IDEAL_DRIVE)
-
-
-@pytest.mark.parametrize(
-    "command", [(1.0, 0.0), (-1.0, 0.0), (1.0, 0.5), (1.0, -0.5), (-0.6, 0.4), (0.0, 1.0), (0.0, -1.0)]
-)
-def test_forward_curve_and_in_place_commands_are_tracked_in_steady_state(command):
-    v, w = command
-    motion = driven(DIFFERENTIAL, DifferentialParameters(), twist(v, 0.0, w), 8.0).motion()
-    assert (motion.v_x, motion.v_y, motion.yaw_rate) == pytest.approx((v, 0.0, w), abs=1e-6)
-
-
-def test_a_lateral_command_moves_nothing():
-    motion = driven(DIFFERENTIAL, DifferentialParameters(), twist(0.0, 1.0, 0.0), 2.0).motion()
-    assert dataclasses.astuple(motion) == (0.0,) * 6
 
 
 def test_each_wheel_rolls_with_the_speed_of_its_own_contact_point():
@@ -36,21 +20,6 @@ def test_each_wheel_rolls_with_the_speed_of_its_own_contact_point():
     joints = joints_of(driven(DIFFERENTIAL, p, twist(1.0, 0.0, 0.5), 2.0))
     assert joints["wheel_left_joint"] == pytest.approx((2.0 * 0.8 / 0.25, 0.8 / 0.25))
     assert joints["wheel_right_joint"] == pytest.approx((2.0 * 1.2 / 0.25, 1.2 / 0.25))
-
-
-def test_the_turning_circle_has_the_commanded_radius():
-    vehicle = Vehicle(DIFFERENTIAL, IDEAL, max_command_age=1e6)
-    vehicle.enter(twist(1.0, 0.0, -0.4), 0)
-    for second in range(1, 16):
-        vehicle.advance(second * SECOND)
-        motion = vehicle.motion()
-        assert math.hypot(motion.x, motion.y + 2.5) == pytest.approx(2.5, rel=1e-6)
-
-
-def test_turning_in_place_leaves_the_middle_of_the_axle_where_it_is():
-    motion = driven(DIFFERENTIAL, IDEAL, twist(0.0, 0.0, 1.0), 3.0).motion()
-    assert (motion.x, motion.y) == pytest.approx((0.0, 0.0), abs=1e-12)
-    assert motion.heading == pytest.approx(3.0)
 
 
 @given(st.floats(-5.0, 5.0), st.floats(-5.0, 5.0), st.floats(0.1, 2.0))
@@ -64,11 +33,6 @@ def test_a_command_beyond_the_drives_is_slowed_down_along_the_same_curve(v, w, l
     assert max(abs(vehicle.state.left.velocity), abs(vehicle.state.right.velocity)) <= limit
 
 
-def test_without_a_limit_nothing_is_scaled():
-    motion = driven(DIFFERENTIAL, IDEAL, twist(50.0, 0.0, 20.0), 0.01).motion()
-    assert (motion.v_x, motion.yaw_rate) == pytest.approx((50.0, 20.0))
-
-
 def test_each_side_has_its_own_actuator():
     p = DifferentialParameters(drive_actuators=dataclasses.replace(IDEAL_DRIVE, max_acceleration=1.0))
     vehicle = driven(DIFFERENTIAL, p, twist(1.0, 0.0, 1.0), 0.5)
@@ -76,18 +40,6 @@ def test_each_side_has_its_own_actuator():
     assert vehicle.state.right.velocity == pytest.approx(0.5)
     assert vehicle.motion().v_x == pytest.approx(0.45)
     assert vehicle.motion().yaw_rate == pytest.approx(0.1 / 1.2)
-
-
-@pytest.mark.parametrize("offset", [0.7, -0.3])
-def test_pose_and_twist_are_those_of_base_link(offset):
-    plain = driven(DIFFERENTIAL, IDEAL, twist(1.0, 0.0, 0.4), 2.0).motion()
-    moved = driven(
-        DIFFERENTIAL, dataclasses.replace(IDEAL, base_link_offset=offset), twist(1.0, 0.0, 0.4), 2.0
-    ).motion()
-    assert (moved.heading, moved.v_x, moved.yaw_rate) == (plain.heading, plain.v_x, plain.yaw_rate)
-    assert moved.v_y == pytest.approx(offset * 0.4)
-    assert moved.x == pytest.approx(plain.x + offset * math.cos(plain.heading))
-    assert moved.y == pytest.approx(plain.y + offset * math.sin(plain.heading))
 
 
 def test_actuator_states_are_references_and_responses():

@@ -35,18 +35,6 @@ def speeds(vehicle) -> np.ndarray:
     return np.array([getattr(vehicle.state, wheel).velocity for wheel in WHEELS])
 
 
-@pytest.mark.parametrize("pattern", ["o", "x"])
-@pytest.mark.parametrize("offset", [0.0, 0.6])
-@pytest.mark.parametrize(
-    "command",
-    [(1.0, 0.0, 0.0), (-1.0, 0.0, 0.0), (0.0, 0.8, 0.0), (0.0, -0.8, 0.0), (0.0, 0.0, 0.6), (0.5, -0.4, 0.3)],
-)
-def test_forward_lateral_in_place_and_mixed_commands_are_tracked_in_steady_state(pattern, offset, command):
-    p = OmniParameters(roller_pattern=pattern, base_link_offset=offset)
-    motion = driven(OMNI, p, twist(*command), 8.0).motion()
-    assert (motion.v_x, motion.v_y, motion.yaw_rate) == pytest.approx(command, abs=1e-6)
-
-
 @given(omnis, twists)
 def test_each_actuator_gets_the_speed_of_its_wheel_for_the_body_velocity(p, command):
     p = dataclasses.replace(p, base_link_offset=0.0, drive_actuators=IDEAL_DRIVE, **FREE_BODY)
@@ -82,11 +70,6 @@ def test_a_command_beyond_the_drives_is_slowed_down_in_the_same_direction(p, com
 @given(omnis)
 def test_the_arm_of_the_geometry_is_the_speed_of_a_wheel_that_turns_in_place(p):
     assert OMNI.geometry(p).yaw_arm == pytest.approx(np.abs(system(p) @ [0.0, 0.0, 1.0]).max(), abs=1e-12)
-
-
-def test_without_a_limit_nothing_is_scaled():
-    motion = driven(OMNI, IDEAL, twist(50.0, 30.0, 20.0), 0.01).motion()
-    assert (motion.v_x, motion.v_y, motion.yaw_rate) == pytest.approx((50.0, 30.0, 20.0))
 
 
 def test_all_wheels_roll_forward_on_a_straight():
