@@ -325,6 +325,14 @@ def test_undriven_wheels_do_not_slow_the_vehicle_down():
     assert vehicle.state.speed_steered_left > 1.0
 
 
+def test_with_four_wheel_drive_the_fastest_of_all_wheels_counts():
+    p = ideal_bicycle(max_wheel_velocity=1.0, four_wheel_drive=True)
+    s = driven(BICYCLE, p, ackermann(1.0, 0.6), 0.01).state
+    assert s.speed_steered_right == pytest.approx(1.0)
+    assert s.v_x < 1.0
+    assert s.yaw_rate / s.v_x == pytest.approx(math.tan(0.6) / p.wheel_base)
+
+
 # Options
 
 

@@ -60,27 +60,21 @@ def report(folder):
     return json.loads((folder / "compare" / "report.json").read_text())
 
 
-def test_identical_models_do_not_differ(folder, capsys):
-    a, b = parameter_file(folder, "a"), parameter_file(folder, "b")
-    (folder / "bounds.yaml").write_text(BOUNDS)
-    assert main(["compare", a, b, "--log", "log.csv", "--tolerance", "bounds.yaml"]) == 0
-    assert "The runs are identical." in capsys.readouterr().out
-    for one in report(folder)["differences"]:
-        assert (one["rms"], one["peak"], one["delay"], one["rms_aligned"]) in ((0, 0, 0, 0), (0, 0, None, None))
-    assert set(report(folder)["path"].values()) == {0.0}
-
-
-def test_a_recording_does_not_differ_from_its_own_model(folder):
+def test_a_recording_does_not_differ_from_its_own_model(folder, capsys):
     a = parameter_file(folder, "a")
+    (folder / "bounds.yaml").write_text(BOUNDS)
     assert main(["replay", "log.csv", "--params", a, "-o", "run.mcap"]) == 0
-    assert main(["compare", "run.mcap", a]) == 0
-    worst = max(one["peak"] for one in report(folder)["differences"])
-    assert worst < 1e-12
+    assert main(["compare", "run.mcap", a, "--tolerance", "bounds.yaml"]) == 0
+    assert "commands acted up to" not in capsys.readouterr().out
+    assert max(one["peak"] for one in report(folder)["differences"]) < 1e-12
     run = read(folder / "run.mcap")
-    assert verdict(compare(run, run)) == "The runs are identical."
+    same = compare(run, run)
+    assert verdict(same) == "The runs are identical."
+    for one in same.differences:
+        assert (one.rms, one.peak, one.delay, one.rms_aligned) in ((0, 0, 0, 0), (0, 0, None, None))
 
 
-@pytest.mark.parametrize("order", [("a.csv", "a.yaml"), ("a.yaml", "a.csv")])
+@pytest.mark.parametrize("order", [("a.csv", "a.yaml"), pytest.param(("a.yaml", "a.csv"), marks=pytest.mark.slow)])
 def test_a_table_of_a_replay_has_the_dead_times_of_its_own_model(folder, order):
     """Its samples are 20 ms apart, and it lacks the times of its commands."""
     a = parameter_file(folder, "a")
@@ -102,13 +96,12 @@ def test_tables_of_replays_resolve_dead_times_to_their_samples(folder, capsys):
     assert [one["resolution"] for one in report(folder)["measured"]] == pytest.approx([0.035, 0.035])
 
 
-@pytest.mark.parametrize("late", [False, True], ids=["in time", "late"])
-def test_commands_that_acted_late_are_named_and_given_to_the_model_when_they_acted(folder, capsys, late):
+def test_commands_that_acted_late_are_named_and_given_to_the_model_when_they_acted(folder, capsys):
     """As in a run on a busy machine: each command came in time, and acted up to 0.4 s later."""
     a = parameter_file(folder, "a")
     log = read_commands("log.csv")
     came = np.array(log.times)
-    acted = np.maximum.accumulate(came + late * 0.2 * (1.0 - np.cos(1.3 * came)))
+    acted = np.maximum.accumulate(came + 0.2 * (1.0 - np.cos(1.3 * came)))
     write_csv(replace(log, times=tuple(acted.tolist())), folder / "acted.csv")
     assert main(["replay", "acted.csv", "--params", a, "-o", "acted.mcap"]) == 0
     messages = messages_of(folder / "acted.mcap")
@@ -120,10 +113,8 @@ def test_commands_that_acted_late_are_named_and_given_to_the_model_when_they_act
     capsys.readouterr()
     assert main(["compare", "bag", a]) == 0
     said = capsys.readouterr().out
-    assert ("finding: A: commands acted up to" in said) is late
-    if late:
-        most = float(re.search(r"commands acted up to ([0-9.]+) s after", said)[1])
-        assert most == pytest.approx(0.4, abs=0.03), "known to a sampling interval"
+    most = float(re.search(r"finding: A: commands acted up to ([0-9.]+) s after", said)[1])
+    assert most == pytest.approx(0.4, abs=0.03), "known to a sampling interval"
     for one in report(folder)["differences"]:
         assert abs(one["delay"] or 0.0) < 5e-3, one["name"]
     assert report(folder)["path"]["peak"] < 0.05
@@ -144,16 +135,6 @@ def test_a_difference_of_20_ms_is_named_and_breaks_a_tolerance(folder, capsys):
     html = (folder / "compare" / "report.html").read_text()
     assert "data:image/png;base64" in html
     assert "://" not in html  # no external content; shorter words may occur in a picture's base64
-
-
-@pytest.mark.slow
-def test_tables_of_different_rates_are_compared(folder):
-    a, b = parameter_file(folder, "a"), parameter_file(folder, "b", dead_time=0.207)
-    assert main(["replay", "log.csv", "--params", a, "-o", "a.csv"]) == 0
-    assert main(["replay", "log.csv", "--params", b, "--rate", "130", "-o", "b.csv"]) == 0
-    assert main(["compare", "a.csv", "b.csv"]) == 0
-    speed = report(folder)["differences"][0]
-    assert speed["delay"] == pytest.approx(0.007, abs=1e-3)
 
 
 @pytest.mark.parametrize(

@@ -10,38 +10,31 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from vds_gz.core.parameters.actuator_parameters import DriveParameters, SteeringParameters
-from vds_gz.core.parameters.vehicles import BicycleParameters
-from vds_gz.core.vehicle.bicycle import BICYCLE
-from vds_gz.core.vehicle.command import ackermann
-from vds_gz.core.vehicle.compiled import CompiledVehicle
+from vds_gz.core.vehicle import actuators
 from vds_gz.tools.study.identify.actuator_response import measure
 from vds_gz.tools.study.recording import ActuatorSeries
 
-SAMPLE = 0.02
+STEP, EVERY = 1e-3, 20
+SAMPLE = EVERY * STEP
 DURATION = 20.0
 #: Time of the first step [s], and levels of the steps, each of which holds until its response has ended.
 FIRST, STEPS = 0.513, [1.0, -0.4, 0.7, 0.25, -1.0, 0.0, 0.5, -0.2]
 
 
 def sampled(drive, steering, commands):
-    """Time, reference and response of drive and steering, sampled like a recording."""
-    parameters = BicycleParameters(drive_actuator=drive, steering_actuator=steering)
-    vehicle = CompiledVehicle(BICYCLE, parameters, max_command_age=1e6)
-    for time, speed, angle in commands:
-        vehicle.enter(ackermann(speed, angle), round(time * 1e9))
+    """Time, reference and response of drive and steering in steps of 1 ms, sampled like a recording."""
+    c, s = actuators.drive_coefficients(drive, STEP), actuators.steering_coefficients(steering, STEP)
+    driven, steered = actuators.drive_at_rest(c), actuators.steering_at_rest(s)
+    times = np.array([command[0] for command in commands])
+    held = np.searchsorted(times, STEP * np.arange(round(DURATION / STEP)) + 1e-9, side="right") - 1
     rows = []
-    for k in range(1, round(DURATION / SAMPLE) + 1):
-        vehicle.advance(round(k * SAMPLE * 1e9))
-        states = BICYCLE.actuator_states(vehicle.coefficients, vehicle.state)
-        rows.append(
-            (
-                states[0].reference_velocity,
-                states[0].velocity,
-                states[1].reference_position,
-                states[1].position,
-            )
-        )
-    return SAMPLE * np.arange(1, len(rows) + 1), *np.array(rows).T
+    for k, number in enumerate(held, start=1):
+        _, speed, angle = commands[number] if number >= 0 else (0.0, 0.0, 0.0)
+        actuators.step_drive(c, driven, speed, math.inf)
+        actuators.step_steering(s, steered, angle, math.inf)
+        if k % EVERY == 0:
+            rows.append((k * STEP, speed, driven.velocity, angle, steered.angle))
+    return np.array(rows).T
 
 
 def staircase(height, angle):
@@ -62,67 +55,25 @@ def assert_times(response, parameters):
     assert response.time_constant == pytest.approx(parameters.time_constant, rel=0.05, abs=0.1 * SAMPLE)
 
 
-dead_times = st.floats(0.0, 0.8)
-#: Examples take long, so a failing one is not shrunk.
-QUICK = settings(max_examples=2, phases=(Phase.explicit, Phase.generate))
-DRIVES = st.builds(
-    DriveParameters,
-    dead_time=dead_times,
-    time_constant=st.floats(0.1, 0.35),
-    max_velocity=st.floats(1.0, 1.6),
-    max_acceleration=st.floats(0.8, 1.5),
-    max_deceleration=st.floats(0.8, 1.5),
-)
-STEERINGS = st.builds(
-    SteeringParameters,
-    dead_time=dead_times,
-    time_constant=st.floats(0.05, 0.2),
-    max_velocity=st.floats(0.3, 1.0),
-    max_position=st.floats(0.3, 0.5),
-)
-
-
-def assert_all_is_found(drive, steering):
+def test_all_parameters_that_were_excited_are_found():
+    drive, steering = DriveParameters(0.27, 0.31, 1.3, 1.4, 0.9), SteeringParameters(0.53, 0.07, 0.6, 0.4)
     of_drive, of_steering = measured(drive, steering, staircase(2.5, 0.7))
     assert_times(of_drive, drive)
     assert_times(of_steering, steering)
-    assert of_drive.max_rise == pytest.approx(drive.max_acceleration, rel=0.02)
-    assert of_drive.max_fall == pytest.approx(drive.max_deceleration, rel=0.02)
-    assert of_drive.max_value == pytest.approx(drive.max_velocity, rel=0.02)
-    assert of_steering.max_rise == of_steering.max_fall == pytest.approx(steering.max_velocity, rel=0.02)
-    assert of_steering.max_value == pytest.approx(steering.max_position, rel=0.02)
+    limits = of_drive.max_rise, of_drive.max_fall, of_drive.max_value
+    assert limits == pytest.approx((drive.max_acceleration, drive.max_deceleration, drive.max_velocity), rel=0.02)
+    limits = of_steering.max_rise, of_steering.max_fall, of_steering.max_value
+    assert limits == pytest.approx((steering.max_velocity, steering.max_velocity, steering.max_position), rel=0.02)
 
 
-def test_all_parameters_that_were_excited_are_found():
-    assert_all_is_found(DriveParameters(0.27, 0.31, 1.3, 1.4, 0.9), SteeringParameters(0.53, 0.07, 0.6, 0.4))
-
-
-@pytest.mark.slow
-@QUICK
-@given(drive=DRIVES, steering=STEERINGS)
-def test_all_parameters_that_were_excited_are_found_for_random_actuators(drive, steering):
-    assert_all_is_found(drive, steering)
-
-
-def assert_no_limits_are_found(dead_time, time_constant):
-    drive = DriveParameters(dead_time, time_constant, max_velocity=5.0, max_acceleration=100.0)
-    steering = SteeringParameters(dead_time, time_constant, max_velocity=100.0, max_position=1.2)
+def test_limits_that_were_not_met_are_not_reported():
+    drive = DriveParameters(0.19, 0.43, max_velocity=5.0, max_acceleration=100.0)
+    steering = SteeringParameters(0.19, 0.43, max_velocity=100.0, max_position=1.2)
     for response, parameters in zip(measured(drive, steering, staircase(2.0, 0.5)), (drive, steering), strict=True):
         assert_times(response, parameters)
         assert response.max_rise is response.max_fall is response.max_value is None
         assert 0.0 < response.reached_rise < 100.0
         assert response.reached_value > 0.4
-
-
-def test_limits_that_were_not_met_are_not_reported():
-    assert_no_limits_are_found(0.19, 0.43)
-
-
-@pytest.mark.slow
-@QUICK
-@given(dead_time=dead_times, time_constant=st.floats(0.05, 0.6))
-def test_limits_that_were_not_met_are_not_reported_for_random_actuators(dead_time, time_constant):
-    assert_no_limits_are_found(dead_time, time_constant)
 
 
 #: Measured parameters, by those of a drive.
@@ -169,7 +120,7 @@ def test_a_steady_state_response_changes_no_other_parameter(static, limits, foun
 @given(
     drive=st.builds(
         DriveParameters,
-        dead_time=dead_times,
+        dead_time=st.floats(0.0, 0.8),
         time_constant=st.floats(0.05, 0.35),
         max_velocity=st.sampled_from([0.0, 1.0, 3.0]),
         max_acceleration=st.sampled_from([0.0, 1.0, 3.0]),
@@ -223,21 +174,11 @@ def test_an_ideal_actuator_has_no_dead_time_and_no_lag():
     assert drive.max_rise is None
 
 
-@pytest.mark.slow
-def test_without_command_times_a_dead_time_is_known_to_a_sample():
-    parameters = DriveParameters(0.3, 0.25, max_velocity=5.0, max_acceleration=100.0)
-    time, reference, speed, _, _ = sampled(parameters, SteeringParameters(), staircase(2.0, 0.5))
-    response = measure(ActuatorSeries("drive", "drive", time, reference, speed))
-    assert response.dead_time == pytest.approx(0.3, abs=SAMPLE)
-    assert response.time_constant == pytest.approx(0.25, rel=0.05)
-
-
-@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2, 3, 4))])
-def test_parameters_are_found_in_noise_and_with_lost_samples(seed):
+def test_parameters_are_found_in_noise_and_with_lost_samples():
     parameters = DriveParameters(0.25, 0.3, max_velocity=5.0, max_acceleration=2.0)
     commands = staircase(2.0, 0.5)
     time, reference, speed, _, _ = sampled(parameters, SteeringParameters(), commands)
-    random = np.random.default_rng(seed)
+    random = np.random.default_rng(0)
     noisy = speed + random.normal(0.0, 0.02, len(speed))
     kept = random.random(len(time)) > 0.3
     samples = ActuatorSeries("drive", "drive", time[kept], reference[kept], noisy[kept])
@@ -275,18 +216,10 @@ def test_a_long_dead_time_is_found():
 
 def test_a_steering_without_stops_takes_the_short_way():
     steering = SteeringParameters(0.2, 0.1, max_velocity=2.0, max_position=0.0)
-    parameters = BicycleParameters(drive_on_steered_wheel=True, steering_actuator=steering)
-    vehicle = CompiledVehicle(BICYCLE, parameters, max_command_age=1e6)
     angles = [2.5, -2.5, 3.1, -3.0, 1.0, -1.2]
-    at = [0.513 + 2.7 * i for i in range(len(angles))]
-    for time, angle in zip(at, angles, strict=True):
-        vehicle.enter(ackermann(0.0, angle), round(time * 1e9))
-    rows = []
-    for k in range(1, 900):
-        vehicle.advance(round(k * SAMPLE * 1e9))
-        states = BICYCLE.actuator_states(vehicle.coefficients, vehicle.state)
-        rows.append((k * SAMPLE, states[1].reference_position, states[1].position))
-    response = measure(ActuatorSeries("steering", "steering", *np.array(rows).T), at)
+    commands = [(0.513 + 2.7 * i, 0.0, angle) for i, angle in enumerate(angles)]
+    time, _, _, reference, angle = sampled(DriveParameters(), steering, commands)
+    response = measure(ActuatorSeries("steering", "steering", time, reference, angle), [at for at, *_ in commands])
     assert_times(response, steering)
     assert response.max_rise == pytest.approx(2.0, rel=0.02)
     assert response.max_value is None

@@ -124,7 +124,7 @@ def disturbed(disturbance, noise):
     return times, commands, measured + disturbance * np.sin(0.7 * times)
 
 
-@pytest.mark.parametrize("held", [1, 4])
+@pytest.mark.parametrize("held", [pytest.param(1, marks=pytest.mark.slow), 4])
 def test_the_noise_beside_the_residual_is_the_sensors_own(held):
     times, commands, measured = disturbed(0.3, 0.02)
     measured = np.repeat(measured[::held], held)  # like a slower sensor whose last value is repeated
@@ -135,7 +135,7 @@ def test_the_noise_beside_the_residual_is_the_sensors_own(held):
     assert any("the model leaves" in finding for finding in fit.findings)
 
 
-@pytest.mark.parametrize(("step", "disturbance"), [(0.1, 0.15), (0.05, 0.08)])
+@pytest.mark.parametrize(("step", "disturbance"), [(0.1, 0.15), pytest.param(0.05, 0.08, marks=pytest.mark.slow)])
 def test_quantisation_does_not_hide_residuals_beyond_the_noise(step, disturbance):
     times, commands, measured = disturbed(disturbance, 0.01)
     measured = step * np.round(measured / step)
@@ -171,7 +171,9 @@ def test_a_map_is_continued_by_the_smaller_slope_of_its_upper_half_and_its_end(r
     assert drive.map_responses[-1] == pytest.approx(last)
 
 
-@pytest.mark.parametrize(("often", "seed"), [(0.5, 0), (0.599, 4), (0.599, 11)])
+@pytest.mark.parametrize(
+    ("often", "seed"), [(0.599, 4), *(pytest.param(*case, marks=pytest.mark.slow) for case in ((0.5, 0), (0.599, 11)))]
+)
 def test_a_map_that_saturates_stays_constant(often, seed):
     """Also if noise makes a short last segment steep."""
     levels = [*LEVELS[:-1], often, 0.0, often, 0.6, 0.4, often]
@@ -189,7 +191,7 @@ def test_a_map_is_constant_up_to_rare_commands():
     assert np.interp(1.0, drive.map_references, drive.map_responses) == pytest.approx(3.2, rel=0.03)
 
 
-@pytest.mark.parametrize("seed", [3, 5])
+@pytest.mark.parametrize("seed", [3, pytest.param(5, marks=pytest.mark.slow)])
 def test_an_undetermined_gain_is_not_written(seed):
     times, commands = 0.025 * np.arange(240), np.zeros(240)
     for begin, end, command in [(70, 76, -0.8), (90, 98, -0.8), (105, 110, -0.8), (131, 137, -0.8)]:
@@ -278,7 +280,7 @@ def test_a_slow_share_is_found_if_it_settles_in_the_recording():
     assert share.low < 0.4 < share.high < 0.5
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2))])
 def test_a_slow_share_is_found_only_if_all_blocks_of_a_recording_show_it(seed):
     """The six blocks of 20 s are those of the cross-validation."""
     random = np.random.default_rng(seed)
@@ -441,7 +443,7 @@ def test_wrong_samples_do_not_decide_the_parameters(steps, wrong, noise, late, s
     assert numbers["offset"] is None or abs(numbers["offset"].value) < noise
 
 
-@pytest.mark.parametrize("seed", [3, 4, 6, 7])
+@pytest.mark.parametrize("seed", [3, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (4, 6, 7))])
 def test_a_linear_response_has_no_limits(seed):
     random = np.random.default_rng(seed)
     times, commands = 0.02 * np.arange(750), np.repeat(random.uniform(-1.0, 1.0, 15), 50)
@@ -449,7 +451,7 @@ def test_a_linear_response_has_no_limits(seed):
     assert numbers["rise"] is numbers["fall"] is numbers["value"] is None
 
 
-@pytest.mark.parametrize("seed", [2, 16, 22])
+@pytest.mark.parametrize("seed", [2, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (16, 22))])
 def test_a_linear_car_has_no_limits(seed):
     random = np.random.default_rng(seed)
     times = 0.02 * np.arange(1500)
