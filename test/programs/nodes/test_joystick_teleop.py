@@ -196,18 +196,3 @@ def test_wrong_use_is_reported_in_one_line(capsys, arguments, message):
     said = capsys.readouterr().err
     assert said.startswith(f"joystick_teleop: {message}")
     assert said.count("\n") == 1
-
-
-@pytest.mark.parametrize("word", ["--fast", "xbox.yaml"])
-def test_unknown_arguments_are_refused(capsys, word):
-    with pytest.raises(SystemExit) as end:
-        main([word])
-    assert end.value.code == 2
-    assert f"'{word}'" in capsys.readouterr().err
-
-
-def test_help_does_not_start_the_node(capsys):
-    with pytest.raises(SystemExit) as end:
-        main(["--help"])
-    assert end.value.code == 0
-    assert capsys.readouterr().out.startswith("usage: ros2 run vds_gz joystick_teleop")

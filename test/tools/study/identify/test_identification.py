@@ -30,7 +30,7 @@ CASES = {case.name: case for case in presets()}
 @pytest.mark.parametrize("name", ["indoor_robot", pytest.param("forklift", marks=pytest.mark.slow)])
 def test_a_clean_recording_gives_the_exact_parameters(name):
     case = CASES[name]
-    fit = identify(clean(case, 13, 20.0), vehicle=case.known())
+    fit = identify(clean(case, 13, 12.0), vehicle=case.known())
     for number, true in truth(case.vehicle).items():
         found = fit.numbers.get(number)
         if found is not None:
@@ -195,7 +195,7 @@ def test_little_understeer_is_not_at_the_bound_of_its_range():
 
 def test_a_sensor_of_only_the_part_held_out_has_no_score():
     case = CASES["indoor_robot"]
-    signals = clean(case, 1, 15.0)
+    signals = clean(case, 1, 8.0)
     yaw_rate = signals.measured["yaw_rate"]
     late = yaw_rate.time > 0.9 * yaw_rate.time[-1]
     series = Series(yaw_rate.time[late], yaw_rate.value[late])

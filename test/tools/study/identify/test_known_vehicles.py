@@ -13,7 +13,7 @@ DURATION = 20.0
 @pytest.mark.parametrize("kind", [pytest.param("four-wheel drive", marks=pytest.mark.slow), "omni x"])
 def test_without_noise_every_parameter_is_exact_and_in_its_interval(kind):
     case = random_case(kind, 1)
-    signals = clean(case, 1, DURATION)
+    signals = clean(case, 1, 10.0)
     fit = identify(signals, vehicle=case.known(), hold_out=0.0)
     rows = judged(fit, case, signals)
     assert {name: one for name, one in rows.items() if one.estimate is None} == {}
