@@ -67,6 +67,7 @@ def test_step_response_of_another_vehicle():
     assert printed("step_response.py", "forklift").splitlines()[-1].startswith("forklift: first motion after")
 
 
+@pytest.mark.slow
 def test_fleet():
     """A car rolls v (dead time + v / (2 a)) and more: the lag only makes it longer, by v times the lag at most."""
     pytest.importorskip("numba")
@@ -101,6 +102,7 @@ def test_train_with_latency():
     assert sum("on cars with latency" in line for line in lines) == 2
 
 
+@pytest.mark.slow
 def test_identify_csv():
     """Every interval holds the number that the recording was made with, or misses it by little: they are 95 %."""
     pytest.importorskip("scipy")

@@ -26,7 +26,7 @@ NEEDS = {
     "delay_margin": ("matplotlib", "numba"),
     "train_with_latency": ("matplotlib", "numba", "gymnasium"),
 }
-LONG = ("train_with_latency",)
+LONG = ("delay_margin", "identify", "train_with_latency")
 
 
 def run(notebook: Path, out: Path) -> subprocess.CompletedProcess[str]:

@@ -93,7 +93,7 @@ def test_an_empty_flat_world_does_not_change_the_motion():
     assert plant.body(plant.vehicle.time) == plain.body(plain.vehicle.time)
 
 
-@pytest.mark.parametrize("heading", [0.0, math.pi, 0.5 * math.pi, 1.0])
+@pytest.mark.parametrize("heading", [0.0, 1.0])
 def test_distances_on_a_slope_are_along_it(heading):
     """The path on the map is the path along the slope, seen from above."""
     slope = 0.2
@@ -172,7 +172,7 @@ def test_on_ice_a_circle_ends_at_friction_times_gravity():
     assert largest < 10.0**2 * math.tan(0.1) / SLIPPING.vehicle.wheel_base / 3.0
 
 
-@pytest.mark.parametrize("rough", [0.7, 1000.0, math.inf])
+@pytest.mark.parametrize("rough", [0.7, math.inf])
 def test_a_car_with_some_wheels_on_ice_has_the_mean_friction_of_ground_and_tyres(rough):
     plant = slipping_plant(replace(ICE, pose=at(y=-100.0)), replace(ICE, pose=at(y=100.0), friction=rough))
     friction = 0.5 * (ICE.friction + min(rough, SLIPPING.vehicle.friction))
@@ -309,7 +309,7 @@ def test_motion_on_a_hill_does_not_depend_on_the_period_of_advances():
 # ---------------------------------------------------------------------- walls
 
 
-@pytest.mark.parametrize("speed", [0.1, 5.0, 300.0])
+@pytest.mark.parametrize("speed", [0.1, 300.0])
 def test_a_wall_stops_the_car_at_its_face(speed):
     plant = plant_in([Thing("wall", Box((1.0, 20.0, 2.0)), at(3.3 + 0.5, 0.0, 1.0))], FAST)
     drive(plant, twist(speed, 0.0, 0.0), max(0.5, 0.4 / speed))
@@ -342,7 +342,14 @@ def limited(model):
     return load_parameters("vds_defaults", {"model": model, f"model_params.{model}.{name}": GAIN})
 
 
-@pytest.mark.parametrize("model", [name for name in models() if not name.startswith("ideal")])
+@pytest.mark.parametrize(
+    "model",
+    [
+        pytest.param(name, marks=() if name in ("bicycle", "omni", "single_track") else pytest.mark.slow)
+        for name in models()
+        if not name.startswith("ideal")
+    ],
+)
 def test_a_vehicle_that_is_released_accelerates_within_its_limits(model):
     """It presses against a wall and is placed elsewhere; its drives start at rest, so its IMU measures no shock."""
     plant = plant_in([Thing("wall", Box((1.0, 20.0, 2.0)), at(4.0, 0.0, 1.0))], limited(model))

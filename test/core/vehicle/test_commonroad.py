@@ -115,7 +115,7 @@ def largest_difference(ours, theirs) -> float:
     return float((abs(ours - theirs).max(axis=0) / abs(theirs).max(axis=0)).max())
 
 
-@pytest.mark.parametrize("speed", [5.0, 20.0])
+@pytest.mark.parametrize("speed", [pytest.param(5.0, marks=pytest.mark.slow), 20.0])
 @pytest.mark.parametrize("vehicle", [1, 2, 3])
 @pytest.mark.parametrize("manoeuvre", MANOEUVRES)
 def test_equals_st_within_1e_6(vehicle, manoeuvre, speed):

@@ -98,7 +98,7 @@ def assert_right_or_not_given(response, drive):
     ("static", "limits", "found"),
     [
         ({"gain": 0.9}, (1.2, 1.5), {"gain": 0.9, "max_value": 1.2, "max_rise": 1.5}),
-        ({"gain": 0.9}, (0.0, 0.0), {"gain": 0.9}),
+        pytest.param({"gain": 0.9}, (0.0, 0.0), {"gain": 0.9}, marks=pytest.mark.slow),
         ({"offset": 0.1}, (3.0, 0.0), {"offset": 0.1}),
         (MAP, (3.0, 0.0), {}),
         pytest.param({"dead_band": 0.5, "gain": 1.2}, (3.0, 5.0), {}, marks=pytest.mark.slow),

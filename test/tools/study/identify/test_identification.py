@@ -70,6 +70,7 @@ def test_a_dead_time_between_two_steps_is_not_identified_as_a_rate_limit():
     assert axis.numbers["rise"] is None
 
 
+@pytest.mark.slow
 def test_states_that_change_between_steps_are_not_assumed_to_hold():
     case = published(random_case("differential", 0), 1000.0)
     signals = clean(case, 0, 10.0)

@@ -59,7 +59,7 @@ def _both(finding):
     return float(words[at - 1]), float(words[at + 1])
 
 
-@pytest.mark.parametrize("noise", [0.01, 0.0])
+@pytest.mark.parametrize("noise", [0.01, pytest.param(0.0, marks=pytest.mark.slow)])
 def test_one_lag_is_of_first_order(commanded, noise):
     assert order(recorded(commanded, 0.3, noise=noise)) == [
         "drive: a lag of first order is enough; a second lag does not improve the prediction"
