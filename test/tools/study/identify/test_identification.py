@@ -168,6 +168,7 @@ def test_recordings_with_different_offsets_are_fitted_together():
     assert {one.recording for one in fit.channels} == {0, 1}
 
 
+@pytest.mark.slow
 def test_a_channel_that_is_nearly_always_constant_is_fitted():
     random, times = np.random.default_rng(0), 0.05 * np.arange(300)
     speeds = np.repeat([0.5, 1.0, 0.2, 0.8, 0.0, 1.0], 50)
@@ -183,6 +184,7 @@ def test_a_channel_that_is_nearly_always_constant_is_fitted():
     assert {prediction.quantity for prediction in fit.predictions} == {"v_x", "yaw_rate"}
 
 
+@pytest.mark.slow
 def test_little_understeer_is_not_at_the_bound_of_its_range():
     case = CASES["ackermann_car"]
     vehicle = dataclasses.replace(case.vehicle, understeer_gradient=8e-5)

@@ -109,6 +109,7 @@ def throttled(levels, factors=1.0, saturation=3.2):
 LEVELS = [0.4, 0.3, 0.6, 0.0, 0.3, 0.4, 0.0, 0.25, 0.6, 0.25, 0.0, 0.6, 0.15, 0.25, 0.4]
 
 
+@pytest.mark.slow
 def test_a_point_of_a_map_that_only_the_part_held_out_shows_stays_plausible():
     fit = identify(throttled(LEVELS))
     assert 0.15 in fit.parameters.drive_actuators.map_references
@@ -149,6 +150,7 @@ def test_a_map_continues_to_rise_beyond_the_largest_command():
     assert drive.map_responses[-1] == pytest.approx(3.2 + 0.6 * (3.2 - 2.0) / 0.2, rel=0.1)
 
 
+@pytest.mark.slow
 def test_a_map_of_many_commands_leaves_room_for_the_point_that_continues_it():
     levels = np.random.default_rng(5).uniform(0.2, 0.6, 40)
     drive = identify(throttled([*levels[:20], 0.0, *levels[20:]]), hold_out=0.0).parameters.drive_actuators
@@ -182,6 +184,7 @@ def test_a_map_that_saturates_stays_constant(often, seed):
     assert np.interp(1.2, drive.map_references, drive.map_responses) == pytest.approx(2.0, rel=0.1)
 
 
+@pytest.mark.slow
 def test_a_map_is_constant_up_to_rare_commands():
     """The rare commands show that the vehicle is not faster, so nothing continues the map."""
     levels = np.random.default_rng(0).uniform(0.1, 0.6, 60)
@@ -207,6 +210,7 @@ def test_an_undetermined_gain_is_not_written(seed):
     assert fit.parameters.drive_actuators.gain == 1.0  # 1.7 without this rule
 
 
+@pytest.mark.slow
 def test_no_map_falls_even_if_the_commands_were_accelerations():
     random = np.random.default_rng(2)
     times, commands = 0.04 * np.arange(1200), np.repeat(random.uniform(0.2, 3.0, 60), 20)
@@ -243,6 +247,7 @@ def test_the_sum_of_a_dead_time_and_a_lag_is_known_if_neither_is():
     assert value == pytest.approx(0.3, abs=0.03)
 
 
+@pytest.mark.slow
 def test_the_interval_of_a_sum_of_delays_covers_equivalent_dead_times():
     random = np.random.default_rng(2)
     times, commands = 0.2 * np.arange(300), np.repeat(random.uniform(-1.0, 1.0, 15), 20)
@@ -320,6 +325,7 @@ def test_a_lag_shorter_than_half_a_step_is_found_without_noise():
     assert numbers["drive_actuators.time_constant"].value == pytest.approx(lag, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_a_delay_with_little_excitation_is_not_long():
     """Among correlated errors of the same size, the only step resembles a lag of 4.8 s."""
     times = 0.1 * np.arange(600)
@@ -362,6 +368,7 @@ def test_the_part_held_out_is_of_the_simulated_time_and_is_not_fitted(steps):
     assert prediction.duration == pytest.approx(0.2 * times[-1], rel=0.1)
 
 
+@pytest.mark.slow
 def test_the_part_held_out_determines_no_point_of_a_map():
     levels = [0.4, 0.3, 0.0, 0.3, 0.4, 0.0, 0.25, 0.35, 0.25, 0.0, 0.4, 0.3, 0.6, 0.0, 0.6]
     factors = np.repeat([1.0] * 12 + [0.2] * 3, 40)
@@ -371,6 +378,7 @@ def test_the_part_held_out_determines_no_point_of_a_map():
     assert prediction.rms > 1.0  # 3 m/s are predicted, as the first part has no command of 0.6; 0.64 m/s are measured
 
 
+@pytest.mark.slow
 def test_commands_near_zero_are_no_point_of_a_map():
     levels = [0.4, 0.3, 0.6, 0.00002, 0.3, 0.4, 0.00002, 0.25, 0.6, 0.00002]
     fit = identify(throttled(levels), hold_out=0.0)
@@ -378,6 +386,7 @@ def test_commands_near_zero_are_no_point_of_a_map():
     assert references[:2] == (0.0, 0.25)
 
 
+@pytest.mark.slow
 def test_the_map_of_a_given_vehicle_is_identified_again():
     group = "model_params.differential.drive_actuators"
     wrong = {"map_references": [0.0, 0.2, 0.6], "map_responses": [0.0, 1.0, 1.5]}

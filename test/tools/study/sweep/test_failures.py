@@ -100,6 +100,7 @@ def test_a_killed_client_resumes(plan, undisturbed, orders, tmp_path):
         assert done(plan, out, resume=True) == undisturbed
 
 
+@pytest.mark.slow
 def test_a_killed_scheduler_is_one_message_and_finished_runs_are_kept(plan, undisturbed, orders, tmp_path):
     (orders / "slow").touch()
     out = tmp_path / "out"
