@@ -2,6 +2,7 @@
 
 import os
 from importlib.util import find_spec
+from itertools import zip_longest
 from pathlib import Path
 
 import pytest
@@ -58,6 +59,25 @@ REAL_TIME = (
 )
 TRIES = 3
 
+#: Files whose tests compute for longest. They begin first, so that no processor is left alone with one at the end.
+LONGEST = (
+    "tools/study/identify/test_vehicle_fit.py",
+    "tools/study/compare/test_differences.py",
+    "tools/study/identify/test_identification.py",
+    "test_docs.py",
+    "tools/fleet/test_fleet.py",
+    "tools/study/identify/test_wheel_gains.py",
+    "tools/fleet/test_closed_loop.py",
+    "tools/study/identify/test_actuator_response.py",
+    "tools/study/sweep/test_failures.py",
+    "tools/study/identify/test_single_axes.py",
+    "tools/fleet/test_sampled.py",
+    "tools/conformance/test_check.py",
+    "core/plant/test_in_world.py",
+    "core/vehicle/test_single_track.py",
+    "test_examples.py",
+)
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """What ``./dev test`` takes beside pytest's own options."""
@@ -75,16 +95,20 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Run files that start programs first, because others can use the cores while they wait; retry real time."""
+    """Run files that wait for programs and files that compute in turns; retry real time."""
     if config.getoption("--ros"):
         over_rclpy = [item for item in items if item.get_closest_marker("ros") or item.get_closest_marker("graph")]
         config.hook.pytest_deselected(items=[item for item in items if item not in over_rclpy])
         items[:] = over_rclpy
+    folder = Path(__file__).resolve().parent
     waiting = {item.path for item in items if "domain" in getattr(item, "fixturenames", ())}
-    items.sort(key=lambda item: item.path not in waiting)
+    longest = [folder / name for name in LONGEST]
+    computing = dict.fromkeys([*longest, *(item.path for item in items if item.path not in waiting)])
+    waits = dict.fromkeys(item.path for item in items if item.path not in computing)
+    turns = {path: turn for turn, pair in enumerate(zip_longest(computing, waits)) for path in pair}
+    items.sort(key=lambda item: turns[item.path])
     if not config.pluginmanager.hasplugin("rerunfailures"):
         return
-    folder = Path(__file__).resolve().parent
     again = pytest.mark.flaky(reruns=TRIES - 1)
     for item in items:
         if item.get_closest_marker("launch"):

@@ -120,23 +120,23 @@ def test_an_unknown_vehicle_is_named(alone):
     assert (status, text) == (404, "no vehicle '/other'; there are /")
 
 
-def test_a_message_too_big_ends_the_socket(alone):
+@pytest.mark.parametrize(
+    ("times", "send", "code"),
+    [
+        (1, lambda looker: looker.socket.send_str("x" * 20_000), aiohttp.WSCloseCode.MESSAGE_TOO_BIG),
+        (1000, lambda looker: looker.socket.ping(), aiohttp.WSCloseCode.POLICY_VIOLATION),
+        (1000, lambda looker: looker.say("seen"), aiohttp.WSCloseCode.POLICY_VIOLATION),
+    ],
+    ids=["a message too big", "a flood of pings", "a flood of messages"],
+)
+def test_what_no_page_sends_ends_the_socket(alone, times, send, code):
     async def shout() -> int:
         async with Look(alone) as looker:
-            await looker.socket.send_str("x" * 20_000)
+            for _ in range(times):
+                await send(looker)
             return await looker.closed()
 
-    assert asyncio.run(shout()) == aiohttp.WSCloseCode.MESSAGE_TOO_BIG
-
-
-def test_a_flood_of_pings_ends_the_socket(alone):
-    async def flood() -> int:
-        async with Look(alone) as looker:
-            for _ in range(1000):
-                await looker.socket.ping()
-            return await looker.closed()
-
-    assert asyncio.run(flood()) == aiohttp.WSCloseCode.POLICY_VIOLATION
+    assert asyncio.run(shout()) == code
 
 
 def test_a_ping_is_answered(alone):
@@ -153,16 +153,6 @@ def test_a_ping_is_answered(alone):
                     return
 
     asyncio.run(asyncio.wait_for(ping(), PATIENCE))
-
-
-def test_a_flood_of_messages_ends_the_socket(alone):
-    async def flood() -> int:
-        async with Look(alone) as looker:
-            for _ in range(1000):
-                await looker.say("seen")
-            return await looker.closed()
-
-    assert asyncio.run(flood()) == aiohttp.WSCloseCode.POLICY_VIOLATION
 
 
 def test_malformed_messages_are_refused_with_a_reason_and_the_socket_stays_open(alone):

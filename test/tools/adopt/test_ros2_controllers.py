@@ -79,9 +79,14 @@ DIFF = """    left_wheel_names: ["left_joint"]
         max_acceleration: 3.0"""
 
 
+def diff_drive(parameters=DIFF):
+    """A file with one controller of wheels."""
+    return robots.controllers("base", "diff_drive_controller/DiffDriveController", parameters)
+
+
 @pytest.mark.parametrize("library", ["gz_ros2_control-system", "libign_ros2_control-system.so"])
 def test_diff_drive_controller(adopted, library):
-    text = robots.controllers("base", "diff_drive_controller/DiffDriveController", DIFF)
+    text = diff_drive()
     adoption = adopted(text, library=library)
     found = values(adoption)
     assert (found["track"], found["tire_diameter"]) == (pytest.approx(0.6), 0.16)
@@ -102,7 +107,7 @@ def test_diff_drive_controller(adopted, library):
 
 
 def test_classics_ros2_control_is_exchanged_but_not_loaded(adopted):
-    text = robots.controllers("base", "diff_drive_controller/DiffDriveController", DIFF)
+    text = diff_drive()
     adoption = adopted(text, library="libgazebo_ros2_control.so")
     assert values(adoption)["track"] == pytest.approx(0.6)
     assert not adoption.start.controllers
@@ -117,7 +122,7 @@ def test_classics_ros2_control_is_exchanged_but_not_loaded(adopted):
 def test_the_copy_for_ros2_control_has_our_controllers(tmp_path, inner):
     plugin = f'<gazebo><plugin filename="gz_ros2_control-system" name="a&amp;b"{inner}</gazebo>'
     (tmp_path / "robot.urdf").write_text(robots.urdf(plugin))
-    (tmp_path / "c.yaml").write_text(robots.controllers("base", "diff_drive_controller/DiffDriveController", DIFF))
+    (tmp_path / "c.yaml").write_text(diff_drive())
     adoption, folder = adopt(tmp_path / "robot.urdf", tmp_path / "out", controllers=tmp_path / "c.yaml")
     root = ElementTree.fromstring(adoption.files["model_ros2_control.urdf"])
     found = root.find("gazebo/plugin")
@@ -128,9 +133,7 @@ def test_the_copy_for_ros2_control_has_our_controllers(tmp_path, inner):
 
 
 def test_topics_of_controllers_are_remapped(adopted):
-    text = robots.controllers(
-        "base", "diff_drive_controller/DiffDriveController", DIFF + "\n    use_stamped_vel: false"
-    )
+    text = diff_drive(DIFF + "\n    use_stamped_vel: false")
     ros = "<ros><namespace>r1</namespace><remapping>~/cmd_vel_unstamped:=drive</remapping></ros>"
     assert adopted(text, ros=ros).start.remaps[0] == "twist_reference:=r1/drive"
 
@@ -145,14 +148,12 @@ def test_topics_of_controllers_are_remapped(adopted):
     ],
 )
 def test_topics_in_namespaces(adopted, ros, topic):
-    text = robots.controllers(
-        "base", "diff_drive_controller/DiffDriveController", DIFF + "\n    use_stamped_vel: false"
-    )
+    text = diff_drive(DIFF + "\n    use_stamped_vel: false")
     assert adopted(text, ros=ros).drive.command_topic == topic
 
 
 def test_what_releases_assume_differently_is_told_and_can_be_said(adopted):
-    text = robots.controllers("base", "diff_drive_controller/DiffDriveController", DIFF)
+    text = diff_drive()
     adoption = adopted(text)
     assert any("--no-stamped" in finding for finding in adoption.findings)
     assert any("linear.x.has_velocity_limits is not set" in finding for finding in adoption.findings)
@@ -166,7 +167,7 @@ def test_what_releases_assume_differently_is_told_and_can_be_said(adopted):
 )
 def test_the_age_of_commands(adopted, given, age):
     parameters = DIFF.replace("cmd_vel_timeout: 0.3", given)
-    text = robots.controllers("base", "diff_drive_controller/DiffDriveController", parameters)
+    text = diff_drive(parameters)
     assert adopted(text).parameters.twist_reference_max_oldness == age
 
 
@@ -327,19 +328,15 @@ def test_a_robot_of_which_only_the_shape_is_known(adopted):
     ("text", "message"),
     [
         (
-            robots.controllers("base", "diff_drive_controller/DiffDriveController", DIFF.replace("0.4", "wide")),
+            diff_drive(DIFF.replace("0.4", "wide")),
             "wheel_sep",
         ),
         (
-            robots.controllers(
-                "base", "diff_drive_controller/DiffDriveController", DIFF.replace("    wheel_radius: 0.08\n", "")
-            ),
+            diff_drive(DIFF.replace("    wheel_radius: 0.08\n", "")),
             "no wheel_radius",
         ),
         (
-            robots.controllers(
-                "base", "diff_drive_controller/DiffDriveController", DIFF.replace('["left_joint"]', "[1]")
-            ),
+            diff_drive(DIFF.replace('["left_joint"]', "[1]")),
             "list of joints",
         ),
         (
@@ -359,7 +356,7 @@ def test_a_yaml_that_is_not_here_can_be_named(tmp_path):
     (tmp_path / "robot.urdf").write_text(robots.urdf(robots.ros2_control("$(find none)/x.yaml")))
     with pytest.raises(VdsGzError, match="--controllers FILE"):
         adopt(tmp_path / "robot.urdf", tmp_path / "out")
-    text = robots.controllers("base", "diff_drive_controller/DiffDriveController", DIFF)
+    text = diff_drive()
     (tmp_path / "mine.yaml").write_text(text)
     adoption = adopt(tmp_path / "robot.urdf", tmp_path / "out", controllers=tmp_path / "mine.yaml")[0]
     assert math.isclose(values(adoption)["track"], 0.6)
@@ -370,7 +367,7 @@ def test_the_node_commands_the_joints_of_the_forward_controllers(adopted):
     body = DIFF.replace('["left_joint"]', "[front_left, rear_left]").replace(
         '["right_joint"]', "[front_right, rear_right]"
     )
-    text = robots.controllers("base", "diff_drive_controller/DiffDriveController", body)
+    text = diff_drive(body)
     skid = adopted(text, joints=robots.FOUR)
     assert sent(skid, twist(1.0, 0.0, 1.0)) == {
         "front_left": 0.7 / 0.08,
