@@ -11,6 +11,7 @@ class Recorder(GazeboLink):
     """A link that keeps the last velocities of wheels [rad/s] and positions of steering joints [rad]."""
 
     name = "ros2_control"
+    lists_joints = True
 
     def __init__(self) -> None:
         self.sent: tuple[list[float], list[float]] = ([], [])
