@@ -105,19 +105,14 @@ def test_speed_and_steering_that_arrive_separately_make_one_command(queue):
     assert (held.v_x, held.acceleration, held.steering_angle, held.steering_rate) == (1.5, 2.0, 0.3, 0.5)
 
 
-def test_each_half_has_its_own_time_out(queue):
-    queue.enter(TimedCommand(speed(1.5), 0, 50))
-    queue.enter(TimedCommand(steering(0.3), 0, 80))
+@pytest.mark.parametrize(("speeds", "angles", "between"), [(50, 80, (0.0, 0.3)), (80, 50, (1.5, 0.0))])
+def test_each_half_has_its_own_time_out(queue, speeds, angles, between):
+    queue.enter(TimedCommand(speed(1.5), 0, speeds))
+    queue.enter(TimedCommand(steering(0.3), 0, angles))
     assert (queue.at(49).v_x, queue.at(49).steering_angle) == (1.5, 0.3)
-    assert (queue.at(50).v_x, queue.at(50).steering_angle) == (0.0, 0.3)
+    assert (queue.at(50).v_x, queue.at(50).steering_angle) == between
     assert queue.next_change == 80
     assert (queue.at(80).v_x, queue.at(80).steering_angle) == (0.0, 0.0)
-
-
-def test_the_steering_half_can_time_out_first(queue):
-    queue.enter(TimedCommand(speed(1.5), 0, 80))
-    queue.enter(TimedCommand(steering(0.3), 0, 50))
-    assert (queue.at(50).v_x, queue.at(50).steering_angle) == (1.5, 0.0)
 
 
 def test_a_half_replaces_its_half_of_a_whole_ackermann_command(queue):

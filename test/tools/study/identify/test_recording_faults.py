@@ -200,35 +200,28 @@ def car(sign=1.0, factor=1.0):
     )
 
 
-def test_a_car_that_turns_against_its_steering_is_named():
-    assert turning_against_steering(car()) == ""
-    assert "turns against its steering (correlation" in turning_against_steering(car(-1.0))
+DEGREES = 15.0 * np.sign(lagged(steps(4, 0.5), 0.1))
+WITH_OUTLIER = np.where(np.arange(len(TIME)) == 700, 2.0, steps(4, 0.5))
 
 
-def test_turning_against_a_steering_that_was_only_commanded_is_named():
-    command = steps(4, 0.5)
-    for sign in (1.0, -1.0):
-        signals = car(sign)
-        del signals.measured["steering"]
-        signals.commanded["steering"] = Series(TIME, command)
-        assert bool(turning_against_steering(signals)) is (sign < 0.0)
-
-
-@pytest.mark.parametrize("what", ["commanded", "measured"])
-def test_steering_angles_in_degrees_are_not_reported_as_mirrored(what):
-    signals = car()
-    del signals.measured["steering"]
-    getattr(signals, what)["steering"] = Series(TIME, 15.0 * np.sign(lagged(steps(4, 0.5), 0.1)))
-    assert turning_against_steering(signals) == ""
-
-
-def test_an_outlier_of_the_commands_does_not_hide_a_mirrored_yaw_rate():
-    signals = car(-1.0)
-    del signals.measured["steering"]
-    command = steps(4, 0.5)
-    command[700] = 2.0
-    signals.commanded["steering"] = Series(TIME, command)
-    assert "turns against its steering" in turning_against_steering(signals)
+@pytest.mark.parametrize(
+    ("sign", "signals", "angles", "turns_against"),
+    [
+        (1.0, "measured", lagged(steps(4, 0.5), 0.1), False),
+        (-1.0, "measured", lagged(steps(4, 0.5), 0.1), True),
+        (1.0, "commanded", steps(4, 0.5), False),
+        (-1.0, "commanded", steps(4, 0.5), True),
+        (-1.0, "commanded", WITH_OUTLIER, True),
+        (1.0, "measured", DEGREES, False),
+        (1.0, "commanded", DEGREES, False),
+    ],
+)
+def test_a_car_that_turns_against_its_steering_is_named(sign, signals, angles, turns_against):
+    recording = car(sign)
+    del recording.measured["steering"]
+    getattr(recording, signals)["steering"] = Series(TIME, angles)
+    said = turning_against_steering(recording)
+    assert "turns against its steering (correlation" in said if turns_against else said == ""
 
 
 def test_a_mirrored_axis_is_found_in_noise():
