@@ -145,6 +145,14 @@ def test_a_command_can_hold_for_ever(kind, age):
     assert vehicle.motion().v_x == 1.0
 
 
+def test_the_present_command_can_be_read(kind):
+    vehicle = ideal(kind)
+    vehicle.enter(twist(1.0, 0.0, 0.3), 10 * MILLISECOND)
+    assert vehicle.command == Command()
+    vehicle.advance(10 * MILLISECOND)
+    assert vehicle.command == twist(1.0, 0.0, 0.3)
+
+
 # Time in whole steps
 
 

@@ -198,7 +198,7 @@ def test_little_understeer_is_not_at_the_bound_of_its_range():
 
 def test_a_sensor_of_only_the_part_held_out_has_no_score():
     case = CASES["indoor_robot"]
-    signals = clean(case, 1, 8.0)
+    signals = clean(case, 1, 15.0)
     yaw_rate = signals.measured["yaw_rate"]
     late = yaw_rate.time > 0.9 * yaw_rate.time[-1]
     series = Series(yaw_rate.time[late], yaw_rate.value[late])
