@@ -4,7 +4,6 @@ The package is a wheel loader of two parameters' worth: an own parameter group, 
 with dead time, and this package's drive.
 """
 
-import dataclasses
 import math
 import re
 import sys
@@ -323,42 +322,6 @@ def test_it_passes_the_check_of_models(loader, capsys):
 def test_a_model_that_is_not_there_is_named(capsys):
     assert main(["check", "--model", "loadr"]) == 2
     assert "there is no vehicle model 'loadr'; there are bicycle, differential, " in capsys.readouterr().err
-
-
-def drive(vehicle):
-    for k in range(8):
-        vehicle.enter(ackermann(math.cos(k), 0.3 * math.sin(3 * k)), k * 250_000_000)
-    vehicle.advance(900_000_000)
-    slower = dataclasses.replace(vehicle.parameters.cylinder, dead_time=0.3)
-    vehicle.configure(dataclasses.replace(vehicle.parameters, cylinder=slower))
-    vehicle.advance(2_000_000_000)
-    return vehicle.motion(), vehicle.model.joint_states(vehicle.coefficients, vehicle.state)
-
-
-def test_it_runs_interpreted_and_compiled_to_the_same_bits(loader):
-    pytest.importorskip("numba")
-    from vds_gz.core.vehicle.compiled import CompiledVehicle
-    from vds_gz.tools.fleet.fleet import Fleet
-
-    p = parameters(loader)
-    interpreted = drive(Vehicle(loader, p))
-    assert drive(CompiledVehicle(loader, p)) == interpreted
-    assert interpreted[0].x != 0.0
-    assert interpreted[0].heading != 0.0
-
-    dead_times = (0.0, 0.05, 0.2)
-    every = [parameters(loader, cylinder__dead_time=dead) for dead in dead_times]
-    fleet = Fleet(loader, every)
-    fleet.commands.kind = ACKERMANN
-    fleet.commands.v_x = 1.0
-    fleet.commands.steering_angle = 0.3
-    fleet.advance(700)
-    for i, one in enumerate(every):
-        state = fleet.state(i)
-        vehicle = Vehicle(loader, one)
-        vehicle.enter(ackermann(1.0, 0.3), 0)
-        vehicle.advance(700_000_000)
-        assert (state.x, state.y, state.heading) == (vehicle.state.x, vehicle.state.y, vehicle.state.heading)
 
 
 def test_an_entry_point_that_is_no_model_is_refused_by_name(site):

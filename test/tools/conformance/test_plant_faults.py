@@ -35,12 +35,12 @@ def faults_of(plant: type[Plant], *checks: str) -> list[str]:
     return [fault for name in checks for fault in check.CHECKS[name](bench)]
 
 
-@pytest.mark.parametrize("vehicle", ["indoor_robot", "ackermann_car", "f1tenth"])
-def test_a_plant_on_the_public_interface_passes(vehicle):
-    assert check.plant_faults("sled", SLED, parameters(vehicle)) == []
+def test_a_plant_on_the_public_interface_passes():
+    """With other vehicles the command does, below."""
+    assert check.plant_faults("sled", SLED, parameters("f1tenth")) == []
 
 
-@pytest.mark.parametrize("vehicle", ["indoor_robot", "ackermann_car"])
+@pytest.mark.parametrize("vehicle", ["indoor_robot", pytest.param("ackermann_car", marks=pytest.mark.slow)])
 def test_the_kinematic_plant_passes(vehicle):
     kinematic = PlantType(lambda setup: KinematicPlant(make_vehicle(setup.parameters)))
     assert check.plant_faults("kinematic", kinematic, parameters(vehicle)) == []
@@ -508,7 +508,7 @@ UNREACHABLE = PlantType(Unreachable, SledParameters)
     [
         (["sled"], 0, "sled with indoor_robot: OK\nsled with ackermann_car: OK\n", ""),
         (["sled", "config/forklift.yaml"], 0, "sled with config/forklift.yaml: OK\n", ""),
-        (["misnamed"], 1, "", "misnamed with indoor_robot: name is 'sledge'; expected 'misnamed'"),
+        (["misnamed", "forklift"], 1, "", "misnamed with forklift: name is 'sledge'; expected 'misnamed'"),
         (["unreachable"], 1, "", "unreachable refuses indoor_robot: no simulator answers"),
         (["sleigh"], 2, "", "there is no plant 'sleigh' in an installed package; there are sled, misnamed, unreach"),
         (["gazebo"], 2, "", "'gazebo' is of this package; --plant tests plants of others: sled, misnamed, unreach"),

@@ -20,7 +20,7 @@ from own_sensor import RANGE, SONAR, SonarOutput
 COUNT = itertools.count()
 
 #: These take seconds.
-LONG = ("camera", "rgbd_camera", "ouster_os1", "helios_32_fov_26", "helios_32_fov_31")
+LONG = ("camera", "rgbd_camera", "ouster_os1", "helios_32_fov_26", "helios_32_fov_31", "helios_32_fov_70")
 
 
 @pytest.mark.parametrize(

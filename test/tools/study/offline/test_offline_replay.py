@@ -52,7 +52,9 @@ def samples(path, parameters, **options):
     ]
 
 
-@pytest.mark.parametrize(("kind", "parameters"), [("ackermann", BICYCLE), ("twist", BICYCLE), ("twist", OMNI)])
+@pytest.mark.parametrize(
+    ("kind", "parameters"), [("ackermann", BICYCLE), pytest.param("twist", OMNI, marks=pytest.mark.slow)]
+)
 def test_compiled_and_interpreted_replays_are_equal(tmp_path, kind, parameters):
     path = log_file(tmp_path, kind)
     interpreted = samples(path, parameters, compiled=False)
