@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vds_gz.cli import main
-from vds_gz.cli.program import COMMANDS
+from vds_gz.cli.program import subcommands
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -91,7 +91,7 @@ def help_of(name: str) -> str:
 
 def help_page() -> str:
     """The help of all commands as a page."""
-    return "\n".join(f"```text\n{help_of(name)}\n```" for name in COMMANDS)
+    return "\n".join(f"```text\n{help_of(name)}\n```" for name in subcommands())
 
 
 def shown(page: str) -> Iterator[Shown]:

@@ -27,7 +27,7 @@ from helpers.tools import tool
 
 import vds_gz
 from vds_gz.cli.check import reference_page
-from vds_gz.cli.program import COMMANDS, main
+from vds_gz.cli.program import main, subcommands
 from vds_gz.core.configuration import NODE_NAME, default_parameters, load_parameters, parameters_of, preset_names
 from vds_gz.core.errors import VdsGzError
 from vds_gz.core.parameters.controller_parameters import LqrParameters, PurePursuitParameters, StanleyParameters
@@ -95,9 +95,8 @@ def check_program(name: str, words: list[str]) -> None:
     if name == "node" and "--help" not in words:
         check_vehicle_of_node(words[: len(words) - len(ros)])
     elif words:  # else it is only named
-        module, function, _ = COMMANDS[name]
         with pytest.raises((AcceptedError, SystemExit)) as ended:
-            getattr(import_module(module), function)(words)
+            subcommands()[name].load()(words)
         assert ended.type is AcceptedError or ended.value.code == 0
     if "--preset" in words:
         assert words[words.index("--preset") + 1] in preset_names()
@@ -156,7 +155,7 @@ def check_command(words: list[str]) -> None:
         case ["./dev", *rest]:
             check_dev(rest)
         case ["vds-gz", *rest] | ["ros2", "run", "vds_gz", "vds-gz", *rest]:
-            assert rest[0] in COMMANDS
+            assert rest[0] in subcommands()
             check_program(rest[0], rest[1:])
         case ["ros2", "run", "vds_gz", "sim_node", *rest]:
             check_program("node", rest)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from vds_gz.cli.completion import EPILOG
-from vds_gz.cli.program import COMMANDS, main
+from vds_gz.cli.program import main, subcommands
 from vds_gz.core.configuration import preset_names
 from vds_gz.core.sensing.sensor_types import SensorTypes
 from vds_gz.core.vehicle.catalogue import models
@@ -19,7 +19,7 @@ from vds_gz.programs.commandlog.command_log import drive_names
 
 #: The last word is completed.
 CASES = [
-    (["vds-gz", ""], set(COMMANDS)),
+    (["vds-gz", ""], set(subcommands())),
     (["vds-gz", "re"], {"record", "replay"}),
     (["vds-gz", "run", "--no"], {"--no-view"}),
     (["vds-gz", "run", "--preset", ""], set(preset_names())),

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import vds_gz
-from vds_gz.cli.program import COMMANDS, main
+from vds_gz.cli.program import main, subcommands
 from vds_gz.core.share import share
 
 CAR = str(share("config", "ackermann_car.yaml"))
@@ -41,7 +41,10 @@ def test_help_lists_the_commands(capsys):
         main(["--help"])
     assert end.value.code == 0
     said = capsys.readouterr().out
-    assert all(f"  {name} " in said and what in said for name, (_, _, what) in COMMANDS.items())
+    assert all(f"  {name} " in said and command.description in said for name, command in COMMANDS.items())
+
+
+COMMANDS = subcommands()
 
 
 def runnable(names):

@@ -10,7 +10,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from vds_gz.autoware.parameters.map_files import read_map
 from vds_gz.core.configuration import NODE_NAME, default_parameters, load_parameters
 from vds_gz.core.errors import ArgumentError, VdsGzError
 from vds_gz.core.parameters.declaration import (
@@ -315,21 +314,3 @@ def _text(value: Value) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     return f"{value:g}" if isinstance(value, float) else f"'{value}'" if isinstance(value, str) else str(value)
-
-
-@command("vds-gz maps")
-def maps(argv: list[str]) -> int:
-    """Check a map and draw it."""
-    from vds_gz.autoware.identify.map_figure import map_figure
-    from vds_gz.tools.study.report.style import png
-
-    parser = CommandLine("vds-gz maps", description="Check a map of actuation, and draw it.")
-    parser.add_argument("file", help="CSV file in Autoware's format, e.g. accel_map.csv")
-    parser.add_argument("-o", "--output", type=Path, help="the PNG file (named after the map, in the current folder)")
-    options = parser.parse_args(argv)
-    table = read_map(options.file)
-    output = options.output or Path(Path(options.file).stem + ".png")
-    title = table.label if table.label not in ("", "default") else Path(options.file).name
-    output.write_bytes(png(map_figure(table, title)))
-    print(f"{output}: {len(table.actuations)} actuations by {len(table.states)} states")
-    return DONE

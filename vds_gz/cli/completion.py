@@ -8,9 +8,8 @@ from __future__ import annotations
 import argparse
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from importlib import import_module
 
-from vds_gz.cli.program import COMMANDS
+from vds_gz.cli.program import subcommands
 from vds_gz.core.configuration import preset_names
 from vds_gz.core.parameters.plant_types import PlantTypes
 from vds_gz.core.ros.program_shell import DONE, CommandLine, command, parser_of
@@ -78,9 +77,7 @@ def main(argv: list[str]) -> int:
     )
     parser.add_argument("shell", choices=("bash", "zsh", "fish"))
     shell = parser.parse_args(argv).shell
-    parsers = {
-        name: parser_of(getattr(import_module(module), function)) for name, (module, function, _) in COMMANDS.items()
-    }
+    parsers = {name: parser_of(subcommand.load()) for name, subcommand in subcommands().items()}
     print(fish(parsers) if shell == "fish" else (ZSH if shell == "zsh" else "") + bash(parsers), end="")
     return DONE
 
@@ -110,8 +107,8 @@ def fish(parsers: Parsers) -> str:
 
 
 def _fish_lines(parsers: Parsers) -> Iterator[str]:
-    for name, (_, _, what) in COMMANDS.items():
-        yield f"complete -c vds-gz -n __fish_use_subcommand -f -a {name} -d {shlex.quote(what)}"
+    for name, subcommand in subcommands().items():
+        yield f"complete -c vds-gz -n __fish_use_subcommand -f -a {name} -d {shlex.quote(subcommand.description)}"
     for name, parser in parsers.items():
         seen = f"complete -c vds-gz -n '__fish_seen_subcommand_from {name}'"
         for action in parser.arguments:

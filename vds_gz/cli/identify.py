@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 
+from vds_gz.cli.cli_extensions import AXES, Identification, additions
 from vds_gz.cli.shared_options import add_vehicle_options, add_workers_option, number
 from vds_gz.core.ros.program_shell import CommandLine, command
 from vds_gz.tools.study.recording import ACTUATION_QUANTITIES, QUANTITIES
@@ -20,11 +22,7 @@ wheels, hinges and IMUs are used too. A CSV file has a column time [s], commands
 steering_command, and measurements such as v_x_measured, steering_measured, x, y, heading, imu_yaw_rate and
 <joint>_velocity.
 
---model pedals finds the accelerator's and the brake's map, dead times and lags from commands of pedals
-(ActuationCommandStamped; columns accel, brake, v_x); --model steering the parameters of a mechanical steering (columns
-wheel, steering, v_x). Both belong to the models actuation_cmd*.
-
---many identifies many recordings separately and pools the results: recordings.csv has a row for each recording,
+{added}--many identifies many recordings separately and pools the results: recordings.csv has a row for each recording,
 parameters.yaml the pooled parameters. Recordings without excitation are reported and left out.
 
 Written into a folder: parameters.yaml, which the node loads, report.html, report.json and identified.png, and maps as
@@ -38,28 +36,25 @@ examples:
   vds-gz identify car.mcap --params my_car.yaml -o my_car_identified
   vds-gz identify log.csv --column v_x=cmd:odom_v
   vds-gz identify monday.mcap tuesday.mcap --params my_robot.yaml --fit track,tire_diameter
-  vds-gz identify drive.mcap --model pedals -o pedals
-  vds-gz identify log.csv --model steering --column wheel=steer_cmd --fit inertia,damping
   vds-gz identify --many 'runs/*.mcap' --params my_robot.yaml --workers 4
 
 exit code: 0 done, 1 no parameter was identified (with --many: in some recording), 2 wrong use or input
 """
 
-#: Parts of a vehicle that can be identified.
-MODELS = ("axes", "pedals", "steering")
-
 
 @command("vds-gz identify")
 def main(argv: list[str]) -> int:
     """Identify a vehicle, and return the exit code."""
-    options = _parser().parse_args(argv)
+    further = additions(Identification, Identification.GROUP, (AXES,))
+    options = _parser(further).parse_args(argv)
     from vds_gz.cli.identify_vehicle import identify  # with scipy, which help does not need
 
-    return identify(options)
+    return identify(options, further.get(options.model))
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = CommandLine("vds-gz identify", description=DESCRIPTION, epilog=EPILOG)
+def _parser(further: Mapping[str, Identification]) -> argparse.ArgumentParser:
+    paragraphs = "".join(f"{identification.help.strip()}\n\n" for identification in further.values())
+    parser = CommandLine("vds-gz identify", description=DESCRIPTION.format(added=paragraphs), epilog=EPILOG)
     parser.add_argument("log", metavar="LOG", nargs="*", help="a bag or a CSV file; several are fitted together")
     parser.add_argument(
         "--many", metavar="PATTERN", nargs="+", help="identify each recording separately, e.g. 'runs/*.mcap'"
@@ -68,7 +63,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--resume", action="store_true", help="with --many: keep the results of an earlier call")
     add_vehicle_options(parser, required=False)
     parser.add_argument(
-        "--model", choices=MODELS, default="axes", help="what to identify; axes: the vehicle's actuators (axes)"
+        "--model", choices=(AXES, *further), default=AXES, help="what to identify; axes: the vehicle's actuators (axes)"
     )
     parser.add_argument(
         "--fit",
@@ -76,7 +71,7 @@ def _parser() -> argparse.ArgumentParser:
         default=[],
         metavar="NAME,NAME",
         help="geometry to find too, such as track,tire_diameter, or all; wheel_gains: distance that the wheels of each "
-        "side roll per nominal metre; with --model steering: the parameters to find",
+        "side roll per nominal metre; with another --model: the parameters to find",
     )
     parser.add_argument("--command", metavar="TOPIC", help="topic with the commands")
     parser.add_argument("--velocity", metavar="TOPIC", help="topic with measured velocities")

@@ -7,13 +7,8 @@ import glob
 from functools import partial
 from pathlib import Path
 
-from vds_gz.autoware.identify.identify_actuation import (
-    GivenVehicle,
-    identify_pedals,
-    identify_steering,
-    print_files,
-    write_parameters,
-)
+from vds_gz.cli.cli_extensions import AXES, GivenVehicle, Identification
+from vds_gz.cli.identified_parameters import print_files, write_parameters
 from vds_gz.cli.shared_options import intervals_of, parameter_file_of, vehicle_of
 from vds_gz.core.configuration import load_parameters
 from vds_gz.core.errors import ArgumentError
@@ -35,28 +30,25 @@ from vds_gz.tools.study.report.identification_report import HEAD, fit_rows, writ
 from vds_gz.tools.study.report.text import text_table
 
 
-def identify(options: argparse.Namespace) -> int:
-    """Identify a vehicle, and return the exit code."""
+def identify(options: argparse.Namespace, other: Identification | None) -> int:
+    """Identify a vehicle's actuators, or something else, and return the exit code."""
     given = (vehicle_of(options), Path(parameter_file_of(options))) if options.preset or options.params else None
     folder = Path(options.output)
     if options.many:
         return _identify_many(options, given, folder)
-    _check(options)
+    _check(options, other)
     for path in map(Path, options.log):
         if not path.exists():
             raise ArgumentError(f"'{path}' does not exist (looked in {Path.cwd()})")
     log = ", ".join(Path(log).name for log in options.log)
-    if options.model == "axes":
+    if other is None:
         return _identify_vehicle(options, given, folder, log)
     path, columns = Path(options.log[0]), _columns(options)
     recording = (
         read_bag(path, **_topics(options), pedals=True) if may_be_bag(path) else read_actuation_csv(path, columns)
     )
     folder.mkdir(parents=True, exist_ok=True)
-    if options.model == "pedals":
-        identify_pedals(log, recording, given, folder)
-    else:
-        identify_steering(log, recording, given, folder, options.fit)
+    other.identify(log, recording, given, folder, options.fit)
     return DONE
 
 
@@ -87,7 +79,7 @@ def _identify_vehicle(options: argparse.Namespace, given: GivenVehicle | None, f
 
 def _identify_many(options: argparse.Namespace, given: GivenVehicle | None, folder: Path) -> int:
     """Identify recordings separately; write a table, pooled parameters and a report, and return the exit code."""
-    if options.log or options.model != "axes":
+    if options.log or options.model != AXES:
         wrong = f"LOG '{options.log[0]}'" if options.log else f"--model {options.model}"
         raise ArgumentError(f"{wrong} does not go with --many, which identifies axes from the recordings that it names")
     source = _source(options, given)
@@ -160,18 +152,18 @@ def _named_by_option(line: Override, wheel_base: float | None) -> Override:
     return line._replace(origin="--wheel-base") if by_option else line
 
 
-def _check(options: argparse.Namespace) -> None:
+def _check(options: argparse.Namespace, other: Identification | None) -> None:
     """Refuse options that do not go with each other or with the recordings."""
     if options.resume or options.workers is not None:
         raise ArgumentError("--resume and --workers go with --many, which is missing")
     if not options.log:
         raise ArgumentError("LOG is missing; give a bag or a CSV file, or several with --many")
-    if options.model != "axes" and len(options.log) > 1:
+    if other is not None and len(options.log) > 1:
         raise ArgumentError(f"--model {options.model} takes one LOG; there are {len(options.log)}")
-    if options.model != "axes" and options.wheel_base:
+    if other is not None and options.wheel_base:
         raise ArgumentError(f"--wheel-base {options.wheel_base} does not go with --model {options.model}")
-    if options.model == "pedals" and options.fit:
-        raise ArgumentError(f"--fit {','.join(options.fit)} does not go with --model pedals")
+    if other is not None and options.fit and not other.takes_fit:
+        raise ArgumentError(f"--fit {','.join(options.fit)} does not go with --model {options.model}")
     bags, log = [may_be_bag(Path(log)) for log in options.log], options.log[0]
     for name, topic in _topics(options).items():
         if topic and not any(bags):
@@ -185,7 +177,7 @@ def _check(options: argparse.Namespace) -> None:
 
 def _columns(options: argparse.Namespace) -> dict[str, str]:
     """The columns of a table that options name, by quantity."""
-    axes = options.model == "axes"
+    axes = options.model == AXES
     columns = {}
     known = QUANTITIES if axes else ACTUATION_QUANTITIES
     for text in options.column:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from textwrap import indent
+from typing import TYPE_CHECKING
 
-from vds_gz.autoware.identify.pedal_profile import TURNING_ANGLE, TURNING_SPEED, pedal_limits, pedals, turns
-from vds_gz.autoware.parameters.car_parameters import ActuationCmdParameters, ActuationCmdVgrParameters
+from vds_gz.cli.cli_extensions import ProfileKind, additions
 from vds_gz.cli.shared_options import (
     add_vehicle_options,
     intervals_of,
@@ -24,22 +24,17 @@ from vds_gz.core.parameters.node import NodeParameters
 from vds_gz.core.ros.program_shell import DONE, CommandLine, command
 from vds_gz.core.vehicle.catalogue import models
 from vds_gz.core.vehicle.command import ACKERMANN
-from vds_gz.core.vehicle.vehicle_model import AnyModel
 from vds_gz.programs.commandlog.command_log import CommandLog, write_csv
 from vds_gz.programs.commandlog.profiles import PROFILES, Limits, limits_of, make
+from vds_gz.programs.interface.commands import Gear
 from vds_gz.tools.study.progress import progress
 from vds_gz.tools.study.report.text import text_table
 
 if TYPE_CHECKING:
     from vds_gz.tools.study.identify.design import Design, Expectation
 
-Car = TypeVar("Car", bound=ActuationCmdParameters)
-
 #: Default length of a log [s].
 DURATION = 60.0
-
-#: Kinds of logs for cars with pedals, their default lengths [s], and their default model.
-ACTUATION_KINDS, CAR = {"pedals": 300.0, "turns": 60.0}, "actuation_cmd_mechanical"
 
 #: The kind that is found by a search.
 OPTIMAL = "optimal"
@@ -57,14 +52,10 @@ KIND is one of
   parking   to and fro with full lock, as into a parking space
   optimal   the most informative commands for the given vehicle, which minimize the widest relative interval; prints
             the intervals to expect from `identify`, beside those of `steps`
-or, for a car with pedals (the models actuation_cmd*),
-  pedals    accelerator and brake in all positions at all speeds, straight ahead; for `identify --model pedals`
-  turns     the steering wheel turned far and little, slowly and quickly, to and fro; for `identify --model steering`
-
+{added}
 Limits are those of the vehicle, unless options set them. To find the limits of a real vehicle, command more than
 it can do: --speed 3 for a vehicle of 2 m/s. `optimal` assumes that parameters are known to +-30 %, or to the
-intervals in the parameter file, as `identify` writes them; it searches for half a minute. Speeds of `pedals` are what
-the car's maps predict; if the maps are not known, leave room.
+intervals in the parameter file, as `identify` writes them; it searches for half a minute.
 """
 
 EPILOG = """
@@ -73,8 +64,6 @@ examples:
   vds-gz profile prbs --speed 0.8 --yaw-rate 1.2 --seed 7
   vds-gz profile optimal --params prior.yaml --speed 3 --duration 60 -o optimal.csv
   vds-gz profile optimal --preset deepracer --noise v_x=0.05,yaw_rate=0.02
-  vds-gz profile pedals --params my_car.yaml --speed 15 --accel 0.8 --brake 0.6
-  vds-gz profile turns --preset autoware_car --speed 3 --steering 0.4
 
 exit code: 0 written, 2 wrong use
 """
@@ -83,27 +72,18 @@ exit code: 0 written, 2 wrong use
 @command("vds-gz profile")
 def main(argv: list[str]) -> int:
     """Write a log."""
-    options = _parser().parse_args(argv)
+    further = additions(ProfileKind, ProfileKind.GROUP, (*PROFILES, OPTIMAL))
+    options = _parser(further).parse_args(argv)
     for name in ("noise", "acceleration"):
         if options.kind != OPTIMAL and getattr(options, name) is not None:
             raise ArgumentError(f"--{name} is for optimal logs; leave it out for {options.kind}")
     parameters = vehicle_of(options) if options.preset or options.params else None
-    duration = options.duration or ACTUATION_KINDS.get(options.kind, DURATION)
-    chance = {"rate": options.rate, "seed": options.seed}
-    if options.kind in ACTUATION_KINDS and options.kind_of_log is not None:
-        raise ArgumentError(f"{options.kind} is a log of pedals; leave out --as {options.kind_of_log}")
-    if options.kind == "pedals":
-        model, car = _car(parameters, ActuationCmdParameters, "pedals; it must be an actuation_cmd")
-        reach = pedal_limits(car, options.speed, options.accel, options.brake)
-        log = pedals(model, car, reach, duration=duration, **chance)
-        upto = f"{reach.speed:g} m/s, accelerator {reach.accel:g} and brake {reach.brake:g}"
-    elif options.kind == "turns":
-        model, turned = _car(
-            parameters, ActuationCmdVgrParameters, f"steering wheel; it must be {CAR} or actuation_cmd_vgr"
-        )
-        speed, angle = options.speed or TURNING_SPEED, options.steering or TURNING_ANGLE
-        log = turns(model, turned, speed=speed, angle=angle, duration=duration, **chance)
-        upto = f"{angle:g} rad at the tyres, at {speed:g} m/s"
+    kind = further.get(options.kind)
+    duration = options.duration or (kind.duration if kind is not None else DURATION)
+    if kind is not None:
+        if options.kind_of_log is not None:
+            raise ArgumentError(f"{options.kind} has commands of its own; leave out --as {options.kind_of_log}")
+        log, upto = kind.make(parameters, vars(options), duration, options.rate, options.seed)
     else:
         ackermann = _is_ackermann(parameters, options.kind_of_log, steers=options.steering is not None)
         maxima = {name: getattr(options, name) for name in ("speed", "lateral", "yaw_rate", "steering")}
@@ -111,12 +91,14 @@ def main(argv: list[str]) -> int:
         if options.kind == OPTIMAL:
             log = _optimal(options, parameters, limits, ackermann=ackermann, duration=duration)
         else:
-            log = make(options.kind, limits, ackermann=ackermann, duration=duration, **chance)
+            log = make(
+                options.kind, limits, ackermann=ackermann, duration=duration, rate=options.rate, seed=options.seed
+            )
         turning = f"{limits.steering:g} rad" if ackermann else f"{limits.yaw_rate:g} rad/s"
         upto = f"{limits.speed:g} m/s and {turning}"
     output = Path(options.output or f"{options.kind}.csv")
     write_csv(log, output)
-    count = len(log.times) - (options.kind in ACTUATION_KINDS)
+    count = sum(not isinstance(command, Gear) for command in log.commands)
     print(f"{output}: {count} commands, {log.duration:.1f} s, up to {upto}")
     return DONE
 
@@ -151,15 +133,6 @@ def _optimal(
     return plan.log
 
 
-def _car(parameters: NodeParameters | None, kind: type[Car], needed: str) -> tuple[AnyModel, Car]:
-    """The model and the parameters of a car with pedals: the given one, or :data:`CAR` with its defaults."""
-    model = models()[parameters.model if parameters is not None else CAR]
-    car = parameters.vehicle if parameters is not None else model.parameters()
-    if not isinstance(car, kind):
-        raise ArgumentError(f"the model '{model.name}' has no {needed}")
-    return model, car
-
-
 def noise_option(text: str) -> float | dict[str, float]:
     """The value of ``--noise``: a part of full scale, or QUANTITY=DEVIATION,..."""
     try:
@@ -188,18 +161,18 @@ _LIMITS = {
     "--steering": "steering angle [rad]",
     "--yaw-rate": "yaw rate [rad/s]",
     "--lateral --sideways": "lateral speed [m/s]",
-    "--accel": "position of the accelerator pedal",
-    "--brake": "position of the brake pedal",
 }
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = CommandLine("vds-gz profile", description=DESCRIPTION, epilog=EPILOG)
-    kinds = [*PROFILES, OPTIMAL, *ACTUATION_KINDS]
+def _parser(further: Mapping[str, ProfileKind]) -> argparse.ArgumentParser:
+    lines = "".join(f"  {name:9} {indent(kind.help, ' ' * 12).lstrip()}\n" for name, kind in further.items())
+    parser = CommandLine("vds-gz profile", description=DESCRIPTION.format(added=lines), epilog=EPILOG)
+    kinds = [*PROFILES, OPTIMAL, *further]
+    limits = _LIMITS | {name: what for kind in further.values() for name, what in kind.options.items()}
     parser.add_argument("kind", metavar="KIND", choices=kinds, help=", ".join(kinds))
     add_vehicle_options(parser, required=False)
     parser.add_argument("--as", dest="kind_of_log", choices=("twist", "ackermann"), help="type of the commands")
-    for names, what in _LIMITS.items():
+    for names, what in limits.items():
         parser.add_argument(*names.split(), type=positive, metavar="X", help=f"maximum {what}")
     parser.add_argument("--acceleration", type=positive, metavar="X", help="optimal: maximum change of speeds [m/s^2]")
     parser.add_argument(
@@ -209,11 +182,16 @@ def _parser() -> argparse.ArgumentParser:
         help="optimal: standard deviation of the measurements, as a part of full scale (0.02), or of each quantity: "
         "v_x=0.05,yaw_rate=0.02",
     )
-    parser.add_argument("--duration", type=positive, metavar="S", help="length of the log [s] (60; pedals: 300)")
+    parser.add_argument("--duration", type=positive, metavar="S", help=f"length of the log [s] ({_durations(further)})")
     parser.add_argument("--rate", type=positive, default=50.0, metavar="HZ", help="commands per second (50)")
     parser.add_argument("--seed", type=whole(0, 2**63 - 1), default=0, metavar="N", help="random seed (0)")
     parser.add_argument("-o", "--output", metavar="FILE", help="CSV file to write (KIND.csv)")
     return parser
+
+
+def _durations(further: Mapping[str, ProfileKind]) -> str:
+    others = (f"; {name}: {kind.duration:g}" for name, kind in further.items() if kind.duration != DURATION)
+    return f"{DURATION:g}{''.join(others)}"
 
 
 #: Units of measured quantities.

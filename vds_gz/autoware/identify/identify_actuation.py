@@ -1,11 +1,10 @@
-"""``vds-gz identify --model pedals`` and ``--model steering``, and the parameter file of each ``identify``."""
+"""``vds-gz identify --model pedals`` and ``--model steering``."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TypeAlias
 
 from vds_gz.autoware.identify.actuation_report import HEAD, pedal_findings, steering_findings, write_report
 from vds_gz.autoware.identify.mechanism_fit import FREE, fit_mechanism
@@ -16,42 +15,14 @@ from vds_gz.autoware.parameters.car_parameters import (
     MechanicalParameters,
 )
 from vds_gz.autoware.parameters.map_files import own_map
-from vds_gz.core.configuration import NODE_NAME, parameters_of
+from vds_gz.cli.cli_extensions import GivenVehicle
+from vds_gz.cli.identified_parameters import print_files, write_parameters
 from vds_gz.core.errors import ArgumentError
 from vds_gz.core.parameters.declaration import Override
-from vds_gz.core.parameters.node import NodeParameters
-from vds_gz.core.parameters.schema import schema_line
-from vds_gz.core.parameters.yaml_reader import parameter_file, read_parameter_file, section_of
 from vds_gz.tools.study.identify.results import NamedEstimates
 from vds_gz.tools.study.progress import progress
 from vds_gz.tools.study.recording import Recording, Series, SignalError
 from vds_gz.tools.study.report.text import text_table
-
-HEADER = "# Identified by vds-gz identify from {}.\n# Numbers without an interval were not identified.\n"
-
-#: A given vehicle, and its parameter file.
-GivenVehicle: TypeAlias = tuple[NodeParameters, Path]
-
-
-def write_parameters(folder: Path, log: str, given: GivenVehicle | None, model: str, lines: Sequence[Override]) -> None:
-    """Write the given vehicle, or the model's defaults, with what was identified.
-
-    Maps beside the file are named without their folder, so that all can be moved together.
-    """
-    base = read_parameter_file(str(given[1]), f"/{NODE_NAME}") if given else [Override("model", model)]
-    values = [*(line._replace(origin="") for line in base), *lines]
-    parameters_of(values)
-    here = folder.resolve()
-    values = [line._replace(value=Path(str(line.value)).name) if _folder(line) == here else line for line in values]
-    section = section_of(str(given[1]), f"/{NODE_NAME}") if given else NODE_NAME
-    text = schema_line() + HEADER.format(Path(log).name) + parameter_file(values, section)
-    (folder / "parameters.yaml").write_text(text, encoding="utf-8")
-
-
-def _folder(line: Override) -> Path | None:
-    """The folder of the file that a parameter names by an absolute path."""
-    path = Path(str(line.value))
-    return path.parent if line.name.endswith("_path") and path.is_absolute() else None
 
 
 def identify_pedals(log: str, signals: Recording, given: GivenVehicle | None, folder: Path) -> None:
@@ -150,8 +121,3 @@ def _print_result(findings: Sequence[str], rows: Sequence[tuple[str, ...]]) -> N
     for finding in findings:
         print(f"finding: {finding}")
     print(f"\n{text_table(HEAD, rows)}\n")
-
-
-def print_files(folder: Path) -> None:
-    """Print where the results are."""
-    print(f"parameters  {folder / 'parameters.yaml'}\nreport      {folder / 'report.html'}")

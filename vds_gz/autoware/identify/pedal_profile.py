@@ -10,6 +10,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
@@ -17,7 +18,10 @@ from vds_gz.autoware.parameters.car_parameters import ActuationCmdParameters, Ac
 from vds_gz.autoware.vehicle.map_lookup import interpolate, map_of
 from vds_gz.autoware.vehicle.steering import wheel_angle
 from vds_gz.core.arrays import Array
+from vds_gz.core.errors import ArgumentError
 from vds_gz.core.parameters.declaration import ParameterError
+from vds_gz.core.parameters.node import NodeParameters
+from vds_gz.core.vehicle.catalogue import models
 from vds_gz.core.vehicle.command import DRIVE, PEDALS, Command
 from vds_gz.core.vehicle.vehicle import NANOSECONDS, Vehicle
 from vds_gz.core.vehicle.vehicle_model import AnyModel
@@ -38,6 +42,21 @@ STOPS = 0.4
 
 #: Maximum speed of a standstill [m/s], and its duration [s].
 STANDING, REST = 0.1, 1.0
+
+
+#: The model without a given vehicle.
+DEFAULT_CAR = "actuation_cmd_mechanical"
+
+Car = TypeVar("Car", bound=ActuationCmdParameters)
+
+
+def car_of(parameters: NodeParameters | None, kind: type[Car], needed: str) -> tuple[AnyModel, Car]:
+    """The model and the parameters of a car with pedals: the given one, or :data:`DEFAULT_CAR` with its defaults."""
+    model = models()[parameters.model if parameters is not None else DEFAULT_CAR]
+    car = parameters.vehicle if parameters is not None else model.parameters()
+    if not isinstance(car, kind):
+        raise ArgumentError(f"the model '{model.name}' has no {needed}")
+    return model, car
 
 
 @dataclass(frozen=True, slots=True)
