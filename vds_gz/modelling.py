@@ -33,6 +33,8 @@ from vds_gz.core.vehicle.vehicle_model import (
     AnyModel,
     Joint,
     JointStates,
+    MeasuredMotion,
+    Report,
     SteadyMotion,
     VehicleGeometry,
     VehicleLimits,
@@ -71,6 +73,8 @@ __all__ = [
     "VehicleGeometry",
     "Wheel",
     "SteadyMotion",
+    "Report",
+    "MeasuredMotion",
     "integrate_pose",
     # The shipped models, to build on
     "BicycleCoefficients",

@@ -18,7 +18,7 @@ from vds_gz.core.vehicle.actuators import drive_at_rest, step_drive
 from vds_gz.core.vehicle.catalogue import models
 from vds_gz.core.vehicle.differential import DIFFERENTIAL, DifferentialCoefficients, DifferentialState
 from vds_gz.core.vehicle.differential import actuate as drive
-from vds_gz.core.vehicle.vehicle_model import Joint, VehicleGeometry, VehicleLimits, extended
+from vds_gz.core.vehicle.vehicle_model import Joint, Report, VehicleGeometry, VehicleLimits, extended
 
 pytest.importorskip("numba")
 from vds_gz import modelling
@@ -161,6 +161,10 @@ def test_a_group_within_is_checked_too():
 # ---------------------------------------------------------------------- description and drawing
 
 
+def report(numbers=lambda c, s, measured: (measured.speed,), type="std_msgs/msg/Float64"):
+    return Report("load", type, ("data",), numbers, stamp="data")
+
+
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
@@ -178,6 +182,10 @@ def test_a_group_within_is_checked_too():
             {"geometry": lambda p: dataclasses.replace(DIFFERENTIAL.geometry(p), yaw_arm=0.0)},
             "gives a yaw arm of 0 for a vehicle that turns by its wheels' speeds",
         ),
+        ({"reports": (report(lambda c, s, measured: ()),)}, "report 'load' gives 0 numbers for 1 fields"),
+        ({"reports": (report(type="std_msgs/msg/Empty"),)}, "report 'load': a std_msgs/msg/Empty has no field 'data'"),
+        ({"reports": (report(type="std_msgs/msg/Load"),)}, "report 'load': type 'std_msgs/msg/Load' is not known"),
+        ({"measured_steering": lambda c, s: np.nan}, "measured_steering gives nan at rest; it must be a finite angle"),
     ],
 )
 def test_descriptions_that_do_not_fit(fields, message):

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from operator import attrgetter
 
 import numpy as np
 
 from vds_gz.core.description.urdf_reader import DescriptionError, Robot
 from vds_gz.core.description.urdf_writer import urdf
+from vds_gz.core.errors import UnknownTypeError
 from vds_gz.core.parameters.declaration import ParameterGroup
+from vds_gz.core.ros.messages.message_types import open_types
 from vds_gz.core.share import in_words
-from vds_gz.core.vehicle.vehicle_model import Actuator, AnyModel, Joint, VehicleGeometry, VehicleLimits
+from vds_gz.core.vehicle.vehicle_model import Actuator, AnyModel, Joint, MeasuredMotion, VehicleGeometry, VehicleLimits
 from vds_gz.tools.conformance.driven import DT, engine_faults, motion_faults, resize_faults, steady_faults
 from vds_gz.tools.conformance.groups import declaration_faults
 from vds_gz.tools.conformance.samples import random_parameters, whole_kinds
@@ -47,6 +50,7 @@ def description_faults(model: AnyModel, random: np.random.Generator) -> Iterator
     if getattr(c, "dt", DT) != DT:
         yield f"coefficients.dt is {c.dt}; it must be the length of a step, here {DT} s"
     yield from _joint_faults(model, p, c, s)
+    yield from _report_faults(model, c, s)
     reports, count = model.actuator_states(c, s), len(model.actuators)
     if len(reports) != count:
         yield f"actuator_states gives {len(reports)} states; it must be {count}, as many as there are actuators"
@@ -75,6 +79,26 @@ def _joint_faults(model: AnyModel, p: ParameterGroup, c: object, s: object) -> I
     for what, numbers in (("positions", states.positions), ("velocities", states.velocities)):
         if len(numbers) != len(joints):
             yield f"joint_states gives {len(numbers)} {what} for {len(joints)} joints; give one for each"
+
+
+def _report_faults(model: AnyModel, c: object, s: object) -> Iterator[str]:
+    if model.measured_steering is not None and not math.isfinite(model.measured_steering(c, s)):
+        yield f"measured_steering gives {model.measured_steering(c, s)!r} at rest; it must be a finite angle [rad]"
+    for report in model.reports:
+        numbers = report.numbers(c, s, MeasuredMotion(0.0, 0.0, 0.0))
+        if len(numbers) != len(report.fields):
+            counts = f"{len(numbers)} numbers for {len(report.fields)} fields"
+            yield f"report '{report.topic}' gives {counts}; give one for each"
+        try:
+            message = open_types().new(report.type)
+        except UnknownTypeError as error:
+            yield f"report '{report.topic}': {error}"
+            continue
+        for path in (*report.fields, report.stamp):
+            try:
+                attrgetter(path)(message)
+            except AttributeError:
+                yield f"report '{report.topic}': a {report.type} has no field '{path}'"
 
 
 def drawing_faults(model: AnyModel, random: np.random.Generator) -> Iterator[str]:
