@@ -20,12 +20,13 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from vds_gz.core.configuration import make_vehicle, parameters_of_file
+from vds_gz.core.configuration import parameters_of_file
 from vds_gz.core.description import gz_topics as topics
 from vds_gz.core.plant.gazebo.gazebo_server import Inclusion, populated
 from vds_gz.core.plant.gazebo.links import bindings
 from vds_gz.core.share import share
 from vds_gz.core.vehicle.command import twist
+from vds_gz.core.vehicle.make_vehicle import make_vehicle
 from vds_gz.tools.adopt.robot_folder import read_folder
 from vds_gz.tools.adopt.start import adopted_world, server_environment
 from vds_gz.tools.adopt.write import Adoption, adopt

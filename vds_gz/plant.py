@@ -5,9 +5,9 @@
 
 from vds_gz.core.geometry import Attitude, Pose, angles, into_body, into_world, quaternion
 from vds_gz.core.parameters.declaration import ParameterGroup, choice, flag, integer, real, text
-from vds_gz.core.parameters.plant_types import PlantType
 from vds_gz.core.plant.base import BodyVelocity, Level, LinkError, Plant, Status, body_state
-from vds_gz.core.plant.plant_setup import PlantSetup, plant_setup
+from vds_gz.core.plant.plant_setup import plant_setup
+from vds_gz.core.plant.plant_types import PlantSetup, PlantType
 from vds_gz.core.sensing.body import BodyState
 from vds_gz.core.vehicle.vehicle import Motion
 from vds_gz.core.vehicle.vehicle_model import Joint, JointStates

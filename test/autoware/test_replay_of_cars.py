@@ -8,7 +8,7 @@ from helpers.bag_files import raw_messages as messages
 
 from vds_gz.autoware.vehicle.reports import ACTUATION_STATUS, GEAR_STATUS, STEERING_STATUS, VELOCITY_STATUS
 from vds_gz.autoware.vehicle.state import actuation_status, steering_report
-from vds_gz.core.configuration import make_vehicle, parameters_of
+from vds_gz.core.configuration import parameters_of
 from vds_gz.core.errors import RecordingError, UnknownTypeError
 from vds_gz.core.parameters.declaration import Override
 from vds_gz.core.parameters.yaml_reader import read_parameter_file
@@ -16,6 +16,7 @@ from vds_gz.core.ros.messages.fields import stamp_ns
 from vds_gz.core.ros.messages.message_types import open_types
 from vds_gz.core.sensing.localization import Measurement, MeasurementNoise
 from vds_gz.core.share import share
+from vds_gz.core.vehicle.make_vehicle import make_vehicle
 from vds_gz.programs.commandlog import command_log
 from vds_gz.programs.commandlog.command_log import write_csv
 from vds_gz.programs.interface import topics

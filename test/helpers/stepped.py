@@ -8,7 +8,6 @@ from tempfile import NamedTemporaryFile
 from typing import Any
 
 from helpers.parity import PERIOD, Manoeuvre, Sample
-from vds_gz.core.configuration import make_vehicle
 from vds_gz.core.description.sdf import moved_by, sdf
 from vds_gz.core.geometry import Attitude
 from vds_gz.core.parameters.node import NodeParameters
@@ -18,6 +17,7 @@ from vds_gz.core.plant.gazebo.links import bindings
 from vds_gz.core.plant.gazebo.links.system import SystemLink
 from vds_gz.core.share import share
 from vds_gz.core.vehicle.catalogue import models
+from vds_gz.core.vehicle.make_vehicle import make_vehicle
 from vds_gz.core.vehicle.vehicle import NANOSECONDS, Motion
 
 #: The vehicle comes to rest before each manoeuvre [steps of 1 ms].

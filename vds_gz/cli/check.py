@@ -23,9 +23,9 @@ from vds_gz.core.parameters.declaration import (
     describe,
 )
 from vds_gz.core.parameters.node import BACKENDS, NodeParameters
-from vds_gz.core.parameters.plant_types import PlantTypes
 from vds_gz.core.parameters.schema import schema
 from vds_gz.core.parameters.yaml_reader import read_parameter_file
+from vds_gz.core.plant.plant_types import PlantTypes
 from vds_gz.core.ros.program_shell import DONE, FAILED, CommandLine, command
 from vds_gz.core.sensing.sensor_types import SensorTypes
 from vds_gz.core.vehicle.catalogue import models

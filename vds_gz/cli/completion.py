@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from vds_gz.cli.program import subcommands
 from vds_gz.core.configuration import preset_names
-from vds_gz.core.parameters.plant_types import PlantTypes
+from vds_gz.core.plant.plant_types import PlantTypes
 from vds_gz.core.ros.program_shell import DONE, CommandLine, command, parser_of
 from vds_gz.core.sensing.sensor_types import SensorTypes
 from vds_gz.core.vehicle.catalogue import models

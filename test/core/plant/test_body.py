@@ -6,13 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vds_gz.core.configuration import load_parameters, make_vehicle
+from vds_gz.core.configuration import load_parameters
 from vds_gz.core.geometry import Attitude, into_body, quaternion
 from vds_gz.core.plant.base import BodyVelocity, body_state
 from vds_gz.core.plant.gazebo.links.gazebo_link import Placement
 from vds_gz.core.plant.gazebo.monitoring import History
 from vds_gz.core.plant.kinematic import KinematicPlant
 from vds_gz.core.vehicle.command import twist
+from vds_gz.core.vehicle.make_vehicle import make_vehicle
 from vds_gz.core.vehicle.vehicle import Motion
 
 SECOND = 1_000_000_000

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vds_gz.core.configuration import load_parameters, make_guarded_vehicle, make_vehicle
+from vds_gz.core.configuration import load_parameters
 from vds_gz.core.description.footprint import footprint_of
 from vds_gz.core.description.urdf_writer import urdf
 from vds_gz.core.geometry import GRAVITY, Attitude, Pose, into_body, slope_acceleration
@@ -18,6 +18,7 @@ from vds_gz.core.plant.in_world import WorldPlant
 from vds_gz.core.plant.kinematic import KinematicPlant
 from vds_gz.core.vehicle.catalogue import models
 from vds_gz.core.vehicle.command import ackermann, control, twist
+from vds_gz.core.vehicle.make_vehicle import make_guarded_vehicle, make_vehicle
 from vds_gz.core.vehicle.vehicle_model import SteadyMotion
 from vds_gz.core.world.geometry_reader import matrix, rotation_of_angles
 from vds_gz.core.world.load_world import load_world, world_file

@@ -17,8 +17,8 @@ from vds_gz.cli.program import main
 from vds_gz.core.configuration import load_parameters, parameters_of
 from vds_gz.core.errors import ArgumentError, VdsGzError
 from vds_gz.core.parameters.declaration import Override, ParameterError
-from vds_gz.core.parameters.plant_types import PlantType, PlantTypes
 from vds_gz.core.plant.plant_setup import installed_plant, plant_setup
+from vds_gz.core.plant.plant_types import PlantType, PlantTypes
 from vds_gz.core.vehicle.command import twist
 from vds_gz.programs.nodes.preparation import prepare
 

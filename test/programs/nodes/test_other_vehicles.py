@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from vds_gz.core.configuration import load_parameters, make_guarded_vehicle
+from vds_gz.core.configuration import load_parameters
 from vds_gz.core.description.footprint import footprint_of
 from vds_gz.core.description.urdf_reader import DescriptionError
 from vds_gz.core.description.urdf_writer import urdf
@@ -16,6 +16,7 @@ from vds_gz.core.ros.graph import QoS
 from vds_gz.core.ros.open_graph import open_graph
 from vds_gz.core.vehicle.catalogue import models
 from vds_gz.core.vehicle.command import twist
+from vds_gz.core.vehicle.make_vehicle import make_guarded_vehicle
 from vds_gz.core.world.load_world import load_world
 from vds_gz.core.world.surroundings import Surroundings
 from vds_gz.programs.interface import topics

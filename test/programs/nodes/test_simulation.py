@@ -4,11 +4,12 @@ from time import monotonic_ns
 
 import pytest
 
-from vds_gz.core.configuration import make_vehicle, parameters_of
+from vds_gz.core.configuration import parameters_of
 from vds_gz.core.parameters.declaration import Override
 from vds_gz.core.parameters.live_parameters import LiveParameters
 from vds_gz.core.plant.kinematic import KinematicPlant
 from vds_gz.core.ros.open_graph import open_graph
+from vds_gz.core.vehicle.make_vehicle import make_vehicle
 from vds_gz.programs.interface.commands import CommandInputs
 from vds_gz.programs.nodes.clock import ReferenceClock
 from vds_gz.programs.nodes.simulation import LONGEST_CATCH_UP, Simulation

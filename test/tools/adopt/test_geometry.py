@@ -9,10 +9,10 @@ from helpers.recorder import Recorder
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vds_gz.core.configuration import make_vehicle
 from vds_gz.core.errors import VdsGzError
 from vds_gz.core.geometry import Pose, angles, of_axes
 from vds_gz.core.plant.gazebo.gazebo_plant import GazeboPlant
+from vds_gz.core.vehicle.make_vehicle import make_vehicle
 from vds_gz.core.world.geometry_reader import matrix, rotation_of_angles
 from vds_gz.tools.adopt.robot_files import RobotFiles
 from vds_gz.tools.adopt.sdf_structure import of_sdf

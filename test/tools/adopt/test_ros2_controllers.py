@@ -8,10 +8,10 @@ import yaml
 from helpers import robot_files as robots
 from helpers.recorder import Recorder
 
-from vds_gz.core.configuration import make_vehicle
 from vds_gz.core.errors import VdsGzError
 from vds_gz.core.plant.gazebo.gazebo_plant import GazeboPlant
 from vds_gz.core.vehicle.command import twist
+from vds_gz.core.vehicle.make_vehicle import make_vehicle
 from vds_gz.tools.adopt.write import adopt
 
 CAR = (

@@ -11,8 +11,8 @@ from helpers import robot_files as robots
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vds_gz.core.configuration import make_vehicle
 from vds_gz.core.vehicle.command import twist
+from vds_gz.core.vehicle.make_vehicle import make_vehicle
 from vds_gz.tools.adopt.write import adopt
 
 STEP = 0.001

@@ -15,9 +15,10 @@ import pytest
 from helpers.own_plant import SLED, Sled, SledParameters, install
 
 from vds_gz.cli.program import main
-from vds_gz.core.configuration import load_parameters, make_vehicle
+from vds_gz.core.configuration import load_parameters
 from vds_gz.core.plant.base import Level
 from vds_gz.core.plant.kinematic import KinematicPlant
+from vds_gz.core.vehicle.make_vehicle import make_vehicle
 from vds_gz.plant import JointStates, LinkError, Motion, Plant, PlantType, Pose, Status
 from vds_gz.tools.conformance import plant_faults as check
 from vds_gz.tools.conformance.plant_bench import Bench, advance_by

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from vds_gz.core.configuration import make_guarded_vehicle
 from vds_gz.core.description.footprint import Footprint, footprint_of
 from vds_gz.core.geometry import (
     GRAVITY,
@@ -23,6 +22,7 @@ from vds_gz.core.geometry import (
 from vds_gz.core.parameters.node import NodeParameters
 from vds_gz.core.plant.base import LEVEL, Level, Status
 from vds_gz.core.plant.kinematic import KinematicPlant
+from vds_gz.core.vehicle.make_vehicle import make_guarded_vehicle
 from vds_gz.core.vehicle.vehicle import AnyGuardedVehicle, Motion
 from vds_gz.core.world.ground import Plane, ground_below, plane_through, room_on, surface_near
 from vds_gz.core.world.obstacles import CollisionBox, Contact, Obstacles

@@ -1,50 +1,19 @@
-"""What a plant of another package is made of."""
+"""Plants of other packages: the setup that they are made of, and their factory."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
 
-from vds_gz.core.configuration import make_vehicle
 from vds_gz.core.description.urdf_writer import urdf
 from vds_gz.core.errors import ArgumentError, VdsGzError
 from vds_gz.core.parameters.declaration import ParameterGroup
 from vds_gz.core.parameters.node import NodeParameters
-from vds_gz.core.parameters.plant_types import ENTRY_POINTS, PlantType
 from vds_gz.core.plant.base import Plant
+from vds_gz.core.plant.plant_types import ENTRY_POINTS, PlantSetup, PlantType
 from vds_gz.core.share import in_words, raised_at
 from vds_gz.core.vehicle.catalogue import models
-from vds_gz.core.vehicle.vehicle import AnyVehicle
-
-if TYPE_CHECKING:
-    from vds_gz.core.world.scene import Scene
-
-
-@dataclass(frozen=True, slots=True)
-class PlantSetup:
-    """Everything that a plant is made of; the argument of :attr:`PlantType.make <vds_gz.core.plant.PlantType.make>`.
-
-    Attributes:
-        parameters: The node's parameters, such as ``step_rate`` [Hz], ``world`` and ``random_seed``.
-        own: The plant's own parameters: the values under ``plant_params.<name>``.
-        vehicle: The vehicle, at rest. It simulates actuators and wheels, and never moves the body.
-        urdf: The robot's description. Its wheels and casters say their friction.
-        scene: The world that ``world`` names, of which the node simulates sensors; None without one.
-        wake: Ends the node's waiting for messages. A plant with a thread of its own calls it when there is something
-            new for :meth:`Plant.observe`. Any thread may call it.
-        warn: Logs a warning, from the thread that calls the plant.
-    """
-
-    parameters: NodeParameters
-    own: ParameterGroup
-    vehicle: AnyVehicle
-    urdf: str
-    scene: Scene | None
-    wake: Callable[[], None]
-    warn: Callable[[str], None]
+from vds_gz.core.vehicle.make_vehicle import make_vehicle
 
 
 def plant_setup(parameters: NodeParameters, own: ParameterGroup | None = None) -> PlantSetup:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from vds_gz.core.errors import FailureError, VdsGzError
-from vds_gz.core.parameters.plant_types import ENTRY_POINTS as PLANTS
+from vds_gz.core.plant.plant_types import ENTRY_POINTS as PLANTS
 from vds_gz.core.ros.graph import Graph, Severity
 from vds_gz.core.share import extensions, in_words, is_raised_by, origin, raised_at
 from vds_gz.core.vehicle.catalogue import ENTRY_POINTS as MODELS

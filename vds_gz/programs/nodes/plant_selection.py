@@ -9,12 +9,12 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
-from vds_gz.core.configuration import make_vehicle
 from vds_gz.core.parameters.node import GazeboParameters, NodeParameters
 from vds_gz.core.plant.base import LinkError, Plant
 from vds_gz.core.plant.kinematic import KinematicPlant
 from vds_gz.core.ros.graph import Graph, Severity
 from vds_gz.core.sensing.sensor_types import needs_of
+from vds_gz.core.vehicle.make_vehicle import make_vehicle
 from vds_gz.programs.interface.topics import CLOCK
 from vds_gz.programs.nodes.preparation import Preparation
 
@@ -75,13 +75,14 @@ def _relay(graph: Graph, preparation: Preparation) -> tuple[Plant, None]:
     """The vehicle's response, as a command for another simulator or a robot."""
     from vds_gz.core.plant.relay.relay_plant import RelayPlant
 
-    return RelayPlant(graph, preparation.parameters), None
+    assert preparation.robot is not None
+    return RelayPlant(graph, preparation.parameters, preparation.robot), None
 
 
 def _installed(graph: Graph, preparation: Preparation) -> tuple[Plant, Surroundings | None]:
     """A plant of another package; its vehicle sees what moves, and meets what the plant simulates."""
-    from vds_gz.core.parameters.plant_types import PlantTypes
-    from vds_gz.core.plant.plant_setup import PlantSetup, installed_plant
+    from vds_gz.core.plant.plant_setup import installed_plant
+    from vds_gz.core.plant.plant_types import PlantSetup, PlantTypes
 
     parameters, backend = preparation.parameters, preparation.parameters.backend
     vehicle, own = make_vehicle(parameters, moves=False), parameters.plant_params[backend]

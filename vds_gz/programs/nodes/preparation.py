@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from vds_gz.core.configuration import parameters_of
+from vds_gz.core.configuration import parameters_of, parameters_of_file
 from vds_gz.core.description.urdf_reader import BASE_LINK, Robot, UrdfJoint
 from vds_gz.core.errors import WorldError
 from vds_gz.core.parameters.conversion import MODEL_PARAMS, PLANT_PARAMS, of_other_models, of_other_plants
@@ -21,6 +21,7 @@ from vds_gz.core.vehicle.catalogue import models
 from vds_gz.core.vehicle.vehicle_model import AnyModel
 
 if TYPE_CHECKING:
+    from vds_gz.core.plant.relay.subtraction import RobotDynamics
     from vds_gz.core.world.scene import Scene
     from vds_gz.core.world.surroundings import MovingObstacles
 
@@ -50,6 +51,7 @@ class Preparation:
         parameters: The node's parameters.
         model: The vehicle model that they select.
         urdf: The robot's description.
+        robot: What the robot behind a relay has itself; None without a relay.
         scene: The world; None if there is none.
         obstacles: The moving obstacles; None if no file is named.
         sources: Origins of the parameters: files, and ``-p``.
@@ -60,6 +62,7 @@ class Preparation:
     parameters: NodeParameters
     model: AnyModel
     urdf: str
+    robot: RobotDynamics | None
     scene: Scene | None = None
     obstacles: MovingObstacles | None = None
     sources: tuple[str, ...] = ()
@@ -85,6 +88,7 @@ def prepare(overrides: Sequence[Override], faults: Faults | None = None) -> Prep
     """Read and check everything that parameters name."""
     faults = faults or Faults()
     scene, obstacles = _world(overrides, faults)
+    robot = None
     with faults.caught():
         parameters = parameters_of(overrides)
         without_place = tuple(_without_place(parameters))
@@ -92,7 +96,9 @@ def prepare(overrides: Sequence[Override], faults: Faults | None = None) -> Prep
             from vds_gz.core.plant.relay.led_vehicle import make_led_vehicle
             from vds_gz.core.plant.relay.subtraction import RobotDynamics
 
-            robot = RobotDynamics.of(parameters.relay, parameters.vehicle)
+            simulator = parameters.relay.simulator
+            theirs = parameters_of_file(simulator) if simulator else None
+            robot = RobotDynamics.of(parameters.relay, parameters.vehicle, theirs)
             make_led_vehicle(parameters, robot)  # refuses what the relay cannot do
             parameters = replace(parameters, **{name: type(getattr(parameters, name))() for name in PLACED})
             scene = obstacles = None
@@ -100,7 +106,7 @@ def prepare(overrides: Sequence[Override], faults: Faults | None = None) -> Prep
         _refuse_other_joints(overrides, parameters, model)
         text = description(parameters, model)
     faults.refuse()
-    sources = dict.fromkeys(map(_source, overrides))
+    sources = tuple(filter(None, dict.fromkeys(map(_source, overrides))))
     unused = tuple(_unused(overrides, parameters))
     findings = (
         *without_place,
@@ -108,7 +114,7 @@ def prepare(overrides: Sequence[Override], faults: Faults | None = None) -> Prep
         *_other_joints(parameters, model),
         *_outside(parameters, model, text),
     )
-    return Preparation(parameters, model, text, scene, obstacles, tuple(filter(None, sources)), unused, findings)
+    return Preparation(parameters, model, text, robot, scene, obstacles, sources, unused, findings)
 
 
 def _source(override: Override) -> str:

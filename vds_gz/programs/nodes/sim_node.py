@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if __name__ == "__main__" and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C while it imports ends the program without a traceback
 
-from vds_gz.core.configuration import NODE_NAME, configure_vehicle, parameter_file, read_vehicle_file
+from vds_gz.core.configuration import NODE_NAME, parameter_file, read_vehicle_file
 from vds_gz.core.errors import ArgumentError
 from vds_gz.core.geometry import Attitude, Pose
 from vds_gz.core.parameters.declaration import describe
@@ -20,6 +20,7 @@ from vds_gz.core.ros.arguments import parse
 from vds_gz.core.ros.graph import Graph, Severity
 from vds_gz.core.ros.open_graph import open_graph
 from vds_gz.core.ros.program_shell import DONE, CommandLine, StopRequest, command, on_signals
+from vds_gz.core.vehicle.make_vehicle import configure_vehicle
 from vds_gz.programs.interface.commands import CommandInputs
 from vds_gz.programs.interface.initial_pose import InitialPoseInput
 from vds_gz.programs.interface.outputs import FrameNames

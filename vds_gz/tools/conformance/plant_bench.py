@@ -10,9 +10,9 @@ from typing import NamedTuple, TypeVar
 
 from vds_gz.core.geometry import Attitude
 from vds_gz.core.parameters.node import NodeParameters
-from vds_gz.core.parameters.plant_types import PlantType
 from vds_gz.core.plant.base import Plant
 from vds_gz.core.plant.plant_setup import installed_plant, plant_setup
+from vds_gz.core.plant.plant_types import PlantType
 from vds_gz.core.vehicle.command import ACKERMANN, Command, ackermann, twist
 from vds_gz.core.vehicle.vehicle import NANOSECONDS, Motion
 from vds_gz.core.vehicle.vehicle_model import JointStates

@@ -9,8 +9,8 @@ from time import sleep
 from vds_gz.core.errors import VdsGzError
 from vds_gz.core.geometry import Pose
 from vds_gz.core.parameters.node import NodeParameters
-from vds_gz.core.parameters.plant_types import PlantType
 from vds_gz.core.plant.base import Level, Plant, Status
+from vds_gz.core.plant.plant_types import PlantType
 from vds_gz.core.share import in_words, raised_at
 from vds_gz.core.vehicle.command import Command
 from vds_gz.core.vehicle.vehicle import NANOSECONDS, Motion, Vehicle

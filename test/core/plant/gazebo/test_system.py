@@ -10,11 +10,11 @@ import pytest
 from helpers.gazebo import PATIENCE, preset, vehicle
 
 from vds_gz.cli.gazebo import environment, in_step
-from vds_gz.core.configuration import make_vehicle
 from vds_gz.core.plant.gazebo.gazebo_server import Server, Spawn, populated
 from vds_gz.core.share import share
 from vds_gz.core.vehicle.catalogue import models
 from vds_gz.core.vehicle.command import twist
+from vds_gz.core.vehicle.make_vehicle import make_vehicle
 
 pytestmark = pytest.mark.gazebo
 

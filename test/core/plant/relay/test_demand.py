@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vds_gz import BICYCLE, DIFFERENTIAL
-from vds_gz.core.configuration import load_parameters
 from vds_gz.core.parameters.declaration import Override, ParameterError
 from vds_gz.core.plant.relay.demand import Demand
 from vds_gz.core.plant.relay.led_vehicle import LedVehicle
@@ -186,8 +185,8 @@ def test_what_is_subtracted_can_come_from_the_file_of_the_robot(tmp_path):
         "        drive_actuator: {dead_time: 0.03, time_constant: 0.1}\n"
         "        steering_actuator: {dead_time: 0.02, time_constant: 0.04}\n"
     )
-    parameters = load_parameters("ackermann_car", {"relay.simulator": str(tmp_path / "robot.yaml")})
-    robot = RobotDynamics.of(parameters.relay, parameters.vehicle)
+    overrides = [Override("model", "bicycle"), Override("backend", "relay")]
+    robot = prepare([*overrides, Override("relay.simulator", str(tmp_path / "robot.yaml"))]).robot
     assert robot == RobotDynamics(Dynamics(0.03, 0.1), Dynamics(0.02, 0.04))
 
 

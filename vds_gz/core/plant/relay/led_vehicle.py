@@ -6,12 +6,12 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from vds_gz.core.configuration import vehicle_settings
 from vds_gz.core.parameters.declaration import ParameterError
 from vds_gz.core.parameters.node import NodeParameters
 from vds_gz.core.plant.relay.subtraction import RobotDynamics, leading
 from vds_gz.core.vehicle.catalogue import models
 from vds_gz.core.vehicle.command import Command
+from vds_gz.core.vehicle.make_vehicle import vehicle_settings
 from vds_gz.core.vehicle.vehicle import NANOSECONDS, Vehicle
 from vds_gz.core.vehicle.vehicle_model import AnyModel
 

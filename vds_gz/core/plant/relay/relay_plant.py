@@ -29,13 +29,12 @@ class RelayPlant(Plant):
     knows_pose = False
     vehicle: LedVehicle
 
-    def __init__(self, graph: Graph, parameters: NodeParameters) -> None:
-        """Announce the command.
+    def __init__(self, graph: Graph, parameters: NodeParameters, robot: RobotDynamics) -> None:
+        """Announce the command; ``robot`` is what the robot has itself.
 
         Raises:
             ParameterError: The robot behind the relay is slower than the vehicle, or the model does not steer.
         """
-        robot = RobotDynamics.of(parameters.relay, parameters.vehicle)
         self.vehicle = make_led_vehicle(parameters, robot)
         self._demand = Demand(self.vehicle, robot)
         self.command_rate = parameters.relay.rate

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from vds_gz.core.configuration import parameters_of_file
 from vds_gz.core.parameters.actuator_parameters import DriveParameters, SteeringParameters
 from vds_gz.core.parameters.declaration import ParameterError, ParameterGroup
+from vds_gz.core.parameters.node import NodeParameters
 from vds_gz.core.parameters.relay import RelayParameters
 
 #: Differences below this are rounding [s].
@@ -36,16 +36,20 @@ class RobotDynamics:
     steering: Dynamics
 
     @classmethod
-    def of(cls, relay: RelayParameters, vehicle: ParameterGroup) -> RobotDynamics:
+    def of(cls, relay: RelayParameters, vehicle: ParameterGroup, robot: NodeParameters | None) -> RobotDynamics:
         """The dynamics that the parameters of the relay state, for a vehicle in front of the robot.
 
+        Args:
+            relay: The parameters of the relay.
+            vehicle: The parameters of the vehicle in front.
+            robot: Those in the file ``relay.simulator``; None if it names none.
+
         Raises:
-            ParameterError: The file that they name has no drive.
+            ParameterError: The robot has no drive.
         """
-        if not relay.simulator:
+        if robot is None:
             both = Dynamics(relay.dead_time, relay.time_constant)
             return cls(both, both)
-        robot = parameters_of_file(relay.simulator)
         vehicle_steers = any(actuators(vehicle, SteeringParameters))
         drives, steerings = (
             [Dynamics(group.dead_time, group.time_constant) for _, group in actuators(robot.vehicle, kind)]

@@ -14,7 +14,6 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from vds_gz.core.configuration import make_vehicle
 from vds_gz.core.description.urdf_writer import urdf
 from vds_gz.core.errors import RecordingError
 from vds_gz.core.geometry import Pose
@@ -23,6 +22,7 @@ from vds_gz.core.parameters.node import NodeParameters
 from vds_gz.core.plant.in_world import WorldPlant, plant_in_world
 from vds_gz.core.sensing.estimate import StateEstimator
 from vds_gz.core.vehicle.catalogue import models
+from vds_gz.core.vehicle.make_vehicle import make_vehicle
 from vds_gz.core.vehicle.vehicle import NANOSECONDS, AnyVehicle, Motion, motion_of
 from vds_gz.core.vehicle.vehicle_model import AnyModel, JointStates, MeasuredMotion
 from vds_gz.core.world.load_world import load_world

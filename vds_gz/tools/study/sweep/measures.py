@@ -9,12 +9,12 @@ from typing import NamedTuple
 import numpy as np
 
 from vds_gz.core.arrays import Array
-from vds_gz.core.configuration import vehicle_settings
 from vds_gz.core.errors import ArgumentError, RecordingError
 from vds_gz.core.parameters.declaration import ParameterGroup
 from vds_gz.core.parameters.node import NodeParameters
 from vds_gz.core.vehicle.catalogue import models
 from vds_gz.core.vehicle.command import Command
+from vds_gz.core.vehicle.make_vehicle import vehicle_settings
 from vds_gz.core.vehicle.vehicle import NANOSECONDS, AnyVehicle
 from vds_gz.programs.commandlog.command_log import CommandLog
 from vds_gz.tools.fleet.fleet import Fleet

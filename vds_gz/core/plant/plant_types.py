@@ -8,15 +8,40 @@ from typing import TYPE_CHECKING
 
 from vds_gz.core.errors import ArgumentError
 from vds_gz.core.parameters.declaration import ParameterGroup
-from vds_gz.core.parameters.node import BACKENDS
+from vds_gz.core.parameters.node import BACKENDS, NodeParameters
 from vds_gz.core.share import extensions, offered
+from vds_gz.core.vehicle.vehicle import AnyVehicle
 
 if TYPE_CHECKING:
     from vds_gz.core.plant.base import Plant
-    from vds_gz.core.plant.plant_setup import PlantSetup
+    from vds_gz.core.world.scene import Scene
 
 #: Entry point group under which an installed package offers a :class:`PlantType`. Its name is that of the plant.
 ENTRY_POINTS = "vds_gz.plants"
+
+
+@dataclass(frozen=True, slots=True)
+class PlantSetup:
+    """Everything that a plant is made of; the argument of :attr:`PlantType.make <vds_gz.core.plant.PlantType.make>`.
+
+    Attributes:
+        parameters: The node's parameters, such as ``step_rate`` [Hz], ``world`` and ``random_seed``.
+        own: The plant's own parameters: the values under ``plant_params.<name>``.
+        vehicle: The vehicle, at rest. It simulates actuators and wheels, and never moves the body.
+        urdf: The robot's description. Its wheels and casters say their friction.
+        scene: The world that ``world`` names, of which the node simulates sensors; None without one.
+        wake: Ends the node's waiting for messages. A plant with a thread of its own calls it when there is something
+            new for :meth:`Plant.observe`. Any thread may call it.
+        warn: Logs a warning, from the thread that calls the plant.
+    """
+
+    parameters: NodeParameters
+    own: ParameterGroup
+    vehicle: AnyVehicle
+    urdf: str
+    scene: Scene | None
+    wake: Callable[[], None]
+    warn: Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
