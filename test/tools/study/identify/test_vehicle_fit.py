@@ -258,6 +258,7 @@ def test_the_interval_of_a_sum_of_delays_covers_equivalent_dead_times():
     assert low < 0.27 < intervals.high[dead_time] < high
 
 
+@pytest.mark.slow
 def test_a_slow_share_that_does_not_settle_gives_no_gain_beyond_the_measured_one():
     random = np.random.default_rng(0)
     times, commands = 0.05 * np.arange(400), np.repeat(random.uniform(0.1, 0.7, 10), 40)
@@ -300,6 +301,7 @@ def test_a_slow_share_is_found_only_if_all_blocks_of_a_recording_show_it(seed):
         assert fit.parameters.drive_actuators.slow_share == pytest.approx(share, abs=0.05)
 
 
+@pytest.mark.slow
 def test_a_dead_time_beyond_its_bound_is_no_value():
     random = np.random.default_rng(1)
     times, commands = 0.05 * np.arange(640), np.repeat(random.uniform(-1.0, 1.0, 8), 80)
@@ -460,7 +462,8 @@ def test_a_linear_response_has_no_limits(seed):
     assert numbers["rise"] is numbers["fall"] is numbers["value"] is None
 
 
-@pytest.mark.parametrize("seed", [2, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (16, 22))])
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [2, 16, 22])
 def test_a_linear_car_has_no_limits(seed):
     random = np.random.default_rng(seed)
     times = 0.02 * np.arange(1500)
