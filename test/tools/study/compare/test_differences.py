@@ -96,6 +96,7 @@ def test_tables_of_replays_resolve_dead_times_to_their_samples(folder, capsys):
     assert [one["resolution"] for one in report(folder)["measured"]] == pytest.approx([0.035, 0.035])
 
 
+@pytest.mark.slow
 def test_commands_that_acted_late_are_named_and_given_to_the_model_when_they_acted(folder, capsys):
     """As in a run on a busy machine: each command came in time, and acted up to 0.4 s later."""
     a = parameter_file(folder, "a")

@@ -10,7 +10,8 @@ from vds_gz.tools.study.identify.identification import identify
 DURATION = 20.0
 
 
-@pytest.mark.parametrize("kind", [pytest.param("four-wheel drive", marks=pytest.mark.slow), "omni x"])
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["four-wheel drive", "omni x"])
 def test_without_noise_every_parameter_is_exact_and_in_its_interval(kind):
     case = random_case(kind, 1)
     signals = clean(case, 1, 10.0)

@@ -158,6 +158,7 @@ def test_workers_give_the_same_bytes(folder):
         assert (folder / "out" / name).read_bytes() == (folder / "two" / name).read_bytes()
 
 
+@pytest.mark.slow
 def test_results_before_a_kill_are_kept(folder):
     command = [sys.executable, "-m", "vds_gz.cli", "identify", "--many", "run*.csv", "-o", "killed"]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
