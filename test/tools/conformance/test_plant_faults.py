@@ -509,7 +509,7 @@ UNREACHABLE = PlantType(Unreachable, SledParameters)
     [
         (["sled"], 0, "sled with indoor_robot: OK\nsled with ackermann_car: OK\n", ""),
         (["sled", "config/forklift.yaml"], 0, "sled with config/forklift.yaml: OK\n", ""),
-        (["misnamed", "forklift"], 1, "", "misnamed with forklift: name is 'sledge'; expected 'misnamed'"),
+        (["misnamed", "config/forklift.yaml"], 1, "", "misnamed with config/forklift.yaml: name is 'sledge'"),
         (["unreachable"], 1, "", "unreachable refuses indoor_robot: no simulator answers"),
         (["sleigh"], 2, "", "there is no plant 'sleigh' in an installed package; there are sled, misnamed, unreach"),
         (["gazebo"], 2, "", "'gazebo' is of this package; --plant tests plants of others: sled, misnamed, unreach"),
