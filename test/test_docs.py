@@ -395,7 +395,8 @@ def test_files_and_modules_are_there(page):
     environments = {"vds_gz/PathTracking-v0", "vds_gz/Parking-v0"}
     assert [name for name in named if name not in environments and not list(ROOT.glob(name))] == []
     entry_points = {"vds_gz.models", "vds_gz.commands", "vds_gz.sensors", "vds_gz.messages", "vds_gz.plants"}
-    entry_points |= {f"vds_gz.{group}" for group in ("parameter_files", "subcommands", "identifications", "profiles")}
+    more = ("parameter_files", "measurements", "exports", "subcommands", "identifications", "profiles")
+    entry_points |= {f"vds_gz.{group}" for group in more}
     modules = set(re.findall(r"\bvds_gz(?:\.\w+)+", text(page))) - entry_points
     for module in sorted(modules):
         try:

@@ -1,7 +1,7 @@
 """Build the message packages that an environment of ROS 2 lacks: ``python tools/ros_messages.py``.
 
 ``pip install ros-jazzy-...`` brings ROS's common messages, and no wheel of the others that vds_gz uses. Their
-definitions in ``vds_gz/core/ros/messages/msg`` are built with CMake and ROS's own generators, for Python and Fast DDS
+definitions in ``vds_gz`` are built with CMake and ROS's own generators, for Python and Fast DDS
 only, and installed into the environment of the Python that runs this. Other folders of packages can be given.
 """
 
@@ -16,7 +16,8 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-DEFINITIONS = Path(__file__).resolve().parents[1] / "vds_gz" / "ros" / "messages" / "msg"
+CODE = Path(__file__).resolve().parents[1] / "vds_gz"
+DEFINITIONS = [CODE / "core" / "ros" / "messages" / "msg", CODE / "autoware" / "msg"]
 
 #: C++ would take as long as all the rest, and neither Python nor Fast DDS needs it. The wheels' targets name folders of
 #: the machine that built them, which CMake refuses.
@@ -60,7 +61,7 @@ PACKAGE = """<?xml version="1.0"?>
 
 def main(arguments: Sequence[str]) -> int:
     """Build all packages that are missing; return the exit code."""
-    folders = [DEFINITIONS, *(Path(argument).resolve() for argument in arguments)]
+    folders = [*DEFINITIONS, *(Path(argument).resolve() for argument in arguments)]
     prefix = Path(sys.prefix)
     packages = {path.name: path for folder in folders for path in sorted(folder.iterdir()) if path.is_dir()}
     missing = [path for name, path in packages.items() if not (prefix / "share" / name).is_dir()]

@@ -17,7 +17,7 @@ from vds_gz.core.parameters.node import NodeParameters
 from vds_gz.core.parameters.yaml_reader import Interval
 from vds_gz.core.ros.program_shell import DONE, FAILED, complain
 from vds_gz.programs.bags.reader import may_be_bag
-from vds_gz.tools.study.identify.exports import autoware, nav2, overrides
+from vds_gz.tools.study.identify.exports import exports, overrides
 from vds_gz.tools.study.identify.labels import named, prediction_words, recordings_needed
 from vds_gz.tools.study.identify.many import Source, identify_many, pool_results
 from vds_gz.tools.study.identify.problem.parameters import actuations
@@ -69,7 +69,8 @@ def _identify_vehicle(options: argparse.Namespace, given: GivenVehicle | None, f
         print(f"finding: {finding}")
     if fit.findings:
         print()
-    print("\n".join((*nav2(fit), "", *autoware(fit), "")))
+    for export in exports().values():
+        print("\n".join((*export(fit), "")))
     for more in recordings_needed(fit.numbers, named(fit.model, list(fit.numbers))):
         print(f"poorly determined: {more}")
     print()

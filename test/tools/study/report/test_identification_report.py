@@ -10,7 +10,7 @@ import pytest
 from vds_gz.core.parameters.actuator_parameters import DriveParameters
 from vds_gz.core.parameters.vehicles import BicycleParameters, DifferentialParameters
 from vds_gz.tools.study.identify.estimates import Estimate
-from vds_gz.tools.study.identify.exports import autoware, nav2, overrides
+from vds_gz.tools.study.identify.exports import nav2, overrides
 from vds_gz.tools.study.identify.labels import named, prediction_words, recordings_needed
 from vds_gz.tools.study.identify.results import NAMES, Axis, Channel, Prediction, Reached, VehicleFit
 from vds_gz.tools.study.report.identification_report import autocorrelation, fit_rows, write_report
@@ -104,11 +104,10 @@ def test_an_uncertain_limit_that_was_met_is_not_written_as_unlimited(fit):
     assert (written.value, written.origin) == (1.2, "best fit to the recording")
 
 
-def test_nav2_and_autoware_have_their_lines(fit):
+def test_nav2_has_its_lines(fit):
     assert "model_delay_vx: 0.2000" in list(nav2(fit))
     assert "model_delay_wz: 0.2000" in list(nav2(dataclasses.replace(fit, axes=fit.axes)))
     assert "model_delay_wz: 0.1000" in list(nav2(dataclasses.replace(fit, axes=fit.axes[:1]))), "of the actuator"
-    assert "steer_rate_lim: 0.5000" in list(autoware(dataclasses.replace(fit, axes=())))
 
 
 @pytest.mark.parametrize(("lag", "part"), [(0.3, "0.17"), (0.5, "0.10"), (0.04, None)])
@@ -143,7 +142,7 @@ def test_yaw_limits_of_a_robot_with_two_drives_are_those_of_its_axis():
 def test_a_report_is_complete_and_its_json_has_no_infinity(fit, tmp_path):
     write_report(tmp_path, "log.mcap", dataclasses.replace(fit, findings=(*fit.findings, "a finding")))
     report = json.loads((tmp_path / "report.json").read_text(), parse_constant=pytest.fail)
-    assert {"log", "findings", "axes", "nav2", "autoware", "numbers", "channels", "predictions"} <= report.keys()
+    assert {"log", "findings", "axes", "nav2", "numbers", "channels", "predictions"} <= report.keys()
     assert report["axes"]["v_x"]["numbers"]["dead_time"]["low"] == 0.195
     assert report["axes"]["v_x"]["residual"] is None
     page = (tmp_path / "report.html").read_text()

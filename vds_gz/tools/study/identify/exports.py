@@ -1,17 +1,22 @@
-"""Exports of an identified vehicle: parameter files, Nav2, and Autoware's simulator."""
+"""Exports of an identified vehicle: parameter files, Nav2, and programs that guests and other packages know."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from types import FunctionType
 
 from vds_gz.core.parameters.declaration import Override, ParameterGroup, describe
 from vds_gz.core.parameters.node import NodeParameters
+from vds_gz.core.share import extensions, offered
 from vds_gz.core.vehicle.catalogue import models
 from vds_gz.tools.study.identify.estimates import Estimate
 from vds_gz.tools.study.identify.observed_limits import reached
 from vds_gz.tools.study.identify.problem.parameters import NO_LIMIT, actuations, value_of
 from vds_gz.tools.study.identify.results import NAMES, NamedEstimates, VehicleFit
+
+#: Entry point group under which an installed package offers an export.
+ENTRY_POINTS = "vds_gz.exports"
 
 #: The step of MPPI's own model by default: ``model_dt`` [s].
 MPPI_STEP = 0.05
@@ -58,12 +63,12 @@ def overrides(fit: VehicleFit, given: NodeParameters | None = None) -> Iterator[
 
 def nav2(fit: VehicleFit) -> Iterator[str]:
     """Lines for Nav2: the controller's delays and the smoother's limits."""
-    numbers = _by_quantity(fit)
+    numbers = estimates_by_quantity(fit)
     yield "# controller_server, FollowPath (MPPI)"
     for quantity, name in (("v_x", "vx"), ("v_y", "vy"), ("yaw_rate", "wz")):
         axis = numbers.get(quantity) or (numbers.get("steering") if quantity == "yaw_rate" else None)
         if axis is not None:
-            yield f"model_delay_{name}: {_or_unknown(axis['dead_time'])}"
+            yield f"model_delay_{name}: {number_or_unknown(axis['dead_time'])}"
     yield from _from_its_own_commands(numbers)
     yield "# velocity_smoother"
     if "yaw_rate" not in numbers:
@@ -91,7 +96,7 @@ def _from_its_own_commands(numbers: Mapping[str, NamedEstimates]) -> Iterator[st
         yield f"open_loop: true  # else the lag leaves {part} (model_dt {MPPI_STEP:g} s; Nav2 1.3.13 on)"
 
 
-def _by_quantity(fit: VehicleFit) -> dict[str, NamedEstimates]:
+def estimates_by_quantity(fit: VehicleFit) -> dict[str, NamedEstimates]:
     """The parameters of each axis, by quantity; if it was not measured, those of its actuator."""
     numbers: dict[str, NamedEstimates] = {}
     for axis, quantity in (("drive", "v_x"), ("steering", "steering")):
@@ -114,30 +119,11 @@ def _limit(fit: VehicleFit, numbers: Mapping[str, NamedEstimates], quantity: str
     return max((getattr(levels, name) for levels in maxima), default=0.0)
 
 
-def autoware(fit: VehicleFit) -> Iterator[str]:
-    """Lines of parameters of Autoware's simple_planning_simulator."""
-    numbers = _by_quantity(fit)
-    drive, steering = numbers.get("v_x"), numbers.get("steering")
-    yield "# simple_planning_simulator, vehicle_model_type: DELAY_STEER_VEL"
-    for prefix, axis in (("vel", drive), ("steer", steering)):
-        if axis is not None:
-            yield f"{prefix}_time_delay: {_or_unknown(axis['dead_time'])}"
-            yield f"{prefix}_time_constant: {_or_unknown(axis['time_constant'])}"
-            yield f"{prefix}_lim: {_or_unknown(axis['value'])}"
-            yield f"{prefix}_rate_lim: {_or_unknown(axis['rise'])}"
-    if static := list(_static_responses(fit.parameters)):
-        yield f"# not in DELAY_STEER_VEL: {', '.join(static)}"
-
-
-def _static_responses(parameters: ParameterGroup) -> Iterator[str]:
-    """Differences of actuators from their references in steady state."""
-    for name, actuation in actuations(parameters).items():
-        group = actuation.gain.partition(".")[0]
-        if group and getattr(parameters, group).map_references:
-            yield f"static map of the {name}"
-        elif group and (gain := value_of(parameters, actuation.gain)) != 1.0:
-            yield f"gain {gain:.4g} of the {name}"
-
-
-def _or_unknown(number: Estimate | None) -> str:
+def number_or_unknown(number: Estimate | None) -> str:
+    """The value of an estimate, or that there is none, as in a parameter file."""
     return "# not determined" if number is None or not math.isfinite(number.value) else f"{number.value:.4f}"
+
+
+def exports() -> dict[str, Callable[[VehicleFit], Iterable[str]]]:
+    """The exports to other programs, by name: functions of a fit that give lines of their parameter files."""
+    return {"nav2": nav2, **{entry.name: offered(entry, FunctionType) for entry in extensions(ENTRY_POINTS)}}

@@ -6,6 +6,7 @@ import math
 from array import array
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from operator import attrgetter
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -16,6 +17,7 @@ from vds_gz.core.errors import MalformedMessageError
 from vds_gz.core.ros.graph import Message
 from vds_gz.core.ros.messages.fields import yaw_of
 from vds_gz.core.ros.messages.message_types import open_types
+from vds_gz.core.share import extensions, offered
 from vds_gz.programs.bags.reader import Bag
 from vds_gz.programs.bags.times import are_usable, fault_of, stamp_of, step
 from vds_gz.programs.interface.commands import CommandType, whole_types
@@ -182,18 +184,25 @@ def _of_imu(message: Message) -> dict[Key, float]:
     return {_YAW_RATE: message.angular_velocity.z} if measured else {}
 
 
+#: Entry point group under which an installed package offers what a message measures: a dictionary of fields by their
+#: quantities, v_x, v_y, yaw_rate [m/s, m/s, rad/s] or steering [rad]. The name is the type of the message.
+ENTRY_POINTS = "vds_gz.measurements"
+
+_FIELDS: dict[str, dict[str, str]] = {entry.name: offered(entry, dict) for entry in extensions(ENTRY_POINTS)}
+
+
+def _of_fields(fields: Mapping[str, str]) -> QuantityReader:
+    read = [(Key(quantity), attrgetter(path)) for quantity, path in fields.items()]
+    return lambda message: {key: getter(message) for key, getter in read}
+
+
 MEASUREMENTS: Mapping[str, QuantityReader] = MappingProxyType(
     {
         "nav_msgs/msg/Odometry": _of_odometry,
         "geometry_msgs/msg/TwistStamped": lambda m: _of_twist(m.twist),
-        "autoware_vehicle_msgs/msg/VelocityReport": lambda m: {
-            _V_X: m.longitudinal_velocity,
-            _V_Y: m.lateral_velocity,
-            _YAW_RATE: m.heading_rate,
-        },
-        "autoware_vehicle_msgs/msg/SteeringReport": lambda m: {_STEERING: m.steering_tire_angle},
         "sensor_msgs/msg/JointState": _of_joints,
         "sensor_msgs/msg/Imu": _of_imu,
+        **{name: _of_fields(fields) for name, fields in _FIELDS.items()},
     }
 )
 
@@ -201,6 +210,9 @@ MEASUREMENTS: Mapping[str, QuantityReader] = MappingProxyType(
 VELOCITY_TYPES = (
     "nav_msgs/msg/Odometry",
     "geometry_msgs/msg/TwistStamped",
-    "autoware_vehicle_msgs/msg/VelocityReport",
+    *(name for name, fields in _FIELDS.items() if "v_x" in fields),
 )
-STEERING_TYPES = ("autoware_vehicle_msgs/msg/SteeringReport", "sensor_msgs/msg/JointState")
+STEERING_TYPES = (
+    *(name for name, fields in _FIELDS.items() if "steering" in fields),
+    "sensor_msgs/msg/JointState",
+)

@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 
 from vds_gz.core.arrays import Array
 from vds_gz.core.parameters.yaml_reader import INTERVAL
-from vds_gz.tools.study.identify.exports import autoware, nav2
+from vds_gz.tools.study.identify.exports import exports
 from vds_gz.tools.study.identify.labels import is_noiseless, named, noise_words, prediction_words, recordings_needed
 from vds_gz.tools.study.identify.results import LIMITS, OUTLIER_WEIGHT, TIMES, Channel, VehicleFit
 from vds_gz.tools.study.recording import QUANTITIES
@@ -143,9 +143,9 @@ def write_report(folder: Path, log: str, fit: VehicleFit) -> None:
     page.table(HEAD, fit_rows(fit))
     for more in recordings_needed(fit.numbers, named(fit.model, list(fit.numbers))):
         page.text(f"Poorly determined: {more}.")
-    for title, lines in (("For Nav2", nav2(fit)), ("For Autoware", autoware(fit))):
-        page.heading(title)
-        page.table((), [(line,) for line in lines])
+    for name, export in exports().items():
+        page.heading(f"For {name.capitalize()}")
+        page.table((), [(line,) for line in export(fit)])
     page.write({"log": log, **_content(fit)})
 
 
@@ -188,8 +188,7 @@ def _content(fit: VehicleFit) -> dict[str, object]:
             }
             for axis in fit.axes
         },
-        "nav2": list(nav2(fit)),
-        "autoware": list(autoware(fit)),
+        **{name: list(export(fit)) for name, export in exports().items()},
         "model": fit.model,
         "numbers": fit.numbers,
         "calibrations": fit.calibrations,

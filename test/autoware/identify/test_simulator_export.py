@@ -1,0 +1,25 @@
+"""An identified vehicle as a vehicle of Autoware's simulator."""
+
+import pytest
+
+pytest.importorskip("scipy")
+from vds_gz.core.parameters.actuator_parameters import DriveParameters
+from vds_gz.core.parameters.vehicles import BicycleParameters
+from vds_gz.tools.study.identify.estimates import Estimate
+from vds_gz.tools.study.identify.exports import exports
+from vds_gz.tools.study.identify.results import VehicleFit
+
+
+def test_parameters_of_a_lagging_speed():
+    numbers = {
+        "drive_actuator.dead_time": Estimate(0.2, 0.195, 0.205),
+        "drive_actuator.time_constant": None,
+        "drive_actuator.gain": Estimate(0.9, 0.8, 1.0),
+        "steering_actuator.max_velocity": Estimate(0.5, 0.495, 0.505),
+    }
+    parameters = BicycleParameters(drive_actuator=DriveParameters(gain=0.9))
+    fit = VehicleFit("bicycle", parameters, numbers, {}, {}, (), (), ())
+    lines = list(exports()["autoware"](fit))
+    assert lines[0] == "# simple_planning_simulator, vehicle_model_type: DELAY_STEER_VEL"
+    assert {"vel_time_delay: 0.2000", "vel_time_constant: # not determined", "steer_rate_lim: 0.5000"} <= set(lines)
+    assert lines[-1] == "# not in DELAY_STEER_VEL: gain 0.9 of the drive"
