@@ -34,7 +34,6 @@ from vds_gz.core.parameters.controller_parameters import LqrParameters, PurePurs
 from vds_gz.core.parameters.declaration import describe
 from vds_gz.core.parameters.teleop import JoystickParameters, KeyParameters
 from vds_gz.core.ros.arguments import parse
-from vds_gz.core.vehicle.command import KINDS
 from vds_gz.core.world.load_world import load_world
 from vds_gz.core.world.surroundings import read_obstacles
 from vds_gz.programs.interface import topics
@@ -521,16 +520,3 @@ def test_the_parameter_reference_has_every_sensor_and_all_its_parameters():
     tables = reference_tables(sensors, "###")
     names = {kind.removeprefix("type: "): {"type", *rows} for kind, rows in tables.items()}
     assert names == {kind: {field.name for field in fields(group)} for kind, group in GROUPS.items()}, "run ./dev docs"
-
-
-def test_the_table_of_kinds_of_commands_is_complete():
-    rows = []
-    for kind in KINDS.values():
-        names = [*kind.fields, *(("gear", "slope") if kind.geared else ())]
-        part = "whole vehicle" if kind.part == "whole" else kind.part
-        after = "`STOP`" if kind.stops else "zero" if kind.part != "gear" else ""
-        cells = f"`{kind.name.upper()}`", str(int(kind)), ", ".join(f"`{name}`" for name in names), f"the {part}", after
-        rows.append(list(cells))
-    table = re.search(r"^\| kind \| number .*\n\|.*\n((?:\|.*\n)+)", text(DOCS / "extending.md"), re.MULTILINE)
-    assert table
-    assert [[cell.strip() for cell in row.split("|")[1:-1]] for row in table[1].splitlines()] == rows

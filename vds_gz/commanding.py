@@ -10,6 +10,7 @@ from vds_gz.core.vehicle.command import (
     DIRECT,
     GEAR,
     KEEP_GEAR,
+    KINDS,
     PEDALS,
     SPEED,
     STEERING,
@@ -54,3 +55,9 @@ __all__ = [
     "reference_of",
     "MotionReference",
 ]
+
+__doc__ = f"{__doc__}\nThe kinds, and their numbers of :class:`vds_gz.Command`:\n\n" + "".join(
+    f"* {kind.name} ({int(kind)}): {', '.join(kind.fields) or 'none'}{', gear, slope' if kind.geared else ''}"
+    f"{'; after its time-out a stop' if kind.stops else ''}\n"
+    for kind in KINDS.values()
+)

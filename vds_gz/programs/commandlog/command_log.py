@@ -18,14 +18,13 @@ from typing import Any, NamedTuple
 from vds_gz.core.errors import PATH, TEXT, MalformedMessageError, RecordingError, UnknownTypeError, takes
 from vds_gz.core.files import LONGEST_SPAN
 from vds_gz.core.share import share
-from vds_gz.core.vehicle.command import DRIVE, MAXIMUM_GEAR, PEDALS
+from vds_gz.core.vehicle.command import DRIVE, MAXIMUM_GEAR
 from vds_gz.programs.bags.mcap import Connection
 from vds_gz.programs.bags.reader import Bag, may_be_bag, open_bag
 from vds_gz.programs.bags.times import are_usable, fault_of, stamp_of
 from vds_gz.programs.commandlog.command_topic import choose_command
 from vds_gz.programs.commandlog.csv_table import (
     COMMANDED,
-    PEDAL_COLUMNS,
     CsvTable,
     find_column,
     kind_of,
@@ -246,13 +245,13 @@ def _layout(table: CsvTable) -> _TableLayout:
     older = max(types, key=lambda command: len(names & set(command.columns)))
     gear = {"gear"} if older.geared else set()
     complete = names.issuperset(older.required) and names <= {"time", *older.columns, *gear}
-    columns = {name: find_column(names, name, known) for known in (PEDAL_COLUMNS, COMMANDED) for name in known}
+    columns = {name: find_column(names, name, COMMANDED) for name in COMMANDED}
     if complete or not any(columns[name] for name in ("v_x", "v_y", "yaw_rate", "steering", "accel", "brake")):
         _check_older(table, older, gear)
         return _TableLayout(older, tuple(name if name in names else None for name in older.columns))
     # A column of the steering wheel, without pedals, does not make the commands those of pedals.
     kind = kind_of({name for name, column in columns.items() if column and name != "wheel"})
-    if kind == PEDALS and columns["wheel"] is None and "steering_command" in names:
+    if columns["wheel"] is None and "wheel" in kind.quantities and "steering_command" in names:
         columns["wheel"] = "steering_command"
     command = next(command for command in types if command.kind == kind)
     return _TableLayout(command, tuple(columns[name] for name in kind.quantities))
@@ -261,8 +260,7 @@ def _layout(table: CsvTable) -> _TableLayout:
 def _unused(table: CsvTable, layout: _TableLayout) -> tuple[str, ...]:
     """A finding on columns of commands that the type does not have, if there are any."""
     used = {"gear", *layout.columns} if layout.type.geared else set(layout.columns)
-    known = {**COMMANDED, **PEDAL_COLUMNS}
-    columns = {quantity: find_column(table.names, quantity, known) for quantity in known}
+    columns = {quantity: find_column(table.names, quantity, COMMANDED) for quantity in COMMANDED}
     unused = [name for quantity, name in columns.items() if name is not None and not used & {quantity, name}]
     if not unused:
         return ()

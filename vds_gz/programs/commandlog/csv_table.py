@@ -27,7 +27,7 @@ from typing import TextIO
 
 from vds_gz.core import files
 from vds_gz.core.errors import RecordingError
-from vds_gz.core.vehicle.command import ACKERMANN, FIELDS, KINDS, PEDALS, TWIST, CommandKind
+from vds_gz.core.vehicle.command import ACKERMANN, FIELDS, KINDS, TWIST, CommandKind
 
 #: Extensions of tables.
 SUFFIXES = (".csv", ".csv.gz")
@@ -40,16 +40,7 @@ LONGEST_CELL = 40
 
 #: Columns with commands, by quantity; the first existing one counts.
 COMMANDED: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {
-        declared.quantity: declared.columns
-        for declared in FIELDS.values()
-        if declared.columns and declared.quantity not in PEDALS.quantities
-    }
-)
-
-#: Columns with commands of a car with pedals. Without one for ``wheel``, ``steering_command`` is the wheel's.
-PEDAL_COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {FIELDS[name].quantity: FIELDS[name].columns for name in PEDALS.fields}
+    {declared.quantity: declared.columns for declared in FIELDS.values() if declared.columns}
 )
 
 #: Columns with measurements, by quantity.

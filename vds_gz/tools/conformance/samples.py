@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from vds_gz.core.parameters.declaration import Description, ParameterError, ParameterGroup, Value, describe
-from vds_gz.core.vehicle.command import ACKERMANN, DRIVE, REVERSE, Command, CommandKind
+from vds_gz.core.vehicle.command import DRIVE, REVERSE, Command, CommandKind
 from vds_gz.core.vehicle.vehicle_model import AnyModel
 from vds_gz.tools.conformance.groups import with_values
 from vds_gz.tools.fleet.layout import list_lengths
@@ -80,7 +80,7 @@ def _command(kind: CommandKind, speed: float, yaw_rate: float, angle: float, ran
         steering_command=angle * steering,
         target_acceleration=2.0 * push,
         gear=DRIVE if v_x > 0.0 else REVERSE,
-        **(limits if kind == ACKERMANN and random.random() < 0.5 else {}),
+        **(limits if "steering_rate" in kind.fields and random.random() < 0.5 else {}),
     )
 
 

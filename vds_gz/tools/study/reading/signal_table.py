@@ -13,7 +13,7 @@ import numpy as np
 
 from vds_gz.core.arrays import Array
 from vds_gz.core.vehicle.catalogue import actuator_kind
-from vds_gz.programs.commandlog.csv_table import COMMANDED, MEASURED, PEDAL_COLUMNS, POSE, find_column, open_table
+from vds_gz.programs.commandlog.csv_table import COMMANDED, MEASURED, POSE, find_column, open_table
 from vds_gz.tools.study.reading.cleaning import clean, report_pieces, unwrapped
 from vds_gz.tools.study.recording import (
     ACTUATIONS,
@@ -87,7 +87,8 @@ def read_actuation_csv(path: Path, columns: Mapping[str, str] | None = None) -> 
     signals = Recording()
     names, table = _read(path, PEDALS_NEEDED, columns)
     taken = {"time"}
-    known = {**PEDAL_COLUMNS, **{quantity: MEASURED[quantity] for quantity in ("v_x", "steering")}}
+    known = {quantity: COMMANDED[quantity] for quantity in ACTUATIONS}
+    known |= {quantity: MEASURED[quantity] for quantity in ("v_x", "steering")}
     for quantity in known:
         name = _find(path, names, quantity, known, (columns or {}).get(quantity, ""))
         taken.add(name)
@@ -116,7 +117,7 @@ def _series(signals: Recording, table: TableColumns, name: str) -> Series:
 
 def _read_further(signals: Recording, table: TableColumns, taken: set[str]) -> None:
     """Read further commands and measurements."""
-    for quantity in COMMANDED.keys() - QUANTITIES:
+    for quantity in COMMANDED.keys() - {*QUANTITIES, *ACTUATIONS}:
         _command(signals, table, quantity, name := find_column(table, quantity, COMMANDED) or "")
         taken.add(name)
     columns = ((quantity, find_column(table, quantity, POSE)) for quantity in POSES)
@@ -154,7 +155,7 @@ def _read(path: Path, needed: str, custom: Mapping[str, str] | None) -> tuple[li
     """Names of all columns, and the numbers of the known ones; NaN for an empty cell."""
     named = set(chain.from_iterable(name.split(":") for name in (custom or {}).values()))
     table = open_table(path, needed)
-    known = (names for columns in (COMMANDED, PEDAL_COLUMNS, MEASURED, POSE) for names in columns.values())
+    known = (names for columns in (COMMANDED, MEASURED, POSE) for names in columns.values())
     understood = named.union(*known)
     names = [name for name in table.names if name in understood or _is_understood(name)]
     columns = {name: array("d") for name in ("time", *names)}

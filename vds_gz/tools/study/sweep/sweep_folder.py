@@ -18,10 +18,9 @@ import vds_gz
 from vds_gz.core.arrays import Array
 from vds_gz.core.errors import PATH, ArgumentError, FailureError, takes
 from vds_gz.core.parameters.node import NodeParameters
-from vds_gz.core.vehicle.catalogue import models
-from vds_gz.core.vehicle.command import ACKERMANN
+from vds_gz.core.vehicle.command import KINDS
 from vds_gz.programs.commandlog.command_log import CommandLog, CommandStream
-from vds_gz.programs.interface.commands import Ackermann, Velocity, command_type
+from vds_gz.programs.interface.commands import command_type
 from vds_gz.tools.fleet.tracking import RUNNING
 from vds_gz.tools.study.offline.offline_replay import Replay
 from vds_gz.tools.study.offline.replay_bag import write_mcap
@@ -257,17 +256,15 @@ def _driven(sweep: Sweep, case: Case, values: dict[str, Array]) -> tuple[Command
     driving = sweep.driving
     loop = loop_of(case, driving, values, 1)
     start = loop.fleet.state(0)
-    kind = "ackermann" if ACKERMANN in models()[case.vehicle.model].accepts else "twist"
+    commands = loop.fleet.commands
+    kind = KINDS[int(commands.kind[0])]
+    # The controller's vehicle received exact numbers; messages of single precision would round them.
+    exact = dataclasses.replace(command_type(kind.name), single=False)
     entries = []
     for period in range(round(driving.duration * driving.rate)):
         loop.advance(1)
-        v_x, v_y, yaw_rate, angle = (
-            float(getattr(loop.fleet.commands, name)[0]) for name in ("v_x", "v_y", "yaw_rate", "steering_angle")
-        )
-        command = Ackermann(v_x, angle) if kind == "ackermann" else Velocity(v_x, v_y, yaw_rate)
+        command = exact.values(*(float(getattr(commands, name)[0]) for name in kind.references))
         entries.append((period / driving.rate, command))
         if loop.tracking.status[0] != RUNNING:
             break
-    # The controller's vehicle received exact numbers; messages of single precision would round them.
-    exact = dataclasses.replace(command_type(kind), single=False)
     return CommandStream(exact, iter(entries)), start

@@ -11,7 +11,7 @@ import numpy as np
 from vds_gz.core.arrays import Array
 from vds_gz.core.parameters.declaration import ParameterGroup
 from vds_gz.core.parameters.yaml_reader import Interval
-from vds_gz.core.vehicle.command import CONTROL, KINDS, CommandKind
+from vds_gz.core.vehicle.command import KINDS, CommandKind
 from vds_gz.core.vehicle.vehicle_model import AnyModel
 from vds_gz.tools.study.identify.estimates import noise
 from vds_gz.tools.study.identify.problem.observed import observed
@@ -92,13 +92,18 @@ class Setup:
             name
             for name in self.actuators
             if any(map(self.varies, quantities.get(name, ("v_x", "v_y", "yaw_rate"))))
-            or (name == "drive" and self.kind == CONTROL)
+            or (name == "drive" and self.takes_acceleration)
         ]
 
     @property
     def all_channels(self) -> list[MeasuredChannel]:
         """The channels of all recordings; terms refer to them by index."""
         return [channel for channels in self.channels for channel in channels]
+
+    @property
+    def takes_acceleration(self) -> bool:
+        """Whether the commands have an acceleration of the drive."""
+        return "target_acceleration" in self.kind.fields
 
     @property
     def kind(self) -> CommandKind:
@@ -236,7 +241,7 @@ def _for_model(signals: Recording, model: AnyModel) -> Recording:
     """The recording with commands that the model takes; a Control may be reduced to speed and angle, or velocities."""
     if kind_of(signals) in model.accepts:
         return signals
-    if kind_of(signals) == CONTROL:
+    if kind_of(signals).references:
         kept = {name: series for name, series in signals.commanded.items() if name in QUANTITIES}
         plain = replace(signals, commanded=kept)
         if kept and kind_of(plain) in model.accepts:

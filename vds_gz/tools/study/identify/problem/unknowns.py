@@ -15,7 +15,7 @@ from vds_gz.core.parameters.node import NodeParameters
 from vds_gz.core.parameters.vehicles import MAX_UNDERSTEER
 from vds_gz.core.parameters.yaml_reader import Interval
 from vds_gz.core.vehicle.catalogue import models
-from vds_gz.core.vehicle.command import CONTROL, TWIST
+from vds_gz.core.vehicle.command import TWIST
 from vds_gz.core.vehicle.vehicle_model import AnyModel
 from vds_gz.tools.study.identify.problem.parameters import (
     EFFECTIVE_TRACK,
@@ -188,7 +188,7 @@ def _unknowns(setup: Setup, names: Collection[str]) -> tuple[dict[str, Actuation
     for name, quantity in (("drive", "v_x"), ("steering", turning)):
         if name in actuators and not setup.reaches_zero(quantity):  # then an offset is an extrapolation
             actuators[name] = replace(actuators[name], offset="")
-    if "drive" in actuators and setup.kind != CONTROL and not setup.slows_down:
+    if "drive" in actuators and not setup.takes_acceleration and not setup.slows_down:
         actuators["drive"] = replace(actuators["drive"], fall="")
     if "steering" in actuators and not setup.turns_steering:
         actuators["steering"] = replace(actuators["steering"], dead_time="", time_constant="", rise="", backlash="")
