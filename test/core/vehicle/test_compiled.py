@@ -13,8 +13,20 @@ from vds_gz.core.errors import ArgumentError
 from vds_gz.core.parameters.actuator_parameters import DriveParameters, SteeringParameters
 from vds_gz.core.parameters.vehicles import BicycleParameters, DifferentialParameters
 from vds_gz.core.vehicle.bicycle import BICYCLE
-from vds_gz.core.vehicle.command import ACKERMANN, CONTROL, PEDALS, SPEED, TWIST, Command, ackermann, control, twist
-from vds_gz.core.vehicle.differential import DIFFERENTIAL
+from vds_gz.core.vehicle.body_limits import limit_velocity
+from vds_gz.core.vehicle.command import (
+    ACKERMANN,
+    CONTROL,
+    PEDALS,
+    SPEED,
+    TWIST,
+    Command,
+    CommandKind,
+    ackermann,
+    control,
+    twist,
+)
+from vds_gz.core.vehicle.differential import DIFFERENTIAL, split
 from vds_gz.core.vehicle.vehicle import Vehicle
 
 pytest.importorskip("numba")
@@ -239,3 +251,34 @@ def test_jitter_is_the_same_for_commands_as_arrays():
     columns = {"kind": TWIST, "v_x": [command.v_x for command in commands], "yaw_rate": 0.2}
     together.follow(command_records(**columns), np.array(times), SECOND)
     assert together.motion() == single.motion()
+
+
+#: A kind of another package, and a model that takes it.
+THROTTLE = CommandKind(2000, "kart throttle", ("accel_pedal",), stops=True)
+
+
+def throttled(c, s, u):
+    limit_velocity(c.body, s.body, u.accel_pedal if u.kind == THROTTLE else 0.0, 0.0, 0.0)
+    split(c, s)
+
+
+KART = dataclasses.replace(DIFFERENTIAL, name="kart", accepts=frozenset((THROTTLE,)), set_references=throttled)
+
+
+def test_a_kind_of_another_package_drives_compiled_and_interpreted_vehicles_alike():
+    p = DifferentialParameters()
+    plain, fast, followed = (kind(KART, p, max_command_age=0.5) for kind in (Vehicle, CompiledVehicle, CompiledVehicle))
+    positions, times = [0.2, 0.4, 0.6], np.array([0, 300, 2000]) * MILLISECOND
+    for vehicle in (plain, fast):
+        for pedal, time in zip(positions, times.tolist(), strict=True):
+            vehicle.enter(Command(THROTTLE, accel_pedal=pedal), time)
+    followed.follow(command_records(kind=THROTTLE, accel_pedal=positions), times, 2500 * MILLISECOND)
+    speeds = []
+    for time in (700, 1900, 2500):
+        plain.advance(time * MILLISECOND)
+        fast.advance(time * MILLISECOND)
+        speeds.append(plain.motion().v_x)
+        assert snapshot(fast) == snapshot(plain)
+    assert snapshot(followed) == snapshot(plain)
+    assert min(speeds[0], speeds[2]) > 0.2
+    assert abs(speeds[1]) < 0.05  # timed out
