@@ -143,7 +143,7 @@ def _priors(given: GivenVehicle | None) -> dict[str, Interval]:
     if given is None:
         return {}
     vehicle, path = given
-    actuators = {name for actuation in actuations(vehicle.vehicle).values() for name in actuation.named().values()}
+    actuators = {name for actuation in actuations(vehicle.vehicle).values() for name in actuation.names.values()}
     return {name: interval for name, interval in intervals_of(vehicle, path).items() if name not in actuators}
 
 

@@ -28,8 +28,8 @@ def autoware(fit: VehicleFit) -> Iterator[str]:
 def _static_responses(parameters: ParameterGroup) -> Iterator[str]:
     """Differences of actuators from their references in steady state."""
     for name, actuation in actuations(parameters).items():
-        group = actuation.gain.partition(".")[0]
+        group = actuation["gain"].partition(".")[0]
         if group and getattr(parameters, group).map_references:
             yield f"static map of the {name}"
-        elif group and (gain := value_of(parameters, actuation.gain)) != 1.0:
+        elif group and (gain := value_of(parameters, actuation["gain"])) != 1.0:
             yield f"gain {gain:.4g} of the {name}"

@@ -7,15 +7,22 @@ not Autoware's.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 
 from vds_gz.autoware.parameters.map_files import ActuationMap, own_map, read_map
-from vds_gz.core.parameters.actuator_parameters import MAX_DEAD_TIME
+from vds_gz.core.parameters.actuator_parameters import MAX_DEAD_TIME, ActuatorStages
 from vds_gz.core.parameters.declaration import ParameterGroup, choice, flag, group, real, text
 from vds_gz.core.parameters.vehicles import MAX_OFFSET
 
 #: Maximum of a tyre angle's limit [rad], nearly 90 degrees.
 MAX_STEER_LIM = 1.5
+
+#: The shortest time constant [s].
+SHORTEST_TIME_CONSTANT = 0.03
+
+#: A limit that is not met, as no value means no limit [m/s, m/s^2, rad/s].
+NOT_MET = 1e6
 
 
 def _dead_time(default: float, doc: str) -> float:
@@ -56,6 +63,24 @@ class CarParameters(ParameterGroup):
     enable_road_slope_simulation: bool = flag(True, "slopes of commands, world, Gazebo and road_pitch act", live=True)
     road_pitch: float = real(0.0, "rad", "pitch of the road, nose down positive", minimum=-1.5, maximum=1.5, live=True)
     enable_pub_steer: bool = flag(True, "publish the tyre angle")
+
+    def identified_actuators(self) -> Mapping[str, ActuatorStages]:
+        """Drive and steering. The drive has the lag of the speed or of the acceleration, whichever there is."""
+        names = {field.name for field in fields(self)}
+        lag = next((prefix for prefix in ("vel", "acc", "accel") if f"{prefix}_time_delay" in names), "none")
+
+        def actuator(lag: str, limit: str, largest: float, command: str = "") -> ActuatorStages:
+            stages = {"dead_time": f"{lag}_time_delay", "time_constant": f"{lag}_time_constant"}
+            stages |= {"rise": f"{limit}_rate_lim", "value": f"{limit}_lim"}
+            stages = {stage: name for stage, name in stages.items() if name in names}
+            unlimited = {"rise": NOT_MET, "value": largest}
+            return ActuatorStages(stages, unlimited, shortest=SHORTEST_TIME_CONSTANT, nearest=True, command=command)
+
+        accelerates = "target_acceleration" if lag.startswith("acc") else ""
+        return {
+            "drive": actuator(lag, "vel", NOT_MET, accelerates),
+            "steering": actuator("steer", "steer", MAX_STEER_LIM),
+        }
 
     @property
     def physical(self) -> bool:

@@ -30,9 +30,6 @@ from vds_gz.core.vehicle.vehicle_model import (
     VehicleModel,
 )
 
-#: The shortest time constant [s].
-SHORTEST_TIME_CONSTANT = 0.03
-
 #: The drawing of all models, in the package's folder of models.
 XACRO = Path("autoware/car.urdf.xacro")
 
@@ -49,7 +46,7 @@ COMMON = frozenset((TWIST, ACKERMANN, SPEED, STEERING, CONTROL, GEAR))
 
 def time_constant(seconds: float) -> float:
     """A time constant, at least the shortest one [s]."""
-    return max(seconds, SHORTEST_TIME_CONSTANT)
+    return max(seconds, parameters.SHORTEST_TIME_CONSTANT)
 
 
 def ideal_speed(p: object, dt: float) -> AutowareDriveCoefficients:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from types import MappingProxyType
 
 from vds_gz.core.parameters.declaration import LARGEST, ParameterError, ParameterGroup, real, reals
 
@@ -24,6 +26,38 @@ MAP_POINTS = 8
 def _live(default: float, unit: str, doc: str, maximum: float = LARGEST, *, minimum: float = 0.0) -> float:
     """A number, by default at least 0, that may change while the node runs."""
     return real(default, unit, doc, minimum=minimum, maximum=maximum, live=True)
+
+
+@dataclass(frozen=True)
+class ActuatorStages:
+    """The parameters of an actuator by stage, for identification.
+
+    A parameter group whose actuators are not groups of :class:`DriveParameters` and :class:`SteeringParameters` returns
+    them from a method ``identified_actuators()``, by ``drive``, ``steering``, ``body`` or ``turn``.
+
+    Attributes:
+        names: Dotted names of parameters by stage: ``dead_time``, ``time_constant``, ``gain``, ``offset``, ``rise``,
+            ``fall``, ``value`` ... ``rise`` and ``fall`` limit the rate of change away from and towards zero, ``rise``
+            both without ``fall``.
+        unlimited: Values of limits that mean no limit, by stage; 0 of others.
+        shortest: Shorter time constants act as this one [s].
+        nearest: Dead times are rounded to the nearest step, not up.
+        command: The field of commands that it follows; empty: the speed, or the steering angle.
+    """
+
+    names: Mapping[str, str] = field(default_factory=dict)
+    unlimited: Mapping[str, float] = field(default_factory=dict)
+    shortest: float = 0.0
+    nearest: bool = False
+    command: str = ""
+
+    def __getitem__(self, stage: str) -> str:
+        """The parameter of a stage; empty without one."""
+        return self.names.get(stage, "")
+
+    def without(self, parameters: Collection[str]) -> ActuatorStages:
+        """The same without some parameters."""
+        return replace(self, names={stage: name for stage, name in self.names.items() if name not in parameters})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +88,9 @@ class StaticMapParameters(ParameterGroup):
 class DriveParameters(StaticMapParameters):
     """A velocity-controlled drive."""
 
+    #: Parameters that do not have the name of their stage.
+    STAGES = MappingProxyType({"rise": "max_acceleration", "fall": "max_deceleration", "value": "max_velocity"})
+
     dead_time: float = _live(0.2, "s", "time until a new reference begins to act", MAX_DEAD_TIME)
     time_constant: float = _live(0.4, "s", "time constant of the first-order lag; 0: no lag")
     max_velocity: float = _live(2.0, "m/s", "maximum speed of the drive; 0: unlimited")
@@ -70,6 +107,8 @@ class DriveParameters(StaticMapParameters):
 @dataclass(frozen=True, slots=True)
 class SteeringParameters(StaticMapParameters):
     """A position-controlled steering."""
+
+    STAGES = MappingProxyType({"rise": "max_velocity", "value": "max_position"})
 
     dead_time: float = _live(0.2, "s", "time until a new reference begins to act", MAX_DEAD_TIME)
     time_constant: float = _live(0.05, "s", "time constant of the first-order lag; 0: no lag")
@@ -88,3 +127,10 @@ class BodyLimits(ParameterGroup):
     max_linear_acceleration: float = _live(0.0, "m/s^2", "maximum change of the commanded speed; 0: unlimited")
     max_angular_velocity: float = _live(0.0, "rad/s", "maximum commanded yaw rate; 0: unlimited", MAX_SPEED)
     max_angular_acceleration: float = _live(0.0, "rad/s^2", "maximum change of the commanded yaw rate; 0: unlimited")
+
+    def identified_actuators(self) -> Mapping[str, ActuatorStages]:
+        """The limits as actuators."""
+        return {
+            "body": ActuatorStages({"rise": "max_linear_acceleration", "value": "max_linear_velocity"}),
+            "turn": ActuatorStages({"rise": "max_angular_acceleration", "value": "max_angular_velocity"}),
+        }

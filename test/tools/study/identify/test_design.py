@@ -18,7 +18,7 @@ from vds_gz.core.parameters.yaml_reader import Interval
 from vds_gz.programs.commandlog.profiles import limits_of
 from vds_gz.tools.study.identify import design as search
 from vds_gz.tools.study.identify.design import HOLD, Design, design, random_cycle, varied_cycle, varied_window
-from vds_gz.tools.study.identify.design_model import Forecast, candidates_of, commands_of, terms_of
+from vds_gz.tools.study.identify.design_model import Forecast, candidates_of, commands_of, determined_terms
 from vds_gz.tools.study.identify.estimates import TIME_RESOLUTION, WIDTH
 
 DURATION, RATE = 10.0, 50.0
@@ -148,7 +148,7 @@ def test_limits_that_no_command_exceeds_are_not_determined():
 
 
 def forecast(case, *, noise=1.0, rate=RATE, step_rate=1000.0):
-    terms = terms_of(case.parameters, ("v_x", "steering") if case.ackermann else ("v_x", "yaw_rate"))
+    terms = determined_terms(case.parameters, ("v_x", "steering") if case.ackermann else ("v_x", "yaw_rate"))
     points = candidates_of(terms, {}, 1, 0)
     return Forecast(case.parameters, tuple(terms), points, {"v_x": noise, "yaw_rate": noise}, rate, step_rate)
 
@@ -170,7 +170,7 @@ def test_information_of_windows_adds_up_and_falls_with_the_noise():
 
 def test_vehicles_side_by_side_give_the_information_of_each_alone():
     case = random_case("differential", 1)
-    terms = terms_of(case.parameters, ("v_x", "yaw_rate"))
+    terms = determined_terms(case.parameters, ("v_x", "yaw_rate"))
     points = candidates_of(terms, {}, 3, 0)
     commands = commands_of(case.log(1, DURATION))
     noise = {"v_x": 0.1, "yaw_rate": 0.3}
@@ -184,7 +184,7 @@ def test_vehicles_side_by_side_give_the_information_of_each_alone():
 def test_candidate_vehicles_are_within_the_known_intervals():
     case = random_case("differential", 1)
     known = {"drive_actuators.time_constant": Interval(0.4, 0.39, 0.42)}
-    terms = terms_of(case.parameters, ("v_x", "yaw_rate"))
+    terms = determined_terms(case.parameters, ("v_x", "yaw_rate"))
     points = dict(zip((term.name for term in terms), candidates_of(terms, known, 9, 0).T, strict=True))
     lag = points["drive_actuators.time_constant"]
     assert lag[0] == case.vehicle.drive_actuators.time_constant
@@ -201,7 +201,7 @@ def test_candidate_vehicles_have_valid_parameters():
     case = random_case("bicycle fs rd", 1)
     wide = dataclasses.replace(case.vehicle.steering_actuator, max_position=1.5)
     prior = with_vehicle(case.parameters, dataclasses.replace(case.vehicle, steering_actuator=wide))
-    terms = terms_of(prior, ("v_x", "steering"))
+    terms = determined_terms(prior, ("v_x", "steering"))
     points = dict(zip((term.name for term in terms), candidates_of(terms, {}, 12, 0).T, strict=True))
     angles = np.exp(points["steering_actuator.max_position"])
     assert max(angles) <= math.pi / 2

@@ -46,8 +46,8 @@ class RoverParameters(ParameterGroup):
 def test_actuators_are_known_by_the_types_of_their_groups():
     found = actuations(RoverParameters())
     assert list(found) == ["drive", "steering"]
-    assert found["drive"].dead_time == "motor.dead_time"
-    assert found["steering"].value == "rack.max_position"
+    assert found["drive"]["dead_time"] == "motor.dead_time"
+    assert found["steering"]["value"] == "rack.max_position"
     autoware = models()["delay_steer_vel"].parameters()
     assert actuations(autoware, wheels=True) == actuations(autoware)
 

@@ -15,10 +15,11 @@ from vds_gz.core.parameters.vehicles import BicycleParameters
 from vds_gz.core.vehicle.bicycle import BICYCLE
 from vds_gz.tools.study.identify.estimation import fit_all
 from vds_gz.tools.study.identify.outcome import NOISY, vehicle_fit
-from vds_gz.tools.study.identify.problem.parameters import LONGEST_DEAD_TIME, Kind, actuations, coordinates
+from vds_gz.tools.study.identify.problem.parameters import actuations, terms_of
 from vds_gz.tools.study.identify.problem.problem_setup import STEP_RATE, Setup
 from vds_gz.tools.study.identify.problem.segment_model import VehicleFamily
 from vds_gz.tools.study.identify.results import NamedEstimates
+from vds_gz.tools.study.identify.terms import STAGES, Effect, neutral_point
 from vds_gz.tools.study.identify.variants import map_references, with_map_terms
 from vds_gz.tools.study.recording import MeasuredChannel, Recording, Series
 
@@ -31,7 +32,7 @@ class ActuatorFit:
     """A fitted actuator.
 
     Attributes:
-        numbers: Its parameters by their names in :data:`~vds_gz.tools.study.identify.problem.parameters.NUMBERS`; None
+        numbers: Its parameters by their names in :data:`~vds_gz.tools.study.identify.terms.STAGES`; None
             for those that the recordings do not determine.
         residual: Standard deviation of the residuals without outliers, in the unit of the response.
         explained: Whether the residuals are little more than noise, so that the actuator's structure fits.
@@ -47,7 +48,7 @@ def fit_actuator(
     *,
     angle: bool,
     allowed: float,
-    longest: float = LONGEST_DEAD_TIME,
+    longest: float = STAGES["dead_time"].highest,
     with_map: bool = True,
 ) -> ActuatorFit:
     """Fit an actuator to its references and its response in each run.
@@ -61,7 +62,9 @@ def fit_actuator(
     turns_round = angle and max(float(np.max(np.abs(response.value))) for _, response in runs) > math.pi / 2.0
     parameters = BicycleParameters(drive_on_steered_wheel=turns_round)
     actuation = actuations(parameters)[name]
-    terms = tuple(replace(term, highest=longest) if term.kind is Kind.DEAD_TIME else term for term in actuation.terms())
+    terms = tuple(
+        replace(term, highest=longest) if term.kind.effect is Effect.DEAD_TIME else term for term in terms_of(actuation)
+    )
     recordings = []
     for references, response in runs:
         still = Series(references.time, np.zeros(len(references.time)))
@@ -72,7 +75,7 @@ def fit_actuator(
         {name: actuation},
         tuple(recordings),
         tuple((MeasuredChannel(quantity, quantity, quantity, response),) for _, response in runs),
-        coordinates(terms, {term.name: term.neutral for term in terms}),
+        neutral_point(terms),
         {},
         STEP_RATE,
         given=True,
@@ -88,7 +91,7 @@ def fit_actuator(
 def _fitted(setup: Setup, allowed: float) -> ActuatorFit:
     fit = vehicle_fit(fit_all(setup))
     [actuation] = setup.actuators.values()
-    numbers = {number: fit.numbers.get(name) for number, name in actuation.named().items()}
+    numbers = {number: fit.numbers.get(name) for number, name in actuation.names.items()}
     residual, noise = (
         math.sqrt(sum(getattr(channel, name) ** 2 for channel in fit.channels) / len(fit.channels))
         for name in ("residual", "noise")
@@ -100,4 +103,4 @@ def _with_map(setup: Setup) -> Setup:
     """The setup with a static map in place of gain, dead band and saturation: its points are the levels of commands."""
     [name] = setup.actuators
     references = map_references(setup, COMMANDED[name])
-    return with_map_terms(setup, name, references, references, removed=("gain", "dead_band", "value"))
+    return with_map_terms(setup, name, COMMANDED[name], references, references, removed=("gain", "dead_band", "value"))

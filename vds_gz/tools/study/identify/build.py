@@ -12,10 +12,10 @@ import numpy as np
 from vds_gz.core.arrays import Array
 from vds_gz.tools.study.identify.estimates import WIDTH, without_spikes
 from vds_gz.tools.study.identify.observed_limits import Reach
-from vds_gz.tools.study.identify.problem.parameters import LEAST_LIMIT, Kind, Term
 from vds_gz.tools.study.identify.problem.problem_setup import Setup
 from vds_gz.tools.study.identify.problem.segment_model import Experiment, VehicleFamily
 from vds_gz.tools.study.identify.problem.segments import Segment, chosen, segments_of
+from vds_gz.tools.study.identify.terms import LEAST_LIMIT, Term
 from vds_gz.tools.study.recording import MeasuredChannel
 
 #: Accuracy of simulations and of their differences: as a part of a channel's range, and of a constant one in its unit.
@@ -23,15 +23,6 @@ ACCURACY, CONSTANT_ACCURACY = 5e-6, 1e-6
 
 #: Values on fewer levels are a signal at rest, not steps of a sensor.
 FEWEST_LEVELS = 20
-
-#: Standard deviation of the prior of a sensor's offset, as a part of its scale. Data with little noise outweigh it.
-OFFSET_SIGMA = 0.1
-
-#: Standard deviation of the prior of a sensor's latency [s]; a longer delay is more likely an actuator's dead time.
-LATENCY_SIGMA = 0.02
-
-#: A slow share settles to 95 % in this many time constants. If the recording is shorter, its size is an extrapolation.
-SETTLED = 3.0
 
 #: Step length [s] and total time of recordings [s] for the selection of terms, which more data hardly change.
 COARSE_STEP, ENOUGH_SECONDS = 0.005, 400.0
@@ -110,20 +101,14 @@ def problem_of(setup: Setup, segments: Sequence[Segment], reach: Mapping[str, Re
     terms = setup.family.terms
     longest = max(end - begin for signals in setup.recordings for begin, end in signals.pieces)
     lower, upper = np.array([term.bounds for term in terms]).T
-    mean, sigma = np.zeros(len(terms)), np.full(len(terms), np.inf)
+    mean, sigma = np.zeros(len(terms)), np.array([term.kind.prior * term.scale for term in terms])
     for k, term in enumerate(terms):
-        if term.kind is Kind.LIMIT and term.name in reach:
-            lower[k] = math.log(max(reach[term.name].least, LEAST_LIMIT))
-        if term.kind is Kind.GAIN and term.name in reach:
-            lower[k] = max(lower[k], reach[term.name].least)
-        if term.kind is Kind.SLOW and term.needs:
-            upper[k] = np.clip(longest / SETTLED, 1.01 * lower[k], upper[k])
-        if term.kind is Kind.SENSOR_OFFSET:
-            sigma[k] = OFFSET_SIGMA * term.scale
-        if term.kind is Kind.LATENCY:
-            sigma[k] = LATENCY_SIGMA
+        if term.kind.reached == "least" and term.name in reach:
+            lower[k] = max(lower[k], term.coordinate(max(reach[term.name].least, LEAST_LIMIT)))
+        if term.kind.settles:
+            upper[k] = np.clip(longest / term.kind.settles, 1.01 * lower[k], upper[k])
         known = setup.priors.get(term.name)
-        if known is not None and known.high > known.low and (known.low > 0.0 or term.kind is not Kind.LIMIT):
+        if known is not None and known.high > known.low and (known.low > 0.0 or not term.kind.is_limit):
             low, mean[k], high = map(term.coordinate, (known.low, known.value, known.high))
             sigma[k] = (high - low) / (2.0 * WIDTH)
     channels = setup.all_channels

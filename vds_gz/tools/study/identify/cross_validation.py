@@ -13,19 +13,13 @@ import numpy as np
 
 from vds_gz.core.arrays import Array
 from vds_gz.tools.study.identify.build import Problem
-from vds_gz.tools.study.identify.problem.parameters import Kind, Term
 from vds_gz.tools.study.identify.residual_noise import Noise
 from vds_gz.tools.study.identify.robust import without_blocks
+from vds_gz.tools.study.identify.terms import SIGNIFICANT, WORTHWHILE, Term
 from vds_gz.tools.study.identify.vehicle_fit import Solution, residual_limits, robust
 
 #: Length of a block [s], and minimum and maximum number of blocks.
 BLOCK, FEWEST_BLOCKS, MOST_BLOCKS = 6.0, 5, 6
-
-#: A gain in prediction is significant if it exceeds this many of its standard errors.
-SIGNIFICANT = 0.95
-
-#: A gain is worthwhile if it exceeds this part of the residual squares.
-WORTHWHILE = 0.01
 
 #: Minimum gain in units of independent squares.
 LEAST = 1.0
@@ -109,5 +103,4 @@ def better(before: Array, after: Array, significant: float = SIGNIFICANT, worthw
 
 def _vague_sigma(terms: Sequence[Term]) -> Array:
     """Standard deviation of each term without prior knowledge, in coordinates."""
-    sigma = {Kind.LIMIT: 1.0, Kind.GAIN: 0.5, Kind.COMMAND_GAIN: 0.5, Kind.WHEEL_GAIN: 0.5}
-    return np.array([sigma.get(term.kind, 5.0 * term.scale) for term in terms])
+    return np.array([5.0 * term.scale if term.kind.vague is None else term.kind.vague for term in terms])

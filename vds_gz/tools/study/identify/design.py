@@ -27,10 +27,9 @@ from vds_gz.core.vehicle.command import ACKERMANN, TWIST
 from vds_gz.core.vehicle.schedule import command_records
 from vds_gz.programs.commandlog.command_log import CommandLog
 from vds_gz.programs.commandlog.profiles import Limits, log_of, make
-from vds_gz.tools.study.identify.design_model import Forecast, candidates_of, commands_of, scale_of, terms_of
-from vds_gz.tools.study.identify.estimates import CERTAIN, TIME_RESOLUTION, WIDTH
+from vds_gz.tools.study.identify.design_model import Forecast, candidates_of, commands_of, determined_terms, scale_of
+from vds_gz.tools.study.identify.estimates import CERTAIN, WIDTH
 from vds_gz.tools.study.identify.problem.observed import observed
-from vds_gz.tools.study.identify.problem.parameters import Kind
 from vds_gz.tools.study.identify.problem.problem_setup import FIELDS
 from vds_gz.tools.study.progress import Advance, ignore
 
@@ -137,7 +136,7 @@ def design(
         raise ArgumentError(f"acceleration is {acceleration:g}; it must be greater than 0 [m/s^2]")
     maxima = {"v_x": limits.speed, "v_y": limits.lateral, "yaw_rate": limits.yaw_rate, "steering": limits.steering}
     commanded = ["v_x", "steering"] if ackermann else ["v_x", "yaw_rate"] + ["v_y"] * (limits.lateral > 0.0)
-    terms = terms_of(prior, commanded)
+    terms = determined_terms(prior, commanded)
     points = candidates_of(terms, intervals or {}, VEHICLES, seed)
     steps = make("steps", limits, ackermann=ackermann, duration=duration, rate=rate, seed=seed)
     candidates = Forecast(prior, (*terms,), points, {}, rate, min(COARSE, prior.step_rate))
@@ -158,7 +157,7 @@ def design(
             term.name,
             value,
             scale_of(term, value),
-            WIDTH * TIME_RESOLUTION if term.kind is Kind.DEAD_TIME else 0.0,
+            WIDTH * (term.kind.resolution or 0.0),
             part if part < CERTAIN else None,
             part_of_steps if part_of_steps < CERTAIN else None,
         )

@@ -16,18 +16,11 @@ from vds_gz.core.vehicle.catalogue import models
 from vds_gz.core.vehicle.schedule import COMMAND, Records, fields_of
 from vds_gz.programs.commandlog.command_log import CommandLog
 from vds_gz.tools.study.identify.estimates import WIDTH
-from vds_gz.tools.study.identify.problem.parameters import (
-    GAINS,
-    LEAST_LIMIT,
-    NO_LIMIT,
-    Kind,
-    Term,
-    actuations,
-    value_of,
-)
+from vds_gz.tools.study.identify.problem.parameters import actuations, terms_of, value_of
 from vds_gz.tools.study.identify.problem.problem_setup import FIELDS
 from vds_gz.tools.study.identify.problem.segment_model import Experiment, Predicted, VehicleFamily, predictions_of
 from vds_gz.tools.study.identify.problem.segments import Segment
+from vds_gz.tools.study.identify.terms import COMMAND_GAIN, LEAST_LIMIT, NO_LIMIT, SENSOR_OFFSET, Effect, Term
 from vds_gz.tools.study.recording import MeasuredChannel, Series
 
 #: Default interval of a parameter of candidate vehicles, to each side, as a part of its value.
@@ -40,20 +33,20 @@ BEFORE = 1.0
 SHORT = 0.02
 
 
-def terms_of(prior: NodeParameters, commanded: Sequence[str]) -> dict[Term, float]:
+def determined_terms(prior: NodeParameters, commanded: Sequence[str]) -> dict[Term, float]:
     """Terms that a log may determine (dynamics and limits of actuators, gains of commands), with prior values."""
     terms: dict[Term, float] = {}
     for actuation in actuations(prior.vehicle).values():
-        for term in actuation.terms():
+        for term in terms_of(actuation):
             value = value_of(prior.vehicle, term.name)
-            if term.name == actuation.fall and not value:
-                value = value_of(prior.vehicle, actuation.rise)  # as the model takes it
+            if term.fallback and not value:
+                value = value_of(prior.vehicle, term.fallback)  # as the model takes it
             limited = 0.0 < value < NO_LIMIT and value != term.unlimited
-            if term.kind in (Kind.DEAD_TIME, Kind.TIME_CONSTANT) or (term.kind is Kind.LIMIT and limited):
+            if term.kind.is_delay or (term.kind.is_limit and limited):
                 terms[term] = value
     if not terms:
         raise ArgumentError(f"vehicle model '{prior.model}' has no actuators whose parameters could be identified")
-    gains = (Term(f"{name} gain", Kind.COMMAND_GAIN, *GAINS, target=FIELDS[name], scale=0.2) for name in commanded)
+    gains = (COMMAND_GAIN.term(f"{name} gain", target=FIELDS[name]) for name in commanded)
     return terms | dict.fromkeys(gains, 1.0)
 
 
@@ -66,8 +59,8 @@ def candidates_of(terms: Mapping[Term, float], intervals: Mapping[str, Interval]
     for k, (term, value) in enumerate(terms.items()):
         known = intervals.get(term.name)
         ends[k] = (known.low, known.high) if known else ((1.0 - SPREAD) * value, (1.0 + SPREAD) * value)
-        limits = (LEAST_LIMIT, term.unlimited or NO_LIMIT) if term.kind is Kind.LIMIT else term.bounds
-        ends[k] = 1.0 if term.kind is Kind.COMMAND_GAIN else np.clip(ends[k], *limits)
+        limits = (LEAST_LIMIT, term.unlimited or NO_LIMIT) if term.kind.is_limit else term.bounds
+        ends[k] = 1.0 if term.kind.effect is Effect.COMMAND else np.clip(ends[k], *limits)
     random = np.random.default_rng([seed, 1])
     strata = (np.array([random.permutation(count - 1) for _ in terms]).T + 0.5) / max(count - 1, 1)
     points = np.vstack([list(terms.values()), ends[:, 0] + strata * (ends[:, 1] - ends[:, 0])])
@@ -76,7 +69,7 @@ def candidates_of(terms: Mapping[Term, float], intervals: Mapping[str, Interval]
 
 def scale_of(term: Term, value: float) -> float:
     """The scale of relative intervals of a value, in its unit."""
-    return max(abs(value), SHORT) if term.kind in (Kind.DEAD_TIME, Kind.TIME_CONSTANT) else abs(value)
+    return max(abs(value), SHORT) if term.kind.is_delay else abs(value)
 
 
 @dataclass(frozen=True)
@@ -95,7 +88,7 @@ class Forecast:
 
     @cached_property
     def _family(self) -> VehicleFamily:
-        offsets = (Term(f"{name} offset", Kind.SENSOR_OFFSET, channel=k) for k, name in enumerate(self.noise))
+        offsets = (SENSOR_OFFSET.term(f"{name} offset", channel=k) for k, name in enumerate(self.noise))
         return VehicleFamily(models()[self.prior.model], self.prior.vehicle, (*self.terms, *offsets))
 
     def predict(self, records: Records, times: Array, duration: float) -> list[Predicted]:
@@ -121,7 +114,7 @@ class Forecast:
         by_vehicle, noise = [], np.array(list(self.noise.values()))[:, np.newaxis, np.newaxis]
         for predicted, point in zip(self.predict(records, times, duration), self.points.tolist(), strict=True):
             # The coordinate of a limit is its logarithm.
-            relative = (1.0 if t.kind is Kind.LIMIT else scale_of(t, x) for t, x in zip(self.terms, point, strict=True))
+            relative = (1.0 if t.kind.is_limit else scale_of(t, x) for t, x in zip(self.terms, point, strict=True))
             scales = np.array([*relative, *np.ones(len(noise))])
             jacobian = predicted.by_terms.reshape(len(noise), -1, len(scales)) * scales / noise
             length = jacobian.shape[1] // windows

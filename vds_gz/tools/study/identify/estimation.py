@@ -13,19 +13,12 @@ from vds_gz.tools.study.identify.build import FULL_RATE, Problem, coarse_segment
 from vds_gz.tools.study.identify.estimates import USEFUL, WIDTH
 from vds_gz.tools.study.identify.intervals import Intervals, intervals_of
 from vds_gz.tools.study.identify.observed_limits import Reach, reach_of
-from vds_gz.tools.study.identify.problem.parameters import UNDERSTEER, Kind, mask_of, value_of, with_numbers
+from vds_gz.tools.study.identify.problem.parameters import value_of, with_numbers
 from vds_gz.tools.study.identify.problem.problem_setup import Setup
 from vds_gz.tools.study.identify.problem.segments import Segment, segments_of
 from vds_gz.tools.study.identify.residual_noise import is_structured
-from vds_gz.tools.study.identify.supported_terms import (
-    PRECISE,
-    Fitted,
-    StageCallback,
-    asked,
-    converged,
-    neutral,
-    supported,
-)
+from vds_gz.tools.study.identify.supported_terms import PRECISE, Fitted, StageCallback, asked, converged, supported
+from vds_gz.tools.study.identify.terms import Effect, mask_of, neutral_point
 from vds_gz.tools.study.identify.variants import BETTER, best_variant, lag_findings, reduction_by, with_static_maps
 from vds_gz.tools.study.identify.vehicle_fit import Solution, evaluate, residual_limits, robust, solve
 
@@ -49,10 +42,8 @@ SHORT_DELAY = 0.02
 #: Further searches for requested parameters begin at these multiples of the given values.
 OTHER_BEGINS = 0.5, 2.0
 
-#: Kinds of terms that the data do not determine if they end at a bound.
-BOUNDED = Kind.PARAMETER, Kind.DEAD_TIME, Kind.TIME_CONSTANT, Kind.SLOW
-
-#: A term is at a bound if its distance is at most this part of a PARAMETER's scale, or of the bound for other kinds.
+#: A term is at a bound if its distance is at most this part of the scale of a parameter outside the actuators, or of
+#: the bound of others.
 NEXT_TO_BOUND = 0.01
 
 #: A parameter that ends beyond this multiple of its given value is not determined either. The search has no such bound,
@@ -117,7 +108,7 @@ def _from_several(setup: Setup, reach: Mapping[str, Reach], advance: StageCallba
     The further searches begin at multiples of the given values, because sliding tyres have local minima.
     """
     fitted = supported(setup, reach, advance)
-    parameters = mask_of(setup.family.terms, Kind.PARAMETER) & asked(setup)
+    parameters = mask_of(setup.family.terms, lambda kind: kind.of_vehicle) & asked(setup)
     if parameters.sum() > 1 and not fitted.exact and is_structured(fitted.problem, fitted.solution.residuals):
         for factor in OTHER_BEGINS:
             advance(f"{factor:g} times the given values")
@@ -130,7 +121,7 @@ def _from_several(setup: Setup, reach: Mapping[str, Reach], advance: StageCallba
 
 def _delays(setup: Setup) -> list[tuple[int, int]]:
     """The dead time and the lag of each actuator that has both."""
-    named = [(setup.actuators[name].dead_time, setup.actuators[name].time_constant) for name in setup.excited]
+    named = [[setup.actuators[name][stage] for stage in ("dead_time", "time_constant")] for name in setup.excited]
     return [(setup.family.index(dead_time), setup.family.index(lag)) for dead_time, lag in named if dead_time and lag]
 
 
@@ -139,7 +130,8 @@ def _unseen_limits(fitted: Fitted, intervals: Intervals) -> Flags:
 
     They are confounded with a dead time or, in data with hardly any noise, known to no better than :data:`UNKNOWN`.
     """
-    dead_times, limits = (mask_of(fitted.problem.terms, kind) for kind in (Kind.DEAD_TIME, Kind.LIMIT))
+    dead_times = mask_of(fitted.problem.terms, lambda kind: kind.effect is Effect.DEAD_TIME)
+    limits = mask_of(fitted.problem.terms, lambda kind: kind.is_limit)
     wide = intervals.high - fitted.solution.point > math.log(UNKNOWN)
     unseen = limits & fitted.solution.free & wide & fitted.nearly_exact
     for group in intervals.confounded:
@@ -152,7 +144,7 @@ def _fixed(fit: Fit, terms: Flags) -> Fit:
     """The fit with some terms at their neutral values."""
     if not terms.any():
         return fit
-    point = np.where(terms, neutral(fit.setup), fit.solution.point)
+    point = np.where(terms, neutral_point(fit.problem.terms), fit.solution.point)
     solution = converged(fit.problem, replace(fit.solution, point=point, free=fit.solution.free & ~terms))
     return replace(fit, solution=solution, intervals=intervals_of(fit.problem, solution, _delays(fit.setup)))
 
@@ -163,11 +155,11 @@ def _vague_gains(fit: Fit) -> Flags:
     Confounded gains have no interval; a finding names them.
     """
     point, low, high = fit.solution.point, fit.intervals.low, fit.intervals.high
-    gains = mask_of(fit.problem.terms, Kind.GAIN)
+    gains = mask_of(fit.problem.terms, lambda kind: kind.when_vague)
     half = np.maximum(point - low, high - point)
     wide = np.isfinite(half) & (half > USEFUL * np.abs(point))
-    neutral_point = neutral(fit.setup)
-    return gains & fit.solution.free & wide & (low < neutral_point) & (neutral_point < high)
+    neutral = neutral_point(fit.problem.terms)
+    return gains & fit.solution.free & wide & (low < neutral) & (neutral < high)
 
 
 def _with_prior(fit: Fit) -> Fit:
@@ -175,7 +167,7 @@ def _with_prior(fit: Fit) -> Fit:
 
     The intervals of sums are those of the fit without the prior, unless the fit with it contradicts them.
     """
-    delays = mask_of(fit.problem.terms, Kind.DEAD_TIME, Kind.TIME_CONSTANT)
+    delays = mask_of(fit.problem.terms, lambda kind: kind.is_delay)
     vague = fit.solution.free & delays & (fit.intervals.high - fit.solution.point > WIDTH * DELAY_SIGMA)
     vague &= np.isinf(fit.problem.sigma)
     if not vague.any():
@@ -195,21 +187,17 @@ def _with_prior(fit: Fit) -> Fit:
 
 
 def _at_bounds(fit: Fit) -> Flags:
-    """Terms that run to a bound, so the data give no value.
-
-    0 is a value of the understeer gradient, dead times, lags and slow shares: it has no effect.
-    """
+    """Terms that run to a bound, so the data give no value."""
     problem, solution = fit.problem, fit.solution
-    parameters = mask_of(problem.terms, Kind.PARAMETER)
-    understeer = np.array([term.name == UNDERSTEER for term in problem.terms])
-    slow_times = np.array([term.kind is Kind.SLOW and bool(term.needs) for term in problem.terms])
-    lower = np.where(parameters & ~understeer | slow_times, problem.lower, -np.inf)
+    parameters = mask_of(problem.terms, lambda kind: kind.of_vehicle)
+    both = mask_of(problem.terms, lambda kind: kind.ends == "both")
     scale = np.where(parameters, [term.scale for term in problem.terms], problem.upper)
-    near = solution.point - lower <= NEXT_TO_BOUND * np.where(slow_times, problem.lower, scale)
+    lower_scale = np.where(parameters, scale, problem.lower)
+    near = both & (solution.point - problem.lower <= NEXT_TO_BOUND * lower_scale)
     near |= problem.upper - solution.point <= NEXT_TO_BOUND * scale
     values = np.array([term.neutral for term in problem.terms])  # the given ones of parameters
     near |= parameters & (values > 0.0) & (solution.point > FARTHEST * values)
-    return np.asarray(solution.free & near & mask_of(problem.terms, *BOUNDED))
+    return np.asarray(solution.free & near & mask_of(problem.terms, lambda kind: bool(kind.ends)))
 
 
 def _without(setup: Setup, names: Collection[str]) -> Setup:
@@ -218,9 +206,7 @@ def _without(setup: Setup, names: Collection[str]) -> Setup:
     removed |= {term.name for term in setup.family.terms if term.needs in removed}
     kept = [k for k, term in enumerate(setup.family.terms) if term.name not in removed]
     neutral_values = {
-        term.name: term.neutral
-        for term in setup.family.terms
-        if term.name in removed and term.kind is not Kind.PARAMETER
+        term.name: term.neutral for term in setup.family.terms if term.name in removed and not term.kind.of_vehicle
     }
     parameters = with_numbers(setup.family.parameters, neutral_values)
     findings = {}
@@ -241,7 +227,7 @@ def _without(setup: Setup, names: Collection[str]) -> Setup:
 
 def without_latencies(setup: Setup) -> Setup:
     """The setup without latencies of sensors."""
-    kept = [k for k, term in enumerate(setup.family.terms) if term.kind is not Kind.LATENCY]
+    kept = [k for k, term in enumerate(setup.family.terms) if term.kind.effect is not Effect.LATENCY]
     family = replace(setup.family, terms=tuple(setup.family.terms[k] for k in kept))
     return replace(setup, family=family, begin=setup.begin[kept])
 

@@ -12,8 +12,9 @@ from vds_gz.core.share import extensions, offered
 from vds_gz.core.vehicle.catalogue import models
 from vds_gz.tools.study.identify.estimates import Estimate
 from vds_gz.tools.study.identify.observed_limits import reached
-from vds_gz.tools.study.identify.problem.parameters import NO_LIMIT, actuations, value_of
-from vds_gz.tools.study.identify.results import NAMES, NamedEstimates, VehicleFit
+from vds_gz.tools.study.identify.problem.parameters import actuations, value_of
+from vds_gz.tools.study.identify.results import LIMITS, NAMES, NamedEstimates, VehicleFit
+from vds_gz.tools.study.identify.terms import NO_LIMIT, STAGES
 
 #: Entry point group under which an installed package offers an export.
 ENTRY_POINTS = "vds_gz.exports"
@@ -34,8 +35,8 @@ def overrides(fit: VehicleFit, given: NodeParameters | None = None) -> Iterator[
     group = f"model_params.{fit.model}"
     base: ParameterGroup = given.vehicle if given else models()[fit.model].parameters()
     actuators = actuations(base)
-    kept_limits = {actuators["steering"].value} if "steering" in actuators else set()
-    kept_limits |= {name for axis in ("body", "turn") if axis in actuators for name in actuators[axis].named().values()}
+    kept_limits = {actuators["steering"]["value"]} if "steering" in actuators else set()
+    kept_limits |= {name for axis in ("body", "turn") if axis in actuators for name in actuators[axis].names.values()}
     for name, number in fit.numbers.items():
         if name.endswith("]"):  # a point of a map, which is written as a whole
             continue
@@ -73,14 +74,10 @@ def nav2(fit: VehicleFit) -> Iterator[str]:
     yield "# velocity_smoother"
     if "yaw_rate" not in numbers:
         yield "# yaw rates (third numbers) were not commanded; these are the maxima observed"
-    for parameter, name, sign in (
-        ("max_velocity", "value", 1.0),
-        ("min_velocity", "value", -1.0),
-        ("max_accel", "rise", 1.0),
-        ("max_decel", "fall", -1.0),
-    ):
-        limits = (sign * _limit(fit, numbers, quantity, name) for quantity in ("v_x", "v_y", "yaw_rate"))
-        yield f"{parameter}: [{', '.join(f'{limit + 0.0:.3f}' for limit in limits)}]"
+    for name in sorted(LIMITS, key=lambda name: STAGES[name].turn):
+        for parameter, sign in STAGES[name].smoother:
+            limits = (sign * _limit(fit, numbers, quantity, name) for quantity in ("v_x", "v_y", "yaw_rate"))
+            yield f"{parameter}: [{', '.join(f'{limit + 0.0:.3f}' for limit in limits)}]"
 
 
 def _from_its_own_commands(numbers: Mapping[str, NamedEstimates]) -> Iterator[str]:
@@ -102,7 +99,7 @@ def estimates_by_quantity(fit: VehicleFit) -> dict[str, NamedEstimates]:
     for axis, quantity in (("drive", "v_x"), ("steering", "steering")):
         if (actuation := actuations(fit.parameters).get(axis)) is not None:
             numbers[quantity] = dict.fromkeys(NAMES)
-            numbers[quantity] |= {kind: fit.numbers.get(name) for kind, name in actuation.named().items()}
+            numbers[quantity] |= {stage: fit.numbers.get(name) for stage, name in actuation.names.items()}
     return numbers | {axis.quantity: axis.numbers for axis in fit.axes}
 
 

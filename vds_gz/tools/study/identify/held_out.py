@@ -15,14 +15,14 @@ from vds_gz.tools.study.identify.build import coarse_segments, problem_of
 from vds_gz.tools.study.identify.cross_validation import blocks_of
 from vds_gz.tools.study.identify.estimation import LARGEST_NOISE, Fit
 from vds_gz.tools.study.identify.observed_limits import attained_gain, reach_of
-from vds_gz.tools.study.identify.problem.parameters import Kind, mask_of
 from vds_gz.tools.study.identify.problem.problem_setup import Setup
 from vds_gz.tools.study.identify.problem.segment_model import Experiment, VehicleFamily
 from vds_gz.tools.study.identify.problem.segments import Segment, chosen, segments_of
 from vds_gz.tools.study.identify.residual_noise import first_noise
 from vds_gz.tools.study.identify.results import Channel, Prediction
 from vds_gz.tools.study.identify.selection import without_needless
-from vds_gz.tools.study.identify.supported_terms import StageCallback, asked, converged, neutral
+from vds_gz.tools.study.identify.supported_terms import StageCallback, asked, converged
+from vds_gz.tools.study.identify.terms import MAP, mask_of, neutral_point
 from vds_gz.tools.study.identify.variants import map_priors
 from vds_gz.tools.study.identify.vehicle_fit import evaluate, solve
 from vds_gz.tools.study.recording import QUANTITIES, Recording, Series, SignalError
@@ -58,14 +58,14 @@ def predictions(
     known = replace(problem_of(first, first_segments, reach), largest_noise=LARGEST_NOISE)
     fitted = converged(known, solution)
     learned = without_needless(known, fitted, blocks_of(known), asked(setup)).point
-    lags = mask_of(setup.family.terms, Kind.DEAD_TIME, Kind.TIME_CONSTANT)
-    kept = asked(setup) & ~mask_of(setup.family.terms, Kind.MAP)
-    command = np.where(kept, learned, neutral(setup))
+    lags = mask_of(setup.family.terms, lambda kind: kind.is_delay)
+    kept = asked(setup) & ~mask_of(setup.family.terms, lambda kind: kind is MAP)
+    command = np.where(kept, learned, neutral_point(setup.family.terms))
     simple = solve(known, np.where(lags, learned, command), lags | kept, first_noise(known)).point
     problem = problem_of(setup, segments, reach_of(setup))
     starts, none = [experiment.start for experiment in problem.experiments], np.zeros_like(lags)
     in_file = np.array([term.is_parameter for term in setup.family.terms])
-    points = (np.where(in_file, point, neutral(setup)) for point in (learned, simple, command))
+    points = (np.where(in_file, point, neutral_point(setup.family.terms)) for point in (learned, simple, command))
     residuals = [evaluate(problem, point, starts, none)[0] for point in points]
     experiments = _running(setup, parameters)
     left = _residuals(experiments)
@@ -114,8 +114,8 @@ def _rms(values: Array) -> float:
 def _priors_of_maps(first: Setup) -> dict[str, Interval]:
     """Priors of the points of maps from the first part alone, because those of all data depend on the part held out."""
     priors: dict[str, Interval] = {}
-    for group, quantity in (("drive", "v_x"), ("steering", "steering")):
-        points = [term for term in first.family.terms if term.kind is Kind.MAP and term.name.startswith(group)]
+    for quantity in ("v_x", "steering"):
+        points = [term for term in first.family.terms if term.kind is MAP and term.target == quantity]
         gain = attained_gain(first, quantity) or 1.0
         if points:
             priors |= map_priors([term.name for term in points], gain * np.array([term.neutral for term in points]))

@@ -10,8 +10,8 @@ import numpy as np
 from vds_gz.core.arrays import Array
 from vds_gz.tools.study.identify.build import Problem
 from vds_gz.tools.study.identify.cross_validation import blocks_of
-from vds_gz.tools.study.identify.problem.parameters import Kind
 from vds_gz.tools.study.identify.robust import inverted, widths
+from vds_gz.tools.study.identify.terms import Effect, acting_as
 from vds_gz.tools.study.identify.vehicle_fit import Solution, residual_limits, robust, solve
 
 #: Minimum length of blocks, as a multiple of the correlation of residuals, and their maximum number.
@@ -96,8 +96,8 @@ def _equivalent(problem: Problem, solution: Solution) -> Iterator[Solution]:
     If samples come as regularly as commands, the cost does not depend on where between two samples a response begins.
     """
     apart = float(np.min(problem.intervals))
-    for k in np.flatnonzero(solution.free):
-        if problem.terms[k].kind is not Kind.DEAD_TIME:
+    for k in acting_as(problem.terms, Effect.DEAD_TIME):
+        if not solution.free[k]:
             continue
         free = solution.free & (np.arange(len(solution.free)) != k)
         for change in (-apart, apart):

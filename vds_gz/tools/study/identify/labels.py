@@ -9,7 +9,8 @@ from vds_gz.core.parameters.declaration import describe
 from vds_gz.core.vehicle.catalogue import models
 from vds_gz.tools.study.identify.estimates import Estimate
 from vds_gz.tools.study.identify.problem.parameters import actuations
-from vds_gz.tools.study.identify.results import LABELS, TIMES, Channel, Prediction
+from vds_gz.tools.study.identify.results import Channel, Prediction
+from vds_gz.tools.study.identify.terms import COMMAND_GAIN, LATENCY, SENSOR_OFFSET, STAGES
 from vds_gz.tools.study.recording import UNITS
 
 #: The groups of parameters outside actuators, and of terms that are not parameters.
@@ -25,16 +26,6 @@ NOTHING = 1e-3
 #: exceeds ROUGH_TIME [s].
 ROUGHLY, ROUGH_TIME = 0.1, 0.01
 
-#: What to record for a parameter.
-_QUICK = "record more quick steps back and forth (`vds-gz profile steps`)"
-MORE = {
-    "dead_time": _QUICK,
-    "time_constant": _QUICK,
-    "rise": "record more large steps away from zero",
-    "fall": "record more large steps towards zero",
-    "value": "hold commands beyond the limit until it is reached",
-}
-
 #: Units in words; that of a ratio, "-", is not written.
 _SQUARED = str.maketrans({"^": None, "2": "²", "-": None})
 
@@ -43,15 +34,15 @@ _SQUARED = str.maketrans({"^": None, "2": "²", "-": None})
 class ParameterLabel:
     """A parameter for people: its dotted name or the words of a calibration, and its label.
 
-    The axis is an actuator, :data:`VEHICLE` or :data:`CALIBRATION`; the kind of an actuator's number is one of
-    :data:`~vds_gz.tools.study.identify.problem.parameters.NUMBERS`, else empty.
+    The axis is an actuator, :data:`VEHICLE` or :data:`CALIBRATION`; the stage of an actuator is one of
+    :data:`~vds_gz.tools.study.identify.terms.STAGES`, else empty.
     """
 
     name: str
     axis: str
     label: str
     unit: str
-    kind: str = ""
+    stage: str = ""
 
     def with_unit(self, value: float, digits: int = 4) -> str:
         """A value with its unit."""
@@ -67,43 +58,41 @@ def named(model: str, numbers: Sequence[str], calibrations: Sequence[str] = ()) 
     parameters = models()[model].parameters()
     units = {parameter.name: parameter.unit.translate(_SQUARED) for parameter in describe(parameters)}
     places = {
-        name: (axis, kind)
+        name: (axis, stage)
         for axis, actuation in actuations(parameters).items()
-        for kind, name in actuation.named().items()
+        for stage, name in actuation.names.items()
     }
     groups = {name.partition(".")[0]: (axis, "") for name, (axis, _) in places.items() if "." in name}
     words = []
     for name in numbers:
-        axis, kind = places.get(name) or groups.get(name.partition(".")[0], (VEHICLE, ""))
+        axis, stage = places.get(name) or groups.get(name.partition(".")[0], (VEHICLE, ""))
         short = name if axis == VEHICLE else name.rpartition(".")[2]
-        label = LABELS.get(kind, short.replace(".", " ").replace("_", " "))
-        if axis == "steering" and kind == "rise":
-            label = "rate limit"
-        words.append(ParameterLabel(name, axis, label, units.get(name, ""), kind))
+        label = STAGES[stage].label_of(axis) if stage else short.replace(".", " ").replace("_", " ")
+        words.append(ParameterLabel(name, axis, label, units.get(name, ""), stage))
     return [*words, *(ParameterLabel(name, CALIBRATION, name, _calibration_unit(name)) for name in calibrations)]
 
 
 def _calibration_unit(name: str) -> str:
     """Unit of a calibration by its name: s for a latency, none for a gain, that of the quantity for an offset."""
-    if name.endswith(" latency"):
-        return "s"
-    if name.endswith(" gain"):
-        return ""
-    quantity = name.partition(" offset")[0].rpartition(" ")[2]
+    for kind in (LATENCY, COMMAND_GAIN):  # the name of a wheel's gain ends like that of a command
+        if name.endswith(f" {kind.name}"):
+            return kind.unit("")
+    quantity = name.partition(f" {SENSOR_OFFSET.name}")[0].rpartition(" ")[2]
     units = {"v_x": "m/s", "v_y": "m/s", "yaw_rate": "rad/s"}
     return next((unit for name, unit in units.items() if quantity.endswith(name)), "rad")
 
 
 def recordings_needed(numbers: Mapping[str, Estimate | None], words: Sequence[ParameterLabel]) -> Iterator[str]:
-    """The uncertainty of each poorly determined parameter of :data:`MORE`, and what to record."""
+    """The uncertainty of each poorly determined parameter of an actuator, and what to record."""
     for word in words:
         number = numbers.get(word.name)
-        if number is None or word.kind not in MORE:
+        kind = STAGES.get(word.stage)
+        if number is None or kind is None or not kind.to_record:
             continue
         half = 0.5 * (number.high - number.low)
-        if half > max(ROUGHLY * abs(number.value), ROUGH_TIME if word.kind in TIMES else 0.0):
+        if half > max(ROUGHLY * abs(number.value), ROUGH_TIME if kind.is_delay else 0.0):
             share = f" ({half / abs(number.value):.0%})" if number.value else ""
-            yield f"{word.axis} {word.label} is known only to +-{word.with_unit(half, 2)}{share}; {MORE[word.kind]}"
+            yield f"{word.axis} {word.label} is known only to +-{word.with_unit(half, 2)}{share}; {kind.to_record}"
 
 
 def prediction_words(prediction: Prediction) -> str:

@@ -251,7 +251,7 @@ def _overrides(model: str, results: Sequence[Result], pooled: Mapping[str, Poole
     A limit that was met in one recording and exceeded in another counts as not met.
     """
     lines = [{line.name: line for line in result.overrides} for result in results]
-    limits = {actuation.value for actuation in actuations(models()[model].parameters()).values()}
+    limits = {actuation["value"] for actuation in actuations(models()[model].parameters()).values()}
     for name in dict.fromkeys(name for by_name in lines for name in by_name):
         parameter = name.removeprefix(f"model_params.{model}.")
         most = max(result.reached.get(parameter, 0.0) for result in results)

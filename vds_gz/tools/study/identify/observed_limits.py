@@ -11,10 +11,10 @@ import numpy as np
 
 from vds_gz.core.arrays import Array
 from vds_gz.tools.study.identify.estimates import noise, without_spikes
-from vds_gz.tools.study.identify.problem.parameters import Kind
 from vds_gz.tools.study.identify.problem.problem_setup import FIELDS, Setup
 from vds_gz.tools.study.identify.problem.segments import FEWEST_SAMPLES
 from vds_gz.tools.study.identify.results import Reached
+from vds_gz.tools.study.identify.terms import STAGES, Effect
 from vds_gz.tools.study.recording import Series
 
 #: Assumed time of a change of a quantity without measurements [s].
@@ -105,16 +105,15 @@ def reach_of(setup: Setup) -> dict[str, Reach]:
         # The quantities that add up to the actuator's value, with their factors.
         needs = {"v_x": 1.0} if name == "body" or not arm else {"v_x": 1.0, "v_y": 1.0, "yaw_rate": arm}
         needs = {"steering": {"steering": 1.0}, "turn": {"yaw_rate": 1.0}}.get(name, needs)
-        for number in ("rise", "fall", "value"):
-            if limit := getattr(actuation, number):
-                reaches[limit] = _limit_reach(setup, needs, number)
         command = "steering" if name == "steering" else "v_x"
         top = _commanded(setup, command)
-        if actuation.gain and actuation.value and list(needs) == [command] and top > 0.0:
-            reaches[actuation.gain] = Reach(min(attained_gain(setup, command), 1.0) * ATTAINED_PART, 1.0, 1.0)
-        for band in (actuation.dead_band, actuation.backlash):
-            if band:
-                reaches[band] = Reach(0.0, top, top)
+        for stage, parameter in actuation.names.items():
+            if STAGES[stage].is_limit:
+                reaches[parameter] = _limit_reach(setup, needs, stage)
+            elif STAGES[stage].reached == "command":
+                reaches[parameter] = Reach(0.0, top, top)
+            elif STAGES[stage].reached and actuation["value"] and list(needs) == [command] and top > 0.0:
+                reaches[parameter] = Reach(min(attained_gain(setup, command), 1.0) * ATTAINED_PART, 1.0, 1.0)
     return reaches
 
 
@@ -134,7 +133,7 @@ def _limit_reach(setup: Setup, needs: Mapping[str, float], number: str) -> Reach
     if not others:
         return first
     least = first.least if number == "value" else 0.0
-    if any(term.name == "track" or term.kind is Kind.WHEEL_GAIN for term in setup.family.terms):
+    if any(term.name == "track" or term.kind.effect is Effect.WHEEL for term in setup.family.terms):
         return first._replace(least=UNKNOWN_WHEELS_PART * least)
     top = sum(factor * reach.tried for factor, reach in zip(needs.values(), [first, *others], strict=True))
     if number == "value":

@@ -10,15 +10,15 @@ from operator import attrgetter
 import numpy as np
 
 from vds_gz.core.arrays import Array
-from vds_gz.core.parameters.actuator_parameters import StaticMapParameters
+from vds_gz.core.parameters.actuator_parameters import ActuatorStages, StaticMapParameters
 from vds_gz.core.parameters.declaration import ParameterGroup
 from vds_gz.core.parameters.yaml_reader import ends
 from vds_gz.core.vehicle.command import TWIST
-from vds_gz.tools.study.identify.estimates import TIME_RESOLUTION, USEFUL, WIDTH, Estimate, noise
+from vds_gz.tools.study.identify.estimates import USEFUL, WIDTH, Estimate, noise
 from vds_gz.tools.study.identify.estimation import Fit
 from vds_gz.tools.study.identify.observed_limits import reached
 from vds_gz.tools.study.identify.problem.observed import geometry_of
-from vds_gz.tools.study.identify.problem.parameters import SELECTED, Actuation, Kind, Term, value_of, with_numbers
+from vds_gz.tools.study.identify.problem.parameters import value_of, with_numbers
 from vds_gz.tools.study.identify.problem.problem_setup import FIELDS, Setup, requested_by
 from vds_gz.tools.study.identify.problem.segment_model import Experiment
 from vds_gz.tools.study.identify.problem.unknowns import WHEELS
@@ -33,12 +33,12 @@ from vds_gz.tools.study.identify.results import (
     VehicleFit,
 )
 from vds_gz.tools.study.identify.robust import ROBUST
+from vds_gz.tools.study.identify.terms import LATENCY, MAP, STAGES, Term, TermKind
 from vds_gz.tools.study.identify.trials import costs_of
 from vds_gz.tools.study.recording import QUANTITIES
 
-#: A time is also given if its interval extends at most this far to either side [s], and a sensor's offset if at most
-#: this part of the measured range.
-USEFUL_TIME, CERTAIN_OFFSET = 0.05, 0.05
+#: A time is also given if its interval extends at most this far to either side [s].
+USEFUL_TIME = 0.05
 
 #: An identified map is continued to this multiple of its last reference, by the smallest of the mean slopes from these
 #: parts of this reference to it.
@@ -50,21 +50,12 @@ NEVER_MET = 10.0
 #: Residuals are more than noise if they exceed this multiple of the noise plus this part of the range.
 NOISY, NEGLIGIBLE = 1.5, 0.01
 
-#: Dead times and lags that are tried if none is needed [s].
-TRIED_TIMES = {
-    Kind.DEAD_TIME: 1e-3 * np.arange(1.0, 26.0),
-    Kind.TIME_CONSTANT: 1e-3 * np.array([0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 7.0, 10.0, 14.0, 20.0, 28.0]),
-}
-
 #: A time, or a map's continuation, is consistent with the data if it raises the squares by less than this, the 95 %
 #: quantile of chi-square.
 HARMLESS = 3.84
 
 #: A value is far from its prior beyond this many standard deviations.
 FAR = 4.0
-
-#: Findings on values far from a prior that no user gave.
-FINDINGS = {Kind.LATENCY: "the parameter file has no latencies", Kind.SENSOR_OFFSET: "check the sensor's zero"}
 
 #: At lower speeds a yaw rate does not determine a steering angle [m/s].
 SLOW = 0.05
@@ -80,7 +71,7 @@ def vehicle_fit(fit: Fit, predictions: Sequence[Prediction] = ()) -> VehicleFit:
     numbers = {term.name: by_name[term.name] for term in terms if term.is_parameter} | dict.fromkeys(fit.left_out)
     calibrations = {term.name: by_name[term.name] for term in terms if not term.is_parameter}
     channels = tuple(_channels(fit))
-    limits = [term.name for term in terms if term.kind is Kind.LIMIT]
+    limits = [term.name for term in terms if term.kind.is_limit]
     return VehicleFit(
         setup.family.model.name,
         _parameters(fit),
@@ -122,23 +113,23 @@ def no_motion(setup: Setup) -> VehicleFit:
 def estimates(fit: Fit) -> NamedEstimates:
     """Estimates of the terms by name; None for those not needed or with too wide intervals."""
     by_name: NamedEstimates = {}
-    excited = {name for actuator in fit.setup.excited for name in fit.setup.actuators[actuator].named().values()}
+    excited = {name for actuator in fit.setup.excited for name in fit.setup.actuators[actuator].names.values()}
     for k, term in enumerate(fit.setup.family.terms):
         if fit.solution.free[k]:
             by_name[term.name] = _estimate(fit, k) if math.isfinite(fit.intervals.low[k]) else None
         else:
-            by_name[term.name] = _none_of(fit, k) if term.kind in TRIED_TIMES and term.name in excited else None
-    for actuation in fit.setup.actuators.values():
-        if actuation.fall and not fit.solution.free[fit.setup.family.index(actuation.fall)]:
-            by_name[actuation.fall] = by_name[actuation.rise]  # the limit towards zero is that away from it
+            by_name[term.name] = _none_of(fit, k) if term.kind.harmless and term.name in excited else None
+    for k, term in enumerate(fit.setup.family.terms):
+        if term.fallback and not fit.solution.free[k]:
+            by_name[term.name] = by_name[term.fallback]  # the limit towards zero is that away from it
     return by_name
 
 
 def _none_of(fit: Fit, k: int) -> Estimate | None:
     """A dead time or a lag that is not needed: the neutral one, up to the longest that is consistent with the data."""
     term, solution = fit.setup.family.terms[k], fit.solution
-    points = np.tile(solution.point, (len(TRIED_TIMES[term.kind]) + 1, 1))
-    points[1:, k] = term.neutral + np.array(TRIED_TIMES[term.kind])
+    points = np.tile(solution.point, (len(term.kind.harmless) + 1, 1))
+    points[1:, k] = term.neutral + np.array(term.kind.harmless)
     costs = costs_of(fit.problem, points, solution.starts, solution.noise)
     harmful = np.append(costs[1:] - costs[0] >= HARMLESS, True)
     high = points[max(int(np.argmax(harmful)), 1), k]
@@ -154,9 +145,9 @@ def _estimate(fit: Fit, k: int) -> Estimate | None:
     term = fit.setup.family.terms[k]
     points = fit.solution.point, fit.intervals.low, fit.intervals.high
     value, low, high = (term.value(float(point[k])) for point in points)
-    if term.kind in (Kind.DEAD_TIME, Kind.TIME_CONSTANT, Kind.LATENCY):
+    if term.kind.resolution is not None:
         on_grid = all(experiment.segment.on_grid for experiment in fit.problem.experiments)
-        rounded = 0.0 if on_grid or term.kind is Kind.TIME_CONSTANT else WIDTH * TIME_RESOLUTION
+        rounded = 0.0 if on_grid else WIDTH * term.kind.resolution
         shorter, longer = (max(steps / fit.setup.step_rate, rounded) for steps in term.rounding)
         low = max(value - math.hypot(value - low, shorter), term.lowest)
         high = value + math.hypot(high - value, longer)
@@ -166,15 +157,8 @@ def _estimate(fit: Fit, k: int) -> Estimate | None:
 
 def is_useful(term: Term, estimate: Estimate) -> bool:
     """Whether the interval of an estimate is narrow enough for a value."""
-    allowed = USEFUL * abs(estimate.value)
-    if term.kind in (Kind.DEAD_TIME, Kind.TIME_CONSTANT, Kind.LATENCY):
-        allowed = max(allowed, USEFUL_TIME)
-    elif term.kind is Kind.SENSOR_OFFSET:
-        allowed = max(allowed, CERTAIN_OFFSET * 10.0 * term.scale)
-    elif term.kind in (Kind.OFFSET, Kind.DEAD_BAND, Kind.BACKLASH, Kind.MAP, Kind.SLOW):
-        allowed = max(allowed, term.scale)
-    elif term.kind is Kind.PARAMETER:
-        allowed = max(allowed, 0.1 * term.scale)
+    narrow = term.kind.useful * term.scale if term.kind.resolution is None else USEFUL_TIME
+    allowed = max(USEFUL * abs(estimate.value), narrow)
     return max(estimate.value - estimate.low, estimate.high - estimate.value) <= allowed
 
 
@@ -190,22 +174,22 @@ def _parameters(fit: Fit) -> ParameterGroup:
     for k, term in enumerate(setup.family.terms):
         if not (term.is_parameter and fit.solution.free[k]):
             continue
-        unmet = term.kind is Kind.LIMIT and term.value(point[k]) > NEVER_MET * fit.reach[term.name].tried
-        if not unmet and not (term.kind is Kind.PARAMETER and k in without_effect):
+        unmet = term.kind.is_limit and term.value(point[k]) > NEVER_MET * fit.reach[term.name].tried
+        if not unmet and not (term.kind.of_vehicle and k in without_effect):
             values[term.name] = term.parameter(float(point[k]))
     for name in setup.excited:
-        for number, parameter in setup.actuators[name].named().items():
+        for stage, parameter in setup.actuators[name].names.items():
             if parameter in values:
                 continue
             term, before = terms[parameter], value_of(base, parameter)
-            stop = name == "steering" and number == "value" and before > fit.reach[parameter].tried
-            values[parameter] = before if stop else term.unlimited if term.kind is Kind.LIMIT else term.neutral
-    for name in SELECTED:  # 0: no understeer, and the track turns the vehicle
-        if name in terms:
-            values.setdefault(name, 0.0)
+            stop = name == "steering" and stage == "value" and before > fit.reach[parameter].tried
+            values[parameter] = before if stop else term.unlimited if term.kind.is_limit else term.neutral
+    for term in setup.family.terms:  # 0: no understeer, and the track turns the vehicle
+        if term.kind.of_vehicle and not term.kind.always:
+            values.setdefault(term.name, 0.0)
     parameters = with_numbers(base, values)
     # The order of the terms matters: a continued map affects the decision on the next one.
-    for group in dict.fromkeys(term.name.partition(".")[0] for term in setup.family.terms if term.kind is Kind.MAP):
+    for group in dict.fromkeys(term.name.partition(".")[0] for term in setup.family.terms if term.kind is MAP):
         continued: dict[str, object] = {group: _continued(getattr(parameters, group))}
         longer = dataclasses.replace(parameters, **continued)
         if _cost(fit, longer) - _cost(fit, parameters) < HARMLESS:
@@ -337,8 +321,8 @@ def _numbers_of(setup: Setup, vehicle: ParameterGroup, quantity: str, numbers: N
     """
 
     def numbers_of(actuator: str) -> NamedEstimates:
-        actuation = setup.actuators.get(actuator, Actuation())
-        return {number: numbers.get(name) for number, name in actuation.named().items() if number in NAMES}
+        actuation = setup.actuators.get(actuator, ActuatorStages())
+        return {stage: numbers.get(name) for stage, name in actuation.names.items() if STAGES[stage].of_axis}
 
     steers = "steering" in setup.actuators and quantity in ("steering", "yaw_rate")
     estimated = numbers_of("steering" if steers else "drive")
@@ -377,7 +361,7 @@ def _findings(
     fit: Fit, channels: Sequence[Channel], numbers: NamedEstimates, calibrations: NamedEstimates
 ) -> Iterator[str]:
     """Sentences on the result, the worst first."""
-    yield from _far_from_priors(fit, *(kind for kind in Kind if kind is not Kind.MAP))
+    yield from _far_from_priors(fit)
     terms = fit.setup.family.terms
     confounded = joined(fit.intervals.confounded)
     for group in confounded:
@@ -394,14 +378,9 @@ def _findings(
     yield from fit.setup.variant
     for k in np.flatnonzero(fit.solution.free):
         term = terms[k]
-        if (
-            term.kind in (Kind.LIMIT, Kind.PARAMETER)
-            and numbers[term.name] is None
-            and not any(k in group for group in confounded)
-        ):
-            value = term.parameter(float(fit.solution.point[k]))
-            met = "a limit of about {:.2g} was met" if term.kind is Kind.LIMIT else "{:.2g} explains the recording best"
-            yield f"{term.name}: {met.format(value)}, but the recording determines it only roughly"
+        if term.kind.roughly and numbers[term.name] is None and not any(k in group for group in confounded):
+            about = term.kind.roughly.format(term.parameter(float(fit.solution.point[k])))
+            yield f"{term.name}: {about}, but the recording determines it only roughly"
     worst: dict[str, Channel] = {}
     for channel in channels:
         if is_unexplained(channel):
@@ -413,22 +392,22 @@ def _findings(
         )
 
 
-def _far_from_priors(fit: Fit, *kinds: Kind) -> Iterator[str]:
-    """Values of terms of some kinds that are many standard deviations of their priors away from these."""
+def _far_from_priors(fit: Fit, only: TermKind | None = None) -> Iterator[str]:
+    """Values of terms, or of those of one kind, that are many standard deviations away from their priors."""
     problem = fit.problem
     for k in np.flatnonzero(fit.solution.free & np.isfinite(problem.sigma)):
         term, away = problem.terms[k], abs(fit.solution.point[k] - problem.mean[k]) / problem.sigma[k]
-        if away > FAR and term.kind in kinds:
+        if away > FAR and term.kind.far and only in (None, term.kind):
             value, mean = (term.value(float(x)) for x in (fit.solution.point[k], problem.mean[k]))
             yield (
                 f"{term.name}: {value:.3g} is {away:.1f} standard deviations from the expected {mean:.3g}; "
-                f"{FINDINGS.get(term.kind, 'check the given value')}"
+                f"{term.kind.far}"
             )
 
 
 def far_latencies(fit: Fit) -> Iterator[str]:
     """Findings on latencies of sensors that are longer than expected."""
-    return _far_from_priors(fit, Kind.LATENCY)
+    return _far_from_priors(fit, LATENCY)
 
 
 def is_unexplained(channel: Channel) -> bool:

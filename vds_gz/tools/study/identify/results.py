@@ -10,23 +10,16 @@ from vds_gz.core.arrays import Array
 from vds_gz.core.parameters.declaration import ParameterGroup
 from vds_gz.tools.study.identify.estimates import Estimate
 from vds_gz.tools.study.identify.robust import ROBUST
+from vds_gz.tools.study.identify.terms import STAGES
 
 #: Number of standard deviations beyond which a sample is an outlier, and the weight at this distance.
 OUTLIER = 5.0
 OUTLIER_WEIGHT = (1.0 + (OUTLIER / ROBUST) ** 2) ** -0.5
 
-#: The parameters of an axis with their labels; TIMES and LIMITS are some of them.
-LABELS = {
-    "dead_time": "dead time",
-    "time_constant": "time constant",
-    "gain": "gain",
-    "offset": "offset",
-    "rise": "acceleration limit",
-    "fall": "deceleration limit",
-    "value": "limit",
-}
-NAMES = tuple(LABELS)
-TIMES, LIMITS = NAMES[:2], NAMES[4:]
+#: The parameters of an axis; TIMES and LIMITS are some of them.
+NAMES = tuple(name for name, kind in STAGES.items() if kind.of_axis)
+TIMES = tuple(name for name in NAMES if STAGES[name].is_delay)
+LIMITS = tuple(name for name in NAMES if STAGES[name].is_limit)
 
 NamedEstimates = dict[str, Estimate | None]
 
@@ -62,17 +55,11 @@ class Axis:
 
     def unit_of(self, name: str) -> str:
         """Unit of one of its numbers."""
-        if name in TIMES:
-            return "s"
-        if name == "gain":
-            return ""
-        if name in ("rise", "fall"):
-            return f"{self.unit}²" if self.unit == "m/s" else "rad/s²" if self.unit == "rad/s" else "rad/s"
-        return self.unit
+        return STAGES[name].unit(self.unit)
 
     def label(self, name: str) -> str:
         """The label of one of its numbers."""
-        return "rate limit" if self.quantity == "steering" and name == "rise" else LABELS[name]
+        return STAGES[name].label_of(self.quantity)
 
 
 @dataclass(frozen=True, slots=True)

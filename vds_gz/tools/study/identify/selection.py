@@ -14,16 +14,22 @@ from vds_gz.core.arrays import Array, Flags
 from vds_gz.tools.study.identify.build import Problem
 from vds_gz.tools.study.identify.cross_validation import (
     LEAST,
-    SIGNIFICANT,
-    WORTHWHILE,
     better,
     blocks_of,
     least_left,
     left_out,
     summed,
 )
-from vds_gz.tools.study.identify.problem.parameters import NO_LIMIT, Kind, mask_of
 from vds_gz.tools.study.identify.residual_noise import Noise, first_noise, is_structured, noise_of
+from vds_gz.tools.study.identify.terms import (
+    NO_LIMIT,
+    SIGNIFICANT,
+    WORTHWHILE,
+    Effect,
+    acting_as,
+    mask_of,
+    neutral_point,
+)
 from vds_gz.tools.study.identify.trials import Candidate, promising
 from vds_gz.tools.study.identify.vehicle_fit import Solution, residual_limits, solve
 
@@ -35,12 +41,6 @@ PLAUSIBLE_DEAD_TIME = 0.85
 
 #: Factor by which the gain of a later candidate in the list must exceed that of an earlier one.
 ORDER_MARGIN = 1.15
-
-#: Required gain of a term to stay: in standard errors, and as a part of the residual squares.
-REQUIRED_TO_STAY = 0.5, 0.003
-
-#: The same for a limit. One that lies next to the largest values only smooths noise, and gains less.
-LIMIT_TO_STAY = 0.5, 0.01
 
 #: A block is left out of a separate fit if a fit of everything leaves less than this part of its squares; maximum
 #: number of such blocks, and of simulations for each.
@@ -142,7 +142,7 @@ def _best(
         if best is not None and k % AT_ONCE == 0:
             break
         trial = _trial(problem, candidate, now, begins, noise, last=last)
-        dead_times = [k for k in candidate.terms if problem.terms[k].kind is Kind.DEAD_TIME]
+        dead_times = [k for k in candidate.terms if problem.terms[k].kind.effect is Effect.DEAD_TIME]
         if any(trial.point[k] > PLAUSIBLE_DEAD_TIME * problem.upper[k] for k in dead_times):
             continue
         after = refitted(problem, trial, blocks, noise, score)
@@ -182,9 +182,9 @@ def _may_enter(problem: Problem, candidate: Candidate, now: Solution, *, whole: 
     """Whether a candidate may enter: a common latency is part of dead times, so one source must have none."""
     if candidate.whole:
         return whole
-    if problem.terms[candidate.terms[0]].kind is Kind.LATENCY:
-        latencies = mask_of(problem.terms, Kind.LATENCY)
-        if int(now.free[latencies].sum()) >= int(latencies.sum()) - 1:
+    if problem.terms[candidate.terms[0]].kind.effect is Effect.LATENCY:
+        latencies = acting_as(problem.terms, Effect.LATENCY)
+        if int(now.free[latencies].sum()) >= len(latencies) - 1:
             return False
     return not all(now.free[list(candidate.terms)])
 
@@ -198,7 +198,7 @@ def _trial(
         free = start.free.copy()
         for k in candidate.terms:
             term = problem.terms[k]
-            free[k] = term.kind is not Kind.LIMIT or term.value(float(point[k])) < NO_LIMIT
+            free[k] = not term.kind.is_limit or term.value(float(point[k])) < NO_LIMIT
         return solve(problem, point, free, noise, starts=start.starts, evaluations=evaluations)
 
     if not candidate.whole:
@@ -263,14 +263,14 @@ def weakest(problem: Problem, now: Solution, noise: Noise, neutral: Array, alway
     covariance = np.linalg.pinv(jacobian.T @ jacobian, rcond=1e-12)
     error = np.where(np.any(jacobian != 0.0, axis=0), np.sqrt(np.maximum(np.diag(covariance), 0.0)), np.inf)
     near = np.abs(now.point[free] - neutral[free]) < CERTAIN_ERRORS * error
-    near |= mask_of(problem.terms, Kind.LIMIT)[free]
+    near |= mask_of(problem.terms, lambda kind: kind.is_limit)[free]
     return [int(k) for k in free[near] if not always[k] and not problem.terms[k].needs]
 
 
 def without_needless(problem: Problem, now: Solution, blocks: np.ndarray, always: Flags) -> Solution:
     """Remove terms without which blocks are predicted as well."""
     terms = problem.terms
-    neutral = np.array([term.coordinate(term.neutral) for term in terms])
+    neutral = neutral_point(terms)
     names = [term.name for term in terms]
     shared = {k: names.index(term.fallback) for k, term in enumerate(terms) if term.fallback}
     while True:
@@ -291,8 +291,7 @@ def without_needless(problem: Problem, now: Solution, blocks: np.ndarray, always
             trials = (solve(problem, x, free, noise, starts=now.starts, evaluations=TRIAL_SIMULATIONS) for x in begins)
             trial = min(trials, key=lambda trial: trial.cost)
             without = left_out(problem, trial, blocks, noise)
-            required = LIMIT_TO_STAY if terms[together[0]].kind is Kind.LIMIT else REQUIRED_TO_STAY
-            lost = better(without, score, *required)
+            lost = better(without, score, *terms[together[0]].kind.to_stay)
             if lost <= 0.0 and (best is None or lost < best[0]):
                 best = lost, trial
         if best is None:

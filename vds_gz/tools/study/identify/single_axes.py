@@ -16,10 +16,11 @@ from vds_gz.core.vehicle.command import TWIST
 from vds_gz.tools.study.identify.actuator import ActuatorFit, fit_actuator
 from vds_gz.tools.study.identify.estimates import Estimate
 from vds_gz.tools.study.identify.outcome import is_useful
-from vds_gz.tools.study.identify.problem.parameters import EFFECTIVE_TRACK, Kind, value_of
+from vds_gz.tools.study.identify.problem.parameters import value_of
 from vds_gz.tools.study.identify.problem.problem_setup import Setup
 from vds_gz.tools.study.identify.results import Channel, NamedEstimates
 from vds_gz.tools.study.identify.supported_terms import StageCallback
+from vds_gz.tools.study.identify.terms import EFFECTIVE_TRACK, Effect
 
 #: Limits of the whole body, by the velocity that they limit.
 BODY = {"v_x": "body", "yaw_rate": "turn"}
@@ -94,7 +95,7 @@ def with_single_axes(setup: Setup, axes: Sequence[SingleAxis], estimates: NamedE
     An estimate whose interval becomes too wide is None.
     """
     terms = {term.name: term for term in setup.family.terms}
-    latencies = {term.name: term for term in setup.family.terms if term.kind is Kind.LATENCY}
+    latencies = {term.name: term for term in setup.family.terms if term.kind.effect is Effect.LATENCY}
     names = [channel.name for channel in setup.all_channels]
     widened = dict(estimates)
 
@@ -112,7 +113,7 @@ def with_single_axes(setup: Setup, axes: Sequence[SingleAxis], estimates: NamedE
     }
     for quantity, delay in delays.items():
         latency = sum(value for value, quantities in late.values() if quantity in quantities)
-        include(setup.actuators["drive"].dead_time, delay.low - latency, delay.high - latency)
+        include(setup.actuators["drive"]["dead_time"], delay.low - latency, delay.high - latency)
     for name, (_, quantities) in late.items():
         for after, before in product(delays.keys() & quantities, delays.keys() - quantities):
             include(name, delays[after].low - delays[before].high, delays[after].high - delays[before].low)
@@ -123,7 +124,7 @@ def with_single_axes(setup: Setup, axes: Sequence[SingleAxis], estimates: NamedE
     if len(alone) == len(BODY) and "track" not in terms:
         track = value_of(setup.family.parameters, "track")
         v_x, turn = (alone[quantity]["gain"] or Estimate(1.0, 1.0, 1.0) for quantity in BODY)
-        include(EFFECTIVE_TRACK, track * v_x.low / turn.high, track * v_x.high / turn.low)
+        include(EFFECTIVE_TRACK.name, track * v_x.low / turn.high, track * v_x.high / turn.low)
     return {
         name: number if number is None or number is estimates[name] or is_useful(terms[name], number) else None
         for name, number in widened.items()
@@ -133,9 +134,9 @@ def with_single_axes(setup: Setup, axes: Sequence[SingleAxis], estimates: NamedE
 def _shared(setup: Setup, quantity: str, terms: Mapping[str, object]) -> dict[str, str]:
     """Terms of the vehicle that have a counterpart in a single axis, by the names of its numbers."""
     drive, limits = setup.actuators["drive"], setup.actuators[BODY[quantity]]
-    shared = {"time_constant": drive.time_constant, "rise": limits.rise, "value": limits.value}
-    if quantity == "v_x" or EFFECTIVE_TRACK not in terms:
-        shared["gain"] = drive.gain
+    shared = {"time_constant": drive["time_constant"], "rise": limits["rise"], "value": limits["value"]}
+    if quantity == "v_x" or EFFECTIVE_TRACK.name not in terms:
+        shared["gain"] = drive["gain"]
     return {number: name for number, name in shared.items() if name in terms}
 
 

@@ -11,13 +11,12 @@ import numpy as np
 from vds_gz.core.arrays import Array, Flags
 from vds_gz.tools.study.identify.build import Problem, coarse_segments, problem_of
 from vds_gz.tools.study.identify.candidates import candidates_of, second_stage
-from vds_gz.tools.study.identify.cross_validation import SIGNIFICANT, WORTHWHILE
 from vds_gz.tools.study.identify.observed_limits import Reach
-from vds_gz.tools.study.identify.problem.parameters import SELECTED, Kind, mask_of
 from vds_gz.tools.study.identify.problem.problem_setup import Setup
 from vds_gz.tools.study.identify.problem.segments import segments_of
 from vds_gz.tools.study.identify.residual_noise import noise_of
 from vds_gz.tools.study.identify.selection import select
+from vds_gz.tools.study.identify.terms import SIGNIFICANT, WORTHWHILE, Effect, mask_of, neutral_point
 from vds_gz.tools.study.identify.trials import Candidate
 from vds_gz.tools.study.identify.vehicle_fit import Solution, solve
 
@@ -71,7 +70,7 @@ def supported(setup: Setup, reach: Mapping[str, Reach], advance: StageCallback =
     coarse = problem_of(setup, coarse_segments(setup), reach)
     always = asked(setup)
     usual, further = candidates_of(setup, reach), second_stage(setup, reach)
-    first = _selected(coarse, usual, np.where(always, setup.begin, neutral(setup)), always, advance)
+    first = _selected(coarse, usual, np.where(always, setup.begin, neutral_point(setup.family.terms)), always, advance)
     fitted = Fitted(coarse, first)
     candidates = [*(candidate for candidate in usual if not candidate.whole), *further]
     if fitted.nearly_exact:
@@ -94,7 +93,7 @@ def _selected(
     problem: Problem, candidates: Sequence[Candidate], begin: Array, always: Flags, advance: StageCallback
 ) -> Solution:
     """The selected terms. Gains of wheels come last, because they can stand in for terms of the actuators."""
-    gains = mask_of(problem.terms, Kind.WHEEL_GAIN)
+    gains = mask_of(problem.terms, lambda kind: kind.effect is Effect.WHEEL)
     solution = select(problem, candidates, begin, always & ~gains, advance=advance)
     if not gains.any():
         return solution
@@ -104,24 +103,14 @@ def _selected(
 
 def asked(setup: Setup) -> Flags:
     """Terms that are always fitted: requested parameters, gains of wheels, and points of maps."""
-    return np.array(
-        [
-            term.kind in (Kind.WHEEL_GAIN, Kind.MAP) or (term.kind is Kind.PARAMETER and term.name not in SELECTED)
-            for term in setup.family.terms
-        ]
-    )
-
-
-def neutral(setup: Setup) -> Array:
-    """The point at which no term has an effect."""
-    return np.array([term.coordinate(term.neutral) for term in setup.family.terms])
+    return mask_of(setup.family.terms, lambda kind: kind.always)
 
 
 def converged(problem: Problem, rough: Solution) -> Solution:
     """The fit of the same terms, without latencies below half a step, with its noise."""
     solution, free, rounds = rough, rough.free, 0
     starts = rough.starts if len(rough.starts) == len(problem.experiments) else None
-    latencies = mask_of(problem.terms, Kind.LATENCY)
+    latencies = mask_of(problem.terms, lambda kind: kind.effect is Effect.LATENCY)
     dt = problem.experiments[0].segment.dt
     while rounds < ROUNDS:
         noise = solution.noise

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from vds_gz.core.arrays import Array
 from vds_gz.tools.study.identify.build import Problem
-from vds_gz.tools.study.identify.cross_validation import LEAST, SIGNIFICANT, WORTHWHILE
-from vds_gz.tools.study.identify.problem.parameters import Kind, mask_of
+from vds_gz.tools.study.identify.cross_validation import LEAST
 from vds_gz.tools.study.identify.residual_noise import Noise
+from vds_gz.tools.study.identify.terms import SIGNIFICANT, WORTHWHILE, mask_of
+from vds_gz.tools.study.identify.trial_values import Starts
 from vds_gz.tools.study.identify.vehicle_fit import Solution, evaluate, residual_limits, robust
-
-#: Coordinates of some terms by their indices, which replace those of a point.
-Starts = Callable[[Array], Iterator[Mapping[int, float]]]
 
 #: Number of starts of the fit of a whole actuator, because its cost has several minima.
 WHOLE_BEGINS = 2
@@ -46,7 +44,7 @@ def promising(
     The expected improvement is the larger of that at the trial values and that of one Gauss-Newton step.
     """
     weights, limits = noise.weights[problem.kind], residual_limits(problem, noise)[problem.kind]
-    smooth = ~mask_of(problem.terms, Kind.LIMIT, Kind.DEAD_BAND, Kind.BACKLASH)
+    smooth = mask_of(problem.terms, lambda kind: kind.smooth)
     residuals, jacobian, _ = evaluate(problem, now.point, now.starts, smooth | now.free)
     residuals = residuals * weights
     root = np.sqrt(robust(residuals**2, limits)[1])
@@ -109,7 +107,7 @@ def _first_points(
 
 def _different(problem: Problem, points: Sequence[Array], count: int) -> list[Array]:
     """The first points that differ in a time."""
-    times = [k for k, term in enumerate(problem.terms) if term.kind in (Kind.DEAD_TIME, Kind.TIME_CONSTANT)]
+    times = [k for k, term in enumerate(problem.terms) if term.kind.is_delay]
     different: dict[bytes, Array] = {}
     for point in points:
         different.setdefault(point[times].tobytes(), point)

@@ -20,16 +20,17 @@ from vds_gz.core.parameters.declaration import ParameterError
 from vds_gz.core.parameters.yaml_reader import Interval
 from vds_gz.core.vehicle.command import TWIST
 from vds_gz.tools.study.identify.build import Problem, coarse_segments, problem_of
-from vds_gz.tools.study.identify.candidates import UNLIMITED_AT
 from vds_gz.tools.study.identify.cross_validation import better, blocks_of, left_out
 from vds_gz.tools.study.identify.observed_limits import Reach
 from vds_gz.tools.study.identify.problem.observed import start_names
-from vds_gz.tools.study.identify.problem.parameters import LEAST_LIMIT, Kind, Term, actuations
+from vds_gz.tools.study.identify.problem.parameters import actuations, terms_of
 from vds_gz.tools.study.identify.problem.problem_setup import FIELDS, HAND_WHEEL, Setup
 from vds_gz.tools.study.identify.problem.segments import Segment
 from vds_gz.tools.study.identify.residual_noise import is_structured, noise_of
 from vds_gz.tools.study.identify.selection import without_needless
 from vds_gz.tools.study.identify.supported_terms import Fitted, StageCallback, asked, supported
+from vds_gz.tools.study.identify.terms import LEAST_LIMIT, MAP
+from vds_gz.tools.study.identify.trial_values import UNLIMITED_AT
 from vds_gz.tools.study.identify.vehicle_fit import Solution, evaluate, solve
 
 #: Flags that say where a vehicle is driven and steered.
@@ -155,10 +156,10 @@ def with_flags(setup: Setup, flags: VariantFlags) -> Setup:
     parameters = dataclasses.replace(setup.family.parameters, **dict[str, object](flags))
     actuators, terms = dict(setup.actuators), setup.family.terms
     steering = actuators.get("steering")
-    if steering is not None and steering.unlimited[2] != HAND_WHEEL:
+    if steering is not None and steering.unlimited.get("value") != HAND_WHEEL:
         steering = replace(steering, unlimited=actuations(parameters)["steering"].unlimited)
         actuators["steering"] = steering
-        renewed = {term.name: term for term in steering.terms()}
+        renewed = {term.name: term for term in terms_of(steering)}
         terms = tuple(renewed.get(term.name, term) for term in terms)
     return replace(setup, family=replace(setup.family, parameters=parameters, terms=terms), actuators=actuators)
 
@@ -192,7 +193,7 @@ def _fitted_again(setup: Setup, reach: Reaches, solution: Solution) -> Array:
     problem = problem_of(setup, coarse_segments(setup), reach)
     plain = solution.point.copy()
     for k, term in enumerate(setup.family.terms):
-        if term.kind not in (Kind.DEAD_TIME, Kind.TIME_CONSTANT, Kind.LIMIT):
+        if not (term.kind.is_delay or term.kind.is_limit):
             plain[k] = setup.begin[k]
     trials = (
         solve(problem, begin, solution.free, solution.noise, starts=solution.starts, evaluations=TRIAL_SIMULATIONS)
@@ -205,24 +206,24 @@ def with_static_maps(setup: Setup, reach: Reaches, fitted: Fitted) -> tuple[Setu
     """The setup and its fit, with a static map for each actuator if that predicts clearly better."""
     for name, command in (("drive", "v_x"), ("steering", "steering")):
         actuation = setup.actuators.get(name)
-        if fitted.fine or actuation is None or not actuation.gain or not actuation.dead_band:
+        if fitted.fine or actuation is None or not (actuation["gain"] and actuation["dead_band"]):
             continue
         turns = any(np.any(signals.commands.records["yaw_rate"]) for signals in setup.recordings)
         if name == "drive" and "steering" not in setup.actuators and turns:
             continue  # the drives' references are sums of commands
-        static = [setup.family.index(actuation.gain), setup.family.index(actuation.dead_band)]
+        static = [setup.family.index(actuation[stage]) for stage in ("gain", "dead_band")]
         references = map_references(setup, command)
         if len(references) < LEVELS or not fitted.solution.free[static].any():
             continue
         gain, band = fitted.solution.point[static]
-        rising = _rising_map(setup, name, references, gain, band, reach, fitted)
+        rising = _rising_map(setup, name, command, references, gain, band, reach, fitted)
         if rising is None:
             continue
         mapped, trial = rising
         noise, blocks = noise_of(fitted.problem, fitted.solution.residuals), blocks_of(fitted.problem)
         before, after = (left_out(fit.problem, fit.solution, blocks, noise) for fit in (fitted, trial))
         if better(before, after, worthwhile=MAP_WORTHWHILE) > 0.0:
-            maps = [term.kind is Kind.MAP for term in mapped.family.terms]
+            maps = [term.kind is MAP for term in mapped.family.terms]
             solution = without_needless(trial.problem, trial.solution, blocks, asked(mapped))
             fitted = Fitted(trial.problem, solution)
             setup = replace(mapped, begin=np.where(maps, solution.point, mapped.begin))
@@ -230,15 +231,15 @@ def with_static_maps(setup: Setup, reach: Reaches, fitted: Fitted) -> tuple[Setu
 
 
 def _rising_map(
-    setup: Setup, name: str, references: Array, gain: float, band: float, reach: Reaches, fitted: Fitted
+    setup: Setup, name: str, command: str, references: Array, gain: float, band: float, reach: Reaches, fitted: Fitted
 ) -> tuple[Setup, Fitted] | None:
     """The fit with a map that does not fall, in which points between which it would fall are merged.
 
     None if too few points are left.
     """
     while len(references) >= FEWEST_LEVELS:
-        mapped = with_map_terms(setup, name, references, np.where(references > band, gain * references, 0.0))
-        trial = _with_map(mapped, setup.actuators[name].value, reach, fitted)
+        mapped = with_map_terms(setup, name, command, references, np.where(references > band, gain * references, 0.0))
+        trial = _with_map(mapped, setup.actuators[name]["value"], reach, fitted)
         steps = np.diff(trial.solution.point[-len(references) + 1 :], prepend=0.0)  # the points are the last terms
         deepest = int(np.argmin(steps))
         if steps[deepest] >= 0.0:
@@ -288,14 +289,15 @@ def map_references(setup: Setup, command: str) -> Array:
 def with_map_terms(
     setup: Setup,
     name: str,
+    command: str,
     references: Array,
     responses: Array,
     removed: Sequence[str] = ("gain", "dead_band", "offset"),
 ) -> Setup:
     """The setup with the points of a map as terms, in place of some parameters of an actuator."""
     actuation = setup.actuators[name]
-    replaced = [getattr(actuation, number) for number in removed]
-    group, _, _ = actuation.gain.partition(".")
+    replaced = [actuation[stage] for stage in removed]
+    group, _, _ = actuation["gain"].partition(".")
     actuator = getattr(setup.family.parameters, group)
     points = {"map_references": tuple(references.tolist()), "map_responses": tuple(responses.tolist())}
     changed: dict[str, object] = {group: dataclasses.replace(actuator, gain=1.0, dead_band=0.0, offset=0.0, **points)}
@@ -304,7 +306,7 @@ def with_map_terms(
     kept = [(term, x) for term, x in zip(setup.family.terms, setup.begin, strict=True) if term.name not in replaced]
     names = [f"{group}.map_responses[{k}]" for k in range(len(references))]
     kept += [
-        (Term(names[k], Kind.MAP, scale=0.1 * top, neutral=float(references[k])), responses[k])
+        (MAP.term(names[k], scale=0.1 * top, neutral=float(references[k]), target=command), responses[k])
         for k in range(1, len(references))
     ]
     return replace(
@@ -340,7 +342,7 @@ def lag_findings(setup: Setup, reach: Reaches, fitted: Fitted) -> Iterator[str]:
     index = {term.name: k for k, term in enumerate(setup.family.terms)}
     solution = fitted.solution
     for name, actuation in setup.actuators.items():
-        k = index.get(actuation.time_constant)
+        k = index.get(actuation["time_constant"])
         if k is None or not solution.free[k] or solution.point[k] < SHORTEST_LAG:
             continue
         lags = None if fitted.exact else _two_lags(setup, reach, solution, name, k)
@@ -368,11 +370,11 @@ def _two_lags(setup: Setup, reach: Reaches, solution: Solution, name: str, k: in
     names = [FIELDS[quantity] for quantity in start_names(setup.family.model)]
     if name == "steering":
         fields: tuple[str, ...] = ("steering_angle",)
-    elif setup.actuators[name].time_constant.startswith("acc"):
-        fields = ("target_acceleration",)
+    elif setup.actuators[name].command:
+        fields = (setup.actuators[name].command,)
     else:
         fields = ("v_x", "v_y", "yaw_rate") if "steering" not in setup.actuators else ("v_x",)
-    dead_time = setup.actuators[name].dead_time
+    dead_time = setup.actuators[name]["dead_time"]
     dead = setup.family.index(dead_time) if dead_time else None
 
     def fit_with(second: float) -> tuple[Problem, Solution]:

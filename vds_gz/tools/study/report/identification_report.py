@@ -127,7 +127,7 @@ def fit_rows(fit: VehicleFit) -> Iterator[tuple[str, ...]]:
             yield word.axis, word.label, word.estimate(number), number.interval
         elif word.name in fit.reached:
             yield word.axis, word.label, "not met", f"reached {word.with_unit(fit.reached[word.name], 3)}"
-        elif word.kind in (*LIMITS, *TIMES):
+        elif word.stage in (*LIMITS, *TIMES):
             yield word.axis, word.label, "not determined", ""
     for channel in fit.channels:
         yield "residual", fit.title(channel), f"{channel.residual:.4g} {channel.unit}", noise_words(channel)

@@ -9,13 +9,13 @@ from functools import cached_property
 import numpy as np
 
 from vds_gz.core.arrays import Array
+from vds_gz.core.parameters.actuator_parameters import ActuatorStages
 from vds_gz.core.parameters.declaration import ParameterGroup
 from vds_gz.core.parameters.yaml_reader import Interval
 from vds_gz.core.vehicle.command import KINDS, CommandKind
 from vds_gz.core.vehicle.vehicle_model import AnyModel
 from vds_gz.tools.study.identify.estimates import noise
 from vds_gz.tools.study.identify.problem.observed import observed
-from vds_gz.tools.study.identify.problem.parameters import Actuation
 from vds_gz.tools.study.identify.problem.segment_model import VehicleFamily
 from vds_gz.tools.study.identify.problem.segments import FEWEST_SAMPLES
 from vds_gz.tools.study.recording import POSES, QUANTITIES, MeasuredChannel, Recording, Series, SignalError
@@ -73,7 +73,7 @@ class Setup:
     """
 
     family: VehicleFamily
-    actuators: Mapping[str, Actuation]
+    actuators: Mapping[str, ActuatorStages]
     recordings: tuple[Recording, ...]
     channels: Channels
     begin: Array

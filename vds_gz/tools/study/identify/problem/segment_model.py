@@ -28,15 +28,13 @@ from vds_gz.tools.study.identify.problem.observed import (
     start_names,
     start_states,
 )
-from vds_gz.tools.study.identify.problem.parameters import EFFECTIVE_TRACK, NO_LIMIT, Kind, Term, index_of, with_numbers
+from vds_gz.tools.study.identify.problem.parameters import with_numbers
 from vds_gz.tools.study.identify.problem.segments import Segment
+from vds_gz.tools.study.identify.terms import NO_LIMIT, Effect, Term, acting_as
 from vds_gz.tools.study.recording import MeasuredChannel
 
-#: A difference quotient's step, as a part of a term's scale; that of a time constant near its lower bound [s].
-DIFFERENCE, SHORT_LAG = 1e-5, 5e-4
-
-#: The same for a dead band, at which responses jump: commands within the step jump too.
-WIDE_DIFFERENCE = 0.1
+#: A difference quotient's step for a start, as a part of its scale.
+DIFFERENCE = 1e-5
 
 
 @dataclass(frozen=True)
@@ -65,7 +63,7 @@ class VehicleFamily:
         made = self._made.get(number)
         if made is None or made[0] != place:
             vehicles: list[Any] = [self.vehicle(point) for point in points]
-            sides = {term.target: points[:, k] for k, term in enumerate(self.terms) if term.kind is Kind.WHEEL_GAIN}
+            sides = {self.terms[k].target: points[:, k] for k in acting_as(self.terms, Effect.WHEEL)}
             geometry = geometry_of(vehicles, **sides)
             model = self.model
             if sides and model is DIFFERENTIAL:
@@ -91,7 +89,7 @@ class VehicleFamily:
 
     def calibrations(self, points: Array) -> Calibrations:
         """Calibrations of commands, with a vehicle for each point."""
-        chosen = {term.target: points[:, k] for k, term in enumerate(self.terms) if term.kind is Kind.COMMAND_GAIN}
+        chosen = {self.terms[k].target: points[:, k] for k in acting_as(self.terms, Effect.COMMAND)}
         return Calibrations(**chosen)
 
     def driven(self, points: Array, runs: Sequence[tuple[Segment, Array, Readings]]) -> tuple[list[Array], Geometry]:
@@ -176,7 +174,7 @@ class Experiment:
         self.channel = np.repeat(np.array([index for index, _ in segment.channels], np.intp), counts)
         self._offset = [
             (int(k), self.channel == family.terms[k].channel)
-            for k in index_of(family.terms, Kind.SENSOR_OFFSET)
+            for k in acting_as(family.terms, Effect.OFFSET)
             if family.terms[k].channel in self.channel
         ]
         self._names = start_names(family.model)
@@ -201,7 +199,7 @@ class Experiment:
         """Predicted measurements of many vehicles, (N, S); dead times are rounded to steps."""
         readings, where = self.plan(points[0])
         rounded = points.copy()
-        dead = index_of(self.family.terms, Kind.DEAD_TIME)
+        dead = acting_as(self.family.terms, Effect.DEAD_TIME)
         rounded[:, dead] = np.rint(points[:, dead] / self.segment.dt) * self.segment.dt
         (values,), geometry = self.family.driven(rounded, [(self.segment, starts, readings)])
         return self._read(values, geometry, where, 0) + self._offsets(points)
@@ -226,7 +224,7 @@ class Experiment:
         """Predicted measurements at points, with derivatives."""
         _, where = self.plan(points[0])
         values = self._read(raw, geometry, where, 0)
-        late = index_of(self.family.terms, Kind.LATENCY)
+        late = acting_as(self.family.terms, Effect.LATENCY)
         earlier = self._read(raw, geometry, where, 1) if free[late].any() else values
         offsets = self._offsets(points)
         predictions = []
@@ -249,7 +247,7 @@ class Experiment:
 
     def plan(self, point: Array) -> tuple[Readings, list[list[slice]]]:
         """The readings of each sensor at its instants, and for those with a latency also a step earlier."""
-        late = index_of(self.family.terms, Kind.LATENCY)
+        late = acting_as(self.family.terms, Effect.LATENCY)
         key = point[late].tobytes()
         if self._planned is None or self._planned[0] != key:
             latency = dict.fromkeys(range(len(self._sensors)), 0.0)
@@ -297,7 +295,7 @@ class Experiment:
         """Derivatives by offsets and latencies of sensors; ``earlier`` has readings a step earlier."""
         for k, samples in self._offset:
             by_terms[samples, k] = 1.0
-        for k in index_of(self.family.terms, Kind.LATENCY):
+        for k in acting_as(self.family.terms, Effect.LATENCY):
             if free[k]:
                 late = np.isin(self.channel, self.family.terms[k].channels)
                 by_terms[late, k] = (earlier - now)[late] / self.segment.dt
@@ -344,7 +342,7 @@ def _placed(
     terms: Sequence[Term], dt: float, vehicles: list[Array], point: Array, free: Flags, starts: int
 ) -> _PointIndices:
     """Append a point and its finite differences, in free terms and in numbers of the start, to the vehicles."""
-    whole, dead = point.copy(), index_of(terms, Kind.DEAD_TIME)
+    whole, dead = point.copy(), acting_as(terms, Effect.DEAD_TIME)
     steps = np.floor(point[dead] / dt + 1e-7)
     whole[dead] = steps * dt
 
@@ -363,7 +361,12 @@ def _placed(
     ]
     columns = []
     for k, term in enumerate(terms):
-        if free[k] and term.moves_vehicle and term.kind is not Kind.DEAD_TIME and not _has_no_slope(term, point[k]):
+        if (
+            free[k]
+            and term.moves_vehicle
+            and term.kind.effect is not Effect.DEAD_TIME
+            and not _has_no_slope(term, point[k])
+        ):
             step = _difference(term, float(point[k]))
             columns.append((k, add(k, step), step))
     return _PointIndices(base, later, columns, [(j, add()) for j in range(starts)])
@@ -411,16 +414,12 @@ class _CollectedReadings:
 
 def _has_no_slope(term: Term, coordinate: float) -> bool:
     """Whether a term has no derivative: a limit that is not met, or an effective track of 0, which is the track."""
-    if term.name == EFFECTIVE_TRACK:
-        return coordinate == 0.0
-    return term.kind is Kind.LIMIT and term.value(coordinate) >= NO_LIMIT
+    return (term.kind.unset and coordinate == 0.0) or (term.kind.is_limit and term.value(coordinate) >= NO_LIMIT)
 
 
 def _difference(term: Term, coordinate: float) -> float:
     """The step of a difference quotient, to the side with room."""
-    step = DIFFERENCE * term.scale
-    if term.kind is Kind.DEAD_BAND:
-        step = WIDE_DIFFERENCE * term.scale
-    if term.kind is Kind.TIME_CONSTANT and coordinate - term.lowest < 2.0 * SHORT_LAG:
-        step = SHORT_LAG
+    step = term.kind.difference * term.scale
+    if term.kind.short and coordinate - term.lowest < 2.0 * term.kind.short:
+        step = term.kind.short
     return step if coordinate + step <= term.bounds[1] else -step

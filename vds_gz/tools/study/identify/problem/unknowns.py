@@ -10,25 +10,21 @@ from dataclasses import replace
 import numpy as np
 
 from vds_gz.core.errors import ArgumentError
-from vds_gz.core.parameters.declaration import ParameterGroup
+from vds_gz.core.parameters.actuator_parameters import ActuatorStages
+from vds_gz.core.parameters.declaration import ParameterError, ParameterGroup
 from vds_gz.core.parameters.node import NodeParameters
-from vds_gz.core.parameters.vehicles import MAX_UNDERSTEER
 from vds_gz.core.parameters.yaml_reader import Interval
 from vds_gz.core.vehicle.catalogue import models
 from vds_gz.core.vehicle.command import TWIST
 from vds_gz.core.vehicle.vehicle_model import AnyModel
 from vds_gz.tools.study.identify.problem.parameters import (
-    EFFECTIVE_TRACK,
-    GAINS,
-    UNDERSTEER,
     WHEEL_LIMIT,
-    Actuation,
-    Kind,
-    Term,
     actuations,
     coordinates,
     other_parameters,
+    terms_of,
     value_of,
+    where,
 )
 from vds_gz.tools.study.identify.problem.problem_setup import (
     FIELDS,
@@ -39,6 +35,17 @@ from vds_gz.tools.study.identify.problem.problem_setup import (
     requested_by,
 )
 from vds_gz.tools.study.identify.problem.segment_model import VehicleFamily
+from vds_gz.tools.study.identify.terms import (
+    COMMAND_GAIN,
+    EFFECTIVE_TRACK,
+    GAINS,
+    LATENCY,
+    SENSOR_OFFSET,
+    UNDERSTEER,
+    WHEEL_GAIN,
+    Excitation,
+    Term,
+)
 from vds_gz.tools.study.recording import Recording
 
 #: Possible models if no vehicle is given.
@@ -53,9 +60,6 @@ WHEEL_GAINS = "wheel_gains"
 
 #: The gain of each side, by the field of :class:`~vds_gz.tools.study.identify.problem.observed.Geometry`.
 WHEELS = {"left_gain": "left wheel gain", "right_gain": "right wheel gain"}
-
-#: Upper bound of the latency of a sensor [s].
-LONGEST_LATENCY = 0.5
 
 
 def set_up(
@@ -79,7 +83,7 @@ def set_up(
     actuators = actuations(parameters, wheels=WHEEL_LIMIT in fit or getattr(parameters, WHEEL_LIMIT, 0.0) > 0.0)
     if far:
         steering = actuators["steering"]
-        actuators["steering"] = replace(steering, unlimited=(*steering.unlimited[:2], HAND_WHEEL))
+        actuators["steering"] = replace(steering, unlimited={**steering.unlimited, "value": HAND_WHEEL})
     step_rate = vehicle.step_rate if vehicle is not None else STEP_RATE
     family = VehicleFamily(model, parameters, ())
     setup = Setup(family, actuators, recordings, channels, np.empty(0), priors, step_rate, given)
@@ -104,7 +108,7 @@ def _plain(model: AnyModel, wheel_base: float | None) -> ParameterGroup:
     parameters: ParameterGroup = model.parameters()
     if wheel_base is None:
         return parameters
-    if model.name != "bicycle":
+    if not _steers(model):
         raise ArgumentError(
             f"the wheel base was given as {wheel_base:g} m, but no steering was commanded or measured, so the vehicle "
             f"model is '{model.name}'; leave the wheel base out, or give the parameters of a vehicle that steers"
@@ -132,7 +136,7 @@ def _turning_far(recordings: Sequence[Recording], parameters: ParameterGroup) ->
 def _without_maps(setup: Setup) -> ParameterGroup:
     """The vehicle without the static maps of actuators that are identified again."""
     parameters = setup.family.parameters
-    groups = {setup.actuators[name].gain.partition(".")[0] for name in setup.excited}
+    groups = {setup.actuators[name]["gain"].partition(".")[0] for name in setup.excited}
     plain: dict[str, object] = {
         group: dataclasses.replace(getattr(parameters, group), map_references=(), map_responses=())
         for group in groups
@@ -143,11 +147,10 @@ def _without_maps(setup: Setup) -> ParameterGroup:
 
 def _first_value(term: Term, parameters: ParameterGroup) -> float:
     """The value of a term at the start of the search, without limits."""
-    if term.kind is Kind.LIMIT:
+    if term.kind.is_limit:
         return math.inf
-    if term.name == EFFECTIVE_TRACK:
-        return value_of(parameters, term.name) or term.neutral
-    return value_of(parameters, term.name) if term.is_parameter else term.neutral
+    value = value_of(parameters, term.name) if term.is_parameter else term.neutral
+    return term.neutral if term.kind.unset and value == 0.0 else value
 
 
 def check_names(names: Collection[str], vehicle: NodeParameters | None) -> None:
@@ -160,8 +163,8 @@ def check_names(names: Collection[str], vehicle: NodeParameters | None) -> None:
 
 def check_fit(fit: Collection[str], vehicles: Sequence[tuple[AnyModel, ParameterGroup]]) -> None:
     """Refuse names that none of the vehicles has; parameters of actuators may be named, but are fitted anyway."""
-    actuators = [actuation for _, parameters in vehicles for actuation in actuations(parameters).values()]
-    taken = [term.name for actuation in actuators for term in actuation.terms()]
+    actuators = [actuator for _, parameters in vehicles for actuator in actuations(parameters).values()]
+    taken = [name for actuator in actuators for name in actuator.names.values()]
     others = dict.fromkeys(name for _, parameters in vehicles for name in other_parameters(parameters, taken))
     sides = [WHEEL_GAINS] if any(_has_sides(*vehicle) for vehicle in vehicles) else []
     known = [*others, *sides, ALL]
@@ -181,47 +184,61 @@ def _has_sides(model: AnyModel, parameters: ParameterGroup) -> bool:
     return not model.geometry(parameters).holonomic and any(name.endswith("_left_joint") for name in wheels)
 
 
-def _unknowns(setup: Setup, names: Collection[str]) -> tuple[dict[str, Actuation], list[Term], tuple[str, ...]]:
+def _unknowns(setup: Setup, names: Collection[str]) -> tuple[dict[str, ActuatorStages], list[Term], tuple[str, ...]]:
     """The actuators without parameters that the recordings cannot determine, all terms, and findings."""
-    parameters, actuators = setup.family.parameters, dict(setup.actuators)
-    turning = "steering" if setup.varies("steering") else "yaw_rate"
-    for name, quantity in (("drive", "v_x"), ("steering", turning)):
-        if name in actuators and not setup.reaches_zero(quantity):  # then an offset is an extrapolation
-            actuators[name] = replace(actuators[name], offset="")
-    if "drive" in actuators and not setup.takes_acceleration and not setup.slows_down:
-        actuators["drive"] = replace(actuators["drive"], fall="")
-    if "steering" in actuators and not setup.turns_steering:
-        actuators["steering"] = replace(actuators["steering"], dead_time="", time_constant="", rise="", backlash="")
-    terms = [term for actuation in actuators.values() for term in actuation.terms()]
-    terms += _geometry(parameters, [term.name for term in terms], names)
-    known = [term.name for term in terms]
+    excitations = {name: _excitation(setup, name) for name in setup.actuators}
+    actuators = {name: where(actuator, excitations[name].shows) for name, actuator in setup.actuators.items()}
+    taken = [name for actuator in actuators.values() for name in actuator.names.values()]
+    geometry = _geometry(setup.family.parameters, taken, names)
+    known = [*taken, *(term.name for term in geometry)]
     sides = WHEEL_GAINS in names
     confounded = _confounded(setup, known) if sides else []
-    if sides and "drive" in actuators:  # over a recording, the slow share has the effect of a wheel's gain
-        actuators["drive"] = replace(actuators["drive"], slow_share="", slow_time_constant="")
-        terms = [term for term in terms if term.kind is not Kind.SLOW]
-    if confounded and not setup.wheels_measured:
-        drive = actuators["drive"]
-        actuators["drive"] = replace(drive, gain="", offset="")
-        terms = [term for term in terms if term.name not in (drive.gain, drive.offset)]
+    if sides and "drive" in actuators:
+        scale = not confounded or setup.wheels_measured
+        actuators["drive"] = where(actuators["drive"], excitations["drive"]._replace(scale=scale, slow=False).shows)
+    terms = [term for actuator in actuators.values() for term in terms_of(actuator)] + geometry
     gains = _command_gains(setup, known, confounded)
     if any(name.endswith(".gain") for name in known):
         # The drive's gain is that of the speed. Beside wheel gains, a controller's track may not be the vehicle's.
         gains = [gain for gain in gains if gain.name == "yaw_rate gain"] if sides else _effective_track(setup, known)
     terms += gains
     if sides:
-        gain = Term("", Kind.WHEEL_GAIN, *GAINS, scale=0.2, neutral=1.0)
-        terms += [replace(gain, name=name, target=side) for side, name in WHEELS.items()]
-    if setup.family.model.name == "bicycle" and setup.varies("v_x") and "yaw_rate" in setup.measured:
-        terms.append(Term(UNDERSTEER, Kind.PARAMETER, 0.0, MAX_UNDERSTEER, scale=0.01))
+        terms += [WHEEL_GAIN.term(name, target=side) for side, name in WHEELS.items()]
+    if setup.varies("v_x") and "yaw_rate" in setup.measured and _may_understeer(setup.family.parameters):
+        terms.append(UNDERSTEER.term(UNDERSTEER.name))
     terms += [*_offsets(setup), *_latencies(setup)]
     return actuators, terms, tuple(_findings(setup, confounded)) if sides else ()
+
+
+def _excitation(setup: Setup, name: str) -> Excitation:
+    """What the recordings show of an actuator."""
+    if name == "drive":
+        slows_down = setup.takes_acceleration or setup.slows_down
+        return Excitation(near_zero=setup.reaches_zero("v_x"), slows_down=slows_down)
+    if name == "steering":
+        turning = "steering" if setup.varies("steering") else "yaw_rate"
+        return Excitation(near_zero=setup.reaches_zero(turning), moves=setup.turns_steering)
+    return Excitation()
+
+
+def _may_understeer(parameters: ParameterGroup) -> bool:
+    """Whether a vehicle has an understeer gradient; one with tyres that slip has none."""
+    gradient: dict[str, object] = {UNDERSTEER.name: UNDERSTEER.scale}
+    try:
+        return hasattr(parameters, UNDERSTEER.name) and bool(dataclasses.replace(parameters, **gradient))
+    except ParameterError:
+        return False
+
+
+def _steers(model: AnyModel) -> bool:
+    """Whether a vehicle has a steering."""
+    return any(actuator.kind == "steering" for actuator in model.actuators)
 
 
 def _assumed_geometry(setup: Setup, *, wheel_base: bool) -> list[str]:
     """Geometry that is fitted without a request if no vehicle was given; the wheel base may be known."""
     turning = bool({"yaw_rate", "heading"} & setup.measured)
-    if setup.family.model.name == "bicycle":
+    if _steers(setup.family.model):
         by_angles = setup.kind == TWIST and "steering" in setup.measured
         return ["wheel_base"] if not wheel_base and (turning or by_angles) else []
     both = setup.varies("v_x") and setup.varies("yaw_rate")
@@ -239,15 +256,16 @@ def _geometry(parameters: ParameterGroup, taken: Sequence[str], names: Collectio
 
 def _effective_track(setup: Setup, names: Collection[str]) -> list[Term]:
     """The track with which wheels turn a vehicle, if yaw rates were commanded, and measured with speeds."""
-    if not hasattr(setup.family.parameters, EFFECTIVE_TRACK) or not setup.varies("yaw_rate"):
+    if not hasattr(setup.family.parameters, EFFECTIVE_TRACK.name) or not setup.varies("yaw_rate"):
         return []
     if not {"v_x", "yaw_rate"} <= setup.measured:
         return []
     track = value_of(setup.family.parameters, "track")
     # If the track itself is fitted, 0 means its value.
     neutral = 0.0 if "track" in names else track
-    bounds = GAINS[0] * track, GAINS[1] * track
-    return [Term(EFFECTIVE_TRACK, Kind.PARAMETER, *bounds, scale=0.2 * track, neutral=neutral)]
+    lowest, highest = GAINS[0] * track, GAINS[1] * track
+    name = EFFECTIVE_TRACK.name
+    return [EFFECTIVE_TRACK.term(name, lowest=lowest, highest=highest, scale=0.2 * track, neutral=neutral)]
 
 
 def _command_gains(setup: Setup, names: Collection[str], confounded: Collection[str]) -> list[Term]:
@@ -261,10 +279,10 @@ def _command_gains(setup: Setup, names: Collection[str], confounded: Collection[
         inseparable |= {"steering", "yaw_rate"}
     if "track" in names and setup.measured <= {"v_y", "yaw_rate"}:
         inseparable.add("v_x")
-    if setup.family.model.name != "omni":
+    if not setup.family.model.geometry(setup.family.parameters).holonomic:
         inseparable.add("v_y")
     return [
-        Term(f"{quantity} gain", Kind.COMMAND_GAIN, *GAINS, target=FIELDS[quantity], scale=0.2, neutral=1.0)
+        COMMAND_GAIN.term(f"{quantity} {COMMAND_GAIN.name}", target=FIELDS[quantity])
         for quantity in requested_by(setup.kind)
         if setup.varies(quantity) and quantity not in inseparable
     ]
@@ -309,7 +327,7 @@ def _offsets(setup: Setup) -> Iterator[Term]:
         if channel.quantity != "joint_velocity":
             scale = 0.1 * float(np.ptp(np.percentile(channel.series.value, (1.0, 99.0)))) + 1e-6
             number = f" of recording {recording + 1}" if len(setup.channels) > 1 else ""
-            yield Term(f"{channel.name} offset{number}", Kind.SENSOR_OFFSET, channel=k, scale=scale)
+            yield SENSOR_OFFSET.term(f"{channel.name} {SENSOR_OFFSET.name}{number}", channel=k, scale=scale)
 
 
 def _latencies(setup: Setup) -> list[Term]:
@@ -326,7 +344,7 @@ def _latencies(setup: Setup) -> list[Term]:
         sources.setdefault(channel.source, []).append(k)
     beside_others = set().union(*(group for group in by_actuator.values() if len(group) > 1))
     return [
-        Term(f"{source.strip('/')} latency", Kind.LATENCY, 0.0, LONGEST_LATENCY, channels=tuple(indices), scale=0.02)
+        LATENCY.term(f"{source.strip('/')} {LATENCY.name}", channels=tuple(indices))
         for source, indices in sources.items()
         if source in beside_others
     ]

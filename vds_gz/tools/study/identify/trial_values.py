@@ -1,0 +1,182 @@
+"""Trial values: from where the fit of a term, or of several together, starts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+
+from vds_gz.core.arrays import Array
+
+#: Values that replace coordinates of a point, by the indices of the terms.
+Changes = Mapping[int, float]
+
+#: Where fits start, from the point of the present fit.
+Starts = Callable[[Array], Iterator[Changes]]
+
+#: Largest value of a limit that is not met, in SI units, and its coordinate.
+UNLIMITED = 1e6
+UNLIMITED_AT = math.log(UNLIMITED)
+
+#: Dead times that are tried, up to the largest that a term may have [s].
+DEAD_TIMES = np.r_[np.arange(0.0, 0.4, 0.04), 0.4, 0.5, 0.7, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0]
+
+#: Lags that are tried [s], dead times beside them [s], and parts of the lag by which a dead time is shortened.
+LAGS, DELAYS, SHORTER = (0.03, 0.08, 0.2, 0.5, 1.2), (0.0, 0.05, 0.1, 0.2, 0.4), (0.5, 1.0)
+
+#: Limits that are tried, as parts of the measured maxima; factors on the maximum where a whole actuator is tried.
+LIMITS, FEW_LIMITS = (0.8, 0.92, 1.01, 1.1, 1.3, 1.7, 2.5, 3.5, 5.0), (1.25, 1.6)
+
+#: Smallest measured maximum of a limit, in SI units.
+LEAST_MAXIMUM = 1e-3
+
+#: Factors by which a common limit is changed into a deceleration limit; the acceleration limit changes by the inverse.
+SPLITS = 0.7, 0.85, 0.95, 1.05, 1.2, 1.4
+
+#: Gains that are tried, and dead bands as parts of the commanded maximum.
+TRIED_GAINS = 0.5, 0.7, 0.85, 0.95, 1.05, 1.2, 1.5
+BANDS = 0.03, 0.08, 0.2, 0.4
+
+#: Slow shares and their time constants that are tried [s].
+SHARES, SLOW_TIMES = (0.1, 0.25), (1.5, 4.0, 10.0)
+
+#: Understeer gradients that are tried, divided by the wheel base [s^2/m^2].
+UNDERSTEERS = 0.003, 0.01, 0.03, 0.08
+
+
+class Place(NamedTuple):
+    """A term among the unknowns, and what its trial values depend on.
+
+    Attributes:
+        k: Its index.
+        scale: Its scale.
+        highest: Its upper bound.
+        tried: The observed value at which a limit that was met would be; of a band the largest command.
+        beside: Indices of its actuator's terms by stage.
+        gains: Indices of the gains that a limit may stand in for.
+        wheel_base: Wheel base of the vehicle [m].
+    """
+
+    k: int
+    scale: float
+    highest: float
+    tried: float
+    beside: Mapping[str, int]
+    gains: Sequence[int]
+    wheel_base: float
+
+
+@dataclass(frozen=True)
+class Trials:
+    """A way in which a term may enter a fit.
+
+    Attributes:
+        values: Where the fits start.
+        together: Stages of its actuator that enter with it.
+        beside: Stages on which the values depend. Without one of both groups, it does not enter in this way.
+        name: Name of the candidate, with ``{}`` for the term's.
+    """
+
+    values: Callable[[Place, Array], Iterator[Changes]]
+    together: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()
+    name: str = "{}"
+
+
+def unchanged(place: Place, point: Array) -> Iterator[Changes]:
+    """The present value."""
+    yield {place.k: float(point[place.k])}
+
+
+def neutral(place: Place, point: Array) -> Iterator[Changes]:
+    """Nothing but 0."""
+    yield {place.k: 0.0}
+
+
+def dead_times(place: Place, point: Array) -> Iterator[Changes]:
+    """Dead times below the largest possible one."""
+    for time in DEAD_TIMES:
+        if time < place.highest:
+            yield {place.k: float(time)}
+
+
+def lags(place: Place, point: Array) -> Iterator[Changes]:
+    """Lags, also in place of a part of the dead time."""
+    dead = place.beside.get("dead_time")
+    for value in LAGS:
+        yield {place.k: value}
+        if dead is not None and point[dead] > 0.0:
+            for part in SHORTER:
+                yield {place.k: value, dead: max(point[dead] - part * value, 0.0)}
+
+
+def delays(place: Place, point: Array) -> Iterator[Changes]:
+    """Lags and dead times."""
+    for value, delay in product(LAGS, DELAYS):
+        yield {place.beside["time_constant"]: value, place.beside["dead_time"]: delay}
+
+
+def limits(place: Place, point: Array) -> Iterator[Changes]:
+    """Limits, also in place of gains that may stand in for them."""
+    for value in np.log(np.array(LIMITS) * max(place.tried, LEAST_MAXIMUM)):
+        yield {place.k: float(value)}
+        if any(point[gain] != 1.0 for gain in place.gains):
+            yield {place.k: float(value)} | dict.fromkeys(place.gains, 1.0)
+
+
+def fall_limits(place: Place, point: Array) -> Iterator[Changes]:
+    """Deceleration limits; where accelerations are limited too, also changes of both from the common limit."""
+    yield from limits(place, point)
+    rise = place.beside.get("rise")
+    if rise is not None and point[rise] < UNLIMITED_AT:
+        for part in SPLITS:
+            yield {place.k: point[rise] + math.log(part), rise: point[rise] - math.log(part)}
+
+
+def gains(place: Place, point: Array) -> Iterator[Changes]:
+    """Gains."""
+    for value in TRIED_GAINS:
+        yield {place.k: value}
+
+
+def bands(place: Place, point: Array) -> Iterator[Changes]:
+    """Dead bands and play."""
+    for value in np.array(BANDS) * place.tried:
+        yield {place.k: float(value)}
+
+
+def slow_shares(place: Place, point: Array) -> Iterator[Changes]:
+    """Slow shares with their time constants, also in place of a gain below 1, which may lack the slow share."""
+    time_constant, gain = place.beside["slow_time_constant"], place.beside["gain"]
+    for seconds, part in product(SLOW_TIMES, SHARES):
+        yield {place.k: part, time_constant: seconds}
+        if point[gain] < 1.0:
+            yield {place.k: 1.0 - float(point[gain]), time_constant: seconds, gain: 1.0}
+
+
+def tracks(place: Place, point: Array) -> Iterator[Changes]:
+    """Effective tracks, whose scale is a fifth of the track."""
+    for value in np.array(TRIED_GAINS) * (place.scale / 0.2):
+        yield {place.k: float(value)}
+
+
+def gains_and_tracks(place: Place, point: Array) -> Iterator[Changes]:
+    """Effective tracks with gains of the drive."""
+    for value, track in product(TRIED_GAINS, np.array(TRIED_GAINS) * (place.scale / 0.2)):
+        yield {place.beside["gain"]: value, place.k: float(track)}
+
+
+def understeers(place: Place, point: Array) -> Iterator[Changes]:
+    """Understeer gradients."""
+    for value in np.array(UNDERSTEERS) * place.wheel_base:
+        yield {place.k: float(value)}
+
+
+def few_limits(tried: float) -> list[float]:
+    """Coordinates of a limit for trials of a whole actuator."""
+    top = math.log(max(tried, LEAST_MAXIMUM))
+    return [top, *(top + math.log(factor) for factor in FEW_LIMITS), UNLIMITED_AT]
