@@ -11,8 +11,11 @@ import pytest
 pytest.importorskip("scipy")
 pytest.importorskip("numba")
 
-from vds_gz.tools.study.identify.candidates import SPLITS, UNLIMITED_AT, _splits
 from vds_gz.tools.study.identify.selection import OVERWHELMING, _ScoredCandidate
+from vds_gz.tools.study.identify.trial_values import LIMITS, SPLITS, UNLIMITED_AT, Place, fall_limits
+
+#: The deceleration limit of an actuator with terms of both limits only.
+FALL = Place(1, scale=0.3, highest=math.inf, tried=2.0, beside={"rise": 0, "fall": 1}, gains=(), wheel_base=0.0)
 
 
 def entry(*, gain: float, left: float, rank: int) -> _ScoredCandidate:
@@ -35,7 +38,7 @@ def test_a_candidate_that_leaves_ten_times_less_enters_whatever_its_gain():
 def test_split_limits_are_tried_around_the_common_limit():
     common = math.log(2.0)
     point = np.array([common, UNLIMITED_AT])
-    starts = list(_splits(0, 1, lambda point: iter(()), point))
+    starts = list(fall_limits(FALL, point))[len(LIMITS) :]
     assert len(starts) == len(SPLITS)
     for start in starts:
         assert start[0] + start[1] == pytest.approx(2.0 * common)
@@ -46,4 +49,6 @@ def test_split_limits_are_tried_around_the_common_limit():
 
 def test_without_a_common_limit_no_split_is_tried():
     point = np.array([UNLIMITED_AT, UNLIMITED_AT])
-    assert list(_splits(0, 1, lambda point: iter([{1: 0.0}]), point)) == [{1: 0.0}]
+    starts = list(fall_limits(FALL, point))
+    assert len(starts) == len(LIMITS)
+    assert all(list(start) == [1] for start in starts)
