@@ -7,6 +7,7 @@ the public interface.
 from __future__ import annotations
 
 from vds_gz.core.errors import ArgumentError
+from vds_gz.core.parameters.actuator_parameters import ActuatorStages
 from vds_gz.core.parameters.declaration import ParameterGroup, choice, flag, group, integer, real
 from vds_gz.core.vehicle.actuators import (
     delay_steps,
@@ -51,6 +52,7 @@ __all__ = [
     "flag",
     "choice",
     "group",
+    "ActuatorStages",
     # Actuators: dead time, saturation, first-order lag, slew rate
     "delay_steps",
     "drive_coefficients",

@@ -19,7 +19,8 @@ from vds_gz.tools.study.identify.problem.unknowns import check_names, set_up
 from vds_gz.tools.study.identify.residual_noise import Noise
 from vds_gz.tools.study.identify.robust import ROBUST
 from vds_gz.tools.study.identify.selection import without_needless
-from vds_gz.tools.study.identify.supported_terms import Fitted, converged, neutral, supported
+from vds_gz.tools.study.identify.supported_terms import Fitted, converged, supported
+from vds_gz.tools.study.identify.terms import neutral_point
 from vds_gz.tools.study.identify.variants import reduction, with_flags
 from vds_gz.tools.study.identify.vehicle_fit import evaluate, residual_limits, solve
 from vds_gz.tools.study.recording import MeasuredChannel, Recording, Series
@@ -61,7 +62,7 @@ def lag_fit(data, setup, upper=np.inf):
     free = np.arange(len(data.lower)) == index
     data = replace(data, upper=np.where(free, np.minimum(data.upper, upper), data.upper))
     noise = white_noise(0.01, len(data.floors))
-    return index, solve(data, np.where(free, 0.1, neutral(setup)), free, noise, tolerance=1e-9)
+    return index, solve(data, np.where(free, 0.1, neutral_point(setup.family.terms)), free, noise, tolerance=1e-9)
 
 
 def test_a_value_next_to_a_bound_is_moved_to_it():
@@ -78,8 +79,8 @@ def test_without_unknowns_the_point_stays():
     data = problem(setup)
     data = replace(data, fresh=(False,) * len(data.fresh))
     nothing, noise = np.zeros(len(data.lower), bool), white_noise(1.0, len(data.floors))
-    solution = solve(data, neutral(setup), nothing, noise)
-    assert (solution.point == neutral(setup)).all()
+    solution = solve(data, neutral_point(setup.family.terms), nothing, noise)
+    assert (solution.point == neutral_point(setup.family.terms)).all()
     assert solution.cost > 0.0
 
 
@@ -183,7 +184,9 @@ def test_an_effective_track_equal_to_the_track_has_no_effect():
     assert setup.family.terms[k].neutral == setup.begin[k] == track.track
     data = problem(setup)
     free = np.arange(len(data.lower)) == k
-    _, jacobian, _ = evaluate(data, neutral(setup), [experiment.start for experiment in data.experiments], free)
+    _, jacobian, _ = evaluate(
+        data, neutral_point(setup.family.terms), [experiment.start for experiment in data.experiments], free
+    )
     assert 0.0 < np.abs(jacobian[:, k]).max() < 10.0 / track.track
 
 
@@ -195,14 +198,14 @@ def test_other_flags_keep_the_unknowns_of_actuators():
     )
     car = replace(load_parameters("ackermann_car"), model="bicycle")
     setup = set_up([far], vehicle=car, wheel_base=None, fit=(), priors={})
-    assert setup.actuators["steering"].unlimited[2] == HAND_WHEEL
+    assert setup.actuators["steering"].unlimited["value"] == HAND_WHEEL
     centred = with_flags(setup, {"center_at_standstill": not car.vehicle.center_at_standstill})
-    assert centred.actuators["steering"].unlimited[2] == HAND_WHEEL
+    assert centred.actuators["steering"].unlimited["value"] == HAND_WHEEL
     assert isinstance(centred.family.parameters, BicycleParameters)
     gains = setup_of(fit=("wheel_gains",))
-    assert gains.actuators["drive"].gain == ""
+    assert gains.actuators["drive"]["gain"] == ""
     assert isinstance(gains.family.parameters, DifferentialParameters)
-    assert with_flags(gains, {}).actuators["drive"].gain == ""
+    assert with_flags(gains, {}).actuators["drive"]["gain"] == ""
 
 
 def test_steering_a_driven_wheel_does_not_bound_the_acceleration_limit():
@@ -274,7 +277,7 @@ def test_split_limits_are_merged_if_one_is_enough(rise, evaluations):
         priors={},
     )
     limits = [setup.family.index(f"drive_actuators.max_{name}eleration") for name in ("acc", "dec")]
-    data, point, free = problem(setup), neutral(setup), np.zeros(len(setup.family.terms), bool)
+    data, point, free = problem(setup), neutral_point(setup.family.terms), np.zeros(len(setup.family.terms), bool)
     point[limits], free[limits] = np.log([rise, limit]), True
     noise = white_noise(0.01, len(data.floors))
     parted = solve(data, point, free, noise, evaluations=evaluations)

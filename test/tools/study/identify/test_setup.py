@@ -123,8 +123,8 @@ def test_an_actuator_has_an_offset_only_if_commands_come_near_zero(lowest, offse
     commanded = {"v_x": Series(TIME, speed), "steering": Series(TIME, steering)}
     signals = Recording(commanded, {"v_x": Series(TIME, speed), "yaw_rate": WAVE})
     setup = set_up([signals], vehicle=None, wheel_base=0.3, fit=(), priors={})
-    assert setup.actuators["steering"].offset == offset
-    assert setup.actuators["drive"].offset == "drive_actuator.offset"
+    assert setup.actuators["steering"]["offset"] == offset
+    assert setup.actuators["drive"]["offset"] == "drive_actuator.offset"
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_a_deceleration_limit_needs_a_lower_speed_or_the_opposite_direction(spee
     rounding = Series(TIME, 1e-17 * (np.arange(len(TIME)) % 2))
     recording = Recording({"v_x": commands, "yaw_rate": rounding}, {"v_x": WAVE})
     setup = set_up([recording], vehicle=None, wheel_base=None, fit=(), priors={})
-    assert bool(setup.actuators["drive"].fall) == falls
+    assert bool(setup.actuators["drive"]["fall"]) == falls
 
 
 @pytest.mark.parametrize(("moves", "lag"), [(False, ""), (True, "steering_actuator.time_constant")])
@@ -151,7 +151,7 @@ def test_a_steering_that_turns_only_at_standstill_has_no_lag_among_the_unknowns(
     steering = Series(TIME, np.select([TIME < 1.0, (TIME < 3.0) | (not moves)], [0.0, 0.3], 0.1))
     signals = Recording({"v_x": speed, "steering": steering}, {"v_x": speed, "yaw_rate": WAVE})
     setup = set_up([signals], vehicle=None, wheel_base=0.3, fit=(), priors={})
-    assert setup.actuators["steering"].time_constant == lag
+    assert setup.actuators["steering"]["time_constant"] == lag
 
 
 @pytest.mark.parametrize(
