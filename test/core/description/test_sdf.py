@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import re
 import xml.etree.ElementTree as ElementTree
 
 import pytest
@@ -12,7 +13,8 @@ from helpers.sensors import GROUPS, IN_GAZEBO
 from vds_gz.core.configuration import load_parameters, preset_names
 from vds_gz.core.description import gz_topics as topics
 from vds_gz.core.description.sdf import sdf
-from vds_gz.core.description.urdf_writer import urdf
+from vds_gz.core.description.urdf_writer import parameters_taken, urdf
+from vds_gz.core.parameters.declaration import describe
 from vds_gz.core.parameters.vehicles import BicycleParameters, DifferentialParameters, OmniParameters
 from vds_gz.core.share import share
 from vds_gz.core.vehicle.catalogue import models
@@ -253,6 +255,22 @@ def test_macros_have_the_same_defaults_as_the_parameters(kind, tmp_path):
     alone = urdf("robot", BicycleParameters(), file)
     called = urdf("robot", BicycleParameters(), bare, {"probe": GROUPS[kind]()})
     assert canonical(alone) == canonical(called)
+
+
+#: Parameters that Gazebo's sensors lack.
+NOT_IN_GAZEBO = {
+    "gnss": r"layout|fix_type|regions|correlation_time|(float|rtk)_(horizontal|vertical)_std_noise|correlated_.*",
+    "imu": "",
+    "camera": "",
+    "rgbd_camera": "",
+}
+
+
+@pytest.mark.parametrize("kind", IN_GAZEBO)
+def test_macros_take_every_parameter_that_gazebo_has(kind):
+    names = {item.name for item in describe(GROUPS[kind]())} - {"type"}
+    left = names - parameters_taken(kind, share("models") / IN_GAZEBO[kind].gazebo.xacro, ())
+    assert {name for name in names if re.fullmatch(NOT_IN_GAZEBO.get(kind, "layout"), name)} == left
 
 
 def canonical(text: str) -> list[tuple[str, dict[str, object], object]]:

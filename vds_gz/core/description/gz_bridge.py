@@ -21,6 +21,10 @@ from vds_gz.core.sensing.sensor_types import SensorTypes
 Direction = Literal["ROS_TO_GZ", "GZ_TO_ROS"]
 BridgeEntry = dict[str, str | int]
 
+#: Types in ROS and in Gazebo of contacts, and of the joints' states.
+CONTACTS = ("ros_gz_interfaces/msg/Contacts", "gz.msgs.Contacts")
+JOINTS = ("sensor_msgs/msg/JointState", "gz.msgs.Model")
+
 
 def vehicle_bridge(
     name: str = "vehicle",
@@ -35,7 +39,7 @@ def vehicle_bridge(
     in ROS as in Gazebo. Names of contacts and of sensors' topics are relative to the bridge's namespace.
     """
     entries = [*joint_entries(name), odometry_entry(name)] if link is None else [*link]
-    contacts = entry("contacts", "ros_gz_interfaces/msg/Contacts", "gz.msgs.Contacts", gz_topic=topics.contacts(name))
+    contacts = entry("contacts", *CONTACTS, gz_topic=topics.contacts(name))
     entries.append(contacts | {"frame_id": f"{frame_prefix}map", "lazy": True})
     types = SensorTypes()
     entries += [
@@ -51,7 +55,7 @@ def joint_entries(name: str) -> list[BridgeEntry]:
     """Commands and states of the joints."""
     return [
         entry(topics.actuators(name), "actuator_msgs/msg/Actuators", "gz.msgs.Actuators", "ROS_TO_GZ", depth=1),
-        entry(topics.joint_state(name), "sensor_msgs/msg/JointState", "gz.msgs.Model"),
+        entry(topics.joint_state(name), *JOINTS),
     ]
 
 

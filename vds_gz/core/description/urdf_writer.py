@@ -6,16 +6,17 @@ underscores for dots: ``steering_actuator.max_position`` is ``$(arg steering_act
 
 ``base_footprint`` is another name of ``base_link``, which some programs need.
 
-A sensor with a Gazebo side is drawn by the macro of its type, from its parameters, its name and the link to which it is
-fixed. Another sensor that has ``xyz`` and ``rpy`` is a link without a shape.
+A sensor with a Gazebo side is drawn by the macro of its type, from its name, the link to which it is fixed, and those
+of its parameters that the macro takes. Another sensor that has ``xyz`` and ``rpy`` is a link without a shape.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Container, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
-from xml.dom.minidom import Document, Element
+from xml.dom.minidom import Document, Element, parse
 from xml.parsers.expat import ExpatError
 
 import xacro
@@ -48,8 +49,8 @@ def urdf(
         raise DescriptionError(f"there is no xacro file '{path}'")
     types = SensorTypes()
     sides = {name: side for name, sensor in (sensors or {}).items() if (side := types[sensor.type].gazebo)}
-    document = _assembly(model, path, sensors or {}, sides)
     try:
+        document = _assembly(model, path, sensors or {}, sides)
         xacro.process_doc(document, mappings={"models": str(share("models")), **arguments(parameters)})
     except (xacro.XacroException, ExpatError) as error:
         raise DescriptionError(f"cannot make a robot description of '{path}': {error}") from error
@@ -91,10 +92,21 @@ def _assembly(
     call("include", filename=str(path))
     for file in dict.fromkeys(side.xacro for side in sides.values()):
         call("include", filename=str(share("models") / file))
-    for name in sides:
+    for name, side in sides.items():
         values = arguments(sensors[name])
-        call(values.pop("type"), name=name, parent=BASE_LINK, **values)
+        macro = values.pop("type")
+        taken = parameters_taken(macro, share("models") / side.xacro, values)
+        call(macro, name=name, parent=BASE_LINK, **{key: value for key, value in values.items() if key in taken})
     return document
+
+
+def parameters_taken(macro: str, file: Path, names: Container[str]) -> Container[str]:
+    """The parameters that a macro of a xacro file takes; ``names`` if it is in a file that this one includes."""
+    elements = parse(str(file)).getElementsByTagNameNS(_NAMESPACE, "macro") if file.is_file() else ()
+    for element in elements:
+        if element.getAttribute("name") == macro:
+            return set(re.findall(r"(?:^|\s)(\w+)", element.getAttribute("params")))
+    return names
 
 
 def _add_link(root: Element, name: str, **origin: str) -> None:

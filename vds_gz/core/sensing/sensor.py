@@ -89,8 +89,8 @@ class GazeboSide:
     """Gazebo's simulation of a type of sensor. The streams have its topics.
 
     Attributes:
-        xacro: File with a macro with the name of the type, which takes the sensor's parameters, its ``name`` and its
-            ``parent``, and draws the link ``<name>`` with a ``<sensor>``. A relative path starts in the folder
+        xacro: File with a macro with the name of the type, which takes the sensor's ``name``, its ``parent`` and any
+            of its parameters, and draws the link ``<name>`` with a ``<sensor>``. A relative path starts in the folder
             ``models``.
         renders: Whether Gazebo must render for it.
     """

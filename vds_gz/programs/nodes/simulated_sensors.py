@@ -15,7 +15,7 @@ from vds_gz.core.plant.base import Plant
 from vds_gz.core.ros.graph import Graph
 from vds_gz.core.sensing.body import BodyState
 from vds_gz.core.sensing.sensor import SensorOutput
-from vds_gz.core.sensing.sensor_types import needs_of
+from vds_gz.core.sensing.sensor_types import sensor_setups
 from vds_gz.core.vehicle.command import NEVER
 from vds_gz.programs.nodes.clock import PeriodicTimer
 
@@ -149,7 +149,6 @@ def make_sensors(
     """Announce all sensors that the node simulates; None if there are none. ``speed`` is the clock's."""
     if not parameters.sensors:
         return None
-    from vds_gz.core.sensing.sensor_types import sensor_setups
     from vds_gz.programs.nodes.guarded_sensor import make_guarded
 
     joints = plant.vehicle.model.joints(parameters.vehicle)
@@ -170,5 +169,5 @@ def make_sensors(
         plant,
         scene_at,
         lambda: casting is None or casting.ready,
-        joints="joints" in needs_of(parameters.sensors.values()),
+        joints=any("joints" in setup.type.needs for setup in setups),
     )

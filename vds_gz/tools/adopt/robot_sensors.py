@@ -6,7 +6,12 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from vds_gz.core.description import gz_topics as topics
-from vds_gz.core.description.gz_bridge import BridgeEntry, entry
+from vds_gz.core.description.gz_bridge import CONTACTS, JOINTS, BridgeEntry, entry
+from vds_gz.core.sensing.planar_lidar import SCAN
+from vds_gz.core.sensing.point_layout import POINTS
+from vds_gz.core.sensing.sensors.camera import CAMERA_INFO, IMAGE
+from vds_gz.core.sensing.sensors.gnss import FIX
+from vds_gz.core.sensing.sensors.imu import DATA
 from vds_gz.tools.adopt.robot_drive import ros_name
 from vds_gz.tools.adopt.robot_file import RobotFile
 from vds_gz.tools.adopt.robot_files import RobotFiles
@@ -20,10 +25,10 @@ WORLD = "default"
 #: The topic of the joints' states in ROS.
 JOINT_STATES = "joint_states"
 
-_IMAGE = ("sensor_msgs/msg/Image", "gz.msgs.Image")
-_POINTS = ("sensor_msgs/msg/PointCloud2", "gz.msgs.PointCloudPacked")
-_CAMERA_INFO = ("sensor_msgs/msg/CameraInfo", "gz.msgs.CameraInfo")
-_SCAN = ("sensor_msgs/msg/LaserScan", "gz.msgs.LaserScan")
+#: Types in ROS and in Gazebo of what our own sensors send too.
+_IMAGE, _CAMERA_INFO, _POINTS, _SCAN, _IMU, _FIX = (
+    (stream.ros_type, stream.gz_type) for stream in (IMAGE, CAMERA_INFO, POINTS, SCAN, DATA, FIX)
+)
 
 #: Topics of each type of sensor: what follows its ``<topic>``, and the types in ROS and in Gazebo. ``../`` stands for
 #: the topic's last part.
@@ -37,13 +42,13 @@ _STREAMS: Mapping[str, tuple[tuple[str, str, str], ...]] = {
         ("/points", *_POINTS),
         ("/camera_info", *_CAMERA_INFO),
     ),
-    "imu": (("", "sensor_msgs/msg/Imu", "gz.msgs.IMU"),),
-    "navsat": (("", "sensor_msgs/msg/NavSatFix", "gz.msgs.NavSat"),),
+    "imu": (("", *_IMU),),
+    "navsat": (("", *_FIX),),
     "magnetometer": (("", "sensor_msgs/msg/MagneticField", "gz.msgs.Magnetometer"),),
     "air_pressure": (("", "sensor_msgs/msg/FluidPressure", "gz.msgs.FluidPressure"),),
     "altimeter": (("", "ros_gz_interfaces/msg/Altimeter", "gz.msgs.Altimeter"),),
     "force_torque": (("", "geometry_msgs/msg/WrenchStamped", "gz.msgs.Wrench"),),
-    "contact": (("", "ros_gz_interfaces/msg/Contacts", "gz.msgs.Contacts"),),
+    "contact": (("", *CONTACTS),),
 }
 _SAME = {
     "gpu_ray": "gpu_lidar",
@@ -166,4 +171,4 @@ def _word(name: str) -> str:
 
 def joint_states(model: str) -> BridgeEntry:
     """The bridge of the joints' states, under the robot's own names, for its robot_state_publisher."""
-    return entry(JOINT_STATES, "sensor_msgs/msg/JointState", "gz.msgs.Model", gz_topic=topics.joint_state(model))
+    return entry(JOINT_STATES, *JOINTS, gz_topic=topics.joint_state(model))
