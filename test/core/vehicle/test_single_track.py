@@ -57,7 +57,7 @@ class Run:
     def energy(self) -> float:
         """Kinetic energy per mass."""
         b = self.s.body
-        return 0.5 * (b.v_x**2 + b.v_y**2 + self.c.gyration * b.yaw_rate**2)
+        return 0.5 * (b.v_x**2 + b.v_y**2 + self.c.inertia_per_mass * b.yaw_rate**2)
 
 
 def set_motion(run, v_x, v_y, yaw_rate):
@@ -177,10 +177,10 @@ def test_each_axle_stays_within_the_friction_of_its_load_at_any_steering_angle(s
     grip = p.friction * G
     push, shared = driving_force(c, body, grip, speed, 1e3 * math.copysign(1.0, angle), 0.0, 1.0, along)
     f = forces(c, run.s, p.friction, G, push, shared, along)
-    load = c.load_steered - push * along * c.load_shift
+    load = c.load_steered - push * along * c.load_transfer
     assert abs(push) > 0.5 * grip * min(c.load_steered, 1.0 - c.load_steered)
-    assert math.hypot(f.push_steered, f.grip_steered) <= grip * load * (1.0 + 1e-9)
-    assert math.hypot(f.push_fixed, f.grip_fixed) <= grip * (1.0 - load) * (1.0 + 1e-9)
+    assert math.hypot(f.drive_force_steered, f.grip_steered) <= grip * load * (1.0 + 1e-9)
+    assert math.hypot(f.drive_force_fixed, f.grip_fixed) <= grip * (1.0 - load) * (1.0 + 1e-9)
 
 
 def test_only_the_driven_axle_brakes_where_the_others_have_no_brake():

@@ -22,37 +22,37 @@ from vds_gz.core.vehicle.tires import (
     PlanarVelocity,
     TireShape,
     accelerations,
-    advanced,
     derivatives,
+    friction_ellipse,
+    kutta_step,
     linear_accelerations,
     resistance,
-    rest_of_ellipse,
-    runge_kutta,
     tire_shape,
+    two_derivative_step,
 )
 from vds_gz.core.vehicle.trigonometry import sine_cosine
 from vds_gz.core.vehicle.vehicle_model import AnyModel, SteadyMotion, VehicleModel, extended, stop_drives
 
 #: Time constant with which slip decays where kinematic and dynamic motion have the same weight [s].
-BLENDING = 0.02
+SLIP_DECAY_TIME = 0.02
 
 #: Rolling resistance fades out below this speed [m/s].
-ROLLING_FADES = 0.05
+ROLLING_FADE_SPEED = 0.05
 
 #: Minimum friction coefficient of a road; the parameter of the tyres has the same minimum.
-LEAST_FRICTION = 0.01
+MIN_FRICTION = 0.01
 
 #: Friction of a road that does not limit the tyres.
-ROUGH_ROAD = 1e3
+UNLIMITED_FRICTION = 1e3
 
 #: Minimum weight on the road per mass, for roads as steep as a wall [m/s^2].
-LEAST_LOAD = 0.01
+MIN_LOAD = 0.01
 
 #: Brakes hold a vehicle whose target speed is below this [m/s].
-STANDING = 1e-3
+STANDSTILL_SPEED = 1e-3
 
 #: Maximum of the tyres' largest eigenvalue times the step length; the integrator is stable below 2.51.
-STABLE = 2.0
+STABLE_EIGENVALUE = 2.0
 
 
 @dataclass(slots=True)
@@ -61,29 +61,29 @@ class SingleTrackCoefficients(BicycleCoefficients):
 
     cg_x: float  # from the fixed axle to the centre of gravity along +x, negative with the steered axle behind [m]
     steered_lever: float  # from the centre of gravity to the steered axle along +x [m]
-    gyration: float  # yaw inertia divided by mass [m^2]
-    agility: float  # mass divided by yaw inertia [1/m^2]
-    yaw_effort: float  # square of the forces of both axles for a yaw acceleration of 1 rad/s^2 [m^2]
+    inertia_per_mass: float  # yaw inertia divided by mass [m^2]
+    mass_per_inertia: float  # mass divided by yaw inertia [1/m^2]
+    yaw_force_square: float  # square of the forces of both axles for a yaw acceleration of 1 rad/s^2 [m^2]
     load_steered: float  # share of the weight on the steered axle at rest
-    load_shift: float  # share of the weight that a driving force of 1 m/s^2 takes from the steered axle [s^2/m]
+    load_transfer: float  # share of the weight that a driving force of 1 m/s^2 takes from the steered axle [s^2/m]
     friction: float  # friction coefficient of the tyres
-    slope_fixed: float  # fixed axle's slope B of the magic formula, times the friction coefficient [1/rad]
-    slope_steered: float  # the same of the steered axle [1/rad]
+    stiffness_factor_fixed: float  # fixed axle's slope B of the magic formula, times the friction coefficient [1/rad]
+    stiffness_factor_steered: float  # the same of the steered axle [1/rad]
     stiffness_fixed: float  # fixed axle's lateral force per slip angle and load [1/rad]
     stiffness_steered: float  # the same of the steered axle [1/rad]
     shape: TireShape  # C of the magic formula
-    curvature: float  # E of the magic formula
+    curvature_factor: float  # E of the magic formula
     is_curved: bool  # E is not 0
     small_angles: bool  # linear equations
-    pushes_along_wheel: bool  # the driving force turns with the steered wheel; with small angles it does not
+    drives_along_wheel: bool  # the driving force turns with the steered wheel; with small angles it does not
     least_speed: float  # slower wheels have the slip angle of this speed, which keeps the integrator stable [m/s]
     drag: float  # air drag per speed squared [1/m]
     rolling: float  # rolling resistance [m/s^2]
     rolling_rate: float  # share of the rolling resistance per speed, near standstill [s/m]
     drive_share: float  # share of the weight on the driven axle at rest
-    drive_shift: float  # what a driving force of 1 m/s^2 adds to this share [s^2/m]
-    lift_forwards: float  # force along +x that lifts an axle off the ground [m/s^2]
-    lift_backwards: float  # force along -x that lifts an axle off the ground [m/s^2]
+    drive_load_transfer: float  # what a driving force of 1 m/s^2 adds to this share [s^2/m]
+    lift_off_forwards: float  # force along +x that lifts an axle off the ground [m/s^2]
+    lift_off_backwards: float  # force along -x that lifts an axle off the ground [m/s^2]
     brakes_on_all_wheels: bool  # as the parameter
     drive_gives_acceleration: bool  # as the parameter
     kinematic_square: float  # speed squared below which no wheel slips [m^2/s^2]
@@ -121,76 +121,76 @@ class SingleTrackState(BicycleState):
     body: Body = field(default_factory=Body)
     road_slope: float = 0.0
     road_bank: float = 0.0
-    road_friction: float = ROUGH_ROAD
+    road_friction: float = UNLIMITED_FRICTION
 
 
 def coefficients(p: SingleTrackParameters, dt: float) -> SingleTrackCoefficients:
     """Coefficients for steps of ``dt`` seconds."""
-    sign = -1.0 if p.reverse else 1.0
-    cg_x, steered_lever = sign * p.cg_distance, sign * (p.wheel_base - p.cg_distance)
-    gyration = p.yaw_inertia / p.mass
+    direction = -1.0 if p.reverse else 1.0
+    cg_x, steered_lever = direction * p.cg_distance, direction * (p.wheel_base - p.cg_distance)
+    inertia_per_mass = p.yaw_inertia / p.mass
     load_steered = p.cg_distance / p.wheel_base
-    load_shift = sign * p.cg_height / (GRAVITY * p.wheel_base)
-    stiffest = GRAVITY * max(
-        p.cornering_stiffness_fixed * (1.0 + cg_x * cg_x / gyration),
-        p.cornering_stiffness_steered * (1.0 + steered_lever * steered_lever / gyration),
+    load_transfer = direction * p.cg_height / (GRAVITY * p.wheel_base)
+    max_stiffness = GRAVITY * max(
+        p.cornering_stiffness_fixed * (1.0 + cg_x * cg_x / inertia_per_mass),
+        p.cornering_stiffness_steered * (1.0 + steered_lever * steered_lever / inertia_per_mass),
     )
-    least_speed = stiffest * dt / STABLE
+    least_speed = max_stiffness * dt / STABLE_EIGENVALUE
     blend_speed = max(p.blend_speed, 2.0 * least_speed)
     rolling = p.rolling_resistance * GRAVITY
-    lift_forwards, lift_backwards = _lift(load_steered, load_shift)
+    lift_off_forwards, lift_off_backwards = _lift_off_forces(load_steered, load_transfer)
     return extended(
         BICYCLE.coefficients(p, dt),
         SingleTrackCoefficients,
         cg_x=cg_x,
         steered_lever=steered_lever,
-        gyration=gyration,
-        agility=1.0 / gyration,
-        yaw_effort=4.0 * (gyration / p.wheel_base) ** 2,
+        inertia_per_mass=inertia_per_mass,
+        mass_per_inertia=1.0 / inertia_per_mass,
+        yaw_force_square=4.0 * (inertia_per_mass / p.wheel_base) ** 2,
         load_steered=load_steered,
-        load_shift=load_shift,
+        load_transfer=load_transfer,
         friction=p.friction,
-        slope_fixed=p.cornering_stiffness_fixed / p.tire_shape,
-        slope_steered=p.cornering_stiffness_steered / p.tire_shape,
+        stiffness_factor_fixed=p.cornering_stiffness_fixed / p.tire_shape,
+        stiffness_factor_steered=p.cornering_stiffness_steered / p.tire_shape,
         stiffness_fixed=p.cornering_stiffness_fixed,
         stiffness_steered=p.cornering_stiffness_steered,
         shape=tire_shape(p.tire_shape),
-        curvature=p.tire_curvature,
+        curvature_factor=p.tire_curvature,
         is_curved=p.tire_curvature != 0.0,
         small_angles=p.small_angles,
-        pushes_along_wheel=p.drive_on_steered_wheel and not p.small_angles,
+        drives_along_wheel=p.drive_on_steered_wheel and not p.small_angles,
         least_speed=least_speed,
         drag=p.drag / p.mass,
         rolling=rolling,
-        rolling_rate=1.0 / max(ROLLING_FADES, 2.0 * rolling * dt),
+        rolling_rate=1.0 / max(ROLLING_FADE_SPEED, 2.0 * rolling * dt),
         drive_share=load_steered if p.drive_on_steered_wheel else 1.0 - load_steered,
-        drive_shift=-load_shift if p.drive_on_steered_wheel else load_shift,
-        lift_forwards=lift_forwards,
-        lift_backwards=lift_backwards,
+        drive_load_transfer=-load_transfer if p.drive_on_steered_wheel else load_transfer,
+        lift_off_forwards=lift_off_forwards,
+        lift_off_backwards=lift_off_backwards,
         brakes_on_all_wheels=p.brakes_on_all_wheels,
         drive_gives_acceleration=p.drive_gives_acceleration,
         kinematic_square=0.25 * blend_speed * blend_speed,
         blend_rate=1.0 / (0.75 * blend_speed * blend_speed),
-        blending=dt / BLENDING,
+        blending=dt / SLIP_DECAY_TIME,
         step_rate=1.0 / dt,
     )
 
 
-def _lift(load_steered: float, load_shift: float) -> tuple[float, float]:
+def _lift_off_forces(load_steered: float, load_transfer: float) -> tuple[float, float]:
     """Largest driving forces along +x and -x with both axles on the ground [m/s^2]."""
-    if load_shift == 0.0:
+    if load_transfer == 0.0:
         return math.inf, math.inf
-    steered, fixed = load_steered / abs(load_shift), (1.0 - load_steered) / abs(load_shift)
-    return (steered, fixed) if load_shift > 0.0 else (fixed, steered)
+    force_steered, force_fixed = load_steered / abs(load_transfer), (1.0 - load_steered) / abs(load_transfer)
+    return (force_steered, force_fixed) if load_transfer > 0.0 else (force_fixed, force_steered)
 
 
-def grip_of_axle(grip: float, share: float, shift: float) -> float:
+def axle_grip(grip: float, share: float, transfer: float) -> float:
     """Largest force of an axle with both axles on the ground [m/s^2].
 
-    ``share`` is its share of the weight at rest, less than 1; each m/s^2 of the force adds ``shift`` [s^2/m].
+    ``share`` is its share of the weight at rest, less than 1; each m/s^2 of the force adds ``transfer`` [s^2/m].
     """
-    rest = 1.0 - grip * shift
-    return grip * share / rest if rest > share else (1.0 - share) / shift
+    remainder = 1.0 - grip * transfer
+    return grip * share / remainder if remainder > share else (1.0 - share) / transfer
 
 
 def at_rest(c: SingleTrackCoefficients) -> SingleTrackState:
@@ -206,36 +206,37 @@ def at(c: SingleTrackCoefficients, motion: SteadyMotion) -> SingleTrackState:
     s = extended(BICYCLE.at(c, motion), SingleTrackState)
     s.body.v_x = s.v_x
     sine, cosine = sine_cosine(s.steering.angle)
-    along, across = (cosine, sine) if c.pushes_along_wheel else (1.0, 0.0)
+    along, across = (cosine, sine) if c.drives_along_wheel else (1.0, 0.0)
     unknowns = np.array([c.cg_x * s.yaw_rate, s.yaw_rate, 0.0])
     for _ in range(20):
-        residual = _unsteadiness(c, s, unknowns, along)
+        residual = _residual(c, s, unknowns, along)
         if abs(residual).max() < 1e-10:
             break
-        steps = np.eye(3) * 1e-6
-        slopes = np.array([_unsteadiness(c, s, unknowns + step, along) - residual for step in steps]).T / 1e-6
-        unknowns = unknowns - np.linalg.lstsq(slopes, residual, rcond=None)[0]
+        differences = np.eye(3) * 1e-6
+        columns = [_residual(c, s, unknowns + difference, along) - residual for difference in differences]
+        jacobian = np.array(columns).T / 1e-6
+        unknowns = unknowns - np.linalg.lstsq(jacobian, residual, rcond=None)[0]
     else:
         unknowns = np.array([c.cg_x * s.yaw_rate, s.yaw_rate, 0.0])
-    s.body.v_y, s.body.yaw_rate, push = unknowns.tolist()
-    inertia = 1.0 + across * across * c.steered_lever * c.steered_lever * c.agility
+    s.body.v_y, s.body.yaw_rate, drive_force = unknowns.tolist()
+    inverse_mass = 1.0 + across * across * c.steered_lever * c.steered_lever * c.mass_per_inertia
     s.body.sine, s.body.cosine = sine, cosine
-    s.body.load = push * inertia + along * resistance(c, s.v_x)
+    s.body.load = drive_force * inverse_mass + along * resistance(c, s.v_x)
     set_speeds(c, s, sine, cosine)
     return s
 
 
-def _unsteadiness(c: SingleTrackCoefficients, s: SingleTrackState, unknowns: Array, along: float) -> Array:
+def _residual(c: SingleTrackCoefficients, s: SingleTrackState, unknowns: Array, along: float) -> Array:
     """The accelerations for the unknowns lateral velocity, yaw rate and driving force; 0 in steady state."""
-    v_y, yaw_rate, push = unknowns.tolist()
-    shared = c.four_wheel_drive or (c.brakes_on_all_wheels and push * along * s.v_x < 0.0)
-    f = forces(c, s, friction_on(c, s), weight_on(s), push, shared, along)
+    v_y, yaw_rate, drive_force = unknowns.tolist()
+    shared = c.four_wheel_drive or (c.brakes_on_all_wheels and drive_force * along * s.v_x < 0.0)
+    f = forces(c, s, friction_on(c, s), weight_on(s), drive_force, shared, along)
     if c.small_angles:
         return np.array(linear_accelerations(c, f, s.steering.angle, s.body.v_x, v_y, yaw_rate))
     return np.array(accelerations(c, f, *sine_cosine(s.steering.angle), (s.body.v_x, v_y, yaw_rate))[0])
 
 
-def slide(c: SingleTrackCoefficients, s: SingleTrackState, u: Command) -> None:
+def step_body(c: SingleTrackCoefficients, s: SingleTrackState, u: Command) -> None:
     """Apply drive and tyre forces for one step, and move the reference point.
 
     Forces at the beginning use the wheel's direction from the last step. They do not depend on the new direction, so a
@@ -243,8 +244,8 @@ def slide(c: SingleTrackCoefficients, s: SingleTrackState, u: Command) -> None:
     """
     body = s.body
     v_x, v_y, yaw_rate = v = body.v_x, body.v_y, body.yaw_rate
-    along, across = (body.cosine, body.sine) if c.pushes_along_wheel else (1.0, 0.0)
-    inertia = 1.0 + across * across * c.steered_lever * c.steered_lever * c.agility
+    along, across = (body.cosine, body.sine) if c.drives_along_wheel else (1.0, 0.0)
+    inverse_mass = 1.0 + across * across * c.steered_lever * c.steered_lever * c.mass_per_inertia
     passive = along * (s.road_slope + resistance(c, v_x)) + across * s.road_bank
     rolling = along * v_x + across * (v_y + c.steered_lever * yaw_rate)
     target = s.drive.velocity
@@ -254,35 +255,35 @@ def slide(c: SingleTrackCoefficients, s: SingleTrackState, u: Command) -> None:
 
     friction, weight = friction_on(c, s), weight_on(s)
     grip = friction * weight
-    push, shared = driving_force(c, body, grip, rolling, target, passive, inertia, along)
-    f = forces(c, s, friction, weight, push, shared, along)
+    drive_force, shared = driving_force(c, body, grip, rolling, target, passive, inverse_mass, along)
+    f = forces(c, s, friction, weight, drive_force, shared, along)
     if c.small_angles:
-        new, mean = runge_kutta(c, f, s.steering.angle, s.steering.rate, v)
+        new, mean = kutta_step(c, f, s.steering.angle, s.steering.rate, v)
         sine, cosine = sine_cosine(s.steering.angle)
     else:
         a, jerk = derivatives(c, f, body.sine, body.cosine, s.steering.rate, v)
         sine, cosine = sine_cosine(s.steering.angle)
-        new, mean = advanced(c, f, sine, cosine, v, a, jerk)
+        new, mean = two_derivative_step(c, f, sine, cosine, v, a, jerk)
     body.sine, body.cosine = sine, cosine
     free = v_x + c.dt * (s.road_slope + yaw_rate * v_y), v_y + c.dt * (s.road_bank - yaw_rate * v_x), yaw_rate
-    holds = s.road_slope * s.road_slope + s.road_bank * s.road_bank <= grip * grip
-    most = math.inf if holds else grip * c.dt
-    body.v_x, body.v_y, body.yaw_rate, kinematic = without_slip(c, new, free, most, sine, cosine)
+    stands = s.road_slope * s.road_slope + s.road_bank * s.road_bank <= grip * grip
+    max_change = math.inf if stands else grip * c.dt
+    body.v_x, body.v_y, body.yaw_rate, kinematic = blend_without_slip(c, new, free, max_change, sine, cosine)
 
-    along, across = (cosine, sine) if c.pushes_along_wheel else (1.0, 0.0)
-    now = along * body.v_x + across * (body.v_y + c.steered_lever * body.yaw_rate)
-    body.load = push * inertia + passive - (now - rolling) * c.step_rate
+    along, across = (cosine, sine) if c.drives_along_wheel else (1.0, 0.0)
+    new_rolling = along * body.v_x + across * (body.v_y + c.steered_lever * body.yaw_rate)
+    body.load = drive_force * inverse_mass + passive - (new_rolling - rolling) * c.step_rate
     if c.drive_gives_acceleration:
-        s.drive.velocity = now
-    tires = 1.0 - kinematic
-    mean_x = tires * mean[0] + kinematic * (0.5 * (v_x + body.v_x))
-    mean_y = tires * mean[1] + kinematic * (0.5 * (v_y + body.v_y))
-    mean_yaw = tires * mean[2] + kinematic * (0.5 * (yaw_rate + body.yaw_rate))
+        s.drive.velocity = new_rolling
+    dynamic = 1.0 - kinematic
+    mean_x = dynamic * mean[0] + kinematic * (0.5 * (v_x + body.v_x))
+    mean_y = dynamic * mean[1] + kinematic * (0.5 * (v_y + body.v_y))
+    mean_yaw = dynamic * mean[2] + kinematic * (0.5 * (yaw_rate + body.yaw_rate))
     move(c, s, mean_x, mean_y, mean_yaw)
     set_speeds(c, s, sine, cosine)
 
 
-def roll(c: SingleTrackCoefficients, s: SingleTrackState, u: Command) -> None:
+def step_wheels(c: SingleTrackCoefficients, s: SingleTrackState, u: Command) -> None:
     """Roll all wheels for one step."""
     roll_wheels(c, s, c.dt)
 
@@ -294,7 +295,7 @@ def driving_force(
     rolling: float,
     target: float,
     passive: float,
-    inertia: float,
+    inverse_mass: float,
     along: float,
 ) -> tuple[float, bool]:
     """The force that gives the driven wheel its speed [m/s^2], within its limits, and whether all wheels share it.
@@ -302,69 +303,71 @@ def driving_force(
     Friction limits the force, and the lift of an axle; with small angles, only the lift.
 
     ``rolling`` and ``target`` are the present and the target speed of the driven wheel [m/s]. ``passive`` is the
-    acceleration by slopes and resistances along the wheel [m/s^2], ``inertia`` the acceleration of its contact per
+    acceleration by slopes and resistances along the wheel [m/s^2], ``inverse_mass`` the acceleration of its contact per
     force, and ``along`` the cosine between the wheel and +x.
     """
-    made_up_for = 0.0 if c.drive_gives_acceleration else passive - body.load
-    push = (target - rolling) * c.step_rate - made_up_for
-    if c.pushes_along_wheel:
-        push /= inertia
-    brakes = push * rolling < 0.0 or abs(target) < STANDING
-    shared = c.four_wheel_drive or (brakes and c.brakes_on_all_wheels)
-    lift_forwards, lift_backwards = c.lift_forwards, c.lift_backwards  # lanes cannot choose between addresses
-    lift_ahead = lift_forwards if along > 0.0 else lift_backwards
-    lift_astern = lift_backwards if along > 0.0 else lift_forwards
+    disturbance = 0.0 if c.drive_gives_acceleration else passive - body.load
+    drive_force = (target - rolling) * c.step_rate - disturbance
+    if c.drives_along_wheel:
+        drive_force /= inverse_mass
+    braking = drive_force * rolling < 0.0 or abs(target) < STANDSTILL_SPEED
+    shared = c.four_wheel_drive or (braking and c.brakes_on_all_wheels)
+    # as variables, because lanes cannot choose between addresses
+    lift_off_forwards, lift_off_backwards = c.lift_off_forwards, c.lift_off_backwards
+    forward_limit = lift_off_forwards if along > 0.0 else lift_off_backwards
+    backward_limit = lift_off_backwards if along > 0.0 else lift_off_forwards
     if c.small_angles:
-        most, least = lift_ahead, lift_astern
+        upper, lower = forward_limit, backward_limit
     elif shared:
-        most, least = min(grip, lift_ahead), min(grip, lift_astern)
+        upper, lower = min(grip, forward_limit), min(grip, backward_limit)
     else:
-        shift = c.drive_shift * along
-        most = least = grip_of_axle(grip, c.drive_share, shift if push > 0.0 else -shift)
-    return most if push > most else -least if push < -least else push, shared
+        transfer = c.drive_load_transfer * along
+        upper = lower = axle_grip(grip, c.drive_share, transfer if drive_force > 0.0 else -transfer)
+    limited = upper if drive_force > upper else -lower if drive_force < -lower else drive_force
+    return limited, shared
 
 
-def without_slip(
-    c: SingleTrackCoefficients, v: PlanarVelocity, free: PlanarVelocity, friction: float, sine: float, cosine: float
+def blend_without_slip(
+    c: SingleTrackCoefficients, v: PlanarVelocity, free: PlanarVelocity, max_change: float, sine: float, cosine: float
 ) -> tuple[float, float, float, float]:
     """The velocity ``v``, blended near standstill with the nearest velocity without slip, and the weight of the latter.
 
     "Nearest" means the least kinetic energy of the difference, so blending adds no energy. ``free`` is the velocity
-    without tyre forces. Tyre forces and blending change it by at most ``friction`` [m/s], in the norm of the forces, so
-    a vehicle slides on a road that is too steep. On other roads, ``friction`` is infinite.
+    without tyre forces. Tyre forces and blending change it by at most ``max_change`` [m/s], in the norm of the forces,
+    so a vehicle slides on a road that is too steep. On other roads, ``max_change`` is infinite.
     """
     v_x, v_y, yaw_rate = v
-    weight = (v_x * v_x + v_y * v_y + c.gyration * yaw_rate * yaw_rate - c.kinematic_square) * c.blend_rate
+    weight = (v_x * v_x + v_y * v_y + c.inertia_per_mass * yaw_rate * yaw_rate - c.kinematic_square) * c.blend_rate
     if weight >= 1.0:
         return v_x, v_y, yaw_rate, 0.0
     weight = 0.0 if weight < 0.0 else weight
     kinematic = (1.0 - weight) * c.blending
     kinematic = kinematic / (weight + kinematic)
     forward, sideways, turn = c.signed_wheelbase * cosine, c.cg_x * sine, sine
-    mixed = forward * v_x + sideways * v_y + c.gyration * turn * yaw_rate
-    speed = mixed / (forward * forward + sideways * sideways + c.gyration * turn * turn)
-    draw_x, draw_y, draw_yaw = speed * forward - v_x, speed * sideways - v_y, speed * turn - yaw_rate
+    dot = forward * v_x + sideways * v_y + c.inertia_per_mass * turn * yaw_rate
+    speed = dot / (forward * forward + sideways * sideways + c.inertia_per_mass * turn * turn)
+    gap_x, gap_y, gap_yaw = speed * forward - v_x, speed * sideways - v_y, speed * turn - yaw_rate
     tire_x, tire_y, tire_yaw = v_x - free[0], v_y - free[1], yaw_rate - free[2]
-    mixed = draw_x * tire_x + draw_y * tire_y + c.yaw_effort * draw_yaw * tire_yaw
-    square = draw_x * draw_x + draw_y * draw_y + c.yaw_effort * draw_yaw * draw_yaw
-    left = friction * friction - (tire_x * tire_x + tire_y * tire_y + c.yaw_effort * tire_yaw * tire_yaw)
-    if square > 0.0 and kinematic * (kinematic * square + 2.0 * mixed) > left:
-        root = mixed * mixed + square * left
-        most = (math.sqrt(root if root > 0.0 else 0.0) - mixed) / square
-        kinematic = most if 0.0 < most < kinematic else 0.0
-    return v_x + kinematic * draw_x, v_y + kinematic * draw_y, yaw_rate + kinematic * draw_yaw, kinematic
+    dot = gap_x * tire_x + gap_y * tire_y + c.yaw_force_square * gap_yaw * tire_yaw
+    square = gap_x * gap_x + gap_y * gap_y + c.yaw_force_square * gap_yaw * gap_yaw
+    margin = max_change * max_change - (tire_x * tire_x + tire_y * tire_y + c.yaw_force_square * tire_yaw * tire_yaw)
+    if square > 0.0 and kinematic * (kinematic * square + 2.0 * dot) > margin:
+        discriminant = dot * dot + square * margin
+        limit = (math.sqrt(discriminant if discriminant > 0.0 else 0.0) - dot) / square
+        kinematic = limit if 0.0 < limit < kinematic else 0.0
+    return v_x + kinematic * gap_x, v_y + kinematic * gap_y, yaw_rate + kinematic * gap_yaw, kinematic
 
 
 def friction_on(c: SingleTrackCoefficients, s: SingleTrackState) -> float:
     """Friction coefficient between tyres and road."""
     tires, road = c.friction, s.road_friction
-    return tires if tires < road else road if road > LEAST_FRICTION else LEAST_FRICTION
+    return tires if tires < road else road if road > MIN_FRICTION else MIN_FRICTION
 
 
 def weight_on(s: SingleTrackState) -> float:
     """The weight on the road per mass [m/s^2]."""
     square = GRAVITY * GRAVITY - s.road_slope * s.road_slope - s.road_bank * s.road_bank
-    return math.sqrt(square if square > LEAST_LOAD * LEAST_LOAD else LEAST_LOAD * LEAST_LOAD)
+    return math.sqrt(square if square > MIN_LOAD * MIN_LOAD else MIN_LOAD * MIN_LOAD)
 
 
 def forces(
@@ -372,36 +375,36 @@ def forces(
     s: SingleTrackState,
     friction: float,
     weight: float,
-    push: float,
+    drive_force: float,
     shared: bool,
     along: float,
 ) -> Forces:
     """The forces of a step.
 
-    ``push`` is the driving force along the driven wheels [m/s^2], whose cosine to +x is ``along``; if ``shared``, all
-    wheels share it by their loads. ``weight`` is the load of all wheels [m/s^2].
+    ``drive_force`` acts along the driven wheels [m/s^2], whose cosine to +x is ``along``; if ``shared``, all wheels
+    share it by their loads. ``weight`` is the load of all wheels [m/s^2].
     """
-    load_steered = c.load_steered - push * along * c.load_shift
+    load_steered = c.load_steered - drive_force * along * c.load_transfer
     load_steered = 1.0 if load_steered > 1.0 else 0.0 if load_steered < 0.0 else load_steered
     load_fixed = 1.0 - load_steered
-    whole = 1.0 if c.drive_on_steered_wheel else 0.0
-    share = load_steered if shared else whole
-    push_steered = share * push
-    push_fixed = (push - push_steered) * along
-    grip, slipperiness = friction * weight, 1.0 / friction
+    undivided = 1.0 if c.drive_on_steered_wheel else 0.0
+    share = load_steered if shared else undivided
+    drive_force_steered = share * drive_force
+    drive_force_fixed = (drive_force - drive_force_steered) * along
+    grip, inverse_friction = friction * weight, 1.0 / friction
     if c.small_angles:
         grip_fixed = c.stiffness_fixed * weight * load_fixed
         grip_steered = c.stiffness_steered * weight * load_steered
     else:
-        grip_fixed = rest_of_ellipse(grip * load_fixed, push_fixed)
-        grip_steered = rest_of_ellipse(grip * load_steered, push_steered)
+        grip_fixed = friction_ellipse(grip * load_fixed, drive_force_fixed)
+        grip_steered = friction_ellipse(grip * load_steered, drive_force_steered)
     return Forces(
-        push_fixed,
-        push_steered,
+        drive_force_fixed,
+        drive_force_steered,
         grip_fixed,
         grip_steered,
-        c.slope_fixed * slipperiness,
-        c.slope_steered * slipperiness,
+        c.stiffness_factor_fixed * inverse_friction,
+        c.stiffness_factor_steered * inverse_friction,
         s.road_slope,
         s.road_bank,
     )
@@ -461,7 +464,7 @@ SINGLE_TRACK: VehicleModel[SingleTrackParameters, SingleTrackCoefficients, Singl
     at=at,
     actuating=(follow,),
     wheels=set_velocities,
-    moving=(slide, roll),
+    moving=(step_body, step_wheels),
     stop=stop,
     feels_slopes=True,
 )

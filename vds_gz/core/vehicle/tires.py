@@ -27,10 +27,10 @@ SIXTH, THIRD, TWELFTH = 1.0 / 6.0, 1.0 / 3.0, 1.0 / 12.0
 POWERS, SLOPE_POWERS = 12, 8
 
 #: A steering angle that changes more than this in a step counts as a jump [rad].
-JUMP = 0.1
+STEERING_JUMP = 0.1
 
 #: tan(pi / 6), above which a slip angle is measured from pi / 3, and tan(pi / 3).
-STEEP, STEEPER = 0.57735026918962576, 1.73205080756887729
+TAN_30, TAN_60 = 0.57735026918962576, 1.73205080756887729
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +68,9 @@ class TireCoefficients(Protocol):
     dt: float
     cg_x: float
     steered_lever: float
-    agility: float
+    mass_per_inertia: float
     shape: TireShape
-    curvature: float
+    curvature_factor: float
     is_curved: bool
     small_angles: bool
     least_speed: float
@@ -82,12 +82,12 @@ class TireCoefficients(Protocol):
 class Forces(NamedTuple):
     """Forces on a vehicle during a step, divided by its mass [m/s^2]."""
 
-    push_fixed: float  # driving force of the fixed axle, along its wheels
-    push_steered: float  # driving force of the steered axle, along its wheels
+    drive_force_fixed: float  # driving force of the fixed axle, along its wheels
+    drive_force_steered: float  # driving force of the steered axle, along its wheels
     grip_fixed: float  # maximum lateral force of the fixed axle; with small angles, force per slip angle
     grip_steered: float  # the same of the steered axle
-    slope_fixed: float  # fixed axle's slope B of the magic formula [1/rad]
-    slope_steered: float  # the same of the steered axle [1/rad]
+    stiffness_factor_fixed: float  # fixed axle's slope B of the magic formula [1/rad]
+    stiffness_factor_steered: float  # the same of the steered axle [1/rad]
     slope: float  # gravity along +x
     bank: float  # gravity along +y
 
@@ -95,11 +95,11 @@ class Forces(NamedTuple):
 class TireContact(NamedTuple):
     """An axle's contact with the road: its motion and its forces."""
 
-    along: float  # velocity along the wheels [m/s]
-    side: float  # velocity across the wheels [m/s]
-    rolling: float  # magnitude of ``along``, at least the least speed [m/s]
-    rise: float  # derivative of the lateral force by the slip angle [m/s^2]
-    ahead: float  # force along +x [m/s^2]
+    v_along: float  # velocity along the wheels [m/s]
+    v_across: float  # velocity across the wheels [m/s]
+    rolling: float  # magnitude of ``v_along``, at least the least speed [m/s]
+    stiffness: float  # derivative of the lateral force by the slip angle [m/s^2]
+    longitudinal: float  # force along +x [m/s^2]
     lateral: float  # force along +y [m/s^2]
 
 
@@ -107,14 +107,14 @@ class TireContact(NamedTuple):
 def tire_shape(factor: float) -> TireShape:
     """The polynomials for a shape factor from 1 to 2."""
 
-    def share(cosine: float) -> float:
+    def ratio(cosine: float) -> float:
         sine = math.sqrt(1.0 - cosine * cosine)
         return sine_cosine(factor * direction(sine, cosine))[0] / sine
 
-    def slope(cosine: float) -> float:
+    def derivative(cosine: float) -> float:
         return factor * sine_cosine(factor * direction(math.sqrt(1.0 - cosine * cosine), cosine))[1]
 
-    return TireShape(*_powers(share, POWERS), *_powers(slope, SLOPE_POWERS))
+    return TireShape(*_powers(ratio, POWERS), *_powers(derivative, SLOPE_POWERS))
 
 
 def _powers(function: Callable[[float], float], count: int) -> list[float]:
@@ -130,7 +130,7 @@ def _powers(function: Callable[[float], float], count: int) -> list[float]:
     return powers
 
 
-def magic_formula(side: float, ahead: float, slope: float, c: TireCoefficients) -> tuple[float, float]:
+def magic_formula(side: float, ahead: float, stiffness_factor: float, c: TireCoefficients) -> tuple[float, float]:
     """The lateral force of a tyre as a share of its maximum, and the derivative by the slip angle [1/rad].
 
     ``side / ahead`` is the tangent of the slip angle. The formula is ``sin(C atan(x - E (x - atan x)))`` with shape C,
@@ -139,12 +139,12 @@ def magic_formula(side: float, ahead: float, slope: float, c: TireCoefficients) 
     even ones do not wait for the root.
     """
     numerator, denominator = angle_fraction(side, ahead)
-    numerator *= slope
+    numerator *= stiffness_factor
     if c.is_curved:
         x = numerator / denominator
         angle, denominator = angle_fraction(x, 1.0)
-        slope -= slope * c.curvature * (x * x / (1.0 + x * x))
-        numerator = x * denominator - c.curvature * (x * denominator - angle)
+        stiffness_factor -= stiffness_factor * c.curvature_factor * (x * x / (1.0 + x * x))
+        numerator = x * denominator - c.curvature_factor * (x * denominator - angle)
     inverse = 1.0 / (numerator * numerator + denominator * denominator)
     root = math.sqrt(inverse)
     square = denominator * denominator * inverse
@@ -152,10 +152,10 @@ def magic_formula(side: float, ahead: float, slope: float, c: TireCoefficients) 
     p, y = c.shape, square * square
     even = (p.p0 + p.p2 * square) + (p.p4 + p.p6 * square) * y + (p.p8 + p.p10 * square) * (y * y)
     odd = (p.p1 + p.p3 * square) + (p.p5 + p.p7 * square) * y + (p.p9 + p.p11 * square) * (y * y)
-    share = sine * (even + odd * cosine)
+    relative_force = sine * (even + odd * cosine)
     even = (p.q0 + p.q2 * square) + (p.q4 + p.q6 * square) * y
     odd = (p.q1 + p.q3 * square) + (p.q5 + p.q7 * square) * y
-    return share, slope * square * (even + odd * cosine)
+    return relative_force, stiffness_factor * square * (even + odd * cosine)
 
 
 def angle_fraction(side: float, ahead: float) -> tuple[float, float]:
@@ -165,9 +165,9 @@ def angle_fraction(side: float, ahead: float) -> tuple[float, float]:
     1.1e-10. Both are multiplied by the sixth power of the tangent's divisor, so that no division is needed.
     """
     width = abs(side)
-    steep = width > STEEP * ahead
-    across = width - STEEPER * ahead if steep else width
-    along = ahead + STEEPER * width if steep else ahead
+    steep = width > TAN_30 * ahead
+    across = width - TAN_60 * ahead if steep else width
+    along = ahead + TAN_60 * width if steep else ahead
     w, z = across * across, along * along
     ww, wz, zz = w * w, w * z, z * z
     numerator = across * along * (0.99999999989689653 * zz + 0.97540308360022455 * wz + 0.17240523139114823 * ww)
@@ -192,63 +192,65 @@ def accelerations(
     """
     v_x, v_y, yaw_rate = v
     across = v_y + c.steered_lever * yaw_rate
-    along, side = v_x * cosine + across * sine, across * cosine - v_x * sine
-    rolling = rolling_at_least(c.least_speed, along)
-    share, rise = magic_formula(side, rolling, f.slope_steered, c)
-    force = -f.grip_steered * share
+    v_along, v_across = v_x * cosine + across * sine, across * cosine - v_x * sine
+    rolling = slip_angle_speed(c.least_speed, v_along)
+    relative_force, slope = magic_formula(v_across, rolling, f.stiffness_factor_steered, c)
+    force_steered = -f.grip_steered * relative_force
 
-    side_fixed = v_y - c.cg_x * yaw_rate
-    rolling_fixed = rolling_at_least(c.least_speed, v_x)
-    share, rise_fixed = magic_formula(side_fixed, rolling_fixed, f.slope_fixed, c)
-    fixed = -f.grip_fixed * share
+    v_across_fixed = v_y - c.cg_x * yaw_rate
+    rolling_fixed = slip_angle_speed(c.least_speed, v_x)
+    relative_force, slope_fixed = magic_formula(v_across_fixed, rolling_fixed, f.stiffness_factor_fixed, c)
+    force_fixed = -f.grip_fixed * relative_force
 
-    ahead, lateral = f.push_steered * cosine - force * sine, force * cosine + f.push_steered * sine
-    a_x = f.push_fixed + ahead + f.slope + resistance(c, v_x) + yaw_rate * v_y
-    a_y = fixed + lateral + f.bank - yaw_rate * v_x
-    turning = (c.steered_lever * lateral - c.cg_x * fixed) * c.agility
+    longitudinal = f.drive_force_steered * cosine - force_steered * sine
+    lateral = force_steered * cosine + f.drive_force_steered * sine
+    a_x = f.drive_force_fixed + longitudinal + f.slope + resistance(c, v_x) + yaw_rate * v_y
+    a_y = force_fixed + lateral + f.bank - yaw_rate * v_x
+    a_yaw = (c.steered_lever * lateral - c.cg_x * force_fixed) * c.mass_per_inertia
     return (
-        (a_x, a_y, turning),
-        TireContact(along, side, rolling, -f.grip_steered * rise, ahead, lateral),
-        TireContact(v_x, side_fixed, rolling_fixed, -f.grip_fixed * rise_fixed, f.push_fixed, fixed),
+        (a_x, a_y, a_yaw),
+        TireContact(v_along, v_across, rolling, -f.grip_steered * slope, longitudinal, lateral),
+        TireContact(v_x, v_across_fixed, rolling_fixed, -f.grip_fixed * slope_fixed, f.drive_force_fixed, force_fixed),
     )
 
 
-def rolling_at_least(least_speed: float, along: float) -> float:
+def slip_angle_speed(least_speed: float, along: float) -> float:
     """The speed along a wheel from which its slip angle is computed [m/s]."""
     rolling = abs(along)
     return least_speed if rolling < least_speed else rolling
 
 
-def force_rate(contact: TireContact, along_rate: float, side_rate: float) -> float:
+def force_rate(contact: TireContact, along_rate: float, across_rate: float) -> float:
     """Time derivative of an axle's lateral force, from the acceleration of its contact along and across [m/s^2]."""
-    side, rolling = contact.side, contact.rolling
-    stiffness = contact.rise / (side * side + rolling * rolling)
-    grows = along_rate if contact.along == rolling else -along_rate if contact.along == -rolling else 0.0
-    return stiffness * (rolling * side_rate - side * grows)
+    v_across, rolling = contact.v_across, contact.rolling
+    force_slope = contact.stiffness / (v_across * v_across + rolling * rolling)
+    rolling_rate = along_rate if contact.v_along == rolling else -along_rate if contact.v_along == -rolling else 0.0
+    return force_slope * (rolling * across_rate - v_across * rolling_rate)
 
 
 def derivatives(
     c: TireCoefficients, f: Forces, sine: float, cosine: float, rate: float, v: PlanarVelocity
 ) -> tuple[PlanarVelocity, PlanarVelocity]:
     """First and second derivatives of the velocity. The steering turns at a rate [rad/s]; a jump counts as no rate."""
-    rate = rate if abs(rate * c.dt) < JUMP else 0.0
+    rate = rate if abs(rate * c.dt) < STEERING_JUMP else 0.0
     a, steered, fixed = accelerations(c, f, sine, cosine, v)
-    a_x, a_y, turning = a
+    a_x, a_y, a_yaw = a
     v_x, v_y, yaw_rate = v
-    across = a_y + c.steered_lever * turning
-    along_rate = a_x * cosine + across * sine + rate * steered.side
-    side_rate = across * cosine - a_x * sine - rate * steered.along
-    force = force_rate(steered, along_rate, side_rate)
-    fixed_rate = force_rate(fixed, a_x, a_y - c.cg_x * turning)
-    ahead, lateral = -force * sine - rate * steered.lateral, force * cosine + rate * steered.ahead
-    slowing = -2.0 * c.drag * abs(v_x)
-    slowing -= c.rolling * c.rolling_rate if abs(v_x * c.rolling_rate) < 1.0 else 0.0
-    jerk_x = ahead + slowing * a_x + turning * v_y + yaw_rate * a_y
-    jerk_y = fixed_rate + lateral - turning * v_x - yaw_rate * a_x
-    return a, (jerk_x, jerk_y, (c.steered_lever * lateral - c.cg_x * fixed_rate) * c.agility)
+    across = a_y + c.steered_lever * a_yaw
+    along_rate = a_x * cosine + across * sine + rate * steered.v_across
+    across_rate = across * cosine - a_x * sine - rate * steered.v_along
+    steered_rate = force_rate(steered, along_rate, across_rate)
+    fixed_rate = force_rate(fixed, a_x, a_y - c.cg_x * a_yaw)
+    longitudinal_rate = -steered_rate * sine - rate * steered.lateral
+    lateral_rate = steered_rate * cosine + rate * steered.longitudinal
+    resistance_slope = -2.0 * c.drag * abs(v_x)
+    resistance_slope -= c.rolling * c.rolling_rate if abs(v_x * c.rolling_rate) < 1.0 else 0.0
+    jerk_x = longitudinal_rate + resistance_slope * a_x + a_yaw * v_y + yaw_rate * a_y
+    jerk_y = fixed_rate + lateral_rate - a_yaw * v_x - yaw_rate * a_x
+    return a, (jerk_x, jerk_y, (c.steered_lever * lateral_rate - c.cg_x * fixed_rate) * c.mass_per_inertia)
 
 
-def advanced(
+def two_derivative_step(
     c: TireCoefficients,
     f: Forces,
     sine: float,
@@ -264,17 +266,17 @@ def advanced(
     evaluations, one after the other.
     """
     dt, half = c.dt, 0.5 * c.dt
-    (v_x, v_y, yaw_rate), (a_x, a_y, turning), (jerk_x, jerk_y, swerving) = v, a, jerk
+    (v_x, v_y, yaw_rate), (a_x, a_y, a_yaw), (jerk_x, jerk_y, jerk_yaw) = v, a, jerk
     end_x, end_y = v_x + dt * (a_x + half * jerk_x), v_y + dt * (a_y + half * jerk_y)
-    end_yaw = yaw_rate + dt * (turning + half * swerving)
-    b_x, b_y, bending = accelerations(c, f, sine, cosine, (end_x, end_y, end_yaw))[0]
+    end_yaw = yaw_rate + dt * (a_yaw + half * jerk_yaw)
+    b_x, b_y, b_yaw = accelerations(c, f, sine, cosine, (end_x, end_y, end_yaw))[0]
     third, twelfth = dt * THIRD, dt * TWELFTH
     new_x = v_x + third * (2.0 * a_x + b_x + half * jerk_x)
     new_y = v_y + third * (2.0 * a_y + b_y + half * jerk_y)
-    new_yaw = yaw_rate + third * (2.0 * turning + bending + half * swerving)
+    new_yaw = yaw_rate + third * (2.0 * a_yaw + b_yaw + half * jerk_yaw)
     mean_x = v_x + twelfth * (5.0 * a_x + b_x + dt * jerk_x)
     mean_y = v_y + twelfth * (5.0 * a_y + b_y + dt * jerk_y)
-    mean_yaw = yaw_rate + twelfth * (5.0 * turning + bending + dt * swerving)
+    mean_yaw = yaw_rate + twelfth * (5.0 * a_yaw + b_yaw + dt * jerk_yaw)
     return (new_x, new_y, new_yaw), (mean_x, mean_y, mean_yaw)
 
 
@@ -286,27 +288,27 @@ def linear_accelerations(
     Lateral forces are proportional to slip angles and act across the direction of motion, driving forces along it.
     Slip angles are limited to a right angle, so that a vehicle beyond its critical speed stays finite.
     """
-    ahead = -1.0 if v_x < 0.0 else 1.0
+    sign = -1.0 if v_x < 0.0 else 1.0
     speed = math.sqrt(v_x * v_x + v_y * v_y)
-    rolls = speed > c.least_speed
-    divisor = speed if rolls else c.least_speed
-    drift = direction(v_y, abs(v_x))
-    slip = (speed * (drift - ahead * angle) + c.steered_lever * yaw_rate) / divisor
-    slip_fixed = (speed * drift - c.cg_x * yaw_rate) / divisor
+    moves = speed > c.least_speed
+    divisor = speed if moves else c.least_speed
+    sideslip = direction(v_y, abs(v_x))
+    slip = (speed * (sideslip - sign * angle) + c.steered_lever * yaw_rate) / divisor
+    slip_fixed = (speed * sideslip - c.cg_x * yaw_rate) / divisor
     right_angle = 0.5 * math.pi
     slip = right_angle if slip > right_angle else -right_angle if slip < -right_angle else slip
     slip_fixed = right_angle if slip_fixed > right_angle else -right_angle if slip_fixed < -right_angle else slip_fixed
-    side = -f.grip_steered * slip
-    side_fixed = -f.grip_fixed * slip_fixed
-    along = f.push_fixed + f.push_steered + f.slope + resistance(c, ahead * speed)
-    across = side + side_fixed + f.bank - ahead * speed * yaw_rate
-    cosine = abs(v_x) / divisor if rolls else 1.0
-    sine = ahead * v_y / divisor if rolls else 0.0
-    turning = (c.steered_lever * side - c.cg_x * side_fixed) * c.agility
-    return along * cosine - across * sine, along * sine + across * cosine, turning
+    force_steered = -f.grip_steered * slip
+    force_fixed = -f.grip_fixed * slip_fixed
+    along = f.drive_force_fixed + f.drive_force_steered + f.slope + resistance(c, sign * speed)
+    across = force_steered + force_fixed + f.bank - sign * speed * yaw_rate
+    cosine = abs(v_x) / divisor if moves else 1.0
+    sine = sign * v_y / divisor if moves else 0.0
+    a_yaw = (c.steered_lever * force_steered - c.cg_x * force_fixed) * c.mass_per_inertia
+    return along * cosine - across * sine, along * sine + across * cosine, a_yaw
 
 
-def runge_kutta(
+def kutta_step(
     c: TireCoefficients, f: Forces, angle: float, rate: float, v: PlanarVelocity
 ) -> tuple[PlanarVelocity, PlanarVelocity]:
     """Velocity after a step and mean velocity, for small angles, by Kutta's third-order method.
@@ -315,23 +317,23 @@ def runge_kutta(
     """
     dt, half = c.dt, 0.5 * c.dt
     v_x, v_y, yaw_rate = v
-    a_x, a_y, turning = linear_accelerations(c, f, angle - rate * dt, v_x, v_y, yaw_rate)
-    mid_x, mid_y, mid_yaw = v_x + half * a_x, v_y + half * a_y, yaw_rate + half * turning
-    b_x, b_y, bending = linear_accelerations(c, f, angle - rate * half, mid_x, mid_y, mid_yaw)
+    a_x, a_y, a_yaw = linear_accelerations(c, f, angle - rate * dt, v_x, v_y, yaw_rate)
+    mid_x, mid_y, mid_yaw = v_x + half * a_x, v_y + half * a_y, yaw_rate + half * a_yaw
+    b_x, b_y, b_yaw = linear_accelerations(c, f, angle - rate * half, mid_x, mid_y, mid_yaw)
     end_x, end_y = v_x + dt * (2.0 * b_x - a_x), v_y + dt * (2.0 * b_y - a_y)
-    end_yaw = yaw_rate + dt * (2.0 * bending - turning)
-    d_x, d_y, swerving = linear_accelerations(c, f, angle, end_x, end_y, end_yaw)
+    end_yaw = yaw_rate + dt * (2.0 * b_yaw - a_yaw)
+    d_x, d_y, d_yaw = linear_accelerations(c, f, angle, end_x, end_y, end_yaw)
     sixth = dt * SIXTH
     new_x = v_x + sixth * (a_x + 4.0 * b_x + d_x)
     new_y = v_y + sixth * (a_y + 4.0 * b_y + d_y)
-    new_yaw = yaw_rate + sixth * (turning + 4.0 * bending + swerving)
+    new_yaw = yaw_rate + sixth * (a_yaw + 4.0 * b_yaw + d_yaw)
     mean_x = (v_x + 4.0 * mid_x + end_x) * SIXTH
     mean_y = (v_y + 4.0 * mid_y + end_y) * SIXTH
     mean_yaw = (yaw_rate + 4.0 * mid_yaw + end_yaw) * SIXTH
     return (new_x, new_y, new_yaw), (mean_x, mean_y, mean_yaw)
 
 
-def rest_of_ellipse(grip: float, push: float) -> float:
+def friction_ellipse(grip: float, drive_force: float) -> float:
     """The maximum lateral force of a tyre that also has a driving force (all in m/s^2)."""
-    rest = grip * grip - push * push
-    return math.sqrt(rest if rest > 0.0 else 0.0)
+    square = grip * grip - drive_force * drive_force
+    return math.sqrt(square if square > 0.0 else 0.0)
