@@ -184,9 +184,9 @@ class Judged(NamedTuple):
         return self.estimate is not None and self.estimate.low <= self.true <= self.estimate.high
 
 
-def peaks(signals: Recording) -> dict[str, float]:
+def peaks(recording: Recording) -> dict[str, float]:
     """Maximum of what was measured, by quantity."""
-    return {name: float(np.max(np.abs(item.value))) for name, item in signals.measured.items()}
+    return {name: float(np.max(np.abs(item.value))) for name, item in recording.measured.items()}
 
 
 def by_default(name: str) -> bool:
@@ -195,11 +195,11 @@ def by_default(name: str) -> bool:
     return not group or last.startswith(USUAL)
 
 
-def judged(fit: Found, case: Case, signals: Recording, geometry: Sequence[str] = ()) -> dict[str, Judged]:
+def judged(fit: Found, case: Case, recording: Recording, geometry: Sequence[str] = ()) -> dict[str, Judged]:
     """Every number that was found, or should have been: a limit that is none need not be."""
     true = truth(case.vehicle, 1.0 / case.parameters.step_rate)
     true |= {name: getattr(case.vehicle, name) for name in geometry}
-    result, scales = {**fit.numbers, **fit.calibrations}, peaks(signals)
+    result, scales = {**fit.numbers, **fit.calibrations}, peaks(recording)
     rows = {}
     for name in {**true, **result}:
         value = true[name] if name in true else known_calibration(name)
@@ -220,16 +220,16 @@ def signals_of(log: CommandLog, run: Recording) -> Recording:
         "yaw_rate": commands.yaw_rate,
         "steering": commands.steering_angle,
     }
-    signals = Recording(steers=log.kind == "ackermann")
+    recording = Recording(steers=log.kind == "ackermann")
     for name, values in given.items():
         if np.isfinite(values).all() and (name != "v_y" or np.ptp(values) > 0.0):
-            signals.commanded[name] = Series(commands.time, np.asarray(values, float))
+            recording.commanded[name] = Series(commands.time, np.asarray(values, float))
     for name in ("v_x", "v_y", "yaw_rate"):
-        signals.measured[name] = Series(motion.time, getattr(motion, name))
+        recording.measured[name] = Series(motion.time, getattr(motion, name))
     for actuator in run.actuators:
         if actuator.kind == "steering":
-            signals.measured["steering"] = Series(actuator.time, actuator.response)
-    return signals
+            recording.measured["steering"] = Series(actuator.time, actuator.response)
+    return recording
 
 
 def clean(case: Case, seed: int, duration: float = 60.0) -> Recording:
@@ -247,17 +247,17 @@ class Disturbance:
     jitter: float = 1e-3
 
 
-def full_scale(signals: Recording, quantity: str) -> float:
+def full_scale(recording: Recording, quantity: str) -> float:
     """Maximum of what was commanded of a quantity, or else of what was measured."""
-    series = signals.commanded.get(quantity, signals.measured[quantity])
+    series = recording.commanded.get(quantity, recording.measured[quantity])
     return float(np.max(np.abs(series.value)))
 
 
-def disturbed(signals: Recording, random: np.random.Generator, how: Disturbance = Disturbance()) -> Recording:
+def disturbed(recording: Recording, random: np.random.Generator, how: Disturbance = Disturbance()) -> Recording:
     """The same recording with noise, offsets, lost samples and jitter, each channel by itself."""
     measured = {}
-    for name, series in signals.measured.items():
-        scale = full_scale(signals, name)
+    for name, series in recording.measured.items():
+        scale = full_scale(recording, name)
         if scale == 0.0:
             continue
         kept = random.uniform(size=len(series.time)) >= how.lost
@@ -265,7 +265,7 @@ def disturbed(signals: Recording, random: np.random.Generator, how: Disturbance 
         value = series.value + how.noise * scale * random.standard_normal(len(series.time))
         order = np.argsort(time[kept], kind="stable")
         measured[name] = Series(time[kept][order], value[kept][order])
-    return Recording(dict(signals.commanded), measured, signals.steers)
+    return Recording(dict(recording.commanded), measured, recording.steers)
 
 
 def _case(name: str, parameters: NodeParameters, **reach: float) -> Case:

@@ -79,21 +79,21 @@ def middle(left: float, right: float) -> float:
 
 def vds(folder: Path, run: str) -> Recorded:
     """Twists commanded and measured, and steering angles, of a run of vehicle_dynamics_sim."""
-    rows, signals = vds_rows(folder, run), Recording()
+    rows, recording = vds_rows(folder, run), Recording()
     parameters = vds_parameters(folder, run)
     origin = float(rows["cmd"][0][0])
     commands, twists = (np.array(rows[kind], float) for kind in ("cmd", "twist"))
     for column, quantity in enumerate(("v_x", "v_y", "yaw_rate"), start=1):
         if quantity != "v_y" or parameters.model == "omni":
-            signals.commanded[quantity] = Series(commands[:, 0] - origin, commands[:, column])
-            signals.measured[quantity] = Series(twists[:, 0] - origin, twists[:, column])
+            recording.commanded[quantity] = Series(commands[:, 0] - origin, commands[:, column])
+            recording.measured[quantity] = Series(twists[:, 0] - origin, twists[:, column])
     if "joint" in rows:
         joints = [(float(time) - origin, *(float(one.split("=")[1]) for one in two)) for time, *two in rows["joint"]]
         angles = np.array([middle(*row[1:]) for row in joints])
         if parameters.vehicle.steering_actuator.max_position == 0.0:  # it turns all the way round
             angles = 0.5 * np.unwrap(2.0 * angles)
-        signals.measured["steering"] = Series(np.array([row[0] for row in joints]), angles)
-    return Recorded(Case(run, parameters, {}), signals)
+        recording.measured["steering"] = Series(np.array([row[0] for row in joints]), angles)
+    return Recorded(Case(run, parameters, {}), recording)
 
 
 def slopes(run: AutowareRun) -> bool:
@@ -103,21 +103,21 @@ def slopes(run: AutowareRun) -> bool:
 
 def autoware(run: AutowareRun) -> Recorded:
     """What one of Autoware's models was sent and did, inputs of a row held since the row before."""
-    time, signals = run.rows["t"], Recording(steers=True)
+    time, recording = run.rows["t"], Recording(steers=True)
     gear = run.rows["in_gear"][1:]
     for column, quantity in AUTOWARE_COMMANDS.items():
         if column in run.rows:
             values = run.rows[column][1:]
             if column == "in_acc":  # what a Control says points in the gear's direction
                 values = np.where(gear == NONE, 0.0, np.where(np.isin(gear, (REVERSE, REVERSE + 1)), -values, values))
-            signals.commanded[quantity] = Series(time[:-1], values)
-    signals.commanded["gear"] = Series(time[:-1], gear)
+            recording.commanded[quantity] = Series(time[:-1], values)
+    recording.commanded["gear"] = Series(time[:-1], gear)
     for column, quantity in AUTOWARE_MEASURED.items():
         if column in run.rows:
-            signals.measured[quantity] = Series(time[1:], run.rows[column][1:])
+            recording.measured[quantity] = Series(time[1:], run.rows[column][1:])
     vehicle = replace(run.parameters, base_link_offset=0.0)
     name = run.model.name
     rate = round(1.0 / run.dt, 9)
     rates = {"step_rate": rate, "pub_rate": min(50.0, rate), "clock_rate": min(100.0, rate)}
     node = NodeParameters(model=name, model_params={name: vehicle}, **rates)
-    return Recorded(Case(run.name, node, {}), signals)
+    return Recorded(Case(run.name, node, {}), recording)

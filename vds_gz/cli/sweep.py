@@ -20,7 +20,7 @@ from vds_gz.tools.study.report.sweep_report import distribution_table, sentences
 from vds_gz.tools.study.report.text import text_table
 from vds_gz.tools.study.sweep.analysis import Runs, analyse
 from vds_gz.tools.study.sweep.cases import ADDITIONAL_DEAD_TIME, CONTROLLER, START, UNMEASURED, Table
-from vds_gz.tools.study.sweep.measures import CLOSED_LOOP, OPEN_LOOP
+from vds_gz.tools.study.sweep.measures import CLOSED_LOOP_MEASURES, OPEN_LOOP_MEASURES
 from vds_gz.tools.study.sweep.plan_file import descriptions, read_sweep
 from vds_gz.tools.study.sweep.sweep_folder import RUNS, collect, do_runs, keep
 from vds_gz.tools.study.sweep.sweep_runs import Sweep
@@ -119,7 +119,7 @@ def _tell(title: str, path: Path, sweep: Sweep, table: Table) -> bool:
 
 def cases_of(sweep: Sweep, table: Table) -> Iterator[Runs]:
     """The runs of each case separately; numbers of different cases are not comparable."""
-    known = {measure.name: measure.unit for measure in (*OPEN_LOOP, *CLOSED_LOOP)}
+    known = {measure.name: measure.unit for measure in (*OPEN_LOOP_MEASURES, *CLOSED_LOOP_MEASURES)}
     columns = [name for name in sweep.cases[0].labels if len({case.labels[name] for case in sweep.cases}) > 1]
     numbers = table["run"].astype(np.int64)
     for index, case in enumerate(sweep.cases):

@@ -25,7 +25,7 @@ from vds_gz.tools.study.recording import Recording, Series, SignalError
 from vds_gz.tools.study.report.text import text_table
 
 
-def identify_pedals(log: str, signals: Recording, given: GivenVehicle | None, folder: Path) -> None:
+def identify_pedals(log: str, recording: Recording, given: GivenVehicle | None, folder: Path) -> None:
     """Identify maps of pedals from ``accel``, ``brake`` and ``v_x``; write them, parameters and a report.
 
     The maps of the given vehicle, or else those of this package, set the grid.
@@ -36,17 +36,17 @@ def identify_pedals(log: str, signals: Recording, given: GivenVehicle | None, fo
     accel_grid, brake_grid = own_map("accel_map.csv"), own_map("brake_map.csv")
     if vehicle is not None:
         accel_grid, brake_grid = vehicle.accel_map, vehicle.brake_map
-    accel = _needed(signals, "accel", signals.commanded)
-    if "brake" in signals.commanded:
-        brake = _needed(signals, "brake", signals.commanded)
+    accel = _needed(recording, "accel", recording.commanded)
+    if "brake" in recording.commanded:
+        brake = _needed(recording, "brake", recording.commanded)
     else:
         brake = Series(accel.time, 0.0 * accel.value)
-        signals.findings.append("no brake was commanded; it is taken as never pressed")
+        recording.findings.append("no brake was commanded; it is taken as never pressed")
     with progress("identifying", 1.0) as advance:
         fit = fit_pedals(
             accel,
             brake,
-            _needed(signals, "v_x", signals.measured),
+            _needed(recording, "v_x", recording.measured),
             speeds=accel_grid.states,
             accels=accel_grid.actuations,
             brakes=brake_grid.actuations,
@@ -60,7 +60,7 @@ def identify_pedals(log: str, signals: Recording, given: GivenVehicle | None, fo
         files[-1].write_text(csv_text(table), encoding="utf-8")
         lines.append(Override(f"model_params.{model}.{name}_map_path", str(files[-1].resolve())))
     write_parameters(folder, log, given, model, [*lines, *_lines(model, fit.numbers)])
-    findings = [*signals.findings, *pedal_findings(fit)]
+    findings = [*recording.findings, *pedal_findings(fit)]
     _print_result(findings, write_report(folder, log, findings, fit))
     with_data = f"{int((~fit.filled).sum())} of {fit.filled.size} cells have data"
     print(f"{with_data}, the others are filled from their neighbours\n")
@@ -70,7 +70,7 @@ def identify_pedals(log: str, signals: Recording, given: GivenVehicle | None, fo
 
 
 def identify_steering(
-    log: str, signals: Recording, given: GivenVehicle | None, folder: Path, names: Sequence[str]
+    log: str, recording: Recording, given: GivenVehicle | None, folder: Path, names: Sequence[str]
 ) -> None:
     """Identify a mechanical steering from ``wheel``, ``steering`` and ``v_x``; write its parameters and a report.
 
@@ -85,9 +85,9 @@ def identify_steering(
             raise ArgumentError(f"--fit '{name}' is not a parameter in mechanical_params; there are {', '.join(known)}")
     with progress("identifying", 1.0) as advance:
         fit = fit_mechanism(
-            _needed(signals, "wheel", signals.commanded),
-            signals.measured.get("v_x"),
-            _needed(signals, "steering", signals.measured),
+            _needed(recording, "wheel", recording.commanded),
+            recording.measured.get("v_x"),
+            _needed(recording, "steering", recording.measured),
             vehicle,
             free=names or FREE,
             advance=advance,
@@ -95,7 +95,7 @@ def identify_steering(
     model = "actuation_cmd_mechanical"
     numbers = {f"mechanical_params.{name}": number for name, number in fit.numbers.items()} | {"steer_bias": fit.offset}
     write_parameters(folder, log, given, model, _lines(model, numbers))
-    findings = [*signals.findings, *steering_findings(fit)]
+    findings = [*recording.findings, *steering_findings(fit)]
     _print_result(findings, write_report(folder, log, findings, fit))
     print_files(folder)
 
@@ -105,13 +105,13 @@ def _lines(model: str, numbers: NamedEstimates) -> list[Override]:
     return [number.override(f"model_params.{model}.{name}") for name, number in numbers.items() if number is not None]
 
 
-def _needed(signals: Recording, quantity: str, group: dict[str, Series]) -> Series:
+def _needed(recording: Recording, quantity: str, group: dict[str, Series]) -> Series:
     """A signal without which nothing can be identified."""
     signal = group.get(quantity)
     if signal is None or len(signal.time) < 2:
-        present = (signals.commanded | signals.measured).items()
+        present = (recording.commanded | recording.measured).items()
         there = ", ".join(f"{name} ({len(series.time)} samples)" for name, series in present)
-        sources = sorted({channel.source for channel in signals.further if channel.quantity == quantity})
+        sources = sorted({channel.source for channel in recording.further if channel.quantity == quantity})
         remedy = f"; it was measured in {' and '.join(sources)}: name one of them by an option" if sources else ""
         raise SignalError(f"there is no signal '{quantity}' in the recording; it has {there or 'none'}{remedy}")
     return signal

@@ -12,12 +12,12 @@ from vds_gz.programs.commandlog.profiles import limits_of, make
 from vds_gz.programs.interface.commands import Ackermann, Pedals
 from vds_gz.tools.study.compare.differences import compare
 from vds_gz.tools.study.compare.sources import simulate
-from vds_gz.tools.study.sweep.measures import OPEN_LOOP
+from vds_gz.tools.study.sweep.measures import OPEN_LOOP_MEASURES
 
 pytest.importorskip("numba")
 from vds_gz.tools.study.sweep.measures import last_change, run_open_loop
 
-NAMES = [one.name for one in OPEN_LOOP]
+NAMES = [one.name for one in OPEN_LOOP_MEASURES]
 
 
 def varied(nominal, **changes):

@@ -126,25 +126,25 @@ def _with_axes(fit: Fit, result: VehicleFit, axes: Sequence[SingleAxis]) -> Vehi
     )
 
 
-def _checked(signals: Sequence[Recording], vehicle: NodeParameters | None) -> list[Recording]:
+def _checked(recordings: Sequence[Recording], vehicle: NodeParameters | None) -> list[Recording]:
     """Recordings without channels that contradict the vehicle's motion.
 
     Raises:
         SignalError: There are none, or one cannot be used.
     """
-    for recording in signals:
+    for recording in recordings:
         ArgumentKind("a list of what read_signals() returns", (Recording,)).check("signals", recording)
-    if not signals:
+    if not recordings:
         raise SignalError("there are 0 recordings; needed is at least 1")
     usable = []
-    for k, recording in enumerate(signals, start=1):
+    for k, recording in enumerate(recordings, start=1):
         try:
             check_numbers(recording)
             usable.append(checked(recording))
             if vehicle is not None and "steering" not in recording.measured:
                 _check_turning(recording, vehicle)
         except SignalError as error:
-            raise SignalError(f"recording {k}: {error}" if len(signals) > 1 else str(error)) from None
+            raise SignalError(f"recording {k}: {error}" if len(recordings) > 1 else str(error)) from None
     return usable
 
 

@@ -55,41 +55,41 @@ _UNITS = {"v_x": _SPEEDS, "v_y": _SPEEDS, "x": {"cm": 100.0, "mm": 1000.0}}
 _TURNS = {"revolutions per minute": 30.0 / math.pi, "degrees per second": 180.0 / math.pi}
 
 
-def checked(signals: Recording) -> Recording:
+def checked(recording: Recording) -> Recording:
     """The recording without channels that contradict the main measurements, with findings on likely faults."""
-    findings = list(signals.findings)
+    findings = list(recording.findings)
     for quantity in QUANTITIES:
-        if quantity in signals.commanded and quantity in signals.measured:
-            findings += _against_command(signals, quantity)
-            _check_times(quantity, signals.commanded[quantity], signals.measured[quantity])
-    wrong = _wrong_wheels(signals)
+        if quantity in recording.commanded and quantity in recording.measured:
+            findings += _against_command(recording, quantity)
+            _check_times(quantity, recording.commanded[quantity], recording.measured[quantity])
+    wrong = _wrong_wheels(recording)
     wrong |= {
-        channel.name: cause for channel in signals.further if (cause := _against_main(signals, channel, findings))
+        channel.name: cause for channel in recording.further if (cause := _against_main(recording, channel, findings))
     }
     findings += [f"{cause}; left out" for cause in dict.fromkeys(wrong.values())]
-    poses = {channel.source for channel in signals.further if channel.name in wrong and channel.quantity in POSES}
+    poses = {channel.source for channel in recording.further if channel.name in wrong and channel.quantity in POSES}
     kept = [
         channel
-        for channel in signals.further
+        for channel in recording.further
         if channel.name not in wrong and not (channel.quantity in POSES and channel.source in poses)
     ]
-    for what, by_quantity in (("commanded", signals.commanded), ("measured", signals.measured)):
+    for what, by_quantity in (("commanded", recording.commanded), ("measured", recording.measured)):
         if "steering" in by_quantity and len(by_quantity["steering"].value):
             largest = float(np.percentile(np.abs(by_quantity["steering"].value), 99.0))
             if largest > MAXIMUM_ANGLE:
                 findings.append(f"the steering angle {what} reaches {largest:.3g} rad: is it in degrees?")
-    return replace(signals, further=kept, findings=findings)
+    return replace(recording, further=kept, findings=findings)
 
 
-def turning_against_steering(signals: Recording) -> str:
+def turning_against_steering(recording: Recording) -> str:
     """A finding that the vehicle turns against its steering, as with a steered rear axle; empty otherwise.
 
     The steering angle is the commanded one if it was not measured. Angles beyond a quarter turn are not used: they are
     in another unit, or those of a driver's steering wheel.
     """
-    held = "steering" not in signals.measured
-    steering = (signals.commanded if held else signals.measured).get("steering")
-    v_x, yaw_rate = (signals.measured.get(name) for name in ("v_x", "yaw_rate"))
+    held = "steering" not in recording.measured
+    steering = (recording.commanded if held else recording.measured).get("steering")
+    v_x, yaw_rate = (recording.measured.get(name) for name in ("v_x", "yaw_rate"))
     if not (steering and v_x and yaw_rate and len(steering.time) and len(v_x.time)):
         return ""
     if np.percentile(np.abs(steering.value), 99.0) > 0.5 * math.pi:
@@ -110,12 +110,12 @@ def turning_against_steering(signals: Recording) -> str:
     )
 
 
-def _against_command(signals: Recording, quantity: str) -> Iterator[str]:
+def _against_command(recording: Recording, quantity: str) -> Iterator[str]:
     """Faults by the gain from command to measurement."""
-    match = relation(signals.commanded[quantity], signals.measured[quantity], 0.0, AFTER_COMMAND, held=True)
+    match = relation(recording.commanded[quantity], recording.measured[quantity], 0.0, AFTER_COMMAND, held=True)
     if match is None:
         return
-    words = f"{quantity} measured ({signals.sources.get(quantity, quantity)}) is {match.gain:.4g} times the command"
+    words = f"{quantity} measured ({recording.sources.get(quantity, quantity)}) is {match.gain:.4g} times the command"
     if match.correlation < AGAINST:
         raise SignalError(
             f"{words} (correlation {match.correlation:.2f}); both must have the same sign. Is the axis mirrored? "
@@ -172,9 +172,9 @@ def _ahead(command: Series, measured: Series) -> float:
     return -best * STEP if -reach < best < 0 and clearly else 0.0
 
 
-def _against_main(signals: Recording, channel: MeasuredChannel, findings: list[str]) -> str:
+def _against_main(recording: Recording, channel: MeasuredChannel, findings: list[str]) -> str:
     """The reason why a further channel contradicts the measured motion; empty if it does not. May add a finding."""
-    reference, series, what = _comparable(signals, channel)
+    reference, series, what = _comparable(recording, channel)
     match = relation(reference, series, -APART, APART) if reference and series else None
     if match is None:
         return ""
@@ -193,15 +193,15 @@ def _against_main(signals: Recording, channel: MeasuredChannel, findings: list[s
     return ""
 
 
-def _comparable(signals: Recording, channel: MeasuredChannel) -> tuple[Series | None, Series | None, str]:
+def _comparable(recording: Recording, channel: MeasuredChannel) -> tuple[Series | None, Series | None, str]:
     """A main measurement, the same quantity from a channel, and the name of the former."""
-    quantity, measured = channel.quantity, signals.measured
+    quantity, measured = channel.quantity, recording.measured
     if quantity in QUANTITIES:
-        return measured.get(quantity), channel.series, f"{quantity} ({signals.sources.get(quantity, quantity)})"
+        return measured.get(quantity), channel.series, f"{quantity} ({recording.sources.get(quantity, quantity)})"
     if quantity == "heading":
         return measured.get("yaw_rate"), rate(channel.series), "the yaw rate when differentiated"
     if quantity == "x":
-        poses = {pose.quantity: pose.series for pose in signals.further if pose.source == channel.source}
+        poses = {pose.quantity: pose.series for pose in recording.further if pose.source == channel.source}
         return measured.get("v_x"), _speed_of(poses), "v_x when differentiated"
     if channel.hinge:
         return measured.get("steering"), channel.series, "the steering angle"
@@ -218,13 +218,13 @@ def _speed_of(poses: Mapping[str, Series]) -> Series | None:
     return Series(v_x.time, v_x.value * np.cos(at) + v_y.value * np.sin(at))
 
 
-def _wrong_wheels(signals: Recording) -> dict[str, str]:
+def _wrong_wheels(recording: Recording) -> dict[str, str]:
     """Reasons why wheel channels contradict the vehicle's motion, by their names.
 
     The mean of a left and a right wheel follows the speed, and their difference the yaw rate.
     """
     wrong: dict[str, str] = {}
-    wheels = {(wheel.source, wheel.joint): wheel for wheel in signals.further if wheel.quantity == "joint_velocity"}
+    wheels = {(wheel.source, wheel.joint): wheel for wheel in recording.further if wheel.quantity == "joint_velocity"}
     for (source, joint), left in wheels.items():
         right = wheels.get((source.replace("left", "right"), joint.replace("left", "right")))
         if "left" not in joint or right is None or min(len(left.series.time), len(right.series.time)) < 2:
@@ -232,18 +232,18 @@ def _wrong_wheels(signals: Recording) -> dict[str, str]:
         a, b = left.series, right.series
         of_left = np.interp(b.time, a.time, a.value)
         mean, difference = Series(b.time, 0.5 * (b.value + of_left)), Series(b.time, b.value - of_left)
-        if cause := _wrong_pair(signals, left.name, right.name, mean, difference):
+        if cause := _wrong_pair(recording, left.name, right.name, mean, difference):
             wrong |= {left.name: cause, right.name: cause}
     return wrong
 
 
-def _wrong_pair(signals: Recording, left: str, right: str, mean: Series, difference: Series) -> str:
+def _wrong_pair(recording: Recording, left: str, right: str, mean: Series, difference: Series) -> str:
     """The reason why a left and a right wheel contradict the vehicle's motion; empty if they do not."""
-    both, drives = f"{left} and {right}", _follows(signals, "v_x", mean)
+    both, drives = f"{left} and {right}", _follows(recording, "v_x", mean)
     if drives is not None:
         if drives.correlation < -TOGETHER:
             return f"{both} turn backwards when the vehicle drives forward (correlation {drives.correlation:.2f})"
-        apart = _follows(signals, "v_x", difference)
+        apart = _follows(recording, "v_x", difference)
         if apart is not None and abs(apart.correlation) > max(TOGETHER, abs(drives.correlation)):
             return (
                 f"{left if apart.correlation > 0.0 else right} turns backwards when the vehicle drives forward "
@@ -257,7 +257,7 @@ def _wrong_pair(signals: Recording, left: str, right: str, mean: Series, differe
             likely = [unit for unit, factor in _TURNS.items() if SMALLEST <= radius * factor <= LARGEST]
             question = f": are they in {' or '.join(likely)}? They must be in rad/s" if likely else ""
             return f"by {both} the wheels' radius is {radius:.3g} m{question}"
-    turns = _follows(signals, "yaw_rate", difference)
+    turns = _follows(recording, "yaw_rate", difference)
     if turns is None or turns.correlation > -TOGETHER:
         return ""
     return (
@@ -266,12 +266,12 @@ def _wrong_pair(signals: Recording, left: str, right: str, mean: Series, differe
     )
 
 
-def _follows(signals: Recording, quantity: str, series: Series) -> Relation | None:
+def _follows(recording: Recording, quantity: str, series: Series) -> Relation | None:
     """The relation of a series to a measured velocity, or to the commanded one if that was not measured."""
-    if quantity in signals.measured:
-        return relation(signals.measured[quantity], series, -APART, APART)
-    if quantity in signals.commanded:
-        return relation(signals.commanded[quantity], series, 0.0, AFTER_COMMAND, held=True)
+    if quantity in recording.measured:
+        return relation(recording.measured[quantity], series, -APART, APART)
+    if quantity in recording.commanded:
+        return relation(recording.commanded[quantity], series, 0.0, AFTER_COMMAND, held=True)
     return None
 
 

@@ -118,13 +118,13 @@ def read_bag(
             findings += bag.findings
     except UnknownTypeError as error:
         raise SignalError(f"'{path}': {error}") from None
-    signals = _recording(roles, topics)
+    recording = _recording(roles, topics)
     named = {role: topic for topic, role in roles.items()}
     main = f"velocities '{named.get('velocity', 'none')}', steering '{named.get('steering', 'none')}'"
-    further = sorted({channel.source for channel in signals.further if not roles[channel.source]})
+    further = sorted({channel.source for channel in recording.further if not roles[channel.source]})
     also = f", also measured {', '.join(map(repr, further))}" if further else ""
-    signals.findings[:0] = [f"commands '{named['command']}', {main}{also}", *findings]
-    return signals
+    recording.findings[:0] = [f"commands '{named['command']}', {main}{also}", *findings]
+    return recording
 
 
 def _gear(message: object) -> dict[Key, float]:
@@ -132,19 +132,19 @@ def _gear(message: object) -> dict[Key, float]:
 
 
 def _recording(roles: Mapping[str, str], topics: Mapping[str, TopicData]) -> Recording:
-    signals = Recording()
+    recording = Recording()
     begin = min((column.logged[0] for column in topics.values()), default=0)
     for topic, role in roles.items():
         if (column := topics.get(topic)) is None:
             continue
         if role in ("command", "gear"):
-            commands_from(signals, column, column.seconds(begin)[0])
+            commands_from(recording, column, column.seconds(begin)[0])
         else:
-            time = measured_time(*column.seconds(begin), role or f"'{topic}'", signals.findings)
-            measurements_from(signals, topic, role, column, time)
-    signals.steers = "steering" in signals.commanded
-    report_pieces(signals)
-    return signals
+            time = measured_time(*column.seconds(begin), role or f"'{topic}'", recording.findings)
+            measurements_from(recording, topic, role, column, time)
+    recording.steers = "steering" in recording.commanded
+    report_pieces(recording)
+    return recording
 
 
 def commands_from(recording: Recording, column: TopicData, time: Array) -> None:

@@ -141,8 +141,8 @@ def unwrapped(channel: MeasuredChannel) -> MeasuredChannel:
     return replace(channel, series=Series(channel.series.time, np.unwrap(channel.series.value)))
 
 
-def report_pieces(signals: Recording) -> None:
+def report_pieces(recording: Recording) -> None:
     """Report the pieces into which gaps split a recording."""
-    if len(parts := signals.pieces) > 1:
+    if len(parts := recording.pieces) > 1:
         times = ", ".join(f"{begin:.2f} to {end:.2f} s" for begin, end in parts)
-        signals.findings.append(f"gaps split the recording into {len(parts)} pieces: {times}")
+        recording.findings.append(f"gaps split the recording into {len(parts)} pieces: {times}")

@@ -49,10 +49,10 @@ TableColumns = Mapping[str, Array]
 
 def read_csv(path: Path, columns: Mapping[str, str] | None = None) -> Recording:
     """The signals in a table, for ``identify``."""
-    signals = read_run_csv(path, columns)
-    if not signals.commanded:
+    recording = read_run_csv(path, columns)
+    if not recording.commanded:
         raise SignalError(f"{path}: there is no column with commands; {NEEDED}")
-    return signals
+    return recording
 
 
 def read_run_csv(path: Path, columns: Mapping[str, str] | None = None) -> Recording:
@@ -60,7 +60,7 @@ def read_run_csv(path: Path, columns: Mapping[str, str] | None = None) -> Record
 
     Custom names of columns are ``command:measured``, by quantity.
     """
-    signals = Recording()
+    recording = Recording()
     names, table = _read(path, NEEDED, columns)
     commands, taken = [], {"time"}
     for quantity in QUANTITIES:
@@ -69,22 +69,22 @@ def read_run_csv(path: Path, columns: Mapping[str, str] | None = None) -> Record
         measured = _find(path, names, quantity, MEASURED, custom[2])
         commands.append(find_column(names, quantity, COMMANDED) or "")
         taken |= {command, measured}
-        _command(signals, table, quantity, command)
-        _measure(signals, table, quantity, measured)
-    _read_further(signals, table, taken)
-    if not signals.channels:
+        _command(recording, table, quantity, command)
+        _measure(recording, table, quantity, measured)
+    _read_further(recording, table, taken)
+    if not recording.channels:
         raise SignalError(f"{path}: there is no column with measurements; it has {','.join(names)}; {NEEDED}")
-    signals.actuators = tuple(_actuators(table))
+    recording.actuators = tuple(_actuators(table))
     references_only = all(name.endswith(_REFERENCE) for name in commands if name)
-    signals.made_by_replay = bool(signals.actuators) and references_only
-    signals.steers = "steering" in signals.commanded
-    report_pieces(signals)
-    return signals
+    recording.made_by_replay = bool(recording.actuators) and references_only
+    recording.steers = "steering" in recording.commanded
+    report_pieces(recording)
+    return recording
 
 
 def read_actuation_csv(path: Path, columns: Mapping[str, str] | None = None) -> Recording:
     """Pedals, steering wheel and measurements from a table; custom names of columns are by quantity."""
-    signals = Recording()
+    recording = Recording()
     names, table = _read(path, PEDALS_NEEDED, columns)
     taken = {"time"}
     known = {quantity: COMMANDED[quantity] for quantity in ACTUATIONS}
@@ -92,40 +92,40 @@ def read_actuation_csv(path: Path, columns: Mapping[str, str] | None = None) -> 
     for quantity in known:
         name = _find(path, names, quantity, known, (columns or {}).get(quantity, ""))
         taken.add(name)
-        (_command if quantity in ACTUATIONS else _measure)(signals, table, quantity, name)
-    _read_further(signals, table, taken)
-    report_pieces(signals)
-    return signals
+        (_command if quantity in ACTUATIONS else _measure)(recording, table, quantity, name)
+    _read_further(recording, table, taken)
+    report_pieces(recording)
+    return recording
 
 
-def _command(signals: Recording, table: TableColumns, quantity: str, name: str) -> None:
+def _command(recording: Recording, table: TableColumns, quantity: str, name: str) -> None:
     if name:
-        signals.commanded[quantity] = _series(signals, table, name)
+        recording.commanded[quantity] = _series(recording, table, name)
 
 
-def _measure(signals: Recording, table: TableColumns, quantity: str, name: str) -> None:
+def _measure(recording: Recording, table: TableColumns, quantity: str, name: str) -> None:
     if name:
-        signals.measured[quantity] = _series(signals, table, name)
-        signals.sources[quantity] = name
+        recording.measured[quantity] = _series(recording, table, name)
+        recording.sources[quantity] = name
 
 
-def _series(signals: Recording, table: TableColumns, name: str) -> Series:
+def _series(recording: Recording, table: TableColumns, name: str) -> Series:
     """The samples in a column."""
     there = ~np.isnan(table[name])
-    return clean(table["time"][there], table[name][there], name, signals.findings)
+    return clean(table["time"][there], table[name][there], name, recording.findings)
 
 
-def _read_further(signals: Recording, table: TableColumns, taken: set[str]) -> None:
+def _read_further(recording: Recording, table: TableColumns, taken: set[str]) -> None:
     """Read further commands and measurements."""
     for quantity in COMMANDED.keys() - {*QUANTITIES, *ACTUATIONS}:
-        _command(signals, table, quantity, name := find_column(table, quantity, COMMANDED) or "")
+        _command(recording, table, quantity, name := find_column(table, quantity, COMMANDED) or "")
         taken.add(name)
     columns = ((quantity, find_column(table, quantity, POSE)) for quantity in POSES)
     poses = ((name, quantity, "pose", "") for quantity, name in columns if name)
     for name, quantity, source, joint in chain(poses, _others(table, taken)):
-        series = _series(signals, table, name)
+        series = _series(recording, table, name)
         if len(series.time):
-            signals.further.append(unwrapped(MeasuredChannel(name, quantity, source, series, joint)))
+            recording.further.append(unwrapped(MeasuredChannel(name, quantity, source, series, joint)))
 
 
 def _actuators(table: TableColumns) -> Iterator[ActuatorSeries]:

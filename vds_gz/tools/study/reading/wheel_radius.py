@@ -17,17 +17,17 @@ BLOCK, DRIVING = 2.0, 0.2
 FEWEST, RATIO, CERTAIN = 5, 0.01, 5.0
 
 
-def wheels_disagree(signals: Recording, wheel_radius: float) -> Iterator[str]:
+def wheels_disagree(recording: Recording, wheel_radius: float) -> Iterator[str]:
     """A finding if the wheels' speeds contradict v_x.
 
     The mean over all wheels is compared, as the outer wheel rolls further in a curve.
     """
     wheels = [
         channel.series
-        for channel in signals.further
+        for channel in recording.further
         if channel.quantity == "joint_velocity" and "steer" not in channel.joint
     ]
-    v_x = signals.measured.get("v_x")
+    v_x = recording.measured.get("v_x")
     if v_x is None or not wheels or not all(len(channel.time) > 1 for channel in (*wheels, v_x)):
         return
     ratio = _ratio(v_x, wheels, wheel_radius)

@@ -48,7 +48,7 @@ DIFFERENCES = {
 }
 
 #: Measures of a vehicle with a command log, compared with the nominal vehicle with the same log.
-OPEN_LOOP = (
+OPEN_LOOP_MEASURES = (
     *(
         Measure(f"{name}.{measure}", unit, f"{words} {meaning}")
         for name, (unit, meaning) in DIFFERENCES.items()
@@ -64,7 +64,7 @@ OPEN_LOOP = (
 )
 
 #: Measures of a controller on a path; errors are those of the vehicle's reference point at the start of periods.
-CLOSED_LOOP = (
+CLOSED_LOOP_MEASURES = (
     Measure("path.rms", "m", "rms of the lateral error"),
     Measure("path.peak", "m", "peak magnitude of the lateral error"),
     Measure("heading.rms", "rad", "rms of the heading error"),
@@ -100,7 +100,7 @@ def run_open_loop(
     vehicles are compared with the nominal one, whose model, step rate, sampling rate and time-out apply to all.
     ``advance`` is called with further parts of the work, 1 in all.
     """
-    check_measures(names, OPEN_LOOP)
+    check_measures(names, OPEN_LOOP_MEASURES)
     model = models()[nominal.model]
     if log.type.kind not in model.accepts:
         raise RecordingError(f"the model '{model.name}' does not take commands of the kind '{log.type.name}'")

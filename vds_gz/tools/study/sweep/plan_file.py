@@ -35,7 +35,7 @@ from vds_gz.tools.study.sweep.cases import (
     Driving,
     vehicle_parameters,
 )
-from vds_gz.tools.study.sweep.measures import CLOSED_LOOP, OPEN_LOOP, check_measures
+from vds_gz.tools.study.sweep.measures import CLOSED_LOOP_MEASURES, OPEN_LOOP_MEASURES, check_measures
 from vds_gz.tools.study.sweep.sweep_runs import Samples, Space, Sweep, UniformVariation, Variation
 
 T = TypeVar("T")
@@ -262,7 +262,7 @@ class _PlanReader:
     def _measures(self, driving: Driving, *, closed: bool) -> tuple[str, ...]:
         entry = self._entry("measure")
         measures = tuple(item.text("the name of a measure") for item in entry.items("measures"))
-        entry.within(lambda: check_measures(measures, CLOSED_LOOP if closed else OPEN_LOOP))
+        entry.within(lambda: check_measures(measures, CLOSED_LOOP_MEASURES if closed else OPEN_LOOP_MEASURES))
         if DELAY_MARGIN in measures and driving.bound == math.inf:
             raise entry.error(f"has {DELAY_MARGIN}, which needs a bound: driving: {{bound: 0.5}}  # [m]")
         if len(set(measures)) < len(measures):

@@ -147,7 +147,7 @@ class Setup:
     def slows_down(self) -> bool:
         """Whether some command asks for a lower speed than one before, or for the opposite direction."""
         fields = ("v_x",) if "steering" in self.actuators else ("v_x", "v_y", "yaw_rate")
-        for commanded in (signals.commands.records[field] for signals in self.recordings for field in fields):
+        for commanded in (recording.commands.records[field] for recording in self.recordings for field in fields):
             least = max(NEAR_ZERO * np.max(np.abs(commanded)), 1e-9)
             for speed in (np.maximum(commanded, 0.0), np.maximum(-commanded, 0.0)):
                 if np.max(np.maximum.accumulate(speed) - speed) > least:
@@ -166,12 +166,12 @@ class Setup:
 
     def _driven(self, field: str) -> Array:
         """All commands of the speed; of another field, those at a commanded speed other than 0, if there are any."""
-        records = np.concatenate([signals.commands.records for signals in self.recordings])
+        records = np.concatenate([recording.commands.records for recording in self.recordings])
         driven = records["v_x"] != 0.0
         return np.asarray(records[field] if field == "v_x" or not driven.any() else records[field][driven])
 
     def _changes(self, field: str, least: float) -> bool:
-        return any(np.ptp(signals.commands.records[field]) > least for signals in self.recordings)
+        return any(np.ptp(recording.commands.records[field]) > least for recording in self.recordings)
 
 
 def requested_by(kind: CommandKind) -> list[str]:
@@ -179,15 +179,15 @@ def requested_by(kind: CommandKind) -> list[str]:
     return [quantity for quantity, field in FIELDS.items() if field in kind.references]
 
 
-def kind_of(signals: Recording) -> CommandKind:
+def kind_of(recording: Recording) -> CommandKind:
     """The kind of a recording's commands."""
-    return KINDS[int(signals.commands.records["kind"][0])]
+    return KINDS[int(recording.commands.records["kind"][0])]
 
 
-def check_numbers(signals: Recording) -> None:
+def check_numbers(recording: Recording) -> None:
     """Refuse a recording without commands, with numbers that are not finite, or with times that do not advance."""
-    measured = [(channel.name, channel.series) for channel in signals.channels]
-    for name, series in (*signals.commanded.items(), *measured):
+    measured = [(channel.name, channel.series) for channel in recording.channels]
+    for name, series in (*recording.commanded.items(), *measured):
         wrong = ~(np.isfinite(series.time) & np.isfinite(series.value))
         if wrong.any():
             raise SignalError(
@@ -201,13 +201,13 @@ def check_numbers(signals: Recording) -> None:
                 f"{int(late.sum())} of {len(series.time)} samples of {name} are no later than the sample before, the "
                 f"first at {series.time[int(np.argmax(late)) + 1]:.9g} s; each sample needs a later time"
             )
-    if not len(signals.commands.time):
-        raise _nothing_in_both(signals, signals.measured)
+    if not len(recording.commands.time):
+        raise _nothing_in_both(recording, recording.measured)
 
 
-def _nothing_in_both(signals: Recording, measured: Collection[str]) -> SignalError:
+def _nothing_in_both(recording: Recording, measured: Collection[str]) -> SignalError:
     return SignalError(
-        f"nothing was both commanded ({', '.join(signals.commanded) or 'nothing'}) and measured "
+        f"nothing was both commanded ({', '.join(recording.commanded) or 'nothing'}) and measured "
         f"({', '.join(measured) or 'nothing'}); needed is one of {', '.join(QUANTITIES)} in both"
     )
 
@@ -237,23 +237,23 @@ def offered(
     return tuple(recordings), channels
 
 
-def _for_model(signals: Recording, model: AnyModel) -> Recording:
+def _for_model(recording: Recording, model: AnyModel) -> Recording:
     """The recording with commands that the model takes; a Control may be reduced to speed and angle, or velocities."""
-    if kind_of(signals) in model.accepts:
-        return signals
-    if kind_of(signals).references:
-        kept = {name: series for name, series in signals.commanded.items() if name in QUANTITIES}
-        plain = replace(signals, commanded=kept)
+    if kind_of(recording) in model.accepts:
+        return recording
+    if kind_of(recording).references:
+        kept = {name: series for name, series in recording.commanded.items() if name in QUANTITIES}
+        plain = replace(recording, commanded=kept)
         if kept and kind_of(plain) in model.accepts:
             return plain
     raise SignalError(
-        f"the commands are of the kind '{kind_of(signals).name}', which the vehicle model '{model.name}' does "
+        f"the commands are of the kind '{kind_of(recording).name}', which the vehicle model '{model.name}' does "
         f"not take; it takes {', '.join(sorted(kind.name for kind in model.accepts))}"
     )
 
 
 def _without_unknown_geometry(
-    signals: Recording, model: AnyModel, parameters: ParameterGroup, unknown: Collection[str], remedy: str
+    recording: Recording, model: AnyModel, parameters: ParameterGroup, unknown: Collection[str], remedy: str
 ) -> Recording:
     """The recording without wheels and hinges whose geometry is unknown; a finding names them.
 
@@ -261,19 +261,19 @@ def _without_unknown_geometry(
     """
     needed = {
         channel.name: geometry
-        for channel in signals.further
+        for channel in recording.further
         if observed(model, parameters, channel.quantity, channel.joint) is not None
         and (geometry := _geometry_of(channel, model) & set(unknown))
     }
-    further = [channel for channel in signals.further if channel.name not in needed]
-    if not needed or not (signals.measured or further):
-        return signals
+    further = [channel for channel in recording.further if channel.name not in needed]
+    if not needed or not (recording.measured or further):
+        return recording
     lacking = sorted(set().union(*needed.values()))
     finding = (
         f"{', '.join(needed)}: left out, as they need the vehicle's {', '.join(lacking)}; give a parameter file that "
         f"has them (--params){remedy.format(','.join(lacking))}"
     )
-    return replace(signals, further=further, findings=[*signals.findings, finding])
+    return replace(recording, further=further, findings=[*recording.findings, finding])
 
 
 def _geometry_of(channel: MeasuredChannel, model: AnyModel) -> set[str]:
@@ -287,7 +287,7 @@ def _geometry_of(channel: MeasuredChannel, model: AnyModel) -> set[str]:
 
 
 def counting(
-    signals: Recording, model: AnyModel, parameters: ParameterGroup, *, lateral: bool = False
+    recording: Recording, model: AnyModel, parameters: ParameterGroup, *, lateral: bool = False
 ) -> list[MeasuredChannel]:
     """The measurements to fit: those that the model predicts and that change; all that it predicts if none changes.
 
@@ -296,7 +296,7 @@ def counting(
     lateral = lateral or model.geometry(parameters).holonomic
     used = [
         channel
-        for channel in _with_increments(signals.channels, lateral=lateral)
+        for channel in _with_increments(recording.channels, lateral=lateral)
         if observed(model, parameters, channel.quantity, channel.joint) and len(channel.series.value) >= FEWEST_SAMPLES
     ]
     hinges = {channel.source for channel in used if channel.hinge}

@@ -76,12 +76,12 @@ class Segment:
 
 
 def segments_of(
-    signals: Sequence[Recording], channels: Sequence[Sequence[MeasuredChannel]], dt: float
+    recordings: Sequence[Recording], channels: Sequence[Sequence[MeasuredChannel]], dt: float
 ) -> list[Segment]:
     """The segments of recordings."""
     segments: list[Segment] = []
     first = 0
-    for k, (recording, measured) in enumerate(zip(signals, channels, strict=True)):
+    for k, (recording, measured) in enumerate(zip(recordings, channels, strict=True)):
         indexed = list(enumerate(measured, first))
         first += len(measured)
         commands = recording.commands
@@ -91,13 +91,13 @@ def segments_of(
         for begin, end in _stretches(recording, commands.time):
             segments += _cut(k, commands, indexed, begin, end, grid, dt)
     if not segments:
-        raise SignalError(_no_segment(signals, channels))
+        raise SignalError(_no_segment(recordings, channels))
     return segments
 
 
-def _no_segment(signals: Sequence[Recording], channels: Sequence[Sequence[MeasuredChannel]]) -> str:
+def _no_segment(recordings: Sequence[Recording], channels: Sequence[Sequence[MeasuredChannel]]) -> str:
     """Why the first recording has no segment."""
-    commanded, measured = signals[0].commands.time, channels[0]
+    commanded, measured = recordings[0].commands.time, channels[0]
     if not len(commanded) or not measured:
         count = sum(len(channel.series.time) for channel in measured)
         return (
@@ -123,12 +123,12 @@ def _phase(times: Sequence[Array], dt: float) -> float | None:
     return phase * dt if float(away.max()) < ON_GRID else None
 
 
-def _stretches(signals: Recording, time: Array) -> Iterator[tuple[float, float]]:
+def _stretches(recording: Recording, time: Array) -> Iterator[tuple[float, float]]:
     """Begin and end of the times in which the command is known [s]: from a first command after a gap or a pause on.
 
     If periodic commands pause, it is unknown for how long the vehicle follows the last one.
     """
-    for begin, end in signals.pieces:
+    for begin, end in recording.pieces:
         inside = time[(time >= begin) & (time <= end)]
         if not len(inside):
             continue
