@@ -34,6 +34,7 @@ from vds_gz.core.parameters.controller_parameters import LqrParameters, PurePurs
 from vds_gz.core.parameters.declaration import describe
 from vds_gz.core.parameters.teleop import JoystickParameters, KeyParameters
 from vds_gz.core.ros.arguments import parse
+from vds_gz.core.vehicle import actuators
 from vds_gz.core.world.load_world import load_world
 from vds_gz.core.world.surroundings import read_obstacles
 from vds_gz.programs.interface import topics
@@ -460,6 +461,12 @@ def test_what_the_page_on_extending_shows_is_quoted_from_files_that_tests_run():
     for _, block in blocks:
         excerpt = textwrap.dedent(block)
         assert any(excerpt in file for file in files), f"neither in examples/ nor in test_extension.py:\n{excerpt}"
+
+
+def test_the_stages_of_an_actuator_are_those_of_its_code():
+    stages = str(actuators.__doc__).split("\n\n")[2]
+    assert stages.count("\n") == 8
+    assert f"\n\n{stages}\n\n" in text(DOCS / "model.md")
 
 
 def test_the_page_of_the_interface_names_all_that_is_public():

@@ -53,7 +53,7 @@ __all__ = [
     "choice",
     "group",
     "ActuatorStages",
-    # Actuators: dead time, saturation, first-order lag, slew rate
+    # Actuators: :mod:`vds_gz.core.vehicle.actuators` lists their stages
     "delay_steps",
     "drive_coefficients",
     "drive_at_rest",

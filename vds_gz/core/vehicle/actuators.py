@@ -1,7 +1,18 @@
 """The two actuators: drive and steering.
 
-Their stages, in this order: dead time, dead band, static map, gain and offset, saturation, slow share (drive),
-first-order lag, rate limit, backlash (steering).
+Stages in order, from reference ``r`` to response ``y``, with the parameters of the actuator:
+
+    dead time    r1(t) = r(t - dead_time)
+    dead band    r2 = 0 if abs(r1) < dead_band, else r1
+    static map   r3 = map(r2) through map_references and map_responses, linear between points, constant beyond the ends
+    gain         r4 = gain * r3 + offset
+    saturation   r5 = min(max(r4, -r_max), r_max), with r_max the drive's max_velocity or the steering's max_position
+    slow share   r6 = (1 - slow_share) * r5 + slow_share * z, slow_time_constant * z' = r5 - z; drive only
+    lag          time_constant * y' = r6 - y
+    rate limit   abs(y') is limited, by max_acceleration and max_deceleration (drive) or by max_velocity (steering)
+    backlash     the wheel stays within backlash / 2 of y, and moves only at an end of this play; steering only
+
+docs/model.md shows these lines.
 """
 
 from __future__ import annotations
@@ -22,8 +33,8 @@ class DriveCoefficients:
     delay_steps: int  # dead time in whole steps
     dead_band: float  # references of smaller magnitude count as 0 [m/s]
     gain: float  # response per reference
-    map: StaticMap  # acts between dead band and gain
-    offset: float  # added to every response [m/s]; -0.0 where there is none, which changes no bit, not even of -0.0
+    map: StaticMap
+    offset: float  # added to every response [m/s]; -0.0 if unset: x + -0.0 == x for every x
     max_velocity: float  # saturation [m/s]
     max_reference: float  # largest reference without saturation, ignoring the offset [m/s]; infinite with a map
     slow_share: float  # share of a response that comes slowly
@@ -60,8 +71,8 @@ class SteeringCoefficients:
     delay_steps: int  # dead time in whole steps
     dead_band: float  # references of smaller magnitude count as 0 [rad]
     gain: float  # response per reference
-    map: StaticMap  # acts between dead band and gain
-    offset: float  # added to every response [rad]; -0.0 where there is none, which changes no bit, not even of -0.0
+    map: StaticMap
+    offset: float  # added to every response [rad]; -0.0 if unset: x + -0.0 == x for every x
     half_backlash: float  # half of the play between actuator and wheel [rad]
     max_position: float  # saturation [rad]; infinite if the steering turns all the way round
     decay: float  # fraction of a deviation that remains after one step
@@ -178,7 +189,7 @@ def through_dead_time(
 
 
 def static_response(c: DriveCoefficients | SteeringCoefficients, reference: float) -> float:
-    """Steady-state response to a reference, before saturation and lag: dead band, map, gain, offset."""
+    """Steady-state response to a reference, before saturation."""
     if abs(reference) < c.dead_band:
         reference = 0.0
     if c.map.used:
