@@ -67,7 +67,13 @@ def footprint_of(urdf: str, geometry: VehicleGeometry) -> Footprint:
 
     If no ball or disc touches the ground, the wheels of the geometry are its contacts.
     """
-    parts = list(_bodies(Robot(urdf)))
+    robot = Robot(urdf)
+    discs = [part for part in _parts(robot, "visual") if isinstance(part.shape, Cylinder)]
+    largest = {part.link: part for part in sorted(discs, key=lambda part: part.half_sizes[0])}
+    parts = [  # a ball counts as the largest cylinder that is seen of its link
+        largest.get(part.link, part) if isinstance(part.shape, Ellipsoid) else part
+        for part in _parts(robot, "collision")
+    ]
     standing = []
     for part in parts:
         lying = isinstance(part.shape, Cylinder) and abs(axes(part.pose.orientation)[2][2]) >= 0.1
@@ -81,14 +87,6 @@ def footprint_of(urdf: str, geometry: VehicleGeometry) -> Footprint:
     (back, right, _), (front, left, top) = (tuple(map(pick, zip(*corners, strict=True))) for pick in (min, max))
     contacts = tuple((x, y) for x, y, _ in standing)
     return Footprint(contacts, step, (back, right, step), (front, left, max(top, 2.0 * step)))
-
-
-def _bodies(robot: Robot) -> Iterator[_LinkShape]:
-    """The collisions of a robot; a ball is replaced by the largest cylinder among the visuals of its link, if any."""
-    discs = [part for part in _parts(robot, "visual") if isinstance(part.shape, Cylinder)]
-    largest = {part.link: part for part in sorted(discs, key=lambda part: part.half_sizes[0])}
-    for part in _parts(robot, "collision"):
-        yield largest.get(part.link, part) if isinstance(part.shape, Ellipsoid) else part
 
 
 def _parts(robot: Robot, tag: str) -> Iterator[_LinkShape]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element, ParseError, fromstring
 
@@ -53,30 +52,23 @@ class Robot:
         self._above: dict[str, UrdfJoint] = {}
         self._below: dict[str, list[UrdfJoint]] = {}
         for joint in self.joints:
-            self._add(joint)
+            for link in (joint.parent, joint.child):
+                if link not in self.links:
+                    raise DescriptionError(f"joint '{joint.name}' joins link '{link}', which does not exist")
+            if joint.child in self._above:
+                other = self._above[joint.child].name
+                raise DescriptionError(f"link '{joint.child}' is the child of joints '{other}' and '{joint.name}'")
+            self._above[joint.child] = joint
+            self._below.setdefault(joint.parent, []).append(joint)
         roots = [name for name in self.links if name not in self._above]
         if len(roots) != 1:
             raise DescriptionError(f"the robot has {len(roots)} links that are no joint's child; it must have one root")
         self.root = roots[0]
-        if lost := self.links.keys() - set(self._reached(self.root)):
+        joined = [self.root]
+        for link in joined:
+            joined += [joint.child for joint in self.below(link)]
+        if lost := self.links.keys() - set(joined):
             raise DescriptionError(f"link '{min(lost)}' is not joined to the root link '{self.root}'")
-
-    def _add(self, joint: UrdfJoint) -> None:
-        for link in (joint.parent, joint.child):
-            if link not in self.links:
-                raise DescriptionError(f"joint '{joint.name}' joins link '{link}', which does not exist")
-        if joint.child in self._above:
-            other = self._above[joint.child].name
-            raise DescriptionError(f"link '{joint.child}' is the child of joints '{other}' and '{joint.name}'")
-        self._above[joint.child] = joint
-        self._below.setdefault(joint.parent, []).append(joint)
-
-    def _reached(self, link: str) -> Iterator[str]:
-        waiting = [link]
-        while waiting:
-            current = waiting.pop()
-            yield current
-            waiting += [joint.child for joint in self.below(current)]
 
     def above(self, link: str) -> UrdfJoint | None:
         """The joint above a link; None for the root."""

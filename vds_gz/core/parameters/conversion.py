@@ -59,7 +59,8 @@ def load(
     plant_groups = {} if backend in BACKENDS or backend not in plants else {backend: plants[backend].parameters()}
     unused_plants = {name for name in of_other_plants(overrides, backend) if name in plants}  # need not be importable
     overrides = [override for override in overrides if _member_of(override.name, PLANT_PARAMS) not in unused_plants]
-    known = _known(_mentioned(overrides, MODEL_PARAMS), models, mounted, plant_groups)
+    mentioned = {_member_of(override.name, MODEL_PARAMS) for override in overrides}
+    known = _known(mentioned, models, mounted, plant_groups)
     names = _spellings(known.values())
     if any(override.name not in names for override in overrides):  # the nearest name may be of any model
         known = _known(models, models, mounted, plant_groups)
@@ -92,11 +93,6 @@ def load(
         selected = replaced(selected, values, overrides=by_name)
     faults.refuse()
     return selected
-
-
-def _mentioned(overrides: Iterable[Override], group: str) -> set[str]:
-    """Possible names of members of a group, such as models, in the names of parameters."""
-    return {_member_of(override.name, group) for override in overrides} - {""}
 
 
 def _backend(overrides: Iterable[Override], plants: Mapping[str, Registered], faults: Faults) -> str:

@@ -85,10 +85,11 @@ class VehicleTime:
 
         If only Gazebo knows the vehicle's time, this is the system's.
         """
-        clock = self._known_clock()
-        if clock is None or clock in (SYSTEM_CLOCK, GAZEBO_CLOCK):
-            return None if clock is None else time.time_ns()
-        return self._times.get(clock)
+        if self._clock is None:
+            if not self._heard():
+                self._unheard = time.monotonic()
+            return time.time_ns() if time.monotonic() - self._unheard > PATIENCE else None
+        return time.time_ns() if self._clock in (SYSTEM_CLOCK, GAZEBO_CLOCK) else self._times.get(self._clock)
 
     def stamp(self) -> int:
         """The present [ns] for stamps; 0 if it is not known, which is no time in ROS and never too old."""
@@ -103,13 +104,6 @@ class VehicleTime:
     def vehicles(self) -> str:
         """The vehicles and their topics for commands, in words."""
         return "; ".join(map(str, self._vehicles.values())) or "no vehicle reports itself on '/diagnostics'"
-
-    def _known_clock(self) -> str | None:
-        if self._clock is not None:
-            return self._clock
-        if not self._heard():
-            self._unheard = time.monotonic()
-        return SYSTEM_CLOCK if time.monotonic() - self._unheard > PATIENCE else None
 
     def _on_diagnostics(self, message: Message, arrival: int) -> None:
         for vehicle in vehicles(message):

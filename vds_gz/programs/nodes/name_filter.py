@@ -65,20 +65,15 @@ def _alternative_occurs(text: str, name: str) -> bool:
     for place in range(len(name) + 1):
         if place == 0 or not begins:
             waiting.add(0)
-        waiting = _with_skipped(waiting, parts)
+        for index, part in enumerate(parts):
+            if index in waiting and part.skippable:
+                waiting.add(index + 1)
         matched = len(parts) in waiting
         found = found or matched
         if place < len(name):
             met = [index for index in waiting if index < len(parts) and parts[index].one.fullmatch(name[place])]
             waiting = {index + 1 for index in met} | {index for index in met if parts[index].repeatable}
     return matched if ends else found
-
-
-def _with_skipped(waiting: set[int], parts: list[_FilterAtom]) -> set[int]:
-    for index, part in enumerate(parts):
-        if index in waiting and part.skippable:
-            waiting.add(index + 1)
-    return waiting
 
 
 def _parts(text: str, whole: str) -> list[_FilterAtom]:

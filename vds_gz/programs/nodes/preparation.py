@@ -88,10 +88,10 @@ def prepare(overrides: Sequence[Override], faults: Faults | None = None) -> Prep
     """Read and check everything that parameters name."""
     faults = faults or Faults()
     scene, obstacles = _world(overrides, faults)
+    findings: list[str] = []
     robot = None
     with faults.caught():
         parameters = parameters_of(overrides)
-        without_place = tuple(_without_place(parameters))
         if parameters.backend == "relay":
             from vds_gz.core.plant.relay.led_vehicle import make_led_vehicle
             from vds_gz.core.plant.relay.subtraction import RobotDynamics
@@ -100,21 +100,18 @@ def prepare(overrides: Sequence[Override], faults: Faults | None = None) -> Prep
             theirs = parameters_of_file(simulator) if simulator else None
             robot = RobotDynamics.of(parameters.relay, parameters.vehicle, theirs)
             make_led_vehicle(parameters, robot)  # refuses what the relay cannot do
+            without = "has no effect: with backend relay, the robot or its simulator has its own"
+            findings = [f"'{name}' {without}" for name in PLACED if getattr(parameters, name)]
             parameters = replace(parameters, **{name: type(getattr(parameters, name))() for name in PLACED})
             scene = obstacles = None
         model = models()[parameters.model]
-        _refuse_other_joints(overrides, parameters, model)
+        joints = [*_other_joints(overrides, parameters, model)]
         text = description(parameters, model)
     faults.refuse()
     sources = tuple(filter(None, dict.fromkeys(map(_source, overrides))))
     unused = tuple(_unused(overrides, parameters))
-    findings = (
-        *without_place,
-        *_other_units(overrides, parameters),
-        *_other_joints(parameters, model),
-        *_outside(parameters, model, text),
-    )
-    return Preparation(parameters, model, text, robot, scene, obstacles, sources, unused, findings)
+    findings += [*_other_units(overrides, parameters), *joints, *_outside(parameters, model, text)]
+    return Preparation(parameters, model, text, robot, scene, obstacles, sources, unused, tuple(findings))
 
 
 def _source(override: Override) -> str:
@@ -174,13 +171,6 @@ def _unused(overrides: Sequence[Override], parameters: NodeParameters) -> Iterat
             yield f"'{group}.{name}'{place} has no effect: the {chosen}"
 
 
-def _without_place(parameters: NodeParameters) -> Iterator[str]:
-    """Findings about parameters of the place around the vehicle, which the robot behind a relay has itself."""
-    for name in PLACED if parameters.backend == "relay" else ():
-        if getattr(parameters, name):
-            yield f"'{name}' has no effect: with backend relay, the robot or its simulator has its own"
-
-
 def _other_units(overrides: Sequence[Override], parameters: NodeParameters) -> Iterator[str]:
     """Findings about numbers of the vehicle that are usual in another unit, and not in the parameter's."""
     units = {description.name: description.unit for description in describe(parameters)}
@@ -199,8 +189,8 @@ def _other_units(overrides: Sequence[Override], parameters: NodeParameters) -> I
             )
 
 
-def _refuse_other_joints(overrides: Sequence[Override], parameters: NodeParameters, model: AnyModel) -> None:
-    """Refuse joints to be controlled that the model does not have."""
+def _other_joints(overrides: Sequence[Override], parameters: NodeParameters, model: AnyModel) -> Iterator[str]:
+    """Refuse joints to be controlled that the model does not have; findings about other names of joints."""
     joints = [joint.name for joint in model.joints(parameters.vehicle)]
     for name in joint_list(parameters.gazebo.controlled_joints):
         if name not in joints:
@@ -210,10 +200,6 @@ def _refuse_other_joints(overrides: Sequence[Override], parameters: NodeParamete
                 f"parameter 'gazebo.controlled_joints'{place} has '{name}'; the joints are {', '.join(joints)}"
             )
 
-
-def _other_joints(parameters: NodeParameters, model: AnyModel) -> Iterator[str]:
-    """Findings about joints that the model does not have."""
-    joints = [joint.name for joint in model.joints(parameters.vehicle)]
     for name in joint_map(parameters.gazebo.joint_names):
         if name not in joints:
             yield f"'gazebo.joint_names' names '{name}', which has no effect: the joints are {', '.join(joints)}"

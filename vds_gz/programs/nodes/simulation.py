@@ -149,7 +149,9 @@ class Simulation:
         idle = min(longest, (self._next_second - monotonic) * 1e-9)
         if self.holds_time:
             idle = min(idle, REPEAT * 1e-9)
-            self._repeat_time(monotonic)
+            if self._clock_output is not None and monotonic >= self._next_repeat:  # for nodes that start now
+                self._next_repeat = monotonic + REPEAT
+                self._publish_time(self.plant.vehicle.time)
         elif self.now is not None and self.clock.speed:
             due = min(map(_NEXT, self._timers))
             if self._sensors is not None:  # sensors without subscribers are measured when something else is due
@@ -314,12 +316,6 @@ class Simulation:
             self._sensors.begin(start)
         self._awaiting.clear()
         self.now = now
-
-    def _repeat_time(self, monotonic: int) -> None:
-        """Publish the time that stands still again, for nodes that start now."""
-        if self._clock_output is not None and monotonic >= self._next_repeat:
-            self._next_repeat = monotonic + REPEAT
-            self._publish_time(self.plant.vehicle.time)
 
     def _publish_time(self, time: int) -> None:
         """Publish a time [ns] on ``/clock``. Only a reset sets it back.

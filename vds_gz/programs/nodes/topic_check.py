@@ -81,23 +81,21 @@ class TopicCheck:
         who = f"topic '{ours.topic}': {_name(theirs)}"
         if theirs.type != ours.type:
             verbs = ("publishes", "reads") if theirs.publishes else ("reads", "publishes")
+            fitting = self._topic_of(theirs.type) if theirs.publishes else ""
+            remedy = f"this node reads that type on '{fitting}'" if fitting else ""
             yield (
                 f"{who} {verbs[0]} {theirs.type}, but this node {verbs[1]} {ours.type}, so nothing arrives; "
-                f"{self._other_topic(theirs) or f'{_name(theirs)} must use {ours.type}, or another topic'}"
+                f"{remedy or f'{_name(theirs)} must use {ours.type}, or another topic'}"
             )
         elif policy := ours.incompatible(theirs):
             words = {"reliability": ("best effort", "reliable"), "durability": ("volatile", "transient local")}[policy]
             which = ("offers", "requests") if theirs.publishes else ("requests", "offers")
+            verb = "offer" if theirs.publishes else "request"
             pair = words if theirs.publishes else words[::-1]
             yield (
                 f"{who} {which[0]} an incompatible QoS, so nothing arrives. Incompatible policy: {policy}: it "
-                f"{which[0]} {pair[0]}, this node {which[1]} {pair[1]}; let it {_verb(theirs)} {pair[1]}"
+                f"{which[0]} {pair[0]}, this node {which[1]} {pair[1]}; let it {verb} {pair[1]}"
             )
-
-    def _other_topic(self, theirs: Endpoint) -> str:
-        """The topic on which this node reads messages of a publisher's type; empty if there is none."""
-        fitting = self._topic_of(theirs.type) if theirs.publishes else ""
-        return f"this node reads that type on '{fitting}'" if fitting else ""
 
     def _unread_topics(self, ours: Collection[str]) -> Iterator[str]:
         """Publishers of commands and poses on topics that no node reads."""
@@ -107,7 +105,8 @@ class TopicCheck:
             for endpoint in self._graph.endpoints(sub.topic)
         )
         for topic, types in self._graph.topic_types().items():
-            remedy = "" if topic in ours or not self._is_near(topic) else self._remedy(topic, types, commanded)
+            near = topic.rpartition("/")[0] in ("", self._graph.namespace.rstrip("/"))
+            remedy = "" if topic in ours or not near else self._remedy(topic, types, commanded)
             if not remedy:
                 continue
             there = self._graph.endpoints(topic)
@@ -116,10 +115,6 @@ class TopicCheck:
             names = list(dict.fromkeys(_name(e) for e in there if e.publishes))
             verb = "publish" if len(names) > 1 else "publishes"
             yield f"topic '{topic}': {' and '.join(names)} {verb} {types[0]}, which no node reads; {remedy}"
-
-    def _is_near(self, topic: str) -> bool:
-        """Whether a topic is in this node's namespace, or in none."""
-        return topic.rpartition("/")[0] in ("", self._graph.namespace.rstrip("/"))
 
     def _remedy(self, topic: str, types: Sequence[str], commanded: bool) -> str:
         """What to do about messages on another topic; empty if they are not meant for a vehicle."""
@@ -160,7 +155,3 @@ def _several_clocks(publishers: Sequence[Endpoint], ours: bool) -> Iterator[str]
 
 def _name(endpoint: Endpoint) -> str:
     return f"node '{endpoint.node}'" if endpoint.node else "a node without a name"
-
-
-def _verb(endpoint: Endpoint) -> str:
-    return "offer" if endpoint.publishes else "request"

@@ -209,11 +209,10 @@ class KeyDriver:
         if self._stops:
             self._output.send(drive)
             self._stops -= drive == STANDSTILL
-        self._show(f"{self._command(drive)}   {self._feedback(now)}")
-
-    def _command(self, drive: MotionReference) -> str:
-        turn = f"{drive.yaw_rate:+.2f} rad/s" if self._turns else f"{math.degrees(drive.steering_angle):+6.1f} deg"
-        return f"speed {drive.v_x:+.2f} m/s   steering {turn}"
+        if sys.stdout.isatty():
+            turn = f"{drive.yaw_rate:+.2f} rad/s" if self._turns else f"{math.degrees(drive.steering_angle):+6.1f} deg"
+            line = f"speed {drive.v_x:+.2f} m/s   steering {turn}   {self._feedback(now)}"
+            print(f"\r{line[: shutil.get_terminal_size().columns - 1]}\x1b[K", end="", flush=True)
 
     def _feedback(self, now: int) -> str:
         heard, speed, yaw_rate = self._actual
@@ -222,11 +221,6 @@ class KeyDriver:
         if not self._output.heard():
             return f"no one listens to '{self._output.topic}': {self._time.vehicles()}"
         return "nothing is received on 'twist_actual'"
-
-    def _show(self, line: str) -> None:
-        if sys.stdout.isatty():
-            width = shutil.get_terminal_size().columns - 1
-            print(f"\r{line[:width]}\x1b[K", end="", flush=True)
 
     def _on_actual(self, message: Message, arrival: int) -> None:
         self._actual = (arrival, message.twist.linear.x, message.twist.angular.z)

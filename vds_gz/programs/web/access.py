@@ -51,7 +51,10 @@ class Access:
 
     def _check_host(self, host: str) -> None:
         """Refuse requests for hosts that are not this server."""
-        name = _hostname(f"//{host}")
+        try:
+            name = (urlsplit(f"//{host}").hostname or "").lower()
+        except ValueError:
+            name = ""
         if name not in self._names and not (_is_address(name) and (is_loopback(name) or not self._local)):
             right = "localhost or 127.0.0.1" if self._local else "an address or the name of this machine"
             raise web.HTTPForbidden(text=f"host '{printable(host)}' is refused; it must be {right}")
@@ -116,13 +119,6 @@ def _is_address(host: str) -> bool:
     return True
 
 
-def _hostname(url: str) -> str:
-    try:
-        return (urlsplit(url).hostname or "").lower()
-    except ValueError:
-        return ""
-
-
 def _equal(sent: str, token: str) -> bool:
     """Whether texts are equal, in a time that does not depend on the position of a difference."""
     return hmac.compare_digest(sent.encode(errors="replace"), token.encode())
@@ -141,13 +137,8 @@ PERIOD = 1.0
 def request_log() -> logging.Logger:
     """The log of the server: errors of ours, but not requests that are not HTTP; the response tells their senders."""
     log = logging.getLogger("vds_gz.programs.web")
-    log.addFilter(_is_ours)
+    log.addFilter(lambda record: not (record.exc_info and isinstance(record.exc_info[1], HttpProcessingError)))
     return log
-
-
-def _is_ours(record: logging.LogRecord) -> bool:
-    error = record.exc_info[1] if record.exc_info else None
-    return not isinstance(error, HttpProcessingError)
 
 
 class Connections:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 from vds_gz.core.parameters.declaration import WORDS, ParameterType
 from vds_gz.core.ros.graph import Client, Graph, Message, QoS
@@ -144,18 +144,16 @@ class RemoteNode:
 
         def on_values(described: Message, got: Message) -> None:
             if len(got.values) == len(names):  # else it is another node by now, and the request is repeated
-                self._learn(dict(zip(names, got.values, strict=True)), described.descriptors)
+                values = dict(zip(names, got.values, strict=True))
+                self._types = {name: int(value.type) for name, value in values.items()}
+                self.values = {name: _plain(python_value(value)) for name, value in values.items()}
+                known = [(descriptor, self._types.get(descriptor.name)) for descriptor in described.descriptors]
+                self.table = [_described(descriptor, kind) for descriptor, kind in known if kind in _TYPES]
+                self._outdated = False
+                self.described += 1
+                self.changed += 1
 
         self._describe.call(describe, lambda described: self._get.call(get, lambda got: on_values(described, got)))
-
-    def _learn(self, values: Mapping[str, Message], descriptors: Sequence[Message]) -> None:
-        self._types = {name: int(value.type) for name, value in values.items()}
-        self.values = {name: _plain(python_value(value)) for name, value in values.items()}
-        known = [(descriptor, self._types.get(descriptor.name)) for descriptor in descriptors]
-        self.table = [_described(descriptor, kind) for descriptor, kind in known if kind in _TYPES]
-        self._outdated = False
-        self.described += 1
-        self.changed += 1
 
     def _on_event(self, event: Message, arrival: int) -> None:
         if event.node == self._node and not self._outdated:

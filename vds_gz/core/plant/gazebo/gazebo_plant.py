@@ -90,7 +90,10 @@ class GazeboPlant(Plant):
             elif isinstance(seen, Placement):
                 self._history.add(seen)
                 self._began = self._began or seen
-                self._feel_slope(seen)
+                if self.vehicle.model.feels_slopes:
+                    state = self.vehicle.state
+                    state.road_slope = into_body(seen.orientation, (0.0, 0.0, -GRAVITY))[0]
+                    self.vehicle.state = state
             elif isinstance(seen, JointReadings):
                 self._readings = seen
                 self._uncompared.append(seen)
@@ -100,13 +103,6 @@ class GazeboPlant(Plant):
             self.stand_still(self.vehicle.time)
             self._history.clear()
         return self._time
-
-    def _feel_slope(self, seen: Placement) -> None:
-        """Set the acceleration of gravity along the vehicle in models that feel slopes, such as Autoware's."""
-        if self.vehicle.model.feels_slopes:
-            state = self.vehicle.state
-            state.road_slope = into_body(seen.orientation, (0.0, 0.0, -GRAVITY))[0]
-            self.vehicle.state = state
 
     def _compare(self) -> None:
         """Estimate the lag of the joints behind the sent commands."""
@@ -247,22 +243,17 @@ class GazeboPlant(Plant):
         level, text = self._health.verdict(monotonic())
         if level == Level.OK and (stall := self._stall.text()):
             level, text = Level.ERROR, stall
-        lags = [(name, lag.lag()) for name, lag in self._lags.items() if name == "wheel" or self._steering]
-        if level == Level.OK:
-            level, text = self._lag_verdict(lags)
-        words = ((name, "not known yet" if lag is None else f"{lag:.4f}") for name, lag in lags)
-        values = [(f"lag of the {name} joints [s]", word) for name, word in words]
-        return Status(level, text, (("link", self._link.name), *self._health.values(), *values))
-
-    def _lag_verdict(self, lags: Sequence[tuple[str, float | None]]) -> tuple[Level, str]:
-        for name, lag in lags:
-            dynamics = configured(self.vehicle.parameters, name == "steering")
-            if lag is not None and lag > allowed(dynamics):
-                return Level.WARN, (
+        values = []
+        for name in self._lags if self._steering else ("wheel",):
+            lag, dynamics = self._lags[name].lag(), configured(self.vehicle.parameters, name == "steering")
+            values.append((f"lag of the {name} joints [s]", "not known yet" if lag is None else f"{lag:.4f}"))
+            if level == Level.OK and lag is not None and lag > allowed(dynamics):
+                level = Level.WARN
+                text = (
                     f"the {name} joints follow {lag:.3f} s late, which adds to the {dynamics:g} s configured; at most "
                     f"{allowed(dynamics):.3f} s is small. Likely cause: {self._link.lag_cause}"
                 )
-        return Level.OK, ""
+        return Status(level, text, (("link", self._link.name), *self._health.values(), *values))
 
     def _simulated_states(self) -> JointStates:
         return self.vehicle.model.joint_states(self.vehicle.coefficients, self.vehicle.state)

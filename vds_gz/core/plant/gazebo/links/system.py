@@ -67,18 +67,11 @@ class SystemLink(GazeboLink):
             self._inbox.append(Alive(info.paused))
         if info.paused:
             return
-        self._look_at_body(end - length, ecm)
-        self._look_at_joints(end - length, ecm)
-        self._inbox.append(Tick(end))
-
-    def _look_at_body(self, time: int, ecm: EntityComponentManager) -> None:
-        pose = self._body.world_pose(ecm)
+        time, pose = end - length, self._body.world_pose(ecm)
         if pose is not None:
             at, turn = pose.pos(), pose.rot()
             position = (at.x(), at.y(), at.z())
             self._inbox.append(Placement(time, position, (turn.x(), turn.y(), turn.z(), turn.w())))
-
-    def _look_at_joints(self, time: int, ecm: EntityComponentManager) -> None:
         self._where, self._speeds = {}, {}
         for name, joint in self._joints.items():
             position, velocity = joint.position(ecm), joint.velocity(ecm)
@@ -86,6 +79,7 @@ class SystemLink(GazeboLink):
                 self._where[name], self._speeds[name] = position[0], velocity[0]
         if self._where:
             self._inbox.append(JointReadings(time, self._where, self._speeds))
+        self._inbox.append(Tick(end))
 
     def act(self, info: UpdateInfo, ecm: EntityComponentManager) -> None:
         """Set the joints, and a requested pose, for the next step."""
