@@ -54,7 +54,7 @@ def response(commands, robot, limit):
     return result
 
 
-def recorded(robot, duration=80.0, seed=1, noise=(0.02, 0.03), correlation=0.0):
+def recorded(robot, duration=50.0, seed=1, noise=(0.02, 0.03), correlation=0.0):
     """A recording of random steps with noise, of which successive samples have a correlation."""
     random = np.random.default_rng(seed)
     levels = {"v_x": [0.0, 0.3, 0.6, 1.0, -0.4], "yaw_rate": [0.0, 0.5, -0.5, 1.0, -1.0]}
@@ -121,6 +121,7 @@ def test_no_interval_excludes_the_truth_and_the_verdict_is_that_of_the_file(name
         assert prediction.rms == pytest.approx(error, rel=0.25), quantity
 
 
+@pytest.mark.slow
 def test_recordings_of_unequal_noise_show_no_limits_behind_the_lag():
     """The residuals of the noisier one are structured, but an actuator alone leaves as much."""
     steps = [recorded(Robot(), 20.0, 1, (0.005, 0.005)), recorded(Robot(), 20.0, 2, (0.05, 0.05), correlation=0.8)]

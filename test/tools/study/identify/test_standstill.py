@@ -37,13 +37,14 @@ def found(signals, *, centred=False):
     return axis.centred
 
 
-@pytest.mark.parametrize("centred", [True, False])
+@pytest.mark.parametrize("centred", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_ten_seconds_at_standstill_correct_a_wrong_flag(centred):
     speed = np.where(MOVING, 1.0, 0.0)
     turn = np.where((TIMES // 4.0) % 2 == 0, 0.3, -0.2)
     assert found(recorded(speed, turn, twists=False, centred=centred), centred=not centred) is centred
 
 
+@pytest.mark.slow
 def test_a_short_standstill_is_enough_at_a_high_rate_of_samples():
     times = 1e-3 * np.arange(6000)
     speed = np.where((times > 3.0) & (times < 3.1), 0.0, 1.0)
