@@ -128,6 +128,20 @@ def test_check_of_all_presets(capsys):
         ("sim_node:\n  ros__parameters:\n    model: [\n", ["not valid YAML"]),
         ("", ["it is empty"]),
         ("other:\n  ros__parameters:\n    model: omni\n", ["no section for node '/sim_node'"]),
+        ("sim_node:\n  ros__parameters:\n    pub_rate: 2000.0\n", ["at most step_rate, 1000 [Hz] (file ", ", line 3)"]),
+        (
+            "sim_node:\n  ros__parameters:\n    model: omni\n    model: bicycle\n",
+            ["line 4: 'model' is there twice; first in line 3"],
+        ),
+        ("sim_node: {ros__parameters: {model: omni, model: bicycle}}\n", ["'model' is there twice"]),
+        (
+            "sim_node:\n  ros__parameters:\n    gazebo.world: a\n    gazebo:\n      world: b\n",
+            ["line 5: 'gazebo.world' is there twice; first in line 3"],
+        ),
+        (
+            "/sim_node:\n  ros__parameters:\n    model: omni\nsim_node:\n  ros__parameters:\n    model: omni\n",
+            ["line 6: section '/sim_node' is there twice; first in line 3"],
+        ),
     ],
 )
 def test_check_of_a_wrong_file(tmp_path, capsys, text, said):
@@ -168,12 +182,6 @@ def test_check_finds_all_errors_of_a_file_with_their_lines(tmp_path, capsys):
     )
     assert all(name in line for name, line in zip(names, lines, strict=True))
     assert "there is no world 'hal'" in lines[1]
-
-
-def test_check_finds_what_does_not_fit_together_with_its_line(tmp_path, capsys):
-    file = parameter_file(tmp_path, "sim_node:\n  ros__parameters:\n    pub_rate: 2000.0\n")
-    assert main(["check", file]) == 1
-    assert f"at most step_rate, 1000 [Hz] (file {file}, line 3)" in capsys.readouterr().err
 
 
 MAP = "actuation_cmd: {accel_map_path: nowhere.csv}"
@@ -229,34 +237,6 @@ def test_a_joint_of_ours_may_move_two_of_gazebos(tmp_path, capsys):
     text = f"sim_node: {{ros__parameters: {{model: differential, gazebo: {{controlled_joints: '{joints}'}}}}}}"
     assert main(["check", parameter_file(tmp_path, text)]) == 0
     assert "finding: " not in capsys.readouterr().out
-
-
-def test_check_refuses_a_key_that_is_there_twice(tmp_path, capsys):
-    file = parameter_file(tmp_path, "sim_node:\n  ros__parameters:\n    model: omni\n    model: bicycle\n")
-    assert main(["check", file]) == 1
-    assert f"file {file}, line 4: 'model' is there twice; first in line 3" in capsys.readouterr().err
-    file = parameter_file(tmp_path, "sim_node: {ros__parameters: {model: omni, model: bicycle}}\n")
-    assert main(["check", file]) == 1
-    assert "'model' is there twice" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        (
-            "sim_node:\n  ros__parameters:\n    gazebo.world: a\n    gazebo:\n      world: b\n",
-            "line 5: 'gazebo.world' is there twice; first in line 3",
-        ),
-        (
-            "/sim_node:\n  ros__parameters:\n    model: omni\nsim_node:\n  ros__parameters:\n    model: omni\n",
-            "line 6: section '/sim_node' is there twice; first in line 3",
-        ),
-    ],
-)
-def test_check_refuses_what_is_there_twice_in_two_forms(tmp_path, capsys, text: str, said: str):
-    file = parameter_file(tmp_path, text)
-    assert main(["check", file]) == 1
-    assert f"file {file}, {said}" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("arguments", [["check", "car.yaml"], ["profile", "prbs", "-o", "a.csv"]])
