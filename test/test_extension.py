@@ -324,10 +324,19 @@ def test_a_model_that_is_not_there_is_named(capsys):
     assert "there is no vehicle model 'loadr'; there are bicycle, differential, " in capsys.readouterr().err
 
 
-def test_an_entry_point_that_is_no_model_is_refused_by_name(site):
-    install(site, "loader = heavy_machines.loader:LoaderParameters")
-    with pytest.raises(ArgumentError, match=r"entry point 'loader' of vds_gz.models is .*; it must be a VehicleModel"):
-        catalogue.models()["loader"]
+@pytest.mark.parametrize(
+    ("name", "record", "message"),
+    [
+        ("loader", "LoaderParameters", r"entry point 'loader' of vds_gz.models is .*; it must be a VehicleModel"),
+        ("loader", "LODER", r"'loader' of vds_gz.models, heavy_machines.loader:LODER, raises Attr"),
+        ("digger", "LOADER", r"entry point 'digger' of vds_gz.models is a model 'loader'; both must"),
+        ("omni", "LOADER", r"entry point 'omni' of vds_gz.models: a model 'omni' exists already"),
+    ],
+)
+def test_an_entry_point_that_is_no_new_model_is_refused_by_name(site, name, record, message):
+    install(site, f"{name} = heavy_machines.loader:{record}")
+    with pytest.raises(ArgumentError, match=message):
+        catalogue.models()[name]
 
 
 @pytest.mark.parametrize("words", [["check", "--model", "loader"], ["parameters"], ["new", "loader"]])
@@ -341,21 +350,3 @@ def test_a_wrong_entry_point_does_not_stop_what_does_not_use_it(site, capsys):
     install(site, "loader = heavy_machines.loader:LODER")
     assert main(["model", "forklift"]) == 0
     assert "heavy_machines" not in sys.modules
-
-
-def test_an_entry_point_that_cannot_be_imported_is_named(site):
-    install(site, "loader = heavy_machines.loader:LODER")
-    with pytest.raises(ArgumentError, match=r"'loader' of vds_gz.models, heavy_machines.loader:LODER, raises Attr"):
-        catalogue.models()["loader"]
-
-
-def test_an_entry_point_has_the_name_of_its_model(site):
-    install(site, "digger = heavy_machines.loader:LOADER")
-    with pytest.raises(ArgumentError, match=r"entry point 'digger' of vds_gz.models is a model 'loader'; both must"):
-        catalogue.models()["digger"]
-
-
-def test_a_model_cannot_take_a_name_that_is_taken(site):
-    install(site, "omni = heavy_machines.loader:LOADER")
-    with pytest.raises(ArgumentError, match=r"entry point 'omni' of vds_gz.models: a model 'omni' exists already"):
-        catalogue.models()

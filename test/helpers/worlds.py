@@ -5,16 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-from hypothesis import settings
 
 from vds_gz.core.errors import WorldError
 from vds_gz.core.world.load_world import load_world
 from vds_gz.core.world.scene import Scene
 
 BALL = "<visual name='v'>{pose}<geometry><sphere><radius>0.5</radius></sphere></geometry></visual>"
-
-#: How many changed files the slow tests try.
-MUTATIONS = settings(max_examples=10_000)
 
 
 def world(tmp_path: Path, inside: str, environment: dict[str, str] | None = None) -> Scene:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from helpers.worlds import BALL, MUTATIONS, geometry, model, refusal, world, write_map
+from helpers.worlds import BALL, geometry, model, refusal, world, write_map
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -115,17 +115,6 @@ def test_a_model_that_includes_itself_is_refused(tmp_path):
 @given(st.data())
 def test_a_file_that_was_changed_anywhere_is_read_or_refused(tmp_path_factory, data):
     """Random changes of the bytes of a valid world give a scene or a WorldError."""
-    change_world(tmp_path_factory, data)
-
-
-@pytest.mark.slow
-@MUTATIONS
-@given(st.data())
-def test_10_000_worlds_that_were_changed_anywhere_are_read_or_refused(tmp_path_factory, data):
-    change_world(tmp_path_factory, data)
-
-
-def change_world(tmp_path_factory, data):
     text = bytearray(
         share("worlds", "outdoor.sdf").read_bytes()[1500:9000].join([b"<sdf version='1.9'><world name='w'>", b""])
     )
@@ -140,17 +129,6 @@ def change_world(tmp_path_factory, data):
 
 @given(st.data())
 def test_a_map_that_was_changed_anywhere_is_read_or_refused(tmp_path_factory, data):
-    change_map(tmp_path_factory, data)
-
-
-@pytest.mark.slow
-@MUTATIONS
-@given(st.data())
-def test_10_000_maps_that_were_changed_anywhere_are_read_or_refused(tmp_path_factory, data):
-    change_map(tmp_path_factory, data)
-
-
-def change_map(tmp_path_factory, data):
     folder = tmp_path_factory.mktemp("mutated")
     file = write_map(folder, [[0, 254], [254, 0]])
     for path in (file, folder / "map.pgm"):

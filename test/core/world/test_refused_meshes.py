@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from helpers.worlds import MUTATIONS, geometry, looking, refusal, world
+from helpers.worlds import geometry, looking, refusal, world
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -73,17 +73,6 @@ MESHES = {kind: trimesh.creation.icosahedron().export(file_type=kind) for kind i
 
 @given(st.sampled_from(KINDS), st.data())
 def test_a_mesh_that_was_changed_anywhere_is_read_or_refused(tmp_path_factory, kind, data):
-    change_mesh(tmp_path_factory, kind, data)
-
-
-@pytest.mark.slow
-@MUTATIONS
-@given(st.sampled_from(KINDS), st.data())
-def test_10_000_meshes_that_were_changed_anywhere_are_read_or_refused(tmp_path_factory, kind, data):
-    change_mesh(tmp_path_factory, kind, data)
-
-
-def change_mesh(tmp_path_factory, kind, data):
     folder = tmp_path_factory.mktemp("mutated")
     content = MESHES[kind]
     text = bytearray(content.encode() if isinstance(content, str) else content)
