@@ -20,7 +20,7 @@ from vds_gz.tools.study.identify.residual_noise import Noise
 from vds_gz.tools.study.identify.robust import ROBUST
 from vds_gz.tools.study.identify.selection import without_needless
 from vds_gz.tools.study.identify.supported_terms import Fitted, converged, supported
-from vds_gz.tools.study.identify.terms import neutral_point
+from vds_gz.tools.study.identify.term_kind import neutral_point
 from vds_gz.tools.study.identify.variants import reduction, with_flags
 from vds_gz.tools.study.identify.vehicle_fit import evaluate, residual_limits, solve
 from vds_gz.tools.study.recording import MeasuredChannel, Recording, Series

@@ -15,7 +15,7 @@ from vds_gz.tools.study.identify.observed_limits import Reach
 from vds_gz.tools.study.identify.problem.problem_setup import Setup
 from vds_gz.tools.study.identify.problem.segment_model import Experiment, VehicleFamily
 from vds_gz.tools.study.identify.problem.segments import Segment, chosen, segments_of
-from vds_gz.tools.study.identify.terms import LEAST_LIMIT, Term
+from vds_gz.tools.study.identify.term_kind import LEAST_LIMIT, Term
 from vds_gz.tools.study.recording import MeasuredChannel
 
 #: Accuracy of simulations and of their differences: as a part of a channel's range, and of a constant one in its unit.

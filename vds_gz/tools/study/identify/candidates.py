@@ -11,7 +11,8 @@ from vds_gz.core.parameters.actuator_parameters import ActuatorStages
 from vds_gz.tools.study.identify.cross_validation import FEWEST_BLOCKS
 from vds_gz.tools.study.identify.observed_limits import Reach
 from vds_gz.tools.study.identify.problem.problem_setup import Setup
-from vds_gz.tools.study.identify.terms import STAGES, Effect
+from vds_gz.tools.study.identify.term_kind import Effect
+from vds_gz.tools.study.identify.terms import STAGES
 from vds_gz.tools.study.identify.trial_values import Changes, Place, delays
 from vds_gz.tools.study.identify.trials import Candidate
 

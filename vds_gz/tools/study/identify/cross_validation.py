@@ -15,7 +15,7 @@ from vds_gz.core.arrays import Array
 from vds_gz.tools.study.identify.build import Problem
 from vds_gz.tools.study.identify.residual_noise import Noise
 from vds_gz.tools.study.identify.robust import without_blocks
-from vds_gz.tools.study.identify.terms import SIGNIFICANT, WORTHWHILE, Term
+from vds_gz.tools.study.identify.term_kind import SIGNIFICANT, WORTHWHILE, Term
 from vds_gz.tools.study.identify.vehicle_fit import Solution, residual_limits, robust
 
 #: Length of a block [s], and minimum and maximum number of blocks.

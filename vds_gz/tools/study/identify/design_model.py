@@ -20,7 +20,8 @@ from vds_gz.tools.study.identify.problem.parameters import actuations, terms_of,
 from vds_gz.tools.study.identify.problem.problem_setup import FIELDS
 from vds_gz.tools.study.identify.problem.segment_model import Experiment, Predicted, VehicleFamily, predictions_of
 from vds_gz.tools.study.identify.problem.segments import Segment
-from vds_gz.tools.study.identify.terms import COMMAND_GAIN, LEAST_LIMIT, NO_LIMIT, SENSOR_OFFSET, Effect, Term
+from vds_gz.tools.study.identify.term_kind import LEAST_LIMIT, NO_LIMIT, Effect, Term
+from vds_gz.tools.study.identify.terms import COMMAND_GAIN, SENSOR_OFFSET
 from vds_gz.tools.study.recording import MeasuredChannel, Series
 
 #: Default interval of a parameter of candidate vehicles, to each side, as a part of its value.

@@ -18,7 +18,7 @@ from vds_gz.tools.study.identify.problem.problem_setup import Setup
 from vds_gz.tools.study.identify.problem.segments import Segment, segments_of
 from vds_gz.tools.study.identify.residual_noise import is_structured
 from vds_gz.tools.study.identify.supported_terms import PRECISE, Fitted, StageCallback, asked, converged, supported
-from vds_gz.tools.study.identify.terms import Effect, mask_of, neutral_point
+from vds_gz.tools.study.identify.term_kind import Effect, mask_of, neutral_point
 from vds_gz.tools.study.identify.variants import BETTER, best_variant, lag_findings, reduction_by, with_static_maps
 from vds_gz.tools.study.identify.vehicle_fit import Solution, evaluate, residual_limits, robust, solve
 

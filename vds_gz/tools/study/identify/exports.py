@@ -14,7 +14,8 @@ from vds_gz.tools.study.identify.estimates import Estimate
 from vds_gz.tools.study.identify.observed_limits import reached
 from vds_gz.tools.study.identify.problem.parameters import actuations, value_of
 from vds_gz.tools.study.identify.results import LIMITS, NAMES, NamedEstimates, VehicleFit
-from vds_gz.tools.study.identify.terms import NO_LIMIT, STAGES
+from vds_gz.tools.study.identify.term_kind import NO_LIMIT
+from vds_gz.tools.study.identify.terms import STAGES
 
 #: Entry point group under which an installed package offers an export.
 ENTRY_POINTS = "vds_gz.exports"

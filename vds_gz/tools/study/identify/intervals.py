@@ -11,7 +11,7 @@ from vds_gz.core.arrays import Array
 from vds_gz.tools.study.identify.build import Problem
 from vds_gz.tools.study.identify.cross_validation import blocks_of
 from vds_gz.tools.study.identify.robust import inverted, widths
-from vds_gz.tools.study.identify.terms import Effect, acting_as
+from vds_gz.tools.study.identify.term_kind import Effect, acting_as
 from vds_gz.tools.study.identify.vehicle_fit import Solution, residual_limits, robust, solve
 
 #: Minimum length of blocks, as a multiple of the correlation of residuals, and their maximum number.

@@ -14,7 +14,8 @@ from vds_gz.tools.study.identify.estimates import noise, without_spikes
 from vds_gz.tools.study.identify.problem.problem_setup import FIELDS, Setup
 from vds_gz.tools.study.identify.problem.segments import FEWEST_SAMPLES
 from vds_gz.tools.study.identify.results import Reached
-from vds_gz.tools.study.identify.terms import STAGES, Effect
+from vds_gz.tools.study.identify.term_kind import Effect
+from vds_gz.tools.study.identify.terms import STAGES
 from vds_gz.tools.study.recording import Series
 
 #: Assumed time of a change of a quantity without measurements [s].

@@ -33,7 +33,8 @@ from vds_gz.tools.study.identify.results import (
     VehicleFit,
 )
 from vds_gz.tools.study.identify.robust import ROBUST
-from vds_gz.tools.study.identify.terms import LATENCY, MAP, STAGES, Term, TermKind
+from vds_gz.tools.study.identify.term_kind import Term, TermKind
+from vds_gz.tools.study.identify.terms import LATENCY, MAP, STAGES
 from vds_gz.tools.study.identify.trials import costs_of
 from vds_gz.tools.study.recording import QUANTITIES
 

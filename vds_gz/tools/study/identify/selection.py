@@ -21,7 +21,7 @@ from vds_gz.tools.study.identify.cross_validation import (
     summed,
 )
 from vds_gz.tools.study.identify.residual_noise import Noise, first_noise, is_structured, noise_of
-from vds_gz.tools.study.identify.terms import (
+from vds_gz.tools.study.identify.term_kind import (
     NO_LIMIT,
     SIGNIFICANT,
     WORTHWHILE,

@@ -20,7 +20,8 @@ from vds_gz.tools.study.identify.problem.parameters import value_of
 from vds_gz.tools.study.identify.problem.problem_setup import Setup
 from vds_gz.tools.study.identify.results import Channel, NamedEstimates
 from vds_gz.tools.study.identify.supported_terms import StageCallback
-from vds_gz.tools.study.identify.terms import EFFECTIVE_TRACK, Effect
+from vds_gz.tools.study.identify.term_kind import Effect
+from vds_gz.tools.study.identify.terms import EFFECTIVE_TRACK
 
 #: Limits of the whole body, by the velocity that they limit.
 BODY = {"v_x": "body", "yaw_rate": "turn"}

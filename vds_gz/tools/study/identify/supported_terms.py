@@ -16,7 +16,7 @@ from vds_gz.tools.study.identify.problem.problem_setup import Setup
 from vds_gz.tools.study.identify.problem.segments import segments_of
 from vds_gz.tools.study.identify.residual_noise import noise_of
 from vds_gz.tools.study.identify.selection import select
-from vds_gz.tools.study.identify.terms import SIGNIFICANT, WORTHWHILE, Effect, mask_of, neutral_point
+from vds_gz.tools.study.identify.term_kind import SIGNIFICANT, WORTHWHILE, Effect, mask_of, neutral_point
 from vds_gz.tools.study.identify.trials import Candidate
 from vds_gz.tools.study.identify.vehicle_fit import Solution, solve
 

@@ -1,4 +1,4 @@
-"""The kinds of terms that are identified: all that is particular to a kind stands in its row, which the others ask.
+"""The table of all kinds of terms.
 
 A further stage of an actuator needs its parameter, its effect in :mod:`vds_gz.core.vehicle.actuators`, and a row in
 :data:`STAGES` under the name of the parameter.
@@ -7,22 +7,15 @@ A further stage of an actuator needs its parameter, its effect in :mod:`vds_gz.c
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from enum import Enum
-from typing import Any, Literal, NamedTuple
+from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
-from vds_gz.core.arrays import Array
 from vds_gz.core.parameters.vehicles import MAX_UNDERSTEER
 from vds_gz.tools.study.identify import trial_values
 from vds_gz.tools.study.identify.estimates import TIME_RESOLUTION
-from vds_gz.tools.study.identify.trial_values import UNLIMITED, Trials
-
-#: Smallest limit, and smallest value that means no limit, in SI units.
-LEAST_LIMIT, NO_LIMIT = 1e-4, 1e5
+from vds_gz.tools.study.identify.term_kind import Effect, Excitation, TermKind
+from vds_gz.tools.study.identify.trial_values import Trials
 
 #: Dead times are rounded to steps, up or to the nearest: those up to this many steps shorter and longer are equal.
 UP, NEAREST = (1.0, 0.0), (0.5, 0.5)
@@ -30,212 +23,12 @@ UP, NEAREST = (1.0, 0.0), (0.5, 0.5)
 #: Bounds of gains.
 GAINS = 0.1, 20.0
 
-#: Required gain in prediction: in its standard errors, and as a part of the residual squares. Of a term that enters; of
-#: a limit, because lags have a similar effect; of terms that few vehicles need; and of slow shares, for which few
-#: blocks are long enough.
-Required = tuple[float, float]
-SIGNIFICANT, WORTHWHILE = 0.95, 0.01
+#: Required gain in prediction of a limit, because lags have a similar effect; of terms that few vehicles need; and of
+#: slow shares, for which few blocks are long enough.
 PROOF_OF_LIMIT, PROOF_OF_RARE, PROOF_OF_SLOW_SHARE = (1.0, 0.03), (2.0, 0.02), (1.5, 0.02)
 
-#: The same of a term that stays. A limit next to the largest values only smooths noise, and gains less.
-TO_STAY, LIMIT_TO_STAY = (0.5, 0.003), (0.5, 0.01)
-
-#: What to record for a parameter.
-_QUICK = "record more quick steps back and forth (`vds-gz profile steps`)"
-
-
-class Effect(Enum):
-    """What a term changes in a simulated vehicle."""
-
-    PARAMETER = "a parameter"
-    #: Simulated between whole numbers of steps by interpolation.
-    DEAD_TIME = "a parameter that is rounded to steps"
-    COMMAND = "a factor of a commanded quantity"
-    WHEEL = "the distance that the wheels of a side roll per nominal metre"
-    OFFSET = "an offset of a sensor"
-    LATENCY = "the latency of a sensor"
-
-
-class Excitation(NamedTuple):
-    """What the recordings show of an actuator.
-
-    Attributes:
-        near_zero: Commands come near 0 or change their sign, so an offset is no extrapolation.
-        slows_down: Some commands ask for less than those before.
-        moves: Some change of its commands shows in a measurement.
-        scale: Its gain does not have the effect of other gains.
-        slow: Nothing else has the effect of a slow share over the whole recording, as the gain of a wheel has.
-    """
-
-    near_zero: bool = True
-    slows_down: bool = True
-    moves: bool = True
-    scale: bool = True
-    slow: bool = True
-
-    def shows(self, kind: TermKind) -> bool:
-        """Whether a kind of term may be found."""
-        return kind.excited(self)
-
-
-@dataclass(frozen=True, eq=False)
-class TermKind:
-    """A kind of term.
-
-    Attributes:
-        name: The stage of an actuator, or the last words of a calibration's name.
-        effect: What it changes in a simulated vehicle.
-        is_delay, is_limit, is_gain: A dead time or lag; a limit, whose coordinate is its logarithm; a gain that limits
-            may stand in for.
-        of_vehicle: A parameter of the vehicle outside its actuators.
-        axis: The actuator whose stages may enter with such a parameter.
-        always: It is always fitted; others enter if they improve the prediction.
-        lowest, highest, scale, neutral, rounding: As in :class:`Term`.
-        needs, fallback: Stages of the same actuator, as in :class:`Term`.
-        reached: What the vehicle reached is a lower bound, or the largest command is the measure of trial values.
-        settles: It is a time constant, of which the longest recording has at least this many; 0: it is none.
-        prior: Standard deviation of its prior around 0, in scales.
-        vague: Standard deviation without prior knowledge; None: 5 scales.
-        ends: At these bounds the data do not determine it; a lower bound may be a value without effect.
-        smooth: Derivatives predict its effect.
-        difference: Step of a difference quotient, in scales.
-        short: Step of the difference quotient up to twice this distance from the lower bound; 0: the usual one.
-        unset: At 0 the vehicle's geometry replaces it.
-        excited: Whether recordings may show it.
-        trials: How it may enter a fit.
-        turn: Order of the trials; terms with a turn of 0 are tried in a second stage, after the others.
-        whole: Coordinates for trials of a whole actuator, from the observed maximum.
-        to_enter, to_stay: Required gain in prediction.
-        resolution: Of a time, the standard deviation of its rounding [s]; None of others.
-        useful: A value is also given if its interval extends at most this many scales to either side.
-        harmless: If it is not needed, further values of which the longest that the data allow is given.
-        when_vague: A value with too wide an interval is the neutral one.
-        label, angle_label: Its label, and that of a steering; empty: its name.
-        unit: Its unit, by that of the actuator's value.
-        of_axis: Every commanded quantity has it in the results.
-        to_record: What to record if it is poorly determined.
-        roughly: The finding on a value without an interval; empty: none.
-        far: The finding on a value far from its prior; empty: none.
-        smoother: Parameters of Nav2's velocity smoother, with their signs.
-    """
-
-    name: str
-    effect: Effect = Effect.PARAMETER
-    is_delay: bool = False
-    is_limit: bool = False
-    is_gain: bool = False
-    of_vehicle: bool = False
-    axis: str = "drive"
-    always: bool = False
-    lowest: float = -math.inf
-    highest: float = math.inf
-    scale: float = 0.3
-    neutral: float = 0.0
-    rounding: tuple[float, float] = (0.0, 0.0)
-    needs: str = ""
-    fallback: str = ""
-    reached: Literal["", "least", "command"] = ""
-    settles: float = 0.0
-    prior: float = math.inf
-    vague: float | None = None
-    ends: Literal["", "upper", "both"] = ""
-    smooth: bool = True
-    difference: float = 1e-5
-    short: float = 0.0
-    unset: bool = False
-    excited: Callable[[Excitation], bool] = lambda excitation: True
-    trials: tuple[Trials, ...] = ()
-    turn: int = 0
-    whole: Callable[[float], Sequence[float]] | None = None
-    to_enter: Required = (SIGNIFICANT, WORTHWHILE)
-    to_stay: Required = TO_STAY
-    resolution: float | None = None
-    useful: float = 0.0
-    harmless: tuple[float, ...] = ()
-    when_vague: bool = False
-    label: str = ""
-    angle_label: str = ""
-    unit: Callable[[str], str] = lambda unit: unit
-    of_axis: bool = False
-    to_record: str = ""
-    roughly: str = ""
-    far: str = "check the given value"
-    smoother: tuple[tuple[str, float], ...] = ()
-
-    def term(self, name: str, **changes: Any) -> Term:
-        """A term of this kind. Changes are fields of :class:`Term` that depend on the vehicle."""
-        numbers = {"lowest": self.lowest, "highest": self.highest, "scale": self.scale, "neutral": self.neutral}
-        return Term(name, self, **{**numbers, "rounding": self.rounding, **changes})
-
-    def label_of(self, axis: str) -> str:
-        """The label of the stage of an actuator or of a commanded quantity."""
-        return (self.angle_label if axis == "steering" else "") or self.label or self.name.replace("_", " ")
-
-
-@dataclass(frozen=True, slots=True)
-class Term:
-    """An unknown. If it is a parameter, its name is that below ``model_params.<model>.``.
-
-    Attributes:
-        unlimited: For a limit: the parameter's value if it is not met.
-        target: For a command's gain, the field of :class:`~vds_gz.tools.fleet.sampled.Calibrations`; for a wheel's
-            gain, that of :class:`~vds_gz.tools.study.identify.problem.observed.Geometry`; for a point of a map, the
-            commanded quantity.
-        channel, channels: For a sensor's offset, the index of its channel; for a latency, those of all channels of its
-            source.
-        scale: A change of the coordinate in which the model is nearly linear.
-        rounding: For a dead time: times up to this many steps shorter and longer give the same number of steps.
-        neutral: The value without effect.
-        needs: Name of the term without which it has no effect.
-        fallback: For a deceleration limit, the name of the acceleration limit, which holds for both without it.
-    """
-
-    name: str
-    kind: TermKind
-    lowest: float
-    highest: float
-    scale: float
-    neutral: float
-    rounding: tuple[float, float]
-    unlimited: float = 0.0
-    target: str = ""
-    channel: int = -1
-    channels: tuple[int, ...] = ()
-    needs: str = ""
-    fallback: str = ""
-
-    @property
-    def is_parameter(self) -> bool:
-        """Whether it is one of the vehicle's parameters."""
-        return self.kind.effect in (Effect.PARAMETER, Effect.DEAD_TIME)
-
-    @property
-    def moves_vehicle(self) -> bool:
-        """Whether the vehicle's motion depends on it, and not only a sensor's reading."""
-        return self.kind.effect not in (Effect.OFFSET, Effect.LATENCY)
-
-    def coordinate(self, value: float) -> float:
-        """The coordinate of a value in the search, which is the logarithm of a limit."""
-        if self.kind.is_limit:
-            return math.log(value if LEAST_LIMIT <= value < NO_LIMIT else UNLIMITED)
-        return value
-
-    def value(self, coordinate: float) -> float:
-        """The value at a coordinate."""
-        return math.exp(min(coordinate, 700.0)) if self.kind.is_limit else coordinate
-
-    def parameter(self, coordinate: float) -> float:
-        """The value of the vehicle's parameter; ``unlimited`` for a limit that is not met."""
-        value = self.value(coordinate)
-        beyond = value >= NO_LIMIT or 0.0 < self.unlimited < value
-        return self.unlimited if self.kind.is_limit and beyond else value
-
-    @property
-    def bounds(self) -> tuple[float, float]:
-        """Bounds of the coordinate."""
-        if self.kind.is_limit:
-            return math.log(LEAST_LIMIT), math.log(2.0 * UNLIMITED)
-        return self.lowest, self.highest
+#: The same of a limit that stays. One next to the largest values only smooths noise, and gains less.
+LIMIT_TO_STAY = 0.5, 0.01
 
 
 def _seconds(unit: str) -> str:
@@ -250,73 +43,70 @@ def _rate(unit: str) -> str:
     return {"m/s": "m/s²", "rad/s": "rad/s²"}.get(unit, "rad/s")
 
 
-def _limit(name: str, label: str, turn: int, **more: Any) -> TermKind:
-    return TermKind(
-        name,
-        is_limit=True,
-        neutral=math.inf,
-        reached="least",
-        vague=1.0,
-        smooth=False,
-        trials=(Trials(more.pop("values", trial_values.limits)),),
-        turn=turn,
-        to_enter=PROOF_OF_LIMIT,
-        to_stay=LIMIT_TO_STAY,
-        label=label,
-        of_axis=True,
-        roughly="a limit of about {:.2g} was met",
-        **more,
-    )
+def _moves(excitation: Excitation) -> bool:
+    return excitation.moves
 
 
-def _gain(name: str, effect: Effect, **more: Any) -> TermKind:
-    lowest, highest = GAINS
-    return TermKind(
-        name,
-        effect,
-        lowest=lowest,
-        highest=highest,
-        scale=0.2,
-        neutral=1.0,
-        vague=0.5,
-        unit=_ratio,
-        **more,
-    )
-
+#: What kinds have in common: delays, limits, gains, bands in which nothing moves, and parameters outside actuators.
+_DELAY = partial(
+    TermKind,
+    is_delay=True,
+    lowest=0.0,
+    ends="upper",
+    excited=_moves,
+    unit=_seconds,
+    of_axis=True,
+    to_record="record more quick steps back and forth (`vds-gz profile steps`)",
+)
+_LIMIT = partial(
+    TermKind,
+    is_limit=True,
+    neutral=math.inf,
+    reached="least",
+    vague=1.0,
+    smooth=False,
+    trials=(Trials(trial_values.limits),),
+    to_enter=PROOF_OF_LIMIT,
+    to_stay=LIMIT_TO_STAY,
+    of_axis=True,
+    roughly="a limit of about {:.2g} was met",
+)
+_GAIN = partial(TermKind, lowest=GAINS[0], highest=GAINS[1], scale=0.2, neutral=1.0, vague=0.5, unit=_ratio)
+_BAND = partial(
+    TermKind,
+    lowest=0.0,
+    highest=1.0,
+    scale=0.05,
+    reached="command",
+    smooth=False,
+    trials=(Trials(trial_values.bands),),
+    to_enter=PROOF_OF_RARE,
+    useful=1.0,
+)
+_OUTSIDE = partial(TermKind, of_vehicle=True, useful=0.1, roughly="{:.2g} explains the recording best")
 
 #: The stages of actuators by name. ``rise`` and ``fall`` limit the rate of change away from and towards zero, ``rise``
 #: both without ``fall``. Vehicles with longer dead times and lags cannot be controlled.
 STAGES = {
     kind.name: kind
     for kind in (
-        TermKind(
+        _DELAY(
             "dead_time",
-            Effect.DEAD_TIME,
-            is_delay=True,
-            lowest=0.0,
+            effect=Effect.DEAD_TIME,
             highest=2.0,
             scale=0.05,
             rounding=UP,
-            ends="upper",
-            excited=lambda excitation: excitation.moves,
             trials=(Trials(trial_values.dead_times),),
             turn=1,
             whole=lambda tried: (0.0, 0.08, 0.2, 0.4),
             resolution=TIME_RESOLUTION,
             harmless=tuple((1e-3 * np.arange(1.0, 26.0)).tolist()),
-            unit=_seconds,
-            of_axis=True,
-            to_record=_QUICK,
         ),
-        TermKind(
+        _DELAY(
             "time_constant",
-            is_delay=True,
-            lowest=0.0,
             highest=5.0,
             scale=0.1,
-            ends="upper",
             short=5e-4,
-            excited=lambda excitation: excitation.moves,
             trials=(
                 Trials(trial_values.lags),
                 Trials(trial_values.delays, ("dead_time",), name="{} and dead time"),
@@ -325,13 +115,9 @@ STAGES = {
             whole=lambda tried: (0.05, 0.2, 0.6),
             resolution=0.0,
             harmless=tuple((1e-3 * np.array([0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 7.0, 10.0, 14.0, 20.0, 28.0])).tolist()),
-            unit=_seconds,
-            of_axis=True,
-            to_record=_QUICK,
         ),
-        _gain(
+        _GAIN(
             "gain",
-            Effect.PARAMETER,
             is_gain=True,
             reached="least",
             excited=lambda excitation: excitation.scale,
@@ -351,30 +137,8 @@ STAGES = {
             useful=1.0,
             of_axis=True,
         ),
-        TermKind(
-            "dead_band",
-            lowest=0.0,
-            highest=1.0,
-            scale=0.05,
-            reached="command",
-            smooth=False,
-            difference=0.1,  # commands within the step jump too
-            trials=(Trials(trial_values.bands),),
-            to_enter=PROOF_OF_RARE,
-            useful=1.0,
-        ),
-        TermKind(
-            "backlash",
-            lowest=0.0,
-            highest=1.0,
-            scale=0.05,
-            reached="command",
-            smooth=False,
-            excited=lambda excitation: excitation.moves,
-            trials=(Trials(trial_values.bands),),
-            to_enter=PROOF_OF_RARE,
-            useful=1.0,
-        ),
+        _BAND("dead_band", difference=0.1),  # commands within the step jump too
+        _BAND("backlash", excited=_moves),
         TermKind(
             "slow_share",
             lowest=0.0,
@@ -400,33 +164,33 @@ STAGES = {
             useful=1.0,
             unit=_seconds,
         ),
-        _limit(
+        _LIMIT(
             "rise",
-            "acceleration limit",
-            4,
-            excited=lambda excitation: excitation.moves,
+            excited=_moves,
+            turn=4,
             whole=trial_values.few_limits,
+            label="acceleration limit",
             angle_label="rate limit",
             unit=_rate,
             to_record="record more large steps away from zero",
             smoother=(("max_accel", 1.0),),
         ),
-        _limit(
+        _LIMIT(
             "fall",
-            "deceleration limit",
-            5,
-            values=trial_values.fall_limits,
             fallback="rise",
             excited=lambda excitation: excitation.slows_down,
+            trials=(Trials(trial_values.fall_limits),),
+            turn=5,
+            label="deceleration limit",
             unit=_rate,
             to_record="record more large steps towards zero",
             smoother=(("max_decel", -1.0),),
         ),
-        _limit(
+        _LIMIT(
             "value",
-            "limit",
-            3,
+            turn=3,
             whole=trial_values.few_limits,
+            label="limit",
             to_record="hold commands beyond the limit until it is reached",
             smoother=(("max_velocity", 1.0), ("min_velocity", -1.0)),
         ),
@@ -434,14 +198,11 @@ STAGES = {
 }
 
 #: A parameter that was requested.
-REQUESTED = TermKind(
-    "parameter", of_vehicle=True, always=True, ends="both", useful=0.1, roughly="{:.2g} explains the recording best"
-)
+REQUESTED = _OUTSIDE("parameter", always=True, ends="both")
 
 #: Track with which wheels turn a vehicle, from commanded yaw rates.
-EFFECTIVE_TRACK = TermKind(
+EFFECTIVE_TRACK = _OUTSIDE(
     "effective_track",
-    of_vehicle=True,
     ends="both",
     unset=True,
     trials=(
@@ -449,14 +210,11 @@ EFFECTIVE_TRACK = TermKind(
         Trials(trial_values.gains_and_tracks, ("gain",), name="gain and {}"),
     ),
     turn=1,
-    useful=0.1,
-    roughly=REQUESTED.roughly,
 )
 
 #: Steering angle of cars beyond the geometric one per lateral acceleration.
-UNDERSTEER = TermKind(
+UNDERSTEER = _OUTSIDE(
     "understeer_gradient",
-    of_vehicle=True,
     axis="steering",
     lowest=0.0,
     highest=MAX_UNDERSTEER,
@@ -467,23 +225,21 @@ UNDERSTEER = TermKind(
         Trials(trial_values.understeers, ("gain",), name="gain of steering and understeer"),
     ),
     turn=1,
-    useful=0.1,
-    roughly=REQUESTED.roughly,
 )
 
 #: The response at one point of a static map.
 MAP = TermKind("map", always=True, useful=1.0, far="")
 
 #: A factor of a commanded quantity.
-COMMAND_GAIN = _gain("gain", Effect.COMMAND, is_gain=True, trials=(Trials(trial_values.gains),), turn=1)
+COMMAND_GAIN = _GAIN("gain", effect=Effect.COMMAND, is_gain=True, trials=(Trials(trial_values.gains),), turn=1)
 
 #: Distance that the wheels of a side roll per nominal metre.
-WHEEL_GAIN = _gain("wheel gain", Effect.WHEEL, always=True)
+WHEEL_GAIN = _GAIN("wheel gain", effect=Effect.WHEEL, always=True)
 
 #: Offset of a sensor. Data with little noise outweigh its prior.
 SENSOR_OFFSET = TermKind(
     "offset",
-    Effect.OFFSET,
+    effect=Effect.OFFSET,
     prior=0.1,
     trials=(Trials(trial_values.unchanged),),
     to_enter=PROOF_OF_RARE,
@@ -494,7 +250,7 @@ SENSOR_OFFSET = TermKind(
 #: Latency of a sensor. A longer delay is more likely an actuator's dead time.
 LATENCY = TermKind(
     "latency",
-    Effect.LATENCY,
+    effect=Effect.LATENCY,
     lowest=0.0,
     highest=0.5,
     scale=0.02,
@@ -505,18 +261,3 @@ LATENCY = TermKind(
     unit=_seconds,
     far="the parameter file has no latencies",
 )
-
-
-def mask_of(terms: Sequence[Term], has: Callable[[TermKind], bool]) -> NDArray[np.bool_]:
-    """Whether the kind of each unknown has a property."""
-    return np.array([has(term.kind) for term in terms], bool)
-
-
-def acting_as(terms: Sequence[Term], effect: Effect) -> NDArray[np.intp]:
-    """Indices of the unknowns with an effect."""
-    return np.flatnonzero(mask_of(terms, lambda kind: kind.effect is effect))
-
-
-def neutral_point(terms: Sequence[Term]) -> Array:
-    """The point at which no term has an effect."""
-    return np.array([term.coordinate(term.neutral) for term in terms])

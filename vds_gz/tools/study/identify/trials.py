@@ -11,7 +11,7 @@ from vds_gz.core.arrays import Array
 from vds_gz.tools.study.identify.build import Problem
 from vds_gz.tools.study.identify.cross_validation import LEAST
 from vds_gz.tools.study.identify.residual_noise import Noise
-from vds_gz.tools.study.identify.terms import SIGNIFICANT, WORTHWHILE, mask_of
+from vds_gz.tools.study.identify.term_kind import SIGNIFICANT, WORTHWHILE, mask_of
 from vds_gz.tools.study.identify.trial_values import Starts
 from vds_gz.tools.study.identify.vehicle_fit import Solution, evaluate, residual_limits, robust
 

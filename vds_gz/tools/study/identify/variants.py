@@ -22,14 +22,14 @@ from vds_gz.core.vehicle.command import TWIST
 from vds_gz.tools.study.identify.build import Problem, coarse_segments, problem_of
 from vds_gz.tools.study.identify.cross_validation import better, blocks_of, left_out
 from vds_gz.tools.study.identify.observed_limits import Reach
-from vds_gz.tools.study.identify.problem.observed import start_names
 from vds_gz.tools.study.identify.problem.parameters import actuations, terms_of
 from vds_gz.tools.study.identify.problem.problem_setup import FIELDS, HAND_WHEEL, Setup
 from vds_gz.tools.study.identify.problem.segments import Segment
 from vds_gz.tools.study.identify.residual_noise import is_structured, noise_of
 from vds_gz.tools.study.identify.selection import without_needless
 from vds_gz.tools.study.identify.supported_terms import Fitted, StageCallback, asked, supported
-from vds_gz.tools.study.identify.terms import LEAST_LIMIT, MAP
+from vds_gz.tools.study.identify.term_kind import LEAST_LIMIT
+from vds_gz.tools.study.identify.terms import MAP
 from vds_gz.tools.study.identify.trial_values import UNLIMITED_AT
 from vds_gz.tools.study.identify.vehicle_fit import Solution, evaluate, solve
 
@@ -367,7 +367,7 @@ def _two_lags(setup: Setup, reach: Reaches, solution: Solution, name: str, k: in
     now = solve(plain, point, free, solution.noise, starts=solution.starts, evaluations=LAG_SIMULATIONS)
     noise, blocks = noise_of(plain, now.residuals), blocks_of(plain)
     score = left_out(plain, now, blocks, noise)
-    names = [FIELDS[quantity] for quantity in start_names(setup.family.model)]
+    names = [FIELDS[quantity] for quantity in setup.family.start_names]
     if name == "steering":
         fields: tuple[str, ...] = ("steering_angle",)
     elif setup.actuators[name].command:

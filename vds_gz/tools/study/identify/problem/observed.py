@@ -21,6 +21,9 @@ from vds_gz.core.vehicle.differential import actuate as drive
 from vds_gz.core.vehicle.vehicle_model import AnyModel, SteadyMotion, extended
 from vds_gz.tools.study.recording import POSES
 
+#: Length of a step where any will do [s].
+ANY_STEP = 1e-3
+
 #: Roller directions of an omni vehicle's wheels in the order of its joints.
 _ROLLERS = {"front_left": 1.0, "rear_left": -1.0, "rear_right": 1.0, "front_right": -1.0}
 
@@ -149,7 +152,7 @@ def observed(model: AnyModel, parameters: ParameterGroup, quantity: str, joint: 
         case "v_y":
             return Observed(("v_y", "yaw_rate"), _lateral)
         case "steering":
-            return Observed(("steering.angle",), _first) if _steers(model) else None
+            return Observed(("steering.angle",), _first) if steers(model) else None
         case "joint_velocity" | "joint_position":
             return _joint(model, parameters, joint, speed=quantity == "joint_velocity")
         case "mean_joint_velocity":
@@ -159,7 +162,8 @@ def observed(model: AnyModel, parameters: ParameterGroup, quantity: str, joint: 
             return MEANS.get(quantity)
 
 
-def _steers(model: AnyModel) -> bool:
+def steers(model: AnyModel) -> bool:
+    """Whether a vehicle has a steering."""
     return any(actuator.kind == "steering" for actuator in model.actuators)
 
 
@@ -172,26 +176,30 @@ def _joint(model: AnyModel, parameters: ParameterGroup, joint: str, *, speed: bo
         parallel = getattr(parameters, "parallel_steering", False)
         return None if speed else Observed(("steering.angle",), _first if parallel or not side else _hinge(side))
     wheel = joint.removesuffix("_joint")
-    if model.name in ("omni", "differential"):
-        wheel = wheel.removeprefix("wheel_")
-        roller = _ROLLERS[wheel] if model.name == "omni" else 0.0
-        return Observed((f"{wheel}.velocity" if speed else f"roll_{wheel}",), _wheel("", speed=speed, roller=roller))
+    drive = wheel.removeprefix("wheel_")
+    state = model.at_rest(model.coefficients(parameters, ANY_STEP))
+    if hasattr(state, f"roll_{drive}"):
+        holonomic = model.geometry(parameters).holonomic
+        if holonomic and drive not in _ROLLERS:
+            return None
+        roller = _ROLLERS[drive] if holonomic else 0.0
+        return Observed((f"{drive}.velocity" if speed else f"roll_{drive}",), _wheel("", speed=speed, roller=roller))
     axle = "steered" if wheel.startswith("steered") else "fixed"
     side_name = next((name for name in ("left", "right") if wheel.endswith(f"_{name}")), "")
     number = f"{'speed' if speed else 'roll'}_{axle}_{side_name or 'left'}"
-    return Observed((number,), _wheel(side_name, speed=speed))
+    return Observed((number,), _wheel(side_name, speed=speed)) if hasattr(state, number) else None
 
 
-def start_names(model: AnyModel) -> tuple[str, ...]:
+def start_names(model: AnyModel, parameters: ParameterGroup) -> tuple[str, ...]:
     """The unknown quantities of a vehicle's steady motion at the start of a segment."""
-    if _steers(model):
+    if steers(model):
         return "v_x", "steering"
-    return ("v_x", "v_y", "yaw_rate") if model.name == "omni" else ("v_x", "yaw_rate")
+    return ("v_x", "v_y", "yaw_rate") if model.geometry(parameters).holonomic else ("v_x", "yaw_rate")
 
 
-def start_states(model: AnyModel, coefficients: Sequence[Any], start: Array) -> list[Any]:
-    """States of vehicles in steady motion; ``start`` has a row of :func:`start_names` for each."""
-    fields = ["steering_angle" if name == "steering" else name for name in start_names(model)]
+def start_states(model: AnyModel, names: Sequence[str], coefficients: Sequence[Any], start: Array) -> list[Any]:
+    """States of vehicles in steady motion; ``start`` has a row of the named quantities for each."""
+    fields = ["steering_angle" if name == "steering" else name for name in names]
     motions = (SteadyMotion(**dict(zip(fields, row, strict=True))) for row in start.tolist())
     return [model.at(c, motion) for c, motion in zip(coefficients, motions, strict=True)]
 

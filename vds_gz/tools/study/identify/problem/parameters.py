@@ -9,22 +9,11 @@ from dataclasses import replace
 from operator import attrgetter
 from typing import Any
 
-import numpy as np
-
-from vds_gz.core.arrays import Array
 from vds_gz.core.errors import ArgumentError
 from vds_gz.core.parameters.actuator_parameters import ActuatorStages, DriveParameters, SteeringParameters
 from vds_gz.core.parameters.declaration import LARGEST, ParameterGroup, describe
-from vds_gz.tools.study.identify.terms import (
-    EFFECTIVE_TRACK,
-    NEAREST,
-    REQUESTED,
-    STAGES,
-    UNDERSTEER,
-    Effect,
-    Term,
-    TermKind,
-)
+from vds_gz.tools.study.identify.term_kind import Effect, Term, TermKind
+from vds_gz.tools.study.identify.terms import EFFECTIVE_TRACK, NEAREST, REQUESTED, STAGES, UNDERSTEER
 from vds_gz.tools.study.identify.trial_values import UNLIMITED
 
 #: Maximum speed of every driven wheel, a parameter of vehicles with hub motors.
@@ -141,8 +130,3 @@ def _copied(group: ParameterGroup) -> ParameterGroup:
 def value_of(parameters: ParameterGroup, name: str) -> float:
     """A parameter by its dotted name."""
     return float(attrgetter(name)(parameters))
-
-
-def coordinates(terms: Sequence[Term], values: Mapping[str, float]) -> Array:
-    """The coordinates of all terms, from values by name."""
-    return np.array([term.coordinate(values[term.name]) for term in terms])

@@ -263,7 +263,7 @@ def _without_unknown_geometry(
         channel.name: geometry
         for channel in recording.further
         if observed(model, parameters, channel.quantity, channel.joint) is not None
-        and (geometry := _geometry_of(channel, model) & set(unknown))
+        and (geometry := _geometry_of(channel, parameters) & set(unknown))
     }
     further = [channel for channel in recording.further if channel.name not in needed]
     if not needed or not (recording.measured or further):
@@ -276,14 +276,14 @@ def _without_unknown_geometry(
     return replace(recording, further=further, findings=[*recording.findings, finding])
 
 
-def _geometry_of(channel: MeasuredChannel, model: AnyModel) -> set[str]:
+def _geometry_of(channel: MeasuredChannel, parameters: ParameterGroup) -> set[str]:
     """The members of :data:`OF_JOINTS` on which a channel depends."""
     if channel.hinge:
         return {"track_steered"} if channel.joint.endswith(("_left", "_right")) else set()
     if not channel.joint:
         return set()
     track = "track_steered" if channel.joint.startswith("steered") else "track_fixed"
-    return {"tire_diameter", track} if model.name == "bicycle" else {"tire_diameter"}
+    return {"tire_diameter", track} if hasattr(parameters, track) else {"tire_diameter"}
 
 
 def counting(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,7 +31,7 @@ from vds_gz.tools.study.identify.problem.observed import (
 )
 from vds_gz.tools.study.identify.problem.parameters import with_numbers
 from vds_gz.tools.study.identify.problem.segments import Segment
-from vds_gz.tools.study.identify.terms import NO_LIMIT, Effect, Term, acting_as
+from vds_gz.tools.study.identify.term_kind import NO_LIMIT, Effect, Term, acting_as
 from vds_gz.tools.study.recording import MeasuredChannel
 
 #: A difference quotient's step for a start, as a part of its scale.
@@ -83,6 +84,11 @@ class VehicleFamily:
         numbers = {term.name: term.parameter(x) for term, x in values if term.is_parameter}
         return with_numbers(self.parameters, numbers)
 
+    @cached_property
+    def start_names(self) -> tuple[str, ...]:
+        """The unknown quantities of a vehicle's steady motion at the start of a segment."""
+        return start_names(self.model, self.parameters)
+
     def index(self, name: str) -> int:
         """The index of a term."""
         return next(k for k, term in enumerate(self.terms) if term.name == name)
@@ -101,7 +107,7 @@ class VehicleFamily:
         simulations, coefficients, geometry = self._simulations(points, runs[0][0].dt)
         drives = []
         for segment, start, readings in runs:
-            states = start_states(simulations.model, coefficients, start) if start.any() else None
+            states = start_states(simulations.model, self.start_names, coefficients, start) if start.any() else None
             drives.append(SampledDrive(segment.commands, segment.begins, readings, states))
         return simulations.read(drives, self.calibrations(points)), geometry
 
@@ -177,7 +183,7 @@ class Experiment:
             for k in acting_as(family.terms, Effect.OFFSET)
             if family.terms[k].channel in self.channel
         ]
-        self._names = start_names(family.model)
+        self._names = family.start_names
         self.start, self.start_scale = self._first(channels)
         self._planned: tuple[bytes, Readings, list[list[slice]]] | None = None
 

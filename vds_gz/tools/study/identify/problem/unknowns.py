@@ -17,10 +17,10 @@ from vds_gz.core.parameters.yaml_reader import Interval
 from vds_gz.core.vehicle.catalogue import models
 from vds_gz.core.vehicle.command import TWIST
 from vds_gz.core.vehicle.vehicle_model import AnyModel
+from vds_gz.tools.study.identify.problem.observed import steers
 from vds_gz.tools.study.identify.problem.parameters import (
     WHEEL_LIMIT,
     actuations,
-    coordinates,
     other_parameters,
     terms_of,
     value_of,
@@ -35,6 +35,7 @@ from vds_gz.tools.study.identify.problem.problem_setup import (
     requested_by,
 )
 from vds_gz.tools.study.identify.problem.segment_model import VehicleFamily
+from vds_gz.tools.study.identify.term_kind import Excitation, Term
 from vds_gz.tools.study.identify.terms import (
     COMMAND_GAIN,
     EFFECTIVE_TRACK,
@@ -43,8 +44,6 @@ from vds_gz.tools.study.identify.terms import (
     SENSOR_OFFSET,
     UNDERSTEER,
     WHEEL_GAIN,
-    Excitation,
-    Term,
 )
 from vds_gz.tools.study.recording import Recording
 
@@ -89,7 +88,7 @@ def set_up(
     setup = Setup(family, actuators, recordings, channels, np.empty(0), priors, step_rate, given)
     assumed = [] if given else _assumed_geometry(setup, wheel_base=wheel_base is not None)
     actuators, terms, findings = _unknowns(setup, [*assumed, *names])
-    begin = coordinates(terms, {term.name: _first_value(term, parameters) for term in terms})
+    begin = np.array([term.coordinate(_first_value(term, parameters)) for term in terms])
     setup = replace(setup, actuators=actuators, begin=begin, findings=(*far, *findings))
     return replace(setup, family=VehicleFamily(model, _without_maps(setup), tuple(terms)))
 
@@ -108,7 +107,7 @@ def _plain(model: AnyModel, wheel_base: float | None) -> ParameterGroup:
     parameters: ParameterGroup = model.parameters()
     if wheel_base is None:
         return parameters
-    if not _steers(model):
+    if not steers(model):
         raise ArgumentError(
             f"the wheel base was given as {wheel_base:g} m, but no steering was commanded or measured, so the vehicle "
             f"model is '{model.name}'; leave the wheel base out, or give the parameters of a vehicle that steers"
@@ -230,15 +229,10 @@ def _may_understeer(parameters: ParameterGroup) -> bool:
         return False
 
 
-def _steers(model: AnyModel) -> bool:
-    """Whether a vehicle has a steering."""
-    return any(actuator.kind == "steering" for actuator in model.actuators)
-
-
 def _assumed_geometry(setup: Setup, *, wheel_base: bool) -> list[str]:
     """Geometry that is fitted without a request if no vehicle was given; the wheel base may be known."""
     turning = bool({"yaw_rate", "heading"} & setup.measured)
-    if _steers(setup.family.model):
+    if steers(setup.family.model):
         by_angles = setup.kind == TWIST and "steering" in setup.measured
         return ["wheel_base"] if not wheel_base and (turning or by_angles) else []
     both = setup.varies("v_x") and setup.varies("yaw_rate")
