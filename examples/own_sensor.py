@@ -50,7 +50,7 @@ class SonarModel:
     def __init__(self, parameters: Sonar, name: str = "sonar", seed: int = 0) -> None:
         """Mount it."""
         self._parameters = parameters
-        self._mount = measuring.mounted(parameters.xyz, parameters.rpy)
+        self._T_base_sensor = measuring.mounted(parameters.xyz, parameters.rpy)
         self._noise = measuring.SampleNoise(seed, name)
         azimuths = np.linspace(-0.5 * parameters.cone, 0.5 * parameters.cone, RAYS)
         self._rays = np.column_stack([np.cos(azimuths), np.sin(azimuths), np.zeros(RAYS)])
@@ -60,8 +60,8 @@ class SonarModel:
         p = self._parameters
         if scene is None:
             return math.inf
-        place = measuring.placement(state.pose).then(self._mount)
-        distances, _ = scene.cast(place.position, self._rays @ place.rotation.T, p.max_range)
+        T_map_sensor = measuring.placement(state.pose).then(self._T_base_sensor)
+        distances, _ = scene.cast(T_map_sensor.position, self._rays @ T_map_sensor.rotation.T, p.max_range)
         random = self._noise.generator(measuring.sample_number(state.time, p.rate))
         distance = float(distances.min()) + p.std_noise * random.standard_normal()
         return -math.inf if distance < p.min_range else math.inf if distance > p.max_range else distance

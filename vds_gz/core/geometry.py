@@ -1,4 +1,8 @@
-"""Poses in the plane, SE(2), and in space, SE(3); rotations as unit quaternions (x, y, z, w)."""
+"""Poses in the plane, SE(2), and in space, SE(3); rotations as unit quaternions (x, y, z, w).
+
+The name of a transform has its two frames: ``T_map_base`` is the pose of base_link in the map, and takes points of
+base_link to the map. ``T_map_odom.then(T_odom_base)`` is ``T_map_base``.
+"""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def drive(amcl: Amcl, steps: list[Pose], begin: Pose = START, first: int = 0) ->
     for k, step in enumerate(steps):
         truth = truth.then(step)
         for scan in amcl.update((first + k) * PERIOD, truth):
-            seen.append((truth, amcl.odom, scan))
+            seen.append((truth, amcl.T_odom_base, scan))
     return seen
 
 
@@ -60,7 +60,7 @@ def test_it_updates_only_after_the_odometry_has_moved_far_enough(way, update_min
         turn = math.remainder(odom.heading - last.heading, math.tau)
         moved = abs(odom.x - last.x) > update_min_d or abs(odom.y - last.y) > update_min_d or abs(turn) > update_min_a
         assert (scan.estimate is not None) == moved
-        assert (scan.map_to_odom != before.map_to_odom) == moved
+        assert (scan.T_map_odom != before.T_map_odom) == moved
         last = odom if moved else last
 
 
@@ -68,7 +68,7 @@ def test_it_updates_only_after_the_odometry_has_moved_far_enough(way, update_min
 def test_an_update_puts_the_vehicle_where_the_estimate_says(way):
     for _, odom, scan in drive(Amcl(parameters(1, 1e-2), START), way):
         if scan.estimate is not None:
-            off = scan.map_to_odom.then(odom).seen_from(scan.estimate.pose)
+            off = scan.T_map_odom.then(odom).seen_from(scan.estimate.pose)
             assert components(off) == pytest.approx([0.0, 0.0, 0.0], abs=1e-9)
 
 
@@ -82,12 +82,12 @@ def test_scans_come_at_their_rate_on_whole_periods():
 def test_at_rest_it_updates_only_once():
     seen = drive(Amcl(parameters(), START), [Pose()] * 500)
     assert [scan.estimate is not None for *_, scan in seen] == [True] + [False] * 99
-    assert len({scan.map_to_odom for *_, scan in seen}) == 1
+    assert len({scan.T_map_odom for *_, scan in seen}) == 1
 
 
 def test_without_errors_it_is_right_after_each_update_and_drifts_with_the_odometry_between_them():
     seen = drive(Amcl(parameters(5, 0.01, **SURE), START), [Pose(0.01, 0.0, 0.001)] * 2000)
-    off = [math.dist((a.x, a.y), (b.x, b.y)) for a, b in ((scan.map_to_odom.then(o), t) for t, o, scan in seen)]
+    off = [math.dist((a.x, a.y), (b.x, b.y)) for a, b in ((scan.T_map_odom.then(o), t) for t, o, scan in seen)]
     updated = [scan.estimate is not None for *_, scan in seen]
     assert 50 < sum(updated) < 90
     assert max(error for error, new in zip(off, updated, strict=True) if new) < 1e-9
@@ -136,8 +136,8 @@ def test_map_to_odom_holds_until_a_late_result_is_available():
     for k in range(300):
         truth = truth.then(Pose(0.02, 0.0, 0.002))
         scans = amcl.update(k * PERIOD, truth)
-        held = scans[-1].map_to_odom if scans else held
-        assert amcl.map_to_odom == held
+        held = scans[-1].T_map_odom if scans else held
+        assert amcl.T_map_odom == held
 
 
 def test_equal_seeds_give_equal_runs_and_a_reset_repeats_the_first():
@@ -179,14 +179,14 @@ def test_a_move_by_hand_is_noticed_only_after_an_initial_pose():
     amcl = Amcl(parameters(**SURE), START)
     drive(amcl, [Pose(0.02, 0.0, 0.0)] * 100)
     there = Pose(-30.0, 7.0, -2.0)
-    odom = amcl.odom
+    odom = amcl.T_odom_base
     amcl.set_pose(there)
-    assert amcl.odom == odom
+    assert amcl.T_odom_base == odom
     seen = drive(amcl, [Pose(0.02, 0.0, 0.0)] * 100, there, 100)
     believed = [scan.estimate.pose for *_, scan in seen if scan.estimate][-1]
     truth = [truth for truth, _, scan in seen if scan.estimate][-1]
     moved = truth.seen_from(there)
-    assert components(amcl.odom.seen_from(odom)) == pytest.approx([2.0, 0.0, 0.0])
+    assert components(amcl.T_odom_base.seen_from(odom)) == pytest.approx([2.0, 0.0, 0.0])
     assert components(believed) == pytest.approx(components(START.then(Pose(2.0, 0.0, 0.0)).then(moved)))
     amcl.initialise(there.then(Pose(2.0, 0.0, 0.0)), (0.5, 0.5, 0.2))
     seen = drive(amcl, [Pose()] * 20, there.then(Pose(2.0, 0.0, 0.0)), 200)

@@ -43,7 +43,7 @@ def odometry(path: list[Pose], **localization: float) -> Callable[[int], Sample]
         estimator = StateEstimator(LocalizationParameters(seed=seed, **localization), start=path[0])
         for k, pose in enumerate(path):
             estimate = estimator.update(20_000_000 * k, pose, 0.0, 0.0, 0.02)
-        return errors_of(estimate.odom, path[-1]), matrix(estimate.odom_covariance)
+        return errors_of(estimate.T_odom_base, path[-1]), matrix(estimate.odom_covariance)
 
     return sample
 
@@ -54,7 +54,7 @@ def measured(seed: int) -> Sample:
     estimate = StateEstimator(noise=noise).update(0, START, 1.0, 0.0, 0.02)
     covariance = np.zeros((4, 4))
     covariance[:3, :3], covariance[3, 3] = matrix(estimate.odom_covariance), estimate.speed_variance
-    return (*errors_of(estimate.odom, START), estimate.speed - 1.0), covariance
+    return (*errors_of(estimate.T_odom_base, START), estimate.speed - 1.0), covariance
 
 
 def amcl(deviations: tuple[float, float, float]) -> Callable[[int], Sample]:
@@ -182,5 +182,5 @@ def test_nothing_drifts_before_anything_moves(start: Pose | None):
     estimator = StateEstimator(LocalizationParameters(), start=start)
     for k in range(10):
         estimate = estimator.update(20_000_000 * k, START, 0.0, 0.0, 0.02)
-        assert errors_of(estimate.odom, START) == pytest.approx((0.0, 0.0, 0.0), abs=1e-12)
+        assert errors_of(estimate.T_odom_base, START) == pytest.approx((0.0, 0.0, 0.0), abs=1e-12)
     assert estimate.odom_covariance == PoseCovariance()

@@ -46,9 +46,9 @@ def drifts(parameters, distance: float) -> np.ndarray:
     localization = Localization(parameters, poses[0])
     result = []
     for before, pose in pairwise(poses):
-        odom = localization.odom
+        odom = localization.T_odom_base
         localization.update(pose, INTERVAL)
-        result.append(localization.odom.seen_from(odom).seen_from(pose.seen_from(before)))
+        result.append(localization.T_odom_base.seen_from(odom).seen_from(pose.seen_from(before)))
     return columns(result)
 
 
@@ -59,7 +59,7 @@ def map_errors(parameters, interval: float) -> np.ndarray:
     result = []
     for pose in poses[1:]:
         localization.update(pose, interval)
-        result.append(localization.map_to_odom.then(localization.odom).seen_from(pose))
+        result.append(localization.T_map_odom.then(localization.T_odom_base).seen_from(pose))
     return columns(result)
 
 
@@ -71,7 +71,7 @@ def test_without_noise_odometry_is_the_true_pose():
     localization = Localization(EXACT, path[0])
     for pose in path[1:]:
         localization.update(pose, INTERVAL)
-        assert close(localization.odom, pose)
+        assert close(localization.T_odom_base, pose)
 
 
 def test_without_noise_map_to_odom_times_odom_is_the_true_pose():
@@ -79,8 +79,8 @@ def test_without_noise_map_to_odom_times_odom_is_the_true_pose():
     localization = Localization(EXACT, path[0])
     for pose in path[1:]:
         localization.update(pose, INTERVAL)
-        assert close(localization.map_to_odom.then(localization.odom), pose)
-        assert close(localization.map_to_odom, Pose())
+        assert close(localization.T_map_odom.then(localization.T_odom_base), pose)
+        assert close(localization.T_map_odom, Pose())
 
 
 def test_the_heading_counts_full_turns():
@@ -88,7 +88,7 @@ def test_the_heading_counts_full_turns():
     localization = Localization(EXACT, path[0])
     for pose in path[1:]:
         localization.update(pose, INTERVAL)
-    assert localization.odom.heading == pytest.approx(path[0].heading + 50.0)
+    assert localization.T_odom_base.heading == pytest.approx(path[0].heading + 50.0)
 
 
 # Variances
@@ -143,8 +143,8 @@ def test_at_rest_there_is_no_drift_but_noise_of_the_pose_in_the_map():
     seen = set()
     for _ in range(100):
         localization.update(Pose(3.0, 4.0, 1.0), INTERVAL)
-        assert close(localization.odom, Pose(3.0, 4.0, 1.0), 1e-12)
-        seen.add(localization.map_to_odom)
+        assert close(localization.T_odom_base, Pose(3.0, 4.0, 1.0), 1e-12)
+        seen.add(localization.T_map_odom)
     assert len(seen) == 100
 
 
@@ -161,7 +161,7 @@ def trace(localization: Localization, path: list[Pose]) -> list:
     out = []
     for pose in path[1:]:
         localization.update(pose, INTERVAL)
-        out.append((localization.odom, localization.map_to_odom, localization.odom_covariance))
+        out.append((localization.T_odom_base, localization.T_map_odom, localization.odom_covariance))
     return out
 
 
@@ -177,7 +177,7 @@ def test_a_reset_repeats_the_noise():
     localization = Localization(LocalizationParameters(), path[0])
     first = trace(localization, path)
     localization.reset(path[0])
-    assert (localization.odom, localization.map_to_odom) == (path[0], Pose())
+    assert (localization.T_odom_base, localization.T_map_odom) == (path[0], Pose())
     assert localization.odom_covariance == PoseCovariance()
     assert trace(localization, path) == first
 
@@ -186,13 +186,13 @@ def test_a_move_by_hand_changes_the_pose_in_the_map_and_not_the_odometry():
     path = along_a_curve(50)
     localization = Localization(LocalizationParameters(), path[0])
     trace(localization, path)
-    odom, variance = localization.odom, localization.odom_covariance
+    odom, variance = localization.T_odom_base, localization.odom_covariance
     there = Pose(-30.0, 7.0, -2.0)
     localization.set_pose(there)
-    assert localization.odom == odom
-    assert close(localization.map_to_odom.then(localization.odom), there)
+    assert localization.T_odom_base == odom
+    assert close(localization.T_map_odom.then(localization.T_odom_base), there)
     localization.update(there, INTERVAL)
-    assert close(localization.odom, odom, 1e-12)
+    assert close(localization.T_odom_base, odom, 1e-12)
     assert localization.odom_covariance == pytest.approx(variance)
 
 
@@ -200,9 +200,9 @@ def test_after_a_move_by_hand_the_odometry_continues():
     path = along_a_curve(50)
     localization = Localization(EXACT, path[0])
     trace(localization, path)
-    odom = localization.odom
+    odom = localization.T_odom_base
     localization.set_pose(Pose(-30.0, 7.0, -2.0))
     step = Pose(0.02, 0.0, 0.01)
     localization.update(Pose(-30.0, 7.0, -2.0).then(step), INTERVAL)
-    assert close(localization.odom, odom.then(step))
-    assert close(localization.map_to_odom.then(localization.odom), Pose(-30.0, 7.0, -2.0).then(step))
+    assert close(localization.T_odom_base, odom.then(step))
+    assert close(localization.T_map_odom.then(localization.T_odom_base), Pose(-30.0, 7.0, -2.0).then(step))

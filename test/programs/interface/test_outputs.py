@@ -38,15 +38,15 @@ def matrix(translation: Any, rotation: Any) -> np.ndarray:
     )
 
 
-@pytest.mark.parametrize("map_to_odom", [None, MAP_TO_ODOM])
-def test_the_frames_and_odometry_agree_in_space(probe: Probe, map_to_odom: Pose | None):
-    odom = TRUTH if map_to_odom is None else TRUTH.seen_from(map_to_odom)
+@pytest.mark.parametrize("T_map_odom", [None, MAP_TO_ODOM])
+def test_the_frames_and_odometry_agree_in_space(probe: Probe, T_map_odom: Pose | None):
+    odom = TRUTH if T_map_odom is None else TRUTH.seen_from(T_map_odom)
     motion = Motion(TRUTH.x, TRUTH.y, TRUTH.heading, 1.0, 0.02, 0.03)
-    outputs = Outputs(probe.graph, FrameNames("map", "odom", "base_link"), [], [], map_to_odom is None, flat=False)
+    outputs = Outputs(probe.graph, FrameNames("map", "odom", "base_link"), [], [], T_map_odom is None, flat=False)
     probe.listen(topics.TF, topics.ODOM, topics.GROUND_TRUTH)
     joints = JointStates((), ())
     covariance = PoseCovariance(xx=0.5, yy=0.4, yaw=0.25, xy=0.1, x_yaw=-0.2, y_yaw=0.3)
-    snapshot = Snapshot(7, motion, odom, covariance, 1.0, map_to_odom, joints, (), None, POSTURE, 0.04)
+    snapshot = Snapshot(7, motion, odom, covariance, 1.0, T_map_odom, joints, (), None, POSTURE, 0.04)
 
     def complete() -> bool:
         for output in outputs.outputs:

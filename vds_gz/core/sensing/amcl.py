@@ -45,7 +45,7 @@ class Scan(NamedTuple):
     """The result of a scan."""
 
     time: int  # time of the scan [ns]
-    map_to_odom: Pose  # the odometry's frame in the map
+    T_map_odom: Pose  # the odometry's frame in the map
     estimate: PoseEstimate | None  # the estimated pose of the vehicle; None if the scan caused no update
 
 
@@ -54,7 +54,7 @@ class Amcl(DriftingOdometry):
 
     Attributes:
         parameters: Parameters of localization and odometry; ``parameters.seed`` seeds the noise of both.
-        map_to_odom: ``map -> odom`` of the last scan whose result is available.
+        T_map_odom: The frame ``odom`` in the map, of the last scan whose result is available.
         active: Whether scans are processed.
     """
 
@@ -73,10 +73,10 @@ class Amcl(DriftingOdometry):
         driving, drawing = np.random.SeedSequence(self.parameters.seed).spawn(2)
         self._random = np.random.default_rng(drawing)
         self._odometry = Odometry(pose, np.random.default_rng(driving))
-        self._truth = pose
+        self._T_map_base = pose
         self._scans: deque[Scan] = deque()
         self._scan: int | None = None
-        self.map_to_odom = Pose()
+        self.T_map_odom = Pose()
         self.forget()
         if self.active:
             self._begin()
@@ -85,24 +85,24 @@ class Amcl(DriftingOdometry):
         """Take the true pose of base_link in the map at a time [ns]; return the scans whose results are new."""
         p = self.parameters.amcl
         self._odometry.update(truth, self.parameters)
-        self._truth = truth
+        self._T_map_base = truth
         if self._scans and time < self._scans[-1].time:
             self._scans.clear()  # time has jumped back
         if self._scans_at(time) and self.active and self._known:
             estimate = self._estimate(time) if self._due() else None
-            self._scans.append(Scan(time, self._held, estimate))
+            self._scans.append(Scan(time, self._newest_T_map_odom, estimate))
         ready = []
         latency = round(p.latency * NANOSECONDS)  # an integer, because floats near the system's time are 256 ns apart
         while self._scans and self._scans[0].time + latency <= time:
             ready.append(self._scans.popleft())
-            self.map_to_odom = ready[-1].map_to_odom
+            self.T_map_odom = ready[-1].T_map_odom
         return ready
 
     def set_pose(self, pose: Pose) -> None:
         """Move the vehicle by hand, which neither odometry nor localization notices."""
-        self._mistake = self._mistake.then(self._truth).then(pose.inverse())
+        self._mistake = self._mistake.then(self._T_map_base).then(pose.inverse())
         self._odometry.set_pose(pose)
-        self._truth = pose
+        self._T_map_base = pose
 
     def initialise(self, pose: Pose, deviations: Deviations) -> None:
         """Take an initial pose.
@@ -111,9 +111,9 @@ class Amcl(DriftingOdometry):
         else it continues from the wrong place. Deviations that are not positive are replaced by the defaults.
         """
         spread = [std if std > 0.0 else default for std, default in zip(deviations, INITIAL, strict=True)]
-        near = bool(np.all(np.abs(_difference(pose, self._truth)) <= REACH * np.array(spread)))
-        self._mistake = Pose() if near else pose.then(self._truth.inverse())
-        self._begin_at(spread, np.array(_difference(pose, self._truth)) if near else np.zeros(3))
+        near = bool(np.all(np.abs(_difference(pose, self._T_map_base)) <= REACH * np.array(spread)))
+        self._mistake = Pose() if near else pose.then(self._T_map_base.inverse())
+        self._begin_at(spread, np.array(_difference(pose, self._T_map_base)) if near else np.zeros(3))
 
     def globalise(self) -> None:
         """Search the whole map, as after ``reinitialize_global_localization``."""
@@ -139,11 +139,11 @@ class Amcl(DriftingOdometry):
         self._known = self._requested = False
         self._last, self._mistake = None, Pose()
         self._error = self._spread = np.zeros(3)
-        self._held = self.map_to_odom
+        self._newest_T_map_odom = self.T_map_odom
 
     def _begin(self) -> None:
         if self.parameters.amcl.set_initial_pose:
-            self.initialise(self._truth, INITIAL)
+            self.initialise(self._T_map_base, INITIAL)
 
     def _begin_at(self, spread: list[float] | Deviations, error: NDArray[np.float64]) -> None:
         self._known, self._last = True, None
@@ -164,14 +164,14 @@ class Amcl(DriftingOdometry):
         """Whether a scan causes an update."""
         if self._last is None or self._requested:
             return True
-        p, moved = self.parameters.amcl, np.abs(_difference(self.odom, self._last[1]))
+        p, moved = self.parameters.amcl, np.abs(_difference(self.T_odom_base, self._last[1]))
         return bool(moved[0] > p.update_min_d or moved[1] > p.update_min_d or moved[2] > p.update_min_a)
 
     def _estimate(self, time: int) -> PoseEstimate:
         """Draw the error of an update and hold the result."""
         p = self.parameters.amcl
-        before, start = self._last or (time, self.odom)
-        x, y, turn = _difference(self.odom, start)
+        before, start = self._last or (time, self.T_odom_base)
+        x, y, turn = _difference(self.T_odom_base, start)
         distance = math.hypot(x, y) + METRES_PER_RADIAN * abs(turn)
         if self._requested:
             distance = max(distance, p.update_min_d)
@@ -179,10 +179,10 @@ class Amcl(DriftingOdometry):
         drawn = self._deviations() * self._random.standard_normal(3)
         self._error = keep * self._error + math.sqrt(1.0 - keep * keep) * drawn + self._jump((time - before) * 1e-9)
         self._spread = keep * self._spread
-        believed, (x, y, turn) = self._mistake.then(self._truth), self._error.tolist()
+        believed, (x, y, turn) = self._mistake.then(self._T_map_base), self._error.tolist()
         pose = Pose(believed.x + x, believed.y + y, believed.heading + turn)
-        self._held = pose.then(self.odom.inverse())
-        self._last, self._requested = (time, self.odom), False
+        self._newest_T_map_odom = pose.then(self.T_odom_base.inverse())
+        self._last, self._requested = (time, self.T_odom_base), False
         x, y, turn = (self._deviations() ** 2 + self._spread**2).tolist()
         return PoseEstimate(pose, (x, y, turn))
 

@@ -46,12 +46,12 @@ class FramePose(NamedTuple):
     position: Array  # of the frame's origin [m], of shape (3,) or (n, 3)
 
     def then(self, step: FramePose) -> FramePose:
-        """The poses of a frame that is fixed in this one."""
+        """The poses of a frame that is fixed in this one: ``T_map_base.then(T_base_sensor)`` is T_map_sensor."""
         return FramePose(self.rotation @ step.rotation, self.position + self.rotation @ step.position)
 
 
 def mounted(xyz: tuple[float, float, float], rpy: tuple[float, float, float]) -> FramePose:
-    """The mount of a sensor on the body: position [m], and roll, pitch and yaw [rad]."""
+    """T_base_sensor, of a sensor's position on the body [m], and its roll, pitch and yaw [rad]."""
     return placement(Transform(xyz, quaternion(*rpy)))
 
 

@@ -15,9 +15,9 @@ from vds_gz.core.sensing.localization import Localization, Measurement, Measurem
 class StateEstimate(NamedTuple):
     """The vehicle's own estimate; a tuple, because many are created."""
 
-    odom: Pose  # pose of base_link in the odometry's frame
+    T_odom_base: Pose  # pose of base_link in the odometry's frame
     odom_covariance: PoseCovariance  # its covariance
-    map_to_odom: Pose | None  # the odometry's frame in the map; None if it is fixed
+    T_map_odom: Pose | None  # the odometry's frame in the map; None if it is fixed
     speed: float  # longitudinal [m/s]
     speed_variance: float  # [m^2/s^2]
     steering: float  # tyre angle [rad]
@@ -61,7 +61,7 @@ class StateEstimator:
 
     def update(self, time: int, truth: Pose, speed: float, steering: float, interval: float) -> StateEstimate:
         """The estimate for a true pose, speed [m/s], tyre angle [rad], time [ns] and interval since the last [s]."""
-        odom, covariance, map_to_odom, speed_variance = truth, PoseCovariance(), None, 0.0
+        T_odom_base, covariance, T_map_odom, speed_variance = truth, PoseCovariance(), None, 0.0
         scans: Sequence[Scan] = ()
         if (localization := self._localization) is not None:
             if not self._started:
@@ -71,14 +71,15 @@ class StateEstimator:
                 scans = localization.update(time, truth)
             else:
                 localization.update(truth, interval)
-            odom, covariance, map_to_odom = localization.odom, localization.odom_covariance, localization.map_to_odom
+            T_odom_base, T_map_odom = localization.T_odom_base, localization.T_map_odom
+            covariance = localization.odom_covariance
         if self._noise is not None and (noise := self._noise.parameters).add_measurement_noise:
-            measured = self._noise.of(Measurement(odom.x, odom.y, odom.heading, speed, steering))
-            odom = Pose(measured.x, measured.y, measured.heading)
+            measured = self._noise.of(Measurement(T_odom_base.x, T_odom_base.y, T_odom_base.heading, speed, steering))
+            T_odom_base = Pose(measured.x, measured.y, measured.heading)
             speed, steering = measured.speed, measured.steering
             covariance = covariance.plus(noise.pos_noise_stddev**2, noise.rpy_noise_stddev**2)
             speed_variance = noise.vel_noise_stddev**2
-        return StateEstimate(odom, covariance, map_to_odom, speed, speed_variance, steering, scans)
+        return StateEstimate(T_odom_base, covariance, T_map_odom, speed, speed_variance, steering, scans)
 
     def configure(self, localization: LocalizationParameters, noise: MeasurementNoiseParameters) -> None:
         """Use other parameters from the next estimate on."""

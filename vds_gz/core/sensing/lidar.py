@@ -123,13 +123,13 @@ class RangeFinder:
         self.directions = grid.directions()
         self._turned = np.empty_like(self.directions)
 
-    def measure(self, scene: Scene | None, place: FramePose, random: np.random.Generator) -> Echoes:
-        """Measure from one place, or from one for each column."""
+    def measure(self, scene: Scene | None, T_map_sensor: FramePose, random: np.random.Generator) -> Echoes:
+        """Measure from one pose, or from one for each column."""
         if scene is None:
             return Echoes(np.full(self._shape, np.inf, np.float32), np.zeros(self._shape, np.float32))
         low, high = self._sensor.min_range, self._sensor.max_range
-        rays = np.matmul(self.directions, place.rotation.swapaxes(-2, -1), out=self._turned).reshape(-1, 3)
-        origins = np.atleast_2d(place.position)
+        rays = np.matmul(self.directions, T_map_sensor.rotation.swapaxes(-2, -1), out=self._turned).reshape(-1, 3)
+        origins = np.atleast_2d(T_map_sensor.position)
         if len(origins) > 1:
             origins = np.repeat(origins, self._shape[1], axis=0)
         ranges, shapes = _between(low, high, scene, origins, rays)
@@ -177,7 +177,7 @@ class LidarModel:
         self.span = round(1e9 * swept / sensor.rate) if rotates else 0
         self._before_last = np.round(np.linspace(self.span, 0.0, len(azimuths))).astype(np.int64)
         self._rate = sensor.rate
-        self._mount = mounted(sensor.xyz, sensor.rpy)
+        self._T_base_sensor = mounted(sensor.xyz, sensor.rpy)
         self._finder = RangeFinder(sensor, self.grid)
         self.directions = self._finder.directions
         self._noise = SampleNoise(seed, name)
@@ -194,9 +194,9 @@ class LidarModel:
     def measure(self, states: Sequence[BodyState], scene: Scene | None) -> Echoes:
         """The echoes of the scan that ends now."""
         now = states[-1]
-        body = placements(states, self.column_times(now.time)) if self.span else placement(now.pose)
+        T_map_base = placements(states, self.column_times(now.time)) if self.span else placement(now.pose)
         random = self._noise.generator(sample_number(now.time, self._rate))
-        return self._finder.measure(scene, body.then(self._mount), random)
+        return self._finder.measure(scene, T_map_base.then(self._T_base_sensor), random)
 
 
 class LidarOutput:

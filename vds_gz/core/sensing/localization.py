@@ -19,34 +19,35 @@ class Odometry:
     """The vehicle's pose by its wheels, with an error that increases without jumps.
 
     Attributes:
-        pose: ``odom -> base_link``.
+        T_odom_base: The pose by the wheels.
     """
 
     def __init__(self, truth: Pose, random: np.random.Generator) -> None:
         """Start without an error, with the vehicle at ``truth`` in the map and the frame ``odom`` on the map's."""
-        self.pose = self._exact = self._truth = truth
+        self.T_odom_base = self._exact_T_odom_base = self._T_map_base = truth
         self._drift = DriftCovariance()
         self._random = random
 
     @property
     def covariance(self) -> PoseCovariance:
-        """Covariance of ``pose``, in the axes of ``odom``."""
+        """Covariance of ``T_odom_base``, in the axes of the frame ``odom``."""
         return self._drift.value
 
     def set_pose(self, truth: Pose) -> None:
         """Move the vehicle by hand, which its wheels do not notice."""
-        self._truth = truth
+        self._T_map_base = truth
 
     def update(self, truth: Pose, parameters: LocalizationParameters) -> None:
         """Take the next true pose of base_link in the map."""
-        distance = math.hypot(truth.x - self._truth.x, truth.y - self._truth.y)
+        distance = math.hypot(truth.x - self._T_map_base.x, truth.y - self._T_map_base.y)
         translation = parameters.odom_walk_velocity_translation * distance
         rotation = parameters.odom_walk_velocity_rotation * distance
         drift = noise(self._random.standard_normal(3), translation, rotation)
-        moved, before = truth.seen_from(self._truth), self._exact
-        self.pose = self.pose.then(moved).then(drift)
-        self._exact, self._truth = before.then(moved), truth
-        self._drift.add(self._exact.x - before.x, self._exact.y - before.y, translation, rotation)
+        moved, before = truth.seen_from(self._T_map_base), self._exact_T_odom_base
+        self.T_odom_base = self.T_odom_base.then(moved).then(drift)
+        exact = before.then(moved)
+        self._exact_T_odom_base, self._T_map_base = exact, truth
+        self._drift.add(exact.x - before.x, exact.y - before.y, translation, rotation)
 
 
 def noise(normal: np.ndarray, translation: float, rotation: float) -> Pose:
@@ -63,13 +64,13 @@ class DriftingOdometry:
     _odometry: Odometry
 
     @property
-    def odom(self) -> Pose:
-        """``odom -> base_link``, drifting without jumps."""
-        return self._odometry.pose
+    def T_odom_base(self) -> Pose:
+        """The pose by the wheels, drifting without jumps."""
+        return self._odometry.T_odom_base
 
     @property
     def odom_covariance(self) -> PoseCovariance:
-        """Covariance of ``odom``, in the axes of its frame."""
+        """Covariance of ``T_odom_base``, in the axes of the frame ``odom``."""
         return self._odometry.covariance
 
 
@@ -114,7 +115,7 @@ class Localization(DriftingOdometry):
     """Drifting odometry, and a pose in the map with white noise.
 
     Attributes:
-        map_to_odom: ``map -> odom``; with ``odom -> base_link`` it gives the true pose plus noise.
+        T_map_odom: The frame ``odom`` in the map; with ``T_odom_base`` it gives the true pose plus noise.
     """
 
     def __init__(self, parameters: LocalizationParameters, pose: Pose) -> None:
@@ -125,12 +126,12 @@ class Localization(DriftingOdometry):
         """Restart, with the same noise."""
         self._random = np.random.default_rng(self.parameters.seed)
         self._odometry = Odometry(pose, self._random)
-        self.map_to_odom = Pose()
+        self.T_map_odom = Pose()
 
     def set_pose(self, pose: Pose) -> None:
         """Move the vehicle by hand, which the pose in the map follows and the odometry does not notice."""
         self._odometry.set_pose(pose)
-        self.map_to_odom = pose.then(self.odom.inverse())
+        self.T_map_odom = pose.then(self.T_odom_base.inverse())
 
     def update(self, pose: Pose, interval: float) -> None:
         """Take the true pose of base_link in the map, an interval [s] > 0 after the last one."""
@@ -141,4 +142,4 @@ class Localization(DriftingOdometry):
             p.map_sample_noise_translation / interval,
             p.map_sample_noise_rotation / interval,
         )
-        self.map_to_odom = pose.then(self.odom.then(measurement).inverse())
+        self.T_map_odom = pose.then(self.T_odom_base.then(measurement).inverse())

@@ -47,10 +47,10 @@ class Snapshot(NamedTuple):
 
     time: int  # simulated time [ns]
     motion: Motion  # true pose of base_link in the map, and its velocity
-    odom: Pose | Motion  # pose of base_link in the odometry's frame; ``motion`` where the odometry is exact
+    T_odom_base: Pose | Motion  # pose of base_link in the odometry's frame; ``motion`` where the odometry is exact
     odom_covariance: PoseCovariance | None  # its covariance; None where the odometry is exact
     odom_speed: float  # longitudinal speed by the odometry [m/s]
-    map_to_odom: Pose | None  # the odometry's frame in the map; None if it is fixed
+    T_map_odom: Pose | None  # the odometry's frame in the map; None if it is fixed
     joints: JointStates  # all of them, in the model's order; empty if no output needs them
     actuators: Sequence[ActuatorState]  # likewise
     reports: Sequence[Sequence[float]] = ()  # the numbers of each report of the vehicle's model
@@ -222,7 +222,7 @@ def _twist_paths(twist: str, flat: bool = True) -> list[str]:
 
 def _measured(now: Snapshot) -> Sequence[float]:
     """The odometry, with its errors and their covariance."""
-    values = _odometry_values(now.odom, now.odom_speed, now.motion, now.attitude)
+    values = _odometry_values(now.T_odom_base, now.odom_speed, now.motion, now.attitude)
     if now.odom_covariance is None:
         return (*values, *_EXACT_VALUES)
     xx, yy, yaw, xy, x_yaw, y_yaw = now.odom_covariance
@@ -247,12 +247,12 @@ def _odometry_values(pose: Pose | Motion, speed: float, motion: Motion, attitude
 
 
 def _odom_values(now: Snapshot) -> Sequence[float]:
-    return _pose_values(now.odom, now.attitude)
+    return _pose_values(now.T_odom_base, now.attitude)
 
 
 def _transform_values(now: Snapshot) -> Sequence[float]:
-    assert now.map_to_odom is not None
-    return (*_pose_values(now.map_to_odom, None), *_odom_values(now))
+    assert now.T_map_odom is not None
+    return (*_pose_values(now.T_map_odom, None), *_odom_values(now))
 
 
 def _pose_values(pose: Pose | Motion, attitude: Attitude | None) -> tuple[float, ...]:
@@ -285,4 +285,4 @@ class AmclOutput:
             # Latched, for later subscribers.
             self._pose.publish(scan.time, (*_pose_values(pose, None), *(EXACT + variance for variance in variances)))
         if self._transform and self._transform.subscribed():
-            self._transform.publish(scan.time + self._ahead, _pose_values(scan.map_to_odom, None))
+            self._transform.publish(scan.time + self._ahead, _pose_values(scan.T_map_odom, None))

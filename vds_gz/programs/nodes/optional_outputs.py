@@ -83,9 +83,9 @@ class OptionalOutputs:
             estimate = self._estimator.update(snapshot.time, truth, speed, angle, interval)
             speed, angle = estimate.speed, estimate.steering
             snapshot = snapshot._replace(
-                odom=estimate.odom,
+                T_odom_base=estimate.T_odom_base,
                 odom_covariance=estimate.odom_covariance,
-                map_to_odom=estimate.map_to_odom,
+                T_map_odom=estimate.T_map_odom,
                 odom_speed=speed,
                 odom_speed_variance=estimate.speed_variance,
             )

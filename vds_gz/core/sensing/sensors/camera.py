@@ -80,15 +80,15 @@ class Pinhole:
         self.rays[..., 1], self.rays[..., 2] = left, up[:, None]
         self._lengths = np.linalg.norm(self.rays, axis=-1).ravel()
 
-    def view(self, scene: Scene | None, place: FramePose, *, colour: bool) -> View:
+    def view(self, scene: Scene | None, T_map_sensor: FramePose, *, colour: bool) -> View:
         """Take an image."""
         near, far = self._camera.clip_min, self._camera.clip_max
         shape = self.rays.shape[:2]
         if scene is None:
             sky = np.broadcast_to(srgb(np.array(SKY)), self.rays.shape)
             return View(np.full(shape, np.inf, np.float32), sky if colour else None)
-        directions = np.matmul(self.rays, place.rotation.T).reshape(-1, 3)
-        origins = place.position + near * directions
+        directions = np.matmul(self.rays, T_map_sensor.rotation.T).reshape(-1, 3)
+        origins = T_map_sensor.position + near * directions
         directions /= self._lengths[:, None]
         ranges, shapes = scene.visuals.cast(origins, directions, (far - near) * float(self._lengths.max()))
         depth = near + ranges / self._lengths
@@ -120,7 +120,7 @@ class CameraOutput:
         assert isinstance(sensor, Camera)
         self.rate, self.rays = sensor.rate, sensor.columns * sensor.rows
         self.sensor = sensor
-        self._mount = mounted(sensor.xyz, sensor.rpy)
+        self._T_base_sensor = mounted(sensor.xyz, sensor.rpy)
         self.pinhole = Pinhole(sensor)
         self._publishers = {stream.ros: setup.publisher(stream) for stream in setup.type.streams}
         self._messages = {stream.ros: make(setup.graph, setup.frame(stream)) for stream, make in self.makers().items()}
@@ -142,7 +142,7 @@ class CameraOutput:
         view = View(np.empty((0, 0), np.float32), None)
         if topics != [CAMERA_INFO.ros]:
             colour = not self.coloured.isdisjoint(topics)
-            view = self.pinhole.view(scene, placement(now.pose).then(self._mount), colour=colour)
+            view = self.pinhole.view(scene, placement(now.pose).then(self._T_base_sensor), colour=colour)
         for topic in topics:
             message, write = self._messages[topic]
             message.write(now.time, write(view))

@@ -168,19 +168,20 @@ class Replay:
     def _sample(self, time: int, state: Any) -> Snapshot:
         c, model = self.vehicle.coefficients, self.model
         motion = motion_of(c, state)
-        odom: Pose | Motion = motion
-        covariance, map_to_odom, speed, speed_variance = None, None, motion.v_x, 0.0
+        T_odom_base: Pose | Motion = motion
+        covariance, T_map_odom, speed, speed_variance = None, None, motion.v_x, 0.0
         angle = model.measured_steering(c, state) if model.measured_steering is not None else 0.0
         if self._estimator is not None:
             truth = Pose(motion.x, motion.y, motion.heading)
             estimate = self._estimator.update(time, truth, speed, angle, 1.0 / self._rate)
-            odom, covariance, map_to_odom, speed, speed_variance, angle, _ = estimate
+            T_odom_base, covariance, T_map_odom, speed, speed_variance, angle, _ = estimate
         reports = report_numbers(self.reports, c, state, MeasuredMotion(speed, angle, state.yaw_rate))
         joints = model.joint_states(c, state) if self._with_joints else NO_JOINTS
         actuators = model.actuator_states(c, state)
         attitude = self._plant.attitude(time) if self._plant else None
         return Snapshot(
-            *(time, motion, odom, covariance, speed, map_to_odom, joints, actuators, reports, attitude), speed_variance
+            *(time, motion, T_odom_base, covariance, speed, T_map_odom, joints, actuators, reports, attitude),
+            speed_variance,
         )
 
 
