@@ -52,16 +52,10 @@ def test_actuators_are_known_by_the_types_of_their_groups():
     assert actuations(autoware, wheels=True) == actuations(autoware)
 
 
-def test_hinges_are_used_instead_of_their_mean():
+def test_hinges_are_used_instead_of_their_mean_if_the_model_has_them():
     left, right = joint("steering_left"), joint("steering_right")
     assert counted(left, right, steering=WAVE) == ["steering_left", "steering_right"]
-
-
-def test_the_mean_of_hinges_is_used_if_the_model_lacks_them():
     assert counted(joint("front_steer_left"), joint("front_steer_right"), steering=WAVE) == ["steering"]
-
-
-def test_a_steered_wheel_is_not_a_hinge():
     assert "steering" in counted(joint("steered_wheel_left_joint"), steering=WAVE)
 
 
@@ -72,22 +66,23 @@ def test_a_pose_is_used_only_if_it_is_complete():
     assert counted(pose("x"), pose("y"), pose("heading", WAVE.value[:-1], TIME[:-1]), v_x=WAVE) == ["v_x"]
 
 
-def test_numbers_that_are_not_finite_are_refused():
-    broken = np.where(TIME[7] == TIME, np.nan, WAVE.value)
-    for signals in (Recording({"v_x": WAVE}, {"v_x": Series(TIME, broken)}), Recording({"v_x": Series(TIME, broken)})):
-        with pytest.raises(SignalError, match="1 of 200 samples of v_x are NaN or infinite, the first is number 8"):
-            identify(signals)
+BROKEN = Series(TIME, np.where(TIME[7] == TIME, np.nan, WAVE.value))
+NOT_FINITE = "1 of 200 samples of v_x are NaN or infinite, the first is number 8"
+NO_LATER = "150 of 200 samples of v_x are no later than the sample before, the first"
 
 
-def test_a_measurement_whose_time_does_not_advance_is_refused():
-    measured = Series(np.repeat(TIME[::4], 4), WAVE.value)
-    with pytest.raises(SignalError, match="150 of 200 samples of v_x are no later than the sample before, the first"):
-        identify(Recording({"v_x": WAVE}, {"v_x": measured}))
-
-
-def test_no_recordings_are_refused():
-    with pytest.raises(SignalError, match="0 recordings; needed is at least 1"):
-        identify([])
+@pytest.mark.parametrize(
+    ("signals", "said"),
+    [
+        (Recording({"v_x": WAVE}, {"v_x": BROKEN}), NOT_FINITE),
+        (Recording({"v_x": BROKEN}), NOT_FINITE),
+        (Recording({"v_x": WAVE}, {"v_x": Series(np.repeat(TIME[::4], 4), WAVE.value)}), NO_LATER),
+        ([], "0 recordings; needed is at least 1"),
+    ],
+)
+def test_unusable_recordings_are_refused(signals, said):
+    with pytest.raises(SignalError, match=said):
+        identify(signals)
 
 
 def turning(**priors):
