@@ -333,6 +333,7 @@ def test_there_are_commands_that_run_alone():
     assert len(commands_alone()) > 15
 
 
+@pytest.mark.slow
 def test_the_page_of_fleets_shows_what_its_example_prints():
     pytest.importorskip("numba")
     (example,) = [one for one in sessions.shown(text(DOCS / "fleets.md")) if one.text.startswith("python examples/")]
