@@ -10,8 +10,9 @@ from __future__ import annotations
 import sys
 import time
 
+from vds_gz.autoware.vehicle.command_kinds import PEDALS, control, pedals
 from vds_gz.autoware.vehicle.models import AUTOWARE_MODELS
-from vds_gz.core.vehicle.command import PEDALS, Command, control, pedals
+from vds_gz.core.vehicle.command import Command
 from vds_gz.core.vehicle.vehicle import NANOSECONDS, Vehicle
 from vds_gz.core.vehicle.vehicle_model import VehicleModel
 

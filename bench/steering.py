@@ -15,6 +15,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from vds_gz.autoware.command_types import Pedals
 from vds_gz.autoware.identify.mechanism_fit import (
     DEAD_ZONE,
     FREE,
@@ -29,7 +30,6 @@ from vds_gz.autoware.identify.pedal_profile import turns
 from vds_gz.autoware.parameters.car_parameters import ActuationCmdMechanicalParameters
 from vds_gz.core.vehicle.catalogue import models
 from vds_gz.core.vehicle.compiled import CompiledVehicle
-from vds_gz.programs.interface.commands import Pedals
 from vds_gz.tools.study.recording import Series
 
 MODEL, GIVEN = models()["actuation_cmd_mechanical"], ActuationCmdMechanicalParameters()

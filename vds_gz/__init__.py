@@ -30,6 +30,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from vds_gz.autoware.vehicle.command_kinds import control, pedals
     from vds_gz.core.configuration import load_parameters, load_vehicle
     from vds_gz.core.errors import ArgumentError, VdsGzError
     from vds_gz.core.parameters.actuator_parameters import DriveParameters, SteeringParameters
@@ -50,7 +51,7 @@ if TYPE_CHECKING:
     from vds_gz.core.ros.open_graph import open_graph
     from vds_gz.core.vehicle.bicycle import BICYCLE
     from vds_gz.core.vehicle.catalogue import models
-    from vds_gz.core.vehicle.command import Command, ackermann, control, gear, pedals, twist
+    from vds_gz.core.vehicle.command import Command, ackermann, gear, twist
     from vds_gz.core.vehicle.compiled import CompiledVehicle
     from vds_gz.core.vehicle.differential import DIFFERENTIAL
     from vds_gz.core.vehicle.omni import OMNI
@@ -143,7 +144,8 @@ _HOMES = {
         "PurePursuitParameters StanleyParameters LqrParameters ControllerParameters"
     ),
     "vds_gz.core.vehicle.compiled": "CompiledVehicle",
-    "vds_gz.core.vehicle.command": "Command twist ackermann pedals control gear",
+    "vds_gz.core.vehicle.command": "Command twist ackermann gear",
+    "vds_gz.autoware.vehicle.command_kinds": "pedals control",
     "vds_gz.core.vehicle.schedule": "command_records",
     "vds_gz.core.vehicle.catalogue": "models",
     "vds_gz.core.vehicle.vehicle_model": "VehicleModel",

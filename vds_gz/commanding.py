@@ -6,12 +6,9 @@
 from vds_gz.core.ros.graph import QoS, Topic
 from vds_gz.core.vehicle.command import (
     ACKERMANN,
-    CONTROL,
-    DIRECT,
     GEAR,
     KEEP_GEAR,
     KINDS,
-    PEDALS,
     SPEED,
     STEERING,
     STOP,
@@ -44,9 +41,6 @@ __all__ = [
     "ACKERMANN",
     "SPEED",
     "STEERING",
-    "PEDALS",
-    "CONTROL",
-    "DIRECT",
     "GEAR",
     "KEEP_GEAR",
     "STOP",

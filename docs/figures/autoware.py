@@ -17,9 +17,10 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from vds_gz.autoware.parameters.car_parameters import MechanicalParameters
+from vds_gz.autoware.vehicle.command_kinds import DIRECT, PEDALS
 from vds_gz.autoware.vehicle.models import AUTOWARE_MODELS
 from vds_gz.autoware.vehicle.state import actuation_status, put
-from vds_gz.core.vehicle.command import DIRECT, PEDALS, Command
+from vds_gz.core.vehicle.command import Command
 from vds_gz.tools.study.report.style import ACTUAL, COMMANDED, INK, STYLE
 
 FOLDER = Path(__file__).resolve().parent

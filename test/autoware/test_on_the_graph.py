@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from helpers.processes import need_messages
 
+from vds_gz.autoware.command_types import CONTROL_COMMAND, GEAR_COMMAND
 from vds_gz.autoware.vehicle.reports import ACTUATION_STATUS, GEAR_STATUS, STEERING_STATUS, VELOCITY_STATUS
 from vds_gz.programs.interface import topics
 from vds_gz.programs.interface.model_reports import topic_of
@@ -53,7 +54,7 @@ def test_pedals_and_gears_drive_the_vehicle(start, probe):
     assert probe.next(topic_of(GEAR_STATUS)).report == DRIVE
     pedals(probe, "tier4", 0.0, 0.8, 0.0, lambda: speed(probe) == pytest.approx(0.0, abs=0.05))
     reverse = lambda: probe.next(topic_of(GEAR_STATUS)).report == REVERSE  # noqa: E731
-    probe.hold(topics.GEAR_CMD, lambda message: setattr(message, "command", REVERSE), reverse, "the reverse gear")
+    probe.hold(GEAR_COMMAND.topic, lambda message: setattr(message, "command", REVERSE), reverse, "the reverse gear")
     pedals(probe, "tier4", 0.5, 0.0, 0.0, lambda: speed(probe) < -0.3)
 
 
@@ -75,7 +76,7 @@ def test_a_vehicle_follows_a_control_command(start, probe):
     def turns() -> bool:
         return probe.next(topic_of(STEERING_STATUS)).steering_tire_angle == pytest.approx(0.2, abs=0.02)
 
-    probe.hold(topics.CONTROL_CMD, fill, lambda: speed(probe) > 1.0 and turns(), "the speed and the angle")
+    probe.hold(CONTROL_COMMAND.topic, fill, lambda: speed(probe) > 1.0 and turns(), "the speed and the angle")
 
 
 def test_a_twist_drives_a_vehicle_with_pedals(start, probe):
@@ -98,7 +99,7 @@ def test_bad_pedals_and_gears_are_refused(start, probe):
     probe.listen(topics.TWIST_ACTUAL, topics.DIAGNOSTICS)
     pedals(probe, "tier4", float("nan"), 0.0, 0.0, lambda: probe.diagnosed("refused on actuation_cmd"))
     refused = lambda: probe.diagnosed("refused on gear_cmd")  # noqa: E731
-    probe.hold(topics.GEAR_CMD, lambda message: setattr(message, "command", 99), refused, "a refusal")
+    probe.hold(GEAR_COMMAND.topic, lambda message: setattr(message, "command", 99), refused, "a refusal")
     assert speed(probe) == 0.0
     assert node.stop() == 0
     assert "must be a code of autoware_vehicle_msgs/GearCommand" in node.output

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from vds_gz.autoware.vehicle.command_kinds import DIRECT, PEDALS
 from vds_gz.autoware.vehicle.models import AUTOWARE_MODELS
-from vds_gz.core.vehicle.command import DIRECT, DRIVE, PEDALS, Command
+from vds_gz.core.vehicle.command import DRIVE, Command
 
 MODELS = {model.name: model for model in AUTOWARE_MODELS}
 WITH_PEDALS = [model for model in AUTOWARE_MODELS if PEDALS in model.accepts]

@@ -15,9 +15,10 @@ from pathlib import Path
 import numpy as np
 
 from vds_gz.autoware.parameters.car_parameters import MechanicalParameters
+from vds_gz.autoware.vehicle.command_kinds import DIRECT, PEDALS
 from vds_gz.autoware.vehicle.models import AUTOWARE_MODELS
 from vds_gz.autoware.vehicle.state import actuation_status, put, steering_report
-from vds_gz.core.vehicle.command import DIRECT, PEDALS, Command
+from vds_gz.core.vehicle.command import Command
 from vds_gz.core.vehicle.vehicle_model import VehicleModel
 
 MODELS = {one.name.upper(): one for one in AUTOWARE_MODELS}

@@ -16,11 +16,12 @@ from itertools import pairwise
 from threading import Event
 from typing import NamedTuple
 
+from vds_gz.autoware.vehicle.command_kinds import CONTROL, control
 from vds_gz.core.parameters.node import NodeParameters
 from vds_gz.core.plant.gazebo.gazebo_plant import GazeboPlant
 from vds_gz.core.plant.gazebo.links.transport import TransportLink
 from vds_gz.core.vehicle.catalogue import models
-from vds_gz.core.vehicle.command import ACKERMANN, CONTROL, Command, ackermann, control, twist
+from vds_gz.core.vehicle.command import ACKERMANN, Command, ackermann, twist
 from vds_gz.core.vehicle.make_vehicle import make_vehicle
 from vds_gz.core.vehicle.vehicle import NANOSECONDS, Motion
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from vds_gz.autoware.command_types import Pedals
 from vds_gz.autoware.identify.mechanism_fit import fit_mechanism
 from vds_gz.autoware.identify.mechanism_log import MechanismLog
 from vds_gz.autoware.identify.pedal_profile import turns
@@ -16,7 +17,6 @@ from vds_gz.cli import main
 from vds_gz.core.configuration import parameters_of_file
 from vds_gz.core.vehicle.catalogue import models
 from vds_gz.core.vehicle.vehicle import Vehicle
-from vds_gz.programs.interface.commands import Pedals
 from vds_gz.tools.study.recording import Series, SignalError
 
 GIVEN = ActuationCmdMechanicalParameters()

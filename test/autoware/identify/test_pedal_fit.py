@@ -9,6 +9,7 @@ import pytest
 import yaml
 from rosbags.rosbag2 import StoragePlugin, Writer
 
+from vds_gz.autoware.command_types import Pedals
 from vds_gz.autoware.identify.pedal_fit import csv_text, estimates, fit_pedals
 from vds_gz.autoware.identify.pedal_profile import PedalLimits, pedals
 from vds_gz.autoware.parameters.car_parameters import ActuationCmdParameters
@@ -19,7 +20,7 @@ from vds_gz.core.ros.messages.portable import MessageTypes
 from vds_gz.core.share import share
 from vds_gz.core.vehicle.catalogue import models
 from vds_gz.core.vehicle.vehicle import Vehicle
-from vds_gz.programs.interface.commands import Pedals, command_type
+from vds_gz.programs.interface.commands import command_type
 from vds_gz.tools.study.reading.bag import read_bag
 from vds_gz.tools.study.recording import Series, SignalError
 

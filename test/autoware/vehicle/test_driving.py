@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vds_gz.autoware.parameters.car_parameters import MechanicalParameters
+from vds_gz.autoware.vehicle.command_kinds import PEDALS, control, pedals
 from vds_gz.autoware.vehicle.state import (
     actuation_status,
     gear_report,
@@ -20,18 +21,7 @@ from vds_gz.autoware.vehicle.state import (
     steering_report,
 )
 from vds_gz.core.geometry import slope_acceleration
-from vds_gz.core.vehicle.command import (
-    MAXIMUM,
-    PEDALS,
-    STOP,
-    Command,
-    ackermann,
-    control,
-    fault,
-    gear,
-    pedals,
-    twist,
-)
+from vds_gz.core.vehicle.command import MAXIMUM, STOP, Command, ackermann, fault, gear, twist
 from vds_gz.core.vehicle.vehicle import NANOSECONDS as SECOND
 from vds_gz.core.vehicle.vehicle import Vehicle
 

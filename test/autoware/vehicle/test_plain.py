@@ -9,9 +9,10 @@ import pytest
 from helpers.autoware_plain import Plain
 
 from vds_gz.autoware.parameters.car_parameters import MechanicalParameters
+from vds_gz.autoware.vehicle.command_kinds import DIRECT, PEDALS
 from vds_gz.autoware.vehicle.models import AUTOWARE_MODELS
 from vds_gz.autoware.vehicle.state import put
-from vds_gz.core.vehicle.command import DIRECT, PEDALS, Command
+from vds_gz.core.vehicle.command import Command
 
 GEARS = (0, 1, 2, 2, 2, 2, 7, 19, 20, 20, 21, 22, 23, 24)
 

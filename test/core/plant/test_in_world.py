@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from vds_gz.autoware.vehicle.command_kinds import control
 from vds_gz.core.configuration import load_parameters
 from vds_gz.core.description.footprint import footprint_of
 from vds_gz.core.description.urdf_writer import urdf
@@ -17,7 +18,7 @@ from vds_gz.core.plant.base import Level
 from vds_gz.core.plant.in_world import WorldPlant
 from vds_gz.core.plant.kinematic import KinematicPlant
 from vds_gz.core.vehicle.catalogue import models
-from vds_gz.core.vehicle.command import ackermann, control, twist
+from vds_gz.core.vehicle.command import ackermann, twist
 from vds_gz.core.vehicle.make_vehicle import make_guarded_vehicle, make_vehicle
 from vds_gz.core.vehicle.vehicle_model import SteadyMotion
 from vds_gz.core.world.geometry_reader import matrix, rotation_of_angles

@@ -9,6 +9,7 @@ from helpers.driving import MILLISECOND, SECOND, driven, joints_of, snapshot
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from vds_gz.autoware.vehicle.command_kinds import CONTROL, PEDALS, control
 from vds_gz.core.errors import ArgumentError
 from vds_gz.core.parameters.actuator_parameters import DriveParameters, SteeringParameters
 from vds_gz.core.parameters.vehicles import BicycleParameters, DifferentialParameters
@@ -16,14 +17,11 @@ from vds_gz.core.vehicle.bicycle import BICYCLE
 from vds_gz.core.vehicle.body_limits import limit_velocity
 from vds_gz.core.vehicle.command import (
     ACKERMANN,
-    CONTROL,
-    PEDALS,
     SPEED,
     TWIST,
     Command,
     CommandKind,
     ackermann,
-    control,
     twist,
 )
 from vds_gz.core.vehicle.differential import DIFFERENTIAL, split

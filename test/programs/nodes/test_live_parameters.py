@@ -9,10 +9,11 @@ from itertools import product
 import pytest
 from helpers.live_node import LiveNode, live_node
 
+from vds_gz.autoware.vehicle.command_kinds import CONTROL, PEDALS, control, pedals
 from vds_gz.core.parameters.declaration import Description, ParameterError, Value, describe
 from vds_gz.core.ros.graph import QoS
 from vds_gz.core.vehicle.catalogue import models
-from vds_gz.core.vehicle.command import ACKERMANN, CONTROL, PEDALS, TWIST, ackermann, control, pedals, twist
+from vds_gz.core.vehicle.command import ACKERMANN, TWIST, ackermann, twist
 from vds_gz.programs.interface import topics
 
 #: Settings with which the parameters of a model have an effect, where the model has them.

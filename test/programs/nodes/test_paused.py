@@ -7,9 +7,10 @@ import re
 import pytest
 from helpers.live_node import live_node, numbers
 
+from vds_gz.autoware.vehicle.command_kinds import control, pedals
 from vds_gz.core.ros.graph import QoS
 from vds_gz.core.ros.messages.fields import set_stamp, stamp_ns
-from vds_gz.core.vehicle.command import Command, control, pedals, twist
+from vds_gz.core.vehicle.command import Command, twist
 
 #: Fields that hold velocities.
 VELOCITY = re.compile(r"^[^[]*(twist\.(linear|angular)|velocity(?!_covariance)|_rate)")

@@ -12,11 +12,12 @@ from helpers.random_vehicles import RANDOM, random_command
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from vds_gz.autoware.vehicle.command_kinds import CONTROL, DIRECT, PEDALS
 from vds_gz.core.errors import ArgumentError
 from vds_gz.core.parameters.actuator_parameters import DriveParameters, SteeringParameters
 from vds_gz.core.parameters.vehicles import BicycleParameters, DifferentialParameters
 from vds_gz.core.vehicle.bicycle import BICYCLE
-from vds_gz.core.vehicle.command import CONTROL, DIRECT, DRIVE, PEDALS, REVERSE, Command, ackermann, twist
+from vds_gz.core.vehicle.command import DRIVE, REVERSE, Command, ackermann, twist
 from vds_gz.core.vehicle.differential import DIFFERENTIAL
 from vds_gz.core.vehicle.omni import OMNI
 from vds_gz.core.vehicle.schedule import COMMAND, command_records, fields_of

@@ -14,7 +14,9 @@ from typing import TypeVar
 
 import numpy as np
 
+from vds_gz.autoware.command_types import Pedals
 from vds_gz.autoware.parameters.car_parameters import ActuationCmdParameters, ActuationCmdVgrParameters
+from vds_gz.autoware.vehicle.command_kinds import PEDALS
 from vds_gz.autoware.vehicle.map_lookup import interpolate, map_of
 from vds_gz.autoware.vehicle.steering import wheel_angle
 from vds_gz.core.arrays import Array
@@ -22,11 +24,11 @@ from vds_gz.core.errors import ArgumentError
 from vds_gz.core.parameters.declaration import ParameterError
 from vds_gz.core.parameters.node import NodeParameters
 from vds_gz.core.vehicle.catalogue import models
-from vds_gz.core.vehicle.command import DRIVE, PEDALS, Command
+from vds_gz.core.vehicle.command import DRIVE, Command
 from vds_gz.core.vehicle.vehicle import NANOSECONDS, Vehicle
 from vds_gz.core.vehicle.vehicle_model import AnyModel
 from vds_gz.programs.commandlog.command_log import CommandLog
-from vds_gz.programs.interface.commands import Gear, Pedals, Values
+from vds_gz.programs.interface.commands import Gear, Values
 
 #: Step of the car's model, and period of the driver [s].
 STEP = 0.02

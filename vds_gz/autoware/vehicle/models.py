@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from vds_gz.autoware.parameters import car_parameters as parameters
 from vds_gz.autoware.vehicle import longitudinal, steering
+from vds_gz.autoware.vehicle.command_kinds import CONTROL, DIRECT, PEDALS
 from vds_gz.autoware.vehicle.delay import NO_FALL, NO_RULE, ROLLING, resize_line, steps_of
 from vds_gz.autoware.vehicle.longitudinal import AutowareDriveCoefficients
 from vds_gz.autoware.vehicle.map_lookup import map_of
@@ -19,7 +20,7 @@ from vds_gz.autoware.vehicle.steering import AutowareSteeringCoefficients
 from vds_gz.autoware.vehicle.step import actuate, at, move, stop
 from vds_gz.core.geometry import slope_acceleration
 from vds_gz.core.vehicle.bicycle import axle_geometry, axle_joint_states, joints
-from vds_gz.core.vehicle.command import ACKERMANN, CONTROL, DIRECT, GEAR, PEDALS, SPEED, STEERING, TWIST
+from vds_gz.core.vehicle.command import ACKERMANN, GEAR, SPEED, STEERING, TWIST
 from vds_gz.core.vehicle.vehicle_model import (
     Actuator,
     ActuatorState,

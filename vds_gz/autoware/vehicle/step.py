@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 
+from vds_gz.autoware.vehicle.command_kinds import CONTROL, DIRECT, PEDALS
 from vds_gz.autoware.vehicle.delay import (
     NO_FALL,
     NO_RULE,
@@ -42,19 +43,7 @@ from vds_gz.autoware.vehicle.steering import (
     wheel_angle,
 )
 from vds_gz.core.vehicle.bicycle import roll_wheels, steered_wheel_speed
-from vds_gz.core.vehicle.command import (
-    CONTROL,
-    DIRECT,
-    DRIVE,
-    NEUTRAL,
-    NONE,
-    PEDALS,
-    REVERSE,
-    STOP,
-    TWIST,
-    Command,
-    ackermann,
-)
+from vds_gz.core.vehicle.command import DRIVE, NEUTRAL, NONE, REVERSE, STOP, TWIST, Command, ackermann
 from vds_gz.core.vehicle.vehicle_model import SteadyMotion
 
 #: At smaller speeds, a yaw rate defines no steering angle [m/s].

@@ -188,7 +188,7 @@ class CommandKind(int):
     """A kind of command: its number in ``Command.kind`` and in records, which models compare with, and its properties.
 
     Making one registers it. A package does that in the module of its model or command type, with a number of 1000 or
-    more; the others are for this package.
+    more; the others are for this package and its guests.
 
     Attributes:
         number: Its number, which never changes.
@@ -249,28 +249,8 @@ ACKERMANN = CommandKind(1, "ackermann", ("v_x", "steering_angle", "steering_rate
 #: Halves of an Ackermann command, which have separate topics.
 SPEED = CommandKind(2, "speed", ("v_x", "acceleration"), part="speed")
 STEERING = CommandKind(3, "steering", ("steering_angle", "steering_rate"), part="steering")
-#: A driver's accelerator, brake and steering. At zero the car would roll on.
-PEDALS = CommandKind(
-    4,
-    "pedals",
-    ("accel_pedal", "brake_pedal", "steering_command"),
-    geared=True,
-    stops=True,
-    marks=("accel", "brake", "wheel"),
-)
-#: Autoware's Control.
-CONTROL = CommandKind(
-    5,
-    "control",
-    ("v_x", "target_acceleration", "steering_angle"),
-    geared=True,
-    stops=True,
-    marks=("acceleration", "gear"),
-)
 #: A gear for the following commands of geared kinds; it has its own topic.
 GEAR = CommandKind(6, "gear", ("gear",), part="gear")
-#: A model's own inputs, as a log of Autoware's models holds them: the acceleration is along +x in every gear.
-DIRECT = CommandKind(7, "direct", ("v_x", "target_acceleration", "steering_angle"), geared=True, stops=True)
 #: Commands have ended: brake to a standstill, and leave the steering as it is.
 STOP = CommandKind(8, "stop", ())
 
@@ -285,39 +265,23 @@ def reference_of(command: Command) -> MotionReference:
 
 def twist(v_x: float, v_y: float, yaw_rate: float) -> Command:
     """A velocity of base_link [m/s, m/s, rad/s]."""
-    _check_numbers(v_x=v_x, v_y=v_y, yaw_rate=yaw_rate)
+    check_numbers(v_x=v_x, v_y=v_y, yaw_rate=yaw_rate)
     return Command(TWIST, v_x, v_y, yaw_rate)
 
 
 def ackermann(speed: float, steering_angle: float, steering_rate: float = 0.0, acceleration: float = 0.0) -> Command:
     """A speed [m/s] and a steering angle [rad]; a rate or an acceleration of 0 means as fast as possible."""
-    _check_numbers(speed=speed, steering_angle=steering_angle, steering_rate=steering_rate, acceleration=acceleration)
+    check_numbers(speed=speed, steering_angle=steering_angle, steering_rate=steering_rate, acceleration=acceleration)
     return Command(ACKERMANN, speed, 0.0, 0.0, steering_angle, limit_of(steering_rate), limit_of(acceleration))
-
-
-def pedals(accel: float, brake: float, steering: float, gear: int = KEEP_GEAR, slope: float = 0.0) -> Command:
-    """Accelerator, brake and steering command, in the model's own units."""
-    _check_numbers(accel=accel, brake=brake, steering=steering, gear=gear, slope=slope)
-    return Command(PEDALS, accel_pedal=accel, brake_pedal=brake, steering_command=steering, gear=gear, slope=slope)
-
-
-def control(
-    velocity: float, acceleration: float, steering_angle: float, gear: int = KEEP_GEAR, slope: float = 0.0
-) -> Command:
-    """Autoware's Control: velocity [m/s], acceleration [m/s^2] and tyre angle [rad]; each model uses some of them."""
-    _check_numbers(velocity=velocity, acceleration=acceleration, steering_angle=steering_angle, gear=gear, slope=slope)
-    return Command(
-        CONTROL, velocity, steering_angle=steering_angle, target_acceleration=acceleration, gear=gear, slope=slope
-    )
 
 
 def gear(code: int) -> Command:
     """A gear, for all commands with ``KEEP_GEAR`` from now on."""
-    _check_numbers(code=code)
+    check_numbers(code=code)
     return Command(GEAR, gear=code)
 
 
-def _check_numbers(**numbers: float) -> None:
+def check_numbers(**numbers: float) -> None:
     """Refuse arguments that are not numbers, by name."""
     for name, value in numbers.items():
         if type(value) is not float:  # nearly always it is

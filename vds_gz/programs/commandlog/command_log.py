@@ -30,7 +30,7 @@ from vds_gz.programs.commandlog.csv_table import (
     kind_of,
     open_table,
 )
-from vds_gz.programs.interface.commands import GEAR_COMMAND, CommandType, Gear, Values, command_type, whole_types
+from vds_gz.programs.interface.commands import CommandType, Gear, Values, command_type, gear_type, whole_types
 
 #: Number of a bag's first commands whose times of recording are judged.
 JUDGED = 1000
@@ -148,9 +148,8 @@ def _bag_entries(path: Path, topic: str | None) -> Iterator[Any]:
         name = choose_command(path, counts, types, topic, "--topic")
         command = types[counts[name][0]]
         sources = {Connection(name, command.topic.type): command}
-        if command.geared:
-            gear = GEAR_COMMAND.topic
-            sources[Connection(f"{name.rpartition('/')[0]}/{gear.name}", gear.type)] = GEAR_COMMAND
+        if command.geared and (gear := gear_type()):
+            sources[Connection(f"{name.rpartition('/')[0]}/{gear.topic.name}", gear.topic.type)] = gear
         where = f"{path}, topic '{name}'"
         messages = _decoded(where, bag, sources)
         first = list(islice(messages, JUDGED))

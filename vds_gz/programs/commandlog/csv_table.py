@@ -27,7 +27,8 @@ from typing import TextIO
 
 from vds_gz.core import files
 from vds_gz.core.errors import RecordingError
-from vds_gz.core.vehicle.command import ACKERMANN, FIELDS, KINDS, TWIST, CommandKind
+from vds_gz.core.vehicle.command import ACKERMANN, FIELDS, TWIST, CommandKind
+from vds_gz.programs.interface.commands import command_types
 
 #: Extensions of tables.
 SUFFIXES = (".csv", ".csv.gz")
@@ -153,7 +154,7 @@ def kind_of(quantities: Collection[str]) -> CommandKind:
     only has the other one.
     """
     turning = _TURNING.intersection(quantities)
-    for kind in sorted(KINDS.values()):
+    for kind in sorted({command.kind for command in command_types()}):
         turns = _TURNING.intersection(kind.quantities)
         if any(mark in quantities for mark in kind.marks) and not (turning and turns and turning.isdisjoint(turns)):
             return kind

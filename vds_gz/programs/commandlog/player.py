@@ -9,7 +9,7 @@ from vds_gz.core.errors import FailureError
 from vds_gz.core.ros.graph import Graph
 from vds_gz.core.ros.program_shell import LONGEST_SLEEP, StopRequest
 from vds_gz.programs.commandlog.command_log import CommandLog
-from vds_gz.programs.interface.commands import GEAR_COMMAND, CommandType, Gear, Values
+from vds_gz.programs.interface.commands import CommandType, Gear, Values, gear_type
 from vds_gz.programs.interface.vehicle_status import VehicleTime
 
 #: Shortest sleep [s]; simulated time may stand still just before a command is due.
@@ -36,7 +36,9 @@ class Player:
         self._graph = graph
         self._type = sent_as
         self._rate = rate
-        types = [sent_as, GEAR_COMMAND] if sent_as.geared else [sent_as]
+        types = [sent_as]
+        if sent_as.geared and (gear := gear_type()):
+            types.append(gear)
         offered = [command_type.topic for command_type in types]
         messages = [graph.message(topic.type) for topic in offered]
         for command_type, message in zip(types, messages, strict=True):

@@ -26,9 +26,6 @@ from vds_gz.core.share import extensions, offered
 from vds_gz.core.vehicle import command as vehicle_command
 from vds_gz.core.vehicle.command import (
     ACKERMANN,
-    CONTROL,
-    GEAR,
-    PEDALS,
     SPEED,
     STEERING,
     TWIST,
@@ -105,28 +102,6 @@ class SteeringAngle(NamedTuple):
         return Command(STEERING, steering_angle=self.steering_angle)
 
 
-class Control(NamedTuple):
-    """Autoware's Control: velocity [m/s], acceleration [m/s^2] and tyre angle [rad]."""
-
-    velocity: float
-    acceleration: float
-    steering_tire_angle: float
-
-    def command(self) -> Command:
-        return vehicle_command.control(*self)
-
-
-class Pedals(NamedTuple):
-    """Positions of accelerator and brake, and the steering command, in the vehicle's own units."""
-
-    accel_pedal: float
-    brake_pedal: float
-    steering_command: float
-
-    def command(self) -> Command:
-        return vehicle_command.pedals(*self)
-
-
 class Gear(NamedTuple):
     """A gear for all commands that follow, by its code in autoware_vehicle_msgs/GearCommand."""
 
@@ -198,8 +173,8 @@ class CommandType:
         return self.kind.part == "whole"
 
     @property
-    def autoware(self) -> bool:
-        """Whether it is for Autoware's vehicles, whose message packages may not be installed."""
+    def with_gears(self) -> bool:
+        """Whether it is for vehicles with gears, which only some models have."""
         return self.geared or self.kind.part == "gear"
 
     @property
@@ -256,18 +231,7 @@ class CommandType:
         return attrgetter(self.stamp) if self.stamp else None
 
 
-def _actuation(name: str, variant: str, field: str) -> CommandType:
-    """The same command in Autoware's old and new message package."""
-    fields = tuple(f"{field}.{pedal}" for pedal in ("accel_cmd", "brake_cmd", "steer_cmd"))
-    topic = topics.ACTUATION_CMD[variant]
-    return CommandType(name, PEDALS, topic, Pedals, fields, "pedals", "header.stamp", variant=variant)
-
-
 _TWIST = ("linear.x", "linear.y", "angular.z")
-_CONTROL = ("longitudinal.velocity", "longitudinal.acceleration", "lateral.steering_tire_angle")
-
-GEAR_COMMAND = CommandType("gear", GEAR, topics.GEAR_CMD, Gear, ("command",), "gears", "stamp")
-
 OWN = (
     CommandType("twist", TWIST, topics.TWIST_REFERENCE, Velocity, _TWIST, "velocities"),
     CommandType(
@@ -291,19 +255,6 @@ OWN = (
     ),
     CommandType("velocity", SPEED, topics.VELOCITY, Speed, ("data",), "speeds"),
     CommandType("steering_angle", STEERING, topics.STEERING_ANGLE, SteeringAngle, ("data",), "steering angles"),
-    CommandType(
-        "control",
-        CONTROL,
-        topics.CONTROL_CMD,
-        Control,
-        _CONTROL,
-        "velocities, accelerations and tyre angles",
-        "stamp",
-        single=True,
-    ),
-    _actuation("pedals", "tier4", "actuation"),
-    _actuation("autoware_pedals", "autoware", "actuation_command"),
-    GEAR_COMMAND,
 )
 
 
@@ -312,13 +263,24 @@ def command_types() -> tuple[CommandType, ...]:
     types = list(OWN)
     for entry in extensions(ENTRY_POINTS):
         new = offered(entry, CommandType)
-        if any(new.name == known.name or new.topic.name == known.topic.name for known in types):
+        if any(new.name == known.name or _is_taken(new, known) for known in types):
             raise ArgumentError(
                 f"entry point '{entry.name}' of {ENTRY_POINTS}: there is a command type '{new.name}' or a topic "
                 f"'{new.topic.name}' already"
             )
         types.append(new)
     return tuple(types)
+
+
+def _is_taken(new: CommandType, known: CommandType) -> bool:
+    """Whether a known type has a type's topic, and is not its variant."""
+    are_variants = bool(new.variant and known.variant and new.variant != known.variant)
+    return new.topic.name == known.topic.name and not are_variants
+
+
+def gear_type() -> CommandType | None:
+    """The type of commands that set a gear; None if no vehicle has gears."""
+    return next((kind for kind in command_types() if kind.kind.part == "gear"), None)
 
 
 def whole_types() -> tuple[CommandType, ...]:
@@ -333,7 +295,7 @@ def command_type(name: str) -> CommandType:
 
 def vehicle_topics() -> tuple[Topic, ...]:
     """All topics of commands and outputs that vehicles of any model have."""
-    return (*(kind.topic for kind in command_types() if not kind.autoware), *topics.VEHICLE)
+    return (*(kind.topic for kind in command_types() if not kind.with_gears), *topics.VEHICLE)
 
 
 class Refusals:

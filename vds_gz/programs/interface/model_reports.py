@@ -25,7 +25,7 @@ def topic_of(report: Report) -> Topic:
 def model_topics() -> tuple[Topic, ...]:
     """The topics of commands and reports that only vehicles of some models have."""
     reports = dict.fromkeys(topic_of(report) for model in models().values() for report in model.reports)
-    return (*(kind.topic for kind in command_types() if kind.autoware), *reports)
+    return (*(kind.topic for kind in command_types() if kind.with_gears), *reports)
 
 
 def reports_of(model: AnyModel, parameters: Any, variant: str) -> tuple[Report, ...]:

@@ -11,8 +11,6 @@ from vds_gz.core.ros.graph import QoS
 from vds_gz.core.ros.graph import Topic as Topic
 
 LATCHED = QoS(depth=1, transient_local=True)
-#: Autoware's endpoints keep the last message only.
-LAST = QoS(depth=1)
 TRANSFORMS = QoS(depth=100)
 
 
@@ -41,14 +39,6 @@ CLOCK = Topic("/clock", "rosgraph_msgs/msg/Clock")
 
 #: Outputs of AMCL: https://docs.nav2.org/configuration/packages/configuring-amcl.html
 AMCL_POSE = Topic("amcl_pose", "geometry_msgs/msg/PoseWithCovarianceStamped", LATCHED)
-
-GEAR_CMD = Topic("gear_cmd", "autoware_vehicle_msgs/msg/GearCommand", LAST)
-CONTROL_CMD = Topic("control_cmd", "autoware_control_msgs/msg/Control", LAST)
-#: The pedals' messages have moved from one package to another; a topic can only have one type.
-ACTUATION_CMD = {
-    "tier4": Topic("actuation_cmd", "tier4_vehicle_msgs/msg/ActuationCommandStamped", LAST),
-    "autoware": Topic("actuation_cmd", "autoware_vehicle_msgs/msg/ActuationCommandStamped", LAST),
-}
 
 #: Topics of vehicles of any model, besides the commands in :mod:`vds_gz.programs.interface.commands`.
 VEHICLE = (

@@ -20,7 +20,7 @@ from vds_gz.programs.commandlog.csv_table import kind_of
 #: Main quantities: velocities of base_link [m/s, m/s, rad/s], and the steering angle [rad].
 QUANTITIES = ("v_x", "v_y", "yaw_rate", "steering")
 
-#: Commands of a car with pedals: positions of accelerator and brake, angle of the steering wheel [rad].
+#: Commands in the units of the model: positions of accelerator and brake, angle of the steering wheel [rad].
 ACTUATIONS = ("accel", "brake", "wheel")
 
 #: Signals from which pedals and a mechanical steering are identified.

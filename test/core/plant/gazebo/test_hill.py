@@ -11,6 +11,7 @@ from helpers.gazebo import Driver, preset, vehicle
 from helpers.processes import need_messages
 from helpers.stepped import STEP, Stepped
 
+from vds_gz.autoware.command_types import CONTROL_COMMAND
 from vds_gz.core.geometry import GRAVITY, Attitude, Pose, Quaternion, Vector, angles, quaternion, slope_acceleration
 from vds_gz.core.plant.gazebo.gazebo_server import Server, populated
 from vds_gz.core.ros.messages.fields import stamp_ns
@@ -40,7 +41,7 @@ def release(driver: Driver, seconds: float) -> None:
     def fill(message: Any) -> None:
         message.longitudinal.acceleration = 0.0
 
-    driver.hold(topics.CONTROL_CMD, fill, seconds)
+    driver.hold(CONTROL_COMMAND.topic, fill, seconds)
 
 
 def put(driver: Driver, position: Vector, orientation: Quaternion) -> None:

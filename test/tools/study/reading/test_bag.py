@@ -5,11 +5,13 @@ import math
 import pytest
 from helpers.bag_files import write_bag
 
+from vds_gz.autoware.command_types import Control
+from vds_gz.autoware.vehicle.command_kinds import CONTROL
 from vds_gz.cli import main
 from vds_gz.core.ros.messages.fields import set_stamp
 from vds_gz.core.ros.messages.message_types import open_types
-from vds_gz.core.vehicle.command import ACKERMANN, CONTROL, DRIVE, REVERSE
-from vds_gz.programs.interface.commands import Ackermann, Control, command_type
+from vds_gz.core.vehicle.command import ACKERMANN, DRIVE, REVERSE
+from vds_gz.programs.interface.commands import Ackermann, command_type
 from vds_gz.tools.study.reading.bag import read_signals
 
 ODOMETRY, TWIST, JOINTS, IMU = (

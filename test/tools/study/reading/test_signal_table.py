@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from vds_gz.autoware.vehicle.command_kinds import CONTROL, PEDALS
 from vds_gz.core.errors import RecordingError
-from vds_gz.core.vehicle.command import ACKERMANN, CONTROL, DRIVE, PEDALS, REVERSE, TWIST
+from vds_gz.core.vehicle.command import ACKERMANN, DRIVE, REVERSE, TWIST
 from vds_gz.programs.commandlog.csv_table import kind_of
 from vds_gz.tools.study.identify.problem.unknowns import set_up
 from vds_gz.tools.study.reading.signal_table import read_actuation_csv, read_csv

@@ -5,11 +5,12 @@ import dataclasses
 import numpy as np
 import pytest
 
+from vds_gz.autoware.command_types import Pedals
 from vds_gz.core.configuration import load_parameters
 from vds_gz.core.errors import ArgumentError, RecordingError
 from vds_gz.programs.commandlog.command_log import CommandLog
 from vds_gz.programs.commandlog.profiles import limits_of, make
-from vds_gz.programs.interface.commands import Ackermann, Pedals
+from vds_gz.programs.interface.commands import Ackermann
 from vds_gz.tools.study.compare.differences import compare
 from vds_gz.tools.study.compare.sources import simulate
 from vds_gz.tools.study.sweep.measures import OPEN_LOOP_MEASURES

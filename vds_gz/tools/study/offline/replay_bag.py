@@ -23,7 +23,7 @@ from vds_gz.core.ros.messages.packed import MessageLayout
 from vds_gz.programs.bags.mcap_writer import Rows, RowWriter, Template
 from vds_gz.programs.bags.recorder import about
 from vds_gz.programs.interface import topics
-from vds_gz.programs.interface.commands import GEAR_COMMAND, CommandType, Gear, command_types
+from vds_gz.programs.interface.commands import CommandType, Gear, command_types, gear_type
 from vds_gz.programs.interface.model_reports import report_outputs
 from vds_gz.programs.interface.outputs import FrameNames, Output, Outputs
 from vds_gz.programs.interface.world_topics import ContactsOutput
@@ -41,7 +41,8 @@ def write_mcap(replay: Replay, path: Path, parameters: NodeParameters, advance: 
         topic, variants = replay.command_type.topic.name, ("", parameters.actuation_messages)
         command = next(kind for kind in command_types() if kind.variant in variants and kind.topic.name == topic)
         commands = Rows([_template(writer, command)])
-        inputs = commands, Rows([_template(writer, GEAR_COMMAND)]) if command.geared else None
+        setter = gear_type() if command.geared else None
+        inputs = commands, Rows([_template(writer, setter)]) if setter else None
         touched = _Contacts(writer, replay, parameters) if replay.in_world else None
         writer.write([(once, np.array([BEGIN]), np.empty((1, 0)))])
         for block in replay.blocks():

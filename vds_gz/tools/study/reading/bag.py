@@ -8,6 +8,7 @@ and left out: nodes publish one measurement on several topics, and counting it t
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +24,7 @@ from vds_gz.programs.commandlog.command_topic import (
     last_part,
     nothing_recognised,
 )
-from vds_gz.programs.interface.commands import GEAR_COMMAND, command_types, whole_types
+from vds_gz.programs.interface.commands import CommandType, command_types, gear_type, whole_types
 from vds_gz.tools.study.reading.cleaning import clean, joined, measured_time, report_pieces, unwrapped
 from vds_gz.tools.study.reading.message_quantities import (
     MEASUREMENTS,
@@ -67,7 +68,8 @@ def _choose_topics(
     if not measured:
         raise SignalError(nothing_recognised(path, "velocities", "--velocity", counts))
     geared = {kind.topic.type for kind in whole_types() if kind.geared}
-    gears = [name for name, (kind, _) in counts.items() if kind == GEAR_COMMAND.topic.type]
+    setter = gear_type()
+    gears = [name for name, (kind, _) in counts.items() if setter and kind == setter.topic.type]
     near = [name for name in gears if name.rpartition("/")[0] == commands.rpartition("/")[0]] or gears
     gear = min(near, default="") if counts[commands][0] in geared else ""
     roles = {commands: "command"}
@@ -107,7 +109,7 @@ def read_bag(
             roles = _choose_topics(path, counts, readers, command, velocity, steering)
             inputs: dict[str, Mapping[str, QuantityReader]] = {
                 "command": readers,
-                "gear": {GEAR_COMMAND.topic.type: _gear},
+                "gear": {setter.topic.type: partial(_gear, setter)} if (setter := gear_type()) else {},
             }
             readers_of = {}
             for topic, role in roles.items():
@@ -127,8 +129,8 @@ def read_bag(
     return recording
 
 
-def _gear(message: object) -> dict[Key, float]:
-    return {Key("gear"): float(GEAR_COMMAND.decode(message).command().gear)}
+def _gear(setter: CommandType, message: object) -> dict[Key, float]:
+    return {Key("gear"): float(setter.decode(message).command().gear)}
 
 
 def _recording(roles: Mapping[str, str], topics: Mapping[str, TopicData]) -> Recording:
