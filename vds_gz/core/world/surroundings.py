@@ -68,7 +68,13 @@ class MovingObstacle:
     def at(self, seconds: float) -> Thing:
         """The obstacle at a simulated time [s]."""
         when, back = self._on_way(seconds)
-        x, y, heading = self._place(when)
+        piece = min(max(bisect_right(self.times, when) - 1, 0), len(self.times) - 2)
+        (x, y), heading = self.points[0], 0.0
+        if piece >= 0:
+            (ax, ay), (bx, by) = self.points[piece : piece + 2]
+            begin, end = self.times[piece : piece + 2]
+            part = (when - begin) / (end - begin)
+            x, y, heading = ax + part * (bx - ax), ay + part * (by - ay), self._heading(piece)
         turn = rotation_of_angles(0.0, 0.0, heading + math.pi if back else heading)
         return Thing(self.name, self.shape, matrix(turn, np.array((x, y, self.z + 0.5 * self.height))))
 
@@ -94,16 +100,6 @@ class MovingObstacle:
         length = end - begin
         passed = (seconds - begin) % (length if self.repeat == LOOP else 2.0 * length)
         return (begin + passed, False) if passed <= length else (begin + 2.0 * length - passed, True)
-
-    def _place(self, when: float) -> tuple[float, float, float]:
-        """Position (x, y) [m] and heading [rad] at one of its times [s]."""
-        piece = min(max(bisect_right(self.times, when) - 1, 0), len(self.times) - 2)
-        if piece < 0:
-            return *self.points[0], 0.0
-        (ax, ay), (bx, by) = self.points[piece : piece + 2]
-        begin, end = self.times[piece : piece + 2]
-        part = (when - begin) / (end - begin)
-        return ax + part * (bx - ax), ay + part * (by - ay), self._heading(piece)
 
     def _heading(self, piece: int) -> float:
         """Its heading on a piece of the path [rad]; while it waits, that of the motion before, or else after."""

@@ -111,7 +111,10 @@ class Recorder:
             self.left_out[topic.type] = str(error)
             return
         self.subscriptions[subscription.topic] = subscription
-        channel = self._channel(subscription.topic, topic)
+        text = definition(topic.type)
+        if not text:
+            self.undefined.add(topic.type)
+        channel = self._file.channel(subscription.topic, topic.type, text, about(topic, self._types))
 
     def tick(self) -> None:
         """Write due messages to the disk and subscribe to new topics. Call it a few times a second."""
@@ -119,7 +122,9 @@ class Recorder:
         now = time.monotonic()
         if self._wanted is not None and now - self._looked >= LOOK_PERIOD:
             self._looked = now
-            self._look(self._wanted)
+            for name, offer in self._graph.offers().items():
+                if name not in self.subscriptions and offer.type not in self.left_out and self._wanted(name):
+                    self.add(Topic(name, offer.type, offer.qos))
 
     def close(self) -> None:
         """Finish the file."""
@@ -150,18 +155,6 @@ class Recorder:
             self._file.chunk(bytes(self._chunk), self._first, self._last, index)
             self._chunk.clear()
             self._index.clear()
-
-    def _look(self, wanted: Callable[[str], bool]) -> None:
-        """Record the wanted topics that have appeared."""
-        for name, offer in self._graph.offers().items():
-            if name not in self.subscriptions and offer.type not in self.left_out and wanted(name):
-                self.add(Topic(name, offer.type, offer.qos))
-
-    def _channel(self, name: str, topic: Topic) -> int:
-        text = definition(topic.type)
-        if not text:
-            self.undefined.add(topic.type)
-        return self._file.channel(name, topic.type, text, about(topic, self._types))
 
 
 def about(topic: Topic, types: Types) -> dict[str, str]:

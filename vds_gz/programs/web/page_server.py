@@ -188,7 +188,9 @@ class OpenPage:
     async def _texts(self) -> AsyncIterator[str]:
         """The messages of the page, at a limited rate; pings count too."""
         async for message in self.socket:
-            if not self._slow_enough():
+            (begin, count), now = self._messages, monotonic()
+            self._messages = (begin, count + 1) if now - begin < 1.0 else (now, 1)
+            if self._messages[1] > MAX_MESSAGES:
                 await self.close(WSCloseCode.POLICY_VIOLATION, f"more than {MAX_MESSAGES} messages in a second")
                 return
             if message.type == WSMsgType.PING:
@@ -198,12 +200,6 @@ class OpenPage:
                 yield message.data
             elif message.type == WSMsgType.BINARY:
                 await self._tell("refused", reason="the message is bytes; it must be JSON text")
-
-    def _slow_enough(self) -> bool:
-        begin, count = self._messages
-        now = monotonic()
-        self._messages = (begin, count + 1) if now - begin < 1.0 else (now, 1)
-        return self._messages[1] <= MAX_MESSAGES
 
     async def _handle(self, text: str) -> None:
         try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from time import monotonic
 
 from vds_gz.core.geometry import GRAVITY, Attitude, Pose, Quaternion, Vector, angles, into_body, product, quaternion
@@ -109,30 +110,31 @@ class GazeboPlant(Plant):
         while self._uncompared and self._uncompared[0].time <= self.vehicle.time:
             readings = self._uncompared.popleft()
             commanded = self._commanded(readings.time)
-            if commanded is not None and self._health.joints_complete:
-                self._measure_lag(readings, commanded)
-
-    def _measure_lag(self, readings: JointReadings, commanded: JointStates) -> None:
-        interval, self._compared = (readings.time - self._compared) * 1e-9, readings.time
-        if not 0.0 < interval < LONGEST_INTERVAL:
-            for lag in self._lags.values():
-                lag.forget()
-            return
-        positions, velocities = self._read(readings.positions), self._read(readings.velocities)
-        steering = [positions[i] for i in self._steering]
-        wheels = [velocities[i] for i in self._wheels]
-        self._lags["steering"].add(interval, [commanded.positions[i] for i in self._steering], steering)
-        speeds = [commanded.velocities[i] for i in self._wheels]
-        self._lags["wheel"].add(interval, speeds, wheels)
-        self._stall.add(interval, speeds, wheels)
+            if commanded is None or not self._health.joints_complete:
+                continue
+            interval, self._compared = (readings.time - self._compared) * 1e-9, readings.time
+            if not 0.0 < interval < LONGEST_INTERVAL:
+                for lag in self._lags.values():
+                    lag.forget()
+                continue
+            positions, velocities = self._read(readings.positions), self._read(readings.velocities)
+            steering = [positions[i] for i in self._steering]
+            wheels = [velocities[i] for i in self._wheels]
+            self._lags["steering"].add(interval, [commanded.positions[i] for i in self._steering], steering)
+            speeds = [commanded.velocities[i] for i in self._wheels]
+            self._lags["wheel"].add(interval, speeds, wheels)
+            self._stall.add(interval, speeds, wheels)
 
     def _commanded(self, time: int) -> JointStates | None:
         """Commanded joint states at a time [ns]; None unless commands were sent before and after it."""
-        after = None
-        for sent in reversed(self._sent):
-            if sent[0] <= time:
-                return _between(sent, after, time) if after else None
-            after = sent
+        for (end, after), (begin, before) in pairwise(reversed(self._sent)):
+            if end <= time:
+                return None
+            if begin <= time:
+                part = (time - begin) / (end - begin)
+                pairs = ((before.positions, after.positions), (before.velocities, after.velocities))
+                states = ([a + part * (b - a) for a, b in zip(x, y, strict=True)] for x, y in pairs)
+                return JointStates(*states)
         return None
 
     def advance(self, time: int) -> None:
@@ -265,10 +267,3 @@ def _controlled(text: str, joints: Sequence[Joint]) -> tuple[list[int], list[int
     listed = [numbers[name] for name in joint_list(text)]
     wheels, steering = ([number for number in listed if joints[number].kind == kind] for kind in ("wheel", "steering"))
     return wheels, steering
-
-
-def _between(before: tuple[int, JointStates], after: tuple[int, JointStates], time: int) -> JointStates:
-    """Joint states at a time between two others [ns]."""
-    part = (time - before[0]) / (after[0] - before[0])
-    pairs = ((before[1].positions, after[1].positions), (before[1].velocities, after[1].velocities))
-    return JointStates(*([a + part * (b - a) for a, b in zip(x, y, strict=True)] for x, y in pairs))
