@@ -188,7 +188,7 @@ class LidarModel:
         return self.directions.size // 3
 
     def column_times(self, time: int) -> Integers:
-        """Integers at which the columns are measured [ns], the last one at ``time``."""
+        """Times at which the columns are measured [ns], the last one at ``time``."""
         return time - self._before_last
 
     def measure(self, states: Sequence[BodyState], scene: Scene | None) -> Echoes:

@@ -71,7 +71,7 @@ class SpinningLidar(Lidar):
         return clockwise(math.pi, self.column_count, np.concatenate(self.bands()))
 
     def driver_layout(self, directions: Array, times: Integers) -> PointLayout:
-        """The layout of the device's driver, for rays of shape (columns, rows, 3) and the times of columns [ns]."""
+        """The layout of the device's driver, for rays of shape (columns, rows, 3) and columns at times [ns]."""
         raise NotImplementedError
 
 

@@ -168,7 +168,7 @@ STATUS = {"none": -1, "fix": 0, "float": 1, "rtk": 2}
 SERVICE_GPS = 1
 
 #: ``sensor_msgs/NavSatFix``.
-COVARIANCE_UNKNOWN, COVARIANCEDIAGONAL_KNOWN = 0, 2
+COVARIANCE_UNKNOWN, COVARIANCE_DIAGONAL_KNOWN = 0, 2
 
 _NUMBERS = (
     *("status.status", "latitude", "longitude", "altitude", "position_covariance_type"),
@@ -195,7 +195,7 @@ class FixOutput(SingleTopicOutput):
         """Status, position and covariance."""
         fix = self._model.measure(state, scene.origin if scene else NULL_ISLAND)
         known = self._driver and fix.fix_type != "none"
-        covariance = COVARIANCEDIAGONAL_KNOWN if known else COVARIANCE_UNKNOWN
+        covariance = COVARIANCE_DIAGONAL_KNOWN if known else COVARIANCE_UNKNOWN
         variances = [variance or EXACT for variance in fix.variances] if known else (0.0, 0.0, 0.0)
         return (STATUS[fix.fix_type], *fix.position, covariance, *variances)
 

@@ -198,9 +198,9 @@ class ImuOutput(SingleTopicOutput):
         self._model = ImuModel(sensor, setup.name, setup.seed)
         self._orientation = sensor.measure_orientation
         message = setup.message(DATA)
-        fields = ("angular_velocity", "linear_acceleration")
-        numbers = [f"{field}.{axis}" for field in fields for axis in "xyz"]
-        numbers += [f"{field}_covariance[{place}]" for field in fields for place in DIAGONAL]
+        vectors = ("angular_velocity", "linear_acceleration")
+        numbers = [f"{vector}.{axis}" for vector in vectors for axis in "xyz"]
+        numbers += [f"{vector}_covariance[{place}]" for vector in vectors for place in DIAGONAL]
         if self._orientation:
             numbers += [f"orientation.{part}" for part in "xyzw"]
             for place in DIAGONAL:
