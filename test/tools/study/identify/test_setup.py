@@ -6,18 +6,20 @@ import numpy as np
 import pytest
 
 from vds_gz.core.configuration import load_parameters
-from vds_gz.core.parameters.actuator_parameters import DriveParameters, SteeringParameters
-from vds_gz.core.parameters.declaration import ParameterGroup, group
+from vds_gz.core.errors import ArgumentError
+from vds_gz.core.parameters.actuator_parameters import ActuatorStages, DriveParameters, SteeringParameters
+from vds_gz.core.parameters.declaration import ParameterGroup, group, real
 from vds_gz.core.parameters.vehicles import BicycleParameters
 from vds_gz.core.parameters.yaml_reader import Interval
 from vds_gz.core.vehicle.bicycle import BICYCLE
 from vds_gz.core.vehicle.catalogue import models
 from vds_gz.tools.study.identify.build import problem_of
 from vds_gz.tools.study.identify.identification import identify
-from vds_gz.tools.study.identify.problem.parameters import actuations
+from vds_gz.tools.study.identify.problem.parameters import actuations, terms_of
 from vds_gz.tools.study.identify.problem.problem_setup import counting
 from vds_gz.tools.study.identify.problem.segments import segments_of
 from vds_gz.tools.study.identify.problem.unknowns import set_up
+from vds_gz.tools.study.identify.terms import STAGES
 from vds_gz.tools.study.recording import MeasuredChannel, Recording, Series, SignalError
 
 TIME = 0.02 * np.arange(200)
@@ -50,6 +52,37 @@ def test_actuators_are_known_by_the_types_of_their_groups():
     assert found["steering"]["value"] == "rack.max_position"
     autoware = models()["delay_steer_vel"].parameters()
     assert actuations(autoware, wheels=True) == actuations(autoware)
+
+
+def test_each_stage_of_the_table_is_one_of_the_drive_or_of_the_steering():
+    assert {stage for actuator in actuations(BicycleParameters()).values() for stage in actuator.names} == set(STAGES)
+
+
+@dataclass(frozen=True, slots=True)
+class LoaderParameters(ParameterGroup):
+    top_speed: float = real(2.0, "m/s", "maximum speed", positive=True)
+    motor_lag: float = real(0.1, "s", "lag of the motor", positive=True)
+
+    def identified_actuators(self, lag="time_constant"):
+        return {"drive": ActuatorStages({"value": "top_speed", lag: "motor_lag"}, {"value": 50.0})}
+
+
+def test_parameters_of_other_names_are_known_by_the_stages_that_their_group_returns():
+    drive = actuations(LoaderParameters())["drive"]
+    assert list(drive.names.items()) == [("time_constant", "motor_lag"), ("value", "top_speed")]
+    assert [(term.name, term.unlimited) for term in terms_of(drive)] == [("motor_lag", 0.0), ("top_speed", 50.0)]
+
+
+class MisnamedParameters(LoaderParameters):
+    __slots__ = ()
+
+    def identified_actuators(self):
+        return super().identified_actuators("lag")
+
+
+def test_a_stage_that_no_actuator_has_is_refused():
+    with pytest.raises(ArgumentError, match="'lag' is not a stage of an actuator; it must be one of dead_time, "):
+        actuations(MisnamedParameters())
 
 
 def test_hinges_are_used_instead_of_their_mean_if_the_model_has_them():

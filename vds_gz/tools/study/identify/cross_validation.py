@@ -7,15 +7,13 @@ blocks: P. Burman, E. Chow and D. Nolan, A cross-validatory method for dependent
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from vds_gz.core.arrays import Array
 from vds_gz.tools.study.identify.build import Problem
 from vds_gz.tools.study.identify.residual_noise import Noise
 from vds_gz.tools.study.identify.robust import without_blocks
-from vds_gz.tools.study.identify.term_kind import SIGNIFICANT, WORTHWHILE, Term
+from vds_gz.tools.study.identify.term_kind import SIGNIFICANT, WORTHWHILE
 from vds_gz.tools.study.identify.vehicle_fit import Solution, residual_limits, robust
 
 #: Length of a block [s], and minimum and maximum number of blocks.
@@ -65,7 +63,8 @@ def left_out(problem: Problem, solution: Solution, blocks: np.ndarray, noise: No
     jacobian = solution.jacobian[:, chosen] * weights[:, np.newaxis]
     slope = robust(residuals**2, limits)[1]
     weighted = jacobian * slope[:, np.newaxis]
-    ridge = 1.0 / np.minimum(_vague_sigma(problem.terms), problem.sigma)[chosen] ** 2
+    vague = [5.0 * term.scale if term.kind.vague is None else term.kind.vague for term in problem.terms]
+    ridge = 1.0 / np.minimum(vague, problem.sigma)[chosen] ** 2
     information = jacobian.T @ weighted + np.diag(ridge)
     limit = LARGEST_STEP / np.sqrt(ridge)
     changes = np.clip(without_blocks(residuals, jacobian, weighted, information, blocks), -limit, limit)
@@ -99,8 +98,3 @@ def better(before: Array, after: Array, significant: float = SIGNIFICANT, worthw
     lost = np.sum(np.minimum(sums, 0.0)) - np.minimum(sums, 0.0)
     required = np.maximum(np.maximum(significant * error, worthwhile * np.sum(before, axis=0)), LEAST)
     return float(np.max(sums + lost - required))
-
-
-def _vague_sigma(terms: Sequence[Term]) -> Array:
-    """Standard deviation of each term without prior knowledge, in coordinates."""
-    return np.array([5.0 * term.scale if term.kind.vague is None else term.kind.vague for term in terms])

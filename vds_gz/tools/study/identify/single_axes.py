@@ -21,7 +21,7 @@ from vds_gz.tools.study.identify.problem.problem_setup import Setup
 from vds_gz.tools.study.identify.results import Channel, NamedEstimates
 from vds_gz.tools.study.identify.supported_terms import StageCallback
 from vds_gz.tools.study.identify.term_kind import Effect
-from vds_gz.tools.study.identify.terms import EFFECTIVE_TRACK
+from vds_gz.tools.study.identify.terms import EFFECTIVE_TRACK, STAGES
 
 #: Limits of the whole body, by the velocity that they limit.
 BODY = {"v_x": "body", "yaw_rate": "turn"}
@@ -143,11 +143,9 @@ def _shared(setup: Setup, quantity: str, terms: Mapping[str, object]) -> dict[st
 
 def axis_words(axis: SingleAxis) -> str:
     """A finding on a velocity that an actuator alone explains better."""
-    labels = {"dead_time": "dead time", "time_constant": "time constant", "rise": "acceleration limit"}
-    units = {"dead_time": "s", "time_constant": "s", "rise": f"{axis.unit}^2"}
     known = [
-        f"{label} {number.value:.3g} {units[name]}"
-        for name, label in labels.items()
+        f"{STAGES[name].label_of(axis.quantity)} {number.value:.3g} {STAGES[name].unit(axis.unit).replace('²', '^2')}"
+        for name in ("dead_time", "time_constant", "rise")
         if (number := axis.fit.numbers.get(name)) is not None
     ]
     values = f": {', '.join(known)}" if known else ""

@@ -209,6 +209,18 @@ class Term:
         beyond = value >= NO_LIMIT or 0.0 < self.unlimited < value
         return self.unlimited if self.kind.is_limit and beyond else value
 
+    def has_slope(self, coordinate: float) -> bool:
+        """Whether it has a derivative: not a limit that is not met, or a track of 0, which is the vehicle's."""
+        unmet = self.kind.is_limit and self.value(coordinate) >= NO_LIMIT
+        return not (unmet or (self.kind.unset and coordinate == 0.0))
+
+    def difference(self, coordinate: float) -> float:
+        """The step of a difference quotient, to the side with room."""
+        step = self.kind.difference * self.scale
+        if self.kind.short and coordinate - self.lowest < 2.0 * self.kind.short:
+            step = self.kind.short
+        return step if coordinate + step <= self.bounds[1] else -step
+
     @property
     def bounds(self) -> tuple[float, float]:
         """Bounds of the coordinate."""

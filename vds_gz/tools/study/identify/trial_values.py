@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import NamedTuple
@@ -70,6 +70,10 @@ class Place(NamedTuple):
     wheel_base: float
 
 
+#: Where fits start, for a term and the point of the present fit.
+TrialValues = Callable[[Place, Array], Iterator[Changes]]
+
+
 @dataclass(frozen=True)
 class Trials:
     """A way in which a term may enter a fit.
@@ -81,7 +85,7 @@ class Trials:
         name: Name of the candidate, with ``{}`` for the term's.
     """
 
-    values: Callable[[Place, Array], Iterator[Changes]]
+    values: TrialValues
     together: tuple[str, ...] = ()
     beside: tuple[str, ...] = ()
     name: str = "{}"
@@ -92,16 +96,22 @@ def unchanged(place: Place, point: Array) -> Iterator[Changes]:
     yield {place.k: float(point[place.k])}
 
 
-def neutral(place: Place, point: Array) -> Iterator[Changes]:
-    """Nothing but 0."""
-    yield {place.k: 0.0}
+def listed(values: Callable[[Place], Iterable[float]]) -> TrialValues:
+    """Values one by one."""
+
+    def starts(place: Place, point: Array) -> Iterator[Changes]:
+        for value in values(place):
+            yield {place.k: float(value)}
+
+    return starts
 
 
-def dead_times(place: Place, point: Array) -> Iterator[Changes]:
-    """Dead times below the largest possible one."""
-    for time in DEAD_TIMES:
-        if time < place.highest:
-            yield {place.k: float(time)}
+neutral = listed(lambda place: (0.0,))
+gains = listed(lambda place: TRIED_GAINS)
+dead_times = listed(lambda place: (time for time in DEAD_TIMES if time < place.highest))
+bands = listed(lambda place: np.array(BANDS) * place.tried)
+tracks = listed(lambda place: np.array(TRIED_GAINS) * (place.scale / 0.2))  # the scale is a fifth of the track
+understeers = listed(lambda place: np.array(UNDERSTEERS) * place.wheel_base)
 
 
 def lags(place: Place, point: Array) -> Iterator[Changes]:
@@ -137,18 +147,6 @@ def fall_limits(place: Place, point: Array) -> Iterator[Changes]:
             yield {place.k: point[rise] + math.log(part), rise: point[rise] - math.log(part)}
 
 
-def gains(place: Place, point: Array) -> Iterator[Changes]:
-    """Gains."""
-    for value in TRIED_GAINS:
-        yield {place.k: value}
-
-
-def bands(place: Place, point: Array) -> Iterator[Changes]:
-    """Dead bands and play."""
-    for value in np.array(BANDS) * place.tried:
-        yield {place.k: float(value)}
-
-
 def slow_shares(place: Place, point: Array) -> Iterator[Changes]:
     """Slow shares with their time constants, also in place of a gain below 1, which may lack the slow share."""
     time_constant, gain = place.beside["slow_time_constant"], place.beside["gain"]
@@ -158,22 +156,10 @@ def slow_shares(place: Place, point: Array) -> Iterator[Changes]:
             yield {place.k: 1.0 - float(point[gain]), time_constant: seconds, gain: 1.0}
 
 
-def tracks(place: Place, point: Array) -> Iterator[Changes]:
-    """Effective tracks, whose scale is a fifth of the track."""
-    for value in np.array(TRIED_GAINS) * (place.scale / 0.2):
-        yield {place.k: float(value)}
-
-
 def gains_and_tracks(place: Place, point: Array) -> Iterator[Changes]:
     """Effective tracks with gains of the drive."""
     for value, track in product(TRIED_GAINS, np.array(TRIED_GAINS) * (place.scale / 0.2)):
         yield {place.beside["gain"]: value, place.k: float(track)}
-
-
-def understeers(place: Place, point: Array) -> Iterator[Changes]:
-    """Understeer gradients."""
-    for value in np.array(UNDERSTEERS) * place.wheel_base:
-        yield {place.k: float(value)}
 
 
 def few_limits(tried: float) -> list[float]:

@@ -31,7 +31,7 @@ from vds_gz.tools.study.identify.problem.observed import (
 )
 from vds_gz.tools.study.identify.problem.parameters import with_numbers
 from vds_gz.tools.study.identify.problem.segments import Segment
-from vds_gz.tools.study.identify.term_kind import NO_LIMIT, Effect, Term, acting_as
+from vds_gz.tools.study.identify.term_kind import Effect, Term, acting_as
 from vds_gz.tools.study.recording import MeasuredChannel
 
 #: A difference quotient's step for a start, as a part of its scale.
@@ -367,13 +367,8 @@ def _placed(
     ]
     columns = []
     for k, term in enumerate(terms):
-        if (
-            free[k]
-            and term.moves_vehicle
-            and term.kind.effect is not Effect.DEAD_TIME
-            and not _has_no_slope(term, point[k])
-        ):
-            step = _difference(term, float(point[k]))
+        if free[k] and term.moves_vehicle and term.kind.effect is not Effect.DEAD_TIME and term.has_slope(point[k]):
+            step = term.difference(float(point[k]))
             columns.append((k, add(k, step), step))
     return _PointIndices(base, later, columns, [(j, add()) for j in range(starts)])
 
@@ -416,16 +411,3 @@ class _CollectedReadings:
         number, reading = (np.concatenate(parts)[order] for parts in (self._number, self._reading))
         weights = np.concatenate(self._weights)[order]
         return Readings(steps[order], tuple(self._numbers), number, reading, weights, self._count)
-
-
-def _has_no_slope(term: Term, coordinate: float) -> bool:
-    """Whether a term has no derivative: a limit that is not met, or an effective track of 0, which is the track."""
-    return (term.kind.unset and coordinate == 0.0) or (term.kind.is_limit and term.value(coordinate) >= NO_LIMIT)
-
-
-def _difference(term: Term, coordinate: float) -> float:
-    """The step of a difference quotient, to the side with room."""
-    step = term.kind.difference * term.scale
-    if term.kind.short and coordinate - term.lowest < 2.0 * term.kind.short:
-        step = term.kind.short
-    return step if coordinate + step <= term.bounds[1] else -step
