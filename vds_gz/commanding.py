@@ -15,7 +15,7 @@ from vds_gz.core.vehicle.command import (
     TWIST,
     Command,
     CommandKind,
-    MotionReference,
+    SteadyMotion,
     ackermann,
     fault,
     reference_of,
@@ -47,7 +47,7 @@ __all__ = [
     # What follows from a command: why it is refused, and the motion that it requests
     "fault",
     "reference_of",
-    "MotionReference",
+    "SteadyMotion",
 ]
 
 __doc__ = f"{__doc__}\nThe kinds, and their numbers of :class:`vds_gz.Command`:\n\n" + "".join(

@@ -24,6 +24,7 @@ from vds_gz.core.vehicle.actuators import (
     step_steering,
 )
 from vds_gz.core.vehicle.bicycle import BicycleCoefficients, BicycleState
+from vds_gz.core.vehicle.command import SteadyMotion
 from vds_gz.core.vehicle.differential import DifferentialCoefficients, DifferentialState
 from vds_gz.core.vehicle.omni import OmniCoefficients, OmniState
 from vds_gz.core.vehicle.single_track import SingleTrackCoefficients, SingleTrackState
@@ -36,7 +37,6 @@ from vds_gz.core.vehicle.vehicle_model import (
     JointStates,
     MeasuredMotion,
     Report,
-    SteadyMotion,
     VehicleGeometry,
     VehicleLimits,
     Wheel,

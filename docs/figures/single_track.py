@@ -13,9 +13,8 @@ from matplotlib.figure import Figure
 
 from vds_gz.core.configuration import load_parameters
 from vds_gz.core.vehicle.bicycle import BICYCLE
-from vds_gz.core.vehicle.command import ackermann
+from vds_gz.core.vehicle.command import SteadyMotion, ackermann
 from vds_gz.core.vehicle.single_track import SINGLE_TRACK
-from vds_gz.core.vehicle.vehicle_model import SteadyMotion
 from vds_gz.tools.study.report.style import ACTUAL, COMMANDED, INK, STYLE, png
 
 DOCS = Path(__file__).resolve().parents[1]

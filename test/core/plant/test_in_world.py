@@ -18,9 +18,8 @@ from vds_gz.core.plant.base import Level
 from vds_gz.core.plant.in_world import WorldPlant
 from vds_gz.core.plant.kinematic import KinematicPlant
 from vds_gz.core.vehicle.catalogue import models
-from vds_gz.core.vehicle.command import ackermann, twist
+from vds_gz.core.vehicle.command import SteadyMotion, ackermann, twist
 from vds_gz.core.vehicle.make_vehicle import make_guarded_vehicle, make_vehicle
-from vds_gz.core.vehicle.vehicle_model import SteadyMotion
 from vds_gz.core.world.geometry_reader import matrix, rotation_of_angles
 from vds_gz.core.world.load_world import load_world, world_file
 from vds_gz.core.world.obstacles import SKIN

@@ -14,9 +14,8 @@ import pytest
 
 from vds_gz.core.parameters.actuator_parameters import DriveParameters, SteeringParameters
 from vds_gz.core.parameters.vehicles import SingleTrackParameters
-from vds_gz.core.vehicle.command import ACKERMANN, Command
+from vds_gz.core.vehicle.command import ACKERMANN, Command, SteadyMotion
 from vds_gz.core.vehicle.single_track import SINGLE_TRACK
-from vds_gz.core.vehicle.vehicle_model import SteadyMotion
 
 pytest.importorskip("vehiclemodels")
 from vehiclemodels.vehicle_dynamics_st import vehicle_dynamics_st

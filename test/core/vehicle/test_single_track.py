@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 from vds_gz.core.errors import VdsGzError
 from vds_gz.core.parameters.actuator_parameters import DriveParameters, SteeringParameters
 from vds_gz.core.parameters.vehicles import SingleTrackParameters
-from vds_gz.core.vehicle.command import ACKERMANN, Command, ackermann
+from vds_gz.core.vehicle.command import ACKERMANN, Command, SteadyMotion, ackermann
 from vds_gz.core.vehicle.single_track import SINGLE_TRACK, driving_force, forces
 from vds_gz.core.vehicle.tires import magic_formula
-from vds_gz.core.vehicle.vehicle_model import SteadyMotion
 from vds_gz.tools.conformance.samples import random_commands, random_parameters
 
 G = 9.81

@@ -18,7 +18,7 @@ from vds_gz.cli import main
 from vds_gz.core.errors import ArgumentError, UnknownTypeError
 from vds_gz.core.parameters.teleop import OUTPUTS
 from vds_gz.core.ros.messages.message_types import open_types
-from vds_gz.core.vehicle.command import GEAR, MotionReference, reference_of
+from vds_gz.core.vehicle.command import GEAR, SteadyMotion, reference_of
 from vds_gz.programs.commandlog.command_log import CommandLog, read, write_csv
 from vds_gz.programs.interface import topics
 from vds_gz.programs.interface.commands import Velocity, command_type, command_types, vehicle_topics, whole_types
@@ -59,7 +59,7 @@ def test_names_are_unique_and_so_are_topics_but_for_the_variants_of_a_type():
 
 
 def test_joystick_and_keys_send_what_a_command_type_takes_of_a_motion():
-    demand = MotionReference(1.0, 0.5, 0.3, 0.2)
+    demand = SteadyMotion(1.0, 0.5, 0.3, 0.2)
     for output in OUTPUTS:
         for name in COMBINED.get(output, (output,)):
             sent_as = command_type(name)

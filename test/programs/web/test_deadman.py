@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vds_gz.core.errors import FailureError
-from vds_gz.core.vehicle.command import MotionReference
+from vds_gz.core.vehicle.command import SteadyMotion
 from vds_gz.programs.teleop.driver_commands import STANDSTILL, STOPS
 from vds_gz.programs.web.deadman import LEAVES_AFTER, TIMEOUT, WINDOW, DeadMansSwitch, MessageLateness
 
-FORWARDS = MotionReference(v_x=1.0)
+FORWARDS = SteadyMotion(v_x=1.0)
 TICK = 0.05
 
 
@@ -23,14 +23,14 @@ class Road:
     def __init__(self) -> None:
         self.now = 0.0
         self.made = self.closed = 0
-        self.sent: list[MotionReference] = []
+        self.sent: list[SteadyMotion] = []
         self.driver = DeadMansSwitch(self._make, lambda: self.now)
 
     def _make(self) -> Road:
         self.made += 1
         return self
 
-    def send(self, drive: MotionReference) -> None:
+    def send(self, drive: SteadyMotion) -> None:
         self.sent.append(drive)
 
     def close(self) -> None:
@@ -178,8 +178,8 @@ def test_whatever_happens_every_command_came_from_a_page_and_the_last_is_to_stop
     for kind, page, number in events:
         if kind == "drive":
             with suppress(FailureError):
-                road.driver.drive(page, MotionReference(v_x=number))
-                commanded.append(MotionReference(v_x=number))
+                road.driver.drive(page, SteadyMotion(v_x=number))
+                commanded.append(SteadyMotion(v_x=number))
         elif kind == "leave":
             road.driver.leave(page)
         else:

@@ -17,11 +17,10 @@ from vds_gz.core.errors import ArgumentError
 from vds_gz.core.parameters.actuator_parameters import DriveParameters, SteeringParameters
 from vds_gz.core.parameters.vehicles import BicycleParameters, DifferentialParameters
 from vds_gz.core.vehicle.bicycle import BICYCLE
-from vds_gz.core.vehicle.command import DRIVE, REVERSE, Command, ackermann, twist
+from vds_gz.core.vehicle.command import DRIVE, REVERSE, Command, SteadyMotion, ackermann, twist
 from vds_gz.core.vehicle.differential import DIFFERENTIAL
 from vds_gz.core.vehicle.omni import OMNI
 from vds_gz.core.vehicle.schedule import COMMAND, command_records, fields_of
-from vds_gz.core.vehicle.vehicle_model import SteadyMotion
 
 pytest.importorskip("numba")
 from helpers.sampling import sampled

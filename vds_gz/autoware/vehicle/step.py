@@ -43,8 +43,7 @@ from vds_gz.autoware.vehicle.steering import (
     wheel_angle,
 )
 from vds_gz.core.vehicle.bicycle import roll_wheels, steered_wheel_speed
-from vds_gz.core.vehicle.command import DRIVE, NEUTRAL, NONE, REVERSE, STOP, TWIST, Command, ackermann
-from vds_gz.core.vehicle.vehicle_model import SteadyMotion
+from vds_gz.core.vehicle.command import DRIVE, NEUTRAL, NONE, REVERSE, STOP, TWIST, Command, SteadyMotion, ackermann
 
 #: At smaller speeds, a yaw rate defines no steering angle [m/s].
 STANDSTILL = 1e-12

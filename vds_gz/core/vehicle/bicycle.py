@@ -31,14 +31,13 @@ from vds_gz.core.vehicle.actuators import (
     step_steering,
     wrap,
 )
-from vds_gz.core.vehicle.command import ACKERMANN, SPEED, STEERING, TWIST, Command
+from vds_gz.core.vehicle.command import ACKERMANN, SPEED, STEERING, TWIST, Command, SteadyMotion
 from vds_gz.core.vehicle.trigonometry import direction, integrate_pose, sine_cosine
 from vds_gz.core.vehicle.vehicle_model import (
     Actuator,
     ActuatorState,
     Joint,
     JointStates,
-    SteadyMotion,
     VehicleGeometry,
     VehicleLimits,
     VehicleModel,

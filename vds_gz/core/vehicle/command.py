@@ -165,8 +165,14 @@ Command.__doc__ = f"{Command.__doc__}\n    Attributes:\n        kind: Number of 
 # ---------------------------------------------------------------------- kinds
 
 
-class MotionReference(NamedTuple):
-    """A requested motion: velocity of base_link [m/s, m/s, rad/s] and steering angle [rad]."""
+class SteadyMotion(NamedTuple):
+    """A motion at constant velocity, as a command requests it.
+
+    Attributes:
+        v_x, v_y, yaw_rate: Velocity of base_link in its own axes [m/s, m/s, rad/s]. Models that steer ignore
+            ``v_y`` and ``yaw_rate``.
+        steering_angle: Angle of the middle steered wheel [rad]; models that do not steer ignore it.
+    """
 
     v_x: float = 0.0
     v_y: float = 0.0
@@ -179,8 +185,8 @@ class MotionReference(NamedTuple):
         return all(map(math.isfinite, self))
 
 
-#: A reference that leaves everything open.
-OPEN = MotionReference(math.nan, math.nan, math.nan, math.nan)
+#: A request that leaves everything open.
+OPEN = SteadyMotion(math.nan, math.nan, math.nan, math.nan)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -233,7 +239,7 @@ class CommandKind(int):
     @property
     def references(self) -> tuple[str, ...]:
         """The fields that request a motion."""
-        return tuple(name for name in self.fields if name in MotionReference._fields)
+        return tuple(name for name in self.fields if name in SteadyMotion._fields)
 
     @property
     def quantities(self) -> tuple[str, ...]:
@@ -255,7 +261,7 @@ GEAR = CommandKind(6, "gear", ("gear",), part="gear")
 STOP = CommandKind(8, "stop", ())
 
 
-def reference_of(command: Command) -> MotionReference:
+def reference_of(command: Command) -> SteadyMotion:
     """The motion that a command requests; NaN for what it leaves open."""
     return OPEN._replace(**{name: getattr(command, name) for name in KINDS[command.kind].references})
 

@@ -30,14 +30,13 @@ from vds_gz.core.vehicle.body_limits import (
     limit_velocity,
     velocity_limits,
 )
-from vds_gz.core.vehicle.command import TWIST, Command
+from vds_gz.core.vehicle.command import TWIST, Command, SteadyMotion
 from vds_gz.core.vehicle.trigonometry import integrate_pose
 from vds_gz.core.vehicle.vehicle_model import (
     Actuator,
     ActuatorState,
     Joint,
     JointStates,
-    SteadyMotion,
     VehicleGeometry,
     VehicleModel,
     Wheel,

@@ -16,7 +16,7 @@ from vds_gz.core.arrays import Array
 from vds_gz.core.geometry import GRAVITY
 from vds_gz.core.parameters.vehicles import SingleTrackParameters
 from vds_gz.core.vehicle.bicycle import BICYCLE, BicycleCoefficients, BicycleState, follow, roll_wheels, set_velocities
-from vds_gz.core.vehicle.command import Command
+from vds_gz.core.vehicle.command import Command, SteadyMotion
 from vds_gz.core.vehicle.tires import (
     Forces,
     PlanarVelocity,
@@ -31,7 +31,7 @@ from vds_gz.core.vehicle.tires import (
     two_derivative_step,
 )
 from vds_gz.core.vehicle.trigonometry import sine_cosine
-from vds_gz.core.vehicle.vehicle_model import AnyModel, SteadyMotion, VehicleModel, extended, stop_drives
+from vds_gz.core.vehicle.vehicle_model import AnyModel, VehicleModel, extended, stop_drives
 
 #: Time constant with which slip decays where kinematic and dynamic motion have the same weight [s].
 SLIP_DECAY_TIME = 0.02

@@ -11,7 +11,7 @@ from types import FunctionType
 from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from vds_gz.core.errors import ArgumentError
-from vds_gz.core.vehicle.command import Command, CommandKind
+from vds_gz.core.vehicle.command import Command, CommandKind, SteadyMotion
 
 
 class StepCoefficients(Protocol):
@@ -193,21 +193,6 @@ class Report:
     depth: int = 10
     variant: str = ""
     published: Callable[[Any], bool] = always
-
-
-class SteadyMotion(NamedTuple):
-    """A motion at constant velocity.
-
-    Attributes:
-        v_x, v_y, yaw_rate: Velocity of base_link in its own axes [m/s, m/s, rad/s]. Models that steer ignore
-            ``v_y`` and ``yaw_rate``.
-        steering_angle: Angle of the middle steered wheel [rad]; models that do not steer ignore it.
-    """
-
-    v_x: float = 0.0
-    v_y: float = 0.0
-    yaw_rate: float = 0.0
-    steering_angle: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from vds_gz.core.ros.graph import Graph
-from vds_gz.core.vehicle.command import MotionReference
+from vds_gz.core.vehicle.command import SteadyMotion
 from vds_gz.programs.interface.commands import command_type
 
-STANDSTILL = MotionReference()
+STANDSTILL = SteadyMotion()
 
 #: Number of stop commands; then the output is silent, so that another node can drive.
 STOPS = 5
@@ -44,7 +44,7 @@ class CommandOutput:
         """Whether there is a subscriber."""
         return any(publisher.subscription_count() for publisher in self._publishers)
 
-    def send(self, drive: MotionReference) -> None:
+    def send(self, drive: SteadyMotion) -> None:
         """Send a command with what its type takes of a motion, stamped with the present."""
         now = self._now()
         for sent_as, publisher, message in zip(self._types, self._publishers, self._messages, strict=True):

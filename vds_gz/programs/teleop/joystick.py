@@ -11,7 +11,7 @@ from enum import Enum
 
 from vds_gz.core.errors import VdsGzError
 from vds_gz.core.parameters.teleop import JoystickParameters
-from vds_gz.core.vehicle.command import MotionReference
+from vds_gz.core.vehicle.command import SteadyMotion
 from vds_gz.programs.teleop.driver_commands import STANDSTILL, STOPS
 
 #: Tolerance beyond the end of an axis, because joystick drivers round [-].
@@ -22,7 +22,7 @@ class JoyError(VdsGzError, ValueError):
     """A message of the joystick cannot be used. The text says what is wrong and what would be right."""
 
 
-def drive(parameters: JoystickParameters, axes: Sequence[float], buttons: Sequence[int]) -> MotionReference | None:
+def drive(parameters: JoystickParameters, axes: Sequence[float], buttons: Sequence[int]) -> SteadyMotion | None:
     """The driver's demand; None if no enabling button is held although one is required."""
     p = parameters
     forwards = _axis(p, axes, "axis_linear.x", p.axis_linear.x)
@@ -40,7 +40,7 @@ def drive(parameters: JoystickParameters, axes: Sequence[float], buttons: Sequen
     if v_x < 0.0:
         v_x *= p.scale_reverse
         yaw_rate *= -1.0 if p.inverted_reverse else 1.0
-    return MotionReference(v_x, lateral * linear.y, yaw_rate, turn * steering)
+    return SteadyMotion(v_x, lateral * linear.y, yaw_rate, turn * steering)
 
 
 def without_dead_zone(value: float, dead_zone: float) -> float:
@@ -114,7 +114,7 @@ class JoystickController:
             self._next = now
         self.mode, self.reason = mode, reason
 
-    def due(self, now: int) -> MotionReference | None:
+    def due(self, now: int) -> SteadyMotion | None:
         """The command to send now, if any."""
         silence = (now - self._heard) * 1e-9
         if self.mode is Mode.DRIVING and silence > self.parameters.joy_timeout:

@@ -19,7 +19,7 @@ from vds_gz.core.parameters.declaration import describe
 from vds_gz.core.parameters.teleop import KeyParameters
 from vds_gz.core.ros.graph import Graph, Message
 from vds_gz.core.ros.program_shell import StopRequest
-from vds_gz.core.vehicle.command import MotionReference
+from vds_gz.core.vehicle.command import SteadyMotion
 from vds_gz.programs.interface import topics
 from vds_gz.programs.interface.vehicle_status import VehicleTime
 from vds_gz.programs.teleop.driver_commands import STANDSTILL, STOPS, CommandOutput
@@ -154,11 +154,11 @@ class Keyboard:
             self._speed.stop()
             self._steering.stop()
 
-    def drive(self, now: int) -> MotionReference:
+    def drive(self, now: int) -> SteadyMotion:
         """The driver's present demand."""
         p = self._parameters
         speed, steering = self._speed.advance(now), self._steering.advance(now)
-        return MotionReference(speed * p.max_speed, 0.0, steering * p.max_yaw_rate, steering * p.max_steering_angle)
+        return SteadyMotion(speed * p.max_speed, 0.0, steering * p.max_yaw_rate, steering * p.max_steering_angle)
 
 
 class KeyDriver:
@@ -202,7 +202,7 @@ class KeyDriver:
                 self._output.send(STANDSTILL)
             self._graph.close()
 
-    def _send(self, drive: MotionReference, now: int) -> None:
+    def _send(self, drive: SteadyMotion, now: int) -> None:
         """Send a command; at standstill only the first few, so another node can drive."""
         if drive != STANDSTILL:
             self._stops = STOPS

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 
 from vds_gz.core.errors import FailureError
-from vds_gz.core.vehicle.command import MotionReference
+from vds_gz.core.vehicle.command import SteadyMotion
 from vds_gz.programs.teleop.driver_commands import STANDSTILL, STOPS, CommandOutput
 
 #: A driving page that sends nothing for this long has released control [s].
@@ -50,7 +50,7 @@ class DeadMansSwitch:
         self._stops = 0
         self._next_stop = 0.0
 
-    def drive(self, page: object, wanted: MotionReference, late: float = 0.0) -> None:
+    def drive(self, page: object, wanted: SteadyMotion, late: float = 0.0) -> None:
         """Pass a page's command on."""
         self.tick()
         if self._page is not None and page is not self._page:

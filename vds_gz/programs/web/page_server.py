@@ -14,7 +14,7 @@ from typing import TypeVar
 from aiohttp import WSCloseCode, WSMsgType, web
 
 from vds_gz.core.errors import VdsGzError
-from vds_gz.core.vehicle.command import MotionReference
+from vds_gz.core.vehicle.command import SteadyMotion
 from vds_gz.programs.web.access import HEADERS, SOCKET, Access, Connections, only_asks, printable
 from vds_gz.programs.web.deadman import MessageLateness
 from vds_gz.programs.web.graph_thread import GraphThread
@@ -224,7 +224,7 @@ class OpenPage:
     async def _drive(self, *, time: float | None = None, **numbers: float) -> None:
         def drive() -> None:
             late = 0.0 if time is None else self._lateness.of(time, monotonic())
-            self._vehicle.driver.drive(self, MotionReference(**numbers), late)
+            self._vehicle.driver.drive(self, SteadyMotion(**numbers), late)
 
         try:
             await self._in_graph(drive)

@@ -17,7 +17,7 @@ from vds_gz.core.errors import UnknownTypeError
 from vds_gz.core.ros.graph import Graph, Message, QoS
 from vds_gz.core.ros.messages.fields import stamp_ns, yaw_of
 from vds_gz.core.vehicle.catalogue import actuator_kind
-from vds_gz.core.vehicle.command import MotionReference, fault, reference_of
+from vds_gz.core.vehicle.command import SteadyMotion, fault, reference_of
 from vds_gz.programs.interface import topics
 from vds_gz.programs.interface.commands import CommandType, whole_types
 
@@ -167,7 +167,7 @@ class Telemetry:
         if not fault(command):  # otherwise the vehicle refuses it too
             self._reference = time.monotonic(), self._velocity(reference_of(command))
 
-    def _velocity(self, reference: MotionReference) -> tuple[float, float, float]:
+    def _velocity(self, reference: SteadyMotion) -> tuple[float, float, float]:
         """A reference as a velocity; for a steering angle, the yaw rate is that of a bicycle."""
         v_x, v_y, yaw_rate, angle = reference
         if math.isnan(angle):

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vds_gz.core.parameters.declaration import ParameterGroup
-from vds_gz.core.vehicle.command import ACKERMANN, TWIST, Command
+from vds_gz.core.vehicle.command import ACKERMANN, TWIST, Command, SteadyMotion
 from vds_gz.core.vehicle.compiled import ROOM, CompiledVehicle
 from vds_gz.core.vehicle.vehicle import NANOSECONDS
-from vds_gz.core.vehicle.vehicle_model import AnyModel, SteadyMotion
+from vds_gz.core.vehicle.vehicle_model import AnyModel
 from vds_gz.tools.conformance.groups import with_values
 from vds_gz.tools.conformance.samples import (
     dead_times,

@@ -7,7 +7,7 @@ import math
 from vds_gz.core.parameters.actuator_parameters import DriveParameters, SteeringParameters
 from vds_gz.core.plant.relay.led_vehicle import LedVehicle, steering_of
 from vds_gz.core.plant.relay.subtraction import RobotDynamics, actuators
-from vds_gz.core.vehicle.command import MotionReference
+from vds_gz.core.vehicle.command import SteadyMotion
 
 #: The vehicle stands below this speed [m/s], yaw rate [rad/s] and steering angle [rad].
 STANDSTILL = 1e-3
@@ -32,7 +32,7 @@ class Demand:
         self._gains = drive, drive, drive, steering
         self._steering = steering_of(vehicle.model)
         # the leader's start [ns] and steps, and its motion before the last step
-        self._before = (0, 0), MotionReference()
+        self._before = (0, 0), SteadyMotion()
         self.broken = False
 
     def advance(self, time: int) -> None:
@@ -46,22 +46,22 @@ class Demand:
             self._before = (leader.start, leader.steps), before
         self._vehicle.advance(time)
 
-    def now(self) -> MotionReference:
+    def now(self) -> SteadyMotion:
         """The demand at the present, within the vehicle's limits."""
         leader, motion = self._vehicle.leader, self._motion()
         steps, before = self._before
         if steps != (leader.start, leader.steps):  # it was stopped since
             before = motion
-        demand = MotionReference(
+        demand = SteadyMotion(
             *(
                 earlier + gain * (value - earlier)
                 for value, earlier, gain in zip(motion, before, self._gains, strict=True)
             )
         )
         self.broken = not demand.finite
-        return MotionReference() if self.broken else self._limited(demand)
+        return SteadyMotion() if self.broken else self._limited(demand)
 
-    def moves(self, demand: MotionReference) -> bool:
+    def moves(self, demand: SteadyMotion) -> bool:
         """Whether the demand is more than what actuators do without a command: their offsets."""
         parameters = self._vehicle.parameters
         speed = max((abs(drive.offset) for _, drive in actuators(parameters, DriveParameters)), default=0.0)
@@ -74,21 +74,21 @@ class Demand:
         """Change of a command per change of the response in a step, of a lag [s]."""
         return -1.0 / math.expm1(-1.0 / (time_constant * self._vehicle.step_rate)) if time_constant else 1.0
 
-    def _motion(self) -> MotionReference:
+    def _motion(self) -> SteadyMotion:
         """The leader's motion."""
         vehicle = self._vehicle.leader
         motion, model, steering_angle = vehicle.motion(), vehicle.model, 0.0
         if self._steering is not None:
             steering_angle = model.actuator_states(vehicle.coefficients, vehicle.state)[self._steering].position
         v_y = motion.v_y if model.geometry(vehicle.parameters).holonomic else 0.0
-        return MotionReference(motion.v_x, v_y, motion.yaw_rate, steering_angle)
+        return SteadyMotion(motion.v_x, v_y, motion.yaw_rate, steering_angle)
 
-    def _limited(self, demand: MotionReference) -> MotionReference:
+    def _limited(self, demand: SteadyMotion) -> SteadyMotion:
         model, parameters = self._vehicle.model, self._vehicle.parameters
         limits, geometry = model.limits(parameters), model.geometry(parameters)
         yaw_limit = limits.speed / geometry.yaw_arm if geometry.yaw_arm else 0.0
         bounds = (limits.speed, limits.speed, yaw_limit, limits.steering)
-        limited = MotionReference(
+        limited = SteadyMotion(
             *(min(max(value, -bound), bound) if bound else value for value, bound in zip(demand, bounds, strict=True))
         )
         if not (wheel_base := geometry.signed_wheel_base):

@@ -14,7 +14,7 @@ from vds_gz.core.plant.base import Level
 from vds_gz.core.plant.relay.subtraction import Dynamics, RobotDynamics
 from vds_gz.core.ros.graph import Graph, Message, QoS
 from vds_gz.core.ros.messages.fields import stamp_ns
-from vds_gz.core.vehicle.command import MotionReference
+from vds_gz.core.vehicle.command import SteadyMotion
 from vds_gz.core.vehicle.vehicle import NANOSECONDS
 
 WINDOW = 12.0  # length of the recent past that is compared [s]
@@ -83,7 +83,7 @@ class ResponseMonitor:
             return False
         return max(map(abs, self._seen[-1][1:])) > STANDS
 
-    def sent(self, now: int, drive: MotionReference) -> None:
+    def sent(self, now: int, drive: SteadyMotion) -> None:
         """Note what was sent at the present [ns]."""
         self._now = now
         if self._sent and now <= self._sent[-1][0]:

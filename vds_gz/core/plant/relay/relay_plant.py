@@ -15,7 +15,7 @@ from vds_gz.core.plant.relay.robot_command import RelayedCommand
 from vds_gz.core.plant.relay.subtraction import RobotDynamics
 from vds_gz.core.plant.watchdog import INTERVAL, REPETITIONS, Watchdog
 from vds_gz.core.ros.graph import Graph
-from vds_gz.core.vehicle.command import MotionReference
+from vds_gz.core.vehicle.command import SteadyMotion
 from vds_gz.core.vehicle.vehicle import NANOSECONDS, Motion
 
 #: Zero is sent for this long after everything stands [ns], in case a message is lost.
@@ -45,7 +45,7 @@ class RelayPlant(Plant):
         self.place = f"a robot that listens to {' and '.join(self._command.topics)}"
         self._watchdog = Watchdog()
         self._held = self._stopped = False
-        self._standing = MotionReference()  # stops the robot, with the last steering angle
+        self._standing = SteadyMotion()  # stops the robot, with the last steering angle
         self._until = 0  # when the command ends [ns]; 0 while none is sent
 
     def advance(self, time: int) -> None:
@@ -63,7 +63,7 @@ class RelayPlant(Plant):
             drive = self._demand.now()
             drives = now < self.vehicle.latest or self._demand.moves(drive)
             if not drives:
-                drive = MotionReference()
+                drive = SteadyMotion()
         if drives or (self._until and self._following is not None and self._following.moves):
             self._until = now + TAIL
         if now >= self._until:
@@ -75,8 +75,8 @@ class RelayPlant(Plant):
         if self._watchdog.due():
             self._watchdog.note(*self._command.messages(self._standing))
 
-    def _send(self, now: int, drive: MotionReference) -> None:
-        self._standing = MotionReference(steering_angle=drive.steering_angle)
+    def _send(self, now: int, drive: SteadyMotion) -> None:
+        self._standing = SteadyMotion(steering_angle=drive.steering_angle)
         self._command.send(now, drive)
         if self._following is not None:
             self._following.sent(now, drive)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from vds_gz.core.parameters.relay import RelayParameters
 from vds_gz.core.ros.graph import Graph, QoS, Topic
 from vds_gz.core.ros.messages.packed import PackedTopic
-from vds_gz.core.vehicle.command import MotionReference
+from vds_gz.core.vehicle.command import SteadyMotion
 
 #: Names of the types of messages, by ``relay.output``.
 TYPES = {
@@ -31,7 +31,7 @@ class RelayedCommand:
         """Announce the topics; ``frame`` is that of headers."""
         kind, qos = TYPES[relay.output], QoS()
         stamps = ["header.stamp"]
-        self._outputs: list[tuple[PackedTopic, Callable[[MotionReference], Sequence[float]]]]
+        self._outputs: list[tuple[PackedTopic, Callable[[SteadyMotion], Sequence[float]]]]
         message = graph.message(kind)
         if relay.output == "twist":
             topic = PackedTopic(graph, Topic(relay.topic, kind, qos), message, [], _TWIST)
@@ -51,12 +51,12 @@ class RelayedCommand:
             ]
         self.topics = [topic.publisher.topic for topic, _ in self._outputs]
 
-    def send(self, time: int, drive: MotionReference) -> None:
+    def send(self, time: int, drive: SteadyMotion) -> None:
         """Send the command of an instant [ns]."""
         for topic, values in self._outputs:
             topic.publish(time, values(drive))
 
-    def messages(self, drive: MotionReference) -> list[tuple[str, str, bytes]]:
+    def messages(self, drive: SteadyMotion) -> list[tuple[str, str, bytes]]:
         """Topic, type and bytes of the messages of a command, without a time, so that they are never too old."""
         return [
             (topic.publisher.topic, topic.topic.type, bytes(topic.write(0, values(drive))))
@@ -68,17 +68,17 @@ class RelayedCommand:
         return [topic.publisher.topic for topic, _ in self._outputs if not topic.subscribed()]
 
 
-def _twist(drive: MotionReference) -> Sequence[float]:
+def _twist(drive: SteadyMotion) -> Sequence[float]:
     return drive[:3]
 
 
-def _ackermann(drive: MotionReference) -> Sequence[float]:
+def _ackermann(drive: SteadyMotion) -> Sequence[float]:
     return drive.v_x, drive.steering_angle
 
 
-def _steering(drive: MotionReference) -> Sequence[float]:
+def _steering(drive: SteadyMotion) -> Sequence[float]:
     return (drive.steering_angle,)
 
 
-def _speed(drive: MotionReference) -> Sequence[float]:
+def _speed(drive: SteadyMotion) -> Sequence[float]:
     return (drive.v_x,)

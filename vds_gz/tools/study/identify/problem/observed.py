@@ -15,10 +15,10 @@ from numpy.typing import ArrayLike
 from vds_gz.core.arrays import Array
 from vds_gz.core.parameters.declaration import ParameterGroup
 from vds_gz.core.parameters.vehicles import DifferentialParameters
-from vds_gz.core.vehicle.command import Command
+from vds_gz.core.vehicle.command import Command, SteadyMotion
 from vds_gz.core.vehicle.differential import DIFFERENTIAL, DifferentialCoefficients, DifferentialState
 from vds_gz.core.vehicle.differential import actuate as drive
-from vds_gz.core.vehicle.vehicle_model import AnyModel, SteadyMotion, extended
+from vds_gz.core.vehicle.vehicle_model import AnyModel, extended
 from vds_gz.tools.study.recording import POSES
 
 #: Length of a step where any will do [s].
