@@ -67,7 +67,7 @@ class Diagnostics:
             ("refused messages", str(sum(refused.values()))),
             *((f"refused on {topic}", str(count)) for topic, count in sorted(refused.items())),
             ("maximum lateness [s]", f"{simulation.lateness() * 1e-9:.4f}"),
-            ("outputs left out", str(simulation.left_out)),
+            ("outputs left out", str(simulation.dropped_outputs)),
             ("jumps of time", str(simulation.jumps)),
             *((part, f"failed: {text}") for part, text in self._failures.texts.items()),
             *((f"fault {number}", fault) for number, fault in enumerate(self._check.faults, 1)),

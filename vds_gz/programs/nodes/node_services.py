@@ -203,7 +203,7 @@ TRANSITIONS = {
 
 def offer(graph: Graph, simulation: Simulation, frame: str) -> None:
     """Offer all services that control a simulation; ``frame`` is the frame of the world."""
-    amcl = simulation.amcl
+    amcl = simulation.state.amcl
     done = "" if simulation.plant.waits else "requested (a failure would appear in the log): "
 
     def reset(request: object, response: Message) -> None:

@@ -123,7 +123,7 @@ class SimNode:
 
     def begin(self) -> None:
         """Send the latched messages, and log what runs here and how to reach it."""
-        preparation, outputs = self._preparation, self.simulation.outputs
+        preparation, outputs = self._preparation, self.simulation.state.outputs
         outputs.publish_latched(self.simulation.present() or 0, preparation.urdf, preparation.mounts())
         if preparation.scene is not None:
             from vds_gz.programs.interface.world_topics import publish_world
@@ -153,7 +153,7 @@ class SimNode:
         self._look()
 
     def _on_initial_pose(self, pose: Pose, attitude: Attitude | None, deviations: tuple[float, float, float]) -> None:
-        amcl, parameters = self.simulation.amcl, self.live.now
+        amcl, parameters = self.simulation.state.amcl, self.live.now
         if parameters.initialpose_moves_vehicle:
             try:
                 self.simulation.set_pose(pose, attitude)

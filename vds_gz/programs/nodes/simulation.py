@@ -1,11 +1,10 @@
-"""The node's loop (read messages, advance the vehicle, measure, publish), and the actions of its services."""
+"""The life of a node: read messages, advance the vehicle, publish and measure; and the actions of its services."""
 
 from __future__ import annotations
 
 import math
-from collections import deque
-from collections.abc import Callable, Sequence
-from operator import attrgetter, methodcaller
+from collections.abc import Callable
+from operator import attrgetter
 from time import monotonic_ns
 
 from vds_gz.core.errors import FailureError
@@ -14,45 +13,31 @@ from vds_gz.core.parameters.live_parameters import LiveParameters
 from vds_gz.core.plant.base import Plant
 from vds_gz.core.ros.graph import Graph, Message, Severity
 from vds_gz.core.ros.messages.fields import stamp_ns
-from vds_gz.core.ros.messages.packed import PackedTopic
 from vds_gz.core.ros.program_shell import LONGEST_SLEEP, StopRequest
 from vds_gz.core.vehicle.command import STOP, TWIST, Command
 from vds_gz.core.vehicle.vehicle import NANOSECONDS
-from vds_gz.core.vehicle.vehicle_model import ActuatorState, JointStates
 from vds_gz.programs.interface import topics
 from vds_gz.programs.interface.commands import CommandInputs
-from vds_gz.programs.interface.outputs import FrameNames, Outputs, Snapshot
 from vds_gz.programs.interface.vehicle_status import GAZEBO_CLOCK, SYSTEM_CLOCK
 from vds_gz.programs.nodes.clock import Clock, PeriodicTimer, ReferenceClock, SystemClock
-from vds_gz.programs.nodes.optional_outputs import make_optional_outputs
+from vds_gz.programs.nodes.clock_output import REPEAT, ClockOutput
 from vds_gz.programs.nodes.simulated_sensors import Sensors
+from vds_gz.programs.nodes.state_outputs import StateOutputs
 
 #: The vehicle is simulated through jumps of time up to this long [ns], and stands still during longer ones.
 LONGEST_CATCH_UP = 60 * NANOSECONDS
 
-#: Outputs overdue by more than this in real time are left out [ns].
+#: Outputs overdue by more than this in real time are dropped [ns].
 OVERDUE = NANOSECONDS
 
 #: Real time after which messages are read, even while catching up [ns].
 LONGEST_WORK = 50_000_000
 
-#: Outputs that may wait until the plant has observed their time; older ones are dropped.
-WAITING = 50
-
-#: In place of the joint states while they have no subscribers.
-NO_JOINTS = JointStates((), ())
-
 #: Minimum time between log messages on jumps of time [ns].
 JUMP_LOG = 5 * NANOSECONDS
 
-#: Period at which a reference clock repeats its time while it stands still [ns].
-REPEAT = NANOSECONDS // 10
-
 #: The next due time of a timer or of sensors [ns].
 _NEXT = attrgetter("next")
-
-#: The number of an output's subscribers.
-_SUBSCRIBED = methodcaller("subscribed")
 
 
 class Simulation:
@@ -61,11 +46,9 @@ class Simulation:
     Attributes:
         clock: The source of the time.
         plant: The plant, which moves the vehicle.
-        outputs: The topics of the vehicle's state.
-        amcl: The simulated AMCL; None in another style of localization.
+        state: The topics of the vehicle's state.
         now: The time to which the vehicle has advanced [ns]; None while no time is known.
         held: The vehicle is paused by the node; with a clock of ours, time stands still too.
-        left_out: Number of outputs left out because they were overdue or the plant did not observe their time.
         jumps: Number of jumps of time.
         every_second: Called once a second of real time.
     """
@@ -81,34 +64,17 @@ class Simulation:
         stop: StopRequest | None = None,
     ) -> None:
         parameters = live.now
-        self.clock = clock
-        self.plant = plant
+        self.clock, self.plant = clock, plant
         self.now: int | None = None
         self.held = False
-        self.left_out = self.jumps = 0
-        self._next_jump = 0
+        self.jumps = self._next_jump = self._skipped = self._lateness = 0
         self.every_second: Callable[[], None] = lambda: None
         self._graph = graph
         self._commands = commands
         self._sensors = sensors
         self._stop = stop or StopRequest()
-        self._optional = make_optional_outputs(graph, live, plant)
-        self.amcl = self._optional.amcl if self._optional else None
-        self.outputs = Outputs(
-            graph,
-            FrameNames.of(parameters),
-            [joint.name for joint in plant.vehicle.model.joints(parameters.vehicle)],
-            plant.vehicle.model.actuators,
-            parameters.fixed_odom,
-            plant.flat,
-            localized_elsewhere=self.amcl is not None or parameters.localization.external,
-            publish_tf=parameters.publish_tf,
-            knows_pose=plant.knows_pose,
-        )
-        self._clock_output: PackedTopic | None = None
-        if parameters.be_reference_clock:
-            clock_message = graph.message(topics.CLOCK.type)
-            self._clock_output = PackedTopic(graph, topics.CLOCK, clock_message, ["clock"], [])
+        self.state = StateOutputs(graph, live, plant)
+        self._clock_output = ClockOutput(graph) if parameters.be_reference_clock else None
         self._followed_topic = ""
         if parameters.use_sim_time and not plant.gives_time:
             topic = topics.CLOCK_IN
@@ -117,17 +83,13 @@ class Simulation:
         live.follow(lambda new: new.pub_rate, lambda rate: timer.begin(timer.next, rate))
         self._clock_timer = PeriodicTimer(0, parameters.clock_rate)
         self._simulated = not isinstance(clock, SystemClock)
-        self._published_time = 0
         self._time_moved = monotonic_ns()
         self._next_second = self._time_moved + NANOSECONDS
-        self._next_repeat = self._time_moved
         self._command_timer = PeriodicTimer(0, plant.command_rate) if plant.command_rate else None
         self._timers = [self._output_timer]
         self._timers += [self._clock_timer] if self._clock_output else []
         self._timers += [self._command_timer] if self._command_timer else []
         self._due = [*self._timers, *([sensors] if sensors else [])]
-        self._awaiting: deque[tuple[int, Sequence[ActuatorState]]] = deque()
-        self._lateness = 0
         self._measured = (0, monotonic_ns())
 
     def run(self) -> None:
@@ -139,32 +101,46 @@ class Simulation:
             return
         if not self.held:
             self.plant.advance(max(now, self.now))
-        self._publish_time(self.plant.vehicle.time)
-        if not self.plant.gives_time:  # else it has not been seen yet
+        if self._clock_output is not None:
+            self._clock_output.publish(self.plant.vehicle.time)
+        if not self.plant.gives_time:  # else the plant has not observed it yet
             self._publish(self.plant.vehicle.time)
 
     def turn(self, longest: float = LONGEST_SLEEP) -> None:
         """Wait for messages or until something is due, for at most ``longest`` [s]; then do what is due."""
-        monotonic = monotonic_ns()
-        idle = min(longest, (self._next_second - monotonic) * 1e-9)
-        if self.holds_time:
-            idle = min(idle, REPEAT * 1e-9)
-            if self._clock_output is not None and monotonic >= self._next_repeat:  # for nodes that start now
-                self._next_repeat = monotonic + REPEAT
-                self._publish_time(self.plant.vehicle.time)
-        elif self.now is not None and self.clock.speed:
-            due = min(map(_NEXT, self._timers))
-            if self._sensors is not None:  # sensors without subscribers are measured when something else is due
-                due = min(due, self._sensors.next_subscribed)
-            idle = min(idle, (due - (self.clock.now(monotonic) or due)) * 1e-9 / self.clock.speed)
-        # Read: messages are commands for the vehicle, or its state in Gazebo.
-        self._graph.wait(max(idle, 0.0))
+        self._graph.wait(self._idle(longest))  # messages are commands, or the vehicle's state in Gazebo
         if self.plant.gives_time:
             self._observe()
         self.catch_up()
         if monotonic_ns() >= self._next_second:
             self._next_second = monotonic_ns() + NANOSECONDS
             self.every_second()
+
+    def _idle(self, longest: float) -> float:
+        """Time to wait for messages [s]; a time that stands still is published again meanwhile."""
+        monotonic = monotonic_ns()
+        idle = min(longest, (self._next_second - monotonic) * 1e-9)
+        if self.holds_time:
+            idle = min(idle, REPEAT * 1e-9)
+            if self._clock_output is not None:
+                self._clock_output.repeat(self.plant.vehicle.time, monotonic)
+        elif self.now is not None and self.clock.speed:
+            due = min(map(_NEXT, self._timers))
+            if self._sensors is not None:  # sensors without subscribers are measured when something else is due
+                due = min(due, self._sensors.next_subscribed)
+            idle = min(idle, (due - (self.clock.now(monotonic) or due)) * 1e-9 / self.clock.speed)
+        return max(idle, 0.0)
+
+    def _observe(self) -> None:
+        """Read the plant's observations; publish and measure the instants that waited for them."""
+        time = self.plant.observe()
+        if time is not None:
+            if time != self.now:
+                self._end_standstill()
+            self.clock.set(time, monotonic_ns())
+        self._publish_observed()
+        if self._sensors is not None:
+            self._sensors.measure()
 
     def catch_up(self) -> None:
         """Advance the vehicle to the present, or as far as :data:`LONGEST_WORK` allows."""
@@ -190,10 +166,9 @@ class Simulation:
 
         Return False if ``deadline`` by the monotonic clock [ns] came first.
         """
-        while (moment := min(map(_NEXT, self._due))) <= end:
+        while (moment := self.next_instant) <= end:
             if monotonic_ns() > deadline:
                 return False
-            # Advance.
             if self.stands:
                 self.plant.vehicle.skip_to(moment)
             else:
@@ -203,49 +178,35 @@ class Simulation:
             # Publish the time first, so that nothing comes before its time.
             if self._clock_output is not None and self._clock_timer.next == moment:
                 self._clock_timer.advance()
-                self._publish_time(moment)
+                self._clock_output.publish(moment)
             # Command a plant that follows this time.
             if self._command_timer is not None and self._command_timer.next == moment:
                 self._command_timer.advance()
                 self.plant.command(moment)
-            # Publish the state.
             if self._output_timer.next == moment:
                 self._lateness = max(self._lateness, end - moment)
                 self._output_timer.advance()
-                if self.plant.gives_time:
-                    self._awaiting.append((moment, self._actuators()))
-                    self._publish_seen()
-                else:
-                    self._publish(moment)
-            # Measure.
+                self._publish(moment)
             if self._sensors is not None:
                 self._sensors.serve(moment, held=self.stands)
         return True
 
-    def _publish(self, time: int, actuators: Sequence[ActuatorState] = ()) -> None:
-        """Publish the state at an instant [ns]; ``actuators`` are by default their present states."""
-        plant, outputs = self.plant, self.outputs
-        subscribed = list(filter(_SUBSCRIBED, outputs.outputs))
-        if not actuators and (outputs.references in subscribed or outputs.states in subscribed):
-            actuators = self._actuators()
-        motion = plant.motion(time)
-        joints = plant.joint_states(time) if outputs.joints in subscribed else NO_JOINTS
-        attitude = None if plant.flat else plant.attitude(time)
-        if self.stands:
-            motion, joints = motion.at_rest(), joints.at_rest()
-            attitude = None if attitude is None else attitude.at_rest()
-            actuators = [actuator.at_rest() for actuator in actuators]
-        snapshot = Snapshot(time, motion, motion, None, motion.v_x, None, joints, actuators, (), attitude)
-        if self._optional is not None:
-            snapshot = self._optional.publish(snapshot, 1.0 / self._output_timer.rate)
-        for output in subscribed:
-            output.send(output.write(time, output.values(snapshot)))
+    def _publish(self, moment: int) -> None:
+        """Publish the state at an instant [ns], once the plant has observed it."""
+        if self.plant.gives_time:
+            self.state.wait_for(moment)
+            self._publish_observed()
+        else:
+            self.state.publish(moment, 1.0 / self._output_timer.rate, stands=self.stands)
+
+    def _publish_observed(self) -> None:
+        self.state.publish_observed(1.0 / self._output_timer.rate, stands=self.stands)
 
     @property
     def clock_name(self) -> str:
         """The source of the time, for :class:`~vds_gz.programs.interface.vehicle_status.VehicleStatus`."""
         if self._clock_output is not None:
-            return self._clock_output.publisher.topic
+            return self._clock_output.name
         if self.plant.gives_time:
             return self.plant.clock_topic or GAZEBO_CLOCK
         return self._followed_topic or SYSTEM_CLOCK
@@ -269,6 +230,11 @@ class Simulation:
         """When the next output or measurement is due [ns]."""
         return int(min(map(_NEXT, self._due)))
 
+    @property
+    def dropped_outputs(self) -> int:
+        """Number of outputs dropped because the node fell behind or the plant did not observe their time."""
+        return self._skipped + self.state.dropped
+
     def _adjusted(self, now: int) -> int:
         """The time to catch up to; handles the beginning, a held vehicle, jumps of time and lateness."""
         if self.now is None:
@@ -289,7 +255,7 @@ class Simulation:
         if self.clock.speed == math.inf:
             return self.next_instant
         if not self.clock.waits and now - self._output_timer.next > OVERDUE:
-            self.left_out += self._output_timer.skip(now)
+            self._skipped += self._output_timer.skip(now)
             if self._command_timer is not None:
                 self._command_timer.skip(now)
             if self._sensors is not None:
@@ -306,48 +272,15 @@ class Simulation:
         self.plant.vehicle.skip_to(start)
         self._output_timer.begin(start, self._output_timer.rate)
         self._clock_timer.begin(start, self._clock_timer.rate)
-        if (
-            self._command_timer is not None
-        ):  # half a period off: outputs of another node of ours then see commands of mean age
+        if self._command_timer is not None:
+            # half a period off: outputs of another node of ours then see commands of mean age
             rate = self._command_timer.rate
             self._command_timer.begin(start + round(0.5 * NANOSECONDS / rate), rate)
         self._measured = (now, monotonic_ns())
         if self._sensors is not None:
             self._sensors.begin(start)
-        self._awaiting.clear()
+        self.state.forget()
         self.now = now
-
-    def _publish_time(self, time: int) -> None:
-        """Publish a time [ns] on ``/clock``. Only a reset sets it back.
-
-        The vehicle's time, the end of its last step, may lie before the last time that was published.
-        """
-        if self._clock_output is not None:
-            self._published_time = max(time, self._published_time)
-            self._clock_output.publish(self._published_time)
-
-    def _observe(self) -> None:
-        """Read the plant's observations, and send the outputs that waited for them."""
-        time = self.plant.observe()
-        if time is not None:
-            if time != self.now:
-                self._end_standstill()
-            self.clock.set(time, monotonic_ns())
-        self._publish_seen()
-        if self._sensors is not None:
-            self._sensors.measure()
-
-    def _publish_seen(self) -> None:
-        """Publish all waiting instants that the plant has observed."""
-        while self._awaiting and self.plant.seen(self._awaiting[0][0]):
-            self._publish(*self._awaiting.popleft())
-        while len(self._awaiting) > WAITING:
-            self._awaiting.popleft()
-            self.left_out += 1
-
-    def _actuators(self) -> Sequence[ActuatorState]:
-        vehicle = self.plant.vehicle
-        return vehicle.model.actuator_states(vehicle.coefficients, vehicle.state)
 
     def _end_standstill(self) -> None:
         """Note that time advances; if it stood still for long, as in a pause, let the last command time out."""
@@ -389,8 +322,8 @@ class Simulation:
     def set_pose(self, pose: Pose, attitude: Attitude | None = None) -> None:
         """Put base_link at a pose and an attitude; see :meth:`~vds_gz.core.plant.base.Plant.set_pose`."""
         self.plant.set_pose(pose, attitude)
-        if self._optional is not None:
-            self._optional.set_pose(pose)
+        if self.state.optional is not None:
+            self.state.optional.set_pose(pose)
 
     def stand_still(self) -> None:
         """Stop the vehicle where it is, and discard its commands."""
@@ -413,10 +346,11 @@ class Simulation:
                 raise FailureError(
                     "the vehicle was stopped but not put back: its initial pose has not been observed yet"
                 )
-            if self._optional is not None:
-                self._optional.reset(pose)
+            if self.state.optional is not None:
+                self.state.optional.reset(pose)
         if time and self.clock.owns_time:
-            self._published_time = 0
+            if self._clock_output is not None:
+                self._clock_output.reset()
             self.clock.set(ReferenceClock.BEGIN, monotonic_ns())
             self.plant.stand_still(ReferenceClock.BEGIN)
             self._commands.forget()
