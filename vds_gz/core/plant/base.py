@@ -61,16 +61,16 @@ class Plant:
        Once a second: :meth:`status`.
     5. :meth:`close`, once.
 
-    **Two kinds.** A plant without time of its own is asked for the present only. Equal commands at equal times give
-    equal bits, however often it is advanced. A plant that gives time (``gives_time``), such as another simulator,
-    says in :meth:`observe` how late it is. Outputs then wait until :meth:`seen` is true, and ask for an earlier time.
+    **Two kinds.** A plant that follows the node's time is asked for the present only. Equal commands at equal times
+    give equal bits, however often it is advanced. A plant that gives time (``gives_time``), such as another simulator,
+    returns its present in :meth:`observe`. Outputs wait until :meth:`seen` is true, then ask for that earlier time.
 
-    **What may be left out.** A plant has ``name`` and ``vehicle``, and overrides :meth:`advance`, :meth:`motion`,
+    **Optional parts.** A plant has ``name`` and ``vehicle``, and overrides :meth:`advance`, :meth:`motion`,
     :meth:`set_pose`, :meth:`stand_still` and :meth:`reset`; :meth:`body` too, if the vehicle has sensors. A plant that
     gives time also overrides :meth:`observe`, :meth:`command` and :meth:`seen`. The rest has defaults.
 
-    A plant raises :class:`LinkError` if what moves the vehicle does not do as asked. ``vds-gz check --plant NAME``
-    tests all this.
+    A plant raises :class:`LinkError` if the simulator or robot that moves the vehicle fails or does not answer.
+    ``vds-gz check --plant NAME`` tests all this.
 
     Attributes:
         name: Name of the plant, as the parameter ``backend`` selects it.
@@ -79,7 +79,7 @@ class Plant:
         knows_pose: The plant knows where the vehicle is. If not, whatever moves the vehicle publishes its odometry,
             transforms and joint states.
         command_rate: How often :meth:`command` is called if the plant does not give time [Hz]; 0: never.
-        senses: The plant simulates the types of sensors that have a Gazebo side, as Gazebo does. Otherwise the node
+        simulates_sensors: The plant simulates the sensors that have a Gazebo side, as Gazebo does. Otherwise the node
             simulates all sensors.
         waits: :meth:`reset` and :meth:`pause` return after they have succeeded; false: as soon as the request is sent.
         place: The world that the plant simulates, in words, for the log.
@@ -93,7 +93,7 @@ class Plant:
     flat = True
     knows_pose = True
     command_rate = 0.0
-    senses = False
+    simulates_sensors = False
     waits = True
     place = "no world"
     vehicle: AnyVehicle
@@ -110,7 +110,7 @@ class Plant:
         return False
 
     def observe(self) -> int | None:
-        """Process what has been observed since the last call; only called if the plant gives time.
+        """Process all observations since the last call; only called if the plant gives time.
 
         Returns:
             The present in the plant's time [ns], None before it is known. It only goes back if the other simulator
@@ -119,7 +119,7 @@ class Plant:
         return None
 
     def advance(self, time: int) -> None:
-        """Advance the actuators, and all else that the node simulates, to a time.
+        """Advance the actuators, and the body if the node simulates it, to a time.
 
         Args:
             time: A simulated time [ns]. The vehicle does all steps that end by then; at an earlier time it does none.
@@ -178,7 +178,7 @@ class Plant:
         raise NotImplementedError
 
     def joint_states(self, time: int) -> JointStates:
-        """States of the joints; by default those that the actuators command, where wheel positions stay 0.
+        """States of the joints. The default returns the commands of the actuators, with wheel positions of 0.
 
         Args:
             time: As for :meth:`motion` [ns].
@@ -194,8 +194,8 @@ class Plant:
 
         Args:
             pose: x, y [m] and heading [rad] in the world.
-            attitude: Height [m], roll and pitch [rad]; None for level at the present height. Its rates do not count,
-                nor does anything of it in a plant that keeps the vehicle on its ground.
+            attitude: Height [m], roll and pitch [rad]; None for level at the present height. Its rates are ignored. A
+                plant that keeps the vehicle on the ground ignores all of it.
         """
         raise NotImplementedError
 

@@ -1,4 +1,4 @@
-"""The kinematic plant in a world: the vehicle stands on the scene's ground and collides with its things."""
+"""The kinematic plant in a world: the vehicle drives on the scene's ground and collides with its obstacles."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class Standing:
             attitude = self.plane.attitude(pose.x, pose.y, pose.heading)
 
     def room(self, pose: Pose) -> float:
-        """The distance that the vehicle can certainly move on the same plane [m]."""
+        """The distance over which the ground is sure to be the same plane [m]."""
         away = room_on(self._ground, self.plane, (pose.x, pose.y), -self._reach, self._step)
         return away - max(math.hypot(x, y) for x, y in self._contacts)
 
@@ -189,7 +189,7 @@ class WorldPlant(KinematicPlant):
         super().advance(time)
 
     def _watch(self, before: Pose, time: int) -> None:
-        """Correct a step: along the slope, up to an obstacle, and onto the ground there."""
+        """Correct a step: follow the slope, stop at obstacles, and find the ground there."""
         vehicle = self._guarded
         moved = self._granted - vehicle.reserve
         self._clear -= moved
@@ -299,7 +299,7 @@ class WorldPlant(KinematicPlant):
             vehicle.state = state
 
     def _grant(self) -> None:
-        """Grant the vehicle the distance without obstacles and other ground; on a slope, every step is checked."""
+        """Let the vehicle move up to the next obstacle or change of ground unchecked; on a slope, check every step."""
         free = min(self._clear, self._same_ground) if self._standing.plane.level else 0.0
         self._granted = self._guarded.reserve = max(0.0, free)
         self._guarded.drift = 0.0 if self._collisions == "off" else self._surroundings.drift

@@ -1,4 +1,4 @@
-"""A process that stops what a node drives, if the node dies: ``python -m vds_gz.core.plant.watchdog``.
+"""A process that stops the robot if its node dies: ``python -m vds_gz.core.plant.watchdog``.
 
 A robot behind a relay, Gazebo's joint controllers and a ``forward_command_controller`` may have no time-out: if the
 node were killed, they would follow their last command for ever. The process outlives the node and sends the messages
@@ -82,7 +82,7 @@ class Guard:
     """The process's side.
 
     Attributes:
-        patience: Time without tasks after which :meth:`idle` is called [s]; None: never.
+        patience: Longest wait for a task before :meth:`idle` is called [s]; None: no limit.
     """
 
     patience: float | None = None

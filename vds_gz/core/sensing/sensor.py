@@ -61,7 +61,7 @@ class SensorOutput(Protocol):
     Attributes:
         rate: Measurements per second [Hz].
         rays: Number of rays of a measurement.
-        span: Time before the present for which :meth:`measure` needs the body's states [ns].
+        span: How far back :meth:`measure` needs states of the body [ns].
     """
 
     rate: float

@@ -219,7 +219,7 @@ def follow(c: BicycleCoefficients, s: BicycleState, u: Command) -> None:
 
 
 def travel(c: SteeringCoefficients, angle: float, target: float) -> float:
-    """Angle that a steering actuator turns from one angle to another [rad]; only one without stops can go round."""
+    """Angle that a steering actuator turns from one angle to another [rad]; without stops, the shorter way round."""
     gap = target - angle
     return abs(wrap(gap)) if c.turns_round else abs(gap)
 

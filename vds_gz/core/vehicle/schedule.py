@@ -1,4 +1,4 @@
-"""Many commands of one vehicle as arrays, and the number of steps for which each holds."""
+"""Command sequences as arrays, with the number of steps each command is held."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def geared_kinds() -> list[CommandKind]:
 
 
 def geared_before(command: np.void, earlier: Records) -> bool:
-    """Whether earlier commands set a gear, and this command is of a kind without one, so that their gear remains."""
+    """Whether a command of a kind without gears follows one that set a gear, which it keeps."""
     geared = geared_kinds()
     return int(command["kind"]) not in geared and bool(np.isin(earlier["kind"], geared).any())
 

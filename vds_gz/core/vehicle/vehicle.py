@@ -1,4 +1,4 @@
-"""A vehicle that is advanced to points in time in steps of one fixed length, and the queue of its commands."""
+"""Simulates one vehicle in fixed time steps, and queues its commands."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class CommandQueue:
             self.next_change = min(self.next_change, self._waiting[0].arrived)
 
     def expire_later(self, by: int) -> None:
-        """Let all commands, the present one too, time out later by some time [ns]; if it is negative, earlier."""
+        """Move the time-outs of all commands, the present one too, by some time [ns]; a negative time: earlier."""
         self._waiting = deque(timed._replace(expires=timed.expires + by) for timed in self._waiting)
         if self._speed_until != _EXPIRED:
             self._speed_until += by
@@ -129,7 +129,7 @@ class CommandQueue:
         return replace(command, gear=self._gear)
 
     def _ackermann(self) -> Command:
-        """The current command, as an Ackermann command of which one half can be replaced."""
+        """The current command as an Ackermann command, so that its speed or its steering can be replaced."""
         if self._current.kind == ACKERMANN:
             return self._current
         self._speed_until = self._steering_until = _EXPIRED
@@ -246,11 +246,11 @@ class Vehicle(Generic[P, C, S]):
         return self._queue.at(self.time)
 
     def time_of(self, steps: int) -> int:
-        """The time at which ``steps`` steps since the start are done [ns]."""
+        """The time at the end of a number of steps since the start [ns]."""
         return self.start + round(steps * NANOSECONDS / self.step_rate)
 
     def steps_until(self, time: int) -> int:
-        """The number of steps since the start that are done at ``time`` [ns]."""
+        """The number of steps since the start that have ended by ``time`` [ns]."""
         steps = math.floor((time - self.start) * self.step_rate / NANOSECONDS)
         if self.time_of(steps) > time:
             return steps - 1
@@ -351,7 +351,7 @@ class Vehicle(Generic[P, C, S]):
         self.state = state
 
     def configure_commands(self, max_command_age: float, dead_time_jitter: float) -> None:
-        """Use another time-out [s] and another maximum delay [s], for commands that were entered before too."""
+        """Use another time-out [s] and another maximum delay [s], also for commands in the queue."""
         before, after = (round(min(age * NANOSECONDS, NEVER)) for age in (self.max_command_age, max_command_age))
         if after != before:
             self._queue.expire_later(after - before)
@@ -369,7 +369,7 @@ AnyVehicle: TypeAlias = Vehicle[Any, Any, Any]
 
 
 class GuardedVehicle(Vehicle[P, C, S]):
-    """A vehicle that calls a guard when it may have reached an obstacle; the guard corrects the last step.
+    """Calls a guard when the vehicle may have reached an obstacle; the guard corrects the last step.
 
     Steps equal those of :class:`Vehicle` to the bit; a free step costs one more comparison.
 

@@ -89,7 +89,7 @@ def _installed(graph: Graph, preparation: Preparation) -> tuple[Plant, Surroundi
     warn = partial(graph.log, Severity.WARN)
     setup = PlantSetup(parameters, own, vehicle, preparation.urdf, preparation.scene, graph.wake, warn)
     plant = installed_plant(PlantTypes()[backend], setup)
-    return plant, None if plant.senses else _surroundings(graph, preparation)
+    return plant, None if plant.simulates_sensors else _surroundings(graph, preparation)
 
 
 #: Every plant of this package, by the parameter ``backend``: makes it, and the world around it, if the node simulates

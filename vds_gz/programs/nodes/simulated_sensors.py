@@ -152,7 +152,7 @@ def make_sensors(
     from vds_gz.programs.nodes.guarded_sensor import make_guarded
 
     joints = plant.vehicle.model.joints(parameters.vehicle)
-    setups = sensor_setups(graph, parameters, joints, beside_gazebo=plant.senses)
+    setups = sensor_setups(graph, parameters, joints, beside_gazebo=plant.simulates_sensors)
     outputs = [output for setup in setups if (output := make_guarded(setup, failures)) is not None]
     rays = sum(output.rays * output.rate for output in outputs)
     if rays and speed == math.inf:

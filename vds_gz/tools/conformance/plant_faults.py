@@ -33,7 +33,7 @@ def attribute_faults(bench: Bench) -> Iterator[str]:
     with bench.plant() as plant:
         if plant.name != bench.name:
             yield f"name is {plant.name!r}; expected '{bench.name}', the name of its entry point"
-        for name in ("gives_time", "flat", "knows_pose", "senses", "waits", "paused"):
+        for name in ("gives_time", "flat", "knows_pose", "simulates_sensors", "waits", "paused"):
             if not isinstance(value := getattr(plant, name), bool):
                 yield f"{name} is {value!r}; expected true or false"
         for name in ("place", "clock_topic"):

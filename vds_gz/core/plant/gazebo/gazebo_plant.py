@@ -31,7 +31,7 @@ class GazeboPlant(Plant):
     name = "gazebo"
     gives_time = True
     flat = False
-    senses = True
+    simulates_sensors = True
 
     def __init__(
         self,

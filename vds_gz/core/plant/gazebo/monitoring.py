@@ -19,7 +19,7 @@ ARRIVED = 0.05  # distance within which the vehicle is at the expected position 
 
 
 class History:
-    """The last placements. Velocities are differences of poses, which are exact in the middle of an interval."""
+    """Keeps recent placements. It computes velocities from differences of poses, exact in the middle of an interval."""
 
     def __init__(self) -> None:
         self._placements: deque[Placement] = deque(maxlen=KEPT)
@@ -108,7 +108,7 @@ _NO_DELAY = ("torque", "slow_time_constant")
 
 
 class LagEstimator:
-    """The lag of some joints: dead time or time constant.
+    """Estimates the lag of some joints: dead time or time constant.
 
     A joint that follows ``w`` with a first-order lag has ``T x' = w - x``; one with the dead time ``T`` has the same to
     first order. So ``T`` is the slope of ``w - x`` over ``x'``, estimated by least squares over the recent past.
@@ -147,7 +147,7 @@ STALL = 2.0  # simulated time for which commanded wheels may stand, as during a 
 
 
 class StallDetector:
-    """Wheels that stand although they are commanded to turn."""
+    """Detects wheels that stand although they are commanded to turn."""
 
     def __init__(self) -> None:
         self._duration = self._commanded = 0.0
@@ -210,7 +210,7 @@ class LinkHealth:
         self.paused = False
 
     def add(self, seen: Seen, now: float) -> None:
-        """Take an observation at a time [s]."""
+        """Note an observation at a time [s]."""
         self._received = now
         self._present = True
         if isinstance(seen, (Tick, Alive)):
@@ -227,11 +227,11 @@ class LinkHealth:
             self.paused = seen.paused
 
     def failed(self, failure: str, now: float) -> None:
-        """Take the failure of a request, at a time [s]."""
+        """Note that a request failed, at a time [s]."""
         self._failure, self._failed = failure, now
 
     def lost(self, now: float) -> bool:
-        """Whether Gazebo has stopped responding; True only once until it is back."""
+        """Whether Gazebo has stopped responding; True once per outage."""
         if not self._present or now - self._received < SILENCE:
             return False
         self._present = self.paused = False

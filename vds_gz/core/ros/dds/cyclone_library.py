@@ -263,5 +263,5 @@ class CycloneLibrary:
 
 
 def already_exists(result: int) -> bool:
-    """Whether a domain was not created because this process has created it already."""
+    """True if this process already created the domain."""
     return result == _PRECONDITION_NOT_MET
