@@ -1,8 +1,8 @@
 """Alignment of two runs by their commands.
 
-Both were sent the same commands, at different times, and recorded from possibly different commands on. A grid search
+Both runs received the same commands, at different times; each recording may begin at a different command. A grid search
 finds the shift at which the commands agree best, and the times of their changes refine it. If the commands determine no
-shift, the runs are aligned at their first commands, and delays between them are not known.
+shift, the runs are aligned at their first commands, and the delay between them is unknown.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def align(a: Recording, b: Recording) -> Alignment:
 
 
 def _no_changes(a: Recording, b: Recording, *, both: bool) -> str:
-    """The reason why the runs have no changes of commands in common."""
+    """Why the runs share no change of commands, for the user."""
     if tables := [name for name, run in (("A", a), ("B", b)) if run.made_by_replay]:
         return f"a table of vds-gz replay, as {' and '.join(tables)}, has no commands"
     return "the commands do not change" if both else "no quantity was commanded in both runs"
@@ -110,7 +110,7 @@ def _correlate(a: Array, b: Array) -> Array:
 
 
 def _coarse(a: Recording, b: Recording, held_a: Array, held_b: Array) -> tuple[float, float, str]:
-    """Shift of B's clock at equal commands [s], the step of the grid [s], and the reason if the shift is uncertain."""
+    """Shift of B's clock that aligns the commands [s], step of the grid [s], and why the shift is uncertain, if so."""
     spans = [run.command_times[-1] - run.command_times[0] for run in (a, b)]
     step = max(STEP, max(spans) / POINTS)
     grids = [_on_grid(run.command_times, held, step) for run, held in ((a, held_a), (b, held_b))]

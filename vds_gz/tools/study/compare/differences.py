@@ -147,7 +147,7 @@ def compare(a: Recording, b: Recording, *, together: bool = False) -> Comparison
 
 
 def _same_time(a: Recording, b: Recording) -> tuple[float, float]:
-    """The first time that both cover, each in its own time [s]."""
+    """The start of the time that both runs cover, in the time of each [s]."""
     apart = (b.start - a.start) * 1e-9
     if -b.motion.time[-1] < apart < a.motion.time[-1]:
         return max(apart, 0.0), max(-apart, 0.0)
@@ -159,7 +159,7 @@ def _same_time(a: Recording, b: Recording) -> tuple[float, float]:
 def _signals(
     a: Recording, b: Recording, aligned: Alignment, apart: dict[str, str]
 ) -> Iterator[tuple[Signal, Difference]]:
-    """Quantities that both measured, at the times of A, and their differences; the others are added to ``apart``."""
+    """Quantities that both runs measured, at the times of A, and their differences; adds the others to ``apart``."""
     of_a, of_b = _series(a, aligned.a), _series(b, aligned.b)
     for name in (name for name in of_a if name in of_b):
         try:
@@ -229,7 +229,7 @@ def _difference(signal: Signal, lag: Delay) -> Difference:
 
 
 def _left(signal: Signal, shift: float, gain: float) -> Array:
-    """The residual of B after a delay [s] and a gain of A."""
+    """The residual of B after removing a delay [s] and a gain from A."""
     time = signal.time
     inside = (time >= time[0] + shift) & (time <= time[-1] + shift)
     left: Array = signal.b[inside] - gain * np.interp(time[inside] - shift, time, signal.a)
@@ -268,9 +268,9 @@ def _distance(point: Array, path: Array) -> float:
 
 
 def _measured(a: Recording, b: Recording, aligned: Alignment) -> Iterator[Measured]:
-    """Measured parameters of the actuators that both have.
+    """Measured parameters of the actuators of both runs.
 
-    A table of a replay, which lacks the times of its commands, has those of the other run.
+    A table of ``replay`` has no times of commands; it takes those of the other run.
     """
     times_a, times_b = a.command_times, b.command_times
     if a.made_by_replay:

@@ -1,7 +1,7 @@
-"""Commands that acted late in a recorded run, or were recorded late, as on a busy machine; in the vehicle's time.
+"""Detects commands that acted late or were recorded late, as on a busy machine; in the vehicle's time.
 
-The references of the actuators show when each command acted. A model that gets the same commands when they came has the
-same references earlier. Changes to equal values correspond, in their order.
+The references of the actuators show when each command acted. A model that gets the same commands at their arrival times
+has the same references earlier. Changes to equal values correspond, in their order.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ LATE, INTERVALS = 0.03, 2.0
 
 @dataclass(frozen=True, slots=True)
 class Lateness:
-    """How long commands took to act in a recorded run.
+    """Latency of the commands in a recorded run.
 
     Attributes:
-        time: When the commands came [s].
+        time: Arrival times of the commands [s].
         late: Time until each of them acted [s], known to a sampling interval; negative if it was recorded late.
     """
 
@@ -39,7 +39,7 @@ class Lateness:
     late: Array
 
     def acted(self, time: Array) -> Array:
-        """When commands acted that came at some times [s]; commands keep their order."""
+        """Times at which commands acted, by their arrival times [s]; commands keep their order."""
         moved: Array = np.maximum.accumulate(time + np.interp(time, self.time, self.late))
         return moved
 
@@ -51,7 +51,7 @@ class Lateness:
 
 
 def lateness(recorded: Recording, model: Recording, begin: float) -> Lateness | None:
-    """How late commands acted, by a model that got them when they came; None if they were in time or it is unknown.
+    """Latency of the commands, by a model that got them at arrival; None if they were in time or it is unknown.
 
     Time 0 of the model's run is ``begin`` in the recorded run [s].
     """
@@ -74,9 +74,9 @@ def lateness(recorded: Recording, model: Recording, begin: float) -> Lateness | 
 def _changes(
     recorded: ActuatorSeries, model: ActuatorSeries, commands: Array, begin: float
 ) -> tuple[int, Array, Array]:
-    """The number of changes of a model's reference, and times at which those that correspond came and acted [s].
+    """The number of changes of a model's reference, and when corresponding changes arrived and acted [s].
 
-    Each came with the last command before the sample that shows it, and acted in the middle of a sampling interval.
+    A change arrives with the last command before the sample that shows it, and acts halfway between two samples.
     """
     tolerance = ALIKE * max(float(np.ptp(model.reference)), 1e-9)
     (shown, wanted), (seen, values) = (

@@ -197,9 +197,9 @@ def linear_delay_margin(k1: float, k2: float, speed: float) -> float:
 def last_before_leaving(stays: Callable[[Integers, Integers], Flags], count: int, most: int) -> Integers:
     """For each candidate, the value of 0 ... ``most`` before the first one at which it leaves; -1 if that is 0.
 
-    Bisection would be wrong: a candidate that leaves at a value may stay at some larger ones. All values are scanned in
-    long steps, and then in shorter ones from one long step before the last value at which it stays. ``stays`` takes
-    candidates and values, both of shape (n,), and returns whether each candidate stays at its value.
+    Bisection would be wrong: a candidate that leaves at one value may stay at a larger one. The search scans all values
+    in long steps, then in shorter ones from one long step before the last value at which the candidate stays.
+    ``stays`` takes candidates and values, both of shape (n,), and returns whether each candidate stays at its value.
     """
     begin, leaves = np.zeros(count, np.int64), np.full(count, most + 1)
     last = begin

@@ -94,11 +94,11 @@ def run_open_loop(
     names: Sequence[str],
     advance: Callable[[float], object] = ignore,
 ) -> dict[str, Array]:
-    """Send a log to vehicles, each at rest with base_link at the origin; their measures, one number for each vehicle.
+    """Run a command log with each vehicle, from rest with base_link at the origin; return an array for each measure.
 
-    Commands act and time out as in a replay. A run's measures do not depend on the vehicles that are run with it. The
-    vehicles are compared with the nominal one, whose model, step rate, sampling rate and time-out apply to all.
-    ``advance`` is called with further parts of the work, 1 in all.
+    Commands act and time out as in a replay. The measures of a vehicle do not depend on the other vehicles. They
+    compare it with the nominal one, whose model, step rate, sampling rate and time-out apply to all.
+    ``advance`` gets further parts of the work, 1 in all.
     """
     check_measures(names, OPEN_LOOP_MEASURES)
     model = models()[nominal.model]
@@ -137,7 +137,7 @@ def last_change(log: CommandLog) -> float:
 
 
 def _differences(motion: BaseLinks) -> Iterator[tuple[str, Array]]:
-    """By quantity, the differences of all other vehicles from the last one."""
+    """Differences of all other vehicles from the last one, by quantity."""
     x, y, heading, v_x, v_y, yaw_rate = (values[:-1] - values[-1] for values in motion)
     yield "path", np.sqrt(x * x + y * y)
     yield from {"heading": heading, "speed": v_x, "lateral": v_y, "yaw_rate": yaw_rate}.items()

@@ -82,8 +82,8 @@ def sensitivity(parameters: Mapping[str, Array], values: Array) -> Sensitivity |
 def _drawn_together(columns: Sequence[Array]) -> Iterator[tuple[list[int], int]]:
     """Parameters that always change together, and the number of their different points.
 
-    Sampled parameters are an example, if there is a grid too. For any size of the grid, they determine no more terms of
-    their own than there are samples.
+    An example is a grid with sampled parameters: however large the grid, they determine no more terms than there are
+    samples.
     """
     bundles: dict[bytes, list[int]] = {}
     for k, column in enumerate(columns):
@@ -130,8 +130,8 @@ def _of_total(highest: list[int], total: int) -> Iterator[tuple[int, ...]]:
 def _fit(ranks: list[Array], values: Array, terms: Indices) -> tuple[Indices, Array, float]:
     """Least squares with the total degree that predicts best: terms, coefficients, predicted part of the variance.
 
-    Each run is predicted from all others without a further fit (leave-one-out by the hat matrix). The columns of q for
-    the terms up to a degree are the first columns of those for higher degrees.
+    The hat matrix predicts each run from all others without a further fit (leave-one-out). The columns of q for a
+    degree are the first columns of those for higher degrees.
     """
     polynomials = [[_legendre(degree, column) for degree in range(int(terms.max()) + 1)] for column in ranks]
     products = [np.prod([polynomials[k][degree] for k, degree in enumerate(term)], axis=0) for term in terms]

@@ -83,14 +83,14 @@ def do_runs(
 ) -> list[tuple[range, str]]:
     """Do the runs that are not in the table yet, and append them; return those that failed, with the reason.
 
-    When all are done, the table has them in their order. What was done is kept if a row cannot be written or workers go
-    away.
+    The finished table is in the order of the runs. Finished runs stay in it if a row cannot be written or workers
+    disappear.
 
     Args:
         folder: The sweep's folder.
         sweep: The sweep.
         workers: Where the runs are done.
-        advance: Called with further numbers of runs that were done, in this process also with parts of them.
+        advance: Called with the number of further finished runs; in this process also with fractions.
         notify: Called with messages for the user.
         resume: Whether the folder has a table already.
     """
