@@ -47,7 +47,7 @@ def compare_runs(options: argparse.Namespace, ros: list[str]) -> int:
         raise ComparisonError(f"'{options.a}' and '{options.b}': {error}") from None
     bounds = check_bounds(options.tolerance, differences.numbers()) if options.tolerance else []
     findings = [f"no delay is given: {differences.doubt}"] if differences.doubt else []
-    findings += [f"{name} is not compared: {reason}" for name, reason in differences.apart.items()]
+    findings += [f"{name} is not compared: {reason}" for name, reason in differences.not_compared.items()]
     findings += [f"{name}: {finding}" for name, run in zip("AB", runs, strict=True) for finding in run.findings]
     write_report(folder, (options.a, options.b), differences, bounds, findings)
     for finding in findings:

@@ -205,7 +205,7 @@ def step_drive(c: DriveCoefficients, s: DriveState, reference: float, rate: floa
         reference: Reference now [m/s].
         rate: Maximum acceleration that this reference allows [m/s^2], infinite for the actuator's own.
     """
-    delayed, allowed = through_dead_time(c, s, reference, rate)
+    delayed, max_rate = through_dead_time(c, s, reference, rate)
     target = static_response(c, delayed)
     if target > c.max_velocity:
         target = c.max_velocity
@@ -218,16 +218,16 @@ def step_drive(c: DriveCoefficients, s: DriveState, reference: float, rate: floa
     velocity = s.velocity
     target -= c.decay * (target - velocity)
 
-    limit = allowed * c.dt
+    limit = max_rate * c.dt
     rise = limit if limit < c.max_rise else c.max_rise
     fall = limit if limit < c.max_fall else c.max_fall
     speed = abs(velocity)
-    slower = speed - fall if speed >= fall else (speed / fall - 1.0) * rise
+    braked = speed - fall if speed >= fall else (speed / fall - 1.0) * rise
     if velocity >= 0.0:
         highest = speed + rise
-        lowest = slower
+        lowest = braked
     else:
-        highest = -slower
+        highest = -braked
         lowest = -speed - rise
     s.velocity = highest if target > highest else lowest if target < lowest else target
 
@@ -243,7 +243,7 @@ def step_steering(c: SteeringCoefficients, s: SteeringState, reference: float, r
         reference: Reference now [rad].
         rate: Maximum steering rate that this reference allows [rad/s], infinite for the actuator's own.
     """
-    delayed, allowed = through_dead_time(c, s, reference, rate)
+    delayed, max_rate = through_dead_time(c, s, reference, rate)
     target = static_response(c, delayed)
     before = s.angle
     position = before - s.slack
@@ -256,7 +256,7 @@ def step_steering(c: SteeringCoefficients, s: SteeringState, reference: float, r
 
     target -= c.decay * (target - position)
 
-    limit = allowed * c.dt
+    limit = max_rate * c.dt
     change = limit if limit < c.max_change else c.max_change
     if target > position + change:
         target = position + change

@@ -181,23 +181,23 @@ def set_references(c: BicycleCoefficients, s: BicycleState, u: Command) -> None:
     drive = speed
     if u.kind == TWIST:
         lateral = c.signed_wheelbase * u.yaw_rate
-        known = abs(speed) > STANDSTILL or (c.drive_on_steered_wheel and abs(lateral) > STANDSTILL)
-        angle = direction(lateral, speed) if known else 0.0
+        has_direction = abs(speed) > STANDSTILL or (c.drive_on_steered_wheel and abs(lateral) > STANDSTILL)
+        angle = direction(lateral, speed) if has_direction else 0.0
         opposite = angle - math.pi if angle > 0.0 else angle + math.pi
         if c.drive_on_steered_wheel:
             drive = math.sqrt(speed * speed + lateral * lateral)
-        beyond = max(0.0, abs(angle) - c.steering.max_position)
-        opposite_beyond = max(0.0, abs(opposite) - c.steering.max_position)
-        if beyond > opposite_beyond:
+        excess = max(0.0, abs(angle) - c.steering.max_position)
+        opposite_excess = max(0.0, abs(opposite) - c.steering.max_position)
+        if excess > opposite_excess:
             angle = opposite
             drive = -drive if c.drive_on_steered_wheel else drive
-        elif beyond < opposite_beyond:
+        elif excess < opposite_excess:
             opposite = angle
     else:
         angle = opposite = u.steering_angle
         if c.drive_on_steered_wheel:
-            reached = max(-c.steering.max_position, min(angle, c.steering.max_position))
-            drive = speed / away_from_zero(sine_cosine(reached)[1])
+            clamped = max(-c.steering.max_position, min(angle, c.steering.max_position))
+            drive = speed / away_from_zero(sine_cosine(clamped)[1])
     if c.center_at_standstill and drive == 0.0:
         angle = opposite = 0.0
     s.drive_reference = drive
@@ -210,8 +210,8 @@ def follow(c: BicycleCoefficients, s: BicycleState, u: Command) -> None:
     drive = s.drive_reference
     angle = s.steering_reference
     opposite = s.opposite_reference
-    now = s.steering.angle - s.steering.slack
-    if opposite != angle and travel(c.steering, now, opposite) < travel(c.steering, now, angle):
+    position = s.steering.angle - s.steering.slack
+    if opposite != angle and travel(c.steering, position, opposite) < travel(c.steering, position, angle):
         angle = opposite
         drive = -drive if c.drive_on_steered_wheel else drive
     step_drive(c.drive, s.drive, drive, u.acceleration)

@@ -78,8 +78,8 @@ def check(commands: Records, times: Integers) -> None:
     faulty |= np.any([~(commands[name] >= 0.0) for name in LIMITS], axis=0) | ~np.isin(kinds, list(KINDS))
     faulty |= (commands["gear"] < KEEP_GEAR) | (commands["gear"] > MAXIMUM_GEAR)
     for k in np.flatnonzero(faulty).tolist():
-        if wrong := fault(Command(*commands[k].item())):
-            raise ArgumentError(f"command {k}: {wrong}")
+        if reason := fault(Command(*commands[k].item())):
+            raise ArgumentError(f"command {k}: {reason}")
 
 
 def geared_kinds() -> list[CommandKind]:
@@ -95,11 +95,11 @@ def geared_before(command: np.void, earlier: Records) -> bool:
 
 def timed_out_records(commands: Records) -> Records:
     """:func:`~vds_gz.core.vehicle.command.timed_out` for all of these commands, with speed and steering."""
-    late: Records = commands.copy()
+    expired: Records = commands.copy()
     for name, value in (ENDED["speed"] | ENDED["steering"]).items():
-        late[name] = value
-    late["kind"][np.isin(commands["kind"], [kind for kind in KINDS.values() if kind.stops])] = STOP
-    return late
+        expired[name] = value
+    expired["kind"][np.isin(commands["kind"], [kind for kind in KINDS.values() if kind.stops])] = STOP
+    return expired
 
 
 def segments(commands: Records, begins: Integers, expiries: Integers) -> tuple[Records, Integers]:

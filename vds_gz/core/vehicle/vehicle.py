@@ -271,23 +271,23 @@ class Vehicle(Generic[P, C, S]):
             COMMAND.check("command", command)
         if type(time) is not int:
             NUMBER.check("time", time)
-        wrong = fault(command)
-        if wrong:
-            raise ArgumentError(wrong)
-        made, sent = time if stamp is None else min(stamp, time), time
+        reason = fault(command)
+        if reason:
+            raise ArgumentError(reason)
+        origin, arrival = time if stamp is None else min(stamp, time), time
         if self.dead_time_jitter > 0.0:
             time += round(self._random.random() * self.dead_time_jitter * NANOSECONDS)
-        expires = made + round(min(self.max_command_age * NANOSECONDS, NEVER))
-        self._queue.enter(TimedCommand(command, time, expires, sent))
+        expires = origin + round(min(self.max_command_age * NANOSECONDS, NEVER))
+        self._queue.enter(TimedCommand(command, time, expires, arrival))
 
     def advance(self, time: int) -> int:
         """Advance in whole steps, up to ``time`` [ns] at most, and return the number of steps."""
         if type(time) is not int:
             NUMBER.check("time", time)
-        before = self.steps
+        start = self.steps
         for command, steps in self._segments(time):
             self._do(command, steps)
-        return self.steps - before
+        return self.steps - start
 
     def sample(self, times: Iterable[int]) -> Iterator[S]:
         """Advance to each of these increasing times [ns]; yield the states, usually in the same object."""
@@ -314,10 +314,10 @@ class Vehicle(Generic[P, C, S]):
 
     def stand_still(self, time: int) -> None:
         """Stop in place and discard all commands; continue from ``time`` [ns], which may be in the past."""
-        last = self.state
+        stopped = self.state
         self.reset(time)
         state = self.state
-        state.x, state.y, state.heading = last.x, last.y, last.heading
+        state.x, state.y, state.heading = stopped.x, stopped.y, stopped.heading
         self.state = state
 
     def skip_to(self, time: int) -> None:
@@ -352,9 +352,9 @@ class Vehicle(Generic[P, C, S]):
 
     def configure_commands(self, max_command_age: float, dead_time_jitter: float) -> None:
         """Use another time-out [s] and another maximum delay [s], also for commands in the queue."""
-        before, after = (round(min(age * NANOSECONDS, NEVER)) for age in (self.max_command_age, max_command_age))
-        if after != before:
-            self._queue.expire_later(after - before)
+        old_age, new_age = (round(min(age * NANOSECONDS, NEVER)) for age in (self.max_command_age, max_command_age))
+        if new_age != old_age:
+            self._queue.expire_later(new_age - old_age)
         if dead_time_jitter < self.dead_time_jitter:
             self._queue.limit_delay(round(dead_time_jitter * NANOSECONDS))
         self.max_command_age, self.dead_time_jitter = max_command_age, dead_time_jitter
@@ -390,13 +390,13 @@ class GuardedVehicle(Vehicle[P, C, S]):
         c, s, step = self.coefficients, self.state, self._step
         self.model.set_references(c, s, command)
         reach, drift = self.reach, self.drift * c.dt
-        for done in range(1, steps + 1):
+        for number in range(1, steps + 1):
             x, y, heading = s.x, s.y, s.heading
             step(c, s, command)
-            moved = abs(s.x - x) + abs(s.y - y) + reach * abs(s.heading - heading) + drift
-            self.reserve -= moved
-            if self.reserve < 0.0 < moved and self.guard is not None:
-                self.guard(Pose(x, y, heading), self.time_of(self.steps + done))
+            distance = abs(s.x - x) + abs(s.y - y) + reach * abs(s.heading - heading) + drift
+            self.reserve -= distance
+            if self.reserve < 0.0 < distance and self.guard is not None:
+                self.guard(Pose(x, y, heading), self.time_of(self.steps + number))
                 drift = self.drift * c.dt
 
 

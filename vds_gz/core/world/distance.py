@@ -119,23 +119,23 @@ def separation(box: Row, kind: int, p: Row) -> Separation:
         if len(simplex) == 4:
             break
     if gap <= 0.0:
-        best = _best(box, kind, p, _ways_out(box, kind, p))
-        return Separation(*best, farthest(kind, p, _scaled(best[1], -1.0)))
+        axis = _deepest_axis(box, kind, p, _exit_directions(box, kind, p))
+        return Separation(*axis, farthest(kind, p, _scaled(axis[1], -1.0)))
     if gap < FACE_TO_FACE:
         # Between large faces that nearly touch, rounding spoils a direction from the difference of distant points.
-        gap, direction = max((gap, direction), _best(box, kind, p, _faces(box, kind, p)), key=itemgetter(0))
+        gap, direction = max((gap, direction), _deepest_axis(box, kind, p, _faces(box, kind, p)), key=itemgetter(0))
     return Separation(gap, direction, _mean([point for _, point in simplex], weights))
 
 
-def _best(box: Row, kind: int, p: Row, directions: Iterable[Vector]) -> tuple[float, Vector]:
+def _deepest_axis(box: Row, kind: int, p: Row, directions: Iterable[Vector]) -> tuple[float, Vector]:
     """The largest distance along one of some directions or against it, and that direction."""
-    gap, best = -math.inf, (0.0, 0.0, 0.0)
+    gap, axis = -math.inf, (0.0, 0.0, 0.0)
     for direction in directions:
         for n in (direction, _scaled(direction, -1.0)):
-            apart = dot(n, minus(farthest(kind, p, _scaled(n, -1.0)), farthest(BOX, box, n)))
-            if apart > gap:
-                gap, best = apart, n
-    return gap, best
+            distance = dot(n, minus(farthest(kind, p, _scaled(n, -1.0)), farthest(BOX, box, n)))
+            if distance > gap:
+                gap, axis = distance, n
+    return gap, axis
 
 
 def _faces(box: Row, kind: int, p: Row) -> list[Vector]:
@@ -149,15 +149,15 @@ def _faces(box: Row, kind: int, p: Row) -> list[Vector]:
     )
 
 
-def _ways_out(box: Row, kind: int, p: Row) -> list[Vector]:
+def _exit_directions(box: Row, kind: int, p: Row) -> list[Vector]:
     """Candidates for the way out, in the box's plane: between the middles, along axes, across a triangle's edges."""
     up, corners = vector(box, 6), [vector(p, k) for k in (0, 3, 6)]
-    others = corners
+    features = corners
     if kind == TRIANGLE:
-        others = [cross(up, minus(corners[k - 2], corners[k])) for k in range(3)]
-    ways = [minus(_middle(kind, p), vector(box, 9)), vector(box, 0), vector(box, 3), *others]
-    planar = [minus(way, _scaled(up, dot(up, way))) for way in ways]
-    lengths = [math.sqrt(dot(way, way)) for way in planar]
+        features = [cross(up, minus(corners[k - 2], corners[k])) for k in range(3)]
+    candidates = [minus(_middle(kind, p), vector(box, 9)), vector(box, 0), vector(box, 3), *features]
+    planar = [minus(candidate, _scaled(up, dot(up, candidate))) for candidate in candidates]
+    lengths = [math.sqrt(dot(candidate, candidate)) for candidate in planar]
     return [
         (x / length, y / length, z / length)
         for (x, y, z), length in zip(planar, lengths, strict=True)
@@ -181,7 +181,7 @@ def _nearest(simplex: list[SupportPoint]) -> tuple[list[SupportPoint], tuple[flo
     For each corner, edge, triangle and the whole, the point of its plane nearest to the origin is computed. The nearest
     of those points that lie inside is the result. Four differences remain if the origin is inside.
     """
-    best, left, weights = math.inf, simplex[:1], tuple[float, ...]()
+    least_square, nearest, weights = math.inf, simplex[:1], tuple[float, ...]()
     for count in range(1, len(simplex) + 1):
         for subset in combinations(simplex, count):
             differences = [difference for difference, _ in subset]
@@ -189,9 +189,9 @@ def _nearest(simplex: list[SupportPoint]) -> tuple[list[SupportPoint], tuple[flo
             if trial is not None:
                 mean = _mean(differences, trial)
                 square = dot(mean, mean)
-                if square < best:
-                    best, left, weights = square, list(subset), trial
-    return left, weights
+                if square < least_square:
+                    least_square, nearest, weights = square, list(subset), trial
+    return nearest, weights
 
 
 def _inner_weights(w: Sequence[Vector]) -> tuple[float, ...] | None:

@@ -77,8 +77,8 @@ def geodetic(point: Vector) -> Vector:
     b = math.atan2(z, outward * (1.0 - _ECCENTRICITY2))
     for _ in range(_CORRECTIONS):
         reduced = math.atan2(_POLAR * math.sin(b), EQUATORIAL * math.cos(b))
-        above = z + _ECCENTRICITY2 / (1.0 - _ECCENTRICITY2) * _POLAR * math.sin(reduced) ** 3
-        b = math.atan2(above, outward - _ECCENTRICITY2 * EQUATORIAL * math.cos(reduced) ** 3)
+        corrected_z = z + _ECCENTRICITY2 / (1.0 - _ECCENTRICITY2) * _POLAR * math.sin(reduced) ** 3
+        b = math.atan2(corrected_z, outward - _ECCENTRICITY2 * EQUATORIAL * math.cos(reduced) ** 3)
     radius = EQUATORIAL * math.sqrt(1.0 - _ECCENTRICITY2 * math.sin(b) ** 2)
     height = outward * math.cos(b) + z * math.sin(b) - radius
     return math.degrees(b), math.degrees(math.atan2(y, x)), height
@@ -98,9 +98,9 @@ def origin_of(world: Node) -> Origin:
     node = world.child("spherical_coordinates")
     if node is None:
         return NULL_ISLAND
-    for tag, known in CHOICES.items():
-        if (value := node.value(tag, known)) != known:
-            node.fail(f"<{tag}> is '{value}'; it must be {known}")
+    for tag, supported in CHOICES.items():
+        if (value := node.value(tag, supported)) != supported:
+            node.fail(f"<{tag}> is '{value}'; it must be {supported}")
     values = {tag: node.number(tag) for tag in BOUNDS}
     for tag, bound in BOUNDS.items():
         if abs(values[tag]) > bound:

@@ -35,8 +35,8 @@ class Plane:
 
     def near(self, other: Plane) -> bool:
         """Whether the other plane equals this one, except for rounding."""
-        apart = abs(self.slope_x - other.slope_x) + abs(self.slope_y - other.slope_y)
-        return apart <= SAME and abs(self.height - other.height) <= SAME * (1.0 + abs(self.height))
+        slope_difference = abs(self.slope_x - other.slope_x) + abs(self.slope_y - other.slope_y)
+        return slope_difference <= SAME and abs(self.height - other.height) <= SAME * (1.0 + abs(self.height))
 
     def at(self, x: float, y: float) -> float:
         """Its height at a place [m]."""
@@ -45,9 +45,9 @@ class Plane:
     def attitude(self, x: float, y: float, heading: float) -> Attitude:
         """Attitude of a body on the plane at a place [m] with a heading [rad]."""
         cosine, sine = math.cos(heading), math.sin(heading)
-        ahead = self.slope_x * cosine + self.slope_y * sine
-        left = self.slope_y * cosine - self.slope_x * sine
-        return Attitude(self.at(x, y), math.atan2(left, math.hypot(1.0, ahead)), -math.atan(ahead))
+        forward = self.slope_x * cosine + self.slope_y * sine
+        leftward = self.slope_y * cosine - self.slope_x * sine
+        return Attitude(self.at(x, y), math.atan2(leftward, math.hypot(1.0, forward)), -math.atan(forward))
 
 
 def plane_through(points: Sequence[tuple[float, float, float]]) -> Plane:
@@ -87,9 +87,9 @@ def room_on(caster: RayCaster, plane: Plane, point: tuple[float, float], low: fl
     lower, upper = packed.lower[solid], packed.upper[solid]
     if not plane.level:
         low, high = -math.inf, math.inf
-    near = (lower[:, 2] <= plane.height + high) & (upper[:, 2] >= plane.height + low)
-    away = np.maximum(0.0, np.maximum(lower[near, :2] - point, point - upper[near, :2]))
-    return float(np.hypot(away[:, 0], away[:, 1]).min(initial=math.inf))
+    relevant = (lower[:, 2] <= plane.height + high) & (upper[:, 2] >= plane.height + low)
+    gaps = np.maximum(0.0, np.maximum(lower[relevant, :2] - point, point - upper[relevant, :2]))
+    return float(np.hypot(gaps[:, 0], gaps[:, 1]).min(initial=math.inf))
 
 
 def _plane_of(row: Array) -> Plane:

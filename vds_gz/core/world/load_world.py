@@ -66,14 +66,14 @@ def rectangles(cells: NDArray[np.bool_]) -> Array:
 
     Runs of a row are joined with equal runs of the rows above.
     """
-    joined: list[tuple[int, int, int, int]] = []
-    growing: dict[tuple[int, int], int] = {}
+    finished: list[tuple[int, int, int, int]] = []
+    lows: dict[tuple[int, int], int] = {}
     for row in range(len(cells) + 1):
         runs = _runs(cells[row]) if row < len(cells) else []
-        begun = {run: growing.pop(run, row) for run in runs}
-        joined += [(left, low, right - left, row - low) for (left, right), low in growing.items()]
-        growing = begun
-    return np.array(joined, float).reshape(-1, 4)
+        open_runs = {run: lows.pop(run, row) for run in runs}
+        finished += [(left, low, right - left, row - low) for (left, right), low in lows.items()]
+        lows = open_runs
+    return np.array(finished, float).reshape(-1, 4)
 
 
 def _runs(row: NDArray[np.bool_]) -> list[tuple[int, int]]:

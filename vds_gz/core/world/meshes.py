@@ -48,7 +48,7 @@ def read_image(path: Path, place: str) -> Image:
     except OSError as error:
         raise WorldError(f"{place}: image '{path}' cannot be read: {error.strerror or error}") from None
     header = _HEADER.match(data)
-    return _pgm(header, data, path, place) if header else _other(path, place)
+    return _pgm(header, data, path, place) if header else _pillow_image(path, place)
 
 
 def _pgm(header: re.Match[bytes], data: bytes, path: Path, place: str) -> Image:
@@ -85,7 +85,7 @@ def _quiet() -> Iterator[None]:
             logger.setLevel(level)
 
 
-def _other(path: Path, place: str) -> Image:
+def _pillow_image(path: Path, place: str) -> Image:
     try:
         import PIL.Image
     except ModuleNotFoundError:

@@ -87,8 +87,8 @@ class SweptBox:
         reach = np.einsum("nj,njd->nd", boxes[:, 12:], np.abs(boxes[:, :9].reshape(-1, 3, 3)))
         margin = HORIZON + self.reach * self.way[3] ** 2
         tilt = math.sqrt(max(0.0, 1.0 - self.start[8] ** 2))
-        wider = np.array((margin, margin, margin * tilt))
-        return (boxes[:, 9:12] - reach).min(axis=0) - wider, (boxes[:, 9:12] + reach).max(axis=0) + wider
+        margins = np.array((margin, margin, margin * tilt))
+        return (boxes[:, 9:12] - reach).min(axis=0) - margins, (boxes[:, 9:12] + reach).max(axis=0) + margins
 
     def go(
         self, kinds: list[int], rows: list[Row], shapes: list[int], end: float, *, stops: bool
@@ -100,22 +100,22 @@ class SweptBox:
         """
         way, up, turn = vector(self.way, 0), vector(self.start, 6), abs(self.way[3])
         reach = self.reach
-        moved = math.sqrt(dot(way, way)) + reach * turn
+        path_length = math.sqrt(dot(way, way)) + reach * turn
         free, touching = HORIZON, dict[int, Separation]()
         for shape in shapes:
             part = 0.0
             for iteration in range(ITERATIONS):
-                apart = separation(self.box(part), kinds[shape], rows[shape])
-                gap, direction = apart.gap, apart.direction
+                contact = separation(self.box(part), kinds[shape], rows[shape])
+                gap, direction = contact.gap, contact.direction
                 planar = math.sqrt(max(1e-18, 1.0 - dot(direction, up) ** 2))
                 if gap <= SKIN and (shape in touching or len(touching) < CONTACTS):
-                    touching[shape] = apart
-                left, allowed = end - part, _room(gap)
-                if left * moved * planar <= allowed:
-                    free = min(free, allowed / planar - left * moved)
+                    touching[shape] = contact
+                remaining, allowed = end - part, _room(gap)
+                if remaining * path_length * planar <= allowed:
+                    free = min(free, allowed / planar - remaining * path_length)
                     break
                 approach = self.approach(part, end, direction)
-                bulge = reach * planar * (left * turn) * (left * turn) / 8.0
+                bulge = reach * planar * (remaining * turn) * (remaining * turn) / 8.0
                 if approach <= allowed and (gap <= 0.0 or approach + bulge <= max(allowed, 0.5 * gap)):
                     free = min(free, max(0.0, allowed - max(0.0, approach)) / planar)
                     break
@@ -192,22 +192,24 @@ class Obstacles:
         if not shapes:
             return Passage(end, HORIZON, ())
         part, free, touching = sweep.go(self._kinds, self._rows, shapes, end, stops=stops)
-        return Passage(part, free, tuple(self._contact(shape, apart) for shape, apart in touching.items()))
+        return Passage(part, free, tuple(self._contact(shape, contact) for shape, contact in touching.items()))
 
     def _shapes(self, low: Array, high: Array) -> Integers:
         """The shapes whose bounds overlap a box along the world's axes."""
         if not (self._region[0] <= low).all() or not (high <= self._region[1]).all():
             self._region = np.array((low - REGION, high + REGION))
             packed = self._caster.packed
-            self._members = _within(packed.lower, packed.upper, *self._region)
+            self._members = _overlapping(packed.lower, packed.upper, *self._region)
             self._lower, self._upper = packed.lower[self._members], packed.upper[self._members]
-        return self._members[_within(self._lower, self._upper, low, high)]
+        return self._members[_overlapping(self._lower, self._upper, low, high)]
 
-    def _contact(self, shape: int, apart: Separation) -> Contact:
-        x, y, z = apart.direction
-        return Contact(self._caster.things[self._caster.packed.owner[shape]], apart.point, (-x, -y, -z), apart.gap)
+    def _contact(self, shape: int, distance: Separation) -> Contact:
+        x, y, z = distance.direction
+        return Contact(
+            self._caster.things[self._caster.packed.owner[shape]], distance.point, (-x, -y, -z), distance.gap
+        )
 
 
-def _within(lower: Array, upper: Array, low: Array, high: Array) -> Integers:
+def _overlapping(lower: Array, upper: Array, low: Array, high: Array) -> Integers:
     """Indices of the bounds that overlap a box."""
     return np.flatnonzero((lower <= high).all(axis=1) & (upper >= low).all(axis=1))

@@ -65,10 +65,10 @@ class RayCaster:
         """The same fixed things with their tree, and other moving ones."""
         if not things:
             return self.still
-        joined = copy(self.still)
-        joined._still, joined.moving = self.still, RayCaster(things, compiled=self.compiled)
-        joined.things, joined.shapes = self.still.things + joined.moving.things, self._begin + joined.moving.shapes
-        return joined
+        caster = copy(self.still)
+        caster._still, caster.moving = self.still, RayCaster(things, compiled=self.compiled)
+        caster.things, caster.shapes = self.still.things + caster.moving.things, self._begin + caster.moving.shapes
+        return caster
 
     def vectorised(self) -> RayCaster:
         """A caster of the same things that uses numpy, for use while another thread runs :meth:`prepare`."""
@@ -86,11 +86,11 @@ class RayCaster:
         packed = self.packed
         unbounded = packed.kinds == HALF_SPACE
         order = np.flatnonzero(~unbounded)
-        room = 2 * max(1, len(order))
-        bounds, first, count = np.empty((room, 6)), np.zeros(room, np.int64), np.zeros(room, np.int64)
+        capacity = 2 * max(1, len(order))
+        bounds, first, count = np.empty((capacity, 6)), np.zeros(capacity, np.int64), np.zeros(capacity, np.int64)
         build = compiled_kernel(bvh.build)
-        used = build(packed.lower, packed.upper, packed.centres, order, bounds, first, count) if len(order) else 0
-        return bounds[:used].copy(), first[:used].copy(), count[:used].copy(), order, np.flatnonzero(unbounded)
+        nodes = build(packed.lower, packed.upper, packed.centres, order, bounds, first, count) if len(order) else 0
+        return bounds[:nodes].copy(), first[:nodes].copy(), count[:nodes].copy(), order, np.flatnonzero(unbounded)
 
     def cast(self, origins: Array, directions: Array, max_range: float = np.inf) -> tuple[Array, Integers]:
         """Cast rays.
@@ -120,23 +120,23 @@ class RayCaster:
             vectorised.cast(packed, *rays)
         if self.moving is None:
             return ranges, shapes
-        others, moving = self.moving.cast(origins, directions, max_range)
-        nearer = others < ranges
-        return np.where(nearer, others, ranges), np.where(nearer, moving + self._begin, shapes)
+        moving_ranges, moving_shapes = self.moving.cast(origins, directions, max_range)
+        nearer = moving_ranges < ranges
+        return np.where(nearer, moving_ranges, ranges), np.where(nearer, moving_shapes + self._begin, shapes)
 
     def hits(self, origins: Array, directions: Array, ranges: Array, shapes: Integers) -> Hits:
         """The hits of the rays of :meth:`cast`."""
         still, moving = self._parted(shapes)
-        met = still != NOTHING
-        things = np.where(met, self.packed.owner[still] if len(self.packed.owner) else NOTHING, NOTHING)
-        points = np.broadcast_to(origins, directions.shape)[met] + ranges[met, None] * directions[met]
+        is_hit = still != NOTHING
+        things = np.where(is_hit, self.packed.owner[still] if len(self.packed.owner) else NOTHING, NOTHING)
+        points = np.broadcast_to(origins, directions.shape)[is_hit] + ranges[is_hit, None] * directions[is_hit]
         outward = np.zeros(directions.shape)
-        outward[met] = normals(self.packed, still[met], points)
+        outward[is_hit] = normals(self.packed, still[is_hit], points)
         if self.moving is None:
             return Hits(things, outward, self._retro[still])
-        others = self.moving.hits(origins, directions, ranges, moving)
-        things = np.where(moving != NOTHING, others.things + len(self.still.things), things)
-        return Hits(things, outward + others.normals, self._retro[still] + others.retro)
+        moving_hits = self.moving.hits(origins, directions, ranges, moving)
+        things = np.where(moving != NOTHING, moving_hits.things + len(self.still.things), things)
+        return Hits(things, outward + moving_hits.normals, self._retro[still] + moving_hits.retro)
 
     def retro(self, shapes: Integers) -> Array:
         """Retro-reflectivities of the hits of :meth:`cast`; 0 without a hit."""

@@ -86,8 +86,8 @@ class MovingObstacle:
         turns = [time - begin for time in self.times]
         if self.repeat == BACK_AND_FORTH:
             turns += [2.0 * (end - begin) - turn for turn in turns]
-        passed = (seconds - begin) % max(turns)
-        return seconds + min(turn for turn in turns if turn > passed) - passed
+        phase = (seconds - begin) % max(turns)
+        return seconds + min(turn for turn in turns if turn > phase) - phase
 
     def _repeats(self, seconds: float) -> bool:
         return self.repeat != ONCE and seconds >= self.times[0] and self.times[-1] > self.times[0]
@@ -98,8 +98,8 @@ class MovingObstacle:
         if not self._repeats(seconds):
             return min(max(seconds, begin), end), False
         length = end - begin
-        passed = (seconds - begin) % (length if self.repeat == LOOP else 2.0 * length)
-        return (begin + passed, False) if passed <= length else (begin + 2.0 * length - passed, True)
+        phase = (seconds - begin) % (length if self.repeat == LOOP else 2.0 * length)
+        return (begin + phase, False) if phase <= length else (begin + 2.0 * length - phase, True)
 
     def _heading(self, piece: int) -> float:
         """Its heading on a piece of the path [rad]; while it waits, that of the motion before, or else after."""
@@ -234,10 +234,10 @@ class Surroundings:
 
     def collisions_at(self, time: int) -> RayCaster:
         """All collision shapes at a simulated time [ns]."""
-        known = time, self.changes
-        if self._last is None or self._last[0] != known:
+        key = time, self.changes
+        if self._last is None or self._last[0] != key:
             moving = [thing for mover in self._movers for thing in mover.collisions(time)]
-            self._last = known, self.still.with_moving((), moving).collisions
+            self._last = key, self.still.with_moving((), moving).collisions
         return self._last[1]
 
 

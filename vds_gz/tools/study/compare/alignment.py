@@ -56,32 +56,34 @@ def align(a: Recording, b: Recording) -> Alignment:
     if silent := [name for name, run in (("A", a), ("B", b)) if not len(run.command_times)]:
         doubt = f"there are no commands in {' and '.join(silent)}, so both runs are taken from their first sample"
         return Alignment(float(a.motion.time[0]), float(b.motion.time[0]), doubt)
-    first = float(a.command_times[0]), float(b.command_times[0])
+    starts = float(a.command_times[0]), float(b.command_times[0])
     values_a, values_b = _values(a), _values(b)
-    known = np.isfinite(values_a).any(axis=0) & np.isfinite(values_b).any(axis=0)
-    held_a, held_b = np.nan_to_num(values_a[:, known]), np.nan_to_num(values_b[:, known])
-    scale = np.ptp(np.vstack((held_a, held_b)), axis=0)
+    shared = np.isfinite(values_a).any(axis=0) & np.isfinite(values_b).any(axis=0)
+    commands_a, commands_b = np.nan_to_num(values_a[:, shared]), np.nan_to_num(values_b[:, shared])
+    scale = np.ptp(np.vstack((commands_a, commands_b)), axis=0)
     moving = scale > 0.0
-    held_a, held_b = held_a[:, moving] / scale[moving], held_b[:, moving] / scale[moving]
-    changes = [_changes(held) for held in (held_a, held_b)]
+    commands_a, commands_b = commands_a[:, moving] / scale[moving], commands_b[:, moving] / scale[moving]
+    changes = [_changes(commands) for commands in (commands_a, commands_b)]
     if min(map(len, changes)) == 0:
-        return Alignment(*first, "" if _begins(a) and _begins(b) else _no_changes(a, b, both=bool(known.any())))
-    shift, step, doubt = _coarse(a, b, held_a, held_b)
+        return Alignment(
+            *starts, "" if _begins(a) and _begins(b) else _no_changes(a, b, share_quantity=bool(shared.any()))
+        )
+    shift, step, doubt = _coarse(a, b, commands_a, commands_b)
     if doubt:
-        return Alignment(*first, doubt)
+        return Alignment(*starts, doubt)
     times_a, times_b = a.command_times[changes[0]], b.command_times[changes[1]]
-    shift += _fine(times_a, held_a[changes[0]], times_b - shift, held_b[changes[1]], max(NEAR, 2.0 * step))
-    if abs(shift - (first[1] - first[0])) < SAME:
-        return Alignment(*first)
-    begin = max(first[0], first[1] - shift)
+    shift += _fine(times_a, commands_a[changes[0]], times_b - shift, commands_b[changes[1]], max(NEAR, 2.0 * step))
+    if abs(shift - (starts[1] - starts[0])) < SAME:
+        return Alignment(*starts)
+    begin = max(starts[0], starts[1] - shift)
     return Alignment(begin, begin + shift)
 
 
-def _no_changes(a: Recording, b: Recording, *, both: bool) -> str:
+def _no_changes(a: Recording, b: Recording, *, share_quantity: bool) -> str:
     """Why the runs share no change of commands, for the user."""
     if tables := [name for name, run in (("A", a), ("B", b)) if run.made_by_replay]:
         return f"a table of vds-gz replay, as {' and '.join(tables)}, has no commands"
-    return "the commands do not change" if both else "no quantity was commanded in both runs"
+    return "the commands do not change" if share_quantity else "no quantity was commanded in both runs"
 
 
 def _values(run: Recording) -> Array:
@@ -90,9 +92,9 @@ def _values(run: Recording) -> Array:
     return np.column_stack((commands.speed, commands.v_y, commands.yaw_rate, commands.steering_angle))
 
 
-def _changes(held: Array) -> NDArray[np.intp]:
+def _changes(commands: Array) -> NDArray[np.intp]:
     """Indices of the commands that differ from the one before."""
-    return np.flatnonzero((np.abs(np.diff(held, axis=0)) > ALIKE).any(axis=1)) + 1
+    return np.flatnonzero((np.abs(np.diff(commands, axis=0)) > ALIKE).any(axis=1)) + 1
 
 
 def _begins(run: Recording) -> bool:
@@ -109,23 +111,23 @@ def _correlate(a: Array, b: Array) -> Array:
     return result
 
 
-def _coarse(a: Recording, b: Recording, held_a: Array, held_b: Array) -> tuple[float, float, str]:
+def _coarse(a: Recording, b: Recording, commands_a: Array, commands_b: Array) -> tuple[float, float, str]:
     """Shift of B's clock that aligns the commands [s], step of the grid [s], and why the shift is uncertain, if so."""
     spans = [run.command_times[-1] - run.command_times[0] for run in (a, b)]
     step = max(STEP, max(spans) / POINTS)
-    grids = [_on_grid(run.command_times, held, step) for run, held in ((a, held_a), (b, held_b))]
+    grids = [_on_grid(run.command_times, commands, step) for run, commands in ((a, commands_a), (b, commands_b))]
     ones = [np.ones(len(grid)) for grid in grids]
     overlap = np.round(_correlate(ones[1], ones[0]))
-    wrong, spread = np.zeros(len(overlap)), np.zeros(len(overlap))
+    squared_error, spread = np.zeros(len(overlap)), np.zeros(len(overlap))
     for x, y in zip(grids[0].T, grids[1].T, strict=True):
         squares = _correlate(y**2, ones[0]) + _correlate(ones[1], x**2)
         sums = _correlate(y, ones[0]), _correlate(ones[1], x)
-        wrong += squares - 2.0 * _correlate(y, x)
+        squared_error += squares - 2.0 * _correlate(y, x)
         spread += 0.5 * squares - 0.5 * (sums[0] ** 2 + sums[1] ** 2) / np.maximum(overlap, 1.0)
-    enough = overlap >= max(2.0, OVERLAP * min(map(len, grids)))
-    varied = spread > 0.25 * OVERLAP * max(float(np.max(spread[enough])), 1e-12)
+    overlaps = overlap >= max(2.0, OVERLAP * min(map(len, grids)))
+    varied = spread > 0.25 * OVERLAP * max(float(np.max(spread[overlaps])), 1e-12)
     with np.errstate(divide="ignore", invalid="ignore"):
-        disagreement = np.where(enough & varied, np.maximum(wrong, 0.0) / spread, np.inf)
+        disagreement = np.where(overlaps & varied, np.maximum(squared_error, 0.0) / spread, np.inf)
     lags = np.arange(len(overlap)) - (len(grids[0]) - 1)
     best = int(np.lexsort((-overlap, np.round(disagreement, 6)))[0])
     if not disagreement[best] <= AGREEING:
@@ -136,20 +138,20 @@ def _coarse(a: Recording, b: Recording, held_a: Array, held_b: Array) -> tuple[f
     return float(b.command_times[0] - a.command_times[0] + lags[best] * step), step, ""
 
 
-def _on_grid(time: Array, held: Array, step: float) -> Array:
+def _on_grid(time: Array, commands: Array, step: float) -> Array:
     """The commands at times of a grid, from the first command to the last."""
     grid = np.arange(time[0], time[-1] + step, step)
-    on_grid: Array = held[np.searchsorted(time, grid, side="right") - 1]
+    on_grid: Array = commands[np.searchsorted(time, grid, side="right") - 1]
     return on_grid
 
 
 def _fine(times_a: Array, a: Array, times_b: Array, b: Array, reach: float) -> float:
     """Median delay from A's changes to B's [s], over the changes that correspond within a reach [s]."""
-    later = []
+    delays = []
     for time, value in zip(times_a, a, strict=True):
         begin, end = np.searchsorted(times_b, (time - reach, time + reach))
-        alike = (np.abs(b[begin:end] - value) <= ALIKE).all(axis=1)
-        if alike.any():
-            apart = times_b[begin:end][alike] - time
-            later.append(float(apart[np.argmin(np.abs(apart))]))
-    return float(np.median(later)) if later else 0.0
+        equal = (np.abs(b[begin:end] - value) <= ALIKE).all(axis=1)
+        if equal.any():
+            differences = times_b[begin:end][equal] - time
+            delays.append(float(differences[np.argmin(np.abs(differences))]))
+    return float(np.median(delays)) if delays else 0.0

@@ -103,7 +103,7 @@ class Comparison:
     path_b: Array
     measured: tuple[Measured, ...]  # measured parameters of actuators that both have
     doubt: str = ""  # the reason why no delay can be given; empty if the runs are aligned
-    apart: Mapping[str, str] = field(default_factory=dict)  # quantities that are not compared, with the reason
+    not_compared: Mapping[str, str] = field(default_factory=dict)  # quantities that are not compared, with the reason
 
     def numbers(self) -> dict[str, dict[str, float | None]]:
         """Every number that a tolerance may bound, by quantity and measure."""
@@ -115,7 +115,7 @@ class Comparison:
             }
             for difference in self.differences
         }
-        numbers |= {name: dict.fromkeys(("rms", "peak", "delay")) for name in self.apart}
+        numbers |= {name: dict.fromkeys(("rms", "peak", "delay")) for name in self.not_compared}
         numbers["path"] = {name: getattr(self.path, name, None) for name in ("rms", "peak", "end", "beside")}
         for actuator in self.measured:
             for name in ("dead_time", "time_constant"):
@@ -127,10 +127,10 @@ class Comparison:
 def compare(a: Recording, b: Recording, *, together: bool = False) -> Comparison:
     """Compare two runs, aligned by their commands, or by their clocks if they took place together."""
     aligned = Alignment(*_same_time(a, b)) if together else align(a, b)
-    apart: dict[str, str] = {}
-    compared = tuple(_signals(a, b, aligned, apart))
+    not_compared: dict[str, str] = {}
+    compared = tuple(_signals(a, b, aligned, not_compared))
     if not compared:
-        raise ComparisonError("; ".join(apart.values()) or "the runs have no measurement in common")
+        raise ComparisonError("; ".join(not_compared.values()) or "the runs have no measurement in common")
     signals, differences = zip(*compared, strict=True)
     time = signals[0].time
     path_a, path_b = _path(a.motion, aligned.a, time), _path(b.motion, aligned.b, time)
@@ -142,30 +142,30 @@ def compare(a: Recording, b: Recording, *, together: bool = False) -> Comparison
         path_b,
         tuple(_measured(a, b, aligned)),
         aligned.doubt,
-        apart,
+        not_compared,
     )
 
 
 def _same_time(a: Recording, b: Recording) -> tuple[float, float]:
     """The start of the time that both runs cover, in the time of each [s]."""
-    apart = (b.start - a.start) * 1e-9
-    if -b.motion.time[-1] < apart < a.motion.time[-1]:
-        return max(apart, 0.0), max(-apart, 0.0)
+    offset = (b.start - a.start) * 1e-9
+    if -b.motion.time[-1] < offset < a.motion.time[-1]:
+        return max(offset, 0.0), max(-offset, 0.0)
     raise ComparisonError(
-        f"the stamps of the runs are {abs(apart):.1f} s apart, so their clocks differ; use_sim_time must be the same"
+        f"the stamps of the runs are {abs(offset):.1f} s apart, so their clocks differ; use_sim_time must be the same"
     )
 
 
 def _signals(
-    a: Recording, b: Recording, aligned: Alignment, apart: dict[str, str]
+    a: Recording, b: Recording, aligned: Alignment, not_compared: dict[str, str]
 ) -> Iterator[tuple[Signal, Difference]]:
-    """Quantities that both runs measured, at the times of A, and their differences; adds the others to ``apart``."""
+    """Quantities of both runs at the times of A, and their differences; adds the others to ``not_compared``."""
     of_a, of_b = _series(a, aligned.a), _series(b, aligned.b)
     for name in (name for name in of_a if name in of_b):
         try:
             signal = _signal(name, *of_a[name], *of_b[name])
         except ComparisonError as error:
-            apart[name] = str(error)
+            not_compared[name] = str(error)
             continue
         if name != "lateral" or np.any(signal.a) or np.any(signal.b):
             lag = delay(*_common(*of_a[name], signal), *_common(*of_b[name], signal), certain=not aligned.doubt)
@@ -174,8 +174,8 @@ def _signals(
 
 def _common(time: Array, values: Array, signal: Signal) -> tuple[Array, Array]:
     """The samples in the time that both runs cover."""
-    inside = (time >= signal.time[0]) & (time <= signal.time[-1])
-    return time[inside], values[inside]
+    mask = (time >= signal.time[0]) & (time <= signal.time[-1])
+    return time[mask], values[mask]
 
 
 def _series(run: Recording, begin: float) -> dict[str, tuple[Array, Array]]:
@@ -186,10 +186,8 @@ def _series(run: Recording, begin: float) -> dict[str, tuple[Array, Array]]:
     series |= {actuator.name: (actuator.time, actuator.response) for actuator in run.actuators}
     if run.steering is not None:
         series["steering"] = run.steering.time, run.steering.value
-    known = {name: (time, values, np.isfinite(values)) for name, (time, values) in series.items()}
-    return {
-        name: (time[there] - begin, values[there]) for name, (time, values, there) in known.items() if there.sum() > 1
-    }
+    finite = {name: (time, values, np.isfinite(values)) for name, (time, values) in series.items()}
+    return {name: (time[mask] - begin, values[mask]) for name, (time, values, mask) in finite.items() if mask.sum() > 1}
 
 
 def _signal(name: str, time_a: Array, a: Array, time_b: Array, b: Array) -> Signal:
@@ -207,33 +205,33 @@ def _signal(name: str, time_a: Array, a: Array, time_b: Array, b: Array) -> Sign
 
 def _difference(signal: Signal, lag: Delay) -> Difference:
     difference = signal.b - signal.a
-    worst = int(np.argmax(np.abs(difference)))
+    peak = int(np.argmax(np.abs(difference)))
     rms, shift = _rms(difference), lag.delay
-    rms_aligned = None if shift is None else _rms(_left(signal, shift, 1.0))
+    rms_aligned = None if shift is None else _rms(_residual(signal, shift, 1.0))
     if rms_aligned is not None and shift and rms_aligned > LOWERED * rms:
         shift = rms_aligned = None
-    left = _left(signal, shift or 0.0, 0.0 if lag.gain is None else lag.gain)
+    residual = _residual(signal, shift or 0.0, 0.0 if lag.gain is None else lag.gain)
     return Difference(
         signal.name,
         signal.unit,
         rms,
-        abs(float(difference[worst])),
-        float(signal.time[worst]),
+        abs(float(difference[peak])),
+        float(signal.time[peak]),
         shift,
         rms_aligned,
         None if shift is None else lag.standard_error,
         lag.gain,
-        float(np.std(left)),
+        float(np.std(residual)),
         0.0 if shift is None else lag.lowered,
     )
 
 
-def _left(signal: Signal, shift: float, gain: float) -> Array:
+def _residual(signal: Signal, shift: float, gain: float) -> Array:
     """The residual of B after removing a delay [s] and a gain from A."""
     time = signal.time
-    inside = (time >= time[0] + shift) & (time <= time[-1] + shift)
-    left: Array = signal.b[inside] - gain * np.interp(time[inside] - shift, time, signal.a)
-    return left
+    mask = (time >= time[0] + shift) & (time <= time[-1] + shift)
+    residual: Array = signal.b[mask] - gain * np.interp(time[mask] - shift, time, signal.a)
+    return residual
 
 
 def _rms(values: Array) -> float:
@@ -242,20 +240,22 @@ def _rms(values: Array) -> float:
 
 def _path(motion: MotionSeries, begin: float, time: Array) -> Array:
     """Points of a path [m] at these times, in the frame of the pose at the first of them; none without poses."""
-    known = np.isfinite(motion.x) & np.isfinite(motion.y) & np.isfinite(motion.heading)
-    if known.sum() < 2:
+    finite = np.isfinite(motion.x) & np.isfinite(motion.y) & np.isfinite(motion.heading)
+    if finite.sum() < 2:
         return np.empty((0, 2))
     x, y, heading = (
-        np.interp(time, motion.time[known] - begin, values[known]) for values in (motion.x, motion.y, motion.heading)
+        np.interp(time, motion.time[finite] - begin, values[finite]) for values in (motion.x, motion.y, motion.heading)
     )
     return np.column_stack(Pose(float(x[0]), float(y[0]), float(heading[0])).inverse().apply(x, y))
 
 
 def _path_difference(a: Array, b: Array) -> PathDifference:
-    apart = np.hypot(*(b - a).T)
+    distances = np.hypot(*(b - a).T)
     stride = max(1, len(b) // PATH_POINTS)
     beside = max(_distance(point, a[::stride]) for point in b[::stride])
-    return PathDifference(math.sqrt(float(np.mean(apart**2))), float(np.max(apart)), float(apart[-1]), beside)
+    return PathDifference(
+        math.sqrt(float(np.mean(distances**2))), float(np.max(distances)), float(distances[-1]), beside
+    )
 
 
 def _distance(point: Array, path: Array) -> float:
@@ -334,14 +334,14 @@ def check_bounds(path: str | Path, numbers: DifferenceNumbers) -> list[Bound]:
     bounds = []
     for name, measures in load_bounds(path).items():
         quantity = ALIASES.get(name, name)
-        _known(path, "quantity", quantity, numbers)
+        _check_name(path, "quantity", quantity, numbers)
         for kind, limit in measures.items():
-            _known(path, f"measure of {quantity}", kind, numbers[quantity])
+            _check_name(path, f"measure of {quantity}", kind, numbers[quantity])
             bounds.append(Bound(quantity, kind, limit, numbers[quantity][kind]))
     return bounds
 
 
-def _known(path: str | Path, what: str, name: str, names: Mapping[str, object]) -> None:
+def _check_name(path: str | Path, kind: str, name: str, names: Mapping[str, object]) -> None:
     if name not in names:
         nearest = difflib.get_close_matches(name, names, n=1, cutoff=0.0)[0]
-        raise ArgumentError(f"{path}: unknown {what} '{name}'; there are {', '.join(names)}; nearest is '{nearest}'")
+        raise ArgumentError(f"{path}: unknown {kind} '{name}'; there are {', '.join(names)}; nearest is '{nearest}'")

@@ -40,8 +40,8 @@ class Lateness:
 
     def acted(self, time: Array) -> Array:
         """Times at which commands acted, by their arrival times [s]; commands keep their order."""
-        moved: Array = np.maximum.accumulate(time + np.interp(time, self.time, self.late))
-        return moved
+        action_times: Array = np.maximum.accumulate(time + np.interp(time, self.time, self.late))
+        return action_times
 
     def __str__(self) -> str:
         return (
@@ -56,19 +56,21 @@ def lateness(recorded: Recording, model: Recording, begin: float) -> Lateness | 
     Time 0 of the model's run is ``begin`` in the recorded run [s].
     """
     models = {actuator.name: actuator for actuator in model.actuators}
-    time, late, changes, interval = [np.empty(0)], [np.empty(0)], 0, 0.0
+    arrival_times, delays, changes, interval = [np.empty(0)], [np.empty(0)], 0, 0.0
     for actuator in recorded.actuators:
-        if (expected := models.get(actuator.name)) is not None and min(len(actuator.time), len(expected.time)) > 1:
-            count, came, acted = _changes(actuator, expected, model.command_times, begin)
+        if (counterpart := models.get(actuator.name)) is not None and min(
+            len(actuator.time), len(counterpart.time)
+        ) > 1:
+            count, arrivals, action_times = _changes(actuator, counterpart, model.command_times, begin)
             changes += count
-            time.append(came)
-            late.append(acted - came)
+            arrival_times.append(arrivals)
+            delays.append(action_times - arrivals)
             interval = max(interval, float(np.median(np.diff(actuator.time))))
-    came, waited = np.concatenate(time), np.concatenate(late)
-    if len(came) < max(FEWEST, MOST_OF * changes) or np.max(np.abs(waited)) < max(LATE, INTERVALS * interval):
+    arrivals, delay = np.concatenate(arrival_times), np.concatenate(delays)
+    if len(arrivals) < max(FEWEST, MOST_OF * changes) or np.max(np.abs(delay)) < max(LATE, INTERVALS * interval):
         return None
-    order = np.argsort(came, kind="stable")
-    return Lateness(came[order], waited[order])
+    order = np.argsort(arrivals, kind="stable")
+    return Lateness(arrivals[order], delay[order])
 
 
 def _changes(
@@ -79,21 +81,21 @@ def _changes(
     A change arrives with the last command before the sample that shows it, and acts halfway between two samples.
     """
     tolerance = ALIKE * max(float(np.ptp(model.reference)), 1e-9)
-    (shown, wanted), (seen, values) = (
+    (model_times, model_values), (times, values) = (
         (actuator.time[at], actuator.reference[at])
         for actuator in (model, recorded)
         for at in [np.flatnonzero(np.abs(np.diff(actuator.reference)) > tolerance) + 1]
     )
-    sent = commands[np.maximum(np.searchsorted(commands, shown) - 1, 0)] + begin
+    sent_times = commands[np.maximum(np.searchsorted(commands, model_times) - 1, 0)] + begin
     half = 0.5 * float(np.median(np.diff(recorded.time)))
-    came, acted, first = [], [], 0
-    for time, value in zip(sent.tolist(), wanted.tolist(), strict=True):
-        begins, ends = np.searchsorted(seen, (time - LONGEST, time + LONGEST))
-        begins = max(first, int(begins))
-        alike = begins + np.flatnonzero(np.abs(values[begins:ends] - value) <= tolerance)
-        if len(alike):
-            nearest = int(alike[np.argmin(np.abs(seen[alike] - half - time))])
-            first = nearest + 1
-            came.append(time)
-            acted.append(float(seen[nearest]) - half)
-    return len(shown), np.array(came), np.array(acted)
+    arrivals, action_times, next_index = [], [], 0
+    for time, value in zip(sent_times.tolist(), model_values.tolist(), strict=True):
+        begins, ends = np.searchsorted(times, (time - LONGEST, time + LONGEST))
+        begins = max(next_index, int(begins))
+        equal = begins + np.flatnonzero(np.abs(values[begins:ends] - value) <= tolerance)
+        if len(equal):
+            nearest = int(equal[np.argmin(np.abs(times[equal] - half - time))])
+            next_index = nearest + 1
+            arrivals.append(time)
+            action_times.append(float(times[nearest]) - half)
+    return len(model_times), np.array(arrivals), np.array(action_times)

@@ -60,8 +60,8 @@ def record_live(namespaces: Sequence[str], path: Path, duration: float, argument
             while now < begin + (duration if publishing else PATIENCE):
                 graph.wait(LONGEST_SLEEP)
                 recorder.tick()
-                last, now = now, time.monotonic()
-                advance(now - last if publishing else 0.0)
+                previous, now = now, time.monotonic()
+                advance(now - previous if publishing else 0.0)
                 if not publishing and not _silent(namespaces, recorder):
                     publishing, begin = True, now
                     print(f"recording {' and '.join(namespaces)} for {duration:g} s", flush=True)
@@ -115,12 +115,12 @@ def run_in_gazebo(parameters: Path, log: CommandLog, folder: Path, gazebo: Gazeb
         environment={"GZ_IP": "127.0.0.1", **os.environ, "GZ_PARTITION": f"{namespace}_{time.time_ns()}"},
     )
     with session, progress("driving in Gazebo", log.duration) as advance:
-        last = time.monotonic()
+        previous = time.monotonic()
 
-        def turned() -> None:
-            nonlocal last
-            before, last = last, time.monotonic()
-            advance(last - before)
+        def report_progress() -> None:
+            nonlocal previous
+            earlier, previous = previous, time.monotonic()
+            advance(previous - earlier)
 
-        session.drive([*driver, *remaps, "-p", "use_sim_time:=true"], turned)
+        session.drive([*driver, *remaps, "-p", "use_sim_time:=true"], report_progress)
     return folder / "recording.mcap"

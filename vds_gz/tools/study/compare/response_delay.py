@@ -83,33 +83,33 @@ def delay(time_a: Array, a: Array, time_b: Array, b: Array, *, certain: bool = T
     step = max(interval / PARTS, (end - begin) / SAMPLES)
     time = begin + step * np.arange(int((end - begin) / step) + 1)
     x, y = (_smoothed(time, at, values, SMOOTHING * interval / step) for at, values in ((time_a, a), (time_b, b)))
-    inside = np.flatnonzero((time >= begin + longest) & (time <= end - longest))
+    indices = np.flatnonzero((time >= begin + longest) & (time <= end - longest))
     [gain], [residual] = _fit(_moments(time, x, y, np.arange(len(time)), [0.0]))
-    if not certain or np.ptp(b) < STILL or len(inside) < PARTS * FEWEST:
+    if not certain or np.ptp(b) < STILL or len(indices) < PARTS * FEWEST:
         return Delay(None, None, float(gain))
     if math.sqrt(residual) <= EQUAL * float(np.ptp(b)):
         return Delay(0.0, 0.0, float(gain))
     count = int(longest / interval) + 1  # both ends are included for any step
     shifts = np.clip(interval * np.arange(-count, count + 1), -longest, longest)
-    _, errors = _fit(_moments(time, x, y, inside[::PARTS], shifts))
+    _, errors = _fit(_moments(time, x, y, indices[::PARTS], shifts))
     coarse = float(shifts[np.lexsort((np.abs(shifts), errors))[0]])
     fine = np.clip(coarse + interval * np.linspace(-1.0, 1.0, 2 * FINE + 1), -longest, longest)
-    blocks = np.stack([_moments(time, x, y, block, fine) for block in np.array_split(inside, BLOCKS)])
-    best = _refined(time, x, y, inside, _minimum(fine, blocks.sum(axis=0)), interval / FINE, longest)
-    if longest - abs(best) < AT_THE_END:
+    blocks = np.stack([_moments(time, x, y, block, fine) for block in np.array_split(indices, BLOCKS)])
+    shift = _refined(time, x, y, indices, _minimum(fine, blocks.sum(axis=0)), interval / FINE, longest)
+    if longest - abs(shift) < AT_THE_END:
         # The minimum, if any, is outside the range: the runs took different paths.
         return Delay(None, None, float(gain))
     left_out = np.array([_minimum(fine, blocks.sum(axis=0) - block) for block in blocks])
     scatter = math.sqrt((BLOCKS - 1) / BLOCKS * float(np.sum((left_out - left_out.mean()) ** 2)))
     standard_error = math.hypot(scatter, OF_INTERVAL * interval)
-    (gain_there, _), (least, before) = _fit(_moments(time, x, y, inside, [best, 0.0])).tolist()
-    lowered = 1.0 - math.sqrt(least / before) if before > 0.0 else 0.0
+    (gain_shifted, _), (residual_there, residual_unshifted) = _fit(_moments(time, x, y, indices, [shift, 0.0])).tolist()
+    lowered = 1.0 - math.sqrt(residual_there / residual_unshifted) if residual_unshifted > 0.0 else 0.0
     minima = np.r_[False, (errors[1:-1] <= errors[:-2]) & (errors[1:-1] <= errors[2:]), False]
-    shallow = OTHER_MINIMUM * least + SHALLOW * float(np.var(y[inside]))
-    rivals = errors[minima & (np.abs(shifts - best) > FAR)] <= shallow
+    shallow = OTHER_MINIMUM * residual_there + SHALLOW * float(np.var(y[indices]))
+    rivals = errors[minima & (np.abs(shifts - shift) > FAR)] <= shallow
     if 1.0 - lowered > CLEARLY or standard_error > STANDARD_ERROR or rivals.any():
         return Delay(None, None, float(gain))
-    return Delay(best, standard_error, gain_there, lowered)
+    return Delay(shift, standard_error, gain_shifted, lowered)
 
 
 def _smoothed(time: Array, at: Array, values: Array, width: float) -> Array:
@@ -133,21 +133,21 @@ def _moments(time: Array, a: Array, b: Array, samples: Indices, shifts: Array | 
 def _fit(moments: Array) -> Array:
     """Gain of B over A, and mean square residual of B after gain and constant; a column for each row of moments."""
     n, x, y, xx, xy, yy = moments.T
-    a, both, b = xx / n - (x / n) ** 2, xy / n - x * y / n**2, yy / n - (y / n) ** 2
-    gains = np.divide(both, a, out=np.ones(len(a)), where=a > 0.0)
-    explained = np.divide(both**2, a, out=np.zeros(len(a)), where=a > 0.0)
+    a, covariance, b = xx / n - (x / n) ** 2, xy / n - x * y / n**2, yy / n - (y / n) ** 2
+    gains = np.divide(covariance, a, out=np.ones(len(a)), where=a > 0.0)
+    explained = np.divide(covariance**2, a, out=np.zeros(len(a)), where=a > 0.0)
     return np.stack((gains, np.maximum(b - explained, 0.0)))
 
 
-def _refined(time: Array, a: Array, b: Array, inside: Indices, near: float, reach: float, longest: float) -> float:
+def _refined(time: Array, a: Array, b: Array, indices: Indices, start: float, reach: float, longest: float) -> float:
     """The shift with the smallest residual within a reach of a shift [s]."""
 
     def error(shift: float) -> float:
-        return float(_fit(_moments(time, a, b, inside, [shift]))[1, 0])
+        return float(_fit(_moments(time, a, b, indices, [shift]))[1, 0])
 
-    bounds = max(near - reach, -longest), min(near + reach, longest)
+    bounds = max(start - reach, -longest), min(start + reach, longest)
     solution = minimize_scalar(error, (), bounds, method="bounded", options={"xatol": 1e-7})
-    return float(solution.x) if solution.fun < error(near) else near
+    return float(solution.x) if solution.fun < error(start) else start
 
 
 def _minimum(shifts: Array, moments: Array) -> float:

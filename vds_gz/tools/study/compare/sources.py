@@ -46,11 +46,11 @@ class RunSource:
 
 def find(text: str) -> RunSource:
     """Parse the name of a source on a command line."""
-    kind, colon, rest = text.partition(":")
+    kind, colon, name = text.partition(":")
     if colon and kind == "live":
-        return RunSource(text, namespace=check_namespace("/" + rest.strip("/"), f"'{text}'"))
+        return RunSource(text, namespace=check_namespace("/" + name.strip("/"), f"'{text}'"))
     if colon and kind in ("gazebo", "kinematic"):
-        path, parameters = _model(rest, text)
+        path, parameters = _model(name, text)
         return RunSource(text, path, parameters=parameters, in_gazebo=kind == "gazebo")
     file, _, namespace = text.partition(":/")
     path = Path(file)
@@ -60,7 +60,7 @@ def find(text: str) -> RunSource:
     return RunSource(text, path, parameters=parameters)
 
 
-def _model(text: str, whole: str) -> tuple[Path, NodeParameters]:
+def _model(text: str, argument: str) -> tuple[Path, NodeParameters]:
     """A parameter file, by its path or the name of its preset."""
     path = Path(text)
     if path.suffix in (".yaml", ".yml") and path.is_file():
@@ -68,10 +68,10 @@ def _model(text: str, whole: str) -> tuple[Path, NodeParameters]:
     if text in preset_names():
         return preset_file(text), parameters_of_file(preset_file(text))
     if (path.suffix in (".yaml", ".yml", *SUFFIXES) or is_table(path)) and not path.exists():
-        raise ArgumentError(f"'{whole}' does not exist (looked in {Path.cwd()})")
+        raise ArgumentError(f"'{argument}' does not exist (looked in {Path.cwd()})")
     raise ArgumentError(
-        f"'{whole}' (looked in {Path.cwd()}) is not a file that ends in .mcap, .db3, .csv, .csv.gz or .yaml, a rosbag2 "
-        f"folder, live:/NAMESPACE or a preset; presets are {', '.join(preset_names())}"
+        f"'{argument}' (looked in {Path.cwd()}) is not a file that ends in .mcap, .db3, .csv, .csv.gz or .yaml, a "
+        f"rosbag2 folder, live:/NAMESPACE or a preset; presets are {', '.join(preset_names())}"
     )
 
 
