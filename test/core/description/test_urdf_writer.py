@@ -118,23 +118,28 @@ def test_places_of_a_bicycle(parameters):
             assert robot.place(f"{axle}_wheel{side}") == pytest.approx([x, y, radius])
 
 
-def test_places_of_a_differential():
-    robot = drawn("differential", DifferentialParameters(OFFSET, track=0.8, tire_diameter=0.2))
-    assert robot.place("fixed_axle") == pytest.approx([-OFFSET, 0, 0.1])
-    assert robot.place("wheel_left") == pytest.approx([-OFFSET, 0.4, 0.1])
-    assert robot.place("wheel_right") == pytest.approx([-OFFSET, -0.4, 0.1])
+SIDES = {"left": (0.0, 0.2), "right": (0.0, -0.2)}
+CORNERS = {"front_left": (0.3, 0.2), "rear_left": (-0.3, 0.2), "rear_right": (-0.3, -0.2), "front_right": (0.3, -0.2)}
 
 
-def test_places_of_an_omni():
-    robot = drawn("omni", OmniParameters(OFFSET, wheel_base=0.6, track=0.4, tire_diameter=0.2))
-    assert robot.place("wheel_center") == pytest.approx([-OFFSET, 0, 0.1])
-    for name, x, y in (
-        ("front_left", 0.3, 0.2),
-        ("rear_left", -0.3, 0.2),
-        ("rear_right", -0.3, -0.2),
-        ("front_right", 0.3, -0.2),
-    ):
-        assert robot.place(f"wheel_{name}") == pytest.approx([x - OFFSET, y, 0.1])
+@pytest.mark.parametrize(
+    ("model", "parameters", "middle", "wheels"),
+    [
+        (
+            "differential",
+            DifferentialParameters(OFFSET, track=0.4),
+            "fixed_axle",
+            {"left": (0.0, 0.2), "right": (0.0, -0.2)},
+        ),
+        ("omni", OmniParameters(OFFSET, wheel_base=0.6, track=0.4), "wheel_center", CORNERS),
+    ],
+)
+def test_places_of_a_robot(model, parameters, middle, wheels):
+    robot = drawn(model, parameters)
+    radius = parameters.tire_diameter / 2
+    assert robot.place(middle) == pytest.approx([-OFFSET, 0, radius])
+    for name, (x, y) in wheels.items():
+        assert robot.place(f"wheel_{name}") == pytest.approx([x - OFFSET, y, radius])
 
 
 def test_wheels_and_caster_stand_on_the_ground_and_the_body_above(vehicle):

@@ -269,22 +269,18 @@ def test_default_gain_offset_and_dead_band_change_no_bit_not_even_of_minus_zero(
         assert actuators.static_response(c, reference).hex() == reference.hex()
 
 
-@given(drives, offsets, st.floats(-2.0, 2.0))
-def test_a_drive_at_a_velocity_keeps_it(p, offset, velocity):
-    c = actuators.drive_coefficients(dataclasses.replace(p, offset=offset, dead_band=0.0, max_velocity=0.0), DT)
-    s = actuators.drive_at(c, velocity)
+@given(drives, free_steerings, offsets, st.floats(-2.0, 2.0))
+def test_an_actuator_at_a_velocity_or_an_angle_keeps_it(drive, steering, offset, value):
+    c = actuators.drive_coefficients(dataclasses.replace(drive, offset=offset, dead_band=0.0, max_velocity=0.0), DT)
+    s = actuators.drive_at(c, value)
+    d = actuators.steering_coefficients(
+        dataclasses.replace(steering, offset=offset, dead_band=0.0, max_position=0.0), DT
+    )
+    t = actuators.steering_at(d, value)
     for _ in range(3):
-        actuators.step_drive(c, s, actuators.steady_reference(c, velocity), math.inf)
-    assert s.velocity == pytest.approx(velocity, abs=1e-12)
-
-
-@given(free_steerings, offsets, st.floats(-2.0, 2.0))
-def test_a_steering_at_an_angle_keeps_it(p, offset, angle):
-    c = actuators.steering_coefficients(dataclasses.replace(p, offset=offset, dead_band=0.0, max_position=0.0), DT)
-    s = actuators.steering_at(c, angle)
-    for _ in range(3):
-        actuators.step_steering(c, s, actuators.steady_reference(c, angle), math.inf)
-    assert s.angle == pytest.approx(angle, abs=1e-12)
+        actuators.step_drive(c, s, actuators.steady_reference(c, value), math.inf)
+        actuators.step_steering(d, t, actuators.steady_reference(d, value), math.inf)
+    assert (s.velocity, t.angle) == pytest.approx((value, value), abs=1e-12)
 
 
 # Over random parameters and references

@@ -75,49 +75,6 @@ def test_commands_that_change_later_act_as_they_were_when_entered(both):
     assert both[0].motion().x != 0.0
 
 
-def test_a_compiled_vehicle_can_be_placed_reset_stopped_and_configured_like_the_interpreted_one(both):
-    slower = dataclasses.replace(both[0].parameters, drive_actuator=DriveParameters(dead_time=0.35, max_velocity=0.5))
-    results = []
-    for vehicle in both:
-        seen = []
-        vehicle.enter(twist(1.0, 0.0, 0.3), 0)
-        vehicle.advance(600 * MILLISECOND)
-        vehicle.set_pose(3.0, 4.0, 1.0)
-        seen.append(vehicle.motion())
-        vehicle.configure(slower)
-        vehicle.advance(900 * MILLISECOND)
-        seen.append(vehicle.motion())
-        vehicle.stand_still(SECOND)
-        vehicle.advance(1100 * MILLISECOND)
-        seen.append(vehicle.motion())
-        vehicle.enter(twist(-1.0, 0.0, 0.0), vehicle.time)
-        vehicle.advance(2 * SECOND)
-        seen.append(vehicle.motion())
-        vehicle.reset(0)
-        seen.append(vehicle.motion())
-        results.append((seen, snapshot(vehicle)))
-    assert results[0] == results[1]
-    placed, later, stopped, reversing, new = results[1][0]
-    assert (placed.x, placed.y) == pytest.approx((3.0, 4.0))
-    assert later.x != placed.x
-    assert stopped.v_x == 0.0
-    assert reversing.v_x < 0.0
-    assert (new.x, new.v_x) == (0.3, 0.0)
-
-
-def test_a_compiled_vehicle_that_gazebo_moves_only_moves_its_actuators():
-    p = BicycleParameters(
-        drive_actuator=DriveParameters(dead_time=0.0), steering_actuator=SteeringParameters(dead_time=0.0)
-    )
-    vehicle = CompiledVehicle(BICYCLE, p, moves=False)
-    vehicle.enter(twist(1.0, 0.0, 0.2), 0)
-    vehicle.advance(500 * MILLISECOND)
-    expected = driven(BICYCLE, p, twist(1.0, 0.0, 0.2), 0.5, moves=False)
-    assert snapshot(vehicle) == snapshot(expected)
-    assert vehicle.motion().x == 0.0
-    assert vehicle.motion().v_x > 0.0
-
-
 def test_a_record_has_the_fields_of_its_class_and_room_for_the_longest_line():
     p = DifferentialParameters()
     short = DIFFERENTIAL.at_rest(DIFFERENTIAL.coefficients(p, 0.1))

@@ -118,7 +118,11 @@ def errors(ours: Trace, theirs: Trace) -> dict[str, float]:
     return best
 
 
-@pytest.fixture(scope="module", params=RUNS)
+#: Runs of further models and variants.
+FURTHER = ("bicycle_fs_rd_turns", "bicycle_rs_fd_turns", "bicycle_fs_fd_spins", "omni_spins")
+
+
+@pytest.fixture(scope="module", params=[pytest.param(run, marks=[pytest.mark.slow] * (run in FURTHER)) for run in RUNS])
 def comparison(request, golden):
     """(ours, theirs, tolerance) of one run."""
     folder = golden / "vds"
