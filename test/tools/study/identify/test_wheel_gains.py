@@ -84,7 +84,7 @@ ROBOT = random_case("differential", 3)
     [
         ({}, False),
         ({"wheels": True}, True),
-        ({"measured": (), "poses": True}, False),
+        pytest.param({"measured": (), "poses": True}, False, marks=pytest.mark.slow),
         pytest.param({"measured": ("yaw_rate",)}, False, marks=pytest.mark.slow),
     ],
 )
@@ -112,7 +112,7 @@ def test_straight_and_turning_motion_distinguish_the_track_from_the_gains():
     assert fit.calibrations[GAINS[1]].value == pytest.approx(RIGHT, rel=1e-3)
 
 
-@pytest.mark.parametrize("measured", ["v_x", "yaw_rate"])
+@pytest.mark.parametrize("measured", ["v_x", pytest.param("yaw_rate", marks=pytest.mark.slow)])
 def test_a_track_with_the_gains_needs_a_speed_and_a_yaw_rate_or_an_exact_command(measured):
     signals = recorded(ROBOT, 1, measured=(measured,), wheels=True, duration=12.0)
     fit = identify(signals, vehicle=ROBOT.known(), fit=("track", "wheel_gains"), hold_out=0.0)
@@ -148,6 +148,7 @@ def test_the_gain_of_the_yaw_rate_is_left_out_if_nothing_else_was_commanded():
     assert fit.calibrations[GAINS[0]].value == pytest.approx(LEFT, rel=1e-3)
 
 
+@pytest.mark.slow
 def test_wheels_of_unknown_diameter_are_left_out():
     fit = identify(recorded(ROBOT, 1, wheels=True), fit=("wheel_gains",), hold_out=0.0)
     [finding] = (one for one in fit.findings if "left out" in one)
@@ -157,6 +158,7 @@ def test_wheels_of_unknown_diameter_are_left_out():
     assert not any("diameter" in finding for finding in fit.findings)
 
 
+@pytest.mark.slow
 def test_a_prior_of_a_gain_is_used():
     noisy = disturbed(recorded(ROBOT, 1), np.random.default_rng(1))
     known = {GAINS[0]: Interval(LEFT, LEFT - 1e-4, LEFT + 1e-4)}
