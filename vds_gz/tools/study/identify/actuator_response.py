@@ -103,24 +103,28 @@ def measure(actuator: ActuatorSeries, commands: ArrayLike = ()) -> ActuatorRespo
         if np.max(np.abs(response), initial=0.0) > math.pi / 2.0:  # no stops
             reference = np.unwrap(reference)
     reached = _maxima(time, response, angle=angle)
-    at, values, timing = _references(time, reference, np.asarray(commands, float))
+    change_times, values, timing = _references(time, reference, np.asarray(commands, float))
     part = _most_moved(time, reference)
     begin, end = (time[part][0], time[part][-1]) if len(time) else (0.0, 0.0)
-    near = (at >= at[at <= begin - LEAD].max(initial=-math.inf)) & (at <= end)
-    moves = len(np.unique(values[near])) > 1 and np.ptp(response[part]) > 0.0
+    selected = (change_times >= change_times[change_times <= begin - LEAD].max(initial=-math.inf)) & (
+        change_times <= end
+    )
+    moves = len(np.unique(values[selected])) > 1 and np.ptp(response[part]) > 0.0
     numbers: dict[str, Estimate] = {}
     if CAN_FIT and moves and len(time[part]) >= FEWEST:
-        references = Series(np.maximum(at[near], begin - LEAD), values[near])
+        references = Series(np.maximum(change_times[selected], begin - LEAD), values[selected])
         run = references, Series(time[part], response[part])
         rates = np.diff(response[part]) / np.maximum(np.diff(time[part]), 1e-9)
         allowed = NEGLIGIBLE * float(np.ptp(response[part])) + timing * float(np.sqrt(np.mean(rates**2)))
         fit = fit_actuator([run], angle=angle, allowed=allowed, longest=LONGEST_DEAD_TIME)
         if fit.explained:
-            found = {name: fit.numbers.get(number) for name, number in PARAMETERS.items()}
-            numbers = {name: number for name, number in found.items() if number and _is_shown(name, number, reached)}
+            estimates = {name: fit.numbers.get(number) for name, number in PARAMETERS.items()}
+            numbers = {
+                name: number for name, number in estimates.items() if number and _is_shown(name, number, reached)
+            }
     if "max_value" in numbers:
         gain, offset, _ = (numbers[name].value if name in numbers else neutral for name, neutral in STATIC.items())
-        if numbers["max_value"].value > (1.0 - BARELY) * np.max(np.abs(gain * values[near] + offset)):
+        if numbers["max_value"].value > (1.0 - BARELY) * np.max(np.abs(gain * values[selected] + offset)):
             del numbers["max_value"]
     value = {name: number.value for name, number in numbers.items()}
     return ActuatorResponse(
@@ -142,9 +146,9 @@ def _is_shown(name: str, number: Estimate, reached: Reached) -> bool:
     if name in STATIC:
         return not number.low <= STATIC[name] <= number.high
     if name.startswith("max_"):
-        most: float = getattr(reached, PARAMETERS[name])
+        attained: float = getattr(reached, PARAMETERS[name])
         half = 0.5 * (number.high - number.low)
-        return half <= CERTAIN * number.value and number.value <= UNREACHED * most
+        return half <= CERTAIN * number.value and number.value <= UNREACHED * attained
     return True
 
 
@@ -158,11 +162,13 @@ def _references(time: Array, reference: Array, commands: Array) -> tuple[Array, 
     jumps = np.flatnonzero(np.diff(reference) != 0.0) + 1
     begin, end = time[jumps - 1], time[jumps]
     # A command acts from the next step of the vehicle, so one just before a sample shows in the next.
-    late = COMMAND_LEAD * float(np.median(np.diff(time))) if len(time) > 1 else 0.0
-    latest = np.append(commands, -math.inf)[np.searchsorted(commands, end - late, side="right") - 1]
-    known = latest > begin - late
-    moments = np.where(known, np.maximum(latest, begin), 0.5 * (begin + end))
-    timing = math.sqrt(float(np.mean(np.where(known, 0.0, end - begin) ** 2)) / 12.0)  # uniform between two samples
+    lead = COMMAND_LEAD * float(np.median(np.diff(time))) if len(time) > 1 else 0.0
+    last_command = np.append(commands, -math.inf)[np.searchsorted(commands, end - lead, side="right") - 1]
+    from_command = last_command > begin - lead
+    moments = np.where(from_command, np.maximum(last_command, begin), 0.5 * (begin + end))
+    timing = math.sqrt(
+        float(np.mean(np.where(from_command, 0.0, end - begin) ** 2)) / 12.0
+    )  # uniform between two samples
     return np.concatenate(([time[0] - 1e3], moments)), np.concatenate((reference[:1], reference[jumps])), timing
 
 
@@ -170,9 +176,9 @@ def _most_moved(time: Array, reference: Array) -> slice:
     """The part of at most :data:`LONGEST` seconds in which the reference moves most."""
     if not len(time):
         return slice(0, 0)
-    moved = np.concatenate(([0.0], np.cumsum(np.abs(np.diff(reference)))))
+    travel = np.concatenate(([0.0], np.cumsum(np.abs(np.diff(reference)))))
     ends = np.searchsorted(time, time + LONGEST, side="right")
-    begin = int(np.argmax(moved[ends - 1] - moved))
+    begin = int(np.argmax(travel[ends - 1] - travel))
     return slice(begin, int(ends[begin]))
 
 
@@ -181,12 +187,12 @@ def _maxima(time: Array, response: Array, *, angle: bool) -> Reached:
 
     Rates are away from zero or towards it; crossings of zero are left out.
     """
-    last = np.diff(time, append=math.inf) > 0.0
-    time, response = time[last], response[last]
-    before, after = response[:-2], response[2:]
-    rates = np.abs(after - before) / (time[2:] - time[:-2])
-    same_side, away = after * before >= 0.0, np.abs(after) >= np.abs(before)
-    rise, fall = (float(np.max(rates[same_side & side], initial=0.0)) for side in (away, ~away))
+    is_last = np.diff(time, append=math.inf) > 0.0
+    time, response = time[is_last], response[is_last]
+    earlier, later = response[:-2], response[2:]
+    rates = np.abs(later - earlier) / (time[2:] - time[:-2])
+    same_side, rising = later * earlier >= 0.0, np.abs(later) >= np.abs(earlier)
+    rise, fall = (float(np.max(rates[same_side & side], initial=0.0)) for side in (rising, ~rising))
     if angle:
         rise = fall = max(rise, fall)
     return Reached(rise, fall, float(np.max(np.abs(response), initial=0.0)))

@@ -41,42 +41,44 @@ def predictions(
     setup, solution = fit.setup, fit.solution
     segments = coarse_segments(setup)
     borders = [_border(segments, recording, part) for recording in range(len(setup.recordings))]
-    first = replace(
+    first_part = replace(
         setup,
-        recordings=tuple(map(_cut, setup.recordings, borders)),
+        recordings=tuple(map(_until, setup.recordings, borders)),
         channels=tuple(
             tuple(chosen(channel, channel.series.time <= border) for channel in channels)
             for channels, border in zip(setup.channels, borders, strict=True)
         ),
     )
     try:
-        first_segments = coarse_segments(first)
+        first_segments = coarse_segments(first_part)
     except SignalError:
         return ()
     advance("held out")
-    first = replace(first, priors={**first.priors, **_priors_of_maps(first)})
-    reach = reach_of(first)
-    known = replace(problem_of(first, first_segments, reach), largest_noise=LARGEST_NOISE)
-    fitted = converged(known, solution)
-    learned = without_needless(known, fitted, blocks_of(known), asked(setup)).point
+    first_part = replace(first_part, priors={**first_part.priors, **_priors_of_maps(first_part)})
+    reach = reach_of(first_part)
+    first_problem = replace(problem_of(first_part, first_segments, reach), largest_noise=LARGEST_NOISE)
+    fitted = converged(first_problem, solution)
+    learned = without_needless(first_problem, fitted, blocks_of(first_problem), asked(setup)).point
     lags = mask_of(setup.family.terms, lambda kind: kind.is_delay)
-    kept = asked(setup) & ~mask_of(setup.family.terms, lambda kind: kind is MAP)
-    command = np.where(kept, learned, neutral_point(setup.family.terms))
-    simple = solve(known, np.where(lags, learned, command), lags | kept, first_noise(known)).point
+    static_terms = asked(setup) & ~mask_of(setup.family.terms, lambda kind: kind is MAP)
+    command = np.where(static_terms, learned, neutral_point(setup.family.terms))
+    simple = solve(
+        first_problem, np.where(lags, learned, command), lags | static_terms, first_noise(first_problem)
+    ).point
     problem = problem_of(setup, segments, reach_of(setup))
-    starts, none = [experiment.start for experiment in problem.experiments], np.zeros_like(lags)
+    starts, no_terms = [experiment.start for experiment in problem.experiments], np.zeros_like(lags)
     in_file = np.array([term.is_parameter for term in setup.family.terms])
     points = (np.where(in_file, point, neutral_point(setup.family.terms)) for point in (learned, simple, command))
-    residuals = [evaluate(problem, point, starts, none)[0] for point in points]
+    residuals = [evaluate(problem, point, starts, no_terms)[0] for point in points]
     experiments = _running(setup, parameters)
-    left = _residuals(experiments)
+    file_residuals = _residuals(experiments)
     scores = []
     for quantity in QUANTITIES:
-        late, seconds = _late(problem.experiments, setup, quantity, borders)
-        if late.any():
-            rms, lag, plain = (_rms(values[late]) for values in residuals)
-            written = _rms(left[_late(experiments, setup, quantity, borders)[0]])
-            scores.append(Prediction(quantity, rms, lag, plain, seconds, written))
+        held_out_mask, seconds = _held_out_samples(problem.experiments, setup, quantity, borders)
+        if held_out_mask.any():
+            rms, lag, plain = (_rms(values[held_out_mask]) for values in residuals)
+            file_rms = _rms(file_residuals[_held_out_samples(experiments, setup, quantity, borders)[0]])
+            scores.append(Prediction(quantity, rms, lag, plain, seconds, file_rms))
     return tuple(scores)
 
 
@@ -86,9 +88,9 @@ def file_error(setup: Setup, parameters: ParameterGroup, channels: Sequence[Chan
     Errors of several vehicles are comparable if the noise is that of the same channels.
     """
     experiments = _running(setup, parameters)
-    left, index = _residuals(experiments), np.concatenate([experiment.channel for experiment in experiments])
+    residuals, index = _residuals(experiments), np.concatenate([experiment.channel for experiment in experiments])
     noise = [max(channel.noise, 1e-9) for channel in channels]
-    return sum((_rms(left[index == k]) / scale) ** 2 for k, scale in enumerate(noise) if (index == k).any())
+    return sum((_rms(residuals[index == k]) / scale) ** 2 for k, scale in enumerate(noise) if (index == k).any())
 
 
 def _running(setup: Setup, parameters: ParameterGroup) -> list[Experiment]:
@@ -112,12 +114,12 @@ def _rms(values: Array) -> float:
     return float(np.sqrt(np.mean(values**2)))
 
 
-def _priors_of_maps(first: Setup) -> dict[str, Interval]:
+def _priors_of_maps(first_part: Setup) -> dict[str, Interval]:
     """Priors of the points of maps from the first part alone, because those of all data depend on the part held out."""
     priors: dict[str, Interval] = {}
     for quantity in ("v_x", "steering"):
-        points = [term for term in first.family.terms if term.kind is MAP and term.target == quantity]
-        gain = attained_gain(first, quantity) or 1.0
+        points = [term for term in first_part.family.terms if term.kind is MAP and term.target == quantity]
+        gain = attained_gain(first_part, quantity) or 1.0
         if points:
             priors |= map_priors([term.name for term in points], gain * np.array([term.neutral for term in points]))
     return priors
@@ -128,31 +130,33 @@ def _border(segments: Sequence[Segment], recording: int, part: float) -> float:
     spans = [(segment.origin, segment.duration) for segment in segments if segment.recording == recording]
     if not spans:
         return math.inf
-    first, last = min(begin for begin, _ in spans), max(begin + duration for begin, duration in spans)
-    return last - part * (last - first)
+    begin_all, end_all = min(begin for begin, _ in spans), max(begin + duration for begin, duration in spans)
+    return end_all - part * (end_all - begin_all)
 
 
-def _late(experiments: Sequence[Experiment], setup: Setup, quantity: str, borders: list[float]) -> tuple[Flags, float]:
+def _held_out_samples(
+    experiments: Sequence[Experiment], setup: Setup, quantity: str, borders: list[float]
+) -> tuple[Flags, float]:
     """Samples of the first channel of a quantity after the border, and how long that lasts [s]."""
-    first: dict[int, int] = {}
+    first_channels: dict[int, int] = {}
     index = 0
     for recording, channels in enumerate(setup.channels):
         for channel in channels:
             if channel.quantity == quantity:
-                first.setdefault(recording, index)
+                first_channels.setdefault(recording, index)
             index += 1
     masks, seconds = [], 0.0
     for experiment in experiments:
         recording = experiment.segment.recording
-        mask = (experiment.channel == first.get(recording, -1)) & (experiment.time > borders[recording])
+        mask = (experiment.channel == first_channels.get(recording, -1)) & (experiment.time > borders[recording])
         masks.append(mask)
         seconds += float(np.ptp(experiment.time[mask])) if mask.any() else 0.0
     return np.concatenate(masks), seconds
 
 
-def _cut(signals: Recording, border: float) -> Recording:
+def _until(recording: Recording, border: float) -> Recording:
     commanded = {
         name: Series(series.time[series.time <= border], series.value[series.time <= border])
-        for name, series in signals.commanded.items()
+        for name, series in recording.commanded.items()
     }
-    return replace(signals, commanded=commanded)
+    return replace(recording, commanded=commanded)

@@ -62,23 +62,23 @@ def checked(recording: Recording) -> Recording:
         if quantity in recording.commanded and quantity in recording.measured:
             findings += _against_command(recording, quantity)
             _check_times(quantity, recording.commanded[quantity], recording.measured[quantity])
-    wrong = _wrong_wheels(recording)
-    wrong |= {
+    causes = _contradicting_wheels(recording)
+    causes |= {
         channel.name: cause for channel in recording.further if (cause := _against_main(recording, channel, findings))
     }
-    findings += [f"{cause}; left out" for cause in dict.fromkeys(wrong.values())]
-    poses = {channel.source for channel in recording.further if channel.name in wrong and channel.quantity in POSES}
-    kept = [
+    findings += [f"{cause}; left out" for cause in dict.fromkeys(causes.values())]
+    poses = {channel.source for channel in recording.further if channel.name in causes and channel.quantity in POSES}
+    consistent = [
         channel
         for channel in recording.further
-        if channel.name not in wrong and not (channel.quantity in POSES and channel.source in poses)
+        if channel.name not in causes and not (channel.quantity in POSES and channel.source in poses)
     ]
-    for what, by_quantity in (("commanded", recording.commanded), ("measured", recording.measured)):
+    for origin, by_quantity in (("commanded", recording.commanded), ("measured", recording.measured)):
         if "steering" in by_quantity and len(by_quantity["steering"].value):
             largest = float(np.percentile(np.abs(by_quantity["steering"].value), 99.0))
             if largest > MAXIMUM_ANGLE:
-                findings.append(f"the steering angle {what} reaches {largest:.3g} rad: is it in degrees?")
-    return replace(recording, further=kept, findings=findings)
+                findings.append(f"the steering angle {origin} reaches {largest:.3g} rad: is it in degrees?")
+    return replace(recording, further=consistent, findings=findings)
 
 
 def turning_against_steering(recording: Recording) -> str:
@@ -87,22 +87,22 @@ def turning_against_steering(recording: Recording) -> str:
     The steering angle is the commanded one if it was not measured. Angles beyond a quarter turn are not used: they are
     in another unit, or those of a driver's steering wheel.
     """
-    held = "steering" not in recording.measured
-    steering = (recording.commanded if held else recording.measured).get("steering")
+    by_command = "steering" not in recording.measured
+    steering = (recording.commanded if by_command else recording.measured).get("steering")
     v_x, yaw_rate = (recording.measured.get(name) for name in ("v_x", "yaw_rate"))
     if not (steering and v_x and yaw_rate and len(steering.time) and len(v_x.time)):
         return ""
     if np.percentile(np.abs(steering.value), 99.0) > 0.5 * math.pi:
         return ""
     slope = np.sin(steering.value) * np.cos(steering.value)
-    if held:
+    if by_command:
         slope = slope[np.clip(np.searchsorted(steering.time, v_x.time, side="right") - 1, 0, None)]
-        first, last, against, angle = 0.0, AFTER_COMMAND, AGAINST, "commanded steering angle"
+        min_lag, max_lag, threshold, angle = 0.0, AFTER_COMMAND, AGAINST, "commanded steering angle"
     else:
         slope = np.interp(v_x.time, steering.time, slope)
-        first, last, against, angle = -APART, APART, -TOGETHER, "steering angle"
-    match = relation(Series(v_x.time, v_x.value * slope), yaw_rate, first, last, held=held)
-    if match is None or match.correlation >= against:
+        min_lag, max_lag, threshold, angle = -APART, APART, -TOGETHER, "steering angle"
+    match = relation(Series(v_x.time, v_x.value * slope), yaw_rate, min_lag, max_lag, held=by_command)
+    if match is None or match.correlation >= threshold:
         return ""
     return (
         f"the vehicle turns against its steering (correlation of the yaw rate with that from speed and {angle} "
@@ -125,7 +125,7 @@ def _against_command(recording: Recording, quantity: str) -> Iterator[str]:
         return
     for unit, factor in _UNITS.get(quantity, _ANGLES).items():
         for times, series in ((factor, "measurement"), (1.0 / factor, "command")):
-            if _near(match.gain, times):
+            if _is_factor(match.gain, times):
                 if factor > 10.0:
                     raise SignalError(f"{words}: is the {series} in {unit}? It must be in {UNITS[quantity]}")
                 yield f"{words}: is the {series} in {unit}?"
@@ -138,22 +138,22 @@ def _check_times(quantity: str, command: Series, measured: Series) -> None:
             f"{quantity} has {len(command.time)} commands and {len(measured.time)} measurements; at least 1 and "
             f"{FEWEST_SAMPLES} are needed"
         )
-    inside = (measured.time >= command.time[0]) & (measured.time <= command.time[-1] + AFTER_COMMAND)
-    if inside.sum() < FEWEST_SAMPLES:
+    mask = (measured.time >= command.time[0]) & (measured.time <= command.time[-1] + AFTER_COMMAND)
+    if mask.sum() < FEWEST_SAMPLES:
         raise SignalError(
-            f"{quantity} has {int(inside.sum())} measurements during the commands ({command.time[0]:.2f} to "
+            f"{quantity} has {int(mask.sum())} measurements during the commands ({command.time[0]:.2f} to "
             f"{command.time[-1]:.2f} s; measured from {measured.time[0]:.2f} to {measured.time[-1]:.2f} s); at least "
             f"{FEWEST_SAMPLES} are needed. Are the clocks the same?"
         )
-    ahead = _ahead(command, Series(measured.time[inside], measured.value[inside]))
-    if ahead > 0.0:
+    lead = _lead_time(command, Series(measured.time[mask], measured.value[mask]))
+    if lead > 0.0:
         raise SignalError(
-            f"the measured {quantity} leads the command by {ahead:.2f} s; it must follow the command. Are the columns "
+            f"the measured {quantity} leads the command by {lead:.2f} s; it must follow the command. Are the columns "
             "or topics swapped, or the clocks different?"
         )
 
 
-def _ahead(command: Series, measured: Series) -> float:
+def _lead_time(command: Series, measured: Series) -> float:
     """The time by which measurements clearly lead the commands [s]; 0 if they do not.
 
     Unlike in :func:`relation`, commands are not smoothed by a lag, which a measurement may lead by up to its time
@@ -167,29 +167,29 @@ def _ahead(command: Series, measured: Series) -> float:
     commanded, middle = command.value[at], np.interp(grid, measured.time, measured.value)[reach:-reach]
     lags = range(-reach, reach + 1)
     correlations = [_correlation(commanded[reach - lag : len(grid) - reach - lag], middle) for lag in lags]
-    best = int(np.argmax(correlations)) - reach
-    clearly = correlations[best + reach] > max(*correlations[reach:], NOT_TOGETHER - 0.02) + 0.02
-    return -best * STEP if -reach < best < 0 and clearly else 0.0
+    best_lag = int(np.argmax(correlations)) - reach
+    is_clear = correlations[best_lag + reach] > max(*correlations[reach:], NOT_TOGETHER - 0.02) + 0.02
+    return -best_lag * STEP if -reach < best_lag < 0 and is_clear else 0.0
 
 
 def _against_main(recording: Recording, channel: MeasuredChannel, findings: list[str]) -> str:
     """The reason why a further channel contradicts the measured motion; empty if it does not. May add a finding."""
-    reference, series, what = _comparable(recording, channel)
+    reference, series, main = _comparable(recording, channel)
     match = relation(reference, series, -APART, APART) if reference and series else None
     if match is None:
         return ""
     if match.correlation < -TOGETHER:
-        return f"{channel.name} goes against {what} (correlation {match.correlation:.2f}): is the axis mirrored?"
+        return f"{channel.name} goes against {main} (correlation {match.correlation:.2f}): is the axis mirrored?"
     if match.contradicts:
-        return f"{channel.name} contradicts {what} (correlation {match.correlation:.2f}): is it of another vehicle?"
+        return f"{channel.name} contradicts {main} (correlation {match.correlation:.2f}): is it of another vehicle?"
     if match.correlation < TOGETHER:
         return ""
     for unit, factor in _UNITS.get(channel.quantity, _ANGLES).items():
         for times in (factor, 1.0 / factor) if factor > 10.0 else (factor,):
-            if _near(match.gain, times):
-                return f"{channel.name} is {match.gain:.4g} times {what}: is one of them in {unit}?"
-    if not channel.hinge and not _near(match.gain, 1.0, AGREEING):  # an inner hinge turns further than the mean
-        findings.append(f"{channel.name} is {match.gain:.4g} times {what}: one of them is not calibrated")
+            if _is_factor(match.gain, times):
+                return f"{channel.name} is {match.gain:.4g} times {main}: is one of them in {unit}?"
+    if not channel.hinge and not _is_factor(match.gain, 1.0, AGREEING):  # an inner hinge turns further than the mean
+        findings.append(f"{channel.name} is {match.gain:.4g} times {main}: one of them is not calibrated")
     return ""
 
 
@@ -218,12 +218,12 @@ def _speed_of(poses: Mapping[str, Series]) -> Series | None:
     return Series(v_x.time, v_x.value * np.cos(at) + v_y.value * np.sin(at))
 
 
-def _wrong_wheels(recording: Recording) -> dict[str, str]:
+def _contradicting_wheels(recording: Recording) -> dict[str, str]:
     """Reasons why wheel channels contradict the vehicle's motion, by their names.
 
     The mean of a left and a right wheel follows the speed, and their difference the yaw rate.
     """
-    wrong: dict[str, str] = {}
+    causes: dict[str, str] = {}
     wheels = {(wheel.source, wheel.joint): wheel for wheel in recording.further if wheel.quantity == "joint_velocity"}
     for (source, joint), left in wheels.items():
         right = wheels.get((source.replace("left", "right"), joint.replace("left", "right")))
@@ -232,32 +232,32 @@ def _wrong_wheels(recording: Recording) -> dict[str, str]:
         a, b = left.series, right.series
         of_left = np.interp(b.time, a.time, a.value)
         mean, difference = Series(b.time, 0.5 * (b.value + of_left)), Series(b.time, b.value - of_left)
-        if cause := _wrong_pair(recording, left.name, right.name, mean, difference):
-            wrong |= {left.name: cause, right.name: cause}
-    return wrong
+        if cause := _contradicting_pair(recording, left.name, right.name, mean, difference):
+            causes |= {left.name: cause, right.name: cause}
+    return causes
 
 
-def _wrong_pair(recording: Recording, left: str, right: str, mean: Series, difference: Series) -> str:
+def _contradicting_pair(recording: Recording, left: str, right: str, mean: Series, difference: Series) -> str:
     """The reason why a left and a right wheel contradict the vehicle's motion; empty if they do not."""
-    both, drives = f"{left} and {right}", _follows(recording, "v_x", mean)
+    pair, drives = f"{left} and {right}", _relation_to_motion(recording, "v_x", mean)
     if drives is not None:
         if drives.correlation < -TOGETHER:
-            return f"{both} turn backwards when the vehicle drives forward (correlation {drives.correlation:.2f})"
-        apart = _follows(recording, "v_x", difference)
-        if apart is not None and abs(apart.correlation) > max(TOGETHER, abs(drives.correlation)):
+            return f"{pair} turn backwards when the vehicle drives forward (correlation {drives.correlation:.2f})"
+        mismatch = _relation_to_motion(recording, "v_x", difference)
+        if mismatch is not None and abs(mismatch.correlation) > max(TOGETHER, abs(drives.correlation)):
             return (
-                f"{left if apart.correlation > 0.0 else right} turns backwards when the vehicle drives forward "
-                f"(correlation of the speed with the difference of both sides {abs(apart.correlation):.2f}): is its "
+                f"{left if mismatch.correlation > 0.0 else right} turns backwards when the vehicle drives forward "
+                f"(correlation of the speed with the difference of both sides {abs(mismatch.correlation):.2f}): is its "
                 "axis mirrored?"
             )
         if drives.contradicts:
-            return f"{both} contradict v_x (correlation {drives.correlation:.2f}): are they of another vehicle?"
+            return f"{pair} contradict v_x (correlation {drives.correlation:.2f}): are they of another vehicle?"
         radius = 1.0 / drives.gain
         if drives.correlation > TOGETHER and not SMALLEST <= radius <= LARGEST:
             likely = [unit for unit, factor in _TURNS.items() if SMALLEST <= radius * factor <= LARGEST]
             question = f": are they in {' or '.join(likely)}? They must be in rad/s" if likely else ""
-            return f"by {both} the wheels' radius is {radius:.3g} m{question}"
-    turns = _follows(recording, "yaw_rate", difference)
+            return f"by {pair} the wheels' radius is {radius:.3g} m{question}"
+    turns = _relation_to_motion(recording, "yaw_rate", difference)
     if turns is None or turns.correlation > -TOGETHER:
         return ""
     return (
@@ -266,7 +266,7 @@ def _wrong_pair(recording: Recording, left: str, right: str, mean: Series, diffe
     )
 
 
-def _follows(recording: Recording, quantity: str, series: Series) -> Relation | None:
+def _relation_to_motion(recording: Recording, quantity: str, series: Series) -> Relation | None:
     """The relation of a series to a measured velocity, or to the commanded one if that was not measured."""
     if quantity in recording.measured:
         return relation(recording.measured[quantity], series, -APART, APART)
@@ -318,38 +318,38 @@ def relation(x: Series, y: Series, first: float, last: float, *, held: bool = Fa
         for smoothed in (_smoothed(xs, step / constant if constant else math.inf),)
         for lag in lags
     ]
-    alike = np.array([_correlation(values, ys) for values in shifted])
-    positive = float(np.max(alike)) >= max(POSITIVE, -float(np.min(alike)) - STRONGER)
-    best = int(np.argmax(alike if positive else np.abs(alike)))
-    followed, correlation = shifted[best], float(alike[best])
-    spread = float(np.std(followed))
+    correlations = np.array([_correlation(values, ys) for values in shifted])
+    positive = float(np.max(correlations)) >= max(POSITIVE, -float(np.min(correlations)) - STRONGER)
+    best = int(np.argmax(correlations if positive else np.abs(correlations)))
+    x_shifted, correlation = shifted[best], float(correlations[best])
+    spread = float(np.std(x_shifted))
     if spread == 0.0:
         return None
-    cosine = float(followed @ ys) / math.sqrt(float(followed @ followed) * float(ys @ ys))
+    cosine = float(x_shifted @ ys) / math.sqrt(float(x_shifted @ x_shifted) * float(ys @ ys))
     return Relation(correlation * float(np.std(ys)) / spread, correlation, math.sqrt(max(1.0 - cosine**2, 0.0)))
 
 
 def rate(series: Series) -> Series:
     """The derivative in time, by differences over :data:`DIFFERENCE`; of equal stamps the last one counts."""
-    last = np.diff(series.time, append=math.inf) > 0.0
-    series = Series(series.time[last], series.value[last])
+    is_last = np.diff(series.time, append=math.inf) > 0.0
+    series = Series(series.time[is_last], series.value[is_last])
     usual = float(np.median(np.diff(series.time))) if len(series.time) > 1 else STEP
-    apart = max(1, round(DIFFERENCE / usual))
-    if len(series.time) <= 2 * apart:
+    stride = max(1, round(DIFFERENCE / usual))
+    if len(series.time) <= 2 * stride:
         return Series(np.empty(0), np.empty(0))
-    passed = series.time[apart:] - series.time[:-apart]
-    middle = 0.5 * (series.time[apart:] + series.time[:-apart])
-    return Series(middle, (series.value[apart:] - series.value[:-apart]) / passed)
+    durations = series.time[stride:] - series.time[:-stride]
+    middle = 0.5 * (series.time[stride:] + series.time[:-stride])
+    return Series(middle, (series.value[stride:] - series.value[:-stride]) / durations)
 
 
-def _near(value: float, factor: float, part: float = NEAR) -> bool:
+def _is_factor(value: float, factor: float, part: float = NEAR) -> bool:
     return value > 0.0 and abs(math.log(value / factor)) < part
 
 
 def _smoothed(values: Array, speed: float) -> Array:
     """Values behind a first-order lag, whose time constant is one step divided by the speed."""
-    left = math.exp(-speed)
-    return np.asarray(lfilter([1.0 - left], [1.0, -left], values, zi=[left * values[0]])[0])
+    decay = math.exp(-speed)
+    return np.asarray(lfilter([1.0 - decay], [1.0, -decay], values, zi=[decay * values[0]])[0])
 
 
 def _clipped(values: Array) -> Array:

@@ -98,7 +98,7 @@ def select(
         advance: Called with the name of an entering candidate.
     """
     blocks = blocks_of(problem)
-    now = begun or solve(problem, begin, always, first_noise(problem), evaluations=FULL_SIMULATIONS)
+    solution = begun or solve(problem, begin, always, first_noise(problem), evaluations=FULL_SIMULATIONS)
     first, last = True, False
     entered: set[str] = set()
     while True:
@@ -108,24 +108,30 @@ def select(
             for candidate in candidates
             if (candidate.whole or not last) and not (candidate.whole and candidate.name in entered)
         ]
-        whole = (first or last) and is_structured(problem, now.residuals)
-        entering = _best(problem, untried, now, blocks, whole=whole, last=last)
+        whole = (first or last) and is_structured(problem, solution.residuals)
+        entering = _best_candidate(problem, untried, solution, blocks, whole=whole, last=last)
         first = False
         if entering is not None:
             candidate, trial = entering
             noise, begins = noise_of(problem, trial.residuals), trial.starts
-            now = solve(
+            solution = solve(
                 problem, trial.point, trial.free, noise, starts=begins, evaluations=FULL_SIMULATIONS, tolerance=1e-6
             )
             entered.add(candidate.name)
             advance(candidate.name)
         elif last:
-            return without_needless(problem, now, blocks, always)
+            return without_needless(problem, solution, blocks, always)
         last = entering is None
 
 
-def _best(
-    problem: Problem, candidates: Sequence[Candidate], now: Solution, blocks: np.ndarray, *, whole: bool, last: bool
+def _best_candidate(
+    problem: Problem,
+    candidates: Sequence[Candidate],
+    solution: Solution,
+    blocks: np.ndarray,
+    *,
+    whole: bool,
+    last: bool,
 ) -> tuple[Candidate, Solution] | None:
     """The candidate that improves the prediction most, with its fit; None if none does.
 
@@ -133,28 +139,28 @@ def _best(
         whole: Whole actuators may enter.
         last: Nothing else entered, so less is required of them.
     """
-    noise = noise_of(problem, now.residuals)
-    score = left_out(problem, now, blocks, noise)
+    noise = noise_of(problem, solution.residuals)
+    score = left_out(problem, solution, blocks, noise)
     rank = {candidate.name: k for k, candidate in enumerate(candidates)}
-    eligible = [candidate for candidate in candidates if _may_enter(problem, candidate, now, whole=whole)]
+    eligible = [candidate for candidate in candidates if _may_enter(problem, candidate, solution, whole=whole)]
     best: _ScoredCandidate | None = None
-    for k, (candidate, begins) in enumerate(promising(problem, eligible, now, noise)):
+    for k, (candidate, begins) in enumerate(promising(problem, eligible, solution, noise)):
         if best is not None and k % AT_ONCE == 0:
             break
-        trial = _trial(problem, candidate, now, begins, noise, last=last)
+        trial = _trial_fit(problem, candidate, solution, begins, noise, last=last)
         dead_times = [k for k in candidate.terms if problem.terms[k].kind.effect is Effect.DEAD_TIME]
         if any(trial.point[k] > PLAUSIBLE_DEAD_TIME * problem.upper[k] for k in dead_times):
             continue
-        after = refitted(problem, trial, blocks, noise, score)
+        refit_score = refitted(problem, trial, blocks, noise, score)
         exact = (noise_of(problem, trial.residuals).scale < NEARLY_EXACT * problem.accuracies).any()
-        if candidate.whole and not exact and least_left(score, after) > (EXCEPTIONAL if last else OVERWHELMING):
+        if candidate.whole and not exact and least_left(score, refit_score) > (EXCEPTIONAL if last else OVERWHELMING):
             continue
-        left = float(np.sum(after)) / max(float(np.sum(score)), LEAST)
+        remaining = float(np.sum(refit_score)) / max(float(np.sum(score)), LEAST)
         required = (candidate.significant, candidate.worthwhile)
-        gain = better(score, after, *((SIGNIFICANT, WORTHWHILE) if left < OVERWHELMING else required))
-        if gain > 0.0 and left < DECISIVE:
+        gain = better(score, refit_score, *((SIGNIFICANT, WORTHWHILE) if remaining < OVERWHELMING else required))
+        if gain > 0.0 and remaining < DECISIVE:
             return candidate, trial
-        entry = _ScoredCandidate(candidate, trial, gain, float(np.sum(after)), rank[candidate.name])
+        entry = _ScoredCandidate(candidate, trial, gain, float(np.sum(refit_score)), rank[candidate.name])
         if gain > 0.0 and (best is None or entry.beats(best)):
             best = entry
     return None if best is None else (best.candidate, best.trial)
@@ -167,30 +173,30 @@ class _ScoredCandidate:
     candidate: Candidate
     trial: Solution
     gain: float
-    left: float
+    remaining: float
     rank: int
 
     def beats(self, best: _ScoredCandidate) -> bool:
         """Whether it enters instead of the best one so far. Of about equal ones the first in the list enters."""
-        if self.left < OVERWHELMING * best.left:
+        if self.remaining < OVERWHELMING * best.remaining:
             return True
         margin = ORDER_MARGIN if self.rank > best.rank else 1.0 / ORDER_MARGIN
-        return best.left >= OVERWHELMING * self.left and self.gain > margin * best.gain
+        return best.remaining >= OVERWHELMING * self.remaining and self.gain > margin * best.gain
 
 
-def _may_enter(problem: Problem, candidate: Candidate, now: Solution, *, whole: bool) -> bool:
+def _may_enter(problem: Problem, candidate: Candidate, solution: Solution, *, whole: bool) -> bool:
     """Whether a candidate may enter: a common latency is part of dead times, so one source must have none."""
     if candidate.whole:
         return whole
     if problem.terms[candidate.terms[0]].kind.effect is Effect.LATENCY:
         latencies = acting_as(problem.terms, Effect.LATENCY)
-        if int(now.free[latencies].sum()) >= len(latencies) - 1:
+        if int(solution.free[latencies].sum()) >= len(latencies) - 1:
             return False
-    return not all(now.free[list(candidate.terms)])
+    return not all(solution.free[list(candidate.terms)])
 
 
-def _trial(
-    problem: Problem, candidate: Candidate, now: Solution, begins: Sequence[Array], noise: Noise, *, last: bool
+def _trial_fit(
+    problem: Problem, candidate: Candidate, solution: Solution, begins: Sequence[Array], noise: Noise, *, last: bool
 ) -> Solution:
     """The best fit with a candidate from several starts; with ``last``, hopeless fits end early."""
 
@@ -203,29 +209,30 @@ def _trial(
 
     if not candidate.whole:
         evaluations = min(TRIAL_SIMULATIONS * len(candidate.terms), FULL_SIMULATIONS)
-        return min((fit(now, point, evaluations) for point in begins), key=lambda trial: trial.cost)
+        return min((fit(solution, point, evaluations) for point in begins), key=lambda trial: trial.cost)
     if last:
-        trials = [fit(now, point, HURRIED_SIMULATIONS) for point in begins]
+        trials = [fit(solution, point, HURRIED_SIMULATIONS) for point in begins]
         trials = [
-            fit(trial, trial.point, FULL_SIMULATIONS) if trial.cost < HOPELESS * now.cost else trial for trial in trials
+            fit(trial, trial.point, FULL_SIMULATIONS) if trial.cost < HOPELESS * solution.cost else trial
+            for trial in trials
         ]
     else:
-        trials = [fit(now, point, FULL_SIMULATIONS) for point in begins]
+        trials = [fit(solution, point, FULL_SIMULATIONS) for point in begins]
     trials = [
-        fit(trial, trial.point, LONGER * FULL_SIMULATIONS) if trial.cost < HALFWAY * now.cost else trial
+        fit(trial, trial.point, LONGER * FULL_SIMULATIONS) if trial.cost < HALFWAY * solution.cost else trial
         for trial in trials
     ]
     return min(trials, key=lambda trial: trial.cost)
 
 
-def refitted(problem: Problem, trial: Solution, blocks: np.ndarray, noise: Noise, before: Array) -> Array:
+def refitted(problem: Problem, trial: Solution, blocks: np.ndarray, noise: Noise, former: Array) -> Array:
     """The result of :func:`left_out`, with separate fits without blocks that one Gauss-Newton step does not predict.
 
     Such a block is predicted worse than before although the fit of everything explains it far better: terms that only
     one block shows change too much for one step.
     """
     squares = left_out(problem, trial, blocks, noise)
-    if better(before, squares) > 0.0:
+    if better(former, squares) > 0.0:
         return squares
     weights, limits = noise.weights[problem.kind], residual_limits(problem, noise)[problem.kind]
 
@@ -233,68 +240,80 @@ def refitted(problem: Problem, trial: Solution, blocks: np.ndarray, noise: Noise
         return summed(problem, residuals * weights, limits, blocks)
 
     explained = by_block(trial.residuals)
-    if np.sum(explained) < OVERWHELMING * np.sum(before):
+    if np.sum(explained) < OVERWHELMING * np.sum(former):
         return explained
-    left, was, best = (np.sum(sums, axis=1) for sums in (squares, before, explained))
-    poor = left > was
-    hopeful = np.flatnonzero(poor & ((best < HOPEFUL * was) | ((left > TOO_FAR * was) & (best < was))))
-    at_best = better(before, np.where(poor[:, np.newaxis], explained, squares))
-    if not 0 < len(hopeful) <= MOST_REFITTED or at_best <= 0.0:
+    trial_cost, former_cost, fit_cost = (np.sum(sums, axis=1) for sums in (squares, former, explained))
+    poor = trial_cost > former_cost
+    refit_blocks = np.flatnonzero(
+        poor & ((fit_cost < HOPEFUL * former_cost) | ((trial_cost > TOO_FAR * former_cost) & (fit_cost < former_cost)))
+    )
+    gain_at_best = better(former, np.where(poor[:, np.newaxis], explained, squares))
+    if not 0 < len(refit_blocks) <= MOST_REFITTED or gain_at_best <= 0.0:
         return squares
-    for block in hopeful:
-        others = blocks != block
+    for block in refit_blocks:
+        training = blocks != block
         fit = solve(
-            problem, trial.point, trial.free, noise, starts=trial.starts, samples=others, evaluations=REFIT_SIMULATIONS
+            problem,
+            trial.point,
+            trial.free,
+            noise,
+            starts=trial.starts,
+            samples=training,
+            evaluations=REFIT_SIMULATIONS,
         )
         refit = by_block(fit.residuals)[block]
-        if np.sum(refit) < left[block]:
+        if np.sum(refit) < trial_cost[block]:
             squares[block] = refit
     return squares
 
 
-def weakest(problem: Problem, now: Solution, noise: Noise, neutral: Array, always: Flags) -> list[int]:
+def weakest(problem: Problem, solution: Solution, noise: Noise, neutral: Array, always: Flags) -> list[int]:
     """Terms that are fewer than :data:`CERTAIN_ERRORS` standard errors away from neutral, and limits.
 
     A whole actuator brings in limits without a proof of each. They have no effect long before they are neutral, so
     their distance proves nothing.
     """
-    free = np.flatnonzero(now.free)
-    jacobian = now.jacobian[:, free] * noise.weights[problem.kind][:, np.newaxis]
+    free = np.flatnonzero(solution.free)
+    jacobian = solution.jacobian[:, free] * noise.weights[problem.kind][:, np.newaxis]
     covariance = np.linalg.pinv(jacobian.T @ jacobian, rcond=1e-12)
     error = np.where(np.any(jacobian != 0.0, axis=0), np.sqrt(np.maximum(np.diag(covariance), 0.0)), np.inf)
-    near = np.abs(now.point[free] - neutral[free]) < CERTAIN_ERRORS * error
-    near |= mask_of(problem.terms, lambda kind: kind.is_limit)[free]
-    return [int(k) for k in free[near] if not always[k] and not problem.terms[k].needs]
+    weak = np.abs(solution.point[free] - neutral[free]) < CERTAIN_ERRORS * error
+    weak |= mask_of(problem.terms, lambda kind: kind.is_limit)[free]
+    return [int(k) for k in free[weak] if not always[k] and not problem.terms[k].needs]
 
 
-def without_needless(problem: Problem, now: Solution, blocks: np.ndarray, always: Flags) -> Solution:
+def without_needless(problem: Problem, solution: Solution, blocks: np.ndarray, always: Flags) -> Solution:
     """Remove terms without which blocks are predicted as well."""
     terms = problem.terms
     neutral = neutral_point(terms)
     names = [term.name for term in terms]
     shared = {k: names.index(term.fallback) for k, term in enumerate(terms) if term.fallback}
     while True:
-        noise = noise_of(problem, now.residuals)
-        score = left_out(problem, now, blocks, noise)
-        best: tuple[float, Solution] | None = None
-        tried = [
+        noise = noise_of(problem, solution.residuals)
+        score = left_out(problem, solution, blocks, noise)
+        best_removal: tuple[float, Solution] | None = None
+        groups = [
             [k, *(j for j, term in enumerate(terms) if term.needs == names[k])]
-            for k in weakest(problem, now, noise, neutral, always)
+            for k in weakest(problem, solution, noise, neutral, always)
         ]
-        tried += [[k, j] for k, j in shared.items() if now.free[k] and now.free[j]]  # each may make up for the other
-        for together in tried:
-            free, point = now.free.copy(), now.point.copy()
-            free[together], point[together] = False, neutral[together]
+        groups += [
+            [k, j] for k, j in shared.items() if solution.free[k] and solution.free[j]
+        ]  # each may make up for the other
+        for group in groups:
+            free, point = solution.free.copy(), solution.point.copy()
+            free[group], point[group] = False, neutral[group]
             begins = [point]
-            if len(together) == 1 and (k := together[0]) in shared:  # either limit may be the one of both
-                begins.append(np.where(np.arange(len(point)) == shared[k], now.point[k], point))
-            trials = (solve(problem, x, free, noise, starts=now.starts, evaluations=TRIAL_SIMULATIONS) for x in begins)
+            if len(group) == 1 and (k := group[0]) in shared:  # either limit may be the one of both
+                begins.append(np.where(np.arange(len(point)) == shared[k], solution.point[k], point))
+            trials = (
+                solve(problem, x, free, noise, starts=solution.starts, evaluations=TRIAL_SIMULATIONS) for x in begins
+            )
             trial = min(trials, key=lambda trial: trial.cost)
-            without = left_out(problem, trial, blocks, noise)
-            lost = better(without, score, *terms[together[0]].kind.to_stay)
-            if lost <= 0.0 and (best is None or lost < best[0]):
-                best = lost, trial
-        if best is None:
-            return now
-        trial = best[1]
-        now = solve(problem, trial.point, trial.free, noise, starts=trial.starts, evaluations=FULL_SIMULATIONS)
+            reduced_score = left_out(problem, trial, blocks, noise)
+            loss = better(reduced_score, score, *terms[group[0]].kind.to_stay)
+            if loss <= 0.0 and (best_removal is None or loss < best_removal[0]):
+                best_removal = loss, trial
+        if best_removal is None:
+            return solution
+        trial = best_removal[1]
+        solution = solve(problem, trial.point, trial.free, noise, starts=trial.starts, evaluations=FULL_SIMULATIONS)

@@ -37,7 +37,7 @@ class Candidate:
 
 
 def promising(
-    problem: Problem, candidates: Sequence[Candidate], now: Solution, noise: Noise
+    problem: Problem, candidates: Sequence[Candidate], solution: Solution, noise: Noise
 ) -> list[tuple[Candidate, list[Array]]]:
     """Candidates that may improve a fit, with the starts of their fits, the most promising first.
 
@@ -45,22 +45,22 @@ def promising(
     """
     weights, limits = noise.weights[problem.kind], residual_limits(problem, noise)[problem.kind]
     smooth = mask_of(problem.terms, lambda kind: kind.smooth)
-    residuals, jacobian, _ = evaluate(problem, now.point, now.starts, smooth | now.free)
+    residuals, jacobian, _ = evaluate(problem, solution.point, solution.starts, smooth | solution.free)
     residuals = residuals * weights
     root = np.sqrt(robust(residuals**2, limits)[1])
     jacobian = jacobian * (weights * root)[:, np.newaxis]
     gradient, information = jacobian.T @ (residuals * root), jacobian.T @ jacobian
-    points, present = _first_points(problem, candidates, now, noise)
-    free = np.flatnonzero(now.free)
+    points, present_cost = _first_points(problem, candidates, solution, noise)
+    free = np.flatnonzero(solution.free)
     expectations = []
     for candidate in candidates:
         cost, begins = points[candidate.name]
-        expected = present - cost
+        expected = present_cost - cost
         if smooth[list(candidate.terms)].all():
-            together = np.union1d(free, candidate.terms)
-            step = _explained(information, gradient, together) - _explained(information, gradient, free)
+            terms = np.union1d(free, candidate.terms)
+            step = _explained(information, gradient, terms) - _explained(information, gradient, free)
             if step > expected:
-                expected, begins = step, [now.point]
+                expected, begins = step, [solution.point]
         if expected > LEAST or candidate.whole:
             expectations.append((expected, candidate, begins))
     expectations.sort(key=lambda entry: (not entry[1].whole, -entry[0]))
@@ -78,40 +78,40 @@ def _explained(information: Array, gradient: Array, terms: np.ndarray) -> float:
 
 
 def _first_points(
-    problem: Problem, candidates: Sequence[Candidate], now: Solution, noise: Noise
+    problem: Problem, candidates: Sequence[Candidate], solution: Solution, noise: Noise
 ) -> tuple[dict[str, tuple[float, list[Array]]], float]:
     """The lowest cost of each candidate's points and the best of these, by name; and the present cost.
 
     All costs are for dead times in whole steps.
     """
-    points, owner = [now.point], [""]
+    points, owner = [solution.point], [""]
     for candidate in candidates:
-        for changes in candidate.starts(now.point):
-            point = now.point.copy()
+        for changes in candidate.starts(solution.point):
+            point = solution.point.copy()
             for k, value in changes.items():
                 point[k] = np.clip(value, problem.lower[k], problem.upper[k])
             points.append(point)
             owner.append(candidate.name)
     unique = {point.tobytes(): k for k, point in enumerate(points)}
     distinct = sorted(unique.values())
-    costs = dict(zip(distinct, costs_of(problem, np.array(points)[distinct], now.starts, noise), strict=True))
+    costs = dict(zip(distinct, costs_of(problem, np.array(points)[distinct], solution.starts, noise), strict=True))
     cost = np.array([costs[unique[point.tobytes()]] for point in points])
-    best: dict[str, tuple[float, list[Array]]] = {}
+    lowest: dict[str, tuple[float, list[Array]]] = {}
     for candidate in candidates:
         indices = np.array([k for k, name in enumerate(owner) if name == candidate.name])
         indices = indices[np.argsort(cost[indices], kind="stable")]
-        begins = _different(problem, [points[k] for k in indices], WHOLE_BEGINS if candidate.whole else 1)
-        best[candidate.name] = float(cost[indices[0]]), begins
-    return best, float(cost[0])
+        begins = _distinct_in_time(problem, [points[k] for k in indices], WHOLE_BEGINS if candidate.whole else 1)
+        lowest[candidate.name] = float(cost[indices[0]]), begins
+    return lowest, float(cost[0])
 
 
-def _different(problem: Problem, points: Sequence[Array], count: int) -> list[Array]:
+def _distinct_in_time(problem: Problem, points: Sequence[Array], count: int) -> list[Array]:
     """The first points that differ in a time."""
     times = [k for k, term in enumerate(problem.terms) if term.kind.is_delay]
-    different: dict[bytes, Array] = {}
+    distinct: dict[bytes, Array] = {}
     for point in points:
-        different.setdefault(point[times].tobytes(), point)
-    return list(different.values())[:count]
+        distinct.setdefault(point[times].tobytes(), point)
+    return list(distinct.values())[:count]
 
 
 def costs_of(problem: Problem, points: Array, starts: Sequence[Array], noise: Noise) -> Array:
@@ -121,6 +121,6 @@ def costs_of(problem: Problem, points: Array, starts: Sequence[Array], noise: No
     for experiment, start in zip(problem.experiments, starts, strict=True):
         predicted = experiment.simulate(points, np.tile(start, (len(points), 1)))
         kind = problem.kinds[experiment.channel]
-        left = (predicted - experiment.measured[:, np.newaxis]) * weights[kind][:, np.newaxis]
-        total += robust(left**2, limits[kind][:, np.newaxis])[0].sum(axis=0)
+        residuals = (predicted - experiment.measured[:, np.newaxis]) * weights[kind][:, np.newaxis]
+        total += robust(residuals**2, limits[kind][:, np.newaxis])[0].sum(axis=0)
     return total

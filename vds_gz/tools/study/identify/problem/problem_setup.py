@@ -140,17 +140,17 @@ class Setup:
     def reaches_zero(self, quantity: str) -> bool:
         """Whether the commands of a quantity, those of :meth:`_driven`, come near 0 or change their sign."""
         values = self._driven(FIELDS[quantity])
-        near = NEAR_ZERO * float(np.max(np.abs(values)))
-        return bool(np.min(values) <= near and np.max(values) >= -near)
+        tolerance = NEAR_ZERO * float(np.max(np.abs(values)))
+        return bool(np.min(values) <= tolerance and np.max(values) >= -tolerance)
 
     @property
     def slows_down(self) -> bool:
         """Whether some command asks for a lower speed than one before, or for the opposite direction."""
         fields = ("v_x",) if "steering" in self.actuators else ("v_x", "v_y", "yaw_rate")
         for commanded in (recording.commands.records[field] for recording in self.recordings for field in fields):
-            least = max(NEAR_ZERO * np.max(np.abs(commanded)), 1e-9)
+            tolerance = max(NEAR_ZERO * np.max(np.abs(commanded)), 1e-9)
             for speed in (np.maximum(commanded, 0.0), np.maximum(-commanded, 0.0)):
-                if np.max(np.maximum.accumulate(speed) - speed) > least:
+                if np.max(np.maximum.accumulate(speed) - speed) > tolerance:
                     return True
         return False
 
@@ -170,8 +170,8 @@ class Setup:
         driven = records["v_x"] != 0.0
         return np.asarray(records[field] if field == "v_x" or not driven.any() else records[field][driven])
 
-    def _changes(self, field: str, least: float) -> bool:
-        return any(np.ptp(recording.commands.records[field]) > least for recording in self.recordings)
+    def _changes(self, field: str, tolerance: float) -> bool:
+        return any(np.ptp(recording.commands.records[field]) > tolerance for recording in self.recordings)
 
 
 def requested_by(kind: CommandKind) -> list[str]:
@@ -188,18 +188,18 @@ def check_numbers(recording: Recording) -> None:
     """Refuse a recording without commands, with numbers that are not finite, or with times that do not advance."""
     measured = [(channel.name, channel.series) for channel in recording.channels]
     for name, series in (*recording.commanded.items(), *measured):
-        wrong = ~(np.isfinite(series.time) & np.isfinite(series.value))
-        if wrong.any():
+        invalid = ~(np.isfinite(series.time) & np.isfinite(series.value))
+        if invalid.any():
             raise SignalError(
-                f"{int(wrong.sum())} of {len(wrong)} samples of {name} are NaN or infinite, the first is number "
-                f"{int(np.argmax(wrong)) + 1}; leave these out"
+                f"{int(invalid.sum())} of {len(invalid)} samples of {name} are NaN or infinite, the first is number "
+                f"{int(np.argmax(invalid)) + 1}; leave these out"
             )
     for name, series in measured:
-        late = np.diff(series.time) <= 0.0
-        if 2 * late.sum() >= len(late) > 0:
+        stuck = np.diff(series.time) <= 0.0
+        if 2 * stuck.sum() >= len(stuck) > 0:
             raise SignalError(
-                f"{int(late.sum())} of {len(series.time)} samples of {name} are no later than the sample before, the "
-                f"first at {series.time[int(np.argmax(late)) + 1]:.9g} s; each sample needs a later time"
+                f"{int(stuck.sum())} of {len(series.time)} samples of {name} are no later than the sample before, the "
+                f"first at {series.time[int(np.argmax(stuck)) + 1]:.9g} s; each sample needs a later time"
             )
     if not len(recording.commands.time):
         raise _nothing_in_both(recording, recording.measured)
@@ -242,9 +242,9 @@ def _for_model(recording: Recording, model: AnyModel) -> Recording:
     if kind_of(recording) in model.accepts:
         return recording
     if kind_of(recording).references:
-        kept = {name: series for name, series in recording.commanded.items() if name in QUANTITIES}
-        plain = replace(recording, commanded=kept)
-        if kept and kind_of(plain) in model.accepts:
+        motion_commands = {name: series for name, series in recording.commanded.items() if name in QUANTITIES}
+        plain = replace(recording, commanded=motion_commands)
+        if motion_commands and kind_of(plain) in model.accepts:
             return plain
     raise SignalError(
         f"the commands are of the kind '{kind_of(recording).name}', which the vehicle model '{model.name}' does "

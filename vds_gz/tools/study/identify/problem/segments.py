@@ -71,8 +71,8 @@ class Segment:
         if hold:
             time = self.origin + hold * np.floor((time - self.origin) / hold + ON_GRID)
         steps = (time - self.origin) / self.dt
-        near = np.rint(steps)
-        return np.where(np.abs(steps - near) < ON_GRID, near, steps)
+        whole = np.rint(steps)
+        return np.where(np.abs(steps - whole) < ON_GRID, whole, steps)
 
 
 def segments_of(
@@ -80,10 +80,10 @@ def segments_of(
 ) -> list[Segment]:
     """The segments of recordings."""
     segments: list[Segment] = []
-    first = 0
+    first_index = 0
     for k, (recording, measured) in enumerate(zip(recordings, channels, strict=True)):
-        indexed = list(enumerate(measured, first))
-        first += len(measured)
+        indexed = list(enumerate(measured, first_index))
+        first_index += len(measured)
         commands = recording.commands
         grid = _phase([channel.series.time for channel in measured], dt)
         if grid is None:
@@ -104,9 +104,9 @@ def _no_segment(recordings: Sequence[Recording], channels: Sequence[Sequence[Mea
             f"there are {len(commanded)} commands and {count} measurements; at least 1 and {FEWEST_SAMPLES} are needed"
         )
     time = measured[0].series.time
-    inside = int(((time >= commanded[0]) & (time <= commanded[-1] + LAST)).sum())
+    count_inside = int(((time >= commanded[0]) & (time <= commanded[-1] + LAST)).sum())
     return (
-        f"{measured[0].quantity} has {inside} measurements during the commands ({commanded[0]:.2f} to "
+        f"{measured[0].quantity} has {count_inside} measurements during the commands ({commanded[0]:.2f} to "
         f"{commanded[-1]:.2f} s; measured from {time[:1].sum():.2f} to {time[-1:].sum():.2f} s); at least "
         f"{FEWEST_SAMPLES} are needed. Are the clocks the same?"
     )
@@ -114,13 +114,13 @@ def _no_segment(recordings: Sequence[Recording], channels: Sequence[Sequence[Mea
 
 def _phase(times: Sequence[Array], dt: float) -> float | None:
     """The common offset of these times from a grid of steps [s]; None if their offsets differ."""
-    together = np.concatenate([np.empty(0), *times])
-    if not len(together):
+    all_times = np.concatenate([np.empty(0), *times])
+    if not len(all_times):
         return None
-    turns = np.exp(2j * math.pi * (together / dt % 1.0))
+    turns = np.exp(2j * math.pi * (all_times / dt % 1.0))
     phase = float(np.angle(np.mean(turns))) / (2.0 * math.pi)
-    away = np.abs(np.angle(turns * np.exp(-2j * math.pi * phase))) / (2.0 * math.pi)
-    return phase * dt if float(away.max()) < ON_GRID else None
+    deviations = np.abs(np.angle(turns * np.exp(-2j * math.pi * phase))) / (2.0 * math.pi)
+    return phase * dt if float(deviations.max()) < ON_GRID else None
 
 
 def _stretches(recording: Recording, time: Array) -> Iterator[tuple[float, float]]:
@@ -129,18 +129,18 @@ def _stretches(recording: Recording, time: Array) -> Iterator[tuple[float, float
     If periodic commands pause, it is unknown for how long the vehicle follows the last one.
     """
     for begin, end in recording.pieces:
-        inside = time[(time >= begin) & (time <= end)]
-        if not len(inside):
+        times = time[(time >= begin) & (time <= end)]
+        if not len(times):
             continue
-        steps = np.diff(inside)
+        steps = np.diff(times)
         interval = float(np.median(steps)) if len(steps) > 1 else math.inf
         if interval >= PERIODIC:
-            yield float(inside[0]), min(end, float(inside[-1]) + LAST)
+            yield float(times[0]), min(end, float(times[-1]) + LAST)
             continue
         pauses = np.flatnonzero(steps > max(PAUSE, PAUSE_INTERVALS * interval))
-        firsts, lasts = [0, *(pauses + 1)], [*pauses, len(inside) - 1]
+        firsts, lasts = [0, *(pauses + 1)], [*pauses, len(times) - 1]
         for first, last in zip(firsts, lasts, strict=True):
-            yield float(inside[first]), min(end, float(inside[last]) + LAST_INTERVALS * interval)
+            yield float(times[first]), min(end, float(times[last]) + LAST_INTERVALS * interval)
 
 
 def _cut(
@@ -155,11 +155,11 @@ def _cut(
     """The segments of a stretch of a recording."""
     count = max(1, math.ceil((end - begin) / LONGEST_SEGMENT))
     cuts = np.linspace(begin, end, count + 1)
-    for k, (first, last) in enumerate(pairwise(cuts)):
-        start = max(begin, float(first) - LEAD) if k else begin
-        held = max(int(np.searchsorted(commands.time, start, side="right")) - 1, 0)
-        after = int(np.searchsorted(commands.time, last, side="right"))
-        times, records = commands.time[held:after], commands.records[held:after]
+    for k, (cut_begin, cut_end) in enumerate(pairwise(cuts)):
+        start = max(begin, float(cut_begin) - LEAD) if k else begin
+        first_command = max(int(np.searchsorted(commands.time, start, side="right")) - 1, 0)
+        end_command = int(np.searchsorted(commands.time, cut_end, side="right"))
+        times, records = commands.time[first_command:end_command], commands.records[first_command:end_command]
         changed = np.r_[True, records[1:] != records[:-1]]
         times, records = times[changed], records[changed]
         # A command acts from the first step at or after its time.
@@ -167,12 +167,12 @@ def _cut(
         on_grid = bool((np.abs(position - np.rint(position)) < ON_GRID).all())
         steps = np.ceil(position - ON_GRID).astype(np.int64)
         origin = grid + float(steps[0]) * dt
-        lowest = max(float(first), origin + (1.0 - ON_GRID) * dt)
-        highest = float(last) if k == count - 1 else float(np.nextafter(last, -math.inf))
-        inside = ((index, _between(channel, lowest, highest)) for index, channel in channels)
-        kept = tuple((index, channel) for index, channel in inside if len(channel.series.time))
-        if sum(len(channel.series.time) for _, channel in kept) >= FEWEST_SAMPLES:
-            yield Segment(recording, origin, records, steps - steps[0], kept, dt, on_grid, k == 0)
+        lowest = max(float(cut_begin), origin + (1.0 - ON_GRID) * dt)
+        highest = float(cut_end) if k == count - 1 else float(np.nextafter(cut_end, -math.inf))
+        parts = ((index, _between(channel, lowest, highest)) for index, channel in channels)
+        measured = tuple((index, channel) for index, channel in parts if len(channel.series.time))
+        if sum(len(channel.series.time) for _, channel in measured) >= FEWEST_SAMPLES:
+            yield Segment(recording, origin, records, steps - steps[0], measured, dt, on_grid, k == 0)
 
 
 def _between(channel: MeasuredChannel, begin: float, end: float) -> MeasuredChannel:
