@@ -11,7 +11,7 @@ from pathlib import Path
 from sessions import help_of
 
 from vds_gz.cli.check import parameters_schema, reference_page
-from vds_gz.cli.program import subcommands
+from vds_gz.cli.subcommands import subcommands
 
 DOCS = Path(__file__).resolve().parent
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vds_gz.cli import main
-from vds_gz.cli.program import subcommands
+from vds_gz.cli.subcommands import subcommands
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"

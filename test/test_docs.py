@@ -27,7 +27,7 @@ from helpers.tools import tool
 
 import vds_gz
 from vds_gz.cli.check import reference_page
-from vds_gz.cli.program import main, subcommands
+from vds_gz.cli.subcommands import main, subcommands
 from vds_gz.core.configuration import NODE_NAME, default_parameters, load_parameters, parameters_of, preset_names
 from vds_gz.core.errors import VdsGzError
 from vds_gz.core.parameters.controller_parameters import LqrParameters, PurePursuitParameters, StanleyParameters

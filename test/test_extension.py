@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from vds_gz.cli.program import main
+from vds_gz.cli.subcommands import main
 from vds_gz.core.configuration import parameters_of
 from vds_gz.core.errors import ArgumentError
 from vds_gz.core.parameters.declaration import Override, ParameterError, describe

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from vds_gz.cli.completion import EPILOG
-from vds_gz.cli.program import main, subcommands
+from vds_gz.cli.subcommands import main, subcommands
 from vds_gz.core.configuration import preset_names
 from vds_gz.core.sensing.sensor_types import SensorTypes
 from vds_gz.core.vehicle.catalogue import models

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from vds_gz.cli.new import new_file
-from vds_gz.cli.program import main
+from vds_gz.cli.subcommands import main
 from vds_gz.core.configuration import load_parameters, preset_names
 from vds_gz.core.parameters.node import NodeParameters
 from vds_gz.core.vehicle.catalogue import models

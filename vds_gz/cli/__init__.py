@@ -1,4 +1,4 @@
-"""``vds-gz``: one file for each command. :mod:`vds_gz.cli.program` selects it.
+"""``vds-gz``: one file for each command. :mod:`vds_gz.cli.subcommands` selects it.
 
 The functions here are the console scripts. They first let Ctrl-C end the program without a traceback, then import the
 rest.
@@ -40,7 +40,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         with ends_at_once():
-            program = import_module("vds_gz.cli.program")
+            program = import_module("vds_gz.cli.subcommands")
         return int(program.main(argv))
     except KeyboardInterrupt:
         return 130

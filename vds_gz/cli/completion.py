@@ -9,7 +9,7 @@ import argparse
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from vds_gz.cli.program import subcommands
+from vds_gz.cli.subcommands import subcommands
 from vds_gz.core.configuration import preset_names
 from vds_gz.core.plant.plant_types import PlantTypes
 from vds_gz.core.ros.program_shell import DONE, CommandLine, command, parser_of

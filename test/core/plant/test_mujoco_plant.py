@@ -13,7 +13,7 @@ from helpers.own_plant import install
 
 import vds_gz
 from vds_gz import plant as plants
-from vds_gz.cli.program import main
+from vds_gz.cli.subcommands import main
 from vds_gz.core.configuration import parameters_of
 from vds_gz.core.parameters.declaration import Override
 

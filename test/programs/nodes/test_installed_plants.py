@@ -13,7 +13,7 @@ from helpers.live_node import live_node
 from helpers.own_plant import SLED, Sled, SledParameters, install
 from helpers.processes import PATIENCE
 
-from vds_gz.cli.program import main
+from vds_gz.cli.subcommands import main
 from vds_gz.core.configuration import load_parameters, parameters_of
 from vds_gz.core.errors import ArgumentError, VdsGzError
 from vds_gz.core.parameters.declaration import Override, ParameterError

@@ -14,7 +14,7 @@ from itertools import pairwise
 import pytest
 from helpers.own_plant import SLED, Sled, SledParameters, install
 
-from vds_gz.cli.program import main
+from vds_gz.cli.subcommands import main
 from vds_gz.core.configuration import load_parameters
 from vds_gz.core.plant.base import Level
 from vds_gz.core.plant.kinematic import KinematicPlant

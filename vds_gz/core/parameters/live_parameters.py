@@ -9,7 +9,7 @@ from vds_gz.core.parameters.conversion import replaced
 from vds_gz.core.parameters.declaration import Value
 from vds_gz.core.parameters.node import NodeParameters
 
-Read = TypeVar("Read")
+T = TypeVar("T")
 
 
 class LiveParameters:
@@ -27,7 +27,7 @@ class LiveParameters:
         self.now = parameters
         self._followers: list[tuple[Callable[[NodeParameters], Any], Callable[[Any], object]]] = []
 
-    def follow(self, read: Callable[[NodeParameters], Read], use: Callable[[Read], object]) -> None:
+    def follow(self, read: Callable[[NodeParameters], T], use: Callable[[T], object]) -> None:
         """Call ``use`` after every change of what ``read`` takes from the parameters.
 
         The first of all followers may refuse a value by a :class:`~vds_gz.ParameterError`.

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from vds_gz.core.world.scene import Scene
     from vds_gz.core.world.surroundings import MovingObstacles
 
-Read = TypeVar("Read")
+T = TypeVar("T")
 
 #: By a parameter's unit: the largest usual magnitude of a vehicle's parameter, and the unit in which larger numbers are
 #: usual, with its factor.
@@ -148,7 +148,7 @@ def _world(overrides: Sequence[Override], faults: Faults) -> tuple[Scene | None,
     return _read(named.get("world"), load_world, faults), _read(named.get("moving_obstacles"), read_obstacles, faults)
 
 
-def _read(last: Override | None, read: Callable[[str], Read], faults: Faults) -> Read | None:
+def _read(last: Override | None, read: Callable[[str], T], faults: Faults) -> T | None:
     """The content of the file that a parameter names; None without a file or with a faulty one."""
     if last is None or not isinstance(last.value, str) or not last.value:  # another type is refused by its parameter
         return None

@@ -12,10 +12,10 @@ pytest.importorskip("scipy")
 pytest.importorskip("numba")
 
 from vds_gz.tools.study.identify.selection import OVERWHELMING, _ScoredCandidate
-from vds_gz.tools.study.identify.trial_values import LIMITS, SPLITS, UNLIMITED_AT, Place, fall_limits
+from vds_gz.tools.study.identify.trial_values import LIMITS, SPLITS, UNLIMITED_AT, TrialContext, fall_limits
 
 #: The deceleration limit of an actuator with terms of both limits only.
-FALL = Place(1, scale=0.3, highest=math.inf, tried=2.0, beside={"rise": 0, "fall": 1}, gains=(), wheel_base=0.0)
+FALL = TrialContext(1, scale=0.3, highest=math.inf, tried=2.0, beside={"rise": 0, "fall": 1}, gains=(), wheel_base=0.0)
 
 
 def entry(*, gain: float, left: float, rank: int) -> _ScoredCandidate:

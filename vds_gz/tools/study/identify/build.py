@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from vds_gz.core.arrays import Array
 from vds_gz.tools.study.identify.estimates import WIDTH, without_spikes
-from vds_gz.tools.study.identify.observed_limits import Reach
+from vds_gz.tools.study.identify.observed_limits import Reaches
 from vds_gz.tools.study.identify.problem.problem_setup import Setup
 from vds_gz.tools.study.identify.problem.segment_model import Experiment, VehicleFamily
 from vds_gz.tools.study.identify.problem.segments import Segment, chosen, segments_of
@@ -96,7 +96,7 @@ class Problem:
         return kind
 
 
-def problem_of(setup: Setup, segments: Sequence[Segment], reach: Mapping[str, Reach]) -> Problem:
+def problem_of(setup: Setup, segments: Sequence[Segment], reach: Reaches) -> Problem:
     """The problem for segments of recordings; no limit is below the value that the vehicle reached."""
     terms = setup.family.terms
     longest = max(end - begin for signals in setup.recordings for begin, end in signals.pieces)

@@ -9,17 +9,15 @@ from itertools import product
 from vds_gz.core.arrays import Array
 from vds_gz.core.parameters.actuator_parameters import ActuatorStages
 from vds_gz.tools.study.identify.cross_validation import FEWEST_BLOCKS
-from vds_gz.tools.study.identify.observed_limits import Reach
+from vds_gz.tools.study.identify.observed_limits import Reaches
 from vds_gz.tools.study.identify.problem.problem_setup import Setup
 from vds_gz.tools.study.identify.term_kind import Effect
 from vds_gz.tools.study.identify.terms import STAGES
-from vds_gz.tools.study.identify.trial_values import Changes, Place, delays
+from vds_gz.tools.study.identify.trial_values import Changes, TrialContext, delays
 from vds_gz.tools.study.identify.trials import Candidate
 
 #: Stages that act in steady state, and those of a linear response.
 STATIC, LINEAR = ("gain", "offset"), ("dead_time", "time_constant", "gain")
-
-Reaches = Mapping[str, Reach]
 
 
 def candidates_of(setup: Setup, reach: Reaches) -> list[Candidate]:
@@ -69,12 +67,12 @@ def _in_turn(stages: Mapping[str, int]) -> list[str]:
     return sorted((stage for stage in stages if STAGES[stage].turn), key=lambda stage: STAGES[stage].turn)
 
 
-def _place(setup: Setup, reach: Reaches, k: int, stages: Mapping[str, int]) -> Place:
+def _place(setup: Setup, reach: Reaches, k: int, stages: Mapping[str, int]) -> TrialContext:
     terms = setup.family.terms
     gains = [j for j, term in enumerate(terms) if term.kind.is_gain]
     tried = reach[terms[k].name].tried if terms[k].name in reach else 0.0
     wheel_base = getattr(setup.family.parameters, "wheel_base", 0.0)
-    return Place(k, terms[k].scale, terms[k].highest, tried, stages, gains, wheel_base)
+    return TrialContext(k, terms[k].scale, terms[k].highest, tried, stages, gains, wheel_base)
 
 
 def _of_term(setup: Setup, reach: Reaches, k: int, stages: Mapping[str, int]) -> Iterator[Candidate]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,7 +12,7 @@ from vds_gz.core.arrays import Flags
 from vds_gz.tools.study.identify.build import FULL_RATE, Problem, coarse_segments, problem_of
 from vds_gz.tools.study.identify.estimates import USEFUL, WIDTH
 from vds_gz.tools.study.identify.intervals import Intervals, intervals_of
-from vds_gz.tools.study.identify.observed_limits import Reach, reach_of
+from vds_gz.tools.study.identify.observed_limits import Reaches, reach_of
 from vds_gz.tools.study.identify.problem.parameters import value_of, with_numbers
 from vds_gz.tools.study.identify.problem.problem_setup import Setup
 from vds_gz.tools.study.identify.problem.segments import Segment, segments_of
@@ -71,7 +71,7 @@ class Fit:
     problem: Problem
     solution: Solution
     intervals: Intervals
-    reach: Mapping[str, Reach]
+    reach: Reaches
     left_out: tuple[str, ...] = ()
 
 
@@ -102,7 +102,7 @@ def _fit(setup: Setup, advance: StageCallback) -> Fit:
     return _fixed(fit, _unseen_limits(fitted, intervals))
 
 
-def _from_several(setup: Setup, reach: Mapping[str, Reach], advance: StageCallback) -> Fitted:
+def _from_several(setup: Setup, reach: Reaches, advance: StageCallback) -> Fitted:
     """The selected terms; if requested parameters leave structured residuals, the best of several searches.
 
     The further searches begin at multiples of the given values, because sliding tyres have local minima.
@@ -246,7 +246,7 @@ def _with_whole_delay(setup: Setup, rough: Fitted) -> Fitted:
     return rough._replace(solution=replace(rough.solution, point=point, free=free))
 
 
-def refined(setup: Setup, reach: Mapping[str, Reach], rough: Fitted) -> tuple[Setup, Fitted]:
+def refined(setup: Setup, reach: Reaches, rough: Fitted) -> tuple[Setup, Fitted]:
     """The fit of all data: in the vehicle's steps if the residual is nearly zero or coarse steps shift a number."""
     if not rough.fine and not rough.nearly_exact:
         problem = problem_of(setup, coarse_segments(setup, enough=math.inf, rate=FULL_RATE), reach)
@@ -265,7 +265,7 @@ def refined(setup: Setup, reach: Mapping[str, Reach], rough: Fitted) -> tuple[Se
     return setup, Fitted(problem, solution)
 
 
-def _without_shift(setup: Setup, reach: Mapping[str, Reach], coarse: Fitted) -> Fitted:
+def _without_shift(setup: Setup, reach: Reaches, coarse: Fitted) -> Fitted:
     """The coarse fit, or one in the vehicle's steps if coarse ones shift a number, as in models with Euler steps."""
     if sum(experiment.segment.duration for experiment in coarse.problem.experiments) > LONGEST_FINE:
         return coarse

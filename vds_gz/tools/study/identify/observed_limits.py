@@ -55,6 +55,10 @@ class Reach(NamedTuple):
     most: float
 
 
+#: The reach of each limit, by the name of its term.
+Reaches = Mapping[str, Reach]
+
+
 def reached(time: Array, measured: Array, *, angle: bool) -> Reached:
     """Maximum rates and value, without the noise: of rates the 98th percentile, of values a sustained maximum."""
     levels = limit_levels(time, measured, angle=angle)

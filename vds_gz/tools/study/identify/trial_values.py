@@ -48,7 +48,7 @@ SHARES, SLOW_TIMES = (0.1, 0.25), (1.5, 4.0, 10.0)
 UNDERSTEERS = 0.003, 0.01, 0.03, 0.08
 
 
-class Place(NamedTuple):
+class TrialContext(NamedTuple):
     """A term among the unknowns, and what its trial values depend on.
 
     Attributes:
@@ -71,7 +71,7 @@ class Place(NamedTuple):
 
 
 #: Where fits start, for a term and the point of the present fit.
-TrialValues = Callable[[Place, Array], Iterator[Changes]]
+TrialValues = Callable[[TrialContext, Array], Iterator[Changes]]
 
 
 @dataclass(frozen=True)
@@ -91,15 +91,15 @@ class Trials:
     name: str = "{}"
 
 
-def unchanged(place: Place, point: Array) -> Iterator[Changes]:
+def unchanged(place: TrialContext, point: Array) -> Iterator[Changes]:
     """The present value."""
     yield {place.k: float(point[place.k])}
 
 
-def listed(values: Callable[[Place], Iterable[float]]) -> TrialValues:
+def listed(values: Callable[[TrialContext], Iterable[float]]) -> TrialValues:
     """Values one by one."""
 
-    def starts(place: Place, point: Array) -> Iterator[Changes]:
+    def starts(place: TrialContext, point: Array) -> Iterator[Changes]:
         for value in values(place):
             yield {place.k: float(value)}
 
@@ -114,7 +114,7 @@ tracks = listed(lambda place: np.array(TRIED_GAINS) * (place.scale / 0.2))  # th
 understeers = listed(lambda place: np.array(UNDERSTEERS) * place.wheel_base)
 
 
-def lags(place: Place, point: Array) -> Iterator[Changes]:
+def lags(place: TrialContext, point: Array) -> Iterator[Changes]:
     """Lags, also in place of a part of the dead time."""
     dead = place.beside.get("dead_time")
     for value in LAGS:
@@ -124,13 +124,13 @@ def lags(place: Place, point: Array) -> Iterator[Changes]:
                 yield {place.k: value, dead: max(point[dead] - part * value, 0.0)}
 
 
-def delays(place: Place, point: Array) -> Iterator[Changes]:
+def delays(place: TrialContext, point: Array) -> Iterator[Changes]:
     """Lags and dead times."""
     for value, delay in product(LAGS, DELAYS):
         yield {place.beside["time_constant"]: value, place.beside["dead_time"]: delay}
 
 
-def limits(place: Place, point: Array) -> Iterator[Changes]:
+def limits(place: TrialContext, point: Array) -> Iterator[Changes]:
     """Limits, also in place of gains that may stand in for them."""
     for value in np.log(np.array(LIMITS) * max(place.tried, LEAST_MAXIMUM)):
         yield {place.k: float(value)}
@@ -138,7 +138,7 @@ def limits(place: Place, point: Array) -> Iterator[Changes]:
             yield {place.k: float(value)} | dict.fromkeys(place.gains, 1.0)
 
 
-def fall_limits(place: Place, point: Array) -> Iterator[Changes]:
+def fall_limits(place: TrialContext, point: Array) -> Iterator[Changes]:
     """Deceleration limits; where accelerations are limited too, also changes of both from the common limit."""
     yield from limits(place, point)
     rise = place.beside.get("rise")
@@ -147,7 +147,7 @@ def fall_limits(place: Place, point: Array) -> Iterator[Changes]:
             yield {place.k: point[rise] + math.log(part), rise: point[rise] - math.log(part)}
 
 
-def slow_shares(place: Place, point: Array) -> Iterator[Changes]:
+def slow_shares(place: TrialContext, point: Array) -> Iterator[Changes]:
     """Slow shares with their time constants, also in place of a gain below 1, which may lack the slow share."""
     time_constant, gain = place.beside["slow_time_constant"], place.beside["gain"]
     for seconds, part in product(SLOW_TIMES, SHARES):
@@ -156,7 +156,7 @@ def slow_shares(place: Place, point: Array) -> Iterator[Changes]:
             yield {place.k: 1.0 - float(point[gain]), time_constant: seconds, gain: 1.0}
 
 
-def gains_and_tracks(place: Place, point: Array) -> Iterator[Changes]:
+def gains_and_tracks(place: TrialContext, point: Array) -> Iterator[Changes]:
     """Effective tracks with gains of the drive."""
     for value, track in product(TRIED_GAINS, np.array(TRIED_GAINS) * (place.scale / 0.2)):
         yield {place.beside["gain"]: value, place.k: float(track)}

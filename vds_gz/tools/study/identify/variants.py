@@ -21,7 +21,7 @@ from vds_gz.core.parameters.yaml_reader import Interval
 from vds_gz.core.vehicle.command import TWIST
 from vds_gz.tools.study.identify.build import Problem, coarse_segments, problem_of
 from vds_gz.tools.study.identify.cross_validation import better, blocks_of, left_out
-from vds_gz.tools.study.identify.observed_limits import Reach
+from vds_gz.tools.study.identify.observed_limits import Reaches
 from vds_gz.tools.study.identify.problem.parameters import actuations, terms_of
 from vds_gz.tools.study.identify.problem.problem_setup import FIELDS, HAND_WHEEL, Setup
 from vds_gz.tools.study.identify.problem.segments import Segment
@@ -71,7 +71,6 @@ REFINEMENT = 1.35
 GRID = 0.005
 
 VariantFlags = Mapping[str, bool]
-Reaches = Mapping[str, Reach]
 
 
 def best_variant(setup: Setup, reach: Reaches, fitted: Fitted, advance: StageCallback) -> tuple[Setup, Fitted]:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import vds_gz
-from vds_gz.cli.program import main, subcommands
+from vds_gz.cli.subcommands import main, subcommands
 from vds_gz.core.share import share
 
 CAR = str(share("config", "ackermann_car.yaml"))
