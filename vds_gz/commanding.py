@@ -53,5 +53,5 @@ __all__ = [
 __doc__ = f"{__doc__}\nThe kinds, and their numbers of :class:`vds_gz.Command`:\n\n" + "".join(
     f"* {kind.name} ({int(kind)}): {', '.join(kind.fields) or 'none'}{', gear, slope' if kind.geared else ''}"
     f"{'; after its time-out a stop' if kind.stops else ''}\n"
-    for kind in KINDS.values()
+    for kind in sorted(KINDS.values())
 )

@@ -18,10 +18,10 @@ from vds_gz.tools.study.identify.estimates import noise
 from vds_gz.tools.study.identify.problem.observed import observed
 from vds_gz.tools.study.identify.problem.segment_model import VehicleFamily
 from vds_gz.tools.study.identify.problem.segments import FEWEST_SAMPLES
-from vds_gz.tools.study.recording import POSES, QUANTITIES, MeasuredChannel, Recording, Series, SignalError
+from vds_gz.tools.study.recording import COMMANDED, POSES, QUANTITIES, MeasuredChannel, Recording, Series, SignalError
 
 #: Fields of commands and of calibrations, by quantity.
-FIELDS = {"v_x": "v_x", "v_y": "v_y", "yaw_rate": "yaw_rate", "steering": "steering_angle"}
+FIELDS = {quantity: COMMANDED[quantity] for quantity in QUANTITIES}
 
 #: Geometry on which the motion of wheels and hinges depends.
 OF_JOINTS = ("tire_diameter", "track_fixed", "track_steered")
