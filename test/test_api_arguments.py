@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 import pytest
+from helpers.guest import HERE
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -17,7 +18,11 @@ DRIVE = str(share("config", "drives", "hall.csv"))
 ROBOT = str(share("config", "indoor_robot.yaml"))
 MODEL = {"model": vds_gz.DIFFERENTIAL, "parameters": vds_gz.DifferentialParameters()}
 VEHICLE = {**MODEL, "step_rate": 100.0, "max_command_age": 1.0, "start": 0}
-PEDALS = {"gear": 2, "slope": 0.0}
+GEARED = {"gear": 2, "slope": 0.0}
+CARS = {
+    "pedals": {"accel": 0.0, "brake": 0.0, "steering": 0.0, **GEARED},
+    "control": {"velocity": 0.0, "acceleration": 0.0, "steering_angle": 0.0, **GEARED},
+}
 
 
 def calls() -> dict[str, dict[str, Any]]:
@@ -33,8 +38,7 @@ def calls() -> dict[str, dict[str, Any]]:
         "read_path": {"file": "nowhere", "spacing": 0.1},
         "twist": {"v_x": 1.0, "v_y": 0.0, "yaw_rate": 0.0},
         "ackermann": {"speed": 1.0, "steering_angle": 0.0, "steering_rate": 0.0, "acceleration": 0.0},
-        "pedals": {"accel": 0.0, "brake": 0.0, "steering": 0.0, **PEDALS},
-        "control": {"velocity": 0.0, "acceleration": 0.0, "steering_angle": 0.0, **PEDALS},
+        **(CARS if HERE else {}),
         "gear": {"code": 2},
         "read_signals": {**path, "columns": {}},
         "identify": {"signals": (), "vehicle": None, "wheel_base": None, "fit": (), "priors": None, "hold_out": 0.2},

@@ -17,6 +17,7 @@ The packages, each in the order of its layers:
 * ``core``: ``geometry``, ``parameters``, ``vehicle``, ``world``, ``sensing``, ``ros``, ``description``, ``plant``
 * ``programs``: ``interface``, ``bags``, ``commandlog``, ``teleop``, ``nodes``, ``web``, ``launching``; then ``cli``
 * ``tools``: ``fleet``, ``study``, ``adopt``, ``conformance``; and ``environments`` to learn in
+* ``autoware``: a guest, which the others do not know
 
 ``__all__`` is the public interface, with :mod:`vds_gz.modelling` for custom models, :mod:`vds_gz.commanding` for custom
 commands, :mod:`vds_gz.measuring` for custom sensors and :mod:`vds_gz.plant` for custom plants; everything else may
@@ -27,6 +28,7 @@ change. Names are imported on first use, so
 from __future__ import annotations
 
 from importlib import import_module
+from os.path import dirname, isdir, join
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -131,6 +133,10 @@ __all__ = [
     "ParameterError",
     "ControllerError",
 ]
+
+if not isdir(join(dirname(__file__), "autoware")):  # without the guest, its names are missing
+    __all__.remove("pedals")
+    __all__.remove("control")
 
 #: The public names by the module that defines them; ``name/other`` has the public name ``other``.
 _HOMES = {

@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from helpers.guest import needs_autoware
 
 from vds_gz.cli.profile import main
 from vds_gz.core.configuration import preset_file
@@ -48,7 +49,11 @@ def test_intervals_of_the_file_and_measured_quantities_count(tmp_path, capsys):
     [
         (["optimal"], "optimal is for a vehicle; give what is known of it by --params FILE or --preset NAME"),
         (["steps", "--noise", "0.1"], "--noise is for optimal logs; leave it out for steps"),
-        (["pedals", "--acceleration", "1"], "--acceleration is for optimal logs; leave it out for pedals"),
+        pytest.param(
+            ["pedals", "--acceleration", "1"],
+            "--acceleration is for optimal logs; leave it out for pedals",
+            marks=needs_autoware,
+        ),
         (["optimal", "--preset", "indoor_robot", "--duration", "1"], "duration is 1; an optimal log must be 5"),
         (["optimal", "--preset", "indoor_robot", "--noise", "-1"], "noise of every sensor is -1; it must be"),
         (["optimal", "--preset", "indoor_robot", "--noise", "0"], "noise of every sensor is 0; it must be"),

@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from helpers.guest import needs_autoware
 
 import vds_gz
 from vds_gz.cli.subcommands import main, subcommands
@@ -190,7 +191,11 @@ MAP = "actuation_cmd: {accel_map_path: nowhere.csv}"
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("model: actuation_cmd\n    model_params: {" + MAP + "}", "map 'nowhere.csv' does not exist"),
+        pytest.param(
+            "model: actuation_cmd\n    model_params: {" + MAP + "}",
+            "map 'nowhere.csv' does not exist",
+            marks=needs_autoware,
+        ),
         ("model: omni\n    model_params: {bicycle: {wheel_base: 2.0}}", "is of the model 'bicycle'"),
         ("gazebo: {joint_names: left}", "it must be pairs ours=theirs"),
         ("gazebo: {controlled_joints: 'steering_left, wheel'}", "has 'wheel'; the joints are "),

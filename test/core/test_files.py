@@ -10,10 +10,10 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from helpers.guest import of_guest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vds_gz.autoware.parameters.map_files import read_map
 from vds_gz.cli.profile import noise_option
 from vds_gz.cli.shared_options import number, positive
 from vds_gz.core import files
@@ -29,6 +29,8 @@ from vds_gz.programs.launching.actions import whole_number
 from vds_gz.tools.fleet.path import read_path
 from vds_gz.tools.study.reading.bag import read_signals
 
+READ_MAP = of_guest("vds_gz.autoware.parameters.map_files:read_map")
+
 #: Every reader of files, by the suffix of what it reads.
 READERS: dict[str, list[Callable[[str], object]]] = {
     ".yaml": [
@@ -36,7 +38,7 @@ READERS: dict[str, list[Callable[[str], object]]] = {
         lambda file: read_entries(file, "plan", VdsGzError),
         load_world,
     ],
-    ".csv": [read, read_signals, read_path, read_map],
+    ".csv": [read, read_signals, read_path, *READ_MAP],
     ".csv.gz": [read, read_signals],
     ".mcap": [read, read_signals],
     ".db3": [read, read_signals],
@@ -111,7 +113,7 @@ def test_another_separator_is_named(tmp_path: Path, separator: str, word: str):
         (read, "time,speed,steering_angle\n0,1_000,0\n"),
         (read, "time,speed,steering_angle\n1_0,1,0\n"),
         (read_path, "x,y\n0,0\n1_0,0\n"),
-        (read_map, "default,0,1_0\n0,0,1\n1,0,1\n"),
+        *((read_map, "default,0,1_0\n0,0,1\n1,0,1\n") for read_map in READ_MAP),
     ],
 )
 def test_numbers_with_underscores_are_refused(tmp_path: Path, reader, text: str):

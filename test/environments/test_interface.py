@@ -7,6 +7,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from helpers.guest import needs_autoware
 
 pytest.importorskip("gymnasium")
 pytest.importorskip("numba")
@@ -326,7 +327,9 @@ def test_environments_in_other_processes_give_the_same():
         processes.close()
 
 
-@pytest.mark.parametrize("vehicle", ["ackermann_car", pytest.param("autoware_delay_car", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "vehicle", ["ackermann_car", pytest.param("autoware_delay_car", marks=[pytest.mark.slow, needs_autoware])]
+)
 def test_a_copy_looks_ahead(vehicle):
     environments = gymnasium.make_vec(IDS[0], 2, vehicle=vehicle, randomize=0.05)
     environments.reset(seed=1)

@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 import pytest
+from helpers.guest import needs_autoware
 
 pytest.importorskip("gymnasium")
 pytest.importorskip("numba")
@@ -199,7 +200,11 @@ def test_vehicles_are_drawn_from_the_intervals_that_identify_wrote(tmp_path):
 def test_a_vehicle_of_another_kind_is_driven_too():
     """Autoware's models, which do not run in lanes; a robot that is turned by its wheels; one that moves laterally."""
     for vehicle, inputs in (
-        ("autoware_delay_car", 2),
+        pytest.param(
+            "autoware_delay_car",
+            2,
+            marks=needs_autoware,
+        ),
         ("indoor_robot", 2),
         (vds_gz.OmniParameters(roller_pattern="x"), 3),
     ):

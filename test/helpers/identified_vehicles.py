@@ -13,9 +13,8 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from vds_gz.autoware.vehicle.delay import steps_of
-from vds_gz.autoware.vehicle.models import time_constant
-from vds_gz.core.configuration import load_parameters
+from helpers.guest import HERE
+from vds_gz.core.configuration import load_parameters, preset_names
 from vds_gz.core.parameters.actuator_parameters import DriveParameters, SteeringParameters
 from vds_gz.core.parameters.node import NodeParameters
 from vds_gz.core.parameters.vehicles import BicycleParameters, DifferentialParameters, OmniParameters
@@ -115,6 +114,9 @@ def truth(vehicle: Any, dt: float = DT) -> dict[str, float]:
                 numbers["max_deceleration"] = numbers["max_acceleration"]
             result |= {f"{one.name}.{name}": number for name, number in numbers.items()}
     for name in _autoware_numbers(vehicle):
+        from vds_gz.autoware.vehicle.delay import steps_of
+        from vds_gz.autoware.vehicle.models import time_constant
+
         value = getattr(vehicle, name)
         result[name] = (
             steps_of(value, dt) * dt
@@ -283,6 +285,8 @@ def presets() -> list[Case]:
         ("scaled_car", {"speed": 1.5, "steering": 0.5}, {"speed": 2.5, "steering": 0.7}),
         ("autoware_delay_car", {"speed": 2.0, "steering": 0.5}, {"speed": 8.0, "steering": 0.7}),
     ):
+        if name not in preset_names():
+            continue
         parameters = load_parameters(name)
         result += [_case(name, parameters, **within), _case(f"{name} beyond", parameters, **beyond)]
     for model, reach in (
@@ -303,7 +307,7 @@ BICYCLES: dict[str, dict[str, Any]] = {
     "four-wheel drive": {"four_wheel_drive": True},
 }
 
-AUTOWARE = (
+AUTOWARE_KINDS = (
     "delay_steer_vel",
     "delay_steer_acc",
     "delay_steer_acc_geared",
@@ -312,6 +316,8 @@ AUTOWARE = (
     "ideal_steer_acc",
     "ideal_steer_acc_geared",
 )
+
+AUTOWARE = AUTOWARE_KINDS if HERE else ()
 
 #: Names of all that :func:`random_case` makes.
 KINDS = (*BICYCLES, "differential", "omni o", "omni x", *AUTOWARE)

@@ -16,7 +16,7 @@ from itertools import pairwise
 from threading import Event
 from typing import NamedTuple
 
-from vds_gz.autoware.vehicle.command_kinds import CONTROL, control
+from helpers.guest import of_guest
 from vds_gz.core.parameters.node import NodeParameters
 from vds_gz.core.plant.gazebo.gazebo_plant import GazeboPlant
 from vds_gz.core.plant.gazebo.links.transport import TransportLink
@@ -115,9 +115,11 @@ def manoeuvres(parameters: NodeParameters) -> list[Manoeuvre]:
 
     swings = [(0.3 + 0.02 * i, go(speed, math.sin(0.06 * i))) for i in range(150)]
     back = -speed if getattr(p, "allow_reverse", True) else 0.3 * speed
-    launch = held(
-        (0.0, go(0.0)), (0.3, control(20.0, 1.0, 0.0)), (2.3, control(0.0, -0.8, 0.0)), (3.8, go(0.0)), end=6.0
-    )
+    launches = [
+        held((0.0, go(0.0)), (0.3, control(20.0, 1.0, 0.0)), (2.3, control(0.0, -0.8, 0.0)), (3.8, go(0.0)), end=6.0)
+        for control in of_guest("vds_gz.autoware.vehicle.command_kinds:control")
+        if "control" in {kind.name for kind in models()[parameters.model].accepts}
+    ]
     return [
         Manoeuvre("step", held((0.0, go(0.0)), (0.3, go(speed)), (2.8, go(0.0)), end=5.0), 5.0),
         Manoeuvre("turn", held((0.0, go(0.0)), (0.3, go(speed)), (1.5, go(speed, 1.0)), (3.5, go(0.0)), end=5.5), 5.5),
@@ -125,7 +127,7 @@ def manoeuvres(parameters: NodeParameters) -> list[Manoeuvre]:
         Manoeuvre(
             "reversal", held((0.0, go(0.0)), (0.3, go(speed, 0.5)), (2.3, go(back, 0.5)), (4.3, go(0.0)), end=6.0), 6.0
         ),
-        *([Manoeuvre("launch", launch, 6.0)] if CONTROL in models()[parameters.model].accepts else []),
+        *(Manoeuvre("launch", launch, 6.0) for launch in launches),
     ]
 
 

@@ -9,12 +9,12 @@ import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import yaml
 
-from helpers.autoware_recorded import Run as AutowareRun
-from helpers.autoware_recorded import read_runs
+from helpers.guest import of_guest
 from helpers.identified_vehicles import Case
 from vds_gz.core.configuration import parameters_of
 from vds_gz.core.parameters.declaration import Override
@@ -49,7 +49,7 @@ def recordings(folder: Path) -> Iterator[Recorded]:
     for line in (folder / "vds" / "params.txt").read_text().splitlines():
         if line.strip():
             yield vds(folder, line.split()[0])
-    for run in read_runs(folder):
+    for run in (run for read_runs in of_guest("helpers.autoware_recorded:read_runs") for run in read_runs(folder)):
         if "_MAP" not in run.name and not run.name.startswith("ACTUATION") and not slopes(run):
             yield autoware(run)
 
@@ -96,12 +96,12 @@ def vds(folder: Path, run: str) -> Recorded:
     return Recorded(Case(run, parameters, {}), recording)
 
 
-def slopes(run: AutowareRun) -> bool:
+def slopes(run: Any) -> bool:
     """The road of a run does: that is no command."""
     return bool(np.any(run.rows.get("in_slope", np.zeros(1)) != 0.0))
 
 
-def autoware(run: AutowareRun) -> Recorded:
+def autoware(run: Any) -> Recorded:
     """What one of Autoware's models was sent and did, inputs of a row held since the row before."""
     time, recording = run.rows["t"], Recording(steers=True)
     gear = run.rows["in_gear"][1:]

@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 
 import pytest
 from helpers.bag_files import SUFFIXES, write_bag
+from helpers.guest import of_guest
 from helpers.hostile import FILES, changed, fill, rewritten
 
-from vds_gz.autoware.parameters import map_files
 from vds_gz.core.configuration import load_parameters, parameters_of
 from vds_gz.core.description.footprint import outline_of, things_of
 from vds_gz.core.errors import VdsGzError
@@ -173,9 +173,10 @@ KINDS = {
     "measured": Kind("a.csv", [MEASURED], read_signals),
     "compared": Kind("a.csv", [COMPARED], recorded_run.read),
     "path": Kind("a.csv", [PATH], read_path),
-    "actuation_map": Kind("a.csv", texts("config/maps"), lambda path: map_files.read_map(str(path))),
     "page": Kind("a.json", [json.dumps(one) for one in PAGE], read_page),
 }
+for read_map in of_guest("vds_gz.autoware.parameters.map_files:read_map"):
+    KINDS["actuation_map"] = Kind("a.csv", texts("config/maps"), lambda path, read_map=read_map: read_map(str(path)))
 
 
 def tried(draw: random.Random, path: Path, data: bytes, read: Callable[[Path], object]) -> str:

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from helpers.dds import ROOT
+from helpers.guest import HERE
 from helpers.hostile import MESSAGES
 from helpers.pages import Look, Served
 from helpers.processes import Probe, Program
@@ -25,12 +26,14 @@ from vds_gz.core.ros.messages.fields import set_stamp
 from vds_gz.programs.interface import topics
 
 SEED = 21
+#: One with most kinds of commands.
+LAST_MODEL = "actuation_cmd_vgr" if HERE else "single_track"
 NODES = {
     "in_a_world": ("-p", "world:=hall", "-p", "sensors.lidar.type:=rplidar_a2", "-p", "simulate_localization:=true"),
     "follows_a_clock": ("-p", "use_sim_time:=true", "-p", "model:=omni"),
-    "gives_the_time": ("-p", "be_reference_clock:=true", "-p", "model:=actuation_cmd_vgr"),
+    "gives_the_time": ("-p", "be_reference_clock:=true", "-p", f"model:={LAST_MODEL}"),
 }
-MODELS = {"in_a_world": "bicycle", "follows_a_clock": "omni", "gives_the_time": "actuation_cmd_vgr"}
+MODELS = {"in_a_world": "bicycle", "follows_a_clock": "omni", "gives_the_time": LAST_MODEL}
 
 
 class HostilePeer:

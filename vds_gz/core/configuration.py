@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -125,6 +126,7 @@ def preset_file(name: str) -> Path:
 
 
 def preset_names() -> list[str]:
-    """The vehicles of this package: files of ``config/`` with a section for the node."""
-    files = share("config").glob("*.yaml")
-    return sorted(file.stem for file in files if f"\n{NODE_NAME}:" in "\n" + file.read_text(encoding="utf-8"))
+    """The vehicles of this package: files of ``config/`` for the node, with a model that is there."""
+    known, named = models(), re.compile(rf"^{NODE_NAME}:.*?^ +model: *(\w+)", re.MULTILINE | re.DOTALL)
+    files = ((file.stem, named.search(file.read_text(encoding="utf-8"))) for file in share("config").glob("*.yaml"))
+    return sorted(name for name, model in files if model and model[1] in known)

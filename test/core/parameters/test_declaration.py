@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from helpers.guest import of_guest
 from helpers.reference import reference_tables
 from helpers.sensors import GROUPS
 
-from vds_gz.autoware.parameters.car_parameters import MechanicalParameters
 from vds_gz.cli import check as reference
 from vds_gz.core.parameters.actuator_parameters import BodyLimits, DriveParameters, SteeringParameters
 from vds_gz.core.parameters.declaration import (
@@ -259,7 +259,8 @@ def test_the_reference_page_writes_defaults_and_bounds_as_one_would_in_a_file():
 
 GROUPS = (
     *(model.parameters for model in models().values()),
-    *(DriveParameters, SteeringParameters, MechanicalParameters, MeasurementNoiseParameters),
+    *(DriveParameters, SteeringParameters, MeasurementNoiseParameters),
+    *of_guest("vds_gz.autoware.parameters.car_parameters:MechanicalParameters"),
     *(NodeParameters, LocalizationParameters, GazeboParameters, JoystickParameters, KeyParameters),
     *GROUPS.values(),
 )

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import yaml
+from helpers.guest import needs_autoware
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -29,6 +30,7 @@ def errors(parameters: dict[str, Any], section: str = "sim_node") -> list[str]:
     return [error.message for error in VALIDATOR.iter_errors({section: {"ros__parameters": parameters}})]
 
 
+@needs_autoware
 def test_the_shipped_schema_is_that_of_the_declarations():
     """``./dev docs`` writes it."""
     file = share("config", "schema", "parameters.json")

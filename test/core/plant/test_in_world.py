@@ -6,10 +6,10 @@ from functools import cache
 
 import numpy as np
 import pytest
+from helpers.guest import needs_autoware
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vds_gz.autoware.vehicle.command_kinds import control
 from vds_gz.core.configuration import load_parameters
 from vds_gz.core.description.footprint import footprint_of
 from vds_gz.core.description.urdf_writer import urdf
@@ -277,8 +277,11 @@ def test_the_vehicle_drives_with_a_warning_in_an_empty_world():
     assert "no ground below the wheels" in plant.status().text
 
 
+@needs_autoware
 def test_a_car_rolls_down_the_hill_of_the_world_outdoor():
     """The ramp rises by 6 degrees from x = 10 m. Gazebo has the same test."""
+    from vds_gz.autoware.vehicle.command_kinds import control
+
     slope, foot = math.radians(6.0), 10.0
     plant = plant_outdoors(load_parameters("autoware_delay_car"))
     drive(plant, control(0.0, 0.0, 0.0, gear=2), 1.0)

@@ -6,10 +6,10 @@ import math
 import numpy as np
 import pytest
 from helpers.driving import MILLISECOND, SECOND, driven, joints_of, snapshot
+from helpers.guest import needs_autoware, of_guest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vds_gz.autoware.vehicle.command_kinds import CONTROL, PEDALS, control
 from vds_gz.core.errors import ArgumentError
 from vds_gz.core.parameters.actuator_parameters import DriveParameters, SteeringParameters
 from vds_gz.core.parameters.vehicles import BicycleParameters, DifferentialParameters
@@ -125,7 +125,7 @@ def test_a_state_that_is_written_into_a_record_is_read_back():
 
 WHOLE = st.builds(
     lambda kind, v, turn, rate, gear: Command(kind, v, 0.1 * v, turn, 0.5 * turn, rate, 2.0 * rate, gear=gear),
-    st.sampled_from([TWIST, ACKERMANN, PEDALS]),
+    st.sampled_from([TWIST, ACKERMANN, *of_guest("vds_gz.autoware.vehicle.command_kinds:PEDALS")]),
     st.floats(-3, 3),
     st.floats(-1, 1),
     st.sampled_from([0.5, math.inf]),
@@ -177,7 +177,10 @@ def test_commands_as_arrays_that_cannot_be_followed_are_refused():
     assert vehicle.steps == 0
 
 
+@needs_autoware
 def test_gears_and_waiting_commands_also_affect_commands_as_arrays():
+    from vds_gz.autoware.vehicle.command_kinds import CONTROL, control
+
     gears = command_records(kind=[CONTROL, TWIST], v_x=1.0, gear=[20, 2])
     speeds = command_records(v_x=[1.0, 1.0])
     for before, commands, times in (([], gears, [0, 100]), ([(twist(0.0, 0.0, 0.0), 500)], speeds, [100, 200])):

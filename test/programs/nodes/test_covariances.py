@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from helpers.guest import needs_autoware
 from helpers.live_node import LiveNode, live_node
 
 from vds_gz.core.ros.messages.fields import EXACT
@@ -53,7 +54,9 @@ def test_odometry_is_exact_before_anything_moves(domain, parameters: dict):
 @pytest.mark.parametrize(
     "parameters",
     [
-        {"model": "delay_steer_vel", "measurement_noise__add_measurement_noise": True},
+        pytest.param(
+            {"model": "delay_steer_vel", "measurement_noise__add_measurement_noise": True}, marks=needs_autoware
+        ),
         {"model": "differential", "simulate_localization": True},
         {"model": "differential", "simulate_localization": True, "localization__style": "amcl"},
     ],

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 import pytest
+from helpers.guest import of_guest
 from helpers.live_node import live_node, numbers
 
-from vds_gz.autoware.vehicle.command_kinds import control, pedals
 from vds_gz.core.ros.graph import QoS
 from vds_gz.core.ros.messages.fields import set_stamp, stamp_ns
 from vds_gz.core.vehicle.command import Command, twist
@@ -37,8 +37,14 @@ QUIET_CAR = {f"measurement_noise__{name}_noise_stddev": 0.0 for name in ("pos", 
         ({"model": "bicycle", "world": "outdoor"}, twist(1.0, 0.0, 0.3)),
         ({"model": "differential", **QUIET_LOCALIZATION}, twist(0.5, 0.0, 0.3)),
         ({"model": "omni", "world": "hall"}, twist(0.5, 0.3, 0.3)),
-        ({"model": "delay_steer_vel", **QUIET_CAR}, control(2.0, 1.0, 0.1)),
-        ({"model": "actuation_cmd_mechanical", **QUIET_CAR}, pedals(0.5, 0.0, 0.1)),
+        *(
+            ({"model": "delay_steer_vel", **QUIET_CAR}, control(2.0, 1.0, 0.1))
+            for control in of_guest("vds_gz.autoware.vehicle.command_kinds:control")
+        ),
+        *(
+            ({"model": "actuation_cmd_mechanical", **QUIET_CAR}, pedals(0.5, 0.0, 0.1))
+            for pedals in of_guest("vds_gz.autoware.vehicle.command_kinds:pedals")
+        ),
     ],
     ids=lambda value: value["model"] if isinstance(value, dict) else "",
 )

@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 import pytest
+from helpers.guest import needs_autoware
 from helpers.random_vehicles import RANDOM, some
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -555,6 +556,7 @@ def test_a_vehicle_with_a_steered_rear_axle_comes_to_the_path_too():
 
 
 @pytest.mark.slow
+@needs_autoware
 @pytest.mark.parametrize("name", ["ideal_steer_vel", "delay_steer_vel"])
 def test_autowares_models_are_controlled_too(name):
     model = models()[name]

@@ -7,12 +7,11 @@ from operator import attrgetter
 
 import numpy as np
 import pytest
-from helpers.autoware_cars import LAGGING, MODELS
+from helpers.guest import needs_autoware, of_guest
 from helpers.random_vehicles import RANDOM, random_command
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vds_gz.autoware.vehicle.command_kinds import CONTROL, DIRECT, PEDALS
 from vds_gz.core.errors import ArgumentError
 from vds_gz.core.parameters.actuator_parameters import DriveParameters, SteeringParameters
 from vds_gz.core.parameters.vehicles import BicycleParameters, DifferentialParameters
@@ -139,6 +138,8 @@ def varied(model, random):
 
 def random_input(model, random) -> Command:
     """A command of a driver, or of a model's own inputs."""
+    from vds_gz.autoware.vehicle.command_kinds import CONTROL, DIRECT, PEDALS
+
     kind = random.choice([PEDALS if PEDALS in model.accepts else DIRECT, CONTROL])
     return Command(
         kind,
@@ -152,6 +153,9 @@ def random_input(model, random) -> Command:
         slope=random.uniform(-0.2, 0.2),
     )
 
+
+MODELS = {name: model for cars in of_guest("helpers.autoware_cars:MODELS") for name, model in cars.items()}
+LAGGING = [model for cars in of_guest("helpers.autoware_cars:LAGGING") for model in cars]
 
 #: The one that another test needs too; each model compiles its own program.
 USUAL = ("delay_steer_vel",)
@@ -189,7 +193,10 @@ def test_vehicles_start_in_the_states_that_are_given(model):
         assert read[:, i].tolist() == interpreted(model, p, commands, begins, readings, state=state)
 
 
+@needs_autoware
 def test_a_start_in_motion_fills_the_dead_time_of_autowares_models():
+    from vds_gz.autoware.vehicle.command_kinds import CONTROL
+
     model = MODELS["delay_steer_vel"]
     readings = readings_of([(0, "v_x", 0, 1.0), (300, "v_x", 1, 1.0), (440, "v_x", 2, 1.0)], ["v_x"], 3)
     # As many entries, and so the same program, as of the vehicles above.

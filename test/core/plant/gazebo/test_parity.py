@@ -7,6 +7,7 @@ from functools import cache
 
 import pytest
 from helpers.gazebo import preset, vehicle
+from helpers.guest import HERE
 from helpers.parity import Pair, Sample, averaged, error, manoeuvres, speed, yaw_rate
 from helpers.stepped import drive
 
@@ -20,8 +21,7 @@ LIVE_LIMIT = 0.05
 
 VEHICLES = {
     "ackermann_car": preset("ackermann_car"),
-    "autoware_car": preset("autoware_car"),
-    "autoware_delay_car": preset("autoware_delay_car"),
+    **{name: preset(name) for name in ("autoware_car", "autoware_delay_car") if HERE},
     "deepracer": preset("deepracer"),
     "forklift": preset("forklift"),
     "indoor_robot": preset("indoor_robot"),

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from helpers.cramer_rao import bound, responses
-from helpers.identified_vehicles import Case, clean, random_case
+from helpers.identified_vehicles import AUTOWARE, Case, clean, random_case
 
 from vds_gz.core.parameters.actuator_parameters import DriveParameters
 from vds_gz.core.parameters.node import NodeParameters
@@ -60,7 +60,7 @@ def test_the_bound_accounts_for_correlated_parameters(step):
     "kind",
     [
         "differential",
-        *(pytest.param(kind, marks=pytest.mark.slow) for kind in ("omni x", "four-wheel drive", "delay_steer_acc")),
+        *(pytest.param(kind, marks=pytest.mark.slow) for kind in ("omni x", "four-wheel drive", *AUTOWARE[1:2])),
     ],
 )
 def test_the_vehicles_of_the_bound_move_as_in_a_replay(kind):

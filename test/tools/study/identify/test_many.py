@@ -13,6 +13,7 @@ import time
 
 import numpy as np
 import pytest
+from helpers.guest import needs_autoware
 
 import vds_gz
 from vds_gz.cli import main
@@ -216,13 +217,19 @@ def test_one_recording_has_no_scatter_and_its_report_is_json(folder):
     [
         (["run0.csv", "--resume"], "--resume and --workers go with --many"),
         (["--many", "none*.csv"], "'none*.csv' names no recording"),
-        (["--many", "run*.csv", "--model", "pedals"], "--model pedals does not go with --many"),
+        pytest.param(
+            ["--many", "run*.csv", "--model", "pedals"], "--model pedals does not go with --many", marks=needs_autoware
+        ),
         (["run0.csv", "--many", "run*.csv"], "LOG 'run0.csv' does not go with --many"),
         (["--many", "run*.csv", "--fit", "wheelbase"], "'wheelbase' cannot be fitted; it must be one of"),
         (["--many", "run*.csv", "--fit", "wheel_base", "--preset", "indoor_robot"], "base_link_offset, track, tire"),
         ([], "LOG is missing"),
         (["run0.csv", "--fit", "wheelbase"], "'wheelbase' cannot be fitted; it must be one of"),
-        (["run0.csv", "run1.csv", "--model", "pedals"], "--model pedals takes one LOG; there are 2"),
+        pytest.param(
+            ["run0.csv", "run1.csv", "--model", "pedals"],
+            "--model pedals takes one LOG; there are 2",
+            marks=needs_autoware,
+        ),
     ],
 )
 def test_wrong_use_is_refused(folder, capsys, words, message):

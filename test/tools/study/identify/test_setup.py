@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from helpers.guest import needs_autoware
 
 from vds_gz.core.configuration import load_parameters
 from vds_gz.core.errors import ArgumentError
@@ -50,6 +51,10 @@ def test_actuators_are_known_by_the_types_of_their_groups():
     assert list(found) == ["drive", "steering"]
     assert found["drive"]["dead_time"] == "motor.dead_time"
     assert found["steering"]["value"] == "rack.max_position"
+
+
+@needs_autoware
+def test_models_without_hub_motors_have_no_wheels_as_actuators():
     autoware = models()["delay_steer_vel"].parameters()
     assert actuations(autoware, wheels=True) == actuations(autoware)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
+from helpers.guest import needs_autoware
 from scipy.signal import lfilter
 
 from vds_gz.cli import main
@@ -644,7 +645,13 @@ def test_a_table_may_have_empty_cells_and_custom_columns(folder, steps, capsys):
         ("log.csv", "time,a,b\n0,1,1\n1,1,1\n", ["--column", "speed"], "must be one of v_x"),
         ("log.csv", "", ["--velocity", "/odom"], "--velocity /odom names a topic of a bag; 'log.csv' is a table"),
         ("log.mcap", "", ["--column", "v_x=a:b"], "--column v_x=a:b names columns of a table; 'log.mcap' is a bag"),
-        ("log.csv", "", ["--model", "pedals", "--fit", "kp,ki"], "--fit kp,ki does not go with --model pedals"),
+        pytest.param(
+            "log.csv",
+            "",
+            ["--model", "pedals", "--fit", "kp,ki"],
+            "--fit kp,ki does not go with --model pedals",
+            marks=needs_autoware,
+        ),
         ("log.csv", "", ["--model", "steering", "--wheel-base", "2"], "--wheel-base 2.0 does not go with --model ste"),
         (
             "log.csv",

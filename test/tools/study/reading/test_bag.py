@@ -4,9 +4,8 @@ import math
 
 import pytest
 from helpers.bag_files import write_bag
+from helpers.guest import needs_autoware
 
-from vds_gz.autoware.command_types import Control
-from vds_gz.autoware.vehicle.command_kinds import CONTROL
 from vds_gz.cli import main
 from vds_gz.core.ros.messages.fields import set_stamp
 from vds_gz.core.ros.messages.message_types import open_types
@@ -136,7 +135,11 @@ def test_a_single_hinge_is_the_steering_even_without_velocities(tmp_path):
     assert signals.findings[0] == "commands '/ackermann_cmd', velocities 'none', steering '/joint_states'"
 
 
+@needs_autoware
 def test_gears_are_read_with_autoware_s_commands(tmp_path):
+    from vds_gz.autoware.command_types import Control
+    from vds_gz.autoware.vehicle.command_kinds import CONTROL
+
     topics = {"/control/command/control_cmd": command_type("control").topic.type, "/odom": ODOMETRY}
     topics |= {"/control/command/gear_cmd": command_type("gear").topic.type}
     gear = command_type("gear")

@@ -5,7 +5,6 @@ import dataclasses
 import numpy as np
 import pytest
 
-from vds_gz.autoware.command_types import Pedals
 from vds_gz.core.configuration import load_parameters
 from vds_gz.core.errors import ArgumentError, RecordingError
 from vds_gz.programs.commandlog.command_log import CommandLog
@@ -93,6 +92,6 @@ def test_unknown_measures_and_commands_are_refused():
         ArgumentError, match=r"unknown measure 'path.rmz'; there are path.rms, .*; nearest is 'path.rms'"
     ):
         run_open_loop(log, nominal, [nominal.vehicle], ["path.rmz"])
-    pedals = CommandLog("pedals", (0.0, 1.0), (Pedals(0.1, 0.0, 0.0),) * 2)
-    with pytest.raises(RecordingError, match="does not take commands of the kind 'pedals'"):
-        run_open_loop(pedals, nominal, [nominal.vehicle], ["path.rms"])
+    robot = load_parameters("indoor_robot")
+    with pytest.raises(RecordingError, match="does not take commands of the kind 'ackermann'"):
+        run_open_loop(log, robot, [robot.vehicle], ["path.rms"])
