@@ -30,6 +30,7 @@ def fitted(true, begin, names, seed=1, duration=12.0):
     return identify(signals, vehicle=with_vehicle(known, replace(known.vehicle, **given)), fit=names, hold_out=0.0)
 
 
+@pytest.mark.slow
 def test_stiffness_friction_and_yaw_inertia_are_found_where_tires_slide():
     """A search from the given values only ends in a local minimum, at 26 times the stiffness."""
     true, begin = car(friction=0.6), car(cornering_stiffness_fixed=8.0, cornering_stiffness_steered=8.0, friction=0.9)
