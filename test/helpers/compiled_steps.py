@@ -17,11 +17,11 @@ def compiled_run(step: Callable, set_references: Callable = no_references) -> Ca
 
     ``c`` and ``s`` are arrays of one record.
     """
-    follow = compiled_schedule(step, set_references)
 
     def run(c: np.ndarray, s: np.ndarray, commands: Sequence[Command], steps: np.ndarray) -> np.ndarray:
         count = len(commands)
         numbers = np.array([fields_of(command) for command in commands], COMMAND)
+        follow = compiled_schedule(step, set_references, c.dtype, s.dtype, numbers.dtype)
         samples = np.empty(count, s.dtype)
         follow(
             c, s, numbers, np.arange(count), np.asarray(steps, np.int64), np.arange(1, count + 1), samples, np.empty(6)

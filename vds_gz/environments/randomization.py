@@ -20,7 +20,7 @@ from vds_gz.core.parameters.conversion import checked, proper_name, replaced
 from vds_gz.core.parameters.declaration import Description, Override, ParameterGroup, describe
 from vds_gz.core.parameters.yaml_reader import read_intervals
 from vds_gz.environments.task import NominalVehicle
-from vds_gz.tools.fleet.layout import kinds_of
+from vds_gz.tools.fleet.layout import fields_in
 
 
 def is_number(value: object) -> TypeGuard[float]:
@@ -79,7 +79,7 @@ def autoreset_mode_of(mode: AutoresetMode | str) -> AutoresetMode:
 def longest_dead_time(nominal: NominalVehicle, vehicle: ParameterGroup) -> int:
     """Longest dead time of a vehicle's actuators [steps]."""
     coefficients = nominal.model.coefficients(vehicle, 1.0 / nominal.step_rate)
-    paths = [path for path, kind in kinds_of(coefficients) if kind == "whole" and path.endswith("delay_steps")]
+    paths = [field.path for field in fields_in(coefficients) if field.path.endswith("delay_steps")]
     return max((attrgetter(path)(coefficients) for path in paths), default=0)
 
 

@@ -11,6 +11,7 @@ from helpers import autoware_recorded as recorded
 from helpers.autoware_recorded import MECHANISM, STATES, Run, begin, deviation, observed, read_runs
 
 from vds_gz.autoware.vehicle.models import AUTOWARE_MODELS
+from vds_gz.core.vehicle.vehicle_model import no_references
 
 #: The step of all models.
 step = AUTOWARE_MODELS[0].step
@@ -131,7 +132,9 @@ def test_compiled_is_interpreted_also_when_corrected(runs, as_records):
 def test_batch(runs, as_records):
     """All runs side by side in one fleet, each at its own step length."""
     compiled, coefficients, states, commands = as_records
-    advance = pytest.importorskip("vds_gz.tools.fleet.structs").structs_run(step)
+    program = pytest.importorskip("vds_gz.tools.fleet.program")
+    dtypes = (np.asarray(array).dtype for array in (coefficients, states, commands))
+    advance = program.struct_program(step, no_references, program.step_loop, "python", *dtypes)
     for decimation in {run.decimation for run in runs}:
         chosen = [i for i, run in enumerate(runs) if run.decimation == decimation and not run.resets]
         c, s, u = (np.asarray(array[chosen]) for array in (coefficients, states, commands))
@@ -141,7 +144,7 @@ def test_batch(runs, as_records):
         for row in range(1, length):
             for k, i in enumerate(chosen):
                 compiled.write_columns(u[k : k + 1], [runs[i].command(row)])
-            advance(c, s, u, decimation, 0, len(chosen))
+            advance((c, s, u), np.empty((0, 0)), (decimation,), 0, len(chosen))
             history[row] = s
         for k, i in enumerate(chosen):
             run = runs[i]

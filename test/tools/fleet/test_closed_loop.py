@@ -30,10 +30,12 @@ from vds_gz.core.vehicle.trigonometry import direction
 from vds_gz.tools.fleet.path import Path
 
 pytest.importorskip("numba")
+from vds_gz.tools.fleet import lanes
 from vds_gz.tools.fleet.callback import ControllerError
 from vds_gz.tools.fleet.closed_loop import ClosedLoop
 from vds_gz.tools.fleet.controllers import CONTROLLERS, controlled_vehicle, regulator
 from vds_gz.tools.fleet.fleet import Fleet
+from vds_gz.tools.fleet.program import lane_program
 from vds_gz.tools.fleet.tracking import FINISHED, LEFT, Course, Tracking, track
 
 RATE, STEPS, DT = 50.0, 20, 1e-3
@@ -169,14 +171,9 @@ def test_a_run_that_begins_again_is_the_same():
 
 def test_controlled_lanes_are_vectorized(monkeypatch, tmp_path):
     """A compiler that no longer vectorizes gives no warning and steps vehicle by vehicle."""
-    from vds_gz.tools.fleet import loops
-
     monkeypatch.setattr("numba.config.CACHE_DIR", str(tmp_path))
-    loops.loop_run_of_lanes.cache_clear()
     made = []
-    monkeypatch.setattr(
-        loops, "loop_run_of_lanes", lambda *a, run=loops.loop_run_of_lanes: made.append(run(*a)) or made[0]
-    )
+    monkeypatch.setattr(lanes, "lane_program", lambda *plan: made.append(lane_program.__wrapped__(*plan)) or made[0])
     ClosedLoop(Fleet(BICYCLE, [BicycleParameters()] * 3), SINE).advance(1)
     (code,) = made[0].inspect_asm().values()
     assert len(re.findall(r"\bv?(?:add|sub|mul|div)pd\b", code)) > 100

@@ -28,7 +28,7 @@ from helpers.compiled_steps import compiled_run
 
 from vds_gz.core.vehicle.compiled import read_record, records
 from vds_gz.tools.fleet.fleet import Fleet
-from vds_gz.tools.fleet.program import lanes_run
+from vds_gz.tools.fleet.program import lane_program
 
 DT = 1e-3
 #: Number of steps with one command, and of commands.
@@ -371,11 +371,6 @@ def test_flags_in_a_state_may_change():
     assert [state.fast for state in states] == [True, False]
 
 
-def test_a_model_of_too_many_phases_is_refused():
-    with pytest.raises(ArgumentError, match="'bicycle' has 5 phases; it must be at most 4"):
-        Fleet(dataclasses.replace(BICYCLE, moving=(*BICYCLE.moving, watch, watch)), [BicycleParameters()])
-
-
 FORK = """
 import os, signal
 from vds_gz import DIFFERENTIAL, DifferentialParameters, Fleet
@@ -400,7 +395,7 @@ def test_a_forked_process_uses_its_own_threads():
 def test_lanes_are_vectorized(model, monkeypatch, tmp_path):
     """A compiler that no longer vectorizes gives no warning and steps vehicle by vehicle."""
     monkeypatch.setattr("numba.config.CACHE_DIR", str(tmp_path))
-    lanes_run.cache_clear()
+    lane_program.cache_clear()
     fleet = Fleet(model, [model.parameters()] * 3)
     fleet.advance(1)
     (code,) = fleet.vehicles.program().inspect_asm().values()

@@ -24,7 +24,8 @@ from vds_gz.core.vehicle.schedule import COMMAND, command_records, fields_of
 pytest.importorskip("numba")
 from helpers.sampling import sampled
 
-from vds_gz.tools.fleet import sampled as sampled_module
+from vds_gz.tools.fleet import lanes
+from vds_gz.tools.fleet.program import lane_program
 from vds_gz.tools.fleet.sampled import EXACT, Calibrations, Readings, SampledDrive, Simulations, calibrate
 
 DT = 1e-3
@@ -360,8 +361,7 @@ def test_sampled_lanes_are_vectorized(model, monkeypatch, tmp_path):
     """A compiler that no longer vectorizes gives no warning and steps vehicle by vehicle."""
     monkeypatch.setattr("numba.config.CACHE_DIR", str(tmp_path))
     made = []
-    run = sampled_module.sampled_run_of_lanes.__wrapped__
-    monkeypatch.setattr(sampled_module, "sampled_run_of_lanes", lambda blocks: made.append(run(blocks)) or made[0])
+    monkeypatch.setattr(lanes, "lane_program", lambda *plan: made.append(lane_program.__wrapped__(*plan)) or made[0])
     sampled(model, [model.parameters()] * 3, command_records(v_x=1.0), np.array([0]), ONE)
     (code,) = made[0].inspect_asm().values()
     body = code[: code.index(".Lfunc_end0")]

@@ -157,7 +157,7 @@ class MechanismLog:
         for field, values in parameters.items():
             c["mechanism"][field] = values
         readings = np.empty((count, len(self.angle.time)))
-        run = compiled(turn, inlined=True, nogil=True, error_model=NO_EXCEPTIONS)
+        run = compiled(turn, c.dtype, m.dtype, inlined=True, nogil=True, error_model=NO_EXCEPTIONS)
         share(partial(run, c, m, self._inputs, begins, readings), count, count * len(self._inputs.wheel))
         return readings
 
@@ -181,7 +181,7 @@ class MechanismLog:
         c, m = self._records()
         steps, integral = np.arange(len(self._inputs.wheel)), np.empty(len(self._inputs.wheel))
         angles = np.interp(steps, self._inputs.at + self._inputs.part, self.angle.value)
-        compiled(controller_integral)(c[0], m[0], self._inputs, angles, integral)
+        compiled(controller_integral, c.dtype, m.dtype)(c[0], m[0], self._inputs, angles, integral)
         return integral
 
     def _start(self, time: float) -> tuple[float, float, float]:

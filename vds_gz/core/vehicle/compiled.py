@@ -11,19 +11,18 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from operator import attrgetter
-from types import FunctionType
 from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from vds_gz.core.arrays import Integers
-from vds_gz.core.compiling import outermost, part
+from vds_gz.core.compiling import compiled
 from vds_gz.core.errors import ArgumentError
 from vds_gz.core.vehicle.command import Command
 from vds_gz.core.vehicle.schedule import COMMAND, Records, check, fields_of, geared_before, segments
 from vds_gz.core.vehicle.vehicle import NANOSECONDS, Motion, Vehicle, motion_numbers
-from vds_gz.core.vehicle.vehicle_model import C, P, S, no_references
+from vds_gz.core.vehicle.vehicle_model import C, P, S
 
 #: Maximum number of segments in one compiled call.
 TOGETHER = 10_000
@@ -160,14 +159,13 @@ def _columns(states: Records, plain: object) -> Iterator[tuple[object, str, Iter
 
 
 @cache
-def compiled_schedule(step: FunctionType, set_references: Callable[..., None] = no_references) -> Any:
+def compiled_schedule(step: Callable[..., None], set_references: Callable[..., None], *dtypes: np.dtype[Any]) -> Any:
     """``run(c, s, u, which, steps, ends, samples, motion)`` follows a schedule, and samples the state.
 
     Segment ``j`` is ``steps[j]`` steps with command ``u[which[j]]``; sample ``k`` is taken after ``ends[k]`` segments,
-    if there is room for it. ``motion`` gets the last :func:`~vds_gz.core.vehicle.vehicle.motion_numbers`.
+    if there is room for it. ``motion`` gets the last :func:`~vds_gz.core.vehicle.vehicle.motion_numbers`. ``dtypes``
+    are the types of ``c``, ``s`` and ``u``.
     """
-    step_once = part(step, inlined=True)
-    refer, numbers = part(set_references), part(motion_numbers)
 
     def run(
         c: Records, s: Records, u: Records, which: Any, steps: Any, ends: Any, samples: Records, motion: Any
@@ -175,15 +173,15 @@ def compiled_schedule(step: FunctionType, set_references: Callable[..., None] = 
         done = 0
         for k in range(ends.size):
             for j in range(done, ends[k]):
-                refer(c[0], s[0], u[which[j]])
+                set_references(c[0], s[0], u[which[j]])
                 for _ in range(steps[j]):
-                    step_once(c[0], s[0], u[which[j]])
+                    step(c[0], s[0], u[which[j]])
             done = ends[k]
             if k < samples.size:
                 samples[k] = s[0]
-        motion[0], motion[1], motion[2], motion[3], motion[4], motion[5] = numbers(c[0], s[0])
+        motion[0], motion[1], motion[2], motion[3], motion[4], motion[5] = motion_numbers(c[0], s[0])
 
-    return outermost(run)
+    return compiled(run, *dtypes)
 
 
 class CompiledVehicle(Vehicle[P, C, S]):
@@ -280,8 +278,9 @@ class CompiledVehicle(Vehicle[P, C, S]):
         self._run(numbers, which, steps, np.array(ends, np.int64), samples)
 
     def _run(self, numbers: Records, which: Integers, steps: Integers, ends: Integers, samples: Records) -> None:
-        run = compiled_schedule(self._step, self.model.set_references)
-        run(self._coefficients, self._states, numbers, which, steps, ends, samples, self._motion)
+        arrays = self._coefficients, self._states, numbers
+        run = compiled_schedule(self._step, self.model.set_references, *(array.dtype for array in arrays))
+        run(*arrays, which, steps, ends, samples, self._motion)
 
     def _steps_from(self, times: Integers) -> Integers:
         """The first step that begins at or after each of some times [ns]."""

@@ -1,14 +1,17 @@
-"""A static map from an actuator's reference to its response, such as throttle to speed: straight lines between points.
-
-Its segments are a fixed number of fields, not a list, so that the same source runs in lanes.
-"""
+"""A static map from an actuator's reference to its response, such as throttle to speed: lines between points."""
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass, fields
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 from vds_gz.core.parameters.actuator_parameters import MAP_POINTS, StaticMapParameters
+
+SEGMENTS = MAP_POINTS - 1
+
+
+def _unused() -> list[float]:
+    return [0.0] * SEGMENTS
 
 
 @dataclass(slots=True)
@@ -22,57 +25,29 @@ class StaticMap:
     used: bool = False  # there is a map
     odd: bool = False  # the map is odd: map(-r) = -map(r)
     start: float = 0.0
-    begin1: float = 0.0
-    width1: float = 0.0
-    slope1: float = 0.0
-    begin2: float = 0.0
-    width2: float = 0.0
-    slope2: float = 0.0
-    begin3: float = 0.0
-    width3: float = 0.0
-    slope3: float = 0.0
-    begin4: float = 0.0
-    width4: float = 0.0
-    slope4: float = 0.0
-    begin5: float = 0.0
-    width5: float = 0.0
-    slope5: float = 0.0
-    begin6: float = 0.0
-    width6: float = 0.0
-    slope6: float = 0.0
-    begin7: float = 0.0
-    width7: float = 0.0
-    slope7: float = 0.0
-
-
-assert len(fields(StaticMap)) == 3 + 3 * (MAP_POINTS - 1)
+    begin: list[float] = field(default_factory=_unused)
+    width: list[float] = field(default_factory=_unused)
+    slope: list[float] = field(default_factory=_unused)
 
 
 def static_map(p: StaticMapParameters) -> StaticMap:
     """The map of an actuator's parameters; not used if they have no points."""
     if not p.map_references:
         return StaticMap()
-    points = list(zip(p.map_references, p.map_responses, strict=True))
-    segments: list[float] = []
-    for (reference, response), (next_reference, next_response) in pairwise(points):
-        width = next_reference - reference
-        segments += [reference, width, (next_response - response) / width]
-    return StaticMap(True, p.map_references[0] >= 0.0, p.map_responses[0], *segments)
+    m = StaticMap(True, p.map_references[0] >= 0.0, p.map_responses[0])
+    points = zip(p.map_references, p.map_responses, strict=True)
+    for k, ((reference, response), (next_reference, next_response)) in enumerate(pairwise(points)):
+        m.begin[k], m.width[k] = reference, next_reference - reference
+        m.slope[k] = (next_response - response) / m.width[k]
+    return m
 
 
 def mapped(m: StaticMap, reference: float) -> float:
     """The response to a reference, constant beyond the first and the last point."""
     entry = abs(reference) if m.odd else reference
-    response = (
-        m.start
-        + m.slope1 * passed(entry - m.begin1, m.width1)
-        + m.slope2 * passed(entry - m.begin2, m.width2)
-        + m.slope3 * passed(entry - m.begin3, m.width3)
-        + m.slope4 * passed(entry - m.begin4, m.width4)
-        + m.slope5 * passed(entry - m.begin5, m.width5)
-        + m.slope6 * passed(entry - m.begin6, m.width6)
-        + m.slope7 * passed(entry - m.begin7, m.width7)
-    )
+    response = m.start
+    for k in range(SEGMENTS):
+        response += m.slope[k] * passed(entry - m.begin[k], m.width[k])
     return -response if m.odd and reference < 0.0 else response
 
 
@@ -83,9 +58,8 @@ def passed(distance: float, width: float) -> float:
 
 def unmapped(m: StaticMap, response: float) -> float:
     """The reference of least magnitude that gives a response; that of the nearest point if none gives it."""
-    numbers = astuple(m)[3:]
-    value, points = m.start, [(m.begin1, m.start)]
-    for begin, width, slope in zip(numbers[::3], numbers[1::3], numbers[2::3], strict=True):
+    value, points = m.start, [(m.begin[0], m.start)]
+    for begin, width, slope in zip(m.begin, m.width, m.slope, strict=True):
         if width > 0.0:
             value += slope * width
             points.append((begin + width, value))

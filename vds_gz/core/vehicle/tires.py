@@ -37,29 +37,11 @@ TAN_30, TAN_60 = 0.57735026918962576, 1.73205080756887729
 class TireShape:
     """Coefficients of polynomials in the cosine of an angle from 0 to pi / 2, for a shape factor C.
 
-    ``p0`` to ``p11`` give ``sin(C angle) / sin(angle)``, ``q0`` to ``q7`` give ``C cos(C angle)``.
+    ``p`` are those of ``sin(C angle) / sin(angle)``, from the lowest power on, ``q`` those of ``C cos(C angle)``.
     """
 
-    p0: float
-    p1: float
-    p2: float
-    p3: float
-    p4: float
-    p5: float
-    p6: float
-    p7: float
-    p8: float
-    p9: float
-    p10: float
-    p11: float
-    q0: float
-    q1: float
-    q2: float
-    q3: float
-    q4: float
-    q5: float
-    q6: float
-    q7: float
+    p: list[float]
+    q: list[float]
 
 
 class TireCoefficients(Protocol):
@@ -114,7 +96,7 @@ def tire_shape(factor: float) -> TireShape:
     def derivative(cosine: float) -> float:
         return factor * sine_cosine(factor * direction(math.sqrt(1.0 - cosine * cosine), cosine))[1]
 
-    return TireShape(*_powers(ratio, POWERS), *_powers(derivative, SLOPE_POWERS))
+    return TireShape(_powers(ratio, POWERS), _powers(derivative, SLOPE_POWERS))
 
 
 def _powers(function: Callable[[float], float], count: int) -> list[float]:
@@ -149,12 +131,12 @@ def magic_formula(side: float, ahead: float, stiffness_factor: float, c: TireCoe
     root = math.sqrt(inverse)
     square = denominator * denominator * inverse
     sine, cosine = numerator * root, denominator * root
-    p, y = c.shape, square * square
-    even = (p.p0 + p.p2 * square) + (p.p4 + p.p6 * square) * y + (p.p8 + p.p10 * square) * (y * y)
-    odd = (p.p1 + p.p3 * square) + (p.p5 + p.p7 * square) * y + (p.p9 + p.p11 * square) * (y * y)
+    p, q, y = c.shape.p, c.shape.q, square * square
+    even = (p[0] + p[2] * square) + (p[4] + p[6] * square) * y + (p[8] + p[10] * square) * (y * y)
+    odd = (p[1] + p[3] * square) + (p[5] + p[7] * square) * y + (p[9] + p[11] * square) * (y * y)
     relative_force = sine * (even + odd * cosine)
-    even = (p.q0 + p.q2 * square) + (p.q4 + p.q6 * square) * y
-    odd = (p.q1 + p.q3 * square) + (p.q5 + p.q7 * square) * y
+    even = (q[0] + q[2] * square) + (q[4] + q[6] * square) * y
+    odd = (q[1] + q[3] * square) + (q[5] + q[7] * square) * y
     return relative_force, stiffness_factor * square * (even + odd * cosine)
 
 

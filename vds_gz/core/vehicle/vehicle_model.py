@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
@@ -227,9 +228,9 @@ class VehicleModel(Generic[P, C, S]):
         set_references: (c, s, u) sets in ``s`` the references, or goals, that follow from ``c`` and ``u`` alone.
             It is called at least once after a change of either, before the next step.
         lanes: The model can run in the lanes of a fleet (:mod:`vds_gz.tools.fleet`), where short loops are faster than
-            a long one. ``actuating`` and ``moving`` together have at most four functions, without ``while`` loops, and
-            without lists except those that ``through_dead_time`` handles. Rate limits that pass a dead time must be the
-            command's, infinite where the command's are. Other models run vehicle by vehicle.
+            a long one. Lists have equal lengths for all vehicles, except those that ``through_dead_time`` handles. Rate
+            limits that pass a dead time must be the command's, infinite where the command's are. Other models run
+            vehicle by vehicle. docs/extending.md has a table of what a step may not do.
         stop: (c, s, rest) stops the vehicle at an obstacle, ``rest`` seconds before the end of the last step. The
             drives stop too, and wheels turn back by what they rolled in this time.
         xacro: Drawing of the vehicle, for models of other packages.
@@ -308,13 +309,16 @@ def extended(parent: Any, kind: Callable[..., K], **more: object) -> K:
 def in_turn(phases: tuple[Callable[..., None], ...]) -> Callable[..., None]:
     """One function (c, s, u) that calls several one after the other.
 
-    The phases are its globals, so it compiles like a function of a module.
+    The phases are its globals and its source is known, so it compiles like a function of a module.
     """
     if len(phases) == 1:
         return phases[0]
     names = {f"phase_{k}": phase for k, phase in enumerate(phases)}
+    text = "def in_turn(c, s, u):\n" + "".join(f"    {name}(c, s, u)\n" for name in names)
+    file = f"<{len(names)} phases>"
+    linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file
     module: dict[str, Any] = {"__name__": __name__, **names}
-    exec("def in_turn(c, s, u):\n" + "".join(f"    {name}(c, s, u)\n" for name in names), module)
+    exec(compile(text, file, "exec"), module)
     function: Callable[..., None] = module["in_turn"]
     return function
 

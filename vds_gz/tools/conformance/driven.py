@@ -25,7 +25,7 @@ from vds_gz.tools.conformance.samples import (
     random_parameters,
 )
 from vds_gz.tools.fleet.lanes import Lanes
-from vds_gz.tools.fleet.layout import kinds_of, list_lengths
+from vds_gz.tools.fleet.layout import fields_in, list_lengths
 from vds_gz.tools.fleet.structs import Structs
 
 #: Length of a step [s].
@@ -51,7 +51,7 @@ def runs_of(model: AnyModel, random: np.random.Generator) -> DrivenRuns:
 
 def numbers_of(state: object) -> dict[str, object]:
     """The numbers of a state by dotted names, without delay lines."""
-    return {path: attrgetter(path)(state) for path, _ in kinds_of(state)}
+    return {field.path: attrgetter(field.path)(state) for field in fields_in(state)}
 
 
 def interpreted(model: AnyModel, p: ParameterGroup, commands: Sequence[Command], *, often: bool = False) -> object:
@@ -108,8 +108,7 @@ def engine_faults(model: AnyModel, random: np.random.Generator) -> Iterator[str]
         except Exception as error:  # any exception of numba at a function that it cannot compile
             yield (
                 f"{engine} raises {type(error).__name__} ({_reason(error)}); write phases over plain attributes, with "
-                "arithmetic, math and functions of the same kind that are imported by their names"
-                + _lanes_remedy(engine)
+                "arithmetic, math and functions of the same kind" + _lanes_remedy(engine)
             )
             continue
         for (p, _), wanted, state in zip(runs, expected, states, strict=True):

@@ -5,41 +5,49 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Iterator, Sequence
-from itertools import count
+from itertools import count, islice
 from operator import attrgetter
-from types import FunctionType
-from typing import Any, Generic, TypeAlias, cast
+from typing import Any, Generic, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vds_gz.core.arrays import Array
+from vds_gz.core.compiling.record_layout import Constant, FixedArray, Layout, NumberKind, Row
 from vds_gz.core.errors import ArgumentError
 from vds_gz.core.vehicle.actuators import DriveState, SteeringState, oldest_first
 from vds_gz.core.vehicle.command import Command
 from vds_gz.core.vehicle.vehicle_model import C, P, S, VehicleModel
 from vds_gz.tools.fleet.layout import (
     Columns,
-    Constant,
     Entries,
-    LaneRow,
-    Layout,
     NumberArray,
-    NumberKind,
-    kinds_of,
+    fields_in,
     layout_of,
     no_such_number,
+    reader,
     values_of,
 )
-from vds_gz.tools.fleet.program import PHASES, WIDTH, DelayLines, LineRows, Plan, lanes_run, share
+from vds_gz.tools.fleet.program import (
+    WIDTH,
+    DelayLines,
+    Extension,
+    LineRows,
+    Loop,
+    Plan,
+    lane_program,
+    share,
+    step_loop,
+)
 
 #: Fields of a command that limit a rate; infinite without a limit.
 _LIMITS = ("acceleration", "steering_rate")
 
+#: For loops without an extension.
+NO_EXTENSION, NO_NUMBERS = Extension(), np.empty((0, 0))
+
 #: Attributes that a copy creates again.
 _NOT_COPIED = {"states", "commands", "_program"}
-
-_LINE_FIELDS = [field.name for field in dataclasses.fields(LineRows)]
 
 
 class Lanes(Generic[P, C, S]):
@@ -71,14 +79,7 @@ class Lanes(Generic[P, C, S]):
                 choice of flags compiles its own program.
             width: Number of vehicles in a block.
             copies: Number of copies of the vehicles, one set after the other.
-
-        Raises:
-            ArgumentError: The model has too many phases.
         """
-        if len(model.phases) > PHASES:
-            raise ArgumentError(
-                f"vehicle model '{model.name}' has {len(model.phases)} phases; it must be at most {PHASES}"
-            )
         self.model = model
         self.parameters = [*parameters] * copies
         self._dt = dt
@@ -86,26 +87,27 @@ class Lanes(Generic[P, C, S]):
         coefficients = [model.coefficients(group, dt) for group in parameters]
         rest = model.at_rest(coefficients[0])
         self._line_names = list(_line_names(rest))
-        self._paths, self._kinds = zip(*kinds_of(rest), strict=True)
+        self._fields = list(fields_in(rest))
         at_rest, lengths = self._at_rest(coefficients)
         self._count = len(self.parameters)
         self._blocks = -(-self._count // width)
 
         index = count()
         numbers: list[Array] = []
+        self._coefficient_fields = list(fields_in(coefficients[0]))
         c = self._coefficients = self.placed(coefficients, index, numbers, fixed=constant_flags)
         first = len(numbers)
         s = self.placed([rest], index, numbers, at_rest)
         end = len(numbers)
         u = self.placed([Command()], index, numbers)
         self._numbers = np.array(numbers)
-        rows = {name: entry for name, entry in s.items() if isinstance(entry, LaneRow)}
+        rows = {name: entry for name, entry in s.items() if isinstance(entry, Row)}
         self._places = {name: row.index for name, row in rows.items() if row.kind == "real"}
         layouts = [layout_of(entries) for entries in (s, u)]
         self._layouts = layouts
         self._rest = self._numbers[first:end].copy()
 
-        lines = [{name: LaneRow("real", next(index)) for name in _LINE_FIELDS} for _ in self._line_names]
+        lines = [{name: Row("real", next(index)) for name in LineRows._fields} for _ in self._line_names]
         s |= {
             f"{line}.{name}": row
             for line, rows in zip(self._line_names, lines, strict=True)
@@ -144,33 +146,42 @@ class Lanes(Generic[P, C, S]):
     def advance(self, steps: int) -> None:
         """Advance by a number of steps with the present commands."""
         self.limit()
-        self.execute(self.program(), self.plan.rows, steps, steps)
+        self.execute(step_loop, steps, (steps,))
 
     def limit(self) -> None:
         """Let the delay lines hold limits of rates, if commands have some."""
         if not self.plan.limited and not all(np.isposinf(getattr(self.commands, name)).all() for name in _LIMITS):
             self.begin_limits()
 
-    def execute(self, run: Any, rows: int, steps: int, *arguments: object) -> None:
-        """Run a compiled program for a number of steps of all blocks, on all cores if that is faster."""
+    def execute(
+        self,
+        loop: Loop,
+        steps: int,
+        arguments: tuple[object, ...],
+        extension: Extension = NO_EXTENSION,
+        more: Array = NO_NUMBERS,
+    ) -> None:
+        """Run all blocks through a loop of a number of steps, on all cores if that is faster.
+
+        ``more`` are the numbers of the extension, whose rows follow those of the plan.
+        """
+        key = loop, extension
+        if self._program is None or self._program[0] != key:  # kept here, as looking it up by its plan is slow
+            self._program = key, self.program(loop, extension)
+        run = self._program[1]
         delays = DelayLines(self._references, self._rates, self._steps, self._uniform, self._count)
+        room = (self.plan.rows + len(more)) * self._width
 
         def of_blocks(first: int, end: int) -> None:
-            run(np.empty(rows * self._width), self._numbers, delays, self._slot, first, end, *arguments)
+            run(np.empty(room), self._numbers, more, delays, self._slot, first, end, arguments)
 
         share(of_blocks, self._blocks, self._blocks * self._width * steps)
         self._slot = (self._slot + steps) % self._references.shape[2]
 
-    def program(self) -> Any:
-        """The compiled program of the steps. Kept here, as looking it up by its plan is slow."""
-        if self._program is None:
-            self._program = lanes_run(*self.phases, self.plan)
-        return self._program
-
-    @property
-    def phases(self) -> tuple[tuple[FunctionType, ...], FunctionType]:
-        """The compiled functions of the model: its phases, and the one that sets references."""
-        return cast("tuple[tuple[FunctionType, ...], FunctionType]", (self.model.phases, self.model.set_references))
+    def program(self, loop: Loop = step_loop, extension: Extension = NO_EXTENSION) -> Any:
+        """The compiled program of a loop."""
+        phases, set_references = self.model.phases, self.model.set_references
+        return lane_program(phases, set_references, self.plan, loop, extension)
 
     def state(self, vehicle: int) -> S:
         """A copy of a vehicle's state, with its delay lines."""
@@ -193,7 +204,7 @@ class Lanes(Generic[P, C, S]):
 
     def begin(self, states: Sequence[S], vehicles: NDArray[np.intp]) -> None:
         """Give vehicles copies of states, one each."""
-        self._numbers[slice(*self.plan.changing), vehicles] = self._state_bits(values_of(states, self._paths))
+        self._numbers[slice(*self.plan.changing), vehicles] = self._state_bits(values_of(states, self._fields))
         for k, name in enumerate(self._line_names):
             lines = list(map(attrgetter(name), states))
             lengths = np.array([len(line.references) for line in lines])
@@ -237,16 +248,17 @@ class Lanes(Generic[P, C, S]):
 
     def _set_coefficients(self, vehicles: NDArray[np.intp], coefficients: Sequence[C]) -> None:
         """Write the coefficients of vehicles, or of each of several sets of vehicles."""
-        placed = np.tile(values_of(coefficients, list(self._coefficients)), len(vehicles) // len(coefficients))
-        for (path, entry), values in zip(self._coefficients.items(), placed, strict=True):
+        values_of_rows = np.tile(values_of(coefficients, self._coefficient_fields), len(vehicles) // len(coefficients))
+        placed = list(zip(_entries(self._coefficients), values_of_rows, strict=True))
+        for (path, entry), values in placed:
             if isinstance(entry, Constant) and (values != entry.value).any():
                 raise ArgumentError(
                     f"coefficient '{path}' is {not entry.value} for vehicle {vehicles[values != entry.value][0]}; "
                     f"in this fleet it is {entry.value} for all: make a fleet in which it differs from the beginning"
                 )
         indices, bits = [], []
-        for entry, values in zip(self._coefficients.values(), placed, strict=True):
-            if isinstance(entry, LaneRow):
+        for (_, entry), values in placed:
+            if isinstance(entry, Row):
                 indices.append([entry.index])
                 bits.append(_bits(entry.kind, values))
         self._numbers[np.array(indices), vehicles] = bits
@@ -272,15 +284,24 @@ class Lanes(Generic[P, C, S]):
         fixed: bool = False,
     ) -> Entries:
         """The layout of objects, one per vehicle or one for all; their values are appended to the numbers."""
-        kinds = dict(kinds_of(samples[0]))
-        rows = values_of(samples, list(kinds)) if rows is None else rows
+        fields = list(fields_in(samples[0]))
+        rows = values_of(samples, fields) if rows is None else rows
+        padded = iter(zip(rows, self.padded(rows), strict=True))
         entries: Entries = {}
-        for (path, kind), values, padded in zip(kinds.items(), rows, self.padded(rows), strict=True):
+
+        def row_of(kind: NumberKind, values: Array) -> Row:
+            numbers.append(_bits(kind, values))
+            return Row(kind, next(index))
+
+        for path, kind, length in fields:
+            if length is not None:
+                entries[path] = FixedArray(tuple(row_of(kind, values) for _, values in islice(padded, length)))
+                continue
+            values, of_all = next(padded)
             if fixed and kind == "flag" and (values == values[0]).all():
                 entries[path] = Constant(bool(values[0]))
             else:
-                entries[path] = LaneRow(kind, next(index))
-                numbers.append(_bits(kind, padded))
+                entries[path] = row_of(kind, of_all)
         return entries
 
     def padded(self, values: NDArray[np.float64] | NDArray[np.int64]) -> NumberArray:
@@ -295,9 +316,12 @@ class Lanes(Generic[P, C, S]):
         for name, entry in layout.fields:
             if isinstance(entry, Layout):
                 fields[name] = self.columns(entry, numbers, first)
-            elif isinstance(entry, LaneRow):
+            elif isinstance(entry, Row):
                 row = numbers[entry.index - first, : self._count]
                 fields[name] = row if entry.kind == "real" else row.view(np.int64)
+            elif isinstance(entry, FixedArray):
+                begin = entry.rows[0].index - first if entry.rows else 0
+                fields[name] = numbers[begin : begin + len(entry.rows), : self._count].T
         return Columns(fields)
 
     def begin_limits(self) -> None:
@@ -307,11 +331,11 @@ class Lanes(Generic[P, C, S]):
         self._rates = np.full(self._references.shape, math.inf)
 
     def _at_rest(self, coefficients: Sequence[C]) -> tuple[Array, NDArray[np.int64]]:
-        """Numbers of vehicles at rest, of shape (numbers, vehicles), and dead times in steps, (vehicles, lines).
+        """NumberArray of vehicles at rest, of shape (numbers, vehicles), and dead times in steps, (vehicles, lines).
 
         States are processed one after the other, because each is large with its delay lines.
         """
-        numbers, steps = attrgetter(*self._paths), [attrgetter(f"{name}.references") for name in self._line_names]
+        numbers, steps = reader(self._fields), [attrgetter(f"{name}.references") for name in self._line_names]
         values, lengths = [], []
         for state in map(self.model.at_rest, coefficients):
             values.append(numbers(state))
@@ -319,16 +343,26 @@ class Lanes(Generic[P, C, S]):
         return np.ascontiguousarray(np.array(values, np.float64).T), np.array(lengths, np.int64)
 
     def _state_bits(self, values: Array) -> list[Array]:
-        """Numbers of states, of shape (numbers, vehicles), as stored in rows of reals."""
-        return [_bits(kind, row) for kind, row in zip(self._kinds, values, strict=True)]
+        """NumberArray of states, of shape (numbers, vehicles), as stored in rows of reals."""
+        kinds = [field.kind for field in self._fields for _ in range(1 if field.length is None else field.length)]
+        return [_bits(kind, row) for kind, row in zip(kinds, values, strict=True)]
 
     def _slots(self, entries: int) -> NDArray[np.intp]:
         """Slots of the entries of a delay line, the oldest first."""
         return (self._slot - entries + np.arange(entries)) % self._references.shape[2]
 
 
+def _entries(entries: Entries) -> Iterator[tuple[str, Row | Constant]]:
+    """All entries with their paths, those of arrays one after the other."""
+    for path, entry in entries.items():
+        if isinstance(entry, FixedArray):
+            yield from ((path, row) for row in entry.rows)
+        else:
+            yield path, entry
+
+
 def _bits(kind: NumberKind, values: NumberArray) -> Array:
-    """Numbers of a kind as stored in a row of reals."""
+    """NumberArray of a kind as stored in a row of reals."""
     bits: Array = np.asarray(values, np.float64 if kind == "real" else np.int64).view(np.float64)
     return bits
 

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vds_gz.core.arrays import Array
 from vds_gz.core.compiling import compiled
+from vds_gz.core.compiling.record_layout import Constant, FixedArray, Layout, NumberKind, Row
 from vds_gz.core.errors import ArgumentError
 from vds_gz.core.vehicle.trigonometry import sine_cosine
 
@@ -76,7 +75,7 @@ class Columns:
             if isinstance(column, Columns):
                 column.write_to(getattr(sample, name), vehicle)
             else:
-                value = column[vehicle].item()
+                value = column[vehicle].tolist()
                 setattr(sample, name, bool(value) if isinstance(getattr(sample, name), bool) else value)
 
     def each(self) -> Iterator[NumberArray]:
@@ -88,51 +87,35 @@ class Columns:
                 yield column
 
 
-NumberKind = Literal["real", "whole", "flag"]
-
-
-@dataclass(frozen=True)
-class LaneRow:
-    """A number of every vehicle, in a row of a block."""
-
-    kind: NumberKind
-    index: int
-
-
-@dataclass(frozen=True)
-class Constant:
-    """A flag that is the same for all vehicles, and so a constant of the program."""
-
-    value: bool
-
-
-@dataclass(frozen=True)
-class Layout:
-    """The fields of a class in a block."""
-
-    fields: tuple[tuple[str, LaneRow | Constant | Layout], ...]
-
-    @property
-    def digest(self) -> str:
-        """A hash of its content."""
-        return hashlib.sha256(repr(self).encode()).hexdigest()[:16]
-
-
 #: A class's numbers by their paths of dotted names.
-Entries: TypeAlias = "dict[str, LaneRow | Constant]"
+Entries: TypeAlias = "dict[str, Row | FixedArray | Constant]"
 
 
-def kinds_of(sample: object, prefix: str = "") -> Iterator[tuple[str, NumberKind]]:
-    """Paths and kinds of the numbers of a dataclass object and its nested ones, without lists and positions in them."""
+class Field(NamedTuple):
+    """A number of a dataclass object, or of an object within it."""
+
+    path: str  # dotted names
+    kind: NumberKind
+    length: int | None = None  # of a list of a fixed length
+
+
+def fields_in(sample: object, prefix: str = "") -> Iterator[Field]:
+    """The numbers of a dataclass object and of those within it.
+
+    The lists of an object with a field ``head`` are delay lines, whose lengths differ; they and the head are left out.
+    """
     assert dataclasses.is_dataclass(sample)
     values = [(field, getattr(sample, field.name)) for field in dataclasses.fields(sample)]
-    has_lists = any(isinstance(value, list) for _, value in values)
+    lists = [field.name for field, value in values if isinstance(value, list)]
+    left_out = ("head", *lists) if lists and hasattr(sample, "head") else ()
     for field, value in values:
         path = prefix + field.name
         if dataclasses.is_dataclass(value):
-            yield from kinds_of(value, f"{path}.")
-        elif not isinstance(value, list) and not (has_lists and field.name == "head"):
-            yield path, kind_of(field.type, value)
+            yield from fields_in(value, f"{path}.")
+        elif isinstance(value, list) and field.name not in left_out:
+            yield Field(path, "real", len(value))
+        elif field.name not in left_out:
+            yield Field(path, kind_of(field.type, value))
 
 
 def kind_of(annotation: object, value: object) -> NumberKind:
@@ -155,15 +138,37 @@ def list_lengths(state: object, prefix: str = "") -> dict[str, int]:
     return lengths
 
 
-def values_of(samples: Sequence[object], paths: Sequence[str]) -> Array:
-    """Numbers of many objects, of shape (paths, objects)."""
-    get = attrgetter(*paths)
-    return np.ascontiguousarray(np.array([get(sample) for sample in samples], np.float64).T)
+def reader(fields: Sequence[Field]) -> Callable[[object], Sequence[float]]:
+    """A function for the numbers of an object, with those of its lists one after the other."""
+    get = attrgetter(*(field.path for field in fields))
+    if all(field.length is None for field in fields):
+        return get
+
+    def read(sample: object) -> list[float]:
+        numbers: list[float] = []
+        for field, value in zip(fields, get(sample), strict=True):
+            if field.length is None:
+                numbers.append(value)
+            elif len(value) == field.length:
+                numbers += value
+            else:
+                raise ArgumentError(
+                    f"list '{field.path}' has {len(value)} entries, and {field.length} for another vehicle; in lanes "
+                    "all must have as many"
+                )
+        return numbers
+
+    return read
+
+
+def values_of(samples: Sequence[object], fields: Sequence[Field]) -> Array:
+    """NumberArray of many objects, of shape (numbers, objects)."""
+    return np.ascontiguousarray(np.array(list(map(reader(fields), samples)), np.float64).T)
 
 
 def layout_of(entries: Entries) -> Layout:
     """The layout of numbers by their paths."""
-    fields: dict[str, LaneRow | Constant | Entries] = {}
+    fields: dict[str, Row | FixedArray | Constant | Entries] = {}
     for path, entry in entries.items():
         name, _, rest = path.partition(".")
         if rest:

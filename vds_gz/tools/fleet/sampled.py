@@ -9,17 +9,14 @@ Commands take effect and readings are taken between steps.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
-from types import FunctionType
 from typing import Any, Generic, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from vds_gz.core.arrays import Array, Integers
-from vds_gz.core.compiling import outermost, part
 from vds_gz.core.errors import ArgumentError
 from vds_gz.core.vehicle.command import Command
 from vds_gz.core.vehicle.compiled import ROOM
@@ -27,7 +24,7 @@ from vds_gz.core.vehicle.schedule import Records
 from vds_gz.core.vehicle.vehicle_model import C, P, S, VehicleModel
 from vds_gz.tools.fleet.fleet import check_class
 from vds_gz.tools.fleet.lanes import AnyLanes, Lanes
-from vds_gz.tools.fleet.program import NARROW, NO_EXCEPTIONS, Blocks, DelayLines, blocks_of, inlined, load, share
+from vds_gz.tools.fleet.program import NARROW, DelayLines, Engine
 from vds_gz.tools.fleet.structs import AnyStructs, Structs
 
 
@@ -101,52 +98,63 @@ def begin_of(ends: Integers, recording: int) -> int:
     return ends[recording - 1] if recording > 0 else 0
 
 
+def event_loop(engine: Engine) -> Callable[..., None]:
+    """The loop of steps between commands and readings; the arguments are the events and the readings.
+
+    Readings have the shape (readings, vehicles of a recording). A block may have vehicles of several recordings: it
+    stops at the events of all of them.
+    """
+    steps, read_number, width, in_lanes = engine.steps, engine.read, engine.width, engine.in_lanes
+
+    def block(
+        vehicles: Any,
+        reals: Array,
+        delays: DelayLines,
+        b: int,
+        slot: int,
+        arguments: tuple[Events, Array],
+    ) -> None:
+        c, s, u = vehicles
+        events, out = arguments
+        commands, begins, command_ends, factors, when, places, readings, weights, term_ends, count = events
+        entered, read = np.empty(term_ends.size, np.int64), np.empty(term_ends.size, np.int64)
+        origin = b * width
+        first = 0 if in_lanes else b
+        first_recording = origin // count
+        after_last = min((origin + width - 1) // count + 1, term_ends.size)
+        for r in range(first_recording, after_last):
+            entered[r], read[r] = begin_of(command_ends, r), begin_of(term_ends, r)
+        done, until = 0, 0
+        while until >= 0:
+            until = -1
+            for r in range(first_recording, after_last):
+                if read[r] < term_ends[r]:
+                    begun = begun_by(begins, entered[r], command_ends[r], done)
+                    if begun > entered[r]:
+                        for i in range(max(r * count, origin), min((r + 1) * count, origin + width)):
+                            calibrate(u[first + i - origin], commands[begun - 1], factors, i)
+                        entered[r] = begun
+                    event = next_event(when[read[r]], begins, begun, command_ends[r])
+                    until = event if until < 0 or event < until else until
+            if until >= 0:
+                slot = steps(c, s, u, reals, delays, b, slot, until - done)
+                done = until
+            for r in range(first_recording, after_last):
+                while read[r] < term_ends[r] and when[read[r]] == done:
+                    t = read[r]
+                    for i in range(max(r * count, origin), min((r + 1) * count, origin + width)):
+                        number = read_number(reals, b, places[t], i - origin)
+                        out[readings[t], i - r * count] += weights[t] * number
+                    read[r] += 1
+
+    return block
+
+
 def read_structs(structs: AnyStructs, events: Events, count: int) -> Array:
     """``count`` readings, of shape (readings of all recordings, vehicles); see :meth:`Simulations.read`."""
-    run = sampled_run_of_structs(structs.model.step, structs.model.set_references)
-    arrays = tuple(array.view(np.ndarray) for array in structs.arrays)
-    vehicles = len(structs.parameters)
-    out: Array = np.zeros((events.vehicles, count))
-    numbers: Array = arrays[1].view(np.float64).reshape(vehicles, -1)
-    share(partial(run, *arrays, numbers, events, out), vehicles, vehicles * events.end)
-    read: Array = out.transpose()
-    return read
-
-
-@cache
-def sampled_run_of_structs(step: FunctionType, set_references: FunctionType) -> Any:
-    """``run(c, s, u, numbers, ...)``: some vehicles through all events; arrays have one record a vehicle.
-
-    ``numbers`` are the states as rows of reals, of which ``places`` are columns; ``out`` has the shape (vehicles of a
-    recording, readings).
-    """
-    step_once, refer, command, begun_at, next_at, begin = (
-        part(function, error_model=NO_EXCEPTIONS)
-        for function in (step, set_references, calibrate, begun_by, next_event, begin_of)
-    )
-
-    def run(
-        c: Records, s: Records, u: Records, numbers: Array, events: Events, out: Array, first: int, end: int
-    ) -> None:
-        commands, begins, command_ends, factors, when, places, readings, weights, term_ends, vehicles = events
-        for i in range(first, end):
-            recording, vehicle = i // vehicles, i % vehicles
-            done, entered, read = 0, begin(command_ends, recording), begin(term_ends, recording)
-            while read < term_ends[recording]:
-                begun = begun_at(begins, entered, command_ends[recording], done)
-                if begun > entered:
-                    command(u[i], commands[begun - 1], factors, i)
-                    refer(c[i], s[i], u[i])
-                    entered = begun
-                until = next_at(when[read], begins, entered, command_ends[recording])
-                for _ in range(until - done):
-                    step_once(c[i], s[i], u[i])
-                done = until
-                while read < term_ends[recording] and when[read] == done:
-                    out[vehicle, readings[read]] += weights[read] * numbers[i, places[read]]
-                    read += 1
-
-    return outermost(run, error_model=NO_EXCEPTIONS, nogil=True, no_cfunc_wrapper=True)
+    out: Array = np.zeros((events.vehicles, count)).T
+    structs.execute(event_loop, events.end, (events, out))
+    return out
 
 
 def read_lanes(lanes: AnyLanes, events: Events, count: int) -> Array:
@@ -155,58 +163,8 @@ def read_lanes(lanes: AnyLanes, events: Events, count: int) -> Array:
         lanes.begin_limits()
     events = events._replace(factors=lanes.padded(events.factors).astype(np.float64, copy=False))
     out: Array = np.zeros((count, events.vehicles))
-    run = sampled_run_of_lanes(blocks_of(*lanes.phases, lanes.plan))
-    lanes.execute(run, lanes.plan.rows, events.end, events, out)
+    lanes.execute(event_loop, events.end, (events, out))
     return out
-
-
-@cache
-def sampled_run_of_lanes(blocks: Blocks) -> Any:
-    """The program of :func:`~vds_gz.tools.fleet.program.lanes_run` with a loop over events around the steps.
-
-    ``places`` are rows of a block; ``out`` has the shape (readings, vehicles of a recording). States are not kept.
-    A block may hold vehicles of several recordings: it stops at the events of all of them.
-    """
-    steps, u, width = blocks.steps, blocks.u, blocks.width
-    fetch, command, begun_at, next_at, begin = (
-        inlined(function) for function in (load, calibrate, begun_by, next_event, begin_of)
-    )
-
-    def run(
-        block: Array, numbers: Array, delays: DelayLines, at: int, first: int, end: int, events: Events, out: Array
-    ) -> None:
-        commands, begins, command_ends, factors, when, places, readings, weights, term_ends, vehicles = events
-        entered, read = np.empty(term_ends.size, np.int64), np.empty(term_ends.size, np.int64)
-        for b in range(first, end):
-            fetch(block, 0, numbers, b, width)
-            origin = b * width
-            first_recording = origin // vehicles
-            after_last = min((origin + width - 1) // vehicles + 1, term_ends.size)
-            for r in range(first_recording, after_last):
-                entered[r], read[r] = begin(command_ends, r), begin(term_ends, r)
-            slot, done, until = at, 0, 0
-            while until >= 0:
-                until = -1
-                for r in range(first_recording, after_last):
-                    if read[r] < term_ends[r]:
-                        begun = begun_at(begins, entered[r], command_ends[r], done)
-                        if begun > entered[r]:
-                            for i in range(max(r * vehicles, origin), min((r + 1) * vehicles, origin + width)):
-                                command(u(block, i - origin), commands[begun - 1], factors, i)
-                            entered[r] = begun
-                        event = next_at(when[read[r]], begins, begun, command_ends[r])
-                        until = event if until < 0 or event < until else until
-                if until >= 0:
-                    slot = steps(block, b, delays, slot, until - done)
-                    done = until
-                for r in range(first_recording, after_last):
-                    while read[r] < term_ends[r] and when[read[r]] == done:
-                        t = read[r]
-                        for i in range(max(r * vehicles, origin), min((r + 1) * vehicles, origin + width)):
-                            out[readings[t], i - r * vehicles] += weights[t] * block[places[t] * width + i - origin]
-                        read[r] += 1
-
-    return outermost(run, error_model=NO_EXCEPTIONS, nogil=True, no_cfunc_wrapper=True)
 
 
 @dataclass(frozen=True)

@@ -2,36 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from functools import cache, partial
-from types import FunctionType
+from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any, Generic, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vds_gz.core.compiling import outermost, part
 from vds_gz.core.errors import ArgumentError
 from vds_gz.core.vehicle.command import Command
 from vds_gz.core.vehicle.compiled import read_record, records, with_room, write_columns
 from vds_gz.core.vehicle.schedule import Records
-from vds_gz.core.vehicle.vehicle_model import C, P, S, VehicleModel, no_references
+from vds_gz.core.vehicle.vehicle_model import C, P, S, VehicleModel
 from vds_gz.tools.fleet.layout import Columns, no_such_number
-from vds_gz.tools.fleet.program import share
-
-
-@cache
-def structs_run(step: FunctionType, set_references: Callable[..., None] = no_references) -> Any:
-    """``run(c, s, u, n, first, end)``: ``n`` steps of some vehicles; the arrays have one record a vehicle."""
-    step_once, refer = part(step), part(set_references)
-
-    def run(c: Records, s: Records, u: Records, n: int, first: int, end: int) -> None:
-        for i in range(first, end):
-            refer(c[i], s[i], u[i])
-            for _ in range(n):
-                step_once(c[i], s[i], u[i])
-
-    return outermost(run, nogil=True, no_cfunc_wrapper=True)
+from vds_gz.tools.fleet.program import NO_EXCEPTIONS, Loop, share, step_loop, struct_program
 
 
 class Structs(Generic[P, C, S]):
@@ -71,8 +55,25 @@ class Structs(Generic[P, C, S]):
 
     def advance(self, steps: int) -> None:
         """Advance by a number of steps with the present commands."""
-        run = structs_run(self.model.step, self.model.set_references)
-        share(partial(run, *self.arrays, steps), len(self._states), len(self._states) * steps)
+        self.execute(step_loop, steps, (steps,), error_model="python")
+
+    def execute(
+        self,
+        loop: Loop,
+        steps: int,
+        arguments: tuple[object, ...],
+        more: tuple[Records, ...] = (),
+        error_model: str = NO_EXCEPTIONS,
+    ) -> None:
+        """Run all vehicles through a loop of a number of steps, on all cores if that is faster.
+
+        ``more`` are the records that the loop adds to coefficients, states and commands.
+        """
+        vehicles = tuple(array.view(np.ndarray) for array in (*self.arrays, *more))
+        reals = vehicles[1].view(np.float64).reshape(len(vehicles[1]), -1)
+        dtypes = [array.dtype for array in vehicles]
+        run = struct_program(self.model.step, self.model.set_references, loop, error_model, *dtypes)
+        share(partial(run, vehicles, reals, arguments), len(reals), len(reals) * steps)
 
     @property
     def arrays(self) -> tuple[Records, Records, Records]:
