@@ -11,26 +11,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from vds_gz.core.parameters.vehicles import BicycleParameters
-from vds_gz.core.vehicle.actuators import (
-    DriveCoefficients,
-    DriveState,
-    SteeringCoefficients,
-    SteeringState,
-    drive_at,
-    drive_at_rest,
-    drive_coefficients,
-    drive_report,
-    fit_lines,
-    newest_reference,
-    or_infinite,
-    steering_at,
-    steering_at_rest,
-    steering_coefficients,
-    steering_report,
-    step_drive,
-    step_steering,
-    wrap,
-)
+from vds_gz.core.vehicle import actuators
 from vds_gz.core.vehicle.command import ACKERMANN, SPEED, STEERING, TWIST, Command, SteadyMotion
 from vds_gz.core.vehicle.trigonometry import direction, integrate_pose, sine_cosine
 from vds_gz.core.vehicle.vehicle_model import (
@@ -99,16 +80,16 @@ class BicycleCoefficients:
     max_wheel_velocity: float
     limits_wheels: bool
     understeer: float
-    drive: DriveCoefficients
-    steering: SteeringCoefficients
+    drive: actuators.DriveCoefficients
+    steering: actuators.SteeringCoefficients
 
 
 @dataclass(slots=True)
 class BicycleState:
     """Actuators, motion of the reference point, rolling speeds [m/s] and angles [rad] of the wheels, references."""
 
-    drive: DriveState
-    steering: SteeringState
+    drive: actuators.DriveState
+    steering: actuators.SteeringState
     x: float = 0.0
     y: float = 0.0
     heading: float = 0.0
@@ -143,17 +124,17 @@ def coefficients(p: BicycleParameters, dt: float) -> BicycleCoefficients:
         allow_reverse=p.allow_reverse,
         center_at_standstill=p.center_at_standstill,
         parallel_steering=p.parallel_steering,
-        max_wheel_velocity=or_infinite(p.max_wheel_velocity),
+        max_wheel_velocity=actuators.or_infinite(p.max_wheel_velocity),
         limits_wheels=p.max_wheel_velocity > 0.0,
         understeer=-p.understeer_gradient if p.reverse else p.understeer_gradient,
-        drive=drive_coefficients(p.drive_actuator, dt),
-        steering=steering_coefficients(p.steering_actuator, dt),
+        drive=actuators.drive_coefficients(p.drive_actuator, dt),
+        steering=actuators.steering_coefficients(p.steering_actuator, dt),
     )
 
 
 def at_rest(c: BicycleCoefficients) -> BicycleState:
     """A vehicle that stands at the origin."""
-    return BicycleState(drive_at_rest(c.drive), steering_at_rest(c.steering))
+    return BicycleState(actuators.drive_at_rest(c.drive), actuators.steering_at_rest(c.steering))
 
 
 def at(c: BicycleCoefficients, motion: SteadyMotion) -> BicycleState:
@@ -161,10 +142,10 @@ def at(c: BicycleCoefficients, motion: SteadyMotion) -> BicycleState:
     angle = motion.steering_angle
     cosine = away_from_zero(sine_cosine(angle)[1])
     speed = motion.v_x / cosine if c.drive_on_steered_wheel else motion.v_x
-    s = BicycleState(drive_at(c.drive, speed), steering_at(c.steering, angle))
+    s = BicycleState(actuators.drive_at(c.drive, speed), actuators.steering_at(c.steering, angle))
     set_velocities(c, s, Command())
-    s.drive_reference = newest_reference(c.drive, s.drive)
-    s.steering_reference = s.opposite_reference = newest_reference(c.steering, s.steering)
+    s.drive_reference = actuators.newest_reference(c.drive, s.drive)
+    s.steering_reference = s.opposite_reference = actuators.newest_reference(c.steering, s.steering)
     return s
 
 
@@ -214,14 +195,14 @@ def follow(c: BicycleCoefficients, s: BicycleState, u: Command) -> None:
     if opposite != angle and travel(c.steering, position, opposite) < travel(c.steering, position, angle):
         angle = opposite
         drive = -drive if c.drive_on_steered_wheel else drive
-    step_drive(c.drive, s.drive, drive, u.acceleration)
-    step_steering(c.steering, s.steering, angle, u.steering_rate)
+    actuators.step_drive(c.drive, s.drive, drive, u.acceleration)
+    actuators.step_steering(c.steering, s.steering, angle, u.steering_rate)
 
 
-def travel(c: SteeringCoefficients, angle: float, target: float) -> float:
+def travel(c: actuators.SteeringCoefficients, angle: float, target: float) -> float:
     """Angle that a steering actuator turns from one angle to another [rad]; without stops, the shorter way round."""
     gap = target - angle
-    return abs(wrap(gap)) if c.turns_round else abs(gap)
+    return abs(actuators.wrap(gap)) if c.turns_round else abs(gap)
 
 
 def away_from_zero(cosine: float) -> float:
@@ -375,12 +356,12 @@ def axle_joint_states(c: Axles, s: Wheels, middle: float, middle_rate: float) ->
 
 def actuator_states(c: BicycleCoefficients, s: BicycleState) -> tuple[ActuatorState, ...]:
     """References and responses of drive and steering."""
-    return drive_report(c.drive, s.drive), steering_report(c.steering, s.steering)
+    return actuators.drive_report(c.drive, s.drive), actuators.steering_report(c.steering, s.steering)
 
 
 def limits(p: BicycleParameters) -> VehicleLimits:
     """The limit of the drive or of its wheels, whichever is less, and that of the steering."""
-    speed = min(or_infinite(p.drive_actuator.max_velocity), or_infinite(p.max_wheel_velocity))
+    speed = min(actuators.or_infinite(p.drive_actuator.max_velocity), actuators.or_infinite(p.max_wheel_velocity))
     return VehicleLimits(speed if speed < math.inf else 0.0, p.steering_actuator.max_position)
 
 
@@ -399,8 +380,8 @@ def axle_geometry(p: TwoAxles, signed_wheelbase: float) -> VehicleGeometry:
 
 def resize(c: BicycleCoefficients, s: BicycleState) -> None:
     """Fit the delay lines to new dead times."""
-    fit_lines(s.drive, c.drive.delay_steps)
-    fit_lines(s.steering, c.steering.delay_steps)
+    actuators.fit_lines(s.drive, c.drive.delay_steps)
+    actuators.fit_lines(s.steering, c.steering.delay_steps)
 
 
 def _lateral_positions(track: float) -> tuple[float, ...]:

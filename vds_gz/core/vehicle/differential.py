@@ -5,26 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from vds_gz.core.parameters.vehicles import DifferentialParameters
-from vds_gz.core.vehicle.actuators import (
-    DriveCoefficients,
-    DriveState,
-    drive_at,
-    drive_at_rest,
-    drive_coefficients,
-    drive_report,
-    fit_lines,
-    newest_reference,
-    step_drive,
-)
-from vds_gz.core.vehicle.body_limits import (
-    BodyLimitCoefficients,
-    BodyReferences,
-    body_limit_coefficients,
-    body_references_at,
-    limit_acceleration,
-    limit_velocity,
-    velocity_limits,
-)
+from vds_gz.core.vehicle import actuators, body_limits
 from vds_gz.core.vehicle.command import TWIST, Command, SteadyMotion
 from vds_gz.core.vehicle.trigonometry import integrate_pose
 from vds_gz.core.vehicle.vehicle_model import (
@@ -48,16 +29,16 @@ class DifferentialCoefficients:
     track: float  # track that splits a command into wheel speeds
     turning_track: float  # track with which the wheels turn the vehicle
     wheel_radius: float
-    body: BodyLimitCoefficients
-    drive: DriveCoefficients
+    body: body_limits.BodyLimitCoefficients
+    drive: actuators.DriveCoefficients
 
 
 @dataclass(slots=True)
 class DifferentialState:
     """Drives, motion of the reference point, rotation of each wheel [rad], references of the drives [m/s]."""
 
-    left: DriveState
-    right: DriveState
+    left: actuators.DriveState
+    right: actuators.DriveState
     x: float = 0.0
     y: float = 0.0
     heading: float = 0.0
@@ -66,7 +47,7 @@ class DifferentialState:
     yaw_rate: float = 0.0
     roll_left: float = 0.0
     roll_right: float = 0.0
-    body: BodyReferences = field(default_factory=BodyReferences)
+    body: body_limits.BodyReferences = field(default_factory=body_limits.BodyReferences)
     left_reference: float = 0.0
     right_reference: float = 0.0
 
@@ -79,31 +60,33 @@ def coefficients(p: DifferentialParameters, dt: float) -> DifferentialCoefficien
         p.track,
         p.effective_track or p.track,
         p.tire_diameter / 2.0,
-        body_limit_coefficients(p, dt),
-        drive_coefficients(p.drive_actuators, dt),
+        body_limits.body_limit_coefficients(p, dt),
+        actuators.drive_coefficients(p.drive_actuators, dt),
     )
 
 
 def at_rest(c: DifferentialCoefficients) -> DifferentialState:
     """A vehicle that stands at the origin."""
-    return DifferentialState(drive_at_rest(c.drive), drive_at_rest(c.drive))
+    return DifferentialState(actuators.drive_at_rest(c.drive), actuators.drive_at_rest(c.drive))
 
 
 def at(c: DifferentialCoefficients, motion: SteadyMotion) -> DifferentialState:
     """A vehicle in steady state at the origin."""
     half = 0.5 * c.turning_track * motion.yaw_rate
-    s = DifferentialState(drive_at(c.drive, motion.v_x - half), drive_at(c.drive, motion.v_x + half))
+    s = DifferentialState(
+        actuators.drive_at(c.drive, motion.v_x - half), actuators.drive_at(c.drive, motion.v_x + half)
+    )
     s.v_x, s.yaw_rate = motion.v_x, motion.yaw_rate
-    s.left_reference = newest_reference(c.drive, s.left)
-    s.right_reference = newest_reference(c.drive, s.right)
+    s.left_reference = actuators.newest_reference(c.drive, s.left)
+    s.right_reference = actuators.newest_reference(c.drive, s.right)
     turn = (s.right_reference - s.left_reference) / c.track
-    s.body = body_references_at(0.5 * (s.left_reference + s.right_reference), 0.0, turn)
+    s.body = body_limits.body_references_at(0.5 * (s.left_reference + s.right_reference), 0.0, turn)
     return s
 
 
 def set_references(c: DifferentialCoefficients, s: DifferentialState, u: Command) -> None:
     """Set the body's goals, and the references of both drives if no acceleration of the body is limited."""
-    limit_velocity(c.body, s.body, u.v_x, 0.0, u.yaw_rate)
+    body_limits.limit_velocity(c.body, s.body, u.v_x, 0.0, u.yaw_rate)
     if not c.body.ramps:
         split(c, s)
 
@@ -128,10 +111,10 @@ def split(c: DifferentialCoefficients, s: DifferentialState) -> None:
 def actuate(c: DifferentialCoefficients, s: DifferentialState, u: Command) -> None:
     """Advance both drives by one step and set the velocity of the reference point."""
     if c.body.ramps:
-        limit_acceleration(c.body, s.body)
+        body_limits.limit_acceleration(c.body, s.body)
         split(c, s)
-    step_drive(c.drive, s.left, s.left_reference, u.acceleration)
-    step_drive(c.drive, s.right, s.right_reference, u.acceleration)
+    actuators.step_drive(c.drive, s.left, s.left_reference, u.acceleration)
+    actuators.step_drive(c.drive, s.right, s.right_reference, u.acceleration)
     s.v_x = 0.5 * (s.left.velocity + s.right.velocity)
     s.yaw_rate = (s.right.velocity - s.left.velocity) / c.turning_track
 
@@ -169,7 +152,7 @@ def joint_states(c: DifferentialCoefficients, s: DifferentialState) -> JointStat
 
 def actuator_states(c: DifferentialCoefficients, s: DifferentialState) -> tuple[ActuatorState, ...]:
     """References and responses of the drives."""
-    return drive_report(c.drive, s.left), drive_report(c.drive, s.right)
+    return actuators.drive_report(c.drive, s.left), actuators.drive_report(c.drive, s.right)
 
 
 def geometry(p: DifferentialParameters) -> VehicleGeometry:
@@ -180,8 +163,8 @@ def geometry(p: DifferentialParameters) -> VehicleGeometry:
 
 def resize(c: DifferentialCoefficients, s: DifferentialState) -> None:
     """Fit the delay lines to a new dead time."""
-    fit_lines(s.left, c.drive.delay_steps)
-    fit_lines(s.right, c.drive.delay_steps)
+    actuators.fit_lines(s.left, c.drive.delay_steps)
+    actuators.fit_lines(s.right, c.drive.delay_steps)
 
 
 DIFFERENTIAL = VehicleModel(
@@ -198,7 +181,7 @@ DIFFERENTIAL = VehicleModel(
     joint_states=joint_states,
     actuators=(Actuator("drive_left", "drive"), Actuator("drive_right", "drive")),
     actuator_states=actuator_states,
-    limits=velocity_limits,
+    limits=body_limits.velocity_limits,
     geometry=geometry,
     set_references=set_references,
     stop=stop,

@@ -10,26 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from vds_gz.core.parameters.vehicles import OmniParameters
-from vds_gz.core.vehicle.actuators import (
-    DriveCoefficients,
-    DriveState,
-    drive_at,
-    drive_at_rest,
-    drive_coefficients,
-    drive_report,
-    fit_lines,
-    newest_reference,
-    step_drive,
-)
-from vds_gz.core.vehicle.body_limits import (
-    BodyLimitCoefficients,
-    BodyReferences,
-    body_limit_coefficients,
-    body_references_at,
-    limit_acceleration,
-    limit_velocity,
-    velocity_limits,
-)
+from vds_gz.core.vehicle import actuators, body_limits
 from vds_gz.core.vehicle.command import TWIST, Command, SteadyMotion
 from vds_gz.core.vehicle.trigonometry import integrate_pose
 from vds_gz.core.vehicle.vehicle_model import (
@@ -55,18 +36,18 @@ class OmniCoefficients:
     sign: float  # roller direction of the front left wheel, +1 (rollers in an O seen from above) or -1 (in an X)
     yaw_arm: float  # speed of the front left actuator per yaw rate [m]
     wheel_radius: float
-    body: BodyLimitCoefficients
-    drive: DriveCoefficients
+    body: body_limits.BodyLimitCoefficients
+    drive: actuators.DriveCoefficients
 
 
 @dataclass(slots=True)
 class OmniState:
     """Drives, motion of the reference point, rotation of each wheel [rad], references of the drives [m/s]."""
 
-    front_left: DriveState
-    rear_left: DriveState
-    rear_right: DriveState
-    front_right: DriveState
+    front_left: actuators.DriveState
+    rear_left: actuators.DriveState
+    rear_right: actuators.DriveState
+    front_right: actuators.DriveState
     x: float = 0.0
     y: float = 0.0
     heading: float = 0.0
@@ -77,7 +58,7 @@ class OmniState:
     roll_rear_left: float = 0.0
     roll_rear_right: float = 0.0
     roll_front_right: float = 0.0
-    body: BodyReferences = field(default_factory=BodyReferences)
+    body: body_limits.BodyReferences = field(default_factory=body_limits.BodyReferences)
     front_left_reference: float = 0.0
     rear_left_reference: float = 0.0
     rear_right_reference: float = 0.0
@@ -92,14 +73,14 @@ def coefficients(p: OmniParameters, dt: float) -> OmniCoefficients:
         _sign(p),
         _yaw_arm(p),
         p.tire_diameter / 2.0,
-        body_limit_coefficients(p, dt),
-        drive_coefficients(p.drive_actuators, dt),
+        body_limits.body_limit_coefficients(p, dt),
+        actuators.drive_coefficients(p.drive_actuators, dt),
     )
 
 
 def at_rest(c: OmniCoefficients) -> OmniState:
     """A vehicle that stands at the origin."""
-    at = drive_at_rest
+    at = actuators.drive_at_rest
     return OmniState(at(c.drive), at(c.drive), at(c.drive), at(c.drive))
 
 
@@ -107,22 +88,22 @@ def at(c: OmniCoefficients, motion: SteadyMotion) -> OmniState:
     """A vehicle in steady state at the origin."""
     front_left, rear_left, rear_right, front_right = wheel_speeds(c, motion.v_x, motion.v_y, motion.yaw_rate)
     s = OmniState(
-        drive_at(c.drive, front_left),
-        drive_at(c.drive, rear_left),
-        drive_at(c.drive, rear_right),
-        drive_at(c.drive, front_right),
+        actuators.drive_at(c.drive, front_left),
+        actuators.drive_at(c.drive, rear_left),
+        actuators.drive_at(c.drive, rear_right),
+        actuators.drive_at(c.drive, front_right),
     )
     set_velocities(c, s, Command())
-    references = tuple(newest_reference(c.drive, drive) for drive in _drives(s))
+    references = tuple(actuators.newest_reference(c.drive, drive) for drive in _drives(s))
     s.front_left_reference, s.rear_left_reference, s.rear_right_reference, s.front_right_reference = references
     v_x, v_y, yaw_rate = velocity_of(c, *references)
-    s.body = body_references_at(v_x, v_y + c.base_link_offset * yaw_rate, yaw_rate)
+    s.body = body_limits.body_references_at(v_x, v_y + c.base_link_offset * yaw_rate, yaw_rate)
     return s
 
 
 def set_references(c: OmniCoefficients, s: OmniState, u: Command) -> None:
     """Set the body's goals, and the references of all drives if no acceleration of the body is limited."""
-    limit_velocity(c.body, s.body, u.v_x, u.v_y, u.yaw_rate)
+    body_limits.limit_velocity(c.body, s.body, u.v_x, u.v_y, u.yaw_rate)
     if not c.body.ramps:
         split(c, s)
 
@@ -169,12 +150,12 @@ def velocity_of(
 def follow(c: OmniCoefficients, s: OmniState, u: Command) -> None:
     """Advance all drives by one step."""
     if c.body.ramps:
-        limit_acceleration(c.body, s.body)
+        body_limits.limit_acceleration(c.body, s.body)
         split(c, s)
-    step_drive(c.drive, s.front_left, s.front_left_reference, u.acceleration)
-    step_drive(c.drive, s.rear_left, s.rear_left_reference, u.acceleration)
-    step_drive(c.drive, s.rear_right, s.rear_right_reference, u.acceleration)
-    step_drive(c.drive, s.front_right, s.front_right_reference, u.acceleration)
+    actuators.step_drive(c.drive, s.front_left, s.front_left_reference, u.acceleration)
+    actuators.step_drive(c.drive, s.rear_left, s.rear_left_reference, u.acceleration)
+    actuators.step_drive(c.drive, s.rear_right, s.rear_right_reference, u.acceleration)
+    actuators.step_drive(c.drive, s.front_right, s.front_right_reference, u.acceleration)
 
 
 def set_velocities(c: OmniCoefficients, s: OmniState, u: Command) -> None:
@@ -221,7 +202,7 @@ def joint_states(c: OmniCoefficients, s: OmniState) -> JointStates:
 
 def actuator_states(c: OmniCoefficients, s: OmniState) -> tuple[ActuatorState, ...]:
     """References and responses of the drives."""
-    return tuple(drive_report(c.drive, drive) for drive in _drives(s))
+    return tuple(actuators.drive_report(c.drive, drive) for drive in _drives(s))
 
 
 def geometry(p: OmniParameters) -> VehicleGeometry:
@@ -245,10 +226,10 @@ def _yaw_arm(p: OmniParameters) -> float:
 def resize(c: OmniCoefficients, s: OmniState) -> None:
     """Fit the delay lines to a new dead time."""
     for drive in _drives(s):
-        fit_lines(drive, c.drive.delay_steps)
+        actuators.fit_lines(drive, c.drive.delay_steps)
 
 
-def _drives(s: OmniState) -> tuple[DriveState, ...]:
+def _drives(s: OmniState) -> tuple[actuators.DriveState, ...]:
     return s.front_left, s.rear_left, s.rear_right, s.front_right
 
 
@@ -266,7 +247,7 @@ OMNI = VehicleModel(
     joint_states=joint_states,
     actuators=tuple(Actuator(f"drive_{wheel}", "drive") for wheel in WHEELS),
     actuator_states=actuator_states,
-    limits=velocity_limits,
+    limits=body_limits.velocity_limits,
     geometry=geometry,
     set_references=set_references,
     stop=stop,
