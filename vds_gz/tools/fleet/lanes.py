@@ -47,7 +47,7 @@ _LIMITS = ("acceleration", "steering_rate")
 NO_EXTENSION, NO_NUMBERS = Extension(), np.empty((0, 0))
 
 #: Attributes that a copy creates again.
-_NOT_COPIED = {"states", "commands", "_program"}
+_NOT_COPIED = {"states", "commands", "_programs"}
 
 
 class Lanes(Generic[P, C, S]):
@@ -132,9 +132,9 @@ class Lanes(Generic[P, C, S]):
         self._view()
 
     def _view(self) -> None:
-        """Make the parts that cannot be copied: views of the numbers, and the program."""
+        """Make the parts that cannot be copied: views of the numbers, and the programs."""
         self.states, self.commands = (self.columns(layout, self._numbers) for layout in self._layouts)
-        self._program: Any = None
+        self._programs: dict[Loop, tuple[Extension, Any]] = {}
 
     def __getstate__(self) -> dict[str, object]:
         return {name: value for name, value in vars(self).items() if name not in _NOT_COPIED}
@@ -165,15 +165,14 @@ class Lanes(Generic[P, C, S]):
 
         ``more`` are the numbers of the extension, whose rows follow those of the plan.
         """
-        key = loop, extension
-        if self._program is None or self._program[0] != key:  # kept here, as looking it up by its plan is slow
-            self._program = key, self.program(loop, extension)
-        run = self._program[1]
+        known = self._programs.get(loop)
+        if known is None or known[0] is not extension:  # kept here, as looking it up by its plan is slow
+            known = self._programs[loop] = extension, self.program(loop, extension)
         delays = DelayLines(self._references, self._rates, self._steps, self._uniform, self._count)
         room = (self.plan.rows + len(more)) * self._width
 
         def of_blocks(first: int, end: int) -> None:
-            run(np.empty(room), self._numbers, more, delays, self._slot, first, end, arguments)
+            known[1](np.empty(room), self._numbers, more, delays, self._slot, first, end, arguments)
 
         share(of_blocks, self._blocks, self._blocks * self._width * steps)
         self._slot = (self._slot + steps) % self._references.shape[2]
@@ -327,7 +326,7 @@ class Lanes(Generic[P, C, S]):
     def begin_limits(self) -> None:
         """Let the delay lines hold limits of rates."""
         self.plan = dataclasses.replace(self.plan, limited=True)
-        self._program = None
+        self._programs.clear()
         self._rates = np.full(self._references.shape, math.inf)
 
     def _at_rest(self, coefficients: Sequence[C]) -> tuple[Array, NDArray[np.int64]]:
