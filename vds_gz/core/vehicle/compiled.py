@@ -181,7 +181,7 @@ def compiled_schedule(step: Callable[..., None], set_references: Callable[..., N
                 samples[k] = s[0]
         motion[0], motion[1], motion[2], motion[3], motion[4], motion[5] = motion_numbers(c[0], s[0])
 
-    return compiled(run, *dtypes)
+    return compiled(run, *dtypes, inlined=True)
 
 
 class CompiledVehicle(Vehicle[P, C, S]):
