@@ -207,6 +207,7 @@ class CompiledVehicle(Vehicle[P, C, S]):
         self._record = states[0]
         self._motion = np.array(motion_numbers(self.coefficients, state))
         self._waiting = _Segments()
+        self._program: Any = None
 
     def sample(self, times: Iterable[int]) -> Iterator[S]:
         """Advance to each of these increasing times [ns] in one compiled call; yield the states, in one reused object.
@@ -279,8 +280,10 @@ class CompiledVehicle(Vehicle[P, C, S]):
 
     def _run(self, numbers: Records, which: Integers, steps: Integers, ends: Integers, samples: Records) -> None:
         arrays = self._coefficients, self._states, numbers
-        run = compiled_schedule(self._step, self.model.set_references, *(array.dtype for array in arrays))
-        run(*arrays, which, steps, ends, samples, self._motion)
+        if self._program is None:  # kept here, as looking it up by its types is slow
+            dtypes = [array.dtype for array in arrays]
+            self._program = compiled_schedule(self._step, self.model.set_references, *dtypes)
+        self._program(*arrays, which, steps, ends, samples, self._motion)
 
     def _steps_from(self, times: Integers) -> Integers:
         """The first step that begins at or after each of some times [ns]."""
