@@ -38,6 +38,7 @@ from vds_gz.core.vehicle import actuators
 from vds_gz.core.world.load_world import load_world
 from vds_gz.core.world.surroundings import read_obstacles
 from vds_gz.programs.interface import topics
+from vds_gz.programs.interface.model_reports import model_topics
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sessions.PAGES
@@ -434,9 +435,8 @@ def test_links_lead_somewhere(page):
 def test_the_table_of_topics_has_every_topic_with_its_type():
     rows = re.findall(r"^\| `([\w/]+)`[^|]*\| (.*?) \|", text(ROOT / "docs" / "topics.md"), re.MULTILINE)
     shown = {(name, kind) for name, kinds in rows for kind in re.findall(r"`(\w+/\w+)`", kinds)}
-    known = [value for value in vars(topics).values() if isinstance(value, topics.Topic)]
-    known += [topic for group in vars(topics).values() if isinstance(group, dict) for topic in group.values()]
-    declared = {(t.name, t.type.replace("/msg/", "/")) for t in known if isinstance(t, topics.Topic)}
+    known = [value for value in vars(topics).values() if isinstance(value, topics.Topic)] + [*model_topics()]
+    declared = {(topic.name, topic.type.replace("/msg/", "/")) for topic in known}
     assert shown == declared
 
 

@@ -247,10 +247,11 @@ def _check_model(name: str) -> int:
     known = models()
     if name not in known:
         raise ArgumentError(f"there is no vehicle model '{name}'; there are {', '.join(known)}")
+    model = known[name]
     from vds_gz.tools.conformance.declared import faults  # with numba, which takes a second to load
 
     print(f"testing vehicle model '{name}'; functions that are not compiled yet are compiled", file=sys.stderr)
-    return _report(name, faults(known[name]))
+    return _report(name, faults(model))
 
 
 def _check_sensor(name: str) -> int:

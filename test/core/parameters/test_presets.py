@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 from vds_gz.core.configuration import (
@@ -23,6 +26,20 @@ from vds_gz.core.vehicle.catalogue import models
 def test_loads_and_can_be_drawn(name):
     parameters = load_parameters(name)
     assert urdf(parameters.model, parameters.vehicle, models()[parameters.model].xacro, parameters.sensors)
+
+
+def test_names_of_presets_and_models_import_no_model():
+    """Help texts list them."""
+    program = """
+import sys
+from vds_gz.core.configuration import preset_names
+from vds_gz.core.vehicle.catalogue import models
+assert "forklift" in preset_names()
+assert "bicycle" in models() and "tank" not in models()
+print(*sys.modules)
+"""
+    loaded = subprocess.check_output([sys.executable, "-c", program], text=True).split()
+    assert not {"numpy", "vds_gz.core.vehicle.bicycle", "vds_gz.autoware.vehicle.models"} & set(loaded)
 
 
 @pytest.mark.parametrize("name", preset_names())

@@ -251,16 +251,32 @@ def test_the_queue_and_records_time_out_alike(kind, queue):
 
 
 @pytest.mark.parametrize(
-    ("number", "name", "said"),
+    ("number", "name", "fields", "options", "said"),
     [
-        (0, "radio", r"'radio' \(0\): there is a kind 'twist' \(0\) already"),
-        (1001, "twist", r"'twist' \(1001\): there is a kind 'twist' \(0\) already"),
-        (1001, "radio", "'radio': a command has no 'speed'; its fields are v_x, "),
+        (0, "radio", ("v_x",), {}, r"'radio' \(0\): there is a kind 'twist' \(0\) already"),
+        (1001, "twist", ("v_x",), {}, r"'twist' \(1001\): there is a kind 'twist' \(0\) already"),
+        (1001, "radio", ("speed",), {}, "'radio': a command has no 'speed'; its fields are v_x, "),
+        (1001, "radio", ("v_x",), {"part": "wheels"}, "part is 'wheels'; it must be one of whole, speed, "),
     ],
 )
-def test_a_taken_number_or_name_and_an_unknown_field_are_refused(number, name, said):
+def test_a_taken_number_or_name_and_an_unknown_field_or_part_are_refused(number, name, fields, options, said):
     with pytest.raises(ArgumentError, match=said):
-        CommandKind(number, name, ("speed",) if name == "radio" and number else ("v_x",))
+        CommandKind(number, name, fields, **options)
+    assert 1001 not in KINDS
+
+
+@pytest.mark.parametrize(
+    ("fields", "options", "lasting"),
+    [
+        (("accel_pedal", "brake_pedal"), {}, "accel_pedal and brake_pedal"),
+        (("v_x", "target_acceleration"), {}, "target_acceleration"),
+        (("v_x", "steering_angle"), {"part": "speed"}, "steering_angle"),
+        (("accel_pedal",), {"part": "speed", "stops": True}, "accel_pedal"),
+    ],
+)
+def test_a_kind_whose_fields_would_act_after_the_time_out_is_refused(fields, options, lasting):
+    with pytest.raises(ArgumentError, match=f"'radio': {lasting} would keep acting after the time-out"):
+        CommandKind(1001, "radio", fields, **options)
     assert 1001 not in KINDS
 
 

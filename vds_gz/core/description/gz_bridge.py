@@ -35,7 +35,7 @@ def vehicle_bridge(
 ) -> str:
     """The bridge of a vehicle: contacts, sensors, and the topics that a link of the node needs.
 
-    By default these are those of the link ``bridge``: joint commands, joint states and pose, which have the same names
+    The default is the topics of the link ``bridge``: joint commands, joint states and pose, which have the same names
     in ROS as in Gazebo. Names of contacts and of sensors' topics are relative to the bridge's namespace.
     """
     entries = [*joint_entries(name), odometry_entry(name)] if link is None else [*link]

@@ -13,9 +13,9 @@ T = TypeVar("T")
 
 
 class LiveParameters:
-    """The parameters of a running node, which tell their users of every change.
+    """The parameters of a running node; calls their users after every change.
 
-    A parameter is live if its declaration says so. What uses it follows it, or the group in which it is declared::
+    A parameter is live if its declaration says so. Its user follows the parameter, or the group that declares it::
 
         live.follow(lambda parameters: parameters.localization, estimator.configure)
 
@@ -30,7 +30,7 @@ class LiveParameters:
     def follow(self, read: Callable[[NodeParameters], T], use: Callable[[T], object]) -> None:
         """Call ``use`` after every change of what ``read`` takes from the parameters.
 
-        The first of all followers may refuse a value by a :class:`~vds_gz.ParameterError`.
+        Only the first follower may refuse a value, by raising a :class:`~vds_gz.ParameterError`.
         """
         self._followers.append((read, use))
 

@@ -22,13 +22,13 @@ ENTRY_POINTS = "vds_gz.plants"
 
 @dataclass(frozen=True, slots=True)
 class PlantSetup:
-    """Everything that a plant is made of; the argument of :attr:`PlantType.make <vds_gz.core.plant.PlantType.make>`.
+    """Everything that a plant is made of; the argument of :attr:`PlantType.make <vds_gz.plant.PlantType.make>`.
 
     Attributes:
         parameters: The node's parameters, such as ``step_rate`` [Hz], ``world`` and ``random_seed``.
         own: The plant's own parameters: the values under ``plant_params.<name>``.
         vehicle: The vehicle, at rest. It simulates actuators and wheels, and never moves the body.
-        urdf: The robot's description. Its wheels and casters say their friction.
+        urdf: The robot's description, with the friction of wheels and casters.
         scene: The world that ``world`` names, of which the node simulates sensors; None without one.
         wake: Ends the node's waiting for messages. A plant with a thread of its own calls it when there is something
             new for :meth:`Plant.observe`. Any thread may call it.

@@ -4,7 +4,8 @@ A robot behind a relay, Gazebo's joint controllers and a ``forward_command_contr
 node were killed, they would follow their last command for ever. The process outlives the node and sends the messages
 that stop them.
 
-Node and process exchange lines of JSON: tasks in, results out. A process that does more derives from both classes.
+Node and process exchange lines of JSON: tasks in, results out. A process with further tasks has classes that derive
+from both, as in :mod:`vds_gz.core.plant.gazebo.links.helper_process`.
 """
 
 from __future__ import annotations

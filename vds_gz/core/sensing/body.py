@@ -51,7 +51,7 @@ class FramePose(NamedTuple):
 
 
 def mounted(xyz: tuple[float, float, float], rpy: tuple[float, float, float]) -> FramePose:
-    """T_base_sensor, of a sensor's position on the body [m], and its roll, pitch and yaw [rad]."""
+    """T_base_sensor, from a sensor's position on the body [m] and its roll, pitch and yaw [rad]."""
     return placement(Transform(xyz, quaternion(*rpy)))
 
 

@@ -76,7 +76,7 @@ def gazebo_azimuths(fov: float, columns: int) -> Array:
 
 @dataclass(frozen=True, slots=True)
 class Lidar(ParameterGroup):
-    """The parameters of all lidars; a derived class has the rays."""
+    """The parameters that all lidars have; a derived class adds the rays."""
 
     xyz: tuple[float, float, float] = place(0.5, 0.0, 0.7)
     rpy: tuple[float, float, float] = straight()

@@ -40,6 +40,10 @@ class Models(Mapping[str, AnyModel]):
             )
         return model
 
+    def __contains__(self, name: object) -> bool:
+        """Whether there is a model with a name, without importing it."""
+        return name in self._entries
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._entries)
 

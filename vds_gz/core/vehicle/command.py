@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass, field, fields, replace
 from enum import IntEnum
 from operator import attrgetter
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 from vds_gz.core.errors import NUMBER, ArgumentError
 
@@ -58,8 +58,9 @@ class CommandField(NamedTuple):
         meaning: Its meaning.
         quantity: Its name in recordings; empty if no recording has it.
         columns: Its columns in tables; the first existing one counts.
-        part: The part that resets it to its default when it times out; "whole" if it remains.
-        limit: It is a limit of an actuator: at least 0, infinite for the actuator's own, 0 in messages and tables.
+        part: The part whose time-out resets it to its default; "whole" if no time-out does.
+        limit: It limits an actuator, and is at least 0. Infinity, in messages and tables 0, means the actuator's own
+            limit.
     """
 
     unit: str
@@ -155,6 +156,12 @@ MEASURES = tuple(number.name for number in fields(Command) if number.type == "fl
 
 _measures_of, _limits_of = attrgetter(*MEASURES), attrgetter(*LIMITS)
 
+#: The numbers that a time-out of speed or steering sets, and their values.
+ENDED: dict[Part, dict[str, Any]] = {
+    part: {name: getattr(Command(), name) for name, declared in FIELDS.items() if declared.part == part}
+    for part in ("speed", "steering")
+}
+
 Command.__doc__ = f"{Command.__doc__}\n    Attributes:\n        kind: Number of its kind.\n" + "".join(
     f"        {name}: {declared.meaning[0].upper()}{declared.meaning[1:]}"
     f"{f' [{declared.unit}]' if declared.unit else ''}.\n"
@@ -202,12 +209,13 @@ class CommandKind(int):
         fields: The numbers of :class:`Command` that it has, in the order of messages and tables.
         part: The part of the vehicle that it commands. The others hold as they are.
         geared: It has a gear, which its own or a separate command sets, and the road's slope.
-        stops: After its time-out, ``STOP`` replaces it. Of other kinds the numbers become their defaults.
-        marks: Quantities by which a table's commands are recognised as this kind; without any, it is one of the two
-            usual kinds.
+        stops: After its time-out, ``STOP`` replaces it. Commands of other kinds get the defaults of their fields.
+        marks: Quantities by which a table's commands are recognised as this kind. A table without marks of any kind has
+            twists or Ackermann commands.
 
     Raises:
-        ArgumentError: The number or the name is taken, or there is no such field.
+        ArgumentError: The number or the name is taken, a field or the part does not exist, or a field would keep its
+            value after a time-out.
     """
 
     number: int
@@ -228,6 +236,18 @@ class CommandKind(int):
                 raise ArgumentError(
                     f"command kind '{self.name}': a command has no '{name}'; its fields are {', '.join(FIELDS)}"
                 )
+        if self.part not in get_args(Part):
+            raise ArgumentError(
+                f"command kind '{self.name}': part is '{self.part}'; it must be one of {', '.join(get_args(Part))}"
+            )
+        whole = self.part == "whole"
+        ended = ENDED["speed"] | ENDED["steering"] if whole else ENDED.get(self.part, FIELDS)
+        lasting = [name for name in self.fields if name not in ended]
+        if lasting and not (whole and self.stops):
+            raise ArgumentError(
+                f"command kind '{self.name}': {' and '.join(lasting)} would keep acting after the time-out; only a "
+                "kind of the part 'whole' with stops=True can have such fields"
+            )
         for known in KINDS.values():
             if (known == self or known.name == self.name) and vars(known) != vars(self):
                 raise ArgumentError(
@@ -331,14 +351,7 @@ def gear_fault(name: str, code: float) -> str:
     return "" if 0 <= code <= MAXIMUM_GEAR else f"{name} is {code}; it must be {right}"
 
 
-#: The numbers that a time-out of speed or steering sets, and their values.
-ENDED: dict[Part, dict[str, Any]] = {
-    part: {name: getattr(Command(), name) for name, declared in FIELDS.items() if declared.part == part}
-    for part in ("speed", "steering")
-}
-
-
 def timed_out(command: Command, part: Literal["speed", "steering"]) -> Command:
-    """What replaces a command when its speed or its steering times out, at the limits of the actuators."""
+    """The replacement of a command whose speed or steering has timed out, with the actuators' own limits."""
     kind = STOP if part == "speed" and KINDS[command.kind].stops else command.kind
     return replace(command, kind=kind, **ENDED[part])

@@ -1,4 +1,4 @@
-"""Vehicles of the parameters of their nodes."""
+"""Makes vehicles from the parameters of a node."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Publishes the state of the vehicle, of which a plant that is another simulator knows the motion later."""
+"""Publishes the state of the vehicle. If the plant is another simulator, it publishes what the plant has observed."""
 
 from __future__ import annotations
 
