@@ -104,7 +104,7 @@ def test_pip_leaves_the_programs_to_bin(wheel):
     """Entry points become programs in bin/; scripts inside the wheel would be those of colcon."""
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
-        points = archive.read(next(name for name in names if name.endswith("entry_points.txt"))).decode()
+        points = archive.read(next(name for name in names if name.endswith(".dist-info/entry_points.txt"))).decode()
     assert {line.split(" = ")[0] for line in points.splitlines() if " = " in line} == PROGRAMS
     assert not any("lib/vds_gz" in name or ".data/scripts" in name for name in names)
 

@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from vds_gz.cli import main
+from vds_gz.core.errors import ArgumentError
 
 CODE = '''
 from vds_gz.cli.cli_extensions import Identification, ProfileKind
@@ -103,3 +104,10 @@ def test_something_else_is_identified_from_a_log(install, capsys, tmp_path):
     assert capsys.readouterr().out == "log.csv: 2\n"
     assert main(["identify", "log.csv", "--model", "horn", "--fit", "pitch"]) == 2
     assert "--fit pitch does not go with --model horn" in capsys.readouterr().err
+
+
+def test_an_export_replaces_none_of_the_same_name(install):
+    exports = pytest.importorskip("vds_gz.tools.study.identify.exports").exports
+    install("[vds_gz.exports]\nnav2 = loud:creep\n")
+    with pytest.raises(ArgumentError, match=r"'nav2' of vds_gz\.exports: this name is taken"):
+        exports()

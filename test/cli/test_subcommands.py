@@ -46,6 +46,16 @@ def test_help_lists_the_commands(capsys):
     assert all(f"  {name} " in said and command.description in said for name, command in COMMANDS.items())
 
 
+def test_the_list_of_commands_imports_none_of_them():
+    code = (
+        "import sys; from vds_gz.cli.subcommands import OWN, main\n"
+        "try: main(['--help'])\n"
+        "except SystemExit: print(sys.modules.keys() & {module for module, *_ in OWN.values()}, file=sys.stderr)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stderr == "set()\n"
+
+
 COMMANDS = subcommands()
 
 

@@ -92,8 +92,10 @@ class Subcommand(NamedTuple):
     @property
     def description(self) -> str:
         """What it does; of a guest's, the first line of its function's docstring."""
+        if self.own_words:
+            return self.own_words
         line = (self.load().__doc__ or "").partition("\n")[0]
-        return self.own_words or line[:1].lower() + line[1:].rstrip(".")
+        return line[:1].lower() + line[1:].rstrip(".")
 
 
 def subcommands() -> dict[str, Subcommand]:

@@ -131,7 +131,7 @@ def skid_steer(settings: Settings) -> RobotDrive:
     return drive
 
 
-def _angle_note(settings: Settings) -> None:
+def _angle_finding(settings: Settings) -> None:
     settings.findings.append(
         f"{settings.what} reads angular.z as the steering angle [rad]; the node reads it as the yaw rate [rad/s]"
     )
@@ -150,7 +150,7 @@ def ackermann_drive(settings: Settings) -> RobotDrive:
         fail(steer.origin, f"the steering limit is {steer.value:g} rad; it must be greater than 0 and less than pi/2")
     drive.figures = {"steering_limit": steer}
     drive.limits["drive_actuator.max_velocity"] = settings.figure("max_speed", 20.0)
-    _angle_note(settings)
+    _angle_finding(settings)
     _topics(settings, drive)
     return drive
 
@@ -176,7 +176,7 @@ def tricycle_drive(settings: Settings) -> RobotDrive:
     for name in ("max_wheel_acceleration", "max_steering_speed", "maxWheelAcceleration", "maxSteeringSpeed"):
         if (figure := settings.optional(name)) and figure.value > 0.0:
             settings.findings.append(f"<{name}> {figure.value:g} is not taken; set the actuators' limits")
-    _angle_note(settings)
+    _angle_finding(settings)
     _topics(settings, drive)
     return drive
 

@@ -52,9 +52,8 @@ class Difference:
     rms: float
     peak: float
     peak_time: float  # time of the peak [s]
-    delay: (
-        float | None
-    )  # delay of B after A [s]; None if it is uncertain, see :mod:`vds_gz.tools.study.compare.response_delay`
+    # delay of B after A [s]; None if it is uncertain, see :mod:`vds_gz.tools.study.compare.response_delay`
+    delay: float | None
     rms_aligned: float | None  # rms without the delay; None without one
     delay_error: float | None = None  # standard error of the delay [s]; None without one
     gain: float | None = None  # gain from A to B; None if A is constant or there are too few samples

@@ -33,7 +33,7 @@ def candidates_of(setup: Setup, reach: Reaches) -> list[Candidate]:
             for biased in (False, True) if name == "steering" and "offset" in stages else (False,):
                 terms = [stages[stage] for stage in (*LINEAR, *(["offset"] if biased else []))]
                 words = f"linear response of {name}{' with its offset' if biased else ''}"
-                starts = partial(delays, _place(setup, reach, terms[0], stages))
+                starts = partial(delays, _context(setup, reach, terms[0], stages))
                 candidates.append(Candidate(words, tuple(terms), starts))
     for k, term in enumerate(setup.family.terms):
         if term.kind.turn and term.kind is not STAGES.get(term.kind.name):
@@ -67,7 +67,7 @@ def _in_turn(stages: Mapping[str, int]) -> list[str]:
     return sorted((stage for stage in stages if STAGES[stage].turn), key=lambda stage: STAGES[stage].turn)
 
 
-def _place(setup: Setup, reach: Reaches, k: int, stages: Mapping[str, int]) -> TrialContext:
+def _context(setup: Setup, reach: Reaches, k: int, stages: Mapping[str, int]) -> TrialContext:
     terms = setup.family.terms
     gains = [j for j, term in enumerate(terms) if term.kind.is_gain]
     tried = reach[terms[k].name].tried if terms[k].name in reach else 0.0
@@ -77,11 +77,11 @@ def _place(setup: Setup, reach: Reaches, k: int, stages: Mapping[str, int]) -> T
 
 def _of_term(setup: Setup, reach: Reaches, k: int, stages: Mapping[str, int]) -> Iterator[Candidate]:
     """The ways in which a term may enter."""
-    term, place = setup.family.terms[k], _place(setup, reach, k, stages)
+    term, context = setup.family.terms[k], _context(setup, reach, k, stages)
     for way in term.kind.trials:
         if all(stage in stages for stage in (*way.together, *way.beside)):
             terms = (k, *(stages[stage] for stage in way.together))
-            yield Candidate(way.name.format(term.name), terms, partial(way.values, place), *term.kind.to_enter)
+            yield Candidate(way.name.format(term.name), terms, partial(way.values, context), *term.kind.to_enter)
 
 
 def _as_a_whole(setup: Setup, reach: Reaches, name: str, stages: Mapping[str, int]) -> Iterator[Candidate]:
@@ -91,9 +91,9 @@ def _as_a_whole(setup: Setup, reach: Reaches, name: str, stages: Mapping[str, in
     for part in (stages, hubs):
         for stage in _in_turn(part):
             if (values := STAGES[stage].whole) is not None:
-                tried = _place(setup, reach, part[stage], {}).tried
+                tried = _context(setup, reach, part[stage], {}).tried
                 axes.append([(part[stage], value) for value in values(tried)])
-    common = {k: stages[STAGES[stage].fallback] for stage, k in stages.items() if STAGES[stage].fallback}
+    common = {k: stages[STAGES[stage].fallback] for stage, k in stages.items() if STAGES[stage].fallback in stages}
     static = {stages[stage]: STAGES[stage].neutral for stage in STATIC if stage in stages}
     parts = [axis[0][0] for axis in axes] + list(common)
     if len(parts) > 2:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import FunctionType
 
+from vds_gz.core.errors import ArgumentError
 from vds_gz.core.parameters.declaration import Override, ParameterGroup, describe
 from vds_gz.core.parameters.node import NodeParameters
 from vds_gz.core.share import extensions, offered
@@ -123,5 +124,14 @@ def number_or_unknown(number: Estimate | None) -> str:
 
 
 def exports() -> dict[str, Callable[[VehicleFit], Iterable[str]]]:
-    """The exports to other programs, by name: functions of a fit that give lines of their parameter files."""
-    return {"nav2": nav2, **{entry.name: offered(entry, FunctionType) for entry in extensions(ENTRY_POINTS)}}
+    """The exports to other programs, by name: functions of a fit that give lines of their parameter files.
+
+    Raises:
+        ArgumentError: An entry point has a name that is taken, or is no function.
+    """
+    functions: dict[str, Callable[[VehicleFit], Iterable[str]]] = {"nav2": nav2}
+    for entry in extensions(ENTRY_POINTS):
+        if entry.name in functions:
+            raise ArgumentError(f"entry point '{entry.name}' of {ENTRY_POINTS}: this name is taken")
+        functions[entry.name] = offered(entry, FunctionType)
+    return functions

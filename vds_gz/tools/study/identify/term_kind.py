@@ -71,11 +71,12 @@ class TermKind:
         always: It is always fitted; others enter if they improve the prediction.
         lowest, highest, scale, neutral, rounding: As in :class:`Term`.
         needs, fallback: Stages of the same actuator, as in :class:`Term`.
-        reached: What the vehicle reached is a lower bound, or the largest command is the measure of trial values.
-        settles: It is a time constant, of which the longest recording has at least this many; 0: it is none.
+        reached: ``least``: what the vehicle reached is a lower bound; ``command``: trial values are parts of the
+            largest command.
+        settles: For a time constant: the longest recording must last this many of it; 0: any number.
         prior: Standard deviation of its prior around 0, in scales.
         vague: Standard deviation without prior knowledge; None: 5 scales.
-        ends: At these bounds the data do not determine it; a lower bound may be a value without effect.
+        ends: The bounds at which the data do not determine it. A lower bound may be a value without effect.
         smooth: Derivatives predict its effect.
         difference: Step of a difference quotient, in scales.
         short: Step of the difference quotient up to twice this distance from the lower bound; 0: the usual one.
@@ -87,8 +88,9 @@ class TermKind:
         to_enter, to_stay: Required gain in prediction.
         resolution: Of a time, the standard deviation of its rounding [s]; None of others.
         useful: A value is also given if its interval extends at most this many scales to either side.
-        harmless: If it is not needed, further values of which the longest that the data allow is given.
-        when_vague: A value with too wide an interval is the neutral one.
+        harmless: Distances from the neutral value. If the term is not needed, its interval ends at the largest one that
+            the data allow.
+        when_vague: The neutral value replaces a value with too wide an interval.
         label, angle_label: Its label, and that of a steering; empty: its name.
         unit: Its unit, by that of the actuator's value.
         of_axis: Every commanded quantity has it in the results.

@@ -55,7 +55,7 @@ class TrialContext(NamedTuple):
         k: Its index.
         scale: Its scale.
         highest: Its upper bound.
-        tried: The observed value at which a limit that was met would be; of a band the largest command.
+        tried: The observed maximum, where a limit would be if it was met; for a band, the largest command.
         beside: Indices of its actuator's terms by stage.
         gains: Indices of the gains that a limit may stand in for.
         wheel_base: Wheel base of the vehicle [m].
@@ -91,75 +91,75 @@ class Trials:
     name: str = "{}"
 
 
-def unchanged(place: TrialContext, point: Array) -> Iterator[Changes]:
+def unchanged(context: TrialContext, point: Array) -> Iterator[Changes]:
     """The present value."""
-    yield {place.k: float(point[place.k])}
+    yield {context.k: float(point[context.k])}
 
 
 def listed(values: Callable[[TrialContext], Iterable[float]]) -> TrialValues:
     """Values one by one."""
 
-    def starts(place: TrialContext, point: Array) -> Iterator[Changes]:
-        for value in values(place):
-            yield {place.k: float(value)}
+    def starts(context: TrialContext, point: Array) -> Iterator[Changes]:
+        for value in values(context):
+            yield {context.k: float(value)}
 
     return starts
 
 
-neutral = listed(lambda place: (0.0,))
-gains = listed(lambda place: TRIED_GAINS)
-dead_times = listed(lambda place: (time for time in DEAD_TIMES if time < place.highest))
-bands = listed(lambda place: np.array(BANDS) * place.tried)
-tracks = listed(lambda place: np.array(TRIED_GAINS) * (place.scale / 0.2))  # the scale is a fifth of the track
-understeers = listed(lambda place: np.array(UNDERSTEERS) * place.wheel_base)
+neutral = listed(lambda context: (0.0,))
+gains = listed(lambda context: TRIED_GAINS)
+dead_times = listed(lambda context: (time for time in DEAD_TIMES if time < context.highest))
+bands = listed(lambda context: np.array(BANDS) * context.tried)
+tracks = listed(lambda context: np.array(TRIED_GAINS) * (context.scale / 0.2))  # the scale is a fifth of the track
+understeers = listed(lambda context: np.array(UNDERSTEERS) * context.wheel_base)
 
 
-def lags(place: TrialContext, point: Array) -> Iterator[Changes]:
+def lags(context: TrialContext, point: Array) -> Iterator[Changes]:
     """Lags, also in place of a part of the dead time."""
-    dead = place.beside.get("dead_time")
+    dead = context.beside.get("dead_time")
     for value in LAGS:
-        yield {place.k: value}
+        yield {context.k: value}
         if dead is not None and point[dead] > 0.0:
             for part in SHORTER:
-                yield {place.k: value, dead: max(point[dead] - part * value, 0.0)}
+                yield {context.k: value, dead: max(point[dead] - part * value, 0.0)}
 
 
-def delays(place: TrialContext, point: Array) -> Iterator[Changes]:
+def delays(context: TrialContext, point: Array) -> Iterator[Changes]:
     """Lags and dead times."""
     for value, delay in product(LAGS, DELAYS):
-        yield {place.beside["time_constant"]: value, place.beside["dead_time"]: delay}
+        yield {context.beside["time_constant"]: value, context.beside["dead_time"]: delay}
 
 
-def limits(place: TrialContext, point: Array) -> Iterator[Changes]:
+def limits(context: TrialContext, point: Array) -> Iterator[Changes]:
     """Limits, also in place of gains that may stand in for them."""
-    for value in np.log(np.array(LIMITS) * max(place.tried, LEAST_MAXIMUM)):
-        yield {place.k: float(value)}
-        if any(point[gain] != 1.0 for gain in place.gains):
-            yield {place.k: float(value)} | dict.fromkeys(place.gains, 1.0)
+    for value in np.log(np.array(LIMITS) * max(context.tried, LEAST_MAXIMUM)):
+        yield {context.k: float(value)}
+        if any(point[gain] != 1.0 for gain in context.gains):
+            yield {context.k: float(value)} | dict.fromkeys(context.gains, 1.0)
 
 
-def fall_limits(place: TrialContext, point: Array) -> Iterator[Changes]:
+def fall_limits(context: TrialContext, point: Array) -> Iterator[Changes]:
     """Deceleration limits; where accelerations are limited too, also changes of both from the common limit."""
-    yield from limits(place, point)
-    rise = place.beside.get("rise")
+    yield from limits(context, point)
+    rise = context.beside.get("rise")
     if rise is not None and point[rise] < UNLIMITED_AT:
         for part in SPLITS:
-            yield {place.k: point[rise] + math.log(part), rise: point[rise] - math.log(part)}
+            yield {context.k: point[rise] + math.log(part), rise: point[rise] - math.log(part)}
 
 
-def slow_shares(place: TrialContext, point: Array) -> Iterator[Changes]:
+def slow_shares(context: TrialContext, point: Array) -> Iterator[Changes]:
     """Slow shares with their time constants, also in place of a gain below 1, which may lack the slow share."""
-    time_constant, gain = place.beside["slow_time_constant"], place.beside["gain"]
+    time_constant, gain = context.beside["slow_time_constant"], context.beside["gain"]
     for seconds, part in product(SLOW_TIMES, SHARES):
-        yield {place.k: part, time_constant: seconds}
+        yield {context.k: part, time_constant: seconds}
         if point[gain] < 1.0:
-            yield {place.k: 1.0 - float(point[gain]), time_constant: seconds, gain: 1.0}
+            yield {context.k: 1.0 - float(point[gain]), time_constant: seconds, gain: 1.0}
 
 
-def gains_and_tracks(place: TrialContext, point: Array) -> Iterator[Changes]:
+def gains_and_tracks(context: TrialContext, point: Array) -> Iterator[Changes]:
     """Effective tracks with gains of the drive."""
-    for value, track in product(TRIED_GAINS, np.array(TRIED_GAINS) * (place.scale / 0.2)):
-        yield {place.beside["gain"]: value, place.k: float(track)}
+    for value, track in product(TRIED_GAINS, np.array(TRIED_GAINS) * (context.scale / 0.2)):
+        yield {context.beside["gain"]: value, context.k: float(track)}
 
 
 def few_limits(tried: float) -> list[float]:

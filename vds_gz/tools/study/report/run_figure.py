@@ -77,7 +77,7 @@ def summarize(recording: Recording, vehicle: DataclassInstance) -> list[SummaryR
 def _rows(name: str, kind: str, response: ActuatorResponse, vehicle: DataclassInstance) -> Iterator[SummaryRow]:
     groups = (getattr(vehicle, group.name) for group in dataclasses.fields(vehicle))
     group_type = SteeringParameters if kind == "steering" else DriveParameters
-    # Autoware's models have separate parameters instead of groups for their actuators.
+    # A model may have separate parameters instead of groups for its actuators.
     group = next((group for group in groups if isinstance(group, group_type)), None)
 
     def row(quantity: str, unit: str, parameter: str, measured: str, reached: float | None = None) -> SummaryRow:

@@ -222,11 +222,14 @@ def _excitation(setup: Setup, name: str) -> Excitation:
 
 def _may_understeer(parameters: ParameterGroup) -> bool:
     """Whether a vehicle has an understeer gradient; one with tyres that slip has none."""
+    if not hasattr(parameters, UNDERSTEER.name):
+        return False
     gradient: dict[str, object] = {UNDERSTEER.name: UNDERSTEER.scale}
     try:
-        return hasattr(parameters, UNDERSTEER.name) and bool(dataclasses.replace(parameters, **gradient))
+        dataclasses.replace(parameters, **gradient)
     except ParameterError:
         return False
+    return True
 
 
 def _assumed_geometry(setup: Setup, *, wheel_base: bool) -> list[str]:
