@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from helpers.processes import need_messages
 
-from vds_gz.autoware.command_types import CONTROL_COMMAND, GEAR_COMMAND
+from vds_gz.autoware.command_types import CONTROL_COMMAND, GEAR_COMMAND, NEW_PEDAL_COMMAND, PEDAL_COMMAND
 from vds_gz.autoware.vehicle.reports import ACTUATION_STATUS, GEAR_STATUS, STEERING_STATUS, VELOCITY_STATUS
 from vds_gz.programs.interface import topics
 from vds_gz.programs.interface.model_reports import topic_of
@@ -25,7 +25,8 @@ def pedals(probe: Any, package: str, accel: float, brake: float, steer: float, u
         actuation = message.actuation if package == "tier4" else message.actuation_command
         actuation.accel_cmd, actuation.brake_cmd, actuation.steer_cmd = accel, brake, steer
 
-    probe.hold(topics.ACTUATION_CMD[package], fill, until, f"the effect of throttle {accel} and brake {brake}")
+    topic = (PEDAL_COMMAND if package == "tier4" else NEW_PEDAL_COMMAND).topic
+    probe.hold(topic, fill, until, f"the effect of throttle {accel} and brake {brake}")
 
 
 def speed(probe: Any) -> float:

@@ -109,5 +109,5 @@ def test_something_else_is_identified_from_a_log(install, capsys, tmp_path):
 def test_an_export_replaces_none_of_the_same_name(install):
     exports = pytest.importorskip("vds_gz.tools.study.identify.exports").exports
     install("[vds_gz.exports]\nnav2 = loud:creep\n")
-    with pytest.raises(ArgumentError, match=r"'nav2' of vds_gz\.exports: this name is taken"):
+    with pytest.raises(ArgumentError, match=r"'nav2' of vds_gz\.exports: there is a 'nav2' already"):
         exports()

@@ -10,21 +10,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
-from vds_gz.core.errors import ArgumentError
 from vds_gz.core.parameters.node import NodeParameters
-from vds_gz.core.share import extensions, offered
 
 if TYPE_CHECKING:
     from vds_gz.programs.commandlog.command_log import CommandLog
     from vds_gz.tools.study.recording import Recording
 
-T = TypeVar("T")
-
 #: A given vehicle, and its parameter file.
 GivenVehicle: TypeAlias = tuple[NodeParameters, Path]
-
 
 #: What ``vds-gz identify`` identifies by default: the actuators of the vehicle.
 AXES = "axes"
@@ -65,13 +60,3 @@ class ProfileKind:
     help: str
     duration: float = 60.0
     options: Mapping[str, str] = field(default_factory=dict)
-
-
-def additions(kind: type[T], group: str, taken: Sequence[str]) -> dict[str, T]:
-    """The records of a group by their names; refuse names that are taken."""
-    records: dict[str, T] = {}
-    for entry in extensions(group):
-        if entry.name in (*taken, *records):
-            raise ArgumentError(f"entry point '{entry.name}' of {group}: there is a '{entry.name}' already")
-        records[entry.name] = offered(entry, kind)
-    return records

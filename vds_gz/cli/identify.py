@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping
 
-from vds_gz.cli.cli_extensions import AXES, Identification, additions
+from vds_gz.cli.cli_extensions import AXES, Identification
 from vds_gz.cli.shared_options import add_vehicle_options, add_workers_option, number
 from vds_gz.core.ros.program_shell import CommandLine, command
+from vds_gz.core.share import additions
 from vds_gz.tools.study.recording import ACTUATION_QUANTITIES, QUANTITIES
 
 DESCRIPTION = """

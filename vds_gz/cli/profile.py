@@ -9,7 +9,7 @@ from pathlib import Path
 from textwrap import indent
 from typing import TYPE_CHECKING
 
-from vds_gz.cli.cli_extensions import ProfileKind, additions
+from vds_gz.cli.cli_extensions import ProfileKind
 from vds_gz.cli.shared_options import (
     add_vehicle_options,
     intervals_of,
@@ -22,6 +22,7 @@ from vds_gz.core import files
 from vds_gz.core.errors import ArgumentError
 from vds_gz.core.parameters.node import NodeParameters
 from vds_gz.core.ros.program_shell import DONE, CommandLine, command
+from vds_gz.core.share import additions
 from vds_gz.core.vehicle.catalogue import models
 from vds_gz.core.vehicle.command import ACKERMANN
 from vds_gz.programs.commandlog.command_log import CommandLog, write_csv

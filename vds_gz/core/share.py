@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 import sysconfig
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from configparser import ConfigParser
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
@@ -70,6 +70,20 @@ def offered(entry: EntryPoint, kind: type[T]) -> T:
     if not isinstance(loaded, kind):
         raise ArgumentError(f"{place} is {loaded!r}; it must be a {kind.__name__}")
     return loaded
+
+
+def additions(kind: type[T], group: str, taken: Collection[str]) -> dict[str, T]:
+    """The objects of a group by the names of their entry points.
+
+    Raises:
+        ArgumentError: A name is taken, or an object cannot be imported or is not of this kind.
+    """
+    objects: dict[str, T] = {}
+    for entry in extensions(group):
+        if entry.name in (*taken, *objects):
+            raise ArgumentError(f"entry point '{entry.name}' of {group}: there is a '{entry.name}' already")
+        objects[entry.name] = offered(entry, kind)
+    return objects
 
 
 def in_words(error: BaseException) -> str:

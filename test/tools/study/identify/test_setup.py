@@ -1,6 +1,6 @@
 """A setup uses the measurements that the model predicts; unusable recordings are refused with a message."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -15,8 +15,10 @@ from vds_gz.core.parameters.yaml_reader import Interval
 from vds_gz.core.vehicle.bicycle import BICYCLE
 from vds_gz.core.vehicle.catalogue import models
 from vds_gz.tools.study.identify.build import problem_of
+from vds_gz.tools.study.identify.candidates import candidates_of
 from vds_gz.tools.study.identify.identification import identify
-from vds_gz.tools.study.identify.problem.parameters import actuations, terms_of
+from vds_gz.tools.study.identify.observed_limits import reach_of
+from vds_gz.tools.study.identify.problem.parameters import actuations, terms_of, where
 from vds_gz.tools.study.identify.problem.problem_setup import counting
 from vds_gz.tools.study.identify.problem.segments import segments_of
 from vds_gz.tools.study.identify.problem.unknowns import set_up
@@ -175,6 +177,16 @@ def test_a_deceleration_limit_needs_a_lower_speed_or_the_opposite_direction(spee
     recording = Recording({"v_x": commands, "yaw_rate": rounding}, {"v_x": WAVE})
     setup = set_up([recording], vehicle=None, wheel_base=None, fit=(), priors={})
     assert bool(setup.actuators["drive"]["fall"]) == falls
+
+
+def test_an_actuator_may_have_a_deceleration_limit_and_no_acceleration_limit():
+    recording = Recording({"v_x": WAVE, "yaw_rate": WAVE}, {"v_x": WAVE, "yaw_rate": WAVE})
+    setup = set_up([recording], vehicle=None, wheel_base=None, fit=(), priors={})
+    drive = where(setup.actuators["drive"], lambda kind: kind is not STAGES["rise"])
+    setup = replace(setup, actuators={**setup.actuators, "drive": drive})
+    tried = {candidate.name for candidate in candidates_of(setup, reach_of(setup))}
+    assert {"drive_actuators.max_deceleration", "drive as a whole"} <= tried
+    assert "drive_actuators.max_acceleration" not in tried
 
 
 @pytest.mark.parametrize(("moves", "lag"), [(False, ""), (True, "steering_actuator.time_constant")])

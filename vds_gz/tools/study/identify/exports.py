@@ -6,10 +6,9 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import FunctionType
 
-from vds_gz.core.errors import ArgumentError
 from vds_gz.core.parameters.declaration import Override, ParameterGroup, describe
 from vds_gz.core.parameters.node import NodeParameters
-from vds_gz.core.share import extensions, offered
+from vds_gz.core.share import additions
 from vds_gz.core.vehicle.catalogue import models
 from vds_gz.tools.study.identify.estimates import Estimate
 from vds_gz.tools.study.identify.observed_limits import reached
@@ -129,9 +128,4 @@ def exports() -> dict[str, Callable[[VehicleFit], Iterable[str]]]:
     Raises:
         ArgumentError: An entry point has a name that is taken, or is no function.
     """
-    functions: dict[str, Callable[[VehicleFit], Iterable[str]]] = {"nav2": nav2}
-    for entry in extensions(ENTRY_POINTS):
-        if entry.name in functions:
-            raise ArgumentError(f"entry point '{entry.name}' of {ENTRY_POINTS}: this name is taken")
-        functions[entry.name] = offered(entry, FunctionType)
-    return functions
+    return {"nav2": nav2, **additions(FunctionType, ENTRY_POINTS, ("nav2",))}

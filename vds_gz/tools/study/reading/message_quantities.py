@@ -17,7 +17,7 @@ from vds_gz.core.errors import MalformedMessageError
 from vds_gz.core.ros.graph import Message
 from vds_gz.core.ros.messages.fields import yaw_of
 from vds_gz.core.ros.messages.message_types import open_types
-from vds_gz.core.share import extensions, offered
+from vds_gz.core.share import additions
 from vds_gz.programs.bags.reader import Bag
 from vds_gz.programs.bags.times import are_usable, fault_of, stamp_of, step
 from vds_gz.programs.interface.commands import CommandType, whole_types
@@ -188,7 +188,13 @@ def _of_imu(message: Message) -> dict[Key, float]:
 #: quantities, v_x, v_y, yaw_rate [m/s, m/s, rad/s] or steering [rad]. The name is the type of the message.
 ENTRY_POINTS = "vds_gz.measurements"
 
-_FIELDS: dict[str, dict[str, str]] = {entry.name: offered(entry, dict) for entry in extensions(ENTRY_POINTS)}
+_OWN: Mapping[str, QuantityReader] = {
+    "nav_msgs/msg/Odometry": _of_odometry,
+    "geometry_msgs/msg/TwistStamped": lambda m: _of_twist(m.twist),
+    "sensor_msgs/msg/JointState": _of_joints,
+    "sensor_msgs/msg/Imu": _of_imu,
+}
+_FIELDS: dict[str, dict[str, str]] = additions(dict, ENTRY_POINTS, _OWN)
 
 
 def _of_fields(fields: Mapping[str, str]) -> QuantityReader:
@@ -197,13 +203,7 @@ def _of_fields(fields: Mapping[str, str]) -> QuantityReader:
 
 
 MEASUREMENTS: Mapping[str, QuantityReader] = MappingProxyType(
-    {
-        "nav_msgs/msg/Odometry": _of_odometry,
-        "geometry_msgs/msg/TwistStamped": lambda m: _of_twist(m.twist),
-        "sensor_msgs/msg/JointState": _of_joints,
-        "sensor_msgs/msg/Imu": _of_imu,
-        **{name: _of_fields(fields) for name, fields in _FIELDS.items()},
-    }
+    {**_OWN, **{name: _of_fields(fields) for name, fields in _FIELDS.items()}}
 )
 
 #: Types of messages for the main velocities, and for the main steering angle.
