@@ -255,7 +255,8 @@ def test_the_queue_and_records_time_out_alike(kind, queue):
     [
         (0, "radio", ("v_x",), {}, r"'radio' \(0\): there is a kind 'twist' \(0\) already"),
         (1001, "twist", ("v_x",), {}, r"'twist' \(1001\): there is a kind 'twist' \(0\) already"),
-        (1001, "radio", ("speed",), {}, "'radio': a command has no 'speed'; its fields are v_x, "),
+        (1001, "radio", ("speed",), {}, "'radio': 'speed' cannot be a field; the fields are v_x, "),
+        (1001, "radio", ("v_x", "slope"), {"stops": True}, "'radio': 'slope' cannot be a field; the fields are v_x, "),
         (1001, "radio", ("v_x",), {"part": "wheels"}, "part is 'wheels'; it must be one of whole, speed, "),
     ],
 )

@@ -206,7 +206,8 @@ class CommandKind(int):
     Attributes:
         number: Its number, which never changes.
         name: Its name in messages to users.
-        fields: The numbers of :class:`Command` that it has, in the order of messages and tables.
+        fields: The numbers of :class:`Command` that it has, in the order of messages and tables. ``slope`` is none
+            of them: geared commands get it from the road.
         part: The part of the vehicle that it commands. The others hold as they are.
         geared: It has a gear, which its own or a separate command sets, and the road's slope.
         stops: After its time-out, ``STOP`` replaces it. Commands of other kinds get the defaults of their fields.
@@ -231,10 +232,11 @@ class CommandKind(int):
         return super().__new__(cls, number)
 
     def __post_init__(self) -> None:
+        recorded = [name for name, declared in FIELDS.items() if declared.quantity]
         for name in self.fields:
-            if name not in FIELDS:
+            if name not in recorded:
                 raise ArgumentError(
-                    f"command kind '{self.name}': a command has no '{name}'; its fields are {', '.join(FIELDS)}"
+                    f"command kind '{self.name}': '{name}' cannot be a field; the fields are {', '.join(recorded)}"
                 )
         if self.part not in get_args(Part):
             raise ArgumentError(
