@@ -216,6 +216,21 @@ def test_without_a_writable_folder_functions_compile_silently(machine, tmp_path)
     assert run(machine, file / "cache")[0] == 7.5
 
 
+def test_a_source_in_any_script_is_kept_in_any_locale(machine, tmp_path, monkeypatch):
+    for name, value in {"PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "LC_ALL": "C"}.items():
+        monkeypatch.setenv(name, value)
+    (machine / "gears.py").write_text(GEARS.replace("RATIO", "übersetzung"), encoding="utf-8")
+    (machine / "step.py").write_text(STEP.replace("(x)", "(größe)").replace(" x", " größe"), encoding="utf-8")
+    assert run(machine, tmp_path) == [7.5, 0, 1]
+    assert run(machine, tmp_path) == [7.5, 1, 0]
+
+
+def test_an_expression_that_is_nested_too_deeply_is_refused(imported):
+    step = imported(step_=f"def step(x):\n    return {' + '.join(['x'] * 900)}\n")
+    with pytest.raises(ArgumentError, match=r"step_.py:1: an expression in 'step' is too long; split it"):
+        compiled(step)
+
+
 @pytest.mark.slow
 def test_processes_that_start_at_once_do_not_disturb_each_other(machine, tmp_path):
     processes = [start(machine, tmp_path) for _ in range(2)]

@@ -1,5 +1,6 @@
 """What functions may do with records in lanes: the same bits as interpreted, or a refusal with file and line."""
 
+import enum
 import inspect
 from types import SimpleNamespace
 
@@ -154,7 +155,88 @@ def sum_of(c, factor):
     return sum_
 
 
-@pytest.mark.parametrize("phases", [(branches,), (arrays, loops), (branches, loops, arrays, branches, loops, arrays)])
+def after_unrolled_loops(c, s, u):
+    """A loop over an array is unrolled; its variable is an ordinary one elsewhere."""
+    k = 9
+    for j in range(2):
+        s.y += k + j
+        for k in range(3):
+            s.x += c.gains[k]
+    for k in range(2):
+        s.y += k * u.v
+    for k in range(3):
+        s.x += c.gains[k] + sum([k + 1.0 for k in (5.0, 6.0)])
+    for k in range(3):
+        s.x += c.gains[k]
+        k = k * 2
+        s.y += k
+    if u.v < 0.0:
+        k = 7
+    while k < 9:
+        k += 1
+        s.y += k
+
+
+def otherwise(c, s, u):
+    """``else`` of loops, a name of ours, patterns."""
+    while s.x > 1.0:
+        s.x *= 0.5
+    else:
+        s.y += 1.0
+    result_ = 5.0
+    bump(c.a, s)
+    s.y += result_
+    match s.n:
+        case 1:
+            s.x += 2.0
+        case total:
+            s.x += total
+    s.n = s.n % 3 + 1
+
+
+def nothing(s):
+    s.x = 0.0
+
+
+def returned_nothing(c, s, u):
+    """``None`` is no value."""
+    got = bump(c.a, s, 0.25)
+    if u.v > 0.0:
+        return nothing(s)
+    if u.v > -0.5:
+        s.x += got
+        return None
+    s.y += got
+
+
+class Bits(enum.IntFlag):
+    FIRST = 1
+    SECOND = 2
+
+
+class Metres(float):
+    """A number of a type of its own."""
+
+
+LENGTH = Metres(2.5)
+
+
+def subclasses(c, s, u):
+    if s.n & Bits.SECOND:
+        s.x += LENGTH
+    s.n += 1
+
+
+@pytest.mark.parametrize(
+    "phases",
+    [
+        (branches,),
+        (arrays, loops),
+        (branches, loops, arrays, branches, loops, arrays),
+        (after_unrolled_loops,),
+        (otherwise, returned_nothing, subclasses),
+    ],
+)
 def test_lanes_are_the_interpreted_functions_to_the_bit(phases, monkeypatch, tmp_path):
     monkeypatch.setattr("numba.config.CACHE_DIR", str(tmp_path))
     assert in_lanes(*phases).tobytes() == interpreted(*phases).tobytes()
@@ -233,6 +315,12 @@ def value_in_one_place(c, s, u):
     return 1.0
 
 
+def value_not_at_the_end(c, s, u):
+    s.x += 1.0
+    if s.x > u.v:
+        return 1.0
+
+
 def star_parameters(c, s, *u):
     s.x = 1.0
 
@@ -265,6 +353,7 @@ without_def = lambda c, s, u: None  # noqa: E731
         (inner_function, 1, "function 'change' within a function"),
         (recursive, 0, "calls itself"),
         (value_in_one_place, 3, "returns a value in one place and none in another"),
+        (value_not_at_the_end, 0, "returns a value, but not at its end"),
         (star_parameters, 0, "plain parameters"),
         (variable_object, 1, "cannot use a SimpleNamespace of a module"),
         (without_def, 0, "the source of '<lambda>' is not there"),

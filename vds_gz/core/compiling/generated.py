@@ -106,7 +106,7 @@ def _written(name: str, text: str) -> Path | None:
         if not file.is_file():
             file.parent.mkdir(parents=True, exist_ok=True)
             partial = file.with_suffix(f".{uuid.uuid4().hex}")
-            partial.write_text(text)
+            partial.write_text(text, encoding="utf-8")
             partial.replace(file)
             _remove_oldest(file.parent)
     except (OSError, RuntimeError):

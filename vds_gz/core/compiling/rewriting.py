@@ -107,7 +107,12 @@ class Rewriting:
         key = function, tuple(sorted(records.items(), key=lambda item: item[0]))
         if key not in self._made:
             self._made[key] = None
-            part = _Function(self, function, records).part()
+            try:
+                part = _Function(self, function, records).part()
+            except RecursionError:
+                raise ArgumentError(
+                    f"{_line(function.__code__, 0)}: an expression in '{function.__name__}' is too long; split it"
+                ) from None
             self._made[key] = part
             self.parts.setdefault(part.name, part)
         made = self._made[key]
@@ -183,15 +188,15 @@ def _line(code: CodeType, line: int) -> str:
 
 def literal(value: object) -> ast.expr | None:
     """A number, a text or a tuple of them as source; None if a value is none of these."""
-    if isinstance(value, enum.IntEnum):
-        value = int(value)
     if isinstance(value, (np.bool_, np.float64, np.int64)):
         value = value.item()
+    elif isinstance(value, (int, float)) and not isinstance(value, bool):  # also of a subclass, such as an IntFlag
+        value = int(value) if isinstance(value, int) else float(value)
     if isinstance(value, float) and math.isnan(value):
         return None
     if isinstance(value, (int, float)) and not isinstance(value, bool) and math.copysign(1.0, value) < 0.0:
         return ast.UnaryOp(ast.USub(), ast.Constant(-value))
-    if value is None or isinstance(value, (bool, int, float, str)):
+    if value is None or isinstance(value, (bool, int, float)) or type(value) is str:
         return ast.Constant(value)
     if type(value) is tuple:
         entries = [literal(entry) for entry in value]
@@ -205,8 +210,11 @@ class _Function(ast.NodeTransformer):
     def __init__(self, program: Rewriting, function: FunctionType, records: Mapping[str, Form]) -> None:
         self._program, self._python, self._parameters = program, function, set(records)
         self._tree = source_of(function)
-        stored = {node.id for node in ast.walk(self._tree) if isinstance(node, ast.Name) and _stores(node)}
-        self._local = stored | {node.arg for node in ast.walk(self._tree) if isinstance(node, ast.arg)}
+        self._local = _stored(self._tree) | {node.arg for node in ast.walk(self._tree) if isinstance(node, ast.arg)}
+        self._local |= {*function.__code__.co_varnames}  # with the names of patterns and imports
+        self._result = "result_"  # of a call that changes records
+        while self._result in self._local:
+            self._result += "_"
         cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
         self._outer = {**function.__globals__, **{name: cell.cell_contents for name, cell in cells}}
         self._known: dict[str, object] = {}  # values of the variables of loops that are unrolled
@@ -246,6 +254,8 @@ class _Function(ast.NodeTransformer):
         used, changed = (tuple(rows[k] for k in sorted(rows)) for rows in (self._used, self._changed))
         returns = any(isinstance(node, ast.Return) and node.value for statement in body for node in ast.walk(statement))
         if changed:
+            if returns and not _ends(body):
+                self._refuse(self._tree, "a function that changes a record returns a value, but not at its end")
             body = _Returning([self._names[row.index] for row in changed], self._refuse, returns).body(body)
         names = [parameter.arg for parameter in parameters.args]
         defaults = dict(zip(reversed(names), reversed(self._python.__defaults__ or ()), strict=False))
@@ -257,7 +267,7 @@ class _Function(ast.NodeTransformer):
             kw_defaults=[],
             defaults=[self._named(self._tree, defaults[name]) for name in plain if name in defaults],
         )
-        name = self._python.__name__
+        name = self._tree.name
         definition: Any = ast.FunctionDef(name=name, args=arguments, body=body, decorator_list=[])
         definition.type_params = []  # which Python has from 3.12 on
         text = ast.unparse(ast.fix_missing_locations(definition))
@@ -365,9 +375,14 @@ class _Function(ast.NodeTransformer):
             chosen = ast.IfExp(is_k, self._number(Number(of.rows[k], of.place), ast.Load()), chosen)
         return chosen
 
+    def _calls(self, node: ast.expr, name: str) -> TypeGuard[ast.Call]:
+        """An expression calls a builtin function, whose name stands for nothing else."""
+        own = name in self._local or name in self._outer
+        return not own and isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name
+
     def _index(self, node: ast.expr) -> int | None:
         """A whole number that is known before the program runs; None if it is not."""
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "len" and node.args:
+        if self._calls(node, "len") and node.args:
             of = self._entry(node.args[0])
             return len(of.rows) if isinstance(of, Numbers) else None
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
@@ -467,7 +482,7 @@ class _Function(ast.NodeTransformer):
         if self._changing is None:
             return [], new
         part, place = self._changing
-        targets: list[ast.expr] = [ast.Name("result_", ast.Store())] if part.returns else []
+        targets: list[ast.expr] = [ast.Name(self._result, ast.Store())] if part.returns else []
         after: list[ast.stmt] = []
         for row in part.changed:
             if place is None or row.kind == "real":
@@ -477,7 +492,8 @@ class _Function(ast.NodeTransformer):
             targets.append(ast.Name(name, ast.Store()))
             stored = self._number(Number(Row("real", row.index), place), ast.Store())
             after.append(ast.Assign([stored], _viewed(ast.Name(name, ast.Load()), INT64, FLOAT64)))
-        return [ast.Assign([ast.Tuple(targets, ast.Store())], new), *after], ast.Name("result_", ast.Load())
+        result: ast.expr = ast.Name(self._result, ast.Load()) if part.returns else ast.Constant(None)
+        return [ast.Assign([ast.Tuple(targets, ast.Store())], new), *after], result
 
     # Statements
 
@@ -485,7 +501,8 @@ class _Function(ast.NodeTransformer):
         if node.value is None:
             return node
         before, value = self._evaluated(node.value)
-        return [*before, ast.Return(value)]
+        nothing = isinstance(value, ast.Constant) and value.value is None
+        return [*before, ast.copy_location(ast.Return(None if nothing else value), node)]
 
     def visit_Assign(self, node: ast.Assign) -> Any:
         of = self._entry(node.value)
@@ -532,15 +549,18 @@ class _Function(ast.NodeTransformer):
         self._refuse(node, f"function '{node.name}' within a function")
 
     def visit_While(self, node: ast.While) -> ast.AST:
-        return ast.While(self._condition(node.test), self._block(node.body), [])
+        orelse = self._block(node.orelse) if node.orelse else []
+        return ast.While(self._condition(node.test), self._block(node.body), orelse)
 
     def visit_For(self, node: ast.For) -> Any:
         values = self._iterated(node)
         if values is not None:
             body: list[ast.stmt] = []
             for value in values:
-                self._know(node.target, value)
+                body += self._know(node.target, value)
                 body += self._block(copy.deepcopy(node.body))
+            for name in _stored(node.target):
+                self._known.pop(name, None)
             return body
         orelse = self._block(node.orelse) if node.orelse else []
         return ast.For(self.visit(node.target), self.visit(node.iter), self._block(node.body), orelse)
@@ -549,28 +569,27 @@ class _Function(ast.NodeTransformer):
         """The values of a loop that is unrolled, as its variable is an index of a record's array or a known value."""
         if any(isinstance(part, (ast.Break, ast.Continue)) for part in ast.walk(node)) or node.orelse:
             return None
+        if any(_stored(node.target) & _stored(statement) for statement in node.body):
+            return None
         values = self._static(node.iter)
         if values and type(values[0]) is tuple and literal(values[0]) is None:
             return values[0]
-        ranged = (
-            isinstance(node.iter, ast.Call) and isinstance(node.iter.func, ast.Name) and node.iter.func.id == "range"
-        )
         arrays = (self._entry(part.value) for part in ast.walk(node) if isinstance(part, ast.Subscript))
-        if not ranged or not any(isinstance(array, Numbers) for array in arrays):
+        if not self._calls(node.iter, "range") or not any(isinstance(array, Numbers) for array in arrays):
             return None
-        assert isinstance(node.iter, ast.Call)
         limits = [self._index(argument) for argument in node.iter.args]
         return None if None in limits else range(*[limit for limit in limits if limit is not None])
 
-    def _know(self, target: ast.expr, value: object) -> None:
-        """Make a value known under the names of a loop's variables."""
+    def _know(self, target: ast.expr, value: object) -> list[ast.stmt]:
+        """Make a value known under the names of a loop's variables; set these, as code after the loop may read them."""
         if isinstance(target, ast.Tuple) and isinstance(value, tuple):
-            for name, entry in zip(target.elts, value, strict=True):
-                self._know(name, entry)
-        elif isinstance(target, ast.Name):
+            pairs = zip(target.elts, value, strict=True)
+            return [statement for name, entry in pairs for statement in self._know(name, entry)]
+        if isinstance(target, ast.Name):
             self._known[target.id] = value
-        else:
-            self._refuse(target, "the variable of an unrolled loop must be a name")
+            text = literal(value)
+            return [ast.Assign([target], text)] if text else []
+        return self._refuse(target, "the variable of an unrolled loop must be a name")  # type: ignore[no-any-return]
 
     # Branches that a constant decides
 
@@ -625,8 +644,17 @@ def _viewed(number: ast.expr, kind: str, other: str) -> ast.expr:
     return ast.Call(ast.Attribute(typed, "view", ast.Load()), [ast.Name(other, ast.Load())], [])
 
 
-def _stores(node: ast.Name) -> bool:
-    return isinstance(node.ctx, ast.Store)
+def _stored(tree: ast.AST) -> set[str]:
+    """The names that a part of the source sets."""
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+
+
+def _ends(statements: Sequence[ast.stmt]) -> bool:
+    """No statement can follow these."""
+    last = statements[-1]
+    if isinstance(last, ast.If):
+        return bool(last.orelse) and _ends(last.body) and _ends(last.orelse)
+    return isinstance(last, (ast.Return, ast.Raise))
 
 
 def _are_blocks(entry: object) -> TypeGuard[tuple[Block, ...]]:
