@@ -182,7 +182,7 @@ def _hash(text: str) -> str:
 
 
 def _line(code: CodeType, line: int) -> str:
-    """A line of a function's file, counted from the file's begin; 0 for the function's first."""
+    """File and line of a function; line 0 stands for its first."""
     return f"{code.co_filename}:{line or code.co_firstlineno}"
 
 

@@ -330,7 +330,7 @@ class Lanes(Generic[P, C, S]):
         self._rates = np.full(self._references.shape, math.inf)
 
     def _at_rest(self, coefficients: Sequence[C]) -> tuple[Array, NDArray[np.int64]]:
-        """NumberArray of vehicles at rest, of shape (numbers, vehicles), and dead times in steps, (vehicles, lines).
+        """The numbers of vehicles at rest, of shape (numbers, vehicles), and dead times in steps, (vehicles, lines).
 
         States are processed one after the other, because each is large with its delay lines.
         """
@@ -342,7 +342,7 @@ class Lanes(Generic[P, C, S]):
         return np.ascontiguousarray(np.array(values, np.float64).T), np.array(lengths, np.int64)
 
     def _state_bits(self, values: Array) -> list[Array]:
-        """NumberArray of states, of shape (numbers, vehicles), as stored in rows of reals."""
+        """The numbers of states, of shape (numbers, vehicles), as stored in rows of reals."""
         kinds = [field.kind for field in self._fields for _ in range(1 if field.length is None else field.length)]
         return [_bits(kind, row) for kind, row in zip(kinds, values, strict=True)]
 
@@ -361,7 +361,7 @@ def _entries(entries: Entries) -> Iterator[tuple[str, Row | Constant]]:
 
 
 def _bits(kind: NumberKind, values: NumberArray) -> Array:
-    """NumberArray of a kind as stored in a row of reals."""
+    """Numbers of a kind as stored in a row of reals."""
     bits: Array = np.asarray(values, np.float64 if kind == "real" else np.int64).view(np.float64)
     return bits
 

@@ -162,7 +162,7 @@ def reader(fields: Sequence[Field]) -> Callable[[object], Sequence[float]]:
 
 
 def values_of(samples: Sequence[object], fields: Sequence[Field]) -> Array:
-    """NumberArray of many objects, of shape (numbers, objects)."""
+    """The numbers of many objects, of shape (numbers, objects)."""
     return np.ascontiguousarray(np.array(list(map(reader(fields), samples)), np.float64).T)
 
 
