@@ -27,7 +27,7 @@ def installed(folder: Path) -> Path:
 def lies_in(monkeypatch, folder: Path) -> None:
     """The package's code is in this folder."""
     folder.mkdir(parents=True, exist_ok=True)
-    monkeypatch.setattr(module, "__file__", str(folder / "vds_gz" / "core" / "share.py"))
+    monkeypatch.setattr(module, "CODE", folder / "vds_gz")
 
 
 def test_checkout():
