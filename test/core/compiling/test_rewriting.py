@@ -10,32 +10,32 @@ import pytest
 pytest.importorskip("numba")
 
 from vds_gz.core.compiling import compiled_over_blocks
-from vds_gz.core.compiling.record_layout import Block, Constant, FixedArray, Layout, Row
+from vds_gz.core.compiling.record_layout import Block, BlockRow, Constant, FixedArray, Layout
 from vds_gz.core.errors import ArgumentError
 
 WIDTH, STEPS, GAIN = 32, 3, 2.0
 
 COEFFICIENTS = Layout(
     (
-        ("dt", Row("real", 0)),
-        ("a", Layout((("k", Row("real", 1)),))),
-        ("b", Layout((("k", Row("real", 2)),))),
-        ("a_k", Row("real", 3)),  # named as a.k is
-        ("gear", Row("whole", 4)),
-        ("gains", FixedArray(tuple(Row("real", 5 + k) for k in range(3)))),
+        ("dt", BlockRow("real", 0)),
+        ("a", Layout((("k", BlockRow("real", 1)),))),
+        ("b", Layout((("k", BlockRow("real", 2)),))),
+        ("a_k", BlockRow("real", 3)),  # named as a.k is
+        ("gear", BlockRow("whole", 4)),
+        ("gains", FixedArray(tuple(BlockRow("real", 5 + k) for k in range(3)))),
         ("fast", Constant(True)),
     )
 )
 STATE = Layout(
     (
-        ("x", Row("real", 8)),
-        ("y", Row("real", 9)),
-        ("n", Row("whole", 10)),
-        ("on", Row("flag", 11)),
-        ("history", FixedArray(tuple(Row("real", 12 + k) for k in range(4)))),
+        ("x", BlockRow("real", 8)),
+        ("y", BlockRow("real", 9)),
+        ("n", BlockRow("whole", 10)),
+        ("on", BlockRow("flag", 11)),
+        ("history", FixedArray(tuple(BlockRow("real", 12 + k) for k in range(4)))),
     )
 )
-COMMAND = Layout((("v", Row("real", 16)),))
+COMMAND = Layout((("v", BlockRow("real", 16)),))
 ROWS = 17
 
 
@@ -56,7 +56,7 @@ def numbers_of(layout: Layout, sample: object):
             yield from numbers_of(entry, value)
         elif isinstance(entry, FixedArray):
             yield from zip(entry.rows, value, strict=True)
-        elif isinstance(entry, Row):
+        elif isinstance(entry, BlockRow):
             yield entry, value
 
 

@@ -20,7 +20,7 @@ from typing import Any
 import numba
 import numpy as np
 
-from vds_gz.core.compiling.rewriting import FLOAT64, INT64, Part, Rewriting
+from vds_gz.core.compiling.rewriting import FLOAT64, INT64, Rewriting, RewrittenFunction
 from vds_gz.core.errors import ArgumentError
 from vds_gz.core.optional_packages import can_compile
 
@@ -37,7 +37,7 @@ Options = Mapping[str, "bool | str"]
 
 
 def load(
-    rewriting: Rewriting, outermost: Part, dtypes: Sequence[np.dtype[Any]], inlined: bool, options: Options
+    rewriting: Rewriting, outermost: RewrittenFunction, dtypes: Sequence[np.dtype[Any]], inlined: bool, options: Options
 ) -> Any:
     """The outermost function of a module, compiled at its first call or read from disk.
 
@@ -83,7 +83,7 @@ def load(
     return names[outermost.name]
 
 
-def _text(rewriting: Rewriting, outermost: Part, dtypes: Sequence[np.dtype[Any]], options: object) -> str:
+def _text(rewriting: Rewriting, outermost: RewrittenFunction, dtypes: Sequence[np.dtype[Any]], options: object) -> str:
     """The source of a module, which states everything that its machine code depends on."""
     versions = sys.implementation.cache_tag, numba.__version__, np.__version__
     head = [versions, options, sorted(rewriting.values), *(dtype.descr for dtype in dtypes)]

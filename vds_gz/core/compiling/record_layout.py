@@ -10,7 +10,7 @@ NumberKind = Literal["real", "whole", "flag"]
 
 
 @dataclass(frozen=True)
-class Row:
+class BlockRow:
     """A number of every vehicle, in a row of a block."""
 
     kind: NumberKind
@@ -21,7 +21,7 @@ class Row:
 class FixedArray:
     """A list of a record whose length never changes: the rows of its entries."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[BlockRow, ...]
 
 
 @dataclass(frozen=True)
@@ -35,19 +35,19 @@ class Constant:
 class Layout:
     """The fields of a class."""
 
-    fields: tuple[tuple[str, Row | FixedArray | Constant | Layout], ...]
+    fields: tuple[tuple[str, BlockRow | FixedArray | Constant | Layout], ...]
 
     @cached_property
-    def entries(self) -> dict[str, Row | FixedArray | Constant | Layout]:
+    def entries(self) -> dict[str, BlockRow | FixedArray | Constant | Layout]:
         """The fields by their names."""
         return dict(self.fields)
 
     @cached_property
-    def rows(self) -> tuple[Row, ...]:
+    def rows(self) -> tuple[BlockRow, ...]:
         """All rows, with those of nested records and arrays."""
-        rows: list[Row] = []
+        rows: list[BlockRow] = []
         for _, entry in self.fields:
-            if isinstance(entry, Row):
+            if isinstance(entry, BlockRow):
                 rows.append(entry)
             elif not isinstance(entry, Constant):
                 rows += entry.rows

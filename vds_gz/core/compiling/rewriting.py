@@ -23,7 +23,7 @@ from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 
-from vds_gz.core.compiling.record_layout import Block, Constant, FixedArray, Form, Layout, Row
+from vds_gz.core.compiling.record_layout import Block, BlockRow, Constant, FixedArray, Form, Layout
 from vds_gz.core.errors import ArgumentError
 
 #: The name of a block's array, and names of types that the generated module has.
@@ -33,7 +33,7 @@ REALS, INT64, FLOAT64 = "reals", "int64_", "float64_"
 KNOWN_MODULES = ("math", "numpy")
 
 
-class Place(NamedTuple):
+class LanePlace(NamedTuple):
     """The vehicle of a block whose record a function reads."""
 
     width: int
@@ -43,26 +43,26 @@ class Place(NamedTuple):
 class Number(NamedTuple):
     """A number of a record; ``place`` is None if it is a parameter of the function."""
 
-    row: Row
-    place: Place | None
+    row: BlockRow
+    place: LanePlace | None
 
 
 class Numbers(NamedTuple):
     """An array of a record."""
 
-    rows: tuple[Row, ...]
-    place: Place | None
+    rows: tuple[BlockRow, ...]
+    place: LanePlace | None
 
 
-class Record(NamedTuple):
+class RecordEntry(NamedTuple):
     """A record, or a part of one."""
 
     layout: Layout
-    place: Place | None = None
+    place: LanePlace | None = None
 
 
 @dataclass(frozen=True)
-class Part:
+class RewrittenFunction:
     """A function of the generated module.
 
     Attributes:
@@ -74,8 +74,8 @@ class Part:
 
     name: str
     text: str
-    used: tuple[Row, ...]
-    changed: tuple[Row, ...]
+    used: tuple[BlockRow, ...]
+    changed: tuple[BlockRow, ...]
     returns: bool
 
 
@@ -89,10 +89,10 @@ class Rewriting:
 
     def __init__(self, replaced: Mapping[Callable[..., Any], Callable[..., Any]]) -> None:
         """Collect functions; calls of some are replaced by calls of others."""
-        self.parts: dict[str, Part] = {}
+        self.parts: dict[str, RewrittenFunction] = {}
         self.values: dict[str, object] = {}
         self._replaced = replaced
-        self._made: dict[object, Part | None] = {}
+        self._made: dict[object, RewrittenFunction | None] = {}
 
     def target(self, value: object) -> Callable[..., Any] | None:
         """The function that is called in the place of a value; None if numba knows the value, or it is no function."""
@@ -101,7 +101,7 @@ class Rewriting:
             return None
         return self._replaced.get(function, function)
 
-    def part(self, function: Callable[..., Any], records: Mapping[str, Form]) -> Part:
+    def part(self, function: Callable[..., Any], records: Mapping[str, Form]) -> RewrittenFunction:
         """A function whose parameters ``records`` vanish."""
         assert isinstance(function, FunctionType)
         key = function, tuple(sorted(records.items(), key=lambda item: item[0]))
@@ -218,16 +218,16 @@ class _Function(ast.NodeTransformer):
         cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
         self._outer = {**function.__globals__, **{name: cell.cell_contents for name, cell in cells}}
         self._known: dict[str, object] = {}  # values of the variables of loops that are unrolled
-        self._records: dict[str, Record | Block | tuple[Block, ...]] = {}
+        self._records: dict[str, RecordEntry | Block | tuple[Block, ...]] = {}
         self._names: dict[int, str] = {}  # of rows, by parameters, so that equal functions of two records are one text
         for parameter, form in records.items():
-            self._records[parameter] = Record(form) if isinstance(form, Layout) else form
+            self._records[parameter] = RecordEntry(form) if isinstance(form, Layout) else form
             if isinstance(form, Layout):
                 self._name_rows(form, f"{parameter}_")
-        self._used: dict[int, Row] = {}
-        self._changed: dict[int, Row] = {}
+        self._used: dict[int, BlockRow] = {}
+        self._changed: dict[int, BlockRow] = {}
         self._whole: ast.expr | None = None  # the right side of a statement, where a call may change records
-        self._changing: tuple[Part, Place | None] | None = None  # that call
+        self._changing: tuple[RewrittenFunction, LanePlace | None] | None = None  # that call
 
     def _name_rows(self, layout: Layout, prefix: str) -> None:
         """Name the rows of a record, each differently, and not as a variable of the function."""
@@ -235,14 +235,18 @@ class _Function(ast.NodeTransformer):
             if isinstance(entry, Layout):
                 self._name_rows(entry, f"{prefix}{field}_")
             elif not isinstance(entry, Constant):
-                rows = [("", entry)] if isinstance(entry, Row) else [(f"{k}_", row) for k, row in enumerate(entry.rows)]
+                rows = (
+                    [("", entry)]
+                    if isinstance(entry, BlockRow)
+                    else [(f"{k}_", row) for k, row in enumerate(entry.rows)]
+                )
                 for suffix, row in rows:
                     name = f"{prefix}{field}_{suffix}"
                     while name in self._local or name in self._names.values():
                         name += "_"
                     self._names.setdefault(row.index, name)
 
-    def part(self) -> Part:
+    def part(self) -> RewrittenFunction:
         """The function for the generated module."""
         parameters = self._tree.args
         if parameters.vararg or parameters.kwarg or parameters.kwonlyargs or parameters.posonlyargs:
@@ -273,7 +277,7 @@ class _Function(ast.NodeTransformer):
         text = ast.unparse(ast.fix_missing_locations(definition))
         text = f"{self._tuple_fields()}{text}"
         hashed = f"{name}_{_hash(text)}"
-        return Part(hashed, text.replace(f"def {name}(", f"def {hashed}(", 1), used, changed, returns)
+        return RewrittenFunction(hashed, text.replace(f"def {name}(", f"def {hashed}(", 1), used, changed, returns)
 
     def _tuple_fields(self) -> str:
         """A comment with the fields of named tuples among the arguments, whose order machine code depends on."""
@@ -301,25 +305,25 @@ class _Function(ast.NodeTransformer):
 
     # Records and their numbers
 
-    def _entry(self, node: ast.expr) -> Record | Number | Numbers | Constant | Block | tuple[Block, ...] | None:
+    def _entry(self, node: ast.expr) -> RecordEntry | Number | Numbers | Constant | Block | tuple[Block, ...] | None:
         """What an expression is in a record; None if it is no part of one."""
         if isinstance(node, ast.Name):
             return self._records.get(node.id)
         if isinstance(node, ast.Attribute):
             record = self._entry(node.value)
-            if isinstance(record, Record):
+            if isinstance(record, RecordEntry):
                 if node.attr not in record.layout.entries:
                     self._refuse(node, f"the record has no number '{node.attr}' in lanes")
                 entry = record.layout.entries[node.attr]
                 if isinstance(entry, Layout):
-                    return Record(entry, record.place)
+                    return RecordEntry(entry, record.place)
                 if isinstance(entry, FixedArray):
                     return Numbers(entry.rows, record.place)
-                return Number(entry, record.place) if isinstance(entry, Row) else entry
+                return Number(entry, record.place) if isinstance(entry, BlockRow) else entry
         if isinstance(node, ast.Subscript):
             of = self._entry(node.value)
             if isinstance(of, Block):
-                return Record(of.layout, Place(of.width, self.visit(node.slice)))
+                return RecordEntry(of.layout, LanePlace(of.width, self.visit(node.slice)))
             if isinstance(of, Numbers) and (index := self._index(node.slice)) is not None:
                 if not -len(of.rows) <= index < len(of.rows):
                     self._refuse(node, f"the array has {len(of.rows)} entries")
@@ -452,10 +456,10 @@ class _Function(ast.NodeTransformer):
         parameters = function.__code__.co_varnames[: function.__code__.co_argcount]
         named = [*zip(parameters, node.args, strict=False), *((word.arg, word.value) for word in node.keywords)]
         forms: dict[str, Form] = {}
-        places: dict[str, Place | None] = {}
+        places: dict[str, LanePlace | None] = {}
         for name, argument in named:
             entry = self._entry(argument)
-            if isinstance(entry, Record):
+            if isinstance(entry, RecordEntry):
                 forms[str(name)] = entry.layout
                 places[ast.dump(entry.place.vehicle) if entry.place else ""] = entry.place
             elif isinstance(entry, Block) or _are_blocks(entry):
@@ -490,7 +494,7 @@ class _Function(ast.NodeTransformer):
                 continue
             name = f"{row.kind}_{row.index}_"
             targets.append(ast.Name(name, ast.Store()))
-            stored = self._number(Number(Row("real", row.index), place), ast.Store())
+            stored = self._number(Number(BlockRow("real", row.index), place), ast.Store())
             after.append(ast.Assign([stored], _viewed(ast.Name(name, ast.Load()), INT64, FLOAT64)))
         result: ast.expr = ast.Name(self._result, ast.Load()) if part.returns else ast.Constant(None)
         return [ast.Assign([ast.Tuple(targets, ast.Store())], new), *after], result
@@ -506,13 +510,13 @@ class _Function(ast.NodeTransformer):
 
     def visit_Assign(self, node: ast.Assign) -> Any:
         of = self._entry(node.value)
-        if isinstance(of, (Record, Numbers, Block)) or _are_blocks(of):
+        if isinstance(of, (RecordEntry, Numbers, Block)) or _are_blocks(of):
             for target in node.targets:
                 self._bind(target, of)
             return None
         if isinstance(node.value, ast.Tuple) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Tuple):
             pairs = list(zip(node.targets[0].elts, node.value.elts, strict=False))
-            records = [pair for pair in pairs if isinstance(self._entry(pair[1]), (Record, Numbers))]
+            records = [pair for pair in pairs if isinstance(self._entry(pair[1]), (RecordEntry, Numbers))]
             if records:
                 for target, value in records:
                     self._bind(target, self._entry(value))

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vds_gz.core.arrays import Array
-from vds_gz.core.compiling.record_layout import Constant, FixedArray, Layout, NumberKind, Row
+from vds_gz.core.compiling.record_layout import BlockRow, Constant, FixedArray, Layout, NumberKind
 from vds_gz.core.errors import ArgumentError
 from vds_gz.core.vehicle.actuators import DriveState, SteeringState, oldest_first
 from vds_gz.core.vehicle.command import Command
@@ -101,13 +101,13 @@ class Lanes(Generic[P, C, S]):
         end = len(numbers)
         u = self.placed([Command()], index, numbers)
         self._numbers = np.array(numbers)
-        rows = {name: entry for name, entry in s.items() if isinstance(entry, Row)}
+        rows = {name: entry for name, entry in s.items() if isinstance(entry, BlockRow)}
         self._places = {name: row.index for name, row in rows.items() if row.kind == "real"}
         layouts = [layout_of(entries) for entries in (s, u)]
         self._layouts = layouts
         self._rest = self._numbers[first:end].copy()
 
-        lines = [{name: Row("real", next(index)) for name in LineRows._fields} for _ in self._line_names]
+        lines = [{name: BlockRow("real", next(index)) for name in LineRows._fields} for _ in self._line_names]
         s |= {
             f"{line}.{name}": row
             for line, rows in zip(self._line_names, lines, strict=True)
@@ -257,7 +257,7 @@ class Lanes(Generic[P, C, S]):
                 )
         indices, bits = [], []
         for (_, entry), values in placed:
-            if isinstance(entry, Row):
+            if isinstance(entry, BlockRow):
                 indices.append([entry.index])
                 bits.append(_bits(entry.kind, values))
         self._numbers[np.array(indices), vehicles] = bits
@@ -288,9 +288,9 @@ class Lanes(Generic[P, C, S]):
         padded = iter(zip(rows, self.padded(rows), strict=True))
         entries: Entries = {}
 
-        def row_of(kind: NumberKind, values: Array) -> Row:
+        def row_of(kind: NumberKind, values: Array) -> BlockRow:
             numbers.append(_bits(kind, values))
-            return Row(kind, next(index))
+            return BlockRow(kind, next(index))
 
         for path, kind, length in fields:
             if length is not None:
@@ -315,7 +315,7 @@ class Lanes(Generic[P, C, S]):
         for name, entry in layout.fields:
             if isinstance(entry, Layout):
                 fields[name] = self.columns(entry, numbers, first)
-            elif isinstance(entry, Row):
+            elif isinstance(entry, BlockRow):
                 row = numbers[entry.index - first, : self._count]
                 fields[name] = row if entry.kind == "real" else row.view(np.int64)
             elif isinstance(entry, FixedArray):
@@ -351,7 +351,7 @@ class Lanes(Generic[P, C, S]):
         return (self._slot - entries + np.arange(entries)) % self._references.shape[2]
 
 
-def _entries(entries: Entries) -> Iterator[tuple[str, Row | Constant]]:
+def _entries(entries: Entries) -> Iterator[tuple[str, BlockRow | Constant]]:
     """All entries with their paths, those of arrays one after the other."""
     for path, entry in entries.items():
         if isinstance(entry, FixedArray):

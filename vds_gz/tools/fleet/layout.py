@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from vds_gz.core.arrays import Array
 from vds_gz.core.compiling import compiled
-from vds_gz.core.compiling.record_layout import Constant, FixedArray, Layout, NumberKind, Row
+from vds_gz.core.compiling.record_layout import BlockRow, Constant, FixedArray, Layout, NumberKind
 from vds_gz.core.errors import ArgumentError
 from vds_gz.core.vehicle.trigonometry import sine_cosine
 
@@ -88,10 +88,10 @@ class Columns:
 
 
 #: A class's numbers by their paths of dotted names.
-Entries: TypeAlias = "dict[str, Row | FixedArray | Constant]"
+Entries: TypeAlias = "dict[str, BlockRow | FixedArray | Constant]"
 
 
-class Field(NamedTuple):
+class LayoutField(NamedTuple):
     """A number of a dataclass object, or of an object within it."""
 
     path: str  # dotted names
@@ -99,7 +99,7 @@ class Field(NamedTuple):
     length: int | None = None  # of a list of a fixed length
 
 
-def fields_in(sample: object, prefix: str = "") -> Iterator[Field]:
+def fields_in(sample: object, prefix: str = "") -> Iterator[LayoutField]:
     """The numbers of a dataclass object and of those within it.
 
     The lists of an object with a field ``head`` are delay lines, whose lengths differ; they and the head are left out.
@@ -113,9 +113,9 @@ def fields_in(sample: object, prefix: str = "") -> Iterator[Field]:
         if dataclasses.is_dataclass(value):
             yield from fields_in(value, f"{path}.")
         elif isinstance(value, list) and field.name not in left_out:
-            yield Field(path, "real", len(value))
+            yield LayoutField(path, "real", len(value))
         elif field.name not in left_out:
-            yield Field(path, kind_of(field.type, value))
+            yield LayoutField(path, kind_of(field.type, value))
 
 
 def kind_of(annotation: object, value: object) -> NumberKind:
@@ -138,7 +138,7 @@ def list_lengths(state: object, prefix: str = "") -> dict[str, int]:
     return lengths
 
 
-def reader(fields: Sequence[Field]) -> Callable[[object], Sequence[float]]:
+def reader(fields: Sequence[LayoutField]) -> Callable[[object], Sequence[float]]:
     """A function for the numbers of an object, with those of its lists one after the other."""
     get = attrgetter(*(field.path for field in fields))
     if all(field.length is None for field in fields):
@@ -161,14 +161,14 @@ def reader(fields: Sequence[Field]) -> Callable[[object], Sequence[float]]:
     return read
 
 
-def values_of(samples: Sequence[object], fields: Sequence[Field]) -> Array:
+def values_of(samples: Sequence[object], fields: Sequence[LayoutField]) -> Array:
     """The numbers of many objects, of shape (numbers, objects)."""
     return np.ascontiguousarray(np.array(list(map(reader(fields), samples)), np.float64).T)
 
 
 def layout_of(entries: Entries) -> Layout:
     """The layout of numbers by their paths."""
-    fields: dict[str, Row | FixedArray | Constant | Entries] = {}
+    fields: dict[str, BlockRow | FixedArray | Constant | Entries] = {}
     for path, entry in entries.items():
         name, _, rest = path.partition(".")
         if rest:
