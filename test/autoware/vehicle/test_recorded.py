@@ -11,6 +11,7 @@ from helpers import autoware_recorded as recorded
 from helpers.autoware_recorded import MECHANISM, STATES, Run, begin, deviation, observed, read_runs
 
 from vds_gz.autoware.vehicle.models import AUTOWARE_MODELS
+from vds_gz.core.vehicle.schedule import COMMAND, fields_of
 from vds_gz.core.vehicle.vehicle_model import no_references
 
 #: The step of all models.
@@ -67,8 +68,8 @@ def as_records(runs):
     twice = [*runs, *map(corrected, runs)]
     coefficients = [run.coefficients for run in twice]
     states = compiled.records([run.start(c) for run, c in zip(twice, coefficients, strict=True)])
-    commands = compiled.records([run.command(0) for run in twice])
-    return compiled, compiled.records(coefficients), states, commands
+    commands = np.array([fields_of(run.command(0)) for run in twice], COMMAND)
+    return compiled.records(coefficients), states, commands
 
 
 def corrected(run: Run) -> Run:
@@ -85,7 +86,7 @@ def columns_of(run: Run, states: np.ndarray, bias: float) -> dict[str, np.ndarra
 
 @pytest.mark.slow
 def test_compiled(runs, as_records):
-    _, coefficients, states, _ = as_records
+    coefficients, states, _ = as_records
     advance = pytest.importorskip("helpers.compiled_steps").compiled_run(step)
     states = states.copy()
     for i, run in enumerate(runs):
@@ -108,7 +109,7 @@ def test_compiled(runs, as_records):
 @pytest.mark.slow
 def test_compiled_is_interpreted_also_when_corrected(runs, as_records):
     """Without a recording: the two must agree to the last digits."""
-    _, coefficients, states, _ = as_records
+    coefficients, states, _ = as_records
     advance = pytest.importorskip("helpers.compiled_steps").compiled_run(step)
     names = ("x", "y", "heading", "v_x", "acceleration")
     for i, run in enumerate(map(corrected, runs), start=len(runs)):
@@ -131,7 +132,7 @@ def test_compiled_is_interpreted_also_when_corrected(runs, as_records):
 @pytest.mark.slow
 def test_batch(runs, as_records):
     """All runs side by side in one fleet, each at its own step length."""
-    compiled, coefficients, states, commands = as_records
+    coefficients, states, commands = as_records
     program = pytest.importorskip("vds_gz.tools.fleet.program")
     dtypes = (np.asarray(array).dtype for array in (coefficients, states, commands))
     advance = program.struct_program(step, no_references, program.step_loop, "python", *dtypes)
@@ -143,7 +144,7 @@ def test_batch(runs, as_records):
         history[0] = s
         for row in range(1, length):
             for k, i in enumerate(chosen):
-                compiled.write_columns(u[k : k + 1], [runs[i].command(row)])
+                u[k] = fields_of(runs[i].command(row))
             advance((c, s, u), np.empty((0, 0)), (decimation,), 0, len(chosen))
             history[row] = s
         for k, i in enumerate(chosen):
