@@ -93,9 +93,11 @@ class MujocoPlant(plants.Plant):
         """Gains with which the wheels move the whole robot, and hinges their links, with a time constant [s]."""
         model, vehicle = self._model, self.vehicle
         radius = 0.5 * vehicle.model.geometry(vehicle.parameters).tire_diameter
-        wheels = sum(joint.kind == "wheel" for joint in self._joints)
+        wheels = sum(joint.command == "velocity" for joint in self._joints)
         for k, (joint, dof) in enumerate(zip(self._joints, self._velocities, strict=True)):
-            if joint.kind == "wheel":
+            if joint.command is None:  # the body's motion turns it
+                stiffness, damping = 0.0, 0.0
+            elif joint.command == "velocity":
                 stiffness, damping = 0.0, (model.body_mass.sum() * radius**2 / wheels + model.dof_M0[dof]) / lag
             else:  # critically damped; the command has the velocity's part, so a moving reference is not followed late
                 stiffness, damping = model.dof_M0[dof] / lag**2, 2.0 * model.dof_M0[dof] / lag

@@ -87,7 +87,7 @@ def names() -> tuple[set[str], set[str]]:
     actuators: set[str] = set()
     for model in models().values():
         joints |= {joint.name for joint in model.joints(model.parameters())}
-        actuators |= {actuator.name for actuator in model.actuators}
+        actuators |= {actuator.name for actuator in model.actuators_of(model.parameters())}
     return joints, actuators
 
 

@@ -13,6 +13,7 @@ from vds_gz.core.description.sdf import sdf
 from vds_gz.core.parameters.declaration import Override
 from vds_gz.core.parameters.node import NodeParameters
 from vds_gz.core.vehicle.catalogue import models
+from vds_gz.core.vehicle.vehicle_model import Joint
 from vds_gz.programs.nodes.preparation import description
 
 MODELS = ("bicycle", "differential", "omni")
@@ -62,6 +63,18 @@ def test_the_description_has_every_joint(model: str):
     assert result == expected
     assert all(in_urdf[name] in ("continuous", "revolute") for name in result)
     assert ElementTree.fromstring(description(parameters(model), kind)).find("ros2_control") is None
+
+
+def test_passive_joints_have_states_and_no_command():
+    joints = (Joint("hitch_1_joint", "hitch"), Joint("trailer_wheel", "wheel", passive=True), Joint("wheel", "wheel"))
+    root = ElementTree.fromstring(ros2_control.with_hardware("<robot name='r'/>", joints))
+    commands = {joint.get("name"): joint.find("command_interface") is not None for joint in root.iter("joint")}
+    assert commands == {"hitch_1_joint": False, "trailer_wheel": False, "wheel": True}
+    assert all(len(joint.findall("state_interface")) == 2 for joint in root.iter("joint"))
+    controllers = yaml.safe_load(ros2_control.controllers(joints))
+    assert controllers["/**/forward_velocity_controller"]["ros__parameters"]["joints"] == ["wheel"]
+    assert "/**/forward_position_controller" not in controllers
+    assert ros2_control.names(joints) == ["joint_state_broadcaster", "forward_velocity_controller"]
 
 
 @pytest.mark.parametrize("model", MODELS)

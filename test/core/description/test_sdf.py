@@ -12,12 +12,13 @@ from helpers.sensors import GROUPS, IN_GAZEBO
 
 from vds_gz.core.configuration import load_parameters, preset_names
 from vds_gz.core.description import gz_topics as topics
-from vds_gz.core.description.sdf import sdf
+from vds_gz.core.description.sdf import joint_plugins, sdf
 from vds_gz.core.description.urdf_writer import parameters_taken, urdf
 from vds_gz.core.parameters.declaration import describe
 from vds_gz.core.parameters.vehicles import BicycleParameters, DifferentialParameters, OmniParameters
 from vds_gz.core.share import share
 from vds_gz.core.vehicle.catalogue import models
+from vds_gz.core.vehicle.vehicle_model import Joint
 
 
 @functools.cache
@@ -56,6 +57,15 @@ def test_one_message_moves_all_joints(preset):
             assert element["topic"] == topics.actuators("robo") == "/model/robo/actuators"
             assert element["use_actuator_msg"] == "true"
             assert element.get("use_velocity_commands") == ("true" if kind == "steering" else None)
+
+
+def test_passive_joints_have_no_controller():
+    kinds = {"left": "wheel", "hitch_1_joint": "hitch", "right": "wheel"}
+    joints = [*(Joint(name, kind) for name, kind in kinds.items()), Joint("trailer_wheel", "wheel", passive=True)]
+    controlled = [
+        (element.findtext("joint_name"), element.findtext("actuator_number")) for element in joint_plugins(joints, "v")
+    ]
+    assert controlled == [("left", "0"), ("right", "1")]
 
 
 def test_plugins_report_joints_and_pose():

@@ -388,7 +388,10 @@ def test_actuator_states_are_references_and_responses():
     )
     vehicle = driven(BICYCLE, p, ackermann(1.0, 0.3), 0.05)
     states = BICYCLE.actuator_states(vehicle.coefficients, vehicle.state)
-    assert [(actuator.name, actuator.unit) for actuator in BICYCLE.actuators] == [("drive", "m/s"), ("steering", "rad")]
+    assert [(actuator.name, actuator.unit) for actuator in BICYCLE.actuators_of(BicycleParameters())] == [
+        ("drive", "m/s"),
+        ("steering", "rad"),
+    ]
     assert states == ((0.0, 1.0, 0.0, 0.0), (0.3, 0.0, 0.3, 0.0))
 
 

@@ -46,7 +46,10 @@ def test_actuator_states_are_references_and_responses():
     p = DifferentialParameters(drive_actuators=DriveParameters(dead_time=0.1))
     vehicle = driven(DIFFERENTIAL, p, twist(1.0, 0.0, 0.5), 0.05)
     states = DIFFERENTIAL.actuator_states(vehicle.coefficients, vehicle.state)
-    assert [(actuator.name, actuator.kind, actuator.unit) for actuator in DIFFERENTIAL.actuators] == [
+    assert [
+        (actuator.name, actuator.kind, actuator.unit)
+        for actuator in DIFFERENTIAL.actuators_of(DifferentialParameters())
+    ] == [
         ("drive_left", "drive", "m/s"),
         ("drive_right", "drive", "m/s"),
     ]

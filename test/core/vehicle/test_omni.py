@@ -123,7 +123,7 @@ def test_actuator_states_are_references_and_responses():
     p = OmniParameters(wheel_base=1.4, track=1.2)
     vehicle = driven(OMNI, p, twist(0.5, 0.2, 0.0), 0.1)
     states = OMNI.actuator_states(vehicle.coefficients, vehicle.state)
-    assert [(actuator.name, actuator.kind) for actuator in OMNI.actuators] == [
+    assert [(actuator.name, actuator.kind) for actuator in OMNI.actuators_of(OmniParameters())] == [
         (f"drive_{wheel}", "drive") for wheel in WHEELS
     ]
     assert [state.reference_velocity for state in states] == pytest.approx((0.7, -0.3, 0.7, -0.3))

@@ -170,8 +170,8 @@ def report(numbers=lambda c, s, measured: (measured.speed,), type="std_msgs/msg/
     ("fields", "message"),
     [
         ({"accepts": frozenset()}, "it must have a kind of whole command"),
-        ({"actuators": ("left", "right")}, "it must be a tuple of at least one Actuator"),
-        ({"actuators": DIFFERENTIAL.actuators[:1]}, "actuator_states gives 2 states; it must be 1"),
+        ({"actuators": ("left", "right")}, "it must be a tuple of at least one Actuator, or a function"),
+        ({"actuators": lambda p: DIFFERENTIAL.actuators_of(p)[:1]}, "actuator_states gives 2 states; it must be 1"),
         ({"limits": lambda p: VehicleLimits(-1.0)}, "must be VehicleLimits with a finite speed of at least 0"),
         ({"geometry": lambda p: VehicleGeometry((), 0.5)}, "must be VehicleGeometry with wheels"),
         (

@@ -40,7 +40,8 @@ def with_hardware(urdf: str, joints: Iterable[Joint]) -> str:
     SubElement(SubElement(block, "hardware"), "plugin").text = HARDWARE
     for joint in joints:
         element = SubElement(block, "joint", name=joint.name)
-        SubElement(element, "command_interface", name="velocity" if joint.kind == "wheel" else "position")
+        if joint.command is not None:
+            SubElement(element, "command_interface", name=joint.command)
         for state in ("position", "velocity"):
             SubElement(element, "state_interface", name=state)
     ElementTree.indent(root)
@@ -49,17 +50,15 @@ def with_hardware(urdf: str, joints: Iterable[Joint]) -> str:
 
 def controllers(joints: Iterable[Joint], update_rate: int = UPDATE_RATE) -> str:
     """The parameter file of ``controller_manager`` and its controllers, for any namespace."""
-    kinds: dict[str, list[str]] = {"wheel": [], "steering": []}
-    for joint in joints:
-        kinds[joint.kind].append(joint.name)
-    forward = {
-        name: {"joints": kinds[kind], "interface_name": interface}
-        for name, kind, interface in (
-            (VELOCITY_CONTROLLER, "wheel", "velocity"),
-            (POSITION_CONTROLLER, "steering", "position"),
-        )
-        if kinds[kind]
+    joints = list(joints)
+    commanded = {
+        name: {
+            "joints": [joint.name for joint in joints if joint.command == interface],
+            "interface_name": interface,
+        }
+        for name, interface in ((VELOCITY_CONTROLLER, "velocity"), (POSITION_CONTROLLER, "position"))
     }
+    forward = {name: values for name, values in commanded.items() if values["joints"]}
     manager: dict[str, object] = {"update_rate": update_rate}
     manager |= {name: {"type": "forward_command_controller/ForwardCommandController"} for name in forward}
     manager[BROADCASTER] = {"type": "joint_state_broadcaster/JointStateBroadcaster"}
@@ -74,7 +73,7 @@ def controllers(joints: Iterable[Joint], update_rate: int = UPDATE_RATE) -> str:
 
 def names(joints: Iterable[Joint]) -> list[str]:
     """Names of the controllers to spawn for a vehicle."""
-    steers = any(joint.kind == "steering" for joint in joints)
+    steers = any(joint.command == "position" for joint in joints)
     return [BROADCASTER, VELOCITY_CONTROLLER, *([POSITION_CONTROLLER] if steers else [])]
 
 

@@ -59,18 +59,20 @@ def _feel_contacts(vehicle: Element, topic: str) -> None:
 
 
 def joint_plugins(joints: Iterable[Joint], name: str) -> Iterable[Element]:
-    """A controller for each joint; the n-th joint of a kind follows the n-th number of its kind in the message."""
-    numbers = {"wheel": 0, "steering": 0}
+    """A controller for each commanded joint; the n-th one of a kind follows the n-th number of its kind."""
+    numbers = {"velocity": 0, "position": 0}
     for joint in joints:
-        number = numbers[joint.kind]
-        numbers[joint.kind] += 1
+        if joint.command is None:
+            continue
+        number = numbers[joint.command]
+        numbers[joint.command] += 1
         settings = {
             "joint_name": joint.name,
             "topic": topics.actuators(name),
             "use_actuator_msg": "true",
             "actuator_number": str(number),
         }
-        if joint.kind == "steering":
+        if joint.command == "position":
             yield plugin("JointPositionController", use_velocity_commands="true", **settings)
         else:
             yield plugin("JointController", **settings)

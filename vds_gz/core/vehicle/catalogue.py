@@ -67,7 +67,12 @@ def models() -> Models:
 
 @cache
 def actuator_kind(name: str) -> ActuatorKind:
-    """The kind of a recorded actuator, by its name; a drive if no model has an actuator of this name."""
-    return next(
-        (actuator.kind for model in models().values() for actuator in model.actuators if actuator.name == name), "drive"
-    )
+    """The kind of a recorded actuator, by its name.
+
+    Names that begin with ``steering`` are steerings. Others are looked up in the models whose actuators do not depend
+    on parameters; unknown ones are drives.
+    """
+    if name.startswith("steering"):
+        return "steering"
+    fixed = (model.actuators for model in models().values() if not callable(model.actuators))
+    return next((actuator.kind for actuators in fixed for actuator in actuators if actuator.name == name), "drive")

@@ -51,15 +51,29 @@ def stop_drives(c: object, s: Any, rest: float) -> None:
             stop()
 
 
-JointKind = Literal["steering", "wheel"]
+JointKind = Literal["steering", "wheel", "hitch"]
 
 
 @dataclass(frozen=True, slots=True)
 class Joint:
-    """A joint of the vehicle, as on the graph and in Gazebo: a steering hinge (rad) or a rolling wheel (rad)."""
+    """A joint of the vehicle, as on the graph and in Gazebo: a steering hinge, a rolling wheel or a trailer's hitch.
+
+    Attributes:
+        name: Its name.
+        kind: What it is; all have angles [rad].
+        passive: The body's motion turns it, so that no plant commands it, as a trailer's wheel. Hitches always are.
+    """
 
     name: str
     kind: JointKind
+    passive: bool = False
+
+    @property
+    def command(self) -> Literal["position", "velocity"] | None:
+        """What a physics engine commands: the velocity of a wheel, the position of a steering hinge, or nothing."""
+        if self.passive or self.kind == "hitch":
+            return None
+        return "position" if self.kind == "steering" else "velocity"
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +235,7 @@ class VehicleModel(Generic[P, C, S]):
         resize: (c, s) fits the delay lines of a state to new coefficients.
         joints: (parameters) -> all joints.
         joint_states: (c, s) -> positions and velocities of the joints.
-        actuators: All actuators.
+        actuators: All actuators, or a function (parameters) -> these; :meth:`actuators_of` gives them in both cases.
         actuator_states: (c, s) -> the reference and the response of each.
         limits: (parameters) -> maximum speed and steering angle.
         geometry: (parameters) -> the wheels.
@@ -256,7 +270,7 @@ class VehicleModel(Generic[P, C, S]):
     resize: Callable[[C, S], None]
     joints: Callable[[P], tuple[Joint, ...]]
     joint_states: Callable[[C, S], JointStates]
-    actuators: tuple[Actuator, ...]
+    actuators: tuple[Actuator, ...] | Callable[[P], tuple[Actuator, ...]]
     actuator_states: Callable[[C, S], tuple[ActuatorState, ...]]
     limits: Callable[[P], VehicleLimits]
     geometry: Callable[[P], VehicleGeometry]
@@ -277,6 +291,10 @@ class VehicleModel(Generic[P, C, S]):
                     f"vehicle model '{self.name}': {name} is {phases!r}; it must be a tuple of at least one plain "
                     "function (c, s, u)"
                 )
+
+    def actuators_of(self, parameters: P) -> tuple[Actuator, ...]:
+        """All actuators of a vehicle with these parameters."""
+        return self.actuators(parameters) if callable(self.actuators) else self.actuators
 
     @property
     def phases(self) -> tuple[Callable[[C, S, Command], None], ...]:

@@ -192,12 +192,13 @@ def _other_units(overrides: Sequence[Override], parameters: NodeParameters) -> I
 def _other_joints(overrides: Sequence[Override], parameters: NodeParameters, model: AnyModel) -> Iterator[str]:
     """Refuse joints to be controlled that the model does not have; findings about other names of joints."""
     joints = [joint.name for joint in model.joints(parameters.vehicle)]
+    commanded = [joint.name for joint in model.joints(parameters.vehicle) if joint.command is not None]
     for name in joint_list(parameters.gazebo.controlled_joints):
-        if name not in joints:
+        if name not in commanded:
             origin = {override.name: override.origin for override in overrides}.get("gazebo.controlled_joints")
             place = f" ({origin})" if origin else ""
             raise ParameterError(
-                f"parameter 'gazebo.controlled_joints'{place} has '{name}'; the joints are {', '.join(joints)}"
+                f"parameter 'gazebo.controlled_joints'{place} has '{name}'; the joints are {', '.join(commanded)}"
             )
 
     for name in joint_map(parameters.gazebo.joint_names):

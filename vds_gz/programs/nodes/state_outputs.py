@@ -42,7 +42,7 @@ class StateOutputs:
             graph,
             FrameNames.of(parameters),
             [joint.name for joint in model.joints(parameters.vehicle)],
-            model.actuators,
+            model.actuators_of(parameters.vehicle),
             parameters.fixed_odom,
             plant.flat,
             localized_elsewhere=self.amcl is not None or parameters.localization.external,

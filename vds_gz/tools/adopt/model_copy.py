@@ -56,14 +56,16 @@ def plugins(joints: Sequence[Joint], parts: Parts, model: str, yaw: float = 0.0)
     The n-th joint of ours of a kind follows the n-th number of its kind in the message. A controller moves all joints
     of the robot that have the same role. Odometry has its x axis at ``yaw`` from that of the model [rad].
     """
-    numbers = {"wheel": 0, "steering": 0}
+    numbers = {"velocity": 0, "position": 0}
     elements = []
     for joint in joints:
-        number = numbers[joint.kind]
-        numbers[joint.kind] += 1
+        if joint.command is None:
+            continue
+        number = numbers[joint.command]
+        numbers[joint.command] += 1
         if joint.name not in parts.driven:
             continue
-        steers = joint.kind == "steering"
+        steers = joint.command == "position"
         element = plugin("JointPositionController" if steers else "JointController")
         for name in parts.joints[joint.name]:
             SubElement(element, "joint_name").text = name

@@ -35,10 +35,11 @@ def description_faults(model: AnyModel, random: np.random.Generator) -> Iterator
     if not whole_kinds(model):
         accepted = ", ".join(kind.name for kind in sorted(model.accepts)) or "empty"
         yield f"accepts is {accepted}; it must have a kind of whole command, such as TWIST or ACKERMANN"
-    if not all(isinstance(actuator, Actuator) for actuator in model.actuators) or not model.actuators:
-        yield f"actuators is {model.actuators!r}; it must be a tuple of at least one Actuator"
-        return
     p = model.parameters()
+    actuators = model.actuators_of(p)
+    if not all(isinstance(actuator, Actuator) for actuator in actuators) or not actuators:
+        yield f"actuators is {actuators!r}; it must be a tuple of at least one Actuator, or a function that gives one"
+        return
     c = model.coefficients(p, DT)
     s = model.at_rest(c)
     for name in ("dt", "base_link_offset"):
@@ -51,7 +52,7 @@ def description_faults(model: AnyModel, random: np.random.Generator) -> Iterator
         yield f"coefficients.dt is {c.dt}; it must be the length of a step, here {DT} s"
     yield from _joint_faults(model, p, c, s)
     yield from _report_faults(model, c, s)
-    reports, count = model.actuator_states(c, s), len(model.actuators)
+    reports, count = model.actuator_states(c, s), len(actuators)
     if len(reports) != count:
         yield f"actuator_states gives {len(reports)} states; it must be {count}, as many as there are actuators"
     limits = model.limits(p)
@@ -61,7 +62,7 @@ def description_faults(model: AnyModel, random: np.random.Generator) -> Iterator
     if not isinstance(geometry, VehicleGeometry) or not geometry.wheels or not geometry.tire_diameter > 0.0:
         yield f"geometry gives {geometry!r}; it must be VehicleGeometry with wheels and a tyre diameter above 0"
         return
-    steers = any(actuator.kind == "steering" for actuator in model.actuators)
+    steers = any(actuator.kind == "steering" for actuator in actuators)
     if steers and not geometry.wheel_base > 0.0:
         yield "geometry gives a wheel base of 0 for a vehicle that steers; it must be the distance between its axles"
     if not steers and not geometry.yaw_arm > 0.0:

@@ -158,12 +158,12 @@ def steady_faults(model: AnyModel, random: np.random.Generator) -> Iterator[str]
         c = model.coefficients(p, DT)
         for motion in _motions(model, p):
             s = model.at(c, motion)
-            for name, wanted in _required(model, motion).items():
+            for name, wanted in _required(model, p, motion).items():
                 if abs(getattr(s, name) - wanted) > DRIFT * max(abs(wanted), 0.1):
                     yield f"at({motion}) gives '{name}' {getattr(s, name):g}; it must be {wanted:g}"
-            if (u := _holding(model, c, s, motion)) is None:
+            if (u := _holding(model, p, c, s, motion)) is None:
                 continue
-            for name, (before, after) in _drifts(model, c, s, u).items():
+            for name, (before, after) in _drifts(model, p, c, s, u).items():
                 yield (
                     f"the start at({motion}) is not steady: {name} goes from {before:g} to {after:g} within "
                     f"{HELD * DT:g} s; fill every state of each actuator with its steady value, as drive_at does"
@@ -185,7 +185,7 @@ def resize_faults(model: AnyModel, random: np.random.Generator) -> Iterator[str]
 def _resize_faults(model: AnyModel, before: object, after: object, p: ParameterGroup, what: str) -> Iterator[str]:
     motion = _motions(model, p)[0]
     s = model.at(before, motion)
-    u = _holding(model, before, s, motion) or Command()
+    u = _holding(model, p, before, s, motion) or Command()
     model.set_references(before, s, u)
     for _ in range(7):  # so that no delay line stands at its beginning
         model.actuate(before, s, u)
@@ -201,58 +201,62 @@ def _resize_faults(model: AnyModel, before: object, after: object, p: ParameterG
         yield f"{what}: '{name}' jumps; change delay lines only"
     if (model.actuator_states(after, s), model.joint_states(after, s)) != seen:
         yield f"{what}: actuator_states or joint_states change; keep the newest entries, oldest first, and set the head"
-    for name, (begin, end) in _drifts(model, after, s, u).items():
+    for name, (begin, end) in _drifts(model, p, after, s, u).items():
         yield f"{what}: in steady state {name} jumps from {begin:g} to {end:g}; keep the entries (see fit_lines)"
         return
 
 
-def _drifts(model: AnyModel, c: object, s: object, u: Command) -> dict[str, tuple[float, float]]:
+def _drifts(model: AnyModel, p: ParameterGroup, c: object, s: object, u: Command) -> dict[str, tuple[float, float]]:
     """Numbers of the motion and the actuators that change while a command is held, with first and last value."""
     s = copy.deepcopy(s)
-    first = _responses(model, c, s)
+    first = _responses(model, p, c, s)
     scale = max(map(abs, first.values()))
     model.set_references(c, s, u)
     for _ in range(HELD):
         model.actuate(c, s, u)
-        now = _responses(model, c, s)
+        now = _responses(model, p, c, s)
         moved = {name: (first[name], now[name]) for name in first if not abs(now[name] - first[name]) <= DRIFT * scale}
         if moved:
             return moved
     return {}
 
 
-def _responses(model: AnyModel, c: object, s: object) -> dict[str, float]:
+def _responses(model: AnyModel, p: ParameterGroup, c: object, s: object) -> dict[str, float]:
     responses = {name: getattr(s, name) for name in ("v_x", "v_y", "yaw_rate")}
-    for actuator, state in zip(model.actuators, model.actuator_states(c, s), strict=True):
+    for actuator, state in zip(model.actuators_of(p), model.actuator_states(c, s), strict=True):
         steers = actuator.kind == "steering"
         responses[f"actuator '{actuator.name}'"] = state.position if steers else state.velocity
     return responses
+
+
+def _steers(model: AnyModel, p: ParameterGroup) -> bool:
+    return any(actuator.kind == "steering" for actuator in model.actuators_of(p))
 
 
 def _motions(model: AnyModel, p: ParameterGroup) -> list[SteadyMotion]:
     """Two slow motions within the vehicle's limits: turns to both sides, or forwards and backwards without steering."""
     limits, geometry = model.limits(p), model.geometry(p)
     speed, angle = 0.2 * min(limits.speed or 1.0, 5.0), 0.3 * min(limits.steering or 0.5, 0.5)
-    if any(actuator.kind == "steering" for actuator in model.actuators):
+    if _steers(model, p):
         return [SteadyMotion(speed, steering_angle=angle), SteadyMotion(speed, steering_angle=-angle)]
     turn = 0.3 * speed / geometry.yaw_arm
     v_y = 0.3 * speed if geometry.holonomic else 0.0
     return [SteadyMotion(speed, v_y, turn), SteadyMotion(-speed, v_y, -turn)]
 
 
-def _required(model: AnyModel, motion: SteadyMotion) -> dict[str, float]:
+def _required(model: AnyModel, p: ParameterGroup, motion: SteadyMotion) -> dict[str, float]:
     """The numbers that the state must have in a motion."""
-    if any(actuator.kind == "steering" for actuator in model.actuators):
+    if _steers(model, p):
         return {"v_x": motion.v_x}
     return {"v_x": motion.v_x, "yaw_rate": motion.yaw_rate}
 
 
-def _holding(model: AnyModel, c: object, s: object, motion: SteadyMotion) -> Command | None:
+def _holding(model: AnyModel, p: ParameterGroup, c: object, s: object, motion: SteadyMotion) -> Command | None:
     """The command whose references are those of a steady state, by Newton's method; None if there is none.
 
     It differs from the motion where an actuator has a gain or an offset.
     """
-    if ACKERMANN in model.accepts and any(actuator.kind == "steering" for actuator in model.actuators):
+    if ACKERMANN in model.accepts and _steers(model, p):
         u, fields = Command(ACKERMANN, v_x=motion.v_x, steering_angle=motion.steering_angle), ["v_x", "steering_angle"]
     elif TWIST in model.accepts:
         u = Command(TWIST, motion.v_x, motion.v_y, motion.yaw_rate)

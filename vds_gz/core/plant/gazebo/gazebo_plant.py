@@ -52,8 +52,8 @@ class GazeboPlant(Plant):
         theirs = [renamed.get(joint.name, joint.name) for joint in joints]
         self._names = [name.removeprefix("-") for name in theirs]
         self._signs = [-1.0 if name.startswith("-") else 1.0 for name in theirs]
-        self._wheels = [i for i, joint in enumerate(joints) if joint.kind == "wheel"]
-        self._steering = [i for i, joint in enumerate(joints) if joint.kind == "steering"]
+        self._wheels = [i for i, joint in enumerate(joints) if joint.command == "velocity"]
+        self._steering = [i for i, joint in enumerate(joints) if joint.command == "position"]
         self._controlled: tuple[list[int], list[int]] = self._wheels, self._steering
         if link.lists_joints and joint_list(parameters.controlled_joints):
             self._controlled = _controlled(parameters.controlled_joints, joints)
@@ -265,5 +265,7 @@ def _controlled(text: str, joints: Sequence[Joint]) -> tuple[list[int], list[int
     """The numbers of the wheels and of the steering joints that a list of names has, in its order."""
     numbers = {joint.name: number for number, joint in enumerate(joints)}
     listed = [numbers[name] for name in joint_list(text)]
-    wheels, steering = ([number for number in listed if joints[number].kind == kind] for kind in ("wheel", "steering"))
+    wheels, steering = (
+        [number for number in listed if joints[number].command == command] for command in ("velocity", "position")
+    )
     return wheels, steering

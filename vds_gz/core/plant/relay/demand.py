@@ -30,7 +30,7 @@ class Demand:
         self._vehicle = vehicle
         drive, steering = (self._gain(dynamics.time_constant) for dynamics in (robot.drive, robot.steering))
         self._gains = drive, drive, drive, steering
-        self._steering = steering_of(vehicle.model)
+        self._steering = steering_of(vehicle.model, vehicle.parameters)
         # the leader's start [ns] and steps, and its motion before the last step
         self._before = (0, 0), SteadyMotion()
         self.broken = False

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from vds_gz.core.parameters.declaration import ParameterError
+from vds_gz.core.parameters.declaration import ParameterError, ParameterGroup
 from vds_gz.core.parameters.node import NodeParameters
 from vds_gz.core.plant.relay.subtraction import RobotDynamics, leading
 from vds_gz.core.vehicle.catalogue import models
@@ -85,7 +85,7 @@ def make_led_vehicle(parameters: NodeParameters, robot: RobotDynamics) -> LedVeh
         ParameterError: The robot is slower than the vehicle, or is to be steered by a model that does not steer.
     """
     model, relay = models()[parameters.model], parameters.relay
-    if relay.output in ("ackermann", "steering_and_speed") and steering_of(model) is None:
+    if relay.output in ("ackermann", "steering_and_speed") and steering_of(model, parameters.vehicle) is None:
         raise ParameterError(
             f"parameter 'relay.output' is '{relay.output}', but model '{model.name}' does not steer; it must be twist "
             "or twist_stamped"
@@ -94,7 +94,7 @@ def make_led_vehicle(parameters: NodeParameters, robot: RobotDynamics) -> LedVeh
     return LedVehicle(model, parameters.vehicle, earlier, **vehicle_settings(parameters))
 
 
-def steering_of(model: AnyModel) -> int | None:
-    """The place of the steering among a model's actuators; None if it does not steer."""
-    kinds = [actuator.kind for actuator in model.actuators]
+def steering_of(model: AnyModel, parameters: ParameterGroup) -> int | None:
+    """The place of the steering among a vehicle's actuators; None if it does not steer."""
+    kinds = [actuator.kind for actuator in model.actuators_of(parameters)]
     return kinds.index("steering") if "steering" in kinds else None

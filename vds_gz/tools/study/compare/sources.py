@@ -144,7 +144,7 @@ def simulate(log: CommandLog | str | Path, parameters: NodeParameters | str | Pa
                 columns[f"{actuator.name}_reference"],
                 columns[f"{actuator.name}_actual"],
             )
-            for actuator in replay.model.actuators
+            for actuator in replay.actuators
         ),
         counts=Counter({"samples": len(time)}),
         command_times=times,

@@ -64,6 +64,7 @@ class Replay:
 
     Attributes:
         model: The vehicle's model.
+        actuators: The vehicle's actuators.
         vehicle: The vehicle.
         compiled: Whether its steps are compiled.
         in_world: Whether it is in a world, which the parameters name. Then its steps are not compiled.
@@ -82,6 +83,7 @@ class Replay:
     ) -> None:
         """Put the vehicle at rest at the origin."""
         self.model = models()[parameters.model]
+        self.actuators = self.model.actuators_of(parameters.vehicle)
         if log.type.kind not in self.model.accepts:
             raise RecordingError(f"the model '{self.model.name}' does not take commands of the kind '{log.type.name}'")
         self._plant = _plant_of(parameters, self.model) if parameters.world else None
@@ -211,14 +213,14 @@ def csv_columns(replay: Replay) -> list[str]:
     """Names of the columns of a table."""
     motion = [field.name for field in dataclasses.fields(Motion)]
     actuators = chain.from_iterable(
-        (f"{actuator.name}_reference", f"{actuator.name}_actual") for actuator in replay.model.actuators
+        (f"{actuator.name}_reference", f"{actuator.name}_actual") for actuator in replay.actuators
     )
     return ["time", *motion, *actuators]
 
 
 def csv_rows(replay: Replay, samples: Iterable[Snapshot]) -> Iterator[list[float]]:
     """Rows of a table."""
-    steers = [actuator.kind == "steering" for actuator in replay.model.actuators]
+    steers = [actuator.kind == "steering" for actuator in replay.actuators]
     for sample in samples:
         m = sample.motion
         row = [(sample.time - BEGIN) * 1e-9, m.x, m.y, m.heading, m.v_x, m.v_y, m.yaw_rate]

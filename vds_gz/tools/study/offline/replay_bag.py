@@ -102,7 +102,7 @@ def _outputs(replay: Replay, parameters: NodeParameters) -> tuple[list[tuple[top
         graph,
         frames,
         joints,
-        model.actuators,
+        model.actuators_of(parameters.vehicle),
         parameters.fixed_odom,
         flat=not replay.in_world,
         localized_elsewhere=parameters.localization.external,

@@ -29,8 +29,8 @@ class SystemLink(GazeboLink):
 
     def __init__(self, joints: Sequence[Joint], names: Sequence[str]) -> None:
         self._names = list(names)
-        self._wheels = [name for name, joint in zip(names, joints, strict=True) if joint.kind == "wheel"]
-        self._steering = [name for name, joint in zip(names, joints, strict=True) if joint.kind == "steering"]
+        self._wheels = [name for name, joint in zip(names, joints, strict=True) if joint.command == "velocity"]
+        self._steering = [name for name, joint in zip(names, joints, strict=True) if joint.command == "position"]
         self._sim = bindings.sim()
         self._gazebo: Any = None
         self._joints: dict[str, Any] = {}

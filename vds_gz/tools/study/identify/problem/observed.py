@@ -152,7 +152,7 @@ def observed(model: AnyModel, parameters: ParameterGroup, quantity: str, joint: 
         case "v_y":
             return Observed(("v_y", "yaw_rate"), _lateral)
         case "steering":
-            return Observed(("steering.angle",), _first) if steers(model) else None
+            return Observed(("steering.angle",), _first) if steers(model, parameters) else None
         case "joint_velocity" | "joint_position":
             return _joint(model, parameters, joint, speed=quantity == "joint_velocity")
         case "mean_joint_velocity":
@@ -162,13 +162,13 @@ def observed(model: AnyModel, parameters: ParameterGroup, quantity: str, joint: 
             return MEANS.get(quantity)
 
 
-def steers(model: AnyModel) -> bool:
+def steers(model: AnyModel, parameters: ParameterGroup) -> bool:
     """Whether a vehicle has a steering."""
-    return any(actuator.kind == "steering" for actuator in model.actuators)
+    return any(actuator.kind == "steering" for actuator in model.actuators_of(parameters))
 
 
 def _joint(model: AnyModel, parameters: ParameterGroup, joint: str, *, speed: bool) -> Observed | None:
-    kinds = {known.name: known.kind for known in model.joints(parameters)}
+    kinds = {known.name: known.kind for known in model.joints(parameters) if known.command is not None}
     if joint not in kinds:
         return None
     if kinds[joint] == "steering":
@@ -192,7 +192,7 @@ def _joint(model: AnyModel, parameters: ParameterGroup, joint: str, *, speed: bo
 
 def start_names(model: AnyModel, parameters: ParameterGroup) -> tuple[str, ...]:
     """The unknown quantities of a vehicle's steady motion at the start of a segment."""
-    if steers(model):
+    if steers(model, parameters):
         return "v_x", "steering"
     return ("v_x", "v_y", "yaw_rate") if model.geometry(parameters).holonomic else ("v_x", "yaw_rate")
 

@@ -107,7 +107,7 @@ def _plain(model: AnyModel, wheel_base: float | None) -> ParameterGroup:
     parameters: ParameterGroup = model.parameters()
     if wheel_base is None:
         return parameters
-    if not steers(model):
+    if not steers(model, parameters):
         raise ArgumentError(
             f"the wheel base was given as {wheel_base:g} m, but no steering was commanded or measured, so the vehicle "
             f"model is '{model.name}'; leave the wheel base out, or give the parameters of a vehicle that steers"
@@ -179,7 +179,7 @@ def check_fit(fit: Collection[str], vehicles: Sequence[tuple[AnyModel, Parameter
 
 def _has_sides(model: AnyModel, parameters: ParameterGroup) -> bool:
     """Whether a vehicle has pairs of left and right wheels, whose gains may differ."""
-    wheels = (joint.name for joint in model.joints(parameters) if joint.kind == "wheel")
+    wheels = (joint.name for joint in model.joints(parameters) if joint.command == "velocity")
     return not model.geometry(parameters).holonomic and any(name.endswith("_left_joint") for name in wheels)
 
 
@@ -235,7 +235,7 @@ def _may_understeer(parameters: ParameterGroup) -> bool:
 def _assumed_geometry(setup: Setup, *, wheel_base: bool) -> list[str]:
     """Geometry that is fitted without a request if no vehicle was given; the wheel base may be known."""
     turning = bool({"yaw_rate", "heading"} & setup.measured)
-    if steers(setup.family.model):
+    if steers(setup.family.model, setup.family.parameters):
         by_angles = setup.kind == TWIST and "steering" in setup.measured
         return ["wheel_base"] if not wheel_base and (turning or by_angles) else []
     both = setup.varies("v_x") and setup.varies("yaw_rate")
