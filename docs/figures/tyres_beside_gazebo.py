@@ -20,7 +20,6 @@ from helpers.parity import PERIOD, Manoeuvre  # noqa: E402
 from helpers.stepped import drive  # noqa: E402
 
 from vds_gz.core.configuration import load_parameters  # noqa: E402
-from vds_gz.core.geometry import Pose  # noqa: E402
 from vds_gz.core.parameters.node import NodeParameters  # noqa: E402
 from vds_gz.core.vehicle.bicycle import BICYCLE  # noqa: E402
 from vds_gz.core.vehicle.command import ackermann  # noqa: E402
@@ -71,8 +70,7 @@ def main() -> None:
             }
             for label, (color, width, motions) in drives.items():
                 start = motions[0]
-                begin = Pose(start.x, start.y, start.heading)
-                poses = [Pose(m.x, m.y, m.heading).seen_from(begin) for m in motions]
+                poses = [motion.pose.seen_from(start.pose) for motion in motions]
                 path.plot([p.x for p in poses], [p.y for p in poses], color=color, linewidth=width, label=label)
                 turning.plot(times[: len(motions)], [m.yaw_rate for m in motions], color=color, linewidth=width)
             path.set(xlabel="x [m]", ylabel="y [m]", title=f"{preset}: path of the fixed axle", aspect="equal")

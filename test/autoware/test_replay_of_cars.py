@@ -14,7 +14,7 @@ from vds_gz.core.parameters.declaration import Override
 from vds_gz.core.parameters.yaml_reader import read_parameter_file
 from vds_gz.core.ros.messages.fields import stamp_ns
 from vds_gz.core.ros.messages.message_types import open_types
-from vds_gz.core.sensing.localization import Measurement, MeasurementNoise
+from vds_gz.core.sensing.localization import MeasurementNoise
 from vds_gz.core.share import share
 from vds_gz.core.vehicle.make_vehicle import make_vehicle
 from vds_gz.programs.commandlog import command_log
@@ -75,9 +75,9 @@ def test_reports_and_commands_are_those_of_the_node(tmp_path, kind, package):
             vehicle.enter(log.type.as_sent(command).command(), BEGIN + round(moment * 1e9))
         vehicle.advance(now)
         c, s, motion = vehicle.coefficients, vehicle.state, vehicle.motion()
-        measured = noise.of(Measurement(motion.x, motion.y, motion.heading, motion.v_x, steering_report(c, s)))
-        velocity = single(measured.speed), single(s.yaw_rate)
-        expected.append((now, *velocity, single(measured.steering), s.drive.gear, actuation_status(c, s)))
+        _, speed, steering = noise.of(motion.pose, motion.v_x, steering_report(c, s))
+        velocity = single(speed), single(s.yaw_rate)
+        expected.append((now, *velocity, single(steering), s.drive.gear, actuation_status(c, s)))
     types = {"velocity_status": topic_of(VELOCITY_STATUS), "steering_status": topic_of(STEERING_STATUS)}
     types |= {"gear_status": topic_of(GEAR_STATUS), "actuation_status": topic_of(ACTUATION_STATUS[package])}
     codecs = {name: open_types().codec(topic.type) for name, topic in types.items()}

@@ -68,8 +68,8 @@ def amcl(deviations: tuple[float, float, float]) -> Callable[[int], Sample]:
         estimator.amcl.initialise(Pose(START.x + drawn[0], START.y + drawn[1], START.heading + drawn[2]), deviations)
         for k, truth in enumerate(CURVE):
             for scan in estimator.update(100_000_000 * k, truth, 0.0, 0.0, 0.1).scans:
-                if scan.estimate is not None:
-                    last = errors_of(scan.estimate.pose, truth), np.diag(scan.estimate.variances)
+                if scan.T_map_base is not None:
+                    last = errors_of(scan.T_map_base, truth), np.diag(scan.variances)
         return last
 
     return sample

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 
 import numpy as np
@@ -12,7 +13,7 @@ from vds_gz.core.arrays import Array
 from vds_gz.core.geometry import Pose
 from vds_gz.core.parameters.node import LocalizationParameters, MeasurementNoiseParameters
 from vds_gz.core.sensing.estimate import StateEstimator
-from vds_gz.core.sensing.localization import Measurement, MeasurementNoise
+from vds_gz.core.sensing.localization import MeasurementNoise
 from vds_gz.core.sensing.noise import ChannelNoise, NoiseModel, SampleNoise, generator, sample_number
 
 SAMPLES, CHANNELS = 10_000, 80
@@ -91,19 +92,19 @@ def test_one_parameter_does_not_change_the_draws_of_another():
 
 # Measurements of the state
 
-TRUE = Measurement(1.0, 2.0, 3.0, 4.0, 0.5)
+TRUE = Pose(1.0, 2.0, 3.0), 4.0, 0.5
 
 
 def test_measurements_without_noise_are_true():
-    assert MeasurementNoise(MeasurementNoiseParameters()).of(TRUE) is TRUE
+    assert MeasurementNoise(MeasurementNoiseParameters()).of(*TRUE) == TRUE
 
 
 def test_equal_seeds_give_equal_measurements_also_after_a_reset():
     first, second = (MeasurementNoise(MeasurementNoiseParameters(add_measurement_noise=True, seed=7)) for _ in range(2))
-    run = [first.of(TRUE) for _ in range(5)]
-    assert run == [second.of(TRUE) for _ in range(5)]
+    run = [first.of(*TRUE) for _ in range(5)]
+    assert run == [second.of(*TRUE) for _ in range(5)]
     first.reset()
-    assert run == [first.of(TRUE) for _ in range(5)]
+    assert run == [first.of(*TRUE) for _ in range(5)]
 
 
 def test_measurements_have_the_spread_of_their_parameters():
@@ -115,9 +116,10 @@ def test_measurements_have_the_spread_of_their_parameters():
         steer_noise_stddev=0.4,
     )
     noise = MeasurementNoise(p)
-    draws = [noise.of(TRUE) for _ in range(4000)]
-    for name, spread in {"x": 0.1, "y": 0.1, "speed": 0.2, "heading": 0.3, "steering": 0.4}.items():
-        values = np.array([getattr(draw, name) for draw in draws]) - getattr(TRUE, name)
+    draws = (noise.of(*TRUE) for _ in range(4000))
+    errors = np.array([(*dataclasses.astuple(pose), speed, steering) for pose, speed, steering in draws])
+    errors -= (1.0, 2.0, 3.0, 4.0, 0.5)
+    for values, spread in zip(errors.T, (0.1, 0.1, 0.3, 0.2, 0.4), strict=True):
         assert np.std(values) == pytest.approx(spread, rel=0.05)
         assert abs(np.mean(values)) < 4.0 * spread / np.sqrt(len(values))
 

@@ -12,6 +12,7 @@ from helpers.processes import Probe
 from vds_gz.core.geometry import Attitude, Pose
 from vds_gz.core.ros.messages.fields import EXACT
 from vds_gz.core.sensing.drift import PoseCovariance
+from vds_gz.core.sensing.estimate import StateEstimate
 from vds_gz.core.vehicle.vehicle import Motion
 from vds_gz.core.vehicle.vehicle_model import JointStates
 from vds_gz.programs.interface import topics
@@ -46,7 +47,8 @@ def test_the_frames_and_odometry_agree_in_space(probe: Probe, T_map_odom: Pose |
     probe.listen(topics.TF, topics.ODOM, topics.GROUND_TRUTH)
     joints = JointStates((), ())
     covariance = PoseCovariance(xx=0.5, yy=0.4, yaw=0.25, xy=0.1, x_yaw=-0.2, y_yaw=0.3)
-    snapshot = Snapshot(7, motion, odom, covariance, 1.0, T_map_odom, joints, (), None, POSTURE, 0.04)
+    estimate = StateEstimate(odom, covariance, T_map_odom, 1.0, 0.04, 0.0)
+    snapshot = Snapshot(7, motion, estimate, joints, (), (), POSTURE)
 
     def complete() -> bool:
         for output in outputs.outputs:

@@ -47,5 +47,4 @@ class KinematicPlant(Plant):
     def reset(self) -> Pose:
         self._before = None
         self.vehicle.reset()
-        motion = self.motion(self.vehicle.time)
-        return Pose(motion.x, motion.y, motion.heading)
+        return self.motion(self.vehicle.time).pose

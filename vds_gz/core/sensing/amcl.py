@@ -34,19 +34,13 @@ METRES_PER_RADIAN = 1.25
 NANOSECONDS = 1_000_000_000
 
 
-class PoseEstimate(NamedTuple):
-    """A pose in the map and the variances of x, y [m^2] and heading [rad^2], without jumps and moves by hand."""
-
-    pose: Pose
-    variances: tuple[float, float, float]
-
-
 class Scan(NamedTuple):
     """The result of a scan."""
 
     time: int  # time of the scan [ns]
     T_map_odom: Pose  # the odometry's frame in the map
-    estimate: PoseEstimate | None  # the estimated pose of the vehicle; None if the scan caused no update
+    T_map_base: Pose | None = None  # the estimated pose of the vehicle; None if the scan caused no update
+    variances: tuple[float, float, float] = (0.0, 0.0, 0.0)  # of its x, y [m^2] and heading [rad^2]; without jumps
 
 
 class Amcl(DriftingOdometry):
@@ -89,8 +83,7 @@ class Amcl(DriftingOdometry):
         if self._scans and time < self._scans[-1].time:
             self._scans.clear()  # time has jumped back
         if self._scans_at(time) and self.active and self._known:
-            estimate = self._estimate(time) if self._due() else None
-            self._scans.append(Scan(time, self._newest_T_map_odom, estimate))
+            self._scans.append(self._estimate(time) if self._due() else Scan(time, self._newest_T_map_odom))
         ready = []
         latency = round(p.latency * NANOSECONDS)  # an integer, because floats near the system's time are 256 ns apart
         while self._scans and self._scans[0].time + latency <= time:
@@ -167,7 +160,7 @@ class Amcl(DriftingOdometry):
         p, moved = self.parameters.amcl, np.abs(_difference(self.T_odom_base, self._last[1]))
         return bool(moved[0] > p.update_min_d or moved[1] > p.update_min_d or moved[2] > p.update_min_a)
 
-    def _estimate(self, time: int) -> PoseEstimate:
+    def _estimate(self, time: int) -> Scan:
         """Draw the error of an update and hold the result."""
         p = self.parameters.amcl
         before, start = self._last or (time, self.T_odom_base)
@@ -180,11 +173,11 @@ class Amcl(DriftingOdometry):
         self._error = keep * self._error + math.sqrt(1.0 - keep * keep) * drawn + self._jump((time - before) * 1e-9)
         self._spread = keep * self._spread
         believed, (x, y, turn) = self._mistake.then(self._T_map_base), self._error.tolist()
-        pose = Pose(believed.x + x, believed.y + y, believed.heading + turn)
-        self._newest_T_map_odom = pose.then(self.T_odom_base.inverse())
+        T_map_base = Pose(believed.x + x, believed.y + y, believed.heading + turn)
+        self._newest_T_map_odom = T_map_base.then(self.T_odom_base.inverse())
         self._last, self._requested = (time, self.T_odom_base), False
         x, y, turn = (self._deviations() ** 2 + self._spread**2).tolist()
-        return PoseEstimate(pose, (x, y, turn))
+        return Scan(time, self._newest_T_map_odom, T_map_base, (x, y, turn))
 
     def _jump(self, seconds: float) -> NDArray[np.float64]:
         p = self.parameters.amcl

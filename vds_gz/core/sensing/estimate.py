@@ -9,7 +9,7 @@ from vds_gz.core.geometry import Pose
 from vds_gz.core.parameters.node import LocalizationParameters, MeasurementNoiseParameters
 from vds_gz.core.sensing.amcl import Amcl, Scan
 from vds_gz.core.sensing.drift import PoseCovariance
-from vds_gz.core.sensing.localization import Localization, Measurement, MeasurementNoise
+from vds_gz.core.sensing.localization import Localization, MeasurementNoise
 
 
 class StateEstimate(NamedTuple):
@@ -18,7 +18,7 @@ class StateEstimate(NamedTuple):
     T_odom_base: Pose  # pose of base_link in the odometry's frame
     odom_covariance: PoseCovariance  # its covariance
     T_map_odom: Pose | None  # the odometry's frame in the map; None if it is fixed
-    speed: float  # longitudinal [m/s]
+    speed: float  # longitudinal, by the odometry [m/s]
     speed_variance: float  # [m^2/s^2]
     steering: float  # tyre angle [rad]
     scans: Sequence[Scan] = ()  # AMCL's results of scans since the last estimate
@@ -74,9 +74,7 @@ class StateEstimator:
             T_odom_base, T_map_odom = localization.T_odom_base, localization.T_map_odom
             covariance = localization.odom_covariance
         if self._noise is not None and (noise := self._noise.parameters).add_measurement_noise:
-            measured = self._noise.of(Measurement(T_odom_base.x, T_odom_base.y, T_odom_base.heading, speed, steering))
-            T_odom_base = Pose(measured.x, measured.y, measured.heading)
-            speed, steering = measured.speed, measured.steering
+            T_odom_base, speed, steering = self._noise.of(T_odom_base, speed, steering)
             covariance = covariance.plus(noise.pos_noise_stddev**2, noise.rpy_noise_stddev**2)
             speed_variance = noise.vel_noise_stddev**2
         return StateEstimate(T_odom_base, covariance, T_map_odom, speed, speed_variance, steering, scans)

@@ -6,7 +6,6 @@ Generators are seeded, so equal runs give equal noise.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -74,17 +73,6 @@ class DriftingOdometry:
         return self._odometry.covariance
 
 
-@dataclass(frozen=True, slots=True)
-class Measurement:
-    """A measurement: pose [m, m, rad], speed [m/s], tyre angle [rad]."""
-
-    x: float
-    y: float
-    heading: float
-    speed: float
-    steering: float
-
-
 class MeasurementNoise:
     """Normal noise of measurements as in Autoware's simulator, if the parameters enable it."""
 
@@ -96,19 +84,21 @@ class MeasurementNoise:
         """Restart, with the same noise."""
         self._random = np.random.default_rng(self.parameters.seed)
 
-    def of(self, true: Measurement) -> Measurement:
-        """Add noise, drawn in Autoware's order. Odometry and velocity report share the speed."""
+    def of(self, T_odom_base: Pose, speed: float, steering: float) -> tuple[Pose, float, float]:
+        """Add noise to pose, speed [m/s] and tyre angle [rad], drawn in Autoware's order.
+
+        Odometry and velocity report share the speed.
+        """
         p = self.parameters
         if not p.add_measurement_noise:
-            return true
-        x, y, speed, heading, steering = self._random.standard_normal(5).tolist()
-        return Measurement(
-            true.x + p.pos_noise_stddev * x,
-            true.y + p.pos_noise_stddev * y,
-            true.heading + float(np.float32(p.rpy_noise_stddev * heading)),
-            true.speed + p.vel_noise_stddev * speed,
-            true.steering + p.steer_noise_stddev * steering,
+            return T_odom_base, speed, steering
+        x, y, speed_noise, heading, steering_noise = self._random.standard_normal(5).tolist()
+        noisy = Pose(
+            T_odom_base.x + p.pos_noise_stddev * x,
+            T_odom_base.y + p.pos_noise_stddev * y,
+            T_odom_base.heading + float(np.float32(p.rpy_noise_stddev * heading)),
         )
+        return noisy, speed + p.vel_noise_stddev * speed_noise, steering + p.steer_noise_stddev * steering_noise
 
 
 class Localization(DriftingOdometry):

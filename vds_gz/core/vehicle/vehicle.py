@@ -147,6 +147,11 @@ class Motion:
     v_y: float
     yaw_rate: float
 
+    @property
+    def pose(self) -> Pose:
+        """The pose alone."""
+        return Pose(self.x, self.y, self.heading)
+
     def at_rest(self) -> Motion:
         """The same pose, at rest."""
         return replace(self, v_x=0.0, v_y=0.0, yaw_rate=0.0)

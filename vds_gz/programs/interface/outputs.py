@@ -21,7 +21,7 @@ from vds_gz.programs.interface import topics
 
 if TYPE_CHECKING:
     from vds_gz.core.sensing.amcl import Scan
-    from vds_gz.core.sensing.drift import PoseCovariance
+    from vds_gz.core.sensing.estimate import StateEstimate
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,17 +47,13 @@ class Snapshot(NamedTuple):
 
     time: int  # simulated time [ns]
     motion: Motion  # true pose of base_link in the map, and its velocity
-    T_odom_base: Pose | Motion  # pose of base_link in the odometry's frame; ``motion`` where the odometry is exact
-    odom_covariance: PoseCovariance | None  # its covariance; None where the odometry is exact
-    odom_speed: float  # longitudinal speed by the odometry [m/s]
-    T_map_odom: Pose | None  # the odometry's frame in the map; None if it is fixed
+    estimate: StateEstimate | None  # the vehicle's own estimate; None where its odometry is exact
     joints: JointStates  # all of them, in the model's order; empty if no output needs them
     actuators: Sequence[ActuatorState]  # likewise
     reports: Sequence[Sequence[float]] = ()  # the numbers of each report of the vehicle's model
     # Attitude of base_link out of the plane; None for a vehicle that stays in it. Localization only errs in the plane,
     # so it is the same in both frames.
     attitude: Attitude | None = None
-    odom_speed_variance: float = 0.0  # [m^2/s^2]
 
 
 class Output(PackedTopic):
@@ -222,12 +218,13 @@ def _twist_paths(twist: str, flat: bool = True) -> list[str]:
 
 def _measured(now: Snapshot) -> Sequence[float]:
     """The odometry, with its errors and their covariance."""
-    values = _odometry_values(now.T_odom_base, now.odom_speed, now.motion, now.attitude)
-    if now.odom_covariance is None:
-        return (*values, *_EXACT_VALUES)
-    xx, yy, yaw, xy, x_yaw, y_yaw = now.odom_covariance
+    estimate = now.estimate
+    if estimate is None:
+        return (*_true(now), *_EXACT_VALUES)
+    values = _odometry_values(estimate.T_odom_base, estimate.speed, now.motion, now.attitude)
+    xx, yy, yaw, xy, x_yaw, y_yaw = estimate.odom_covariance
     cross = xy, xy, x_yaw, x_yaw, y_yaw, y_yaw
-    return (*values, EXACT + xx, EXACT + yy, EXACT + yaw, *cross, EXACT + now.odom_speed_variance)
+    return (*values, EXACT + xx, EXACT + yy, EXACT + yaw, *cross, EXACT + estimate.speed_variance)
 
 
 #: Covariances of an exact odometry, in the order of :func:`_measured`.
@@ -247,12 +244,13 @@ def _odometry_values(pose: Pose | Motion, speed: float, motion: Motion, attitude
 
 
 def _odom_values(now: Snapshot) -> Sequence[float]:
-    return _pose_values(now.T_odom_base, now.attitude)
+    return _pose_values(now.estimate.T_odom_base if now.estimate else now.motion, now.attitude)
 
 
 def _transform_values(now: Snapshot) -> Sequence[float]:
-    assert now.T_map_odom is not None
-    return (*_pose_values(now.T_map_odom, None), *_odom_values(now))
+    assert now.estimate is not None
+    assert now.estimate.T_map_odom is not None
+    return (*_pose_values(now.estimate.T_map_odom, None), *_odom_values(now))
 
 
 def _pose_values(pose: Pose | Motion, attitude: Attitude | None) -> tuple[float, ...]:
@@ -280,9 +278,9 @@ class AmclOutput:
 
     def publish(self, scan: Scan) -> None:
         """Send the transform of a scan, and the pose where it brought an update."""
-        if scan.estimate is not None:
-            pose, variances = scan.estimate
+        if scan.T_map_base is not None:
+            variances = (EXACT + variance for variance in scan.variances)
             # Latched, for later subscribers.
-            self._pose.publish(scan.time, (*_pose_values(pose, None), *(EXACT + variance for variance in variances)))
+            self._pose.publish(scan.time, (*_pose_values(scan.T_map_base, None), *variances))
         if self._transform and self._transform.subscribed():
             self._transform.publish(scan.time + self._ahead, _pose_values(scan.T_map_odom, None))

@@ -44,8 +44,7 @@ class OptionalOutputs:
         if parameters.simulate_localization or measures:
             from vds_gz.core.sensing.estimate import StateEstimator
 
-            start = plant.motion(vehicle.time)  # that of a vehicle in Gazebo is not known yet
-            known = Pose(start.x, start.y, start.heading) if plant.seen(0) else None
+            known = plant.motion(vehicle.time).pose if plant.seen(0) else None  # in Gazebo not yet
             self._estimator = estimator = StateEstimator(
                 parameters.localization if parameters.simulate_localization else None,
                 parameters.measurement_noise if measures else None,
@@ -79,16 +78,9 @@ class OptionalOutputs:
         if measured_steering is not None:
             angle = measured_steering(vehicle.coefficients, vehicle.state)
         if self._estimator is not None:
-            truth = Pose(motion.x, motion.y, motion.heading)
-            estimate = self._estimator.update(snapshot.time, truth, speed, angle, interval)
+            estimate = self._estimator.update(snapshot.time, motion.pose, speed, angle, interval)
             speed, angle = estimate.speed, estimate.steering
-            snapshot = snapshot._replace(
-                T_odom_base=estimate.T_odom_base,
-                odom_covariance=estimate.odom_covariance,
-                T_map_odom=estimate.T_map_odom,
-                odom_speed=speed,
-                odom_speed_variance=estimate.speed_variance,
-            )
+            snapshot = snapshot._replace(estimate=estimate)
             if self._amcl_output is not None:
                 for scan in estimate.scans:
                     self._amcl_output.publish(scan)

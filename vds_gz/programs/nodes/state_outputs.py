@@ -74,7 +74,7 @@ class StateOutputs:
             motion, joints = motion.at_rest(), joints.at_rest()
             attitude = None if attitude is None else attitude.at_rest()
             actuators = [actuator.at_rest() for actuator in actuators]
-        snapshot = Snapshot(time, motion, motion, None, motion.v_x, None, joints, actuators, (), attitude)
+        snapshot = Snapshot(time, motion, None, joints, actuators, (), attitude)
         if self.optional is not None:
             snapshot = self.optional.publish(snapshot, interval)
         for output in subscribed:

@@ -16,7 +16,6 @@ from typing import Any
 
 from vds_gz.core.description.urdf_writer import urdf
 from vds_gz.core.errors import RecordingError
-from vds_gz.core.geometry import Pose
 from vds_gz.core.optional_packages import can_compile
 from vds_gz.core.parameters.node import NodeParameters
 from vds_gz.core.plant.in_world import WorldPlant, plant_in_world
@@ -169,22 +168,17 @@ class Replay:
 
     def _sample(self, time: int, state: Any) -> Snapshot:
         c, model = self.vehicle.coefficients, self.model
-        motion = motion_of(c, state)
-        T_odom_base: Pose | Motion = motion
-        covariance, T_map_odom, speed, speed_variance = None, None, motion.v_x, 0.0
+        motion, estimate = motion_of(c, state), None
+        speed = motion.v_x
         angle = model.measured_steering(c, state) if model.measured_steering is not None else 0.0
         if self._estimator is not None:
-            truth = Pose(motion.x, motion.y, motion.heading)
-            estimate = self._estimator.update(time, truth, speed, angle, 1.0 / self._rate)
-            T_odom_base, covariance, T_map_odom, speed, speed_variance, angle, _ = estimate
+            estimate = self._estimator.update(time, motion.pose, speed, angle, 1.0 / self._rate)
+            speed, angle = estimate.speed, estimate.steering
         reports = report_numbers(self.reports, c, state, MeasuredMotion(speed, angle, state.yaw_rate))
         joints = model.joint_states(c, state) if self._with_joints else NO_JOINTS
         actuators = model.actuator_states(c, state)
         attitude = self._plant.attitude(time) if self._plant else None
-        return Snapshot(
-            *(time, motion, T_odom_base, covariance, speed, T_map_odom, joints, actuators, reports, attitude),
-            speed_variance,
-        )
+        return Snapshot(time, motion, estimate, joints, actuators, reports, attitude)
 
 
 def _plant_of(parameters: NodeParameters, model: AnyModel) -> WorldPlant:
