@@ -1,7 +1,9 @@
 """Poses in the plane, SE(2), and in space, SE(3); rotations as unit quaternions (x, y, z, w).
 
 The name of a transform has its two frames: ``T_map_base`` is the pose of base_link in the map, and takes points of
-base_link to the map. ``T_map_odom.then(T_odom_base)`` is ``T_map_base``.
+base_link to the map. ``T_map_odom.then(T_odom_base)`` is ``T_map_base``. Likewise ``q_map_base`` is a rotation alone.
+The name of a vector ends with the frame of its axes: ``gravity_base`` is ``into_body(q_map_base, gravity_map)``. Frames
+are those of REP-105, ``reference`` (a model's reference point), ``sensor``, and Gazebo's ``model``; a world is the map.
 """
 
 from __future__ import annotations

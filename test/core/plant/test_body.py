@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vds_gz.core.configuration import load_parameters
-from vds_gz.core.geometry import Attitude, into_body, quaternion
+from vds_gz.core.geometry import Attitude, Transform, into_body, quaternion
 from vds_gz.core.plant.base import BodyVelocity, body_state
 from vds_gz.core.plant.gazebo.links.gazebo_link import Placement
 from vds_gz.core.plant.gazebo.monitoring import History
@@ -93,8 +93,8 @@ def test_a_body_that_spins_about_a_point_beside_it():
 def test_the_history_has_an_interval_and_covers_times_after_its_first_placement():
     history = History()
     assert (history.interval, history.covers(5)) == (0, False)
-    history.add(Placement(5, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0)))
-    history.add(Placement(15, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0)))
+    history.add(Placement(5, Transform()))
+    history.add(Placement(15, Transform()))
     assert history.interval == 10
     assert history.covers(6)
     assert not history.covers(5)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from vds_gz.core.geometry import Transform
 from vds_gz.core.parameters.node import GazeboParameters
 from vds_gz.core.plant.base import Level
 from vds_gz.core.plant.gazebo.links.gazebo_link import Alive, GazeboLink, JointReadings, Placement, Tick
@@ -15,7 +16,7 @@ from vds_gz.core.plant.gazebo.links.helper_process import Helper
 from vds_gz.core.plant.gazebo.links.world_services import pause
 from vds_gz.core.plant.gazebo.monitoring import RECENT, LinkHealth, StallDetector
 
-HERE = Placement(0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0))
+HERE = Placement(0, Transform())
 JOINTS = JointReadings(0, {"wheel": 0.0}, {"wheel": 0.0})
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vds_gz.core.geometry import angles, between, into_body, product, quaternion, turned
+from vds_gz.core.geometry import Transform, angles, between, into_body, product, quaternion, turned
 from vds_gz.core.plant.gazebo.links.gazebo_link import Placement
 from vds_gz.core.plant.gazebo.monitoring import History
 
@@ -19,7 +19,8 @@ def circle(time, speed=2.0, yaw_rate=0.5, pitch=0.0):
     radius = speed / yaw_rate
     x, y = radius * math.sin(angle), radius * (1.0 - math.cos(angle))
     s, c = math.sin(pitch), math.cos(pitch)
-    return Placement(time, (c * x, y, -s * x), product(quaternion(0.0, pitch, 0.0), quaternion(0.0, 0.0, angle)))
+    q_map_base = product(quaternion(0.0, pitch, 0.0), quaternion(0.0, 0.0, angle))
+    return Placement(time, Transform((c * x, y, -s * x), q_map_base))
 
 
 @given(at=st.integers(10, 100), pitch=st.floats(-0.4, 0.4), every=st.sampled_from([1, 5, 10]))
@@ -31,7 +32,7 @@ def test_motion_along_a_circle_also_on_a_slope(at, pitch, every):
     assert motion.v_x == pytest.approx(2.0, rel=1e-3)
     assert motion.v_y == pytest.approx(0.0, abs=0.01)
     assert motion.yaw_rate == pytest.approx(0.5, rel=1e-3)
-    true = circle(at * MS, pitch=pitch)
+    true = circle(at * MS, pitch=pitch).T_map_base
     assert (motion.x, motion.y) == pytest.approx(true.position[:2], abs=1e-4)
     attitude = history.attitude(at * MS)
     assert (attitude.roll, attitude.pitch, motion.heading) == pytest.approx(angles(true.orientation), abs=1e-4)
@@ -52,7 +53,7 @@ def test_lift_and_turns_about_all_axes(v_z, rates, start):
         half = 0.5 * rate * 0.005 * k
         axis = [math.sin(half) * part / rate if rate else 0.0 for part in rates]
         turn = product(quaternion(*start), (*axis, math.cos(half)))
-        history.add(Placement(5 * k * MS, (0.0, 0.0, 0.005 * k * v_z), turn))
+        history.add(Placement(5 * k * MS, Transform((0.0, 0.0, 0.005 * k * v_z), turn)))
     motion, attitude = history.motion(7 * MS), history.attitude(7 * MS)
     assert (attitude.roll_rate, attitude.pitch_rate, motion.yaw_rate) == pytest.approx(rates, abs=1e-6)
     assert math.hypot(motion.v_x, motion.v_y, attitude.v_z) == pytest.approx(abs(v_z), abs=1e-6)
@@ -82,7 +83,7 @@ def test_a_placement_by_hand_is_no_motion():
     history.add(circle(0))
     history.expect((30.0, 40.0, 0.0))
     history.add(circle(5 * MS))
-    history.add(Placement(10 * MS, (30.0, 40.0, 0.0), (0.0, 0.0, 0.0, 1.0)))
+    history.add(Placement(10 * MS, Transform((30.0, 40.0, 0.0))))
     motion = history.motion(10 * MS)
     assert (motion.x, motion.y, motion.v_x, motion.v_y) == (30.0, 40.0, 0.0, 0.0)
 
@@ -90,7 +91,8 @@ def test_a_placement_by_hand_is_no_motion():
 def test_the_heading_may_pass_half_a_turn():
     history = History()
     for time, angle in ((0, 3.1), (10 * MS, -3.1)):
-        history.add(Placement(time, (0.0, 0.0, 0.0), (0.0, 0.0, math.sin(angle / 2), math.cos(angle / 2))))
+        turn = (0.0, 0.0, math.sin(angle / 2), math.cos(angle / 2))
+        history.add(Placement(time, Transform(orientation=turn)))
     motion = history.motion(5 * MS)
     assert abs(math.remainder(motion.heading - math.pi, math.tau)) < 1e-9
     assert motion.yaw_rate == pytest.approx((math.tau - 6.2) / 0.01)

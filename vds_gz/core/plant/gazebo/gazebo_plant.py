@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from time import monotonic
 
-from vds_gz.core.geometry import GRAVITY, Attitude, Pose, Quaternion, Vector, angles, into_body, product, quaternion
+from vds_gz.core.geometry import GRAVITY, Attitude, Pose, Transform, angles, into_body, product, quaternion
 from vds_gz.core.parameters.node import GazeboParameters, joint_list, joint_map
 from vds_gz.core.plant.base import BodyVelocity, Level, Plant, Status, body_state
 from vds_gz.core.plant.gazebo.links.gazebo_link import GazeboLink, JointReadings, Placement, ReadingQueue, Tick
@@ -44,7 +44,7 @@ class GazeboPlant(Plant):
         self.vehicle = vehicle
         self._link = link
         self._warn = warn
-        self._heading = parameters.heading
+        self._q_base_model = quaternion(0.0, 0.0, -parameters.heading)
         self._lead = round(parameters.lead * NANOSECONDS)
         self._period = round(NANOSECONDS / parameters.command_rate)
         joints = vehicle.model.joints(vehicle.parameters)
@@ -61,7 +61,7 @@ class GazeboPlant(Plant):
         self._time: int | None = None
         self._next_send = 0
         self._history = History()
-        self._began: Placement | None = None
+        self._T_map_start: Transform | None = None  # base_link when it was first observed
         self._readings: JointReadings | None = None
         self._uncompared: deque[JointReadings] = deque(maxlen=SENT)
         self._compared = 0
@@ -90,10 +90,10 @@ class GazeboPlant(Plant):
                     self._warn("Gazebo is back; the vehicle drives at the next command")
             elif isinstance(seen, Placement):
                 self._history.add(seen)
-                self._began = self._began or seen
+                self._T_map_start = self._T_map_start or seen.T_map_base
                 if self.vehicle.model.feels_slopes:
                     state = self.vehicle.state
-                    state.road_slope = into_body(seen.orientation, (0.0, 0.0, -GRAVITY))[0]
+                    state.road_slope = into_body(seen.T_map_base.orientation, (0.0, 0.0, -GRAVITY))[0]
                     self.vehicle.state = state
             elif isinstance(seen, JointReadings):
                 self._readings = seen
@@ -167,12 +167,14 @@ class GazeboPlant(Plant):
     def set_pose(self, pose: Pose, attitude: Attitude | None = None) -> None:
         """Place base_link at a pose; without an attitude, level at its present height."""
         last = self._history.last
-        attitude = attitude or Attitude(last.position[2] if last else 0.0)
-        self._request_pose((pose.x, pose.y, attitude.z), quaternion(attitude.roll, attitude.pitch, pose.heading))
+        attitude = attitude or Attitude(last.T_map_base.position[2] if last else 0.0)
+        q_map_base = quaternion(attitude.roll, attitude.pitch, pose.heading)
+        self._request_pose(Transform((pose.x, pose.y, attitude.z), q_map_base))
 
-    def _request_pose(self, position: Vector, orientation: Quaternion) -> None:
-        self._link.set_pose(position, product(orientation, quaternion(0.0, 0.0, -self._heading)))
-        self._history.expect(position)
+    def _request_pose(self, T_map_base: Transform) -> None:
+        q_map_model = product(T_map_base.orientation, self._q_base_model)
+        self._link.set_pose(Transform(T_map_base.position, q_map_model))
+        self._history.expect(T_map_base.position)
 
     def stand_still(self, time: int) -> None:
         """Stop in place and discard all commands; continue from ``time`` [ns], which may be in the past."""
@@ -187,10 +189,11 @@ class GazeboPlant(Plant):
     def reset(self) -> Pose | None:
         """Restart at rest where the vehicle was first observed."""
         self.stand_still(self.vehicle.time)
-        if self._began is None:
+        if self._T_map_start is None:
             return None
-        self._request_pose(self._began.position, self._began.orientation)
-        return Pose(self._began.position[0], self._began.position[1], angles(self._began.orientation)[2])
+        self._request_pose(self._T_map_start)
+        x, y, _ = self._T_map_start.position
+        return Pose(x, y, angles(self._T_map_start.orientation)[2])
 
     def pause(self, paused: bool) -> bool:
         """Pause or resume the world."""

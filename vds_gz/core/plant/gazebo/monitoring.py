@@ -29,14 +29,15 @@ class History:
         """Add a placement; one that is not newer replaces all earlier ones."""
         if self._placements and placement.time <= self._placements[-1].time:
             self._placements.clear()
-        if self._expected is not None and math.dist(placement.position[:2], self._expected[:2]) < ARRIVED:
+        place = placement.T_map_base.position
+        if self._expected is not None and math.dist(place[:2], self._expected[:2]) < ARRIVED:
             # The vehicle was placed here, which is not a motion.
             self._placements.clear()
             self._expected = None
         self._placements.append(placement)
 
     def expect(self, position: Vector) -> None:
-        """Expect that the vehicle will be placed at a position [m]."""
+        """Expect that base_link will be placed at a position in the map [m]."""
         self._expected = position
 
     def clear(self) -> None:
@@ -85,14 +86,15 @@ def _between(before: Placement, after: Placement, time: int) -> tuple[Motion, At
     """Pose and velocity of base_link at a time [ns] between two placements, or at the only one."""
     interval = (after.time - before.time) * 1e-9
     part = min(max((time - before.time) * 1e-9 / interval, 0.0), 1.0) if interval > 0.0 else 0.0
-    x, y, z = (a + part * (b - a) for a, b in zip(before.position, after.position, strict=True))
-    roll, pitch, heading = angles(between(before.orientation, after.orientation, part))
+    begin, end = before.T_map_base, after.T_map_base
+    x, y, z = (a + part * (b - a) for a, b in zip(begin.position, end.position, strict=True))
+    roll, pitch, heading = angles(between(begin.orientation, end.orientation, part))
     if interval <= 0.0:
         return Motion(x, y, heading, 0.0, 0.0, 0.0), Attitude(z, roll, pitch)
-    moved: Vector = tuple(b - a for a, b in zip(before.position, after.position, strict=True))  # type: ignore[assignment]
-    middle = between(before.orientation, after.orientation, 0.5)
-    v_x, v_y, v_z = (way / interval for way in into_body(middle, moved))
-    roll_rate, pitch_rate, yaw_rate = (turn / interval for turn in turned(before.orientation, after.orientation))
+    way_map: Vector = tuple(b - a for a, b in zip(begin.position, end.position, strict=True))  # type: ignore[assignment]
+    q_map_base = between(begin.orientation, end.orientation, 0.5)
+    v_x, v_y, v_z = (way / interval for way in into_body(q_map_base, way_map))
+    roll_rate, pitch_rate, yaw_rate = (turn / interval for turn in turned(begin.orientation, end.orientation))
     return Motion(x, y, heading, v_x, v_y, yaw_rate), Attitude(z, roll, pitch, v_z, roll_rate, pitch_rate)
 
 

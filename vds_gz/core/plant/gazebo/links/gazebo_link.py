@@ -11,10 +11,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from vds_gz.core.geometry import Quaternion, Vector
+from vds_gz.core.geometry import Transform
 from vds_gz.core.parameters.node import GazeboParameters
 from vds_gz.core.plant.gazebo.links import world_services
 from vds_gz.core.plant.gazebo.links.helper_process import Helper
+from vds_gz.core.ros.messages.fields import transform_of
 from vds_gz.core.vehicle.vehicle import NANOSECONDS
 
 
@@ -34,11 +35,10 @@ class Alive:
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """Pose of the vehicle in the world: time [ns], position [m], orientation (x, y, z, w)."""
+    """Where base_link was at a time [ns]."""
 
     time: int
-    position: Vector
-    orientation: Quaternion
+    T_map_base: Transform
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +89,8 @@ class GazeboLink:
         """Command velocities of wheels [rad/s] and positions of steering joints [rad], in the model's order."""
         raise NotImplementedError
 
-    def set_pose(self, position: Vector, orientation: Quaternion) -> None:
-        """Request a pose of the vehicle [m]; raise LinkError if the request fails at once."""
+    def set_pose(self, T_map_model: Transform) -> None:
+        """Request a pose of the robot's model; raise LinkError if the request fails at once."""
         raise NotImplementedError
 
     def pause(self, paused: bool) -> None:
@@ -124,9 +124,9 @@ class HelpedLink(GazeboLink):
         """Read the results of the helper process."""
         return self._helper.poll()
 
-    def set_pose(self, position: Vector, orientation: Quaternion) -> None:
-        """Request a pose of the vehicle [m]."""
-        self._helper.call(self._world, world_services.set_pose(self._parameters.model, position, orientation))
+    def set_pose(self, T_map_model: Transform) -> None:
+        """Request a pose of the robot's model."""
+        self._helper.call(self._world, world_services.set_pose(self._parameters.model, T_map_model))
 
     def pause(self, paused: bool) -> None:
         """Request the world to pause or resume."""
@@ -146,5 +146,4 @@ class HelpedLink(GazeboLink):
 
     def _place(self, time: int, pose: Any) -> None:
         """Report a pose of the vehicle, from a message of Gazebo or ROS."""
-        at, turn = pose.position, pose.orientation
-        self._inbox.append(Placement(time, (at.x, at.y, at.z), (turn.x, turn.y, turn.z, turn.w)))
+        self._inbox.append(Placement(time, transform_of(pose.position, pose.orientation)))

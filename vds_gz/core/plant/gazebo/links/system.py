@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import Any
 
-from vds_gz.core.geometry import Quaternion, Vector
+from vds_gz.core.geometry import Transform
 from vds_gz.core.plant.base import LinkError
 from vds_gz.core.plant.gazebo.links import bindings, world_services
 from vds_gz.core.plant.gazebo.links.bindings import EntityComponentManager, UpdateInfo
@@ -38,7 +38,7 @@ class SystemLink(GazeboLink):
         self._speeds: dict[str, float] = {}
         self._velocities: Sequence[float] = [0.0] * len(self._wheels)
         self._positions: Sequence[float] | None = None
-        self._pose: tuple[Vector, Quaternion] | None = None
+        self._T_map_model: Transform | None = None  # requested for the next step
         self._count = 0
 
     def attach(self, entity: int, ecm: EntityComponentManager) -> None:
@@ -70,8 +70,8 @@ class SystemLink(GazeboLink):
         time, pose = end - length, self._body.world_pose(ecm)
         if pose is not None:
             at, turn = pose.pos(), pose.rot()
-            position = (at.x(), at.y(), at.z())
-            self._inbox.append(Placement(time, position, (turn.x(), turn.y(), turn.z(), turn.w())))
+            T_map_base = Transform((at.x(), at.y(), at.z()), (turn.x(), turn.y(), turn.z(), turn.w()))
+            self._inbox.append(Placement(time, T_map_base))
         self._where, self._speeds = {}, {}
         for name, joint in self._joints.items():
             position, velocity = joint.position(ecm), joint.velocity(ecm)
@@ -83,9 +83,9 @@ class SystemLink(GazeboLink):
 
     def act(self, info: UpdateInfo, ecm: EntityComponentManager) -> None:
         """Set the joints, and a requested pose, for the next step."""
-        if self._pose is not None:
-            (position, orientation), self._pose = self._pose, None
-            self._model.set_world_pose_cmd(ecm, _pose(position, orientation))
+        if self._T_map_model is not None:
+            T_map_model, self._T_map_model = self._T_map_model, None
+            self._model.set_world_pose_cmd(ecm, _pose3d(T_map_model))
         length = info.dt.total_seconds()
         if info.paused or length <= 0.0:
             return
@@ -129,9 +129,9 @@ class SystemLink(GazeboLink):
         """Set the joints' commands from the next step on."""
         self._velocities, self._positions = velocities, positions
 
-    def set_pose(self, position: Vector, orientation: Quaternion) -> None:
-        """Place the vehicle at a pose before the next step."""
-        self._pose = (position, orientation)
+    def set_pose(self, T_map_model: Transform) -> None:
+        """Place the robot's model at a pose before the next step."""
+        self._T_map_model = T_map_model
 
     def pause(self, paused: bool) -> None:
         """Pause or resume the world after the next step; its service is in this process and responds at once."""
@@ -140,9 +140,9 @@ class SystemLink(GazeboLink):
         bindings.call(self._gazebo, self._world, world_services.pause(paused))
 
 
-def _pose(position: Vector, orientation: Quaternion) -> Any:
-    x, y, z, w = orientation
-    return bindings.math().Pose3d(*position, w, x, y, z)
+def _pose3d(pose: Transform) -> Any:
+    x, y, z, w = pose.orientation
+    return bindings.math().Pose3d(*pose.position, w, x, y, z)
 
 
 def _nanoseconds(duration: timedelta) -> int:

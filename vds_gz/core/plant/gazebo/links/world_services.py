@@ -6,7 +6,7 @@ import os
 import subprocess
 from typing import NamedTuple
 
-from vds_gz.core.geometry import Quaternion, Vector
+from vds_gz.core.geometry import Transform
 from vds_gz.core.plant.base import LinkError
 
 TIMEOUT = 3000  # time for Gazebo's response [ms]
@@ -22,10 +22,10 @@ class Request(NamedTuple):
     text: str  # the message in protobuf's text format
 
 
-def set_pose(model: str, position: Vector, orientation: Quaternion) -> Request:
-    """A request to place a model at a pose [m]."""
-    at = ", ".join(f"{axis}: {number!r}" for axis, number in zip("xyz", position, strict=True))
-    turn = ", ".join(f"{part}: {number!r}" for part, number in zip("xyzw", orientation, strict=True))
+def set_pose(model: str, T_map_model: Transform) -> Request:
+    """A request to place a model at a pose."""
+    at = ", ".join(f"{axis}: {number!r}" for axis, number in zip("xyz", T_map_model.position, strict=True))
+    turn = ", ".join(f"{part}: {number!r}" for part, number in zip("xyzw", T_map_model.orientation, strict=True))
     return Request("set_pose", "pose", "Pose", f'name: "{model}", position: {{{at}}}, orientation: {{{turn}}}')
 
 
