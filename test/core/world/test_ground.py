@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vds_gz.core.geometry import into_world, quaternion
+from vds_gz.core.geometry import Pose, into_world, quaternion
 from vds_gz.core.world.geometry_reader import matrix, rotation_of_angles
 from vds_gz.core.world.ground import Plane, ground_below, plane_through, room_on, surface_near
 from vds_gz.core.world.packing import Thing
@@ -29,7 +29,7 @@ def caster(*things):
 
 @given(SLOPES, SLOPES, PLACES, st.floats(-3.0, 3.0), PLACES, PLACES)
 def test_the_attitude_on_a_plane_has_its_normal(slope_x, slope_y, height, heading, x, y):
-    attitude = Plane(height, slope_x, slope_y).attitude(x, y, heading)
+    attitude = Plane(height, slope_x, slope_y).attitude(Pose(x, y, heading))
     up = into_world(quaternion(attitude.roll, attitude.pitch, heading), (0.0, 0.0, 1.0))
     normal = np.array((-slope_x, -slope_y, 1.0))
     assert up == pytest.approx(normal / np.linalg.norm(normal), abs=1e-9)

@@ -259,14 +259,14 @@ def body_state(
     acceleration. ``dv/dt`` is computed from the velocity ``before``, an ``interval`` [s] earlier; it is 0 for None.
     """
     lifted = attitude or LEVEL
-    orientation = quaternion(lifted.roll, lifted.pitch, motion.heading)
+    q_map_base = quaternion(lifted.roll, lifted.pitch, motion.heading)
     now = BodyVelocity.of(motion, attitude)
     (u, v, w), (p, q, r) = now.linear, now.angular
     rate, spin = _rate(before, now, interval)
-    acceleration = (rate[0] + q * w - r * v, rate[1] + r * u - p * w, rate[2] + p * v - q * u)
-    pose = Transform((motion.x, motion.y, lifted.z), orientation)
-    velocity = into_world(orientation, now.linear)
-    return BodyState(time, pose, velocity, now.angular, into_world(orientation, acceleration), spin)
+    acceleration_base = (rate[0] + q * w - r * v, rate[1] + r * u - p * w, rate[2] + p * v - q * u)
+    T_map_base = Transform((motion.x, motion.y, lifted.z), q_map_base)
+    velocity_map, acceleration_map = into_world(q_map_base, now.linear), into_world(q_map_base, acceleration_base)
+    return BodyState(time, T_map_base, velocity_map, now.angular, acceleration_map, spin)
 
 
 def _rate(before: BodyVelocity | None, now: BodyVelocity, interval: float) -> tuple[Vector, Vector]:

@@ -23,7 +23,7 @@ from vds_gz.core.parameters.node import NodeParameters
 from vds_gz.core.plant.base import LEVEL, Level, Status
 from vds_gz.core.plant.kinematic import KinematicPlant
 from vds_gz.core.vehicle.make_vehicle import make_guarded_vehicle
-from vds_gz.core.vehicle.vehicle import AnyGuardedVehicle, Motion
+from vds_gz.core.vehicle.vehicle import AnyGuardedVehicle
 from vds_gz.core.world.ground import Plane, ground_below, plane_through, room_on, surface_near
 from vds_gz.core.world.obstacles import CollisionBox, Contact, Obstacles
 from vds_gz.core.world.ray_caster import RayCaster
@@ -53,19 +53,19 @@ class Standing:
         self._rates = LEVEL
         self._since = 0
 
-    def attitude(self, pose: Pose, moves: bool) -> Attitude:
-        """Attitude of a vehicle with base_link at a pose; its rates are 0 unless the vehicle ``moves``."""
-        at = self.plane.attitude(pose.x, pose.y, pose.heading)
+    def attitude(self, T_map_base: Pose, moves: bool) -> Attitude:
+        """Attitude of a vehicle at a pose; its rates are 0 unless the vehicle ``moves``."""
+        at = self.plane.attitude(T_map_base)
         rates = self._rates if moves else LEVEL
         return Attitude(at.z, at.roll, at.pitch, rates.v_z, rates.roll_rate, rates.pitch_rate)
 
-    def move(self, pose: Pose, time: int) -> bool:
+    def move(self, T_map_base: Pose, time: int) -> bool:
         """Find the ground at the vehicle's place at a time [ns]; return whether the plane has changed."""
-        touching = self._touching(pose, self.plane.attitude(pose.x, pose.y, pose.heading))
+        touching = self._touching(T_map_base, self.plane.attitude(T_map_base))
         points = [(x, y, self.plane.at(x, y) + self._step) for x, y, _ in touching]
         heights, friction = ground_below(self._ground, points, self._step + self._reach)
         if not all(map(math.isfinite, heights)):
-            self.lost = pose.x, pose.y
+            self.lost = T_map_base.x, T_map_base.y
             self._rates = LEVEL
             return False
         self.lost, self.friction = None, tuple(friction.tolist())
@@ -73,32 +73,32 @@ class Standing:
         if plane.near(self.plane):
             self._rates, self._since = LEVEL, time
             return False
-        self._rates = _rates(self.plane, plane, pose, (time - self._since) * 1e-9)
+        self._rates = _rates(self.plane, plane, T_map_base, (time - self._since) * 1e-9)
         self.plane, self._since = plane, time
         return True
 
-    def put(self, pose: Pose, height: float) -> None:
+    def put(self, T_map_base: Pose, height: float) -> None:
         """Place the vehicle on the ground nearest to a height [m]."""
         self._rates, self.lost = LEVEL, None
         self.plane, self.friction = Plane(height), (math.inf,)
-        ground = surface_near(self._ground, (pose.x, pose.y, height + self._step))
+        ground = surface_near(self._ground, (T_map_base.x, T_map_base.y, height + self._step))
         attitude = Attitude(ground)
         if not math.isfinite(ground):
-            self.lost = pose.x, pose.y
+            self.lost = T_map_base.x, T_map_base.y
             return
         for _ in range(3):  # the contacts move a little as the vehicle tilts
-            touching = self._touching(pose, attitude)
-            below = [self._follow((pose.x, pose.y, ground), (x, y)) for x, y, _ in touching]
+            touching = self._touching(T_map_base, attitude)
+            below = [self._follow((T_map_base.x, T_map_base.y, ground), (x, y)) for x, y, _ in touching]
             if not all(math.isfinite(height) for height, _ in below):
-                self.lost = pose.x, pose.y
+                self.lost = T_map_base.x, T_map_base.y
                 return
             self.plane = plane_through([(x, y, z) for (x, y, _), (z, _) in zip(touching, below, strict=True)])
             self.friction = tuple(friction for _, friction in below)
-            attitude = self.plane.attitude(pose.x, pose.y, pose.heading)
+            attitude = self.plane.attitude(T_map_base)
 
-    def room(self, pose: Pose) -> float:
+    def room(self, T_map_base: Pose) -> float:
         """The distance over which the ground is sure to be the same plane [m]."""
-        away = room_on(self._ground, self.plane, (pose.x, pose.y), -self._reach, self._step)
+        away = room_on(self._ground, self.plane, (T_map_base.x, T_map_base.y), -self._reach, self._step)
         return away - max(math.hypot(x, y) for x, y in self._contacts)
 
     def restore(self, plane: Plane, friction: tuple[float, ...]) -> None:
@@ -115,11 +115,11 @@ class Standing:
             height, friction = float(heights[0]), float(frictions[0])
         return height, friction
 
-    def _touching(self, pose: Pose, attitude: Attitude) -> list[Vector]:
+    def _touching(self, T_map_base: Pose, attitude: Attitude) -> list[Vector]:
         """Places of the contacts in the map, and their heights above base_link [m]."""
-        turn = quaternion(attitude.roll, attitude.pitch, pose.heading)
-        points = (into_world(turn, (x, y, 0.0)) for x, y in self._contacts)
-        return [(pose.x + x, pose.y + y, z) for x, y, z in points]
+        q_map_base = quaternion(attitude.roll, attitude.pitch, T_map_base.heading)
+        points = (into_world(q_map_base, (x, y, 0.0)) for x, y in self._contacts)
+        return [(T_map_base.x + x, T_map_base.y + y, z) for x, y, z in points]
 
 
 def _mean(values: Sequence[float]) -> float:
@@ -127,12 +127,12 @@ def _mean(values: Sequence[float]) -> float:
     return values[0] if len(set(values)) == 1 else sum(values) / len(values)
 
 
-def _rates(before: Plane, after: Plane, pose: Pose, interval: float) -> Attitude:
+def _rates(before: Plane, after: Plane, T_map_base: Pose, interval: float) -> Attitude:
     """Rates of height and tilt from one plane to another [m/s, rad/s]."""
     if interval <= 0.0:
         return LEVEL
-    old, new = (plane.attitude(pose.x, pose.y, pose.heading) for plane in (before, after))
-    turns = (quaternion(at.roll, at.pitch, pose.heading) for at in (old, new))
+    old, new = (plane.attitude(T_map_base) for plane in (before, after))
+    turns = (quaternion(at.roll, at.pitch, T_map_base.heading) for at in (old, new))
     roll, pitch, _ = (angle / interval for angle in turned(*turns))
     return Attitude(v_z=(new.z - old.z) / interval, roll_rate=roll, pitch_rate=pitch)
 
@@ -172,6 +172,7 @@ class WorldPlant(KinematicPlant):
         self.contacts: tuple[Contact, ...] = ()
         self._granted = self._clear = self._same_ground = 0.0
         self._changes = surroundings.changes
+        # Poses of base_link in the map:
         self._stopped_at: Pose | None = None  # where an obstacle stopped the vehicle
         self._looked: Pose | None = None  # where the ground was found last, if it may change within GROUND_EVERY
         self._refused: Pose | None = None  # where the vehicle would have tilted into something
@@ -188,57 +189,58 @@ class WorldPlant(KinematicPlant):
             self._grant()
         super().advance(time)
 
-    def _watch(self, before: Pose, time: int) -> None:
-        """Correct a step: follow the slope, stop at obstacles, and find the ground there."""
+    def _watch(self, T_map_reference: Pose, time: int) -> None:
+        """Correct the step from a pose to a time [ns]: follow the slope, stop at obstacles, find the ground there."""
         vehicle = self._guarded
         moved = self._granted - vehicle.reserve
         self._clear -= moved
         self._same_ground -= moved
-        start = before.then(Pose(vehicle.coefficients.base_link_offset))
-        step, plane = _pose(vehicle.motion()).seen_from(start), self._standing.plane
-        pose = _in_space(plane, start)
-        way = into_world(pose.orientation, (step.x, step.y, 0.0))
+        plane = self._standing.plane
+        T_map_start = T_map_reference.then(Pose(vehicle.coefficients.base_link_offset))  # base_link, from above
+        T_start_end = vehicle.motion().pose.seen_from(T_map_start)  # in the plane
+        T_map_base = _in_space(plane, T_map_start)
+        way_map, turn = into_world(T_map_base.orientation, (T_start_end.x, T_start_end.y, 0.0)), T_start_end.heading
         part = 1.0
-        if self._stopped_at == start and any(
-            contact.stops(self._body, pose, way, step.heading) for contact in self.contacts
+        if self._stopped_at == T_map_start and any(
+            contact.stops(self._body, T_map_base, way_map, turn) for contact in self.contacts
         ):
             part = 0.0
         elif self._clear < 0.0:
-            part = self._meet(pose, way, step.heading, time)
-            self._stopped_at = start if part == 0.0 and vehicle.drift == 0.0 else None
+            part = self._meet(T_map_base, way_map, turn, time)
+            self._stopped_at = T_map_start if part == 0.0 and vehicle.drift == 0.0 else None
             if self._stopped_at:
-                self._meet(pose, (0.0, 0.0, 0.0), 0.0, time)  # without contacts farther along the path
+                self._meet(T_map_base, (0.0, 0.0, 0.0), 0.0, time)  # without contacts farther along the path
         if part < 1.0 or not plane.level:
-            self._move(start, pose, way, step.heading, part)
+            self._move(T_map_start, T_map_base, way_map, turn, part)
         if part < 1.0:
             self._stop(1.0 - part)
         if self._same_ground < 0.0:
-            self._look_down(plane, start, part, time)
+            self._look_down(plane, T_map_start, part, time)
         self._feel_road()
         self._grant()
 
-    def _look_down(self, plane: Plane, start: Pose, part: float, time: int) -> None:
+    def _look_down(self, plane: Plane, T_map_start: Pose, part: float, time: int) -> None:
         """Find the ground after a part of a step; move the vehicle back if it would tilt into something."""
         standing, deep, friction = self._standing, self._depth, self._standing.friction
-        if standing.move(_pose(self._guarded.motion()), time):
+        if standing.move(self._guarded.motion().pose, time):
             self._touch(time)
             if self._collisions == "stop" and self._depth > deep:
                 standing.restore(plane, friction)
-                back = self._looked or start
+                back = self._looked or T_map_start
                 self._guarded.set_pose(back.x, back.y, back.heading)
                 self._stop(part)
                 self._clear = self._same_ground = 0.0
-                self._refused = start
+                self._refused = T_map_start
                 return
-        pose = _pose(self._guarded.motion())
-        room = standing.room(pose)
-        if self._refused and math.dist((pose.x, pose.y), (self._refused.x, self._refused.y)) < 2.0 * GROUND_EVERY:
+        T_map_base, refused = self._guarded.motion().pose, self._refused
+        room = standing.room(T_map_base)
+        if refused and math.dist((T_map_base.x, T_map_base.y), (refused.x, refused.y)) < 2.0 * GROUND_EVERY:
             room = self._same_ground = 0.0  # the next step is checked too, so the vehicle stays there
         else:
             self._refused, self._same_ground = None, max(GROUND_EVERY, room)
-        self._looked = pose if room < GROUND_EVERY else None
+        self._looked = T_map_base if room < GROUND_EVERY else None
 
-    def _meet(self, pose: Transform, way: Vector, turn: float, time: int) -> float:
+    def _meet(self, T_map_base: Transform, way_map: Vector, turn: float, time: int) -> float:
         """The free part of a path; set the contacts, and the distance until the next check."""
         self._clear = math.inf
         self.contacts = ()
@@ -253,28 +255,30 @@ class WorldPlant(KinematicPlant):
         known, self._obstacles = self._obstacles, {}
         for caster in filter(None, (collisions.still, collisions.moving)):
             obstacles = self._obstacles[caster] = known.get(caster) or Obstacles(caster)
-            passage = obstacles.pass_by(pose, way, turn, self._body, stops=self._collisions == "stop", end=part)
+            passage = obstacles.pass_by(
+                T_map_base, way_map, turn, self._body, stops=self._collisions == "stop", end=part
+            )
             part, self._clear = passage.part, min(self._clear, passage.free)
             self.contacts += passage.contacts
         return part
 
     def _touch(self, time: int) -> None:
         """Set the contacts at the vehicle's present place."""
-        pose = _in_space(self._standing.plane, _pose(self.vehicle.motion()))
-        self._meet(pose, (0.0, 0.0, 0.0), 0.0, time)
+        T_map_base = _in_space(self._standing.plane, self.vehicle.motion().pose)
+        self._meet(T_map_base, (0.0, 0.0, 0.0), 0.0, time)
 
     @property
     def _depth(self) -> float:
         return max((contact.depth for contact in self.contacts), default=0.0)
 
-    def _move(self, start: Pose, pose: Transform, way: Vector, turn: float, part: float) -> None:
+    def _move(self, T_map_start: Pose, T_map_base: Transform, way_map: Vector, turn: float, part: float) -> None:
         """Move the vehicle by a part of a step."""
-        turned = product(pose.orientation, quaternion(0.0, 0.0, part * turn))
-        heading = start.heading + math.remainder(angles(turned)[2] - start.heading, math.tau)
+        q_map_base = product(T_map_base.orientation, quaternion(0.0, 0.0, part * turn))
+        heading = T_map_start.heading + math.remainder(angles(q_map_base)[2] - T_map_start.heading, math.tau)
         if self._standing.plane.level:
-            heading = start.heading + part * turn
+            heading = T_map_start.heading + part * turn
         vehicle = self._guarded
-        vehicle.set_pose(start.x + part * way[0], start.y + part * way[1], heading)
+        vehicle.set_pose(T_map_start.x + part * way_map[0], T_map_start.y + part * way_map[1], heading)
 
     def _stop(self, part: float) -> None:
         """Undo the last fraction ``part`` of a step; stop body, wheels and drives."""
@@ -287,12 +291,12 @@ class WorldPlant(KinematicPlant):
         """Set gravity along the vehicle in models that feel slopes; if they slip, also gravity across and friction."""
         vehicle = self._guarded
         if vehicle.model.feels_slopes:
-            orientation = _in_space(self._standing.plane, _pose(vehicle.motion())).orientation
+            q_map_base = _in_space(self._standing.plane, vehicle.motion().pose).orientation
             state = vehicle.state
-            gravity = into_body(orientation, (0.0, 0.0, -GRAVITY))
-            state.road_slope = gravity[0]
+            gravity_base = into_body(q_map_base, (0.0, 0.0, -GRAVITY))
+            state.road_slope = gravity_base[0]
             if hasattr(state, "road_bank"):
-                state.road_bank = gravity[1]
+                state.road_bank = gravity_base[1]
             if hasattr(state, "road_friction"):
                 tires = vehicle.coefficients.friction  # the smaller one counts at each contact, as in Gazebo
                 state.road_friction = _mean([min(friction, tires) for friction in self._standing.friction])
@@ -306,7 +310,7 @@ class WorldPlant(KinematicPlant):
 
     def set_pose(self, pose: Pose, attitude: Attitude | None = None) -> None:
         """Place base_link on the ground nearest to the attitude's height, or else to its present height."""
-        height = self._standing.attitude(_pose(self.vehicle.motion()), False).z
+        height = self._standing.attitude(self.vehicle.motion().pose, False).z
         super().set_pose(pose, attitude)
         self._put(height if attitude is None else attitude.z)
 
@@ -318,9 +322,9 @@ class WorldPlant(KinematicPlant):
 
     def _put(self, height: float) -> None:
         self._stopped_at = self._looked = self._refused = None
-        pose = _pose(self.vehicle.motion())
-        self._standing.put(pose, height)
-        self._same_ground = max(GROUND_EVERY, self._standing.room(pose))
+        T_map_base = self.vehicle.motion().pose
+        self._standing.put(T_map_base, height)
+        self._same_ground = max(GROUND_EVERY, self._standing.room(T_map_base))
         self._touch(self.vehicle.time)
         self._feel_road()
         self._grant()
@@ -328,7 +332,7 @@ class WorldPlant(KinematicPlant):
     def attitude(self, time: int) -> Attitude:
         """Attitude of base_link out of the map's plane, at its present time."""
         motion = self.vehicle.motion()
-        return self._standing.attitude(_pose(motion), bool(motion.v_x or motion.v_y or motion.yaw_rate))
+        return self._standing.attitude(motion.pose, bool(motion.v_x or motion.v_y or motion.yaw_rate))
 
     def status(self) -> Status:
         """A warning if the vehicle touches something, is inside it, or has no ground."""
@@ -356,10 +360,7 @@ def plant_in_world(
     return WorldPlant(vehicle, footprint, surroundings, parameters.collisions, felt=felt)
 
 
-def _pose(motion: Motion) -> Pose:
-    return Pose(motion.x, motion.y, motion.heading)
-
-
-def _in_space(plane: Plane, pose: Pose) -> Transform:
-    at = plane.attitude(pose.x, pose.y, pose.heading)
-    return Transform((pose.x, pose.y, at.z), quaternion(at.roll, at.pitch, pose.heading))
+def _in_space(plane: Plane, T_map_base: Pose) -> Transform:
+    """The pose in space of a vehicle on a plane, from the one seen from above."""
+    at = plane.attitude(T_map_base)
+    return Transform((T_map_base.x, T_map_base.y, at.z), quaternion(at.roll, at.pitch, T_map_base.heading))

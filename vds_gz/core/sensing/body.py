@@ -20,8 +20,8 @@ class BodyState:
 
     Attributes:
         time: Simulated time [ns].
-        pose: base_link in the world.
-        velocity, acceleration: Of base_link's origin, in the world's axes [m/s, m/s^2]; without gravity.
+        pose: base_link in the map, T_map_base.
+        velocity, acceleration: Of base_link's origin, in the map's axes [m/s, m/s^2]; without gravity.
         angular_velocity, angular_acceleration: In base_link's axes [rad/s, rad/s^2].
         joints: States of the joints; None if no sensor needs them.
     """

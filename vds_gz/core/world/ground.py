@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from vds_gz.core.arrays import Array
-from vds_gz.core.geometry import Attitude
+from vds_gz.core.geometry import Attitude, Pose
 from vds_gz.core.world.intersection import HALF_SPACE, TRIANGLE
 from vds_gz.core.world.ray_caster import RayCaster
 
@@ -42,12 +42,14 @@ class Plane:
         """Its height at a place [m]."""
         return self.height + self.slope_x * x + self.slope_y * y
 
-    def attitude(self, x: float, y: float, heading: float) -> Attitude:
-        """Attitude of a body on the plane at a place [m] with a heading [rad]."""
-        cosine, sine = math.cos(heading), math.sin(heading)
+    def attitude(self, T_map_base: Pose) -> Attitude:
+        """Attitude of a body on the plane, whose pose is that seen from above."""
+        cosine, sine = math.cos(T_map_base.heading), math.sin(T_map_base.heading)
         forward = self.slope_x * cosine + self.slope_y * sine
         leftward = self.slope_y * cosine - self.slope_x * sine
-        return Attitude(self.at(x, y), math.atan2(leftward, math.hypot(1.0, forward)), -math.atan(forward))
+        return Attitude(
+            self.at(T_map_base.x, T_map_base.y), math.atan2(leftward, math.hypot(1.0, forward)), -math.atan(forward)
+        )
 
 
 def plane_through(points: Sequence[tuple[float, float, float]]) -> Plane:

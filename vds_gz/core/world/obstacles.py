@@ -56,10 +56,10 @@ class SweptBox:
     body: Row  # middle of the box in the vehicle's frame, and its half sizes [m]
 
     @classmethod
-    def of(cls, pose: Transform, way: Vector, turn: float, body: CollisionBox) -> SweptBox:
+    def of(cls, T_map_base: Transform, way_map: Vector, turn: float, body: CollisionBox) -> SweptBox:
         """The path of a body from a pose."""
-        rows = (*axes(pose.orientation), pose.position)
-        return cls([number for row in rows for number in row], [*way, turn], body.numbers)
+        rows = (*axes(T_map_base.orientation), T_map_base.position)
+        return cls([number for row in rows for number in row], [*way_map, turn], body.numbers)
 
     @property
     def reach(self) -> float:
@@ -155,10 +155,10 @@ class Contact:
         """The penetration along the normal [m]; 0 if the vehicle only touches the thing."""
         return max(0.0, -self.gap)
 
-    def stops(self, body: CollisionBox, pose: Transform, way: Vector, turn: float) -> bool:
+    def stops(self, body: CollisionBox, T_map_base: Transform, way_map: Vector, turn: float) -> bool:
         """Whether a path from the contact leads into the thing; see :meth:`Obstacles.pass_by`."""
         x, y, z = self.normal
-        return SweptBox.of(pose, way, turn, body).approach(0.0, 1.0, (-x, -y, -z)) > _room(self.gap)
+        return SweptBox.of(T_map_base, way_map, turn, body).approach(0.0, 1.0, (-x, -y, -z)) > _room(self.gap)
 
 
 class Passage(NamedTuple):
@@ -180,14 +180,14 @@ class Obstacles:
         self._region = np.full((2, 3), np.nan)
 
     def pass_by(
-        self, pose: Transform, way: Vector, turn: float, body: CollisionBox, *, stops: bool, end: float = 1.0
+        self, T_map_base: Transform, way_map: Vector, turn: float, body: CollisionBox, *, stops: bool, end: float = 1.0
     ) -> Passage:
         """Move a body from a pose to the fraction ``end`` of a path, or to an obstacle that stops it.
 
-        ``way`` [m] is the displacement of its origin in the world, in the plane of its x and y axes; ``turn`` [rad] is
-        about its z axis.
+        ``way_map`` [m] is the displacement of its origin, in the plane of its x and y axes; ``turn`` [rad] is about its
+        z axis.
         """
-        sweep = SweptBox.of(pose, way, turn, body)
+        sweep = SweptBox.of(T_map_base, way_map, turn, body)
         shapes = self._shapes(*sweep.space()).tolist()
         if not shapes:
             return Passage(end, HORIZON, ())

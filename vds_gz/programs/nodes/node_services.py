@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from vds_gz.core.errors import FailureError, UnknownTypeError, VdsGzError
-from vds_gz.core.geometry import Attitude, Pose, into_body, quaternion
+from vds_gz.core.geometry import Attitude, Pose, into_world, quaternion
 from vds_gz.core.ros.graph import Graph, Message, Severity
 from vds_gz.core.ros.messages.fields import set_stamp, yaw_of
 from vds_gz.programs.interface import topics
@@ -133,13 +133,14 @@ class SimulationServices:
         motion, attitude = plant.motion(time), plant.attitude(time) or Attitude()
         set_stamp(state.header.stamp, time)
         state.header.frame_id = self._frame
-        x, y, z, w = quaternion(attitude.roll, attitude.pitch, motion.heading)
+        q_map_base = quaternion(attitude.roll, attitude.pitch, motion.heading)
         state.pose.position.x, state.pose.position.y, state.pose.position.z = motion.x, motion.y, attitude.z
         turn, linear, angular = state.pose.orientation, state.twist.linear, state.twist.angular
-        turn.x, turn.y, turn.z, turn.w = x, y, z, w
-        back = (-x, -y, -z, w)
-        linear.x, linear.y, linear.z = into_body(back, (motion.v_x, motion.v_y, attitude.v_z))
-        angular.x, angular.y, angular.z = into_body(back, (attitude.roll_rate, attitude.pitch_rate, motion.yaw_rate))
+        turn.x, turn.y, turn.z, turn.w = q_map_base
+        velocity_base = motion.v_x, motion.v_y, attitude.v_z
+        rates_base = attitude.roll_rate, attitude.pitch_rate, motion.yaw_rate
+        linear.x, linear.y, linear.z = into_world(q_map_base, velocity_base)
+        angular.x, angular.y, angular.z = into_world(q_map_base, rates_base)
 
     def _set_entity_state(self, request: Message, response: Message) -> None:
         self._check_entity(request.entity)

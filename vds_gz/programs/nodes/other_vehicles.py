@@ -44,8 +44,8 @@ class OtherVehicle:
         self._reach = 0.0
         self._time = 0
         self._received: int | None = None
-        self._pose = Transform()
-        self._twist = (0.0, 0.0, 0.0, 0.0)
+        self._T_map_base = Transform()
+        self._twist_base = (0.0, 0.0, 0.0, 0.0)  # v_x, v_y, v_z [m/s], yaw rate [rad/s]
 
     @property
     def present(self) -> bool:
@@ -73,20 +73,20 @@ class OtherVehicle:
         ):
             return
         self._time, self._received = stamp_ns(message.header.stamp), arrival
-        self._pose = pose
-        self._twist = linear.x, linear.y, linear.z, angular.z
+        self._T_map_base = pose
+        self._twist_base = linear.x, linear.y, linear.z, angular.z
         self.speed = math.hypot(linear.x, linear.y, linear.z) + self._reach * abs(angular.z)
 
     def pose_at(self, time: int) -> Transform:
         """Its pose at a simulated time [ns], extrapolated from its last message."""
         ahead = (time - self._time) / NANOSECONDS
         if abs(ahead) > LONGEST_GUESS:  # it has another clock, or its message is late
-            return self._pose
-        x, y, z, rate = self._twist
+            return self._T_map_base
+        x, y, z, rate = self._twist_base
         half, turned = (quaternion(0.0, 0.0, part * rate * ahead) for part in (0.5, 1.0))
-        orientation = self._pose.orientation
+        orientation = self._T_map_base.orientation
         dx, dy, dz = into_world(product(orientation, half), (x * ahead, y * ahead, z * ahead))
-        a, b, c = self._pose.position
+        a, b, c = self._T_map_base.position
         return Transform((a + dx, b + dy, c + dz), product(orientation, turned))
 
     def visuals(self, time: int) -> list[Thing]:

@@ -150,15 +150,15 @@ class WorldView:
     def _take(self, frame: str, points: Array, lowest: float) -> None:
         """Show finite points of a lidar's frame in the world, above ``lowest`` [m] from the vehicle's ground."""
         truth = self._truth()
-        mount = self._mount(frame, truth.child_frame_id) if truth is not None else None
-        if truth is None or mount is None:
+        T_base_sensor = self._mount(frame, truth.child_frame_id) if truth is not None else None
+        if truth is None or T_base_sensor is None:
             return
         ground = truth.pose.pose.position.z
-        place = transform_of(truth.pose.pose.position, truth.pose.pose.orientation).then(mount)
+        T_map_sensor = transform_of(truth.pose.pose.position, truth.pose.pose.orientation).then(T_base_sensor)
         points = points[np.isfinite(points).all(axis=1)]
-        world = points @ np.array(axes(place.orientation)) + place.position
-        world = world[(np.abs(world) <= FARTHEST).all(axis=1) & (world[:, 2] > ground + lowest)]
-        self._show(*np.round(world[:: max(1, -(-len(world) // MOST_POINTS)), :2], 2).T.tolist())
+        points_map = points @ np.array(axes(T_map_sensor.orientation)) + T_map_sensor.position
+        points_map = points_map[(np.abs(points_map) <= FARTHEST).all(axis=1) & (points_map[:, 2] > ground + lowest)]
+        self._show(*np.round(points_map[:: max(1, -(-len(points_map) // MOST_POINTS)), :2], 2).T.tolist())
 
     def _show(self, x: list[float], y: list[float]) -> None:
         self.points = {"x": x, "y": y}

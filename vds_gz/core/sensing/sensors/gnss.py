@@ -138,8 +138,8 @@ class GnssModel:
         interval = 0.0 if self._time is None else (state.time - self._time) * 1e-9
         self._time = state.time
         white, wandering = self._white.sample(0.0), self._wandering.sample(interval)
-        point = state.pose.apply(self._parameters.xyz)
-        regions = (region.fix_type for region in self._regions if region.contains(point[0], point[1]))
+        antenna_map = state.pose.apply(self._parameters.xyz)
+        regions = (region.fix_type for region in self._regions if region.contains(*antenna_map[:2]))
         fix_type = next(regions, self._parameters.fix_type)
         if fix_type == "none":
             return _NO_FIX
@@ -147,7 +147,7 @@ class GnssModel:
             self._frame = LocalFrame(origin)
         stddevs = self._stddevs(fix_type, origin)
         errors = (w * s + v * t for w, v, (s, t) in zip(white, wandering, stddevs, strict=True))
-        east, north, up = (a + b for a, b in zip(self._frame.enu(point), errors, strict=True))
+        east, north, up = (a + b for a, b in zip(self._frame.enu(antenna_map), errors, strict=True))
         (a, b), (c, d), (e, f) = stddevs
         return Fix(fix_type, self._frame.geodetic((east, north, up)), (a * a + b * b, c * c + d * d, e * e + f * f))
 

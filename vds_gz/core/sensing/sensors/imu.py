@@ -131,9 +131,9 @@ class ImuModel:
     """
 
     def __init__(self, parameters: Imu, name: str, seed: int) -> None:
-        self._place = parameters.xyz
-        self._mount = quaternion(*parameters.rpy)
-        self._reference = REFERENCE_FRAMES.get(parameters.orientation_reference_frame)
+        self._position_base = parameters.xyz
+        self._q_base_sensor = quaternion(*parameters.rpy)
+        self._q_enu_reference = REFERENCE_FRAMES.get(parameters.orientation_reference_frame)
         self._models, self._name, self._seed = noise_models(parameters), name, seed
         self._begin()
 
@@ -141,45 +141,46 @@ class ImuModel:
         gyroscope, accelerometer = self._models
         self._accelerometer = ChannelNoise(accelerometer, 3, generator(self._seed, f"{self._name}/accelerometer"))
         self._gyroscope = ChannelNoise(gyroscope, 3, generator(self._seed, f"{self._name}/gyroscope"))
-        self._first: Quaternion | None = None
+        self._q_map_start: Quaternion | None = None  # of the sensor at its first measurement
         self._time = 0
 
-    def measure(self, state: BodyState, gravity: Vector, heading: float = 0.0) -> ImuReading:
+    def measure(self, state: BodyState, gravity_map: Vector, heading: float = 0.0) -> ImuReading:
         """The measurement of a body in a state and a gravity [m/s^2].
 
-        ``heading`` is the angle from the east to the world's x axis [rad].
+        ``heading`` is the angle from the east to the map's x axis [rad].
         """
         if state.time < self._time:
             self._begin()
-        orientation = product(state.pose.orientation, self._mount)
-        if self._first is None:
-            self._first, self._time = orientation, state.time
+        q_map_sensor = product(state.pose.orientation, self._q_base_sensor)
+        if self._q_map_start is None:
+            self._q_map_start, self._time = q_map_sensor, state.time
         interval, self._time = (state.time - self._time) * 1e-9, state.time
-        rate, force = true_motion(state, self._place, gravity)
-        reference = self._first
-        if self._reference is not None:
-            reference = product(quaternion(0.0, 0.0, -heading), self._reference)
+        rate_base, force_base = true_motion(state, self._position_base, gravity_map)
+        q_map_reference = self._q_map_start
+        if self._q_enu_reference is not None:
+            q_map_enu = quaternion(0.0, 0.0, -heading)
+            q_map_reference = product(q_map_enu, self._q_enu_reference)
         return ImuReading(
-            product(inverse(reference), orientation),
-            _noisy(into_body(self._mount, rate), self._gyroscope, interval),
-            _noisy(into_body(self._mount, force), self._accelerometer, interval),
+            product(inverse(q_map_reference), q_map_sensor),
+            _noisy(into_body(self._q_base_sensor, rate_base), self._gyroscope, interval),
+            _noisy(into_body(self._q_base_sensor, force_base), self._accelerometer, interval),
             self._gyroscope.variance,
             self._accelerometer.variance,
         )
 
 
-def true_motion(state: BodyState, place: Vector, gravity: Vector) -> tuple[Vector, Vector]:
-    """Angular velocity [rad/s] and specific force [m/s^2] at a place on the body, in the body's axes.
+def true_motion(state: BodyState, position_base: Vector, gravity_map: Vector) -> tuple[Vector, Vector]:
+    """Angular velocity [rad/s] and specific force [m/s^2] at a position on the body, in the body's axes.
 
     The specific force is ``a - g + dw/dt x r + w x (w x r)``: the acceleration of the body's origin minus gravity,
     and the terms of angular and centripetal acceleration.
     """
-    (a, b, c), (g, h, k) = state.acceleration, gravity
+    (a, b, c), (g, h, k) = state.acceleration, gravity_map
     x, y, z = into_body(state.pose.orientation, (a - g, b - h, c - k))
-    rate = state.angular_velocity
-    p, q, r = cross(state.angular_acceleration, place)
-    s, t, u = cross(rate, cross(rate, place))
-    return rate, (x + p + s, y + q + t, z + r + u)
+    rate_base = state.angular_velocity
+    p, q, r = cross(state.angular_acceleration, position_base)
+    s, t, u = cross(rate_base, cross(rate_base, position_base))
+    return rate_base, (x + p + s, y + q + t, z + r + u)
 
 
 def _noisy(true: Vector, noise: ChannelNoise, interval: float) -> Vector:
