@@ -38,6 +38,10 @@ def calls() -> dict[str, dict[str, Any]]:
         "read_path": {"file": "nowhere", "spacing": 0.1},
         "twist": {"v_x": 1.0, "v_y": 0.0, "yaw_rate": 0.0},
         "ackermann": {"speed": 1.0, "steering_angle": 0.0, "steering_rate": 0.0, "acceleration": 0.0},
+        "four_wheel_steering": {
+            **{"speed": 1.0, "steering_angle": 0.0, "rear_steering_angle": 0.0},
+            **{"steering_rate": 0.0, "rear_steering_rate": 0.0, "acceleration": 0.0},
+        },
         **(CARS if HERE else {}),
         "gear": {"code": 2},
         "read_signals": {**path, "columns": {}},
@@ -54,7 +58,7 @@ def calls() -> dict[str, dict[str, Any]]:
 #: Public names that are data, types or errors, and those whose arguments are arrays of any form.
 DATA = {
     *("Motion", "Path", "Command", "VehicleModel", "Scene", "Graph", "QoS", "models", "command_records"),
-    *("BICYCLE", "DIFFERENTIAL", "OMNI", "SINGLE_TRACK"),
+    *("BICYCLE", "DIFFERENTIAL", "FOUR_WHEEL_STEERING", "OMNI", "SINGLE_TRACK"),
     *(name for name in vds_gz.__all__ if name.endswith(("Parameters", "Error"))),
 }
 

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from vds_gz.core.parameters.vehicles import (
         BicycleParameters,
         DifferentialParameters,
+        FourWheelSteeringParameters,
         OmniParameters,
         SingleTrackParameters,
     )
@@ -53,9 +54,10 @@ if TYPE_CHECKING:
     from vds_gz.core.ros.open_graph import open_graph
     from vds_gz.core.vehicle.bicycle import BICYCLE
     from vds_gz.core.vehicle.catalogue import models
-    from vds_gz.core.vehicle.command import Command, ackermann, gear, twist
+    from vds_gz.core.vehicle.command import Command, ackermann, four_wheel_steering, gear, twist
     from vds_gz.core.vehicle.compiled import CompiledVehicle
     from vds_gz.core.vehicle.differential import DIFFERENTIAL
+    from vds_gz.core.vehicle.four_wheel_steering import FOUR_WHEEL_STEERING
     from vds_gz.core.vehicle.omni import OMNI
     from vds_gz.core.vehicle.schedule import command_records
     from vds_gz.core.vehicle.single_track import SINGLE_TRACK
@@ -96,6 +98,7 @@ __all__ = [
     "Command",
     "twist",
     "ackermann",
+    "four_wheel_steering",
     "pedals",
     "control",
     "gear",
@@ -105,10 +108,12 @@ __all__ = [
     "VehicleModel",
     "BICYCLE",
     "DIFFERENTIAL",
+    "FOUR_WHEEL_STEERING",
     "OMNI",
     "SINGLE_TRACK",
     "BicycleParameters",
     "DifferentialParameters",
+    "FourWheelSteeringParameters",
     "OmniParameters",
     "SingleTrackParameters",
     "DriveParameters",
@@ -150,16 +155,18 @@ _HOMES = {
         "PurePursuitParameters StanleyParameters LqrParameters ControllerParameters"
     ),
     "vds_gz.core.vehicle.compiled": "CompiledVehicle",
-    "vds_gz.core.vehicle.command": "Command twist ackermann gear",
+    "vds_gz.core.vehicle.command": "Command twist ackermann four_wheel_steering gear",
     "vds_gz.autoware.vehicle.command_kinds": "pedals control",
     "vds_gz.core.vehicle.schedule": "command_records",
     "vds_gz.core.vehicle.catalogue": "models",
     "vds_gz.core.vehicle.vehicle_model": "VehicleModel",
     "vds_gz.core.vehicle.bicycle": "BICYCLE",
     "vds_gz.core.vehicle.differential": "DIFFERENTIAL",
+    "vds_gz.core.vehicle.four_wheel_steering": "FOUR_WHEEL_STEERING",
     "vds_gz.core.vehicle.omni": "OMNI",
     "vds_gz.core.vehicle.single_track": "SINGLE_TRACK",
-    "vds_gz.core.parameters.vehicles": "BicycleParameters DifferentialParameters OmniParameters SingleTrackParameters",
+    "vds_gz.core.parameters.vehicles": "BicycleParameters DifferentialParameters FourWheelSteeringParameters "
+    "OmniParameters SingleTrackParameters",
     "vds_gz.core.parameters.actuator_parameters": "DriveParameters SteeringParameters",
     "vds_gz.tools.study.reading.bag": "read_signals",
     "vds_gz.tools.study.identify.identification": "identify",

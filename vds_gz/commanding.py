@@ -6,6 +6,7 @@
 from vds_gz.core.ros.graph import QoS, Topic
 from vds_gz.core.vehicle.command import (
     ACKERMANN,
+    FOUR_WHEEL,
     GEAR,
     KEEP_GEAR,
     KINDS,
@@ -18,6 +19,7 @@ from vds_gz.core.vehicle.command import (
     SteadyMotion,
     ackermann,
     fault,
+    four_wheel_steering,
     reference_of,
     twist,
 )
@@ -35,10 +37,12 @@ __all__ = [
     "Command",
     "twist",
     "ackermann",
+    "four_wheel_steering",
     # The kinds, and a further one
     "CommandKind",
     "TWIST",
     "ACKERMANN",
+    "FOUR_WHEEL",
     "SPEED",
     "STEERING",
     "GEAR",

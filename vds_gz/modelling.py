@@ -26,6 +26,7 @@ from vds_gz.core.vehicle.actuators import (
 from vds_gz.core.vehicle.bicycle import BicycleCoefficients, BicycleState
 from vds_gz.core.vehicle.command import SteadyMotion
 from vds_gz.core.vehicle.differential import DifferentialCoefficients, DifferentialState
+from vds_gz.core.vehicle.four_wheel_steering import FourWheelSteeringCoefficients, FourWheelSteeringState
 from vds_gz.core.vehicle.omni import OmniCoefficients, OmniState
 from vds_gz.core.vehicle.single_track import SingleTrackCoefficients, SingleTrackState
 from vds_gz.core.vehicle.trigonometry import integrate_pose
@@ -83,6 +84,8 @@ __all__ = [
     "BicycleState",
     "DifferentialCoefficients",
     "DifferentialState",
+    "FourWheelSteeringCoefficients",
+    "FourWheelSteeringState",
     "OmniCoefficients",
     "OmniState",
     "SingleTrackCoefficients",

@@ -7,10 +7,16 @@ from hypothesis import strategies as st
 
 from vds_gz.core.parameters.actuator_parameters import BodyLimits, DriveParameters, SteeringParameters
 from vds_gz.core.parameters.declaration import describe
-from vds_gz.core.parameters.vehicles import BicycleParameters, DifferentialParameters, OmniParameters
+from vds_gz.core.parameters.vehicles import (
+    BicycleParameters,
+    DifferentialParameters,
+    FourWheelSteeringParameters,
+    OmniParameters,
+)
 from vds_gz.core.vehicle.bicycle import BICYCLE
-from vds_gz.core.vehicle.command import Command, ackermann, twist
+from vds_gz.core.vehicle.command import Command, ackermann, four_wheel_steering, twist
 from vds_gz.core.vehicle.differential import DIFFERENTIAL
+from vds_gz.core.vehicle.four_wheel_steering import FOUR_WHEEL_STEERING
 from vds_gz.core.vehicle.omni import OMNI
 from vds_gz.core.vehicle.vehicle import Vehicle
 
@@ -114,6 +120,23 @@ fixed_drive_bicycles = st.builds(
 steered_drive_bicycles = st.builds(
     BicycleParameters, **_geometry, drive_on_steered_wheel=st.just(True), steering_actuator=free_steerings
 )
+four_wheel_steered = st.builds(
+    FourWheelSteeringParameters,
+    base_link_offset=st.floats(-1.0, 1.0),
+    wheel_base=st.floats(0.5, 3.0),
+    rear_steering=st.sampled_from(("counter_phase", "crab", "fixed")),
+    rear_ratio=_one_or(0.0, 2.0),
+    allow_reverse=st.booleans(),
+    center_at_standstill=st.booleans(),
+    parallel_steering=st.booleans(),
+    track_front=_zero_or(0.2, 2.0),
+    track_rear=_zero_or(0.2, 2.0),
+    tire_diameter=st.floats(0.1, 1.0),
+    max_wheel_velocity=_zero_or(0.1, 5.0),
+    drive_actuator=drives,
+    front_steering_actuator=limited_steerings,
+    rear_steering_actuator=limited_steerings,
+)
 _body_limits = {
     "max_linear_velocity": _zero_or(0.1, 5.0),
     "max_linear_acceleration": _zero_or(0.1, 20.0),
@@ -144,13 +167,17 @@ vehicles = st.one_of(
     st.tuples(st.just(BICYCLE), steered_drive_bicycles),
     st.tuples(st.just(DIFFERENTIAL), differentials),
     st.tuples(st.just(OMNI), omnis),
+    st.tuples(st.just(FOUR_WHEEL_STEERING), four_wheel_steered),
 )
 
 _speed = st.floats(-6.0, 6.0)
 twists = st.builds(twist, _speed, _speed, st.floats(-3.0, 3.0))
-ackermanns = st.builds(ackermann, _speed, st.floats(-math.pi, math.pi), st.floats(0.0, 5.0), st.floats(0.0, 5.0))
+_angle, _limit = st.floats(-math.pi, math.pi), st.floats(0.0, 5.0)
+ackermanns = st.builds(ackermann, _speed, _angle, _limit, _limit)
+four_wheel_steerings = st.builds(four_wheel_steering, _speed, _angle, _angle, _limit, _limit, _limit)
 
 
 def commands_for(model):
     """Commands that a model understands."""
-    return st.one_of(twists, ackermanns) if model is BICYCLE else twists
+    kinds = {BICYCLE: (twists, ackermanns), FOUR_WHEEL_STEERING: (twists, ackermanns, four_wheel_steerings)}
+    return st.one_of(kinds.get(model, (twists,)))

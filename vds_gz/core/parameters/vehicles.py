@@ -148,6 +148,58 @@ class SingleTrackParameters(BicycleParameters):
 
 
 @dataclass(frozen=True, slots=True)
+class FourWheelSteeringParameters(ParameterGroup):
+    """A vehicle that steers both axles: cars with a steered rear axle, sweepers, field robots."""
+
+    base_link_offset: float = real(
+        0.0,
+        "m",
+        "from the middle of the rear axle to base_link, along +x; half the wheel base: in the middle",
+        minimum=-MAX_OFFSET,
+        maximum=MAX_OFFSET,
+    )
+    wheel_base: float = real(1.6, "m", "distance between the axles", positive=True)
+    rear_steering: str = choice(
+        "counter_phase",
+        ("counter_phase", "crab", "fixed"),
+        "the rear angle with an Ackermann command: against the front angle, like it, or 0",
+        live=True,
+    )
+    rear_ratio: float = real(
+        1.0,
+        "-",
+        "rear angle per front angle, with an Ackermann command in counter phase or crab",
+        minimum=0.0,
+        maximum=10.0,
+        live=True,
+    )
+    allow_reverse: bool = flag(True, "negative speeds are obeyed, else taken as 0", live=True)
+    center_at_standstill: bool = flag(False, "both axles go to 0 while the commanded speed is 0", live=True)
+    parallel_steering: bool = flag(
+        False, "both wheels of an axle point the same way, else to the common turning centre by Ackermann's rule"
+    )
+    track_front: float = real(1.2, "m", "between the front wheels; 0: one wheel", minimum=0.0)
+    track_rear: float = real(1.2, "m", "between the rear wheels; 0: one wheel", minimum=0.0)
+    tire_diameter: float = _tire_diameter(0.5)
+    max_wheel_velocity: float = real(
+        0.0, "m/s", "maximum speed of every wheel, as with hub motors; 0: unlimited", minimum=0.0
+    )
+    drive_actuator: DriveParameters = group(DriveParameters)
+    front_steering_actuator: SteeringParameters = group(SteeringParameters)
+    rear_steering_actuator: SteeringParameters = group(SteeringParameters)
+
+    def check_together(self) -> None:
+        """Refuse a steering that reaches 90 degrees, where the speed no longer sets the motion."""
+        for axle in ("front", "rear"):
+            limit = getattr(self, f"{axle}_steering_actuator").max_position
+            if not 0.0 < limit < math.pi / 2:
+                raise ParameterError(
+                    f"parameter '{axle}_steering_actuator.max_position' is {limit:g}; it must be greater than 0 and "
+                    "less than pi/2 [rad]. Wheels that turn further are modules of the model 'swerve'"
+                )
+
+
+@dataclass(frozen=True, slots=True)
 class DifferentialParameters(BodyLimits):
     """A vehicle with a left and a right drive."""
 

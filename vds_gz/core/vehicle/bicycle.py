@@ -255,15 +255,18 @@ def set_velocities(c: BicycleCoefficients, s: BicycleState, u: Command) -> None:
 
 
 def steered_wheel_speed(c: Axles, v_x: float, yaw_rate: float, y: float, cosine: float, sine: float) -> float:
-    """Rolling speed [m/s] of the steered wheel that stands ``y`` metres to the left of the middle.
+    """Rolling speed [m/s] of the steered wheel that stands ``y`` metres to the left of the middle."""
+    return rolling_speed(c.parallel_steering, v_x - yaw_rate * y, yaw_rate * c.signed_wheelbase, cosine, sine)
+
+
+def rolling_speed(parallel: bool, longitudinal: float, lateral: float, cosine: float, sine: float) -> float:
+    """Rolling speed of a wheel that moves with a velocity [m/s], on an axle whose middle wheel has an angle.
 
     By Ackermann's rule the wheel points along its own path, so it rolls as fast as it moves. With parallel steering it
     points like the middle one and rolls with the part of its motion along that direction.
     """
-    longitudinal = v_x - yaw_rate * y
-    lateral = yaw_rate * c.signed_wheelbase
     rolling = longitudinal * cosine + lateral * sine
-    if c.parallel_steering:
+    if parallel:
         return rolling
     return math.copysign(math.sqrt(longitudinal * longitudinal + lateral * lateral), rolling)
 

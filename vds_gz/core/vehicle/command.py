@@ -106,13 +106,23 @@ class Command:
     yaw_rate: float = _number("rad/s", "yaw rate", "yaw_rate", "yaw_rate_command", "cmd_yaw_rate", part="speed")
     steering_angle: float = _number(
         "rad",
-        "angle of the middle steered wheel",
+        "angle of the middle steered wheel, of the front axle if both are steered",
         "steering",
         *("steering_command", "steering_angle_command", "cmd_steering", "steering_reference"),
         part="steering",
     )
+    rear_steering_angle: float = _number(
+        "rad",
+        "angle of the middle rear wheel, if both axles are steered",
+        "rear_steering",
+        *("rear_steering_command", "rear_steering_angle_command", "steering_rear_reference"),
+        part="steering",
+    )
     steering_rate: float = _limit(
         "rad/s", "maximum steering rate", "steering_rate_limit", "steering_rate_limit", part="steering"
+    )
+    rear_steering_rate: float = _limit(
+        "rad/s", "maximum steering rate of the rear axle", *2 * ("rear_steering_rate_limit",), part="steering"
     )
     acceleration: float = _limit(
         "m/s^2", "maximum acceleration", "acceleration_limit", "acceleration_limit", part="speed"
@@ -179,12 +189,14 @@ class SteadyMotion(NamedTuple):
         v_x, v_y, yaw_rate: Velocity of base_link in its own axes [m/s, m/s, rad/s]. Models that steer ignore
             ``v_y`` and ``yaw_rate``.
         steering_angle: Angle of the middle steered wheel [rad]; models that do not steer ignore it.
+        rear_steering_angle: Angle of the middle rear wheel [rad], for models that steer both axles.
     """
 
     v_x: float = 0.0
     v_y: float = 0.0
     yaw_rate: float = 0.0
     steering_angle: float = 0.0
+    rear_steering_angle: float = 0.0
 
     @property
     def finite(self) -> bool:
@@ -193,7 +205,7 @@ class SteadyMotion(NamedTuple):
 
 
 #: A request that leaves everything open.
-OPEN = SteadyMotion(math.nan, math.nan, math.nan, math.nan)
+OPEN = SteadyMotion(*(math.nan for _ in SteadyMotion._fields))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -279,6 +291,13 @@ SPEED = CommandKind(2, "speed", ("v_x", "acceleration"), part="speed")
 STEERING = CommandKind(3, "steering", ("steering_angle", "steering_rate"), part="steering")
 #: A gear for the following commands of geared kinds; it has its own topic.
 GEAR = CommandKind(6, "gear", ("gear",), part="gear")
+#: Speed and the angles of both axles, for vehicles that steer both.
+FOUR_WHEEL = CommandKind(
+    9,
+    "four_wheel_steering",
+    ("v_x", "steering_angle", "rear_steering_angle", "steering_rate", "rear_steering_rate", "acceleration"),
+    marks=("rear_steering",),
+)
 #: Commands have ended: brake to a standstill, and leave the steering as it is.
 STOP = CommandKind(8, "stop", ())
 
@@ -300,7 +319,41 @@ def twist(v_x: float, v_y: float, yaw_rate: float) -> Command:
 def ackermann(speed: float, steering_angle: float, steering_rate: float = 0.0, acceleration: float = 0.0) -> Command:
     """A speed [m/s] and a steering angle [rad]; a rate or an acceleration of 0 means as fast as possible."""
     check_numbers(speed=speed, steering_angle=steering_angle, steering_rate=steering_rate, acceleration=acceleration)
-    return Command(ACKERMANN, speed, 0.0, 0.0, steering_angle, limit_of(steering_rate), limit_of(acceleration))
+    return Command(
+        ACKERMANN,
+        speed,
+        steering_angle=steering_angle,
+        steering_rate=limit_of(steering_rate),
+        acceleration=limit_of(acceleration),
+    )
+
+
+def four_wheel_steering(
+    speed: float,
+    steering_angle: float,
+    rear_steering_angle: float,
+    steering_rate: float = 0.0,
+    rear_steering_rate: float = 0.0,
+    acceleration: float = 0.0,
+) -> Command:
+    """A speed [m/s] and the angles of both axles [rad]; a rate or an acceleration of 0 means as fast as possible."""
+    check_numbers(
+        speed=speed,
+        steering_angle=steering_angle,
+        rear_steering_angle=rear_steering_angle,
+        steering_rate=steering_rate,
+        rear_steering_rate=rear_steering_rate,
+        acceleration=acceleration,
+    )
+    return Command(
+        FOUR_WHEEL,
+        speed,
+        steering_angle=steering_angle,
+        rear_steering_angle=rear_steering_angle,
+        steering_rate=limit_of(steering_rate),
+        rear_steering_rate=limit_of(rear_steering_rate),
+        acceleration=limit_of(acceleration),
+    )
 
 
 def gear(code: int) -> Command:

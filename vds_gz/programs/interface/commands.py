@@ -26,6 +26,7 @@ from vds_gz.core.share import extensions, offered
 from vds_gz.core.vehicle import command as vehicle_command
 from vds_gz.core.vehicle.command import (
     ACKERMANN,
+    FOUR_WHEEL,
     SPEED,
     STEERING,
     TWIST,
@@ -82,6 +83,21 @@ class Ackermann(NamedTuple):
         """The command for a vehicle model, where an acceleration is a magnitude; in some messages it is signed."""
         speed, angle, rate, acceleration = self
         return vehicle_command.ackermann(speed, angle, rate, abs(acceleration))
+
+
+class FourWheelSteering(NamedTuple):
+    """Speed [m/s], steering angles of both axles [rad]; rates and acceleration of 0 are as fast as possible."""
+
+    speed: float
+    front_steering_angle: float
+    rear_steering_angle: float
+    front_steering_angle_velocity: float = 0.0
+    rear_steering_angle_velocity: float = 0.0
+    acceleration: float = 0.0
+
+    def command(self) -> Command:
+        speed, front, rear, front_rate, rear_rate, acceleration = self
+        return vehicle_command.four_wheel_steering(speed, front, rear, front_rate, rear_rate, abs(acceleration))
 
 
 class Speed(NamedTuple):
@@ -250,6 +266,16 @@ OWN = (
         Ackermann,
         tuple(f"drive.{field}" for field in Ackermann._fields),
         "speeds and steering angles",
+        "header.stamp",
+        single=True,
+    ),
+    CommandType(
+        "four_wheel_steering",
+        FOUR_WHEEL,
+        topics.FOUR_WHEEL_STEERING_CMD,
+        FourWheelSteering,
+        tuple(f"data.{field}" for field in FourWheelSteering._fields),
+        "speeds and steering angles of both axles",
         "header.stamp",
         single=True,
     ),

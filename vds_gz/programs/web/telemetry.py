@@ -168,8 +168,8 @@ class Telemetry:
             self._reference = time.monotonic(), self._velocity(reference_of(command))
 
     def _velocity(self, reference: SteadyMotion) -> tuple[float, float, float]:
-        """A reference as a velocity; for a steering angle, the yaw rate is that of a bicycle."""
-        v_x, v_y, yaw_rate, angle = reference
+        """A reference as a velocity; for a steering angle, the yaw rate is a bicycle's, NaN if all wheels steer."""
+        v_x, v_y, yaw_rate, angle, _ = reference
         if math.isnan(angle):
             return v_x, v_y, yaw_rate
         wheel_base = self.outline.wheel_base if self.outline else math.nan

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vds_gz.core.parameters.declaration import ParameterGroup
-from vds_gz.core.vehicle.command import ACKERMANN, TWIST, Command, SteadyMotion
+from vds_gz.core.vehicle.command import TWIST, Command, SteadyMotion
 from vds_gz.core.vehicle.compiled import ROOM, CompiledVehicle
 from vds_gz.core.vehicle.vehicle import NANOSECONDS
 from vds_gz.core.vehicle.vehicle_model import AnyModel
@@ -238,7 +238,8 @@ def _motions(model: AnyModel, p: ParameterGroup) -> list[SteadyMotion]:
     limits, geometry = model.limits(p), model.geometry(p)
     speed, angle = 0.2 * min(limits.speed or 1.0, 5.0), 0.3 * min(limits.steering or 0.5, 0.5)
     if _steers(model, p):
-        return [SteadyMotion(speed, steering_angle=angle), SteadyMotion(speed, steering_angle=-angle)]
+        both = [(angle, -0.5 * angle), (-angle, 0.5 * angle)]
+        return [SteadyMotion(speed, steering_angle=front, rear_steering_angle=rear) for front, rear in both]
     turn = 0.3 * speed / geometry.yaw_arm
     v_y = 0.3 * speed if geometry.holonomic else 0.0
     return [SteadyMotion(speed, v_y, turn), SteadyMotion(-speed, v_y, -turn)]
@@ -256,8 +257,11 @@ def _holding(model: AnyModel, p: ParameterGroup, c: object, s: object, motion: S
 
     It differs from the motion where an actuator has a gain or an offset.
     """
-    if ACKERMANN in model.accepts and _steers(model, p):
-        u, fields = Command(ACKERMANN, v_x=motion.v_x, steering_angle=motion.steering_angle), ["v_x", "steering_angle"]
+    steering = [kind for kind in model.accepts if not kind.geared and {"v_x", "steering_angle"} <= {*kind.references}]
+    if steering and _steers(model, p):
+        kind = max(steering, key=lambda kind: len(kind.references))
+        fields = list(kind.references)
+        u = Command(kind, **{name: getattr(motion, name) for name in fields})
     elif TWIST in model.accepts:
         u = Command(TWIST, motion.v_x, motion.v_y, motion.yaw_rate)
         fields = ["v_x", "v_y", "yaw_rate"]

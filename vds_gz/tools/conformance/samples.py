@@ -69,12 +69,15 @@ def _command(kind: CommandKind, speed: float, yaw_rate: float, angle: float, ran
     """A command up to a speed [m/s], a yaw rate [rad/s] and a steering angle [rad]."""
     v_x, v_y, turn, steering, push = random.uniform(-1.0, 1.0, 5).tolist()
     limits = {"steering_rate": random.uniform(0.1, 5.0), "acceleration": random.uniform(0.1, 5.0)}
+    if "rear_steering_angle" in kind.fields:
+        limits["rear_steering_rate"] = random.uniform(0.1, 5.0)
     return Command(
         kind,
         v_x=speed * v_x,
         v_y=speed * v_y,
         yaw_rate=yaw_rate * turn,
         steering_angle=angle * steering,
+        rear_steering_angle=angle * push,
         accel_pedal=max(push, 0.0),
         brake_pedal=max(-push, 0.0),
         steering_command=angle * steering,

@@ -16,7 +16,7 @@ from vds_gz.core.arrays import Array
 from vds_gz.core.compiling.record_layout import BlockRow, Constant, FixedArray, Layout, NumberKind
 from vds_gz.core.errors import ArgumentError
 from vds_gz.core.vehicle.actuators import DriveState, SteeringState, oldest_first
-from vds_gz.core.vehicle.command import Command
+from vds_gz.core.vehicle.command import LIMITS, Command
 from vds_gz.core.vehicle.vehicle_model import C, P, S, VehicleModel
 from vds_gz.tools.fleet.layout import (
     Columns,
@@ -39,9 +39,6 @@ from vds_gz.tools.fleet.program import (
     share,
     step_loop,
 )
-
-#: Fields of a command that limit a rate; infinite without a limit.
-_LIMITS = ("acceleration", "steering_rate")
 
 #: For loops without an extension.
 NO_EXTENSION, NO_NUMBERS = Extension(), np.empty((0, 0))
@@ -150,7 +147,7 @@ class Lanes(Generic[P, C, S]):
 
     def limit(self) -> None:
         """Let the delay lines hold limits of rates, if commands have some."""
-        if not self.plan.limited and not all(np.isposinf(getattr(self.commands, name)).all() for name in _LIMITS):
+        if not self.plan.limited and not all(np.isposinf(getattr(self.commands, name)).all() for name in LIMITS):
             self.begin_limits()
 
     def execute(

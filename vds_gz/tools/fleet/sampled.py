@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from vds_gz.core.arrays import Array, Integers
 from vds_gz.core.errors import ArgumentError
-from vds_gz.core.vehicle.command import Command
+from vds_gz.core.vehicle.command import LIMITS, Command
 from vds_gz.core.vehicle.compiled import ROOM
 from vds_gz.core.vehicle.schedule import Records
 from vds_gz.core.vehicle.vehicle_model import C, P, S, VehicleModel
@@ -71,7 +71,9 @@ def calibrate(u: Command, given: Command, factors: Array, vehicle: int) -> None:
     u.v_y = given.v_y * factors[1, vehicle]
     u.yaw_rate = given.yaw_rate * factors[2, vehicle]
     u.steering_angle = given.steering_angle * factors[3, vehicle] + factors[4, vehicle]
+    u.rear_steering_angle = given.rear_steering_angle
     u.steering_rate = given.steering_rate
+    u.rear_steering_rate = given.rear_steering_rate
     u.acceleration = given.acceleration
     u.accel_pedal = given.accel_pedal
     u.brake_pedal = given.brake_pedal
@@ -159,7 +161,7 @@ def read_structs(structs: AnyStructs, events: Events, count: int) -> Array:
 
 def read_lanes(lanes: AnyLanes, events: Events, count: int) -> Array:
     """``count`` readings, of shape (readings of all recordings, vehicles); see :meth:`Simulations.read`."""
-    if any((events.commands[name] < math.inf).any() for name in ("acceleration", "steering_rate")):
+    if any((events.commands[name] < math.inf).any() for name in LIMITS):
         lanes.begin_limits()
     events = events._replace(factors=lanes.padded(events.factors).astype(np.float64, copy=False))
     out: Array = np.zeros((count, events.vehicles))

@@ -121,7 +121,7 @@ class RunMonitor:
         """Speeds of the vehicle, the yaw rate last; empty while they are unknown."""
         if (truth := self._messages.get(topics.GROUND_TRUTH.name)) is None:
             return []
-        v_x, v_y, yaw_rate, _ = self._reference()
+        v_x, v_y, yaw_rate, *_ = self._reference()
         twist = truth.twist.twist
         pairs = [TrackedQuantity("speed", "m/s", v_x, twist.linear.x)]
         if v_y or abs(twist.linear.y) > 1e-6:

@@ -122,7 +122,7 @@ def simulate(log: CommandLog | str | Path, parameters: NodeParameters | str | Pa
     time = columns["time"]
     series = {name: Series(time, columns[name]) for name in (*POSES, "v_x", "v_y", "yaw_rate")}
     commands = [
-        (at, *reference_of(command.command()))
+        (at, *reference_of(command.command())[:4])
         for at, command in zip(log.times, log.commands, strict=True)
         if not isinstance(command, Gear)
     ]
