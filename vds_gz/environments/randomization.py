@@ -6,7 +6,6 @@ import dataclasses
 import math
 from collections.abc import Mapping, Sequence
 from numbers import Integral, Real
-from operator import attrgetter
 from pathlib import Path
 from typing import TypeAlias, TypeGuard
 
@@ -20,7 +19,7 @@ from vds_gz.core.parameters.conversion import checked, proper_name, replaced
 from vds_gz.core.parameters.declaration import Description, Override, ParameterGroup, describe
 from vds_gz.core.parameters.yaml_reader import read_intervals
 from vds_gz.environments.task import NominalVehicle
-from vds_gz.tools.fleet.layout import fields_in
+from vds_gz.tools.fleet.layout import fields_in, values_at
 
 
 def is_number(value: object) -> TypeGuard[float]:
@@ -80,7 +79,7 @@ def longest_dead_time(nominal: NominalVehicle, vehicle: ParameterGroup) -> int:
     """Longest dead time of a vehicle's actuators [steps]."""
     coefficients = nominal.model.coefficients(vehicle, 1.0 / nominal.step_rate)
     paths = [field.path for field in fields_in(coefficients) if field.path.endswith("delay_steps")]
-    return max((attrgetter(path)(coefficients) for path in paths), default=0)
+    return max(values_at(*paths)(coefficients), default=0)
 
 
 #: The variation: a part of every real parameter that is not 0 (0.2: +-20 %); intervals, or parts, by the parameters'

@@ -32,15 +32,33 @@ class Constant:
 
 
 @dataclass(frozen=True)
+class RecordList:
+    """A list of records, whose length never changes."""
+
+    records: tuple[Layout, ...]
+
+    @cached_property
+    def rows(self) -> tuple[BlockRow, ...]:
+        """All rows of the records."""
+        return tuple(row for record in self.records for row in record.rows)
+
+
+@dataclass(frozen=True)
 class Layout:
     """The fields of a class."""
 
-    fields: tuple[tuple[str, BlockRow | FixedArray | Constant | Layout], ...]
+    fields: tuple[tuple[str, LayoutEntry], ...]
 
     @cached_property
-    def entries(self) -> dict[str, BlockRow | FixedArray | Constant | Layout]:
+    def entries(self) -> dict[str, LayoutEntry]:
         """The fields by their names."""
         return dict(self.fields)
+
+    @cached_property
+    def has_lists(self) -> bool:
+        """Whether there are lists of records in it."""
+        nested = any(isinstance(entry, Layout) and entry.has_lists for _, entry in self.fields)
+        return nested or any(isinstance(entry, RecordList) for _, entry in self.fields)
 
     @cached_property
     def rows(self) -> tuple[BlockRow, ...]:
@@ -55,6 +73,13 @@ class Layout:
 
 
 @dataclass(frozen=True)
+class KnownNumber:
+    """A whole number that is known before the program runs, as the index of a record in a list."""
+
+    value: int
+
+
+@dataclass(frozen=True)
 class Block:
     """Records side by side, one a vehicle: ``block[i]`` in a function is the record of vehicle ``i``.
 
@@ -66,5 +91,8 @@ class Block:
     width: int
 
 
-#: What a function gets in the place of a record.
-Form: TypeAlias = "Layout | Block | tuple[Block, ...]"
+#: What a field of a class is.
+LayoutEntry: TypeAlias = "BlockRow | FixedArray | Constant | Layout | RecordList"
+
+#: What a function gets in the place of a record, or of the index of one.
+Form: TypeAlias = "Layout | Block | tuple[Block, ...] | KnownNumber"

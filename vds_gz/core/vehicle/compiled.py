@@ -10,8 +10,9 @@ import dataclasses
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
+from itertools import chain
 from operator import attrgetter
-from typing import Any
+from typing import Any, TypeGuard, get_args, get_type_hints
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -34,17 +35,57 @@ ROOM = 256
 def record_type(samples: Sequence[object], room: int = 1) -> np.dtype[np.void]:
     """The record of a state or coefficients class.
 
-    Lists have room for the longest one among the samples, rounded up to a multiple of ``room`` entries.
+    Lists of numbers have room for the longest one among the samples, rounded up to a multiple of ``room`` entries.
+    Lists of records are as long in all samples.
     """
     fields: list[tuple[str, DTypeLike] | tuple[str, DTypeLike, tuple[int]]] = []
     for field, values in _field_values(samples):
         if dataclasses.is_dataclass(values[0]):
             fields.append((field.name, record_type(values, room)))
+        elif has_records(values[0]):
+            length = common_length(field.name, map(len, values))
+            fields.append((field.name, record_type([*chain.from_iterable(values)], room), (length,)))
         elif isinstance(values[0], list):
-            longest = max(len(value) for value in values if isinstance(value, list))
-            fields.append((field.name, np.float64, (-(-longest // room) * room,)))
+            longest = max(map(len, values))
+            kind = float if longest else _entry_type(type(samples[0]), field.name)
+            fields.append((field.name, kind, (-(-longest // room) * room,)))
         else:
             fields.append((field.name, number_type(field, values[0])))
+    return np.dtype(fields, align=True)
+
+
+def has_records(value: object) -> TypeGuard[list[Any]]:
+    """Whether a field is a list with records."""
+    return isinstance(value, list) and bool(value) and dataclasses.is_dataclass(value[0])
+
+
+def common_length(name: str, lengths: Iterable[int]) -> int:
+    """The one length of the lists of records of all vehicles."""
+    shortest, *longer = sorted(set(lengths))
+    if longer:
+        raise ArgumentError(
+            f"list '{name}' has {shortest} entries for one vehicle and {longer[-1]} for another; all vehicles of a "
+            "fleet must have as many"
+        )
+    return shortest
+
+
+def _entry_type(holder: Any, name: str) -> DTypeLike:
+    """The type of the entries of a list that is empty, by its annotation, so that loops over it compile."""
+    (entry,) = get_args(get_type_hints(holder)[name])
+    return _record_of(entry) if dataclasses.is_dataclass(entry) else float
+
+
+def _record_of(holder: Any) -> np.dtype[np.void]:
+    """The record of a class of which there is no object."""
+    fields: list[tuple[str, DTypeLike] | tuple[str, DTypeLike, tuple[int]]] = []
+    for name, kind in get_type_hints(holder).items():
+        if dataclasses.is_dataclass(kind):
+            fields.append((name, _record_of(kind)))
+        elif get_args(kind):
+            fields.append((name, _entry_type(holder, name), (0,)))
+        else:
+            fields.append((name, kind))
     return np.dtype(fields, align=True)
 
 
@@ -80,6 +121,9 @@ def write_columns(array: NDArray[np.void], samples: Sequence[object]) -> None:
         column = array[field.name]
         if dataclasses.is_dataclass(values[0]):
             write_columns(column, values)
+        elif has_records(values[0]):
+            for k, entries in enumerate(zip(*values, strict=True)):
+                write_columns(column[:, k], entries)
         elif isinstance(values[0], list):
             for row, value in zip(column, values, strict=True):
                 row[: len(value)] = value
@@ -105,11 +149,15 @@ def with_room(array: Records, samples: Sequence[object]) -> Records:
 
 
 def _wider(first: np.dtype[np.void], second: np.dtype[np.void]) -> np.dtype[np.void]:
-    """The record with the longer of each two lists of two records of one class."""
+    """The record with the longer of each two lists of numbers of two records of one class."""
     fields: list[tuple[str, DTypeLike]] = []
     for name in first.names or ():
         kinds = first[name], second[name]
-        fields.append((name, _wider(*kinds) if kinds[0].names else max(kinds, key=lambda kind: kind.shape)))
+        if kinds[0].base.names and kinds[0].shape:
+            length = common_length(name, (kind.shape[0] for kind in kinds))
+            fields.append((name, (_wider(kinds[0].base, kinds[1].base), (length,))))
+        else:
+            fields.append((name, _wider(*kinds) if kinds[0].names else max(kinds, key=lambda kind: kind.shape)))
     return np.dtype(fields, align=True)
 
 
@@ -117,7 +165,7 @@ def _move(array: NDArray[np.void], wide: NDArray[np.void]) -> None:
     """Copy records into wider ones."""
     for name in array.dtype.names or ():
         kind = array.dtype[name]
-        if kind.names:
+        if kind.base.names:
             _move(array[name], wide[name])
         else:
             wide[name][(..., slice(*kind.shape)) if kind.shape else ...] = array[name]
@@ -128,6 +176,9 @@ def read_record(record: np.void, sample: object) -> None:
     for field, value in _values(sample):
         if dataclasses.is_dataclass(value):
             read_record(record[field.name], value)
+        elif has_records(value):
+            for k, entry in enumerate(value):
+                read_record(record[field.name][k], entry)
         elif isinstance(value, list):
             setattr(sample, field.name, record[field.name][: len(value)].tolist())
         else:
@@ -154,6 +205,9 @@ def _columns(states: Records, plain: object) -> Iterator[tuple[object, str, Iter
         column = states[field.name]
         if dataclasses.is_dataclass(value):
             yield from _columns(column, value)
+        elif has_records(value):
+            for k, entry in enumerate(value):
+                yield from _columns(column[:, k], entry)
         else:
             yield plain, field.name, column[:, : len(value)] if isinstance(value, list) else column.tolist()
 

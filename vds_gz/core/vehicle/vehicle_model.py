@@ -5,8 +5,8 @@ from __future__ import annotations
 import linecache
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
-from functools import cache
+from dataclasses import dataclass, fields, is_dataclass
+from functools import cache, partial
 from pathlib import Path
 from types import FunctionType
 from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
@@ -46,9 +46,18 @@ def no_references(c: object, s: object, u: Command) -> None:
 def stop_drives(c: object, s: Any, rest: float) -> None:
     """Stop the vehicle and every actuator in its state that has a method ``stop``, as drives have."""
     s.v_x = s.v_y = s.yaw_rate = 0.0
+    _stop_actuators(s)
+
+
+def _stop_actuators(s: Any) -> None:
+    """Stop the actuators among the fields of a state and in its lists of records."""
     for field in fields(s):
-        if stop := getattr(getattr(s, field.name), "stop", None):
+        value = getattr(s, field.name)
+        if stop := getattr(value, "stop", None):
             stop()
+        elif isinstance(value, list) and value and is_dataclass(value[0]):
+            for entry in value:
+                getattr(entry, "stop", partial(_stop_actuators, entry))()
 
 
 JointKind = Literal["steering", "wheel", "hitch"]

@@ -6,7 +6,6 @@ import copy
 import dataclasses
 import math
 from collections.abc import Iterator, Sequence
-from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -25,7 +24,7 @@ from vds_gz.tools.conformance.samples import (
     random_parameters,
 )
 from vds_gz.tools.fleet.lanes import Lanes
-from vds_gz.tools.fleet.layout import fields_in, list_lengths
+from vds_gz.tools.fleet.layout import fields_in, list_lengths, values_at
 from vds_gz.tools.fleet.structs import Structs
 
 #: Length of a step [s].
@@ -51,7 +50,8 @@ def runs_of(model: AnyModel, random: np.random.Generator) -> DrivenRuns:
 
 def numbers_of(state: object) -> dict[str, object]:
     """The numbers of a state by dotted names, without delay lines."""
-    return {field.path: attrgetter(field.path)(state) for field in fields_in(state)}
+    paths = [field.path for field in fields_in(state)]
+    return dict(zip(paths, values_at(*paths)(state), strict=True))
 
 
 def interpreted(model: AnyModel, p: ParameterGroup, commands: Sequence[Command], *, often: bool = False) -> object:

@@ -95,7 +95,7 @@ class Fleet(Generic[P, C, S]):
             if lengths[name] != length:
                 raise ArgumentError(
                     f"the state for vehicle {index} has {lengths[name]} entries in '{name}'; it must have {length}, by "
-                    "the vehicle's dead time"
+                    "the vehicle's parameters"
                 )
         self.vehicles.begin([state], np.array([index]))
 

@@ -6,19 +6,20 @@ import dataclasses
 import math
 from collections.abc import Iterator, Sequence
 from itertools import count, islice
-from operator import attrgetter
 from typing import Any, Generic, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vds_gz.core.arrays import Array
-from vds_gz.core.compiling.record_layout import BlockRow, Constant, FixedArray, Layout, NumberKind
+from vds_gz.core.compiling.record_layout import BlockRow, Constant, FixedArray, Layout, NumberKind, RecordList
 from vds_gz.core.errors import ArgumentError
 from vds_gz.core.vehicle.actuators import DriveState, SteeringState, oldest_first
 from vds_gz.core.vehicle.command import LIMITS, Command
+from vds_gz.core.vehicle.compiled import has_records
 from vds_gz.core.vehicle.vehicle_model import C, P, S, VehicleModel
 from vds_gz.tools.fleet.layout import (
+    Column,
     Columns,
     Entries,
     NumberArray,
@@ -26,6 +27,7 @@ from vds_gz.tools.fleet.layout import (
     layout_of,
     no_such_number,
     reader,
+    values_at,
     values_of,
 )
 from vds_gz.tools.fleet.program import (
@@ -185,7 +187,7 @@ class Lanes(Generic[P, C, S]):
         self.states.write_to(state, vehicle)
         block, lane = divmod(vehicle, self._width)
         for k, name in enumerate(self._line_names):
-            line = attrgetter(name)(state)
+            (line,) = values_at(name)(state)
             place = block, k, self._slots(len(line.references)), lane
             line.references = self._references[place].tolist()
             if self.plan.limited:
@@ -202,7 +204,7 @@ class Lanes(Generic[P, C, S]):
         """Give vehicles copies of states, one each."""
         self._numbers[slice(*self.plan.changing), vehicles] = self._state_bits(values_of(states, self._fields))
         for k, name in enumerate(self._line_names):
-            lines = list(map(attrgetter(name), states))
+            lines = [line for (line,) in map(values_at(name), states)]
             lengths = np.array([len(line.references) for line in lines])
             for length in np.unique(lengths):
                 equal = np.flatnonzero(lengths == length)
@@ -308,16 +310,19 @@ class Lanes(Generic[P, C, S]):
 
     def columns(self, layout: Layout, numbers: Array, first: int = 0) -> Columns:
         """The numbers of a layout for all vehicles, as views of an array whose first row is row ``first``."""
-        fields: dict[str, NumberArray | Columns] = {}
+        fields: dict[str, Column] = {}
         for name, entry in layout.fields:
             if isinstance(entry, Layout):
                 fields[name] = self.columns(entry, numbers, first)
+            elif isinstance(entry, RecordList):
+                fields[name] = tuple(self.columns(record, numbers, first) for record in entry.records)
             elif isinstance(entry, BlockRow):
                 row = numbers[entry.index - first, : self._count]
                 fields[name] = row if entry.kind == "real" else row.view(np.int64)
             elif isinstance(entry, FixedArray):
                 begin = entry.rows[0].index - first if entry.rows else 0
-                fields[name] = numbers[begin : begin + len(entry.rows), : self._count].T
+                list_numbers = numbers[begin : begin + len(entry.rows), : self._count].T
+                fields[name] = list_numbers if entry.rows else ()  # it may be one of records
         return Columns(fields)
 
     def begin_limits(self) -> None:
@@ -331,11 +336,11 @@ class Lanes(Generic[P, C, S]):
 
         States are processed one after the other, because each is large with its delay lines.
         """
-        numbers, steps = reader(self._fields), [attrgetter(f"{name}.references") for name in self._line_names]
+        numbers, lines = reader(self._fields), values_at(*(f"{name}.references" for name in self._line_names))
         values, lengths = [], []
         for state in map(self.model.at_rest, coefficients):
             values.append(numbers(state))
-            lengths.append([len(line(state)) - 1 for line in steps])
+            lengths.append([len(references) - 1 for references in lines(state)])
         return np.ascontiguousarray(np.array(values, np.float64).T), np.array(lengths, np.int64)
 
     def _state_bits(self, values: Array) -> list[Array]:
@@ -377,7 +382,9 @@ def _line_names(state: object, prefix: str = "") -> Iterator[str]:
     assert dataclasses.is_dataclass(state)
     for field in dataclasses.fields(state):
         value = getattr(state, field.name)
-        if isinstance(value, (DriveState, SteeringState)):
-            yield prefix + field.name
-        elif dataclasses.is_dataclass(value):
-            yield from _line_names(value, f"{prefix}{field.name}.")
+        entries = enumerate(value) if has_records(value) else ()
+        for path, part in ((field.name, value), *((f"{field.name}[{k}]", entry) for k, entry in entries)):
+            if isinstance(part, (DriveState, SteeringState)):
+                yield prefix + path
+            elif dataclasses.is_dataclass(part):
+                yield from _line_names(part, f"{prefix}{path}.")

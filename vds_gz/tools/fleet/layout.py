@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from operator import attrgetter
+from functools import cache
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -12,8 +13,17 @@ from numpy.typing import NDArray
 
 from vds_gz.core.arrays import Array
 from vds_gz.core.compiling import compiled
-from vds_gz.core.compiling.record_layout import BlockRow, Constant, FixedArray, Layout, NumberKind
+from vds_gz.core.compiling.record_layout import (
+    BlockRow,
+    Constant,
+    FixedArray,
+    Layout,
+    LayoutEntry,
+    NumberKind,
+    RecordList,
+)
 from vds_gz.core.errors import ArgumentError
+from vds_gz.core.vehicle.compiled import has_records
 from vds_gz.core.vehicle.trigonometry import sine_cosine
 
 #: A selection of vehicles: an index, a slice, a mask or indices.
@@ -30,17 +40,19 @@ def no_such_number(model: str, name: str, names: Iterable[str]) -> str:
 class Columns:
     """The fields of many objects of one class: arrays with one entry a vehicle, and ``Columns`` for nested objects.
 
+    A list of objects is a tuple of ``Columns``, such as that of wheel 2 in ``columns.modules[2]``.
+
     The arrays are views and can be changed in place. ``columns.v_x = 1.0`` sets all; ``columns[3] = twist(...)`` sets
     all fields of some vehicles to those of one object.
     """
 
-    def __init__(self, fields: Mapping[str, NumberArray | Columns]) -> None:
+    def __init__(self, fields: Mapping[str, Column]) -> None:
         """Take fields by their names."""
         object.__setattr__(self, "_fields", dict(fields))
 
     def __getattr__(self, name: str) -> Any:
         """One field."""
-        fields: dict[str, NumberArray | Columns] = object.__getattribute__(self, "_fields")
+        fields: dict[str, Column] = object.__getattribute__(self, "_fields")
         try:
             return fields[name]
         except KeyError:
@@ -51,16 +63,21 @@ class Columns:
         column = self.__getattr__(name)
         if isinstance(column, Columns):
             raise ArgumentError(f"'{name}' has fields ({', '.join(dir(column))}); set one of these")
+        if isinstance(column, tuple):
+            raise ArgumentError(f"'{name}' is a list of {len(column)} records; set a field of one")
         column[...] = values
 
     def __setitem__(self, some: Some, sample: object) -> None:
         """Set all fields of some vehicles to those of an object of the class."""
         for name, column in self._fields.items():
-            column[some] = getattr(sample, name)
+            value = getattr(sample, name)
+            pairs = zip(column, value, strict=True) if isinstance(column, tuple) else ((column, value),)
+            for part, entry in pairs:
+                part[some] = entry
 
     def __len__(self) -> int:
         """Number of vehicles."""
-        return len(next(iter(self._fields.values())))
+        return len(next(self.each()))
 
     def __reduce__(self) -> str:
         """Refuse to copy: a copy would not change the fleet."""
@@ -74,6 +91,9 @@ class Columns:
         for name, column in self._fields.items():
             if isinstance(column, Columns):
                 column.write_to(getattr(sample, name), vehicle)
+            elif isinstance(column, tuple):
+                for part, entry in zip(column, getattr(sample, name), strict=True):
+                    part.write_to(entry, vehicle)
             else:
                 value = column[vehicle].tolist()
                 setattr(sample, name, bool(value) if isinstance(getattr(sample, name), bool) else value)
@@ -83,18 +103,24 @@ class Columns:
         for column in self._fields.values():
             if isinstance(column, Columns):
                 yield from column.each()
+            elif isinstance(column, tuple):
+                for part in column:
+                    yield from part.each()
             else:
                 yield column
 
 
-#: A class's numbers by their paths of dotted names.
+Column: TypeAlias = "NumberArray | Columns | tuple[Columns, ...]"
+
+
+#: A class's numbers by their paths.
 Entries: TypeAlias = "dict[str, BlockRow | FixedArray | Constant]"
 
 
 class LayoutField(NamedTuple):
     """A number of a dataclass object, or of an object within it."""
 
-    path: str  # dotted names
+    path: str  # dotted names, and indices in lists of records, such as modules[0].drive.velocity
     kind: NumberKind
     length: int | None = None  # of a list of a fixed length
 
@@ -106,12 +132,15 @@ def fields_in(sample: object, prefix: str = "") -> Iterator[LayoutField]:
     """
     assert dataclasses.is_dataclass(sample)
     values = [(field, getattr(sample, field.name)) for field in dataclasses.fields(sample)]
-    lists = [field.name for field, value in values if isinstance(value, list)]
+    lists = [field.name for field, value in values if isinstance(value, list) and not has_records(value)]
     left_out = ("head", *lists) if lists and hasattr(sample, "head") else ()
     for field, value in values:
         path = prefix + field.name
         if dataclasses.is_dataclass(value):
             yield from fields_in(value, f"{path}.")
+        elif has_records(value):
+            for k, entry in enumerate(value):
+                yield from fields_in(entry, f"{path}[{k}].")
         elif isinstance(value, list) and field.name not in left_out:
             yield LayoutField(path, "real", len(value))
         elif field.name not in left_out:
@@ -126,39 +155,49 @@ def kind_of(annotation: object, value: object) -> NumberKind:
 
 
 def list_lengths(state: object, prefix: str = "") -> dict[str, int]:
-    """Lengths of the lists of a state, by dotted names."""
+    """Lengths of the lists of a state, by their paths; a list of records comes before the lists in them."""
     assert dataclasses.is_dataclass(state)
     lengths: dict[str, int] = {}
     for field in dataclasses.fields(state):
         value = getattr(state, field.name)
         if isinstance(value, list):
             lengths[prefix + field.name] = len(value)
+            for k, entry in enumerate(value if has_records(value) else ()):
+                lengths |= list_lengths(entry, f"{prefix}{field.name}[{k}].")
         elif dataclasses.is_dataclass(value):
             lengths |= list_lengths(value, f"{prefix}{field.name}.")
     return lengths
 
 
+@cache
+def values_at(*paths: str) -> Callable[[object], tuple[Any, ...]]:
+    """A function for what an object has at some paths; ``*`` before a path stands for all entries of a list."""
+    values = [f"*sample.{path[1:]}" if path.startswith("*") else f"sample.{path}" for path in paths]
+    read: Callable[[object], tuple[Any, ...]] = eval(f"lambda sample: ({', '.join([*values, ''])})")
+    return read
+
+
 def reader(fields: Sequence[LayoutField]) -> Callable[[object], Sequence[float]]:
     """A function for the numbers of an object, with those of its lists one after the other."""
-    get = attrgetter(*(field.path for field in fields))
-    if all(field.length is None for field in fields):
-        return get
+    get = values_at(*(field.path if field.length is None else f"*{field.path}" for field in fields))
+    lengths = {}  # lists of records come before the lists in their records
+    for field in fields:
+        for index in re.finditer(r"\[(\d+)\]", field.path):
+            lengths[field.path[: index.start()]] = int(index[1]) + 1
+    lengths |= {field.path: field.length for field in fields if field.length is not None}
+    lists = [(path, length, values_at(path)) for path, length in lengths.items()]
 
-    def read(sample: object) -> list[float]:
-        numbers: list[float] = []
-        for field, value in zip(fields, get(sample), strict=True):
-            if field.length is None:
-                numbers.append(value)
-            elif len(value) == field.length:
-                numbers += value
-            else:
+    def read(sample: object) -> Sequence[float]:
+        for path, length, entries in lists:
+            (value,) = entries(sample)
+            if len(value) != length:
                 raise ArgumentError(
-                    f"list '{field.path}' has {len(value)} entries, and {field.length} for another vehicle; in lanes "
-                    "all must have as many"
+                    f"list '{path}' has {len(value)} entries, and {length} for another vehicle; in lanes all must have "
+                    "as many"
                 )
-        return numbers
+        return get(sample)
 
-    return read
+    return read if lists else get
 
 
 def values_of(samples: Sequence[object], fields: Sequence[LayoutField]) -> Array:
@@ -168,18 +207,27 @@ def values_of(samples: Sequence[object], fields: Sequence[LayoutField]) -> Array
 
 def layout_of(entries: Entries) -> Layout:
     """The layout of numbers by their paths."""
-    fields: dict[str, BlockRow | FixedArray | Constant | Entries] = {}
+    parts: dict[str, BlockRow | FixedArray | Constant | Entries] = {}
     for path, entry in entries.items():
         name, _, rest = path.partition(".")
         if rest:
-            nested = fields.setdefault(name, {})
+            nested = parts.setdefault(name, {})
             assert isinstance(nested, dict)
             nested[rest] = entry
         else:
-            fields[name] = entry
-    return Layout(
-        tuple((name, layout_of(entry) if isinstance(entry, dict) else entry) for name, entry in fields.items())
-    )
+            parts[name] = entry
+    fields: dict[str, LayoutEntry] = {}
+    for name, part in parts.items():
+        if not isinstance(part, dict):
+            fields[name] = part
+        elif name.endswith("]"):  # the next record of a list
+            name = name.partition("[")[0]
+            before = fields.get(name)
+            records = before.records if isinstance(before, RecordList) else ()
+            fields[name] = RecordList((*records, layout_of(part)))
+        else:
+            fields[name] = layout_of(part)
+    return Layout(tuple(fields.items()))
 
 
 class BaseLinks(NamedTuple):

@@ -14,7 +14,7 @@ from vds_gz.core.vehicle.command import Command
 from vds_gz.core.vehicle.compiled import read_record, records, with_room, write_columns
 from vds_gz.core.vehicle.schedule import Records
 from vds_gz.core.vehicle.vehicle_model import C, P, S, VehicleModel
-from vds_gz.tools.fleet.layout import Columns, no_such_number
+from vds_gz.tools.fleet.layout import Column, Columns, no_such_number
 from vds_gz.tools.fleet.program import NO_EXCEPTIONS, Loop, share, step_loop, struct_program
 
 
@@ -101,8 +101,6 @@ class Structs(Generic[P, C, S]):
         """Set other parameters of vehicles that are reset next; longer lists move all vehicles to larger records."""
         coefficients = [self.model.coefficients(group, self._dt) for group in parameters]
         rest = [self.model.at_rest(c) for c in coefficients]
-        for vehicle, group in zip(vehicles.tolist(), parameters, strict=True):
-            self.parameters[vehicle] = group
         self._coefficients = with_room(self._coefficients, coefficients)
         self._rest = with_room(self._rest, rest)
         if self._rest.dtype != self._states.dtype:
@@ -110,6 +108,8 @@ class Structs(Generic[P, C, S]):
             self.states = columns_of(self._states)
         _write(self._coefficients, vehicles, coefficients)
         _write(self._rest, vehicles, rest)
+        for vehicle, group in zip(vehicles.tolist(), parameters, strict=True):
+            self.parameters[vehicle] = group
 
     def reset(self, vehicles: NDArray[np.intp]) -> None:
         """Put vehicles at rest at the origin, with empty delay lines."""
@@ -128,10 +128,18 @@ def _write(array: Records, vehicles: NDArray[np.intp], samples: Sequence[object]
 
 
 def columns_of(array: Records) -> Columns:
-    """The numbers of records, without lists, as views."""
+    """The numbers of records, without lists of numbers, as views."""
     plain = array.view(np.ndarray)
-    names = [name for name in plain.dtype.names or () if not plain.dtype[name].shape]
-    return Columns({name: columns_of(plain[name]) if plain.dtype[name].names else plain[name] for name in names})
+    fields: dict[str, Column] = {}
+    for name in plain.dtype.names or ():
+        kind = plain.dtype[name]
+        if kind.names:
+            fields[name] = columns_of(plain[name])
+        elif kind.base.names:
+            fields[name] = tuple(columns_of(plain[name][:, k]) for k in range(kind.shape[0]))
+        elif not kind.shape:
+            fields[name] = plain[name]
+    return Columns(fields)
 
 
 def _places(record: np.dtype[np.void], prefix: str = "", begin: int = 0) -> Iterator[tuple[str, int]]:
@@ -139,5 +147,8 @@ def _places(record: np.dtype[np.void], prefix: str = "", begin: int = 0) -> Iter
     for name, (kind, offset, *_) in (record.fields or {}).items():
         if kind.names:
             yield from _places(kind, f"{prefix}{name}.", begin + offset)
+        elif kind.base.names:
+            for k in range(kind.shape[0]):
+                yield from _places(kind.base, f"{prefix}{name}[{k}].", begin + offset + k * kind.base.itemsize)
         elif kind == np.float64:
             yield prefix + name, (begin + offset) // kind.itemsize
