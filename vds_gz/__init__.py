@@ -49,6 +49,7 @@ if TYPE_CHECKING:
         FourWheelSteeringParameters,
         OmniParameters,
         SingleTrackParameters,
+        SwerveParameters,
     )
     from vds_gz.core.ros.graph import Graph, QoS
     from vds_gz.core.ros.open_graph import open_graph
@@ -61,6 +62,7 @@ if TYPE_CHECKING:
     from vds_gz.core.vehicle.omni import OMNI
     from vds_gz.core.vehicle.schedule import command_records
     from vds_gz.core.vehicle.single_track import SINGLE_TRACK
+    from vds_gz.core.vehicle.swerve import SWERVE
     from vds_gz.core.vehicle.vehicle import Motion, Vehicle
     from vds_gz.core.vehicle.vehicle_model import VehicleModel
     from vds_gz.core.world.load_world import load_world
@@ -111,11 +113,13 @@ __all__ = [
     "FOUR_WHEEL_STEERING",
     "OMNI",
     "SINGLE_TRACK",
+    "SWERVE",
     "BicycleParameters",
     "DifferentialParameters",
     "FourWheelSteeringParameters",
     "OmniParameters",
     "SingleTrackParameters",
+    "SwerveParameters",
     "DriveParameters",
     "SteeringParameters",
     # Recordings: system identification, replay
@@ -165,8 +169,9 @@ _HOMES = {
     "vds_gz.core.vehicle.four_wheel_steering": "FOUR_WHEEL_STEERING",
     "vds_gz.core.vehicle.omni": "OMNI",
     "vds_gz.core.vehicle.single_track": "SINGLE_TRACK",
+    "vds_gz.core.vehicle.swerve": "SWERVE",
     "vds_gz.core.parameters.vehicles": "BicycleParameters DifferentialParameters FourWheelSteeringParameters "
-    "OmniParameters SingleTrackParameters",
+    "OmniParameters SingleTrackParameters SwerveParameters",
     "vds_gz.core.parameters.actuator_parameters": "DriveParameters SteeringParameters",
     "vds_gz.tools.study.reading.bag": "read_signals",
     "vds_gz.tools.study.identify.identification": "identify",

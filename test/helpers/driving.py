@@ -12,6 +12,7 @@ from vds_gz.core.parameters.vehicles import (
     DifferentialParameters,
     FourWheelSteeringParameters,
     OmniParameters,
+    SwerveParameters,
 )
 from vds_gz.core.vehicle.bicycle import BICYCLE
 from vds_gz.core.vehicle.command import Command, ackermann, four_wheel_steering, twist
@@ -160,6 +161,28 @@ omnis = st.builds(
     tire_diameter=st.floats(0.1, 1.0),
     roller_pattern=st.sampled_from(("o", "x")),
     drive_actuators=drives,
+)
+
+
+def _swerve(places, **parameters) -> SwerveParameters:
+    return SwerveParameters(module_x=[x for x, _ in places], module_y=[y for _, y in places], **parameters)
+
+
+#: Modules at least 0.3 m apart: points of a grid, each moved a little.
+_places = st.lists(st.tuples(st.integers(-2, 2), st.integers(-2, 2)), min_size=3, max_size=8, unique=True).flatmap(
+    lambda points: st.tuples(*(st.tuples(st.floats(x - 0.2, x + 0.2), st.floats(y - 0.2, y + 0.2)) for x, y in points))
+)
+swerves = st.builds(
+    _swerve,
+    _places,
+    **_body_limits,
+    base_link_offset=st.floats(-1.0, 1.0),
+    tire_diameter=st.floats(0.1, 1.0),
+    optimize=st.booleans(),
+    cosine_scaling=st.booleans(),
+    at_standstill=st.sampled_from(("hold", "straighten", "cross")),
+    drive_actuators=drives,
+    steering_actuators=free_steerings,
 )
 #: (model, parameters)
 vehicles = st.one_of(

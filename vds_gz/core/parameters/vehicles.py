@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import combinations
 
 from vds_gz.core.parameters.actuator_parameters import BodyLimits, DriveParameters, SteeringParameters
-from vds_gz.core.parameters.declaration import ParameterError, ParameterGroup, choice, flag, group, real
+from vds_gz.core.parameters.declaration import ParameterError, ParameterGroup, choice, flag, group, real, reals
 
 #: Maximum distance from the reference point to base_link [m].
 MAX_OFFSET = 100.0
@@ -20,6 +21,10 @@ MAX_UNDERSTEER = 1.0
 
 #: Minimum difference of wheel base and track for an omni vehicle to turn with rollers in an O [m].
 MIN_ROTATION_LEVER = 1e-3
+
+#: Minimum and maximum number of modules of a swerve vehicle, and minimum distance between two of them [m].
+MIN_MODULES, MAX_MODULES = 3, 8
+MIN_MODULE_DISTANCE = 0.01
 
 
 def _offset(origin: str) -> float:
@@ -232,3 +237,53 @@ class OmniParameters(BodyLimits):
                 f"parameters 'wheel_base' and 'track' are {self.wheel_base:g} and {self.track:g}; with "
                 "'roller_pattern: o', equal ones cannot turn the vehicle. Most mecanum robots have 'roller_pattern: x'"
             )
+
+
+@dataclass(frozen=True, slots=True)
+class SwerveParameters(BodyLimits):
+    """A vehicle with three to eight modules, wheels that each steer and drive."""
+
+    base_link_offset: float = real(
+        0.0,
+        "m",
+        "from the origin of module_x and module_y to base_link, along +x",
+        minimum=-MAX_OFFSET,
+        maximum=MAX_OFFSET,
+    )
+    module_x: tuple[float, ...] = reals(
+        (0.3, -0.3, -0.3, 0.3), "m", "positions of three to eight modules, forwards", most=MAX_MODULES
+    )
+    module_y: tuple[float, ...] = reals(
+        (0.25, 0.25, -0.25, -0.25), "m", "positions of the modules, to the left", most=MAX_MODULES
+    )
+    tire_diameter: float = _tire_diameter(0.2)
+    optimize: bool = flag(
+        True, "a module takes the shorter way to its direction, if need be with its drive reversed", live=True
+    )
+    cosine_scaling: bool = flag(
+        False, "drives slow down by the cosine of the angle that is missing to their direction", live=True
+    )
+    at_standstill: str = choice(
+        "hold",
+        ("hold", "straighten", "cross"),
+        "wheels at a command of 0 keep their angles, point ahead, or point to the middle, as an X",
+        live=True,
+    )
+    drive_actuators: DriveParameters = group(DriveParameters)
+    steering_actuators: SteeringParameters = group(SteeringParameters, max_position=0.0)
+
+    def check_together(self) -> None:
+        """Refuse lists of different lengths, too few modules, and two modules at one place."""
+        lengths = len(self.module_x), len(self.module_y)
+        if lengths[0] != lengths[1] or lengths[0] < MIN_MODULES:
+            raise ParameterError(
+                f"parameters 'module_x' and 'module_y' have {lengths[0]} and {lengths[1]} numbers; they must have one "
+                f"for each module, {MIN_MODULES} to {MAX_MODULES}"
+            )
+        modules = enumerate(zip(self.module_x, self.module_y, strict=True), 1)
+        for (first, place), (second, other) in combinations(modules, 2):
+            if math.dist(place, other) < MIN_MODULE_DISTANCE:
+                raise ParameterError(
+                    f"parameters 'module_x' and 'module_y' have module {first} at ({place[0]:g}, {place[1]:g}) and "
+                    f"module {second} at ({other[0]:g}, {other[1]:g}); they must be {MIN_MODULE_DISTANCE:g} m apart"
+                )

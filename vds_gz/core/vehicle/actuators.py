@@ -315,6 +315,12 @@ def wrap(angle: float) -> float:
     return angle - 2.0 * math.pi * math.floor((angle + math.pi) / (2.0 * math.pi))
 
 
+def travel(c: SteeringCoefficients, angle: float, target: float) -> float:
+    """Angle that a steering actuator turns from one angle to another [rad]; without stops, the shorter way round."""
+    gap = target - angle
+    return abs(wrap(gap)) if c.turns_round else abs(gap)
+
+
 def or_infinite(limit: float) -> float:
     """A limit, infinite if it is 0 (unlimited)."""
     return limit if limit > 0.0 else math.inf

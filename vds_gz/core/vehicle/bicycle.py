@@ -12,6 +12,7 @@ from typing import Protocol
 
 from vds_gz.core.parameters.vehicles import BicycleParameters
 from vds_gz.core.vehicle import actuators
+from vds_gz.core.vehicle.actuators import travel
 from vds_gz.core.vehicle.command import ACKERMANN, SPEED, STEERING, TWIST, Command, SteadyMotion
 from vds_gz.core.vehicle.trigonometry import direction, integrate_pose, sine_cosine
 from vds_gz.core.vehicle.vehicle_model import (
@@ -197,12 +198,6 @@ def follow(c: BicycleCoefficients, s: BicycleState, u: Command) -> None:
         drive = -drive if c.drive_on_steered_wheel else drive
     actuators.step_drive(c.drive, s.drive, drive, u.acceleration)
     actuators.step_steering(c.steering, s.steering, angle, u.steering_rate)
-
-
-def travel(c: actuators.SteeringCoefficients, angle: float, target: float) -> float:
-    """Angle that a steering actuator turns from one angle to another [rad]; without stops, the shorter way round."""
-    gap = target - angle
-    return abs(actuators.wrap(gap)) if c.turns_round else abs(gap)
 
 
 def away_from_zero(cosine: float) -> float:

@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 
 from vds_gz.core.parameters.actuator_parameters import BodyLimits
-from vds_gz.core.parameters.vehicles import DifferentialParameters, OmniParameters
+from vds_gz.core.parameters.vehicles import DifferentialParameters, OmniParameters, SwerveParameters
 from vds_gz.core.vehicle.actuators import or_infinite
 from vds_gz.core.vehicle.vehicle_model import VehicleLimits
 
@@ -56,7 +56,7 @@ def body_limit_coefficients(p: BodyLimits, dt: float) -> BodyLimitCoefficients:
     )
 
 
-def velocity_limits(p: DifferentialParameters | OmniParameters) -> VehicleLimits:
+def velocity_limits(p: DifferentialParameters | OmniParameters | SwerveParameters) -> VehicleLimits:
     """The lower of the speed limits of body and wheels."""
     return VehicleLimits(min(filter(None, (p.max_linear_velocity, p.drive_actuators.max_velocity)), default=0.0))
 

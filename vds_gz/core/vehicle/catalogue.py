@@ -14,7 +14,7 @@ from vds_gz.core.vehicle.vehicle_model import ActuatorKind, AnyModel, VehicleMod
 ENTRY_POINTS = "vds_gz.models"
 
 #: The models of the core, by their names.
-OWN = ("bicycle", "differential", "four_wheel_steering", "omni", "single_track")
+OWN = ("bicycle", "differential", "four_wheel_steering", "omni", "single_track", "swerve")
 
 
 class Models(Mapping[str, AnyModel]):

@@ -201,7 +201,7 @@ class Report:
         type: The type of its messages, such as ``std_msgs/msg/Float64``.
         fields: The path of each number in a message, such as ``twist.linear.x``.
         numbers: (c, s, measured) -> these numbers, with a :class:`MeasuredMotion`.
-        stamp: The path of a message's time.
+        stamp: The path of a message's time; empty for messages without one.
         of_base: ``header.frame_id`` is the frame of base_link.
         depth: Messages that the topic keeps.
         variant: The value of ``actuation_messages`` that selects this one of several types of one topic, else empty.

@@ -51,7 +51,8 @@ def report_outputs(graph: Graph, reports: Sequence[Report], frame: str) -> list[
             continue
         if report.of_base:
             message.header.frame_id = frame
-        outputs.append(Output(graph, topic, message, [report.stamp], report.fields, _numbers_at(index)))
+        stamps = [report.stamp] if report.stamp else []
+        outputs.append(Output(graph, topic, message, stamps, report.fields, _numbers_at(index)))
     return outputs
 
 
