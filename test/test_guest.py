@@ -72,7 +72,7 @@ def test_every_module_is_imported_without_the_guest(copy):
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == [
         str(copy / "vds_gz" / "__init__.py"),
-        *("bicycle", "differential", "four_wheel_steering", "omni", "single_track"),
+        *("bicycle", "differential", "four_wheel_steering", "omni", "single_track", "swerve"),
     ]
 
 

@@ -10,7 +10,7 @@ import xml.etree.ElementTree as ElementTree
 import numpy as np
 
 from vds_gz.core.description.urdf_writer import urdf
-from vds_gz.core.parameters.vehicles import BicycleParameters, DifferentialParameters, OmniParameters
+from vds_gz.core.parameters.vehicles import BicycleParameters, DifferentialParameters, OmniParameters, SwerveParameters
 
 OFFSET = 0.3
 
@@ -25,6 +25,8 @@ VEHICLES = [
     ("differential", DifferentialParameters(OFFSET)),
     ("omni", OmniParameters(OFFSET)),
     ("omni", OmniParameters(OFFSET, wheel_base=0.5, track=0.5, roller_pattern="x")),
+    ("swerve", SwerveParameters(base_link_offset=OFFSET)),
+    ("swerve", SwerveParameters(module_x=(0.4, -0.3, 0.0), module_y=(0.0, 0.2, -0.3))),
 ]
 
 

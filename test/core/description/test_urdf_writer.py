@@ -19,9 +19,11 @@ from vds_gz.core.parameters.vehicles import (
     DifferentialParameters,
     OmniParameters,
     SingleTrackParameters,
+    SwerveParameters,
 )
 from vds_gz.core.share import share
 from vds_gz.core.vehicle.catalogue import models
+from vds_gz.core.vehicle.swerve import SWERVE, module_names
 
 
 @pytest.fixture(params=VEHICLES, ids=lambda vehicle: str(vehicle[0]))
@@ -57,6 +59,24 @@ def test_joints_of_the_others():
         "wheel_rear_right_joint",
         "wheel_front_right_joint",
     }
+
+
+@pytest.mark.parametrize(
+    ("x", "y"),
+    [
+        ((0.3, -0.3, -0.3, 0.3), (0.25, 0.25, -0.25, -0.25)),
+        ((2.0, 1.0, 1.2, 2.0), (-1.0, 1.0, -1.0, 1.5)),  # corners around another middle
+        ((0.3, 0.0, -0.3, 0.0), (0.0, 0.3, 0.0, -0.3)),
+        ((0.4, -0.3, 0.0), (0.0, 0.2, -0.3)),
+        ((0.1, 0.2, 0.3, -0.1, -0.2, -0.3, 0.0, 0.5), (0.1, -0.2, 0.3, -0.4, 0.5, -0.6, 0.7, 0.8)),
+    ],
+)
+def test_joints_of_a_swerve_vehicle_are_at_their_modules(x, y):
+    parameters = SwerveParameters(module_x=x, module_y=y, base_link_offset=OFFSET)
+    robot = drawn("swerve", parameters)
+    assert robot.movable() == {joint.name for joint in SWERVE.joints(parameters)}
+    for name, *place in zip(module_names(parameters), x, y, strict=True):
+        assert robot.place(f"wheel_{name}") == pytest.approx([place[0] - OFFSET, place[1], 0.1])
 
 
 def test_joints_are_those_of_the_vehicle_model(vehicle):

@@ -375,7 +375,7 @@ def _places(p: SwerveParameters) -> tuple[tuple[float, float], ...]:
 
 
 def _middle(p: SwerveParameters) -> tuple[float, float]:
-    return sum(p.module_x) / len(p.module_x), sum(p.module_y) / len(p.module_y)
+    return math.fsum(p.module_x) / len(p.module_x), math.fsum(p.module_y) / len(p.module_y)
 
 
 SWERVE = VehicleModel(

@@ -95,7 +95,7 @@ def _report_faults(model: AnyModel, c: object, s: object) -> Iterator[str]:
         except UnknownTypeError as error:
             yield f"report '{report.topic}': {error}"
             continue
-        for path in (*report.fields, report.stamp):
+        for path in filter(None, (*report.fields, report.stamp)):
             try:
                 attrgetter(path)(message)
             except AttributeError:
