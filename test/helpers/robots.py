@@ -10,7 +10,13 @@ import xml.etree.ElementTree as ElementTree
 import numpy as np
 
 from vds_gz.core.description.urdf_writer import urdf
-from vds_gz.core.parameters.vehicles import BicycleParameters, DifferentialParameters, OmniParameters, SwerveParameters
+from vds_gz.core.parameters.vehicles import (
+    BicycleParameters,
+    DifferentialParameters,
+    FourWheelSteeringParameters,
+    OmniParameters,
+    SwerveParameters,
+)
 
 OFFSET = 0.3
 
@@ -23,6 +29,10 @@ BICYCLES = [
 VEHICLES = [
     *(("bicycle", parameters) for parameters in BICYCLES),
     ("differential", DifferentialParameters(OFFSET)),
+    *(
+        ("four_wheel_steering", FourWheelSteeringParameters(OFFSET, track_front=front, track_rear=rear))
+        for front, rear in ((1.1, 1.3), (0.0, 0.0))
+    ),
     ("omni", OmniParameters(OFFSET)),
     ("omni", OmniParameters(OFFSET, wheel_base=0.5, track=0.5, roller_pattern="x")),
     ("swerve", SwerveParameters(base_link_offset=OFFSET)),

@@ -62,7 +62,7 @@ def steady(name: str, parameters: object, v_x: float, yaw_rate: float) -> Motion
     steering = [angle for joint, angle in zip(joints, states.positions, strict=True) if joint.kind == "steering"]
     wheels = [speed for joint, speed in zip(joints, states.velocities, strict=True) if joint.kind == "wheel"]
     return Motion(
-        s.v_x, s.v_y - c.base_link_offset * s.yaw_rate, s.yaw_rate, {"velocity": wheels, "position": steering}
+        s.v_x, s.v_y + c.base_link_offset * s.yaw_rate, s.yaw_rate, {"velocity": wheels, "position": steering}
     )
 
 

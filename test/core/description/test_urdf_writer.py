@@ -17,12 +17,14 @@ from vds_gz.core.parameters.declaration import group, real
 from vds_gz.core.parameters.vehicles import (
     BicycleParameters,
     DifferentialParameters,
+    FourWheelSteeringParameters,
     OmniParameters,
     SingleTrackParameters,
     SwerveParameters,
 )
 from vds_gz.core.share import share
 from vds_gz.core.vehicle.catalogue import models
+from vds_gz.core.vehicle.command import SteadyMotion
 from vds_gz.core.vehicle.swerve import SWERVE, module_names
 
 
@@ -152,6 +154,15 @@ CORNERS = {"front_left": (0.3, 0.2), "rear_left": (-0.3, 0.2), "rear_right": (-0
             {"left": (0.0, 0.2), "right": (0.0, -0.2)},
         ),
         ("omni", OmniParameters(OFFSET, wheel_base=0.6, track=0.4), "wheel_center", CORNERS),
+        (
+            "four_wheel_steering",
+            FourWheelSteeringParameters(OFFSET, wheel_base=0.6, track_front=0.4, track_rear=0.5),
+            "rear_axle",
+            {
+                **{"front_left": (0.6, 0.2), "front_right": (0.6, -0.2)},
+                **{"rear_left": (0.0, 0.25), "rear_right": (0.0, -0.25)},
+            },
+        ),
     ],
 )
 def test_places_of_a_robot(model, parameters, middle, wheels):
@@ -241,6 +252,31 @@ def test_two_steered_wheels_have_the_limits_of_the_inner_wheel_by_ackermanns_rul
         assert robot.limit(joint, "upper") == pytest.approx(inner(limit))
         assert robot.limit(joint, "lower") == pytest.approx(-inner(limit))
         assert fastest <= robot.limit(joint, "velocity") < 1.5 * 1.5
+
+
+@pytest.mark.parametrize("parallel", [False, True])
+def test_hinges_of_both_axles_reach_their_angles_at_both_stops_in_counter_phase(parallel):
+    front, rear = SteeringParameters(max_position=0.5), SteeringParameters(max_position=0.3)
+    p = FourWheelSteeringParameters(
+        parallel_steering=parallel, front_steering_actuator=front, rear_steering_actuator=rear
+    )
+    model = models()["four_wheel_steering"]
+    c = model.coefficients(p, 1e-3)
+    s = model.at(c, SteadyMotion(1.0, steering_angle=0.5, rear_steering_angle=-0.3))
+    robot = drawn("four_wheel_steering", p)
+    for joint, angle in zip(model.joints(p), model.joint_states(c, s).positions, strict=True):
+        if joint.name in ("steering_front_left", "steering_rear_left"):  # on the inner side
+            assert robot.limit(joint.name, "upper") == pytest.approx(abs(angle))
+            assert robot.limit(joint.name, "lower") == pytest.approx(-abs(angle))
+
+
+def test_hinges_around_a_turning_centre_between_the_wheels_have_no_stops():
+    wide = FourWheelSteeringParameters(
+        track_front=8.0, track_rear=0.0, rear_steering_actuator=SteeringParameters(max_position=0.3)
+    )
+    robot = drawn("four_wheel_steering", wide)
+    assert robot.joints["steering_front_left"].get("type") == "continuous"
+    assert robot.limit("steering_rear", "upper") == pytest.approx(0.3)
 
 
 def test_parallel_steering_keeps_the_limits_of_the_actuator():

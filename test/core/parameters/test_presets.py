@@ -20,6 +20,7 @@ from vds_gz.core.errors import ArgumentError
 from vds_gz.core.parameters.declaration import Override
 from vds_gz.core.parameters.yaml_reader import read_parameter_file, section_of
 from vds_gz.core.vehicle.catalogue import models
+from vds_gz.core.vehicle.command import SteadyMotion
 
 
 @pytest.mark.parametrize("name", preset_names())
@@ -34,6 +35,7 @@ def test_names_of_presets_and_models_import_no_model():
 import sys
 from vds_gz.core.configuration import preset_names
 from vds_gz.core.vehicle.catalogue import models
+from vds_gz.core.vehicle.command import SteadyMotion
 assert "forklift" in preset_names()
 assert "bicycle" in models() and "tank" not in models()
 print(*sys.modules)
@@ -64,6 +66,18 @@ def test_scaled_car_has_the_size_of_its_body_and_wheels():
     assert vehicle.wheel_base == pytest.approx(0.3 - 2 * 0.04)
     assert vehicle.track_fixed == vehicle.track_steered == pytest.approx(0.18 + 0.02)
     assert vehicle.tire_diameter == pytest.approx(2 * 0.04)
+
+
+def test_a_four_wheel_steering_robot_turns_as_its_manufacturer_s_driver_says():
+    """AgileX's ranger_ros2 (RangerMiniV2Params): inner wheel at 0.6981 rad, circle of 0.4764 m around its centre."""
+    vehicle = load_parameters("four_wheel_steering_robot").vehicle
+    model = models()["four_wheel_steering"]
+    c = model.coefficients(vehicle, 1e-3)
+    angle = vehicle.front_steering_actuator.max_position
+    s = model.at(c, SteadyMotion(0.5, steering_angle=angle, rear_steering_angle=-angle))
+    assert max(model.joint_states(c, s).positions) == pytest.approx(0.6981, abs=5e-4)
+    assert s.v_x / s.yaw_rate == pytest.approx(0.4764, abs=1e-4)
+    assert s.v_y + vehicle.base_link_offset * s.yaw_rate == pytest.approx(0.0, abs=1e-12)
 
 
 def test_deepracer_drives_four_wheels_forwards_only():

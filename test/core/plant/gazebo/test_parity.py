@@ -8,8 +8,9 @@ from functools import cache
 import pytest
 from helpers.gazebo import preset, vehicle
 from helpers.guest import HERE
-from helpers.parity import Pair, Sample, averaged, error, manoeuvres, speed, yaw_rate
+from helpers.parity import Manoeuvre, Pair, Sample, averaged, error, manoeuvres, speed, yaw_rate
 from helpers.stepped import drive
+from vds_gz.core.vehicle.command import four_wheel_steering
 
 pytestmark = pytest.mark.gazebo
 
@@ -24,6 +25,7 @@ VEHICLES = {
     **{name: preset(name) for name in ("autoware_car", "autoware_delay_car") if HERE},
     "deepracer": preset("deepracer"),
     "forklift": preset("forklift"),
+    "four_wheel_steering_robot": preset("four_wheel_steering_robot"),
     "indoor_robot": preset("indoor_robot"),
     "scaled_car": preset("scaled_car"),
     "steered_drive": preset("vds_defaults"),
@@ -43,6 +45,14 @@ def test_vehicles_follow_their_kinematics(name: str, partition: str):
     for manoeuvre, samples in driven(name).items():
         errors = error(samples, speed), error(samples, yaw_rate)
         assert max(errors) < LIMIT, f"speed and yaw rate of the {manoeuvre}"
+
+
+def test_two_steered_axles_follow_their_kinematics_in_crab_and_in_a_drifting_turn(partition: str):
+    parameters = VEHICLES["four_wheel_steering_robot"]
+    phases = [(0.0, 0.0, 0.0), (0.8, 0.4, 0.4), (0.8, -0.4, -0.4), (0.8, 0.4, 0.1), (-0.8, 0.1, -0.3), (0.0, 0.0, 0.0)]
+    commands = [(0.3 + 0.1 * i, four_wheel_steering(*phases[i // 15])) for i in range(15 * len(phases))]
+    [samples] = drive(parameters, [Manoeuvre("crab", commands, 9.5)]).values()
+    assert max(error(samples, number) for number in (speed, yaw_rate, lambda motion: motion.v_y)) < LIMIT
 
 
 @pytest.mark.parametrize("name", VEHICLES)
