@@ -9,7 +9,8 @@ from vds_gz.core.ros.arguments import full_node_name
 from vds_gz.core.ros.graph import Client, Deliver, Graph, Publisher, QoS, Subscription
 from vds_gz.core.vehicle.catalogue import actuator_kind
 from vds_gz.core.vehicle.vehicle_model import Actuator
-from vds_gz.programs.teleop.driver_commands import CommandOutput
+from vds_gz.programs.interface.commands import command_type
+from vds_gz.programs.teleop.driver_commands import COMBINED, CommandOutput
 from vds_gz.programs.web.deadman import DeadMansSwitch
 from vds_gz.programs.web.page_scene import WorldView
 from vds_gz.programs.web.remote_node import RemoteNode
@@ -64,6 +65,12 @@ class WatchedVehicle:
         outline = self.telemetry.outline
         return "ackermann" if outline is not None and outline.steers else "twist"
 
+    @property
+    def _steers(self) -> bool:
+        """The commands have a steering angle; else a yaw rate and, for some vehicles, a lateral speed."""
+        names = COMBINED.get(self.output, (self.output,))
+        return any("steering_angle" in command_type(name).kind.references for name in names)
+
     def tick(self) -> None:
         """Do the periodic work of all parts."""
         self.node.tick()
@@ -82,7 +89,7 @@ class WatchedVehicle:
             ],
             "outline": asdict(telemetry.outline) if telemetry.outline else None,
             "fault": telemetry.fault,
-            "steers": telemetry.outline is not None and telemetry.outline.steers,
+            "steers": self._steers,
         }
 
     def _make_output(self) -> CommandOutput:
