@@ -75,8 +75,8 @@ def test_a_four_wheel_steering_robot_turns_as_its_manufacturer_s_driver_says():
     c = model.coefficients(vehicle, 1e-3)
     angle = vehicle.front_steering_actuator.max_position
     s = model.at(c, SteadyMotion(0.5, steering_angle=angle, rear_steering_angle=-angle))
-    assert max(model.joint_states(c, s).positions) == pytest.approx(0.6981, abs=5e-4)
-    assert s.v_x / s.yaw_rate == pytest.approx(0.4764, abs=1e-4)
+    assert max(model.joint_states(c, s).positions) == pytest.approx(0.6981, rel=1e-3)
+    assert s.v_x / s.yaw_rate == pytest.approx(0.4764, rel=1e-3)
     assert s.v_y + vehicle.base_link_offset * s.yaw_rate == pytest.approx(0.0, abs=1e-12)
 
 

@@ -10,6 +10,7 @@ from helpers.gazebo import preset, vehicle
 from helpers.guest import HERE
 from helpers.parity import Manoeuvre, Pair, Sample, averaged, error, manoeuvres, speed, yaw_rate
 from helpers.stepped import drive
+
 from vds_gz.core.vehicle.command import four_wheel_steering
 
 pytestmark = pytest.mark.gazebo
