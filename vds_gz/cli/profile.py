@@ -24,7 +24,7 @@ from vds_gz.core.parameters.node import NodeParameters
 from vds_gz.core.ros.program_shell import DONE, CommandLine, command
 from vds_gz.core.share import additions
 from vds_gz.core.vehicle.catalogue import models
-from vds_gz.core.vehicle.command import ACKERMANN
+from vds_gz.core.vehicle.command import ACKERMANN, FOUR_WHEEL
 from vds_gz.programs.commandlog.command_log import CommandLog, write_csv
 from vds_gz.programs.commandlog.profiles import PROFILES, Limits, limits_of, make
 from vds_gz.programs.interface.commands import Gear
@@ -89,11 +89,19 @@ def main(argv: list[str]) -> int:
         ackermann = _is_ackermann(parameters, options.kind_of_log, steers=options.steering is not None)
         maxima = {name: getattr(options, name) for name in ("speed", "lateral", "yaw_rate", "steering")}
         limits = limits_of(parameters, **maxima)
+        if options.kind_of_log == BOTH_AXLES and options.kind == OPTIMAL:
+            raise ArgumentError(f"{OPTIMAL} logs have twists or Ackermann commands; leave out --as {BOTH_AXLES}")
         if options.kind == OPTIMAL:
             log = _optimal(options, parameters, limits, ackermann=ackermann, duration=duration)
         else:
             log = make(
-                options.kind, limits, ackermann=ackermann, duration=duration, rate=options.rate, seed=options.seed
+                options.kind,
+                limits,
+                ackermann=ackermann,
+                duration=duration,
+                rate=options.rate,
+                seed=options.seed,
+                both_axles=options.kind_of_log == BOTH_AXLES,
             )
         turning = f"{limits.steering:g} rad" if ackermann else f"{limits.yaw_rate:g} rad/s"
         upto = f"{limits.speed:g} m/s and {turning}"
@@ -149,12 +157,17 @@ def noise_option(text: str) -> float | dict[str, float]:
 def _is_ackermann(parameters: NodeParameters | None, kind: str | None, *, steers: bool) -> bool:
     """Whether the log has speeds and steering angles."""
     if parameters is None:
-        return kind == "ackermann" or (kind is None and steers)
-    takes = ACKERMANN in models()[parameters.model].accepts
-    if kind == "ackermann" and not takes:
-        raise ArgumentError(f"the model '{parameters.model}' takes no steering angles; leave out --as ackermann")
-    return takes and kind != "twist"
+        return kind in ("ackermann", BOTH_AXLES) or (kind is None and steers)
+    accepts = models()[parameters.model].accepts
+    needed = {"ackermann": ACKERMANN, BOTH_AXLES: FOUR_WHEEL}.get(kind or "")
+    if needed is not None and needed not in accepts:
+        angles = "no steering angles of both axles" if kind == BOTH_AXLES else "no steering angles"
+        raise ArgumentError(f"the model '{parameters.model}' takes {angles}; leave out --as {kind}")
+    return ACKERMANN in accepts and kind != "twist"
 
+
+#: Type of the commands with the steering angles of both axles.
+BOTH_AXLES = FOUR_WHEEL.name
 
 #: Options of limits, including an old name, and the limited quantities.
 _LIMITS = {
@@ -172,7 +185,7 @@ def _parser(further: Mapping[str, ProfileKind]) -> argparse.ArgumentParser:
     limits = _LIMITS | {name: what for kind in further.values() for name, what in kind.options.items()}
     parser.add_argument("kind", metavar="KIND", choices=kinds, help=", ".join(kinds))
     add_vehicle_options(parser, required=False)
-    parser.add_argument("--as", dest="kind_of_log", choices=("twist", "ackermann"), help="type of the commands")
+    parser.add_argument("--as", dest="kind_of_log", choices=("twist", "ackermann", BOTH_AXLES), help="type of the commands")
     for names, what in limits.items():
         parser.add_argument(*names.split(), type=positive, metavar="X", help=f"maximum {what}")
     parser.add_argument("--acceleration", type=positive, metavar="X", help="optimal: maximum change of speeds [m/s^2]")

@@ -138,6 +138,18 @@ def test_a_defect_of_a_csv_file_is_named(tmp_path, text, said):
         ),
         ("time,v_x_command,steering_command,wheel\n0,1,0.1,2\n", "ackermann", (0.0,), ((1.0, 0.1, 0.0, 0.0),)),
         ("time,speed,steering_angle\n0,1,\n1,,0.2\n", "ackermann", (0.0, 1.0), ((1, 0, 0, 0), (1, 0.2, 0, 0))),
+        (
+            "time,speed_command,steering_command,rear_steering_command,x\n0,1,0.1,-0.2,\n1,,,0.2,5\n",
+            "four_wheel_steering",
+            (0.0, 1.0),
+            ((1.0, 0.1, -0.2, 0.0, 0.0, 0.0), (1.0, 0.1, 0.2, 0.0, 0.0, 0.0)),
+        ),
+        (
+            "time,speed,front_steering_angle,rear_steering_angle,acceleration\n0,1,0.1,-0.2,3\n",
+            "four_wheel_steering",
+            (0.0,),
+            ((1.0, 0.1, -0.2, 0.0, 0.0, 3.0),),
+        ),
     ],
 )
 def test_the_commands_of_a_recording_hold_until_they_change(tmp_path, text, kind, times, commands):

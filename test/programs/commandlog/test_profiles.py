@@ -25,6 +25,20 @@ def test_every_profile_stays_within_its_limits_and_uses_them(kind, ackermann):
     assert not any(log.commands[-1])
 
 
+def test_a_profile_moves_both_axles_independently_within_the_limit(tmp_path):
+    path, preset = tmp_path / "log.csv", "four_wheel_steering_robot"
+    options = ["--preset", preset, "--as", "four_wheel_steering", "--duration", "30", "-o", str(path)]
+    assert main(["profile", "steps", *options]) == 0
+    log = command_log.read(path)
+    speed, front, rear, *limits = np.array(log.commands).T
+    assert log.kind == "four_wheel_steering"
+    assert np.abs((front, rear)).max(axis=1) == pytest.approx([0.4782, 0.4782])
+    assert abs(np.corrcoef(front, rear)[0, 1]) < 0.5
+    assert np.abs(speed).max() == pytest.approx(1.5)
+    assert not np.any(limits)
+    assert main(["profile", "optimal", *options]) == 2
+
+
 @pytest.mark.parametrize("pattern", ["o", "x"])
 def test_an_omni_vehicle_turns_moderately(pattern):
     """In an O, wheels of 1 m/s could turn it at 10 rad/s."""
@@ -54,5 +68,7 @@ def test_options_come_before_the_vehicle(tmp_path, capsys):
 def test_wrong_use_is_reported(capsys):
     assert main(["profile", "steps", "--preset", "indoor_robot", "--as", "ackermann"]) == 2
     assert "takes no steering angles" in capsys.readouterr().err
+    assert main(["profile", "steps", "--preset", "forklift", "--as", "four_wheel_steering"]) == 2
+    assert "'bicycle' takes no steering angles of both axles" in capsys.readouterr().err
     assert main(["profile", "steps", "--preset", "nothing"]) == 2
     assert "there is no preset 'nothing'" in capsys.readouterr().err

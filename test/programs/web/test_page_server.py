@@ -84,6 +84,34 @@ def test_a_page_sees_the_vehicle_and_drives_it(start, view, probe):
     assert command.header.frame_id == "base_footprint"
 
 
+@pytest.mark.parametrize("output", ["auto", "twist"])
+def test_a_page_drives_a_vehicle_that_steers_both_axles_around_a_curve_or_diagonally(start, view, output):
+    start("-p", "model:=four_wheel_steering")
+
+    async def look() -> None:
+        async with Look(view("--output", output)) as looker:
+            await first_frame(looker)
+            await looker.until(lambda: len(looker.newest["layout"]["actuators"]) == 3, "the actuators")
+            layout = looker.newest["layout"]
+            assert [actuator["unit"] for actuator in layout["actuators"]] == ["m/s", "rad", "rad"]
+            assert layout["steers"] == (output == "auto")
+
+            def curves() -> bool:
+                now, expected = looker.frames[-1], 2.0 * math.tan(0.3) / WHEEL_BASE
+                return now[YAW_RATE] == pytest.approx(expected * now[SPEED], rel=0.02) and now[SPEED] > 0.8
+
+            def crabs() -> bool:
+                now = looker.frames[-1]
+                return now[SPEED + 1] == pytest.approx(0.4, abs=0.02) and abs(now[YAW_RATE]) < 0.01
+
+            if output == "auto":
+                await drive_until(looker, curves, "the curve", v_x=1.0, steering_angle=0.3)
+            else:
+                await drive_until(looker, crabs, "the lateral speed", v_x=0.8, v_y=0.4)
+
+    asyncio.run(look())
+
+
 LIDAR = ("-p", "sensors.lidar.type:={}", "-p", "sensors.lidar.xyz:=[0.3, 0.0, 0.4]")
 
 

@@ -109,6 +109,7 @@ class Command:
         "angle of the middle steered wheel, of the front axle if both are steered",
         "steering",
         *("steering_command", "steering_angle_command", "cmd_steering", "steering_reference"),
+        "steering_front_reference",
         part="steering",
     )
     rear_steering_angle: float = _number(

@@ -13,7 +13,7 @@ from vds_gz.core.parameters.node import NodeParameters
 from vds_gz.core.vehicle.catalogue import models
 from vds_gz.core.vehicle.vehicle_model import VehicleGeometry, VehicleLimits
 from vds_gz.programs.commandlog.command_log import CommandLog
-from vds_gz.programs.interface.commands import Ackermann, Velocity
+from vds_gz.programs.interface.commands import Ackermann, FourWheelSteering, Velocity
 
 #: Default limits and wheel base, where the vehicle has none [m/s, rad/s, rad, m].
 SPEED, YAW_RATE, STEERING, WHEEL_BASE = 1.0, 1.0, 0.4, 1.0
@@ -50,18 +50,40 @@ Profile = Callable[[Array, np.random.Generator, float], tuple[Array, Array, Arra
 
 
 def make(
-    kind: str, limits: Limits, *, ackermann: bool, duration: float, rate: float = 50.0, seed: int = 0
+    kind: str,
+    limits: Limits,
+    *,
+    ackermann: bool,
+    duration: float,
+    rate: float = 50.0,
+    seed: int = 0,
+    both_axles: bool = False,
 ) -> CommandLog:
-    """A command log of one of the :data:`PROFILES`."""
+    """A command log of one of the :data:`PROFILES`: of twists, of Ackermann commands, or with angles of both axles."""
     times = np.arange(round(duration * rate) + 1) / rate
     drive, turn, side = PROFILES[kind](times, np.random.default_rng(seed), limits.circle(ackermann))
     drive[-1] = turn[-1] = side[-1] = 0.0
-    return log_of(times, drive, turn, side, limits, ackermann=ackermann)
+    return log_of(times, drive, turn, side, limits, ackermann=ackermann, both_axles=both_axles)
 
 
-def log_of(times: Array, drive: Array, turn: Array, side: Array, limits: Limits, *, ackermann: bool) -> CommandLog:
-    """The log of longitudinal, turning and lateral references at some times [s], each as a part of its limit."""
+def log_of(
+    times: Array,
+    drive: Array,
+    turn: Array,
+    side: Array,
+    limits: Limits,
+    *,
+    ackermann: bool,
+    both_axles: bool = False,
+) -> CommandLog:
+    """The log of longitudinal, turning and lateral references at some times [s], each as a part of its limit.
+
+    For vehicles that steer both axles, the lateral reference is the angle of the rear axle.
+    """
     moments = tuple(np.round(times, 9).tolist())
+    if both_axles:
+        rows = np.round(np.column_stack((limits.speed * drive, limits.steering * turn, limits.steering * side)), 6)
+        return CommandLog("four_wheel_steering", moments, tuple(FourWheelSteering(*row) for row in rows.tolist()))
     if ackermann:
         pairs = np.round(np.column_stack((limits.speed * drive, limits.steering * turn)), 6)
         return CommandLog("ackermann", moments, tuple(Ackermann(*row) for row in pairs.tolist()))

@@ -279,6 +279,15 @@ OWN = (
         "header.stamp",
         single=True,
     ),
+    CommandType(
+        "four_wheel_steering_unstamped",
+        FOUR_WHEEL,
+        topics.CMD_FOUR_WHEEL_STEERING,
+        FourWheelSteering,
+        FourWheelSteering._fields,
+        "speeds and steering angles of both axles",
+        single=True,
+    ),
     CommandType("velocity", SPEED, topics.VELOCITY, Speed, ("data",), "speeds"),
     CommandType("steering_angle", STEERING, topics.STEERING_ANGLE, SteeringAngle, ("data",), "steering angles"),
 )
