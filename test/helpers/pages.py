@@ -70,10 +70,15 @@ class Looker:
         await self.socket.send_str(json.dumps({"kind": kind, **content}))
 
     async def drive(
-        self, v_x: float = 0.0, yaw_rate: float = 0.0, steering_angle: float = 0.0, age: float = 0.0
+        self,
+        v_x: float = 0.0,
+        yaw_rate: float = 0.0,
+        steering_angle: float = 0.0,
+        age: float = 0.0,
+        v_y: float = 0.0,
     ) -> None:
         sent = time.monotonic() - age
-        await self.say("drive", v_x=v_x, v_y=0.0, yaw_rate=yaw_rate, steering_angle=steering_angle, time=sent)
+        await self.say("drive", v_x=v_x, v_y=v_y, yaw_rate=yaw_rate, steering_angle=steering_angle, time=sent)
 
     async def ask(self, kind: str, **content: Any) -> str:
         """Ask for something; why it failed, empty if it did not."""

@@ -185,7 +185,9 @@ def _parser(further: Mapping[str, ProfileKind]) -> argparse.ArgumentParser:
     limits = _LIMITS | {name: what for kind in further.values() for name, what in kind.options.items()}
     parser.add_argument("kind", metavar="KIND", choices=kinds, help=", ".join(kinds))
     add_vehicle_options(parser, required=False)
-    parser.add_argument("--as", dest="kind_of_log", choices=("twist", "ackermann", BOTH_AXLES), help="type of the commands")
+    parser.add_argument(
+        "--as", dest="kind_of_log", choices=("twist", "ackermann", BOTH_AXLES), help="type of the commands"
+    )
     for names, what in limits.items():
         parser.add_argument(*names.split(), type=positive, metavar="X", help=f"maximum {what}")
     parser.add_argument("--acceleration", type=positive, metavar="X", help="optimal: maximum change of speeds [m/s^2]")
