@@ -350,7 +350,7 @@ without_def = lambda c, s, u: None  # noqa: E731
         (beyond_the_end, 1, "the array has 4 entries"),
         (method, 1, "no number 'stop'"),
         (record_by_star, 1, "no records"),
-        (inner_function, 1, "function 'change' within a function"),
+        (inner_function, 1, "a function within a function"),
         (recursive, 0, "calls itself"),
         (value_in_one_place, 3, "returns a value in one place and none in another"),
         (value_not_at_the_end, 0, "returns a value, but not at its end"),

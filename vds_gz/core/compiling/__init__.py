@@ -10,6 +10,7 @@ from typing import Any
 import numba
 import numpy as np
 
+from vds_gz.core.compiling.compiled_function import CompiledFunction
 from vds_gz.core.compiling.generated import load
 from vds_gz.core.compiling.record_layout import Form
 from vds_gz.core.compiling.rewriting import Rewriting
@@ -20,7 +21,9 @@ warnings.filterwarnings("ignore", ".* has been considered a subtype of ", numba.
 
 
 @cache
-def compiled(function: Callable[..., Any], *dtypes: np.dtype[Any], inlined: bool = False, **options: bool | str) -> Any:
+def compiled(
+    function: Callable[..., Any], *dtypes: np.dtype[Any], inlined: bool = False, **options: bool | str
+) -> CompiledFunction:
     """A function, and all functions that it calls, compiled by numba or read from disk.
 
     Args:
@@ -41,7 +44,7 @@ def compiled_over_blocks(
     blocks: Mapping[str, Form],
     replaced: Mapping[Callable[..., Any], Callable[..., Any]],
     **options: bool | str,
-) -> Any:
+) -> CompiledFunction:
     """A function over blocks of vehicles, which has no records: its parameters ``blocks`` vanish.
 
     Args:

@@ -7,7 +7,7 @@ stale, and processes can write at the same time. If nothing can be written, each
 
 from __future__ import annotations
 
-import contextlib
+import ast
 import hashlib
 import os
 import sys
@@ -20,7 +20,9 @@ from typing import Any
 import numba
 import numpy as np
 
-from vds_gz.core.compiling.rewriting import FLOAT64, INT64, Rewriting, RewrittenFunction
+from vds_gz.core.compiling.compiled_function import CompiledFunction, remove_machine_code
+from vds_gz.core.compiling.record_numbers import FLOAT64, INT64
+from vds_gz.core.compiling.rewriting import Rewriting, RewrittenFunction
 from vds_gz.core.errors import ArgumentError
 from vds_gz.core.optional_packages import can_compile
 
@@ -38,7 +40,7 @@ Options = Mapping[str, "bool | str"]
 
 def load(
     rewriting: Rewriting, outermost: RewrittenFunction, dtypes: Sequence[np.dtype[Any]], inlined: bool, options: Options
-) -> Any:
+) -> CompiledFunction:
     """The outermost function of a module, compiled at its first call or read from disk.
 
     Args:
@@ -65,22 +67,26 @@ def load(
     names: dict[str, Any] = {"__name__": module.__name__, INT64: np.int64, FLOAT64: np.float64, **rewriting.values}
     part_options = {name: value for name, value in options.items() if name == "error_model"}
 
-    def part(function: Callable[..., Any]) -> Any:
-        key = (function.__name__, inlined, *part_options.items())
-        if dtypes or key not in _PARTS:
-            compiled = numba.njit(forceinline=inlined, **part_options, **WITHOUT_WRAPPERS)(function)
-            return compiled if dtypes else _PARTS.setdefault(key, compiled)
-        return _PARTS[key]
+    for part in rewriting.parts.values():
+        key = (part.name, inlined, *part_options.items())
+        if part is outermost:
+            names[part.name] = _function(part, str(file or f"<{name}>"), names)
+        elif dtypes or key not in _PARTS:
+            compiled = numba.njit(forceinline=inlined, **part_options, **WITHOUT_WRAPPERS)
+            names[part.name] = compiled(_function(part, part.code.co_filename, names))
+            if not dtypes:
+                _PARTS[key] = names[part.name]
+        else:
+            names[part.name] = _PARTS[key]
+    originals = [part.code for part in rewriting.parts.values()]
+    return CompiledFunction(names[outermost.name], originals, file, options)
 
-    def whole(function: Callable[..., Any]) -> Any:
-        with contextlib.suppress(RuntimeError):  # there is no folder that numba can write to
-            if file:
-                return numba.njit(cache=True, **options)(function)
-        return numba.njit(**options)(function)
 
-    names |= {"part": part, "whole": whole}
-    exec(compile(text, str(file or f"<{name}>"), "exec"), names)
-    return names[outermost.name]
+def _function(part: RewrittenFunction, file: str, names: dict[str, Any]) -> Callable[..., Any]:
+    """The function of a syntax tree. Messages about it name the lines of the original function."""
+    exec(compile(ast.Module([part.tree], []), file, "exec"), names)
+    function: Callable[..., Any] = names[part.name]
+    return function
 
 
 def _text(rewriting: Rewriting, outermost: RewrittenFunction, dtypes: Sequence[np.dtype[Any]], options: object) -> str:
@@ -118,7 +124,5 @@ def _remove_oldest(folder: Path) -> None:
     """Remove all modules but the newest, with what numba has compiled of them."""
     modules = sorted(folder.glob("vds_gz_*.py"), key=lambda file: file.stat().st_mtime)
     for old in modules[:-KEPT]:
-        for kept in [*folder.glob("__pycache__"), *folder.parent.glob(f"{folder.name}_*")]:
-            for compiled in kept.glob(f"{old.stem}.*"):
-                compiled.unlink(missing_ok=True)
+        remove_machine_code(old)
         old.unlink(missing_ok=True)

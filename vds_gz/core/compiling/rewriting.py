@@ -11,54 +11,34 @@ from __future__ import annotations
 import ast
 import builtins
 import copy
-import enum
 import hashlib
-import linecache
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from types import CodeType, FunctionType, ModuleType
-from typing import Any, NamedTuple, TypeGuard
+from typing import Any
 
 import numpy as np
 
-from vds_gz.core.compiling.record_layout import Block, BlockRow, Constant, FixedArray, Form, Layout
+from vds_gz.core.compiling.constant_branches import ConstantBranches
+from vds_gz.core.compiling.function_source import FunctionSource, code_line, stored_names
+from vds_gz.core.compiling.record_layout import Block, BlockRow, Form
+from vds_gz.core.compiling.record_numbers import (
+    FLOAT64,
+    INT64,
+    LanePlace,
+    Number,
+    Numbers,
+    RecordEntry,
+    RecordNumbers,
+    are_blocks,
+    viewed,
+)
+from vds_gz.core.compiling.refused_constructs import check_construct
 from vds_gz.core.errors import ArgumentError
-
-#: The name of a block's array, and names of types that the generated module has.
-REALS, INT64, FLOAT64 = "reals", "int64_", "float64_"
 
 #: Modules whose functions numba knows.
 KNOWN_MODULES = ("math", "numpy")
-
-
-class LanePlace(NamedTuple):
-    """The vehicle of a block whose record a function reads."""
-
-    width: int
-    vehicle: ast.expr
-
-
-class Number(NamedTuple):
-    """A number of a record; ``place`` is None if it is a parameter of the function."""
-
-    row: BlockRow
-    place: LanePlace | None
-
-
-class Numbers(NamedTuple):
-    """An array of a record."""
-
-    rows: tuple[BlockRow, ...]
-    place: LanePlace | None
-
-
-class RecordEntry(NamedTuple):
-    """A record, or a part of one."""
-
-    layout: Layout
-    place: LanePlace | None = None
 
 
 @dataclass(frozen=True)
@@ -70,6 +50,8 @@ class RewrittenFunction:
         text: Its source.
         used, changed: The numbers of records that it takes first, and that it returns last.
         returns: It returns a value besides.
+        tree: Its syntax tree, with the lines of the original function.
+        code: The original function.
     """
 
     name: str
@@ -77,6 +59,8 @@ class RewrittenFunction:
     used: tuple[BlockRow, ...]
     changed: tuple[BlockRow, ...]
     returns: bool
+    tree: ast.FunctionDef
+    code: CodeType
 
 
 class Rewriting:
@@ -111,13 +95,13 @@ class Rewriting:
                 part = _Function(self, function, records).part()
             except RecursionError:
                 raise ArgumentError(
-                    f"{_line(function.__code__, 0)}: an expression in '{function.__name__}' is too long; split it"
+                    f"{code_line(function.__code__)}: an expression in '{function.__name__}' is too long; split it"
                 ) from None
             self._made[key] = part
             self.parts.setdefault(part.name, part)
         made = self._made[key]
         if made is None:
-            raise ArgumentError(f"{_line(function.__code__, 0)}: function '{function.__name__}' calls itself")
+            raise ArgumentError(f"{code_line(function.__code__)}: function '{function.__name__}' calls itself")
         return made
 
     def value(self, name: str, value: object, identity: object) -> ast.expr:
@@ -126,64 +110,8 @@ class Rewriting:
         return ast.Name(f"{name}_{_hash(repr(identity))}", ast.Load())
 
 
-def source_of(function: FunctionType) -> ast.FunctionDef:
-    """The syntax tree of a function.
-
-    Raises:
-        ArgumentError: The function is a lambda, or its source is missing or was changed after the import.
-    """
-    code = function.__code__
-    linecache.checkcache(code.co_filename)
-    text = "".join(linecache.getlines(code.co_filename, function.__globals__))
-    try:
-        nodes = _functions(text).get((code.co_firstlineno, code.co_name), [])
-    except SyntaxError:
-        nodes = []
-    for node, compiled in nodes:
-        if _facts(compiled) == _facts(code):
-            return copy.deepcopy(node)
-    raise ArgumentError(
-        f"{_line(code, 0)}: the source of '{function.__qualname__}' is not there or not that of the running function; "
-        "compiled code needs a function with `def`, in a file that is unchanged since its import"
-    )
-
-
-@cache
-def _functions(text: str) -> dict[tuple[int, str], list[tuple[ast.FunctionDef, CodeType]]]:
-    """All functions of a file by first line and name, with their code."""
-    tree = ast.parse(text)
-    codes: dict[tuple[int, str], list[CodeType]] = {}
-    for code in _codes(compile(text, "", "exec", dont_inherit=True)):
-        codes.setdefault((code.co_firstlineno, code.co_name), []).append(code)
-    functions: dict[tuple[int, str], list[tuple[ast.FunctionDef, CodeType]]] = {}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef):
-            place = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)]), node.name
-            functions.setdefault(place, []).extend((node, code) for code in codes.get(place, ()))
-    return functions
-
-
-def _codes(code: CodeType) -> Iterator[CodeType]:
-    """A code and all codes within it."""
-    yield code
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from _codes(constant)
-
-
-def _facts(code: CodeType) -> object:
-    """What a code does."""
-    constants = [constant for constant in code.co_consts if not isinstance(constant, CodeType)]
-    return code.co_code, code.co_names, code.co_varnames, code.co_freevars, repr(constants)
-
-
 def _hash(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:12]
-
-
-def _line(code: CodeType, line: int) -> str:
-    """File and line of a function; line 0 stands for its first."""
-    return f"{code.co_filename}:{line or code.co_firstlineno}"
 
 
 def literal(value: object) -> ast.expr | None:
@@ -204,216 +132,67 @@ def literal(value: object) -> ast.expr | None:
     return None
 
 
-class _Function(ast.NodeTransformer):
+class _Function(ConstantBranches, ast.NodeTransformer):
     """Rewrites one function."""
 
-    def __init__(self, program: Rewriting, function: FunctionType, records: Mapping[str, Form]) -> None:
-        self._program, self._python, self._parameters = program, function, set(records)
-        self._tree = source_of(function)
-        self._local = _stored(self._tree) | {node.arg for node in ast.walk(self._tree) if isinstance(node, ast.arg)}
-        self._local |= {*function.__code__.co_varnames}  # with the names of patterns and imports
+    def __init__(self, program: Rewriting, function: FunctionType, forms: Mapping[str, Form]) -> None:
+        self._program, self._forms = program, forms
+        self._source = FunctionSource(function)
+        self._records = RecordNumbers(self._source, forms, self.visit)
         self._result = "result_"  # of a call that changes records
-        while self._result in self._local:
+        while self._result in self._source.local:
             self._result += "_"
-        cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
-        self._outer = {**function.__globals__, **{name: cell.cell_contents for name, cell in cells}}
-        self._known: dict[str, object] = {}  # values of the variables of loops that are unrolled
-        self._records: dict[str, RecordEntry | Block | tuple[Block, ...]] = {}
-        self._names: dict[int, str] = {}  # of rows, by parameters, so that equal functions of two records are one text
-        for parameter, form in records.items():
-            self._records[parameter] = RecordEntry(form) if isinstance(form, Layout) else form
-            if isinstance(form, Layout):
-                self._name_rows(form, f"{parameter}_")
-        self._used: dict[int, BlockRow] = {}
-        self._changed: dict[int, BlockRow] = {}
         self._whole: ast.expr | None = None  # the right side of a statement, where a call may change records
         self._changing: tuple[RewrittenFunction, LanePlace | None] | None = None  # that call
 
-    def _name_rows(self, layout: Layout, prefix: str) -> None:
-        """Name the rows of a record, each differently, and not as a variable of the function."""
-        for field, entry in layout.fields:
-            if isinstance(entry, Layout):
-                self._name_rows(entry, f"{prefix}{field}_")
-            elif not isinstance(entry, Constant):
-                rows = (
-                    [("", entry)]
-                    if isinstance(entry, BlockRow)
-                    else [(f"{k}_", row) for k, row in enumerate(entry.rows)]
-                )
-                for suffix, row in rows:
-                    name = f"{prefix}{field}_{suffix}"
-                    while name in self._local or name in self._names.values():
-                        name += "_"
-                    self._names.setdefault(row.index, name)
-
     def part(self) -> RewrittenFunction:
         """The function for the generated module."""
-        parameters = self._tree.args
-        if parameters.vararg or parameters.kwarg or parameters.kwonlyargs or parameters.posonlyargs:
-            self._refuse(self._tree, "a function must have plain parameters, without * and /")
-        body = self._tree.body
-        if ast.get_docstring(self._tree) is not None:
-            body = body[1:]
-        body = self._block(body)
-        used, changed = (tuple(rows[k] for k in sorted(rows)) for rows in (self._used, self._changed))
+        tree, records = self._source.tree, self._records
+        if tree.args.vararg or tree.args.kwarg or tree.args.kwonlyargs or tree.args.posonlyargs:
+            self._source.refuse(tree, "a function must have plain parameters, without * and /")
+        body = self.block(tree.body if ast.get_docstring(tree) is None else tree.body[1:])
+        used, changed = (tuple(rows[k] for k in sorted(rows)) for rows in (records.used, records.changed))
         returns = any(isinstance(node, ast.Return) and node.value for statement in body for node in ast.walk(statement))
         if changed:
             if returns and not _ends(body):
-                self._refuse(self._tree, "a function that changes a record returns a value, but not at its end")
-            body = _Returning([self._names[row.index] for row in changed], self._refuse, returns).body(body)
-        names = [parameter.arg for parameter in parameters.args]
-        defaults = dict(zip(reversed(names), reversed(self._python.__defaults__ or ()), strict=False))
-        plain = [name for name in names if name not in self._parameters]
-        arguments = ast.arguments(
+                self._source.refuse(tree, "a function that changes a record returns a value, but not at its end")
+            body = _Returning([records.names[row.index] for row in changed], self._source, returns).body(body)
+        definition: Any = ast.FunctionDef(name=tree.name, args=self._arguments(used), body=body, decorator_list=[])
+        definition.type_params = []  # which Python has from 3.12 on
+        text = ast.unparse(ast.fix_missing_locations(ast.copy_location(definition, tree)))
+        text = f"{self._tuple_fields()}{text}"
+        definition.name = f"{tree.name}_{_hash(text)}"
+        text = text.replace(f"def {tree.name}(", f"def {definition.name}(", 1)
+        code = self._source.function.__code__
+        return RewrittenFunction(definition.name, text, used, changed, returns, definition, code)
+
+    def _arguments(self, used: Sequence[BlockRow]) -> ast.arguments:
+        """The parameters: the numbers of records, and those that are no records."""
+        names = [parameter.arg for parameter in self._source.tree.args.args]
+        defaults = dict(zip(reversed(names), reversed(self._source.function.__defaults__ or ()), strict=False))
+        plain = [name for name in names if name not in self._forms]
+        return ast.arguments(
             posonlyargs=[],
-            args=[ast.arg(name) for name in [*(self._names[row.index] for row in used), *plain]],
+            args=[ast.arg(name) for name in [*(self._records.names[row.index] for row in used), *plain]],
             kwonlyargs=[],
             kw_defaults=[],
-            defaults=[self._named(self._tree, defaults[name]) for name in plain if name in defaults],
+            defaults=[self._named(self._source.tree, defaults[name]) for name in plain if name in defaults],
         )
-        name = self._tree.name
-        definition: Any = ast.FunctionDef(name=name, args=arguments, body=body, decorator_list=[])
-        definition.type_params = []  # which Python has from 3.12 on
-        text = ast.unparse(ast.fix_missing_locations(definition))
-        text = f"{self._tuple_fields()}{text}"
-        hashed = f"{name}_{_hash(text)}"
-        return RewrittenFunction(hashed, text.replace(f"def {name}(", f"def {hashed}(", 1), used, changed, returns)
 
     def _tuple_fields(self) -> str:
         """A comment with the fields of named tuples among the arguments, whose order machine code depends on."""
         lines = []
-        for parameter in self._tree.args.args:
-            kind = self._static(parameter.annotation) if parameter.annotation else None
+        for parameter in self._source.tree.args.args:
+            kind = self._source.value(parameter.annotation) if parameter.annotation else None
             if kind and hasattr(kind[0], "_fields"):
                 lines.append(f"# {parameter.arg}: {kind[0]._fields}\n")
         return "".join(lines)
 
-    def _refuse(self, node: ast.AST, why: str) -> Any:
-        """Refuse a part of the source."""
-        what = "" if isinstance(node, ast.FunctionDef) else f": {ast.unparse(node).splitlines()[0]}"
-        raise ArgumentError(f"{_line(self._python.__code__, getattr(node, 'lineno', 0))}: {why}{what}")
+    def visit(self, node: ast.AST) -> Any:
+        check_construct(self._source, node)
+        return super().visit(node)
 
-    def _block(self, statements: Sequence[ast.stmt]) -> list[ast.stmt]:
-        """Statements, without those after a return."""
-        body: list[ast.stmt] = []
-        for statement in statements:
-            new = self.visit(statement)
-            body += new if isinstance(new, list) else [new] if new is not None else []
-            if body and isinstance(body[-1], ast.Return):
-                break
-        return body or [ast.Pass()]
-
-    # Records and their numbers
-
-    def _entry(self, node: ast.expr) -> RecordEntry | Number | Numbers | Constant | Block | tuple[Block, ...] | None:
-        """What an expression is in a record; None if it is no part of one."""
-        if isinstance(node, ast.Name):
-            return self._records.get(node.id)
-        if isinstance(node, ast.Attribute):
-            record = self._entry(node.value)
-            if isinstance(record, RecordEntry):
-                if node.attr not in record.layout.entries:
-                    self._refuse(node, f"the record has no number '{node.attr}' in lanes")
-                entry = record.layout.entries[node.attr]
-                if isinstance(entry, Layout):
-                    return RecordEntry(entry, record.place)
-                if isinstance(entry, FixedArray):
-                    return Numbers(entry.rows, record.place)
-                return Number(entry, record.place) if isinstance(entry, BlockRow) else entry
-        if isinstance(node, ast.Subscript):
-            of = self._entry(node.value)
-            if isinstance(of, Block):
-                return RecordEntry(of.layout, LanePlace(of.width, self.visit(node.slice)))
-            if isinstance(of, Numbers) and (index := self._index(node.slice)) is not None:
-                if not -len(of.rows) <= index < len(of.rows):
-                    self._refuse(node, f"the array has {len(of.rows)} entries")
-                return Number(of.rows[index], of.place)
-        return None
-
-    def _number(self, number: Number, ctx: ast.expr_context) -> ast.expr:
-        """A number as a variable, or as an entry of a block."""
-        row, place = number
-        if place is None:
-            self._used[row.index] = row
-            if not isinstance(ctx, ast.Load):
-                self._changed[row.index] = row
-            return ast.Name(self._names[row.index], ctx)
-        index = ast.BinOp(ast.Constant(row.index * place.width), ast.Add(), place.vehicle)
-        entry = ast.Subscript(ast.Name(REALS, ast.Load()), index, ctx)
-        if row.kind == "real":
-            return entry
-        if not isinstance(ctx, ast.Load):
-            self._refuse(entry, "only functions may change whole numbers and flags of a block")
-        whole = _viewed(entry, FLOAT64, INT64)
-        return whole if row.kind == "whole" else ast.Compare(whole, [ast.NotEq()], [ast.Constant(0)])
-
-    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
-        entry = self._entry(node)
-        if isinstance(entry, Number):
-            return self._number(entry, node.ctx)
-        if isinstance(entry, Constant):
-            if not isinstance(node.ctx, ast.Load):
-                self._refuse(node, "this flag is a constant")
-            return ast.Constant(entry.value)
-        if entry is not None:
-            self._refuse(node, "lanes have no records and arrays as values; read their numbers")
-        values = self._static(node)
-        return self._named(node, *values) if values else self.generic_visit(node)
-
-    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
-        of, entry = self._entry(node.value), self._entry(node)
-        if isinstance(entry, Number):
-            return self._number(entry, node.ctx)
-        if entry is not None:
-            self._refuse(node, "lanes have no records and arrays as values; read their numbers")
-        if not isinstance(of, Numbers):
-            return self.generic_visit(node)
-        if not isinstance(node.ctx, ast.Load):
-            self._refuse(node, "an entry is set whose index is computed; lanes need one that is known")
-        index, last = self.visit(node.slice), len(of.rows) - 1
-        below = ast.Compare(index, [ast.Lt()], [ast.Constant(0)])
-        index = ast.IfExp(below, ast.BinOp(index, ast.Add(), ast.Constant(last + 1)), index)
-        chosen = self._number(Number(of.rows[last], of.place), ast.Load())
-        for k in reversed(range(last)):
-            is_k = ast.Compare(index, [ast.Eq()], [ast.Constant(k)])
-            chosen = ast.IfExp(is_k, self._number(Number(of.rows[k], of.place), ast.Load()), chosen)
-        return chosen
-
-    def _calls(self, node: ast.expr, name: str) -> TypeGuard[ast.Call]:
-        """An expression calls a builtin function, whose name stands for nothing else."""
-        own = name in self._local or name in self._outer
-        return not own and isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name
-
-    def _index(self, node: ast.expr) -> int | None:
-        """A whole number that is known before the program runs; None if it is not."""
-        if self._calls(node, "len") and node.args:
-            of = self._entry(node.args[0])
-            return len(of.rows) if isinstance(of, Numbers) else None
-        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-            operand = self._index(node.operand)
-            return None if operand is None else -operand
-        if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub)):
-            left, right = self._index(node.left), self._index(node.right)
-            if left is None or right is None:
-                return None
-            return left + right if isinstance(node.op, ast.Add) else left - right
-        value = node.value if isinstance(node, ast.Constant) else (self._static(node) or (None,))[0]
-        return int(value) if isinstance(value, int) else None
-
-    # Values of other modules
-
-    def _static(self, node: ast.AST) -> tuple[object] | None:
-        """The value of a global name, or of an attribute of a module or class; None if it is not known."""
-        if isinstance(node, ast.Name):
-            if node.id in self._known:
-                return (self._known[node.id],)
-            if node.id not in self._local and node.id in self._outer:
-                return (self._outer[node.id],)
-        if isinstance(node, ast.Attribute):
-            of = self._static(node.value)
-            if of and isinstance(of[0], (ModuleType, type, enum.Enum, tuple)) and hasattr(of[0], node.attr):
-                return (getattr(of[0], node.attr),)
-        return None
+    # Names and calls
 
     def _named(self, node: ast.AST, value: object) -> ast.expr:
         """A value of another module in the generated one."""
@@ -433,44 +212,60 @@ class _Function(ast.NodeTransformer):
             module = getattr(value, "__module__", None) or "numpy"
             if isinstance(value, type) or module.split(".")[0] in KNOWN_MODULES:
                 return self._program.value(name.split(".")[-1], value, (module, name, getattr(value, "_fields", ())))
-        return self._refuse(node, f"compiled code cannot use a {type(value).__name__} of a module")  # type: ignore[no-any-return]
+        self._source.refuse(node, f"compiled code cannot use a {type(value).__name__} of a module")
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
-        if node.id in self._records:
-            self._refuse(node, "lanes have no records as values, and cannot choose or store one")
-        values = self._static(node) if isinstance(node.ctx, ast.Load) else None
+        if self._records.entry(node) is not None:
+            self._source.refuse(node, "lanes have no records as values, and cannot choose or store one")
+        values = self._source.value(node) if isinstance(node.ctx, ast.Load) else None
         return self._named(node, *values) if values else node
 
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        if number := self._records.rewritten(node):
+            return number
+        values = self._source.value(node)
+        return self._named(node, *values) if values else self.generic_visit(node)
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        return self._records.rewritten(node) or self.generic_visit(node)
+
+    def visit_Global(self, node: ast.Global) -> None:
+        """Values of variables that are only read are known."""
+
+    def visit_Nonlocal(self, node: ast.Nonlocal) -> None:
+        """As of ``global``."""
+
     def visit_Call(self, node: ast.Call) -> ast.AST:
-        if (length := self._index(node)) is not None:
+        if (length := self._records.index(node)) is not None:
             return ast.Constant(length)
-        values = self._static(node.func)
+        values = self._source.value(node.func)
         function = self._program.target(values[0]) if values else None
         if function is None:
             return self.generic_visit(node)
-        starred = [a.value for a in node.args if isinstance(a, ast.Starred)]
-        starred += [word.value for word in node.keywords if word.arg is None]
-        if any(self._entry(argument) is not None for argument in starred):
-            self._refuse(node, "records cannot be passed with *")
+        starred = [argument.value for argument in node.args if isinstance(argument, ast.Starred)]
+        if any(self._records.entry(argument) is not None for argument in starred):
+            self._source.refuse(node, "records cannot be passed with *")
         assert isinstance(function, FunctionType)
         parameters = function.__code__.co_varnames[: function.__code__.co_argcount]
         named = [*zip(parameters, node.args, strict=False), *((word.arg, word.value) for word in node.keywords)]
         forms: dict[str, Form] = {}
         places: dict[str, LanePlace | None] = {}
         for name, argument in named:
-            entry = self._entry(argument)
+            entry = self._records.entry(argument)
             if isinstance(entry, RecordEntry):
                 forms[str(name)] = entry.layout
                 places[ast.dump(entry.place.vehicle) if entry.place else ""] = entry.place
-            elif isinstance(entry, Block) or _are_blocks(entry):
+            elif isinstance(entry, Block) or are_blocks(entry):
                 forms[str(name)] = entry
         if len(places) > 1:
-            self._refuse(node, "a function gets records of more than one vehicle")
+            self._source.refuse(node, "a function gets records of more than one vehicle")
         part = self._program.part(function, forms)
         if part.changed and node is not self._whole:
-            self._refuse(node, "a function that changes a record is called within an expression; give it a statement")
+            self._source.refuse(
+                node, "a function that changes a record is called within an expression; give it a statement"
+            )
         (place,) = places.values() or (None,)
-        passed = [self._number(Number(row, place), ast.Load()) for row in part.used]
+        passed = [self._records.number(Number(row, place), ast.Load()) for row in part.used]
         arguments = [a for k, a in enumerate(node.args) if k >= len(parameters) or parameters[k] not in forms]
         words = [ast.keyword(word.arg, self.visit(word.value)) for word in node.keywords if word.arg not in forms]
         call = ast.Call(ast.Name(part.name, ast.Load()), passed + [self.visit(a) for a in arguments], words)
@@ -490,12 +285,12 @@ class _Function(ast.NodeTransformer):
         after: list[ast.stmt] = []
         for row in part.changed:
             if place is None or row.kind == "real":
-                targets.append(self._number(Number(row, place), ast.Store()))
+                targets.append(self._records.number(Number(row, place), ast.Store()))
                 continue
             name = f"{row.kind}_{row.index}_"
             targets.append(ast.Name(name, ast.Store()))
-            stored = self._number(Number(BlockRow("real", row.index), place), ast.Store())
-            after.append(ast.Assign([stored], _viewed(ast.Name(name, ast.Load()), INT64, FLOAT64)))
+            stored = self._records.number(Number(BlockRow("real", row.index), place), ast.Store())
+            after.append(ast.Assign([stored], viewed(ast.Name(name, ast.Load()), INT64, FLOAT64)))
         result: ast.expr = ast.Name(self._result, ast.Load()) if part.returns else ast.Constant(None)
         return [ast.Assign([ast.Tuple(targets, ast.Store())], new), *after], result
 
@@ -509,17 +304,17 @@ class _Function(ast.NodeTransformer):
         return [*before, ast.copy_location(ast.Return(None if nothing else value), node)]
 
     def visit_Assign(self, node: ast.Assign) -> Any:
-        of = self._entry(node.value)
-        if isinstance(of, (RecordEntry, Numbers, Block)) or _are_blocks(of):
+        of = self._records.entry(node.value)
+        if isinstance(of, (RecordEntry, Numbers, Block)) or are_blocks(of):
             for target in node.targets:
-                self._bind(target, of)
+                self._records.bind(target, of)
             return None
         if isinstance(node.value, ast.Tuple) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Tuple):
             pairs = list(zip(node.targets[0].elts, node.value.elts, strict=False))
-            records = [pair for pair in pairs if isinstance(self._entry(pair[1]), (RecordEntry, Numbers))]
+            records = [pair for pair in pairs if isinstance(self._records.entry(pair[1]), (RecordEntry, Numbers))]
             if records:
                 for target, value in records:
-                    self._bind(target, self._entry(value))
+                    self._records.bind(target, self._records.entry(value))
                 rest = [pair for pair in pairs if pair not in records]
                 if not rest:
                     return None
@@ -530,16 +325,6 @@ class _Function(ast.NodeTransformer):
         before, value = self._evaluated(node.value)
         return [*before, ast.Assign([self.visit(target) for target in node.targets], value)]
 
-    def _bind(self, target: ast.expr, value: Any) -> None:
-        """Give a record another name."""
-        if isinstance(target, ast.Tuple) and _are_blocks(value) and len(target.elts) == len(value):
-            for name, block in zip(target.elts, value, strict=True):
-                self._bind(name, block)
-        elif isinstance(target, ast.Name) and self._records.get(target.id, value) == value:
-            self._records[target.id] = value
-        else:
-            self._refuse(target, "lanes cannot choose or store a record; write one statement for each")
-
     def visit_AnnAssign(self, node: ast.AnnAssign) -> Any:
         return self.visit(ast.copy_location(ast.Assign([node.target], node.value), node)) if node.value else None
 
@@ -549,39 +334,32 @@ class _Function(ast.NodeTransformer):
         before, value = self._evaluated(node.value)
         return before or ast.Expr(value)
 
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
-        self._refuse(node, f"function '{node.name}' within a function")
-
-    def visit_While(self, node: ast.While) -> ast.AST:
-        orelse = self._block(node.orelse) if node.orelse else []
-        return ast.While(self._condition(node.test), self._block(node.body), orelse)
-
     def visit_For(self, node: ast.For) -> Any:
         values = self._iterated(node)
         if values is not None:
             body: list[ast.stmt] = []
             for value in values:
                 body += self._know(node.target, value)
-                body += self._block(copy.deepcopy(node.body))
-            for name in _stored(node.target):
-                self._known.pop(name, None)
+                body += self.block(copy.deepcopy(node.body))
+            for name in stored_names(node.target):
+                self._source.known.pop(name, None)
             return body
-        orelse = self._block(node.orelse) if node.orelse else []
-        return ast.For(self.visit(node.target), self.visit(node.iter), self._block(node.body), orelse)
+        orelse = self.block(node.orelse) if node.orelse else []
+        return ast.For(self.visit(node.target), self.visit(node.iter), self.block(node.body), orelse)
 
     def _iterated(self, node: ast.For) -> Sequence[object] | None:
         """The values of a loop that is unrolled, as its variable is an index of a record's array or a known value."""
         if any(isinstance(part, (ast.Break, ast.Continue)) for part in ast.walk(node)) or node.orelse:
             return None
-        if any(_stored(node.target) & _stored(statement) for statement in node.body):
+        if any(stored_names(node.target) & stored_names(statement) for statement in node.body):
             return None
-        values = self._static(node.iter)
+        values = self._source.value(node.iter)
         if values and type(values[0]) is tuple and literal(values[0]) is None:
             return values[0]
-        arrays = (self._entry(part.value) for part in ast.walk(node) if isinstance(part, ast.Subscript))
-        if not self._calls(node.iter, "range") or not any(isinstance(array, Numbers) for array in arrays):
+        arrays = (self._records.entry(part.value) for part in ast.walk(node) if isinstance(part, ast.Subscript))
+        if not self._source.calls(node.iter, "range") or not any(isinstance(array, Numbers) for array in arrays):
             return None
-        limits = [self._index(argument) for argument in node.iter.args]
+        limits = [self._records.index(argument) for argument in node.iter.args]
         return None if None in limits else range(*[limit for limit in limits if limit is not None])
 
     def _know(self, target: ast.expr, value: object) -> list[ast.stmt]:
@@ -590,67 +368,10 @@ class _Function(ast.NodeTransformer):
             pairs = zip(target.elts, value, strict=True)
             return [statement for name, entry in pairs for statement in self._know(name, entry)]
         if isinstance(target, ast.Name):
-            self._known[target.id] = value
+            self._source.known[target.id] = value
             text = literal(value)
             return [ast.Assign([target], text)] if text else []
-        return self._refuse(target, "the variable of an unrolled loop must be a name")  # type: ignore[no-any-return]
-
-    # Branches that a constant decides
-
-    def _condition(self, node: ast.expr) -> ast.expr:
-        """A condition, whose value counts only as true or false."""
-        new = self.visit(node)
-        if not isinstance(new, ast.BoolOp):
-            return new  # type: ignore[no-any-return]
-        decides = isinstance(new.op, ast.Or)
-        if any(isinstance(value, ast.Constant) and bool(value.value) is decides for value in new.values):
-            return ast.Constant(decides)
-        values = [value for value in new.values if not isinstance(value, ast.Constant)]
-        return values[0] if len(values) == 1 else ast.BoolOp(new.op, values)
-
-    def visit_If(self, node: ast.If) -> Any:
-        test = self._condition(node.test)
-        if isinstance(test, ast.Constant):
-            chosen = node.body if test.value else node.orelse
-            return self._block(chosen) if chosen else None
-        return ast.If(test, self._block(node.body), self._block(node.orelse) if node.orelse else [])
-
-    def visit_IfExp(self, node: ast.IfExp) -> Any:
-        test = self._condition(node.test)
-        if isinstance(test, ast.Constant):
-            return self.visit(node.body if test.value else node.orelse)
-        return ast.IfExp(test, self.visit(node.body), self.visit(node.orelse))
-
-    def visit_BoolOp(self, node: ast.BoolOp) -> Any:
-        decides = isinstance(node.op, ast.Or)
-        values: list[ast.expr] = []
-        for k, value in enumerate(node.values):
-            new = self.visit(value)
-            if isinstance(new, ast.Constant) and bool(new.value) is not decides and k < len(node.values) - 1:
-                continue
-            values.append(new)
-            if isinstance(new, ast.Constant) and bool(new.value) is decides:
-                break
-        return values[0] if len(values) == 1 else ast.BoolOp(node.op, values)
-
-    def visit_UnaryOp(self, node: ast.UnaryOp) -> Any:
-        if isinstance(node.op, ast.Not):
-            operand = self._condition(node.operand)
-            return (
-                ast.Constant(not operand.value) if isinstance(operand, ast.Constant) else ast.UnaryOp(node.op, operand)
-            )
-        return self.generic_visit(node)
-
-
-def _viewed(number: ast.expr, kind: str, other: str) -> ast.expr:
-    """The bits of a number of one type as a number of another type."""
-    typed = ast.Call(ast.Name(kind, ast.Load()), [number], [])
-    return ast.Call(ast.Attribute(typed, "view", ast.Load()), [ast.Name(other, ast.Load())], [])
-
-
-def _stored(tree: ast.AST) -> set[str]:
-    """The names that a part of the source sets."""
-    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+        self._source.refuse(target, "the variable of an unrolled loop must be a name")
 
 
 def _ends(statements: Sequence[ast.stmt]) -> bool:
@@ -661,15 +382,11 @@ def _ends(statements: Sequence[ast.stmt]) -> bool:
     return isinstance(last, (ast.Return, ast.Raise))
 
 
-def _are_blocks(entry: object) -> TypeGuard[tuple[Block, ...]]:
-    return type(entry) is tuple
-
-
 class _Returning(ast.NodeTransformer):
     """Lets a function also return numbers of records."""
 
-    def __init__(self, names: Sequence[str], refuse: Any, returns: bool) -> None:
-        self._names, self._refuse, self._returns = names, refuse, returns
+    def __init__(self, names: Sequence[str], source: FunctionSource, returns: bool) -> None:
+        self._names, self._source, self._returns = names, source, returns
 
     def body(self, statements: Sequence[ast.stmt]) -> list[ast.stmt]:
         """The statements, with a return at the end."""
@@ -680,8 +397,9 @@ class _Returning(ast.NodeTransformer):
 
     def visit_Return(self, node: ast.Return) -> ast.Return:
         if self._returns and node.value is None:
-            self._refuse(node, "a function that changes a record returns a value in one place and none in another")
-        return self._returned([node.value] if node.value else [])
+            why = "a function that changes a record returns a value in one place and none in another"
+            self._source.refuse(node, why)
+        return ast.copy_location(self._returned([node.value] if node.value else []), node)
 
     def _returned(self, values: list[ast.expr]) -> ast.Return:
         return ast.Return(ast.Tuple([*values, *(ast.Name(name, ast.Load()) for name in self._names)], ast.Load()))

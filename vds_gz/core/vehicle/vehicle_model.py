@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import linecache
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, is_dataclass
@@ -336,18 +335,16 @@ def extended(parent: Any, kind: Callable[..., K], **more: object) -> K:
 def in_turn(phases: tuple[Callable[..., None], ...]) -> Callable[..., None]:
     """One function (c, s, u) that calls several one after the other.
 
-    The phases are its globals and its source is known, so it compiles like a function of a module.
+    The phases are a variable of the enclosing function, so the loop compiles to one call after the other.
     """
     if len(phases) == 1:
         return phases[0]
-    names = {f"phase_{k}": phase for k, phase in enumerate(phases)}
-    text = "def in_turn(c, s, u):\n" + "".join(f"    {name}(c, s, u)\n" for name in names)
-    file = f"<{len(names)} phases>"
-    linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file
-    module: dict[str, Any] = {"__name__": __name__, **names}
-    exec(compile(text, file, "exec"), module)
-    function: Callable[..., None] = module["in_turn"]
-    return function
+
+    def step(c: object, s: object, u: Command) -> None:
+        for phase in phases:
+            phase(c, s, u)
+
+    return step
 
 
 #: A model that is chosen by name at run time, so type checkers do not know its classes.

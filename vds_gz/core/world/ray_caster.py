@@ -161,4 +161,4 @@ def compiled_kernel(function: FunctionType) -> Callable[..., Any]:
     """A function of plain loops, compiled; it runs without Python's lock, so other threads run meanwhile."""
     from vds_gz.core.compiling import compiled
 
-    return compiled(function, inlined=True, nogil=True, error_model="numpy")  # type: ignore[no-any-return]
+    return compiled(function, inlined=True, nogil=True, error_model="numpy")
