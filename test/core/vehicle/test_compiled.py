@@ -121,7 +121,9 @@ def test_a_state_that_is_written_into_a_record_is_read_back():
 
 
 WHOLE = st.builds(
-    lambda kind, v, turn, rate, gear: Command(kind, v, 0.1 * v, turn, 0.5 * turn, rate, 2.0 * rate, gear=gear),
+    lambda kind, v, turn, rate, gear: Command(
+        kind, v, 0.1 * v, turn, 0.5 * turn, steering_rate=rate, acceleration=2.0 * rate, gear=gear
+    ),
     st.sampled_from([TWIST, ACKERMANN, *of_guest("vds_gz.autoware.vehicle.command_kinds:PEDALS")]),
     st.floats(-3, 3),
     st.floats(-1, 1),

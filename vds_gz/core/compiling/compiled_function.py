@@ -70,6 +70,10 @@ class CompiledFunction:
         """numba's counts of functions read from disk and compiled."""
         return self._dispatcher.stats
 
+    def inspect_asm(self) -> dict[Any, str]:
+        """The machine code for each combination of types, as assembly text."""
+        return dict(self._dispatcher.inspect_asm())
+
     def _fault(self, types: tuple[Any, ...]) -> Exception | None:
         """What numba raises as it compiles the function; None if it is compiled."""
         try:
