@@ -275,7 +275,7 @@ def mixed(random, count):
 
 
 @given(st.integers(0, 10_000), st.sampled_from([0.0, 3.0, math.inf]))
-def test_numpy_and_compiled_loops_give_the_same_bits(seed, max_range):
+def test_python_and_compiled_loops_give_the_same_bits(seed, max_range):
     pytest.importorskip("numba")
     random = np.random.default_rng(seed)
     things = mixed(random, random.integers(0, 40))
@@ -284,9 +284,11 @@ def test_numpy_and_compiled_loops_give_the_same_bits(seed, max_range):
     rays = np.concatenate([directions(60, seed), around(16), np.repeat(np.eye(3), 2, axis=0) * (1.0, -1.0, 1.0)])
     caster = RayCaster(things, compiled=True)
     for origins in (np.zeros(3), random.uniform(-9.0, 9.0, rays.shape)):
-        compiled, vectorised = (either.cast(origins, rays, max_range) for either in (caster, caster.vectorised()))
-        assert compiled[0].tolist() == vectorised[0].tolist()
-        assert compiled[1].tolist() == vectorised[1].tolist()
+        for interpreted in (RayCaster(things, compiled=False), caster.interpreted()):
+            ranges, shapes = interpreted.cast(origins, rays, max_range)
+            expected_ranges, expected_shapes = caster.cast(origins, rays, max_range)
+            assert ranges.tolist() == expected_ranges.tolist()
+            assert shapes.tolist() == expected_shapes.tolist()
 
 
 @pytest.mark.slow

@@ -13,7 +13,7 @@ import numpy as np
 
 from vds_gz.core.arrays import Array, Integers
 from vds_gz.core.optional_packages import can_compile
-from vds_gz.core.world import bvh, vectorised
+from vds_gz.core.world import bvh
 from vds_gz.core.world.intersection import HALF_SPACE
 from vds_gz.core.world.packing import Thing, normals, packed
 
@@ -31,6 +31,9 @@ class Hits:
 
 COMPILED = can_compile()  # whether rays are cast by compiled loops by default
 
+#: Up to this number of shapes, Python builds a tree within a second: about as long as numba takes to load.
+FEW = 4000
+
 
 class RayCaster:
     """Casts rays at things.
@@ -39,7 +42,7 @@ class RayCaster:
         things: All things; the moving ones are the last.
         packed: The shapes of the fixed things.
         shapes: The number of all shapes; each triangle of a mesh counts.
-        compiled: Whether rays are cast by compiled loops through a tree, else by numpy. Both give the same bits.
+        compiled: Whether rays are cast by compiled loops, else by Python. Both give the same bits.
         moving: The caster of the moving things; None without any.
     """
 
@@ -70,14 +73,14 @@ class RayCaster:
         caster.things, caster.shapes = self.still.things + caster.moving.things, self._begin + caster.moving.shapes
         return caster
 
-    def vectorised(self) -> RayCaster:
-        """A caster of the same things that uses numpy, for use while another thread runs :meth:`prepare`."""
+    def interpreted(self) -> RayCaster:
+        """A caster of the same things and with the same tree that needs no compiled loops to cast rays."""
         still = copy(self.still)
         still.compiled = False
         return still.with_moving(self.moving.things if self.moving else ())
 
     def prepare(self) -> None:
-        """Build the trees and compile the kernels, so that :meth:`cast` need not."""
+        """Build the trees and compile the loops, so that :meth:`cast` need not."""
         self.cast(np.zeros(3), np.empty((0, 3)))
 
     @cached_property
@@ -88,7 +91,7 @@ class RayCaster:
         order = np.flatnonzero(~unbounded)
         capacity = 2 * max(1, len(order))
         bounds, first, count = np.empty((capacity, 6)), np.zeros(capacity, np.int64), np.zeros(capacity, np.int64)
-        build = compiled_kernel(bvh.build)
+        build = _loops(bvh.build, compiled=self.compiled or (COMPILED and len(order) > FEW))
         nodes = build(packed.lower, packed.upper, packed.centres, order, bounds, first, count) if len(order) else 0
         return bounds[:nodes].copy(), first[:nodes].copy(), count[:nodes].copy(), order, np.flatnonzero(unbounded)
 
@@ -113,11 +116,8 @@ class RayCaster:
                 "origins the same, or (3,) if all rays begin at one point"
             )
         ranges, shapes = np.empty(len(directions)), np.empty(len(directions), np.int64)
-        rays, packed = (origins, directions, float(max_range), ranges, shapes), self.packed
-        if self.compiled:
-            compiled_kernel(bvh.cast)(*self.still._tree, packed.kinds, packed.rows, *rays)
-        else:
-            vectorised.cast(packed, *rays)
+        cast, things = _loops(bvh.cast, compiled=self.compiled), (self.packed.kinds, self.packed.rows)
+        cast(*self.still._tree, *things, origins, directions, float(max_range), ranges, shapes)
         if self.moving is None:
             return ranges, shapes
         moving_ranges, moving_shapes = self.moving.cast(origins, directions, max_range)
@@ -157,8 +157,14 @@ class RayCaster:
 
 
 @cache
-def compiled_kernel(function: FunctionType) -> Callable[..., Any]:
-    """A function of plain loops, compiled; it runs without Python's lock, so other threads run meanwhile."""
-    from vds_gz.core.compiling import compiled
+def _loops(function: FunctionType, *, compiled: bool) -> Callable[..., Any]:
+    """A function of plain loops, compiled or run by Python.
 
-    return compiled(function, inlined=True, nogil=True, error_model="numpy")
+    Compiled loops run without Python's lock, so other threads run meanwhile. Python gets arrays as memoryviews: their
+    elements are Python's numbers, which are several times faster than numpy's.
+    """
+    if compiled:
+        from vds_gz.core import compiling
+
+        return compiling.compiled(function, inlined=True, nogil=True, error_model="numpy")
+    return lambda *values: function(*(x.data if isinstance(x, np.ndarray) else x for x in values))

@@ -54,7 +54,7 @@ def _surroundings(graph: Graph, preparation: Preparation) -> Surroundings | None
         return None
     from vds_gz.core.world.surroundings import Movers, Surroundings
 
-    still, namespaces = preparation.scene.vectorised(), preparation.parameters.other_vehicles
+    still, namespaces = preparation.scene.interpreted(), preparation.parameters.other_vehicles
     movers: list[Movers] = [] if preparation.obstacles is None else [preparation.obstacles]
     if not namespaces.strip():
         return Surroundings(still, movers)
