@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from vds_gz.core.world.surroundings import Surroundings
     from vds_gz.programs.nodes.failures import Failures
 
-#: Up to this number of rays a second, Python takes at most 10 % of a core and saves numba's 100 MB.
+#: Up to this number of rays a second, Python takes about 10 % of a core and saves numba's 100 MB.
 LITTLE = 2e3
 
-#: Up to this number of rays, Python does a measurement within about 0.1 s; larger ones wait for the compiled loops.
+#: Up to this number of rays, Python does a measurement within about 0.2 s; larger ones wait for the compiled loops.
 SHORT = 3000
 
 #: While ray casting is slow, a pause this many times as long follows each measurement.
@@ -127,6 +127,8 @@ class Casting:
 
     def __init__(self, scene: Scene, rays_per_second: float, *, wait: bool) -> None:
         self.scene = scene.interpreted()
+        if rays_per_second:
+            self.scene.visuals.prepare()  # now, and not at the first ray while the vehicle drives
         self.ready = not scene.visuals.compiled or rays_per_second <= LITTLE
         if self.ready:
             return
