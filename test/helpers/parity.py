@@ -161,5 +161,9 @@ def speed(motion: Motion) -> float:
     return motion.v_x
 
 
+def lateral_speed(motion: Motion) -> float:
+    return motion.v_y
+
+
 def yaw_rate(motion: Motion) -> float:
     return motion.yaw_rate

@@ -20,7 +20,7 @@ from vds_gz.programs.commandlog.command_log import read as read_log
 from vds_gz.programs.commandlog.csv_table import is_table
 from vds_gz.programs.commandlog.profiles import limits_of, make
 from vds_gz.tools.study.compare.differences import ComparisonError, check_bounds, compare, load_bounds
-from vds_gz.tools.study.compare.lateness import lateness
+from vds_gz.tools.study.compare.lateness import by_command, lateness
 from vds_gz.tools.study.compare.live import NODE_NAME, Gazebo, record_live, run_in_gazebo
 from vds_gz.tools.study.compare.sources import RunSource, commands_of, find, read_run, simulate
 from vds_gz.tools.study.reading.recorded_run import read
@@ -101,14 +101,14 @@ def _get_runs(
 def _when_they_acted(recorded: Recording, model: Recording, log: CommandLog, parameters: NodeParameters) -> Recording:
     """The model's run; if commands of the recorded run acted late, one with the commands when they acted there."""
     begin = float(recorded.command_times[0]) if len(recorded.command_times) else 0.0
-    late = lateness(recorded, model, begin)
+    late = lateness(recorded, by_command(model, parameters), begin)
     if late is None:
         return model
     acted = late.acted(np.array(log.times) + begin) - begin
     first = min(float(acted[0]), 0.0)
     moved = simulate(replace(log, times=tuple((acted - first).tolist())), parameters)
-    if lateness(recorded, moved, begin + first) is not None:  # other changes of references corresponded
-        return model
+    if lateness(recorded, by_command(moved, parameters), begin + first) is not None:
+        return model  # other changes of references corresponded
     recorded.findings.append(f"{late}: is the machine too slow? The model gets each command when it acted")
     commanded = {name: Series(series.time - first, series.value) for name, series in model.commanded.items()}
     return replace(moved, commanded=commanded, command_times=model.command_times - first)  # which align the runs

@@ -87,6 +87,14 @@ def test_deepracer_drives_four_wheels_forwards_only():
     assert not vehicle.allow_reverse
 
 
+def test_swerve_robot_is_wpilibs_example():
+    """Modules 30 inches apart, wheels of 4 inches."""
+    vehicle = load_parameters("swerve_robot").vehicle
+    assert vehicle.module_x[0] - vehicle.module_x[1] == pytest.approx(30 * 0.0254)
+    assert vehicle.module_y[1] - vehicle.module_y[2] == pytest.approx(30 * 0.0254)
+    assert vehicle.tire_diameter == pytest.approx(4 * 0.0254)
+
+
 def test_vds_defaults_name_every_parameter_of_vehicle_dynamics_sim():
     names = {override.name for override in read_parameter_file(str(preset_file("vds_defaults")), "/sim_node")}
     assert len(names) == 6 + (7 + 4 + 4) + (3 + 4) + (4 + 4) + 4

@@ -20,7 +20,7 @@ from vds_gz.core.world.load_world import load_world
 from vds_gz.programs.interface import topics
 
 FIRST = 10  # numbers before the joints
-TIME, X, SPEED, YAW_RATE, REFERENCE_SPEED, REFERENCE_YAW_RATE = 0, 1, 4, 6, 7, 9
+TIME, X, SPEED, LATERAL_SPEED, YAW_RATE, REFERENCE_SPEED, REFERENCE_YAW_RATE = 0, 1, 4, 5, 6, 7, 9
 WHEEL_BASE = 1.6
 QUICK = ("-p", "model_params.bicycle.drive_actuator.dead_time:=0.0", "-p", "model:=bicycle")
 
@@ -108,6 +108,27 @@ def test_a_page_drives_a_vehicle_that_steers_both_axles_around_a_curve_or_diagon
                 await drive_until(looker, curves, "the curve", v_x=1.0, steering_angle=0.3)
             else:
                 await drive_until(looker, crabs, "the lateral speed", v_x=0.8, v_y=0.4)
+
+    asyncio.run(look())
+
+
+def test_a_page_drives_a_vehicle_with_swerve_modules_sideways(start, view):
+    start("-p", "model:=swerve")
+
+    async def look() -> None:
+        async with Look(view()) as looker:
+            await first_frame(looker)
+            await looker.until(lambda: len(looker.newest["layout"]["actuators"]) == 8, "the actuators")
+            layout = looker.newest["layout"]
+            assert (layout["steers"], layout["holonomic"]) == (False, True)
+            assert [actuator["unit"] for actuator in layout["actuators"]] == ["m/s"] * 4 + ["rad"] * 4
+            assert [wheel["steers"] for wheel in layout["outline"]["wheels"]] == layout["joints"][:4]
+
+            def moves_sideways() -> bool:
+                now = looker.frames[-1]
+                return now[LATERAL_SPEED] > 0.45 and abs(now[SPEED]) < 0.05 and abs(now[YAW_RATE]) < 0.05
+
+            await drive_until(looker, moves_sideways, "the lateral motion", v_y=0.5)
 
     asyncio.run(look())
 

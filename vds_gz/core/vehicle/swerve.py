@@ -332,7 +332,7 @@ def actuators_of(p: SwerveParameters) -> tuple[Actuator, ...]:
     """All drives, then all steerings."""
     names = module_names(p)
     return (
-        *(Actuator(f"drive_{name}", "drive") for name in names),
+        *(Actuator(f"drive_{name}", "drive", feedback=p.cosine_scaling) for name in names),
         *(Actuator(f"steering_{name}", "steering") for name in names),
     )
 

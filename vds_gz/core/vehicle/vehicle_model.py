@@ -101,10 +101,17 @@ ActuatorKind = Literal["drive", "steering"]
 
 @dataclass(frozen=True, slots=True)
 class Actuator:
-    """An actuator of a model: a drive, whose reference is a velocity, or a steering, whose reference is an angle."""
+    """An actuator of a model.
+
+    Attributes:
+        name: Its name.
+        kind: A drive, whose reference is a velocity, or a steering, whose reference is an angle.
+        feedback: The reference depends on the vehicle's state too, so it changes between commands.
+    """
 
     name: str
     kind: ActuatorKind
+    feedback: bool = False
 
     @property
     def unit(self) -> str:

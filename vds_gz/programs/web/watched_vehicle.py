@@ -40,7 +40,7 @@ class _Namespaced:
         return getattr(self._graph, name)
 
 
-#: ``auto`` takes an Ackermann command for a vehicle with steered wheels, else a twist.
+#: ``auto`` takes an Ackermann command for a vehicle with steered wheels and one drive, else a twist.
 AUTO = "auto"
 
 
@@ -63,7 +63,8 @@ class WatchedVehicle:
         if self._output != AUTO:
             return self._output
         outline = self.telemetry.outline
-        return "ackermann" if outline is not None and outline.steers else "twist"
+        drives = sum(actuator_kind(name) == "drive" for name in self.telemetry.actuators)
+        return "ackermann" if outline is not None and outline.steers and drives < 2 else "twist"
 
     @property
     def _steers(self) -> bool:
@@ -90,6 +91,7 @@ class WatchedVehicle:
             "outline": asdict(telemetry.outline) if telemetry.outline else None,
             "fault": telemetry.fault,
             "steers": self._steers,
+            "holonomic": len(telemetry.actuators) > 2,  # two move no vehicle laterally
         }
 
     def _make_output(self) -> CommandOutput:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import cache
 
 import pytest
 from helpers.gazebo import preset, vehicle
 from helpers.guest import HERE
-from helpers.parity import Manoeuvre, Pair, Sample, averaged, error, manoeuvres, speed, yaw_rate
+from helpers.parity import Manoeuvre, Pair, Sample, averaged, error, lateral_speed, manoeuvres, speed, yaw_rate
 from helpers.stepped import drive
 
-from vds_gz.core.vehicle.command import four_wheel_steering
+from vds_gz.core.vehicle.command import four_wheel_steering, twist
 
 pytestmark = pytest.mark.gazebo
 
@@ -64,6 +65,26 @@ def test_identified_dead_times_and_time_constants_are_those_configured(name: str
     parameters = VEHICLES[name]
     for answer in answers(parameters, manoeuvres(parameters), driven(name)):
         assert answer.agrees(), answer
+
+
+def test_a_swerve_vehicle_follows_its_kinematics_where_its_wheels_agree(partition: str):
+    """Modules that turn together, several times round, and steady turns. Wheels that scrub move Gazebo's body
+    otherwise: its friction is no least squares."""
+    still = twist(0.0, 0.0, 0.0)
+    circling = [(0.05 * i, twist(math.cos(0.1 * i), math.sin(0.1 * i), 0.0)) for i in range(200)]
+    turns = {"turn": twist(0.0, 0.0, 1.0), "bend": twist(0.7, 0.4, 0.8), "back": twist(-0.5, 0.3, -0.8)}
+    samples = drive(
+        preset("swerve_robot"),
+        [
+            Manoeuvre("circling direction", [*circling, (10.0, still), (10.9, still)], 11.5),
+            *(Manoeuvre(name, [(0.3 + 0.5 * i, command) for i in range(6)], 3.3) for name, command in turns.items()),
+        ],
+    )
+    for quantity in (speed, lateral_speed, yaw_rate):
+        assert error(samples["circling direction"], quantity) < LIMIT
+        for name in turns:
+            steady = [sample for sample in samples[name] if sample.time > 1.8]
+            assert error(steady, quantity) < LIMIT, name
 
 
 def test_a_vehicle_follows_its_kinematics_over_transport(serve: Callable[..., object]):

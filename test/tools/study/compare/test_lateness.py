@@ -1,9 +1,14 @@
 """Lateness of commands, by references that follow them after known times."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from vds_gz.tools.study.compare.lateness import lateness
+from vds_gz.core.configuration import load_parameters
+from vds_gz.programs.commandlog.command_log import read
+from vds_gz.tools.study.compare.lateness import by_command, lateness
+from vds_gz.tools.study.compare.sources import simulate
 from vds_gz.tools.study.recording import ActuatorSeries, Recording
 
 #: A change every 0.3 s; each third value is one of before.
@@ -25,3 +30,15 @@ def test_changes_correspond_in_their_order():
     assert result is not None
     assert result.time == pytest.approx(CAME)
     assert result.late == pytest.approx(late, abs=0.011)
+
+
+def test_references_that_follow_the_vehicle_too_say_nothing_about_commands():
+    """Commands 0 to 10 ms late, of drives that wait for their steerings: their references change between commands."""
+    parameters, log = load_parameters("swerve_robot"), read("omni")
+    log = replace(log, times=log.times[:200], commands=log.commands[:200])
+    model = simulate(log, parameters)
+    jitter = np.random.default_rng(1).uniform(0.0, 0.01, len(log.times))
+    late = simulate(replace(log, times=tuple((np.array(log.times) + jitter).tolist())), parameters)
+    recorded = replace(late, command_times=model.command_times)
+    assert lateness(recorded, model, 0.0) is not None  # changes that only look alike
+    assert lateness(recorded, by_command(model, parameters), 0.0) is None

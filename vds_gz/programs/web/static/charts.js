@@ -23,7 +23,7 @@ export class Charts {
       { name: "speed", unit: "m/s", reference: "reference_v_x", actual: "v_x" },
       { name: "yaw rate", unit: "rad/s", reference: "reference_yaw_rate", actual: "yaw_rate" },
     ];
-    if (layout.actuators.length > 2) {
+    if (layout.holonomic) {
       quantities.splice(1, 0, { name: "lateral speed", unit: "m/s", reference: "reference_v_y", actual: "v_y" });
     }
     for (const { name, unit } of layout.actuators.filter((actuator) => actuator.unit === "rad")) {

@@ -24,7 +24,7 @@ export class Driving {
     this.stops = 0;
     this.reason = "";
     this.chosen = new Set(); // the sliders that the user has moved
-    this.shape({ steers: true, actuators: [] });
+    this.shape({ steers: true, holonomic: false });
     this.listen();
     this.canvas.focus({ preventScroll: true });
     setInterval(() => this.tick(), PERIOD);
@@ -33,7 +33,7 @@ export class Driving {
   shape(layout) {
     if (layout.steers !== this.steers) this.chosen.delete(this.limit.turn); // its quantity has changed
     this.steers = layout.steers;
-    this.omni = !layout.steers && layout.actuators.length > 2;
+    this.lateral = layout.holonomic && !layout.steers;
     for (const source of this.sources) source.shape(this);
     for (const label of document.querySelectorAll(".turn-name")) label.textContent = this.turnName;
     this.showHint();
@@ -45,7 +45,7 @@ export class Driving {
   }
 
   showHint() {
-    const pairs = [["W", "S"], ["A", "D"], ...(this.omni ? [["Q", "E"]] : [])];
+    const pairs = [["W", "S"], ["A", "D"], ...(this.lateral ? [["Q", "E"]] : [])];
     const names = ["speed", this.turnName, "lateral speed"];
     const hint = document.getElementById("keys");
     hint.replaceChildren("Click the view, then ");

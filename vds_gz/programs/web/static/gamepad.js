@@ -10,8 +10,8 @@ export class Gamepad {
     this.notice = document.getElementById("gamepad");
   }
 
-  shape({ omni, turnName }) {
-    this.omni = omni;
+  shape({ lateral, turnName }) {
+    this.sideways = lateral;
     this.turnName = turnName;
   }
 
@@ -26,7 +26,7 @@ export class Gamepad {
     const pad = pads.find((candidate) => candidate.buttons[ENABLE]?.pressed);
     if (!pad || !document.hasFocus()) return null;
     const [steer, lateral, speed] = [pad.axes[0], pad.axes[2], pad.axes[3]].map(withoutDeadZone);
-    return { longitudinal: -speed, lateral: this.omni ? -lateral : 0, turn: -steer };
+    return { longitudinal: -speed, lateral: this.sideways ? -lateral : 0, turn: -steer };
   }
 }
 

@@ -27,12 +27,12 @@ export class Keyboard {
     canvas.addEventListener("blur", stop);
   }
 
-  shape({ omni }) {
-    this.omni = omni;
+  shape({ lateral }) {
+    this.sideways = lateral;
   }
 
   knows(code) {
-    return code in FORWARD || code in TURN || (this.omni && code in LATERAL);
+    return code in FORWARD || code in TURN || (this.sideways && code in LATERAL);
   }
 
   release() {
@@ -45,7 +45,7 @@ export class Keyboard {
     const sum = (map) => Math.sign([...this.keys].reduce((total, code) => total + (map[code] ?? 0), 0));
     this.steer(sum(TURN));
     if (this.keys.size === 0 && this.turn === 0) return null;
-    return { longitudinal: sum(FORWARD), lateral: this.omni ? sum(LATERAL) : 0, turn: this.turn };
+    return { longitudinal: sum(FORWARD), lateral: this.sideways ? sum(LATERAL) : 0, turn: this.turn };
   }
 
   // A key is all or nothing; the steering follows it at a limited rate.

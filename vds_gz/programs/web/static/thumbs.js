@@ -12,9 +12,9 @@ export class Thumbs {
     this.turn = new Thumb(document.getElementById("thumb-turn"), { x: true }, changed);
   }
 
-  shape({ omni }) {
-    this.speed.axes = { x: omni, y: true };
-    this.speed.element.dataset.axes = omni ? "both" : "vertical";
+  shape({ lateral }) {
+    this.speed.axes = { x: lateral, y: true };
+    this.speed.element.dataset.axes = lateral ? "both" : "vertical";
   }
 
   release() {

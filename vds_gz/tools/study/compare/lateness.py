@@ -6,11 +6,13 @@ has the same references earlier. Changes to equal values correspond, in their or
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from vds_gz.core.arrays import Array
+from vds_gz.core.parameters.node import NodeParameters
+from vds_gz.core.vehicle.catalogue import models
 from vds_gz.tools.study.recording import ActuatorSeries, Recording
 
 #: Maximum lateness in the search [s].
@@ -48,6 +50,13 @@ class Lateness:
             f"commands acted up to {max(np.max(self.late), 0.0):.2f} s after and {max(-np.min(self.late), 0.0):.2f} s "
             f"before they were recorded (median {np.median(self.late) + 0.0:.2f} s), in the vehicle's time"
         )
+
+
+def by_command(run: Recording, parameters: NodeParameters) -> Recording:
+    """A run with those actuators alone whose references follow from the commands."""
+    actuators = models()[parameters.model].actuators_of(parameters.vehicle)
+    names = {actuator.name for actuator in actuators if not actuator.feedback}
+    return replace(run, actuators=tuple(series for series in run.actuators if series.name in names))
 
 
 def lateness(recorded: Recording, model: Recording, begin: float) -> Lateness | None:
