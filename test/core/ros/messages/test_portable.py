@@ -16,6 +16,12 @@ from vds_gz.core.ros.messages.portable import MalformedMessageError, MessageType
 HASHES = {
     "nav_msgs/msg/Odometry": "RIHS01_3cc97dc7fb7502f8714462c526d369e35b603cfc34d946e3f2eda2766dfec6e0",
     "ackermann_msgs/msg/AckermannDriveStamped": "RIHS01_48ca7612a08d3bb72744fd98b71b7cf2ea24c6ad50fa4e1aa0bbad963c90d8cf",
+    "four_wheel_steering_msgs/msg/FourWheelSteering": (
+        "RIHS01_1431acb63840f42e506aa3352ec54dd0f891fd47b74e28c6570d71d07b7cebc1"
+    ),
+    "four_wheel_steering_msgs/msg/FourWheelSteeringStamped": (
+        "RIHS01_123d763d961c1089de22529487bb8153a7a338bd25506e319ae9594f508576c7"
+    ),
     "rcl_interfaces/srv/GetParameters_Request": "RIHS01_135a9e1c3d7cebef792f6687d7ddf99949b21a0bd9a320d863a9110a3f5cf4d6",
     "rcl_interfaces/srv/GetParameters_Response": "RIHS01_9fa773b46e39cc5d02db6224d8fd520bb9caeeffc2b27c96c1e59431baba9f2a",
     "std_srvs/srv/Empty_Request": "RIHS01_458eaf200a3f63d9cc53d19436edebc0c140ef4c93ca75d5bd4ce19fd7759e35",
