@@ -68,7 +68,7 @@ def plant_beside(tmp_path, obstacle, parameters=FAST):
 
 def plant_outdoors(parameters=CAR):
     vehicle, footprint = vehicle_of(parameters)
-    return WorldPlant(vehicle, footprint, Surroundings(load_world(world_file("outdoor")).vectorised()), "stop")
+    return WorldPlant(vehicle, footprint, Surroundings(load_world(world_file("outdoor")).interpreted()), "stop")
 
 
 def drive(plant, command, seconds, period=20_000_000):

@@ -125,7 +125,7 @@ def car_among(*movers):
     vehicle = make_guarded_vehicle(parameters)
     vehicle.max_command_age = 1e6
     footprint = footprint_of(description_of(parameters), vehicle.model.geometry(parameters.vehicle))
-    return WorldPlant(vehicle, footprint, Surroundings(load_world("empty").vectorised(), movers), "stop")
+    return WorldPlant(vehicle, footprint, Surroundings(load_world("empty").interpreted(), movers), "stop")
 
 
 def test_a_vehicle_that_is_gone_is_no_obstacle(probe):

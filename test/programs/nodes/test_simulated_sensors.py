@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from vds_gz import load_vehicle, twist
+from vds_gz.core.optional_packages import can_compile
 from vds_gz.core.plant.kinematic import KinematicPlant
 from vds_gz.core.vehicle.command import NEVER
 from vds_gz.core.world.load_world import load_world, world_file
-from vds_gz.programs.nodes.simulated_sensors import Casting, Sensors
+from vds_gz.programs.nodes.simulated_sensors import SHORT, Casting, Sensors
 
 SECOND = 10**9
 
@@ -157,9 +158,21 @@ def test_slow_ray_casting_is_limited_to_a_part_of_the_time():
     assert len(slow.entries) >= 10
 
 
+def test_large_measurements_wait_for_compiled_loops():
+    large, small, ready = Diary(10.0, rays=SHORT + 1), Diary(10.0, rays=SHORT), []
+    sensors = Sensors([large, small], moving_plant(), lambda time: None, lambda: bool(ready))
+    sensors.begin(0)
+    run(sensors, sensors._plant, 0.5)
+    assert small.entries
+    assert not large.entries
+    ready.append(True)
+    run(sensors, sensors._plant, 0.5, begin=SECOND // 2)
+    assert large.entries
+
+
+@pytest.mark.skipif(not can_compile(), reason="numba is not installed or switched off")
 @pytest.mark.parametrize("wait", [True, False])
 def test_many_rays_are_cast_at_once_and_later_by_compiled_loops(wait):
-    pytest.importorskip("numba")
     scene = load_world(world_file("hall"))
     casting = Casting(scene, 1e6, wait=wait)
     rays = np.eye(3)
@@ -172,7 +185,8 @@ def test_many_rays_are_cast_at_once_and_later_by_compiled_loops(wait):
     assert (casting.scene.visuals.cast(np.array((0.0, 0.0, 1.0)), rays)[0] == first).all()
 
 
-def test_a_few_rays_are_cast_by_numpy():
-    casting = Casting(load_world(world_file("hall")), 8000.0, wait=False)
+def test_a_few_rays_are_cast_by_python():
+    casting = Casting(load_world(world_file("hall")), 1810.0, wait=False)
     assert casting.ready
     assert not casting.scene.visuals.compiled
+    assert casting.scene.visuals._tree.built  # before the first ray

@@ -280,6 +280,50 @@ def test_forward_controllers_take_the_models_geometry(adopted):
     assert found["steering_actuator.max_position"] == pytest.approx(STOP)
 
 
+def steered_all_round(rear_right=(-0.3, -0.2), rear_stop=0.6):
+    places = {
+        "front_left": (0.3, 0.25),
+        "front_right": (0.3, -0.25),
+        "rear_left": (-0.3, 0.2),
+        "rear_right": rear_right,
+    }
+    hinges = "".join(
+        robots.urdf_hinge(corner, *place, stop=rear_stop if "rear" in corner else 0.6)
+        for corner, place in places.items()
+    )
+    names = [f"{corner}_{part}" for part in ("wheel", "hinge") for corner in places]
+    text = FORWARD.replace("[rear_left, rear_right]", str(names[:4]))
+    return text.replace("[front_left_hinge, front_right_hinge]", str(names[4:])), hinges
+
+
+def test_four_wheels_on_hinges_become_a_vehicle_that_steers_both_axles(adopted):
+    text, hinges = steered_all_round(rear_stop=0.4)
+    adoption = adopted(text, more=hinges, joints={})
+    assert adoption.vehicle.model == "four_wheel_steering"
+    found = values(adoption)
+    geometry = {name: found[name] for name in ("base_link_offset", "wheel_base", "track_front", "track_rear")}
+    assert geometry == pytest.approx(
+        {"base_link_offset": 0.3, "wheel_base": 0.6, "track_front": 0.5, "track_rear": 0.4}
+    )
+    # With equal angles against each other, the turning centre is 0.3 m ahead of the rear axle.
+    for axle, stop, track in (("front", 0.6, 0.5), ("rear", 0.4, 0.4)):
+        limit = math.atan(1.0 / (1.0 / math.tan(stop) + 0.5 * track / 0.3))
+        assert found[f"{axle}_steering_actuator.max_position"] == pytest.approx(limit)
+        assert found[f"{axle}_steering_actuator.max_velocity"] == 3.0
+    joints = sent(adoption, twist(0.5, 0.0, 0.25))
+    for corner, x, y in (("front_left", 0.3, 0.25), ("rear_right", -0.3, -0.2)):
+        along, across = 0.5 - 0.25 * y, 0.25 * x
+        assert joints[f"{corner}_hinge"] == pytest.approx(math.atan2(across, along))
+        assert joints[f"{corner}_wheel"] == pytest.approx(math.hypot(along, across) / 0.08)
+
+
+@pytest.mark.parametrize("wrong", [{"rear_right": (-0.2, -0.2)}, {"rear_right": (0.3, -0.4)}])
+def test_wheels_on_hinges_that_do_not_stand_on_two_axles_are_refused(adopted, wrong):
+    text, hinges = steered_all_round(**wrong)
+    with pytest.raises(VdsGzError, match="on two axles, become a vehicle of the model 'four_wheel_steering'"):
+        adopted(text, more=hinges, joints={})
+
+
 def test_reversed_axes_of_robots_without_a_controller(adopted):
     reversed_hinges = CAR[0].replace('<axis xyz="0 0 1"/>', '<axis xyz="0 0 -1"/>')
     adoption = adopted(FORWARD, more=reversed_hinges, joints=CAR[1])

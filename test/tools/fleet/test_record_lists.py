@@ -1,4 +1,4 @@
-"""Models with lists of records, full and empty: the same bits as interpreted."""
+"""Models with lists of records, full and empty, in every engine: the same bits as interpreted."""
 
 import copy
 import dataclasses
@@ -27,7 +27,7 @@ COMMANDS = [twist(1.0, 0.0, 0.4), twist(0.6, 0.0, -1.5), twist(-0.8, 0.0, 0.2)]
 
 #: No caster, and some.
 CASTERS = pytest.mark.parametrize("casters", [(), (-0.5, -1.25)], ids=["an empty list", "two lists"])
-MODELS = pytest.mark.parametrize("lanes", [False], ids=["structs"])
+MODELS = pytest.mark.parametrize("lanes", [True, False], ids=["lanes", "structs"])
 
 
 def model_of(lanes: bool):
@@ -175,6 +175,102 @@ def test_a_stop_stops_the_drives_of_all_records():
     assert [wheel.drive.velocity for wheel in s.wheels] == [0.0, 0.0, 0.0]
 
 
+def other_forms(c, s, u):
+    """Lists and records by other names, in several loops; indices that are computed before the program runs."""
+    wheels = s.wheels
+    first, last = wheels[0], wheels[-1]
+    for k in range(1, len(wheels)):
+        wheel = wheels[k]
+        wheel.roll += first.roll * 0.5 + u.v_x
+    for k in range(len(c.wheels) - 1):
+        wheel, own = s.wheels[k], c.wheels[k + 1]
+        s.y += own.y * wheel.roll
+        wheel.turns += k
+    last.roll += moment(c, s, 1) + moment(c, s, k=len(c.wheels) - 1) + 0.25 * k
+    for k in range(len(c.casters)):
+        for i in range(2):
+            s.casters[k].path[i] += last.roll * (i + 1)
+
+
+def moment(c, s, k):
+    return c.wheels[k].y * s.wheels[k].roll
+
+
+@CASTERS
+@MODELS
+def test_other_forms_are_the_interpreted_ones_to_the_bit(lanes, casters):
+    model = dataclasses.replace(model_of(lanes), moving=(other_forms,))
+    group = [vehicle(k, casters) for k in range(3)]
+    fleet = Fleet(model, group)
+    fleet.commands.v_x = [0.1, 0.2, 0.3]
+    fleet.advance(5)
+    for k, parameters in enumerate(group):
+        c = model.coefficients(parameters, DT)
+        s, u = model.at_rest(c), twist(0.1 * (k + 1) if k < 2 else 0.3, 0.0, 0.0)
+        model.set_references(c, s, u)
+        for _ in range(5):
+            model.step(c, s, u)
+        state = fleet.state(k)
+        assert ([w.roll for w in state.wheels], state.y) == ([w.roll for w in s.wheels], s.y)
+        assert [w.turns for w in state.wheels] == [w.turns for w in s.wheels] == [0, 5, 0]
+        assert state.casters == s.casters
+
+
+def each_record(c, s, u):
+    for wheel in s.wheels:
+        wheel.roll += 1.0
+
+
+def numbered_records(c, s, u):
+    for k, wheel in enumerate(s.wheels):
+        wheel.roll += k
+
+
+def computed_record(c, s, u):
+    s.wheels[int(u.v_x)].roll += 1.0
+
+
+def left_loop(c, s, u):
+    for k in range(len(c.wheels)):
+        if s.wheels[k].roll > 1.0:
+            break
+
+
+def list_as_an_argument(c, s, u):
+    s.x += total(s.wheels)
+
+
+def total(wheels):
+    return wheels[0].roll
+
+
+def changed_index(c, s, u):
+    s.x += next_roll(s, 0)
+
+
+def next_roll(s, k):
+    k += 1
+    return s.wheels[k].roll
+
+
+@pytest.mark.parametrize(
+    ("phase", "at", "line", "reason"),
+    [
+        (each_record, each_record, 1, "no records and arrays as values"),
+        (numbered_records, numbered_records, 1, "no records and arrays as values"),
+        (computed_record, computed_record, 1, "a record has a computed index"),
+        (left_loop, left_loop, 2, "a record has a computed index"),
+        (list_as_an_argument, list_as_an_argument, 1, "no records and arrays as values"),
+        (changed_index, next_roll, 0, "parameter 'k' is the index of a record; it cannot change"),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_what_lanes_cannot_do_with_a_list_is_refused_with_file_and_line(phase, at, line, reason):
+    fleet = Fleet(dataclasses.replace(model_of(True), moving=(phase,)), [vehicle(0)])
+    with pytest.raises(ArgumentError, match=rf"{__file__}:{at.__code__.co_firstlineno + line}: .*{reason}"):
+        fleet.advance(1)
+
+
 @pytest.mark.parametrize("name", [name for name in CHECKS if name != "drawing"])
 def test_the_model_passes_the_check(name):
-    assert list(CHECKS[name](LISTED, np.random.default_rng(1))) == []
+    assert list(CHECKS[name](model_of(True), np.random.default_rng(1))) == []

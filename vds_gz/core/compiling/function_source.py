@@ -60,7 +60,7 @@ class FunctionSource:
         """A name stands for nothing of the function or its module."""
         return name not in self.local and name not in self._outer
 
-    def calls(self, node: ast.expr, name: str) -> TypeGuard[ast.Call]:
+    def calls(self, node: ast.AST, name: str) -> TypeGuard[ast.Call]:
         """An expression calls a builtin function, whose name stands for nothing else."""
         named = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name
         return named and self.is_builtin(name)

@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import NamedTuple, TypeAlias, TypeGuard
 
-from vds_gz.core.compiling.function_source import FunctionSource
-from vds_gz.core.compiling.record_layout import Block, BlockRow, Constant, FixedArray, Form, Layout
+from vds_gz.core.compiling.function_source import FunctionSource, stored_names
+from vds_gz.core.compiling.record_layout import (
+    Block,
+    BlockRow,
+    Constant,
+    FixedArray,
+    Form,
+    KnownNumber,
+    Layout,
+    RecordList,
+)
 
 #: The name of a block's array, and names of types that the generated module has.
 REALS, INT64, FLOAT64 = "reals", "int64_", "float64_"
@@ -41,7 +51,14 @@ class RecordEntry(NamedTuple):
     place: LanePlace | None = None
 
 
-Entry: TypeAlias = RecordEntry | Number | Numbers | Constant | Block | tuple[Block, ...] | None
+class ListedRecords(NamedTuple):
+    """A list of records."""
+
+    records: tuple[Layout, ...]
+    place: LanePlace | None
+
+
+Entry: TypeAlias = RecordEntry | Number | Numbers | ListedRecords | Constant | Block | tuple[Block, ...] | None
 
 
 class RecordNumbers:
@@ -62,6 +79,11 @@ class RecordNumbers:
         self._source, self._rewritten = source, rewritten
         self._records: dict[str, RecordEntry | Block | tuple[Block, ...]] = {}
         for parameter, form in forms.items():
+            if isinstance(form, KnownNumber):
+                if parameter in stored_names(source.tree):
+                    source.refuse(source.tree, f"parameter '{parameter}' is the index of a record; it cannot change")
+                source.known[parameter] = form.value
+                continue
             self._records[parameter] = RecordEntry(form) if isinstance(form, Layout) else form
             if isinstance(form, Layout):
                 self._name_rows(form, f"{parameter}_")
@@ -71,6 +93,9 @@ class RecordNumbers:
         for field, entry in layout.fields:
             if isinstance(entry, Layout):
                 self._name_rows(entry, f"{prefix}{field}_")
+            elif isinstance(entry, RecordList):
+                for k, record in enumerate(entry.records):
+                    self._name_rows(record, f"{prefix}{field}_{k}_")
             elif isinstance(entry, BlockRow):
                 self._name_row(entry, f"{prefix}{field}_")
             elif isinstance(entry, FixedArray):
@@ -92,6 +117,13 @@ class RecordNumbers:
         else:
             self._source.refuse(target, "lanes cannot choose or store a record; write one statement for each")
 
+    @contextmanager
+    def names_of_a_round(self) -> Iterator[None]:
+        """One round of an unrolled loop, in which a name may be another record than in the round before."""
+        outside = dict(self._records)
+        yield
+        self._records = outside
+
     def entry(self, node: ast.expr) -> Entry:
         """What an expression is in a record; None if it is no part of one."""
         if isinstance(node, ast.Name):
@@ -106,14 +138,18 @@ class RecordNumbers:
                     return RecordEntry(entry, record.place)
                 if isinstance(entry, FixedArray):
                     return Numbers(entry.rows, record.place)
+                if isinstance(entry, RecordList):
+                    return ListedRecords(entry.records, record.place)
                 return Number(entry, record.place) if isinstance(entry, BlockRow) else entry
         if isinstance(node, ast.Subscript):
             of = self.entry(node.value)
             if isinstance(of, Block):
                 return RecordEntry(of.layout, LanePlace(of.width, self._rewritten(node.slice)))
-            if isinstance(of, Numbers) and (index := self.index(node.slice)) is not None:
-                if not -len(of.rows) <= index < len(of.rows):
-                    self._source.refuse(node, f"the array has {len(of.rows)} entries")
+            if isinstance(of, (Numbers, ListedRecords)) and (index := self.index(node.slice)) is not None:
+                if not -len(of[0]) <= index < len(of[0]):
+                    self._source.refuse(node, f"the array has {len(of[0])} entries")
+                if isinstance(of, ListedRecords):
+                    return RecordEntry(of.records[index], of.place)
                 return Number(of.rows[index], of.place)
         return None
 
@@ -121,7 +157,7 @@ class RecordNumbers:
         """A whole number that is known before the program runs; None if it is not."""
         if self._source.calls(node, "len") and node.args:
             of = self.entry(node.args[0])
-            return len(of.rows) if isinstance(of, Numbers) else None
+            return len(of[0]) if isinstance(of, (Numbers, ListedRecords)) else None
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
             operand = self.index(node.operand)
             return None if operand is None else -operand
@@ -145,6 +181,9 @@ class RecordNumbers:
         if entry is not None:
             self._source.refuse(node, "lanes have no records and arrays as values; read their numbers")
         of = self.entry(node.value) if isinstance(node, ast.Subscript) else None
+        if isinstance(of, ListedRecords):
+            why = "a record has a computed index; lanes need 'for k in range(len(...))', without break and continue"
+            self._source.refuse(node, why)
         return self._chosen(node, of) if isinstance(node, ast.Subscript) and isinstance(of, Numbers) else None
 
     def number(self, number: Number, ctx: ast.expr_context) -> ast.expr:

@@ -22,11 +22,12 @@ import numpy as np
 
 from vds_gz.core.compiling.constant_branches import ConstantBranches
 from vds_gz.core.compiling.function_source import FunctionSource, code_line, stored_names
-from vds_gz.core.compiling.record_layout import Block, BlockRow, Form
+from vds_gz.core.compiling.record_layout import Block, BlockRow, Form, KnownNumber, Layout
 from vds_gz.core.compiling.record_numbers import (
     FLOAT64,
     INT64,
     LanePlace,
+    ListedRecords,
     Number,
     Numbers,
     RecordEntry,
@@ -257,6 +258,9 @@ class _Function(ConstantBranches, ast.NodeTransformer):
                 places[ast.dump(entry.place.vehicle) if entry.place else ""] = entry.place
             elif isinstance(entry, Block) or are_blocks(entry):
                 forms[str(name)] = entry
+        if any(isinstance(form, Layout) and form.has_lists for form in forms.values()):
+            known = {str(name): self._records.index(argument) for name, argument in named if name not in forms}
+            forms |= {name: KnownNumber(index) for name, index in known.items() if index is not None}
         if len(places) > 1:
             self._source.refuse(node, "a function gets records of more than one vehicle")
         part = self._program.part(function, forms)
@@ -305,13 +309,14 @@ class _Function(ConstantBranches, ast.NodeTransformer):
 
     def visit_Assign(self, node: ast.Assign) -> Any:
         of = self._records.entry(node.value)
-        if isinstance(of, (RecordEntry, Numbers, Block)) or are_blocks(of):
+        if isinstance(of, (RecordEntry, Numbers, ListedRecords, Block)) or are_blocks(of):
             for target in node.targets:
                 self._records.bind(target, of)
             return None
         if isinstance(node.value, ast.Tuple) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Tuple):
             pairs = list(zip(node.targets[0].elts, node.value.elts, strict=False))
-            records = [pair for pair in pairs if isinstance(self._records.entry(pair[1]), (RecordEntry, Numbers))]
+            kinds = RecordEntry, Numbers, ListedRecords
+            records = [pair for pair in pairs if isinstance(self._records.entry(pair[1]), kinds)]
             if records:
                 for target, value in records:
                     self._records.bind(target, self._records.entry(value))
@@ -340,7 +345,8 @@ class _Function(ConstantBranches, ast.NodeTransformer):
             body: list[ast.stmt] = []
             for value in values:
                 body += self._know(node.target, value)
-                body += self.block(copy.deepcopy(node.body))
+                with self._records.names_of_a_round():
+                    body += self.block(copy.deepcopy(node.body))
             for name in stored_names(node.target):
                 self._source.known.pop(name, None)
             return body
@@ -356,11 +362,19 @@ class _Function(ConstantBranches, ast.NodeTransformer):
         values = self._source.value(node.iter)
         if values and type(values[0]) is tuple and literal(values[0]) is None:
             return values[0]
-        arrays = (self._records.entry(part.value) for part in ast.walk(node) if isinstance(part, ast.Subscript))
-        if not self._source.calls(node.iter, "range") or not any(isinstance(array, Numbers) for array in arrays):
+        if not self._source.calls(node.iter, "range"):
             return None
         limits = [self._records.index(argument) for argument in node.iter.args]
-        return None if None in limits else range(*[limit for limit in limits if limit is not None])
+        if None in limits:
+            return None
+        indices = range(*[limit for limit in limits if limit is not None])
+        lists = [part.value for part in ast.walk(node) if isinstance(part, ast.Subscript)]
+        lists += [part.args[0] for part in ast.walk(node.iter) if self._source.calls(part, "len")]
+        return indices if any(map(self._has_index, lists)) or not indices else None
+
+    def _has_index(self, node: ast.expr) -> bool:
+        """An expression is a list of numbers or of records, whose index is to be known."""
+        return isinstance(self._records.entry(node), (Numbers, ListedRecords))
 
     def _know(self, target: ast.expr, value: object) -> list[ast.stmt]:
         """Make a value known under the names of a loop's variables; set these, as code after the loop may read them."""

@@ -1,8 +1,8 @@
 """A tree of boxes around shapes (bounding volume hierarchy), and its traversal by rays.
 
-Plain loops over arrays of numbers, for numba to compile. Node ``n`` has the bounds ``bounds[n]`` (minimum x, y, z,
-then maximum x, y, z); its children are ``first[n]`` and ``first[n] + 1``, or, if ``count[n]`` is not 0, it is a leaf
-that holds the shapes ``order[first[n] : first[n] + count[n]]``.
+Plain loops over arrays of numbers, for numba to compile and for Python to run. Node ``n`` has the bounds ``bounds[n]``
+(minimum x, y, z, then maximum x, y, z); its children are ``first[n]`` and ``first[n] + 1``, or, if ``count[n]`` is not
+0, it is a leaf that holds the shapes ``order[first[n] : first[n] + count[n]]``.
 """
 
 from __future__ import annotations

@@ -1,13 +1,12 @@
-"""Distance at which a ray hits a shape: one formula for each shape, over numbers for numba and over arrays for numpy.
+"""Distance at which a ray hits a shape: one formula for each shape.
 
 A ray is ``origin + t * direction`` with a direction of length 1, so ``t`` is a distance [m]. A ray that starts inside a
 solid hits its far side. A miss gives infinity. Shapes are rows of numbers as :mod:`vds_gz.core.world.packing` lays them
 out: for triangles three corners, else a rotation into the shape's own frame (row by row), the position of its origin,
 and three sizes.
 
-The formulas of solids branch only in :func:`where`, :func:`away_from_zero` and :func:`first_of`, and where
-:func:`misses` ends them early. :mod:`vds_gz.core.world.vectorised` runs them over arrays, with functions of arrays in
-place of these four and of ``min``, ``max`` and ``sqrt``. So both give the same bits.
+numba compiles these functions, and Python runs them where it cannot. Python refuses a division by zero and the root of
+a negative number, so both are left out before they can occur; then both give the same bits.
 """
 
 from __future__ import annotations
@@ -19,11 +18,6 @@ from vds_gz.core.arrays import Array
 TRIANGLE, BOX, CYLINDER, CAPSULE, ELLIPSOID, HALF_SPACE = range(6)
 
 PARALLEL = 1e-300  # minimum component of a direction, to avoid division by zero
-
-
-def where(condition: bool, then: float, otherwise: float) -> float:
-    """One number if a condition holds, else the other."""
-    return then if condition else otherwise
 
 
 def away_from_zero(x: float) -> float:
@@ -38,11 +32,6 @@ def first_of(near: float, far: float) -> float:
     return near if near > 0.0 else far
 
 
-def misses(rest: float) -> bool:
-    """Whether a ray misses, by the square of the remaining radius; not evaluated for arrays of rays."""
-    return rest < 0.0
-
-
 def slab(half: float, x: float, ux: float) -> tuple[float, float]:
     """The start and end of a ray's part between the planes at ``-half`` and ``half``."""
     inverse = 1.0 / away_from_zero(ux)
@@ -52,19 +41,19 @@ def slab(half: float, x: float, ux: float) -> tuple[float, float]:
 
 def tube(
     radius: float, half: float, x: float, y: float, z: float, ux: float, uy: float, uz: float
-) -> tuple[float, float, bool]:
-    """The start and end of a ray's part in a tube, and whether its line comes within the radius of the axis."""
+) -> tuple[float, float]:
+    """The start and end of a ray's part in a tube with ends; infinity and minus infinity for a miss."""
     square = ux * ux + uy * uy
     parallel = square <= 0.0
     # By the point of the line nearest to the axis, which is exact from far away too.
-    nearest = where(parallel, 0.0, -(x * ux + y * uy) / square)
+    nearest = 0.0 if parallel else -(x * ux + y * uy) / square
     a, b = x + nearest * ux, y + nearest * uy
     rest = radius * radius - (a * a + b * b)
-    if misses(rest):
-        return inf, -inf, False
-    root = where(parallel, inf, sqrt(rest / square))
+    if not rest >= 0.0:
+        return inf, -inf
+    root = inf if parallel else sqrt(rest / square)
     begin, end = slab(half, z, uz)
-    return max(nearest - root, begin), min(nearest + root, end), rest >= 0.0
+    return max(nearest - root, begin), min(nearest + root, end)
 
 
 def ray_box(a: float, b: float, c: float, x: float, y: float, z: float, ux: float, uy: float, uz: float) -> float:
@@ -77,23 +66,23 @@ def ray_box(a: float, b: float, c: float, x: float, y: float, z: float, ux: floa
 
 def ray_cylinder(a: float, b: float, c: float, x: float, y: float, z: float, ux: float, uy: float, uz: float) -> float:
     """A cylinder: the ray's part in a tube with ends."""
-    near, far, meets = tube(a, c, x, y, z, ux, uy, uz)
-    return where(meets, first_of(near, far), inf)
+    near, far = tube(a, c, x, y, z, ux, uy, uz)
+    return first_of(near, far)
 
 
 def ray_capsule(a: float, b: float, c: float, x: float, y: float, z: float, ux: float, uy: float, uz: float) -> float:
     """A capsule: a cylinder and two spheres, whose union is convex, so the first entry and the last exit count."""
-    near, far, meets = tube(a, c, x, y, z, ux, uy, uz)
-    meets = meets & (near <= far) & (ux * ux + uy * uy > 0.0)
-    near, far = where(meets, near, inf), where(meets, far, -inf)
+    near, far = tube(a, c, x, y, z, ux, uy, uz)
+    if not (near <= far and ux * ux + uy * uy > 0.0):
+        near, far = inf, -inf
     for centre in (-c, c):
         height = z - centre
         along = -(x * ux + y * uy + height * uz)
         px, py, pz = x + along * ux, y + along * uy, height + along * uz
         rest = a * a - (px * px + py * py + pz * pz)
-        root = sqrt(rest)
-        near = where(rest >= 0.0, min(near, along - root), near)
-        far = where(rest >= 0.0, max(far, along + root), far)
+        if rest >= 0.0:
+            root = sqrt(rest)
+            near, far = min(near, along - root), max(far, along + root)
     return first_of(near, far)
 
 
@@ -101,19 +90,21 @@ def ray_ellipsoid(a: float, b: float, c: float, x: float, y: float, z: float, ux
     """An ellipsoid: the unit sphere in a frame scaled by the radii."""
     x, y, z, ux, uy, uz = x / a, y / b, z / c, ux / a, uy / b, uz / c
     square = ux * ux + uy * uy + uz * uz
+    if square == 0.0:
+        return inf
     nearest = -(x * ux + y * uy + z * uz) / square
     px, py, pz = x + nearest * ux, y + nearest * uy, z + nearest * uz
     rest = 1.0 - (px * px + py * py + pz * pz)
-    if misses(rest):
+    if not rest >= 0.0:
         return inf
     root = sqrt(rest / square)
-    return where(rest >= 0.0, first_of(nearest - root, nearest + root), inf)
+    return first_of(nearest - root, nearest + root)
 
 
 def ray_half_space(z: float, uz: float) -> float:
     """A half space: the plane that bounds it, from either side."""
     t = -z / away_from_zero(uz)
-    return where(t > 0.0, t, inf)
+    return t if t > 0.0 else inf
 
 
 def ray_solid(kind: int, p: Array, k: int, ox: float, oy: float, oz: float, dx: float, dy: float, dz: float) -> float:
@@ -151,6 +142,8 @@ def ray_triangle(p: Array, k: int, ox: float, oy: float, oz: float, dx: float, d
     elif abs(dy) > abs(dz):
         dx, dy, dz = dz, dx, dy
         ax, ay, az, bx, by, bz, cx, cy, cz = az, ax, ay, bz, bx, by, cz, cx, cy
+    if dz == 0.0:
+        return inf
     scale = 1.0 / dz
     shear_x, shear_y = dx * scale, dy * scale
     ax, ay = ax - shear_x * az, ay - shear_y * az

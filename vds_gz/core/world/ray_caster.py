@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from types import FunctionType
 from typing import Any
 
@@ -13,9 +13,9 @@ import numpy as np
 
 from vds_gz.core.arrays import Array, Integers
 from vds_gz.core.optional_packages import can_compile
-from vds_gz.core.world import bvh, vectorised
+from vds_gz.core.world import bvh
 from vds_gz.core.world.intersection import HALF_SPACE
-from vds_gz.core.world.packing import Thing, normals, packed
+from vds_gz.core.world.packing import Packed, Thing, normals, packed
 
 NOTHING = -1  # index for no hit
 
@@ -31,6 +31,46 @@ class Hits:
 
 COMPILED = can_compile()  # whether rays are cast by compiled loops by default
 
+#: Python needs about this long for each shape of a tree that it builds [s].
+SECONDS_PER_SHAPE = 3e-4
+
+#: Up to this number of shapes, Python builds a tree within a second: about as long as numba takes to load.
+FEW = 3000
+
+
+#: Bounds, first children, counts and order of a tree around all bounded shapes; and the unbounded ones.
+TreeArrays = tuple[Array, Integers, Integers, Integers, Integers]
+
+
+class ShapeTree:
+    """The tree of a caster's fixed shapes, built when it is first needed; all copies of the caster share it.
+
+    Attributes:
+        by_python: Whether Python builds it; else Python builds only small trees.
+        built: The tree; None before it is needed.
+    """
+
+    def __init__(self, shapes: Packed, *, by_python: bool) -> None:
+        self.by_python = by_python
+        self.built: TreeArrays | None = None
+        self._shapes = shapes
+
+    def arrays(self, *, compiled: bool) -> TreeArrays:
+        """The tree; ``compiled`` is whether compiled loops are there anyway, which then build small trees too."""
+        if self.built is None:
+            self.built = self._build(compiled=compiled)
+        return self.built
+
+    def _build(self, *, compiled: bool) -> TreeArrays:
+        shapes = self._shapes
+        unbounded = shapes.kinds == HALF_SPACE
+        order = np.flatnonzero(~unbounded)
+        capacity = 2 * max(1, len(order))
+        bounds, first, count = np.empty((capacity, 6)), np.zeros(capacity, np.int64), np.zeros(capacity, np.int64)
+        build = _loops(bvh.build, compiled=compiled or (not self.by_python and len(order) > FEW))
+        nodes = build(shapes.lower, shapes.upper, shapes.centres, order, bounds, first, count) if len(order) else 0
+        return bounds[:nodes].copy(), first[:nodes].copy(), count[:nodes].copy(), order, np.flatnonzero(unbounded)
+
 
 class RayCaster:
     """Casts rays at things.
@@ -39,7 +79,7 @@ class RayCaster:
         things: All things; the moving ones are the last.
         packed: The shapes of the fixed things.
         shapes: The number of all shapes; each triangle of a mesh counts.
-        compiled: Whether rays are cast by compiled loops through a tree, else by numpy. Both give the same bits.
+        compiled: Whether rays are cast by compiled loops, else by Python. Both give the same bits.
         moving: The caster of the moving things; None without any.
     """
 
@@ -48,6 +88,7 @@ class RayCaster:
         self.things = tuple(things)
         self.compiled = compiled
         self.packed = packed(self.things)
+        self._tree = ShapeTree(self.packed, by_python=not compiled)
         self.shapes = self._begin = len(self.packed.kinds)
         self.moving: RayCaster | None = None
         self._still: RayCaster | None = None
@@ -70,27 +111,20 @@ class RayCaster:
         caster.things, caster.shapes = self.still.things + caster.moving.things, self._begin + caster.moving.shapes
         return caster
 
-    def vectorised(self) -> RayCaster:
-        """A caster of the same things that uses numpy, for use while another thread runs :meth:`prepare`."""
+    def interpreted(self) -> RayCaster:
+        """A caster of the same things and with the same tree that needs no compiled loops to cast rays."""
         still = copy(self.still)
         still.compiled = False
         return still.with_moving(self.moving.things if self.moving else ())
 
-    def prepare(self) -> None:
-        """Build the trees and compile the kernels, so that :meth:`cast` need not."""
-        self.cast(np.zeros(3), np.empty((0, 3)))
+    @property
+    def building_time(self) -> float:
+        """About how long Python takes to build the tree of the fixed shapes [s]; 0 if numba is there for large ones."""
+        return SECONDS_PER_SHAPE * self._begin if self._tree.by_python else 0.0
 
-    @cached_property
-    def _tree(self) -> tuple[Array, Integers, Integers, Integers, Integers]:
-        """Bounds, first children, counts and order of the tree around all bounded shapes; and the unbounded ones."""
-        packed = self.packed
-        unbounded = packed.kinds == HALF_SPACE
-        order = np.flatnonzero(~unbounded)
-        capacity = 2 * max(1, len(order))
-        bounds, first, count = np.empty((capacity, 6)), np.zeros(capacity, np.int64), np.zeros(capacity, np.int64)
-        build = compiled_kernel(bvh.build)
-        nodes = build(packed.lower, packed.upper, packed.centres, order, bounds, first, count) if len(order) else 0
-        return bounds[:nodes].copy(), first[:nodes].copy(), count[:nodes].copy(), order, np.flatnonzero(unbounded)
+    def prepare(self) -> None:
+        """Build the trees and compile the loops, so that :meth:`cast` need not."""
+        self.cast(np.zeros(3), np.empty((0, 3)))
 
     def cast(self, origins: Array, directions: Array, max_range: float = np.inf) -> tuple[Array, Integers]:
         """Cast rays.
@@ -113,11 +147,8 @@ class RayCaster:
                 "origins the same, or (3,) if all rays begin at one point"
             )
         ranges, shapes = np.empty(len(directions)), np.empty(len(directions), np.int64)
-        rays, packed = (origins, directions, float(max_range), ranges, shapes), self.packed
-        if self.compiled:
-            compiled_kernel(bvh.cast)(*self.still._tree, packed.kinds, packed.rows, *rays)
-        else:
-            vectorised.cast(packed, *rays)
+        cast, things = _loops(bvh.cast, compiled=self.compiled), (self.packed.kinds, self.packed.rows)
+        cast(*self._tree.arrays(compiled=self.compiled), *things, origins, directions, float(max_range), ranges, shapes)
         if self.moving is None:
             return ranges, shapes
         moving_ranges, moving_shapes = self.moving.cast(origins, directions, max_range)
@@ -157,8 +188,14 @@ class RayCaster:
 
 
 @cache
-def compiled_kernel(function: FunctionType) -> Callable[..., Any]:
-    """A function of plain loops, compiled; it runs without Python's lock, so other threads run meanwhile."""
-    from vds_gz.core.compiling import compiled
+def _loops(function: FunctionType, *, compiled: bool) -> Callable[..., Any]:
+    """A function of plain loops, compiled or run by Python.
 
-    return compiled(function, inlined=True, nogil=True, error_model="numpy")
+    Compiled loops run without Python's lock, so other threads run meanwhile. Python gets arrays as memoryviews: their
+    elements are Python's numbers, which are several times faster than numpy's.
+    """
+    if compiled:
+        from vds_gz.core import compiling
+
+        return compiling.compiled(function, inlined=True, nogil=True, error_model="numpy")
+    return lambda *values: function(*(x.data if isinstance(x, np.ndarray) else x for x in values))

@@ -44,12 +44,12 @@ class Scene:
         seen, felt = self.visuals.with_moving(visuals), self.collisions.with_moving(collisions)
         return replace(self, visuals=seen, collisions=felt)
 
-    def vectorised(self) -> Scene:
-        """The same scene with ray casting by numpy, for use while another thread runs :meth:`prepare`."""
-        return replace(self, visuals=self.visuals.vectorised(), collisions=self.collisions.vectorised())
+    def interpreted(self) -> Scene:
+        """The same scene with ray casting by Python, for few rays and while another thread runs :meth:`prepare`."""
+        return replace(self, visuals=self.visuals.interpreted(), collisions=self.collisions.interpreted())
 
     def prepare(self) -> None:
-        """Build the trees and compile the kernels, so that :meth:`cast` need not."""
+        """Build the trees and compile the loops, so that :meth:`cast` need not."""
         self.visuals.prepare()
         self.collisions.prepare()
 

@@ -21,10 +21,14 @@ from vds_gz.programs.nodes.preparation import Preparation
 if TYPE_CHECKING:
     from vds_gz.core.plant.gazebo.gazebo_plant import GazeboPlant
     from vds_gz.core.plant.gazebo.links.gazebo_link import GazeboLink
+    from vds_gz.core.world.scene import Scene
     from vds_gz.core.world.surroundings import Surroundings
 
 #: How long `backend: auto` waits for a server [s].
 SERVER_TIMEOUT = 1.0
+
+#: The user is told why the node starts late if Python prepares a world for longer than this [s].
+PATIENCE = 2.0
 
 
 def make_plant(graph: Graph, preparation: Preparation) -> tuple[Plant, Surroundings | None]:
@@ -54,7 +58,9 @@ def _surroundings(graph: Graph, preparation: Preparation) -> Surroundings | None
         return None
     from vds_gz.core.world.surroundings import Movers, Surroundings
 
-    still, namespaces = preparation.scene.vectorised(), preparation.parameters.other_vehicles
+    if delay := delay_without_numba(preparation.scene):
+        graph.log(Severity.INFO, delay)
+    still, namespaces = preparation.scene.interpreted(), preparation.parameters.other_vehicles
     movers: list[Movers] = [] if preparation.obstacles is None else [preparation.obstacles]
     if not namespaces.strip():
         return Surroundings(still, movers)
@@ -62,6 +68,18 @@ def _surroundings(graph: Graph, preparation: Preparation) -> Surroundings | None
 
     others = OtherVehicles(graph, namespaces)
     return Surroundings(still, [*movers, others], others.look)
+
+
+def delay_without_numba(scene: Scene) -> str:
+    """What a user is told about a world that Python takes long to prepare; empty with numba and for small worlds."""
+    seconds = scene.visuals.building_time + scene.collisions.building_time
+    if seconds <= PATIENCE:
+        return ""
+    return (
+        f"the world has {scene.visuals.shapes} visual and {scene.collisions.shapes} collision shapes (of meshes, "
+        f"triangles); without numba, preparing them for rays takes up to {seconds:.0f} s; install numba (the extra "
+        "'compiled')"
+    )
 
 
 def _gazebo(graph: Graph, preparation: Preparation) -> tuple[Plant, None]:

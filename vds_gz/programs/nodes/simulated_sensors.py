@@ -24,8 +24,11 @@ if TYPE_CHECKING:
     from vds_gz.core.world.surroundings import Surroundings
     from vds_gz.programs.nodes.failures import Failures
 
-#: Up to this number of rays times shapes a second, numpy takes at most 2 % of a core and saves numba's 100 MB.
-LITTLE = 1e6
+#: Up to this number of rays a second, Python takes about 10 % of a core and saves numba's 100 MB.
+LITTLE = 2e3
+
+#: Up to this number of rays, Python does a measurement within about 0.2 s; larger ones wait for the compiled loops.
+SHORT = 3000
 
 #: While ray casting is slow, a pause this many times as long follows each measurement.
 REST = 4.0
@@ -107,7 +110,7 @@ class Sensors:
         for output in due:
             if not output.rays or self._cheap():
                 output.measure(states, scene)
-            elif (begin := monotonic()) >= self._rest_until:
+            elif output.rays <= SHORT and (begin := monotonic()) >= self._rest_until:
                 output.measure(states, scene)
                 self._rest_until = monotonic() + (monotonic() - begin) * REST
 
@@ -116,14 +119,17 @@ class Sensors:
 
 
 class Casting:
-    """Ray casting in one scene: by numpy, or by compiled loops once they are ready, if there are many rays.
+    """Ray casting in one scene: by Python, or by compiled loops once they are ready, if there are many rays.
 
-    Both give the same bits. ``ready`` is true if numpy is fast enough, and once the compiled loops are ready.
+    Both give the same bits. ``ready`` is true if Python is fast enough or nothing can be compiled, and once the
+    compiled loops are ready.
     """
 
     def __init__(self, scene: Scene, rays_per_second: float, *, wait: bool) -> None:
-        self.scene = scene.vectorised()
-        self.ready = not scene.visuals.compiled or rays_per_second * scene.visuals.shapes <= LITTLE
+        self.scene = scene.interpreted()
+        if rays_per_second:
+            self.scene.visuals.prepare()  # now, and not at the first ray while the vehicle drives
+        self.ready = not scene.visuals.compiled or rays_per_second <= LITTLE
         if self.ready:
             return
         if wait:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -88,11 +89,16 @@ def vehicle(drive: RobotDrive, structure: Structure) -> AdoptedVehicle:
     driven: list[StructureJoint] = []
     for place, joints in drive.joints.items():
         (hinges if place.startswith("steering") else driven).extend(map(structure.joint, joints))
-    yaw = geometry.front(driven, hinges) if drive.joints_only else geometry.heading(driven)
+    steered_ahead = hinges if drive.kind == "ackermann" else []
+    yaw = geometry.front(driven, steered_ahead) if drive.joints_only else geometry.heading(driven)
     structure = structure.turned(yaw)
-    adopted = {"differential": _differential, "ackermann": _ackermann, "mecanum": _mecanum}[drive.kind](
-        drive, structure
-    )
+    build = {
+        "differential": _differential,
+        "ackermann": _ackermann,
+        "four_wheel_steering": _four_wheel_steering,
+        "mecanum": _mecanum,
+    }
+    adopted = build[drive.kind](drive, structure)
     adopted.findings = [*drive.findings, *adopted.findings]
     if yaw:
         adopted.yaw = yaw
@@ -213,7 +219,8 @@ def _ackermann(drive: RobotDrive, structure: Structure) -> AdoptedVehicle:
     if not fixed:
         drive.tag.fail(
             f"{drive.what} drives wheels on hinges only, and the model has no other wheel: no joint with a horizontal "
-            "axis and a sphere or cylinder as collision"
+            "axis and a sphere or cylinder as collision. Four wheels on four hinges with stops, on two axles, become a "
+            "vehicle of the model 'four_wheel_steering'"
         )
     fixed_wheels = [geometry.wheel(structure, joint) for joint in fixed]
     steered_wheels = {place: [geometry.wheel(structure, joint) for joint in group] for place, group in steered.items()}
@@ -254,6 +261,50 @@ def _ackermann(drive: RobotDrive, structure: Structure) -> AdoptedVehicle:
         adopted.findings.append(
             "the hinges stand behind the other axle: the robot turns the wrong way, also with its own drive"
         )
+    return adopted
+
+
+def _four_wheel_steering(drive: RobotDrive, structure: Structure) -> AdoptedVehicle:
+    """Both axles steer; the wheels turn about their hinges, as the robot's own do only if they stand on them."""
+    corners = ("front_left", "front_right", "rear_left", "rear_right")  # the order of the model's joints
+    hinges = {corner: structure.joint(drive.joints[f"steering_{corner}"][0]) for corner in corners}
+    wheels = {corner: geometry.wheel(structure, structure.joint(drive.joints[corner][0])) for corner in corners}
+    joints = {f"steering_{corner}": [hinge.name] for corner, hinge in hinges.items()}
+    joints |= {f"wheel_{corner}_joint": drive.names(corner) for corner in corners}
+    adopted = AdoptedVehicle("four_wheel_steering", Parts(joints, set(joints), [*wheels.values()]))
+    middles, tracks = {}, {}
+    for axle in ("front", "rear"):
+        left, right = hinges[f"{axle}_left"].position, hinges[f"{axle}_right"].position
+        middles[axle] = 0.5 * (left + right)
+        measured = abs(float((left - right)[1]))
+        tracks[axle] = adopted.take(f"distance of the {axle} hinges", drive, f"{axle}_track", measured)
+    base = adopted.take("wheel base", drive, "wheel_base", float((middles["front"] - middles["rear"])[0]))
+    radii = sorted(wheel.radius for wheel in wheels.values() if wheel.radius is not None)
+    common = statistics.median_low(radii) if radii else None
+    if radii and radii[-1] - radii[0] > geometry.NEAR:
+        adopted.findings.append(
+            f"wheel radii are {radii[0]:.4g} to {radii[-1]:.4g} m; the median, {common:.4g}, counts"
+        )
+    radius = adopted.take("wheel radius", drive, "wheel_radius", common)
+    adopted.values = {
+        "base_link_offset": _offset(middles["rear"], "rear hinges"),
+        "wheel_base": base,
+        "track_front": tracks["front"],
+        "track_rear": tracks["rear"],
+        "tire_diameter": _twice(radius),
+    }
+    adopted.values |= _neutral("drive_actuator", drive)
+    for axle in ("front", "rear"):
+        pair = [hinges[f"{axle}_left"], hinges[f"{axle}_right"]]
+        # In counter phase the turning centre is beside the middle of the wheel base.
+        stop = min(geometry.stop_of(pair) or math.inf, math.radians(89.0))
+        middle = geometry.middle_angle(stop, 0.5 * base.value, tracks[axle].value)
+        limit = Figure(middle, "middle angle at which the inner hinge stops, with both axles in counter phase")
+        adopted.values |= {f"{axle}_{name}": figure for name, figure in _steering(limit, pair).items()}
+    adopted.findings.append(
+        "each axle turns as a whole, by Ackermann's rule, so the robot does not turn in place; wheels that turn "
+        "independently are modules of the model 'swerve'"
+    )
     return adopted
 
 

@@ -11,9 +11,9 @@ from typing import Literal, NamedTuple, NoReturn
 from vds_gz.core.errors import ArgumentError
 from vds_gz.tools.adopt.xml_text import Tag
 
-DriveKind = Literal["differential", "ackermann", "mecanum"]
+DriveKind = Literal["differential", "ackermann", "four_wheel_steering", "mecanum"]
 
-#: Places of wheels of a mecanum drive.
+#: Places of wheels of a mecanum drive, and of one that steers both axles.
 CORNERS = ("front_left", "rear_left", "rear_right", "front_right")
 
 #: A name of a ROS topic, absolute or relative.
@@ -43,8 +43,8 @@ class RobotDrive:
         kind: The kinematics.
         what: The plugin or controller, for the user.
         tag: The plugin that is exchanged.
-        joints: Driven wheels by their place (``left`` and ``right``, or :data:`CORNERS`), and the hinges ``steering``
-            or ``steering_left`` and ``steering_right``.
+        joints: Driven wheels by their place (``left`` and ``right``, or :data:`CORNERS`), and the hinges ``steering``,
+            or ``steering_left`` and ``steering_right``, or ``steering_`` with each of the corners.
         figures: Geometry and the like by name: ``track``, ``kingpin_width``, ``wheel_base``, ``wheel_radius``,
             ``half_sum`` of wheel base and track [m], ``steering_limit`` [rad]. What is left out follows from the
             structure.

@@ -16,7 +16,7 @@ from vds_gz.core.parameters.yaml_reader import read_sections
 from vds_gz.tools.adopt import geometry_check as geometry
 from vds_gz.tools.adopt.classic_plugins import Topics, topics_of
 from vds_gz.tools.adopt.plugins import names_of
-from vds_gz.tools.adopt.robot_drive import DriveKind, Figure, NamedJoint, RobotDrive, fail, listed, symmetric
+from vds_gz.tools.adopt.robot_drive import CORNERS, DriveKind, Figure, NamedJoint, RobotDrive, fail, listed, symmetric
 from vds_gz.tools.adopt.robot_files import RobotFiles
 from vds_gz.tools.adopt.structure import Structure
 from vds_gz.tools.adopt.xml_text import Tag
@@ -376,7 +376,9 @@ def of_joints(
     if not wheels:
         tag.fail(f"{what} moves no wheel; a drive must have one")
     drive = RobotDrive("ackermann" if hinges else "differential", what, tag, joints_only=True)
-    if hinges:
+    if corners := _corners(structure, wheels, hinges):
+        drive.kind, drive.joints = "four_wheel_steering", corners
+    elif hinges:
         _by_side(drive, structure, wheels, hinges)
     else:
         turned = structure.turned(geometry.front([structure.joint(named) for named in wheels], []))
@@ -384,6 +386,33 @@ def of_joints(
         drive.joints = {"left": left, "right": right}
     drive.command_topic, drive.odometry_topic = "cmd_vel", "odom"
     return drive
+
+
+def _corners(
+    structure: Structure, wheels: list[NamedJoint], hinges: list[NamedJoint]
+) -> dict[str, list[NamedJoint]] | None:
+    """Four wheels on four hinges with stops, sorted by corners; None for other robots, or unless on two axles."""
+    upright, rolling = ([structure.joint(named) for named in group] for group in (hinges, wheels))
+    below = [geometry.steered_below(structure, hinge) for hinge in upright]
+    steered = {joint.name for group in below for joint in group}
+    if not len(hinges) == len(wheels) == len(steered) == 4 or steered != {joint.name for joint in rolling}:
+        return None
+    if any(len(group) != 1 for group in below) or not all(math.isfinite(hinge.upper) for hinge in upright):
+        return None
+    structure = structure.turned(geometry.front(rolling, []))
+    place = {named: structure.joint(named).position for named in hinges}
+    ordered = sorted(hinges, key=lambda named: float(place[named][0]))
+    rear, front = (sorted(axle, key=lambda named: float(place[named][1])) for axle in (ordered[:2], ordered[2:]))
+    base = float(place[front[0]][0] - place[rear[0]][0])
+    if any(abs(float(place[axle[0]][0] - place[axle[1]][0])) > geometry.SAME * base for axle in (front, rear)):
+        return None
+    by_corner = dict(zip(("front_right", "front_left", "rear_right", "rear_left"), (*front, *rear), strict=True))
+    joint_of = {named.joint: named for named in wheels}
+    wheel_on = {hinge: joint_of[group[0].name] for hinge, group in zip(hinges, below, strict=True)}
+    return {
+        **{f"steering_{corner}": [by_corner[corner]] for corner in CORNERS},
+        **{corner: [wheel_on[by_corner[corner]]] for corner in CORNERS},
+    }
 
 
 #: Controllers of wheels, by their type.

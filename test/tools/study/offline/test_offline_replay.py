@@ -141,7 +141,7 @@ def test_a_crash_is_that_of_the_node_to_the_last_bit(tmp_path, period):
     file, path = crash(tmp_path)
     parameters, log = load_parameters(file), command_log.read(path)
     description = urdf("bicycle", parameters.vehicle)
-    surroundings = Surroundings(load_world(parameters.world).vectorised())
+    surroundings = Surroundings(load_world(parameters.world).interpreted())
     plant = plant_in_world(parameters, description, surroundings, start=BEGIN, felt=True)
     commands = deque(zip(log.times, log.commands, strict=True))
     replayed = {sample.time: sample.motion for sample in samples(path, parameters)}

@@ -183,7 +183,7 @@ class Replay:
 
 def _plant_of(parameters: NodeParameters, model: AnyModel) -> WorldPlant:
     """The vehicle in its world, with the obstacles that move on paths."""
-    surroundings = Surroundings(load_world(parameters.world).vectorised(), obstacles_of(parameters.moving_obstacles))
+    surroundings = Surroundings(load_world(parameters.world).interpreted(), obstacles_of(parameters.moving_obstacles))
     description = urdf(model.name, parameters.vehicle, model.xacro, parameters.sensors)
     return plant_in_world(parameters, description, surroundings, start=BEGIN)
 
