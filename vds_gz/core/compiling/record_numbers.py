@@ -58,7 +58,7 @@ class ListedRecords(NamedTuple):
     place: LanePlace | None
 
 
-Entry: TypeAlias = RecordEntry | Number | Numbers | ListedRecords | Constant | Block | tuple[Block, ...] | None
+RecordPart: TypeAlias = RecordEntry | Number | Numbers | ListedRecords | Constant | Block | tuple[Block, ...] | None
 
 
 class RecordNumbers:
@@ -107,7 +107,7 @@ class RecordNumbers:
             name += "_"
         self.names.setdefault(row.index, name)
 
-    def bind(self, target: ast.expr, value: Entry) -> None:
+    def bind(self, target: ast.expr, value: RecordPart) -> None:
         """Give a record another name."""
         if isinstance(target, ast.Tuple) and are_blocks(value) and len(target.elts) == len(value):
             for name, block in zip(target.elts, value, strict=True):
@@ -124,7 +124,7 @@ class RecordNumbers:
         yield
         self._records = outside
 
-    def entry(self, node: ast.expr) -> Entry:
+    def entry(self, node: ast.expr) -> RecordPart:
         """What an expression is in a record; None if it is no part of one."""
         if isinstance(node, ast.Name):
             return self._records.get(node.id)

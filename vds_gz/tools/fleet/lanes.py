@@ -19,10 +19,10 @@ from vds_gz.core.vehicle.command import LIMITS, Command
 from vds_gz.core.vehicle.compiled import has_records
 from vds_gz.core.vehicle.vehicle_model import C, P, S, VehicleModel
 from vds_gz.tools.fleet.layout import (
-    Column,
     Columns,
     Entries,
     NumberArray,
+    StateColumn,
     fields_in,
     layout_of,
     no_such_number,
@@ -310,7 +310,7 @@ class Lanes(Generic[P, C, S]):
 
     def columns(self, layout: Layout, numbers: Array, first: int = 0) -> Columns:
         """The numbers of a layout for all vehicles, as views of an array whose first row is row ``first``."""
-        fields: dict[str, Column] = {}
+        fields: dict[str, StateColumn] = {}
         for name, entry in layout.fields:
             if isinstance(entry, Layout):
                 fields[name] = self.columns(entry, numbers, first)

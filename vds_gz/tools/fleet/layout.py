@@ -46,13 +46,13 @@ class Columns:
     all fields of some vehicles to those of one object.
     """
 
-    def __init__(self, fields: Mapping[str, Column]) -> None:
+    def __init__(self, fields: Mapping[str, StateColumn]) -> None:
         """Take fields by their names."""
         object.__setattr__(self, "_fields", dict(fields))
 
     def __getattr__(self, name: str) -> Any:
         """One field."""
-        fields: dict[str, Column] = object.__getattribute__(self, "_fields")
+        fields: dict[str, StateColumn] = object.__getattribute__(self, "_fields")
         try:
             return fields[name]
         except KeyError:
@@ -110,7 +110,7 @@ class Columns:
                 yield column
 
 
-Column: TypeAlias = "NumberArray | Columns | tuple[Columns, ...]"
+StateColumn: TypeAlias = "NumberArray | Columns | tuple[Columns, ...]"
 
 
 #: A class's numbers by their paths.

@@ -14,7 +14,7 @@ from vds_gz.core.vehicle.command import Command
 from vds_gz.core.vehicle.compiled import read_record, records, with_room, write_columns
 from vds_gz.core.vehicle.schedule import Records
 from vds_gz.core.vehicle.vehicle_model import C, P, S, VehicleModel
-from vds_gz.tools.fleet.layout import Column, Columns, no_such_number
+from vds_gz.tools.fleet.layout import Columns, StateColumn, no_such_number
 from vds_gz.tools.fleet.program import NO_EXCEPTIONS, Loop, share, step_loop, struct_program
 
 
@@ -130,7 +130,7 @@ def _write(array: Records, vehicles: NDArray[np.intp], samples: Sequence[object]
 def columns_of(array: Records) -> Columns:
     """The numbers of records, without lists of numbers, as views."""
     plain = array.view(np.ndarray)
-    fields: dict[str, Column] = {}
+    fields: dict[str, StateColumn] = {}
     for name in plain.dtype.names or ():
         kind = plain.dtype[name]
         if kind.names:
