@@ -170,7 +170,7 @@ def test_a_robot_that_drives_along_y(tmp_path_factory):
     assert adoption.parameters.gazebo.heading == pytest.approx(math.pi / 2)
     poses = []
     link = Recorder()
-    link.set_pose = lambda position, orientation: poses.append((position, angles(orientation)))
+    link.set_pose = lambda T_map_model: poses.append((T_map_model.position, angles(T_map_model.orientation)))
     vehicle = make_vehicle(adoption.parameters, moves=False)
     GazeboPlant(vehicle, adoption.parameters.gazebo, link, lambda: None, print).set_pose(Pose(1.0, 2.0, 0.3))
     assert poses == [((1.0, 2.0, 0.0), pytest.approx((0.0, 0.0, 0.3 - math.pi / 2)))]
