@@ -19,7 +19,7 @@ from vds_gz.autoware.vehicle.state import AutowareCoefficients, AutowareState, a
 from vds_gz.autoware.vehicle.steering import AutowareSteeringCoefficients
 from vds_gz.autoware.vehicle.step import actuate, at, move, stop
 from vds_gz.core.geometry import slope_acceleration
-from vds_gz.core.vehicle.bicycle import axle_geometry, axle_joint_states, joints
+from vds_gz.core.vehicle.bicycle import axle_geometry, axle_joint_states, axle_joints
 from vds_gz.core.vehicle.command import ACKERMANN, GEAR, SPEED, STEERING, TWIST
 from vds_gz.core.vehicle.vehicle_model import (
     Actuator,
@@ -220,7 +220,7 @@ def model(
         actuating=(actuate,),
         moving=(move,),
         resize=resize,
-        joints=joints,
+        joints=axle_joints,
         joint_states=joint_states,
         actuators=(Actuator("drive", "drive"), Actuator("steering", "steering")),
         actuator_states=actuator_states,

@@ -1,9 +1,12 @@
-"""Footprint and outline of a robot, from its URDF: contacts with the ground, collision box, boxes and wheels."""
+"""Footprint and outline of a robot, from its URDF: contacts with the ground, collision boxes, boxes and wheels.
+
+A joint whose name begins with ``hitch_`` is a trailer's hitch. What is below it is another body.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 from xml.etree.ElementTree import Element
@@ -11,10 +14,11 @@ from xml.etree.ElementTree import Element
 import numpy as np
 
 from vds_gz.core.arrays import Array
-from vds_gz.core.description.urdf_reader import Robot, UrdfJoint, attribute, number, origin, vector
-from vds_gz.core.geometry import Transform, Vector, angles, axes, into_world
+from vds_gz.core.description.urdf_reader import Robot, attribute, number, origin, vector
+from vds_gz.core.geometry import Transform, Vector, angles, axes, into_world, quaternion
 from vds_gz.core.vehicle.vehicle_model import VehicleGeometry
 from vds_gz.core.world.geometry_reader import matrix
+from vds_gz.core.world.obstacles import CollisionBox
 from vds_gz.core.world.packing import Thing
 from vds_gz.core.world.shapes import Box, Cylinder, Ellipsoid, sphere
 
@@ -23,17 +27,48 @@ CLIMBABLE = 0.5  # maximum step of the ground that wheels climb, as a part of th
 
 
 @dataclass(frozen=True, slots=True)
+class TrailerBox:
+    """The box of a trailer, in the frame of its hitch."""
+
+    hitch: Vector  # place of the hitch in the body ahead: ``base_link``, or the frame of the hitch before [m]
+    box: CollisionBox
+
+
+@dataclass(frozen=True, slots=True)
 class Footprint:
     """A robot's contacts with ground and walls, in ``base_link`` [m]."""
 
     contacts: tuple[tuple[float, float], ...]  # contacts with level ground, (x, y) of each wheel and caster
     step: float  # maximum step of the ground that its wheels climb
-    lower: Vector  # corners of the box around all collisions, from ``step`` upwards
+    lower: Vector  # corners of the box around all collisions, from ``step`` upwards, without trailers
     upper: Vector
+    trailers: tuple[TrailerBox, ...] = ()
+
+
+class _Body(NamedTuple):
+    """The vehicle, or a trailer, whose frame is that of its hitch."""
+
+    hitch: str  # name of the joint at which it hangs; empty for the vehicle
+    place: Transform  # pose of the joint in the body ahead
+    links: list[tuple[str, Transform]]  # its links, with their poses
+
+
+def _bodies(robot: Robot) -> list[_Body]:
+    """The vehicle and its trailers, from front to rear."""
+    bodies = [_Body("", Transform(), [(robot.root, Transform())])]
+    for body in bodies:
+        for link, placed in body.links:
+            for joint in robot.below(link):
+                at = placed.then(joint.origin)
+                if joint.is_hitch:
+                    bodies.append(_Body(joint.name, at, [(joint.child, Transform())]))
+                else:
+                    body.links.append((joint.child, at))
+    return bodies
 
 
 class _LinkShape(NamedTuple):
-    """A visual or collision of a link, with its pose in ``base_link``; the shape is None for a mesh."""
+    """A visual or collision of a link, with its pose in its body; the shape is None for a mesh."""
 
     link: str
     shape: Box | Ellipsoid | Cylinder | None
@@ -52,7 +87,7 @@ class _LinkShape(NamedTuple):
         return 0.0, 0.0, 0.0
 
     def bounds(self) -> list[Vector]:
-        """The lower and upper corner of its bounding box along the axes of ``base_link``."""
+        """The lower and upper corner of its bounding box along the axes of its body."""
         reach = self.half_sizes
         if not isinstance(self.shape, Ellipsoid):
             turned = axes(self.pose.orientation)
@@ -68,12 +103,8 @@ def footprint_of(urdf: str, geometry: VehicleGeometry) -> Footprint:
     If no ball or disc touches the ground, the wheels of the geometry are its contacts.
     """
     robot = Robot(urdf)
-    discs = [part for part in _parts(robot, "visual") if isinstance(part.shape, Cylinder)]
-    largest = {part.link: part for part in sorted(discs, key=lambda part: part.half_sizes[0])}
-    parts = [  # a ball counts as the largest cylinder that is seen of its link
-        largest.get(part.link, part) if isinstance(part.shape, Ellipsoid) else part
-        for part in _parts(robot, "collision")
-    ]
+    body, *trailers = _bodies(robot)
+    parts = _solids(robot, body)
     standing = []
     for part in parts:
         lying = isinstance(part.shape, Cylinder) and abs(axes(part.pose.orientation)[2][2]) >= 0.1
@@ -83,22 +114,42 @@ def footprint_of(urdf: str, geometry: VehicleGeometry) -> Footprint:
                 standing.append((x, y, radius))
     standing = standing or [(wheel.x, wheel.y, 0.5 * geometry.tire_diameter) for wheel in geometry.wheels]
     step = CLIMBABLE * max(radius for _, _, radius in standing)
-    corners = [*(corner for part in parts for corner in part.bounds()), *((x, y, 0.0) for x, y, _ in standing)]
+    box = _box_around([*_corners(parts), *((x, y, 0.0) for x, y, _ in standing)], step)
+    boxes = tuple(
+        TrailerBox(trailer.place.position, _box_around([(0.0, 0.0, 0.0), *_corners(_solids(robot, trailer))], step))
+        for trailer in trailers
+    )
+    return Footprint(tuple((x, y) for x, y, _ in standing), step, box.lower, box.upper, boxes)
+
+
+def _solids(robot: Robot, body: _Body) -> list[_LinkShape]:
+    """The collisions of a body; a ball counts as the largest cylinder that is seen of its link."""
+    discs = [part for part in _parts(robot, body, "visual") if isinstance(part.shape, Cylinder)]
+    largest = {part.link: part for part in sorted(discs, key=lambda part: part.half_sizes[0])}
+    return [
+        largest.get(part.link, part) if isinstance(part.shape, Ellipsoid) else part
+        for part in _parts(robot, body, "collision")
+    ]
+
+
+def _corners(parts: list[_LinkShape]) -> Iterator[Vector]:
+    for part in parts:
+        yield from part.bounds()
+
+
+def _box_around(corners: list[Vector], step: float) -> CollisionBox:
+    """The box around some points, from a height upwards [m]."""
     (back, right, _), (front, left, top) = (tuple(map(pick, zip(*corners, strict=True))) for pick in (min, max))
-    contacts = tuple((x, y) for x, y, _ in standing)
-    return Footprint(contacts, step, (back, right, step), (front, left, max(top, 2.0 * step)))
+    return CollisionBox((back, right, step), (front, left, max(top, 2.0 * step)))
 
 
-def _parts(robot: Robot, tag: str) -> Iterator[_LinkShape]:
-    """All visuals or collisions of a robot whose joints are at 0."""
-    waiting = [(robot.root, Transform())]
-    while waiting:
-        link, placed = waiting.pop(0)
+def _parts(robot: Robot, body: _Body, tag: str) -> Iterator[_LinkShape]:
+    """All visuals or collisions of a body whose joints are at 0."""
+    for link, placed in body.links:
         for element in robot.links[link].iter(tag):
             geometry = element.find("geometry")
             if geometry is not None:
                 yield _LinkShape(link, _shape(geometry), placed.then(origin(element)))
-        waiting += [(joint.child, placed.then(joint.origin)) for joint in robot.below(link)]
 
 
 def _shape(geometry: Element) -> Box | Ellipsoid | Cylinder | None:
@@ -110,19 +161,43 @@ def _shape(geometry: Element) -> Box | Ellipsoid | Cylinder | None:
     return None if disc is None else Cylinder(number(attribute(disc, "radius")), number(attribute(disc, "length")))
 
 
-def things_of(urdf: str, name: str, tag: str) -> list[Thing]:
-    """Boxes, cylinders and spheres of a robot in ``base_link``, with its joints at 0; others are left out.
+@dataclass(frozen=True, slots=True)
+class BodyThings:
+    """Boxes, cylinders and spheres of the vehicle or a trailer, with the joints within it at 0."""
+
+    hitch: str  # name of the joint at which it hangs; empty for the vehicle
+    place: Transform  # pose of this joint in the body ahead
+    things: list[Thing]
+
+
+def things_of(urdf: str, name: str, tag: str) -> list[BodyThings]:
+    """Boxes, cylinders and spheres of the bodies of a robot; others are left out.
 
     ``name`` is a prefix of its links' names; ``tag`` is ``visual`` or ``collision``.
     """
-    parts = [part for part in _parts(Robot(urdf), tag) if min(part.half_sizes) > 0.0]
-    return [Thing(f"{name}::{part.link}", part.shape, _matrix(part.pose)) for part in parts if part.shape]
+    robot = Robot(urdf)
+    return [
+        BodyThings(
+            body.hitch,
+            body.place,
+            [
+                Thing(f"{name}::{part.link}", part.shape, _matrix(part.pose))
+                for part in _parts(robot, body, tag)
+                if part.shape and min(part.half_sizes) > 0.0
+            ],
+        )
+        for body in _bodies(robot)
+    ]
 
 
-def moved(things: list[Thing], pose: Transform) -> list[Thing]:
-    """The same things after a motion of their frame."""
-    place = _matrix(pose)
-    return [replace(thing, pose=place @ thing.pose) for thing in things]
+def placed(bodies: list[BodyThings], pose: Transform, hitches: Mapping[str, float]) -> list[Thing]:
+    """The things of a robot at a pose of ``base_link``, with hitch angles [rad]; those that are not given are 0."""
+    things = []
+    for body in bodies:
+        pose = pose.then(body.place).then(Transform(orientation=quaternion(0.0, 0.0, hitches.get(body.hitch, 0.0))))
+        place = _matrix(pose)
+        things += [replace(thing, pose=place @ thing.pose) for thing in body.things]
+    return things
 
 
 def _matrix(pose: Transform) -> Array:
@@ -148,7 +223,7 @@ class OutlineBox:
 class OutlineWheel:
     """A wheel that points straight ahead."""
 
-    x: float  # place of its middle in ``base_link`` [m]
+    x: float  # place of its middle in its body [m]
     y: float
     radius: float  # [m]
     width: float  # [m]
@@ -157,11 +232,23 @@ class OutlineWheel:
 
 
 @dataclass(frozen=True, slots=True)
+class OutlineTrailer:
+    """Boxes and wheels of a trailer from above, in the frame of its hitch."""
+
+    hitch: str  # name of the joint at which it hangs
+    x: float  # place of the hitch in the body ahead: ``base_link``, or the frame of the hitch before [m]
+    y: float
+    boxes: tuple[OutlineBox, ...]
+    wheels: tuple[OutlineWheel, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Outline:
-    """Boxes and wheels of a robot from above."""
+    """Boxes and wheels of a robot from above, and its trailers."""
 
     boxes: tuple[OutlineBox, ...]
     wheels: tuple[OutlineWheel, ...]
+    trailers: tuple[OutlineTrailer, ...] = ()
 
     @property
     def steers(self) -> bool:
@@ -179,26 +266,34 @@ class Outline:
 def outline_of(urdf: str) -> Outline:
     """The outline of a robot, from its URDF."""
     robot = Robot(urdf)
+    body, *trailers = _bodies(robot)
+    hung = (
+        OutlineTrailer(trailer.hitch, *trailer.place.position[:2], *_body_outline(robot, trailer))
+        for trailer in trailers
+    )
+    return Outline(*_body_outline(robot, body), tuple(hung))
+
+
+def _body_outline(robot: Robot, body: _Body) -> tuple[tuple[OutlineBox, ...], tuple[OutlineWheel, ...]]:
+    """Boxes and wheels of a body from above."""
     boxes: list[OutlineBox] = []
     wheels: list[OutlineWheel] = []
-    waiting = [(robot.root, Transform(), "")]
+    waiting = [(*body.links[0], "")]
     while waiting:
         link, placed, steered_by = waiting.pop(0)
         if not steered_by:  # boxes that turn with a wheel would hide it
             boxes += _boxes(robot.links[link], placed)
         for joint in robot.below(link):
+            if joint.is_hitch:
+                continue
             at = placed.then(joint.origin)
             # The axis of a wheel is not vertical.
-            if _turns(joint) and abs(into_world(at.orientation, joint.axis)[2]) <= 0.5:
+            if joint.turns and abs(into_world(at.orientation, joint.axis)[2]) <= 0.5:
                 radius, width = _wheel_size(robot.links[joint.child])
                 wheels.append(OutlineWheel(at.position[0], at.position[1], radius, width, joint.name, steered_by))
             else:
-                waiting.append((joint.child, at, joint.name if _turns(joint) else steered_by))
-    return Outline(tuple(boxes), tuple(wheels))
-
-
-def _turns(joint: UrdfJoint) -> bool:
-    return joint.kind in ("continuous", "revolute")
+                waiting.append((joint.child, at, joint.name if joint.turns else steered_by))
+    return tuple(boxes), tuple(wheels)
 
 
 def _boxes(link: Element, placed: Transform) -> Iterator[OutlineBox]:

@@ -12,6 +12,8 @@ from vds_gz.core.geometry import Transform, Vector, quaternion
 
 BASE_LINK = "base_link"  # the vehicle's frame, and the root of every description
 
+HITCH = "hitch_"  # begin of the names of the joints at which trailers hang
+
 _ORIGIN = "0 0 0"
 
 
@@ -30,6 +32,16 @@ class UrdfJoint:
     origin: Transform  # its pose in the parent's frame
     axis: Vector  # axis of its motion, in its own frame
     element: Element  # its element in the URDF
+
+    @property
+    def turns(self) -> bool:
+        """Whether it turns about its axis."""
+        return self.kind in ("continuous", "revolute")
+
+    @property
+    def is_hitch(self) -> bool:
+        """Whether a trailer hangs at it, which nothing drives."""
+        return self.turns and self.name.startswith(HITCH)
 
 
 class Robot:

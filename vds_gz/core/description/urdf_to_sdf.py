@@ -200,7 +200,7 @@ def _stops(joint: UrdfJoint) -> tuple[float, float]:
     """The lower and upper stop of a joint. Its rate is not limited, because the actuators limit it."""
     if joint.kind == "continuous":
         return -math.inf, math.inf
-    margin = STOP_MARGIN if joint.kind == "revolute" else 0.0
+    margin = STOP_MARGIN if joint.turns and not joint.is_hitch else 0.0
     lower, upper = (number(attribute(joint.element, f"limit/{end}", "0")) for end in ("lower", "upper"))
     return lower - margin, upper + margin
 

@@ -6,8 +6,8 @@ underscores for dots: ``steering_actuator.max_position`` is ``$(arg steering_act
 
 ``base_footprint`` is another name of ``base_link``, which some programs need.
 
-A sensor with a Gazebo side is drawn by the macro of its type, from its name, the link to which it is fixed, and those
-of its parameters that the macro takes. Another sensor that has ``xyz`` and ``rpy`` is a link without a shape.
+A sensor with a Gazebo side is drawn by the macro of its type, from its name, the link to which it is fixed, ``parent``,
+and those of its parameters that the macro takes. Another sensor that has ``xyz`` and ``rpy`` is a link without a shape.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def urdf(
     assert root is not None
     for name, sensor in (sensors or {}).items():
         if name not in sides and (places := arguments(sensor)).keys() >= {"xyz", "rpy"}:
-            _add_link(root, name, xyz=places["xyz"], rpy=places["rpy"])
+            _add_link(root, name, places.get("parent", BASE_LINK), xyz=places["xyz"], rpy=places["rpy"])
     links = [link.getAttribute("name") for link in document.getElementsByTagName("link")]
     if twice := {link for link in links if links.count(link) > 1} & set(sensors or ()):
         raise DescriptionError(f"sensor '{min(twice)}' has the name of a link of '{path}'; give it another name")
@@ -94,9 +94,9 @@ def _assembly(
         call("include", filename=str(share("models") / file))
     for name, side in sides.items():
         values = arguments(sensors[name])
-        macro = values.pop("type")
+        macro, parent = values.pop("type"), values.pop("parent", BASE_LINK)
         taken = parameters_taken(macro, share("models") / side.xacro, values)
-        call(macro, name=name, parent=BASE_LINK, **{key: value for key, value in values.items() if key in taken})
+        call(macro, name=name, parent=parent, **{key: value for key, value in values.items() if key in taken})
     return document
 
 
@@ -109,13 +109,13 @@ def parameters_taken(macro: str, file: Path, names: Container[str]) -> Container
     return names
 
 
-def _add_link(root: Element, name: str, **origin: str) -> None:
-    """Fix a link without a shape or a mass to ``base_link``, at its origin by default."""
+def _add_link(root: Element, name: str, parent: str = BASE_LINK, **origin: str) -> None:
+    """Fix a link without a shape or a mass to another one, at its origin by default."""
     _append(root, "link", name=name)
     joint = _append(root, "joint", name=f"{name}_mount", type="fixed")
     if origin:
         _append(joint, "origin", **origin)
-    _append(joint, "parent", link=BASE_LINK)
+    _append(joint, "parent", link=parent)
     _append(joint, "child", link=name)
 
 

@@ -192,9 +192,19 @@ def text(default: str, doc: str, *, live: bool = False) -> str:
     return _field(default, Description("", "string", default, "", doc, read_only=not live))
 
 
-def reals(default: NumberTuple, unit: str, doc: str, *, most: int = 0, live: bool = False) -> NumberTuple:
+def reals(
+    default: NumberTuple,
+    unit: str,
+    doc: str,
+    *,
+    minimum: float = -LARGEST,
+    maximum: float = LARGEST,
+    most: int = 0,
+    live: bool = False,
+) -> NumberTuple:
     """As many numbers as the default has, or any number of them up to ``most``."""
-    return _field(default, Description("", "double_array", default, unit, doc, read_only=not live, most=most))
+    described = Description("", "double_array", default, unit, doc, minimum, maximum, read_only=not live, most=most)
+    return _field(default, described)
 
 
 def group(kind: type[Member], **defaults: Value) -> Member:

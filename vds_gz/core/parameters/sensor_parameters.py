@@ -34,14 +34,25 @@ def kind(name: str) -> str:
     return text(name, "type of the sensor")
 
 
+def parent() -> str:
+    """The parameter for the link on which a sensor is mounted."""
+    return text("base_link", "frame of the position: base_link, or the axle of a trailer, trailer_1 to trailer_5")
+
+
+def trailer_number(sensor: SensorParameters) -> int:
+    """The number of the trailer on which a sensor is mounted, from 1; 0: on the vehicle."""
+    kind, _, number = str(getattr(sensor, "parent", "")).rpartition("_")
+    return int(number) if kind == "trailer" and number.isdecimal() else 0
+
+
 def place(x: float, y: float, z: float) -> tuple[float, float, float]:
     """The parameter for the position of a sensor."""
-    return reals((x, y, z), "m", "position in base_link")
+    return reals((x, y, z), "m", "position in the frame of the parent")
 
 
 def straight() -> tuple[float, float, float]:
     """The parameter for the orientation of a sensor."""
-    return reals((0.0, 0.0, 0.0), "rad", "roll, pitch and yaw in base_link")
+    return reals((0.0, 0.0, 0.0), "rad", "roll, pitch and yaw in the frame of the parent")
 
 
 def rate(default: float) -> float:

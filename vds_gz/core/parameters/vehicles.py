@@ -12,6 +12,7 @@ from itertools import combinations
 
 from vds_gz.core.parameters.actuator_parameters import BodyLimits, DriveParameters, SteeringParameters
 from vds_gz.core.parameters.declaration import ParameterError, ParameterGroup, choice, flag, group, real, reals
+from vds_gz.core.parameters.trailer_parameters import TrailerParameters
 
 #: Maximum distance from the reference point to base_link [m].
 MAX_OFFSET = 100.0
@@ -73,6 +74,7 @@ class BicycleParameters(ParameterGroup):
     )
     drive_actuator: DriveParameters = group(DriveParameters)
     steering_actuator: SteeringParameters = group(SteeringParameters)
+    trailers: TrailerParameters = group(TrailerParameters)
 
     def check_together(self) -> None:
         """Refuse a steering that reaches 90 degrees with a driven fixed axle, and two kinds of drive."""
@@ -215,6 +217,7 @@ class DifferentialParameters(BodyLimits):
     )
     tire_diameter: float = _tire_diameter(0.4)
     drive_actuators: DriveParameters = group(DriveParameters)
+    trailers: TrailerParameters = group(TrailerParameters)
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,6 +232,7 @@ class OmniParameters(BodyLimits):
         "o", ("o", "x"), "pattern of the rollers seen from above; most robots have x, vehicle_dynamics_sim has o"
     )
     drive_actuators: DriveParameters = group(DriveParameters)
+    trailers: TrailerParameters = group(TrailerParameters)
 
     def check_together(self) -> None:
         """Refuse rollers that cannot turn the vehicle."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from vds_gz.core.errors import VdsGzError
 from vds_gz.core.geometry import Attitude, Pose, Transform, Vector, into_world, quaternion
+from vds_gz.core.plant.trailer_bodies import trailer_bodies
 from vds_gz.core.sensing.body import BodyState
 from vds_gz.core.vehicle.vehicle import AnyVehicle, Motion
 from vds_gz.core.vehicle.vehicle_model import JointStates
@@ -176,6 +177,19 @@ class Plant:
             The state. Its acceleration is that of base_link's origin in the world's axes [m/s^2], without gravity.
         """
         raise NotImplementedError
+
+    def trailer_bodies(self, time: int, body: BodyState) -> list[BodyState]:
+        """States of the trailers' frames, for the sensors on them; the vehicle has hitches.
+
+        Args:
+            time: As for :meth:`motion` [ns].
+            body: State of base_link at this time.
+        """
+        states = self.joint_states(time)
+        joints = self.vehicle.model.joints(self.vehicle.parameters)
+        hitches = [i for i, joint in enumerate(joints) if joint.kind == "hitch"]
+        angles, rates = ([values[i] for i in hitches] for values in (states.positions, states.velocities))
+        return trailer_bodies(body, self.vehicle.coefficients, angles, rates)
 
     def joint_states(self, time: int) -> JointStates:
         """States of the joints. The default returns the commands of the actuators, with wheel positions of 0.

@@ -21,6 +21,7 @@ from vds_gz.core.geometry import (
 )
 from vds_gz.core.parameters.node import NodeParameters
 from vds_gz.core.plant.base import LEVEL, Level, Status
+from vds_gz.core.plant.body_paths import BodyPath, lever, trailer_paths
 from vds_gz.core.plant.kinematic import KinematicPlant
 from vds_gz.core.vehicle.make_vehicle import make_guarded_vehicle
 from vds_gz.core.vehicle.vehicle import AnyGuardedVehicle
@@ -148,7 +149,7 @@ class WorldPlant(KinematicPlant):
     slope thus moves it by ``d cos(pitch)`` on the map.
 
     Attributes:
-        contacts: The contacts of the vehicle.
+        contacts: The contacts of the vehicle and its trailers, which are in the vehicle's plane.
     """
 
     flat = False
@@ -167,9 +168,11 @@ class WorldPlant(KinematicPlant):
         self._surroundings = surroundings
         self._collisions = collisions
         self._body = CollisionBox(footprint.lower, footprint.upper)
+        self._trailers = footprint.trailers
         self._obstacles: dict[RayCaster, Obstacles] = {}
         self._standing = Standing(surroundings.still.collisions.still, footprint)
         self.contacts: tuple[Contact, ...] = ()
+        self._touched: list[tuple[Contact, ...]] = [()]  # of each body
         self._granted = self._clear = self._same_ground = 0.0
         self._changes = surroundings.changes
         # Poses of base_link in the map:
@@ -178,6 +181,9 @@ class WorldPlant(KinematicPlant):
         self._refused: Pose | None = None  # where the vehicle would have tilted into something
         vehicle.guard = self._watch
         vehicle.reach = self._body.reach + abs(vehicle.coefficients.base_link_offset)
+        if self._trailers:
+            vehicle.reach += math.hypot(*self._trailers[0].hitch[:2])
+            vehicle.lever = lever(self._trailers, vehicle.coefficients.trailers, vehicle.reach)
         self._put(0.0)
 
     def advance(self, time: int) -> None:
@@ -201,15 +207,17 @@ class WorldPlant(KinematicPlant):
         T_map_base = _in_space(plane, T_map_start)
         way_map, turn = into_world(T_map_base.orientation, (T_start_end.x, T_start_end.y, 0.0)), T_start_end.heading
         part = 1.0
+        body = BodyPath(self._body, T_map_base, way_map, turn)
+        paths = [body, *self._trailer_paths(T_map_base, T_start_end, vehicle.coefficients.dt)]
         if self._stopped_at == T_map_start and any(
-            contact.stops(self._body, T_map_base, way_map, turn) for contact in self.contacts
+            contact.stops(*path) for path, contacts in zip(paths, self._touched, strict=True) for contact in contacts
         ):
             part = 0.0
         elif self._clear < 0.0:
-            part = self._meet(T_map_base, way_map, turn, time)
+            part = self._meet(paths, time)
             self._stopped_at = T_map_start if part == 0.0 and vehicle.drift == 0.0 else None
             if self._stopped_at:
-                self._meet(T_map_base, (0.0, 0.0, 0.0), 0.0, time)  # without contacts farther along the path
+                self._meet([path.at_rest() for path in paths], time)  # without contacts farther along the path
         if part < 1.0 or not plane.level:
             self._move(T_map_start, T_map_base, way_map, turn, part)
         if part < 1.0:
@@ -240,9 +248,14 @@ class WorldPlant(KinematicPlant):
             self._refused, self._same_ground = None, max(GROUND_EVERY, room)
         self._looked = T_map_base if room < GROUND_EVERY else None
 
-    def _meet(self, T_map_base: Transform, way_map: Vector, turn: float, time: int) -> float:
-        """The free part of a path; set the contacts, and the distance until the next check."""
+    def _trailer_paths(self, T_map_base: Transform, step: Pose, dt: float) -> list[BodyPath]:
+        states = self._guarded.state.trailers if self._trailers else ()
+        return trailer_paths(self._trailers, states, T_map_base, step, dt)
+
+    def _meet(self, paths: Sequence[BodyPath], time: int) -> float:
+        """The free part of the paths; set the contacts, and the distance until the next check."""
         self._clear = math.inf
+        self._touched = [()] * len(paths)
         self.contacts = ()
         if self._collisions == "off":
             return 1.0
@@ -255,17 +268,19 @@ class WorldPlant(KinematicPlant):
         known, self._obstacles = self._obstacles, {}
         for caster in filter(None, (collisions.still, collisions.moving)):
             obstacles = self._obstacles[caster] = known.get(caster) or Obstacles(caster)
-            passage = obstacles.pass_by(
-                T_map_base, way_map, turn, self._body, stops=self._collisions == "stop", end=part
-            )
-            part, self._clear = passage.part, min(self._clear, passage.free)
-            self.contacts += passage.contacts
+            for k, (box, T_map_body, way_map, turn) in enumerate(paths):
+                stops = self._collisions == "stop"
+                passage = obstacles.pass_by(T_map_body, way_map, turn, box, stops=stops, end=part)
+                part, self._clear = passage.part, min(self._clear, passage.free)
+                self._touched[k] += passage.contacts
+                self.contacts += passage.contacts
         return part
 
     def _touch(self, time: int) -> None:
         """Set the contacts at the vehicle's present place."""
         T_map_base = _in_space(self._standing.plane, self.vehicle.motion().pose)
-        self._meet(T_map_base, (0.0, 0.0, 0.0), 0.0, time)
+        body = BodyPath(self._body, T_map_base, (0.0, 0.0, 0.0), 0.0)
+        self._meet([body, *self._trailer_paths(T_map_base, Pose(), 0.0)], time)
 
     @property
     def _depth(self) -> float:
@@ -348,7 +363,8 @@ class WorldPlant(KinematicPlant):
             x, y = self._standing.lost
             text = f"no ground below the wheels at ({x:.1f}, {y:.1f}) m; the vehicle continues on its last plane"
             return Status(Level.WARN, text, values)
-        return Status(values=values)
+        hitches = super().status()
+        return Status(hitches.level, hitches.text, values)
 
 
 def plant_in_world(

@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 from vds_gz.core.geometry import Attitude, Pose
-from vds_gz.core.plant.base import BodyVelocity, Plant, body_state
+from vds_gz.core.plant.base import BodyVelocity, Level, Plant, Status, body_state
 from vds_gz.core.sensing.body import BodyState
+from vds_gz.core.vehicle.trailers import limit_text
 from vds_gz.core.vehicle.vehicle import AnyVehicle, Motion, motion_of
 
 
@@ -36,6 +37,11 @@ class KinematicPlant(Plant):
         attitude = self.attitude(time)
         before = BodyVelocity.of(motion, attitude) if motion and end == self.vehicle.time else None
         return body_state(time, self.motion(time), attitude, before, 1.0 / self.vehicle.step_rate)
+
+    def status(self) -> Status:
+        """A warning if a hitch is at its limit."""
+        text = limit_text(self.vehicle.coefficients, self.vehicle.state)
+        return Status(Level.WARN, text) if text else Status()
 
     def set_pose(self, pose: Pose, attitude: Attitude | None = None) -> None:
         self.vehicle.set_pose(pose.x, pose.y, pose.heading)

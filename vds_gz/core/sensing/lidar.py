@@ -16,7 +16,7 @@ import numpy as np
 
 from vds_gz.core.arrays import Array, Floats, Integers
 from vds_gz.core.parameters.declaration import ParameterGroup, choice, real
-from vds_gz.core.parameters.sensor_parameters import check_rising, noise, place, straight
+from vds_gz.core.parameters.sensor_parameters import check_rising, noise, parent, place, straight
 from vds_gz.core.ros.graph import QoS
 from vds_gz.core.sensing.body import BodyState, FramePose, mounted, placement, placements
 from vds_gz.core.sensing.noise import SampleNoise, sample_number
@@ -78,6 +78,7 @@ def gazebo_azimuths(fov: float, columns: int) -> Array:
 class Lidar(ParameterGroup):
     """The parameters that all lidars have; a derived class adds the rays."""
 
+    parent: str = parent()
     xyz: tuple[float, float, float] = place(0.5, 0.0, 0.7)
     rpy: tuple[float, float, float] = straight()
     rate: float = scan_rate(10.0)

@@ -7,13 +7,24 @@ centre on the line of the fixed axle. An understeer gradient reduces the curvatu
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from vds_gz.core.parameters.vehicles import BicycleParameters
 from vds_gz.core.vehicle import actuators
 from vds_gz.core.vehicle.actuators import travel
 from vds_gz.core.vehicle.command import ACKERMANN, SPEED, STEERING, TWIST, Command, SteadyMotion
+from vds_gz.core.vehicle.trailers import (
+    TrailerCoefficients,
+    TrailerState,
+    pull,
+    set_steady,
+    stop_trailers,
+    trailer_coefficients,
+    trailer_joints,
+    trailers_at_rest,
+    with_trailers,
+)
 from vds_gz.core.vehicle.trigonometry import direction, integrate_pose, sine_cosine
 from vds_gz.core.vehicle.vehicle_model import (
     Actuator,
@@ -83,6 +94,7 @@ class BicycleCoefficients:
     understeer: float
     drive: actuators.DriveCoefficients
     steering: actuators.SteeringCoefficients
+    trailers: list[TrailerCoefficients]
 
 
 @dataclass(slots=True)
@@ -109,6 +121,7 @@ class BicycleState:
     steering_reference: float = 0.0  # reference of the present command [rad]
     # alternative steering angle, with a drive on the steered wheel reversed [rad]; else equal to steering_reference
     opposite_reference: float = 0.0
+    trailers: list[TrailerState] = field(default_factory=list)
 
 
 def coefficients(p: BicycleParameters, dt: float) -> BicycleCoefficients:
@@ -130,12 +143,14 @@ def coefficients(p: BicycleParameters, dt: float) -> BicycleCoefficients:
         understeer=-p.understeer_gradient if p.reverse else p.understeer_gradient,
         drive=actuators.drive_coefficients(p.drive_actuator, dt),
         steering=actuators.steering_coefficients(p.steering_actuator, dt),
+        trailers=trailer_coefficients(p),
     )
 
 
 def at_rest(c: BicycleCoefficients) -> BicycleState:
     """A vehicle that stands at the origin."""
-    return BicycleState(actuators.drive_at_rest(c.drive), actuators.steering_at_rest(c.steering))
+    drive, steering = actuators.drive_at_rest(c.drive), actuators.steering_at_rest(c.steering)
+    return BicycleState(drive, steering, trailers=trailers_at_rest(c))
 
 
 def at(c: BicycleCoefficients, motion: SteadyMotion) -> BicycleState:
@@ -143,8 +158,10 @@ def at(c: BicycleCoefficients, motion: SteadyMotion) -> BicycleState:
     angle = motion.steering_angle
     cosine = away_from_zero(sine_cosine(angle)[1])
     speed = motion.v_x / cosine if c.drive_on_steered_wheel else motion.v_x
-    s = BicycleState(actuators.drive_at(c.drive, speed), actuators.steering_at(c.steering, angle))
+    drive, steering = actuators.drive_at(c.drive, speed), actuators.steering_at(c.steering, angle)
+    s = BicycleState(drive, steering, trailers=trailers_at_rest(c))
     set_velocities(c, s, Command())
+    set_steady(c, s)
     s.drive_reference = actuators.newest_reference(c.drive, s.drive)
     s.steering_reference = s.opposite_reference = actuators.newest_reference(c.steering, s.steering)
     return s
@@ -267,14 +284,19 @@ def rolling_speed(parallel: bool, longitudinal: float, lateral: float, cosine: f
 
 
 def move(c: BicycleCoefficients, s: BicycleState, u: Command) -> None:
-    """Roll all wheels and move the reference point by one step."""
-    roll_wheels(c, s, c.dt)
-    integrate_pose(s, c.dt)
+    """Roll all wheels and move the reference point by one step, up to the limit of a hitch."""
+    rest = pull(c, s, s.v_x, s.v_y, s.yaw_rate)
+    roll_wheels(c, s, c.dt - rest)
+    integrate_pose(s, c.dt - rest)
+    if rest > 0.0:
+        s.drive.velocity = 0.0
+        set_velocities(c, s, u)
 
 
 def stop(c: BicycleCoefficients, s: BicycleState, rest: float) -> None:
     """Stop drive and wheels ``rest`` seconds before the end of a step; the steering continues."""
     roll_wheels(c, s, -rest)
+    stop_trailers(c, s, rest)
     stop_drives(c, s, rest)
     set_velocities(c, s, Command())
 
@@ -320,7 +342,12 @@ class TwoAxles(Protocol):
     def tire_diameter(self) -> float: ...  # noqa: D102
 
 
-def joints(p: TwoAxles) -> tuple[Joint, ...]:
+def joints(p: BicycleParameters) -> tuple[Joint, ...]:
+    """The joints of both axles and of the trailers."""
+    return *axle_joints(p), *trailer_joints(p)
+
+
+def axle_joints(p: TwoAxles) -> tuple[Joint, ...]:
     """Steering hinges, then fixed wheels, then steered wheels; left before right."""
     steered = _sides(p.track_steered)
     fixed = _sides(p.track_fixed)
@@ -333,11 +360,11 @@ def joints(p: TwoAxles) -> tuple[Joint, ...]:
 
 def joint_states(c: BicycleCoefficients, s: BicycleState) -> JointStates:
     """Positions and velocities of the joints."""
-    return axle_joint_states(c, s, s.steering.angle, s.steering.rate)
+    return with_trailers(c, s, axle_joint_states(c, s, s.steering.angle, s.steering.rate))
 
 
 def axle_joint_states(c: Axles, s: Wheels, middle: float, middle_rate: float) -> JointStates:
-    """Positions and velocities of the joints, with the middle steered wheel at an angle [rad] and a rate [rad/s]."""
+    """Positions and velocities of the axles' joints; the middle steered wheel has an angle and a rate [rad, rad/s]."""
     angles, rates = [], []
     for y in (c.half_track_steered, -c.half_track_steered) if c.half_track_steered > 0.0 else (0.0,):
         angle, slope = steered_wheel_angle(c, middle, y)

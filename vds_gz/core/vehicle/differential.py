@@ -7,6 +7,17 @@ from dataclasses import dataclass, field
 from vds_gz.core.parameters.vehicles import DifferentialParameters
 from vds_gz.core.vehicle import actuators, body_limits
 from vds_gz.core.vehicle.command import TWIST, Command, SteadyMotion
+from vds_gz.core.vehicle.trailers import (
+    TrailerCoefficients,
+    TrailerState,
+    pull,
+    set_steady,
+    stop_trailers,
+    trailer_coefficients,
+    trailer_joints,
+    trailers_at_rest,
+    with_trailers,
+)
 from vds_gz.core.vehicle.trigonometry import integrate_pose
 from vds_gz.core.vehicle.vehicle_model import (
     Actuator,
@@ -31,6 +42,7 @@ class DifferentialCoefficients:
     wheel_radius: float
     body: body_limits.BodyLimitCoefficients
     drive: actuators.DriveCoefficients
+    trailers: list[TrailerCoefficients]
 
 
 @dataclass(slots=True)
@@ -50,6 +62,7 @@ class DifferentialState:
     body: body_limits.BodyReferences = field(default_factory=body_limits.BodyReferences)
     left_reference: float = 0.0
     right_reference: float = 0.0
+    trailers: list[TrailerState] = field(default_factory=list)
 
 
 def coefficients(p: DifferentialParameters, dt: float) -> DifferentialCoefficients:
@@ -62,21 +75,23 @@ def coefficients(p: DifferentialParameters, dt: float) -> DifferentialCoefficien
         p.tire_diameter / 2.0,
         body_limits.body_limit_coefficients(p, dt),
         actuators.drive_coefficients(p.drive_actuators, dt),
+        trailer_coefficients(p),
     )
 
 
 def at_rest(c: DifferentialCoefficients) -> DifferentialState:
     """A vehicle that stands at the origin."""
-    return DifferentialState(actuators.drive_at_rest(c.drive), actuators.drive_at_rest(c.drive))
+    left, right = actuators.drive_at_rest(c.drive), actuators.drive_at_rest(c.drive)
+    return DifferentialState(left, right, trailers=trailers_at_rest(c))
 
 
 def at(c: DifferentialCoefficients, motion: SteadyMotion) -> DifferentialState:
     """A vehicle in steady state at the origin."""
     half = 0.5 * c.turning_track * motion.yaw_rate
-    s = DifferentialState(
-        actuators.drive_at(c.drive, motion.v_x - half), actuators.drive_at(c.drive, motion.v_x + half)
-    )
+    left, right = (actuators.drive_at(c.drive, speed) for speed in (motion.v_x - half, motion.v_x + half))
+    s = DifferentialState(left, right, trailers=trailers_at_rest(c))
     s.v_x, s.yaw_rate = motion.v_x, motion.yaw_rate
+    set_steady(c, s)
     s.left_reference = actuators.newest_reference(c.drive, s.left)
     s.right_reference = actuators.newest_reference(c.drive, s.right)
     turn = (s.right_reference - s.left_reference) / c.track
@@ -120,9 +135,14 @@ def actuate(c: DifferentialCoefficients, s: DifferentialState, u: Command) -> No
 
 
 def move(c: DifferentialCoefficients, s: DifferentialState, u: Command) -> None:
-    """Roll both wheels and move the reference point by one step."""
-    roll_wheels(c, s, c.dt)
-    integrate_pose(s, c.dt)
+    """Roll both wheels and move the reference point by one step, up to the limit of a hitch."""
+    rest = pull(c, s, s.v_x, s.v_y, s.yaw_rate)
+    roll_wheels(c, s, c.dt - rest)
+    integrate_pose(s, c.dt - rest)
+    if rest > 0.0:
+        s.left.velocity = s.right.velocity = 0.0
+        s.v_x = s.yaw_rate = 0.0
+        s.body.v_x = s.body.yaw_rate = 0.0
 
 
 def roll_wheels(c: DifferentialCoefficients, s: DifferentialState, dt: float) -> None:
@@ -135,19 +155,19 @@ def roll_wheels(c: DifferentialCoefficients, s: DifferentialState, dt: float) ->
 def stop(c: DifferentialCoefficients, s: DifferentialState, rest: float) -> None:
     """Stop both drives and wheels ``rest`` seconds before the end of a step."""
     roll_wheels(c, s, -rest)
+    stop_trailers(c, s, rest)
     stop_drives(c, s, rest)
 
 
 def joints(p: DifferentialParameters) -> tuple[Joint, ...]:
-    """The left and the right wheel."""
-    return Joint("wheel_left_joint", "wheel"), Joint("wheel_right_joint", "wheel")
+    """The left and the right wheel, and those of the trailers."""
+    return Joint("wheel_left_joint", "wheel"), Joint("wheel_right_joint", "wheel"), *trailer_joints(p)
 
 
 def joint_states(c: DifferentialCoefficients, s: DifferentialState) -> JointStates:
-    """Positions and velocities of the wheels."""
-    return JointStates(
-        (s.roll_left, s.roll_right), (s.left.velocity / c.wheel_radius, s.right.velocity / c.wheel_radius)
-    )
+    """Positions and velocities of the joints."""
+    velocities = s.left.velocity / c.wheel_radius, s.right.velocity / c.wheel_radius
+    return with_trailers(c, s, JointStates((s.roll_left, s.roll_right), velocities))
 
 
 def actuator_states(c: DifferentialCoefficients, s: DifferentialState) -> tuple[ActuatorState, ...]:

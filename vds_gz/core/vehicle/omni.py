@@ -12,6 +12,17 @@ from dataclasses import dataclass, field
 from vds_gz.core.parameters.vehicles import OmniParameters
 from vds_gz.core.vehicle import actuators, body_limits
 from vds_gz.core.vehicle.command import TWIST, Command, SteadyMotion
+from vds_gz.core.vehicle.trailers import (
+    TrailerCoefficients,
+    TrailerState,
+    pull,
+    set_steady,
+    stop_trailers,
+    trailer_coefficients,
+    trailer_joints,
+    trailers_at_rest,
+    with_trailers,
+)
 from vds_gz.core.vehicle.trigonometry import integrate_pose
 from vds_gz.core.vehicle.vehicle_model import (
     Actuator,
@@ -38,6 +49,7 @@ class OmniCoefficients:
     wheel_radius: float
     body: body_limits.BodyLimitCoefficients
     drive: actuators.DriveCoefficients
+    trailers: list[TrailerCoefficients]
 
 
 @dataclass(slots=True)
@@ -63,6 +75,7 @@ class OmniState:
     rear_left_reference: float = 0.0
     rear_right_reference: float = 0.0
     front_right_reference: float = 0.0
+    trailers: list[TrailerState] = field(default_factory=list)
 
 
 def coefficients(p: OmniParameters, dt: float) -> OmniCoefficients:
@@ -75,13 +88,14 @@ def coefficients(p: OmniParameters, dt: float) -> OmniCoefficients:
         p.tire_diameter / 2.0,
         body_limits.body_limit_coefficients(p, dt),
         actuators.drive_coefficients(p.drive_actuators, dt),
+        trailer_coefficients(p),
     )
 
 
 def at_rest(c: OmniCoefficients) -> OmniState:
     """A vehicle that stands at the origin."""
     at = actuators.drive_at_rest
-    return OmniState(at(c.drive), at(c.drive), at(c.drive), at(c.drive))
+    return OmniState(at(c.drive), at(c.drive), at(c.drive), at(c.drive), trailers=trailers_at_rest(c))
 
 
 def at(c: OmniCoefficients, motion: SteadyMotion) -> OmniState:
@@ -92,8 +106,10 @@ def at(c: OmniCoefficients, motion: SteadyMotion) -> OmniState:
         actuators.drive_at(c.drive, rear_left),
         actuators.drive_at(c.drive, rear_right),
         actuators.drive_at(c.drive, front_right),
+        trailers=trailers_at_rest(c),
     )
     set_velocities(c, s, Command())
+    set_steady(c, s)
     references = tuple(actuators.newest_reference(c.drive, drive) for drive in _drives(s))
     s.front_left_reference, s.rear_left_reference, s.rear_right_reference, s.front_right_reference = references
     v_x, v_y, yaw_rate = velocity_of(c, *references)
@@ -166,9 +182,14 @@ def set_velocities(c: OmniCoefficients, s: OmniState, u: Command) -> None:
 
 
 def move(c: OmniCoefficients, s: OmniState, u: Command) -> None:
-    """Roll all wheels and move the reference point by one step."""
-    roll_wheels(c, s, c.dt)
-    integrate_pose(s, c.dt)
+    """Roll all wheels and move the reference point by one step, up to the limit of a hitch."""
+    rest = pull(c, s, s.v_x, s.v_y, s.yaw_rate)
+    roll_wheels(c, s, c.dt - rest)
+    integrate_pose(s, c.dt - rest)
+    if rest > 0.0:
+        s.front_left.velocity = s.rear_left.velocity = s.rear_right.velocity = s.front_right.velocity = 0.0
+        s.v_x = s.v_y = s.yaw_rate = 0.0
+        s.body.v_x = s.body.v_y = s.body.yaw_rate = 0.0
 
 
 def roll_wheels(c: OmniCoefficients, s: OmniState, dt: float) -> None:
@@ -183,21 +204,21 @@ def roll_wheels(c: OmniCoefficients, s: OmniState, dt: float) -> None:
 def stop(c: OmniCoefficients, s: OmniState, rest: float) -> None:
     """Stop all drives and wheels ``rest`` seconds before the end of a step."""
     roll_wheels(c, s, -rest)
+    stop_trailers(c, s, rest)
     stop_drives(c, s, rest)
 
 
 def joints(p: OmniParameters) -> tuple[Joint, ...]:
-    """The four wheels."""
-    return tuple(Joint(f"wheel_{wheel}_joint", "wheel") for wheel in WHEELS)
+    """The four wheels, and the joints of the trailers."""
+    return *(Joint(f"wheel_{wheel}_joint", "wheel") for wheel in WHEELS), *trailer_joints(p)
 
 
 def joint_states(c: OmniCoefficients, s: OmniState) -> JointStates:
-    """Positions and velocities of the wheels."""
+    """Positions and velocities of the joints."""
     signs = (c.sign, -c.sign, c.sign, -c.sign)
-    return JointStates(
-        (s.roll_front_left, s.roll_rear_left, s.roll_rear_right, s.roll_front_right),
-        tuple(sign * drive.velocity / c.wheel_radius for sign, drive in zip(signs, _drives(s), strict=True)),
-    )
+    positions = (s.roll_front_left, s.roll_rear_left, s.roll_rear_right, s.roll_front_right)
+    velocities = tuple(sign * drive.velocity / c.wheel_radius for sign, drive in zip(signs, _drives(s), strict=True))
+    return with_trailers(c, s, JointStates(positions, velocities))
 
 
 def actuator_states(c: OmniCoefficients, s: OmniState) -> tuple[ActuatorState, ...]:

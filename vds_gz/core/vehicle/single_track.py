@@ -30,6 +30,7 @@ from vds_gz.core.vehicle.tires import (
     tire_shape,
     two_derivative_step,
 )
+from vds_gz.core.vehicle.trailers import pull, set_steady, stop_trailers
 from vds_gz.core.vehicle.trigonometry import sine_cosine
 from vds_gz.core.vehicle.vehicle_model import AnyModel, VehicleModel, extended, stop_drives
 
@@ -223,6 +224,7 @@ def at(c: SingleTrackCoefficients, motion: SteadyMotion) -> SingleTrackState:
     s.body.sine, s.body.cosine = sine, cosine
     s.body.load = drive_force * inverse_mass + along * resistance(c, s.v_x)
     set_speeds(c, s, sine, cosine)
+    set_steady(c, s)
     return s
 
 
@@ -279,7 +281,10 @@ def step_body(c: SingleTrackCoefficients, s: SingleTrackState, u: Command) -> No
     mean_x = dynamic * mean[0] + kinematic * (0.5 * (v_x + body.v_x))
     mean_y = dynamic * mean[1] + kinematic * (0.5 * (v_y + body.v_y))
     mean_yaw = dynamic * mean[2] + kinematic * (0.5 * (yaw_rate + body.yaw_rate))
-    move(c, s, mean_x, mean_y, mean_yaw)
+    rest = move(c, s, mean_x, mean_y - c.cg_x * mean_yaw, mean_yaw)
+    if rest > 0.0:
+        s.drive.velocity = 0.0
+        body.v_x = body.v_y = body.yaw_rate = body.load = 0.0
     set_speeds(c, s, sine, cosine)
 
 
@@ -410,14 +415,16 @@ def forces(
     )
 
 
-def move(c: SingleTrackCoefficients, s: SingleTrackState, v_x: float, v_y: float, yaw_rate: float) -> None:
-    """Move the reference point for one step with the mean velocity of the centre of gravity."""
-    turn = yaw_rate * c.dt
+def move(c: SingleTrackCoefficients, s: SingleTrackState, v_x: float, v_y: float, yaw_rate: float) -> float:
+    """Move the reference point for one step with its mean velocity, and pull the trailers; see :func:`pull`."""
+    rest = pull(c, s, v_x, v_y, yaw_rate)
+    dt = c.dt - rest
+    turn = yaw_rate * dt
     sine, cosine = sine_cosine(s.heading + 0.5 * turn)
-    v_y -= c.cg_x * yaw_rate
-    s.x += (v_x * cosine - v_y * sine) * c.dt
-    s.y += (v_x * sine + v_y * cosine) * c.dt
+    s.x += (v_x * cosine - v_y * sine) * dt
+    s.y += (v_x * sine + v_y * cosine) * dt
     s.heading += turn
+    return rest
 
 
 def set_speeds(c: SingleTrackCoefficients, s: SingleTrackState, sine: float, cosine: float) -> None:
@@ -450,6 +457,7 @@ def rolling_speed(
 def stop(c: SingleTrackCoefficients, s: SingleTrackState, rest: float) -> None:
     """Stop body, drive and wheels ``rest`` seconds before the end of a step; the steering continues."""
     roll_wheels(c, s, -rest)
+    stop_trailers(c, s, rest)
     stop_drives(c, s, rest)
     s.body.v_x = s.body.v_y = s.body.yaw_rate = s.body.load = 0.0
     set_speeds(c, s, *sine_cosine(s.steering.angle))

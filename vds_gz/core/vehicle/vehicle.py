@@ -323,6 +323,8 @@ class Vehicle(Generic[P, C, S]):
         self.reset(time)
         state = self.state
         state.x, state.y, state.heading = stopped.x, stopped.y, stopped.heading
+        for trailer, before in zip(getattr(state, "trailers", ()), getattr(stopped, "trailers", ()), strict=True):
+            trailer.angle = before.angle
         self.state = state
 
     def skip_to(self, time: int) -> None:
@@ -382,23 +384,25 @@ class GuardedVehicle(Vehicle[P, C, S]):
         guard: Called after a step, with the previous pose of the reference point and the end of the step [ns]. It may
             set the pose and the velocity.
         reach: Distance of the farthest part of the vehicle from the reference point [m].
+        lever: How much farther a part of a trailer may move than the farthest part of the vehicle.
         reserve: Distance that any part may still move before the guard is called [m].
         drift: Maximum speed at which obstacles come nearer [m/s].
     """
 
     guard: Callable[[Pose, int], None] | None = None
     reach: float = 0.0
+    lever: float = 1.0
     reserve: float = math.inf
     drift: float = 0.0
 
     def _do(self, command: Command, steps: int) -> None:
         c, s, step = self.coefficients, self.state, self._step
         self.model.set_references(c, s, command)
-        reach, drift = self.reach, self.drift * c.dt
+        reach, lever, drift = self.reach, self.lever, self.drift * c.dt
         for number in range(1, steps + 1):
             x, y, heading = s.x, s.y, s.heading
             step(c, s, command)
-            distance = abs(s.x - x) + abs(s.y - y) + reach * abs(s.heading - heading) + drift
+            distance = lever * (abs(s.x - x) + abs(s.y - y) + reach * abs(s.heading - heading)) + drift
             self.reserve -= distance
             if self.reserve < 0.0 < distance and self.guard is not None:
                 self.guard(Pose(x, y, heading), self.time_of(self.steps + number))

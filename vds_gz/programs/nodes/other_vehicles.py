@@ -8,7 +8,7 @@ from time import monotonic_ns
 
 import numpy as np
 
-from vds_gz.core.description.footprint import moved, things_of
+from vds_gz.core.description.footprint import BodyThings, placed, things_of
 from vds_gz.core.description.urdf_reader import DescriptionError
 from vds_gz.core.errors import VdsGzError
 from vds_gz.core.geometry import Transform, into_world, product, quaternion
@@ -39,8 +39,10 @@ class OtherVehicle:
     def __init__(self, name: str) -> None:
         self.name = name
         self.speed = 0.0  # of the fastest of its parts [m/s]
-        self._visuals: list[Thing] = []
-        self._collisions: list[Thing] = []
+        self._visuals: list[BodyThings] = []
+        self._collisions: list[BodyThings] = []
+        self._hitches: dict[str, float] = {}
+        self._swing = 0.0  # sum of the rates of all hitches [rad/s]
         self._reach = 0.0
         self._time = 0
         self._received: int | None = None
@@ -52,14 +54,20 @@ class OtherVehicle:
         """Whether it has a shape and has sent a message lately."""
         return bool(self._visuals) and self._received is not None and monotonic_ns() - self._received <= SILENCE
 
+    @property
+    def has_trailers(self) -> bool:
+        """Whether its description has trailers."""
+        return bool(self._hitches)
+
     def describe(self, urdf: str) -> None:
         """Take its shape."""
         visuals, collisions = (things_of(urdf, self.name, tag) for tag in ("visual", "collision"))
-        shapes = packed([*visuals, *collisions])
+        shapes = packed([thing for bodies in (visuals, collisions) for thing in placed(bodies, Transform(), {})])
         reach = np.maximum(np.abs(shapes.lower), np.abs(shapes.upper)).max(axis=0, initial=0.0)
         if reach.max() > FARTHEST:
             raise DescriptionError(f"it reaches {reach.max():g} m from base_link; that must be at most {FARTHEST:g} m")
         self._visuals, self._collisions = visuals, collisions
+        self._hitches = {body.hitch: 0.0 for body in visuals if body.hitch}
         self._reach = math.hypot(*reach[:2])
 
     def place(self, message: Message, arrival: int) -> None:
@@ -75,7 +83,17 @@ class OtherVehicle:
         self._time, self._received = stamp_ns(message.header.stamp), arrival
         self._T_map_base = pose
         self._twist_base = linear.x, linear.y, linear.z, angular.z
-        self.speed = math.hypot(linear.x, linear.y, linear.z) + self._reach * abs(angular.z)
+        self.speed = math.hypot(linear.x, linear.y, linear.z) + self._reach * (abs(angular.z) + self._swing)
+
+    def turn(self, message: Message) -> None:
+        """Take the angles of its hitches from a ``JointState``; invalid ones are ignored."""
+        columns = message.name, message.position, message.velocity
+        if not self._hitches or len({len(column) for column in columns}) > 1:
+            return
+        rows = [row for row in zip(*columns, strict=True) if row[0] in self._hitches]
+        if all(math.isfinite(number) for row in rows for number in row[1:]):
+            self._hitches |= {name: position for name, position, _ in rows}
+            self._swing = sum(abs(velocity) for _, _, velocity in rows)
 
     def pose_at(self, time: int) -> Transform:
         """Its pose at a simulated time [ns], extrapolated from its last message."""
@@ -91,11 +109,11 @@ class OtherVehicle:
 
     def visuals(self, time: int) -> list[Thing]:
         """Its visual shapes at a simulated time [ns]."""
-        return moved(self._visuals, self.pose_at(time))
+        return placed(self._visuals, self.pose_at(time), self._hitches)
 
     def collisions(self, time: int) -> list[Thing]:
         """Its collision shapes at a simulated time [ns]."""
-        return moved(self._collisions, self.pose_at(time))
+        return placed(self._collisions, self.pose_at(time), self._hitches)
 
 
 class OtherVehicles:
@@ -111,6 +129,7 @@ class OtherVehicles:
         self._own = expand(topics.GROUND_TRUTH.name, graph.name, graph.namespace)
         self._vehicles: dict[str, OtherVehicle] = {}
         self._known: list[OtherVehicle] = []
+        self._turning: set[str] = set()  # topics of vehicles whose joint states are followed
         self._next_look = 0
         for namespace in () if self._looks else namespaces.split():
             absolute = check_namespace(f"/{namespace.strip('/')}", "parameter 'other_vehicles'")
@@ -120,6 +139,12 @@ class OtherVehicles:
         """Look for new vehicles every :data:`LOOK_PERIOD`, and count those that came or went as changes."""
         known, self._known = self._known, self._present()
         self.changes += self._known != known
+        joints = topics.JOINT_STATES
+        for topic, vehicle in self._vehicles.items():
+            if vehicle.has_trailers and topic not in self._turning:
+                self._turning.add(topic)
+                name = f"{topic.rsplit('/', 1)[0]}/{joints.name}"
+                self._graph.subscribe(name, joints.type, NEWEST, partial(self._turn, vehicle))
         now = monotonic_ns()
         if self._looks and now >= self._next_look:
             self._next_look = now + LOOK_PERIOD
@@ -166,6 +191,9 @@ class OtherVehicles:
             self.changes += 1
         except VdsGzError as error:
             self._graph.log(Severity.WARN, f"the description of vehicle '{vehicle.name}' is ignored: {error}")
+
+    def _turn(self, vehicle: OtherVehicle, message: Message, arrival: int) -> None:
+        vehicle.turn(message)
 
     def _place(self, vehicle: OtherVehicle, message: Message, arrival: int) -> None:
         vehicle.place(message, arrival)

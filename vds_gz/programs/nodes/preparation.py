@@ -17,6 +17,7 @@ from vds_gz.core.errors import WorldError
 from vds_gz.core.parameters.conversion import MODEL_PARAMS, PLANT_PARAMS, of_other_models, of_other_plants
 from vds_gz.core.parameters.declaration import Faults, Override, ParameterError, describe
 from vds_gz.core.parameters.node import NodeParameters, joint_list, joint_map
+from vds_gz.core.parameters.sensor_parameters import trailer_number
 from vds_gz.core.vehicle.catalogue import models
 from vds_gz.core.vehicle.vehicle_model import AnyModel
 
@@ -106,6 +107,7 @@ def prepare(overrides: Sequence[Override], faults: Faults | None = None) -> Prep
             scene = obstacles = None
         model = models()[parameters.model]
         joints = [*_other_joints(overrides, parameters, model)]
+        _check_parents(parameters, model)
         text = description(parameters, model)
     faults.refuse()
     sources = tuple(filter(None, dict.fromkeys(map(_source, overrides))))
@@ -206,8 +208,20 @@ def _other_joints(overrides: Sequence[Override], parameters: NodeParameters, mod
             yield f"'gazebo.joint_names' names '{name}', which has no effect: the joints are {', '.join(joints)}"
 
 
+def _check_parents(parameters: NodeParameters, model: AnyModel) -> None:
+    """Refuse sensors on a link that is neither the vehicle nor one of its trailers."""
+    hitches = [joint for joint in model.joints(parameters.vehicle) if joint.kind == "hitch"]
+    known = [BASE_LINK, *(f"trailer_{k}" for k in range(1, len(hitches) + 1))]
+    for name, sensor in parameters.sensors.items():
+        parent = getattr(sensor, "parent", BASE_LINK)
+        if parent not in known:
+            raise ParameterError(
+                f"parameter 'sensors.{name}.parent' is '{parent}'; it must be one of {', '.join(known)}"
+            )
+
+
 def _outside(parameters: NodeParameters, model: AnyModel, urdf: str) -> Iterator[str]:
-    """Findings about sensors that are mounted outside the vehicle."""
+    """Findings about sensors that are mounted outside the vehicle; those on trailers are not checked."""
     if not parameters.sensors:
         return
     from vds_gz.core.description.footprint import footprint_of
@@ -216,7 +230,7 @@ def _outside(parameters: NodeParameters, model: AnyModel, urdf: str) -> Iterator
     (back, right), (front, left) = footprint.lower[:2], footprint.upper[:2]
     margin = OVERHANG * max(front - back, left - right)
     for name, sensor in parameters.sensors.items():
-        if not hasattr(sensor, "xyz"):  # it has no mount, such as a wheel encoder
+        if not hasattr(sensor, "xyz") or trailer_number(sensor):  # a wheel encoder has no mount
             continue
         x, y, _ = sensor.xyz
         if not (back - margin <= x <= front + margin and right - margin <= y <= left + margin):

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 import threading
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from time import monotonic
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from vds_gz.core.parameters.node import NodeParameters
+from vds_gz.core.parameters.sensor_parameters import trailer_number
 from vds_gz.core.plant.base import Plant
 from vds_gz.core.ros.graph import Graph
 from vds_gz.core.sensing.body import BodyState
@@ -33,12 +35,18 @@ SHORT = 3000
 #: While ray casting is slow, a pause this many times as long follows each measurement.
 REST = 4.0
 
+#: The parents of sensors that are all on the vehicle.
+NO_PARENTS: Mapping[SensorOutput, int] = MappingProxyType({})
+
 #: Measurements that may wait until the plant has observed their time; older ones are dropped.
 WAITING = 50
 
 
 class Sensors:
-    """All sensors of a vehicle, and the recent motion of its body; ``next`` is when a measurement is due [ns]."""
+    """All sensors of a vehicle, and the recent motion of its bodies; ``next`` is when a measurement is due [ns].
+
+    Sensors are on body 0, the vehicle, or on that of a trailer, by its number; ``parents`` has those on trailers.
+    """
 
     def __init__(
         self,
@@ -48,15 +56,17 @@ class Sensors:
         cheap: Callable[[], bool] = lambda: True,
         *,
         joints: bool = False,
+        parents: Mapping[SensorOutput, int] = NO_PARENTS,
     ) -> None:
         self._plant = plant
         self._joints = joints
+        self._parents = parents
         self._scene_at = scene_at
         self._cheap = cheap
         self._rest_until = 0.0
         self._sensors = [(output, PeriodicTimer(0, output.rate)) for output in outputs]
         self._span = max((output.span for output in outputs), default=0)
-        self._states: deque[BodyState] = deque()
+        self._states: list[deque[BodyState]] = [deque() for _ in range(1 + max(parents.values(), default=0))]
         self._awaiting: deque[tuple[int, bool, list[SensorOutput]]] = deque(maxlen=WAITING)
         self._look_ahead()
 
@@ -67,7 +77,8 @@ class Sensors:
 
     def begin(self, start: int) -> None:
         """Start again, each sensor with the first whole period of absolute time from ``start`` [ns] on."""
-        self._states.clear()
+        for states in self._states:
+            states.clear()
         self._awaiting.clear()
         for output, timer in self._sensors:
             timer.begin(0, output.rate)
@@ -99,15 +110,17 @@ class Sensors:
             self._measure(*self._awaiting.popleft())
 
     def _measure(self, moment: int, held: bool, due: Sequence[SensorOutput]) -> None:
-        states = self._states
         body = self._plant.body(moment)
         if self._joints:
             body = replace(body, joints=self._plant.joint_states(moment))
-        states.append(body.at_rest() if held else body)
-        while len(states) > 2 and states[1].time <= moment - self._span:
-            states.popleft()
+        bodies = [body, *(self._plant.trailer_bodies(moment, body) if self._parents else ())]
+        for states, body in zip(self._states, bodies, strict=False):
+            states.append(body.at_rest() if held else body)
+            while len(states) > 2 and states[1].time <= moment - self._span:
+                states.popleft()
         scene = self._scene_at(moment) if any(output.subscribed for output in due) else None
         for output in due:
+            states = self._states[self._parents.get(output, 0)]
             if not output.rays or self._cheap():
                 output.measure(states, scene)
             elif output.rays <= SHORT and (begin := monotonic()) >= self._rest_until:
@@ -159,7 +172,11 @@ def make_sensors(
 
     joints = plant.vehicle.model.joints(parameters.vehicle)
     setups = sensor_setups(graph, parameters, joints, beside_gazebo=plant.simulates_sensors)
-    outputs = [output for setup in setups if (output := make_guarded(setup, failures)) is not None]
+    made = [(setup, output) for setup in setups if (output := make_guarded(setup, failures)) is not None]
+    outputs = [output for _, output in made]
+    parents: dict[SensorOutput, int] = {
+        output: number for setup, output in made if (number := trailer_number(setup.parameters))
+    }
     rays = sum(output.rays * output.rate for output in outputs)
     if rays and speed == math.inf:
         rays = math.inf  # faster ray casting makes the simulation faster
@@ -176,4 +193,5 @@ def make_sensors(
         scene_at,
         lambda: casting is None or casting.ready,
         joints=any("joints" in setup.type.needs for setup in setups),
+        parents=parents,
     )

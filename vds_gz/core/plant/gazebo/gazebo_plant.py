@@ -13,6 +13,7 @@ from vds_gz.core.plant.base import BodyVelocity, Level, Plant, Status, body_stat
 from vds_gz.core.plant.gazebo.links.gazebo_link import GazeboLink, JointReadings, Placement, ReadingQueue, Tick
 from vds_gz.core.plant.gazebo.monitoring import History, LagEstimator, LinkHealth, StallDetector, allowed, configured
 from vds_gz.core.sensing.body import BodyState
+from vds_gz.core.vehicle.trailers import limit_text
 from vds_gz.core.vehicle.vehicle import NANOSECONDS, AnyVehicle, Motion
 from vds_gz.core.vehicle.vehicle_model import Joint, JointStates
 
@@ -54,6 +55,7 @@ class GazeboPlant(Plant):
         self._signs = [-1.0 if name.startswith("-") else 1.0 for name in theirs]
         self._wheels = [i for i, joint in enumerate(joints) if joint.command == "velocity"]
         self._steering = [i for i, joint in enumerate(joints) if joint.command == "position"]
+        self._hitches = [i for i, joint in enumerate(joints) if joint.kind == "hitch"]
         self._controlled: tuple[list[int], list[int]] = self._wheels, self._steering
         if link.lists_joints and joint_list(parameters.controlled_joints):
             self._controlled = _controlled(parameters.controlled_joints, joints)
@@ -97,6 +99,7 @@ class GazeboPlant(Plant):
                     self.vehicle.state = state
             elif isinstance(seen, JointReadings):
                 self._readings = seen
+                self._turn_hitches(seen)
                 self._uncompared.append(seen)
         if self._health.lost(now):
             self._lost = True
@@ -104,6 +107,16 @@ class GazeboPlant(Plant):
             self.stand_still(self.vehicle.time)
             self._history.clear()
         return self._time
+
+    def _turn_hitches(self, seen: JointReadings) -> None:
+        """Set the hitch angles of the vehicle's state to those in Gazebo."""
+        if not self._hitches or not self._health.joints_complete:
+            return
+        positions, velocities = self._read(seen.positions), self._read(seen.velocities)
+        state = self.vehicle.state
+        for trailer, i in zip(state.trailers, self._hitches, strict=True):
+            trailer.angle, trailer.rate = positions[i], velocities[i]
+        self.vehicle.state = state
 
     def _compare(self) -> None:
         """Estimate the lag of the joints behind the sent commands."""
@@ -248,6 +261,8 @@ class GazeboPlant(Plant):
         level, text = self._health.verdict(monotonic())
         if level == Level.OK and (stall := self._stall.text()):
             level, text = Level.ERROR, stall
+        if level == Level.OK and (limited := limit_text(self.vehicle.coefficients, self.vehicle.state)):
+            level, text = Level.WARN, limited
         values = []
         for name in self._lags if self._steering else ("wheel",):
             lag, dynamics = self._lags[name].lag(), configured(self.vehicle.parameters, name == "steering")

@@ -17,7 +17,7 @@ import numpy as np
 
 from vds_gz.core.arrays import Array, Floats, Pixels
 from vds_gz.core.parameters.declaration import ParameterGroup, integer, real
-from vds_gz.core.parameters.sensor_parameters import check_rising, kind, place, rate, straight
+from vds_gz.core.parameters.sensor_parameters import check_rising, kind, parent, place, rate, straight
 from vds_gz.core.ros.graph import Graph, Message
 from vds_gz.core.ros.messages.packed import PackedMessage
 from vds_gz.core.sensing.body import BodyState, FramePose, mounted, placement
@@ -41,6 +41,7 @@ class Camera(ParameterGroup):
     """A colour camera without distortion that looks along the x axis."""
 
     type: str = kind("camera")
+    parent: str = parent()
     xyz: tuple[float, float, float] = place(0.65, 0.0, 1.0)
     rpy: tuple[float, float, float] = straight()
     rate: float = rate(10.0)

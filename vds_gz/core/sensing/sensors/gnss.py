@@ -11,7 +11,7 @@ from typing import NamedTuple
 from vds_gz.core import files
 from vds_gz.core.geometry import Vector
 from vds_gz.core.parameters.declaration import ParameterError, ParameterGroup, choice, text
-from vds_gz.core.parameters.sensor_parameters import correlation_time, kind, noise, place, rate, straight
+from vds_gz.core.parameters.sensor_parameters import correlation_time, kind, noise, parent, place, rate, straight
 from vds_gz.core.ros.messages.fields import DIAGONAL, EXACT
 from vds_gz.core.sensing.body import BodyState
 from vds_gz.core.sensing.noise import ChannelNoise, NoiseModel, generator
@@ -65,6 +65,7 @@ class Gnss(ParameterGroup):
     """A satellite navigation receiver. The world gives its place on Earth. Gazebo simulates only white noise."""
 
     type: str = kind("gnss")
+    parent: str = parent()
     xyz: tuple[float, float, float] = place(0.0, 0.0, 0.0)
     rpy: tuple[float, float, float] = straight()
     rate: float = rate(1.0)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from vds_gz.core.geometry import Quaternion, Vector, cross, into_body, inverse, product, quaternion
 from vds_gz.core.parameters.declaration import ParameterError, ParameterGroup, choice, flag, real
-from vds_gz.core.parameters.sensor_parameters import correlation_time, kind, noise, place, rate, straight
+from vds_gz.core.parameters.sensor_parameters import correlation_time, kind, noise, parent, place, rate, straight
 from vds_gz.core.ros.messages.fields import DIAGONAL, EXACT
 from vds_gz.core.sensing.body import BodyState
 from vds_gz.core.sensing.noise import ChannelNoise, NoiseModel, generator
@@ -36,6 +36,7 @@ class Imu(ParameterGroup):
     """An inertial measurement unit with white noise and with biases that have a random walk, also by kalibr's names."""
 
     type: str = kind("imu")
+    parent: str = parent()
     xyz: tuple[float, float, float] = place(0.0, 0.0, 0.0)
     rpy: tuple[float, float, float] = straight()
     rate: float = rate(20.0)

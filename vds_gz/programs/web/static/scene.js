@@ -198,10 +198,28 @@ export class Scene {
     context.translate(frame.x, frame.y);
     context.rotate(frame.heading);
     context.lineWidth = 1.5 / this.scale;
-    for (const wheel of this.outline?.wheels ?? []) this.drawWheel(context, wheel, frame);
-    const boxes = [...(this.outline?.boxes ?? [])].sort((a, b) => b.length * b.width - a.length * a.width);
-    boxes.forEach((box, i) => this.drawBox(context, box, i === 0 ? "body" : "mark"));
+    if (this.outline) {
+      this.drawTrailers(context, frame);
+      this.drawBody(context, this.outline, frame);
+    }
     this.drawOrigin(context);
+  }
+
+  // Each trailer hangs on the one before.
+  drawTrailers(context, frame) {
+    context.save();
+    for (const trailer of this.outline.trailers) {
+      context.translate(trailer.x, trailer.y);
+      context.rotate(frame[`joint ${trailer.hitch}`] || 0);
+      this.drawBody(context, trailer, frame);
+    }
+    context.restore();
+  }
+
+  drawBody(context, { boxes, wheels }, frame) {
+    for (const wheel of wheels) this.drawWheel(context, wheel, frame);
+    const sorted = [...boxes].sort((a, b) => b.length * b.width - a.length * a.width);
+    sorted.forEach((box, i) => this.drawBox(context, box, i === 0 ? "body" : "mark"));
   }
 
   // The largest box is the body; smaller ones on it tell front from rear.
