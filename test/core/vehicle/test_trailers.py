@@ -13,14 +13,18 @@ from vds_gz.core.parameters.trailer_parameters import TrailerParameters
 from vds_gz.core.parameters.vehicles import (
     BicycleParameters,
     DifferentialParameters,
+    FourWheelSteeringParameters,
     OmniParameters,
     SingleTrackParameters,
+    SwerveParameters,
 )
 from vds_gz.core.vehicle.bicycle import BICYCLE
 from vds_gz.core.vehicle.command import SteadyMotion, ackermann, twist
 from vds_gz.core.vehicle.differential import DIFFERENTIAL
+from vds_gz.core.vehicle.four_wheel_steering import FOUR_WHEEL_STEERING
 from vds_gz.core.vehicle.omni import OMNI
 from vds_gz.core.vehicle.single_track import SINGLE_TRACK
+from vds_gz.core.vehicle.swerve import SWERVE
 from vds_gz.core.vehicle.trailers import at_limit, axle_poses, trailer_joints
 from vds_gz.core.vehicle.vehicle import Vehicle
 
@@ -169,6 +173,8 @@ def test_a_trailer_of_an_omni_vehicle_follows_its_hitch_sideways():
         (DIFFERENTIAL, DifferentialParameters(base_link_offset=0.3), twist(1.0, 0.0, 0.4)),
         (OMNI, OmniParameters(base_link_offset=0.3), twist(0.6, 0.3, 0.4)),
         (SINGLE_TRACK, SingleTrackParameters(), ackermann(1.5, 0.3)),
+        (FOUR_WHEEL_STEERING, FourWheelSteeringParameters(rear_steering="crab"), ackermann(1.0, 0.3)),
+        (SWERVE, SwerveParameters(base_link_offset=0.2), twist(0.6, 0.3, 0.4)),
     ],
 )
 def test_no_axle_slips_sideways(model, parameters, command):
@@ -200,6 +206,8 @@ def test_no_axle_slips_sideways(model, parameters, command):
         (SINGLE_TRACK, SingleTrackParameters(), SteadyMotion(v_x=2.0, steering_angle=0.2)),
         (DIFFERENTIAL, DifferentialParameters(), SteadyMotion(v_x=-0.8, yaw_rate=0.3)),
         (OMNI, OmniParameters(base_link_offset=0.2), SteadyMotion(v_x=0.6, v_y=0.4, yaw_rate=-0.2)),
+        (SWERVE, SwerveParameters(base_link_offset=0.2), SteadyMotion(v_x=0.6, v_y=0.4, yaw_rate=-0.2)),
+        (FOUR_WHEEL_STEERING, FourWheelSteeringParameters(rear_ratio=0.0), SteadyMotion(v_x=1.0, steering_angle=0.2)),
     ],
 )
 def test_a_steady_start_stays_steady(model, parameters, motion):
@@ -226,10 +234,9 @@ def test_a_circle_too_small_for_a_trailer_has_its_axle_at_rest():
 LIMITED = ([-0.3, -0.2], [1.0, 1.0], 0.7)
 
 
-@pytest.mark.parametrize("parameters", [DifferentialParameters(), BicycleParameters(), OmniParameters()])
-def test_a_vehicle_stops_where_a_hitch_reaches_its_limit_and_can_only_go_back(parameters):
-    model = {"Diff": DIFFERENTIAL, "Bicy": BICYCLE, "Omni": OMNI}[type(parameters).__name__[:4]]
-    parameters = dataclasses.replace(parameters, trailers=trailers(*LIMITED))
+@pytest.mark.parametrize("model", [DIFFERENTIAL, BICYCLE, SINGLE_TRACK, OMNI, SWERVE, FOUR_WHEEL_STEERING])
+def test_a_vehicle_stops_where_a_hitch_reaches_its_limit_and_can_only_go_back(model):
+    parameters = dataclasses.replace(model.parameters(), trailers=trailers(*LIMITED))
     vehicle = Vehicle(model, parameters, max_command_age=math.inf)
     set_angles(vehicle, [0.1, 0.0])
     back, ahead = (twist(speed, 0.0, 0.0) for speed in (-1.0, 1.0))

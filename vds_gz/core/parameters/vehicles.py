@@ -194,6 +194,7 @@ class FourWheelSteeringParameters(ParameterGroup):
     drive_actuator: DriveParameters = group(DriveParameters)
     front_steering_actuator: SteeringParameters = group(SteeringParameters)
     rear_steering_actuator: SteeringParameters = group(SteeringParameters)
+    trailers: TrailerParameters = group(TrailerParameters)
 
     def check_together(self) -> None:
         """Refuse a steering that reaches 90 degrees, where the speed no longer sets the motion."""
@@ -275,6 +276,7 @@ class SwerveParameters(BodyLimits):
     )
     drive_actuators: DriveParameters = group(DriveParameters)
     steering_actuators: SteeringParameters = group(SteeringParameters, max_position=0.0)
+    trailers: TrailerParameters = group(TrailerParameters)
 
     def check_together(self) -> None:
         """Refuse lists of different lengths, too few modules, and two modules at one place."""

@@ -14,12 +14,23 @@ the vehicle does not turn (crab).
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from vds_gz.core.parameters.vehicles import FourWheelSteeringParameters
 from vds_gz.core.vehicle import actuators
 from vds_gz.core.vehicle.bicycle import STANDSTILL, rolling_speed
 from vds_gz.core.vehicle.command import ACKERMANN, FOUR_WHEEL, SPEED, STEERING, TWIST, Command, SteadyMotion
+from vds_gz.core.vehicle.trailers import (
+    TrailerCoefficients,
+    TrailerState,
+    pull,
+    set_steady,
+    stop_trailers,
+    trailer_coefficients,
+    trailer_joints,
+    trailers_at_rest,
+    with_trailers,
+)
 from vds_gz.core.vehicle.trigonometry import direction, integrate_pose, sine_cosine
 from vds_gz.core.vehicle.vehicle_model import (
     Actuator,
@@ -56,6 +67,7 @@ class FourWheelSteeringCoefficients:
     drive: actuators.DriveCoefficients
     steering_front: actuators.SteeringCoefficients
     steering_rear: actuators.SteeringCoefficients
+    trailers: list[TrailerCoefficients]
 
 
 @dataclass(slots=True)
@@ -82,6 +94,7 @@ class FourWheelSteeringState:
     drive_reference: float = 0.0  # references of the present command [m/s, rad, rad]
     front_reference: float = 0.0
     rear_reference: float = 0.0
+    trailers: list[TrailerState] = field(default_factory=list)
 
 
 def coefficients(p: FourWheelSteeringParameters, dt: float) -> FourWheelSteeringCoefficients:
@@ -102,6 +115,7 @@ def coefficients(p: FourWheelSteeringParameters, dt: float) -> FourWheelSteering
         drive=actuators.drive_coefficients(p.drive_actuator, dt),
         steering_front=actuators.steering_coefficients(p.front_steering_actuator, dt),
         steering_rear=actuators.steering_coefficients(p.rear_steering_actuator, dt),
+        trailers=trailer_coefficients(p),
     )
 
 
@@ -111,6 +125,7 @@ def at_rest(c: FourWheelSteeringCoefficients) -> FourWheelSteeringState:
         actuators.drive_at_rest(c.drive),
         actuators.steering_at_rest(c.steering_front),
         actuators.steering_at_rest(c.steering_rear),
+        trailers=trailers_at_rest(c),
     )
 
 
@@ -120,8 +135,10 @@ def at(c: FourWheelSteeringCoefficients, motion: SteadyMotion) -> FourWheelSteer
         actuators.drive_at(c.drive, motion.v_x),
         actuators.steering_at(c.steering_front, motion.steering_angle),
         actuators.steering_at(c.steering_rear, motion.rear_steering_angle),
+        trailers=trailers_at_rest(c),
     )
     set_velocities(c, s, Command())
+    set_steady(c, s)
     s.drive_reference = actuators.newest_reference(c.drive, s.drive)
     s.front_reference = actuators.newest_reference(c.steering_front, s.steering_front)
     s.rear_reference = actuators.newest_reference(c.steering_rear, s.steering_rear)
@@ -198,14 +215,19 @@ def set_velocities(c: FourWheelSteeringCoefficients, s: FourWheelSteeringState, 
 
 
 def move(c: FourWheelSteeringCoefficients, s: FourWheelSteeringState, u: Command) -> None:
-    """Roll all wheels and move the reference point by one step."""
-    roll_wheels(c, s, c.dt)
-    integrate_pose(s, c.dt)
+    """Roll all wheels and move the reference point by one step, up to the limit of a hitch."""
+    rest = pull(c, s, s.v_x, s.v_y, s.yaw_rate)
+    roll_wheels(c, s, c.dt - rest)
+    integrate_pose(s, c.dt - rest)
+    if rest > 0.0:
+        s.drive.velocity = 0.0
+        set_velocities(c, s, u)
 
 
 def stop(c: FourWheelSteeringCoefficients, s: FourWheelSteeringState, rest: float) -> None:
     """Stop drive and wheels ``rest`` seconds before the end of a step; the steering continues."""
     roll_wheels(c, s, -rest)
+    stop_trailers(c, s, rest)
     stop_drives(c, s, rest)
     set_velocities(c, s, Command())
 
@@ -220,11 +242,12 @@ def roll_wheels(c: FourWheelSteeringCoefficients, s: FourWheelSteeringState, dt:
 
 
 def joints(p: FourWheelSteeringParameters) -> tuple[Joint, ...]:
-    """Steering hinges, then wheels; front before rear, left before right."""
+    """Steering hinges, then wheels; front before rear, left before right; then the joints of the trailers."""
     names = _wheel_names(p.track_front > 0.0, p.track_rear > 0.0)
     return (
         *(Joint(f"steering_{name}", "steering") for name in names),
         *(Joint(f"wheel_{name}_joint", "wheel") for name in names),
+        *trailer_joints(p),
     )
 
 
@@ -242,10 +265,9 @@ def joint_states(c: FourWheelSteeringCoefficients, s: FourWheelSteeringState) ->
     ]
     names = _wheel_names(c.half_track_front > 0.0, c.half_track_rear > 0.0)
     sides = [name if name.endswith(("left", "right")) else f"{name}_left" for name in names]
-    return JointStates(
-        [angle for angle, _ in hinges] + [getattr(s, f"roll_{side}") for side in sides],
-        [rate for _, rate in hinges] + [getattr(s, f"speed_{side}") / c.wheel_radius for side in sides],
-    )
+    positions = [angle for angle, _ in hinges] + [getattr(s, f"roll_{side}") for side in sides]
+    velocities = [rate for _, rate in hinges] + [getattr(s, f"speed_{side}") / c.wheel_radius for side in sides]
+    return with_trailers(c, s, JointStates(positions, velocities))
 
 
 def wheel_angle(middle: float, middle_rate: float, y: float, curvature: float, change: float) -> tuple[float, float]:

@@ -15,6 +15,17 @@ from vds_gz.core.parameters.vehicles import SwerveParameters
 from vds_gz.core.vehicle import actuators, body_limits
 from vds_gz.core.vehicle.actuators import travel
 from vds_gz.core.vehicle.command import TWIST, Command, SteadyMotion
+from vds_gz.core.vehicle.trailers import (
+    TrailerCoefficients,
+    TrailerState,
+    pull,
+    set_steady,
+    stop_trailers,
+    trailer_coefficients,
+    trailer_joints,
+    trailers_at_rest,
+    with_trailers,
+)
 from vds_gz.core.vehicle.trigonometry import direction, integrate_pose, sine_cosine
 from vds_gz.core.vehicle.vehicle_model import (
     Actuator,
@@ -77,6 +88,7 @@ class SwerveCoefficients:
     drive: actuators.DriveCoefficients
     steering: actuators.SteeringCoefficients
     modules: list[ModuleCoefficients]
+    trailers: list[TrailerCoefficients]
 
 
 @dataclass(slots=True)
@@ -91,6 +103,7 @@ class SwerveState:
     v_y: float = 0.0
     yaw_rate: float = 0.0
     body: body_limits.BodyReferences = field(default_factory=body_limits.BodyReferences)
+    trailers: list[TrailerState] = field(default_factory=list)
 
 
 def coefficients(p: SwerveParameters, dt: float) -> SwerveCoefficients:
@@ -115,13 +128,15 @@ def coefficients(p: SwerveParameters, dt: float) -> SwerveCoefficients:
         drive=actuators.drive_coefficients(p.drive_actuators, dt),
         steering=actuators.steering_coefficients(p.steering_actuators, dt),
         modules=modules,
+        trailers=trailer_coefficients(p),
     )
 
 
 def at_rest(c: SwerveCoefficients) -> SwerveState:
     """A vehicle that stands at the origin."""
     return SwerveState(
-        [ModuleState(actuators.drive_at_rest(c.drive), actuators.steering_at_rest(c.steering)) for _ in c.modules]
+        [ModuleState(actuators.drive_at_rest(c.drive), actuators.steering_at_rest(c.steering)) for _ in c.modules],
+        trailers=trailers_at_rest(c),
     )
 
 
@@ -138,6 +153,7 @@ def at(c: SwerveCoefficients, motion: SteadyMotion) -> SwerveState:
         module.speed_reference = wheel.drive.velocity = actuators.newest_reference(c.drive, module.drive)
         module.direction_reference = wheel.steering.angle = actuators.newest_reference(c.steering, module.steering)
     set_velocities(c, s, Command())
+    set_steady(c, s)
     set_velocities(c, requested, Command())
     v_y = requested.v_y + c.base_link_offset * requested.yaw_rate
     s.body = body_limits.body_references_at(requested.v_x, v_y, requested.yaw_rate)
@@ -266,9 +282,15 @@ def set_velocities(c: SwerveCoefficients, s: SwerveState, u: Command) -> None:
 
 
 def move(c: SwerveCoefficients, s: SwerveState, u: Command) -> None:
-    """Roll all wheels and move the reference point by one step."""
-    roll_wheels(c, s, c.dt)
-    integrate_pose(s, c.dt)
+    """Roll all wheels and move the reference point by one step, up to the limit of a hitch."""
+    rest = pull(c, s, s.v_x, s.v_y, s.yaw_rate)
+    roll_wheels(c, s, c.dt - rest)
+    integrate_pose(s, c.dt - rest)
+    if rest > 0.0:
+        for k in range(len(c.modules)):
+            s.modules[k].drive.velocity = 0.0
+        s.v_x = s.v_y = s.yaw_rate = 0.0
+        s.body.v_x = s.body.v_y = s.body.yaw_rate = 0.0
 
 
 def roll_wheels(c: SwerveCoefficients, s: SwerveState, dt: float) -> None:
@@ -281,6 +303,7 @@ def roll_wheels(c: SwerveCoefficients, s: SwerveState, dt: float) -> None:
 def stop(c: SwerveCoefficients, s: SwerveState, rest: float) -> None:
     """Stop all drives and wheels ``rest`` seconds before the end of a step; the steerings continue."""
     roll_wheels(c, s, -rest)
+    stop_trailers(c, s, rest)
     stop_drives(c, s, rest)
     for module in s.modules:
         module.drive.stop()
@@ -311,21 +334,21 @@ def module_names(p: SwerveParameters) -> tuple[str, ...]:
 
 
 def joints(p: SwerveParameters) -> tuple[Joint, ...]:
-    """All steering hinges, then all wheels."""
+    """All steering hinges, then all wheels, then the joints of the trailers."""
     names = module_names(p)
     return (
         *(Joint(f"steering_{name}", "steering") for name in names),
         *(Joint(f"wheel_{name}_joint", "wheel") for name in names),
+        *trailer_joints(p),
     )
 
 
 def joint_states(c: SwerveCoefficients, s: SwerveState) -> JointStates:
     """Positions and velocities of the joints."""
-    return JointStates(
-        [module.steering.angle for module in s.modules] + [module.roll for module in s.modules],
-        [module.steering.rate for module in s.modules]
-        + [module.drive.velocity / c.wheel_radius for module in s.modules],
-    )
+    positions = [module.steering.angle for module in s.modules] + [module.roll for module in s.modules]
+    velocities = [module.steering.rate for module in s.modules]
+    velocities += [module.drive.velocity / c.wheel_radius for module in s.modules]
+    return with_trailers(c, s, JointStates(positions, velocities))
 
 
 def actuators_of(p: SwerveParameters) -> tuple[Actuator, ...]:
