@@ -153,6 +153,23 @@ def test_random_drives_follow_published_equations(published, count, seed):
         assert np.cumsum([vehicle.state.heading, *angles(vehicle)]) == pytest.approx(headings, abs=1e-9)
 
 
+@pytest.mark.parametrize("steering", [0.3, -0.5])
+def test_a_truck_follows_the_model_of_commonroad(steering):
+    pytest.importorskip("vehiclemodels")
+    from vehiclemodels.vehicle_dynamics_kst import vehicle_dynamics_kst
+    from vehiclemodels.vehicle_parameters import setup_vehicle_parameters
+
+    p = setup_vehicle_parameters(4)
+    parameters = ideal_bicycle(wheel_base=p.a + p.b, trailers=trailers([0.0], [p.trailer.l_wb]))
+    vehicle = driven(BICYCLE, parameters, ackermann(2.0, steering), 8.0)
+    start = [0.0, 0.0, steering, 2.0, 0.0, 0.0]
+    solved = solve_ivp(
+        lambda _, x: vehicle_dynamics_kst(list(x), [0.0, 0.0], p), (0.0, 8.0), start, "DOP853", rtol=1e-12, atol=1e-12
+    )
+    assert [vehicle.state.heading, *angles(vehicle)] == pytest.approx(solved.y[4:, -1], abs=1e-9)
+    assert abs(angles(vehicle)[0]) > 0.5
+
+
 def test_a_trailer_of_an_omni_vehicle_follows_its_hitch_sideways():
     parameters = OmniParameters(drive_actuators=IDEAL_DRIVE, trailers=trailers([-0.5], [1.1]), roller_pattern="x")
     vehicle = driven(OMNI, parameters, twist(0.3, 0.5, 0.2), 3.0)

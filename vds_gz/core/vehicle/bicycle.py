@@ -15,6 +15,7 @@ from vds_gz.core.vehicle import actuators
 from vds_gz.core.vehicle.actuators import travel
 from vds_gz.core.vehicle.command import ACKERMANN, SPEED, STEERING, TWIST, Command, SteadyMotion
 from vds_gz.core.vehicle.trailers import (
+    HITCH_AT_LIMIT,
     TrailerCoefficients,
     TrailerState,
     pull,
@@ -436,4 +437,5 @@ BICYCLE = VehicleModel(
     set_references=set_references,
     stop=stop,
     lanes=True,
+    reports=(HITCH_AT_LIMIT,),
 )

@@ -21,6 +21,7 @@ from vds_gz.core.vehicle import actuators
 from vds_gz.core.vehicle.bicycle import STANDSTILL, rolling_speed
 from vds_gz.core.vehicle.command import ACKERMANN, FOUR_WHEEL, SPEED, STEERING, TWIST, Command, SteadyMotion
 from vds_gz.core.vehicle.trailers import (
+    HITCH_AT_LIMIT,
     TrailerCoefficients,
     TrailerState,
     pull,
@@ -356,4 +357,5 @@ FOUR_WHEEL_STEERING = VehicleModel(
     set_references=set_references,
     stop=stop,
     lanes=True,
+    reports=(HITCH_AT_LIMIT,),
 )

@@ -13,6 +13,7 @@ from vds_gz.core.parameters.vehicles import OmniParameters
 from vds_gz.core.vehicle import actuators, body_limits
 from vds_gz.core.vehicle.command import TWIST, Command, SteadyMotion
 from vds_gz.core.vehicle.trailers import (
+    HITCH_AT_LIMIT,
     TrailerCoefficients,
     TrailerState,
     pull,
@@ -273,4 +274,5 @@ OMNI = VehicleModel(
     set_references=set_references,
     stop=stop,
     lanes=True,
+    reports=(HITCH_AT_LIMIT,),
 )

@@ -16,6 +16,7 @@ from vds_gz.core.vehicle import actuators, body_limits
 from vds_gz.core.vehicle.actuators import travel
 from vds_gz.core.vehicle.command import TWIST, Command, SteadyMotion
 from vds_gz.core.vehicle.trailers import (
+    HITCH_AT_LIMIT,
     TrailerCoefficients,
     TrailerState,
     pull,
@@ -420,5 +421,5 @@ SWERVE = VehicleModel(
     set_references=set_references,
     stop=stop,
     lanes=True,
-    reports=(Report("scrub", "std_msgs/msg/Float64", ("data",), _scrub, stamp=""),),
+    reports=(Report("scrub", "std_msgs/msg/Float64", ("data",), _scrub, stamp=""), HITCH_AT_LIMIT),
 )

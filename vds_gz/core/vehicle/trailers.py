@@ -26,7 +26,7 @@ from vds_gz.core.geometry import Pose
 from vds_gz.core.parameters.trailer_parameters import TrailerParameters
 from vds_gz.core.vehicle.actuators import or_infinite
 from vds_gz.core.vehicle.trigonometry import direction, sine_cosine
-from vds_gz.core.vehicle.vehicle_model import Joint, JointStates, MotionState
+from vds_gz.core.vehicle.vehicle_model import Joint, JointStates, MeasuredMotion, MotionState, Report
 
 #: A hitch counts as at its limit within this angle [rad].
 AT_LIMIT = 1e-9
@@ -252,3 +252,17 @@ def at_limit(c: Pulling, s: Pulled) -> list[int]:
     """The trailers whose hitches are at their limits, numbered from 1."""
     pairs = zip(c.trailers, s.trailers, strict=True)
     return [k for k, (t, trailer) in enumerate(pairs, 1) if abs(trailer.angle) >= t.max_angle - AT_LIMIT]
+
+
+def _first_at_limit(c: Pulling, s: Pulled, measured: MeasuredMotion) -> Sequence[int]:
+    return (next(iter(at_limit(c, s)), 0),)
+
+
+def _has_trailers(p: WithTrailers) -> bool:
+    return p.trailers.count > 0
+
+
+#: The first trailer whose hitch is at its limit, 0 for none.
+HITCH_AT_LIMIT = Report(
+    "hitch_at_limit", "std_msgs/msg/UInt8", ("data",), _first_at_limit, stamp="", published=_has_trailers
+)

@@ -22,7 +22,8 @@ def make_optional_outputs(graph: Graph, live: LiveParameters, plant: Plant) -> O
     """The optional outputs of a vehicle; None with exact odometry and without reports and contacts."""
     model = plant.vehicle.model
     measures = live.now.simulate_localization or model.measured_steering is not None
-    return OptionalOutputs(graph, live, plant) if measures or model.reports or plant.contacts is not None else None
+    reports = any(report.published(plant.vehicle.parameters) for report in model.reports)
+    return OptionalOutputs(graph, live, plant) if measures or reports or plant.contacts is not None else None
 
 
 class OptionalOutputs:
@@ -58,7 +59,7 @@ class OptionalOutputs:
             self._amcl_output = AmclOutput(
                 graph, frames, parameters.localization.amcl.transform_tolerance, parameters.publish_tf
             )
-        if vehicle.model.reports:
+        if any(report.published(vehicle.parameters) for report in vehicle.model.reports):
             from vds_gz.programs.interface.model_reports import ModelReports
 
             self._reports = ModelReports(graph, vehicle, frames.base, parameters.actuation_messages)
