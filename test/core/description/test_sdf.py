@@ -48,15 +48,15 @@ def test_one_message_moves_all_joints(preset):
     joints = models()[parameters.model].joints(parameters.vehicle)
     vehicle = simulated(parameters.model, parameters.vehicle, name="robo")
     assert vehicle.get("name") == "robo"
-    for kind, controller in (("wheel", "JointController"), ("steering", "JointPositionController")):
-        names = [joint.name for joint in joints if joint.kind == kind]
+    for command, controller in (("velocity", "JointController"), ("position", "JointPositionController")):
+        names = [joint.name for joint in joints if joint.command == command]
         result = plugins(vehicle, controller)
         assert [element["joint_name"] for element in result] == names
         assert [element["actuator_number"] for element in result] == [str(index) for index in range(len(names))]
         for element in result:
             assert element["topic"] == topics.actuators("robo") == "/model/robo/actuators"
             assert element["use_actuator_msg"] == "true"
-            assert element.get("use_velocity_commands") == ("true" if kind == "steering" else None)
+            assert element.get("use_velocity_commands") == ("true" if command == "position" else None)
 
 
 def test_passive_joints_have_no_controller():
