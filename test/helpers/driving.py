@@ -19,6 +19,7 @@ from vds_gz.core.vehicle.command import Command, ackermann, four_wheel_steering,
 from vds_gz.core.vehicle.differential import DIFFERENTIAL
 from vds_gz.core.vehicle.four_wheel_steering import FOUR_WHEEL_STEERING
 from vds_gz.core.vehicle.omni import OMNI
+from vds_gz.core.vehicle.swerve import SWERVE
 from vds_gz.core.vehicle.vehicle import Vehicle
 
 MILLISECOND = 1_000_000
@@ -191,6 +192,7 @@ vehicles = st.one_of(
     st.tuples(st.just(DIFFERENTIAL), differentials),
     st.tuples(st.just(OMNI), omnis),
     st.tuples(st.just(FOUR_WHEEL_STEERING), four_wheel_steered),
+    st.tuples(st.just(SWERVE), swerves),
 )
 
 _speed = st.floats(-6.0, 6.0)

@@ -10,12 +10,12 @@ from helpers.driving import IDEAL_DRIVE, IDEAL_LIMITED_STEERING, commands_for, i
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vds_gz import BICYCLE, DIFFERENTIAL
+from vds_gz import BICYCLE, DIFFERENTIAL, FOUR_WHEEL_STEERING, SWERVE
 from vds_gz.core.parameters.declaration import Override, ParameterError
 from vds_gz.core.plant.relay.demand import Demand
 from vds_gz.core.plant.relay.led_vehicle import LedVehicle
 from vds_gz.core.plant.relay.subtraction import Dynamics, RobotDynamics, actuators, leading
-from vds_gz.core.vehicle.command import ackermann, twist
+from vds_gz.core.vehicle.command import ackermann, four_wheel_steering, twist
 from vds_gz.core.vehicle.vehicle import NANOSECONDS, Vehicle
 from vds_gz.programs.nodes.preparation import prepare
 
@@ -111,7 +111,7 @@ def test_whatever_comes_in_what_goes_out_is_finite_and_within_the_limits(data, v
         assert abs(asked.steering_angle) <= (limits.steering or math.inf)
         if geometry.yaw_arm:
             assert abs(asked.yaw_rate) <= (limits.speed or math.inf) / geometry.yaw_arm
-        else:
+        elif geometry.signed_wheel_base:
             fastest = abs(asked.v_x) * math.tan(min(abs(asked.steering_angle), 1.5)) / geometry.wheel_base
             assert abs(asked.yaw_rate) <= fastest * (1.0 + 1e-9)
 
@@ -129,6 +129,30 @@ def test_a_car_turns_by_the_steering_angle_that_goes_out_however_different_the_l
         demand.advance(time)
         asked = demand.now()
         assert asked.yaw_rate == pytest.approx(asked.v_x * math.tan(0.4) / parameters.wheel_base)
+
+
+def test_swerve_modules_ask_for_a_twist_and_their_angles_are_no_motion():
+    vehicle, demand = led(SWERVE, SWERVE.parameters(), NOTHING, max_command_age=math.inf)
+    vehicle.enter(twist(0.3, -0.4, 0.5), 0)
+    demand.advance(5 * NANOSECONDS)
+    asked = demand.now()
+    assert (asked.v_x, asked.v_y, asked.yaw_rate) == pytest.approx((0.3, -0.4, 0.5), abs=1e-3)
+    assert asked.steering_angle == 0.0
+    assert demand.moves(asked)
+    vehicle.enter(twist(0.0, 0.0, 0.0), 5 * NANOSECONDS)
+    demand.advance(20 * NANOSECONDS)
+    assert abs(vehicle.state.modules[0].steering.angle) > 0.1
+    assert not demand.moves(demand.now())
+
+
+def test_two_steered_axles_ask_for_a_twist_with_a_lateral_speed_and_for_the_front_angle():
+    vehicle, demand = led(FOUR_WHEEL_STEERING, FOUR_WHEEL_STEERING.parameters(), NOTHING, max_command_age=math.inf)
+    vehicle.enter(four_wheel_steering(0.5, 0.3, 0.1), 0)
+    demand.advance(20 * NANOSECONDS)
+    asked = demand.now()
+    yaw_rate = 0.5 * (math.tan(0.3) - math.tan(0.1)) / vehicle.parameters.wheel_base
+    assert (asked.v_x, asked.v_y, asked.yaw_rate) == pytest.approx((0.5, 0.5 * math.tan(0.1), yaw_rate), abs=1e-6)
+    assert asked.steering_angle == pytest.approx(0.3)
 
 
 def test_an_offset_without_a_command_is_no_motion():
@@ -163,7 +187,7 @@ def test_a_command_that_is_held_for_a_period_comes_half_a_period_earlier_as_far_
             "'drive_actuators.dead_time' is 0.2, but the robot behind the relay has 0.3 s itself; it must be at least",
         ),
         ({"relay.time_constant": 0.5}, "'drive_actuators.time_constant' is 0.4, but"),
-        ({"relay.output": "ackermann"}, "model 'differential' does not steer; it must be twist or twist_stamped"),
+        ({"relay.output": "ackermann"}, "model 'differential' has no single steering angle; it must be twist or"),
         ({"relay.simulator": "robot.yaml", "relay.dead_time": 0.1}, "has the robot's dead time and lag; leave"),
         ({"relay.topic": ""}, "'topic' is empty"),
         (
@@ -177,6 +201,12 @@ def test_what_a_relay_cannot_do_is_refused(values, words):
     drive["model_params.differential.drive_actuators.time_constant"] = 0.4
     with pytest.raises(ParameterError, match=words):
         prepare([Override("model", "differential"), *(Override(*item) for item in (drive | values).items())])
+
+
+@pytest.mark.parametrize("output", ["ackermann", "steering_and_speed"])
+def test_swerve_modules_do_not_ask_for_one_steering_angle(output):
+    with pytest.raises(ParameterError, match="of model 'swerve' has no single steering angle; it must be twist or"):
+        prepare([Override("model", "swerve"), Override("backend", "relay"), Override("relay.output", output)])
 
 
 def test_what_is_subtracted_can_come_from_the_file_of_the_robot(tmp_path):

@@ -29,7 +29,7 @@ class Demand:
     def __init__(self, vehicle: LedVehicle, robot: RobotDynamics) -> None:
         self._vehicle = vehicle
         drive, steering = (self._gain(dynamics.time_constant) for dynamics in (robot.drive, robot.steering))
-        self._gains = drive, drive, drive, steering
+        self._gains = drive, drive, drive, steering, steering
         self._steering = steering_of(vehicle.model, vehicle.parameters)
         # the leader's start [ns] and steps, and its motion before the last step
         self._before = (0, 0), SteadyMotion()
@@ -87,7 +87,7 @@ class Demand:
         model, parameters = self._vehicle.model, self._vehicle.parameters
         limits, geometry = model.limits(parameters), model.geometry(parameters)
         yaw_limit = limits.speed / geometry.yaw_arm if geometry.yaw_arm else 0.0
-        bounds = (limits.speed, limits.speed, yaw_limit, limits.steering)
+        bounds = (limits.speed, limits.speed, yaw_limit, limits.steering, 0.0)  # 0: unlimited
         limited = SteadyMotion(
             *(min(max(value, -bound), bound) if bound else value for value, bound in zip(demand, bounds, strict=True))
         )

@@ -82,19 +82,23 @@ def make_led_vehicle(parameters: NodeParameters, robot: RobotDynamics) -> LedVeh
     """The vehicle of a relay, with its leader.
 
     Raises:
-        ParameterError: The robot is slower than the vehicle, or is to be steered by a model that does not steer.
+        ParameterError: The robot is slower than the vehicle, or is to be steered by a model without a single
+            steering angle.
     """
     model, relay = models()[parameters.model], parameters.relay
     if relay.output in ("ackermann", "steering_and_speed") and steering_of(model, parameters.vehicle) is None:
         raise ParameterError(
-            f"parameter 'relay.output' is '{relay.output}', but model '{model.name}' does not steer; it must be twist "
-            "or twist_stamped"
+            f"parameter 'relay.output' is '{relay.output}', but a vehicle of model '{model.name}' has no single "
+            "steering angle; it must be twist or twist_stamped"
         )
     earlier = partial(leading, robot=robot, hold=0.5 / relay.rate)
     return LedVehicle(model, parameters.vehicle, earlier, **vehicle_settings(parameters))
 
 
 def steering_of(model: AnyModel, parameters: ParameterGroup) -> int | None:
-    """The place of the steering among a vehicle's actuators; None if it does not steer."""
+    """The place of the (front) steering among the actuators of a vehicle with one drive; None for other vehicles.
+
+    Several drives turn a vehicle by a twist, also where each has a steering of its own, as in a swerve module.
+    """
     kinds = [actuator.kind for actuator in model.actuators_of(parameters)]
-    return kinds.index("steering") if "steering" in kinds else None
+    return kinds.index("steering") if "steering" in kinds and kinds.count("drive") == 1 else None

@@ -33,7 +33,8 @@ class RelayPlant(Plant):
         """Announce the command; ``robot`` is what the robot has itself.
 
         Raises:
-            ParameterError: The robot behind the relay is slower than the vehicle, or the model does not steer.
+            ParameterError: The robot behind the relay is slower than the vehicle, or the model has no single steering
+                angle.
         """
         self.vehicle = make_led_vehicle(parameters, robot)
         self._demand = Demand(self.vehicle, robot)
