@@ -45,7 +45,7 @@ class Footprint:
     trailers: tuple[TrailerBox, ...] = ()
 
 
-class _Body(NamedTuple):
+class _RigidBody(NamedTuple):
     """The vehicle, or a trailer, whose frame is that of its hitch."""
 
     hitch: str  # name of the joint at which it hangs; empty for the vehicle
@@ -53,15 +53,15 @@ class _Body(NamedTuple):
     links: list[tuple[str, Transform]]  # its links, with their poses
 
 
-def _bodies(robot: Robot) -> list[_Body]:
+def _bodies(robot: Robot) -> list[_RigidBody]:
     """The vehicle and its trailers, from front to rear."""
-    bodies = [_Body("", Transform(), [(robot.root, Transform())])]
+    bodies = [_RigidBody("", Transform(), [(robot.root, Transform())])]
     for body in bodies:
         for link, placed in body.links:
             for joint in robot.below(link):
                 at = placed.then(joint.origin)
                 if joint.is_hitch:
-                    bodies.append(_Body(joint.name, at, [(joint.child, Transform())]))
+                    bodies.append(_RigidBody(joint.name, at, [(joint.child, Transform())]))
                 else:
                     body.links.append((joint.child, at))
     return bodies
@@ -122,7 +122,7 @@ def footprint_of(urdf: str, geometry: VehicleGeometry) -> Footprint:
     return Footprint(tuple((x, y) for x, y, _ in standing), step, box.lower, box.upper, boxes)
 
 
-def _solids(robot: Robot, body: _Body) -> list[_LinkShape]:
+def _solids(robot: Robot, body: _RigidBody) -> list[_LinkShape]:
     """The collisions of a body; a ball counts as the largest cylinder that is seen of its link."""
     discs = [part for part in _parts(robot, body, "visual") if isinstance(part.shape, Cylinder)]
     largest = {part.link: part for part in sorted(discs, key=lambda part: part.half_sizes[0])}
@@ -143,7 +143,7 @@ def _box_around(corners: list[Vector], step: float) -> CollisionBox:
     return CollisionBox((back, right, step), (front, left, max(top, 2.0 * step)))
 
 
-def _parts(robot: Robot, body: _Body, tag: str) -> Iterator[_LinkShape]:
+def _parts(robot: Robot, body: _RigidBody, tag: str) -> Iterator[_LinkShape]:
     """All visuals or collisions of a body whose joints are at 0."""
     for link, placed in body.links:
         for element in robot.links[link].iter(tag):
@@ -274,7 +274,7 @@ def outline_of(urdf: str) -> Outline:
     return Outline(*_body_outline(robot, body), tuple(hung))
 
 
-def _body_outline(robot: Robot, body: _Body) -> tuple[tuple[OutlineBox, ...], tuple[OutlineWheel, ...]]:
+def _body_outline(robot: Robot, body: _RigidBody) -> tuple[tuple[OutlineBox, ...], tuple[OutlineWheel, ...]]:
     """Boxes and wheels of a body from above."""
     boxes: list[OutlineBox] = []
     wheels: list[OutlineWheel] = []
