@@ -118,6 +118,17 @@ def test_the_slot_is_observed_from_the_vehicle_and_to_stand_in_it_is_a_success()
     assert rewards[0] == pytest.approx(1.0)
 
 
+def test_the_directions_of_swerve_modules_are_observed():
+    environments = gymnasium.make_vec(PARKING, 1, vehicle="swerve_robot", speed=1.0)
+    environments.reset(seed=3)
+    for _ in range(40):
+        observations, *_ = environments.step(np.array([[0.0, 0.4, 0.3]], np.float32))
+    now = seen(environments, observations)
+    for number in range(1, 5):
+        assert (now[f"module_{number}_cosine"], now[f"module_{number}_sine"]) == pytest.approx((0.8, 0.6), abs=1e-3)
+    assert now["v_y"] == pytest.approx(0.75 * now["v_x"], rel=1e-2)
+
+
 @pytest.mark.parametrize(
     ("dead_time", "rate", "actions"), [(0.1, 50.0, 5), (0.101, 50.0, 6), (0.0, 50.0, 1), (0.3, 20.0, 6)]
 )

@@ -29,7 +29,7 @@ from vds_gz.environments.randomization import (
 from vds_gz.environments.task import OPTIONS, Info, ObservedNumber, SomeVehicle, Task, nominal_vehicle
 from vds_gz.tools.fleet.closed_loop import steps_of_period
 from vds_gz.tools.fleet.fleet import Fleet
-from vds_gz.tools.fleet.layout import BaseLinks, base_links, move
+from vds_gz.tools.fleet.layout import BaseLinks, Columns, base_links, move
 
 #: Weight of an action's change in the reward.
 CHANGE_WEIGHT = 0.1
@@ -266,14 +266,30 @@ class VehicleVectorEnv(VectorEnv[Floats, Floats, NDArray[Any]]):
         """Measurements, of shape (numbers, vehicles)."""
         steering = getattr(self._fleet.states, "steering", None)
         turn = motion.yaw_rate if steering is None else steering.angle
-        return np.stack([motion.v_x, motion.v_y, turn] if self._nominal.holonomic else [motion.v_x, turn])
+        lateral = (motion.v_y,) if self._nominal.holonomic else ()
+        angles = [module.steering.angle for module in self._modules]
+        directions = [function(angle) for angle in angles for function in (np.cos, np.sin)]
+        return np.stack([motion.v_x, *lateral, turn, *directions])
 
     def _measured(self) -> tuple[ObservedNumber, ...]:
-        """The measured numbers of a vehicle: speeds [m/s], and steering angle [rad] or yaw rate [rad/s]."""
+        """The measured numbers of a vehicle: speeds [m/s], and steering angle [rad] or yaw rate [rad/s].
+
+        Swerve modules turn all the way round, so their directions are measured.
+        """
         speed, turn = 2.0 * self._task.max_speed, 2.0 * float(self._scales[0])
         lateral = (ObservedNumber("v_y", -speed, speed),) if self._nominal.holonomic else ()
         angle = "steering_angle" if hasattr(self._fleet.states, "steering") else "yaw_rate"
-        return ObservedNumber("v_x", -speed, speed), *lateral, ObservedNumber(angle, -turn, turn)
+        directions = (
+            ObservedNumber(f"module_{k}_{name}", -1.0, 1.0)
+            for k in range(1, len(self._modules) + 1)
+            for name in ("cosine", "sine")
+        )
+        return ObservedNumber("v_x", -speed, speed), *lateral, ObservedNumber(angle, -turn, turn), *directions
+
+    @property
+    def _modules(self) -> tuple[Columns, ...]:
+        """The states of the modules of swerve vehicles; none of others."""
+        return getattr(self._fleet.states, "modules", ())
 
     def _last_actions(self, history: int) -> tuple[ObservedNumber, ...]:
         """The last actions, the newest one first."""
