@@ -303,3 +303,20 @@ def test_other_constructs_are_refused_with_file_and_line(step, where, line, reas
     begin = where.__code__.co_firstlineno
     with pytest.raises(ArgumentError, match=rf"^{inspect.getfile(where)}:{begin + line}: .*({reason})"):
         run(step)
+
+
+def reads_an_empty_list(s):
+    k = int(s.x)
+    if k > 0:
+        s.x += s.none[k]
+
+
+def test_a_computed_index_of_an_empty_list_compiles():
+    def run(s, reals):
+        for i in range(WIDTH):
+            reads_an_empty_list(s[i])
+
+    layout = Layout((("x", BlockRow("real", 0)), ("none", FixedArray(()))))
+    block = np.full(WIDTH, 0.25)
+    compiled_over_blocks(run, {"s": Block(layout, WIDTH)}, {}, error_model="numpy")(block)
+    assert block.tolist() == [0.25] * WIDTH

@@ -261,6 +261,13 @@ def empty(c, s) -> None:
     s.left.references = [0.0] * (len(s.left.references) - 1) + s.left.references[-1:]
 
 
+def test_a_steady_turn_of_a_holonomic_vehicle_that_steers():
+    """Its commands have no steering angles, so the check turns it by yaw rates."""
+    swerve = models()["swerve"]
+    straight = dataclasses.replace(swerve, at=lambda c, motion: swerve.at(c, motion._replace(yaw_rate=0.0)))
+    assert "gives 'yaw_rate' 0; it must be 0.3" in faults_of(straight, "steady start")
+
+
 def test_dead_times_that_are_resized_wrongly():
     assert "it must have 401 (see fit_lines)" in faults_of(changed(resize=keep), "dead times")
     assert "'left.velocity' jumps; change delay lines only" in faults_of(changed(resize=clear), "dead times")

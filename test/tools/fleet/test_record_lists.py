@@ -156,8 +156,9 @@ def test_samples_are_numbers_of_records(lanes, casters):
 
 @MODELS
 def test_lists_of_other_lengths_are_refused(lanes):
-    with pytest.raises(ArgumentError, match=r"list 'wheels' has \d entries"):
-        Fleet(model_of(lanes), [vehicle(0), vehicle(1, wheels=(0.5, -0.5))])
+    for other in (vehicle(1, wheels=(0.5, -0.5)), vehicle(1, (1.0,))):
+        with pytest.raises(ArgumentError, match=r"list '(wheels|casters)' has \d entries"):
+            Fleet(model_of(lanes), [vehicle(0), other])
     fleet = Fleet(model_of(lanes), [vehicle(0), vehicle(1)])
     for longer in (vehicle(0, wheels=(0.5, -0.5)), vehicle(0, (1.0,))):
         with pytest.raises(ArgumentError, match=r"list '(wheels|casters)' has \d entries"):
@@ -166,6 +167,24 @@ def test_lists_of_other_lengths_are_refused(lanes):
     with pytest.raises(ArgumentError, match="has 1 entries in 'casters'; it must have 0"):
         fleet.set_state(0, state)
     assert driven(fleet) == [interpreted(vehicle(0)), interpreted(vehicle(1))]
+
+
+@pytest.mark.parametrize("kind", [Vehicle, CompiledVehicle])
+@pytest.mark.parametrize(
+    ("other", "message"),
+    [
+        (vehicle(0, wheels=(0.6, 0.1, -0.5, -0.6)), "give the state 4 'wheels', and the vehicle has 3"),
+        (vehicle(0, (1.0,)), "give the state 1 'casters', and the vehicle has 0"),
+    ],
+    ids=["more", "the first"],
+)
+def test_a_vehicle_keeps_its_number_of_records(kind, other, message):
+    car = kind(LISTED, vehicle(0))
+    with pytest.raises(ArgumentError, match=message):
+        car.configure(other)
+    assert car.parameters == vehicle(0)
+    car.configure(vehicle(1))
+    assert len(car.state.wheels[2].drive.references) == 14
 
 
 def test_a_stop_stops_the_drives_of_all_records():
@@ -216,6 +235,40 @@ def test_other_forms_are_the_interpreted_ones_to_the_bit(lanes, casters):
         assert state.casters == s.casters
 
 
+def guarded(c, s, u):
+    """An empty list: entries that no run reads, and an index that a condition allows."""
+    k = int(u.v_x)
+    if len(c.casters) > 0:
+        s.x += s.casters[0].path[0]
+    for i in range(len(c.casters)):
+        s.x += s.casters[i].path[k]
+    s.y += one_or_two(c, True) + c.wheels[0].y
+
+
+def one_or_two(c, flag):
+    return 1.0 if flag is True and len(c.wheels) == 3 else 2.0
+
+
+@CASTERS
+@MODELS
+def test_conditions_on_lengths_and_flags_are_the_interpreted_ones(lanes, casters):
+    fleet = Fleet(dataclasses.replace(model_of(lanes), moving=(guarded,)), [vehicle(0, casters)])
+    s = fleet.state(0)
+    for caster in s.casters:
+        caster.path[:] = 3.0, 4.0
+    fleet.set_state(0, s)
+    fleet.advance(1)
+    guarded(LISTED.coefficients(vehicle(0, casters), DT), s, twist(0.0, 0.0, 0.0))
+    assert (fleet.state(0).x, fleet.state(0).y) == (s.x, s.y) == (9.0 if casters else 0.0, 1.6)
+
+
+def record_after_its_loop(c, s, u):
+    for k in range(len(c.wheels)):
+        wheel = s.wheels[k]
+        wheel.roll += 1.0
+    s.x += wheel.roll
+
+
 def each_record(c, s, u):
     for wheel in s.wheels:
         wheel.roll += 1.0
@@ -261,7 +314,8 @@ def next_roll(s, k):
         (computed_record, computed_record, 1, "a record has a computed index"),
         (left_loop, left_loop, 2, "a record has a computed index"),
         (list_as_an_argument, list_as_an_argument, 1, "no records and arrays as values"),
-        (changed_index, next_roll, 0, "parameter 'k' is the index of a record; it cannot change"),
+        (changed_index, next_roll, 0, "parameter 'k' gets a known whole number, such as an index"),
+        (record_after_its_loop, record_after_its_loop, 4, "record lasts for one round of its loop: wheel"),
     ],
     ids=lambda value: getattr(value, "__name__", ""),
 )

@@ -81,7 +81,8 @@ class RecordNumbers:
         for parameter, form in forms.items():
             if isinstance(form, KnownNumber):
                 if parameter in stored_names(source.tree):
-                    source.refuse(source.tree, f"parameter '{parameter}' is the index of a record; it cannot change")
+                    why = "gets a known whole number, such as an index; set another variable"
+                    source.refuse(source.tree, f"parameter '{parameter}' {why}")
                 source.known[parameter] = form.value
                 continue
             self._records[parameter] = RecordEntry(form) if isinstance(form, Layout) else form
@@ -167,7 +168,7 @@ class RecordNumbers:
                 return None
             return left + right if isinstance(node.op, ast.Add) else left - right
         value = node.value if isinstance(node, ast.Constant) else (self._source.value(node) or (None,))[0]
-        return int(value) if isinstance(value, int) else None
+        return int(value) if isinstance(value, int) and not isinstance(value, bool) else None
 
     def rewritten(self, node: ast.Attribute | ast.Subscript) -> ast.expr | None:
         """A number of a record as an expression; None if the node is no part of a record."""
@@ -209,6 +210,8 @@ class RecordNumbers:
             self._source.refuse(node, "an entry is set whose index is computed; lanes need one that is known")
         if isinstance(node.slice, ast.Slice):
             self._source.refuse(node, "lanes have no slices; read the entries")
+        if not of.rows:
+            return ast.Constant(0.0)  # which no run reads
         index, last = self._rewritten(node.slice), len(of.rows) - 1
         below = ast.Compare(index, [ast.Lt()], [ast.Constant(0)])
         index = ast.IfExp(below, ast.BinOp(index, ast.Add(), ast.Constant(last + 1)), index)

@@ -13,6 +13,7 @@ import builtins
 import copy
 import hashlib
 import math
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import CodeType, FunctionType, ModuleType
@@ -40,6 +41,16 @@ from vds_gz.core.errors import ArgumentError
 
 #: Modules whose functions numba knows.
 KNOWN_MODULES = ("math", "numpy")
+
+#: Comparisons of whole numbers.
+COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+}
 
 
 @dataclass(frozen=True)
@@ -152,6 +163,7 @@ class _Function(ConstantBranches, ast.NodeTransformer):
         if tree.args.vararg or tree.args.kwarg or tree.args.kwonlyargs or tree.args.posonlyargs:
             self._source.refuse(tree, "a function must have plain parameters, without * and /")
         body = self.block(tree.body if ast.get_docstring(tree) is None else tree.body[1:])
+        self._check_names(body)
         used, changed = (tuple(rows[k] for k in sorted(rows)) for rows in (records.used, records.changed))
         returns = any(isinstance(node, ast.Return) and node.value for statement in body for node in ast.walk(statement))
         if changed:
@@ -166,6 +178,16 @@ class _Function(ConstantBranches, ast.NodeTransformer):
         text = text.replace(f"def {tree.name}(", f"def {definition.name}(", 1)
         code = self._source.function.__code__
         return RewrittenFunction(definition.name, text, used, changed, returns, definition, code)
+
+    def _check_names(self, body: Sequence[ast.stmt]) -> None:
+        """Refuse a variable that no statement sets, such as the name of a record after its loop."""
+        nodes = [node for statement in body for node in ast.walk(statement)]
+        known = {parameter.arg for parameter in self._source.tree.args.args}.union(*map(stored_names, body))
+        known |= {node.arg for node in nodes if isinstance(node, ast.arg)}
+        known |= {str(node.name) for node in nodes if isinstance(node, ast.MatchAs)}
+        for node in nodes:
+            if isinstance(node, ast.Name) and node.id in self._source.local - known:
+                self._source.refuse(node, "nothing sets this; the name of a record lasts for one round of its loop")
 
     def _arguments(self, used: Sequence[BlockRow]) -> ast.arguments:
         """The parameters: the numbers of records, and those that are no records."""
@@ -235,6 +257,14 @@ class _Function(ConstantBranches, ast.NodeTransformer):
 
     def visit_Nonlocal(self, node: ast.Nonlocal) -> None:
         """As of ``global``."""
+
+    def visit_Compare(self, node: ast.Compare) -> ast.AST:
+        """Comparisons of known whole numbers are constants, as ``len(c.trailers) > 0``."""
+        numbers = [self._records.index(part) for part in (node.left, *node.comparators)]
+        compare = COMPARISONS.get(type(node.ops[0]))
+        if compare and len(numbers) == 2 and None not in numbers:
+            return ast.Constant(compare(*numbers))
+        return self.generic_visit(node)
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         if (length := self._records.index(node)) is not None:

@@ -187,9 +187,9 @@ class SteadyMotion(NamedTuple):
     """A motion at constant velocity, as a command requests it.
 
     Attributes:
-        v_x, v_y, yaw_rate: Velocity of base_link in its own axes [m/s, m/s, rad/s]. Models that steer ignore
-            ``v_y`` and ``yaw_rate``.
-        steering_angle: Angle of the middle steered wheel [rad]; models that do not steer ignore it.
+        v_x, v_y, yaw_rate: Velocity of base_link in its own axes [m/s, m/s, rad/s]. Models whose commands have
+            a steering angle ignore ``v_y`` and ``yaw_rate``.
+        steering_angle: Angle of the middle steered wheel [rad]; models whose commands have none ignore it.
         rear_steering_angle: Angle of the middle rear wheel [rad], for models that steer both axles.
     """
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from itertools import chain
 from operator import attrgetter
-from typing import Any, TypeGuard, get_args, get_type_hints
+from typing import Any, TypeGuard, get_args, get_origin, get_type_hints
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -42,7 +42,7 @@ def record_type(samples: Sequence[object], room: int = 1) -> np.dtype[np.void]:
     for field, values in _field_values(samples):
         if dataclasses.is_dataclass(values[0]):
             fields.append((field.name, record_type(values, room)))
-        elif has_records(values[0]):
+        elif any(map(has_records, values)):
             length = common_length(field.name, map(len, values))
             fields.append((field.name, record_type([*chain.from_iterable(values)], room), (length,)))
         elif isinstance(values[0], list):
@@ -72,7 +72,8 @@ def common_length(name: str, lengths: Iterable[int]) -> int:
 
 def _entry_type(holder: Any, name: str) -> DTypeLike:
     """The type of the entries of a list that is empty, by its annotation, so that loops over it compile."""
-    (entry,) = get_args(get_type_hints(holder)[name])
+    kind = get_type_hints(holder)[name]
+    entry = get_args(kind)[0] if get_origin(kind) is list else float
     return _record_of(entry) if dataclasses.is_dataclass(entry) else float
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from random import Random
 from typing import Any, Generic, NamedTuple, TypeAlias
 
@@ -350,10 +350,15 @@ class Vehicle(Generic[P, C, S]):
         self._random = Random(self._seed)
 
     def configure(self, parameters: P) -> None:
-        """Use other parameters from the next step on, without a jump of any state."""
+        """Use other parameters from the next step on, without a jump of any state.
+
+        Raises:
+            ArgumentError: The parameters are those of a vehicle with another number of modules or trailers.
+        """
         state = self.state
-        self.parameters = parameters
-        self.coefficients = self.model.coefficients(parameters, 1.0 / self.step_rate)
+        coefficients = self.model.coefficients(parameters, 1.0 / self.step_rate)
+        _check_records(state, self.model.at_rest(coefficients))
+        self.parameters, self.coefficients = parameters, coefficients
         self.model.resize(self.coefficients, state)
         self.state = state
 
@@ -369,6 +374,17 @@ class Vehicle(Generic[P, C, S]):
     def motion(self) -> Motion:
         """Pose and velocity of base_link."""
         return motion_of(self.coefficients, self.state)
+
+
+def _check_records(before: Any, after: Any) -> None:
+    """Refuse lists of records whose length changes; those of numbers may be delay lines."""
+    for field in fields(before):
+        old, new = getattr(before, field.name), getattr(after, field.name)
+        if isinstance(old, list) and len(old) != len(new) and is_dataclass((old or new)[0]):
+            raise ArgumentError(
+                f"these parameters give the state {len(new)} '{field.name}', and the vehicle has {len(old)}; make "
+                "another vehicle"
+            )
 
 
 #: A vehicle whose model was chosen by its name.

@@ -230,7 +230,10 @@ def _responses(model: AnyModel, p: ParameterGroup, c: object, s: object) -> dict
 
 
 def _steers(model: AnyModel, p: ParameterGroup) -> bool:
-    return any(actuator.kind == "steering" for actuator in model.actuators_of(p))
+    """Whether steering angles set its motion; those of a holonomic vehicle may follow from its velocity."""
+    if not any(actuator.kind == "steering" for actuator in model.actuators_of(p)):
+        return False
+    return not model.geometry(p).holonomic or any("steering_angle" in kind.references for kind in model.accepts)
 
 
 def _motions(model: AnyModel, p: ParameterGroup) -> list[SteadyMotion]:
