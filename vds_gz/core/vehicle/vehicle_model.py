@@ -49,14 +49,12 @@ def stop_drives(c: object, s: Any, rest: float) -> None:
 
 
 def _stop_actuators(s: Any) -> None:
-    """Stop the actuators among the fields of a state and in its lists of records."""
+    """Stop the actuators among the fields of a state, in its records and in its lists of records."""
     for field in fields(s):
         value = getattr(s, field.name)
-        if stop := getattr(value, "stop", None):
-            stop()
-        elif isinstance(value, list) and value and is_dataclass(value[0]):
-            for entry in value:
-                getattr(entry, "stop", partial(_stop_actuators, entry))()
+        for record in value if isinstance(value, list) else [value]:
+            if is_dataclass(record):
+                getattr(record, "stop", partial(_stop_actuators, record))()
 
 
 JointKind = Literal["steering", "wheel", "hitch"]
