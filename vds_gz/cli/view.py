@@ -111,6 +111,6 @@ def _parser() -> argparse.ArgumentParser:
         "--output",
         choices=(AUTO, *OUTPUTS),
         default=AUTO,
-        help="type of the commands; auto: ackermann for a vehicle with steered wheels, else twist (auto)",
+        help="type of the commands; auto: ackermann for a vehicle with steered wheels and one drive, else twist (auto)",
     )
     return parser

@@ -69,7 +69,7 @@ def test_scaled_car_has_the_size_of_its_body_and_wheels():
 
 
 def test_a_four_wheel_steering_robot_turns_as_its_manufacturer_s_driver_says():
-    """AgileX's ranger_ros2 (RangerMiniV2Params): inner wheel at 0.6981 rad, circle of 0.4764 m around its centre."""
+    """AgileX's ranger_ros2 (RangerMiniV2Params): inner wheel at 0.6981 rad, turning radius 0.4764 m."""
     vehicle = load_parameters("four_wheel_steering_robot").vehicle
     model = models()["four_wheel_steering"]
     c = model.coefficients(vehicle, 1e-3)

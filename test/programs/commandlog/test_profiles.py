@@ -9,7 +9,7 @@ from vds_gz.core.parameters.declaration import Override
 from vds_gz.programs.commandlog import command_log
 from vds_gz.programs.commandlog.profiles import PROFILES, Limits, limits_of, make
 
-LIMITS = Limits(1.7, 0.6, 1.1, 0.35, 1.2)
+LIMITS = Limits(1.7, 0.6, 1.1, 0.35, 1.2, 0.0)
 
 
 @pytest.mark.parametrize("kind", PROFILES)
@@ -37,6 +37,16 @@ def test_a_profile_moves_both_axles_independently_within_the_limit(tmp_path):
     assert np.abs(speed).max() == pytest.approx(1.5)
     assert not np.any(limits)
     assert main(["profile", "optimal", *options]) == 2
+
+
+def test_each_axle_has_a_profile_up_to_its_own_stop():
+    stop = "model_params.four_wheel_steering.rear_steering_actuator.max_position"
+    vehicle = parameters_of([Override("model", "four_wheel_steering"), Override(stop, 0.1)])
+    limits = limits_of(vehicle)
+    log = make("steps", limits, ackermann=True, both_axles=True, duration=30.0)
+    _, front, rear, *_ = np.abs(np.array(log.commands)).max(axis=0)
+    assert (front, rear) == pytest.approx((vehicle.vehicle.front_steering_actuator.max_position, 0.1))
+    assert limits_of(vehicle, steering=0.2).rear_steering == 0.2
 
 
 @pytest.mark.parametrize("pattern", ["o", "x"])

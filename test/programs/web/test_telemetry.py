@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from vds_gz.core.description.footprint import Outline, OutlineWheel
 from vds_gz.programs.interface import topics
 from vds_gz.programs.interface.commands import command_type
 from vds_gz.programs.web.telemetry import COLUMNS, Telemetry
@@ -35,3 +36,25 @@ def test_a_command_that_the_vehicle_refuses_is_not_shown(probe, speed, angle):
     assert math.isnan(shown())
     angle, speed = 0.1, 2.0
     probe.hold(COMMAND, fill, lambda: shown() == 2.0, "a command that can be")
+
+
+@pytest.mark.parametrize(("rear_hinge", "velocity"), [("", (1.0, 0.0, math.tan(0.3) / 2.0)), ("rear_hinge", None)])
+def test_a_steering_angle_shows_the_velocity_of_a_bicycle_but_none_sideways_if_all_wheels_steer(
+    probe, rear_hinge, velocity
+):
+    telemetry = Telemetry(probe.graph, "/sim_node", lambda: None)
+    wheels = (("front", 2.0, "front_hinge"), ("rear", 0.0, rear_hinge))
+    telemetry.outline = Outline((), tuple(OutlineWheel(x, 0.0, 0.2, 0.1, name, hinge) for name, x, hinge in wheels))
+    probe.hold(topics.GROUND_TRUTH, lambda message: None, telemetry.frame, "the vehicle's motion")
+
+    def shown() -> tuple[float, ...]:
+        first = COLUMNS.index("reference_v_x")
+        frame = telemetry.frame()
+        assert frame is not None
+        return struct.unpack_from("<3d", frame.data, 8 * first)
+
+    def fill(message: Any) -> None:
+        message.drive.speed, message.drive.steering_angle = 1.0, 0.3
+
+    probe.hold(COMMAND, fill, lambda: shown()[0] == 1.0, "the command")
+    assert shown() == pytest.approx(velocity or (1.0, math.nan, math.nan), nan_ok=True)

@@ -291,5 +291,6 @@ class SwerveParameters(BodyLimits):
             if math.dist(place, other) < MIN_MODULE_DISTANCE:
                 raise ParameterError(
                     f"parameters 'module_x' and 'module_y' have module {first} at ({place[0]:g}, {place[1]:g}) and "
-                    f"module {second} at ({other[0]:g}, {other[1]:g}); they must be {MIN_MODULE_DISTANCE:g} m apart"
+                    f"module {second} at ({other[0]:g}, {other[1]:g}); they must be at least "
+                    f"{MIN_MODULE_DISTANCE:g} m apart"
                 )

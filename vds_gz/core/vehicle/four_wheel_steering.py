@@ -150,7 +150,7 @@ def set_references(c: FourWheelSteeringCoefficients, s: FourWheelSteeringState, 
     """Set the references of the actuators.
 
     With a twist each axle points along the velocity of its middle; a vehicle that only moves laterally does not drive.
-    The rear axle follows an Ackermann angle by its ratio, and no further than the front axle's stop.
+    With an Ackermann command the rear angle is proportional to the front angle, limited by the front axle's stop.
     """
     speed = u.v_x
     if not c.allow_reverse and speed < 0.0:
@@ -297,10 +297,11 @@ def actuator_states(c: FourWheelSteeringCoefficients, s: FourWheelSteeringState)
 
 
 def limits(p: FourWheelSteeringParameters) -> VehicleLimits:
-    """The limit of the drive or of the wheels, whichever is less, and that of the front axle."""
+    """The lower of the limits of drive and wheels, and the limits of both axles."""
     return VehicleLimits(
         min(filter(None, (p.drive_actuator.max_velocity, p.max_wheel_velocity)), default=0.0),
         p.front_steering_actuator.max_position,
+        p.rear_steering_actuator.max_position,
     )
 
 

@@ -1,8 +1,8 @@
-"""Modules, wheels that each steer and drive, at any places. The reference point is the origin of their positions.
+"""Swerve drive: modules, wheels that each steer and drive. The reference point is the origin of their positions.
 
-A command gives each module the direction and the speed of its place on the vehicle. What the modules do decides how
-the vehicle moves: its velocity is the one that fits the velocities of all wheels by least squares. Wheels that do not
-fit slip; the scrub says how much.
+A command sets the direction and the speed of each module to those of its position on the body. The body then moves
+with the velocity that fits the actual velocities of all wheels by least squares. The scrub is the root mean square of
+the residual, the speed at which the wheels slip.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from vds_gz.core.vehicle.vehicle_model import (
     stop_drives,
 )
 
-#: A wheel of smaller speed has no direction [m/s].
+#: Below this speed a wheel has no direction [m/s].
 STANDSTILL = 1e-12
 
 TURN = 2.0 * math.pi
@@ -306,8 +306,6 @@ def stop(c: SwerveCoefficients, s: SwerveState, rest: float) -> None:
     roll_wheels(c, s, -rest)
     stop_trailers(c, s, rest)
     stop_drives(c, s, rest)
-    for module in s.modules:
-        module.drive.stop()
 
 
 def resize(c: SwerveCoefficients, s: SwerveState) -> None:
@@ -377,10 +375,7 @@ def geometry(p: SwerveParameters) -> VehicleGeometry:
 
 
 def scrub(c: SwerveCoefficients, s: SwerveState) -> float:
-    """Root mean square of the wheels' velocities relative to the ground below them [m/s].
-
-    Wheels that fit each other have none.
-    """
+    """Root mean square of the speeds at which the wheels slip [m/s]; 0 if all wheels agree."""
     squares = 0.0
     for module, place in zip(s.modules, c.modules, strict=True):
         sine, cosine = sine_cosine(module.steering.angle)

@@ -135,10 +135,14 @@ class ActuatorState(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class VehicleLimits:
-    """Maximum speed [m/s] and steering angle [rad] of a vehicle; 0: unlimited, or not steered."""
+    """Maximum speed [m/s] and steering angle [rad] of a vehicle; 0: unlimited, or not steered.
+
+    ``rear_steering`` is that of the rear axle [rad] if both axles are steered; ``steering`` is then the front axle's.
+    """
 
     speed: float
     steering: float = 0.0
+    rear_steering: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,13 +30,17 @@ CHIRP = 0.05, 2.0
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Maxima of a log's commands [m/s, m/s, rad/s, rad]; ``wheel_base`` [m] of a vehicle that steers."""
+    """Maxima of a log's commands [m/s, m/s, rad/s, rad]; ``wheel_base`` [m] of a vehicle that steers.
+
+    ``rear_steering`` [rad] is for commands with the angles of both axles.
+    """
 
     speed: float
     lateral: float
     yaw_rate: float
     steering: float
     wheel_base: float
+    rear_steering: float
 
     def circle(self, ackermann: bool) -> float:
         """Time of a full circle at 60 % of the speed with maximum turning [s]."""
@@ -82,7 +86,8 @@ def log_of(
     """
     moments = tuple(np.round(times, 9).tolist())
     if both_axles:
-        rows = np.round(np.column_stack((limits.speed * drive, limits.steering * turn, limits.steering * side)), 6)
+        columns = limits.speed * drive, limits.steering * turn, limits.rear_steering * side
+        rows = np.round(np.column_stack(columns), 6)
         return CommandLog("four_wheel_steering", moments, tuple(FourWheelSteering(*row) for row in rows.tolist()))
     if ackermann:
         pairs = np.round(np.column_stack((limits.speed * drive, limits.steering * turn)), 6)
@@ -204,4 +209,5 @@ def limits_of(
         yaw_rate or (0.5 * speed / geometry.default_yaw_arm if geometry.default_yaw_arm else YAW_RATE),
         steering or known.steering or STEERING,
         geometry.wheel_base or WHEEL_BASE,
+        steering or known.rear_steering or STEERING,
     )

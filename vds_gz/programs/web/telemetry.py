@@ -168,9 +168,14 @@ class Telemetry:
             self._reference = time.monotonic(), self._velocity(reference_of(command))
 
     def _velocity(self, reference: SteadyMotion) -> tuple[float, float, float]:
-        """A reference as a velocity; for a steering angle, the yaw rate is a bicycle's, NaN if all wheels steer."""
+        """A reference as a velocity.
+
+        For a steering angle it is that of a bicycle. If all wheels steer, lateral speed and yaw rate are unknown (NaN).
+        """
         v_x, v_y, yaw_rate, angle, _ = reference
         if math.isnan(angle):
             return v_x, v_y, yaw_rate
         wheel_base = self.outline.wheel_base if self.outline else math.nan
-        return v_x, 0.0, v_x * math.tan(angle) / wheel_base if wheel_base else math.nan
+        if math.isnan(wheel_base) or wheel_base == 0.0:
+            return v_x, math.nan, math.nan
+        return v_x, 0.0, v_x * math.tan(angle) / wheel_base

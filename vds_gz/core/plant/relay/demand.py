@@ -87,7 +87,7 @@ class Demand:
         model, parameters = self._vehicle.model, self._vehicle.parameters
         limits, geometry = model.limits(parameters), model.geometry(parameters)
         yaw_limit = limits.speed / geometry.yaw_arm if geometry.yaw_arm else 0.0
-        bounds = (limits.speed, limits.speed, yaw_limit, limits.steering, 0.0)  # 0: unlimited
+        bounds = (limits.speed, limits.speed, yaw_limit, limits.steering, limits.rear_steering)
         limited = SteadyMotion(
             *(min(max(value, -bound), bound) if bound else value for value, bound in zip(demand, bounds, strict=True))
         )
