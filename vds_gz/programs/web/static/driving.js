@@ -122,12 +122,13 @@ export class Driving {
   }
 
   show(by, command) {
-    const { speed, turn } = this.scaled(command);
+    const { speed, lateral, turn } = this.scaled(command);
     const focus = document.activeElement === this.canvas;
     this.banner.dataset.by = by === "nobody" && !this.reason ? "hint" : by;
     if (this.reason) this.banner.textContent = this.reason;
     else if (by !== "nobody") {
-      this.banner.textContent = `${by}: ${fixed(speed, 2)} m/s, ${fixed(turn, 2)} ${this.turnUnit}`;
+      const aside = lateral ? ` and ${fixed(lateral, 2)} m/s to the left` : "";
+      this.banner.textContent = `${by}: ${fixed(speed, 2)} m/s${aside}, ${fixed(turn, 2)} ${this.turnUnit}`;
     } else this.banner.textContent = focus ? "" : "click here to drive with keys";
   }
 
