@@ -169,7 +169,7 @@ class FourWheelSteeringParameters(ParameterGroup):
     rear_steering: str = choice(
         "counter_phase",
         ("counter_phase", "crab", "fixed"),
-        "the rear angle with an Ackermann command: against the front angle, like it, or 0",
+        "rear angle of an Ackermann command: opposite to the front angle, the same way, or 0",
         live=True,
     )
     rear_ratio: float = real(
@@ -265,13 +265,11 @@ class SwerveParameters(BodyLimits):
     optimize: bool = flag(
         True, "a module takes the shorter way to its direction, if need be with its drive reversed", live=True
     )
-    cosine_scaling: bool = flag(
-        False, "drives slow down by the cosine of the angle that is missing to their direction", live=True
-    )
+    cosine_scaling: bool = flag(False, "drive references are multiplied by the cosine of the steering error", live=True)
     at_standstill: str = choice(
         "hold",
         ("hold", "straighten", "cross"),
-        "wheels at a command of 0 keep their angles, point ahead, or point to the middle, as an X",
+        "steering references at a command of 0: the last ones, straight ahead, or towards the middle, as an X",
         live=True,
     )
     drive_actuators: DriveParameters = group(DriveParameters)
