@@ -33,7 +33,8 @@ class ActuatorStages:
     """The parameters of an actuator by stage, for identification.
 
     A parameter group whose actuators are not groups of :class:`DriveParameters` and :class:`SteeringParameters` returns
-    them from a method ``identified_actuators()``, by ``drive``, ``steering``, ``body`` or ``turn``.
+    them from a method ``identified_actuators()``, by ``drive``, ``steering``, ``body`` or ``turn``. Several steerings
+    have names that begin with ``steering``, which are also those of the model's actuators.
 
     Attributes:
         names: Dotted names of parameters by stage: ``dead_time``, ``time_constant``, ``gain``, ``offset``, ``rise``,
@@ -43,6 +44,8 @@ class ActuatorStages:
         shortest: Shorter time constants act as this one [s].
         nearest: Dead times are rounded to the nearest step, not up.
         command: The field of commands that it follows; empty: the speed, or the steering angle.
+        group: The group of :class:`DriveParameters` or :class:`SteeringParameters` with its parameters, in place of
+            ``names`` and ``unlimited``.
     """
 
     names: Mapping[str, str] = field(default_factory=dict)
@@ -50,6 +53,7 @@ class ActuatorStages:
     shortest: float = 0.0
     nearest: bool = False
     command: str = ""
+    group: str = ""
 
     def __getitem__(self, stage: str) -> str:
         """The parameter of a stage; empty without one."""

@@ -7,10 +7,16 @@ effect here: they have no prefix, and the old names are aliases.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
 
-from vds_gz.core.parameters.actuator_parameters import BodyLimits, DriveParameters, SteeringParameters
+from vds_gz.core.parameters.actuator_parameters import (
+    ActuatorStages,
+    BodyLimits,
+    DriveParameters,
+    SteeringParameters,
+)
 from vds_gz.core.parameters.declaration import ParameterError, ParameterGroup, choice, flag, group, real, reals
 from vds_gz.core.parameters.trailer_parameters import TrailerParameters
 
@@ -195,6 +201,13 @@ class FourWheelSteeringParameters(ParameterGroup):
     front_steering_actuator: SteeringParameters = group(SteeringParameters)
     rear_steering_actuator: SteeringParameters = group(SteeringParameters)
     trailers: TrailerParameters = group(TrailerParameters)
+
+    def identified_actuators(self) -> Mapping[str, ActuatorStages]:
+        """The steerings of both axles."""
+        return {
+            "steering_front": ActuatorStages(group="front_steering_actuator"),
+            "steering_rear": ActuatorStages(group="rear_steering_actuator", command="rear_steering_angle"),
+        }
 
     def check_together(self) -> None:
         """Refuse a steering that reaches 90 degrees, where the speed no longer sets the motion."""

@@ -244,12 +244,15 @@ def roll_wheels(c: FourWheelSteeringCoefficients, s: FourWheelSteeringState, dt:
 
 def joints(p: FourWheelSteeringParameters) -> tuple[Joint, ...]:
     """Steering hinges, then wheels; front before rear, left before right; then the joints of the trailers."""
-    names = _wheel_names(p.track_front > 0.0, p.track_rear > 0.0)
-    return (
-        *(Joint(f"steering_{name}", "steering") for name in names),
-        *(Joint(f"wheel_{name}_joint", "wheel") for name in names),
-        *trailer_joints(p),
-    )
+    angles = {axle: f"steering_{axle}.angle" for axle in ("front", "rear")}
+    hinges, wheels = [], []
+    for name in _wheel_names(p.track_front > 0.0, p.track_rear > 0.0):
+        axle, _, side = name.partition("_")
+        others = angles.values() if side and not p.parallel_steering else ()
+        hinges.append(Joint(f"steering_{name}", "steering", numbers=(angles[axle], *others)))
+        rolling = name if side else f"{name}_left"
+        wheels.append(Joint(f"wheel_{name}_joint", "wheel", numbers=(f"roll_{rolling}", f"speed_{rolling}")))
+    return (*hinges, *wheels, *trailer_joints(p))
 
 
 def joint_states(c: FourWheelSteeringCoefficients, s: FourWheelSteeringState) -> JointStates:

@@ -335,11 +335,12 @@ def module_names(p: SwerveParameters) -> tuple[str, ...]:
 def joints(p: SwerveParameters) -> tuple[Joint, ...]:
     """All steering hinges, then all wheels, then the joints of the trailers."""
     names = module_names(p)
-    return (
-        *(Joint(f"steering_{name}", "steering") for name in names),
-        *(Joint(f"wheel_{name}_joint", "wheel") for name in names),
-        *trailer_joints(p),
-    )
+    hinges, wheels = [], []
+    for k, name in enumerate(names):
+        module = f"modules[{k}]"
+        hinges.append(Joint(f"steering_{name}", "steering", numbers=(f"{module}.steering.angle",)))
+        wheels.append(Joint(f"wheel_{name}_joint", "wheel", numbers=(f"{module}.roll", f"{module}.drive.velocity")))
+    return (*hinges, *wheels, *trailer_joints(p))
 
 
 def joint_states(c: SwerveCoefficients, s: SwerveState) -> JointStates:

@@ -68,11 +68,15 @@ class Joint:
         name: Its name.
         kind: What it is; all have angles [rad].
         passive: The body's motion turns it, so that no plant commands it, as a trailer's wheel. Hitches always are.
+        numbers: Dotted names of the state's numbers that show it in recordings. Of a wheel: its rotation [rad] and the
+            speed at which it rolls [m/s]. Of a hinge: its angle [rad]; by Ackermann's rule, the angles of the middle
+            wheels of its own, of the front and of the rear axle. If empty, ``identify`` knows it by its name or not.
     """
 
     name: str
     kind: JointKind
     passive: bool = False
+    numbers: tuple[str, ...] = ()
 
     @property
     def command(self) -> Literal["position", "velocity"] | None:

@@ -10,6 +10,7 @@ from vds_gz.core.arrays import Array
 from vds_gz.core.parameters.actuator_parameters import ActuatorStages
 from vds_gz.tools.study.identify.cross_validation import FEWEST_BLOCKS
 from vds_gz.tools.study.identify.observed_limits import Reaches
+from vds_gz.tools.study.identify.problem.parameters import is_steering
 from vds_gz.tools.study.identify.problem.problem_setup import Setup
 from vds_gz.tools.study.identify.term_kind import Effect
 from vds_gz.tools.study.identify.terms import STAGES
@@ -30,7 +31,7 @@ def candidates_of(setup: Setup, reach: Reaches) -> list[Candidate]:
         candidates += _as_a_whole(setup, reach, name, stages)
         if all(stage in stages for stage in LINEAR):
             # A steering is seldom mounted without a bias; a drive seldom creeps.
-            for biased in (False, True) if name == "steering" and "offset" in stages else (False,):
+            for biased in (False, True) if is_steering(name) and "offset" in stages else (False,):
                 terms = [stages[stage] for stage in (*LINEAR, *(["offset"] if biased else []))]
                 words = f"linear response of {name}{' with its offset' if biased else ''}"
                 starts = partial(delays, _context(setup, reach, terms[0], stages))

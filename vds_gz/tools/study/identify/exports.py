@@ -12,7 +12,7 @@ from vds_gz.core.share import additions
 from vds_gz.core.vehicle.catalogue import models
 from vds_gz.tools.study.identify.estimates import Estimate
 from vds_gz.tools.study.identify.observed_limits import reached
-from vds_gz.tools.study.identify.problem.parameters import actuations, value_of
+from vds_gz.tools.study.identify.problem.parameters import actuations, is_steering, value_of
 from vds_gz.tools.study.identify.results import LIMITS, NAMES, NamedEstimates, VehicleFit
 from vds_gz.tools.study.identify.term_kind import NO_LIMIT
 from vds_gz.tools.study.identify.terms import STAGES
@@ -36,7 +36,7 @@ def overrides(fit: VehicleFit, given: NodeParameters | None = None) -> Iterator[
     group = f"model_params.{fit.model}"
     base: ParameterGroup = given.vehicle if given else models()[fit.model].parameters()
     actuators = actuations(base)
-    kept_limits = {actuators["steering"]["value"]} if "steering" in actuators else set()
+    kept_limits = {actuation["value"] for name, actuation in actuators.items() if is_steering(name)}
     kept_limits |= {name for axis in ("body", "turn") if axis in actuators for name in actuators[axis].names.values()}
     for name, number in fit.numbers.items():
         if name.endswith("]"):  # a point of a map, which is written as a whole

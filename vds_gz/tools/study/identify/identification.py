@@ -87,7 +87,7 @@ def identify(
     result = replace(result, predictions=scores, findings=(*prediction_findings(scores), *result.findings))
     turning = _turning(result, recordings, given=vehicle is not None)
     fitted = {"tire_diameter", "wheel_gains", "all"} & set(fit)
-    diameter = 0.0 if vehicle is None or fitted else getattr(vehicle.vehicle, "tire_diameter", 0.0)
+    diameter = 0.0 if vehicle is None or fitted or _all_wheels_steer(vehicle) else getattr(vehicle.vehicle, "tire_diameter", 0.0)
     wheels = [text for recording in recordings if diameter for text in wheels_disagree(recording, 0.5 * diameter)]
     return replace(result, findings=(*(*turning, *wheels, *result.findings)[:MOST_FINDINGS], *findings))
 
@@ -140,12 +140,39 @@ def _checked(recordings: Sequence[Recording], vehicle: NodeParameters | None) ->
     for k, recording in enumerate(recordings, start=1):
         try:
             check_numbers(recording)
+            if vehicle is not None and _all_wheels_steer(vehicle):
+                usable.append(_with_hinges_alone(recording))
+                continue
             usable.append(checked(recording))
             if vehicle is not None and "steering" not in recording.measured:
                 _check_turning(recording, vehicle)
         except SignalError as error:
             raise SignalError(f"recording {k}: {error}" if len(recordings) > 1 else str(error)) from None
     return usable
+
+
+def _all_wheels_steer(vehicle: NodeParameters) -> bool:
+    """Whether no wheel has a fixed direction, so that neither speeds of wheels nor one angle show the motion."""
+    return all(wheel.steered for wheel in models()[vehicle.model].geometry(vehicle.vehicle).wheels)
+
+
+def _with_hinges_alone(recording: Recording) -> Recording:
+    """A recording whose joints are not compared with its motion, without a steering angle, which may be of any wheel."""
+    joints = [channel for channel in recording.further if channel.joint]
+    motion = replace(
+        recording,
+        commanded={name: series for name, series in recording.commanded.items() if name != "steering"},
+        measured={name: series for name, series in recording.measured.items() if name != "steering"},
+        further=[channel for channel in recording.further if not channel.joint],
+    )
+    usable = checked(motion)
+    findings = list(usable.findings)
+    if "steering" in recording.measured and not any(channel.hinge for channel in joints):
+        findings.append(
+            f"steering ({recording.sources.get('steering', 'steering')}): left out, as all wheels of this vehicle steer; "
+            "record its joints, whose names are in the robot description"
+        )
+    return replace(usable, commanded=recording.commanded, further=[*usable.further, *joints], findings=findings)
 
 
 def _check_turning(recording: Recording, vehicle: NodeParameters) -> None:
@@ -169,7 +196,8 @@ def _findings(recordings: Sequence[Recording]) -> tuple[str, ...]:
 def _turning(fit: VehicleFit, recordings: Sequence[Recording], *, given: bool) -> Iterator[str]:
     """Findings on a vehicle that turns against its steering; one given with a steered rear axle is expected to."""
     behind = bool(getattr(fit.parameters, "reverse", False))
-    if behind and given:
+    holonomic = models()[fit.model].geometry(fit.parameters).holonomic
+    if holonomic or (behind and given):
         return
     means = "as one whose rear axle steers; if it does not, the yaw rate or the steering angle is mirrored"
     for k, recording in enumerate(recordings, start=1):

@@ -107,6 +107,9 @@ def reach_of(setup: Setup) -> dict[str, Reach]:
     reaches: dict[str, Reach] = {}
     arm = setup.family.model.geometry(setup.family.parameters).yaw_arm
     for name, actuation in setup.actuators.items():
+        if name in setup.steering_references:
+            reaches |= _steering_reaches(setup, name)
+            continue
         # The quantities that add up to the actuator's value, with their factors.
         needs = {"v_x": 1.0} if name == "body" or not arm else {"v_x": 1.0, "v_y": 1.0, "yaw_rate": arm}
         needs = {"steering": {"steering": 1.0}, "turn": {"yaw_rate": 1.0}}.get(name, needs)
@@ -120,6 +123,22 @@ def reach_of(setup: Setup) -> dict[str, Reach]:
             elif STAGES[stage].reached and actuation["value"] and list(needs) == [command] and top > 0.0:
                 reaches[parameter] = Reach(min(attained_gain(setup, command), 1.0) * ATTAINED_PART, 1.0, 1.0)
     return reaches
+
+
+def _steering_reaches(setup: Setup, name: str) -> Iterator[tuple[str, Reach]]:
+    """The reach of a steering's limits and bands, from its references and the angles of its hinges.
+
+    A hinge turns further than the middle wheel of its axle, or less, so it gives no lower bound.
+    """
+    model, parameters = setup.family.model, setup.family.parameters
+    own = {joint.name for joint in model.joints(parameters) if joint.numbers and joint.numbers[0].endswith(f"{name}.angle")}
+    hinges = [channel.series for channel in setup.all_channels if channel.hinge and channel.joint in own]
+    rates = [limit_levels(hinge.time, hinge.value, angle=True).rise for hinge in hinges]
+    top = setup.steering_references[name].magnitude
+    for stage, parameter in setup.actuators[name].names.items():
+        if STAGES[stage].is_limit or STAGES[stage].reached == "command":
+            tried = max(rates, default=top / COMMAND_RISE_TIME) if stage == "rise" else top
+            yield parameter, Reach(0.0, tried, tried)
 
 
 def attained_gain(setup: Setup, quantity: str) -> float:

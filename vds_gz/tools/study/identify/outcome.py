@@ -17,8 +17,8 @@ from vds_gz.core.vehicle.command import TWIST
 from vds_gz.tools.study.identify.estimates import USEFUL, WIDTH, Estimate, noise
 from vds_gz.tools.study.identify.estimation import Fit
 from vds_gz.tools.study.identify.observed_limits import reached
-from vds_gz.tools.study.identify.problem.observed import geometry_of
-from vds_gz.tools.study.identify.problem.parameters import value_of, with_numbers
+from vds_gz.tools.study.identify.problem.observed import geometry_of, steers
+from vds_gz.tools.study.identify.problem.parameters import is_steering, value_of, with_numbers
 from vds_gz.tools.study.identify.problem.problem_setup import FIELDS, Setup, requested_by
 from vds_gz.tools.study.identify.problem.segment_model import Experiment
 from vds_gz.tools.study.identify.problem.unknowns import WHEELS
@@ -183,7 +183,7 @@ def _parameters(fit: Fit) -> ParameterGroup:
             if parameter in values:
                 continue
             term, before = terms[parameter], value_of(base, parameter)
-            stop = name == "steering" and stage == "value" and before > fit.reach[parameter].tried
+            stop = is_steering(name) and stage == "value" and before > fit.reach[parameter].tried
             values[parameter] = before if stop else term.unlimited if term.kind.is_limit else term.neutral
     for term in setup.family.terms:  # 0: no understeer, and the track turns the vehicle
         if term.kind.of_vehicle and not term.kind.always:
@@ -303,15 +303,15 @@ def _axes(
         estimated["gain"] = estimated["gain"] or calibrations.get(f"{quantity} gain")
         offset = (number for name, number in calibrations.items() if name.startswith(f"{channel.name} offset"))
         estimated["offset"] = next(offset, None) or estimated["offset"]
-        steers = quantity == "steering"
+        angle = quantity == "steering"
         yield Axis(
             quantity,
             channel.unit,
             estimated,
-            reached(channel.time, channel.measured, angle=steers),
+            reached(channel.time, channel.measured, angle=angle),
             channel.residual,
             channel.outliers,
-            setup.centred if steers else None,
+            setup.centred if angle else None,
         )
 
 
@@ -325,8 +325,9 @@ def _numbers_of(setup: Setup, vehicle: ParameterGroup, quantity: str, numbers: N
         actuation = setup.actuators.get(actuator, ActuatorStages())
         return {stage: numbers.get(name) for stage, name in actuation.names.items() if STAGES[stage].of_axis}
 
-    steers = "steering" in setup.actuators and quantity in ("steering", "yaw_rate")
-    estimated = numbers_of("steering" if steers else "drive")
+    turning = [name for name in setup.actuators if is_steering(name)] if steers(setup.family.model, vehicle) else []
+    angles = {"steering": turning[:1], "yaw_rate": turning[:1], "v_y": turning[-1:]}.get(quantity, [])
+    estimated = numbers_of(*(angles or ["drive"]))
     if quantity == "steering":
         estimated["fall"] = estimated.get("rise")
     elif quantity == "yaw_rate":

@@ -55,7 +55,7 @@ class SingleAxis:
 
 def single_axes(setup: Setup, channels: Sequence[Channel], advance: StageCallback) -> list[SingleAxis]:
     """The velocities as single actuators, if these explain one of them better than the vehicle does."""
-    if "turn" not in setup.actuators or setup.kind != TWIST:
+    if "turn" not in setup.actuators or "steering" in setup.actuators or setup.kind != TWIST:
         return []
     driven = {
         quantity: measured

@@ -150,7 +150,7 @@ class TermKind:
 
     def label_of(self, axis: str) -> str:
         """The label of the stage of an actuator or of a commanded quantity."""
-        return (self.angle_label if axis == "steering" else "") or self.label or self.name.replace("_", " ")
+        return (self.angle_label if axis.startswith("steering") else "") or self.label or self.name.replace("_", " ")
 
 
 @dataclass(frozen=True, slots=True)

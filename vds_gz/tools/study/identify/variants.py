@@ -18,11 +18,12 @@ from vds_gz.core.arrays import Array
 from vds_gz.core.parameters.actuator_parameters import MAP_POINTS
 from vds_gz.core.parameters.declaration import ParameterError
 from vds_gz.core.parameters.yaml_reader import Interval
-from vds_gz.core.vehicle.command import TWIST
+from vds_gz.core.vehicle.command import FOUR_WHEEL, TWIST
 from vds_gz.tools.study.identify.build import Problem, coarse_segments, problem_of
 from vds_gz.tools.study.identify.cross_validation import better, blocks_of, left_out
 from vds_gz.tools.study.identify.observed_limits import Reaches
-from vds_gz.tools.study.identify.problem.parameters import actuations, terms_of
+from vds_gz.tools.study.identify.problem.observed import steers
+from vds_gz.tools.study.identify.problem.parameters import actuations, is_steering, terms_of
 from vds_gz.tools.study.identify.problem.problem_setup import FIELDS, HAND_WHEEL, Setup
 from vds_gz.tools.study.identify.problem.segments import Segment
 from vds_gz.tools.study.identify.residual_noise import is_structured, noise_of
@@ -32,6 +33,7 @@ from vds_gz.tools.study.identify.term_kind import LEAST_LIMIT
 from vds_gz.tools.study.identify.terms import MAP
 from vds_gz.tools.study.identify.trial_values import UNLIMITED_AT
 from vds_gz.tools.study.identify.vehicle_fit import Solution, evaluate, solve
+from vds_gz.tools.study.recording import COMMANDED
 
 #: Flags that say where a vehicle is driven and steered.
 PLACES = ("drive_on_steered_wheel", "reverse")
@@ -208,7 +210,7 @@ def with_static_maps(setup: Setup, reach: Reaches, fitted: Fitted) -> tuple[Setu
         if fitted.fine or actuation is None or not (actuation["gain"] and actuation["dead_band"]):
             continue
         turns = any(np.any(signals.commands.records["yaw_rate"]) for signals in setup.recordings)
-        if name == "drive" and "steering" not in setup.actuators and turns:
+        if name == "drive" and turns and not steers(setup.family.model, setup.family.parameters):
             continue  # the drives' references are sums of commands
         static = [setup.family.index(actuation[stage]) for stage in ("gain", "dead_band")]
         references = map_references(setup, command)
@@ -335,12 +337,15 @@ def lag_findings(setup: Setup, reach: Reaches, fitted: Fitted) -> Iterator[str]:
 
     A twist commands speed and steering of a car together, so neither can be delayed separately.
     """
-    if setup.kind == TWIST and "steering" in setup.actuators:
+    steerings = [name for name in setup.actuators if is_steering(name)]
+    if setup.kind == TWIST and steerings:
         return
     single = []
     index = {term.name: k for k, term in enumerate(setup.family.terms)}
     solution = fitted.solution
     for name, actuation in setup.actuators.items():
+        if name in steerings and len(steerings) > 1 and setup.kind != FOUR_WHEEL:
+            continue  # one command for several steerings
         k = index.get(actuation["time_constant"])
         if k is None or not solution.free[k] or solution.point[k] < SHORTEST_LAG:
             continue
@@ -366,13 +371,13 @@ def _two_lags(setup: Setup, reach: Reaches, solution: Solution, name: str, k: in
     now = solve(plain, point, free, solution.noise, starts=solution.starts, evaluations=LAG_SIMULATIONS)
     noise, blocks = noise_of(plain, now.residuals), blocks_of(plain)
     score = left_out(plain, now, blocks, noise)
-    names = [FIELDS[quantity] for quantity in setup.family.start_names]
-    if name == "steering":
-        fields: tuple[str, ...] = ("steering_angle",)
-    elif setup.actuators[name].command:
-        fields = (setup.actuators[name].command,)
+    names = [COMMANDED[quantity] for quantity in setup.family.start_names]
+    if setup.actuators[name].command:
+        fields: tuple[str, ...] = (setup.actuators[name].command,)
+    elif is_steering(name):
+        fields = ("steering_angle",)
     else:
-        fields = ("v_x", "v_y", "yaw_rate") if "steering" not in setup.actuators else ("v_x",)
+        fields = ("v_x",) if steers(setup.family.model, setup.family.parameters) else ("v_x", "v_y", "yaw_rate")
     dead_time = setup.actuators[name]["dead_time"]
     dead = setup.family.index(dead_time) if dead_time else None
 

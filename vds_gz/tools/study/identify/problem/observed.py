@@ -15,11 +15,11 @@ from numpy.typing import ArrayLike
 from vds_gz.core.arrays import Array
 from vds_gz.core.parameters.declaration import ParameterGroup
 from vds_gz.core.parameters.vehicles import DifferentialParameters
-from vds_gz.core.vehicle.command import Command, SteadyMotion
+from vds_gz.core.vehicle.command import FOUR_WHEEL, Command, SteadyMotion
 from vds_gz.core.vehicle.differential import DIFFERENTIAL, DifferentialCoefficients, DifferentialState
 from vds_gz.core.vehicle.differential import actuate as drive
 from vds_gz.core.vehicle.vehicle_model import AnyModel, extended
-from vds_gz.tools.study.recording import POSES
+from vds_gz.tools.study.recording import COMMANDED, POSES
 
 #: Length of a step where any will do [s].
 ANY_STEP = 1e-3
@@ -40,6 +40,8 @@ class Geometry:
     wheel_radius: Array
     signed_wheelbase: Array
     half_track_steered: Array
+    half_track_front: Array
+    half_track_rear: Array
     rollers: Array
     left_gain: Array
     right_gain: Array
@@ -54,7 +56,7 @@ def geometry_of(
             getattr(vehicle, "base_link_offset", 0.0),
             0.5 * getattr(vehicle, "tire_diameter", 1.0),
             getattr(vehicle, "wheel_base", 0.0) * (-1.0 if getattr(vehicle, "reverse", False) else 1.0),
-            0.5 * getattr(vehicle, "track_steered", 0.0),
+            *(0.5 * getattr(vehicle, f"track_{axle}", 0.0) for axle in ("steered", "front", "rear")),
             -1.0 if getattr(vehicle, "roller_pattern", "o") == "x" else 1.0,
         )
         for vehicle in vehicles
@@ -110,6 +112,26 @@ def _hinge(side: float) -> ReadingFunction:
     return read
 
 
+def _hinge_of_two_axles(side: float, axle: str) -> ReadingFunction:
+    """Angle of the left (+1) or the right hinge [rad] of the front or the rear axle, if both are steered.
+
+    By Ackermann's rule, as in :func:`~vds_gz.core.vehicle.four_wheel_steering.wheel_angle`, from the angles of the
+    middle wheels of its own, of the front and of the rear axle.
+    """
+
+    def read(numbers: Sequence[Array], geometry: Geometry) -> Array:
+        angle, front, rear = numbers
+        sine, cosine = np.sin(angle), np.cos(angle)
+        half_track: Array = getattr(geometry, f"half_track_{axle}")
+        shift = side * half_track * (np.tan(front) - np.tan(rear)) / geometry.signed_wheelbase
+        along, across = 1.0 - shift * cosine * cosine, shift * sine * cosine
+        backwards = np.where(along < 0.0, -1.0, 1.0)
+        turned: Array = angle + np.arctan2(backwards * across, backwards * along)
+        return turned
+
+    return read
+
+
 # A mean over a short time is read as a change. The first half of the rows are the beginnings, the second half the ends.
 
 
@@ -152,7 +174,8 @@ def observed(model: AnyModel, parameters: ParameterGroup, quantity: str, joint: 
         case "v_y":
             return Observed(("v_y", "yaw_rate"), _lateral)
         case "steering":
-            return Observed(("steering.angle",), _first) if steers(model, parameters) else None
+            one_axle = steers(model, parameters) and FOUR_WHEEL not in model.accepts
+            return Observed(("steering.angle",), _first) if one_axle else None
         case "joint_velocity" | "joint_position":
             return _joint(model, parameters, joint, speed=quantity == "joint_velocity")
         case "mean_joint_velocity":
@@ -163,16 +186,26 @@ def observed(model: AnyModel, parameters: ParameterGroup, quantity: str, joint: 
 
 
 def steers(model: AnyModel, parameters: ParameterGroup) -> bool:
-    """Whether a vehicle has a steering."""
-    return any(actuator.kind == "steering" for actuator in model.actuators_of(parameters))
+    """Whether the angles of a vehicle's steerings turn it, and not the speeds of its wheels."""
+    steerings = any(actuator.kind == "steering" for actuator in model.actuators_of(parameters))
+    return steerings and not model.geometry(parameters).yaw_arm
 
 
 def _joint(model: AnyModel, parameters: ParameterGroup, joint: str, *, speed: bool) -> Observed | None:
-    kinds = {known.name: known.kind for known in model.joints(parameters) if known.command is not None}
-    if joint not in kinds:
+    known = {known.name: known for known in model.joints(parameters) if known.command is not None}.get(joint)
+    if known is None:
         return None
-    if kinds[joint] == "steering":
-        side = 1.0 if joint.endswith("_left") else -1.0 if joint.endswith("_right") else 0.0
+    side = 1.0 if joint.endswith("_left") else -1.0 if joint.endswith("_right") else 0.0
+    if known.numbers:
+        if known.kind == "wheel":
+            return Observed((known.numbers[1 if speed else 0],), _wheel("", speed=speed))
+        if speed:
+            return None
+        if len(known.numbers) == 1:
+            return Observed(known.numbers, _first)
+        own, front, _ = known.numbers
+        return Observed(known.numbers, _hinge_of_two_axles(side, "front" if own == front else "rear"))
+    if known.kind == "steering":
         parallel = getattr(parameters, "parallel_steering", False)
         return None if speed else Observed(("steering.angle",), _first if parallel or not side else _hinge(side))
     wheel = joint.removesuffix("_joint")
@@ -193,13 +226,15 @@ def _joint(model: AnyModel, parameters: ParameterGroup, joint: str, *, speed: bo
 def start_names(model: AnyModel, parameters: ParameterGroup) -> tuple[str, ...]:
     """The unknown quantities of a vehicle's steady motion at the start of a segment."""
     if steers(model, parameters):
-        return "v_x", "steering"
+        return ("v_x", "steering", "rear_steering") if FOUR_WHEEL in model.accepts else ("v_x", "steering")
+    if any(actuator.kind == "steering" for actuator in model.actuators_of(parameters)):
+        return ()  # at rest: at standstill, velocities do not show where the modules point
     return ("v_x", "v_y", "yaw_rate") if model.geometry(parameters).holonomic else ("v_x", "yaw_rate")
 
 
 def start_states(model: AnyModel, names: Sequence[str], coefficients: Sequence[Any], start: Array) -> list[Any]:
     """States of vehicles in steady motion; ``start`` has a row of the named quantities for each."""
-    fields = ["steering_angle" if name == "steering" else name for name in names]
+    fields = [COMMANDED[name] for name in names]
     motions = (SteadyMotion(**dict(zip(fields, row, strict=True))) for row in start.tolist())
     return [model.at(c, motion) for c, motion in zip(coefficients, motions, strict=True)]
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from vds_gz.core.errors import ArgumentError
 from vds_gz.core.parameters.actuator_parameters import ActuatorStages, DriveParameters, SteeringParameters
-from vds_gz.core.parameters.declaration import LARGEST, ParameterGroup, describe
+from vds_gz.core.parameters.declaration import LARGEST, ParameterError, ParameterGroup, describe
 from vds_gz.tools.study.identify.term_kind import Effect, Term, TermKind
 from vds_gz.tools.study.identify.terms import EFFECTIVE_TRACK, NEAREST, REQUESTED, STAGES, UNDERSTEER
 from vds_gz.tools.study.identify.trial_values import UNLIMITED
@@ -45,16 +45,17 @@ def where(actuator: ActuatorStages, has: Callable[[TermKind], bool]) -> Actuator
 def actuations(parameters: ParameterGroup, *, wheels: bool = False) -> dict[str, ActuatorStages]:
     """The actuators of a model: ``drive``, ``steering``, and those that it names; ``wheels`` with hub motors.
 
-    The first group of each type is used, whatever its name.
+    The first group of each type is used, whatever its name, unless the model names it.
     """
+    named: Mapping[str, ActuatorStages] = getattr(parameters, "identified_actuators", dict)()
+    known = {stages.group for stages in named.values()}
     actuators = {}
-    if group := _group_of(parameters, DriveParameters):
-        actuators["drive"] = _in_group(parameters, group)
-    if group := _group_of(parameters, SteeringParameters):
-        stop = 0.0 if getattr(parameters, "drive_on_steered_wheel", False) else LARGEST_ANGLE
-        actuators["steering"] = replace(_in_group(parameters, group), unlimited={"value": stop})
-    if (named := getattr(parameters, "identified_actuators", None)) is not None:
-        actuators |= {axis: _in_order(stages) for axis, stages in named().items()}
+    for axis, kind in (("drive", DriveParameters), ("steering", SteeringParameters)):
+        group = _group_of(parameters, kind)
+        if group and group not in known:
+            actuators[axis] = _of_group(parameters, ActuatorStages(group=group))
+    for axis, stages in named.items():
+        actuators[axis] = _of_group(parameters, stages) if stages.group else _in_order(stages)
     if wheels and hasattr(parameters, WHEEL_LIMIT):
         actuators["wheels"] = ActuatorStages({"value": WHEEL_LIMIT}, {"value": UNLIMITED})
     return actuators or {"drive": ActuatorStages(), "steering": ActuatorStages()}
@@ -66,11 +67,27 @@ def _group_of(parameters: ParameterGroup, kind: type[ParameterGroup]) -> str:
     return next((name for name in names if isinstance(getattr(parameters, name), kind)), "")
 
 
-def _in_group(parameters: ParameterGroup, group: str) -> ActuatorStages:
-    """The stages that a group of parameters has."""
-    actuator = getattr(parameters, group)
+def _of_group(parameters: ParameterGroup, stages: ActuatorStages) -> ActuatorStages:
+    """The actuator with the stages that its group of parameters has.
+
+    A steering without a limit turns round, where the vehicle allows that.
+    """
+    actuator = getattr(parameters, stages.group)
     names = {stage: actuator.STAGES.get(stage, stage) for stage in STAGES}
-    return ActuatorStages({stage: f"{group}.{name}" for stage, name in names.items() if hasattr(actuator, name)})
+    names = {stage: f"{stages.group}.{name}" for stage, name in names.items() if hasattr(actuator, name)}
+    if not isinstance(actuator, SteeringParameters):
+        return replace(stages, names=names)
+    endless: dict[str, object] = {stages.group: replace(actuator, max_position=0.0)}
+    try:
+        dataclasses.replace(parameters, **endless)
+    except ParameterError:
+        return replace(stages, names=names, unlimited={"value": LARGEST_ANGLE})
+    return replace(stages, names=names, unlimited={"value": 0.0})
+
+
+def is_steering(actuator: str) -> bool:
+    """Whether an actuator is a steering, by its name."""
+    return actuator.startswith("steering")
 
 
 def _in_order(actuator: ActuatorStages) -> ActuatorStages:

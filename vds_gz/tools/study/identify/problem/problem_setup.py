@@ -15,7 +15,9 @@ from vds_gz.core.parameters.yaml_reader import Interval
 from vds_gz.core.vehicle.command import KINDS, CommandKind
 from vds_gz.core.vehicle.vehicle_model import AnyModel
 from vds_gz.tools.study.identify.estimates import noise
-from vds_gz.tools.study.identify.problem.observed import observed
+from vds_gz.tools.study.identify.problem.observed import observed, steers
+from vds_gz.tools.study.identify.problem.parameters import is_steering
+from vds_gz.tools.study.identify.problem.references import ReferenceRange, joined, reference_ranges
 from vds_gz.tools.study.identify.problem.segment_model import VehicleFamily
 from vds_gz.tools.study.identify.problem.segments import FEWEST_SAMPLES
 from vds_gz.tools.study.recording import COMMANDED, POSES, QUANTITIES, MeasuredChannel, Recording, Series, SignalError
@@ -91,9 +93,23 @@ class Setup:
         return [
             name
             for name in self.actuators
-            if any(map(self.varies, quantities.get(name, ("v_x", "v_y", "yaw_rate"))))
+            if (
+                self.steering_references[name].varies
+                if name in self.steering_references
+                else any(map(self.varies, quantities.get(name, ("v_x", "v_y", "yaw_rate"))))
+            )
             or (name == "drive" and self.takes_acceleration)
         ]
+
+    @cached_property
+    def steering_references(self) -> dict[str, ReferenceRange]:
+        """The references of steerings that follow from several commanded quantities, or one of several steerings."""
+        model, parameters = self.family.model, self.family.parameters
+        steerings = [name for name in self.actuators if is_steering(name)]
+        if not (steerings and model.geometry(parameters).holonomic):
+            return {}
+        ranges = reference_ranges(model, parameters, [recording.commands.records for recording in self.recordings])
+        return {name: joined(known for actuator, known in ranges.items() if actuator.startswith(name)) for name in steerings}
 
     @property
     def all_channels(self) -> list[MeasuredChannel]:
@@ -146,7 +162,8 @@ class Setup:
     @property
     def slows_down(self) -> bool:
         """Whether some command asks for a lower speed than one before, or for the opposite direction."""
-        fields = ("v_x",) if "steering" in self.actuators else ("v_x", "v_y", "yaw_rate")
+        steered = steers(self.family.model, self.family.parameters)
+        fields = ("v_x",) if steered else ("v_x", "v_y", "yaw_rate")
         for commanded in (recording.commands.records[field] for recording in self.recordings for field in fields):
             tolerance = max(NEAR_ZERO * np.max(np.abs(commanded)), 1e-9)
             for speed in (np.maximum(commanded, 0.0), np.maximum(-commanded, 0.0)):

@@ -32,7 +32,7 @@ from vds_gz.tools.study.identify.problem.observed import (
 from vds_gz.tools.study.identify.problem.parameters import with_numbers
 from vds_gz.tools.study.identify.problem.segments import Segment
 from vds_gz.tools.study.identify.term_kind import Effect, Term, acting_as
-from vds_gz.tools.study.recording import MeasuredChannel
+from vds_gz.tools.study.recording import COMMANDED, MeasuredChannel
 
 #: A difference quotient's step for a start, as a part of its scale.
 DIFFERENCE = 1e-5
@@ -190,13 +190,12 @@ class Experiment:
     def _first(self, channels: Sequence[MeasuredChannel]) -> tuple[Array, Array]:
         """The initial motion, from the sensors or else from the first command, and its uncertainty."""
         first = self.segment.commands[0]
-        field_of = {"steering": "steering_angle"}
         begin, scale = [], []
         for name in self._names:
             seen = [channel.series for channel in channels if channel.quantity == name and len(channel.series.value)]
             seen.sort(key=lambda series: float(series.time[0]))
-            commanded = np.abs(self.segment.commands[field_of.get(name, name)])
-            begin.append(float(np.median(seen[0].value[:3])) if seen else float(first[field_of.get(name, name)]))
+            commanded = np.abs(self.segment.commands[COMMANDED[name]])
+            begin.append(float(np.median(seen[0].value[:3])) if seen else float(first[COMMANDED[name]]))
             tops = (float(np.percentile(np.abs(series.value), 95.0)) for series in seen)
             scale.append(max(0.3 * max(float(np.max(commanded)), *tops, 0.0), 1e-3))
         return np.array(begin), np.array(scale)

@@ -21,6 +21,7 @@ from vds_gz.tools.study.identify.problem.observed import steers
 from vds_gz.tools.study.identify.problem.parameters import (
     WHEEL_LIMIT,
     actuations,
+    is_steering,
     other_parameters,
     terms_of,
     value_of,
@@ -214,6 +215,9 @@ def _excitation(setup: Setup, name: str) -> Excitation:
     if name == "drive":
         slows_down = setup.takes_acceleration or setup.slows_down
         return Excitation(near_zero=setup.reaches_zero("v_x"), slows_down=slows_down)
+    if name in setup.steering_references:
+        references = setup.steering_references[name]
+        return Excitation(near_zero=references.lowest <= 0.0 <= references.highest, moves=references.varies)
     if name == "steering":
         turning = "steering" if setup.varies("steering") else "yaw_rate"
         return Excitation(near_zero=setup.reaches_zero(turning), moves=setup.turns_steering)
@@ -334,7 +338,7 @@ def _latencies(setup: Setup) -> list[Term]:
     """
     sources: dict[str, list[int]] = {}
     by_actuator: dict[str, set[str]] = {}
-    turning = "steering" if "steering" in setup.actuators else "drive"
+    turning = "steering" if any(map(is_steering, setup.actuators)) else "drive"
     for k, channel in enumerate(setup.all_channels):
         steers = channel.hinge or channel.quantity in ("steering", "yaw_rate")
         by_actuator.setdefault(turning if steers else "drive", set()).add(channel.source)
