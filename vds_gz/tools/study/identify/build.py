@@ -21,6 +21,10 @@ from vds_gz.tools.study.recording import MeasuredChannel
 #: Accuracy of simulations and of their differences: as a part of a channel's range, and of a constant one in its unit.
 ACCURACY, CONSTANT_ACCURACY = 5e-6, 1e-6
 
+#: In a channel with a smaller range, effects of two actuators cancel but for rounding, as of both axles in the lateral
+#: velocity. In differences of simulations they cancel to this accuracy.
+ROUNDING, CANCELLED_ACCURACY = 1e-12, 1e-4
+
 #: Values on fewer levels are a signal at rest, not steps of a sensor.
 FEWEST_LEVELS = 20
 
@@ -165,6 +169,8 @@ def accuracy(channel: MeasuredChannel) -> float:
         return 0.0
     low, high = np.percentile(values, (0.5, 99.5))
     span = float(high - low) or float(np.ptp(values))
+    if 0.0 < span < ROUNDING:
+        return CANCELLED_ACCURACY
     return max(ACCURACY * span, 1e-12 if span else CONSTANT_ACCURACY)
 
 

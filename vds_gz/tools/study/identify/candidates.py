@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import product
 
@@ -14,7 +15,7 @@ from vds_gz.tools.study.identify.problem.parameters import is_steering
 from vds_gz.tools.study.identify.problem.problem_setup import Setup
 from vds_gz.tools.study.identify.term_kind import Effect
 from vds_gz.tools.study.identify.terms import STAGES
-from vds_gz.tools.study.identify.trial_values import Changes, TrialContext, delays
+from vds_gz.tools.study.identify.trial_values import Changes, Starts, TrialContext, delays
 from vds_gz.tools.study.identify.trials import Candidate
 
 #: Stages that act in steady state, and those of a linear response.
@@ -24,23 +25,52 @@ STATIC, LINEAR = ("gain", "offset"), ("dead_time", "time_constant", "gain")
 def candidates_of(setup: Setup, reach: Reaches) -> list[Candidate]:
     """The candidates of the first stage; ``reach`` has the observed maxima by the names of limits."""
     candidates: list[Candidate] = []
+    steerings = [name for name in setup.excited if is_steering(name)]
     for name in setup.excited:
-        stages = _indices(setup, setup.actuators[name])
-        for stage in _in_turn(stages):
-            candidates += _of_term(setup, reach, stages[stage], stages)
-        candidates += _as_a_whole(setup, reach, name, stages)
-        if all(stage in stages for stage in LINEAR):
-            # A steering is seldom mounted without a bias; a drive seldom creeps.
-            for biased in (False, True) if is_steering(name) and "offset" in stages else (False,):
-                terms = [stages[stage] for stage in (*LINEAR, *(["offset"] if biased else []))]
-                words = f"linear response of {name}{' with its offset' if biased else ''}"
-                starts = partial(delays, _context(setup, reach, terms[0], stages))
-                candidates.append(Candidate(words, tuple(terms), starts))
+        of_actuator = list(_of_actuator(setup, reach, name))
+        if len(steerings) > 1 and name in steerings:
+            if name == steerings[0]:
+                candidates += _side_by_side(setup, steerings, of_actuator)
+            of_actuator = [candidate for candidate in of_actuator if not candidate.whole]
+        candidates += of_actuator
     for k, term in enumerate(setup.family.terms):
         if term.kind.turn and term.kind is not STAGES.get(term.kind.name):
             stages = _indices(setup, setup.actuators.get(term.kind.axis, ActuatorStages()))
             candidates += _of_term(setup, reach, k, stages)
     return candidates
+
+
+def _of_actuator(setup: Setup, reach: Reaches, name: str) -> Iterator[Candidate]:
+    """The ways in which terms of an actuator may enter."""
+    stages = _indices(setup, setup.actuators[name])
+    for stage in _in_turn(stages):
+        yield from _of_term(setup, reach, stages[stage], stages)
+    yield from _as_a_whole(setup, reach, name, stages)
+    if all(stage in stages for stage in LINEAR):
+        # A steering is seldom mounted without a bias; a drive seldom creeps.
+        for biased in (False, True) if is_steering(name) and "offset" in stages else (False,):
+            terms = [stages[stage] for stage in (*LINEAR, *(["offset"] if biased else []))]
+            words = f"linear response of {name}{' with its offset' if biased else ''}"
+            starts = partial(delays, _context(setup, reach, terms[0], stages))
+            yield Candidate(words, tuple(terms), starts)
+
+
+def _side_by_side(setup: Setup, steerings: Sequence[str], candidates: Sequence[Candidate]) -> Iterator[Candidate]:
+    """The candidates of the first of several steerings, with the same terms and trial values of the others.
+
+    One slow steering beside quick ones moves the vehicle laterally, so no term of a single one explains the motion.
+    """
+    first, *others = (_indices(setup, setup.actuators[name]) for name in steerings)
+    twins = {first[stage]: [other[stage] for other in others if stage in other] for stage in first}
+
+    def starts(of_first: Starts, point: Array) -> Iterator[Changes]:
+        for changes in of_first(point):
+            yield changes | {twin: value for k, value in changes.items() for twin in twins.get(k, ())}
+
+    for candidate in candidates:
+        terms = (*candidate.terms, *(twin for k in candidate.terms for twin in twins[k]))
+        name = f"{candidate.name}, all steerings"
+        yield replace(candidate, name=name, terms=terms, starts=partial(starts, candidate.starts))
 
 
 def second_stage(setup: Setup, reach: Reaches) -> list[Candidate]:

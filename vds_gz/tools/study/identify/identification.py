@@ -72,7 +72,7 @@ def identify(
     """
     if not 0.0 <= hold_out < 1.0:
         raise ArgumentError(f"hold_out is {hold_out}; it must be at least 0 (no score) and less than 1")
-    recordings = _checked([signals] if isinstance(signals, Recording) else signals, vehicle)
+    recordings = checked_recordings([signals] if isinstance(signals, Recording) else signals, vehicle)
     setup = set_up(recordings, vehicle=vehicle, wheel_base=wheel_base, fit=fit, priors=priors or {})
     findings = _findings(setup.recordings)
     if not setup.moves:
@@ -87,7 +87,11 @@ def identify(
     result = replace(result, predictions=scores, findings=(*prediction_findings(scores), *result.findings))
     turning = _turning(result, recordings, given=vehicle is not None)
     fitted = {"tire_diameter", "wheel_gains", "all"} & set(fit)
-    diameter = 0.0 if vehicle is None or fitted or _all_wheels_steer(vehicle) else getattr(vehicle.vehicle, "tire_diameter", 0.0)
+    diameter = (
+        0.0
+        if vehicle is None or fitted or _all_wheels_steer(vehicle)
+        else getattr(vehicle.vehicle, "tire_diameter", 0.0)
+    )
     wheels = [text for recording in recordings if diameter for text in wheels_disagree(recording, 0.5 * diameter)]
     return replace(result, findings=(*(*turning, *wheels, *result.findings)[:MOST_FINDINGS], *findings))
 
@@ -126,7 +130,7 @@ def _with_axes(fit: Fit, result: VehicleFit, axes: Sequence[SingleAxis]) -> Vehi
     )
 
 
-def _checked(recordings: Sequence[Recording], vehicle: NodeParameters | None) -> list[Recording]:
+def checked_recordings(recordings: Sequence[Recording], vehicle: NodeParameters | None) -> list[Recording]:
     """Recordings without channels that contradict the vehicle's motion.
 
     Raises:
@@ -157,7 +161,7 @@ def _all_wheels_steer(vehicle: NodeParameters) -> bool:
 
 
 def _with_hinges_alone(recording: Recording) -> Recording:
-    """A recording whose joints are not compared with its motion, without a steering angle, which may be of any wheel."""
+    """A recording of which only the motion is checked, without a steering angle, which may be of any wheel."""
     joints = [channel for channel in recording.further if channel.joint]
     motion = replace(
         recording,
@@ -169,8 +173,8 @@ def _with_hinges_alone(recording: Recording) -> Recording:
     findings = list(usable.findings)
     if "steering" in recording.measured and not any(channel.hinge for channel in joints):
         findings.append(
-            f"steering ({recording.sources.get('steering', 'steering')}): left out, as all wheels of this vehicle steer; "
-            "record its joints, whose names are in the robot description"
+            f"steering ({recording.sources.get('steering', 'steering')}): left out, as all wheels of this vehicle "
+            "steer; record the joints of its robot description instead"
         )
     return replace(usable, commanded=recording.commanded, further=[*usable.further, *joints], findings=findings)
 

@@ -131,7 +131,9 @@ def _steering_reaches(setup: Setup, name: str) -> Iterator[tuple[str, Reach]]:
     A hinge turns further than the middle wheel of its axle, or less, so it gives no lower bound.
     """
     model, parameters = setup.family.model, setup.family.parameters
-    own = {joint.name for joint in model.joints(parameters) if joint.numbers and joint.numbers[0].endswith(f"{name}.angle")}
+    own = {
+        joint.name for joint in model.joints(parameters) if joint.numbers and joint.numbers[0].endswith(f"{name}.angle")
+    }
     hinges = [channel.series for channel in setup.all_channels if channel.hinge and channel.joint in own]
     rates = [limit_levels(hinge.time, hinge.value, angle=True).rise for hinge in hinges]
     top = setup.steering_references[name].magnitude

@@ -89,27 +89,26 @@ class Setup:
     @property
     def excited(self) -> list[str]:
         """Actuators whose commands change; with commands of the kind Control always the drive."""
+        return [name for name in self.actuators if self._is_excited(name)]
+
+    def _is_excited(self, name: str) -> bool:
+        if name in self.steering_references:
+            return self.steering_references[name].varies
         quantities = {"steering": ("steering", "yaw_rate"), "turn": ("yaw_rate",), "body": ("v_x",)}
-        return [
-            name
-            for name in self.actuators
-            if (
-                self.steering_references[name].varies
-                if name in self.steering_references
-                else any(map(self.varies, quantities.get(name, ("v_x", "v_y", "yaw_rate"))))
-            )
-            or (name == "drive" and self.takes_acceleration)
-        ]
+        followed = quantities.get(name, ("v_x", "v_y", "yaw_rate"))
+        return any(map(self.varies, followed)) or (name == "drive" and self.takes_acceleration)
 
     @cached_property
     def steering_references(self) -> dict[str, ReferenceRange]:
-        """The references of steerings that follow from several commanded quantities, or one of several steerings."""
+        """The references of the steerings of a vehicle that can move laterally, which several commands may move."""
         model, parameters = self.family.model, self.family.parameters
         steerings = [name for name in self.actuators if is_steering(name)]
         if not (steerings and model.geometry(parameters).holonomic):
             return {}
         ranges = reference_ranges(model, parameters, [recording.commands.records for recording in self.recordings])
-        return {name: joined(known for actuator, known in ranges.items() if actuator.startswith(name)) for name in steerings}
+        return {
+            name: joined(known for actuator, known in ranges.items() if actuator.startswith(name)) for name in steerings
+        }
 
     @property
     def all_channels(self) -> list[MeasuredChannel]:

@@ -1,0 +1,153 @@
+"""Vehicles whose wheels all steer: drives and steerings are found from the motion, and from joint states."""
+
+import dataclasses
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from helpers.identified_vehicles import ALLOWED_PART, ALLOWED_TIME, is_dead_time, truth, with_vehicle
+
+from vds_gz.core.configuration import load_parameters
+from vds_gz.core.parameters.actuator_parameters import DriveParameters, SteeringParameters
+from vds_gz.core.vehicle.catalogue import models
+from vds_gz.core.vehicle.command import TWIST, Command
+from vds_gz.programs.commandlog.profiles import limits_of, make
+from vds_gz.tools.study.identify.identification import checked_recordings, identify
+from vds_gz.tools.study.identify.problem.observed import geometry_of, observed
+from vds_gz.tools.study.identify.problem.parameters import actuations
+from vds_gz.tools.study.identify.problem.references import reference_ranges
+from vds_gz.tools.study.offline.offline_replay import Replay
+from vds_gz.tools.study.offline.replay_bag import write_mcap
+from vds_gz.tools.study.reading.bag import read_signals
+from vds_gz.tools.study.recording import Series, commands_of
+
+PRESETS = "swerve_robot", "four_wheel_steering_robot"
+
+
+def forgotten(parameters):
+    """The vehicle with actuators that are not its own."""
+    drive = DriveParameters(dead_time=0.2, time_constant=0.3, max_velocity=0.0, max_acceleration=0.0)
+    stop = 0.0 if parameters.model == "swerve" else 1.5
+    steering = SteeringParameters(dead_time=0.2, time_constant=0.3, max_velocity=0.0, max_position=stop)
+    groups = {}
+    for field in dataclasses.fields(parameters.vehicle):
+        value = getattr(parameters.vehicle, field.name)
+        if isinstance(value, (DriveParameters, SteeringParameters)):
+            groups[field.name] = drive if isinstance(value, DriveParameters) else steering
+    return with_vehicle(parameters, replace(parameters.vehicle, **groups))
+
+
+def recorded(preset, directory, *, duration=12.0, joints, **kinds):
+    """A bag of `vds-gz replay` of a profile, with the twist, and with or without joints."""
+    parameters = load_parameters(preset)
+    log = make("steps", limits_of(parameters), duration=duration, **{"ackermann": False, **kinds})
+    path = directory / "run.mcap"
+    write_mcap(Replay(log.stream(), parameters, compiled=False), path, parameters, lambda time: None)
+    signals = read_signals(path)
+    kept = [channel for channel in signals.further if joints and channel.joint]
+    return parameters, replace(signals, further=kept)
+
+
+def with_noise(signals, part):
+    random = np.random.default_rng(3)
+
+    def disturbed(series):
+        noise = part * max(float(np.max(np.abs(series.value))), 0.3)
+        return Series(series.time, series.value + noise * random.standard_normal(len(series.value)))
+
+    return replace(
+        signals,
+        measured={name: disturbed(series) for name, series in signals.measured.items()},
+        further=[replace(channel, series=disturbed(channel.series)) for channel in signals.further],
+    )
+
+
+def wrong(fit, parameters, names=(), *, clean):
+    """The numbers whose interval lacks the truth, that are inexact without noise, or that should have been found."""
+    true = truth(parameters.vehicle)
+    faults = dict.fromkeys(name for name in names if fit.numbers.get(name) is None)
+    for name, estimate in fit.numbers.items():
+        if estimate is None or name not in true:
+            continue
+        allowed = ALLOWED_TIME if is_dead_time(name) else ALLOWED_PART * true[name]
+        exact = not clean or abs(estimate.value - true[name]) <= allowed
+        if not (exact and estimate.low <= true[name] <= estimate.high):
+            faults[name] = true[name], estimate
+    return faults
+
+
+TIMES = "dead_time", "time_constant"
+SWERVE = tuple(f"{group}.{name}" for group in ("drive_actuators", "steering_actuators") for name in TIMES)
+BOTH_AXLES = tuple(
+    f"{group}.{name}"
+    for group in ("drive_actuator", "front_steering_actuator", "rear_steering_actuator")
+    for name in TIMES
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("joints", [False, True], ids=["odometry", "joints"])
+@pytest.mark.parametrize(("preset", "names"), [(PRESETS[0], SWERVE), (PRESETS[1], BOTH_AXLES)], ids=PRESETS)
+def test_twists_show_drive_and_steerings_without_noise(preset, names, joints, tmp_path):
+    parameters, signals = recorded(preset, tmp_path, joints=joints)
+    fit = identify(signals, vehicle=forgotten(parameters), hold_out=0.0)
+    assert wrong(fit, parameters, names, clean=True) == {}
+
+
+@pytest.mark.parametrize(("preset", "names"), [(PRESETS[0], SWERVE), (PRESETS[1], BOTH_AXLES)], ids=PRESETS)
+def test_twists_show_drive_and_steerings_with_noise(preset, names, tmp_path):
+    parameters, signals = recorded(preset, tmp_path, joints=False)
+    fit = identify(with_noise(signals, 0.02), vehicle=forgotten(parameters), hold_out=0.0)
+    assert wrong(fit, parameters, names, clean=False) == {}
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_joints_are_read_as_the_model_publishes_them(preset):
+    vehicle = load_parameters(preset).vehicle
+    model = models()[load_parameters(preset).model]
+    s = _random_state(model, vehicle)
+    states = model.joint_states(model.coefficients(vehicle, 1e-3), s)
+    geometry = geometry_of([vehicle])
+    for joint, position, velocity in zip(model.joints(vehicle), states.positions, states.velocities, strict=True):
+        expected = {"joint_position": position}
+        if joint.kind == "wheel":
+            expected["joint_velocity"] = velocity
+        for quantity, value in expected.items():
+            reading = observed(model, vehicle, quantity, joint.name)
+            numbers = [np.array([[eval(f"s.{name}", {"s": s})]]) for name in reading.numbers]
+            assert reading.read(numbers, geometry) == pytest.approx(value, rel=1e-12), joint.name
+
+
+def _random_state(model, vehicle):
+    """A state after a while of different commands for all actuators."""
+    random = np.random.default_rng(5)
+    c = model.coefficients(vehicle, 0.01)
+    s = model.at_rest(c)
+    for _ in range(40):
+        v_x, v_y, yaw_rate = random.uniform((0.5, -0.3, 0.3), (1.0, 0.3, 1.0)).tolist()
+        u = Command(TWIST, v_x=v_x, v_y=v_y, yaw_rate=yaw_rate)
+        model.set_references(c, s, u)
+        model.step(c, s, u)
+    return s
+
+
+def test_each_axle_has_its_actuator_and_the_range_of_its_references():
+    vehicle = load_parameters("four_wheel_steering_robot").vehicle
+    steerings = actuations(vehicle)
+    assert list(steerings) == ["drive", "steering_front", "steering_rear"]
+    assert steerings["steering_rear"]["value"] == "rear_steering_actuator.max_position"
+    assert steerings["steering_rear"].command == "rear_steering_angle"
+    angles = np.linspace(-0.3, 0.2, 9)
+    commands = commands_of({"v_x": Series(angles, 1.0 + angles), "steering": Series(angles, angles)})
+    ranges = reference_ranges(models()["four_wheel_steering"], vehicle, [commands.records])
+    assert ranges["steering_front"] == (-0.3, 0.2)
+    assert ranges["steering_rear"] == (-0.2, 0.3), "in counter phase"
+    assert ranges["drive"] == pytest.approx((0.7, 1.2))
+
+
+def test_a_mean_of_steering_angles_is_left_out_with_a_finding(tmp_path):
+    parameters, signals = recorded(PRESETS[0], tmp_path, duration=1.0, joints=False)
+    (usable,) = checked_recordings([signals], parameters)
+    assert "steering" in signals.measured
+    assert "steering" not in usable.measured
+    assert any("left out, as all wheels of this vehicle steer" in finding for finding in usable.findings)
