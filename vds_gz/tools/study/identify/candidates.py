@@ -65,7 +65,7 @@ def _side_by_side(setup: Setup, steerings: Sequence[str], candidates: Sequence[C
 
     def starts(of_first: Starts, point: Array) -> Iterator[Changes]:
         for changes in of_first(point):
-            yield changes | {twin: value for k, value in changes.items() for twin in twins.get(k, ())}
+            yield {**changes, **{twin: value for k, value in changes.items() for twin in twins.get(k, ())}}
 
     for candidate in candidates:
         terms = (*candidate.terms, *(twin for k in candidate.terms for twin in twins[k]))
