@@ -25,7 +25,7 @@ from vds_gz.core.vehicle.four_wheel_steering import FOUR_WHEEL_STEERING
 from vds_gz.core.vehicle.omni import OMNI
 from vds_gz.core.vehicle.single_track import SINGLE_TRACK
 from vds_gz.core.vehicle.swerve import SWERVE
-from vds_gz.core.vehicle.trailers import at_limit, axle_poses, trailer_joints
+from vds_gz.core.vehicle.trailers import at_limit, axle_poses, limit_text, trailer_joints
 from vds_gz.core.vehicle.vehicle import Vehicle
 
 
@@ -305,6 +305,17 @@ def test_wheels_skid_at_a_limit_that_is_only_reported():
     assert second.yaw_rate == pytest.approx(rolling if abs(second.angle) < 0.7 else 0.0, abs=1e-3)
     drive(vehicle, twist(1.0, 0.0, 0.0), 3.0)
     assert max(map(abs, angles(vehicle))) < 0.2
+
+
+@pytest.mark.parametrize(
+    ("at_limit", "stops", "skids"), [("stop", True, False), ("stop", False, True), ("report", True, True)]
+)
+def test_the_warning_says_what_the_vehicle_does_at_the_limit(at_limit, stops, skids):
+    vehicle = set_angles(tugger(*LIMITED, at_limit=at_limit), [0.1, -0.7])
+    text = limit_text(vehicle.coefficients, vehicle.state, stops=stops)
+    assert text.startswith("trailer 2 at the maximum angle of the hitch")
+    assert text.endswith(": wheels skid" if skids else ": the vehicle can only move the other way")
+    assert not limit_text(vehicle.coefficients, tugger(*LIMITED).state)
 
 
 def test_a_limit_below_the_present_angle_lets_the_vehicle_only_straighten():

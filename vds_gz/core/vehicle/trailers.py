@@ -238,14 +238,17 @@ def axle_poses(c: Pulling, angles: Sequence[float]) -> list[Pose]:
     return poses
 
 
-def limit_text(c: Any, s: Any) -> str:
-    """A sentence on the hitches at their limits; empty without any, and for vehicles without trailers."""
+def limit_text(c: Any, s: Any, *, stops: bool = True) -> str:
+    """A sentence on the hitches at their limits; empty without any, and for vehicles without trailers.
+
+    ``stops`` tells whether the plant stops the vehicle there if ``at_limit`` is ``stop``.
+    """
     limited = at_limit(c, s) if getattr(c, "trailers", None) else []
     if not limited:
         return ""
     names = " and ".join(f"trailer {k}" for k in limited)
-    remedy = "their wheels skid" if c.trailers[0].skids else "the vehicle can only move the other way"
-    return f"{names} at the maximum angle of the hitch (trailers.max_angle): {remedy}"
+    effect = "the vehicle can only move the other way" if stops and not c.trailers[0].skids else "wheels skid"
+    return f"{names} at the maximum angle of the hitch (trailers.max_angle): {effect}"
 
 
 def at_limit(c: Pulling, s: Pulled) -> list[int]:

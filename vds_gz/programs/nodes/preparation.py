@@ -79,7 +79,7 @@ class Preparation:
         if base == BASE_LINK:
             return joints
         return [
-            replace(joint, parent=base) if joint.child in sensors else joint
+            replace(joint, parent=base) if joint.parent == BASE_LINK else joint
             for joint in joints
             if joint.child in sensors or joint.parent in sensors
         ]

@@ -261,7 +261,8 @@ class GazeboPlant(Plant):
         level, text = self._health.verdict(monotonic())
         if level == Level.OK and (stall := self._stall.text()):
             level, text = Level.ERROR, stall
-        if level == Level.OK and (limited := limit_text(self.vehicle.coefficients, self.vehicle.state)):
+        limited = limit_text(self.vehicle.coefficients, self.vehicle.state, stops=False)
+        if level == Level.OK and limited:
             level, text = Level.WARN, limited
         values = []
         for name in self._lags if self._steering else ("wheel",):
