@@ -27,7 +27,7 @@ from vds_gz.core.vehicle.bicycle import BICYCLE
 from vds_gz.core.vehicle.catalogue import models
 from vds_gz.core.vehicle.command import ACKERMANN, ackermann, twist
 from vds_gz.core.vehicle.schedule import command_records
-from vds_gz.tools.fleet.fleet import Fleet
+from vds_gz.tools.fleet.fleet import AnyFleet, Fleet
 from vds_gz.tools.fleet.sampled import Readings, SampledDrive, Simulations
 
 VEHICLES, STEPS, SLOTS = 2048, 300, 201
@@ -52,7 +52,7 @@ print(perf_counter() - before)
 """
 
 
-def fleet_of(kind: int, spread: bool, limited: bool, count: int = VEHICLES) -> Fleet:
+def fleet_of(kind: int, spread: bool, limited: bool, count: int = VEHICLES) -> AnyFleet:
     """Vehicles with one command."""
     random = np.random.default_rng(1)
     times = random.integers(0, SLOTS, (count, 2)) * 1e-3 if spread else np.full((count, 2), (SLOTS - 1) * 1e-3)
@@ -73,20 +73,21 @@ def fleet_of(kind: int, spread: bool, limited: bool, count: int = VEHICLES) -> F
     return fleet
 
 
-def nanoseconds(fleet: Fleet, clock: Callable[[], float], steps: int = STEPS) -> float:
+def nanoseconds(fleet: AnyFleet, clock: Callable[[], float], steps: int = STEPS) -> float:
     """Time of a vehicle's step by a clock [ns]."""
     before = clock()
     fleet.advance(steps)
     return (clock() - before) / len(fleet) / steps * 1e9
 
 
-def built(folder: Path) -> Path:
-    """The compiled program in C."""
+def built(peer: str, folder: str) -> Path:
+    """A program in C from ``peers``, compiled."""
     compiler = next(filter(None, map(shutil.which, ("cc", "gcc", "clang"))), None)
     if compiler is None:
-        sys.exit("bench/fleet.py: there is no C compiler (cc, gcc or clang)")
-    program = folder / "fleet"
-    subprocess.run([compiler, "-O3", "-o", program, Path(__file__).parent / "peers/fleet.c", "-lm"], check=True)
+        sys.exit(f"{sys.argv[0]}: there is no C compiler (cc, gcc or clang)")
+    program = Path(folder) / peer
+    source = Path(__file__).parent / "peers" / f"{peer}.c"
+    subprocess.run([compiler, "-O3", "-o", program, source, "-lm"], check=True)
     return program
 
 
@@ -96,7 +97,7 @@ def beside_c(rounds: int) -> None:
     fleets = [fleet_of(*case[1:4]) for case in CASES]
     ours, theirs = [math.inf] * len(CASES), [math.inf] * len(CASES)
     with tempfile.TemporaryDirectory() as folder:
-        program = built(Path(folder))
+        program = built("fleet", folder)
         for _ in range(rounds):
             for k, (_, kind, spread, _, _) in enumerate(CASES):
                 words = [str(word) for word in (program, VEHICLES, STEPS, kind, int(spread))]
