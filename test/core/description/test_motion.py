@@ -59,8 +59,8 @@ def steady(name: str, parameters: object, v_x: float, yaw_rate: float) -> Motion
     for _ in range(20_000):
         model.step(c, s, command)
     joints, states = model.joints(parameters), model.joint_states(c, s)
-    steering = [angle for joint, angle in zip(joints, states.positions, strict=True) if joint.kind == "steering"]
-    wheels = [speed for joint, speed in zip(joints, states.velocities, strict=True) if joint.kind == "wheel"]
+    steering = [angle for joint, angle in zip(joints, states.positions, strict=True) if joint.command == "position"]
+    wheels = [speed for joint, speed in zip(joints, states.velocities, strict=True) if joint.command == "velocity"]
     return Motion(
         s.v_x, s.v_y + c.base_link_offset * s.yaw_rate, s.yaw_rate, {"velocity": wheels, "position": steering}
     )
@@ -92,7 +92,9 @@ def test_a_vehicle_stands_still_and_moves_as_its_joints_command(vehicle, tmp_pat
     name, parameters = VEHICLES[vehicle]
     drives = getattr(parameters, "drive_actuator", None) or getattr(parameters, "drive_actuators", None)
     speed = 0.5 * drives.max_velocity if drives else 3.0
-    length = getattr(parameters, "wheel_base", None) or parameters.track
+    wheels = models()[name].geometry(parameters).wheels
+    spans = [max(places) - min(places) for places in zip(*((wheel.x, wheel.y) for wheel in wheels), strict=True)]
+    length = spans[0] or spans[1]
     # A lateral acceleration of at most 4 m/s^2, which grip can hold.
     curve = min(speed / (3 * length), 4.0 / speed)
     motions = [steady(name, parameters, speed, turn) for turn in (0.0, curve, -curve)]
