@@ -58,7 +58,7 @@ def calls() -> dict[str, dict[str, Any]]:
 #: Public names that are data, types or errors, and those whose arguments are arrays of any form.
 DATA = {
     *("Motion", "Path", "Command", "VehicleModel", "Scene", "Graph", "QoS", "models", "command_records"),
-    *("BICYCLE", "DIFFERENTIAL", "FOUR_WHEEL_STEERING", "OMNI", "SINGLE_TRACK"),
+    *("BICYCLE", "DIFFERENTIAL", "FOUR_WHEEL_STEERING", "OMNI", "SINGLE_TRACK", "SWERVE"),
     *(name for name in vds_gz.__all__ if name.endswith(("Parameters", "Error"))),
 }
 

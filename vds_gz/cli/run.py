@@ -42,7 +42,12 @@ from vds_gz.tools.study.report.text import text_table
 from vds_gz.tools.study.session import NODE_NAME, Session, write_parameters
 
 #: Command logs of this package, by model, and that of other models.
-DRIVES = {"bicycle": "parking_lot.csv", "omni": "omni.csv", "swerve": "omni.csv"}
+DRIVES = {
+    "bicycle": "parking_lot.csv",
+    "four_wheel_steering": "parking_lot.csv",
+    "omni": "omni.csv",
+    "swerve": "omni.csv",
+}
 DEFAULT_DRIVE = "hall.csv"
 
 DEFAULT_PRESET = "ackermann_car"

@@ -24,6 +24,15 @@ BASE = {
     "enable_road_slope_simulation": True,
     "road_pitch": 0.1,
 }
+#: A trailer whose hitch soon reaches its limit.
+TRAILER = {
+    "hitch_offset": (-0.2,),
+    "drawbar": (0.3,),
+    "track": (0.5,),
+    "tire_diameter": (0.2,),
+    "max_angle": (0.02,),
+    "at_limit": "report",
+}
 NODE = {
     "pub_rate": 20.0,
     "be_reference_clock": True,
@@ -109,8 +118,12 @@ def acts(live: LiveNode, described: Description, before: dict[str, dict[str, lis
 
 def settings(model: str) -> dict[str, Value]:
     group = f"model_params.{model}"
-    described = [one for one in describe(models()[model].parameters()) if one.name.rpartition(".")[2] in BASE]
-    return {"model": model, **{f"{group}.{one.name}": BASE[one.name.rpartition(".")[2]] for one in described}}
+    values: dict[str, Value] = {"model": model}
+    for one in describe(models()[model].parameters()):
+        parent, _, name = one.name.rpartition(".")
+        if (value := TRAILER.get(name) if parent == "trailers" else BASE.get(name)) is not None:
+            values[f"{group}.{one.name}"] = value
+    return values
 
 
 #: The others have mostly the parameters of these.

@@ -118,5 +118,9 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
 
 def _facts(code: CodeType) -> object:
     """What a code does."""
-    constants = [constant for constant in code.co_consts if not isinstance(constant, CodeType)]
-    return code.co_code, code.co_names, code.co_varnames, code.co_freevars, repr(constants)
+    constants = [
+        sorted(map(repr, constant)) if isinstance(constant, frozenset) else repr(constant)  # sets have no fixed order
+        for constant in code.co_consts
+        if not isinstance(constant, CodeType)
+    ]
+    return code.co_code, code.co_names, code.co_varnames, code.co_freevars, constants
