@@ -42,6 +42,7 @@ READERS: dict[str, list[Callable[[str], object]]] = {
     ".csv.gz": [read, read_signals],
     ".mcap": [read, read_signals],
     ".db3": [read, read_signals],
+    ".bag": [read, read_signals],
     ".sdf": [load_world],
 }
 CASES = [(suffix, reader) for suffix, readers in READERS.items() for reader in readers]

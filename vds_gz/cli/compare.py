@@ -14,8 +14,8 @@ Compare two runs of a vehicle: differences of speed, yaw rate, path and every ac
 run, and the dead times and time constants of each.
 
 A and B are any of
-  FILE             a recording of any vehicle that `vds-gz identify` takes: .mcap, .db3, a rosbag2 folder, or a table
-                   (.csv, .csv.gz); or a table that `vds-gz replay` wrote
+  FILE             a recording of any vehicle that `vds-gz identify` takes: .mcap, .db3, .bag, a rosbag2 folder, or a
+                   table (.csv, .csv.gz); or a table that `vds-gz replay` wrote
   FILE:/NAMESPACE  one of several vehicles in a recording
   MODEL            a parameter file (.yaml) or a preset, offline; kinematic:MODEL is the same
   gazebo:MODEL     the same vehicle in Gazebo, which is started, driven and ended

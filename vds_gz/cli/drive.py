@@ -26,7 +26,7 @@ LOG is a table (.csv, .csv.gz) or a bag. A table may have the columns that `vds-
 them are sent: v_x_command, yaw_rate_command, steering_command and others. A table of commands alone may have these
 columns instead (those in brackets are optional):
 {tables}
-A bag (rosbag2 folder, .mcap, .db3) has a topic of one of these types:
+A bag (rosbag2 folder, .mcap, .db3, .bag of ROS 1) has a topic of one of these types:
 {types}
 A command to stop follows the last command of the log.
 """

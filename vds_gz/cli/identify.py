@@ -16,12 +16,12 @@ Identify a vehicle from recorded commands and motion (system identification): de
 limits of its actuators, gains and offsets, and on request its geometry; each with a confidence interval (95 % if the
 model holds), or as "not met" or "not determined". All are fitted together, by simulating the vehicle.
 
-LOG is a bag (rosbag2 folder, .mcap, .db3) or a CSV file; several LOGs of one vehicle are fitted together. The topics of
-a bag are found by type and name, or named by options: commands (Twist, TwistStamped, AckermannDriveStamped, Autoware's
-Control), velocities (Odometry, TwistStamped, VelocityReport) and steering angles (JointState, SteeringReport). Poses,
-wheels, hinges and IMUs are used too. A CSV file has a column time [s], commands such as v_x_command and
-steering_command, and measurements such as v_x_measured, steering_measured, x, y, heading, imu_yaw_rate and
-<joint>_velocity.
+LOG is a bag (rosbag2 folder, .mcap, .db3, .bag of ROS 1) or a CSV file; several LOGs of one vehicle are fitted
+together. The topics of a bag are found by type and name, or named by options: commands (Twist, TwistStamped,
+AckermannDriveStamped, Autoware's Control), velocities (Odometry, TwistStamped, VelocityReport) and steering angles
+(JointState, SteeringReport). Poses, wheels, hinges and IMUs are used too. A CSV file has a column time [s], commands
+such as v_x_command and steering_command, and measurements such as v_x_measured, steering_measured, x, y, heading,
+imu_yaw_rate and <joint>_velocity.
 
 {added}--many identifies many recordings separately and pools the results: recordings.csv has a row for each recording,
 parameters.yaml the pooled parameters. Recordings without excitation are reported and left out.

@@ -130,7 +130,7 @@ def test_the_last_file_of_a_folder_may_be_cut_short(tmp_path):
 @pytest.mark.parametrize(
     ("metadata", "reason"),
     [
-        (None, "neither a metadata.yaml nor .mcap or .db3 files"),
+        (None, "neither a metadata.yaml nor .mcap, .db3 or .bag files"),
         ("rosbag2_bagfile_information: {relative_file_paths: [gone.mcap]}", "names 'gone.mcap', which does not exist"),
     ],
 )
@@ -186,6 +186,60 @@ def test_a_time_that_is_text_is_damage(tmp_path):
     with sqlite3.connect(file) as database:
         database.execute("UPDATE messages SET timestamp = 'noon' WHERE id = 3")
     with open_bag(tmp_path / "bag") as bag, pytest.raises(BagError, match=r"a message on '/odom' has no time"):
+        list(bag.messages(bag.counts))
+
+
+def write_ros1(path, compression=None, topic="/odom"):
+    """Write a bag of ROS 1 with ten messages at each of two publishers of one topic."""
+    from rosbags.rosbag1 import Writer
+    from rosbags.typesys import Stores, get_typestore
+
+    store, ours = get_typestore(Stores.ROS1_NOETIC), open_types().new(ODOM)
+    ours.header.frame_id, ours.twist.twist.linear.x = "odom", 0.25
+    header = store.types["std_msgs/msg/Header"](7, ours.header.stamp, "odom")
+    theirs = store.types[ODOM](header, ours.child_frame_id, ours.pose, ours.twist)
+    writer = Writer(path)
+    if compression:
+        writer.set_compression(Writer.CompressionFormat[compression])
+    with writer:
+        for caller in ("one", "other"):
+            connection = writer.add_connection(topic, ODOM, typestore=store, callerid=caller)
+            for k in range(10):
+                writer.write(connection, k * 10**9, store.serialize_ros1(theirs, ODOM))
+    return ours
+
+
+@by_rosbags
+@pytest.mark.parametrize("compression", [None, "BZ2", "LZ4"])
+@pytest.mark.parametrize("topic", ["/odom", "odom"])
+def test_a_bag_of_ros_1_has_the_messages_of_ros_2(tmp_path, compression: str | None, topic: str):
+    message = write_ros1(tmp_path / "a.bag", compression, topic)
+    with open_bag(tmp_path / "a.bag") as bag:
+        assert bag.counts == {("/odom", ODOM): 20}
+        assert bag.span == (0, 9 * 10**9)
+        [*read] = bag.messages(bag.counts)
+    assert [time for _, time, _ in read] == [k * 10**9 for k in range(10) for _ in range(2)]
+    assert {data for _, _, data in read} == {bytes(open_types().codec(ODOM).encode(message))}
+
+
+@by_rosbags
+def test_a_bag_of_ros_1_that_is_cut_short_names_itself(tmp_path):
+    write_ros1(tmp_path / "a.bag")
+    whole = (tmp_path / "a.bag").read_bytes()
+    (tmp_path / "a.bag").write_bytes(whole[:-100])
+    with pytest.raises(BagError, match=r"a\.bag' cannot be read"), open_bag(tmp_path / "a.bag"):
+        pass
+
+
+@by_rosbags
+def test_a_message_of_ros_1_with_other_fields_is_damage(tmp_path):
+    from rosbags.rosbag1 import Writer
+    from rosbags.typesys import Stores, get_typestore
+
+    with Writer(tmp_path / "a.bag") as writer:
+        kinds = get_typestore(Stores.ROS1_NOETIC)
+        writer.write(writer.add_connection("/odom", ODOM, typestore=kinds), 0, b"short")
+    with open_bag(tmp_path / "a.bag") as bag, pytest.raises(BagError, match=f"5 bytes are not a {ODOM} of ROS 1"):
         list(bag.messages(bag.counts))
 
 

@@ -1,7 +1,8 @@
-"""Bags: rosbag2 folders, .mcap and .db3 files, also incomplete ones.
+"""Bags: rosbag2 folders, .mcap, .db3 and .bag files (ROS 1), also incomplete ones.
 
 :mod:`vds_gz.programs.bags.mcap` reads .mcap files. The package rosbags, or ROS's rosbag2 without it, reads .db3 files,
-compressed folders, and .mcap files whose compression needs a package that is not installed.
+compressed folders, and .mcap files whose compression needs a package that is not installed. Only rosbags reads .bag
+files.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from vds_gz.programs.bags import mcap
 from vds_gz.programs.bags.mcap import Connection
 
 #: Extensions of bags that are one file.
-SUFFIXES = (".mcap", ".db3")
+SUFFIXES = (".mcap", ".db3", ".bag")
 
 
 def may_be_bag(path: Path) -> bool:
@@ -124,6 +125,8 @@ def _opened_bag(path: Path) -> Bag:
     if path.is_dir():
         return _opened_folder(path)
     files.check(path, sys.maxsize)
+    if path.suffix == ".bag":
+        return _Ros1(path)
     if path.suffix != ".mcap":
         return _by_library(path)
     bag = _Mcap(path)
@@ -142,7 +145,7 @@ def _opened_folder(folder: Path) -> Bag:
     bags = sorted(file for file in folder.iterdir() if file.suffix in SUFFIXES and file.is_file())
     parts = [file for file in bags if file.name in listed] if listed else bags
     if not parts and not (folder / "metadata.yaml").exists():
-        raise BagError("the folder has neither a metadata.yaml nor .mcap or .db3 files")
+        raise BagError("the folder has neither a metadata.yaml nor .mcap, .db3 or .bag files")
     if compressed or not parts:
         return _by_library(folder)
     bag = _Split(folder, parts)
@@ -266,6 +269,41 @@ class _Rosbags(Bag):
         self._reader.close()
 
 
+class _Ros1(Bag):
+    """A bag of ROS 1, whose messages are given as those of the types of ROS 2 with the same names."""
+
+    def __init__(self, path: Path) -> None:
+        from rosbags.rosbag1 import Reader
+
+        super().__init__(path)
+        with _damage_reported(Exception):
+            self._reader = Reader(path)
+            self._reader.open()
+            for topic in self._reader.connections:  # one for each publisher
+                self.counts[_of_ros2(topic)] += topic.msgcount
+            if self._reader.message_count:
+                self.span = self._reader.start_time, self._reader.end_time - 1
+
+    def _messages(self, wanted: set[Connection]) -> Iterator[BagMessage]:
+        from vds_gz.core.ros.messages.portable import MessageTypes
+
+        types = MessageTypes()
+        codecs = {connection: types.codec(connection.msgtype) for connection in wanted}
+        theirs = [topic for topic in self._reader.connections if _of_ros2(topic) in wanted]
+        with _damage_reported(Exception):
+            for topic, time, data in self._reader.messages(theirs):
+                connection = _of_ros2(topic)
+                yield connection, time, codecs[connection].from_ros1(data)
+
+    def close(self) -> None:
+        self._reader.close()
+
+
+def _of_ros2(topic: Any) -> Connection:
+    """A connection of ROS 1; a name of a topic may lack its first slash there."""
+    return Connection(f"/{topic.topic.lstrip('/')}", topic.msgtype)
+
+
 class _Rosbag2(Bag):
     """A bag read by rosbag2 itself, as ROS installs it."""
 
@@ -319,6 +357,6 @@ def _named(path: Path) -> Iterator[None]:
     try:
         yield
     except (BagError, OSError) as error:
-        needed = "it must be a complete rosbag2 folder, .mcap or .db3"
+        needed = "it must be a complete rosbag2 folder, .mcap, .db3 or .bag"
         reason = " ".join(str(error).split()).rstrip(".")
         raise BagError(f"bag '{path}' cannot be read ({reason}); {needed}") from None

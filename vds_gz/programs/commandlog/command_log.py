@@ -104,7 +104,7 @@ def checked(
 
 @takes(path=PATH, topic=TEXT.or_none)
 def read(path: str | Path, topic: str | None = None) -> CommandLog:
-    """The log in a CSV file, a rosbag2 folder, an MCAP file or a .db3 file.
+    """The log in a CSV file, a rosbag2 folder, an .mcap, .db3 or .bag file (ROS 1).
 
     Args:
         path: The file or folder, or the name of a drive of this package: ``hall``, ``omni`` or ``parking_lot``.

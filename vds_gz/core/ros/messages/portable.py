@@ -163,6 +163,17 @@ class Codec:
         except Exception as error:  # any error of the decoder means malformed bytes
             raise MalformedMessageError(f"{len(data)} bytes are not a {self.name}: {error}") from None
 
+    def from_ros1(self, data: bytes) -> bytes:
+        """The bytes of a message that ROS 1 serialized; only ``std_msgs/Header`` has a field more there, ``seq``.
+
+        Raises:
+            MalformedMessageError: They are not a message of this type, or the type has other fields in ROS 1.
+        """
+        try:
+            return bytes(self._store.ros1_to_cdr(data, self.name))
+        except Exception as error:  # any error of the converter means malformed bytes
+            raise MalformedMessageError(f"{len(data)} bytes are not a {self.name} of ROS 1: {error}") from None
+
 
 def _described(name: str, node: Any, detail: Any) -> Field:
     name, length = f"{name}_" if iskeyword(name) else name, None

@@ -70,8 +70,8 @@ def _model(text: str, argument: str) -> tuple[Path, NodeParameters]:
     if (path.suffix in (".yaml", ".yml", *SUFFIXES) or is_table(path)) and not path.exists():
         raise ArgumentError(f"'{argument}' does not exist (looked in {Path.cwd()})")
     raise ArgumentError(
-        f"'{argument}' (looked in {Path.cwd()}) is not a file that ends in .mcap, .db3, .csv, .csv.gz or .yaml, a "
-        f"rosbag2 folder, live:/NAMESPACE or a preset; presets are {', '.join(preset_names())}"
+        f"'{argument}' (looked in {Path.cwd()}) is not a file that ends in .mcap, .db3, .bag, .csv, .csv.gz or .yaml, "
+        f"a rosbag2 folder, live:/NAMESPACE or a preset; presets are {', '.join(preset_names())}"
     )
 
 

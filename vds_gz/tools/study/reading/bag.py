@@ -194,7 +194,7 @@ def read_signals(path: str | Path, columns: Mapping[str, str] | None = None) -> 
     """Commands and measurements from a bag or a CSV file, for ``identify``.
 
     Args:
-        path: A bag (rosbag2 folder, .mcap, .db3), whose topics are found by type and name, or a CSV file with a
+        path: A bag (rosbag2 folder, .mcap, .db3, .bag), whose topics are found by type and name, or a CSV file with a
             column ``time`` [s], commands such as ``v_x_command`` [m/s] or ``steering_command`` [rad], and measurements
             such as ``v_x_measured``, ``steering_measured``, ``x``, ``y``, ``heading``, ``imu_yaw_rate`` [rad/s] or
             ``<joint>_velocity`` [rad/s].
