@@ -117,8 +117,10 @@ def urdf(extensions: str, joints: Mapping[str, tuple[float, float]] = TWO, *, mo
 """
 
 
-def urdf_hinge(name: str, x: float, y: float, *, stop: float = 0.6, axis: str = "0 0 1") -> str:
-    """A hinge of a URDF car with its wheel."""
+def urdf_hinge(
+    name: str, x: float, y: float, *, stop: float = 0.6, axis: str = "0 0 1", beside: float = 0.0, yaw: float = 0.0
+) -> str:
+    """A hinge of a URDF car with its wheel, which may stand beside the hinge [m]."""
     return f"""
   <link name="{name}_knuckle"/>
   <joint name="{name}_hinge" type="revolute"><parent link="base_link"/><child link="{name}_knuckle"/>
@@ -126,7 +128,7 @@ def urdf_hinge(name: str, x: float, y: float, *, stop: float = 0.6, axis: str = 
     <limit lower="{-stop}" upper="{stop}" effort="10" velocity="3"/></joint>
   <link name="{name}_wheel_link"><collision><geometry><sphere radius="{RADIUS}"/></geometry></collision></link>
   <joint name="{name}_wheel" type="continuous"><parent link="{name}_knuckle"/><child link="{name}_wheel_link"/>
-    <axis xyz="0 1 0"/></joint>"""
+    <origin xyz="0 {beside} 0" rpy="0 0 {yaw}"/><axis xyz="0 1 0"/></joint>"""
 
 
 def ros2_control(yaml: Path | str, *, library: str = "gz_ros2_control-system", ros: str = "") -> str:

@@ -317,11 +317,61 @@ def test_four_wheels_on_hinges_become_a_vehicle_that_steers_both_axles(adopted):
         assert joints[f"{corner}_wheel"] == pytest.approx(math.hypot(along, across) / 0.08)
 
 
-@pytest.mark.parametrize("wrong", [{"rear_right": (-0.2, -0.2)}, {"rear_right": (0.3, -0.4)}])
-def test_wheels_on_hinges_that_do_not_stand_on_two_axles_are_refused(adopted, wrong):
-    text, hinges = steered_all_round(**wrong)
-    with pytest.raises(VdsGzError, match="on two axles, become a vehicle of the model 'four_wheel_steering'"):
+def modules(places, **hinge):
+    """Controllers of wheels and hinges that turn round, each wheel on a hinge, and the joints."""
+    hinges = "".join(robots.urdf_hinge(f"m{k}", *place, **hinge) for k, place in enumerate(places))
+    wheels, steerings = ([f"m{k}_{part}" for k in range(len(places))] for part in ("wheel", "hinge"))
+    text = FORWARD.replace("[rear_left, rear_right]", str(wheels))
+    return text.replace("[front_left_hinge, front_right_hinge]", str(steerings)), hinges
+
+
+SQUARE = ((-0.3, -0.2), (0.3, 0.2), (0.3, -0.2), (-0.3, 0.2))
+STOPPED = {"stop": 0.6}
+
+
+@pytest.mark.parametrize(
+    ("places", "hinge"),
+    [
+        (SQUARE, {"stop": 1e16}),
+        (((0.4, 0.0), (-0.2, 0.3), (-0.2, -0.3)), {"stop": 1e16, "axis": "0 0 -1"}),
+        ((*SQUARE[:3], (-0.2, 0.2)), STOPPED),  # not on two axles
+        ((*SQUARE[:3], (0.3, 0.4)), STOPPED),
+    ],
+)
+def test_wheels_on_hinges_of_their_own_become_modules(adopted, places, hinge):
+    text, hinges = modules(places, **hinge)
+    adoption = adopted(text, more=hinges, joints={})
+    assert adoption.vehicle.model == "swerve"
+    p = adoption.parameters.vehicle
+    assert (p.module_x, p.module_y) == tuple(zip(*places, strict=True))
+    assert p.tire_diameter == pytest.approx(0.16)
+    assert p.steering_actuators.max_position == (0.6 if hinge == STOPPED else 0.0)
+    assert p.steering_actuators.max_velocity == 3.0
+    joints = sent(adoption, twist(0.5, 0.0, 0.25))
+    for k, (x, y) in enumerate(places):
+        along, across = 0.5 - 0.25 * y, 0.25 * x
+        sign = -1.0 if hinge.get("axis") else 1.0
+        assert joints[f"m{k}_hinge"] == pytest.approx(sign * math.atan2(across, along))
+        assert joints[f"m{k}_wheel"] == pytest.approx(math.hypot(along, across) / 0.08)
+
+
+def test_modules_with_wheels_beside_their_hinges_are_refused(adopted):
+    text, hinges = modules(SQUARE, stop=1e16, beside=0.045)
+    message = r"robot.urdf, line \d+: hinge 'm0_hinge' has its wheel 'm0_wheel' 0.045 m beside its axis"
+    with pytest.raises(VdsGzError, match=message):
         adopted(text, more=hinges, joints={})
+
+
+def test_modules_drive_where_all_wheels_roll(adopted):
+    text, hinges = modules(SQUARE, stop=1e16, yaw=0.8)
+    assert adopted(text, more=hinges, joints={}).vehicle.yaw == pytest.approx(0.8)
+
+
+def test_modules_whose_wheels_roll_in_different_directions_are_refused(adopted):
+    text, hinges = modules(SQUARE, stop=1e16)
+    turned = hinges.replace('rpy="0 0 0.0"', 'rpy="0 0 0.9"', 1)
+    with pytest.raises(VdsGzError, match="at angle 0 all wheels must roll ahead"):
+        adopted(text, more=turned, joints={})
 
 
 def test_reversed_axes_of_robots_without_a_controller(adopted):

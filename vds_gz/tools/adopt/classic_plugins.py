@@ -184,7 +184,8 @@ def tricycle_drive(settings: Settings) -> RobotDrive:
 def planar_move(settings: Settings) -> RobotDrive:
     """``libgazebo_ros_planar_move.so`` moves the body itself."""
     settings.plugin.fail(
-        f"{settings.what} moves the body without wheels, so no joints drive it; adopt needs a drive with wheels"
+        f"{settings.what} moves the body without wheels, so no joints drive it; adopt needs a plugin or controllers "
+        "that turn wheels. To keep this plugin, put the node in front of its topic, with backend: relay"
     )
 
 

@@ -6,7 +6,7 @@ import math
 from pathlib import Path
 
 from vds_gz.tools.adopt import geometry_check as geometry
-from vds_gz.tools.adopt import ros2_controllers
+from vds_gz.tools.adopt import joint_drive, ros2_controllers
 from vds_gz.tools.adopt.classic_plugins import OF_CLASSIC, REFUSED
 from vds_gz.tools.adopt.plugins import OF_GZ_SIM, PluginKind, Settings, names_of, plugins_of
 from vds_gz.tools.adopt.robot_drive import NamedJoint, RobotDrive, listed
@@ -80,14 +80,14 @@ def _of_joints(robot: RobotFile, structure: Structure, plugins: list[Tag]) -> Ro
     if not robot.is_urdf:
         return None
     exchanged = [plugin for plugin in plugins if names_of(plugin) & ros2_controllers.ROS1_PLUGINS]
-    joints = ros2_controllers.transmissions(robot.model) or ros2_controllers.interfaces(robot.model)
+    joints = joint_drive.transmissions(robot.model) or joint_drive.interfaces(robot.model)
     joints = [named for named in joints if named.joint in structure.joints and structure.joints[named.joint].turns]
     what = "joints of <transmission> or <ros2_control>"
     if exchanged and not joints:
         what, joints = "gazebo_ros_control", _by_shape(structure, exchanged[0])
     if not joints:
         return None
-    drive = ros2_controllers.of_joints(what, exchanged[0] if exchanged else robot.model, joints, structure)
+    drive = joint_drive.of_joints(what, exchanged[0] if exchanged else robot.model, joints, structure)
     drive.findings.append(
         "no plugin says the geometry, so it is that of the joints' poses and of the wheels' collisions"
     )

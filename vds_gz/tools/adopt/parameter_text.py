@@ -29,7 +29,7 @@ def overrides(drive: RobotDrive, adopted: AdoptedVehicle, name: str) -> list[Ove
     return [Override(key, value, origin) for key, value, origin in _values(drive, adopted, name)]
 
 
-def _values(drive: RobotDrive, adopted: AdoptedVehicle, name: str) -> Iterator[tuple[str, float | str | bool, str]]:
+def _values(drive: RobotDrive, adopted: AdoptedVehicle, name: str) -> Iterator[tuple[str, object, str]]:
     yield "model", adopted.model, f"in place of {drive.what}"
     for key, flag in adopted.flags.items():
         yield f"{MODEL_PARAMS}.{adopted.model}.{key}", flag, ""

@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple, NoReturn
 from vds_gz.core.errors import ArgumentError
 from vds_gz.tools.adopt.xml_text import Tag
 
-DriveKind = Literal["differential", "ackermann", "four_wheel_steering", "mecanum"]
+DriveKind = Literal["differential", "ackermann", "four_wheel_steering", "swerve", "mecanum"]
 
 #: Places of wheels of a mecanum drive, and of one that steers both axles.
 CORNERS = ("front_left", "rear_left", "rear_right", "front_right")
@@ -44,7 +44,8 @@ class RobotDrive:
         what: The plugin or controller, for the user.
         tag: The plugin that is exchanged.
         joints: Driven wheels by their place (``left`` and ``right``, or :data:`CORNERS`), and the hinges ``steering``,
-            or ``steering_left`` and ``steering_right``, or ``steering_`` with each of the corners.
+            or ``steering_left`` and ``steering_right``, or ``steering_`` with each of the corners. A swerve drive has
+            its wheels by numbers from ``1``, and their hinges with ``steering_`` before.
         figures: Geometry and the like by name: ``track``, ``kingpin_width``, ``wheel_base``, ``wheel_radius``,
             ``half_sum`` of wheel base and track [m], ``steering_limit`` [rad]. What is left out follows from the
             structure.

@@ -6,17 +6,17 @@ Parameters: https://control.ros.org/jazzy/doc/ros2_controllers/doc/controllers_i
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 from vds_gz.core.parameters.declaration import Override
 from vds_gz.core.parameters.yaml_reader import read_sections
-from vds_gz.tools.adopt import geometry_check as geometry
 from vds_gz.tools.adopt.classic_plugins import Topics, topics_of
+from vds_gz.tools.adopt.joint_drive import by_side, of_joints
 from vds_gz.tools.adopt.plugins import names_of
-from vds_gz.tools.adopt.robot_drive import CORNERS, DriveKind, Figure, NamedJoint, RobotDrive, fail, listed, symmetric
+from vds_gz.tools.adopt.robot_drive import DriveKind, Figure, NamedJoint, RobotDrive, fail, listed, symmetric
 from vds_gz.tools.adopt.robot_files import RobotFiles
 from vds_gz.tools.adopt.structure import Structure
 from vds_gz.tools.adopt.xml_text import Tag
@@ -286,7 +286,7 @@ def _steering(c: Ros2Controller) -> RobotDrive:
     axles = ("rear", "front") if front else ("front", "rear")
     traction = c.joints("traction_joints_names", f"{axles[0]}_wheels_names")
     hinges = c.joints("steering_joints_names", f"{axles[1]}_wheels_names")
-    _by_side(drive, c.structure, traction, hinges)
+    by_side(drive, c.structure, traction, hinges)
     drive.figures["wheel_base"] = c.needed("wheelbase")
     drive.figures["wheel_radius"] = c.needed(
         "traction_wheels_radius", "traction_wheel_radius", f"{axles[0]}_wheels_radius", f"{axles[0]}_wheel_radius"
@@ -315,37 +315,6 @@ def _tricycle(c: Ros2Controller) -> RobotDrive:
     return drive
 
 
-def _by_side(drive: RobotDrive, structure: Structure, traction: list[NamedJoint], hinges: list[NamedJoint]) -> None:
-    """Sort wheels and hinges by the side on which they stand."""
-    rolling, upright = ([structure.joint(named) for named in group] for group in (traction, hinges))
-    yaw = geometry.front(rolling, upright) if drive.joints_only else geometry.heading(rolling)
-    structure = structure.turned(yaw)
-    if len(hinges) == 1:
-        drive.joints["steering"] = hinges
-    else:
-        left, right = _halves(structure, hinges)
-        drive.joints |= {"steering_left": left, "steering_right": right}
-    if len(traction) == 1:
-        drive.joints["wheel"] = traction
-    else:
-        left, right = _halves(structure, traction)
-        drive.joints |= {"left": left, "right": right}
-
-
-def _halves(structure: Structure, named: list[NamedJoint]) -> tuple[list[NamedJoint], list[NamedJoint]]:
-    """The joints at the left and at the right of their middle."""
-    sides = {joint: float(structure.joint(joint).position[1]) for joint in named}
-    centre = sum(sides.values()) / len(sides)
-    left = [joint for joint in named if sides[joint] > centre]
-    right = [joint for joint in named if sides[joint] <= centre]
-    if not left:
-        fail(
-            named[0].place,
-            f"joints {listed(joint.joint for joint in named)} stand at the same place; one is left, one right",
-        )
-    return left, right
-
-
 def _forward(controllers: list[Ros2Controller], structure: Structure) -> RobotDrive:
     """Forward command controllers: hinges turn about the vertical, all else are wheels. The geometry is the model's."""
     c = controllers[0]
@@ -361,60 +330,6 @@ def _forward(controllers: list[Ros2Controller], structure: Structure) -> RobotDr
     return drive
 
 
-def of_joints(
-    what: str, tag: Tag, joints: list[NamedJoint], structure: Structure, angles: Collection[str] = ()
-) -> RobotDrive:
-    """A drive of which only the joints are known; those of ``angles`` are commanded by their angle."""
-    unique = list({named.joint: named for named in joints}.values())
-    upright = {named: structure.joint(named) for named in unique if geometry.vertical(structure.joint(named))}
-    hinges = [named for named, joint in upright.items() if math.isfinite(joint.upper) or joint.name in angles]
-    steering = {named.joint for named in hinges}
-    free = [joint for joint in structure.joints.values() if geometry.vertical(joint) and math.isinf(joint.upper)]
-    swivels = [joint for joint in free if joint.name not in steering]
-    casters = {joint.name for swivel in swivels for joint in geometry.steered_below(structure, swivel)}
-    wheels = [named for named in unique if named not in upright and named.joint not in casters]
-    if not wheels:
-        tag.fail(f"{what} moves no wheel; a drive must have one")
-    drive = RobotDrive("ackermann" if hinges else "differential", what, tag, joints_only=True)
-    if corners := _corners(structure, wheels, hinges):
-        drive.kind, drive.joints = "four_wheel_steering", corners
-    elif hinges:
-        _by_side(drive, structure, wheels, hinges)
-    else:
-        turned = structure.turned(geometry.front([structure.joint(named) for named in wheels], []))
-        left, right = _halves(turned, wheels)
-        drive.joints = {"left": left, "right": right}
-    drive.command_topic, drive.odometry_topic = "cmd_vel", "odom"
-    return drive
-
-
-def _corners(
-    structure: Structure, wheels: list[NamedJoint], hinges: list[NamedJoint]
-) -> dict[str, list[NamedJoint]] | None:
-    """Four wheels on four hinges with stops, sorted by corners; None for other robots, or unless on two axles."""
-    upright, rolling = ([structure.joint(named) for named in group] for group in (hinges, wheels))
-    below = [geometry.steered_below(structure, hinge) for hinge in upright]
-    steered = {joint.name for group in below for joint in group}
-    if not len(hinges) == len(wheels) == len(steered) == 4 or steered != {joint.name for joint in rolling}:
-        return None
-    if any(len(group) != 1 for group in below) or not all(math.isfinite(hinge.upper) for hinge in upright):
-        return None
-    structure = structure.turned(geometry.front(rolling, []))
-    place = {named: structure.joint(named).position for named in hinges}
-    ordered = sorted(hinges, key=lambda named: float(place[named][0]))
-    rear, front = (sorted(axle, key=lambda named: float(place[named][1])) for axle in (ordered[:2], ordered[2:]))
-    base = float(place[front[0]][0] - place[rear[0]][0])
-    if any(abs(float(place[axle[0]][0] - place[axle[1]][0])) > geometry.SAME * base for axle in (front, rear)):
-        return None
-    by_corner = dict(zip(("front_right", "front_left", "rear_right", "rear_left"), (*front, *rear), strict=True))
-    joint_of = {named.joint: named for named in wheels}
-    wheel_on = {hinge: joint_of[group[0].name] for hinge, group in zip(hinges, below, strict=True)}
-    return {
-        **{f"steering_{corner}": [by_corner[corner]] for corner in CORNERS},
-        **{corner: [wheel_on[by_corner[corner]]] for corner in CORNERS},
-    }
-
-
 #: Controllers of wheels, by their type.
 KINDS: Mapping[str, Callable[[Ros2Controller], RobotDrive]] = {
     "DiffDriveController": _diff_drive,
@@ -426,21 +341,3 @@ KINDS: Mapping[str, Callable[[Ros2Controller], RobotDrive]] = {
 }
 
 FORWARD = frozenset({"ForwardCommandController", "JointGroupVelocityController", "JointGroupPositionController"})
-
-
-def transmissions(robot: Tag) -> list[NamedJoint]:
-    """The joints of a URDF's ``<transmission>`` elements, which ROS 1 and Gazebo Classic move."""
-    return [
-        NamedJoint(name, joint.place) for joint in _joints(robot, "transmission") if (name := joint.get("name", ""))
-    ]
-
-
-def interfaces(robot: Tag) -> list[NamedJoint]:
-    """The joints of ``<ros2_control>`` elements that have a command interface."""
-    joints = _joints(robot, "ros2_control")
-    return [NamedJoint(joint.get("name", ""), joint.place) for joint in joints if joint.tags("command_interface")]
-
-
-def _joints(robot: Tag, block: str) -> list[Tag]:
-    """The joints in all elements of a kind."""
-    return [joint for element in robot.tags(block) for joint in element.tags("joint")]

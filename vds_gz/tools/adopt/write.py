@@ -17,13 +17,14 @@ from vds_gz.core.parameters.node import NodeParameters
 from vds_gz.core.vehicle.catalogue import models
 from vds_gz.core.vehicle.vehicle_model import Joint
 from vds_gz.tools.adopt import parameter_text, robot_folder
-from vds_gz.tools.adopt.adopted_vehicle import AdoptedVehicle, vehicle
+from vds_gz.tools.adopt.adopted_vehicle import AdoptedVehicle
 from vds_gz.tools.adopt.find import find_drive, has_drive
 from vds_gz.tools.adopt.model_copy import Exchange, difference, exchanged, plugins, text_of
 from vds_gz.tools.adopt.robot_drive import RobotDrive, ros_name
 from vds_gz.tools.adopt.robot_file import RobotFile, read_robot
 from vds_gz.tools.adopt.robot_folder import Start
 from vds_gz.tools.adopt.robot_sensors import NOT_SIMULATED, RobotSensor, joint_states, sensors_of
+from vds_gz.tools.adopt.robot_vehicle import vehicle
 from vds_gz.tools.adopt.xml_text import Tag
 
 #: Topics of the node whose contents are not the robot's: its joint states and its description have our names.
