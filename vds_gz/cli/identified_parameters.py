@@ -11,7 +11,7 @@ from vds_gz.core.parameters.declaration import Override
 from vds_gz.core.parameters.schema import schema_line
 from vds_gz.core.parameters.yaml_reader import parameter_file, read_parameter_file, section_of
 
-HEADER = "# Identified by vds-gz identify from {}.\n# Numbers without an interval were not identified.\n"
+HEADER = "# Identified by vds-gz identify from {}.\n# Numbers without a comment are those of the given vehicle.\n"
 
 
 def write_parameters(folder: Path, log: str, given: GivenVehicle | None, model: str, lines: Sequence[Override]) -> None:

@@ -59,12 +59,12 @@ def _identify_vehicle(options: argparse.Namespace, given: GivenVehicle | None, f
     folder.mkdir(parents=True, exist_ok=True)
     with progress("identifying", None) as advance:
         fit = source.fit_together(recordings, advance=lambda words: advance(1.0, words))
-    lines = (_named_by_option(line, options.wheel_base) for line in overrides(fit, given[0] if given else None))
-    write_parameters(folder, log, given, fit.model, list(lines))
-    write_report(folder, log, fit)
+    lines = [_named_by_option(line, options.wheel_base) for line in overrides(fit, given[0] if given else None)]
+    write_parameters(folder, log, given, fit.model, lines)
+    write_report(folder, log, fit, lines)
     for prediction in fit.predictions:
         print(prediction_words(prediction))
-    print(f"\n{text_table(HEAD, list(fit_rows(fit)))}\n")
+    print(f"\n{text_table(HEAD, list(fit_rows(fit, lines)))}\n")
     for finding in fit.findings:
         print(f"finding: {finding}")
     if fit.findings:

@@ -6,12 +6,19 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given, reject, settings
+from hypothesis import strategies as st
 
+from vds_gz.cli.identified_parameters import write_parameters
+from vds_gz.core.configuration import load_parameters, parameters_of
 from vds_gz.core.parameters.actuator_parameters import DriveParameters
+from vds_gz.core.parameters.declaration import Override, ParameterError, describe
 from vds_gz.core.parameters.vehicles import BicycleParameters, DifferentialParameters
+from vds_gz.core.vehicle.catalogue import models
 from vds_gz.tools.study.identify.estimates import Estimate
 from vds_gz.tools.study.identify.exports import nav2, overrides
 from vds_gz.tools.study.identify.labels import named, prediction_words, recordings_needed
+from vds_gz.tools.study.identify.problem.parameters import actuations, with_numbers
 from vds_gz.tools.study.identify.results import NAMES, Axis, Channel, Prediction, Reached, VehicleFit
 from vds_gz.tools.study.report.identification_report import autocorrelation, fit_rows, write_report
 from vds_gz.tools.study.report.text import plain
@@ -56,7 +63,7 @@ def fit():
 
 
 def test_rows_list_actuators_calibrations_and_residuals(fit):
-    assert list(fit_rows(fit)) == [
+    assert list(fit_rows(fit, list(overrides(fit)))) == [
         ("drive", "dead time", "0.2 s", "0.195 to 0.205"),
         ("drive", "time constant", "0.3 s", "0.25 to 0.35"),
         ("drive", "acceleration limit", "not met", "reached 1.25 m/s²"),
@@ -64,11 +71,59 @@ def test_rows_list_actuators_calibrations_and_residuals(fit):
         ("steering", "rate limit", "0.5 rad/s", "0.495 to 0.505"),
         ("steering", "limit", "not met", "reached 0.4 rad"),
         ("vehicle", "wheel base", "2 m", "1.9 to 2.1"),
+        ("vehicle", "center at standstill", "true", "as observed at standstill"),
         ("calibration", "v_x gain", "1", "0.99 to 1.01"),
         ("calibration", "imu yaw_rate offset", "0 rad/s", "-1 to 1"),
         ("residual", "v_x", "0.01 m/s", "noise 0.01 m/s, 3 outliers"),
         ("residual", "odom x", "1e-09 m", "no noise above 0.01 m"),
     ]
+
+
+def _file_of(parameters):
+    """The parameters of a vehicle as they stand in a file, by name."""
+    return {parameter.name: parameter.default for parameter in describe(parameters.vehicle)}
+
+
+@st.composite
+def identified(draw):
+    """A vehicle, and one identified from it: some numbers with intervals, others without, and other flags."""
+    model = draw(st.sampled_from(sorted(models())))
+    base = parameters_of([Override("model", model)])
+    names = [name for actuator in actuations(base.vehicle).values() for name in actuator.names.values()]
+    others = [p.name for p in describe(base.vehicle) if p.type == "double" and p.name not in names]
+    changed = draw(st.lists(st.sampled_from([*names, *others]), unique=True, max_size=8))
+    known = draw(st.sets(st.sampled_from([*names, *others]), max_size=6))
+    values = {name: 0.01 * draw(st.integers(1, 140)) for name in (*changed, *known)}
+    flags = [p.name for p in describe(base.vehicle) if p.type == "bool" and "." not in p.name]
+    turned = draw(st.sets(st.sampled_from(flags), max_size=2)) if flags else set()
+    try:
+        vehicle = dataclasses.replace(
+            with_numbers(base.vehicle, values), **{name: not getattr(base.vehicle, name) for name in turned}
+        )
+    except ParameterError:
+        vehicle, known = base.vehicle, set()
+    numbers = dict.fromkeys(names) | {name: Estimate(values[name], 0.0, 2.0) for name in known}
+    reached = {name: 0.5 for name in names if numbers[name] is None and draw(st.booleans())}
+    return base, VehicleFit(model, vehicle, numbers, {}, reached, (), (), ())
+
+
+@settings(max_examples=40, deadline=None)
+@given(case=identified())
+def test_every_number_that_is_written_is_a_row_of_the_table(case, tmp_path_factory):
+    base, fit = case
+    folder = tmp_path_factory.mktemp("file")
+    lines = list(overrides(fit, base))
+    try:
+        write_parameters(folder, "log.csv", None, fit.model, lines)
+    except ParameterError:  # the numbers do not go together
+        reject()
+    before, after = _file_of(base), _file_of(load_parameters(folder / "parameters.yaml"))
+    different = [name for name in after if after[name] != before[name]]
+    rows = {(axis, label): (value, note) for axis, label, value, note in fit_rows(fit, lines)}
+    for word in named(fit.model, different):
+        value, note = rows[word.axis, word.label]
+        unlimited = note.startswith("reached") and after[word.name] == 0.0
+        assert value == word.written(after[word.name]) or (value == "not met" and unlimited), word.name
 
 
 def test_a_prediction_stands_beside_simpler_explanations(fit):
@@ -140,7 +195,9 @@ def test_yaw_limits_of_a_robot_with_two_drives_are_those_of_its_axis():
 
 
 def test_a_report_is_complete_and_its_json_has_no_infinity(fit, tmp_path):
-    write_report(tmp_path, "log.mcap", dataclasses.replace(fit, findings=(*fit.findings, "a finding")))
+    write_report(
+        tmp_path, "log.mcap", dataclasses.replace(fit, findings=(*fit.findings, "a finding")), list(overrides(fit))
+    )
     report = json.loads((tmp_path / "report.json").read_text(), parse_constant=pytest.fail)
     assert {"log", "findings", "axes", "nav2", "numbers", "channels", "predictions"} <= report.keys()
     assert report["axes"]["v_x"]["numbers"]["dead_time"]["low"] == 0.195
@@ -159,7 +216,7 @@ def test_numbers_that_json_lacks_are_null():
 
 def test_the_first_and_the_worst_of_many_recordings_are_pictured(fit, tmp_path):
     channels = tuple(channel("v_x", residual=0.01 + 0.01 * (k % 6), recording=k) for k in range(12))
-    write_report(tmp_path, "runs", dataclasses.replace(fit, channels=channels))
+    write_report(tmp_path, "runs", dataclasses.replace(fit, channels=channels), [])
     pictured = sorted(path.name for path in tmp_path.glob("*.png"))
     assert pictured == sorted(["identified.png", *(f"identified_{k + 1}.png" for k in (4, 5, 10, 11))])
 
@@ -182,8 +239,8 @@ def test_a_channel_may_have_any_name(fit, tmp_path):
         "my gain v_x latency": Estimate(0.1, 0.0, 0.2),
     }
     named = dataclasses.replace(fit, channels=(odd,), calibrations=calibrations)
-    write_report(tmp_path, "log.csv", named)
-    values = [row[2] for row in fit_rows(named) if row[0] == "calibration"]
+    write_report(tmp_path, "log.csv", named, [])
+    values = [row[2] for row in fit_rows(named, []) if row[0] == "calibration"]
     assert values == ["0.1 m/s", "0.1 s"]
 
 

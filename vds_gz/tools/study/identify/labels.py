@@ -48,6 +48,14 @@ class ParameterLabel:
         """A value with its unit."""
         return f"{value:.{digits}g} {self.unit}".strip()
 
+    def written(self, value: object) -> str:
+        """A value of the parameter file, with its unit: a number, a flag, a choice, or a list of numbers."""
+        if isinstance(value, (list, tuple)):
+            return f"{', '.join(f'{number:.4g}' for number in value)} {self.unit}".strip()
+        if isinstance(value, (bool, str)):
+            return str(value).lower()
+        return self.with_unit(float(str(value)))
+
     def estimate(self, number: Estimate) -> str:
         """The value of an estimate with its unit; 0 if it is negligible beside its interval."""
         return self.with_unit(number.value if abs(number.value) > NOTHING * (number.high - number.low) else 0.0)

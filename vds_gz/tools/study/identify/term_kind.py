@@ -44,6 +44,7 @@ class Excitation(NamedTuple):
         moves: Some change of its commands shows in a measurement.
         scale: Its gain does not have the effect of other gains.
         slow: Nothing else has the effect of a slow share over the whole recording, as the gain of a wheel has.
+        stands: The vehicle was seen to stand at a command of zero, so it has no offset there.
     """
 
     near_zero: bool = True
@@ -51,6 +52,7 @@ class Excitation(NamedTuple):
     moves: bool = True
     scale: bool = True
     slow: bool = True
+    stands: bool = False
 
     def shows(self, kind: TermKind) -> bool:
         """Whether a kind of term may be found."""

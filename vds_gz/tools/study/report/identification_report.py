@@ -14,8 +14,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from vds_gz.core.arrays import Array
+from vds_gz.core.parameters.declaration import Override
 from vds_gz.core.parameters.yaml_reader import INTERVAL
-from vds_gz.tools.study.identify.exports import exports
+from vds_gz.tools.study.identify.exports import NOT_MET, exports
 from vds_gz.tools.study.identify.labels import is_noiseless, named, noise_words, prediction_words, recordings_needed
 from vds_gz.tools.study.identify.results import LIMITS, OUTLIER_WEIGHT, TIMES, Channel, VehicleFit
 from vds_gz.tools.study.recording import QUANTITIES
@@ -118,13 +119,20 @@ def report_title(log: str) -> str:
     return f"Vehicle identified from {Path(log).name}"
 
 
-def fit_rows(fit: VehicleFit) -> Iterator[tuple[str, ...]]:
-    """Rows under :data:`HEAD`: numbers of actuators and of the vehicle, calibrations, and residuals."""
+def fit_rows(fit: VehicleFit, written: Sequence[Override]) -> Iterator[tuple[str, ...]]:
+    """Rows under :data:`HEAD`: every line of the parameter file, what it lacks, calibrations, and residuals.
+
+    ``written`` are the lines of :func:`~vds_gz.tools.study.identify.exports.overrides`.
+    """
+    lines = {line.name.removeprefix(f"model_params.{fit.model}."): line for line in written}
+    names = dict.fromkeys(name for name in (*fit.numbers, *lines) if name in lines or not name.endswith("]"))
     estimates = fit.numbers | fit.calibrations
-    for word in named(fit.model, list(fit.numbers), list(fit.calibrations)):
-        number = estimates[word.name]
+    for word in named(fit.model, list(names), list(fit.calibrations)):
+        number, line = estimates.get(word.name), lines.get(word.name)
         if number is not None:
             yield word.axis, word.label, word.estimate(number), number.interval
+        elif line is not None and not line.origin.startswith(NOT_MET):
+            yield word.axis, word.label, word.written(line.value), line.origin
         elif word.name in fit.reached:
             yield word.axis, word.label, "not met", f"reached {word.with_unit(fit.reached[word.name], 3)}"
         elif word.stage in (*LIMITS, *TIMES):
@@ -133,14 +141,17 @@ def fit_rows(fit: VehicleFit) -> Iterator[tuple[str, ...]]:
         yield "residual", fit.title(channel), f"{channel.residual:.4g} {channel.unit}", noise_words(channel)
 
 
-def write_report(folder: Path, log: str, fit: VehicleFit) -> None:
-    """Write report.html, report.json, identified.png, and pictures of further recordings and channels."""
+def write_report(folder: Path, log: str, fit: VehicleFit, written: Sequence[Override]) -> None:
+    """Write report.html, report.json, identified.png, and pictures of further recordings and channels.
+
+    ``written`` are the lines of the parameter file, as for :func:`fit_rows`.
+    """
     page = ReportPage(folder, report_title(log))
     for finding in (*map(prediction_words, fit.predictions), *fit.findings):
         page.text(finding)
     for name, (what, channels) in _pictures(fit).items():
         page.picture(name, channels_figure(channels, [fit.title(channel) for channel in channels]), what)
-    page.table(HEAD, fit_rows(fit))
+    page.table(HEAD, fit_rows(fit, written))
     for more in recordings_needed(fit.numbers, named(fit.model, list(fit.numbers))):
         page.text(f"Poorly determined: {more}.")
     for name, export in exports().items():

@@ -15,6 +15,7 @@ from matplotlib.figure import Figure
 
 from vds_gz.core.parameters.yaml_reader import INTERVAL
 from vds_gz.tools.study.identify.estimates import Estimate
+from vds_gz.tools.study.identify.labels import named
 from vds_gz.tools.study.identify.many import Pooled, PooledVehicle, Result
 from vds_gz.tools.study.report.style import ACTUAL, BODY, COMMANDED, STYLE, add_legend, literal, panels
 from vds_gz.tools.study.report.text import ReportPage
@@ -26,12 +27,20 @@ ACROSS = 3
 
 
 def pooled_rows(vehicle: PooledVehicle) -> Iterator[tuple[str, ...]]:
-    """Rows under :data:`HEAD`; spread and scatter are those of :class:`~vds_gz.tools.study.identify.many.Pooled`."""
+    """Rows under :data:`HEAD`: pooled estimates, then the other lines of the parameter file.
+
+    Spread and scatter are those of :class:`~vds_gz.tools.study.identify.many.Pooled`.
+    """
+    lines = {line.name.removeprefix(f"model_params.{vehicle.model}."): line for line in vehicle.overrides}
     for word in vehicle.words:
         number = vehicle.numbers[word.name]
         scatter = "" if math.isnan(number.scatter) else f"{number.scatter:.1f} x"
         value, spread = word.estimate(number.estimate), word.with_unit(number.spread, 2)
         yield word.axis, word.label, value, number.estimate.interval, str(number.count), spread, scatter
+    pooled = {word.name for word in vehicle.words}
+    for word in named(vehicle.model, [name for name in lines if name not in pooled]):
+        line = lines[word.name]
+        yield word.axis, word.label, word.written(line.value), line.origin, "", "", ""
 
 
 def pooled_findings(vehicle: PooledVehicle) -> Iterator[str]:

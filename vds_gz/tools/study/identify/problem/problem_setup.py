@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
-from vds_gz.core.arrays import Array
+from vds_gz.core.arrays import Array, Flags
 from vds_gz.core.parameters.actuator_parameters import ActuatorStages
 from vds_gz.core.parameters.declaration import ParameterGroup
 from vds_gz.core.parameters.yaml_reader import Interval
@@ -20,7 +21,16 @@ from vds_gz.tools.study.identify.problem.parameters import is_steering
 from vds_gz.tools.study.identify.problem.references import ReferenceRange, joined, reference_ranges
 from vds_gz.tools.study.identify.problem.segment_model import VehicleFamily
 from vds_gz.tools.study.identify.problem.segments import FEWEST_SAMPLES
-from vds_gz.tools.study.recording import COMMANDED, POSES, QUANTITIES, MeasuredChannel, Recording, Series, SignalError
+from vds_gz.tools.study.recording import (
+    COMMANDED,
+    POSES,
+    QUANTITIES,
+    Commands,
+    MeasuredChannel,
+    Recording,
+    Series,
+    SignalError,
+)
 
 #: Fields of commands and of calibrations, by quantity.
 FIELDS = {quantity: COMMANDED[quantity] for quantity in QUANTITIES}
@@ -36,6 +46,10 @@ HORIZON, INTERVALS = 0.1, 2.0
 
 #: Commands below this part of their maximum are near 0.
 NEAR_ZERO = 0.1
+
+#: A vehicle stands at the latest after this time of commands of zero [s], which this number of samples shows, if their
+#: median is below this part of its largest speed, or of its standard error.
+SETTLED, STANDING_SAMPLES, STANDING, STANDING_ERRORS = 2.0, 5, 0.01, 3.0
 
 #: A horizon that is longer by this factor contains a gap.
 GAP = 2.0
@@ -159,6 +173,16 @@ class Setup:
         return bool(np.min(values) <= tolerance and np.max(values) >= -tolerance)
 
     @property
+    def stands(self) -> bool:
+        """Whether the vehicle was seen to stand at a command of zero, by its speed or that of its wheels."""
+        return any(
+            _is_standing(channel, _settled_at_zero(recording.commands, channel.series.time))
+            for recording, channels in zip(self.recordings, self.channels, strict=True)
+            for channel in channels
+            if channel.quantity in ("v_x", "joint_velocity")
+        )
+
+    @property
     def slows_down(self) -> bool:
         """Whether some command asks for a lower speed than one before, or for the opposite direction."""
         steered = steers(self.family.model, self.family.parameters)
@@ -188,6 +212,26 @@ class Setup:
 
     def _changes(self, field: str, tolerance: float) -> bool:
         return any(np.ptp(recording.commands.records[field]) > tolerance for recording in self.recordings)
+
+
+def _settled_at_zero(commands: Commands, time: Array) -> Flags:
+    """Whether no motion was commanded at each time, and for :data:`SETTLED` before it."""
+    fields = ("v_x", "v_y", "yaw_rate", "target_acceleration")
+    moves = np.any([commands.records[field] != 0.0 for field in fields], axis=0)
+    last = np.maximum.accumulate(np.where(moves, np.arange(len(moves)), -1))
+    ends = np.where(last + 1 < len(moves), commands.time[np.minimum(last + 1, len(moves) - 1)], np.inf)
+    at = np.searchsorted(commands.time, time, side="right") - 1
+    return np.asarray((at >= 0) & ~moves[at] & (time >= ends[at] + SETTLED))
+
+
+def _is_standing(channel: MeasuredChannel, settled: Flags) -> bool:
+    """Whether a speed is 0 in these samples, within its noise or a small part of its largest value."""
+    values = channel.series.value[settled]
+    if len(values) < STANDING_SAMPLES:
+        return False
+    middle, top = float(np.median(values)), float(np.percentile(np.abs(channel.series.value), 99.0))
+    error = 1.25 * 1.4826 * float(np.median(np.abs(values - middle))) / math.sqrt(len(values))
+    return abs(middle) <= max(STANDING * top, STANDING_ERRORS * error)
 
 
 def requested_by(kind: CommandKind) -> list[str]:

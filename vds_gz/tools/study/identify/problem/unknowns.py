@@ -214,7 +214,7 @@ def _excitation(setup: Setup, name: str) -> Excitation:
     """What the recordings show of an actuator."""
     if name == "drive":
         slows_down = setup.takes_acceleration or setup.slows_down
-        return Excitation(near_zero=setup.reaches_zero("v_x"), slows_down=slows_down)
+        return Excitation(near_zero=setup.reaches_zero("v_x"), slows_down=slows_down, stands=setup.stands)
     if name in setup.steering_references:
         references = setup.steering_references[name]
         return Excitation(near_zero=references.lowest <= 0.0 <= references.highest, moves=references.varies)

@@ -1,0 +1,38 @@
+"""A drive has no offset if the vehicle was seen to stand at a command of zero."""
+
+import numpy as np
+import pytest
+
+from vds_gz.tools.study.identify.problem.unknowns import set_up
+from vds_gz.tools.study.recording import Recording, Series
+
+TIMES = 0.05 * np.arange(600)
+
+#: One metre per second for 10 s of 30.
+COMMAND = np.where((TIMES > 10.0) & (TIMES < 20.0), 1.0, 0.0)
+
+
+def has_offset(creep, *, noise=0.0, zero=0.0, yaw_rate=0.0):
+    """Whether the drive of a robot may have an offset, which creeps at a command of ``zero``."""
+    random = np.random.default_rng(7)
+    speed = np.where(COMMAND > 0.0, 1.0, creep) + noise * random.standard_normal(len(TIMES))
+    command = {"v_x": Series(TIMES, np.where(COMMAND > 0.0, COMMAND, zero))}
+    command["yaw_rate"] = Series(TIMES, np.full(len(TIMES), yaw_rate))
+    recording = Recording(command, {"v_x": Series(TIMES, speed)})
+    setup = set_up([recording], vehicle=None, wheel_base=None, fit=(), priors={})
+    return bool(setup.actuators["drive"]["offset"])
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.05])
+def test_a_robot_that_stands_has_none(noise):
+    assert not has_offset(0.0, noise=noise)
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.05])
+def test_a_robot_that_creeps_may_have_one(noise):
+    assert has_offset(0.04, noise=noise)
+
+
+@pytest.mark.parametrize("command", [{"zero": 0.01}, {"yaw_rate": 0.2}])
+def test_a_robot_that_was_always_commanded_to_move_may_have_one(command):
+    assert has_offset(0.0, **command)
