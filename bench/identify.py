@@ -5,14 +5,18 @@
     python bench/identify.py others [FOLDER ...]                   recordings of other programs
     python bench/identify.py speed                                 time and memory: a minute, an hour, short logs
     python bench/identify.py table FILE ...                        the table of files of --output
+    python bench/identify.py all [FOLDER] [--jobs N]               real, clean and noisy recordings in one table
+    python bench/identify.py constants [FOLDER] [--constant MODULE.NAME]    real ones with constants halved and doubled
 
-A call uses one core; several calls with different seeds may run at once, each with its own `--output`.
+A call uses one core, but for `all` and `constants`; several calls with different seeds may run at once, each with its
+own `--output`. FOLDER (examples/data) is one of `bench/real.py`. A change of the estimator is judged by `all`.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import resource
 import sys
 import tempfile
@@ -209,10 +213,26 @@ def faults(row: Row, *, noisy: bool) -> Iterator[str]:
             yield f"{row['case']}, seed {row['seed']}: residual of {name} is {residual:.2g} of the peak"
 
 
-def main() -> None:
+def of_all_recordings(options: argparse.Namespace) -> int:
+    """The table of all recordings, or that of constants."""
+    import identification_table  # which imports this file
+
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # of the programs that are run
+    folder = Path(options.folders[0]) if options.folders else ROOT / "examples" / "data"
+    if options.what == "all":
+        return identification_table.table(folder, options.jobs, options.only or ())
+    identification_table.sensitivity(folder, options.jobs, options.only or (), options.constant)
+    return 0
+
+
+def main() -> int:
+    """Run the trials, and print their table."""
     options = _parser().parse_args()
     if options.what == "speed":
-        return speed(options)
+        speed(options)
+        return 0
+    if options.what in ("all", "constants"):
+        return of_all_recordings(options)
     if options.what == "table":
         rows = [json.loads(line) for path in options.folders for line in Path(path).read_text().splitlines()]
     else:
@@ -227,6 +247,7 @@ def main() -> None:
             for line in faults(row, noisy=options.what == "noisy"):
                 print(f"  {line}", file=sys.stderr, flush=True)
     print("\n".join(table(rows)))
+    return 0
 
 
 def _seeds(text: str) -> range:
@@ -236,16 +257,18 @@ def _seeds(text: str) -> range:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("clean", "noisy", "others", "speed", "table"))
+    parser.add_argument("what", choices=("clean", "noisy", "others", "speed", "table", "all", "constants"))
     parser.add_argument("folders", nargs="*", help="folders of recordings, or files for the table")
     parser.add_argument("--seeds", type=_seeds, default=range(4), metavar="FIRST:END", help="seeds of the trials (0:4)")
     parser.add_argument("--only", action="append", metavar="NAME", help="cases whose names contain NAME; repeatable")
     parser.add_argument("--fit", action="append", default=[], metavar="NAME", help="geometry to fit too; repeatable")
     parser.add_argument("--duration", type=float, default=60.0, metavar="S", help="length of a recording (60)")
     parser.add_argument("--bag", action="store_true", help="write a bag and read it, as the command line does")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, metavar="N", help="cores to use (all)")
+    parser.add_argument("--constant", action="append", default=[], metavar="MODULE.NAME", help="repeatable (all)")
     parser.add_argument("--output", metavar="FILE", help="append each result to a file, as a line of JSON")
     return parser
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -20,6 +20,7 @@ import csv
 import gzip
 import json
 import re
+import resource
 import subprocess
 import sys
 import tempfile
@@ -56,6 +57,9 @@ FOLLOWED = 0.1
 
 #: A prediction is worse than another one if its error is this many times as large.
 WORSE = 1.05
+
+#: The command line.
+PROGRAM = ("vds-gz",)
 
 UNITS = {"speed": "m/s", "yaw rate": "rad/s", "steering": "rad"}
 SHORT = {"dead_time": "dead time", "time_constant": "lag", "max_acceleration": "acceleration"}
@@ -163,7 +167,9 @@ def lines(file: Path) -> list[str]:
         return list(text)
 
 
-def identified(files: Sequence[Path], border: float, vehicle: Path, folder: Path) -> dict[str, Any]:
+def identified(
+    files: Sequence[Path], border: float, vehicle: Path, folder: Path, program: Sequence[str] = PROGRAM
+) -> dict[str, Any]:
     """Identify from the rows before a time, by the command line; return the content of `report.json`."""
     cut = []
     for file in files:
@@ -172,7 +178,7 @@ def identified(files: Sequence[Path], border: float, vehicle: Path, folder: Path
         cut[-1].write_text(
             head + "".join(row for row in rows if float(row.partition(",")[0]) < border), encoding="utf-8"
         )
-    words = ["vds-gz", "identify", *map(str, cut), "--params", str(vehicle), "-o", str(folder)]
+    words = [*program, "identify", *map(str, cut), "--params", str(vehicle), "-o", str(folder)]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     if done.returncode:
         raise RecordingError(f"exit code {done.returncode}: {(done.stderr.strip() or done.stdout.strip())[-200:]}")
@@ -197,7 +203,7 @@ def vehicle_prediction(file: Path, folder: Path, course: Course, quantity: str) 
             table.writerows({"time": time, **first} for time in np.arange(0.0, WARM_UP, 0.1))
             table.writerows(row | {"time": WARM_UP + float(row["time"])} for row in rows)
         parameters = str(folder / "parameters.yaml")
-        words = ["vds-gz", "replay", str(commands), "--params", parameters, "-o", str(replayed)]
+        words = [*PROGRAM, "replay", str(commands), "--params", parameters, "-o", str(replayed)]
         subprocess.run(words, check=True, capture_output=True)
     columns = np.genfromtxt(replayed, delimiter=",", names=True)
     name = {"speed": "v_x", "yaw rate": "yaw_rate", "steering": "steering_actual"}[quantity]
@@ -245,7 +251,10 @@ def vehicle_of(folder: Path, name: str) -> Path:
 
 @dataclass(frozen=True)
 class Row:
-    """One quantity of a recording: its standard deviation, and the error of each prediction."""
+    """One quantity of a recording: its standard deviation, the error of each prediction, and what was learned.
+
+    ``seconds`` is the processor time of `vds-gz identify`.
+    """
 
     recording: str
     quantity: str
@@ -254,12 +263,22 @@ class Row:
     simple: float
     identified: float
     learned: str
+    seconds: float
+
+    @property
+    def ratio(self) -> float:
+        """The error of the identified vehicle by that of the better other prediction."""
+        return self.identified / min(self.command, self.simple)
+
+    @property
+    def follows(self) -> bool:
+        """Whether some other prediction explains enough for the quantity to count."""
+        return min(self.command, self.simple) < (1.0 - FOLLOWED) * self.spread
 
     @property
     def worse(self) -> bool:
         """Whether another prediction is clearly better, and explains enough to count."""
-        best = min(self.command, self.simple)
-        return self.identified > WORSE * best and best < (1.0 - FOLLOWED) * self.spread
+        return self.ratio > WORSE and self.follows
 
     def __str__(self) -> str:
         shown = f"{self.identified:.3f}" if np.isfinite(self.identified) else "none"
@@ -273,7 +292,13 @@ def rms(parts: Sequence[Array]) -> float:
     return float(np.sqrt(np.mean(np.concatenate(parts) ** 2)))
 
 
-def rows(name: str, files: Sequence[Path], vehicle: Path) -> Iterator[Row]:
+def seconds_of_children() -> float:
+    """The processor time of all programs that were run and have ended [s]."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def rows(name: str, files: Sequence[Path], vehicle: Path, program: Sequence[str] = PROGRAM) -> Iterator[Row]:
     """A row for each quantity of a recording, or of several runs."""
     wheel_base = float(getattr(load_parameters(vehicle).vehicle, "wheel_base", 1.0))
     runs = [courses(read(file), wheel_base) for file in files]
@@ -282,11 +307,12 @@ def rows(name: str, files: Sequence[Path], vehicle: Path) -> Iterator[Row]:
     if len(files) == 1:
         border, tested = TAUGHT * max(float(course.time[-1]) for course in runs[0].values()), taught
     with tempfile.TemporaryDirectory() as scratch:
-        folder = Path(scratch)
+        folder, begin = Path(scratch), seconds_of_children()
         try:
-            report, failure = identified([files[i] for i in taught], border, vehicle, folder), ""
+            report, failure = identified([files[i] for i in taught], border, vehicle, folder, program), ""
         except RecordingError as error:
             report, failure = {}, str(error)
+        seconds = seconds_of_children() - begin
         for quantity in (name for name in UNITS if any(name in runs[i] for i in tested)):
             fit = simple_fit([runs[i][quantity].until(border) for i in taught if quantity in runs[i]])
             measured, command, simple, ours = [], [], [], []
@@ -306,7 +332,18 @@ def rows(name: str, files: Sequence[Path], vehicle: Path) -> Iterator[Row]:
                 rms(simple),
                 rms(ours) if report else np.inf,
                 learned(report, quantity) if report else failure,
+                seconds,
             )
+
+
+def summary(found: Sequence[Row]) -> str:
+    """The ratios of the quantities that follow their commands, in a line."""
+    ratios = [row.ratio for row in found if row.follows]
+    worse = sum(row.worse for row in found)
+    return (
+        f"error of the identified vehicle by that of the better of command and simple fit: median "
+        f"{np.median(ratios):.3f}, worst {max(ratios):.2f}, {worse} of {len(ratios)} above {WORSE}"
+    )
 
 
 def replaced(page: str, table: Sequence[str]) -> str:
@@ -339,8 +376,7 @@ def main() -> int:
         for row in rows(name, files, vehicles[name]):
             print(row, flush=True)
             found.append(row)
-    ratios = [row.identified / row.simple for row in found]
-    print(f"identified / simple fit: median {np.median(ratios):.2f}, worst {max(ratios):.2f}", file=sys.stderr)
+    print(summary(found), file=sys.stderr)
     if arguments.page:
         page = arguments.page.read_text(encoding="utf-8")
         arguments.page.write_text(replaced(page, [*table, *map(str, found)]), encoding="utf-8")

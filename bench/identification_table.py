@@ -1,0 +1,139 @@
+"""The estimator judged by all recordings at once: of real robots, and clean and noisy ones of known vehicles.
+
+`python bench/identify.py all` and `constants` run it.
+"""
+
+from __future__ import annotations
+
+import sys
+from argparse import Namespace
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from importlib import import_module
+from itertools import product
+from pathlib import Path
+from time import monotonic
+
+import identify
+import numpy as np
+import real
+from changed_constant import PACKAGE
+
+#: Runs the command line with a changed constant.
+CHANGED = Path(__file__).with_name("changed_constant.py")
+
+#: Seeds of the trials.
+CLEAN_SEEDS, NOISY_SEEDS = range(1), range(10, 12)
+
+#: The module with the constants of the search.
+SEARCH = "search_constants"
+
+HEAD = "| recording | quantity | std | command | simple fit | identified | ratio | time [s] | learned |"
+
+
+def real_rows(name: str, files: Sequence[Path], vehicle: Path, program: Sequence[str] = real.PROGRAM) -> list[real.Row]:
+    """The rows of a recording; none if it cannot be read."""
+    return list(real.rows(name, files, vehicle, program))
+
+
+def trials(kind: str, seed: int, only: Sequence[str]) -> list[identify.Row]:
+    """Trials of known vehicles: "clean" or "noisy"."""
+    options = Namespace(seeds=[seed], only=only, bag=False, fit=[], duration=60.0)
+    return list({"clean": identify.clean_trials, "noisy": identify.noisy_trials}[kind](options))
+
+
+def of_known_vehicles(kind: str, rows: Sequence[identify.Row]) -> Iterator[str]:
+    """A summary of trials, and their faults."""
+    numbers = [number for row in rows for number in row["numbers"].values()]
+    there = [number for number in numbers if number["found"]]
+    held = sum(map(identify.holds, there))
+    ratios = [abs(number["found"][0] - number["true"]) / number["least"] for number in there if "least" in number]
+    bound = f", rms error {np.sqrt(np.mean(np.square(ratios))):.2f} times the Cramer-Rao bound" if ratios else ""
+    seconds = [row["seconds"] for row in rows]
+    yield (
+        f"{kind}: {len(rows)} recordings, {len(there)} of {len(numbers)} numbers given, {held} of their intervals hold "
+        f"the truth{bound}; {np.median(seconds):.1f} s, at most {max(seconds):.1f} s"
+    )
+    for row in rows:
+        yield from (f"  {fault}" for fault in identify.faults(row, noisy=kind == "noisy"))
+
+
+def line(row: real.Row) -> str:
+    """A row of the table of real recordings."""
+    numbers = f"{row.spread:.3f} | {row.command:.3f} | {row.simple:.3f} | {row.identified:.3f} | {row.ratio:.3f}"
+    marks = " WORSE" if row.worse else "" if row.follows else " -"
+    return f"| {row.recording} | {row.quantity} | {numbers}{marks} | {row.seconds:.0f} | {row.learned} |"
+
+
+def drives(folder: Path, only: Sequence[str]) -> dict[str, tuple[list[Path], Path]]:
+    """Files and vehicle of each drive whose name contains one of some words."""
+    return {
+        name: (files, real.vehicle_of(folder, name))
+        for name, files in real.drives(folder, "").items()
+        if not only or any(word in name for word in only)
+    }
+
+
+def table(folder: Path, jobs: int, only: Sequence[str]) -> int:
+    """Print the whole table; return 1 if some prediction is worse than another one, or a number of clean data wrong."""
+    recordings = drives(folder, only)
+    begin, failed = monotonic(), False
+    print(HEAD, "|---" * 9 + "|", sep="\n")
+    with ProcessPoolExecutor(jobs) as pool:
+        of_real = {pool.submit(real_rows, name, *drive): name for name, drive in recordings.items()}
+        known = {
+            kind: [pool.submit(trials, kind, seed, only) for seed in seeds]
+            for kind, seeds in (("clean", CLEAN_SEEDS), ("noisy", NOISY_SEEDS))
+        }
+        found = []
+        for rows in done(of_real):
+            print(*map(line, rows), sep="\n", flush=True)
+            found += rows
+        if found:
+            print(f"\n{real.summary(found)}")
+            failed = any(row.worse for row in found)
+        for kind, futures in known.items():
+            if results := [row for future in futures for row in future.result()]:
+                summary, *faults = of_known_vehicles(kind, results)
+                print(f"\n{summary}", *faults, sep="\n", flush=True)
+                failed |= kind == "clean" and bool(faults)
+    print(f"\n{monotonic() - begin:.0f} s with {jobs} jobs")
+    return int(failed)
+
+
+def done(futures: dict[Future[list[real.Row]], str]) -> Iterator[list[real.Row]]:
+    """Results in the order of their ends; a recording that fails is a line on standard error."""
+    for future in as_completed(futures):
+        try:
+            yield future.result()
+        except Exception as error:  # one recording must not end the table of all
+            print(f"{futures[future]}: {type(error).__name__}: {error}", file=sys.stderr)
+
+
+def constants_of(module: str) -> list[str]:
+    """The numbers among the constants of a module of the estimator."""
+    values = vars(import_module(f"{PACKAGE}.{module}"))
+    return [f"{module}.{name}" for name, value in values.items() if name.isupper() and isinstance(value, float | int)]
+
+
+def sensitivity(folder: Path, jobs: int, only: Sequence[str], names: Sequence[str]) -> None:
+    """Print how halving and doubling constants changes the ratios of the real recordings.
+
+    Args:
+        folder: The recordings.
+        jobs: Number of cores to use.
+        only: Words in the names of the recordings; empty: all.
+        names: ``module.NAME`` of the constants; empty: those of the search.
+    """
+    recordings = drives(folder, only)
+    print("| constant | factor | median | worst | above 1.05 |", "|---" * 5 + "|", sep="\n")
+    with ProcessPoolExecutor(jobs) as pool:
+        constants = names or constants_of(SEARCH)
+        for constant, factor in [("unchanged", 1.0), *product(constants, (0.5, 2.0))]:
+            changed = (sys.executable, str(CHANGED), constant, str(factor))
+            program = real.PROGRAM if constant == "unchanged" else changed
+            futures = {pool.submit(real_rows, name, *drive, program): name for name, drive in recordings.items()}
+            rows = [row for rows in done(futures) for row in rows if row.follows]
+            ratios = [row.ratio for row in rows]
+            worse = f"{sum(row.worse for row in rows)} of {len(rows)}"
+            print(f"| {constant} | {factor:g} | {np.median(ratios):.3f} | {max(ratios):.2f} | {worse} |", flush=True)
