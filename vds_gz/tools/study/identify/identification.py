@@ -92,7 +92,7 @@ def identify(
         if vehicle is None or fitted or _all_wheels_steer(vehicle)
         else getattr(vehicle.vehicle, "tire_diameter", 0.0)
     )
-    wheels = [text for recording in recordings if diameter for text in wheels_disagree(recording, 0.5 * diameter)]
+    wheels = [text for recording in setup.recordings if diameter for text in wheels_disagree(recording, 0.5 * diameter)]
     return replace(result, findings=(*(*turning, *wheels, *result.findings)[:MOST_FINDINGS], *findings))
 
 

@@ -29,6 +29,7 @@ from vds_gz.tools.study.recording import (
 #: Further columns: ``imu_yaw_rate`` and the like, ``<joint>_velocity`` and ``<joint>_position``.
 _FURTHER = re.compile(r"(?P<source>.+)_(?P<quantity>v_x|v_y|yaw_rate)")
 _JOINT = re.compile(r"(?P<joint>.+)_(?P<quantity>velocity|position)")
+_WHEEL = re.compile(r"wheel|joint")
 _NOT_MEASURED = re.compile(r"cmd|command|reference|target|desired|limit")
 
 #: Maximum magnitude of a number, in any unit.
@@ -72,6 +73,7 @@ def read_run_csv(path: Path, columns: Mapping[str, str] | None = None) -> Record
         _command(recording, table, quantity, command)
         _measure(recording, table, quantity, measured)
     _read_further(recording, table, taken)
+    recording.findings += _unread_joints(names)
     if not recording.channels:
         raise SignalError(f"{path}: there is no column with measurements; it has {','.join(names)}; {NEEDED}")
     recording.actuators = tuple(_actuators(table))
@@ -184,6 +186,18 @@ def _check_times(path: Path, time: Array) -> None:
             f"{path}: column 'time' spans {span:g} s in {len(time)} rows; it must be in s and increase by at least "
             f"{SHORTEST_SPAN:g} s"
         )
+
+
+def _unread_joints(names: Iterable[str]) -> Iterator[str]:
+    """A finding on columns that may be of joints, but do not say which quantity of them."""
+    known = set(chain.from_iterable(chain(*(columns.values() for columns in (COMMANDED, MEASURED, POSE)))))
+    unread = [
+        name
+        for name in names
+        if _WHEEL.search(name) and name not in known and not _NOT_MEASURED.search(name) and not _is_understood(name)
+    ]
+    if unread:
+        yield f"columns {', '.join(unread)} are not read; those of joints end in _velocity [rad/s] or _position [rad]"
 
 
 def _is_understood(name: str) -> bool:

@@ -21,6 +21,7 @@ from vds_gz.tools.study.identify.problem.parameters import is_steering
 from vds_gz.tools.study.identify.problem.references import ReferenceRange, joined, reference_ranges
 from vds_gz.tools.study.identify.problem.segment_model import VehicleFamily
 from vds_gz.tools.study.identify.problem.segments import FEWEST_SAMPLES
+from vds_gz.tools.study.reading.joint_names import with_joints_of
 from vds_gz.tools.study.recording import (
     COMMANDED,
     POSES,
@@ -279,7 +280,7 @@ def offered(
 
     Without ``given``, the parameters are the model's defaults, so the geometry of wheels and hinges is unknown.
     """
-    recordings = [_for_model(recording, model) for recording in signals]
+    recordings = [with_joints_of(_for_model(recording, model), model, parameters) for recording in signals]
     kinds = [kind_of(recording).name for recording in recordings]
     for k, kind in enumerate(kinds, start=1):
         if kind != kinds[0]:
